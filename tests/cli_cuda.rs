@@ -39,6 +39,25 @@ fn examples_are_compared_with_the_device() {
     assert!(checked.ends_with("1 passed, 0 failed\n"), "{checked}");
 }
 
+/// What a device leaves in a buffer whose result stands after `~=` need only be near.
+#[test]
+fn approximations_are_compared_within_a_margin() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("k.hb");
+    let text = |result: &str| {
+        format!(
+            "kernel @k(%x: in f32, %y: out f32) {{\n^entry:\n  %i = item_id\n  %v = load %x[%i]\n  %r = fexp2.f32 %v\n  \
+             store %r, %y[%i]\n  ret\n}}\n; run: ptx: @k items=2 x=[0.5, 1.0] -> y~={result}\n"
+        )
+    };
+    let check = |result: &str| {
+        std::fs::write(&path, text(result)).unwrap();
+        called(&["check", path.to_str().unwrap(), "--engine", "cuda"], "90")
+    };
+    assert!(check("[1.4142137, 2.0]").output().contains("1 launch on ir, ptx"));
+    check("[1.4143, 2.0]").fails(1, "beyond the manual's bound, 2 ulps of `ex2.approx.f32`");
+}
+
 #[test]
 fn a_launch_is_the_same_as_on_the_host() {
     let launch =

@@ -202,7 +202,7 @@ const IR_WORDS: &[&str] = &[
 ];
 #[rustfmt::skip]
 const LINE_WORDS: &[&str] = &[
-    "; run: halu, vp1, ptx: @k items=1 ", "; refuse: halu: ", "zeros(", "zeros:", "random(", "=[", "=@", "-> ", "inf", "nan",
+    "; run: halu, vp1, ptx: @k items=1 ", "; refuse: halu: ", "zeros(", "zeros:", "random(", "=[", "=@", "~=[", "within(", "-> ", "inf", "nan",
     "-0.0", "0x3c00",
 ];
 #[rustfmt::skip]

@@ -32,6 +32,7 @@ mod kernels;
 mod launch;
 mod limits;
 mod mistakes;
+mod near;
 mod pressure;
 mod prove;
 mod prove_cli;

@@ -95,6 +95,12 @@ fn what_is_known_only_when_it_runs_is_not_imported() {
             ".local .b32 l[8]; mov.u64 %d2, l; mul.wide.u32 %d3, %r0, 4; add.u64 %d2, %d2, %d3; ld.local.b32 %r9, [%d2];",
             "the address of a local variable has no counterpart",
         ),
+        // It is used before it is made.
+        (
+            "",
+            ".local .b32 l; st.local.b32 [%d2], %r0; mov.u64 %d2, l; ld.local.b32 %r9, [%d2];",
+            "local memory has no counterpart",
+        ),
         // There is a way around the move that makes the address.
         (
             "",

@@ -13,7 +13,7 @@ const SHAPE: Shape = Shape { grid: Some([GRID, 1, 1]), block: Some([BLOCK, 1, 1]
 /// A kernel of this signature and body, with registers, and the number of the item in `%i`.
 fn kernel(params: &str, body: &str) -> String {
     format!(
-        ".version 8.0 .target sm_90 .address_size 64
+        ".version 8.3 .target sm_90 .address_size 64
 .visible .entry k({params}) {{
 .reg .pred %p<4>; .reg .b16 %h<8>; .reg .b32 %r<16>; .reg .f32 %f<8>; .reg .b64 %d<16>; .reg .b32 %i, %b, %n, %t;
 mov.u32 %b, %ctaid.x; mov.u32 %n, %ntid.x; mov.u32 %t, %tid.x; mad.lo.s32 %i, %b, %n, %t;
@@ -21,6 +21,48 @@ mov.u32 %b, %ctaid.x; mov.u32 %n, %ntid.x; mov.u32 %t, %tid.x; mad.lo.s32 %i, %b
 }}
 "
     )
+}
+
+/// Registers of 128 bits are read, written and taken apart as they stand and where they are imported.
+#[test]
+fn accesses_of_128_bits() {
+    let body = "ld.param.u64 %d1, [x]; ld.param.u64 %d2, [y]; mul.wide.u32 %d3, %i, 16; add.s64 %d1, %d1, %d3; add.s64 %d2, %d2, %d3;
+        .reg .b128 %w<3>; ld.global.b128 %w0, [%d1]; mov.b128 {%d4, %d5}, %w0;";
+    let with = |rest: &str| format!("{body}\n{rest}\nret;");
+    let params = ".param .u64 x, .param .u64 y";
+    check(params, &with("mov.b128 %w1, {%d5, %d4}; st.global.b128 [%d2], %w1;"), &[]);
+    check(
+        params,
+        &with("mov.b128 {%r1, %r2, %r3, %r4}, %w0; mov.b128 %w2, {%r4, %r1, %r2, %r3}; st.global.b128 [%d2], %w2;"),
+        &[],
+    );
+    // One that is written under a guard, and copied.
+    let guarded =
+        "mov.b128 %w1, {%d4, %d4}; setp.lt.s64 %p1, %d4, %d5; @%p1 mov.b128 %w1, %w0; st.global.b128 [%d2], %w1;";
+    check(params, &with(guarded), &[]);
+    let text = kernel(params, &with("st.relaxed.gpu.global.b128 [%d2], %w0;"));
+    assert!(import("k.ptx", &text, SHAPE).unwrap_err().to_string().contains("a store that other threads order has no"));
+    check(params, &with("st.global.v2.b64 [%d2], {%d5, %d5}; ld.b128 %w1, [%d2]; st.global.b128 [%d2], %w1;"), &[]);
+}
+
+#[test]
+fn accesses_of_32_bytes_are_shown_to_be_aligned() {
+    let text = |step: u32, access: &str| {
+        let body = format!(
+            "ld.param.u64 %d1, [x]; ld.param.u64 %d2, [y]; mul.wide.u32 %d3, %i, {step}; add.s64 %d1, %d1, %d3;
+            add.s64 %d2, %d2, %d3; {access} ret;"
+        );
+        kernel(".param .u64 x, .param .u64 y", &body).replace("8.3", "8.8").replace("sm_90", "sm_100")
+    };
+    for (access, step) in [
+        ("ld.global.v4.b64 {%d4, %d5, %d6, %d7}, [%d1]; st.global.b64 [%d2], %d4;", 8),
+        ("ld.global.b64 %d4, [%d1]; st.global.v4.b64 [%d2], {%d4, %d5, %d6, %d7};", 16),
+    ] {
+        assert!(import("k.ptx", &text(32, access), SHAPE).is_ok(), "{access}");
+        let refused = import("k.ptx", &text(step, access), SHAPE).unwrap_err().to_string();
+        let reason = "an access of 32 bytes that is not shown to be aligned has no counterpart in the IR";
+        assert!(refused.contains(reason), "{refused}");
+    }
 }
 
 /// Whether a kernel's import, evaluated and compiled, does what its text does, in memory that is often too short too.

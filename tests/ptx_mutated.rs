@@ -1,11 +1,18 @@
 //! Texts in PTX that are changed at random: none makes the reader or the import panic, and what is imported does what the
-//! text does, to the same traps. `HALFBYTE_MUTATIONS=1000000 cargo test ptx_mutated::` tries more than a few.
+//! text does, to the same traps. `HALFBYTE_MUTATIONS=2000000 cargo test ptx_mutated:: -- --nocapture` tries more than a few, and
+//! `HALFBYTE_SHARD=1/4` beside it a quarter of these.
 
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+
+use flate2::read::GzDecoder;
 use halfbyte::import_ptx::{Host, Shape, import, read};
 use halfbyte::ir::ParamKind;
 use halfbyte::ir::eval::{Fault, TrapKind};
 use halfbyte::ir::witness::Random;
 use halfbyte::launch::{Engine, How, evaluate_within};
+
+use serde_json::Value;
 
 use crate::common::root;
 use crate::ptx_support::{arguments, baselines};
@@ -14,6 +21,18 @@ const GRID: u32 = 2;
 const BLOCK: u32 = 3;
 const BUDGET: u32 = 40;
 
+/// Texts of every instruction that is imported, with functions, local memory, pointers and variables among them.
+fn vectors() -> impl Iterator<Item = String> {
+    ["approx", "cvt", "cvt-small", "float", "int", "program", "select"].into_iter().flat_map(|name| {
+        let file = File::open(root().join(format!("tests/vectors/ptx-{name}.jsonl.gz"))).unwrap();
+        let lines = BufReader::new(GzDecoder::new(file)).lines();
+        lines.map(|line| {
+            let launch: Value = serde_json::from_str(&line.unwrap()).unwrap();
+            launch["ptx"].as_str().unwrap().to_owned()
+        })
+    })
+}
+
 /// The lines of texts that are right, a kernel each.
 fn seeds() -> Vec<Vec<String>> {
     let clang = std::fs::read_to_string(root().join("tests/ptx/clang/kernels.ptx")).unwrap();
@@ -21,7 +40,14 @@ fn seeds() -> Vec<Vec<String>> {
     let kernels = kernels.split("\t// .globl").map(|kernel| format!("{head}//{kernel}"));
     let tables = std::fs::read_to_string(root().join("tests/ptx/data/tables.ptx")).unwrap();
     let texts = baselines().into_iter().map(|baseline| baseline.source).chain(kernels).chain([tables]);
-    texts.map(|text| text.lines().map(str::to_owned).collect()).collect()
+    texts.chain(vectors()).map(|text| text.lines().map(str::to_owned).collect()).collect()
+}
+
+/// `k/n`: which of so many shares of the texts is tried.
+fn shard() -> (u64, u64) {
+    let Ok(shard) = std::env::var("HALFBYTE_SHARD") else { return (1, 1) };
+    let parts = shard.split_once('/').and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
+    parts.filter(|&(k, n)| 1 <= k && k <= n).unwrap_or_else(|| panic!("`{shard}` is no shard such as 1/4"))
 }
 
 /// Words of a line: what stands between blanks and marks, and these.
@@ -85,9 +111,13 @@ fn changed(seeds: &[Vec<String>], random: &mut Random) -> String {
 #[test]
 fn what_is_changed_at_random_is_refused_or_does_what_it_says() {
     let count = std::env::var("HALFBYTE_MUTATIONS").ok().and_then(|count| count.parse().ok()).unwrap_or(3000);
-    let seeds = seeds();
+    let (seeds, (k, n)) = (seeds(), shard());
     let (mut was_read, mut was_imported, mut was_compared) = (0, 0, 0);
-    for number in 0..count {
+    for number in (k - 1..count).step_by(n as usize) {
+        if number / n % 100_000 == 99_999 {
+            let done = number / n + 1;
+            eprintln!("{done} texts, {was_read} read, {was_imported} imported, {was_compared} launches compared");
+        }
         let text = changed(&seeds, &mut Random(number));
         if read("k.ptx", &text).is_err() {
             continue;
@@ -132,6 +162,7 @@ fn what_is_changed_at_random_is_refused_or_does_what_it_says() {
             was_compared += 1;
         }
     }
+    let count = count / n;
     println!("{count} texts, {was_read} read, {was_imported} imported, {was_compared} launches compared");
     assert!(was_compared > count / 20, "{was_compared} of {count}");
 }

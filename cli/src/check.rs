@@ -32,7 +32,8 @@ use super::{AliasArgs, Done, EngineName, Failure, Message, SmArgs, interrupt, wa
 /// file that meets one is not checked.
 ///
 /// A run line: `; run: halu: @axpy items=2 a=2.0 x=[1.0, 3.0] y=zeros(2) -> y=[2.0, 6.0]`. For every target there is `all`. In place
-/// of `items=N` may stand `grid=4,2 block=32,4`: blocks of items along x, y and z. A line `; then: @KERNEL items=N ...` below makes
+/// of `items=N` may stand `grid=4,2 block=32,4`: blocks of items along x, y and z. After `~=` in place of `=` stands what a GPU has left,
+/// from which approximations may differ within the bound of the PTX manual, or within a margin: `y~=[2.0] within(rel=1e-5)`. A line `; then: @KERNEL items=N ...` below makes
 /// another launch, in which a parameter without a value has what was last under its name.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]

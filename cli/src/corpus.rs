@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use flate2::bufread::MultiGzDecoder;
 use halfbyte::abi::Limits;
-use halfbyte_testkit::harness::{self, Expected, Failure as Failed, Format, How, Kind, Margin};
+use halfbyte_testkit::harness::{self, Failure as Failed, How, Kind};
+use halfbyte_testkit::margin::{Expected, Format, Margin, Near};
 use serde_json::{Value, json};
 
 use super::answer::Answer;
@@ -385,7 +386,8 @@ fn wanted(members: &mut Members) -> Result<Wanted, Failed> {
                     Some(margin) => Some((format_of(types.get(number), "dtype")?, distance(margin)?)),
                     None => all,
                 };
-                Ok(Some(Expected { bytes, margin }))
+                let near = margin.map(|(format, margin)| Near::new(format, vec![margin], "the line's margin"));
+                Ok(Some(Expected { bytes, near }))
             };
             buffers.into_iter().enumerate().map(buffer).collect::<Result<_, _>>().map(Wanted::Buffers)
         }
@@ -409,7 +411,7 @@ fn distance(margin: &Value) -> Result<Margin, Failed> {
     };
     let parts = margin.is_object().then(|| Some((part("abs")?, part("rel")?))).flatten();
     let (absolute, relative) = parts.ok_or_else(|| wrong("tol", "a list of {\"rel\": R, \"abs\": A} and null"))?;
-    Ok(Margin::Distance { absolute, relative })
+    Ok(Margin::Distance { absolute, relative, ulps: 0.0 })
 }
 
 /// The margin in units of the last place, which all buffers have.

@@ -48,9 +48,10 @@ pub(super) fn mismatch(found: &Difference) -> Value {
         object.insert("found".into(), both(lane.found));
         let apart = ulps(elem, lane.expected, lane.found);
         object.extend(apart.map(|ulps| ("ulps".to_owned(), ulps.into())));
+        object.extend(found.distance(lane).map(|distance| ("distance".to_owned(), distance.into())));
         Value::Object(object)
     };
-    json!({
+    let mut object = json!({
         "buffer": found.buffer,
         "type": found.ty.name(),
         "expected_by": found.expected_of,
@@ -58,5 +59,9 @@ pub(super) fn mismatch(found: &Difference) -> Value {
         "elements": found.elements,
         "differing": found.differing,
         "lanes": std::iter::once(&found.first).chain(&found.next).map(lane).collect::<Vec<_>>(),
-    })
+    });
+    if let Some(near) = &found.near {
+        object["margin"] = near.said.as_str().into();
+    }
+    object
 }

@@ -22,8 +22,8 @@ use halfbyte::report::Report;
 use halfbyte::runtime::{Kernel, LaunchError, Stats, Translation};
 use halfbyte::target::On;
 use halfbyte::{Module, TARGETS};
+use halfbyte_testkit::approximate::approximations;
 use halfbyte_testkit::bind::{Bound, bind};
-use halfbyte_testkit::check::approximate_kernels;
 use halfbyte_testkit::harness::Kind;
 use halfbyte_testkit::runlines::Name;
 use halfbyte_testkit::values::array::dtype_lines;
@@ -257,7 +257,7 @@ impl Run {
         if is_ptx(&input.name) && !self.contract {
             mention_free_sums(&input.name, text, Some(name))?;
         }
-        within.approximate.set(approximate_kernels(&module).contains(name));
+        within.approximate.set(approximations(&module).contains_key(name));
         let On::Words(target) = on else {
             let ready = Ready::Ir(kernel);
             return self.launch(&ready, Some(kernel), name, &params, (&input.name, text), (shape, items), within);

@@ -211,7 +211,7 @@ impl Import<'_> {
             Opcode::CVT_INT if inst.ty(0).bits() == 64 && inst.ty(1).bits() <= 32 => {
                 let val = self.read_of(number, inst, 1)?;
                 // A register may have more bits than are converted.
-                let bits = self.function.entry.body.registers.ty(self.function.reg(val)).map_or(0, PtxType::bits);
+                let bits = self.function.entry.body.registers.held(self.function.reg(val)).map_or(0, PtxType::bits);
                 (bits == inst.ty(1).bits()).then(|| Offset {
                     terms: vec![Term { val, signed: inst.ty(1).is_signed(), scale: 1 }],
                     constant: 0,
@@ -341,7 +341,7 @@ impl Import<'_> {
     }
 
     fn find_range(&self, val: Val, depth: u32) -> (u64, u64) {
-        let bits = self.function.entry.body.registers.ty(self.function.reg(val)).map_or(32, PtxType::bits);
+        let bits = self.function.entry.body.registers.held(self.function.reg(val)).map_or(32, PtxType::bits);
         let of_bits = |bits: u32| (0, u64::MAX >> (64 - bits.clamp(1, 64)));
         let all = of_bits(bits);
         let Some(depth) = depth.checked_sub(1) else { return all };

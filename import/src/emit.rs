@@ -483,7 +483,7 @@ impl<'a> Import<'a> {
         for write in effects.writes {
             match write {
                 Write::Register(reg, [low, high]) => {
-                    let bits = self.function.entry.body.registers.ty(reg).map_or(32, PtxType::bits);
+                    let bits = self.function.entry.body.registers.held(reg).map_or(32, PtxType::bits);
                     let value = match bits {
                         64 => self.code.whole([low, high], Type::I64),
                         bits => self.code.of_word(low, integer(bits)),

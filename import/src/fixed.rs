@@ -42,14 +42,15 @@ pub(crate) fn resolve(body: &mut Body, locs: &mut Vec<Loc>) {
 /// that to where they are read.
 fn known(body: &Body) -> HashMap<Reg, Known> {
     let mut writes: HashMap<Reg, u32> = HashMap::new();
-    let mut last_read: HashMap<Reg, usize> = HashMap::new();
+    // The first and the last place.
+    let mut reads: HashMap<Reg, (usize, usize)> = HashMap::new();
     for (place, inst) in body.insts.iter().enumerate() {
         inst.visit_registers(|role, reg| {
             if role != Role::Use {
                 *writes.entry(reg).or_default() += 1;
             }
             if role != Role::Def {
-                last_read.insert(reg, place);
+                reads.entry(reg).or_insert((place, place)).1 = place;
             }
         });
     }
@@ -58,8 +59,10 @@ fn known(body: &Body) -> HashMap<Reg, Known> {
     // What is computed of an address stands behind it, but for where a loop leads back.
     for (place, inst) in body.insts.iter().enumerate().filter(|(_, inst)| inst.guard.is_none()) {
         let Some(&Operand::Register(to)) = inst.operands.first() else { continue };
-        let last = last_read.get(&to).copied().unwrap_or(place);
+        let (first, last) = reads.get(&to).copied().unwrap_or((place + 1, place));
+        // Before it is written it holds zero.
         if writes.get(&to) == Some(&1)
+            && first > place
             && entered.only_from(place, last)
             && let Some(of) = value(inst, &known)
         {
@@ -187,7 +190,7 @@ fn name(inst: &mut Inst, known: &HashMap<Reg, Known>, frame: &[FrameVariable]) {
         Of::Param(_) if stores => return,
         Of::Param(number) => Base::Parameter(number),
         Of::Frame(var) => {
-            let size = inst.ty(0).bits() / 8 * halfbyte_isa::ptx::row::elements(&inst.words) as u32;
+            let size = inst.element().bits() / 8 * inst.elements() as u32;
             let bytes = frame.get(var.number as usize).map_or(0, FrameVariable::bytes);
             if !offset.cast_unsigned().is_multiple_of(size) || offset.cast_unsigned() + size > bytes {
                 return;

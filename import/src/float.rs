@@ -180,7 +180,7 @@ impl Import<'_> {
             return None;
         }
         let register = match inst.operands.first() {
-            Some(&Operand::Register(reg)) => self.function.entry.body.registers.ty(reg).map_or(32, PtxType::bits),
+            Some(&Operand::Register(reg)) => self.function.entry.body.registers.held(reg).map_or(32, PtxType::bits),
             _ => 32,
         };
         let value = self.operand(inst, 1, of_ptx(inst.ty(1))?);

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::{Body, Entry, FrameVariable, FunctionCode, LabelName, Passed, Table, Targets};
-use halfbyte_isa::ptx::row::{self, Shape};
+use halfbyte_isa::ptx::row::Shape;
 use halfbyte_isa::ptx::types::{Kind, Space, Token, Type};
 use halfbyte_isa::ptx::{Address, Base, Callee, FrameVar, Guard, Inst, Label, Opcode, Operand, Reg};
 use halfbyte_isa::row::Role;
@@ -202,13 +202,12 @@ impl Inliner<'_> {
     fn begin(&mut self, code: &FunctionCode, instance: &Instance, given: &[(u32, u32)], loc: Loc) {
         let written = written_first(code);
         for family in code.body.registers.families() {
-            for number in 0..family.count.unwrap_or(1) {
-                let reg = Reg(family.first.0 + number);
+            for reg in family.numbers() {
                 if written.contains(&reg) {
                     continue;
                 }
                 let reg = Reg(reg.0 + instance.registers);
-                let ty = if family.ty == Type::Pred { Type::Pred } else { bits(family.ty.bits()) };
+                let ty = if family.ty == Type::Pred { Type::Pred } else { bits(family.held().bits()) };
                 if family.ty.bits() != 8 {
                     self.push(mov(reg, Operand::Number(0), ty, None), loc);
                 }
@@ -232,7 +231,7 @@ impl Inliner<'_> {
         match to {
             Passed::Register(reg) => {
                 let to = Reg(reg.0 + instance.registers);
-                let ty = self.body.registers.ty(to).map_or(Type::B32, |ty| bits(ty.bits()));
+                let ty = self.body.registers.held(to).map_or(Type::B32, |ty| bits(ty.bits()));
                 match from {
                     Operand::Frame { var, .. } => {
                         self.push(access(false, var, 0, ty.bits() / 8, Operand::Register(to), None), loc)
@@ -261,7 +260,7 @@ impl Inliner<'_> {
         };
         match (from, to) {
             (Operand::Register(_), Operand::Register(to)) => {
-                let ty = self.body.registers.ty(to).map_or(Type::B32, |ty| bits(ty.bits()));
+                let ty = self.body.registers.held(to).map_or(Type::B32, |ty| bits(ty.bits()));
                 self.push(mov(to, from, ty, guard), loc);
             }
             (Operand::Register(_), Operand::Frame { var, .. }) => {
@@ -269,7 +268,7 @@ impl Inliner<'_> {
                 self.push(access(true, var, 0, size, from, guard), loc);
             }
             (Operand::Frame { var, .. }, Operand::Register(reg)) => {
-                let size = self.body.registers.ty(reg).map_or(4, |ty| ty.bits() / 8);
+                let size = self.body.registers.held(reg).map_or(4, |ty| ty.bits() / 8);
                 self.push(access(false, var, 0, size, to, guard), loc);
             }
             _ => {}
@@ -310,8 +309,8 @@ fn stored_first(body: &Body, of: FrameVar) -> HashSet<(u32, u32)> {
         let Some(operand) = inst.operands.iter().find(|operand| names(operand)) else { continue };
         match operand {
             Operand::Memory(address) if inst.row().mnemonic == "st" && inst.guard.is_none() => {
-                let size = inst.ty(0).bits() / 8;
-                let places = (0..row::elements(&inst.words) as u32).map(|element| element * size);
+                let size = inst.element().bits() / 8;
+                let places = (0..inst.elements() as u32).map(|element| element * size);
                 stored.extend(places.map(|place| (address.offset.cast_unsigned().wrapping_add(place), size)));
             }
             _ => break,
@@ -395,8 +394,8 @@ fn cells(body: &Body) -> Vec<(FrameVar, Vec<(u32, u32)>)> {
             match operand {
                 Operand::Memory(Address { base: Base::Frame(var), offset }) => {
                     let Some(of) = found.get_mut(var.number as usize) else { continue };
-                    let size = inst.ty(0).bits() / 8;
-                    for element in 0..row::elements(&inst.words) as u32 {
+                    let size = inst.element().bits() / 8;
+                    for element in 0..inst.elements() as u32 {
                         let at = offset.cast_unsigned().wrapping_add(element * size);
                         if of.as_mut().is_some_and(|cells| *cells.entry(at).or_insert(size) != size) {
                             *of = None;
@@ -470,7 +469,7 @@ fn moves(inst: &Inst, of_cell: &BTreeMap<(u32, u32), Reg>, body: &Body) -> Optio
         Operand::Memory(Address { base: Base::Frame(var), offset }) => Some((var.number, offset.cast_unsigned())),
         _ => None,
     })?;
-    let element = inst.ty(0);
+    let element = inst.element();
     let size = element.bits() / 8;
     let stores = inst.row().mnemonic == "st";
     let values: Vec<Option<Operand>> = match inst.operands.get(usize::from(stores))? {
@@ -482,7 +481,7 @@ fn moves(inst: &Inst, of_cell: &BTreeMap<(u32, u32), Reg>, body: &Body) -> Optio
         let Some(value) = value else { return Some(None) };
         let cell_bits = 8 * size.max(2);
         let register = match value {
-            Operand::Register(reg) => Some(body.registers.ty(reg)?),
+            Operand::Register(reg) => Some(body.registers.held(reg)?),
             _ => None,
         };
         let width = register.map_or(cell_bits, Type::bits);

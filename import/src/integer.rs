@@ -381,7 +381,7 @@ impl Import<'_> {
         let value = self.operand(inst, 1, integer(from.bits()));
         let value = self.extended(value, from, to.bits());
         let bits = match inst.operands.first() {
-            Some(&Operand::Register(reg)) => self.function.entry.body.registers.ty(reg).map_or(32, PtxType::bits),
+            Some(&Operand::Register(reg)) => self.function.entry.body.registers.held(reg).map_or(32, PtxType::bits),
             _ => to.bits(),
         };
         self.extended(value, to, bits)

@@ -2,7 +2,7 @@
 
 use halfbyte_ir::{Attr, Direction, MemAttr, Op, Type, Value};
 use halfbyte_isa::ptx::types::Type as PtxType;
-use halfbyte_isa::ptx::{Base, Inst, Operand, Reg, row};
+use halfbyte_isa::ptx::{Base, Inst, Operand, Reg};
 use halfbyte_isa::row::{Class, Role};
 
 use crate::address::Address;
@@ -78,7 +78,7 @@ impl Import<'_> {
             if reached.is_empty() {
                 continue;
             }
-            let element = inst.ty(0);
+            let element = inst.element();
             let mut types = Vec::new();
             for (o, operand) in inst.places() {
                 if matches!(operand, Operand::Memory(_)) {
@@ -117,7 +117,7 @@ impl Import<'_> {
             for (reg, param, at) in loaded(inst) {
                 let Some((source, place)) = self.parameters.place(param, at) else { continue };
                 let val = self.function.writes(number).find(|(written, _)| Some(*written) == reg);
-                let ty = val.map_or(of_memory(inst.ty(0)), |(_, val)| self.in_memory(val, inst.ty(0)));
+                let ty = val.map_or(of_memory(inst.element()), |(_, val)| self.in_memory(val, inst.element()));
                 let whole = integer(8 * place.bytes);
                 let ty = if ty.bits() == whole.bits() { ty } else { whole };
                 if let Some(of) = types.get_mut(source as usize) {
@@ -153,7 +153,7 @@ impl Import<'_> {
     }
 
     fn load_param(&mut self, inst: &Inst) {
-        let element = inst.ty(0);
+        let element = inst.element();
         let bytes = element.bits() / 8;
         for (reg, param, offset) in loaded(inst) {
             let Some((source, place)) = self.parameters.place(param, offset) else { continue };
@@ -177,7 +177,7 @@ impl Import<'_> {
     }
 
     fn load(&mut self, inst: &Inst) {
-        let element = inst.ty(0);
+        let element = inst.element();
         let regs: Vec<Option<Reg>> = match inst.operands.first() {
             Some(&Operand::Register(reg)) => vec![Some(reg)],
             Some(Operand::Vector(regs)) => regs.iter().collect(),
@@ -185,7 +185,10 @@ impl Import<'_> {
         };
         let Some(address) = self.place_of(inst) else { return };
         let (bytes, count) = (element.bits() / 8, regs.len() as u32);
-        let whole = self.is_whole(&address, bytes * count).then(|| self.load_at(&address, wide(bytes * count), 0));
+        let whole = match self.whole(&address, bytes * count) {
+            Ok(whole) => whole.map(|ty| self.load_at(&address, ty, 0)),
+            Err(()) => return,
+        };
         for (i, reg) in (0..).zip(regs) {
             let val = reg.and_then(|reg| self.function.writes(self.number).find(|(of, _)| *of == reg));
             let ty = val.map_or(of_memory(element), |(_, val)| self.in_memory(val, element));
@@ -204,7 +207,7 @@ impl Import<'_> {
     }
 
     fn store(&mut self, inst: &Inst) {
-        let element = inst.ty(0);
+        let element = inst.element();
         let plain: Vec<Value> = match inst.operands.get(1) {
             Some(Operand::Vector(regs)) => regs.iter().flatten().map(|reg| self.register(reg)).collect(),
             Some(&Operand::Register(reg)) => vec![self.register(reg)],
@@ -219,8 +222,10 @@ impl Import<'_> {
         }
         let Some(address) = self.place_of(inst) else { return };
         let (bytes, count) = (element.bits() / 8, values.len() as u32);
-        if self.is_whole(&address, bytes * count) {
-            values = vec![self.whole_of(&values, wide(bytes * count))];
+        match self.whole(&address, bytes * count) {
+            Ok(None) => {}
+            Ok(Some(ty)) => values = vec![self.whole_of(&values, ty)],
+            Err(()) => return,
         }
         for (i, value) in (0..).zip(values) {
             let ty = self.code.ty(value);
@@ -260,10 +265,23 @@ impl Import<'_> {
         }
     }
 
-    /// Whether elements are accessed together: all of them are aligned to their size, which those alone do not show to be so.
-    fn is_whole(&self, address: &Address, bytes: u32) -> bool {
+    /// As what elements are accessed together, where they are: all of them are aligned to their size, which those alone do not show to
+    /// be so. An error has been said.
+    fn whole(&mut self, address: &Address, bytes: u32) -> Result<Option<Type>, ()> {
         let inst = self.function.inst(self.number).filter(|inst| count(inst) > 1);
-        inst.is_some_and(|inst| address.known_align < bytes || self.is_narrow(inst))
+        let is_whole = inst.is_some_and(|inst| address.known_align < bytes || self.is_narrow(inst));
+        if !is_whole {
+            return Ok(None);
+        }
+        // No value of the IR is wider than 16 bytes in a buffer.
+        if bytes > 16 {
+            self.refuse(
+                format!("an access of {bytes} bytes that is not shown to be aligned has no counterpart in the IR"),
+                "an address that is a multiple of them, or a run of the text as it stands, with `--target ptx`",
+            );
+            return Err(());
+        }
+        Ok(Some(wide(bytes)))
     }
 
     /// Whether an access is of parts of words that are better loaded and stored together: they cost PTX nothing, and other targets
@@ -292,7 +310,7 @@ impl Import<'_> {
             Operand::Memory(address) => Some(*address),
             _ => None,
         })?;
-        let bytes = inst.ty(0).bits() / 8 * if self.is_narrow(inst) { count(inst) } else { 1 };
+        let bytes = inst.element().bits() / 8 * if self.is_narrow(inst) { count(inst) } else { 1 };
         if let Base::Variable(var) = operand.base {
             let source = self.parameters.variable(var)?;
             return self.in_buffer(source, operand.offset, bytes);
@@ -303,7 +321,7 @@ impl Import<'_> {
 
     /// Gives a register what was loaded, extended to all that it has.
     fn extend(&mut self, reg: Reg, value: Value, element: PtxType) {
-        let bits = self.function.entry.body.registers.ty(reg).map_or(32, PtxType::bits);
+        let bits = self.function.entry.body.registers.held(reg).map_or(32, PtxType::bits);
         let value = if bits > element.bits() {
             let narrow = self.code.cast(value, integer(element.bits()));
             let op = if element.is_signed() { Op::Sext } else { Op::Zext };
@@ -325,7 +343,7 @@ fn wide(bytes: u32) -> Type {
 
 /// How many elements an access has.
 fn count(inst: &Inst) -> u32 {
-    row::elements(&inst.words) as u32
+    inst.elements() as u32
 }
 
 /// The type of an element of which only its own type is known.

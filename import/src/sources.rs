@@ -174,7 +174,7 @@ impl Parameters {
             changed |= self.may_be(val, space);
             return self.variable(var).is_some_and(|source| self.insert(val, source)) | changed;
         }
-        if function.entry.body.registers.ty(function.reg(val)).is_none_or(|ty| ty.bits() != 64) {
+        if function.entry.body.registers.held(function.reg(val)).is_none_or(|ty| ty.bits() != 64) {
             return false;
         }
         let operand = |i: usize| match inst.operands.get(i) {
@@ -203,7 +203,7 @@ impl Parameters {
         for (reg, param, offset) in loaded(inst) {
             let val = function.writes(number).find(|(written, _)| Some(*written) == reg);
             let (Some((_, val)), Some((source, place))) = (val, self.place(param, offset)) else { continue };
-            if place.bytes == 8 && inst.ty(0).bits() == 64 {
+            if place.bytes == 8 && inst.element().bits() == 64 {
                 let spaces = if place.is_buffer { PLAIN } else { 0 };
                 changed |= self.insert(val, source) | self.may_be(val, spaces);
             }
@@ -440,7 +440,7 @@ fn loads_within(inst: &Inst, params: &[Param]) -> bool {
     let Some(Operand::Memory(address)) = inst.operands.get(1) else { return false };
     let loads = loaded(inst);
     let param = loads.first().and_then(|(_, param, _)| params.get(*param as usize));
-    let size = u64::from(inst.ty(0).bits() / 8) * loads.len() as u64;
+    let size = u64::from(inst.element().bits() / 8) * loads.len() as u64;
     let offset = u64::try_from(address.offset).unwrap_or(u64::MAX);
     param.is_some_and(|param| offset % size == 0 && offset.saturating_add(size) <= param.bytes())
 }
@@ -451,7 +451,7 @@ pub(crate) fn loaded(inst: &Inst) -> SmallVec<[(Option<Reg>, u32, u32); 4]> {
     let (Base::Parameter(param), Ok(offset)) = (address.base, u32::try_from(address.offset)) else {
         return SmallVec::new();
     };
-    let bytes = inst.ty(0).bits() / 8;
+    let bytes = inst.element().bits() / 8;
     match inst.operands.first() {
         Some(&Operand::Register(reg)) => SmallVec::from_iter([(Some(reg), param, offset)]),
         Some(Operand::Vector(regs)) => {
@@ -485,7 +485,7 @@ fn places(function: &Function<'_>, wrong: &mut Vec<Wrong>) -> Vec<Parameter> {
     let mut loads: Vec<Vec<(u32, u32, usize)>> = vec![Vec::new(); function.entry.params.len()];
     for number in reached(function) {
         let Some(inst) = function.inst(number).filter(|inst| loads_parameter(inst)) else { continue };
-        let bytes = inst.ty(0).bits() / 8;
+        let bytes = inst.element().bits() / 8;
         if !loads_within(inst, &function.entry.params) {
             wrong.push(Wrong::Outside { inst: number });
             continue;

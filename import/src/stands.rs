@@ -46,8 +46,12 @@ fn what(inst: &Inst) -> Option<&'static str> {
         Opcode::CVTA | Opcode::CVTA_ADDRESS if inst.has(Token::Local) || inst.has(Token::Param) => {
             "the address of local memory or of a parameter"
         }
-        Opcode::LD_VOLATILE | Opcode::LD_ORDERED | Opcode::LD_MMIO => "a load that other threads order",
-        Opcode::ST_VOLATILE | Opcode::ST_ORDERED | Opcode::ST_MMIO => "a store that other threads order",
+        Opcode::LD_VOLATILE | Opcode::LD_ORDERED | Opcode::LD_ORDERED_B128 | Opcode::LD_MMIO => {
+            "a load that other threads order"
+        }
+        Opcode::ST_VOLATILE | Opcode::ST_ORDERED | Opcode::ST_ORDERED_B128 | Opcode::ST_MMIO => {
+            "a store that other threads order"
+        }
         Opcode::TRAP | Opcode::BRKPT => "a trap",
         Opcode::MOV_SPECIAL if !is_of_place(inst) => "what a machine says of itself",
         _ => return None,

@@ -71,7 +71,7 @@ impl Types {
             }
         }
         let ty = |number: u32| {
-            let bits = function.entry.body.registers.ty(function.reg(Val(number))).map_or(32, PtxType::bits);
+            let bits = function.entry.body.registers.held(function.reg(Val(number))).map_or(32, PtxType::bits);
             let class = classes.find(Val(number)).0 as usize;
             match (bits, joined.get(class)) {
                 (1, _) => Type::I1,

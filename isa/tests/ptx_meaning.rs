@@ -112,6 +112,23 @@ pub fn same(ty: &str, inst: &str) -> Op {
 }
 
 #[test]
+fn what_is_of_128_bits_is_made_of_parts_and_taken_apart() {
+    let op = |inst: &str| Op::new("b128 %w; b64 %d; b64 %e; b64 %a; b64 %b; b32 %x; b32 %y; b32 %z; b32 %t", inst);
+    let by_halves =
+        op("mov.b128 %w, {%b, %a};\nmov.b128 {%d, %e}, %w").run(&[("%a", 1 << 40 | 2), ("%b", u64::MAX - 2)]);
+    assert_eq!((by_halves("%d"), by_halves("%e")), (u64::MAX - 2, 1 << 40 | 2));
+    let words = op("mov.b128 %w, {%x, %y, %z, %t};\nmov.b128 {_, %d}, %w");
+    let words = words.run(&[("%x", 1), ("%y", 2), ("%z", 3), ("%t", 4)]);
+    assert_eq!((words("%w"), words("%d")), (2 << 32 | 1, 4 << 32 | 3));
+    let swapped = op("mov.b128 %w, {%a, %b};\nmov.b128 {%t, %z, %y, %x}, %w");
+    let swapped = swapped.run(&[("%a", 2 << 32 | 1), ("%b", 4 << 32 | 3)]);
+    assert_eq!(["%x", "%y", "%z", "%t"].map(swapped), [4, 3, 2, 1]);
+    let copied =
+        op(".reg .b128 %v; mov.b128 %v, {%a, %b}; mov.b128 %w, %v; mov.b128 {%d, %e}, %w").run(&[("%a", 5), ("%b", 6)]);
+    assert_eq!((copied("%d"), copied("%e")), (5, 6));
+}
+
+#[test]
 fn examples() {
     // Type of all registers, instruction, a, b, c, d.
     let cases: &[(&str, &str, [u64; 3], u64)] = &[

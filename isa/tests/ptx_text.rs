@@ -8,7 +8,7 @@ use halfbyte_abi::Sm;
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::{Entry, Functions, Kernel, Linkage, Module, TargetName, Variables};
 use halfbyte_isa::ptx::row::{Row, Shape};
-use halfbyte_isa::ptx::text::{Text, Verdict, Writer, inst_text, read, read_each};
+use halfbyte_isa::ptx::text::{Text, Verdict, Writer, inst_text, inst_text_in, read, read_each};
 use halfbyte_isa::ptx::types::{Suffix, Token, Type};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand};
 
@@ -46,7 +46,7 @@ fn an_assembler_takes_every_instruction() {
         ((8, 8), TargetName { sm: 80, suffix: None }),
         ((6, 5), TargetName { sm: 75, suffix: None }),
     ] {
-        let mut entry = crate::ptx::empty_entry();
+        let mut entry = crate::ptx::empty_entry_of(version);
         let probe = Module {
             version,
             target,
@@ -167,7 +167,7 @@ fn an_assembler_takes_every_form_at_the_version_of_its_row() {
         for ((version, suffix), insts) in by_header {
             count += insts.len();
             let target = TargetName { sm: sm.number(), suffix };
-            let said = refused_of(&ptxas, (version, target), &empty, insts);
+            let said = refused_of(&ptxas, (version, target), &crate::ptx::empty_entry_of(version), insts);
             wrong.extend(said.into_iter().map(|said| format!("{version:?} {target}: {said}")));
         }
     }
@@ -208,17 +208,15 @@ fn declarations(row: &Row, example: &str) -> String {
         rest = after.trim_start_matches(['}', ',', ' ']);
         let of = |ty: halfbyte_isa::ptx::row::Ty| match ty.resolve(&words).0 {
             Type::Pred => Type::Pred,
-            ty => [Type::B8, Type::B16, Type::B32, Type::B64][ty.bits().ilog2() as usize - 3],
+            ty => [Type::B8, Type::B16, Type::B32, Type::B64, Type::B128][ty.bits().ilog2() as usize - 3],
         };
         let ty = match o.shape {
             Shape::Register(ty) | Shape::Value(ty) | Shape::Vector(ty, _) | Shape::Elements(ty) => of(ty),
-            Shape::Parts(ty) => {
-                if of(ty) == Type::B32 {
-                    Type::B16
-                } else {
-                    Type::B32
-                }
-            }
+            Shape::Parts(ty) => match (of(ty), text.matches('%').count()) {
+                (Type::B32, _) => Type::B16,
+                (Type::B128, ..3) => Type::B64,
+                _ => Type::B32,
+            },
             Shape::Predicates | Shape::Condition => Type::Pred,
             Shape::WithPredicate(ty) => {
                 let (_, predicate) = text.split_once('|').unwrap();
@@ -473,7 +471,7 @@ fn a_kernel_that_is_not_taken_spoils_no_other() {
             ("calls", "10:35: shared memory (`.shared`) is not supported".to_owned()),
             ("shares", "13:58: shared memory (`.shared`) is not supported".to_owned()),
             ("reads", "14:57: shared memory (`.shared`) is not supported".to_owned()),
-            ("packs", "15:21: a type of newer machines (`.b128`) is not supported".to_owned()),
+            ("packs", "15:21: a variable or a parameter of type .b128 is not supported".to_owned()),
         ]
     );
     let outside: Vec<String> = found.outside.iter().map(ToString::to_string).collect();
@@ -655,6 +653,121 @@ fn features_are_checked() {
     assert_eq!(needs("sm_120f"), "");
     assert_eq!(needs("sm_120"), "2 PTX 9.2 and sm_120f");
     assert_eq!(needs("sm_75"), "0 PTX 7.0 and sm_80, 1 PTX 7.8 and sm_90, 2 PTX 9.2 and sm_120f");
+}
+
+/// Of functions too, whether or not a kernel calls them, as ptxas does.
+#[test]
+fn features_of_functions_are_checked() {
+    let text = |head: &str, call: &str| {
+        format!(
+            "{head} .address_size 64\n.func (.param .b32 r) f(.param .b32 a) {{ .reg .b32 %x<3>; add.s16x2 %x0, %x1, %x2; ret; }}\n\
+             .func g() {{ .reg .b64 %q; alloca.u64 %q, 8; ret; }}\n.entry k() {{ {call} ret; }}\n"
+        )
+    };
+    let missing = |text: &str| {
+        let module = read(text).unwrap().module;
+        let one = |missing: halfbyte_isa::ptx::module::Missing| {
+            let (inst, scope) = module.inst(missing.of, missing.inst).unwrap();
+            format!("{:?} {} {}", missing.of, inst_text_in(inst, scope), missing.since)
+        };
+        module.missing().map(one).collect::<Vec<_>>()
+    };
+    let cases = [
+        (".version 8.0 .target sm_90", vec![]),
+        (".version 8.0 .target sm_80", vec!["Function(0) add.s16x2 %x0, %x1, %x2; PTX 8.0 and sm_90"]),
+        (
+            ".version 7.0 .target sm_80",
+            vec![
+                "Function(0) add.s16x2 %x0, %x1, %x2; PTX 8.0 and sm_90",
+                "Function(1) alloca.u64 %q, 8; PTX 7.3 and sm_75",
+            ],
+        ),
+    ];
+    for (head, expected) in cases {
+        for call in ["", "call g;"] {
+            let text = text(head, call);
+            assert_eq!(missing(&text), expected, "{text}");
+            if let Some(ptxas) = crate::ptx::ptxas() {
+                let target = read(&text).unwrap().module.target;
+                assert_eq!(crate::ptx::assemble(&ptxas, target, &text).is_ok(), expected.is_empty(), "{text}");
+            }
+        }
+    }
+}
+
+/// Registers of 128 bits: what is read, printed and refused of them, and whether ptxas takes it.
+#[test]
+fn registers_of_128_bits() {
+    let text = |version: &str, body: &str| {
+        format!(
+            ".version {version} .target sm_80 .address_size 64\n.entry k(.param .u64 a, .param .align 16 .b8 s[16]) {{\n\
+             .reg .b128 %w<4>, %v; .reg .b64 %q<4>; .reg .b32 %r<5>; .reg .b16 %h<3>; .reg .pred %p;\n{body}\nret; }}\n"
+        )
+    };
+    let ptxas = crate::ptx::ptxas();
+    let is_taken = |text: &str| {
+        let target = TargetName { sm: 80, suffix: None };
+        ptxas.as_deref().map(|ptxas| crate::ptx::assemble(ptxas, target, text).is_ok())
+    };
+    for body in [
+        "mov.b128 %w0, %v;",
+        "mov.b128 %w3, {%q1, %q2};",
+        "@%p mov.b128 {%q1, _}, %w3;",
+        "mov.b128 %v, {%r1, %r2, %r3, %r4};",
+        "mov.b128 {%r1, %r2, _, %r4}, %w1;",
+        "ld.global.b128 %w2, [%q1+16];",
+        "ld.b128 %w2, [%q1];",
+        "ld.param.b128 %v, [s];",
+        "ld.volatile.global.b128 %w1, [%q1];",
+        "ld.acquire.gpu.global.b128 %w1, [%q1];",
+        "ld.global.nc.b128 %w1, [%q1];",
+        "st.global.b128 [%q1], %v;",
+        "st.release.cta.b128 [%q1], %w3;",
+    ] {
+        let text = text("8.3", body);
+        let module = read(&text).unwrap_or_else(|errors| panic!("{errors:?}\n{text}")).module;
+        assert_eq!(module.missing().next(), None, "{body}");
+        let printed = module.to_string();
+        assert!(printed.contains(body) && printed.contains(".reg .b128 %w<4>;"), "{printed}");
+        assert!(read(&printed).unwrap().module == module, "{printed}");
+        assert_ne!(is_taken(&text), Some(false), "{body}");
+        // What is declared needs PTX 8.3.
+        assert!(read(&text.replace("8.3", "8.2")).is_err());
+    }
+    for body in ["ld.acquire.sys.global.b128 %v, [%q1];", "st.mmio.relaxed.sys.global.b128 [%q1], %v;"] {
+        let missing = |version| read(&text(version, body)).unwrap().module.missing().count();
+        assert_eq!((missing("8.3"), missing("8.4")), (1, 0), "{body}");
+        assert_ne!(is_taken(&text("8.3", body)), Some(true), "{body}");
+        assert_ne!(is_taken(&text("8.4", body)), Some(false), "{body}");
+    }
+    for (body, verdict) in [
+        ("mov.b128 %w0, %q1;", Verdict::Wrong),
+        ("mov.b64 %q1, %w0;", Verdict::Wrong),
+        ("mov.b128 {%h1, %h2}, %w0;", Verdict::Wrong),
+        ("mov.b128 %w0, {%w1, %w2};", Verdict::Wrong),
+        ("mov.b128 %w0, {%q1, %r2};", Verdict::Wrong),
+        ("mov.b128 %w0, {%q1, _};", Verdict::Wrong),
+        ("add.u64 %q1, %q2, %w0;", Verdict::Wrong),
+        ("xor.b128 %w0, %w1, %w2;", Verdict::Wrong),
+        ("selp.b128 %w0, %w1, %w2, %p;", Verdict::Wrong),
+        ("ld.global.v2.b128 {%w0, %w1}, [%q1];", Verdict::Wrong),
+        ("ld.global.b128 %q1, [%q1];", Verdict::Wrong),
+        ("ld.global.b128 {%q1, %q2}, [%q1];", Verdict::Wrong),
+        ("ld.global.b32 %r1, [%w1];", Verdict::Wrong),
+        ("st.global.b128 [%q1], {%q1, %q2};", Verdict::Wrong),
+        // These are PTX.
+        ("mov.b128 %w0, 1;", Verdict::Unsupported),
+        ("st.global.b128 [%q1], 0;", Verdict::Unsupported),
+        ("ld.global.b64 %w0, [%q1];", Verdict::Unsupported),
+        ("st.global.b32 [%q1], %w0;", Verdict::Unsupported),
+        (".param .b128 z;", Verdict::Unsupported),
+        (".local .b128 z[2];", Verdict::Unsupported),
+    ] {
+        let text = text("8.3", body);
+        let errors = read(&text).unwrap_err();
+        assert_eq!(errors[0].kind.verdict(), verdict, "{body}: {}", errors[0]);
+        assert_ne!(is_taken(&text), Some(verdict == Verdict::Wrong), "{body}");
+    }
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! Checks a kernel file: every launch that its run lines ask for gives the same bits on the evaluator, on every target
 //! named and on every engine; every refusal that it expects is made.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use halfbyte::import_ptx::{self, Host, Shape, ir_name, is_ptx};
+use halfbyte::import_ptx::{Host, Shape, is_ptx};
 use halfbyte::launch::{Engine, Evaluation, How, evaluate, execute, fault_diagnostic, given, launch_diagnostic};
 use halfbyte::report::Report;
 use halfbyte::{Module, Sm, TARGETS, pipeline};
@@ -15,9 +15,11 @@ use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::eval::Writers;
 use halfbyte_runtime::Program;
 
+use crate::approximate::{self, Approximation, approximations};
 use crate::bind::{Bound, Kept, bind_after};
 use crate::compare::{Difference, compare};
-use crate::runlines::{self, LaunchLine, RefuseLine, RunLine, RunLines, kernel_names};
+use crate::margin::{Format, Near};
+use crate::runlines::{self, LaunchLine, NearResult, RefuseLine, RunLine, RunLines, kernel_names};
 use crate::values::{Loader, brief};
 
 /// What came of checking a file.
@@ -56,7 +58,7 @@ pub struct CheckedKernel {
     pub launches: usize,
     /// Those that ended well, on `ir` and wherever they were to be made.
     pub run: usize,
-    /// Those that left the same bits everywhere, and the expected ones.
+    /// Those that left the same bits everywhere, and what is expected.
     pub equal: usize,
 }
 
@@ -178,9 +180,11 @@ pub fn check_with(setup: &Setup<'_>, file: &str, text: &str, folder: &Path) -> O
         }
         (Ok(module), Ok(mut lines)) => {
             lines.set_sm(sm);
-            outcome.kernels = kernels_of(&module);
+            let approximations = approximations(&module);
+            outcome.kernels = kernels_of(&module, &approximations);
             let checker = Checker {
                 module: &module,
+                approximations,
                 lines: Lines::new(text),
                 loader: Loader::within(folder).allow(allowed).watched(watchdog),
                 watchdog,
@@ -214,26 +218,10 @@ pub fn check_with(setup: &Setup<'_>, file: &str, text: &str, folder: &Path) -> O
     outcome
 }
 
-/// The kernels of a module that have an instruction that GPUs approximate, in the language that they are written in: some of PTX's
-/// are exact ops of the IR.
-pub fn approximate_kernels(module: &Module) -> BTreeSet<String> {
-    let kernels = module.ir().kernels.iter();
-    let mut names: BTreeSet<String> =
-        kernels.filter(|kernel| kernel.is_approximate()).map(|kernel| kernel.name.clone()).collect();
-    if is_ptx(module.file())
-        && let Ok(read) = import_ptx::read_each(module.file(), module.text())
-    {
-        let entries = read.module.entries.iter().filter(|entry| import_ptx::is_approximate(entry));
-        names.extend(entries.map(|entry| ir_name(&entry.name)));
-    }
-    names
-}
-
 /// The kernels of a module and those that it refuses, in the order of the text, of which nothing is known yet.
-fn kernels_of(module: &Module) -> Vec<CheckedKernel> {
-    let approximate = approximate_kernels(module);
+fn kernels_of(module: &Module, approximations: &BTreeMap<String, Vec<Approximation>>) -> Vec<CheckedKernel> {
     let read = module.ir().kernels.iter().map(|kernel| CheckedKernel {
-        approximate: approximate.contains(&kernel.name),
+        approximate: approximations.contains_key(&kernel.name),
         ..CheckedKernel::new(&kernel.name, kernel.span, &[])
     });
     let refused = module.refused_kernels().iter();
@@ -248,6 +236,8 @@ const TEXT: Target = halfbyte::ptx(Sm::DEFAULT);
 
 struct Checker<'a> {
     module: &'a Module,
+    /// By kernel: the instructions that GPUs approximate.
+    approximations: BTreeMap<String, Vec<Approximation>>,
     lines: Lines<'a>,
     loader: Loader,
     watchdog: Option<&'a Watchdog>,
@@ -474,6 +464,13 @@ impl Checker<'_> {
                 return None;
             }
         };
+        let near = match self.near(line, &params) {
+            Ok(near) => near,
+            Err(errors) => {
+                self.failures.extend(errors);
+                return None;
+            }
+        };
         bound.settle(kernel, line.shape, self.watchdog);
         self.outcome.runs += 1;
         let mut results = bound.args.clone();
@@ -486,19 +483,41 @@ impl Checker<'_> {
                 return None;
             }
         };
-        let launch = Reference { line, kernel: number, params, bound, results, writers };
+        let launch = Reference { line, kernel: number, params, bound, near, results, writers };
         for (param, bytes) in &launch.bound.results {
             let Some(found) = launch.results.get(*param) else { continue };
-            self.compare(&launch, *param, ("the run line", bytes), ("ir", found));
+            let near = launch.near(*param);
+            self.compare(&launch, (*param, near), ("the run line", bytes), ("ir", found));
         }
         Some(launch)
     }
 
-    /// Compares what a parameter's buffer holds.
-    fn compare(&mut self, launch: &Reference<'_>, number: usize, expected: (&str, &[u8]), found: (&str, &[u8])) {
+    /// By parameter, how near its numbers must be to those that a GPU has left; none where every bit counts.
+    fn near(&self, line: &LaunchLine, params: &[Param]) -> Result<Vec<Option<Near>>, Vec<Diagnostic>> {
+        let (mut all, mut errors) = (vec![None; params.len()], Vec::new());
+        let approximations = self.approximations.get(&line.kernel.0).map(Vec::as_slice).unwrap_or_default();
+        for result in &line.near {
+            let place = params.iter().zip(&mut all).find(|(param, _)| param.name == result.name.0);
+            let Some((param, near)) = place else { continue };
+            match near_of(result, param, approximations) {
+                Ok(found) => *near = found,
+                Err(error) => errors.push(error),
+            }
+        }
+        if errors.is_empty() { Ok(all) } else { Err(errors) }
+    }
+
+    /// Compares what a parameter's buffer holds, and how near it must be.
+    fn compare(
+        &mut self,
+        launch: &Reference<'_>,
+        (number, near): (usize, Option<&Near>),
+        expected: (&str, &[u8]),
+        found: (&str, &[u8]),
+    ) {
         let Reference { line, params, bound, writers, .. } = launch;
         let Some(param) = params.get(number) else { return };
-        if let Some(found) = compare(&line.kernel.0, (number, param), expected, found, writers) {
+        if let Some(found) = compare(&line.kernel.0, (number, param), expected, found, near, writers) {
             let found = found.with(bound.sign(param));
             let failure = Diagnostic::new(line.span, found.to_string());
             let noted = found.notes().into_iter().fold(failure, |failure, note| failure.note(None, note));
@@ -567,7 +586,7 @@ impl Checker<'_> {
         }
         self.outcome.compared.insert(TEXT.name());
         for (number, (expected, found)) in launch.results.iter().zip(&found).enumerate() {
-            self.compare(launch, number, ("ir", expected), ("the text", found));
+            self.compare(launch, (number, launch.near_on(engine, number)), ("ir", expected), ("the text", found));
         }
     }
 
@@ -587,8 +606,27 @@ impl Checker<'_> {
         }
         self.outcome.compared.insert(target.name());
         for (number, (expected, found)) in launch.results.iter().zip(&results).enumerate() {
-            self.compare(launch, number, ("ir", expected), (&on, found));
+            self.compare(launch, (number, launch.near_on(engine, number)), ("ir", expected), (&on, found));
         }
+    }
+}
+
+/// How near numbers must be to those of a result that a GPU has left.
+fn near_of(result: &NearResult, param: &Param, approximations: &[Approximation]) -> Result<Option<Near>, Diagnostic> {
+    let ((name, span), ty) = (&result.name, param.ty());
+    let wrong = |message: String, expected: &str| Diagnostic::new(*span, message).expected(expected);
+    let format = result.format.or_else(|| Format::of(ty)).ok_or_else(|| {
+        let message = format!("`{name}` has elements of type {ty}, whose bits are not approximated");
+        wrong(message, "`=`, or `within(f32)` after the value where they hold numbers of that type")
+    })?;
+    if format.bits() != ty.elem().bits() {
+        let (format, bits) = (format.name(), ty.elem().bits());
+        return Err(wrong(format!("`{name}` has lanes of {bits} bits, which are no {format}"), "a type as wide"));
+    }
+    match &result.margin {
+        Some((margin, said)) => Ok(Some(Near::new(format, vec![*margin], format!("the margin {said}")))),
+        None => approximate::near(approximations, format)
+            .map_err(|reason| wrong(reason, "a margin after the value: `within(rel=N, abs=N)`")),
     }
 }
 
@@ -610,6 +648,19 @@ struct Reference<'a> {
     kernel: usize,
     params: Vec<Param>,
     bound: Bound,
+    /// By parameter: how near its numbers must be to those that a GPU has left.
+    near: Vec<Option<Near>>,
     results: Vec<Vec<u8>>,
     writers: Writers,
+}
+
+impl Reference<'_> {
+    fn near(&self, param: usize) -> Option<&Near> {
+        self.near.get(param)?.as_ref()
+    }
+
+    /// The same for what an engine leaves: only a GPU has other bits than the evaluator.
+    fn near_on(&self, engine: Engine, param: usize) -> Option<&Near> {
+        if engine == Engine::Cuda { self.near(param) } else { None }
+    }
 }

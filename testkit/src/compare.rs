@@ -1,4 +1,4 @@
-//! Results are compared bit for bit.
+//! Results are compared bit for bit, or within a margin.
 
 use std::fmt;
 
@@ -6,6 +6,7 @@ use halfbyte_abi::Param;
 use halfbyte_ir::eval::Writers;
 use halfbyte_ir::{Elem, Type};
 
+use crate::margin::Near;
 use crate::values::print::{Sign, lane_value, lanes};
 
 /// Who computed a result, or where it is written down.
@@ -15,7 +16,7 @@ pub type Origin = String;
 const SHOWN: usize = 8;
 
 /// The first lanes in which two results differ, and how many elements do.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Difference {
     /// The kernel, without `@`.
     pub kernel: String,
@@ -29,6 +30,8 @@ pub struct Difference {
     pub ty: Type,
     /// How its integers are shown.
     pub sign: Sign,
+    /// How near its numbers should be; none where every bit counts.
+    pub near: Option<Near>,
     /// The first lane that differs.
     pub first: Lane,
     /// The next ones, a few.
@@ -56,21 +59,27 @@ pub struct Lane {
     pub found: u64,
 }
 
-/// Where two contents of a parameter's buffer of one size differ.
+/// Where two contents of a parameter's buffer of one size differ, or are not near enough.
 pub fn compare(
     kernel: &str,
     (number, param): (usize, &Param),
     (expected_of, expected): (&str, &[u8]),
     (found_of, found): (&str, &[u8]),
+    near: Option<&Near>,
     writers: &Writers,
 ) -> Option<Difference> {
     let (ty, size) = (param.ty(), param.ty().bytes() as usize);
     let elements = expected.chunks_exact(size).zip(found.chunks_exact(size)).enumerate();
     let (mut shown, mut differing, mut lanes_differing) = (Vec::new(), 0, 0);
     for (element, (expected, found)) in elements.filter(|(_, (expected, found))| expected != found) {
-        differing += 1;
         let pairs = lanes(ty, expected).zip(lanes(ty, found)).enumerate();
-        let mut pairs: Vec<_> = pairs.filter(|(_, (expected, found))| expected != found).collect();
+        let differ =
+            |(expected, found): (u64, u64)| expected != found && near.is_none_or(|near| !near.allows(expected, found));
+        let mut pairs: Vec<_> = pairs.filter(|&(_, pair)| differ(pair)).collect();
+        if pairs.is_empty() && near.is_some() {
+            continue;
+        }
+        differing += 1;
         if pairs.is_empty() {
             // Bits of a mask's byte that are of no lane.
             let byte = |element: &[u8]| element.last().copied().unwrap_or(0).into();
@@ -94,6 +103,7 @@ pub fn compare(
         buffer: param.name.clone(),
         ty,
         sign: Sign::Unsigned,
+        near: near.cloned(),
         first,
         next: shown.collect(),
         lanes: lanes_differing,
@@ -145,11 +155,20 @@ impl Difference {
     }
 
     fn apart(&self, lane: &Lane) -> String {
-        match ulps(self.ty.elem(), lane.expected, lane.found) {
+        let mut apart = match ulps(self.ty.elem(), lane.expected, lane.found) {
             Some(1) => ", 1 ulp apart".into(),
             Some(ulps) => format!(", {ulps} ulps apart"),
             None => String::new(),
+        };
+        if let Some(distance) = self.distance(lane) {
+            apart += &format!(", off by {distance:.3e}");
         }
+        apart
+    }
+
+    /// How far a lane's number is from the expected one, where it need only be near.
+    pub fn distance(&self, lane: &Lane) -> Option<f64> {
+        self.near.as_ref()?.distance(lane.expected, lane.found)
     }
 
     /// The lanes after the first, a line each, and how many there are beyond.
@@ -177,6 +196,9 @@ impl fmt::Display for Difference {
         }
         let (expected, found) = (self.number(first.expected), self.number(first.found));
         write!(f, ", expected {expected} by {expected_of}, found {found}{}; ", self.apart(first))?;
+        if let Some(near) = &self.near {
+            write!(f, "beyond {}; ", near.said)?;
+        }
         write!(f, "{differing} of {elements} elements differ")
     }
 }

@@ -2,6 +2,7 @@
 //! say what a stage makes of it ([`testing`]), every rule is proved by running both its sides ([`prove`](mod@prove)), random kernels and
 //! random words are compared ([`campaign`], [`words`]), and what differs is made small ([`reduce`](mod@reduce)).
 
+pub mod approximate;
 pub mod bind;
 pub mod campaign;
 pub mod check;
@@ -9,6 +10,7 @@ pub mod compare;
 pub mod draw;
 pub mod harness;
 pub mod json;
+pub mod margin;
 pub mod matrix;
 pub mod prove;
 pub mod quality;

@@ -6,7 +6,7 @@
 //!   %r = swizzle.i8x16 %a, %b     ; refuse: halu: swizzle
 //! ```
 //! A run line launches a kernel, over `items=N` or over `grid=4,2 block=32,4`: blocks, which are the groups, and their items along x, y and z. `ir` always runs, and the targets that the line names (`all`: every one) must give the same bits;
-//! after `->` stands what buffers hold then. A `then` line makes another launch after it, on the same targets: a parameter that it
+//! after `->` stands what buffers hold then; after `~=` what a GPU has left in them, from which approximations may differ. A `then` line makes another launch after it, on the same targets: a parameter that it
 //! gives no value keeps what was last under its name. A refuse line expects a target to refuse the op on its own line, with a
 //! message that contains its text.
 
@@ -19,6 +19,7 @@ use halfbyte_ir::diag::Diagnostic;
 use halfbyte_ir::text::closest;
 use halfbyte_ir::{ParamKind, Span};
 
+use crate::margin::{Format, Margin};
 use crate::values::{Cursor, Value, brief, element_bits, list};
 
 /// A name with its place in the text.
@@ -55,6 +56,19 @@ pub struct LaunchLine {
     pub args: Vec<(Name, Value)>,
     /// Values that buffers must have afterwards.
     pub results: Vec<(Name, Value)>,
+    /// Those of them that a GPU may have left, with `~=`: numbers need only be near.
+    pub near: Vec<NearResult>,
+}
+
+/// A result that numbers need only be near.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NearResult {
+    /// The buffer.
+    pub name: Name,
+    /// What its numbers are, where its type does not say so.
+    pub format: Option<Format>,
+    /// How near, and how the line says it; else the manual's bounds count.
+    pub margin: Option<(Margin, String)>,
 }
 
 /// A refusal that a file expects.
@@ -223,12 +237,13 @@ fn launch_line(cursor: &mut Cursor<'_>, span: Span) -> Result<LaunchLine, Diagno
     cursor.expect("@")?;
     let (kernel, place) = cursor.name("a kernel's name")?;
     let shape = shape(cursor)?;
-    let args = bindings(cursor, "`NAME=VALUE` or `->`")?;
-    let results = if cursor.eat("->") { bindings(cursor, "`NAME=VALUE`")? } else { Vec::new() };
+    let args = bindings(cursor, "`NAME=VALUE` or `->`", None)?;
+    let mut near = Vec::new();
+    let results = if cursor.eat("->") { bindings(cursor, "`NAME=VALUE`", Some(&mut near))? } else { Vec::new() };
     if !cursor.at_end() {
         return Err(cursor.unexpected("the end of the line"));
     }
-    Ok(LaunchLine { span, kernel: (kernel.to_owned(), place), shape, args, results })
+    Ok(LaunchLine { span, kernel: (kernel.to_owned(), place), shape, args, results, near })
 }
 
 /// `items=N`, or `grid=X,Y,Z block=X,Y,Z` where what is left out at the end is 1.
@@ -291,7 +306,12 @@ const COUNT: &str = "a number along an axis, at most 4294967295";
 
 const ITEMS: &str = "a number of work items, at most 4294967295";
 
-fn bindings(cursor: &mut Cursor<'_>, expected: &str) -> Result<Vec<(Name, Value)>, Diagnostic> {
+/// `NAME=VALUE`, and of results also `NAME~=VALUE`, which are noted.
+fn bindings(
+    cursor: &mut Cursor<'_>,
+    expected: &str,
+    mut near: Option<&mut Vec<NearResult>>,
+) -> Result<Vec<(Name, Value)>, Diagnostic> {
     let mut bindings = Vec::new();
     let mut seen = HashSet::new();
     loop {
@@ -303,10 +323,79 @@ fn bindings(cursor: &mut Cursor<'_>, expected: &str) -> Result<Vec<(Name, Value)
         if !seen.insert(name) {
             return Err(Diagnostic::new(span, format!("`{}` is given twice", brief(name))));
         }
-        cursor.expect("=")?;
-        bindings.push(((name.to_owned(), span), cursor.value()?));
+        let name = (name.to_owned(), span);
+        match &mut near {
+            Some(near) if cursor.eat("~=") => {
+                bindings.push((name.clone(), cursor.value()?));
+                let (format, margin) = within(cursor)?;
+                near.push(NearResult { name, format, margin });
+            }
+            near => {
+                cursor.expect("=")?;
+                bindings.push((name, cursor.value()?));
+                let mut rest = *cursor;
+                if near.is_some() && rest.eat(WITHIN) {
+                    let alone =
+                        Diagnostic::new(cursor.since(rest.here() - WITHIN.len() as u32), "a margin goes with `~=`");
+                    return Err(alone.expected("`NAME~=VALUE within(...)`"));
+                }
+            }
+        }
     }
 }
+
+const WITHIN: &str = "within(";
+
+/// What stands in parentheses after `within`, if anything: what the numbers are, and how near they must be.
+type Within = (Option<Format>, Option<(Margin, String)>);
+
+fn within(cursor: &mut Cursor<'_>) -> Result<Within, Diagnostic> {
+    if !cursor.eat(WITHIN) {
+        return Ok((None, None));
+    }
+    let (mut format, mut said) = (None, Vec::new());
+    let [mut relative, mut absolute, mut ulps] = [None; 3];
+    loop {
+        let (word, span) = cursor.name(PARTS)?;
+        let part = match word {
+            "rel" => &mut relative,
+            "abs" => &mut absolute,
+            "ulps" => &mut ulps,
+            _ => {
+                let named = Format::from_name(word).filter(|_| format.is_none() && said.is_empty());
+                let unknown = || Diagnostic::new(span, format!("`{}` does not do here", brief(word))).expected(PARTS);
+                format = Some(named.ok_or_else(unknown)?);
+                if cursor.eat(",") {
+                    continue;
+                }
+                break;
+            }
+        };
+        if part.is_some() {
+            return Err(Diagnostic::new(span, format!("`{word}` is given twice")));
+        }
+        cursor.expect("=")?;
+        let (text, span) = cursor.take(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '+'));
+        if text.is_empty() {
+            return Err(cursor.unexpected(DISTANCE));
+        }
+        let distance = text.parse().ok().filter(|distance: &f64| distance.is_finite() && *distance >= 0.0);
+        let wrong = || Diagnostic::new(span, format!("`{}` does not do here", brief(text))).expected(DISTANCE);
+        *part = Some(distance.ok_or_else(wrong)?);
+        said.push(format!("{word}={text}"));
+        if !cursor.eat(",") {
+            break;
+        }
+    }
+    cursor.expect(")")?;
+    let [relative, absolute, ulps] = [relative, absolute, ulps].map(Option::unwrap_or_default);
+    let margin = (!said.is_empty()).then(|| (Margin::Distance { absolute, relative, ulps }, said.join(", ")));
+    Ok((format, margin))
+}
+
+const PARTS: &str = "`rel=N`, `abs=N` or `ulps=N`, and before them a type of numbers such as f32";
+
+const DISTANCE: &str = "a number that is not negative, such as 1e-5";
 
 /// What a parameter is given, or holds, as run lines have it.
 pub fn binding(name: &str, kind: ParamKind, bytes: &[u8]) -> String {
@@ -359,6 +448,21 @@ mod tests {
         assert_eq!(run.args[2].1.kind, ValueKind::Zeros { ty: None, count: 2 });
         let (_, name) = run.args[1].0;
         assert_eq!(source.get(name.start as usize..name.end as usize), Some("x"));
+    }
+
+    #[test]
+    fn results_that_a_gpu_has_left() {
+        let lines =
+            read("; run: ptx: @k items=1 -> a~=[1.0] b=[2] c ~= @g.npy within(f16x2, rel=1e-3,abs=2) within=3\n")
+                .unwrap();
+        let first = &lines.runs[0].first;
+        let names: Vec<&str> = first.results.iter().map(|((name, _), _)| name.as_str()).collect();
+        assert_eq!(names, ["a", "b", "c", "within"]);
+        let [a, c] = &first.near[..] else { panic!("two") };
+        assert_eq!((a.name.0.as_str(), a.format, &a.margin), ("a", None, &None));
+        assert_eq!((c.name.0.as_str(), c.format), ("c", Format::from_name("f16")));
+        let margin = Margin::Distance { absolute: 2.0, relative: 1e-3, ulps: 0.0 };
+        assert_eq!(c.margin, Some((margin, "rel=1e-3, abs=2".to_owned())));
     }
 
     #[test]
@@ -477,6 +581,32 @@ mod tests {
                 "unexpected `,`; expected `NAME=VALUE` or `->`",
             ),
             ("; run: halu: @k items=1 -> é=1", "                           ^", "unexpected `é`; expected `NAME=VALUE`"),
+            (
+                "; run: halu: @k items=1 -> y~=[1] within(",
+                "                                         ^",
+                "the line ends too early; expected `rel=N`, `abs=N` or `ulps=N`, and before them a type of numbers such as f32",
+            ),
+            (
+                "; run: halu: @k items=1 -> y~=[1] within(i32)",
+                "                                         ^^^",
+                "`i32` does not do here; expected `rel=N`, `abs=N` or `ulps=N`, and before them a type of numbers such as f32",
+            ),
+            (
+                "; run: halu: @k items=1 -> y~=[1] within(rel=1, f32)",
+                "                                                ^^^",
+                "`f32` does not do here; expected `rel=N`, `abs=N` or `ulps=N`, and before them a type of numbers such as f32",
+            ),
+            (
+                "; run: halu: @k items=1 -> y~=[1] within(rel=inf)",
+                "                                             ^^^",
+                "`inf` does not do here; expected a number that is not negative, such as 1e-5",
+            ),
+            (
+                "; run: halu: @k items=1 -> y~=[1] within(abs=1",
+                "                                              ^",
+                "the line ends too early; expected `)`",
+            ),
+            ("; run: halu: @k items=1 y~=[1]", "                         ^", "unexpected `~`; expected `=`"),
             ("; then: halu: @k items=1", "        ^^^^", "unexpected `halu`; expected `@`"),
             (
                 "; then: @k items=x",

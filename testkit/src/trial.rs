@@ -305,7 +305,8 @@ impl Reference<'_> {
             (Ok(writers), Ok(_)) => {
                 let params = given(self.kernel);
                 for (param, (expected, found)) in params.iter().enumerate().zip(self.args.iter().zip(args)) {
-                    if let Some(difference) = compare(&self.kernel.name, param, ("ir", expected), (on, found), writers)
+                    if let Some(difference) =
+                        compare(&self.kernel.name, param, ("ir", expected), (on, found), None, writers)
                     {
                         return Err((Kind::Memory, difference.to_string()));
                     }

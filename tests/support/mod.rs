@@ -39,7 +39,9 @@ pub fn agree(module: &Module, program: &Program, shape: impl Into<Shape>, args: 
         execute(loaded, engine, shape, &mut found).map_err(|error| format!("on {on}: {error}"))?;
         let params = given(kernel);
         for (number, ((param, expected), found)) in params.iter().zip(&expected).zip(&found).enumerate() {
-            if let Some(difference) = compare(&kernel.name, (number, param), ("ir", expected), (&on, found), &writers) {
+            if let Some(difference) =
+                compare(&kernel.name, (number, param), ("ir", expected), (&on, found), None, &writers)
+            {
                 return Err(difference.to_string());
             }
         }

@@ -24,7 +24,6 @@ mod host;
 
 use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::text::Text;
-use halfbyte_isa::ptx::types::Token;
 
 pub use back::{GivenBack, give_back};
 use halfbyte_import::{Imported, Refused};
@@ -74,10 +73,10 @@ pub fn import_one(
     }
 }
 
-/// Whether a kernel has an instruction that GPUs approximate, with `.approx` or `.full`: it gives the nearest number here, and on a
+/// Whether a kernel has an instruction that GPUs [approximate](halfbyte_isa::ptx::row::Accuracy): it gives the nearest number here, and on a
 /// GPU one nearby.
 pub fn is_approximate(entry: &Entry) -> bool {
-    entry.reached_bodies().flat_map(|body| &body.insts).any(|inst| inst.has(Token::Approx) || inst.has(Token::Full))
+    entry.reached_bodies().flat_map(|body| &body.insts).any(|inst| inst.row().is_approximate())
 }
 
 /// Reads a text in PTX kernel by kernel: those that are not taken stand in [`Text::refused`].

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use super::Opcode;
-use super::row::{OperandRow, Role, Row, Shape, Slot, Ty};
+use super::row::{Accuracy, Bound, OperandRow, Role, Row, Shape, Slot, Ty};
 use super::types::Since;
 
 /// Every mnemonic once, in the order of the index.
@@ -118,6 +118,13 @@ fn operand(o: &OperandRow) -> String {
 fn form(out: &mut String, opcode: Opcode) -> fmt::Result {
     let row = opcode.row();
     writeln!(out, "\n## {}\n\nClass: {:?}.{}", opcode.name(), row.class, needs(row.since, " Needs ", "."))?;
+    let bounds: Vec<String> = match row.accuracy {
+        Accuracy::Exact => Vec::new(),
+        Accuracy::Approximate(bounds) => bounds.iter().map(bound).collect(),
+    };
+    if !bounds.is_empty() {
+        writeln!(out, "\nOn a machine within {}.", bounds.join(", "))?;
+    }
     if !row.slots.is_empty() {
         writeln!(out, "\n| modifier | words | |\n|---|---|---|")?;
     }
@@ -137,6 +144,13 @@ fn form(out: &mut String, opcode: Opcode) -> fmt::Result {
         writeln!(out, "| `{}` | {role} | {}{with} |", o.name, describe(o.shape))?;
     }
     Ok(())
+}
+
+fn bound(bound: &Bound) -> String {
+    match bound.word {
+        Some(word) => format!("{bound} with `{word}`"),
+        None => bound.to_string(),
+    }
 }
 
 fn choices(slot: &Slot) -> String {

@@ -46,6 +46,19 @@ impl Inst {
         row::Ty::Named(n).resolve(&self.words).0
     }
 
+    /// The type of each element that it accesses in memory: what is of 128 bits is two elements of 64.
+    pub fn element(&self) -> Type {
+        match self.ty(0) {
+            Type::B128 => Type::B64,
+            ty => ty,
+        }
+    }
+
+    /// How many elements it accesses.
+    pub fn elements(&self) -> usize {
+        if self.ty(0) == Type::B128 { 2 } else { row::elements(&self.words) }
+    }
+
     /// Whether it reads the carry flag.
     pub fn reads_carry(&self) -> bool {
         self.row().carry == Carry::In

@@ -28,7 +28,7 @@ macro_rules! define {
     ($m:ident: $($module:ident { $($($name:ident)+ => $meaning:expr;)* })*) => {
         /// A PTX instruction in one form: its mnemonic, and what tells it from others of that mnemonic.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        #[repr(u8)]
+        #[repr(u16)]
         #[allow(non_camel_case_types, missing_docs)]
         pub enum Opcode { $($($($name,)+)*)* }
 

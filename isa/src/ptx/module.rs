@@ -632,8 +632,34 @@ pub struct Family {
     pub ty: Type,
     /// Of a number of registers, how many: `%r<80>`.
     pub count: Option<u32>,
-    /// The first one.
+    /// The first one. One of 128 bits has two numbers, its low half the first.
     pub first: Reg,
+}
+
+impl Family {
+    /// How many numbers a register of it has.
+    pub(super) fn width(&self) -> u32 {
+        width(self.ty)
+    }
+
+    /// The numbers of its registers.
+    pub fn numbers(&self) -> impl Iterator<Item = Reg> + use<> {
+        (self.first.0..self.first.0 + self.count.unwrap_or(1) * self.width()).map(Reg)
+    }
+
+    /// The type of what a number of it holds.
+    pub fn held(&self) -> Type {
+        held(self.ty)
+    }
+}
+
+/// How many numbers a register of a type has.
+pub(super) fn width(ty: Type) -> u32 {
+    if ty == Type::B128 { 2 } else { 1 }
+}
+
+fn held(ty: Type) -> Type {
+    if ty == Type::B128 { Type::B64 } else { ty }
 }
 
 /// Registers that a kernel may declare.
@@ -643,7 +669,10 @@ impl Registers {
     /// Declares registers: one, or `count` of them. `None` where these are more than [`MAX_REGISTERS`] in all.
     pub fn declare(&mut self, name: impl Into<String>, ty: Type, count: Option<u32>) -> Option<Reg> {
         let first = Reg(self.count);
-        let total = self.count.checked_add(count.unwrap_or(1)).filter(|&total| total <= MAX_REGISTERS)?;
+        let total = self
+            .count
+            .checked_add(count.unwrap_or(1).checked_mul(width(ty))?)
+            .filter(|&total| total <= MAX_REGISTERS)?;
         self.families.push(Family { name: name.into(), ty, count, first });
         self.count = total;
         Some(first)
@@ -683,13 +712,27 @@ impl Registers {
         }
         self.family(reg).map(|family| family.ty)
     }
+
+    /// The type of what a number stands for: of a register of 128 bits it is one half.
+    pub fn held(&self, reg: Reg) -> Option<Type> {
+        self.ty(reg).map(held)
+    }
+}
+
+/// What an instruction is of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Owner {
+    /// The kernel of that number.
+    Entry(usize),
+    /// The function of that number.
+    Function(usize),
 }
 
 /// An instruction that the target of its module does not have.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Missing {
-    /// The kernel, by number.
-    pub entry: usize,
+    /// Whose it is.
+    pub of: Owner,
     /// The instruction, by number.
     pub inst: usize,
     /// What it needs.
@@ -705,11 +748,27 @@ impl Module {
             && (!since.one_family || self.target.sm / 10 == since.sm / 10)
     }
 
-    /// Every instruction that needs more than version and target provide, in order.
+    /// Every instruction that needs more than version and target provide: those of kernels in order, then those of functions, whether
+    /// or not a kernel calls them.
     pub fn missing(&self) -> impl Iterator<Item = Missing> {
-        self.entries.iter().enumerate().flat_map(move |(entry, kernel)| {
-            let since = kernel.body.insts.iter().map(Inst::since).enumerate();
-            since.filter(|&(_, since)| !self.provides(since)).map(move |(inst, since)| Missing { entry, inst, since })
+        let entries = self.entries.iter().enumerate().map(|(number, entry)| (Owner::Entry(number), &entry.body));
+        let code = self.functions.iter().enumerate().filter_map(|(number, of)| Some((number, of.code.as_ref()?)));
+        let functions = code.map(|(number, code)| (Owner::Function(number), &code.body));
+        entries.chain(functions).flat_map(move |(of, body)| {
+            let since = body.insts.iter().map(Inst::since).enumerate();
+            since.filter(|&(_, since)| !self.provides(since)).map(move |(inst, since)| Missing { of, inst, since })
         })
+    }
+
+    /// An instruction by its number, and what the numbers in it stand for.
+    pub fn inst(&self, of: Owner, inst: usize) -> Option<(&Inst, Scope<'_>)> {
+        let scope = match of {
+            Owner::Entry(number) => self.entries.get(number)?.scope(),
+            Owner::Function(number) => {
+                let body = &self.functions.get(number)?.code.as_ref()?.body;
+                Scope { params: &[], body, variables: &self.variables, functions: &self.functions }
+            }
+        };
+        Some((scope.body.insts.get(inst)?, scope))
     }
 }

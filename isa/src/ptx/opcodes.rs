@@ -217,11 +217,14 @@ macro_rules! opcodes {
                     MOV_SPECIAL => m.mov_special();
                     MOV_PACK => m.pack();
                     MOV_UNPACK => m.unpack();
+                    MOV_B128 => m.move_pair();
+                    MOV_PACK_B128 => m.pack_pair();
+                    MOV_UNPACK_B128 => m.unpack_pair();
                     MOV_ADDRESS => m.address_of(true);
                 }
                 memory {
-                    LD_PARAM LD LD_VOLATILE LD_ORDERED LD_MMIO LD_WIDE LD_NC LD_NC_WIDE LDU => m.load();
-                    ST ST_VOLATILE ST_ORDERED ST_MMIO ST_WIDE => m.store();
+                    LD_PARAM LD LD_VOLATILE LD_ORDERED LD_ORDERED_B128 LD_MMIO LD_WIDE LD_NC LD_NC_WIDE LDU => m.load();
+                    ST ST_VOLATILE ST_ORDERED ST_ORDERED_B128 ST_MMIO ST_WIDE => m.store();
                     ST_PARAM => m.store();
                     ALLOCA => m.allocate(false);
                     ALLOCA_ALIGNED => m.allocate(true);

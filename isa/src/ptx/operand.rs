@@ -246,6 +246,18 @@ impl Vector {
     /// How many registers there are at most.
     pub const MOST: usize = 8;
 
+    /// A register of 128 bits, by its first number.
+    pub fn of_pair(low: Reg) -> Vector {
+        Vector::from_iter([Some(low), Some(Reg(low.0.wrapping_add(1)))])
+    }
+
+    /// The numbers of a register of 128 bits, where it is one: the second follows the first.
+    pub fn pair(&self) -> Option<[Reg; 2]> {
+        let mut regs = self.iter();
+        let (low, high) = (regs.next()??, regs.next()??);
+        (regs.next().is_none() && high.0 == low.0 + 1).then_some([low, high])
+    }
+
     /// How many registers there are.
     pub fn len(&self) -> usize {
         self.len.into()

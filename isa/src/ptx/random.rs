@@ -5,8 +5,8 @@ use arrayvec::ArrayVec;
 use super::Opcode;
 use super::inst::{Guard, Inst};
 use super::module::{Entry, Family, Formal, FrameVariable, Targets};
-use super::operand::{Address, Base, Callee, FrameVar, Label, Operand, Reg, Var};
-use super::row::{Lanes, Role, Shape, Ty, elements};
+use super::operand::{Address, Base, Callee, FrameVar, Label, Operand, Reg, Var, Vector};
+use super::row::{Lanes, NO_SELECTOR, Role, Shape, Ty, elements};
 use super::types::{Kind, Space, Special, Token, Type};
 
 /// What random instructions are made of: the registers, parameters and labels of a kernel.
@@ -86,13 +86,16 @@ impl<'a> Draw<'a> {
     }
 
     fn member(&mut self, family: &Family) -> Reg {
-        Reg(family.first.0 + self.below(family.count.unwrap_or(1) as usize) as u32)
+        Reg(family.first.0 + family.width() * self.below(family.count.unwrap_or(1) as usize) as u32)
     }
 
     fn operand(&mut self, role: Role, shape: Shape) -> Option<Operand> {
         let pred = Ty::Is(Type::Pred);
         let word = Ty::Is(Type::U32);
         Some(match shape {
+            Shape::Register(ty) | Shape::Value(ty) if ty.resolve(&self.words).0 == Type::B128 => {
+                Operand::Vector(Vector::of_pair(self.register(ty)?))
+            }
             Shape::Register(ty) => Operand::Register(self.register(ty)?),
             Shape::Value(ty) if self.one_in(3) => Operand::Number(self.number(ty.resolve(&self.words).0)),
             Shape::Value(ty) => Operand::Register(self.register(ty)?),
@@ -115,7 +118,7 @@ impl<'a> Draw<'a> {
             }
             Shape::Selected(lanes, default) => {
                 let selector = (self.next)() as u16 & selector_mask(lanes);
-                let plain = selector == default || self.one_in(2);
+                let plain = selector == default || selector == NO_SELECTOR || self.one_in(2);
                 self.lanes(word, selector, plain)?
             }
             Shape::Vector(ty, count) => self.vector(role, ty, count)?,
@@ -126,8 +129,12 @@ impl<'a> Draw<'a> {
             },
             Shape::Parts(ty) => {
                 let bits = ty.resolve(&self.words).0.bits();
-                let count = if bits == 64 && self.one_in(2) { 4 } else { 2 };
-                let part = if bits / count == 16 { Type::B16 } else { Type::B32 };
+                let count = if bits >= 64 && self.one_in(2) { 4 } else { 2 };
+                let part = match bits / count {
+                    16 => Type::B16,
+                    32 => Type::B32,
+                    _ => Type::B64,
+                };
                 self.vector(role, Ty::Is(part), count as u8)?
             }
             Shape::Memory | Shape::Passed => {

@@ -3,6 +3,8 @@
 //!
 //! PTX is text: where the rows of the other targets place bits in a word, these place words in a line.
 
+use std::fmt;
+
 use arrayvec::ArrayVec;
 
 use super::operand::{Base, Callee, FrameVar, Operand, Reg};
@@ -29,6 +31,8 @@ pub struct Row {
     pub carry: Carry,
     /// What the form needs, whatever its words.
     pub since: Since,
+    /// How near the exact result a machine's is.
+    pub accuracy: Accuracy,
     /// What it means, for its page.
     pub doc: &'static str,
     /// Lines that are valid.
@@ -44,6 +48,59 @@ pub enum Carry {
     Out,
     /// It reads the flag, and writes it where it has the word `.cc`.
     In,
+}
+
+/// How near the exact result a machine's is.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Accuracy {
+    /// Every bit is defined.
+    Exact,
+    /// It is approximated, within these bounds of the manual; where there is none the manual has none.
+    Approximate(&'static [Bound]),
+}
+
+/// What the manual says of how far an approximation may be from the exact result.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Bound {
+    /// The word that the instruction has, where others have other bounds.
+    pub word: Option<Token>,
+    /// How far.
+    pub distance: Distance,
+    /// Of which operands or results this is said; empty where of all.
+    pub of: &'static str,
+}
+
+/// A distance from the exact result.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Distance {
+    /// Units in the last place.
+    Ulps(u32),
+    /// 2 to this power, of the result.
+    Relative(f64),
+    /// 2 to this power.
+    Absolute(f64),
+}
+
+impl Bound {
+    pub(super) const fn new(distance: Distance, of: &'static str) -> Bound {
+        Bound { word: None, distance, of }
+    }
+
+    pub(super) const fn with(word: Token, distance: Distance, of: &'static str) -> Bound {
+        Bound { word: Some(word), distance, of }
+    }
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.distance {
+            Distance::Ulps(1) => write!(f, "1 ulp")?,
+            Distance::Ulps(ulps) => write!(f, "{ulps} ulps")?,
+            Distance::Relative(power) => write!(f, "2^{power} of the result")?,
+            Distance::Absolute(power) => write!(f, "2^{power}")?,
+        }
+        if self.of.is_empty() { Ok(()) } else { write!(f, " for {}", self.of) }
+    }
 }
 
 /// A place after the mnemonic for one of several words.
@@ -294,6 +351,20 @@ impl Row {
         words.iter().filter_map(&mut of_word).fold(self.since, Since::and)
     }
 
+    /// Whether machines approximate what it gives.
+    pub fn is_approximate(&self) -> bool {
+        self.accuracy != Accuracy::Exact
+    }
+
+    /// The manual's bounds for an instruction of these words that machines approximate; none where it has none.
+    pub fn bounds(&self, words: &[Token]) -> impl Iterator<Item = &'static Bound> {
+        let all = match self.accuracy {
+            Accuracy::Exact => &[],
+            Accuracy::Approximate(bounds) => bounds,
+        };
+        all.iter().filter(move |bound| bound.word.is_none_or(|word| words.contains(&word)))
+    }
+
     /// The operands of an instruction of these words.
     pub fn operands_with(&self, words: &[Token]) -> impl Iterator<Item = &'static OperandRow> {
         let slots = self.slots;
@@ -340,11 +411,18 @@ impl Ty {
 impl Shape {
     /// Whether the operand may stand there, in an instruction of these words; `types` gives the type of a register.
     pub fn admits(self, role: Role, words: &[Token], operand: &Operand, types: &impl Fn(Reg) -> Option<Type>) -> bool {
-        let is = |reg: Reg, ty: Ty| types(reg).is_some_and(|found| ty.admits(words, found));
+        // What is of 128 bits stands in its own places only, by both of its numbers.
+        let is = |reg: Reg, ty: Ty| types(reg).is_some_and(|found| found != Type::B128 && ty.admits(words, found));
+        let is_half = |reg: &Reg| types(*reg) == Some(Type::B128);
         let predicate = |reg: Reg| is(reg, Ty::Is(Type::Pred));
         let word = |reg: Reg| is(reg, Ty::Is(Type::U32));
         let element = |reg: Option<Reg>, ty| reg.map_or(role == Role::Def, |reg| is(reg, ty));
         match (self, operand) {
+            (Shape::Register(ty) | Shape::Value(ty) | Shape::Elements(ty), Operand::Vector(regs))
+                if ty.resolve(words).0 == Type::B128 =>
+            {
+                elements(words) == 1 && regs.pair().is_some_and(|[low, high]| is_half(&low) && is_half(&high))
+            }
             (Shape::Register(ty), &Operand::Register(reg)) => is(reg, ty),
             (Shape::Value(ty), &Operand::Register(reg)) => is(reg, ty),
             (Shape::Value(ty), &Operand::Number(bits)) => {
@@ -360,7 +438,10 @@ impl Shape {
             (Shape::Masked(_) | Shape::Selected(..), &Operand::Register(reg)) => word(reg),
             (Shape::Masked(lanes), &Operand::Lanes { reg, digits }) => word(reg) && digits != 0 && digits < lanes.all(),
             (Shape::Selected(lanes, default), &Operand::Lanes { reg, digits }) => {
-                word(reg) && digits != default && u32::from(digits) >> (lanes.count() * lanes.index_bits()) == 0
+                word(reg)
+                    && digits != default
+                    && digits != NO_SELECTOR
+                    && u32::from(digits) >> (lanes.count() * lanes.index_bits()) == 0
             }
             (Shape::Vector(ty, count), Operand::Vector(regs)) => {
                 regs.len() == count.into() && regs.iter().all(|reg| element(reg, ty))
@@ -413,7 +494,7 @@ impl Shape {
             },
             (Shape::Arguments, Operand::Number(_)) => true,
             (Shape::Results | Shape::Arguments, &Operand::Register(reg)) => {
-                types(reg).is_some_and(|ty| ty != Type::Pred)
+                types(reg).is_some_and(|ty| ty != Type::Pred && ty != Type::B128)
             }
             (Shape::Results | Shape::Arguments, &Operand::Frame { var, offset: 0 }) => var.space == Space::Param,
             (Shape::Byte | Shape::Amount, &Operand::Number(bits)) => bits < 256,
@@ -481,12 +562,16 @@ impl Shape {
     }
 }
 
+/// The selector `.b1024`, which assemblers take for a type of that name.
+pub(super) const NO_SELECTOR: u16 = 0o1024;
+
 /// The type of each of so many parts that make up a value together.
 pub fn part_of(whole: Type, parts: usize) -> Option<Type> {
     match (whole.bits(), parts) {
         (32, 4) => Some(Type::B8),
         (32, 2) | (64, 4) => Some(Type::B16),
-        (64, 2) => Some(Type::B32),
+        (64, 2) | (128, 4) => Some(Type::B32),
+        (128, 2) => Some(Type::B64),
         _ => None,
     }
 }

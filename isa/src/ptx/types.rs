@@ -64,6 +64,7 @@ types! {
     B16 "b16" 16 Bits false;
     B32 "b32" 32 Bits false;
     B64 "b64" 64 Bits false;
+    B128 "b128" 128 Bits false;
     U8 "u8" 8 Integer false;
     U16 "u16" 16 Integer false;
     U32 "u32" 32 Integer false;
@@ -116,7 +117,7 @@ impl Type {
             Kind::Bits => register.kind() != Kind::Predicate,
             Kind::Predicate | Kind::Packed => false,
         };
-        self.bits() < register.bits() && is_of_class || self.accepts(register)
+        self.bits() < register.bits() && register != Type::B128 && is_of_class || self.accepts(register)
     }
 
     fn mixes(self, register: Type) -> bool {
@@ -135,7 +136,7 @@ impl Type {
 
     /// A value without the bits that the type does not have.
     pub const fn truncate(self, value: u64) -> u64 {
-        value & (u64::MAX >> (64 - self.bits()))
+        if self.bits() < 64 { value & (u64::MAX >> (64 - self.bits())) } else { value }
     }
 }
 

@@ -109,8 +109,14 @@ fn tables() -> Vec<Table> {
 
 /// A kernel without instructions, with registers of every type, a parameter of 64 bytes, and a label at the end.
 pub fn empty_entry() -> Entry {
+    empty_entry_of((9, 2))
+}
+
+/// The same with the registers that a version of PTX has: those that older ones lack are the last.
+pub fn empty_entry_of(version: (u8, u8)) -> Entry {
     let mut registers = Registers::default();
-    for ty in register_types() {
+    let types = register_types().filter(|ty| *ty != Type::B128);
+    for ty in types.chain((version >= (8, 3)).then_some(Type::B128)) {
         registers.declare(format!("%{}_", ty.name()), ty, Some(20)).unwrap();
         registers.declare(format!("the_{}", ty.name()), ty, None).unwrap();
     }

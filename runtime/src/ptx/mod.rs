@@ -30,7 +30,7 @@ use halfbyte_isa::ptx as isa;
 use halfbyte_isa::ptx::module::{self, Entry, Module, Param, Scope};
 use halfbyte_isa::ptx::text::{Text, inst_text_in};
 use halfbyte_isa::ptx::types::Space as VariableSpace;
-use halfbyte_isa::ptx::{Base, Operand, row};
+use halfbyte_isa::ptx::{Base, Operand};
 use thiserror::Error;
 
 use crate::arguments::Arguments;
@@ -184,7 +184,7 @@ fn check_accesses(scope: Scope<'_>, locs: &[Loc]) -> Result<(), LoadError> {
                 }
                 _ => continue,
             };
-            let size = i64::from(inst.ty(0).bits() / 8) * row::elements(&inst.words) as i64;
+            let size = i64::from(inst.element().bits() / 8) * inst.elements() as i64;
             let offset = i64::from(address.offset);
             if offset < 0 || offset % size != 0 || (offset + size) as u64 > bytes {
                 let instruction = inst_text_in(inst, scope);

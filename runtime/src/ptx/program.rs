@@ -40,7 +40,7 @@ pub(super) struct Code<'a> {
 impl<'a> Code<'a> {
     fn new(body: &'a Body, first: usize) -> Code<'a> {
         let families = body.registers.families().iter();
-        let types = families.flat_map(|family| (0..family.count.unwrap_or(1)).map(|_| family.ty)).collect();
+        let types = families.flat_map(|family| family.numbers().map(|_| family.held())).collect();
         let (places, frame_bytes) = body.layout();
         let frame_align = body.frame.iter().map(|variable| variable.alignment()).max().unwrap_or(1);
         Code { body, first, types, places, frame_bytes, frame_align }

@@ -3,7 +3,6 @@
 //! Arguments are bytes, in the order of the text's own parameters. Nothing is bound by name, and no type is looked at: what a
 //! parameter is, the argument says.
 
-mod expect;
 mod failure;
 mod ir;
 mod ptx;
@@ -15,7 +14,6 @@ use halfbyte_abi::Watchdog;
 use halfbyte_abi::{DEFAULT_BUDGET, buffer_base};
 use halfbyte_isa::ptx::module::TargetName;
 
-pub use expect::{Expected, Format, Margin};
 pub use failure::{Failure, Item, Kind};
 pub use then::{Then, ThenArg, launch_all};
 

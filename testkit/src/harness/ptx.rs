@@ -2,8 +2,8 @@
 
 use halfbyte_abi::{Shape, ShapeError};
 use halfbyte_isa::object::Loc;
-use halfbyte_isa::ptx::module::{Entry, Module};
-use halfbyte_isa::ptx::text::{self, Error, Text, Verdict, inst_text};
+use halfbyte_isa::ptx::module::{Entry, Module, Owner};
+use halfbyte_isa::ptx::text::{self, Error, Text, Verdict, inst_text_in};
 use halfbyte_runtime::LaunchError;
 use halfbyte_runtime::ptx::{self, Kernel, LoadError};
 
@@ -49,18 +49,21 @@ fn of_errors(errors: &[Error]) -> Failure {
 }
 
 /// Whether the text is for a machine that there is and has all of its instructions, and that may be the one asked for.
-fn check_target(Text { module, locs, .. }: &Text, request: &Request) -> Result<(), Failure> {
+fn check_target(Text { module, locs, function_locs, .. }: &Text, request: &Request) -> Result<(), Failure> {
     let Module { version: (major, minor), target, .. } = module;
     if !target.is_known() {
         return Err(Failure::new(Kind::Parse, format!("there is no target `{target}`")));
     }
     if let Some(missing) = module.missing().next() {
-        let inst =
-            module.entries.get(missing.entry).and_then(|entry| Some((entry, entry.body.insts.get(missing.inst)?)));
-        let inst = inst.map_or_else(String::new, |(entry, inst)| inst_text(inst, entry));
+        let inst = module.inst(missing.of, missing.inst);
+        let inst = inst.map_or_else(String::new, |(inst, scope)| inst_text_in(inst, scope));
         let needs = missing.since;
         let message = format!("`{inst}` needs {needs}; the text is for PTX {major}.{minor} and {target}");
-        let loc = locs.get(missing.entry).and_then(|locs| locs.get(missing.inst)).copied().unwrap_or_default();
+        let place = match missing.of {
+            Owner::Entry(number) => locs.get(number),
+            Owner::Function(number) => function_locs.get(number),
+        };
+        let loc = place.and_then(|locs| locs.get(missing.inst)).copied().unwrap_or_default();
         return Err(Failure::new(Kind::Parse, message).at(loc));
     }
     match request.machine {

@@ -241,7 +241,7 @@ impl Sides<'_> {
         let differ = |on: &str, found: &[Vec<u8>]| {
             let output = self.output;
             let (param, a, b) = (self.params.get(output)?, expected.get(output)?, found.get(output)?);
-            compare(name, (output, param), ("ir", a), (on, b), &writers)
+            compare(name, (output, param), ("ir", a), (on, b), None, &writers)
         };
         let mut found = args.to_vec();
         let difference = match &self.after {

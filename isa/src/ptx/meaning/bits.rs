@@ -366,6 +366,56 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(result);
     }
 
+    /// Both halves of what is of 128 bits.
+    fn pair(&mut self, i: usize) -> [[D::Word; 2]; 2] {
+        let none = wide::constant(self.d, 0);
+        let pair = match self.operand(i) {
+            Some(Operand::Vector(regs)) => regs.pair(),
+            _ => None,
+        };
+        pair.map_or([none; 2], |pair| pair.map(|reg| self.read.register(self.d, reg)))
+    }
+
+    fn define_halves(&mut self, halves: [[D::Word; 2]; 2]) {
+        let Some(Operand::Vector(regs)) = self.operand(0) else { return };
+        for (reg, half) in regs.pair().into_iter().flatten().zip(halves) {
+            self.define_reg(reg, half);
+        }
+    }
+
+    pub(super) fn move_pair(&mut self) {
+        let pair = self.pair(1);
+        self.define_halves(pair);
+    }
+
+    pub(super) fn pack_pair(&mut self) {
+        let inst = self.inst;
+        let Some(Operand::Vector(parts)) = inst.operands.get(1) else { return };
+        let zero = self.d.word(0);
+        let values: ArrayVec<[D::Word; 2], 4> =
+            parts.iter().map(|part| part.map_or([zero; 2], |reg| self.read.register(self.d, reg))).collect();
+        match *values.as_slice() {
+            [low, high] => self.define_halves([low, high]),
+            [[a, _], [b, _], [c, _], [e, _]] => self.define_halves([[a, b], [c, e]]),
+            _ => {}
+        }
+    }
+
+    pub(super) fn unpack_pair(&mut self) {
+        let inst = self.inst;
+        let Some(Operand::Vector(parts)) = inst.operands.first() else { return };
+        let zero = self.d.word(0);
+        let [low, high] = self.pair(1);
+        let words = [low[0], low[1], high[0], high[1]].map(|word| [word, zero]);
+        let halves = [low, high];
+        let values = if parts.len() == 2 { &halves[..] } else { &words[..] };
+        for (part, &value) in parts.iter().zip(values) {
+            if let Some(reg) = part {
+                self.define_reg(reg, value);
+            }
+        }
+    }
+
     pub(super) fn unpack(&mut self) {
         let inst = self.inst;
         let Some(Operand::Vector(parts)) = inst.operands.first() else { return };

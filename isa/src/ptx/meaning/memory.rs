@@ -19,7 +19,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
             Some(&Operand::Vector(regs)) => regs,
             _ => return,
         };
-        self.effects.access = Some(Access::Load { place, element: self.ty(0), into });
+        self.effects.access = Some(Access::Load { place, element: self.inst.element(), into });
     }
 
     pub(super) fn store(&mut self) {
@@ -29,7 +29,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
             Some(Operand::Vector(regs)) => regs.iter().flatten().map(|reg| self.read.register(self.d, reg)).collect(),
             _ => ArrayVec::from_iter([self.value(1)]),
         };
-        self.effects.access = Some(Access::Store { place, element: self.ty(0), data });
+        self.effects.access = Some(Access::Store { place, element: self.inst.element(), data });
     }
 
     fn place(&mut self, i: usize) -> Option<Location<D::Word>> {

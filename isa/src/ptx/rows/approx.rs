@@ -1,6 +1,8 @@
 //! What machines approximate. Here a result is the exact one rounded to nearest, which is within every bound that the manual has.
 
 use super::*;
+use crate::ptx::row::Bound;
+use crate::ptx::row::Distance::{Absolute, Relative, Ulps};
 
 const APPROX: Slot = Slot::one_of("accuracy", words!(Approx));
 const APPROX_OR_FULL: Slot = Slot::one_of("accuracy", words!(Approx Full));
@@ -11,6 +13,12 @@ const BF16S: Slot = ty(types!(Bf16 Bf16x2));
 
 /// From these on there is a hyperbolic tangent, and 2 to the power of f16.
 const SM_75: Since = Since::new(7, 0, 75);
+
+/// Beyond these the manual has no bound.
+const ANGLES: &[Bound] = &[
+    Bound::new(Absolute(-20.5), "angles of -2 pi to 2 pi"),
+    Bound::new(Absolute(-14.7), "angles of -100 pi to 100 pi"),
+];
 
 macro_rules! high_word {
     () => {
@@ -27,21 +35,37 @@ macro_rules! nearest {
     };
 }
 
-rows! {
-    DIV_APPROX_F32 "div" &[APPROX_OR_FULL, FTZ, F32], D_A_B, Since::ALWAYS, nearest!("Divides two f32. With `.approx` a divisor above 2^126 gives a zero, and NaN of an infinity."), "div.approx.f32 %d, %a, %b;";
-    RCP_APPROX_F32 "rcp" &[APPROX, FTZ, F32], D_A, Since::ALWAYS, nearest!("1 by an f32."), "rcp.approx.f32 %d, %a;";
-    SQRT_APPROX_F32 "sqrt" &[APPROX, FTZ, F32], D_A, Since::ALWAYS, nearest!("The square root of an f32."), "sqrt.approx.ftz.f32 %d, %a;";
-    RSQRT_F32 "rsqrt" &[APPROX, FTZ, F32], D_A, Since::ALWAYS, nearest!("1 by the square root of an f32."), "rsqrt.approx.f32 %d, %a;";
-    RSQRT_F64 "rsqrt" &[APPROX, F64], D_A, Since::ALWAYS, "1 by the square root of an f64.\n\nThe exact result, rounded to nearest even; every NaN is 0x7ff8000000000000. The manual has no bound for what machines give.", "rsqrt.approx.f64 %d, %a;";
-    RCP_APPROX_F64 "rcp" &[APPROX, MUST_FTZ, F64], D_A, Since::ALWAYS, concat!("1 by an f64, in short. ", high_word!()), "rcp.approx.ftz.f64 %d, %a;";
-    RSQRT_APPROX_F64 "rsqrt" &[APPROX, MUST_FTZ, F64], D_A, Since::ALWAYS, concat!("1 by the square root of an f64, in short. ", high_word!()), "rsqrt.approx.ftz.f64 %d, %a;";
-    SIN_F32 "sin" &[APPROX, FTZ, F32], D_A, Since::ALWAYS, nearest!("The sine of an angle in radians; of infinity NaN."), "sin.approx.f32 %d, %a;";
-    COS_F32 "cos" &[APPROX, FTZ, F32], D_A, Since::ALWAYS, nearest!("The cosine of an angle in radians; of infinity NaN."), "cos.approx.f32 %d, %a;";
-    LG2_F32 "lg2" &[APPROX, FTZ, F32], D_A, Since::ALWAYS, nearest!("The logarithm to base 2; of zeros -infinity, of a negative number NaN."), "lg2.approx.f32 %d, %a;";
-    EX2_F32 "ex2" &[APPROX, FTZ, F32], D_A, Since::ALWAYS, nearest!("2 to the power of an f32."), "ex2.approx.ftz.f32 %d, %a;";
-    EX2_F16 "ex2" &[APPROX, F16], REGS_1, SM_75, nearest!("2 to the power of halves, lane by lane."), "ex2.approx.f16x2 %d, %a;";
-    EX2_BF16 "ex2" &[APPROX, MUST_FTZ, BF16S], REGS_1, BF16, nearest!("2 to the power of halves, lane by lane."), "ex2.approx.ftz.bf16x2 %d, %a;";
-    TANH_F32 "tanh" &[APPROX, F32], D_A, SM_75, nearest!("The hyperbolic tangent of an f32."), "tanh.approx.f32 %d, %a;";
-    TANH_F16 "tanh" &[APPROX, F16], REGS_1, SM_75, nearest!("The hyperbolic tangent of halves, lane by lane."), "tanh.approx.f16x2 %d, %a;";
-    TANH_BF16 "tanh" &[APPROX, BF16S], REGS_1, BF16, nearest!("The hyperbolic tangent of halves, lane by lane."), "tanh.approx.bf16x2 %d, %a;";
+/// Rows with the manual's bounds, one a line with its examples.
+macro_rules! approximations {
+    ($($name:ident $mnemonic:literal $slots:expr, $operands:expr, $since:expr, $bounds:expr, $doc:expr, $($example:literal)+;)*) => { $(
+        pub(crate) const $name: Row = Row {
+            mnemonic: $mnemonic,
+            slots: $slots,
+            operands: $operands,
+            since: $since,
+            accuracy: Accuracy::Approximate($bounds),
+            doc: $doc,
+            examples: &[$($example),+],
+            ..PTX
+        };
+    )* };
+}
+
+approximations! {
+    DIV_APPROX_F32 "div" &[APPROX_OR_FULL, FTZ, F32], D_A_B, Since::ALWAYS, &[Bound::with(Token::Approx, Ulps(2), "divisors of 2^-126 to 2^126"), Bound::with(Token::Full, Ulps(2), "")], nearest!("Divides two f32. With `.approx` a divisor above 2^126 gives a zero, and NaN of an infinity."), "div.approx.f32 %d, %a, %b;";
+    RCP_APPROX_F32 "rcp" &[APPROX, FTZ, F32], D_A, Since::ALWAYS, &[Bound::new(Ulps(1), "")], nearest!("1 by an f32."), "rcp.approx.f32 %d, %a;";
+    SQRT_APPROX_F32 "sqrt" &[APPROX, FTZ, F32], D_A, Since::ALWAYS, &[Bound::new(Relative(-23.0), "")], nearest!("The square root of an f32."), "sqrt.approx.ftz.f32 %d, %a;";
+    RSQRT_F32 "rsqrt" &[APPROX, FTZ, F32], D_A, Since::ALWAYS, &[Bound::new(Relative(-22.9), "")], nearest!("1 by the square root of an f32."), "rsqrt.approx.f32 %d, %a;";
+    RSQRT_F64 "rsqrt" &[APPROX, F64], D_A, Since::ALWAYS, &[], "1 by the square root of an f64.\n\nThe exact result, rounded to nearest even; every NaN is 0x7ff8000000000000. The manual has no bound for what machines give.", "rsqrt.approx.f64 %d, %a;";
+    RCP_APPROX_F64 "rcp" &[APPROX, MUST_FTZ, F64], D_A, Since::ALWAYS, &[], concat!("1 by an f64, in short. ", high_word!()), "rcp.approx.ftz.f64 %d, %a;";
+    RSQRT_APPROX_F64 "rsqrt" &[APPROX, MUST_FTZ, F64], D_A, Since::ALWAYS, &[], concat!("1 by the square root of an f64, in short. ", high_word!()), "rsqrt.approx.ftz.f64 %d, %a;";
+    SIN_F32 "sin" &[APPROX, FTZ, F32], D_A, Since::ALWAYS, ANGLES, nearest!("The sine of an angle in radians; of infinity NaN."), "sin.approx.f32 %d, %a;";
+    COS_F32 "cos" &[APPROX, FTZ, F32], D_A, Since::ALWAYS, ANGLES, nearest!("The cosine of an angle in radians; of infinity NaN."), "cos.approx.f32 %d, %a;";
+    LG2_F32 "lg2" &[APPROX, FTZ, F32], D_A, Since::ALWAYS, &[Bound::new(Absolute(-22.0), "operands between 0.5 and 2"), Bound::new(Relative(-22.0), "others")], nearest!("The logarithm to base 2; of zeros -infinity, of a negative number NaN."), "lg2.approx.f32 %d, %a;";
+    EX2_F32 "ex2" &[APPROX, FTZ, F32], D_A, Since::ALWAYS, &[Bound::new(Ulps(2), "")], nearest!("2 to the power of an f32."), "ex2.approx.ftz.f32 %d, %a;";
+    EX2_F16 "ex2" &[APPROX, F16], REGS_1, SM_75, &[Bound::new(Relative(-9.9), "")], nearest!("2 to the power of halves, lane by lane."), "ex2.approx.f16x2 %d, %a;";
+    EX2_BF16 "ex2" &[APPROX, MUST_FTZ, BF16S], REGS_1, BF16, &[Bound::new(Relative(-7.0), "")], nearest!("2 to the power of halves, lane by lane."), "ex2.approx.ftz.bf16x2 %d, %a;";
+    TANH_F32 "tanh" &[APPROX, F32], D_A, SM_75, &[Bound::new(Relative(-11.0), "")], nearest!("The hyperbolic tangent of an f32."), "tanh.approx.f32 %d, %a;";
+    TANH_F16 "tanh" &[APPROX, F16], REGS_1, SM_75, &[Bound::new(Absolute(-10.987), "")], nearest!("The hyperbolic tangent of halves, lane by lane."), "tanh.approx.f16x2 %d, %a;";
+    TANH_BF16 "tanh" &[APPROX, BF16S], REGS_1, BF16, &[Bound::new(Absolute(-8.0), "")], nearest!("The hyperbolic tangent of halves, lane by lane."), "tanh.approx.bf16x2 %d, %a;";
 }

@@ -17,6 +17,34 @@ const DEVICES: Since = Since::new(8, 2, 75);
 /// From these on 32 bytes are accessed at once.
 const BYTES_32: Since = Since::new(8, 8, 100);
 
+/// From these on such an access may be ordered in the whole system.
+const BYTES_16_OF_SYSTEM: Since = Since::new(8, 4, 75);
+
+macro_rules! words_and_128_bits {
+    ($since:expr) => {
+        &[
+            word(Token::Type(Type::B8)),
+            word(Token::Type(Type::B16)),
+            word(Token::Type(Type::B32)),
+            word(Token::Type(Type::B64)),
+            word(Token::Type(Type::U8)),
+            word(Token::Type(Type::U16)),
+            word(Token::Type(Type::U32)),
+            word(Token::Type(Type::U64)),
+            word(Token::Type(Type::S8)),
+            word(Token::Type(Type::S16)),
+            word(Token::Type(Type::S32)),
+            word(Token::Type(Type::S64)),
+            word(Token::Type(Type::F32)),
+            word(Token::Type(Type::F64)),
+            since($since, Token::Type(Type::B128)),
+        ]
+    };
+}
+
+/// The types of what is accessed; one of 128 bits stands alone.
+const ALL_WORDS: &[Choice] = words_and_128_bits!(BYTES_16);
+const SYSTEM_WORDS: &[Choice] = words_and_128_bits!(BYTES_16_OF_SYSTEM);
 const WORDS: &[Choice] = types!(B8 B16 B32 B64 U8 U16 U32 U64 S8 S16 S32 S64 F32 F64);
 const WIDE_WORDS: &[Choice] = types!(B32 B64 U32 U64 S32 S64 F32 F64);
 const LOAD_SPACE: Slot = Slot::optional("space", words!(Global Const Local));
@@ -48,6 +76,11 @@ const LOAD_ORDER: Slot = Slot::one_of("order", words!(Relaxed Acquire));
 const STORE_ORDER: Slot = Slot::one_of("order", words!(Relaxed Release));
 const SCOPE: Slot =
     Slot::one_of("scope", &[word(Token::Cta), since(CLUSTERS, Token::Cluster), word(Token::Gpu), word(Token::Sys)]);
+/// The scopes of an access of 128 bits.
+const SCOPE_128: Slot = Slot::one_of(
+    "scope",
+    &[word(Token::Cta), since(CLUSTERS, Token::Cluster), word(Token::Gpu), since(BYTES_16_OF_SYSTEM, Token::Sys)],
+);
 const MMIO: Slot = Slot::one_of("device", &[since(DEVICES, Token::Mmio)]);
 const RELAXED: Slot = Slot::one_of("order", words!(Relaxed));
 const OF_SYSTEM: Slot = Slot::one_of("scope", words!(Sys));
@@ -108,10 +141,13 @@ const WIDE_TYPES: &[Token] =
     &[Token::Type(Type::B64), Token::Type(Type::U64), Token::Type(Type::S64), Token::Type(Type::F64)];
 
 /// 16 bytes at most.
-const UP_TO_16: &[[&[Token]; 2]] = &[[&[Token::V4], WIDE_TYPES]];
+const UP_TO_16: &[[&[Token]; 2]] = &[[&[Token::V4], WIDE_TYPES], ONE_128];
+/// One register of 128 bits.
+const ONE_128: [&[Token]; 2] = [&[Token::V2, Token::V4], &[Token::Type(Type::B128)]];
 /// The same, and what is said of levels only of global memory.
 const UP_TO_16_LEVELS: &[[&[Token]; 2]] = &[
     [&[Token::V4], WIDE_TYPES],
+    ONE_128,
     [
         &[Token::Local, Token::Const],
         &[
@@ -171,35 +207,39 @@ macro_rules! memory {
 const ANY: Since = Since::ALWAYS;
 
 memory! {
-    LD_PARAM "ld" Memory &[PARAM, ELEMENTS, ty(WORDS)], UP_TO_16, &[TO, ADDRESS], ANY,
+    LD_PARAM "ld" Memory &[PARAM, ELEMENTS, ty(ALL_WORDS)], UP_TO_16, &[TO, ADDRESS], ANY,
         PARAMETER, "ld.param.u64 %d, [p0];" "ld.param.v4.u8 {%d, %e, %f, _}, [p0+4];";
-    LD "ld" Memory &[WEAK, LOAD_SPACE, LOAD_CACHE, HINT, PREFETCH, ELEMENTS, ty(WORDS)], UP_TO_16_LEVELS, &[TO, ADDRESS, POLICY], ANY,
-        LOAD, "ld.global.b32 %d, [%a+16];" "ld.const.u8 %d, [c0+3];" "ld.global.v2.u8 {%d, %e}, [%a];" "ld.global.cg.b32 %d, [%a];";
-    LD_VOLATILE "ld" Memory &[VOLATILE, MAYBE_GLOBAL, PREFETCH, ELEMENTS, ty(WORDS)], UP_TO_16, &[TO, ADDRESS], ANY,
+    LD "ld" Memory &[WEAK, LOAD_SPACE, LOAD_CACHE, HINT, PREFETCH, ELEMENTS, ty(ALL_WORDS)], UP_TO_16_LEVELS, &[TO, ADDRESS, POLICY], ANY,
+        LOAD, "ld.global.b32 %d, [%a+16];" "ld.const.u8 %d, [c0+3];" "ld.global.v2.u8 {%d, %e}, [%a];" "ld.global.cg.b32 %d, [%a];" "ld.global.b128 %d, [%a];";
+    LD_VOLATILE "ld" Memory &[VOLATILE, MAYBE_GLOBAL, PREFETCH, ELEMENTS, ty(ALL_WORDS)], UP_TO_16, &[TO, ADDRESS], ANY,
         ORDERED, "ld.volatile.global.u32 %d, [%a];";
     LD_ORDERED "ld" Memory &[LOAD_ORDER, SCOPE, MAYBE_GLOBAL, EVICTION, HINT, PREFETCH, ELEMENTS, ty(WORDS)], UP_TO_16, &[TO, ADDRESS, POLICY], ANY,
         ORDERED, "ld.acquire.gpu.global.u32 %d, [%a];";
-    LD_MMIO "ld" Memory &[MMIO, RELAXED, OF_SYSTEM, MAYBE_GLOBAL, ty(WORDS)], &[], &[TO, ADDRESS], ANY,
+    LD_ORDERED_B128 "ld" Memory &[LOAD_ORDER, SCOPE_128, MAYBE_GLOBAL, EVICTION, HINT, PREFETCH, ty(BITS_128)], &[], &[TO, ADDRESS, POLICY], ANY,
+        ORDERED, "ld.relaxed.gpu.global.b128 %d, [%a];";
+    LD_MMIO "ld" Memory &[MMIO, RELAXED, OF_SYSTEM, MAYBE_GLOBAL, ty(SYSTEM_WORDS)], &[], &[TO, ADDRESS], ANY,
         ORDERED, "ld.mmio.relaxed.sys.global.u32 %d, [%a];";
     LD_WIDE "ld" Memory &[WEAK, GLOBAL, EVICTION, SECOND_EVICTION, HINT, PREFETCH, WIDE_ELEMENTS, ty(WIDE_WORDS)], ALL_32, &[TO, ADDRESS, POLICY], BYTES_32,
         LOAD, "ld.global.v4.b64 {%d, %e, %f, _}, [%a];";
-    LD_NC "ld" Memory &[GLOBAL, READ_ONLY, EVICTION, HINT, PREFETCH, ELEMENTS, ty(WORDS)], UP_TO_16, &[TO, ADDRESS, POLICY], ANY,
+    LD_NC "ld" Memory &[GLOBAL, READ_ONLY, EVICTION, HINT, PREFETCH, ELEMENTS, ty(ALL_WORDS)], UP_TO_16, &[TO, ADDRESS, POLICY], ANY,
         READ, "ld.global.nc.b32 %d, [%a];" "ld.global.nc.v4.b32 {%d, %e, %f, %g}, [%a];";
     LD_NC_WIDE "ld" Memory &[GLOBAL, READ_ONLY, EVICTION, SECOND_EVICTION, HINT, PREFETCH, WIDE_ELEMENTS, ty(WIDE_WORDS)], ALL_32, &[TO, ADDRESS, POLICY], BYTES_32,
         READ, "ld.global.nc.v4.b64 {%d, %e, %f, _}, [%a];";
-    LDU "ldu" Memory &[MAYBE_GLOBAL, ELEMENTS, ty(WORDS)], UP_TO_16, &[TO, ADDRESS], ANY,
+    LDU "ldu" Memory &[MAYBE_GLOBAL, ELEMENTS, ty(ALL_WORDS)], UP_TO_16, &[TO, ADDRESS], ANY,
         SHARED_BY_ALL, "ldu.global.u32 %d, [%a];";
-    ST "st" Memory &[WEAK, STORE_SPACE, STORE_CACHE, HINT, ELEMENTS, ty(WORDS)], UP_TO_16_LEVELS, &[ADDRESS, FROM, POLICY], ANY,
-        STORE, "st.global.b32 [%a-4], %b;" "st.global.v2.b32 [%a], {%b, %c};" "st.global.wt.b32 [%a], %b;";
-    ST_VOLATILE "st" Memory &[VOLATILE, MAYBE_GLOBAL, ELEMENTS, ty(WORDS)], UP_TO_16, &[ADDRESS, FROM], ANY,
+    ST "st" Memory &[WEAK, STORE_SPACE, STORE_CACHE, HINT, ELEMENTS, ty(ALL_WORDS)], UP_TO_16_LEVELS, &[ADDRESS, FROM, POLICY], ANY,
+        STORE, "st.global.b32 [%a-4], %b;" "st.global.v2.b32 [%a], {%b, %c};" "st.global.wt.b32 [%a], %b;" "st.global.b128 [%a], %b;";
+    ST_VOLATILE "st" Memory &[VOLATILE, MAYBE_GLOBAL, ELEMENTS, ty(ALL_WORDS)], UP_TO_16, &[ADDRESS, FROM], ANY,
         STORED_ORDERED, "st.volatile.global.u32 [%a], %b;";
     ST_ORDERED "st" Memory &[STORE_ORDER, SCOPE, MAYBE_GLOBAL, EVICTION, HINT, ELEMENTS, ty(WORDS)], UP_TO_16, &[ADDRESS, FROM, POLICY], ANY,
         STORED_ORDERED, "st.release.gpu.global.u32 [%a], %b;";
-    ST_MMIO "st" Memory &[MMIO, RELAXED, OF_SYSTEM, MAYBE_GLOBAL, ty(WORDS)], &[], &[ADDRESS, FROM], ANY,
+    ST_ORDERED_B128 "st" Memory &[STORE_ORDER, SCOPE_128, MAYBE_GLOBAL, EVICTION, HINT, ty(BITS_128)], &[], &[ADDRESS, FROM, POLICY], ANY,
+        STORED_ORDERED, "st.relaxed.gpu.global.b128 [%a], %b;";
+    ST_MMIO "st" Memory &[MMIO, RELAXED, OF_SYSTEM, MAYBE_GLOBAL, ty(SYSTEM_WORDS)], &[], &[ADDRESS, FROM], ANY,
         STORED_ORDERED, "st.mmio.relaxed.sys.global.u32 [%a], %b;";
     ST_WIDE "st" Memory &[WEAK, GLOBAL, EVICTION, SECOND_EVICTION, HINT, WIDE_ELEMENTS, ty(WIDE_WORDS)], ALL_32, &[ADDRESS, FROM, POLICY], BYTES_32,
         STORE, "st.global.v4.b64 [%a], {%b, %c, %e, %f};";
-    ST_PARAM "st" Memory &[PARAM, ELEMENTS, ty(WORDS)], UP_TO_16, &[OperandRow::used("a", Shape::Passed), FROM], ANY,
+    ST_PARAM "st" Memory &[PARAM, ELEMENTS, ty(ALL_WORDS)], UP_TO_16, &[OperandRow::used("a", Shape::Passed), FROM], ANY,
         "Stores what a call passes or a function returns.", "st.param.b32 [v0+4], %b;";
     ALLOCA "alloca" Memory &[ty(types!(U32 U64))], &[], &[def("d", T), value("a", T)], STACK,
         ALLOCATED, "alloca.u64 %d, %a;";

@@ -13,7 +13,7 @@ pub mod integer;
 pub mod memory;
 pub mod video;
 
-use super::row::{Carry, Choice, Class, Lanes, OperandRow, Row, Shape, Slot, Ty};
+use super::row::{Accuracy, Carry, Choice, Class, Lanes, OperandRow, Row, Shape, Slot, Ty};
 use super::types::{Since, Suffix, Token, Type};
 
 /// What every row starts from.
@@ -25,6 +25,7 @@ const PTX: Row = Row {
     class: Class::Compute,
     carry: Carry::None,
     since: Since::ALWAYS,
+    accuracy: Accuracy::Exact,
     doc: "",
     examples: &[],
 };
@@ -79,6 +80,9 @@ const MIXED: Since = Since::new(8, 6, 100);
 /// From these on signs are combined by minimum and maximum.
 const XORSIGNS: Since = Since::new(7, 2, 86);
 
+/// From these on registers have 128 bits.
+const BYTES_16: Since = Since::new(8, 3, 75);
+const BITS_128: &[Choice] = &[since(BYTES_16, Token::Type(Type::B128))];
 const F64: Slot = ty(types!(F64));
 /// A rounding, which must be there.
 const ROUND: Slot = Slot::one_of("rounding", words!(Rn Rz Rm Rp));

@@ -331,7 +331,7 @@ impl<'a> Reader<'a> {
             return Err(self.error(ErrorKind::Unsupported("a vector register".to_owned())));
         }
         let at = self.ahead.at;
-        let ty = self.ty()?;
+        let ty = self.type_of_register()?;
         if !ty.is_of_registers() {
             return Err(Error { at, kind: ErrorKind::Unsupported(format!("a register of type {ty}")) });
         }

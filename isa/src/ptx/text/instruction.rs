@@ -497,7 +497,14 @@ impl<'a> Parts<'a> {
             name: o.name,
             expected: o.shape.describe(o.role, &self.words),
         };
+        let is_of_128_bits = match o.shape {
+            Shape::Register(ty) | Shape::Value(ty) | Shape::Elements(ty) => ty.resolve(&self.words).0 == Type::B128,
+            _ => false,
+        };
         let operand = match (raw, o.shape) {
+            (Raw::Number(_), _) if is_of_128_bits && o.role == Role::Use => {
+                return Err(ErrorKind::Unsupported("a number of 128 bits".to_owned()));
+            }
             (Raw::Operand(Operand::Vector(regs)), Shape::Value(_) | Shape::Register(_) | Shape::Elements(_))
                 if self.takes_vectors() && (regs.len() == 1 || elements(&self.words) == 1) =>
             {
@@ -542,6 +549,16 @@ impl<'a> Parts<'a> {
                 return Err(ErrorKind::Unsupported("a number as a predicate".to_owned()));
             }
             _ => return Err(wrong()),
+        };
+        let operand = match operand {
+            Operand::Register(reg) if names.registers.ty(reg) == Some(Type::B128) => match o.shape {
+                _ if is_of_128_bits => Operand::Vector(Vector::of_pair(reg)),
+                Shape::Elements(_) => {
+                    return Err(ErrorKind::Unsupported("a register of 128 bits for what has less".to_owned()));
+                }
+                _ => return Err(wrong()),
+            },
+            operand => operand,
         };
         let types = |reg| names.registers.ty(reg);
         if o.shape.admits(o.role, &self.words, &operand, &types) {

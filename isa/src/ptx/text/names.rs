@@ -9,7 +9,7 @@ use super::error::{Error, ErrorKind};
 use crate::object::Loc;
 use crate::ptx::Opcode;
 use crate::ptx::inst::Inst;
-use crate::ptx::module::{Body, FrameVariable, LabelName, Pragma, Registers, Table, Targets};
+use crate::ptx::module::{Body, FrameVariable, LabelName, Pragma, Registers, Table, Targets, width};
 use crate::ptx::operand::{Base, FrameVar, Label, Operand, Reg};
 use crate::ptx::types::{Token, Type};
 
@@ -50,6 +50,8 @@ pub(super) struct Names<'a> {
 struct Declared {
     first: Reg,
     count: u32,
+    /// How many numbers each has.
+    width: u32,
     at: Loc,
     /// How many blocks are around it.
     depth: usize,
@@ -118,7 +120,7 @@ impl<'a> Names<'a> {
             }
             let number: u32 = number.parse().ok()?;
             let family = self.families.get(prefix).filter(|family| number < family.count)?;
-            Some((family.depth, Reg(family.first.0 + number)))
+            Some((family.depth, Reg(family.first.0 + family.width * number)))
         })
     }
 
@@ -130,7 +132,7 @@ impl<'a> Names<'a> {
             return Err(Error { at, kind: ErrorKind::Duplicate(name.to_owned()) });
         }
         let first = self.registers.declare(name, ty, count).ok_or(Error { at, kind: ErrorKind::Registers })?;
-        let declared = Declared { first, count: count.unwrap_or(1), at, depth };
+        let declared = Declared { first, count: count.unwrap_or(1), width: width(ty), at, depth };
         let table = if count.is_some() { &mut self.families } else { &mut self.single };
         let hidden = table.insert(name, declared);
         if let Some(scope) = self.scopes.last_mut() {

@@ -29,22 +29,11 @@ pub(super) fn word(mnemonic: &str, word: &str) -> Option<ErrorKind> {
         "shared" | "shared::cta" | "shared::cluster" => "shared memory",
         "unified" => "an operation of the caches",
         "scaled" if mnemonic == "cvt" => "a conversion of newer machines",
-        "b128" | "oob" => "a type of newer machines",
+        "oob" => "a type of newer machines",
         "s2f6x2" if mnemonic == "cvt" => "a type of newer machines",
         _ => return None,
     };
     Some(ErrorKind::Unsupported(format!("{what} (`{mnemonic}.{word}`)")))
-}
-
-/// The version of PTX from which on there is a type that is none here.
-pub(super) fn ty_since(word: &str) -> Option<(u8, u8)> {
-    (word == "b128").then_some((8, 3))
-}
-
-/// A type that registers, parameters and variables have, and none here.
-pub(super) fn ty(word: &str) -> Option<ErrorKind> {
-    let is_newer = word == "b128";
-    is_newer.then(|| ErrorKind::Unsupported(format!("a type of newer machines (`.{word}`)")))
 }
 
 /// What a directive declares that there is none of here.

@@ -8,7 +8,7 @@ use crate::ptx::module::{
     AddressIn, AddressOf, Blocks, Body, Entry, Formal, FrameVariable, Function, FunctionCode, Kernel, Linkage, Module,
     Param, Passed, Prototype, Scope, Table, TargetName, Targets, Variable, Variables,
 };
-use crate::ptx::operand::{Address, Base, Callee, Operand, Reg, Var};
+use crate::ptx::operand::{Address, Base, Callee, Operand, Reg, Var, Vector};
 use crate::ptx::row::{Lanes, Shape};
 use crate::ptx::types::{Kind, Token, Type};
 
@@ -429,6 +429,9 @@ impl Printer {
                 },
             ),
             Operand::Special(special) => self.out.push_str(&special.to_string()),
+            Operand::Vector(regs) if self.is_of_128_bits(regs, scope.body) => {
+                regs.iter().take(1).for_each(|reg| self.element(reg, scope));
+            }
             Operand::Vector(regs) => {
                 for (i, reg) in regs.iter().enumerate() {
                     self.out.push_str(if i == 0 { "{" } else { ", " });
@@ -507,11 +510,15 @@ impl Printer {
         }
     }
 
+    fn is_of_128_bits(&self, regs: &Vector, body: &Body) -> bool {
+        regs.pair().is_some_and(|[low, _]| body.registers.ty(low) == Some(Type::B128))
+    }
+
     fn register(&mut self, reg: Reg, body: &Body) {
         let Some(family) = body.registers.family(reg) else { return self.out.push('_') };
         self.out.push_str(&family.name);
         if family.count.is_some() {
-            self.integer(reg.0 - family.first.0);
+            self.integer((reg.0 - family.first.0) / family.width());
         }
     }
 

@@ -142,13 +142,23 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn ty(&mut self) -> Result<Type, Error> {
-        let Token::Dotted(word) = self.ahead.token else { return Err(self.expected("a type")) };
-        let Some(ty) = Type::from_name(word) else {
-            if let Some(needs) = outside::ty_since(word).filter(|needs| self.version < *needs) {
-                return Err(self.error(ErrorKind::Version { what: word.to_owned(), needs, version: self.version }));
+        let at = self.ahead.at;
+        match self.type_of_register()? {
+            Type::B128 => {
+                Err(Error { at, kind: ErrorKind::Unsupported("a variable or a parameter of type .b128".to_owned()) })
             }
-            return Err(outside::ty(word).map_or_else(|| self.expected("a type"), |kind| self.error(kind)));
-        };
+            ty => Ok(ty),
+        }
+    }
+
+    /// A type, which may be of 128 bits.
+    pub(super) fn type_of_register(&mut self) -> Result<Type, Error> {
+        let Token::Dotted(word) = self.ahead.token else { return Err(self.expected("a type")) };
+        let Some(ty) = Type::from_name(word) else { return Err(self.expected("a type")) };
+        let (needs, version) = ((8, 3), self.version);
+        if ty == Type::B128 && version < needs {
+            return Err(self.error(ErrorKind::Version { what: word.to_owned(), needs, version }));
+        }
         self.bump()?;
         Ok(ty)
     }

@@ -1,8 +1,11 @@
-//! What a launch is expected to leave in its buffers, and whether it did: every bit, or numbers within a margin.
+//! How far numbers may be from what is expected: bit for bit, or within a margin that somebody names.
+
+use halfbyte_abi::Type;
 
 /// A format of numbers, of those that margins are said of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Format {
+    name: &'static str,
     /// Bytes of a number.
     bytes: usize,
     exponent_bits: u32,
@@ -14,18 +17,33 @@ pub struct Format {
 impl Format {
     /// By name: `f16`, `bf16`, `f32`, `tf32`, `f64`, `e4m3`, `e5m2`; of pairs, `f16x2` and `bf16x2`, that of one of them.
     pub fn from_name(name: &str) -> Option<Format> {
-        let (bytes, exponent_bits, fraction_bits, has_infinity) = match name {
-            "f16" | "f16x2" => (2, 5, 10, true),
-            "bf16" | "bf16x2" => (2, 8, 7, true),
-            "f32" => (4, 8, 23, true),
+        let (name, bytes, exponent_bits, fraction_bits, has_infinity) = match name {
+            "f16" | "f16x2" => ("f16", 2, 5, 10, true),
+            "bf16" | "bf16x2" => ("bf16", 2, 8, 7, true),
+            "f32" => ("f32", 4, 8, 23, true),
             // A word whose low thirteen bits say nothing.
-            "tf32" => (4, 8, 23, true),
-            "f64" => (8, 11, 52, true),
-            "e4m3" => (1, 4, 3, false),
-            "e5m2" => (1, 5, 2, true),
+            "tf32" => ("tf32", 4, 8, 23, true),
+            "f64" => ("f64", 8, 11, 52, true),
+            "e4m3" => ("e4m3", 1, 4, 3, false),
+            "e5m2" => ("e5m2", 1, 5, 2, true),
             _ => return None,
         };
-        Some(Format { bytes, exponent_bits, fraction_bits, has_infinity })
+        Some(Format { name, bytes, exponent_bits, fraction_bits, has_infinity })
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.name
+    }
+
+    /// Bits of a number.
+    pub fn bits(self) -> u32 {
+        8 * self.bytes as u32
+    }
+
+    /// That of the numbers of a type; none where they are no floating-point numbers.
+    pub fn of(ty: Type) -> Option<Format> {
+        Format::from_name(ty.name())
     }
 
     /// A number by its bits.
@@ -38,7 +56,8 @@ impl Format {
         let signed = |value: f64| if is_negative { -value } else { value };
         let place = if is_negative { -i128::from(magnitude) } else { magnitude.into() };
         if exponent == largest && self.has_infinity {
-            return if fraction == 0 { Number::Value(signed(f64::INFINITY), place) } else { Number::Nan };
+            let infinity = Number::Value { value: signed(f64::INFINITY), place, unit: 0.0 };
+            return if fraction == 0 { infinity } else { Number::Nan };
         }
         if exponent == largest && fraction == (1 << self.fraction_bits) - 1 {
             return Number::Nan;
@@ -46,7 +65,7 @@ impl Format {
         let bias = (1 << (self.exponent_bits - 1)) - 1;
         let significand = if exponent == 0 { fraction } else { 1 << self.fraction_bits | fraction };
         let scale = exponent.max(1) as i32 - bias - self.fraction_bits as i32;
-        Number::Value(signed(scaled(significand as f64, scale)), place)
+        Number::Value { value: signed(scaled(significand as f64, scale)), place, unit: scaled(1.0, scale) }
     }
 }
 
@@ -59,8 +78,13 @@ fn scaled(value: f64, scale: i32) -> f64 {
 
 enum Number {
     Nan,
-    /// A number, and its place among all of the format.
-    Value(f64, i128),
+    Value {
+        value: f64,
+        /// Its place among all numbers of the format.
+        place: i128,
+        /// What its last place is worth.
+        unit: f64,
+    },
 }
 
 /// How far a number may be from the expected one.
@@ -75,18 +99,24 @@ pub enum Margin {
         /// Whether a NaN may have other bits.
         any_nan: bool,
     },
-    /// As far as `absolute + relative * |expected|`; any NaN for a NaN, either zero for a zero.
+    /// As far as `absolute + relative * |expected|` and so many units in the last place; any NaN for a NaN, either zero for a zero.
     Distance {
         /// The part that does not depend on the number.
         absolute: f64,
         /// The part that does.
         relative: f64,
+        /// Units in the last place of what was found.
+        ulps: f64,
     },
 }
 
 impl Margin {
     fn allows(self, expected: &Number, found: &Number) -> bool {
-        let (&Number::Value(expected, expected_place), &Number::Value(found, found_place)) = (expected, found) else {
+        let (
+            &Number::Value { value: expected, place: expected_place, .. },
+            &Number::Value { value: found, place, unit },
+        ) = (expected, found)
+        else {
             let are_nans = matches!((expected, found), (Number::Nan, Number::Nan));
             return are_nans && !matches!(self, Margin::Ulps { any_nan: false, .. });
         };
@@ -99,12 +129,46 @@ impl Margin {
                 // Zeros of other signs are as near as can be, and differ.
                 let by_distance = expected != found && absolute > 0.0 && distance <= absolute;
                 let is_zero = expected == 0.0 || found == 0.0;
-                by_distance || !is_zero && (expected_place - found_place).unsigned_abs() <= ulps.into()
+                by_distance || !is_zero && (expected_place - place).unsigned_abs() <= ulps.into()
             }
-            Margin::Distance { absolute, relative } => {
-                expected == found || distance <= absolute + relative * expected.abs()
+            Margin::Distance { absolute, relative, ulps } => {
+                expected == found || distance <= absolute + relative * expected.abs() + ulps * unit
             }
         }
+    }
+}
+
+/// How near numbers must be to the expected ones: as near as one of several margins says.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Near {
+    format: Format,
+    margins: Vec<Margin>,
+    /// The margins, as messages have them.
+    pub said: String,
+}
+
+impl Near {
+    /// Within one of these margins, which messages name so.
+    pub fn new(format: Format, margins: Vec<Margin>, said: impl Into<String>) -> Near {
+        Near { format, margins, said: said.into() }
+    }
+
+    /// Whether the bits of a number are near enough to the expected ones.
+    pub fn allows(&self, expected: u64, found: u64) -> bool {
+        let numbers = || (self.format.number(expected), self.format.number(found));
+        expected == found || {
+            let (expected, found) = numbers();
+            self.margins.iter().any(|margin| margin.allows(&expected, &found))
+        }
+    }
+
+    /// How far the bits of a number are from the expected ones; none where one of them is no finite number.
+    pub fn distance(&self, expected: u64, found: u64) -> Option<f64> {
+        let finite = |bits| match self.format.number(bits) {
+            Number::Value { value, .. } if value.is_finite() => Some(value),
+            _ => None,
+        };
+        Some((finite(found)? - finite(expected)?).abs())
     }
 }
 
@@ -113,8 +177,8 @@ impl Margin {
 pub struct Expected {
     /// Its bytes.
     pub bytes: Vec<u8>,
-    /// How far its numbers may be off, and what numbers they are; none where every bit counts.
-    pub margin: Option<(Format, Margin)>,
+    /// How near its numbers must be; none where every bit counts.
+    pub near: Option<Near>,
 }
 
 impl Expected {
@@ -123,17 +187,16 @@ impl Expected {
         if self.bytes.len() != found.len() {
             return Some(self.bytes.len().min(found.len()));
         }
-        let Some((format, margin)) = self.margin else {
+        let Some(near) = &self.near else {
             return self.bytes.iter().zip(found).position(|(expected, found)| expected != found);
         };
-        let numbers = |bytes: &[u8]| bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte));
-        let pairs = self.bytes.chunks(format.bytes).zip(found.chunks(format.bytes));
+        let size = near.format.bytes;
+        let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte));
         let differs = |(expected, found): (&[u8], &[u8])| {
-            expected != found
-                && (expected.len() < format.bytes
-                    || !margin.allows(&format.number(numbers(expected)), &format.number(numbers(found))))
+            expected != found && (expected.len() < size || !near.allows(number(expected), number(found)))
         };
-        pairs.map(differs).position(|differs| differs).map(|number| number * format.bytes)
+        let mut pairs = self.bytes.chunks(size).zip(found.chunks(size));
+        pairs.position(differs).map(|number| number * size)
     }
 }
 
@@ -150,12 +213,13 @@ mod tests {
     fn value(name: &str, bits: u64) -> Option<f64> {
         match format(name).number(bits) {
             Number::Nan => None,
-            Number::Value(value, _) => Some(value),
+            Number::Value { value, .. } => Some(value),
         }
     }
 
     fn differ(margin: Margin, name: &str, expected: u32, found: u32) -> bool {
-        let expected = Expected { bytes: expected.to_le_bytes().to_vec(), margin: Some((format(name), margin)) };
+        let near = Some(Near::new(format(name), vec![margin], ""));
+        let expected = Expected { bytes: expected.to_le_bytes().to_vec(), near };
         expected.differs_at(&found.to_le_bytes()).is_some()
     }
 
@@ -195,7 +259,7 @@ mod tests {
 
     #[test]
     fn distances_take_zeros_and_nans_alike() {
-        let near = Margin::Distance { absolute: 0.0, relative: 0.25 };
+        let near = Margin::Distance { absolute: 0.0, relative: 0.25, ulps: 0.0 };
         assert!(!differ(near, "f32", 2.0_f32.to_bits(), 2.5_f32.to_bits()));
         assert!(differ(near, "f32", 2.0_f32.to_bits(), 2.625_f32.to_bits()));
         assert!(!differ(near, "f32", 0x8000_0000, 0));
@@ -205,15 +269,36 @@ mod tests {
     }
 
     #[test]
+    fn units_of_a_distance_are_of_what_was_found() {
+        let units = |ulps| Margin::Distance { absolute: 0.0, relative: 0.0, ulps };
+        assert!(!differ(units(2.5), "f32", 0x3f80_0002, 0x3f80_0000));
+        assert!(differ(units(2.5), "f32", 0x3f80_0003, 0x3f80_0000));
+        // Below 1.0 a unit is worth half.
+        assert!(!differ(units(2.0), "f32", 0x3f7f_fffc, 0x3f80_0000));
+        assert!(differ(units(2.0), "f32", 0x3f7f_fffb, 0x3f80_0000));
+        assert!(!differ(units(1.0), "f32", 1, 0));
+        assert!(differ(units(1.0), "f32", 2, 0));
+        assert!(differ(units(9.0), "f32", 0x7f7f_ffff, 0x7f80_0000));
+    }
+
+    #[test]
+    fn one_of_several_margins_is_enough() {
+        let distance = |absolute, relative| Margin::Distance { absolute, relative, ulps: 0.0 };
+        let near = Near::new(format("f32"), vec![distance(0.5, 0.0), distance(0.0, 0.125)], "");
+        let allows = |expected: f32, found: f32| near.allows(expected.to_bits().into(), found.to_bits().into());
+        assert!(allows(0.0, 0.5) && allows(8.0, 9.0) && !allows(8.0, 9.25) && !allows(0.0, 0.625));
+        assert_eq!(near.distance(1.0_f32.to_bits().into(), 0.75_f32.to_bits().into()), Some(0.25));
+        assert_eq!(near.distance(0x7fc0_0000, 0), None);
+    }
+
+    #[test]
     fn every_bit_and_the_length_count_without_a_margin() {
-        let expected = Expected { bytes: vec![1, 2, 3], margin: None };
+        let expected = Expected { bytes: vec![1, 2, 3], near: None };
         assert_eq!(expected.differs_at(&[1, 2, 3]), None);
         assert_eq!(expected.differs_at(&[1, 2, 4]), Some(2));
         assert_eq!(expected.differs_at(&[1, 2]), Some(2));
-        let numbers = Expected {
-            bytes: vec![0; 5],
-            margin: Some((format("f16"), Margin::Distance { absolute: 1.0, relative: 0.0 })),
-        };
+        let within_1 = Margin::Distance { absolute: 1.0, relative: 0.0, ulps: 0.0 };
+        let numbers = Expected { bytes: vec![0; 5], near: Some(Near::new(format("f16"), vec![within_1], "")) };
         // What is left over after the last number counts by its bits.
         assert_eq!(numbers.differs_at(&[0, 0, 1, 0, 1]), Some(4));
     }

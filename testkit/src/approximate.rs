@@ -1,0 +1,197 @@
+//! The instructions of a kernel that GPUs approximate, and how near their results must be.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use halfbyte::Module;
+use halfbyte::import_ptx::{self, ir_name, is_ptx};
+use halfbyte_abi::{Elem, Type};
+use halfbyte_ir::{Kernel, Op};
+use halfbyte_isa::ptx::row::{Bound, Distance};
+use halfbyte_isa::ptx::types::Token;
+use halfbyte_isa::ptx::{Inst, Opcode};
+
+use crate::margin::{Format, Margin, Near};
+
+/// An instruction of PTX that GPUs approximate, as a kernel has it or as its op becomes one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Approximation {
+    opcode: Opcode,
+    words: Vec<Token>,
+}
+
+impl Approximation {
+    /// That of an instruction, where it is one.
+    fn of_inst(inst: &Inst) -> Option<Approximation> {
+        inst.row().is_approximate().then(|| Approximation { opcode: inst.opcode, words: inst.words.to_vec() })
+    }
+
+    /// That of the instruction for an op of the IR, where GPUs approximate it.
+    fn of_op(op: Op, ty: Type) -> Option<Approximation> {
+        let (of_f32, of_f16, of_bf16) = match op {
+            Op::Fexp2 => (Opcode::EX2_F32, Opcode::EX2_F16, Opcode::EX2_BF16),
+            Op::Ftanh => (Opcode::TANH_F32, Opcode::TANH_F16, Opcode::TANH_BF16),
+            Op::Flog2 => (Opcode::LG2_F32, Opcode::LG2_F32, Opcode::LG2_F32),
+            Op::Frsqrt => (Opcode::RSQRT_F32, Opcode::RSQRT_F32, Opcode::RSQRT_F32),
+            Op::Fsin => (Opcode::SIN_F32, Opcode::SIN_F32, Opcode::SIN_F32),
+            Op::Fcos => (Opcode::COS_F32, Opcode::COS_F32, Opcode::COS_F32),
+            _ => return None,
+        };
+        let opcode = match ty.elem() {
+            Elem::F16 => of_f16,
+            Elem::BF16 => of_bf16,
+            _ => of_f32,
+        };
+        let ty = Token::from_text(ty.name())?;
+        let needs_ftz = opcode == Opcode::EX2_BF16;
+        Some(Approximation {
+            opcode,
+            words: [Token::Approx].into_iter().chain(needs_ftz.then_some(Token::Ftz)).chain([ty]).collect(),
+        })
+    }
+
+    /// The format of its results.
+    fn format(&self) -> Option<Format> {
+        self.words.iter().find_map(|word| if let Token::Type(ty) = word { Format::from_name(ty.name()) } else { None })
+    }
+
+    fn bounds(&self) -> impl Iterator<Item = &'static Bound> {
+        self.opcode.row().bounds(&self.words)
+    }
+}
+
+impl fmt::Display for Approximation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.opcode.row().mnemonic)?;
+        self.words.iter().try_for_each(|word| word.fmt(f))
+    }
+}
+
+/// The kernels of a module that have instructions which GPUs approximate, and these, each once: in the language that they are
+/// written in, for some of PTX's are exact ops of the IR.
+pub fn approximations(module: &Module) -> BTreeMap<String, Vec<Approximation>> {
+    let mut found = BTreeMap::<String, Vec<Approximation>>::new();
+    let mut add = |name: String, approximation: Approximation| {
+        let of_kernel = found.entry(name).or_default();
+        if !of_kernel.contains(&approximation) {
+            of_kernel.push(approximation);
+        }
+    };
+    if is_ptx(module.file())
+        && let Ok(read) = import_ptx::read_each(module.file(), module.text())
+    {
+        for entry in &read.module.entries {
+            let insts = entry.reached_bodies().flat_map(|body| &body.insts);
+            insts.filter_map(Approximation::of_inst).for_each(|inst| add(ir_name(&entry.name), inst));
+        }
+        return found;
+    }
+    for kernel in &module.ir().kernels {
+        of_ops(kernel).for_each(|op| add(kernel.name.clone(), op));
+    }
+    found
+}
+
+fn of_ops(kernel: &Kernel) -> impl Iterator<Item = Approximation> {
+    let insts = kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)).flat_map(|block| &block.insts);
+    let data = insts.filter_map(|&inst| kernel.insts.get(inst));
+    data.filter_map(|data| Approximation::of_op(data.op, data.ty))
+}
+
+/// How near the results of these instructions must be in a format, by the manual's bounds: nearer than the widest of them. None where
+/// there is no such instruction, so that every bit counts.
+///
+/// # Errors
+/// Why the manual says nothing of them.
+pub fn near(approximations: &[Approximation], format: Format) -> Result<Option<Near>, String> {
+    let Some(first) = approximations.first() else { return Ok(None) };
+    let of_format = || approximations.iter().filter(|approximation| approximation.format() == Some(format));
+    if of_format().next().is_none() {
+        return Err(format!("the manual's bound of `{first}` is not of numbers of type {}", format.name()));
+    }
+    if let Some(unknown) = of_format().find(|approximation| approximation.bounds().next().is_none()) {
+        return Err(format!("the manual has no bound for `{unknown}`"));
+    }
+    let margins = of_format().flat_map(Approximation::bounds).map(margin).collect();
+    let said = of_format().map(|approximation| {
+        let bounds: Vec<String> = approximation.bounds().map(Bound::to_string).collect();
+        format!("{} of `{approximation}`", bounds.join(", "))
+    });
+    let said = format!("the manual's bound, {}", said.collect::<Vec<_>>().join("; "));
+    Ok(Some(Near::new(format, margins, said)))
+}
+
+/// The margin between a machine's result and the one here, which is half a unit in the last place from the exact one at most.
+fn margin(bound: &Bound) -> Margin {
+    let (absolute, relative, ulps) = match bound.distance {
+        Distance::Ulps(ulps) => (0.0, 0.0, ulps.into()),
+        Distance::Relative(power) => (0.0, power.exp2(), 0.0),
+        Distance::Absolute(power) => (power.exp2(), 0.0, 0.0),
+    };
+    Margin::Distance { absolute, relative, ulps: ulps + 0.5 }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Vec<Approximation> {
+        let module = Module::parse(text).unwrap();
+        approximations(&module).remove("k").unwrap_or_default()
+    }
+
+    fn format(name: &str) -> Format {
+        Format::from_name(name).unwrap()
+    }
+
+    fn kernel(ty: &str, ops: &[&str]) -> Vec<Approximation> {
+        let ops: String = ops.iter().enumerate().map(|(n, op)| format!("  %r{n} = {op}.{ty} %a\n")).collect();
+        of(&format!("kernel @k(%a: {ty}) {{\n^entry:\n{ops}  ret\n}}\n"))
+    }
+
+    #[test]
+    fn ops_are_the_instructions_that_they_become() {
+        let texts = |list: &[Approximation]| list.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let all = kernel("f32", &["fexp2", "flog2", "frsqrt", "fsin", "fcos", "ftanh", "fexp2"]);
+        let names = ["ex2", "lg2", "rsqrt", "sin", "cos", "tanh"].map(|name| format!("{name}.approx.f32"));
+        assert_eq!(texts(&all), names);
+        assert_eq!(texts(&kernel("bf16x2", &["fexp2", "ftanh"])), ["ex2.approx.ftz.bf16x2", "tanh.approx.bf16x2"]);
+        assert_eq!(texts(&kernel("f16", &["fexp2", "ftanh"])), ["ex2.approx.f16", "tanh.approx.f16"]);
+        assert!(kernel("f32", &["fsqrt", "fneg"]).is_empty());
+        for op in all.iter().chain(&kernel("bf16x2", &["fexp2"])) {
+            assert_eq!(op.opcode.row().fit(&op.words), Ok(()), "{op}");
+        }
+    }
+
+    #[test]
+    fn the_widest_bound_counts() {
+        let allows = |list: &[Approximation], expected: f32, found: f32| {
+            let near = near(list, format("f32")).unwrap().unwrap();
+            near.allows(expected.to_bits().into(), found.to_bits().into())
+        };
+        let up = |from: f32, by: u32| f32::from_bits(from.to_bits() + by);
+        let exp = kernel("f32", &["fexp2"]);
+        assert!(allows(&exp, up(1.5, 2), 1.5) && !allows(&exp, up(1.5, 3), 1.5));
+        // A logarithm is bounded by a distance where it is small, and by its size where it is large.
+        let log = kernel("f32", &["flog2"]);
+        assert!(allows(&log, 1e-7, 0.0) && !allows(&log, 5e-7, 0.0));
+        assert!(allows(&log, up(100.0, 2), 100.0) && !allows(&log, up(100.0, 5), 100.0));
+        let both = kernel("f32", &["fexp2", "ftanh"]);
+        assert!(allows(&both, 1.0004, 1.0) && !allows(&both, 1.0006, 1.0));
+        let said = near(&both, format("f32")).unwrap().unwrap().said;
+        assert_eq!(said, "the manual's bound, 2 ulps of `ex2.approx.f32`; 2^-11 of the result of `tanh.approx.f32`");
+    }
+
+    #[test]
+    fn the_manual_may_say_nothing() {
+        let exp = kernel("f32", &["fexp2"]);
+        let said = |list: &[Approximation], name| near(list, format(name)).unwrap_err();
+        assert_eq!(said(&exp, "f16"), "the manual's bound of `ex2.approx.f32` is not of numbers of type f16");
+        assert_eq!(near(&[], format("f32")), Ok(None));
+        assert!(near(&kernel("f16", &["fexp2"]), format("f16x2")).unwrap().is_some());
+        let words = vec![Token::Approx, Token::from_text("f64").unwrap()];
+        let root = Approximation { opcode: Opcode::RSQRT_F64, words };
+        assert_eq!(said(&[root], "f64"), "the manual has no bound for `rsqrt.approx.f64`");
+    }
+}
