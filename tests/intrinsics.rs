@@ -8,6 +8,10 @@ use halfbyte_testkit::check::check;
 
 /// A kernel of one intrinsic on three loaded operands, of which the first uses.
 fn kernel(operands: &[&str], result: &str, intrinsic: &str) -> String {
+    kernel_on("halu", operands, result, intrinsic)
+}
+
+fn kernel_on(target: &str, operands: &[&str], result: &str, intrinsic: &str) -> String {
     let names = ["a", "b", "c"];
     let mut params = Vec::new();
     let mut body = String::new();
@@ -26,7 +30,7 @@ fn kernel(operands: &[&str], result: &str, intrinsic: &str) -> String {
         }
     }
     let stored = if result == "i1" { "i32" } else { result };
-    body += &format!("  %r = intrinsic.{result} halu \"{intrinsic}\", {}\n", values.join(", "));
+    body += &format!("  %r = intrinsic.{result} {target} \"{intrinsic}\", {}\n", values.join(", "));
     let out = if result == "i1" {
         body += "  %w = mask_expand.i32 %r\n";
         "w"
@@ -34,7 +38,7 @@ fn kernel(operands: &[&str], result: &str, intrinsic: &str) -> String {
         "r"
     };
     format!(
-        "kernel @k({}, %y: out {stored}) {{\n^entry:\n  %i = item_id\n  %zero = const.i32 0\n{body}  store %{out}, %y[%i]\n  ret\n}}\n; run: halu: @k items=64{run} y=zeros(64)\n",
+        "kernel @k({}, %y: out {stored}) {{\n^entry:\n  %i = item_id\n  %zero = const.i32 0\n{body}  store %{out}, %y[%i]\n  ret\n}}\n; run: {target}: @k items=64{run} y=zeros(64)\n",
         params.join(", ")
     )
 }
@@ -61,6 +65,42 @@ fn evaluated_and_compiled_agree() {
     ] {
         assert_eq!(outcome(&kernel(operands, result, intrinsic)), None, "{intrinsic}");
     }
+}
+
+#[test]
+fn instructions_of_ptx_evaluated_and_compiled_agree() {
+    for (operands, result, intrinsic) in [
+        (&["f32"][..], "f32", "cvt.rmi.f32.f32 $d, $0"),
+        (&["f32", "f32"], "f32", "add.rz.ftz.sat.f32 $d, $0, $1"),
+        (&["f32", "f32"], "i32", "div.full.f32 $d, $0, $1"),
+        (&["i32", "i32", "i32"], "i32", "lop3.b32 $d, $0, $1, $2, 0x1e"),
+        (&["i64", "i32"], "i64", "shl.b64 $d, $0, $1"),
+        (&["i64", "f64"], "i1", "setp.lt.s64 $d, $0, $1"),
+        (&["f16", "bf16"], "f16", "add.f16 $d, $0, $1"),
+        (&["f16", "i1"], "i16", "selp.b16 $d, $0, 7, $1"),
+        (&["i8x4", "i16x2", "i32"], "f32", "vadd4.s32.s32.s32.sat $d.b20, $0.b0123, $1, $2"),
+        (&["f64"], "i32", "cvt.rni.s32.f64 $d, $0"),
+    ] {
+        assert_eq!(outcome(&kernel_on("ptx", operands, result, intrinsic)), None, "{intrinsic}");
+    }
+    for (intrinsic, reason) in [
+        ("not.b32 $d, %r1", "%r1"),
+        ("not.b32 $d, $1", "$1"),
+        ("ld.global.b32 $d, [$0]", "64"),
+        ("mov.u32 $d, %tid.x", "only `$d`, `$0`, `$1`"),
+        ("not.b32 $d, $0; not.b32 $d, $0", "not one instruction"),
+        ("@$0 not.b32 $d, $0", "pred"),
+        ("frob.b32 $d, $0", "unknown instruction"),
+    ] {
+        let message = outcome(&kernel_on("ptx", &["i32"], "i32", intrinsic)).unwrap();
+        assert!(message.contains(reason), "{intrinsic}: {message}");
+    }
+    // What a later SM has is refused with that.
+    let text = kernel_on("ptx", &["i32", "i32"], "i32", "add.s16x2 $d, $0, $1");
+    let on = |sm| Module::parse(&text).unwrap().compile(halfbyte::ptx(sm));
+    assert!(on(halfbyte::Sm::SM_90).is_ok());
+    let message = on(halfbyte::Sm::SM_80).unwrap_err().to_string();
+    assert!(message.contains("it needs sm_90 or above"), "{message}");
 }
 
 #[test]

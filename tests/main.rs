@@ -37,6 +37,7 @@ mod pressure;
 mod prove;
 mod prove_cli;
 mod ptx_assembler;
+mod ptx_back;
 mod ptx_bf16;
 mod ptx_calls;
 mod ptx_compilers;

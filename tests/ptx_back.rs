@@ -1,0 +1,143 @@
+//! PTX in, PTX out: what has no packed work stays the text's own, and what no op stands for stays the instruction that it was.
+
+use tempfile::TempDir;
+
+use crate::common::{Called, halfbyte};
+
+const HEAD: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
+
+/// `x[i] = round(x[i])` and more, as `body` has it of `%f0` to `%f3` or `%r0` to `%r3`, where `%r8` is `i` and `%d2` the address of `x[i]`.
+fn kernel(hints: &str, body: &str) -> String {
+    format!(
+        ".visible .entry k(.param .u64 x)\n{hints}\n{{\n.reg .f32 %f<8>; .reg .b32 %r<9>; .reg .b64 %d<8>; .reg .b16 %h<4>; .reg .pred %p<4>;\n\
+         mov.u32 %r8, %tid.x;\nld.param.u64 %d0, [x];\nmul.wide.u32 %d1, %r8, 4;\nadd.s64 %d2, %d0, %d1;\n{body}\nret;\n}}\n"
+    )
+}
+
+struct File {
+    _folder: TempDir,
+    path: String,
+}
+
+fn file(text: &str) -> File {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("k.ptx");
+    std::fs::write(&path, HEAD.to_owned() + text).unwrap();
+    File { path: path.display().to_string(), _folder: folder }
+}
+
+fn compiled(text: &str, more: &[&str]) -> Called {
+    let file = file(text);
+    halfbyte(&[&["compile", &file.path, "--target", "ptx", "--sm", "80"], more].concat())
+}
+
+#[test]
+fn a_kernel_without_packed_work_is_given_back_as_it_was() {
+    let body = "mov.u32 %r0, 0;\nLOOP:\n.pragma \"nounroll\";\nld.global.f32 %f0, [%d2];\nmul.f32 %f1, %f0, %f0;\nadd.f32 %f2, %f1, %f0;\n\
+        cvt.rmi.f32.f32 %f3, %f2;\nst.global.f32 [%d2], %f3;\nadd.u32 %r0, %r0, 1;\nsetp.lt.u32 %p0, %r0, %r8;\n@%p0 bra LOOP;";
+    let called = compiled(&kernel(".maxntid 64, 1, 1\n.maxnreg 32", body), &[]);
+    assert_eq!(called.code, 0, "{}", called.err);
+    for kept in [
+        ".maxntid 64",
+        ".maxnreg 32",
+        ".pragma \"nounroll\";",
+        "mul.f32 %f1, %f0, %f0;",
+        "add.f32",
+        "cvt.rmi.f32.f32",
+        "mul.wide.u32 %d1, %r8, 4;",
+    ] {
+        assert!(called.out.contains(kept), "{kept}: {}", called.out);
+    }
+    assert!(called.err.contains("note: @k has no packed work, and is given back as it was"), "{}", called.err);
+    assert_eq!(compiled(&kernel("", body), &["--quiet"]).err, "");
+}
+
+#[test]
+fn beside_packed_work_what_no_op_stands_for_stays_what_it_was() {
+    let body = "ld.global.b32 %r0, [%d2];\nadd.f16x2 %r1, %r0, %r0;\nmov.b32 %f0, %r1;\ncvt.rmi.f32.f32 %f1, %f0;\nadd.ftz.f32 %f2, %f1, %f1;\n\
+        mov.b32 %r2, %f2;\nshf.l.wrap.b32 %r3, %r2, %r1, %r8;\nld.global.b64 %d3, [%d0];\nbfe.u64 %d4, %d3, %r8, 7;\ncvt.u32.u64 %r4, %d4;\n\
+        xor.b32 %r5, %r3, %r4;\nst.global.b32 [%d2], %r5;";
+    let text = kernel(".reqntid 32\n.minnctapersm 2", body);
+    let called = compiled(&text, &[]);
+    assert_eq!(called.code, 0, "{}", called.err);
+    for kept in [
+        ".reqntid 32",
+        ".minnctapersm 2",
+        "add.rn.f16x2",
+        "cvt.rmi.f32.f32",
+        "add.ftz.f32",
+        "shf.l.wrap.b32",
+        "bfe.u64",
+    ] {
+        assert!(called.out.contains(kept), "{kept}: {}", called.out);
+    }
+    assert_eq!(called.err, "");
+    // Of other targets it is asked by its meaning.
+    let file = file(&text);
+    for target in ["halu", "ptx"] {
+        let listed = halfbyte(&["compile", &file.path, "--target", target, "--emit", "ir"]);
+        assert_eq!(
+            listed.out.contains("intrinsic.f32 ptx \"cvt.rmi.f32.f32 $d, $0\""),
+            target == "ptx",
+            "{}",
+            listed.out
+        );
+    }
+}
+
+/// What works on one half alone may be free to be fused; packed work that is stays so, too.
+#[test]
+fn what_the_assembler_may_fuse_it_still_may() {
+    let fused =
+        "ld.global.b32 %r0, [%d2];\nmul.f16x2 %r1, %r0, %r0;\nadd.f16x2 %r2, %r1, %r0;\nst.global.b32 [%d2], %r2;";
+    let called = compiled(&kernel("", fused), &[]);
+    assert!(called.out.contains("mul.f16x2") && called.out.contains("add.f16x2"), "{}", called.out);
+    // A sum of no product is rounded the same either way.
+    let alone = "ld.global.b32 %r0, [%d2];\nadd.f16x2 %r2, %r0, %r0;\nst.global.b32 [%d2], %r2;";
+    assert!(compiled(&kernel("", alone), &[]).out.contains("add.rn.f16x2"));
+    let called = compiled(&kernel("", fused), &["--contract"]);
+    assert!(called.out.contains("fma.rn.f16x2") && !called.out.contains("mul.f16x2"), "{}", called.out);
+    // Where a rounding is said, nothing is free.
+    let rounded = fused.replace("mul.f16x2", "mul.rn.f16x2");
+    let called = compiled(&kernel("", &rounded), &["--contract"]);
+    assert!(called.out.contains("mul.rn.f16x2") && called.out.contains("add.rn.f16x2"), "{}", called.out);
+}
+
+#[test]
+fn which_way_a_free_sum_was_taken_is_said() {
+    let body = "ld.global.f32 %f0, [%d2];\nmul.f32 %f1, %f0, %f0;\nmov.f32 %f3, %f1;\nsub.f32 %f2, %f3, %f0;\nst.global.f32 [%d2], %f2;";
+    let file = file(&kernel("", body));
+    let run = |more: &[&str]| {
+        let all = ["run", &file.path, "--grid", "1", "--block", "1", "--arg", "x=[0x3f800001]", "--print", "bits"];
+        halfbyte(&[&all[..], more].concat())
+    };
+    // 1 + 2^-23 squared is 1 + 2^-22 and 2^-46, which only the fused difference keeps.
+    let rounded = run(&["--target", "halu"]);
+    assert_eq!(rounded.out.trim(), "x=[0x34000000]");
+    assert!(rounded.err.contains("note: @k leaves it to the assembler to fuse a sum with products"), "{}", rounded.err);
+    assert_eq!(run(&["--target", "ptx"]).out, rounded.out);
+    for target in ["halu", "ir"] {
+        let fused = run(&["--target", target, "--contract"]);
+        assert_eq!((fused.out.trim(), fused.err.as_str()), ("x=[0x34000001]", ""), "{target}");
+    }
+    let listed = halfbyte(&["compile", &file.path, "--target", "halu", "--emit", "ir", "--contract"]);
+    assert!(listed.out.contains("fmul.contract.f32") && listed.out.contains("fsub.contract.f32"), "{}", listed.out);
+    let refused = run(&["--target", "ptx", "--contract"]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.err.contains("--contract is for PTX that is translated"), "{}", refused.err);
+}
+
+#[test]
+fn what_the_machine_lacks_is_not_given_back_as_it_was() {
+    // Before sm_90 there is no such minimum: it is written out.
+    let body = "ld.global.b32 %r0, [%d2];\ntanh.approx.f32 %f0, %r0;\nst.global.f32 [%d2], %f0;";
+    let text = kernel("", body).replace("tanh.approx.f32 %f0, %r0", "mov.b32 %f1, %r0;\ntanh.approx.f32 %f0, %f1");
+    let file = file(&text);
+    let called = halfbyte(&["compile", &file.path, "--target", "ptx", "--sm", "75"]);
+    assert!(called.code == 0 && called.out.contains(".target sm_75"), "{}{}", called.out, called.err);
+    // A function is put in the place of its call.
+    let function = ".func (.reg .b32 r) twice(.reg .b32 a) { add.u32 r, a, a; ret; }\n";
+    let body = "ld.global.b32 %r0, [%d2];\ncall (%r1), twice, (%r0);\nst.global.b32 [%d2], %r1;";
+    let called = compiled(&(function.to_owned() + &kernel("", body)), &[]);
+    assert!(called.code == 0 && !called.out.contains("call"), "{}{}", called.out, called.err);
+}
