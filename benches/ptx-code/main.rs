@@ -4,6 +4,7 @@
 //! `-- --time` it compares how long it takes from text to machine code: halfbyte and the assembler after it, beside the
 //! assembler alone on the PTX that people write; `-- --time k11` does so for the kernels whose names begin so.
 
+mod back;
 mod sass;
 
 use std::fmt::Write;
@@ -12,9 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use halfbyte::emit::ptx_text;
-use halfbyte::import_ptx;
-use halfbyte::pipeline::{Options, compile_kernels, compile_ptx};
+use halfbyte::pipeline::{Options, compile_ptx};
 use halfbyte::{Module, Sm};
 use sass::{Sass, Tools};
 
@@ -72,9 +71,11 @@ The files in PTX, [read in](../ptx.md) and written for the SM:
 
 fn main() -> ExitCode {
     let has = |flag: &str| std::env::args().any(|arg| arg == flag);
-    let done = Tools::find().and_then(|tools| match has("--time") {
-        true => times(&tools),
-        false => counts(&tools, has("--write")),
+    let back: Vec<String> = std::env::args().skip_while(|arg| arg != "--back").skip(1).collect();
+    let done = Tools::find().and_then(|tools| match () {
+        () if has("--back") => back::compare(&tools, &back),
+        () if has("--time") => times(&tools),
+        () => counts(&tools, has("--write")),
     });
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -123,12 +124,7 @@ fn ours(text: &str, sm: Sm) -> Result<String, String> {
 
 /// The same of a text in PTX that is read in.
 fn read_in(text: &str, sm: Sm) -> Result<String, String> {
-    let module = Module::open("k.ptx", text, import_ptx::Options { keep: true, ..Default::default() })
-        .map_err(|report| report.to_string())?;
-    let options = Options::new(halfbyte::ptx(sm));
-    let compiled = compile_kernels(&module, &module.ir().kernels, &options, &mut |_| {});
-    let compiled = compiled.map_err(|error| error.to_string())?;
-    Ok(ptx_text(compiled.code, sm, None))
+    back::given_back(text, None, sm).map(|(text, _)| text)
 }
 
 /// The only kernel of a text for an SM.

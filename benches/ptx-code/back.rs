@@ -1,0 +1,111 @@
+//! PTX in, PTX out: the machine instructions of kernels as they were, and as they are given back.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use flate2::read::MultiGzDecoder;
+use halfbyte::emit::ptx_text;
+use halfbyte::import_ptx::{self, GivenBack, give_back, ir_name};
+use halfbyte::pipeline::{Options, compile_kernels};
+use halfbyte::{Module, Sm};
+
+use crate::sass::Tools;
+
+const SMS: [Sm; 2] = [Sm::SM_80, Sm::SM_90];
+
+/// Instructions of a kernel before and after, and whether it has packed work.
+struct Count {
+    name: String,
+    sm: Sm,
+    before: usize,
+    after: usize,
+    is_packed: bool,
+}
+
+/// The text of a kernel, given back for an SM, and whether it has packed work; of a kernel that cannot be, why.
+pub fn given_back(text: &str, kernel: Option<&str>, sm: Sm) -> Result<(String, bool), String> {
+    let options = import_ptx::Options { keep: true, ..import_ptx::Options::default() };
+    let module = Module::open_each("k.ptx", text, options).map_err(|report| report.to_string())?;
+    let is_it = |name: &str| kernel.is_none_or(|kernel| name == ir_name(kernel));
+    if let Some(refused) = module.refused_kernels().iter().find(|refused| is_it(&refused.name)) {
+        let why = refused.errors.first().map(ToString::to_string);
+        return Err(why.unwrap_or_default());
+    }
+    let kernel = module.ir().kernels.iter().position(|found| is_it(&found.name)).ok_or("there is no such kernel")?;
+    let kernels = module.ir().kernels.get(kernel..=kernel).unwrap_or_default();
+    let compiled = compile_kernels(&module, kernels, &Options::new(halfbyte::ptx(sm)), &mut |_| {});
+    let compiled = compiled.map_err(|error| error.to_string())?;
+    let read = import_ptx::read_each("k.ptx", text).map_err(|report| report.to_string())?;
+    let mut is_packed = false;
+    let code = compiled.code.into_iter().zip(compiled.stats).map(|(code, stats)| {
+        let GivenBack { code, is_own } = give_back(&read, code, stats.is_packed);
+        is_packed |= !is_own;
+        code
+    });
+    let code = code.collect();
+    Ok((ptx_text(code, sm, None), is_packed))
+}
+
+/// The texts of files: PTX, or launches as `halfbyte corpus` takes them, each text once with its kernel.
+fn texts(file: &str) -> Result<Vec<(String, Option<String>)>, String> {
+    let path = Path::new(file);
+    let wrong = |error: std::io::Error| format!("{file}: {error}");
+    let mut text = String::new();
+    let mut opened = File::open(path).map_err(wrong)?;
+    match path.extension().is_some_and(|extension| extension == "gz") {
+        true => MultiGzDecoder::new(opened).read_to_string(&mut text).map_err(wrong)?,
+        false => opened.read_to_string(&mut text).map_err(wrong)?,
+    };
+    if import_ptx::is_ptx(file) {
+        return Ok(vec![(text, None)]);
+    }
+    let mut found = BTreeSet::new();
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        let line: serde_json::Value = serde_json::from_str(line).map_err(|error| format!("{file}: {error}"))?;
+        let of = |member: &str| line.get(member).and_then(|text| text.as_str()).map(str::to_owned);
+        found.extend(of("ptx").map(|ptx| (ptx, of("entry"))));
+    }
+    Ok(found.into_iter().collect())
+}
+
+fn count(tools: &Tools, text: &str, kernel: Option<&str>, sm: Sm) -> Result<Count, String> {
+    let (after, is_packed) = given_back(text, kernel, sm)?;
+    let arch = format!("sm_{sm}");
+    let (before, after) = (tools.kernels(&arch, text)?, tools.kernels(&arch, &after)?);
+    let (name, after) = after.into_iter().next().ok_or("there is no kernel")?;
+    let before = before.get(&name).ok_or("the kernel has another name")?;
+    Ok(Count { sm, before: before.insts.len(), after: after.insts.len(), is_packed, name })
+}
+
+/// Prints every kernel that is longer than it was, how many cannot be given back, and the geometric means.
+pub fn compare(tools: &Tools, files: &[String]) -> Result<(), String> {
+    let mut counts = Vec::new();
+    let mut refused = 0;
+    for file in files {
+        for (text, kernel) in texts(file)? {
+            for sm in SMS {
+                match count(tools, &text, kernel.as_deref(), sm) {
+                    Ok(count) => counts.push(count),
+                    Err(_) => refused += 1,
+                }
+            }
+        }
+    }
+    for Count { name, sm, before, after, .. } in counts.iter().filter(|count| count.after > count.before) {
+        println!("@{name} on sm_{sm}: {before} instructions, {after} given back");
+    }
+    println!("{} kernels by SM, {refused} more that are not imported or not assembled", counts.len());
+    for (what, packed) in [("without packed work", false), ("with packed work", true)] {
+        let of: Vec<&Count> = counts.iter().filter(|count| count.is_packed == packed).collect();
+        let ratios = of.iter().map(|count| (count.after as f64 / count.before as f64).ln());
+        let mean = (ratios.sum::<f64>() / of.len().max(1) as f64).exp();
+        let longer = of.iter().filter(|count| count.after > (count.before + 1).max(count.before * 51 / 50)).count();
+        println!(
+            "{what}: {} kernels, geometric mean {mean:.4}, {longer} longer by more than one instruction and 2 %",
+            of.len()
+        );
+    }
+    Ok(())
+}
