@@ -185,13 +185,14 @@ impl KernelInfo {
                     put_text(&mut out, ty.name());
                 }
                 ParamKind::Buffer { direction, elem, align, may_alias } => {
-                    let kind = match direction {
+                    out.push(match direction {
                         Direction::In if contents.is_some() => WITH_CONTENTS,
-                        Direction::In => 1,
-                        Direction::Out => 2,
-                        Direction::InOut => 3,
-                    };
-                    out.push(if may_alias { kind | MAY_ALIAS } else { kind });
+                        Direction::In if may_alias => IN_ALIAS,
+                        Direction::In => IN,
+                        Direction::Out => OUT,
+                        Direction::InOut if may_alias => INOUT_ALIAS,
+                        Direction::InOut => INOUT,
+                    });
                     put_text(&mut out, elem.name());
                     put_u32(&mut out, align);
                 }
@@ -248,11 +249,13 @@ impl KernelInfo {
     }
 }
 
-/// The kind of an `in` buffer with contents.
+// The kinds of buffers; those whose arguments may overlap others have their own.
+const IN: u8 = 1;
+const OUT: u8 = 2;
+const INOUT: u8 = 3;
 const WITH_CONTENTS: u8 = 4;
-
-/// In the kind of a buffer: its argument may overlap others.
-const MAY_ALIAS: u8 = 8;
+const IN_ALIAS: u8 = 9;
+const INOUT_ALIAS: u8 = 11;
 
 fn put_u32(out: &mut Vec<u8>, value: u32) {
     out.extend(value.to_le_bytes());
@@ -323,15 +326,15 @@ impl<'a> Fields<'a> {
             let ty = ty.to_owned();
             return Err(RecordError::Type { param: name, ty });
         };
-        let may_alias = kind > MAY_ALIAS;
-        let direction = match if may_alias { kind - MAY_ALIAS } else { kind } {
+        let may_alias = matches!(kind, IN_ALIAS | INOUT_ALIAS);
+        let direction = match kind {
             0 => {
                 let kind = ParamKind::Scalar(elem);
                 return Ok((Param { name, kind }, None));
             }
-            1 | WITH_CONTENTS => Direction::In,
-            2 => Direction::Out,
-            3 => Direction::InOut,
+            IN | IN_ALIAS | WITH_CONTENTS => Direction::In,
+            OUT => Direction::Out,
+            INOUT | INOUT_ALIAS => Direction::InOut,
             _ => return Err(RecordError::Kind { param: name, kind }),
         };
         let has_contents = kind == WITH_CONTENTS;
@@ -429,7 +432,9 @@ mod tests {
             with(12, &[0]),
             "\"\\0xpy\" is no name for a kernel: it must not be empty nor hold control characters"
         );
-        assert_eq!(with(25, &[9]), "parameter `a` is of unknown kind 9");
+        for kind in [5, 8, 10, 12, 255] {
+            assert_eq!(with(25, &[kind]), format!("parameter `a` is of unknown kind {kind}"));
+        }
         assert_eq!(with(30, b"f99x2"), "parameter `a` is of unknown type \"f99x2\"");
         // The last 16 bytes are kind, type, alignment, number of bytes and byte of `u`.
         let end = bytes.len();

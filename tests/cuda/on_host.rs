@@ -259,14 +259,28 @@ pub unsafe extern "system" fn cuLaunchKernel(
             .iter()
             .map(|place| place.map_or(Vec::new(), |(base, offset)| device.memory[&base][offset..].to_vec()))
             .collect();
-        let mut args: Vec<Arg<'_>> = (values.iter().zip(&places).zip(&mut held))
-            .map(|((value, place), held)| if place.is_some() { Arg::Buffer(held) } else { Arg::Value(value) })
+        // What is allocated at once is the memory of the address that begins lowest in it.
+        let owner = |number: usize| {
+            let (base, offset) = places[number]?;
+            let there =
+                (0..).zip(&places).filter_map(|(other, place)| Some((place.filter(|(of, _)| *of == base)?.1, other)));
+            there.min().map(|(start, of)| (of, (offset - start) as u64))
+        };
+        let owners: Vec<Option<(usize, u64)>> = (0..places.len()).map(owner).collect();
+        let mut args: Vec<Arg<'_>> = (values.iter().zip(&owners).zip(&mut held).enumerate())
+            .map(|(number, ((value, owner), held))| match *owner {
+                Some((of, _)) if of == number => Arg::Buffer(held),
+                Some((of, offset)) => Arg::Alias { of, offset },
+                None => Arg::Value(value),
+            })
             .collect();
         let ran = kernel.launch(Launch::new(shape, &mut args));
         // A launch is asked for and waited for apart.
         device.answers = vec![ran.map_or(ILLEGAL_ADDRESS, |_| SUCCESS), NOT_READY];
-        for (place, held) in places.iter().zip(held) {
-            if let Some((base, offset)) = place {
+        for (number, (place, held)) in places.iter().zip(held).enumerate() {
+            if let Some((base, offset)) = place
+                && owners[number].is_some_and(|(of, _)| of == number)
+            {
                 device.memory.get_mut(base).unwrap()[*offset..].copy_from_slice(&held);
             }
         }
