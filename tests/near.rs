@@ -140,7 +140,7 @@ fn what_cannot_be_compared_so_is_said() {
         ),
         (
             of_op("fexp2", "f32", "~=[0.0, 0.5]", "y=[1.0, 1.4]"),
-            "unexpected `~`; expected a value: a number, a [list], @file.npy, zeros(N) or random(N, SEED)",
+            "unexpected `~`; expected a value: a number, a [list], @file.npy, zeros(N), random(N, SEED) or &BUFFER+BYTES",
         ),
     ] {
         assert_eq!(found, [message]);

@@ -51,6 +51,39 @@ impl File {
     }
 }
 
+/// As an assembler, whatever is asked for.
+#[test]
+fn what_version_and_target_lack_is_an_error_of_the_text() {
+    let body = "mov.b32 %f0, %r1; tanh.approx.f32 %f0, %f0; mov.b32 %r2, %f0;\nst.global";
+    let text = TWICE
+        .replace("add.u32 %r2, %r1, %r1;\n", "")
+        .replace("st.global", body)
+        .replace(".reg .b32", ".reg .f32 %f<1>; .reg .b32");
+    let older = |version: &str, target: &str| {
+        let mixed = file(&[&text, RUN]);
+        let head = HEAD.replace("8.0", version).replace("sm_90", target);
+        let whole = std::fs::read_to_string(&mixed.path).unwrap().replace(HEAD, &head);
+        std::fs::write(&mixed.path, whole).unwrap();
+        mixed
+    };
+    for (version, target, named) in [
+        ("6.5", "sm_75", "`tanh.approx.f32 %f0, %f0;` needs PTX 7.0 and sm_75; the text is for PTX 6.5 and sm_75"),
+        ("7.0", "sm_70", "needs PTX 7.0 and sm_75; the text is for PTX 7.0 and sm_70"),
+        ("7.0", "sm_77", "there is no target `sm_77`"),
+    ] {
+        let lacking = older(version, target);
+        for called in [
+            lacking.run(&["--target", "ptx"]),
+            lacking.run(&["--target", "ir"]),
+            lacking.compile(&[]),
+            lacking.check(&[]),
+        ] {
+            called.fails(1, named);
+        }
+    }
+    assert_eq!(older("7.0", "sm_75").run(&["--target", "ir"]).code, 0);
+}
+
 #[test]
 fn a_kernel_is_run_beside_one_that_is_refused() {
     let mixed = file(&[TWICE, PAINTS]);

@@ -5,7 +5,7 @@ use halfbyte::Target;
 use halfbyte::import_ptx::{Host, Shape, import};
 use halfbyte::ir::ParamKind;
 use halfbyte::ir::witness::Random;
-use halfbyte::isa::ptx::module::{Body, Entry, Linkage, Registers};
+use halfbyte::isa::ptx::module::{Body, Entry, Linkage, Module, Registers, TargetName};
 use halfbyte::isa::ptx::text::inst_text;
 use halfbyte::isa::ptx::types::Type as PtxType;
 use halfbyte::isa::ptx::{Inst, Opcode, Operand};
@@ -179,9 +179,14 @@ fn random_kernel(random: &mut Random, opcode: Option<Opcode>, count: u32) -> Str
         variables: Default::default(),
         functions: Default::default(),
     };
-    let mut text =
-        ".version 9.2\n.target sm_120f\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 trips)\n{\n"
-            .to_owned();
+    // No machine has all: some instructions are of one family.
+    let target = if random.bits().is_multiple_of(2) { "100a" } else { "120f" };
+    let target = TargetName::from_number(target).unwrap();
+    let (variables, functions) = Default::default();
+    let machine = Module { version: (9, 2), target, variables, functions, entries: Vec::new() };
+    let mut text = format!(
+        ".version 9.2\n.target {target}\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 trips)\n{{\n"
+    );
     for (name, ty, count) in REGISTERS {
         text += &format!(".reg {ty} {name}<{count}>;\n");
     }
@@ -235,7 +240,7 @@ add.s64 %at2, %at0, %at1;
         let Some(inst) = Inst::random(opcode, &entry, &mut || random.bits()) else { continue };
         // What a machine says of itself is not imported.
         let is_of_machine = |operand: &Operand| matches!(operand, Operand::Special(special) if !special.is_of_place());
-        if inst.operands.iter().any(is_of_machine) {
+        if inst.operands.iter().any(is_of_machine) || !machine.provides(inst.since()) {
             continue;
         }
         text += &inst_text(&inst, &entry);

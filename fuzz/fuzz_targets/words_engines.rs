@@ -32,8 +32,10 @@ fuzz_target!(|data: &[u8]| {
     all.extend(data.as_chunks::<16>().0.iter().take(MOST).map(instruction));
     all.extend(words(TAIL));
     let elem = Type::from_name("i32").expect("it is a type");
-    let buffer =
-        |name: &str, direction| Param { name: name.to_owned(), kind: ParamKind::Buffer { direction, elem, align: 4, may_alias: false } };
+    let buffer = |name: &str, direction| Param {
+        name: name.to_owned(),
+        kind: ParamKind::Buffer { direction, elem, align: 4, may_alias: false },
+    };
     let mut params = vec![buffer("x", Direction::In), buffer("y", Direction::InOut), buffer("z", Direction::InOut)];
     params.extend(["a", "b"].map(|name| Param { name: name.to_owned(), kind: ParamKind::Scalar(elem) }));
     let code = Code {

@@ -261,7 +261,8 @@ mod intrinsics_in_kernels {
         assert_eq!(run_on("ptx", "cvt.rmi.f32.f32 $d, $0", &[word], Type::F32), Ok(vec![0xc000_0000]));
         let lanes: (Type, &[u64]) = (Type::I16X2, &[7, 0xffff]);
         assert_eq!(run_on("ptx", "prmt.b32 $d, $0, $0, 0x1032", &[lanes], Type::I16X2), Ok(vec![0xffff, 7]));
-        let (truth, wide): ((Type, &[u64]), (Type, &[u64])) = ((Type::I1, &[1]), (Type::I64, &[1 << 40]));
+        let truth: (Type, &[u64]) = (Type::I1, &[1]);
+        let wide: (Type, &[u64]) = (Type::I64, &[1 << 40]);
         assert_eq!(run_on("ptx", "selp.b64 $d, $1, 0, $0", &[truth, wide], Type::I64), Ok(vec![1 << 40]));
         let half: (Type, &[u64]) = (Type::F16, &[0x3c00]);
         assert_eq!(run_on("ptx", "setp.gt.f16 $d, $0, $0", &[half], Type::I1), Ok(vec![0]));

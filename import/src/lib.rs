@@ -286,7 +286,7 @@ pub fn span(text: &str, at: Loc) -> Span {
 /// # Errors
 /// All that is wrong with it.
 pub fn read(text: &str) -> Result<Text, Vec<Diagnostic>> {
-    text::read(text).map_err(|errors| diagnostics(&Places::new(text), &errors))
+    complete(text, text::read(text))
 }
 
 /// Reads a text in PTX kernel by kernel: those that are not taken stand in [`Text::refused`].
@@ -294,7 +294,16 @@ pub fn read(text: &str) -> Result<Text, Vec<Diagnostic>> {
 /// # Errors
 /// What is wrong with it as an assembler would say.
 pub fn read_each(text: &str) -> Result<Text, Vec<Diagnostic>> {
-    text::read_each(text).map_err(|errors| diagnostics(&Places::new(text), &errors))
+    complete(text, text::read_each(text))
+}
+
+/// A text that was read, if it has all that its `.version` and `.target` must have.
+fn complete(text: &str, read: Result<Text, Vec<text::Error>>) -> Result<Text, Vec<Diagnostic>> {
+    let missing = |read: Text| match read.missing() {
+        missing if missing.is_empty() => Ok(read),
+        missing => Err(missing),
+    };
+    read.and_then(missing).map_err(|errors| diagnostics(&Places::new(text), &errors))
 }
 
 /// What the reader finds wrong, with what may have been meant.

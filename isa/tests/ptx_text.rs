@@ -327,12 +327,14 @@ end:
 
 .weak .entry _Z1kPf(.param .u64 .ptr .global .align 4 _Z1kPf_param_0, .param .align 8 .b8 _Z1kPf_param_1[24])
 .maxntid 128, 1, 1
+.minnctapersm 2
 {
     .reg .pred %p<2>;
     .reg .b32 %r<3>;
     .reg .b32 %one;
 $L__BB0_1:
 $L__again:
+    .pragma \"nounroll\";
     ld.param.u32 %r1, [_Z1kPf_param_1+8];
     setp.ne.s32 %p1, %r1, 5;
     @%p1 bra $L__BB0_1;

@@ -2,8 +2,8 @@
 
 use halfbyte_abi::{Shape, ShapeError};
 use halfbyte_isa::object::Loc;
-use halfbyte_isa::ptx::module::{Entry, Module, Owner};
-use halfbyte_isa::ptx::text::{self, Error, Text, Verdict, inst_text_in};
+use halfbyte_isa::ptx::module::Entry;
+use halfbyte_isa::ptx::text::{self, Error, Text, Verdict};
 use halfbyte_runtime::LaunchError;
 use halfbyte_runtime::ptx::{self, Kernel, LoadError};
 
@@ -49,23 +49,12 @@ fn of_errors(errors: &[Error]) -> Failure {
 }
 
 /// Whether the text is for a machine that there is and has all of its instructions, and that may be the one asked for.
-fn check_target(Text { module, locs, function_locs, .. }: &Text, request: &Request) -> Result<(), Failure> {
-    let Module { version: (major, minor), target, .. } = module;
-    if !target.is_known() {
-        return Err(Failure::new(Kind::Parse, format!("there is no target `{target}`")));
+fn check_target(text: &Text, request: &Request) -> Result<(), Failure> {
+    let missing = text.missing();
+    if !missing.is_empty() {
+        return Err(of_errors(&missing));
     }
-    if let Some(missing) = module.missing().next() {
-        let inst = module.inst(missing.of, missing.inst);
-        let inst = inst.map_or_else(String::new, |(inst, scope)| inst_text_in(inst, scope));
-        let needs = missing.since;
-        let message = format!("`{inst}` needs {needs}; the text is for PTX {major}.{minor} and {target}");
-        let place = match missing.of {
-            Owner::Entry(number) => locs.get(number),
-            Owner::Function(number) => function_locs.get(number),
-        };
-        let loc = place.and_then(|locs| locs.get(missing.inst)).copied().unwrap_or_default();
-        return Err(Failure::new(Kind::Parse, message).at(loc));
-    }
+    let target = text.module.target;
     match request.machine {
         Some(machine) if !target.runs_on(machine) => {
             Err(Failure::new(Kind::Refused, format!("the text is for {target}, which {machine} does not run")))

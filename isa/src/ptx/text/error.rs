@@ -3,9 +3,8 @@
 use thiserror::Error;
 
 use crate::object::Loc;
-use crate::ptx::module::MAX_REGISTERS;
-use crate::ptx::types::Space;
-use crate::ptx::types::Type;
+use crate::ptx::module::{MAX_REGISTERS, TargetName};
+use crate::ptx::types::{Since, Space, Type};
 
 /// An error and where it is.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -56,6 +55,21 @@ pub enum ErrorKind {
         mnemonic: &'static str,
         /// The word.
         word: &'static str,
+    },
+    /// There is no such machine.
+    #[error("there is no target `{0}`")]
+    Target(TargetName),
+    /// An instruction that what the text is for does not have.
+    #[error("`{inst}` needs {needs}; the text is for PTX {}.{} and {target}", version.0, version.1)]
+    Missing {
+        /// The instruction.
+        inst: String,
+        /// What it needs.
+        needs: Since,
+        /// The `.version` of the text.
+        version: (u8, u8),
+        /// Its `.target`.
+        target: TargetName,
     },
     /// A word that must be there is not.
     #[error("`{mnemonic}` needs a modifier for {slot} here")]

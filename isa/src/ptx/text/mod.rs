@@ -19,7 +19,7 @@ pub use error::{Error, ErrorKind, Verdict};
 pub use printer::{inst_text, inst_text_in};
 pub use writer::Writer;
 
-use super::module::Module;
+use super::module::{Missing, Module, Owner};
 use crate::object::Loc;
 
 /// What was read.
@@ -70,6 +70,26 @@ impl Text {
         let mut errors: Vec<Error> = self.outside.iter().chain(of_kernels).cloned().collect();
         errors.sort_by_key(|error| (error.at.line, error.at.column));
         errors
+    }
+
+    /// What the text's own `.version` and `.target` do not have, an assembler's errors: each instruction of its kernels and functions that
+    /// needs more.
+    pub fn missing(&self) -> Vec<Error> {
+        let Module { version, target, .. } = self.module;
+        if !target.is_known() {
+            return vec![Error { at: Loc::default(), kind: ErrorKind::Target(target) }];
+        }
+        let error = |missing: Missing| {
+            let of = match missing.of {
+                Owner::Entry(number) => self.locs.get(number),
+                Owner::Function(number) => self.function_locs.get(number),
+            };
+            let at = of.and_then(|locs| locs.get(missing.inst)).copied().unwrap_or_default();
+            let inst = self.module.inst(missing.of, missing.inst);
+            let inst = inst.map_or_else(String::new, |(inst, scope)| inst_text_in(inst, scope));
+            Error { at, kind: ErrorKind::Missing { inst, needs: missing.since, version, target } }
+        };
+        self.module.missing().map(error).collect()
     }
 
     /// The name of a file by its number.

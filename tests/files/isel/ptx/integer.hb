@@ -155,14 +155,11 @@ kernel @pairs(%a_in: in i64, %b_in: in i64, %out1: out i64, %out2: out i64) {
 ^entry:
   %i = item_id
   %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %s = add.i64 %a, %b      ; check: mov.b64
+  %b = load %b_in[%i]      ; check: ld.global.nc.b64
+                           ; check: ld.global.nc.b64
+  %s = add.i64 %a, %b      ; check: add.u64
                            ; next: mov.b64
-                           ; next: add.u64
-                           ; next: mov.b64
-  %d = sub.i64 %b, %a      ; check: mov.b64
-                           ; next: mov.b64
-                           ; next: sub.u64
+  %d = sub.i64 %b, %a      ; check: sub.u64
   %x = and.i64 %d, %b      ; check: and.b32
                            ; next: and.b32
   %y = or.i64 %x, %a       ; check: or.b32
@@ -189,9 +186,7 @@ kernel @compares(%a_in: in i32, %b_in: in i32, %e_in: in i32, %c_in: in i64, %d_
   %f = load %f_in[%i]
   %x = icmp.lt_u.i32 %a, %b       ; check: setp.lt.u32
   %r = select.i32 %x, %a, %e      ; check: selp.b32
-  %y = icmp.ge_s.i64 %c, %d       ; check: mov.b64
-                                  ; next: mov.b64
-                                  ; next: setp.ge.s64
+  %y = icmp.ge_s.i64 %c, %d       ; check: setp.ge.s64
   %s = select.i64 %y, %c, %f      ; check: selp.b32
                                   ; next: selp.b32
   store %r, %out1[%i]

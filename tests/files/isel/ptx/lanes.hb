@@ -21,11 +21,9 @@ kernel @constant_in_a_word(%a_in: in i32, %x_in: in i32, %out: out i32) {
 kernel @constants_in_several(%a_in: in i64, %out: out i64) {
 ^entry:
   %i = item_id
-  %a = load %a_in[%i]
+  %a = load %a_in[%i]                   ; check: ld.global.nc.b64
   %k = const.i64 81985529216486895
-  %add = add.i64 %a, %k                 ; check: mov.b64
-                                        ; next: mov.b64
-                                        ; next: add.u64
+  %add = add.i64 %a, %k                 ; check: add.u64
                                         ; next: mov.b64
   store %add, %out[%i]
   ret
@@ -56,9 +54,7 @@ kernel @select_wide(%a_in: in i64, %b_in: in i64, %a2_in: in i8x16, %b2_in: in i
   %b2 = load %b2_in[%i]
   %x = load %x_in[%i]
   %c = icmp.lt_s.i64 %a, %b
-  %select = select.i64 %c, %a, %b            ; check: mov.b64
-                                             ; next: mov.b64
-                                             ; next: setp.lt.s64
+  %select = select.i64 %c, %a, %b            ; check: setp.lt.s64
                                              ; next: selp.b32
                                              ; next: selp.b32
   %k = const.i32 0

@@ -28,11 +28,11 @@ kernel @types(%a: in i8, %b: in i16, %c: in i64, %d: in i8x16, %w: out i8, %x: o
   %i = item_id
   %p = load %a[%i]      ; check: ld.global.nc.u8
   %q = load %b[%i]      ; check: ld.global.nc.u16
-  %s = load %c[%i]      ; check: ld.global.nc.v2.b32
+  %s = load %c[%i]      ; check: ld.global.nc.b64
   %t = load %d[%i]      ; check: ld.global.nc.v4.b32
   store %p, %w[%i]      ; check: st.global.u8
   store %q, %x[%i]      ; check: st.global.u16
-  store %s, %y[%i]      ; check: st.global.v2.b32
+  store %s, %y[%i]      ; check: st.global.b64
   store %t, %z[%i]      ; check: st.global.v4.b32
   ret
 }
