@@ -8,7 +8,7 @@ use halfbyte_isa::isa::Isa;
 use halfbyte_isel::{AllocatedCode, Backend, Request, Scratch, Selected};
 use halfbyte_runtime::{Engine, LoadError, Machine, Program};
 
-#[cfg(any(feature = "halu", feature = "vp1"))]
+#[cfg(any(feature = "halu", feature = "vp1", feature = "ptx"))]
 use crate::intrinsics;
 
 /// What an intrinsic computes, on operands and with a result of these types.
