@@ -1,6 +1,6 @@
 //! PTX in, PTX out: the machine instructions of kernels as they were, and as they are given back.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -72,7 +72,7 @@ fn texts(file: &str) -> Result<Vec<(String, Option<String>)>, String> {
 
 fn count(tools: &Tools, text: &str, kernel: Option<&str>, sm: Sm) -> Result<Count, String> {
     let (after, is_packed) = given_back(text, kernel, sm)?;
-    let arch = format!("sm_{sm}");
+    let arch = sm.to_string();
     let (before, after) = (tools.kernels(&arch, text)?, tools.kernels(&arch, &after)?);
     let (name, after) = after.into_iter().next().ok_or("there is no kernel")?;
     let before = before.get(&name).ok_or("the kernel has another name")?;
@@ -82,21 +82,24 @@ fn count(tools: &Tools, text: &str, kernel: Option<&str>, sm: Sm) -> Result<Coun
 /// Prints every kernel that is longer than it was, how many cannot be given back, and the geometric means.
 pub fn compare(tools: &Tools, files: &[String]) -> Result<(), String> {
     let mut counts = Vec::new();
-    let mut refused = 0;
+    let mut refused: BTreeMap<String, usize> = BTreeMap::new();
     for file in files {
         for (text, kernel) in texts(file)? {
             for sm in SMS {
                 match count(tools, &text, kernel.as_deref(), sm) {
                     Ok(count) => counts.push(count),
-                    Err(_) => refused += 1,
+                    Err(why) => *refused.entry(why.lines().next().unwrap_or_default().to_owned()).or_default() += 1,
                 }
             }
         }
     }
     for Count { name, sm, before, after, .. } in counts.iter().filter(|count| count.after > count.before) {
-        println!("@{name} on sm_{sm}: {before} instructions, {after} given back");
+        println!("@{name} on {sm}: {before} instructions, {after} given back");
     }
-    println!("{} kernels by SM, {refused} more that are not imported or not assembled", counts.len());
+    println!("{} kernels by SM, {} more are not given back:", counts.len(), refused.values().sum::<usize>());
+    for (why, count) in refused {
+        println!("{count:>8}  {why}");
+    }
     for (what, packed) in [("without packed work", false), ("with packed work", true)] {
         let of: Vec<&Count> = counts.iter().filter(|count| count.is_packed == packed).collect();
         let ratios = of.iter().map(|count| (count.after as f64 / count.before as f64).ln());

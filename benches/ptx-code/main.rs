@@ -196,7 +196,7 @@ fn times(tools: &Tools) -> Result<(), String> {
     let folder = std::env::temp_dir().join(format!("halfbyte-times-{}", std::process::id()));
     fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
     let [source_path, cubin] = ["k.ptx", "k.cubin"].map(|name| folder.join(name));
-    let arch = format!("sm_{TIMED_SM}");
+    let arch = TIMED_SM.to_string();
     let assemble = |text: &str| {
         fs::write(&source_path, text).map_err(|error| error.to_string())?;
         tools.assemble(&arch, &source_path, &cubin)
