@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use crate::common::{Called, halfbyte};
 
 /// z[i] = x[i] before y[i] = x[i] + 1 is stored, plus x[i] after it.
-const KERNEL: &str = "kernel @k(%x: in i32, %y: inout may_alias i32, %z: out i32) {
+pub const KERNEL: &str = "kernel @k(%x: in i32, %y: inout may_alias i32, %z: out i32) {
 ^entry:
   %i = item_id
   %a = load %x[%i]

@@ -34,8 +34,7 @@ fn imported(compiler: &str, shape: Shape) -> Module {
 #[test]
 fn the_import_gives_the_bits_of_the_text() {
     for (compiler, _) in FILES {
-        let module =
-            imported(compiler, Shape { grid: Some([GRID, 1, 1]), block: Some([BLOCK, 1, 1]), may_alias: false });
+        let module = imported(compiler, Shape { grid: Some([GRID, 1, 1]), block: Some([BLOCK, 1, 1]) });
         let binary = module.compile(halfbyte::HALU).unwrap_or_else(|report| panic!("{report}"));
         let program = halfbyte::TARGETS.load(&binary.object).unwrap();
         for kernel in &module.ir().kernels {

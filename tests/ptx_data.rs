@@ -28,7 +28,7 @@ fn source(file: &str) -> String {
 }
 
 fn imported(file: &str, text: &str) -> Module {
-    let shape = Shape { grid: Some([GRID, 1, 1]), block: Some([BLOCK, 1, 1]), may_alias: false };
+    let shape = Shape { grid: Some([GRID, 1, 1]), block: Some([BLOCK, 1, 1]) };
     import(file, text, shape).unwrap_or_else(|report| panic!("{report}"))
 }
 
@@ -145,8 +145,7 @@ fn an_access_beyond_a_table_traps_everywhere() {
         "mul.wide.u32 %d1, %r1, 4; mov.u64 %d2, t; add.s64 %d2, %d2, %d1; add.s64 %d0, %d0, %d1;\n ld.const.u32 %r2, [%d2]; \
          st.global.u32 [%d0], %r2;",
     );
-    let module =
-        import("k.ptx", &text, Shape { grid: Some([1, 1, 1]), block: Some([3, 1, 1]), may_alias: false }).unwrap();
+    let module = import("k.ptx", &text, Shape { grid: Some([1, 1, 1]), block: Some([3, 1, 1]) }).unwrap();
     let args = || vec![vec![0; 12]];
     let fault = evaluate(&module.ir().kernels[0], 3, &mut args()).unwrap_err().to_string();
     assert!(fault.contains("4 bytes at 0x20000000008 lie in no buffer"), "{fault}");

@@ -44,7 +44,7 @@ fn the_baselines_are_the_kernels_written_in_ir() {
 
 /// The targets that have a kernel's ops.
 fn compiled(name: &str, source: &str, targets: &[Target], seeds: u64) {
-    let shape = Shape { grid: Some([GRID, 1, 1]), block: Some([BLOCK, 1, 1]), may_alias: false };
+    let shape = Shape { grid: Some([GRID, 1, 1]), block: Some([BLOCK, 1, 1]) };
     let module = import(name, source, shape).unwrap_or_else(|report| panic!("{report}"));
     for kernel in &module.ir().kernels {
         for &target in targets {
@@ -277,11 +277,8 @@ fn same_as_the_text(text: &str, seed: u64) {
     let shapes = [([3, 1, 1], [8, 1, 1]), ([1, 3, 1], [8, 1, 1]), ([1, 1, 1], [6, 2, 2]), ([2, 1, 3], [2, 2, 1])];
     let (grid, block) = shapes[seed as usize % shapes.len()];
     // What is not said of the launch is asked of the machine.
-    let known = Shape {
-        grid: (!seed.is_multiple_of(3)).then_some(grid),
-        block: (!seed.is_multiple_of(5)).then_some(block),
-        may_alias: false,
-    };
+    let known =
+        Shape { grid: (!seed.is_multiple_of(3)).then_some(grid), block: (!seed.is_multiple_of(5)).then_some(block) };
     let module = import("k.ptx", text, known).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let kernel = &module.ir().kernels[0];
     let host = Host::load("k.ptx", text, "k").unwrap();

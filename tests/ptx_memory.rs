@@ -8,7 +8,7 @@ use crate::ptx_support::arguments;
 
 const GRID: u32 = 3;
 const BLOCK: u32 = 20;
-const SHAPE: Shape = Shape { grid: Some([GRID, 1, 1]), block: Some([BLOCK, 1, 1]), may_alias: false };
+const SHAPE: Shape = Shape { grid: Some([GRID, 1, 1]), block: Some([BLOCK, 1, 1]) };
 
 /// A kernel of this signature and body, with registers, and the number of the item in `%i`.
 fn kernel(params: &str, body: &str) -> String {
@@ -190,9 +190,7 @@ mad.lo.s32 %r0, %n, 65536, %r0;
 ld.param.u64 %d0, [x]; mul.wide.u32 %d1, %i, 4; add.s64 %d0, %d0, %d1; st.global.b32 [%d0], %r0; ret;";
     for (grid, block) in [(1, 1), (1, 7), (5, 1), (3, 20), (9, 32), (4, 9), (2, 1000)] {
         let text = kernel(".param .u64 x", body);
-        let module =
-            import("k.ptx", &text, Shape { grid: Some([grid, 1, 1]), block: Some([block, 1, 1]), may_alias: false })
-                .unwrap();
+        let module = import("k.ptx", &text, Shape { grid: Some([grid, 1, 1]), block: Some([block, 1, 1]) }).unwrap();
         let host = Host::load("k.ptx", &text, "k").unwrap();
         let mut expected = vec![vec![0; 4 * (grid * block) as usize]];
         host.launch((grid, block), &mut expected).unwrap();

@@ -123,7 +123,7 @@ fn what_is_changed_at_random_is_refused_or_does_what_it_says() {
             continue;
         }
         was_read += 1;
-        let shape = Shape { grid: Some([GRID, 1, 1]), block: Some([BLOCK, 1, 1]), may_alias: false };
+        let shape = Shape { grid: Some([GRID, 1, 1]), block: Some([BLOCK, 1, 1]) };
         let module = match import("k.ptx", &text, shape) {
             Ok(module) => module,
             Err(report) => {

@@ -223,8 +223,7 @@ impl Compile {
         let name = input.name.clone();
         let text = input.into_text()?;
         // What no op stands for is not lost where the kernel becomes PTX again.
-        let (shape, contract) = (self.shape.known(&name)?, self.contract);
-        let imported = import_ptx::Options { shape, keep: to_ptx, contract };
+        let imported = import_ptx::Options { keep: to_ptx, contract: self.contract, ..self.shape.imported(&name)? };
         let mut times: BTreeMap<usize, (String, Duration)> = BTreeMap::new();
         let mut is_empty = true;
         let mut watch = |step: &Stage<'_>| {

@@ -45,7 +45,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, Args, Parser, Subcommand, ValueEnum};
 use halfbyte::abi::Form;
-use halfbyte::import_ptx::{MAX_BLOCK, Shape, is_ptx};
+use halfbyte::import_ptx::{self, MAX_BLOCK, Shape, is_ptx};
 use halfbyte::ir::Diagnostic;
 use halfbyte::isa::docs::Set;
 use halfbyte::isa::ptx::module;
@@ -273,8 +273,8 @@ fn counts_of_block(text: &str) -> Result<[u32; 3], String> {
 }
 
 impl ShapeArgs {
-    /// What is known of the launches of a kernel when its file is read.
-    fn known(&self, file: &str) -> Result<Shape, Failure> {
+    /// How a file is imported, where it is in PTX: by what is known of its launches.
+    fn imported(&self, file: &str) -> Result<import_ptx::Options, Failure> {
         let ShapeArgs { grid, block, alias: AliasArgs { alias: may_alias } } = *self;
         if may_alias && !is_ptx(file) {
             let message = format!("--alias is for PTX; in {file} a parameter says `may_alias` itself");
@@ -284,7 +284,7 @@ impl ShapeArgs {
         if is_ptx(file) && threads > MAX_BLOCK.into() {
             return Err(Failure::Call(format!("--block of {threads} threads: a block has at most {MAX_BLOCK}")));
         }
-        Ok(Shape { grid, block, may_alias })
+        Ok(import_ptx::Options { shape: Shape { grid, block }, may_alias, ..import_ptx::Options::default() })
     }
 
     /// Whether launches have items along several axes, as far as is known.

@@ -204,7 +204,7 @@ impl Run {
     fn run_within(&self, within: &Within<'_>) -> Done {
         let (on, engine) = (self.on.on()?, self.engine.on_threads(self.threads));
         let input = Input::read(&self.file)?;
-        let known = self.shape.known(&input.name)?;
+        let imported = import_ptx::Options { contract: self.contract, ..self.shape.imported(&input.name)? };
         let (shape, items) = self.launched(&input.name)?;
         trace::check(self.trace, on, items)?;
         if self.contract && (!is_ptx(&input.name) || self.on.is_text()) {
@@ -237,7 +237,6 @@ impl Run {
             return self.launch(&ready, None, name, params, (&input.name, ""), (shape, items), within);
         }
         let text = input.text()?;
-        let imported = import_ptx::Options { shape: known, keep: false, contract: self.contract };
         let module = Module::open_each(&input.name, text, imported)?;
         let names: Vec<&str> = module.ir().kernels.iter().map(|kernel| kernel.name.as_str()).collect();
         let unread: Vec<&str> = module.refused_kernels().iter().map(|refused| refused.name.as_str()).collect();

@@ -13,9 +13,7 @@ const BLOCK: u32 = 4;
 const BUDGET: u32 = 64;
 
 fuzz_target!(|text: &str| {
-    let Ok(module) =
-        import("k.ptx", text, Shape { grid: Some([GRID, 1, 1]), block: Some([BLOCK, 1, 1]), may_alias: false })
-    else {
+    let Ok(module) = import("k.ptx", text, Shape { grid: Some([GRID, 1, 1]), block: Some([BLOCK, 1, 1]) }) else {
         return;
     };
     for kernel in module.ir().kernels.iter().take(2) {

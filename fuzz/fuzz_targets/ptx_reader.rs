@@ -14,7 +14,7 @@ fuzz_target!(|source: &str| match read(source) {
             Ok(again) => assert!(again.module == text.module, "{printed}"),
             Err(errors) => panic!("{errors:?}\n{printed}"),
         }
-        for shape in [Shape::default(), Shape { grid: Some([3, 1, 1]), block: Some([24, 1, 1]), may_alias: false }] {
+        for shape in [Shape::default(), Shape { grid: Some([3, 1, 1]), block: Some([24, 1, 1]) }] {
             match import("fuzzed.ptx", source, shape) {
                 Ok(module) => module.ir().kernels.iter().for_each(|kernel| assert_eq!(verify(kernel), Ok(()))),
                 Err(report) => {

@@ -28,6 +28,8 @@ pub(crate) struct Import<'a> {
     pub parameters: &'a Parameters,
     pub types: &'a Types,
     pub shape: Shape,
+    /// Whether pointers may be into one memory.
+    pub may_alias: bool,
     /// Whether what no op stands for stays an instruction of PTX.
     pub keep: bool,
     /// Whether what may be fused is.
@@ -135,6 +137,7 @@ fn with_those<T>(
         parameters: &parameters,
         types: &types,
         shape: options.shape,
+        may_alias: options.may_alias,
         keep: options.keep,
         contract: options.contract,
         fusable: if options.keep || options.contract { fusable(&function) } else { HashSet::new() },

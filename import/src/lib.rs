@@ -72,8 +72,6 @@ pub struct Shape {
     pub grid: Option<[u32; 3]>,
     /// The threads of a block, likewise.
     pub block: Option<[u32; 3]>,
-    /// Pointers may be into one memory: then every buffer says `may_alias`.
-    pub may_alias: bool,
 }
 
 /// How a text is imported.
@@ -81,6 +79,8 @@ pub struct Shape {
 pub struct Options {
     /// How its kernels are launched.
     pub shape: Shape,
+    /// Whether pointers may be into one memory: then every buffer says `may_alias`.
+    pub may_alias: bool,
     /// Whether an instruction that computes, and that no op stands for, stays what it is: an intrinsic of PTX, which other targets
     /// refuse. Else it is written out in ops.
     pub keep: bool,

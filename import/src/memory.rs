@@ -43,7 +43,7 @@ impl Import<'_> {
                 let promised = param.and_then(|param| param.pointer).flatten().unwrap_or(1);
                 let value =
                     builder.buffer_aligned(&place.name, direction, elem, elem.bytes().max(of.align).max(promised));
-                if self.shape.may_alias {
+                if self.may_alias {
                     builder.may_alias();
                 }
                 value

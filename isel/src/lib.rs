@@ -8,6 +8,7 @@ mod backend;
 mod classes;
 mod driver;
 mod halu;
+mod intrinsics;
 pub mod mach;
 pub mod print;
 // For emission, which is PTX's too; not to be built on.

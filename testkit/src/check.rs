@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use halfbyte::import_ptx::{Host, Shape, is_ptx};
+use halfbyte::import_ptx::{Host, Options, is_ptx};
 use halfbyte::launch::{Engine, Evaluation, How, evaluate, execute, fault_diagnostic, given, launch_diagnostic};
 use halfbyte::report::Report;
 use halfbyte::{Module, Sm, TARGETS, pipeline};
@@ -174,7 +174,7 @@ pub fn check_with(setup: &Setup<'_>, file: &str, text: &str, folder: &Path) -> O
     }
     outcome.text = text.into();
     let lines = if is_ptx(file) { runlines::read_ptx(text) } else { runlines::read(text) };
-    let failures = match (Module::open_each(file, text, Shape { may_alias, ..Shape::default() }), lines) {
+    let failures = match (Module::open_each(file, text, Options { may_alias, ..Options::default() }), lines) {
         (Ok(module), Ok(_)) if module.ir().kernels.is_empty() && module.refused_kernels().is_empty() => {
             vec![Diagnostic::new(start, "there is no kernel here").expected("`kernel @name(...) { ... }`")]
         }

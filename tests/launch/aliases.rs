@@ -2,31 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::answers;
-
-/// Every way to run both languages.
-const WAYS: [&[&str]; 4] =
-    [&["--via", "ptx"], &["--via", "ir"], &["--via", "halu"], &["--via", "halu", "--engine", "jit"]];
+use super::{WAYS, answers};
+use crate::aliases::KERNEL;
 
 /// Ways that run what a text is imported to.
 const IMPORTED: [&[&str]; 3] = [WAYS[1], WAYS[2], WAYS[3]];
 
-/// z[i] = x[i] before y[i] = x[i] + 1 is stored, plus x[i] after it.
-const KERNEL: &str = "kernel @k(%x: in i32, %y: inout may_alias i32, %z: out i32) {
-^entry:
-  %i = item_id
-  %a = load %x[%i]
-  %1 = const.i32 1
-  %b = add.i32 %a, %1
-  store %b, %y[%i]
-  %c = load %x[%i]
-  %d = add.i32 %a, %c
-  store %d, %z[%i]
-  ret
-}
-";
-
-/// The same.
+/// The same as [`KERNEL`].
 const PTX: &str = ".version 8.0
 .target sm_80
 .address_size 64

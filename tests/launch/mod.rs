@@ -11,6 +11,10 @@ use serde_json::Value;
 
 use crate::common::{halfbyte, halfbyte_on, root};
 
+/// Every way to run both languages.
+const WAYS: [&[&str]; 4] =
+    [&["--via", "ptx"], &["--via", "ir"], &["--via", "halu"], &["--via", "halu", "--engine", "jit"]];
+
 /// Answers to lines, each one an object.
 fn answers(args: &[&str], lines: &[String]) -> Vec<Value> {
     let called = halfbyte_on(&[&["launch", "--json"], args].concat(), (lines.join("\n") + "\n").as_bytes());

@@ -2,11 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::answers;
-
-/// Every way to run both languages.
-const WAYS: [&[&str]; 4] =
-    [&["--via", "ptx"], &["--via", "ir"], &["--via", "halu"], &["--via", "halu", "--engine", "jit"]];
+use super::{WAYS, answers};
 
 const KERNELS: &str = "kernel @double(%x: inout i32) {
 ^entry:

@@ -17,10 +17,12 @@ pub struct GivenBack {
     pub is_own: bool,
 }
 
-/// What is given back for a kernel of a text that was compiled to this; `is_packed` says whether it has packed work ([`Stats::is_packed`](crate::pipeline::Stats::is_packed)). Where the
-/// text has none either, it is the
-/// kernel as it stood: for that an assembler does at least as well from the text, and is left the freedoms that it gives. Else it is what
-/// it was compiled to, with what the text says to the launch and to the assembler: `.reqntid`, `.maxnreg`, that loops are not unrolled.
+/// What is given back for a kernel of a text that was compiled to this; `is_packed` says whether it has packed work
+/// ([`Stats::is_packed`](crate::pipeline::Stats::is_packed)).
+///
+/// Where the text has no packed work either, it is the kernel as it stood, in the version of its text: for that an assembler does at least
+/// as well from the text, and is left the freedoms that it gives. Else it is what the kernel was compiled to, with what the text says to the
+/// launch and to the assembler: `.reqntid`, `.maxnreg`, that loops are not unrolled.
 pub fn give_back(read: &Text, code: Code, is_packed: bool) -> GivenBack {
     let name = code.info.signature.name();
     let number = read.module.entries.iter().position(|entry| ir_name(&entry.name) == name);
@@ -33,7 +35,10 @@ pub fn give_back(read: &Text, code: Code, is_packed: bool) -> GivenBack {
     let has = |inst: &Inst| inst.since().suffix.is_none() && inst.since().is_met_by(sm);
     let was_packed = entry.body.insts.iter().any(Inst::is_packed);
     if is_alone && !was_packed && !is_packed && entry.body.insts.iter().all(has) {
-        let words = ptx::Code { sm, kernel: Kernel::for_sm(sm, entry.clone()) }.into();
+        let mut kernel = Kernel::for_sm(sm, entry.clone());
+        // Declarations may need more than the instructions do.
+        kernel.version = kernel.version.max(read.module.version);
+        let words = ptx::Code { sm, kernel }.into();
         let code = Code { words, locs: locs.clone(), parts: Vec::new(), stats: Vec::new(), ..code };
         return GivenBack { code, is_own: true };
     }

@@ -2,8 +2,8 @@
 //!
 //! An operand or result has a register of as many bits as its type, an `i1` a predicate.
 
+use halfbyte_ir::Type;
 use halfbyte_ir::eval::{IntrinsicFn, Operand, pack, unpack};
-use halfbyte_ir::{Elem, Type};
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::ptx::meaning::{Reader, Write, meaning};
 use halfbyte_isa::ptx::template::{self, MAX_OPERANDS, RESULT};
@@ -28,15 +28,10 @@ pub(crate) fn resolve<'a>(text: &str, args: &[Type], result: Type) -> Result<Int
     }))
 }
 
-/// The register that a value of a type has.
+/// The register that a value of a type has. Of masks only a truth value has one.
 fn register(ty: Type) -> Result<PtxType, String> {
-    match (ty, ty.bits()) {
-        (Type::I1, _) => Ok(PtxType::Pred),
-        (ty, 16) if ty.elem() != Elem::I1 => Ok(PtxType::B16),
-        (ty, 32) if ty.elem() != Elem::I1 => Ok(PtxType::B32),
-        (ty, 64) if ty.elem() != Elem::I1 => Ok(PtxType::B64),
-        _ => Err(format!("no register holds {ty}")),
-    }
+    let found = template::register_of(ty.bits()).filter(|_| ty == Type::I1 || !ty.is_mask());
+    found.ok_or_else(|| format!("no register holds {ty}"))
 }
 
 fn bits(operand: &Operand<'_>) -> u64 {

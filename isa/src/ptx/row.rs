@@ -455,7 +455,8 @@ impl Shape {
             }
             (Shape::Parts(ty), Operand::Vector(regs)) => {
                 let part = part_of(ty.resolve(words).0, regs.len());
-                part.is_some_and(|part| regs.iter().all(|reg| element(reg, Ty::Is(part))))
+                let is_any = regs.iter().any(|reg| reg.is_some());
+                is_any && part.is_some_and(|part| regs.iter().all(|reg| element(reg, Ty::Is(part))))
             }
             (Shape::Memory, Operand::Memory(address)) => {
                 let space = named_space(words).unwrap_or(Space::Global);

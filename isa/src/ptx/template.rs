@@ -24,6 +24,17 @@ pub const fn operand(number: u8) -> Reg {
     Reg(1 + number as u32)
 }
 
+/// The register that an instruction takes a value of so many bits in, of one bit a truth value; there is none for other widths.
+pub const fn register_of(bits: u32) -> Option<Type> {
+    match bits {
+        1 => Some(Type::Pred),
+        16 => Some(Type::B16),
+        32 => Some(Type::B32),
+        64 => Some(Type::B64),
+        _ => None,
+    }
+}
+
 /// Why a text is no template for these values.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]

@@ -282,8 +282,8 @@ impl Run<'_> {
     }
 }
 
-/// What the place of a buffer is a multiple of that begins behind the start of its memory, so that what is aligned there is aligned
-/// in the copy, and the other way round: the widest access.
+/// Where no parameter is the start of a memory, what points into it is given a copy from there on. The copy starts at a multiple of the
+/// widest access, so that an address is aligned in it exactly where it is in the memory.
 const WIDEST: u64 = 16;
 
 /// The type of a scalar or of a buffer's elements.

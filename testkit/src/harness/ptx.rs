@@ -154,8 +154,9 @@ fn imported(
         let message = format!("{items} work items; via {} there are at most {MAX_ITEMS}", via.name());
         return Err(Failure::new(Kind::Limit, message));
     }
-    let known = import_ptx::Shape { grid: Some(shape.grid), block: Some(shape.block), may_alias: how.may_alias };
-    let known = import_ptx::Options { shape: known, keep: via == Via::Recompiled, contract: false };
+    let known = import_ptx::Shape { grid: Some(shape.grid), block: Some(shape.block) };
+    let (may_alias, keep) = (how.may_alias, via == Via::Recompiled);
+    let known = import_ptx::Options { shape: known, may_alias, keep, ..import_ptx::Options::default() };
     let (module, parts) = import_one(&request.file, &request.text, read, number, known)
         .map_err(|report| Failure::of_report(Kind::Unsupported, &report, &request.text))?;
     for (number, (param, arg)) in entry.params.iter().zip(&request.args).enumerate() {

@@ -76,9 +76,6 @@ impl Text {
     /// needs more.
     pub fn missing(&self) -> Vec<Error> {
         let Module { version, target, .. } = self.module;
-        if !target.is_known() {
-            return vec![Error { at: Loc::default(), kind: ErrorKind::Target(target) }];
-        }
         let error = |missing: Missing| {
             let of = match missing.of {
                 Owner::Entry(number) => self.locs.get(number),

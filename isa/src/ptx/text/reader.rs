@@ -308,6 +308,9 @@ impl<'a> Reader<'a> {
             _ => None,
         };
         let target = target.ok_or_else(|| self.expected("a target such as `sm_90`"))?;
+        if !target.is_known() {
+            return Err(self.error(ErrorKind::Target(target)));
+        }
         self.bump()?;
         while self.accept(',')? {
             let option = self.name("an option of the target")?;

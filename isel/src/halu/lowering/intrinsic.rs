@@ -1,6 +1,6 @@
 //! Intrinsics: a line of HALU assembly becomes that instruction.
 
-use halfbyte_ir::{Attr, Inst, IntrinsicData, Kernel, Reason, Type, ValueDef};
+use halfbyte_ir::{Inst, IntrinsicData, Kernel, Reason, Type, ValueDef};
 use halfbyte_isa::halu::TARGET;
 use halfbyte_isa::halu::template::{Placeholder, Template, Value};
 use halfbyte_isa::row::RegFile;
@@ -9,16 +9,11 @@ use super::super::machine::RegClass;
 use super::super::operands::Reg;
 use super::context;
 use super::{Lowering, class_of};
-use crate::{Refusal, reasons};
-
-const TEXTS: &str =
-    "`halfbyte isa NAME` shows how an instruction is written; `$d` is the result, `$0`, `$1`, .. the operands";
+use crate::{Refusal, intrinsics, reasons};
 
 /// An intrinsic's instruction with places for its values, and where its result goes; or why there is none.
 fn template(kernel: &Kernel, inst: Inst, data: &IntrinsicData) -> Result<(Template, RegClass), Reason> {
-    if data.target != TARGET.name() {
-        return Err(reasons::of_another(&data.target));
-    }
+    let text = intrinsics::text_for(data, TARGET.name())?;
     let class = |ty: Type| match class_of(ty) {
         Some(class) if ty == Type::I1 || !ty.is_mask() => Ok(class),
         _ => Err(reasons::no_register(ty)),
@@ -30,8 +25,7 @@ fn template(kernel: &Kernel, inst: Inst, data: &IntrinsicData) -> Result<(Templa
     let result = class(kernel.insts[inst].ty)?;
     let args = kernel.args(inst).iter();
     let operands: Vec<Value> = args.map(|&arg| class(kernel.ty(arg)).map(value)).collect::<Result<_, _>>()?;
-    let template = Template::parse(&data.text, value(result), &operands)
-        .map_err(|error| Reason::from(error.to_string()).help(TEXTS))?;
+    let template = Template::parse(text, value(result), &operands).map_err(intrinsics::wrong)?;
     if let Some((_, operand)) = template.constant
         && parameter(kernel, inst, operand).is_none()
     {
@@ -51,17 +45,7 @@ fn parameter(kernel: &Kernel, inst: Inst, operand: u8) -> Option<u32> {
 
 /// The intrinsics that are no instructions of HALU, used or not.
 pub(crate) fn check(kernel: &Kernel) -> Vec<Refusal> {
-    if kernel.intrinsics.is_empty() {
-        return Vec::new();
-    }
-    let insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts);
-    let refused = insts.filter_map(|&inst| {
-        let data = &kernel.insts[inst];
-        let Attr::Intrinsic(text) = data.attr else { return None };
-        let reason = template(kernel, inst, &kernel.intrinsics[text]).err()?;
-        Some(Refusal { op: Some((data.op, data.ty)), span: data.span, target: TARGET.name(), reason: Some(reason) })
-    });
-    refused.collect()
+    intrinsics::refused(kernel, TARGET.name(), template)
 }
 
 /// The instruction of an intrinsic, or why there is none.

@@ -1,6 +1,6 @@
 //! Intrinsics: an instruction of PTX on values in registers of their widths.
 
-use halfbyte_ir::{Attr, Inst, IntrinsicData, Kernel, Reason, Type};
+use halfbyte_ir::{Inst, IntrinsicData, Kernel, Reason, Type};
 use halfbyte_isa::ptx;
 use halfbyte_isa::ptx::types::Type as RegType;
 use halfbyte_isa::ptx::{NAME, template};
@@ -8,49 +8,27 @@ use smallvec::SmallVec;
 
 use super::Lowering;
 use crate::ptx::operands::Reg;
-use crate::{Refusal, reasons};
+use crate::{Refusal, intrinsics, reasons};
 
-const TEXTS: &str =
-    "`halfbyte isa NAME` shows how an instruction is written; `$d` is the result, `$0`, `$1`, .. the operands";
-
-/// The register that an instruction takes a value of a type in.
+/// The register that an instruction takes a value of a type in. Of masks only a truth value has one.
 fn register(ty: Type) -> Result<RegType, Reason> {
-    match (ty, ty.bits()) {
-        (Type::I1, _) => Ok(RegType::Pred),
-        (ty, _) if ty.is_mask() => Err(reasons::no_register(ty)),
-        (_, 16) => Ok(RegType::B16),
-        (_, 32) => Ok(RegType::B32),
-        (_, 64) => Ok(RegType::B64),
-        _ => Err(reasons::no_register(ty)),
-    }
+    let found = template::register_of(ty.bits()).filter(|_| ty == Type::I1 || !ty.is_mask());
+    found.ok_or_else(|| reasons::no_register(ty))
 }
 
 /// An intrinsic's instruction on the registers of a template, and the types of these; or why there is none.
 fn template(kernel: &Kernel, inst: Inst, data: &IntrinsicData) -> Result<(ptx::Inst, Vec<RegType>), Reason> {
-    if data.target != NAME {
-        return Err(reasons::of_another(&data.target));
-    }
+    let text = intrinsics::text_for(data, NAME)?;
     let result = register(kernel.insts[inst].ty)?;
     let args = kernel.args(inst).iter();
     let operands = args.map(|&arg| register(kernel.ty(arg))).collect::<Result<Vec<_>, _>>()?;
-    let inst =
-        template::parse(&data.text, result, &operands).map_err(|error| Reason::from(error.to_string()).help(TEXTS))?;
+    let inst = template::parse(text, result, &operands).map_err(intrinsics::wrong)?;
     Ok((inst, [&[result], operands.as_slice()].concat()))
 }
 
 /// The intrinsics that are no instructions of PTX, used or not.
 pub(crate) fn check(kernel: &Kernel) -> Vec<Refusal> {
-    if kernel.intrinsics.is_empty() {
-        return Vec::new();
-    }
-    let insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts);
-    let refused = insts.filter_map(|&inst| {
-        let data = &kernel.insts[inst];
-        let Attr::Intrinsic(text) = data.attr else { return None };
-        let reason = template(kernel, inst, &kernel.intrinsics[text]).err()?;
-        Some(Refusal { op: Some((data.op, data.ty)), span: data.span, target: NAME, reason: Some(reason) })
-    });
-    refused.collect()
+    intrinsics::refused(kernel, NAME, template)
 }
 
 /// The instruction of an intrinsic, or why there is none.

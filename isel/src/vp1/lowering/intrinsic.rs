@@ -1,6 +1,6 @@
 //! Intrinsics: bundles of VP1 assembly become those instructions on virtual registers.
 
-use halfbyte_ir::{Attr, Inst, IntrinsicData, Kernel, Reason, Type, Value};
+use halfbyte_ir::{Inst, IntrinsicData, Kernel, Reason, Type, Value};
 use halfbyte_isa::row::{RegFile, Role};
 use halfbyte_isa::vp1::TARGET;
 use halfbyte_isa::vp1::fields::{BIMM, DST, IMM, SRC1, SRC2};
@@ -14,16 +14,11 @@ use super::super::{Class, Group, Place, reason_for_value};
 use super::context::rules::Context;
 use super::{Lowering, class_of};
 use crate::vcode::{Access, Operand, VReg};
-use crate::{Refusal, reasons};
-
-const TEXTS: &str =
-    "`halfbyte isa NAME` shows how an instruction is written; `$d` is the result, `$0`, `$1`, .. the operands";
+use crate::{Refusal, intrinsics};
 
 /// An intrinsic's instructions with places for its values, or why there are none.
 fn template(kernel: &Kernel, inst: Inst, data: &IntrinsicData) -> Result<Template, Reason> {
-    if data.target != TARGET.name() {
-        return Err(reasons::of_another(&data.target));
-    }
+    let text = intrinsics::text_for(data, TARGET.name())?;
     let file = |ty: Type| match class_of(ty) {
         Some(Class::V) => Ok(RegFile::V),
         Some(_) => Ok(RegFile::R),
@@ -31,19 +26,12 @@ fn template(kernel: &Kernel, inst: Inst, data: &IntrinsicData) -> Result<Templat
     };
     let result = file(kernel.insts[inst].ty)?;
     let operands = kernel.args(inst).iter().map(|&arg| file(kernel.ty(arg))).collect::<Result<Vec<_>, _>>()?;
-    Template::parse(&data.text, result, &operands).map_err(|error| Reason::from(error.to_string()).help(TEXTS))
+    Template::parse(text, result, &operands).map_err(intrinsics::wrong)
 }
 
 /// The intrinsics that are no instructions of VP1, used or not.
 pub(crate) fn check(kernel: &Kernel) -> Vec<Refusal> {
-    let insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts);
-    let refused = insts.filter_map(|&inst| {
-        let data = &kernel.insts[inst];
-        let Attr::Intrinsic(text) = data.attr else { return None };
-        let reason = template(kernel, inst, &kernel.intrinsics[text]).err()?;
-        Some(Refusal { op: Some((data.op, data.ty)), span: data.span, target: TARGET.name(), reason: Some(reason) })
-    });
-    refused.collect()
+    intrinsics::refused(kernel, TARGET.name(), template)
 }
 
 /// The instructions of an intrinsic, or why there are none.
