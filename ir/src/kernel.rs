@@ -558,12 +558,6 @@ impl Kernel {
         Some(self.packing.as_ref()?.streams.get(number)?.site)
     }
 
-    /// Whether it has an op that GPUs [approximate](Op::is_approximate).
-    pub fn is_approximate(&self) -> bool {
-        let mut insts = self.layout.iter().flat_map(|&block| &self.blocks[block].insts);
-        insts.any(|&inst| self.insts[inst].op.is_approximate())
-    }
-
     /// Whether an op names an axis that launches along x do not have, so that the kernel is meant for others.
     pub fn names_several_axes(&self) -> bool {
         let mut insts = self.layout.iter().flat_map(|&block| &self.blocks[block].insts);

@@ -6,10 +6,10 @@ use std::fmt;
 use halfbyte::Module;
 use halfbyte::import_ptx::{self, ir_name, is_ptx};
 use halfbyte_abi::{Elem, Type};
-use halfbyte_ir::{Kernel, Op};
+use halfbyte_ir::{self as ir, Attr, IntrinsicData, Kernel, Op};
 use halfbyte_isa::ptx::row::{Bound, Distance};
 use halfbyte_isa::ptx::types::Token;
-use halfbyte_isa::ptx::{Inst, Opcode};
+use halfbyte_isa::ptx::{Inst, NAME, Opcode, template};
 
 use crate::margin::{Format, Margin, Near};
 
@@ -26,7 +26,8 @@ impl Approximation {
         inst.row().is_approximate().then(|| Approximation { opcode: inst.opcode, words: inst.words.to_vec() })
     }
 
-    /// That of the instruction for an op of the IR, where GPUs approximate it.
+    /// That of the instruction for an op of the IR, where GPUs approximate it. For halves it is the one on halves: what they are compiled to
+    /// goes by f32, and is at least as near.
     fn of_op(op: Op, ty: Type) -> Option<Approximation> {
         let (of_f32, of_f16, of_bf16) = match op {
             Op::Fexp2 => (Opcode::EX2_F32, Opcode::EX2_F16, Opcode::EX2_BF16),
@@ -87,15 +88,35 @@ pub fn approximations(module: &Module) -> BTreeMap<String, Vec<Approximation>> {
         return found;
     }
     for kernel in &module.ir().kernels {
-        of_ops(kernel).for_each(|op| add(kernel.name.clone(), op));
+        of_kernel(kernel).for_each(|found| add(kernel.name.clone(), found));
     }
     found
 }
 
-fn of_ops(kernel: &Kernel) -> impl Iterator<Item = Approximation> {
+/// Whether a kernel has an instruction that GPUs approximate.
+pub fn is_approximate(kernel: &Kernel) -> bool {
+    of_kernel(kernel).next().is_some()
+}
+
+fn of_kernel(kernel: &Kernel) -> impl Iterator<Item = Approximation> {
     let insts = kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)).flat_map(|block| &block.insts);
-    let data = insts.filter_map(|&inst| kernel.insts.get(inst));
-    data.filter_map(|data| Approximation::of_op(data.op, data.ty))
+    insts.filter_map(|&inst| {
+        let data = kernel.insts.get(inst)?;
+        match data.attr {
+            Attr::Intrinsic(text) => Approximation::of_inst(&named(kernel, inst, kernel.intrinsics.get(text)?)?),
+            _ => Approximation::of_op(data.op, data.ty),
+        }
+    })
+}
+
+/// The instruction of PTX that an intrinsic names.
+fn named(kernel: &Kernel, inst: ir::Inst, of: &IntrinsicData) -> Option<Inst> {
+    if of.target != NAME {
+        return None;
+    }
+    let register = |ty: Type| template::register_of(ty.bits());
+    let operands: Option<Vec<_>> = kernel.args(inst).iter().map(|&arg| register(kernel.ty(arg))).collect();
+    template::parse(&of.text, register(kernel.insts.get(inst)?.ty)?, &operands?).ok()
 }
 
 /// How near the results of these instructions must be in a format, by the manual's bounds: nearer than the widest of them. None where
@@ -135,6 +156,7 @@ fn margin(bound: &Bound) -> Margin {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use halfbyte::pipeline::{Options, compile_ptx};
 
     fn of(text: &str) -> Vec<Approximation> {
         let module = Module::parse(text).unwrap();
@@ -146,8 +168,13 @@ mod tests {
     }
 
     fn kernel(ty: &str, ops: &[&str]) -> Vec<Approximation> {
-        let ops: String = ops.iter().enumerate().map(|(n, op)| format!("  %r{n} = {op}.{ty} %a\n")).collect();
-        of(&format!("kernel @k(%a: {ty}) {{\n^entry:\n{ops}  ret\n}}\n"))
+        of(&text(ty, ops))
+    }
+
+    fn text(ty: &str, ops: &[&str]) -> String {
+        let op = |(n, op): (usize, &&str)| format!("  %r{n} = {op}.{ty} %a\n  store %r{n}, %y[{n}]\n");
+        let ops: String = ops.iter().enumerate().map(op).collect();
+        format!("kernel @k(%a: {ty}, %y: out {ty}) {{\n^entry:\n{ops}  ret\n}}\n")
     }
 
     #[test]
@@ -159,8 +186,28 @@ mod tests {
         assert_eq!(texts(&kernel("bf16x2", &["fexp2", "ftanh"])), ["ex2.approx.ftz.bf16x2", "tanh.approx.bf16x2"]);
         assert_eq!(texts(&kernel("f16", &["fexp2", "ftanh"])), ["ex2.approx.f16", "tanh.approx.f16"]);
         assert!(kernel("f32", &["fsqrt", "fneg"]).is_empty());
-        for op in all.iter().chain(&kernel("bf16x2", &["fexp2"])) {
-            assert_eq!(op.opcode.row().fit(&op.words), Ok(()), "{op}");
+        let options = Options::new(halfbyte::ptx(halfbyte::Sm::SM_90));
+        let ops = ["fexp2", "flog2", "frsqrt", "fsin", "fcos", "ftanh"];
+        let ptx = compile_ptx(&text("f32", &ops), &options, None, &mut |_| {}).unwrap();
+        for found in kernel("f32", &ops) {
+            assert!(ptx.contains(&format!("{found} ")), "{found}: {ptx}");
+        }
+        for found in all.iter().chain(&kernel("bf16x2", &["fexp2"])) {
+            assert_eq!(found.opcode.row().fit(&found.words), Ok(()), "{found}");
+        }
+    }
+
+    #[test]
+    fn so_are_those_that_intrinsics_name() {
+        let kernel = |text: &str| {
+            of(&format!(
+                "kernel @k(%a: f32, %y: out f32) {{\n^entry:\n  %r = intrinsic.f32 {text}, %a\n  store %r, %y[0]\n  ret\n}}\n"
+            ))
+        };
+        let found = kernel("ptx \"rcp.approx.ftz.f32 $d, $0\"");
+        assert_eq!(found.iter().map(ToString::to_string).collect::<Vec<_>>(), ["rcp.approx.ftz.f32"]);
+        for exact in ["ptx \"cvt.rmi.f32.f32 $d, $0\"", "ptx \"frob $d, $0\"", "halu \"MOV $d, $0\""] {
+            assert!(kernel(exact).is_empty(), "{exact}");
         }
     }
 

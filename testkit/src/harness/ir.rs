@@ -6,6 +6,7 @@ use halfbyte_runtime::Program;
 
 use super::failure::{Failure, Kind};
 use super::{Arg, How, Request, Size, Via, address, bytes_of, check_count, choose};
+use crate::approximate::is_approximate;
 use halfbyte::launch::{Engine, Evaluation, How as Order, evaluate as evaluated, execute};
 use halfbyte::{Module, pipeline};
 
@@ -29,7 +30,7 @@ pub(super) fn launch(request: &mut Request, how: &How<'_>) -> Result<(), Failure
     let Some(kernel) = module.ir().kernels.get(number) else {
         return Err(Failure::arguments("the text has no kernel"));
     };
-    how.note_approximate(kernel.is_approximate());
+    how.note_approximate(is_approximate(kernel));
     if request.shared != 0 {
         return Err(Failure::arguments("kernels of the IR have no shared memory; `shared` is 0"));
     }
