@@ -226,7 +226,6 @@ fn run_lines_and_calls_have_grids_and_blocks() {
         ("grid=x block=1", "a number along an axis"),
         ("grid=1 block=4294967296", "is too many"),
         ("grid=65536,65536 block=1", "more work items than 32 bits can number"),
-        ("grid=1 block=1 shared=16", "16 bytes of shared memory are asked for; there is none"),
         ("grid=1 block=2 y=zeros(1)", "out of bounds"),
     ] {
         let text = format!("{TILE}; run: halu: @tile {line}\n");

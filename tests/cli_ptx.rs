@@ -131,7 +131,7 @@ fn a_text_is_compiled_and_checked() {
 fn what_is_wrong_is_shown_where_it_stands() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("wrong.ptx").display().to_string();
-    let text = ".version 8.0\n.target sm_90\n.address_size 64\n.entry k(.param .u64 x) {\n  .shared .align 4 .b8 s[64];\n  bar.sync 0;\n}\n";
+    let text = ".version 8.0\n.target sm_90\n.address_size 64\n.entry k(.param .u64 x) {\n  .global .align 4 .b8 s[64];\n  setmaxnreg.inc.sync.aligned.u32 40;\n}\n";
     fs::write(&path, text).unwrap();
     for args in [
         &["check", &path][..],
@@ -141,7 +141,7 @@ fn what_is_wrong_is_shown_where_it_stands() {
     ] {
         let called = halfbyte(args);
         called.fails(1, "wrong.ptx:5:3");
-        called.fails(1, "a barrier (`bar`) is not supported");
+        called.fails(1, "an operation of the machine (`setmaxnreg`) is not supported");
         called.fails(1, "wrong.ptx:6:3");
     }
     // A run line with other bits than the kernel gives.

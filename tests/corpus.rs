@@ -52,7 +52,10 @@ fn launches_are_counted_by_how_far_they_came() {
         right(),
         with(launch(ADD), json!({ "expect": [null, "0200000004000000"] })),
         with(launch(ADD), json!({ "args": [{ "buffer": "01000000" }, { "zeros": 8 }], "expect": [null, null] })),
-        with(launch(&ADD.replace("ret;", "bar.sync 0;\nret;")), json!({ "kernel": "meets", "expect": [null, null] })),
+        with(
+            launch(&ADD.replace("ret;", "setmaxnreg.inc.sync.aligned.u32 40;\nret;")),
+            json!({ "kernel": "meets", "expect": [null, null] }),
+        ),
         with(launch(ADD), json!({ "args": [], "expect": [] })),
         "{\n".to_owned(),
     ];
@@ -74,7 +77,10 @@ fn launches_are_counted_by_how_far_they_came() {
 
 #[test]
 fn what_is_not_read_fails_where_it_is_asked_for() {
-    let line = with(launch(&ADD.replace("ret;", "bar.sync 0;\nret;")), json!({ "expect": [null, null] }));
+    let line = with(
+        launch(&ADD.replace("ret;", "setmaxnreg.inc.sync.aligned.u32 40;\nret;")),
+        json!({ "expect": [null, null] }),
+    );
     assert_eq!(halfbyte_on(&["corpus", "-"], line.as_bytes()).code, 0);
     assert_eq!(halfbyte_on(&["corpus", "-", "--strict"], line.as_bytes()).code, 1);
     assert_eq!(halfbyte_on(&["corpus", "-", "--strict"], right().as_bytes()).code, 0);
@@ -92,7 +98,7 @@ fn errors_are_expected_by_their_kinds() {
     // A text that is wrong, by whatever name; what is not supported is no answer to it.
     assert_eq!(error(&ADD.replace("add.u32", "add.u33"), &full, "type").0, 0);
     assert_eq!(error(&ADD.replace("add.u32", "add.u33"), &full, "budget").1, "not run");
-    assert_eq!(error(&ADD.replace("ret;", "bar.sync 0;\nret;"), &full, "type").1, "not read");
+    assert_eq!(error(&ADD.replace("ret;", "setmaxnreg.inc.sync.aligned.u32 40;\nret;"), &full, "type").1, "not read");
 }
 
 #[test]
@@ -186,6 +192,32 @@ fn launches_of_every_instruction_come_as_expected() {
             let expected =
                 format!("{launches} launches of {launches} kernels: {equal} read, {equal} run, {equal} equal");
             assert!(called.out.lines().next().is_some_and(|line| line.ends_with(&expected)), "{via:?}: {}", called.out);
+        }
+    }
+}
+
+/// Launches whose items meet, and those that go wrong where they do: with what watches them, and without.
+#[test]
+fn launches_whose_items_meet_come_as_expected() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/vectors");
+    let files = [
+        ("atomics", 244),
+        ("barrier", 70),
+        ("classic", 86),
+        ("errors", 57),
+        ("order", 26),
+        ("shared", 60),
+        ("sreg", 18),
+        ("warp", 252),
+    ];
+    for (name, launches) in files {
+        let file = folder.join(format!("groups-{name}.jsonl.gz")).display().to_string();
+        for (watched, equal) in [(true, launches), (false, if name == "errors" { 34 } else { launches })] {
+            let races: &[&str] = if watched { &["--races"] } else { &[] };
+            let called = halfbyte(&[&["corpus", &file, "--via", "ptx"], races].concat());
+            let expected =
+                format!("{launches} launches of {launches} kernels: {launches} read, {launches} run, {equal} equal");
+            assert!(called.out.lines().next().is_some_and(|line| line.ends_with(&expected)), "{}", called.out);
         }
     }
 }

@@ -67,7 +67,7 @@ pub struct Shape {
     pub grid: [u32; 3],
     /// Work items of a block, likewise.
     pub block: [u32; 3],
-    /// Bytes of shared memory that a block has besides what the kernel declares. There is none today.
+    /// Bytes of shared memory that a block has besides what the kernel declares.
     pub shared: u32,
 }
 
@@ -87,8 +87,8 @@ pub enum ShapeError {
     /// More than one along an axis that the code of the kernel does not know.
     #[error("{0} has more than 1 along y or z; the kernel was compiled for launches along x")]
     Axes(Shape),
-    /// Shared memory, which no kernel has yet.
-    #[error("{0} bytes of shared memory are asked for; there is none")]
+    /// Shared memory, of a kernel that has none or more than a group has.
+    #[error("{0} bytes of shared memory are asked for, and the kernel has none, or no group has so many")]
     Shared(u32),
     /// More than a GPU takes along an axis, or in a block.
     #[error("{0} is more than a GPU takes: 1024 items of a block, 64 of them along z, and 65535 blocks along y and z")]
@@ -104,9 +104,6 @@ impl Shape {
     /// # Errors
     /// A shape that no launch has.
     pub fn items(&self) -> Result<u32, ShapeError> {
-        if self.shared != 0 {
-            return Err(ShapeError::Shared(self.shared));
-        }
         let counts = self.grid.into_iter().chain(self.block);
         if counts.clone().any(|count| count == 0) {
             return Ok(0);
@@ -222,7 +219,6 @@ mod tests {
         assert_eq!(many.items(), Err(ShapeError::Items(many)));
         let many = Shape::from(([u32::MAX; 3], [u32::MAX; 3]));
         assert_eq!(many.items(), Err(ShapeError::Items(many)));
-        assert_eq!(Shape { shared: 4, ..Shape::from(8) }.items(), Err(ShapeError::Shared(4)));
         let many = Shape::from((1 << 16, 1 << 16));
         let message =
             "a grid of 65536 x 1 x 1 blocks of 65536 x 1 x 1 items has more work items than 32 bits can number";

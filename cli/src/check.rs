@@ -48,6 +48,9 @@ pub(super) struct Check {
     alias: AliasArgs,
     #[command(flatten)]
     sm: SmArgs,
+    /// Look for races in kernels in PTX as they stand too, as the evaluator always does
+    #[arg(long)]
+    races: bool,
     /// Let run lines name files in this folder too, not in the kernel file's alone
     #[arg(long, value_name = "DIR")]
     allow: Vec<PathBuf>,
@@ -164,7 +167,8 @@ impl Check {
             Err(failure) => return Err(failure),
         };
         let (sm, may_alias) = (self.sm.version(), self.alias.alias);
-        let setup = Setup { sm, engines, allowed: &self.allow, watchdog: Some(&watchdog), may_alias };
+        let setup =
+            Setup { sm, engines, allowed: &self.allow, watchdog: Some(&watchdog), may_alias, races: self.races };
         let outcome = match input.text() {
             Ok(text) => check_with(&setup, &input.name, text, &input.folder),
             Err(report) => Outcome { failures: Some(report), ..Outcome::default() },

@@ -72,6 +72,13 @@ pub(super) struct Run {
     items: Option<u32>,
     #[command(flatten)]
     shape: ShapeArgs,
+    /// Shared memory of a block beside what the kernel declares, in bytes
+    #[arg(long, value_name = "BYTES", default_value = "0")]
+    shared: u32,
+    /// Look for races first, and for reads of shared memory that nothing has written: a kernel in PTX that runs as it stands is watched, of others
+    /// the evaluator makes the launch before. It always looks, with --target ir
+    #[arg(long)]
+    races: bool,
     /// In PTX that is translated, fuse a product and a sum where the text leaves it to the assembler to do so; else each is rounded
     #[arg(long)]
     contract: bool,
@@ -289,8 +296,10 @@ impl Run {
     fn launched(&self, file: &str) -> Result<(Shape, u32), Failure> {
         let wrong = |message: String| Err(Failure::Call(message));
         let shape = match (self.items, self.shape.grid, self.shape.block) {
-            (Some(items), None, None) if !is_ptx(file) => return Ok((Shape::from(items), items)),
-            (None, Some(grid), Some(block)) => Shape::from((grid, block)),
+            (Some(items), None, None) if !is_ptx(file) => {
+                return Ok((Shape { shared: self.shared, ..Shape::from(items) }, items));
+            }
+            (None, Some(grid), Some(block)) => Shape { shared: self.shared, ..Shape::from((grid, block)) },
             _ if is_ptx(file) => {
                 return wrong("a kernel in PTX is launched over --grid blocks of --block threads".into());
             }
@@ -329,7 +338,8 @@ impl Run {
         self.describe(within, name, engine, shape.items().unwrap_or(0));
         let print = Some(Print(&super::io::print_of_kernel));
         let Bound { args, aliases, .. } = &mut bound;
-        let how = How { watchdog: Some(within.watchdog), print, aliases, ..How::from(engine) };
+        let races = self.races;
+        let how = How { watchdog: Some(within.watchdog), print, aliases, races, ..How::from(engine) };
         let stats = host.launch_on(how, shape, args).map_err(|error| match error {
             LaunchError::Trap(trap) => {
                 let error = LaunchError::Trap(trap);
@@ -372,20 +382,29 @@ impl Run {
         let how = Evaluation { watchdog: Some(within.watchdog), aliases, ..Evaluation::from(shape) };
         let (start, lines) = (Span::default(), Lines::new(text));
         self.describe(within, name, self.engine.on_threads(self.threads), items);
+        let of_fault = |kernel: &halfbyte::ir::Kernel, fault: &Fault| {
+            let diagnostic = fault_diagnostic(fault, kernel, &shape, kernel.span);
+            let item = if let Fault::Trap(trap) = fault { Some(trap.item) } else { None };
+            if let Fault::Trap(_) | Fault::Race(_) = fault {
+                within.set_trap(Kind::of_fault(fault), item, lines.position(diagnostic.span.start).line);
+            }
+            diagnostic
+        };
+        if let (Ready::Words(..), true) = (ready, self.races) {
+            let Some(kernel) = kernel else {
+                return Err(Failure::Call("--races looks at what the text says, and an object has none".into()));
+            };
+            if let Err(fault) = evaluate(kernel, how, &mut args.clone()) {
+                return Err(Report::new(file, text, vec![of_fault(kernel, &fault)]).into());
+            }
+        }
         let failed = match ready {
             Ready::Ir(kernel) => {
                 let evaluated = match self.trace {
                     Some(item) => evaluate_traced(kernel, text, item, how, args, &sign),
                     None => evaluate(kernel, how, args).map(drop),
                 };
-                evaluated.err().map(|fault| {
-                    let diagnostic = fault_diagnostic(&fault, kernel, &shape, kernel.span);
-                    let item = if let Fault::Trap(trap) = &fault { Some(trap.item) } else { None };
-                    if let Fault::Trap(_) | Fault::Race(_) = &fault {
-                        within.set_trap(Kind::of_fault(&fault), item, lines.position(diagnostic.span.start).line);
-                    }
-                    diagnostic
-                })
+                evaluated.err().map(|fault| of_fault(kernel, &fault))
             }
             Ready::Words(kernel, engine) => {
                 match self.execute(kernel, *engine, (shape, items), (args, aliases), within) {

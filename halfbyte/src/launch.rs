@@ -11,7 +11,7 @@ use halfbyte_ir::{Op, Span};
 use halfbyte_isa::object::Loc;
 pub use halfbyte_runtime::Engine;
 pub use halfbyte_runtime::ptx::Print;
-use halfbyte_runtime::{Arg, Launch, LaunchError, Stats};
+use halfbyte_runtime::{Arg, Launch, LaunchError, Other, Stats, TrapKind};
 
 use crate::targets::Meanings;
 use crate::targets::TARGETS;
@@ -34,11 +34,13 @@ pub struct How<'a> {
     pub print: Option<Print<'a>>,
     /// The arguments that lie in the buffers of others.
     pub aliases: &'a [Alias],
+    /// Of a kernel in PTX that runs as it stands: whether races are looked for, and reads of shared memory that nothing has written.
+    pub races: bool,
 }
 
 impl From<Engine> for How<'_> {
     fn from(engine: Engine) -> Self {
-        How { engine, budget: DEFAULT_BUDGET, done: None, watchdog: None, print: None, aliases: &[] }
+        How { engine, budget: DEFAULT_BUDGET, done: None, watchdog: None, print: None, aliases: &[], races: false }
     }
 }
 
@@ -229,7 +231,15 @@ pub fn launch_diagnostic(error: &LaunchError, lines: &Lines<'_>, place: Span, on
     };
     let message = format!("trap on {on}: @{}, {}: {}", trap.kernel, trap.item_name(), trap.kind);
     let place = if trap.loc.is_known() { span_of(lines, trap.loc) } else { place };
-    Diagnostic::new(place, message).note(None, format!("instruction {:#x}: {}", trap.address, trap.instruction))
+    let diagnostic = Diagnostic::new(place, message);
+    let diagnostic = match &trap.kind {
+        TrapKind::Race { other: Other { item, loc: Some(loc), is_written, .. }, .. } if loc.is_known() => {
+            let does = if *is_written { "writes" } else { "reads" };
+            diagnostic.note(Some(span_of(lines, *loc)), format!("{item} {does} it"))
+        }
+        _ => diagnostic,
+    };
+    diagnostic.note(None, format!("instruction {:#x}: {}", trap.address, trap.instruction))
 }
 
 /// From a place to the end of its line.

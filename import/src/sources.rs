@@ -416,7 +416,7 @@ impl Parameters {
 fn in_space(space: Space) -> Spaces {
     match space {
         Space::Const => IN_CONST,
-        Space::Global | Space::Local | Space::Param => PLAIN,
+        Space::Global | Space::Local | Space::Param | Space::Shared => PLAIN,
     }
 }
 

@@ -4,6 +4,14 @@ use halfbyte_isa::ptx::text::read;
 
 use crate::ptx_text::kernel;
 
+/// What is said of a text.
+fn errors_of(text: &str) -> Vec<String> {
+    match read(text) {
+        Ok(_) => vec!["it is read".to_owned()],
+        Err(errors) => errors.iter().map(ToString::to_string).collect(),
+    }
+}
+
 #[test]
 fn what_is_outside_the_subset_is_named_each_time() {
     let text = ".version 8.0 .target sm_90 .address_size 64
@@ -11,15 +19,13 @@ fn what_is_outside_the_subset_is_named_each_time() {
 .func g(.reg .b32 x) { .reg .b32 y; { ret; } }
 .global .align 4 .u32 counter[2] = {1, k};
 .entry k() {
-.shared .align 4 .b8 s[64];
 .reg .b32 %r<4>; .reg .b64 %d<2>;
-bar.sync 0;
-shfl.sync.idx.b32 %r1|%p, %r2, 0, 31, -1;
+shfl.idx.b32 %r1, %r2, 0, 31;
 { call.uni (r), f, (a); }
 add.s32 %r1, %r2, %r3;
 vmad.u32.u32.u32 %r1, %r2, %r3, %r4;
-vote.sync.any.pred %p1, %p2, -1;
-st.shared.b32 [%d1], %r1;
+ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%r2];
+st.shared::cluster.b32 [%d1], %r1;
 ret;
 }
 .entry h() { tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [t, {%f1, %f2}]; }
@@ -27,14 +33,12 @@ ret;
     let found: Vec<String> = read(text).unwrap_err().iter().map(ToString::to_string).collect();
     let expected = [
         "4:40: an address in 32 bits (`k`) is not supported",
-        "6:1: shared memory (`.shared`) is not supported",
-        "8:1: a barrier (`bar`) is not supported",
-        "9:1: an exchange between threads (`shfl`) is not supported",
-        "10:13: unknown name `r`",
-        "12:1: a video instruction of this name (`vmad`) is not supported",
-        "13:1: an exchange between threads (`vote`) is not supported",
-        "14:3: shared memory (`st.shared`) is not supported",
-        "17:14: a texture (`tex`) is not supported",
+        "7:5: `.idx` cannot stand here in `shfl`",
+        "8:13: unknown name `r`",
+        "10:1: a video instruction of this name (`vmad`) is not supported",
+        "11:1: a matrix operation (`ldmatrix`) is not supported",
+        "12:3: shared memory (`st.shared::cluster`) is not supported",
+        "15:14: a texture (`tex`) is not supported",
     ];
     assert_eq!(found, expected);
 }
@@ -45,9 +49,33 @@ fn errors_are_where_they_are() {
     let regs = ".reg .b32 %r<4>; .reg .pred %p<2>; .reg .b16 %h<4>; .reg .b64 %d<4>; .reg .f32 %f<4>; .reg .s32 %s;\n";
     let cases: &[(&str, &str)] = &[
         ("frob.b32 %r1, %r2;", "7:1: unknown instruction `frob`"),
-        ("  atom.global.add.u32 %r1, [%d1], %r2;", "7:3: an atomic operation (`atom`) is not supported"),
-        ("bar.sync 0;", "7:1: a barrier (`bar`) is not supported"),
-        ("ld.shared.b32 %r1, [%d1];", "7:3: shared memory (`ld.shared`) is not supported"),
+        ("  atom.global.add.s64 %d1, [%d2], %d3;", "7:18: `.s64` cannot stand here in `atom`"),
+        ("atom.local.add.u32 %r1, [%d1], %r2;", "7:5: `.local` cannot stand here in `atom`"),
+        ("atom.global.exch.u32 %r1, [%d1], %r2;", "7:17: `.u32` cannot stand here in `atom`"),
+        ("red.acquire.gpu.global.add.u32 [%d1], %r2;", "7:4: `.acquire` cannot stand here in `red`"),
+        ("atom.global.add.f16 %h1, [%d1], %h2;", "7:16: `.f16` cannot stand here in `atom`"),
+        (
+            "atom.global.add.noftz.v8.f16x2 {%r0, %r1, %r2, %r3, %r0, %r1, %r2, %r3}, [%d1], {%r0, %r1, %r2, %r3, %r0, %r1, %r2, %r3};",
+            "7:25: `.f16x2` cannot stand here in `atom`",
+        ),
+        ("bar.sync;", "7:9: `bar` takes 1 operands; found 0"),
+        ("bar.arrive 1;", "7:13: `bar` takes 2 operands; found 1"),
+        ("barrier.red.popc.u32 %r1, 0;", "7:28: `barrier` takes 3 operands; found 2"),
+        (
+            "shfl.sync.idx.b32 _|%p1, %r2, 0, 31, -1;",
+            "7:19: operand `d` of `shfl` must be a register of type .b32 and a predicate, as in `d|p`",
+        ),
+        ("shfl.sync.idx.f32 %f1, %f2, 0, 31, -1;", "7:14: `.f32` cannot stand here in `shfl`"),
+        ("vote.sync.all.b32 %r1, %p1, -1;", "7:14: `.b32` cannot stand here in `vote`"),
+        ("match.any.sync.b32 %r1|%p1, %r2, -1;", "7:20: operand `d` of `match` must be a register of type .u32"),
+        ("redux.sync.add.b32 %r1, %r2, -1;", "7:15: `.b32` cannot stand here in `redux`"),
+        ("redux.sync.and.u32 %r1, %r2, -1;", "7:15: `.u32` cannot stand here in `redux`"),
+        (
+            "elect.sync %r1, -1;",
+            "7:12: operand `d` of `elect` must be a register of type .u32 and a predicate, as in `d|p`",
+        ),
+        ("fence.sc;", "7:9: `fence` needs a modifier for scope here"),
+        ("ld.shared.nc.b32 %r1, [%d1];", "7:10: `.nc` cannot stand here in `ld`"),
         ("add.rn.s32 %r1, %r2, %r3;", "7:7: `.s32` cannot stand here in `add`"),
         ("add %r1, %r2, %r3;", "7:4: `add` needs a modifier for type here"),
         ("mul.s32 %r1, %r2, %r3;", "7:4: `.s32` cannot stand here in `mul`"),
@@ -207,8 +235,14 @@ fn errors_are_where_they_are() {
             "7:11: operand `a` of `st` must be an address `[register+number]`, the register of 64 bits, or `[variable+number]` of a `.global` variable",
         ),
         ("st.global.b64 [%d1], c0;", "7:22: operand `b` of `st` must be a register or a number of type .b64 or wider"),
-        ("atom.global.add.u32 %r1, [g0], 1;", "7:1: an atomic operation (`atom`) is not supported"),
-        ("mov.u32 %r1, c0;", "7:14: operand `a` of `mov` must be a register or a number of type .u32"),
+        (
+            "atom.global.add.u32 %r1, [c0], 1;",
+            "7:26: operand `a` of `atom` must be an address `[register+number]`, the register of 64 bits, or `[variable+number]` of a `.global` variable",
+        ),
+        (
+            "mov.u32 %r1, c0;",
+            "7:14: operand `a` of `mov` must be the address `variable+number` of a variable, or a function",
+        ),
         ("mov.u64 %d1, c1;", "7:14: unknown name `c1`"),
         ("mov.u64 %d1, c0+;", "7:17: expected a number; found `;`"),
         ("mov.u64 %d1, c0+%d2;", "7:17: expected a number; found `%d2`"),
@@ -221,7 +255,7 @@ fn errors_are_where_they_are() {
         ("add.u64 %d1, c0, 4;", "7:14: operand `a` of `add` must be a register or a number of type .u64"),
         ("bra c0+4;", "7:5: operand `target` of `bra` must be a label"),
         (".const .b32 x = 1;", "7:1: a variable in a kernel (`.const`) is not supported"),
-        (".shared .b32 x[4];", "7:1: shared memory (`.shared`) is not supported"),
+        (".shared .b32 x[4] = {1};", "7:19: expected `,` or `;`; found `=`"),
         (".reg .bf16 %x;", "7:6: a register of type .bf16 is not supported"),
         (".reg .v2 .b32 %x;", "7:6: a vector register is not supported"),
         (".reg .b32 %s;", "7:11: `%s` is already defined"),
@@ -240,8 +274,7 @@ fn errors_are_where_they_are() {
     ];
     let mut wrong = Vec::new();
     for (body, expected) in cases {
-        let errors = read(&kernel(&format!("{regs}{body}"))).map(|read| read.module.to_string()).unwrap_err();
-        let found: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        let found = errors_of(&kernel(&format!("{regs}{body}")));
         // What follows from an error that ends the text is not the point.
         let found: Vec<&str> = found.iter().map(String::as_str).filter(|e| !e.contains("end of the text")).collect();
         if found.join(", ") != *expected {
@@ -278,7 +311,9 @@ fn errors_outside_kernels() {
             "{head}.extern .const .b32 x[4]; .entry k() { .reg .b32 %r; ld.const.b32 %r, [x]; }",
             "4:72: what another file defines (`x`) is not supported",
         ),
-        ("{head}.visible .shared .b32 x;", "4:10: shared memory (`.shared`) is not supported"),
+        ("{head}.shared .b8 x[49153];", "4:13: the `.shared` variables take more than 49152 bytes"),
+        ("{head}.shared .b32 x = 1;", "4:16: expected `,` or `;`; found `=`"),
+        ("{head}.shared .b32 x[];", "4:14: expected the number of elements; found x"),
         ("{head}.const x;", "4:8: expected a type; found `x`"),
         ("{head}.const .b32 .b32 x;", "4:13: expected the name of a variable; found `.b32`"),
         ("{head}.const .f16 x;", "4:8: a variable of type .f16 is not supported"),
@@ -317,7 +352,7 @@ fn errors_outside_kernels() {
         ("{head}.const .b32 x; .entry x() { ret; }", "4:23: `x` is already defined"),
         ("{head}.entry x() { ret; } .const .b32 x;", "4:33: `x` is already defined"),
         ("{head}.entry k() { .reg .b32 %r; ld.const.b32 %r, [x]; } .const .b32 x;", "4:46: unknown name `x`"),
-        ("{head}.visible .func f() { bar.sync 0; ret; }", "4:22: a barrier (`bar`) is not supported"),
+        ("{head}.visible .func f() { bar.sync %r1; ret; }", "4:31: unknown name `%r1`"),
         ("{head}.extern .shared .b8 s[0x];", "4:23: `0x` is not a number"),
         ("{head}.entry k(.param .pred p) { ret; }", "4:23: expected a type; found `p`"),
         ("{head}.entry k(.param .u64 p, .param .u64 p) { ret; }", "4:37: `p` is already defined"),
@@ -335,8 +370,7 @@ fn errors_outside_kernels() {
     ];
     let mut wrong = Vec::new();
     for (text, expected) in cases {
-        let errors = read(&text.replace("{head}", head)).map(|read| read.module.to_string()).unwrap_err();
-        let found: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        let found = errors_of(&text.replace("{head}", head));
         if found[0] != *expected {
             wrong.push(format!("{text}\n    {found:?}\n    {expected}"));
         }

@@ -218,7 +218,7 @@ fn declarations(row: &Row, example: &str) -> String {
                 _ => Type::B32,
             },
             Shape::Predicates | Shape::Condition => Type::Pred,
-            Shape::WithPredicate(ty) => {
+            Shape::WithPredicate { ty, .. } => {
                 let (_, predicate) = text.split_once('|').unwrap();
                 declared.insert(predicate, Type::Pred);
                 text = text.split('|').next().unwrap();
@@ -437,7 +437,8 @@ fn what_another_file_defines_matters_where_it_is_named() {
 .entry k(.param .u64 x) { .reg .b64 %d; ld.param.u64 %d, [x]; ret; }
 ";
     let module = read(text).unwrap().module;
-    let [variable] = &module.variables[..] else { panic!("{:?}", module.variables) };
+    let [shared, variable] = &module.variables[..] else { panic!("{:?}", module.variables) };
+    assert_eq!((shared.name.as_str(), shared.linkage, shared.count), ("s", Linkage::Extern, None));
     assert_eq!((variable.name.as_str(), variable.linkage, &variable.bytes[..]), ("env", Linkage::Common, &[0; 8][..]));
     assert!(module.to_string().contains(".common .global .align 8 .u64 env;"), "{module}");
 }
@@ -447,13 +448,13 @@ fn a_kernel_that_is_not_taken_spoils_no_other() {
     let text = ".version 8.3 .target sm_90 .address_size 64
 .visible .func (.param .b32 r) double(.param .b32 a) { .reg .b32 %x; { ld.param.b32 %x, [a]; } ret; }
 .func declared (.param .b32 a);
-.shared .align 4 .b8 pool[64];
+.tex .u64 pool;
 .global .align 8 .u64 table[2] = {pool, 0};
 .global .v4 .f32 lanes;
 .global .b32 fine = 7;
-.entry meets(.param .u64 x) { .reg .b32 %r<2>; bar.sync 0; frob.b32 %r0; ret; }
+.entry meets(.param .u64 x) { .reg .b32 %r<2>; setmaxnreg.inc.sync.aligned.u32 40; frob.b32 %r0; ret; }
 .entry calls(.param .u64 x) {
-  .reg .b32 %r<2>; .param .b32 a; .shared .b8 mine[8];
+  .reg .b32 %r<2>; .param .b32 a; .global .b8 mine[8];
   st.param.b32 [a+0], %r0; call.uni double, (a); mov.u32 %r1, mine; ret;
 }
 .entry shares(.param .u64 x) { .reg .b64 %d; mov.u64 %d, pool; ret; }
@@ -469,10 +470,10 @@ fn a_kernel_that_is_not_taken_spoils_no_other() {
     assert_eq!(
         refused,
         [
-            ("meets", "8:48: a barrier (`bar`) is not supported".to_owned()),
-            ("calls", "10:35: shared memory (`.shared`) is not supported".to_owned()),
-            ("shares", "13:58: shared memory (`.shared`) is not supported".to_owned()),
-            ("reads", "14:57: shared memory (`.shared`) is not supported".to_owned()),
+            ("meets", "8:48: an operation of the machine (`setmaxnreg`) is not supported".to_owned()),
+            ("calls", "10:35: a variable in a kernel (`.global`) is not supported".to_owned()),
+            ("shares", "13:58: a texture (`.tex`) is not supported".to_owned()),
+            ("reads", "14:57: a texture (`.tex`) is not supported".to_owned()),
             ("packs", "15:21: a variable or a parameter of type .b128 is not supported".to_owned()),
         ]
     );
@@ -484,17 +485,17 @@ fn a_kernel_that_is_not_taken_spoils_no_other() {
 
 #[test]
 fn a_kernel_that_is_no_ptx_spoils_its_file() {
-    for body in ["frob.b32 %r0; bar.sync 0;", "add.s32 %r0, %r1, %none; bar.sync 0;", "mov.u32 %r0, mine;"] {
+    for body in ["frob.b32 %r0; ldmatrix;", "add.s32 %r0, %r1, %none; ldmatrix;", "mov.u32 %r0, mine;"] {
         let text = format!(
-            ".version 8.0 .target sm_90\n.entry good() {{ ret; }}\n.entry other() {{ .shared .b8 mine[8]; ret; }}\n\
+            ".version 8.0 .target sm_90\n.entry good() {{ ret; }}\n.entry other() {{ .global .b8 mine[8]; ret; }}\n\
              .entry bad() {{ .reg .b32 %r<2>; {body} ret; }}\n"
         );
         let errors = read_each(&text).unwrap_err();
         assert!(errors.iter().any(|error| error.at.line == 4 && error.kind.verdict() == Verdict::Wrong), "{errors:?}");
     }
-    let again = ".version 8.0 .target sm_90\n.entry k() { bar.sync 0; }\n.entry k() { ret; }\n";
+    let again = ".version 8.0 .target sm_90\n.entry k() { ldmatrix; }\n.entry k() { ret; }\n";
     assert!(read_each(again).is_err());
-    let open = ".version 8.0 .target sm_90\n.entry k() { .shared .b8 s[8] }\n.entry g() { ret; }\n";
+    let open = ".version 8.0 .target sm_90\n.entry k() { .global .b8 s[8] }\n.entry g() { ret; }\n";
     assert_eq!(read_each(open).unwrap().module.entries.len(), 1);
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use halfbyte_abi::meet::Meets;
 use halfbyte_abi::{Exceeded, ItemName, Shape};
 use halfbyte_isa::isa::digits;
 use halfbyte_isa::object::Loc;
@@ -54,6 +55,8 @@ pub enum Space {
     Global,
     /// The work item's own memory.
     Local,
+    /// The memory of its block.
+    Shared,
     /// A constant bank.
     Constant(u8),
 }
@@ -132,10 +135,15 @@ pub enum TrapKind {
         space: Space,
         /// The first such byte.
         address: u64,
-        /// The other item; none where there are several.
-        other: Option<ItemName>,
-        /// Whether that writes it.
-        is_written: bool,
+        /// The other access.
+        other: Other,
+    },
+    /// A read of shared memory that no item of the group has written. It is looked for where a launch asks.
+    Uninitialised {
+        /// The address in it.
+        address: u64,
+        /// Bytes accessed.
+        bytes: u32,
     },
     /// A word that is no instruction.
     Undefined {
@@ -169,6 +177,10 @@ pub enum TrapKind {
     ReturnWithoutCall,
     /// The kernel says that something is wrong.
     Asked,
+    /// It cannot meet others of its group as it asks.
+    Meets(Meets),
+    /// It waits for memory that nobody will write: all others have ended, or wait too.
+    Deadlock,
     /// What a kernel says of an assertion that does not hold.
     AssertFailed {
         /// What does not hold.
@@ -199,6 +211,19 @@ pub enum TrapKind {
     },
     /// An indirect call of what is no function that may be called so.
     NoFunction,
+}
+
+/// The first of two accesses that race.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Other {
+    /// The item that makes it.
+    pub item: ItemName,
+    /// Where its instruction is in the kernel.
+    pub address: usize,
+    /// Where that comes from in the text, as far as that is known.
+    pub loc: Option<Loc>,
+    /// Whether it writes.
+    pub is_written: bool,
 }
 
 /// A place relative to a buffer.
@@ -246,13 +271,13 @@ impl fmt::Display for TrapKind {
             TrapKind::ReadOnly { address, bytes, buffer } => {
                 write!(f, "store of {bytes} bytes at global address {address:#x} into `in` buffer `{buffer}`")
             }
-            TrapKind::Race { access, space, address, other, is_written } => {
+            TrapKind::Race { access, space, address, other: Other { item, loc, is_written, .. } } => {
                 let verb = if *is_written { "written" } else { "read" };
-                write!(f, "race: {access} of the byte at {space} address {address:#x}, which is {verb} by ")?;
-                match other {
-                    Some(other) => write!(f, "{other} too"),
-                    None => f.write_str("other items too"),
-                }
+                write!(f, "race: {access} of the byte at {space} address {address:#x}, which is {verb} by {item} too")?;
+                loc.filter(|loc| loc.is_known()).map_or(Ok(()), |loc| write!(f, ", at line {}", loc.line))
+            }
+            TrapKind::Uninitialised { address, bytes } => {
+                write!(f, "load of {bytes} bytes at shared address {address:#x}, which nothing has written")
             }
             TrapKind::Undefined { word, bytes } => write!(f, "{} is no instruction", digits(*word, *bytes)),
             TrapKind::Unknown(unknown) => unknown.fmt(f),
@@ -264,6 +289,8 @@ impl fmt::Display for TrapKind {
             TrapKind::CallDepth { limit } => write!(f, "more than {limit} calls within each other"),
             TrapKind::ReturnWithoutCall => f.write_str("return without a call"),
             TrapKind::Asked => f.write_str("the kernel asks for a trap"),
+            TrapKind::Meets(why) => why.fmt(f),
+            TrapKind::Deadlock => f.write_str("deadlock: waits for memory that no item will write"),
             TrapKind::AssertFailed { what, file, line, function } => {
                 write!(f, "{file}:{line}: {function}: assertion `{what}` failed")
             }
@@ -289,6 +316,7 @@ impl fmt::Display for Space {
         match self {
             Space::Global => f.write_str("global"),
             Space::Local => f.write_str("local"),
+            Space::Shared => f.write_str("shared"),
             Space::Constant(bank) => write!(f, "c[{bank:#x}]"),
         }
     }

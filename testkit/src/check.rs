@@ -137,12 +137,14 @@ pub struct Setup<'a> {
     pub watchdog: Option<&'a Watchdog>,
     /// Pointers of kernels in PTX may be into one memory.
     pub may_alias: bool,
+    /// Races are looked for where a kernel in PTX runs as it stands, too.
+    pub races: bool,
 }
 
 impl<'a> Setup<'a> {
     /// For the SM that PTX is made for where none is given, without limits.
     pub const fn new(engines: &'a [Engine]) -> Setup<'a> {
-        Setup { sm: Sm::DEFAULT, engines, allowed: &[], watchdog: None, may_alias: false }
+        Setup { sm: Sm::DEFAULT, engines, allowed: &[], watchdog: None, may_alias: false, races: false }
     }
 }
 
@@ -162,7 +164,7 @@ pub fn check_for_sm(sm: Sm, file: &str, text: &str, folder: &Path, engines: &[En
 /// The same, within limits: the work on the file ends at the first that is met, which is then the last failure.
 pub fn check_with(setup: &Setup<'_>, file: &str, text: &str, folder: &Path) -> Outcome {
     let mut outcome = Outcome::default();
-    let Setup { sm, engines, allowed, watchdog, may_alias } = *setup;
+    let Setup { sm, engines, allowed, watchdog, may_alias, races } = *setup;
     let (found, start) = (text.len() as u64, Span::default());
     let exceeded = watchdog.and_then(|watchdog| {
         let most = watchdog.limits().text_bytes;
@@ -188,6 +190,7 @@ pub fn check_with(setup: &Setup<'_>, file: &str, text: &str, folder: &Path) -> O
                 lines: Lines::new(text),
                 loader: Loader::within(folder).allow(allowed).watched(watchdog),
                 watchdog,
+                races,
                 engines,
                 programs: HashMap::new(),
                 outcome: &mut outcome,
@@ -241,6 +244,7 @@ struct Checker<'a> {
     lines: Lines<'a>,
     loader: Loader,
     watchdog: Option<&'a Watchdog>,
+    races: bool,
     engines: &'a [Engine],
     /// By the kernel's number, the target, and whether launches have items along several axes: what the compiler makes of it.
     programs: HashMap<(usize, Target, bool), Result<Program, Vec<Diagnostic>>>,
@@ -580,7 +584,8 @@ impl Checker<'_> {
             Err(report) => return self.failures.extend(report.diagnostics().iter().cloned()),
         };
         let mut found = launch.bound.args.clone();
-        let how = How { watchdog: self.watchdog, aliases: &launch.bound.aliases, ..How::from(engine) };
+        let how =
+            How { watchdog: self.watchdog, aliases: &launch.bound.aliases, races: self.races, ..How::from(engine) };
         if let Err(error) = host.launch_on(how, line.shape, &mut found) {
             return self.failures.push(Diagnostic::new(line.span, error.to_string()));
         }

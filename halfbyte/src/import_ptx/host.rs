@@ -79,7 +79,7 @@ impl Host {
         let declared = &self.kernel.entry().params;
         let mut values: Vec<Vec<u8>> = declared.iter().map(|param| vec![0; param.bytes() as usize]).collect();
         let mut buffers: Vec<Option<&mut Vec<u8>>> = declared.iter().map(|_| None).collect();
-        let How { engine, budget, watchdog, print, aliases, .. } = how.into();
+        let How { engine, budget, watchdog, print, aliases, races, .. } = how.into();
         // By number of the text's own parameters.
         let place = |param: usize| self.parts.get(param).map(|part| part.param as usize);
         let placed = |alias: &Alias| Some((place(alias.param)?, place(alias.of)?, alias.offset));
@@ -102,7 +102,8 @@ impl Host {
                 (None, None) => Arg::Value(value),
             })
             .collect();
-        let ran = self.kernel.launch(Launch { budget, engine, watchdog, print, ..Launch::new(shape, &mut given) });
+        let launch = Launch { budget, engine, watchdog, print, races, ..Launch::new(shape, &mut given) };
+        let ran = self.kernel.launch(launch);
         drop(given);
         show_aliases(self.params.iter().map(|param| param.kind), aliases, args);
         ran

@@ -99,7 +99,7 @@ fn operand(o: &OperandRow) -> String {
     let name = o.name;
     match o.shape {
         Shape::Predicates => "p{|q}".to_owned(),
-        Shape::WithPredicate(_) => format!("{name}|p"),
+        Shape::WithPredicate { .. } => format!("{name}|p"),
         Shape::Condition => format!("{{!}}{name}"),
         Shape::Masked(_) => format!("{name}{{.mask}}"),
         Shape::Selected(..) => format!("{name}{{.sel}}"),

@@ -83,6 +83,11 @@ impl Inst {
             || self.words.iter().any(packed)
     }
 
+    /// Whether items meet in it: a barrier, or an exchange within a warp.
+    pub fn meets(&self) -> bool {
+        matches!(self.row().mnemonic, "bar" | "barrier" | "shfl" | "vote" | "match" | "redux" | "activemask" | "elect")
+    }
+
     /// Shows each register that the instruction reads or writes, its guard first and the carry flag last.
     #[inline]
     pub fn visit_registers(&self, mut each: impl FnMut(Role, Reg)) {

@@ -250,6 +250,8 @@ pub enum Linkage {
     Weak,
     /// `.common`: a variable that each of several files may define.
     Common,
+    /// `.extern`: shared memory of which the launch says how much there is.
+    Extern,
 }
 
 /// A kernel.

@@ -242,8 +242,19 @@ macro_rules! opcodes {
                     EXIT => m.effects.next = Next::Exit;
                     TRAP BRKPT => m.effects.next = Next::Trap;
                 }
+                atomic {
+                    ATOM_ADD ATOM_ADD_HALF ATOM_MINMAX ATOM_COUNT ATOM_BITS ATOM_EXCH ATOM_CAS ATOM_EXCH_B128 ATOM_CAS_B128 ATOM_VECTOR ATOM_VECTOR_HALF
+                        => m.atomic(true);
+                    RED_ADD RED_ADD_HALF RED_MINMAX RED_COUNT RED_BITS RED_VECTOR RED_VECTOR_HALF => m.atomic(false);
+                }
+                meet {
+                    BAR_SYNC BAR_SYNC_OF BAR_ARRIVE BAR_POPC BAR_POPC_OF BAR_RED BAR_RED_OF BAR_WARP
+                    BARRIER_SYNC BARRIER_SYNC_OF BARRIER_ARRIVE BARRIER_POPC BARRIER_POPC_OF BARRIER_RED BARRIER_RED_OF
+                    SHFL SHFL_ALONE VOTE_SYNC VOTE_BALLOT MATCH_ANY MATCH_ALL MATCH_ALL_ALONE REDUX REDUX_BITS ACTIVEMASK ELECT
+                        => m.effects.next = Next::Meet;
+                }
                 hints {
-                    PREFETCH PREFETCH_KEPT PREFETCHU NANOSLEEP PMEVENT GRIDDEPCONTROL MEMBAR FENCE_OF_ORDER => {};
+                    PREFETCH PREFETCH_KEPT PREFETCHU NANOSLEEP PMEVENT GRIDDEPCONTROL MEMBAR FENCE_OF_ORDER FENCE_PROXY FENCE_PROXY_ASYNC => {};
                     CREATEPOLICY CREATEPOLICY_OF => m.no_policy();
                 }
         }

@@ -106,8 +106,8 @@ impl<'a> Draw<'a> {
                 pair.get_mut(blank).into_iter().for_each(|reg| *reg = None);
                 Operand::Pair(pair)
             }
-            Shape::WithPredicate(ty) => {
-                let d = if self.one_in(8) { None } else { Some(self.register(ty)?) };
+            Shape::WithPredicate { ty, blank } => {
+                let d = if blank && self.one_in(8) { None } else { Some(self.register(ty)?) };
                 Operand::Pair([d, Some(self.register(pred)?)])
             }
             Shape::Condition if self.one_in(2) => Operand::Not(self.register(pred)?),

@@ -184,8 +184,13 @@ pub enum Shape {
     Value(Ty),
     /// A predicate, or two: `p|q`. One of two may be `_`.
     Predicates,
-    /// A register, which may be `_`, and a predicate: `d|p`.
-    WithPredicate(Ty),
+    /// A register and a predicate: `d|p`.
+    WithPredicate {
+        /// The register's type.
+        ty: Ty,
+        /// Whether it may be `_`.
+        blank: bool,
+    },
     /// A predicate or its opposite: `p`, `!p`.
     Condition,
     /// A register of which some lanes are written: `r.b320`, `r.h1`.
@@ -331,11 +336,29 @@ impl Row {
         match token {
             Rn | Rz | Rm | Rp | Rni | Rzi | Rmi | Rpi | Rna | Rs | Ftz | Sat | Satfinite | Relu | Nan | And | Or
             | Xor | Add => true,
-            V2 | V4 | V8 | Global | Const | Local | Param | ReadOnly | Weak | CacheAll | CacheGlobal | Streaming
-            | LastUse | DontCache | WriteBack | WriteThrough | L1Normal | L1Unchanged | L1First | L1Last
-            | L1NoAllocate | L2Normal | L2First | L2Last | CacheHint | Prefetch64 | Prefetch128 | Prefetch256 => {
-                self.class == Class::Memory
+            Sync
+            | Aligned
+            | Any
+            | All
+            | Uni
+            | Ballot
+            | Indexed
+            | Up
+            | Down
+            | Bfly
+            | Cta
+            | Cluster
+            | Gpu
+            | Sys
+            | AcquireRelease
+            | Acquire
+            | Release
+            | SequentiallyConsistent
+                if self.class == Class::Control =>
+            {
+                true
             }
+            _ if self.class == Class::Memory => token != Param,
             _ => false,
         }
     }
@@ -434,7 +457,9 @@ impl Shape {
             (Shape::Predicates, Operand::Pair(both)) => {
                 both.iter().flatten().all(|&reg| predicate(reg)) && both.iter().any(Option::is_some)
             }
-            (Shape::WithPredicate(ty), &Operand::Pair([d, Some(p)])) => predicate(p) && d.is_none_or(|reg| is(reg, ty)),
+            (Shape::WithPredicate { ty, blank }, &Operand::Pair([d, Some(p)])) => {
+                predicate(p) && d.map_or(blank, |reg| is(reg, ty))
+            }
             (Shape::Masked(_) | Shape::Selected(..), &Operand::Register(reg)) => word(reg),
             (Shape::Masked(lanes), &Operand::Lanes { reg, digits }) => word(reg) && digits != 0 && digits < lanes.all(),
             (Shape::Selected(lanes, default), &Operand::Lanes { reg, digits }) => {
@@ -461,7 +486,9 @@ impl Shape {
             (Shape::Memory, Operand::Memory(address)) => {
                 let space = named_space(words).unwrap_or(Space::Global);
                 match address.base {
-                    Base::Register(reg) => is(reg, Ty::Is(Type::U64)),
+                    Base::Register(reg) => {
+                        is(reg, Ty::Is(Type::U64)) || space == Space::Shared && is(reg, Ty::Is(Type::U32))
+                    }
                     Base::Variable(var) => var.space == space,
                     Base::Frame(var) => var.space == space,
                     Base::Parameter(_) => space == Space::Param,
@@ -474,7 +501,9 @@ impl Shape {
                 let named = named_space(words);
                 let is_in = |space| named.is_none_or(|named| named == space);
                 match operand {
-                    Operand::Variable { var, .. } => is_in(var.space),
+                    Operand::Variable { var, .. } => {
+                        is_in(var.space) && (var.space == Space::Shared || Ty::Named(0).resolve(words).0.bits() == 64)
+                    }
                     Operand::Frame { var, .. } => is_in(var.space),
                     Operand::Parameter { .. } => is_in(Space::Param),
                     Operand::Function(_) => named.is_none(),
@@ -518,7 +547,7 @@ impl Shape {
             Shape::Register(ty) => format!("a register {}", of(ty)),
             Shape::Value(ty) => format!("a register or a number {}", of(ty)),
             Shape::Predicates => "a predicate, or two as in `p|q`".to_owned(),
-            Shape::WithPredicate(ty) => format!("a register {} and a predicate, as in `d|p`", of(ty)),
+            Shape::WithPredicate { ty, .. } => format!("a register {} and a predicate, as in `d|p`", of(ty)),
             Shape::Condition => "a predicate, or one as in `!p`".to_owned(),
             Shape::Masked(lanes) | Shape::Selected(lanes, _) => {
                 let example = match (self, lanes) {
@@ -595,6 +624,7 @@ pub(super) fn named_space(words: &[Token]) -> Option<Space> {
         Token::Const => Some(Space::Const),
         Token::Local => Some(Space::Local),
         Token::Param => Some(Space::Param),
+        Token::Shared | Token::SharedCta => Some(Space::Shared),
         _ => None,
     })
 }

@@ -176,7 +176,7 @@ tokens! {
     Equ "equ" Neu "neu" Ltu "ltu" Leu "leu" Gtu "gtu" Geu "geu" Num "num" IsNan "nan"
     And "and" Or "or" Xor "xor" Add "add" Cc "cc" ShiftAmount "shiftamt"
     F4e "f4e" B4e "b4e" Rc8 "rc8" Ecl "ecl" Ecr "ecr" Rc16 "rc16"
-    V2 "v2" V4 "v4" V8 "v8" Global "global" Const "const" Local "local" Param "param" Shared "shared" ReadOnly "nc" To "to" Uni "uni" Indexed "idx"
+    V2 "v2" V4 "v4" V8 "v8" Global "global" Const "const" Local "local" Param "param" Shared "shared" SharedCta "shared::cta" ReadOnly "nc" To "to" Uni "uni" Indexed "idx"
     Weak "weak" Volatile "volatile" Relaxed "relaxed" Acquire "acquire" Release "release" Mmio "mmio"
     Cta "cta" Cluster "cluster" Gpu "gpu" Sys "sys"
     CacheAll "ca" CacheGlobal "cg" Streaming "cs" LastUse "lu" DontCache "cv" WriteBack "wb" WriteThrough "wt"
@@ -184,7 +184,9 @@ tokens! {
     L1NoAllocate "L1::no_allocate" L2Normal "L2::evict_normal" L2First "L2::evict_first" L2Last "L2::evict_last"
     CacheHint "L2::cache_hint" Prefetch64 "L2::64B" Prefetch128 "L2::128B" Prefetch256 "L2::256B"
     L1 "L1" L2 "L2" L2Unchanged "L2::evict_unchanged" Fractional "fractional" LaunchDependents "launch_dependents" Wait "wait"
-    GlobalLevel "gl" SequentiallyConsistent "sc" AcquireRelease "acq_rel"
+    GlobalLevel "gl" Proxy "proxy" Alias "alias" Async "async" SequentiallyConsistent "sc" AcquireRelease "acq_rel"
+    Sync "sync" Arrive "arrive" Red "red" Aligned "aligned" Warp "warp" Popc "popc"
+    Up "up" Down "down" Bfly "bfly" All "all" Any "any" Ballot "ballot" Min "min" Max "max" Inc "inc" Dec "dec" Exch "exch" Cas "cas" Noftz "noftz"
 }
 
 impl fmt::Display for Token {
@@ -412,11 +414,13 @@ pub enum Space {
     Local,
     /// `.param`: what a kernel is launched with, or what a call passes.
     Param,
+    /// `.shared`: each block's own.
+    Shared,
 }
 
 impl Space {
     /// Every one.
-    pub const ALL: [Space; 4] = [Space::Global, Space::Const, Space::Local, Space::Param];
+    pub const ALL: [Space; 5] = [Space::Global, Space::Const, Space::Local, Space::Param, Space::Shared];
 
     /// The word, without the dot.
     pub const fn name(self) -> &'static str {
@@ -425,6 +429,7 @@ impl Space {
             Space::Const => "const",
             Space::Local => "local",
             Space::Param => "param",
+            Space::Shared => "shared",
         }
     }
 
@@ -434,6 +439,7 @@ impl Space {
             Space::Global => 1 << 20,
             Space::Const => 1 << 16,
             Space::Local | Space::Param => MAX_LOCAL,
+            Space::Shared => 48 << 10,
         }
     }
 }

@@ -12,8 +12,8 @@ use halfbyte_isa::ptx::module::{
 };
 use halfbyte_isa::ptx::operand::{Address, Base, FrameVar, Label, Operand};
 use halfbyte_isa::ptx::row;
-use halfbyte_isa::ptx::types::Space;
 use halfbyte_isa::ptx::types::Type;
+use halfbyte_isa::ptx::types::{Space, Token};
 
 /// The types that registers may have.
 pub fn register_types() -> impl Iterator<Item = Type> {
@@ -42,7 +42,17 @@ pub fn variables() -> Variables {
             bytes: (0..bytes).map(|byte| if number % 4 == 3 || byte > 20 { 0 } else { byte as u8 ^ 0x85 }).collect(),
         }
     });
-    all.collect()
+    let shared = |name: &str, linkage, count: Option<u32>| Variable {
+        name: name.to_owned(),
+        space: Space::Shared,
+        linkage,
+        ty: Type::B32,
+        count,
+        align: Some(16),
+        addresses: Vec::new(),
+        bytes: vec![0; 4 * count.unwrap_or(0) as usize].into(),
+    };
+    all.chain([shared("held", Linkage::Plain, Some(9)), shared("rest", Linkage::Extern, None)]).collect()
 }
 
 /// Variables of a frame in both spaces.
@@ -148,8 +158,18 @@ pub fn module(version: (u8, u8), target: TargetName, mut entry: Entry) -> Module
 }
 
 /// Makes what an assembler refuses though the form has it into what it takes: addresses are multiples of what is accessed and
-/// lie within the parameter; nothing is left out under a guard.
+/// lie within the parameter; barriers exist, and threads at them are whole warps; nothing is left out under a guard.
 pub fn tame(inst: &mut Inst) {
+    let row = inst.row();
+    if matches!(row.mnemonic, "bar" | "barrier") && !inst.has(Token::Warp) {
+        for (operand, of) in inst.operands.iter_mut().zip(row.operands) {
+            match (operand, of.name) {
+                (Operand::Number(number), "a") => *number = number.rem_euclid(16),
+                (Operand::Number(number), "b") => *number = 32 * (1 + number.rem_euclid(32)),
+                _ => {}
+            }
+        }
+    }
     let elements = row::elements(&inst.words) as i32;
     let size = (inst.ty(0).bits() / 8) as i32 * elements;
     for operand in &mut inst.operands {

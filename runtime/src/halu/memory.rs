@@ -20,7 +20,7 @@ impl Memory<'_> {
         check_aligned(Access::Load, space, address, count)?;
         let held = match space {
             Space::Constant(0) => range(&self.constants, address, count),
-            Space::Constant(_) => None,
+            Space::Constant(_) | Space::Shared => None,
             Space::Local => range(&self.local, address, count),
             Space::Global => self.buffers.get(address, count),
         };
@@ -39,7 +39,7 @@ impl Memory<'_> {
         check_aligned(Access::Store, space, address, count)?;
         let held = match space {
             // No instruction stores there.
-            Space::Constant(_) => None,
+            Space::Constant(_) | Space::Shared => None,
             Space::Local => range_mut(&mut self.local, address, count),
             Space::Global => self.buffers.get_mut(address, count),
         };

@@ -1,17 +1,20 @@
 //! The interpreter: an item from its first instruction to its end.
 
+use arrayvec::ArrayVec;
+use halfbyte_abi::meet::{Meeting, SUBGROUP};
 use halfbyte_abi::{Place, Shape};
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::ptx::meaning::{
-    Access, Called, Location, Next, Reader, Value, Write, arguments, function_at, guard, meaning,
+    Access, Called, Location, Next, Reader, Value, Write, arguments, atomically, fence, function_at, guard, meaning,
+    meeting, results, strength,
 };
 use halfbyte_isa::ptx::module::{Builtin, FunctionCode, Passed, Targets};
 use halfbyte_isa::ptx::row;
-use halfbyte_isa::ptx::types::{Special, SpecialGroup, Type};
-use halfbyte_isa::ptx::{FrameVar, Inst, Operand, Reg, Var};
+use halfbyte_isa::ptx::types::{Special, SpecialGroup, Token, Type};
+use halfbyte_isa::ptx::{FrameVar, Inst, Operand, Reg, Var, Vector};
 use smallvec::SmallVec;
 
-use super::memory::Memory;
+use super::memory::{By, Memory};
 use super::print::{self, Print, Values};
 use super::program::{Callable, Code, Program};
 use crate::launch::Work;
@@ -104,8 +107,8 @@ struct View<'a> {
     executed: u64,
 }
 
-/// Threads of a warp.
-const WARP: u32 = 32;
+/// Shared memory is given to a block in so many bytes.
+const SHARED_UNIT: u64 = 128;
 
 fn words(value: u64) -> [u32; 2] {
     [value as u32, (value >> 32) as u32]
@@ -129,7 +132,7 @@ impl Reader<Concrete> for View<'_> {
         let axis = |of: [u32; 3]| special.axis.of(of).into();
         let [[x, y, z], [nx, ny, nz]] = [place.local, shape.block];
         let number = x + nx * (y + ny * z);
-        let lane = number % WARP;
+        let lane = number % SUBGROUP;
         let time = self.executed;
         words(match special.group {
             SpecialGroup::Thread => axis(place.local),
@@ -137,8 +140,8 @@ impl Reader<Concrete> for View<'_> {
             SpecialGroup::BlockSize => axis(shape.block),
             SpecialGroup::GridSize => axis(shape.grid),
             SpecialGroup::Lane => lane.into(),
-            SpecialGroup::Warp => (number / WARP).into(),
-            SpecialGroup::Warps => (nx * ny * nz).div_ceil(WARP).into(),
+            SpecialGroup::Warp => (number / SUBGROUP).into(),
+            SpecialGroup::Warps => (nx * ny * nz).div_ceil(SUBGROUP).into(),
             SpecialGroup::LanesEqual => 1 << lane,
             SpecialGroup::LanesBelow => (1 << lane) - 1,
             SpecialGroup::LanesUpTo => (2 << lane) - 1,
@@ -148,10 +151,9 @@ impl Reader<Concrete> for View<'_> {
             SpecialGroup::Clock | SpecialGroup::TimeLow => time & u64::from(u32::MAX),
             SpecialGroup::ClockHigh | SpecialGroup::TimeHigh => time >> 32,
             SpecialGroup::Clock64 | SpecialGroup::Time => time,
-            SpecialGroup::Multiprocessor
-            | SpecialGroup::SharedSize
-            | SpecialGroup::DynamicSharedSize
-            | SpecialGroup::Grid => 0,
+            SpecialGroup::SharedSize => (self.memory.shared.len() as u64).next_multiple_of(SHARED_UNIT),
+            SpecialGroup::DynamicSharedSize => shape.shared.into(),
+            SpecialGroup::Multiprocessor | SpecialGroup::Grid => 0,
         })
     }
 
@@ -172,90 +174,169 @@ impl Reader<Concrete> for View<'_> {
     }
 }
 
-/// Runs one item. A kernel that ends without saying so ends all the same, and so does a function.
-pub(super) fn run_item(
-    program: &Program<'_>,
-    item: Item<'_>,
-    registers: &mut Registers,
-    memory: &mut Memory<'_>,
-    budget: u64,
-    work: &mut Work<'_>,
-) -> Result<ItemStats, Halt> {
-    let mut stats = ItemStats::default();
-    memory.stack.clear();
-    registers.clear(&program.kernel);
-    let mut frame =
-        enter(&program.kernel, None, std::mem::take(registers), memory).map_err(|kind| Fault { address: 0, kind })?;
-    let mut waiting: Vec<Frame<'_>> = Vec::new();
-    let backward = |stats: &mut ItemStats, work: &mut Work<'_>, address: usize| -> Result<(), Halt> {
-        if stats.backward == budget {
+/// A work item on its way, from one place where it meets others to the next.
+pub(super) struct Thread<'p> {
+    frame: Frame<'p>,
+    /// Those whose calls are not done, outermost first.
+    waiting: Vec<Frame<'p>>,
+    pub stats: ItemStats,
+}
+
+/// By body that runs: the instruction that comes next, and the registers.
+pub(super) type Position = Vec<(usize, Vec<u64>)>;
+
+/// Why a thread does not go on.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// It has ended.
+    End,
+    /// It has read what others may write meanwhile, and goes on when they have run.
+    Yield,
+    /// It waits for others.
+    Meet {
+        /// For what.
+        meeting: Meeting<u32, bool>,
+        /// What takes the results.
+        results: [Option<Reg>; 2],
+    },
+}
+
+impl<'p> Thread<'p> {
+    /// At the start of a kernel, with registers whose memory is used again. Its local memory is that of `memory`.
+    pub fn start(
+        program: &'p Program<'p>,
+        mut registers: Registers,
+        memory: &mut Memory<'_>,
+    ) -> Result<Thread<'p>, Halt> {
+        memory.stack.clear();
+        registers.clear(&program.kernel);
+        let frame = enter(&program.kernel, None, registers, memory).map_err(|kind| Fault { address: 0, kind })?;
+        Ok(Thread { frame, waiting: Vec::new(), stats: ItemStats::default() })
+    }
+
+    /// The registers of the kernel, for the next item.
+    pub fn into_registers(self) -> Registers {
+        self.waiting.into_iter().next().unwrap_or(self.frame).registers
+    }
+
+    /// The number of the instruction that comes next, among those of the program.
+    pub fn address(&self) -> usize {
+        self.frame.code.first + self.frame.next
+    }
+
+    /// Gives a register what a meeting has given, and goes on behind the instruction.
+    pub fn resume(&mut self, results: &[(Reg, u64)]) {
+        for &(reg, value) in results {
+            self.frame.registers.set(reg, value, &self.frame.code.types);
+        }
+        self.frame.next += 1;
+    }
+
+    /// What it goes on from, where that is the same as far as memory is.
+    pub fn position(&self) -> Position {
+        let of = |frame: &Frame<'_>| (frame.code.first + frame.next, frame.registers.held.clone());
+        self.waiting.iter().map(of).chain([of(&self.frame)]).collect()
+    }
+
+    fn backward(&mut self, budget: u64, work: &mut Work<'_>, address: usize) -> Result<(), Halt> {
+        if self.stats.backward == budget {
             return Err(Fault { address, kind: TrapKind::Budget { limit: budget } }.into());
         }
-        stats.backward += 1;
+        self.stats.backward += 1;
         Ok(work.add(1)?)
-    };
-    loop {
-        let inst = frame.code.body.insts.get(frame.next);
-        let address = frame.code.first + frame.next;
-        let fault = |kind| Fault { address, kind };
-        let next = match inst {
-            Some(inst) => {
-                stats.instructions += 1;
-                work.add(1)?;
-                step(inst, item, stats.instructions, &mut frame, memory).map_err(fault)?
-            }
-            None => Next::Return,
-        };
-        match (next, inst) {
-            (Next::Fall, _) => frame.next += 1,
-            (Next::Exit, _) => break,
-            (Next::Trap, _) => return Err(fault(TrapKind::Asked).into()),
-            (Next::Branch(_) | Next::Indexed { .. }, _) => {
-                let target = target(&frame, next).map_err(fault)?;
-                if target <= frame.next {
-                    backward(&mut stats, work, address)?;
+    }
+
+    /// Runs until it ends or waits. A kernel that ends without saying so ends all the same, and so does a function.
+    pub fn run(
+        &mut self,
+        program: &'p Program<'p>,
+        item: Item<'_>,
+        memory: &mut Memory<'_>,
+        budget: u64,
+        work: &mut Work<'_>,
+    ) -> Result<Stop, Halt> {
+        loop {
+            let inst = self.frame.code.body.insts.get(self.frame.next);
+            let address = self.address();
+            let fault = |kind| Fault { address, kind };
+            let next = match inst {
+                Some(inst) => {
+                    self.stats.instructions += 1;
+                    work.add(1)?;
+                    step(inst, item, address, self.stats.instructions, &mut self.frame, memory).map_err(fault)?
                 }
-                frame.next = target;
-            }
-            (Next::Call(called), Some(inst)) => {
-                backward(&mut stats, work, address)?;
-                let number = callee(program, &frame, called).map_err(fault)?;
-                let mut view = View { frame: &frame, item, memory, executed: stats.instructions };
-                let values = arguments(inst, &mut Concrete, &mut view);
-                match program.function(number) {
-                    Callable::None => return Err(fault(TrapKind::NoFunction).into()),
-                    Callable::Builtin(builtin) => {
-                        let result = do_builtin(*builtin, &values, &frame, memory).map_err(fault)?;
-                        give_result(result, &mut frame, memory);
-                        frame.next += 1;
-                    }
-                    Callable::Code(code, passed) => {
-                        let mut new = Registers::default();
-                        new.clear(code);
-                        memory.stack.enter();
-                        let mut inner = enter(code, Some(passed), new, memory).map_err(fault)?;
-                        for (value, &to) in values.iter().zip(&passed.params) {
-                            pass(*value, &frame, to, &mut inner, memory);
-                        }
-                        waiting.push(std::mem::replace(&mut frame, inner));
+                None => Next::Return,
+            };
+            match (next, inst) {
+                (Next::Fall, Some(inst)) if program.is_of_groups() && yields(inst) => {
+                    self.frame.next += 1;
+                    return Ok(Stop::Yield);
+                }
+                (Next::Fall, _) => self.frame.next += 1,
+                (Next::Exit, _) => return Ok(Stop::End),
+                (Next::Meet, Some(inst)) => {
+                    let mut view = View { frame: &self.frame, item, memory, executed: self.stats.instructions };
+                    match meeting(inst, &mut Concrete, &mut view) {
+                        Some(meeting) => return Ok(Stop::Meet { meeting, results: results(inst) }),
+                        None => self.frame.next += 1,
                     }
                 }
-            }
-            (Next::Return | Next::Call(_), _) => {
-                let Some(outer) = waiting.pop() else { break };
-                let inner = std::mem::replace(&mut frame, outer);
-                give_results(&inner, &mut frame, memory);
-                memory.stack.give_back(inner.before);
-                memory.stack.leave();
-                frame.registers.carry = 0;
-                frame.next += 1;
+                (Next::Trap, _) => return Err(fault(TrapKind::Asked).into()),
+                (Next::Branch(_) | Next::Indexed { .. }, _) => {
+                    let target = target(&self.frame, next).map_err(fault)?;
+                    if target <= self.frame.next {
+                        self.backward(budget, work, address)?;
+                    }
+                    self.frame.next = target;
+                }
+                (Next::Call(called), Some(inst)) => {
+                    self.backward(budget, work, address)?;
+                    self.call(program, item, memory, inst, called).map_err(fault)?;
+                }
+                (Next::Return | Next::Call(_) | Next::Meet, _) => {
+                    let Some(outer) = self.waiting.pop() else { return Ok(Stop::End) };
+                    let inner = std::mem::replace(&mut self.frame, outer);
+                    give_results(&inner, &mut self.frame, memory);
+                    memory.stack.give_back(inner.before);
+                    memory.stack.leave();
+                    self.frame.registers.carry = 0;
+                    self.frame.next += 1;
+                }
             }
         }
     }
-    // What belongs to the kernel is used again by the next item.
-    let outermost = waiting.into_iter().next().unwrap_or(frame);
-    *registers = outermost.registers;
-    Ok(stats)
+
+    fn call(
+        &mut self,
+        program: &'p Program<'p>,
+        item: Item<'_>,
+        memory: &mut Memory<'_>,
+        inst: &Inst,
+        called: Called<u32>,
+    ) -> Result<(), TrapKind> {
+        let number = callee(program, &self.frame, called)?;
+        let mut view = View { frame: &self.frame, item, memory, executed: self.stats.instructions };
+        let values = arguments(inst, &mut Concrete, &mut view);
+        match program.function(number) {
+            Callable::None => return Err(TrapKind::NoFunction),
+            Callable::Builtin(builtin) => {
+                let result = do_builtin(*builtin, &values, &self.frame, memory)?;
+                give_result(result, &mut self.frame, memory);
+                self.frame.next += 1;
+            }
+            Callable::Code(code, passed) => {
+                let mut new = Registers::default();
+                new.clear(code);
+                memory.stack.enter();
+                let mut inner = enter(code, Some(passed), new, memory)?;
+                for (value, &to) in values.iter().zip(&passed.params) {
+                    pass(*value, &self.frame, to, &mut inner, memory);
+                }
+                self.waiting.push(std::mem::replace(&mut self.frame, inner));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Begins a body.
@@ -373,7 +454,8 @@ impl Values for Listed<'_, '_> {
     fn next(&mut self, bytes: u32) -> u64 {
         let base = self.address.next_multiple_of(bytes.into());
         self.address = base.wrapping_add(bytes.into());
-        let held = self.memory.load(Location::Flat { base: words(base), offset: 0 }, bytes as usize);
+        let place = Location::Flat { base: words(base), offset: 0 };
+        let held = self.memory.load(place, bytes as usize, By::default());
         held.unwrap_or_default().iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte))
     }
 
@@ -417,10 +499,19 @@ fn do_builtin(
     }
 }
 
-/// Executes one instruction.
+/// Whether others run behind an instruction: it reads what they may write.
+fn yields(inst: &Inst) -> bool {
+    inst.row().mnemonic != "st" && strength(inst).is_some()
+}
+
+/// Elements of memory.
+type Elements = ArrayVec<[u32; 2], { Vector::MOST }>;
+
+/// Executes one instruction, which has that number in the program.
 fn step(
     inst: &Inst,
     item: Item<'_>,
+    address: usize,
     executed: u64,
     frame: &mut Frame<'_>,
     memory: &mut Memory<'_>,
@@ -431,6 +522,7 @@ fn step(
     }
     let effects = meaning(inst, &mut Concrete, &mut view);
     let types = &frame.code.types;
+    let by = || By { address, strong: strength(inst) };
     for write in effects.writes {
         match write {
             Write::Register(reg, value) => frame.registers.set(reg, whole(value), types),
@@ -440,7 +532,7 @@ fn step(
     match effects.access {
         Some(Access::Load { place, element, into }) => {
             let size = element.bits() as usize / 8;
-            let bytes = memory.load(in_frame(place, frame), size * into.len())?;
+            let bytes = memory.load(in_frame(place, frame), size * into.len(), by())?;
             for (reg, bytes) in into.iter().zip(bytes.chunks_exact(size)) {
                 let Some(reg) = reg else { continue };
                 let value = bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
@@ -451,9 +543,32 @@ fn step(
         }
         Some(Access::Store { place, element, data }) => {
             let size = element.bits() as usize / 8;
-            let bytes = memory.store(in_frame(place, frame), size * data.len())?;
+            let bytes = memory.store(in_frame(place, frame), size * data.len(), by())?;
+            let mut is_changed = false;
             for (bytes, value) in bytes.chunks_exact_mut(size).zip(data) {
-                bytes.copy_from_slice(whole(value).to_le_bytes().split_at(size).0);
+                let value = whole(value).to_le_bytes();
+                let value = value.split_at(size).0;
+                is_changed |= bytes != value;
+                bytes.copy_from_slice(value);
+            }
+            memory.is_changed |= is_changed;
+        }
+        Some(Access::Atomic { place, element, operands, into }) => {
+            let size = element.bits() as usize / 8;
+            let place = in_frame(place, frame);
+            let flushes = memory.is_global(place);
+            let bytes = memory.change(place, size * operands.len(), by(), !inst.has(Token::Exch))?;
+            let value = |bytes: &[u8]| bytes.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
+            let old: Elements = bytes.chunks_exact(size).map(|bytes| words(value(bytes))).collect();
+            let new = atomically(inst, &mut Concrete, &old, &operands, flushes);
+            for (bytes, &new) in bytes.chunks_exact_mut(size).zip(&new) {
+                bytes.copy_from_slice(whole(new).to_le_bytes().split_at(size).0);
+            }
+            memory.is_changed |= new != old;
+            for (reg, old) in into.iter().zip(old) {
+                if let Some(reg) = reg {
+                    frame.registers.set(reg, whole(old), types);
+                }
             }
         }
         Some(Access::Allocate { into, bytes, align }) => {
@@ -467,7 +582,11 @@ fn step(
                 return Err(TrapKind::StackRestored { to });
             }
         }
-        None => {}
+        None => {
+            if let (Some(scope), Some(races)) = (fence(inst), &mut memory.races) {
+                races.fence(memory.item, scope);
+            }
+        }
     }
     Ok(effects.next)
 }

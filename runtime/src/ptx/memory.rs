@@ -1,13 +1,13 @@
 //! The memories that a work item reaches, and the checks on every access.
 
+use halfbyte_abi::meet::{Ordering, Place, Races, Scope, Touch};
 use halfbyte_abi::{Alias, buffer_of};
-use halfbyte_isa::ptx::meaning::{CONST_SPACE, LOCAL_WINDOW, Location, PARAM_WINDOW, WINDOW_BYTES};
+use halfbyte_isa::ptx::meaning::{CONST_SPACE, LOCAL_WINDOW, Location, PARAM_WINDOW, SHARED_WINDOW, WINDOW_BYTES};
 use halfbyte_isa::ptx::types::Space as VariableSpace;
 
 use super::print::Print;
 use super::stack::Stack;
-use super::watch::Watch;
-use crate::buffers::{Buffers, range};
+use crate::buffers::{Buffers, range, range_mut};
 use crate::trap::{Access, Space, TrapKind};
 
 /// All memory of a launch.
@@ -25,8 +25,14 @@ pub(super) struct Memory<'a> {
     pub variables: Vec<Bound>,
     /// The local memory of the item that runs.
     pub stack: Stack,
+    /// The shared memory of the block that runs.
+    pub shared: Vec<u8>,
     /// Looks for races, where the launch asks for that.
-    pub watch: Option<Watch>,
+    pub races: Option<Races>,
+    /// The item that runs, by its number in the launch.
+    pub item: u32,
+    /// Whether anything was written that was not there before.
+    pub is_changed: bool,
     /// Takes what kernels write.
     pub print: Option<Print<'a>>,
 }
@@ -54,11 +60,21 @@ pub(super) fn param_places(params: impl Iterator<Item = (u64, u64)>) -> Vec<u64>
 /// Parameters lie in the first bank of constants.
 const PARAM: Space = Space::Constant(0);
 
+/// What makes an access.
+#[derive(Clone, Copy, Default)]
+pub(super) struct By {
+    /// The instruction, by its number in the program.
+    pub address: usize,
+    /// Of an access that other items may meet: what it orders, and for whom it is meant.
+    pub strong: Option<(Ordering, Scope)>,
+}
+
 /// An address in a space.
 #[derive(Clone, Copy)]
 enum At {
     Global(u64),
     Local(u64),
+    Shared(u64),
     Param(u64),
     /// A parameter by its number, from its start.
     Parameter(u32, u64),
@@ -74,7 +90,7 @@ impl Memory<'_> {
     }
 
     /// The bytes at a place.
-    pub fn load(&mut self, place: Location<u32>, count: usize) -> Result<&[u8], TrapKind> {
+    pub fn load(&mut self, place: Location<u32>, count: usize, by: By) -> Result<&[u8], TrapKind> {
         let at = self.at(Access::Load, place, count)?;
         let out_of_bounds = |space, address| outside(Access::Load, space, address, count);
         match at {
@@ -85,29 +101,99 @@ impl Memory<'_> {
             }
             At::Param(address) => self.at_param(address, count).ok_or(out_of_bounds(PARAM, address)),
             At::Local(address) => self.stack.get(address, count).ok_or(out_of_bounds(Space::Local, address)),
+            At::Shared(address) => {
+                self.in_shared(Access::Load, address, count)?;
+                self.are_initialised(address, count)?;
+                self.note(Place::Shared, address, count, by, [true, false]);
+                Ok(range(&self.shared, address, count).unwrap_or_default())
+            }
             At::Global(address) => {
-                if !self.buffers.allow(Access::Load, address, count) {
-                    return Err(self.buffers.refusal(Access::Load, address, count));
-                }
-                self.note(Access::Load, address, count)?;
+                self.in_global(Access::Load, address, count, by, [true, false])?;
                 Ok(self.buffers.get(address, count).unwrap_or_default())
             }
         }
     }
 
     /// The bytes at a place, to be written.
-    pub fn store(&mut self, place: Location<u32>, count: usize) -> Result<&mut [u8], TrapKind> {
-        let out_of_bounds = |space, address| outside(Access::Store, space, address, count);
+    pub fn store(&mut self, place: Location<u32>, count: usize, by: By) -> Result<&mut [u8], TrapKind> {
         match self.at(Access::Store, place, count)? {
-            At::Parameter(_, address) | At::Param(address) => Err(out_of_bounds(PARAM, address)),
-            At::Local(address) => self.stack.get_mut(address, count).ok_or(out_of_bounds(Space::Local, address)),
+            At::Shared(address) => {
+                self.in_shared(Access::Store, address, count)?;
+                self.note(Place::Shared, address, count, by, [false, true]);
+                Ok(range_mut(&mut self.shared, address, count).unwrap_or_default())
+            }
             At::Global(address) => {
-                if !self.buffers.allow(Access::Store, address, count) {
-                    return Err(self.buffers.refusal(Access::Store, address, count));
-                }
-                self.note(Access::Store, address, count)?;
+                self.in_global(Access::Store, address, count, by, [false, true])?;
                 Ok(self.buffers.get_mut(address, count).unwrap_or_default())
             }
+            At::Local(address) => {
+                let outside = outside(Access::Store, Space::Local, address, count);
+                self.stack.get_mut(address, count).ok_or(outside)
+            }
+            At::Parameter(_, address) | At::Param(address) => Err(outside(Access::Store, PARAM, address, count)),
+        }
+    }
+
+    /// The bytes at a place, to be read and written at once; `reads` says whether what was there matters. Local memory has no
+    /// atomic operations.
+    pub fn change(&mut self, place: Location<u32>, count: usize, by: By, reads: bool) -> Result<&mut [u8], TrapKind> {
+        match self.at(Access::Store, place, count)? {
+            At::Shared(address) => {
+                self.in_shared(Access::Store, address, count)?;
+                if reads {
+                    self.are_initialised(address, count)?;
+                }
+                self.note(Place::Shared, address, count, by, [true, true]);
+                Ok(range_mut(&mut self.shared, address, count).unwrap_or_default())
+            }
+            At::Global(address) => {
+                self.in_global(Access::Store, address, count, by, [true, true])?;
+                Ok(self.buffers.get_mut(address, count).unwrap_or_default())
+            }
+            At::Local(address) => Err(outside(Access::Store, Space::Local, address, count)),
+            At::Parameter(_, address) | At::Param(address) => Err(outside(Access::Store, PARAM, address, count)),
+        }
+    }
+
+    /// Whether shared memory has these bytes.
+    fn in_shared(&self, access: Access, address: u64, count: usize) -> Result<(), TrapKind> {
+        let has = range(&self.shared, address, count).is_some();
+        if has { Ok(()) } else { Err(outside(access, Space::Shared, address, count)) }
+    }
+
+    /// Whether these bytes of shared memory have been written, where that is watched.
+    fn are_initialised(&self, address: u64, count: usize) -> Result<(), TrapKind> {
+        match &self.races {
+            Some(races) if !races.are_written(address, count) => {
+                Err(TrapKind::Uninitialised { address, bytes: count as u32 })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes note of an access to global memory that may be made.
+    fn in_global(
+        &mut self,
+        access: Access,
+        address: u64,
+        count: usize,
+        by: By,
+        how: [bool; 2],
+    ) -> Result<(), TrapKind> {
+        if !self.buffers.allow(access, address, count) {
+            return Err(self.buffers.refusal(access, address, count));
+        }
+        if let (Some((buffer, offset)), true) = (buffer_of(address), self.races.is_some()) {
+            self.note(Place::Buffer(buffer as u32), offset, count, by, how);
+        }
+        Ok(())
+    }
+
+    /// Takes note of an access, where races are looked for.
+    fn note(&mut self, place: Place, offset: u64, count: usize, by: By, [reads, writes]: [bool; 2]) {
+        if let Some(races) = &mut self.races {
+            let By { address, strong } = by;
+            races.access(place, offset, count, Touch { item: self.item, inst: address as u32, writes, reads, strong });
         }
     }
 
@@ -118,7 +204,11 @@ impl Memory<'_> {
         let mut byte = |offset: u64| {
             let address = address.checked_add(offset)?;
             let base = [address as u32, (address >> 32) as u32];
-            self.load(Location::Flat { base, offset: 0 }, 1).ok()?.first().copied().filter(|byte| *byte != 0)
+            self.load(Location::Flat { base, offset: 0 }, 1, By::default())
+                .ok()?
+                .first()
+                .copied()
+                .filter(|byte| *byte != 0)
         };
         let bytes: Vec<u8> = (0..MOST).map_while(&mut byte).collect();
         String::from_utf8_lossy(&bytes).into_owned()
@@ -131,10 +221,9 @@ impl Memory<'_> {
         range(self.params.get(number)?, address - self.param_places.get(number)?, count)
     }
 
-    /// Takes note of an access that may be made, where races are looked for.
-    fn note(&mut self, access: Access, address: u64, count: usize) -> Result<(), TrapKind> {
-        let Some(watch) = &mut self.watch else { return Ok(()) };
-        watch.access(access, address, count, self.buffers.size(address))
+    /// Whether a place is in global memory.
+    pub fn is_global(&self, place: Location<u32>) -> bool {
+        matches!(self.at(Access::Load, place, 1), Ok(At::Global(_)))
     }
 
     /// The address of a place, a multiple of what is accessed. Constant memory is what variables declare there.
@@ -147,10 +236,11 @@ impl Memory<'_> {
             Location::Flat { base, offset } => {
                 let address = plus(base, offset);
                 let within = |window: u64| Some(address.wrapping_sub(window)).filter(|offset| *offset < WINDOW_BYTES);
-                match (within(LOCAL_WINDOW), within(PARAM_WINDOW)) {
-                    (Some(local), _) => (Space::Local, local, At::Local(local)),
-                    (None, Some(param)) => (PARAM, param, At::Param(param)),
-                    (None, None) => (Space::Global, address, At::Global(address)),
+                match (within(LOCAL_WINDOW), within(PARAM_WINDOW), within(SHARED_WINDOW)) {
+                    (Some(local), ..) => (Space::Local, local, At::Local(local)),
+                    (_, Some(param), _) => (PARAM, param, At::Param(param)),
+                    (.., Some(shared)) => (Space::Shared, shared, At::Shared(shared)),
+                    (None, None, None) => (Space::Global, address, At::Global(address)),
                 }
             }
             Location::Global { base, offset } => {
@@ -160,6 +250,10 @@ impl Memory<'_> {
             Location::Local { base, offset } => {
                 let address = plus(base, offset);
                 (Space::Local, address, At::Local(address))
+            }
+            Location::Shared { base: [low, _], offset } => {
+                let address = u64::from(low.wrapping_add_signed(offset));
+                (Space::Shared, address, At::Shared(address))
             }
             Location::Param { base, offset } => {
                 let address = plus(base, offset);

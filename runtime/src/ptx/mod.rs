@@ -1,21 +1,21 @@
 //! PTX: a kernel's instructions as they are read from text, interpreted on the host, one work item after another, or assembled
 //! and run by the CUDA driver.
 //!
-//! Items are independent, so their order shows only in which trap is met first: the lowest item's. There is neither shared
-//! memory nor a barrier in the subset.
+//! Items that meet run in turns, block by block (`group.rs`). Others are independent, so their order shows only in which trap is met first:
+//! the lowest item's.
 //!
 //! All memory has one set of addresses: buffers and variables lie where [`buffer_base`] says, below them local memory, parameters
 //! and functions.
 
 #[cfg_attr(not(feature = "cuda"), path = "no_cuda.rs")]
 mod cuda;
+mod group;
 mod interp;
 mod memory;
 mod print;
 mod program;
 mod stack;
 mod variables;
-mod watch;
 
 use std::collections::BTreeMap;
 use std::mem::take;
@@ -41,16 +41,16 @@ use crate::error::LaunchError;
 use crate::kernel;
 use crate::kernel::{Executable, Machine, OTHER_CODE};
 use crate::launch::{Order, Stats, Work, check_limits};
-use crate::trap::{Fault, Halt, Trap};
+use crate::trap::{Fault, Halt, Trap, TrapKind};
 pub use cuda::device;
-use interp::{Item, Registers};
+use halfbyte_abi::meet::Races;
+use interp::{Item, Registers, Thread};
 use memory::{Memory, param_places};
 pub use print::Print;
 use program::Program;
 use stack::Stack;
 pub use variables::Globals;
 use variables::Variables;
-use watch::Watch;
 
 /// The machine.
 #[derive(Clone, Copy, Debug)]
@@ -103,15 +103,39 @@ fn run_items(
     let program = Program::new(entry);
     let mut registers = Registers::default();
     let mut stats = Stats::default();
+    let size: u32 = shape.block.into_iter().product::<u32>().max(1);
+    if program.is_of_groups() {
+        let (_, bytes) = variables::shared(entry);
+        let bytes = bytes as usize + shape.shared as usize;
+        for first in (0..items).step_by(size as usize) {
+            memory.shared.clear();
+            memory.shared.resize(bytes, 0);
+            if let Some(races) = &mut memory.races {
+                races.begin(first / size);
+            }
+            let of_group = group::run_group(&program, shape, first, size.min(items - first), memory, budget, work)?;
+            stats.issued += of_group.instructions;
+            stats.backward_branches += of_group.backward;
+            (0..size).for_each(|_| done());
+        }
+        work.poll().map_err(|exceeded| (0, exceeded.into()))?;
+        return Ok(stats);
+    }
     for number in 0..items {
-        if let Some(watch) = &mut memory.watch {
-            watch.start(number);
+        memory.item = number;
+        if let Some(races) = memory.races.as_mut().filter(|_| number % size == 0) {
+            races.begin(number / size);
         }
         let item = Item { shape, place: shape.place(number) };
-        let of_item = interp::run_item(&program, item, &mut registers, memory, budget, work);
-        let of_item = of_item.map_err(|halt| (number, halt))?;
-        stats.issued += of_item.instructions;
-        stats.backward_branches += of_item.backward;
+        let thread = Thread::start(&program, take(&mut registers), memory);
+        let mut thread = thread.map_err(|halt| (number, halt))?;
+        thread.run(&program, item, memory, budget, work).map_err(|halt| (number, halt))?;
+        stats.issued += thread.stats.instructions;
+        stats.backward_branches += thread.stats.backward;
+        registers = thread.into_registers();
+        if let Some(race) = memory.races.as_ref().and_then(Races::found) {
+            return Err(group::race_of(race, shape));
+        }
         done();
     }
     work.poll().map_err(|exceeded| (0, exceeded.into()))?;
@@ -131,7 +155,8 @@ pub struct Launch<'a, 'b> {
     pub engine: Engine,
     /// What ends the launch early: limits that are met, or someone who cancels it. A GPU does not look at it.
     pub watchdog: Option<&'a Watchdog>,
-    /// Whether the interpreter looks for races; it then takes eight more bytes of memory for each byte accessed.
+    /// Whether the interpreter looks for races, and for reads of shared memory that nobody has written; it then takes 28 more bytes of memory
+    /// for each byte accessed.
     pub races: bool,
     /// Takes what kernels write with `vprintf`.
     pub print: Option<Print<'a>>,
@@ -226,8 +251,20 @@ impl Executable for isa::Code {
         let param_places = places_of(&entry.params);
         let aliases = aliases(kernel.signature(), args);
         let (buffers, stack) = (take(&mut args.buffers), Stack::default());
-        let (watch, print) = (None, None);
-        let mut memory = Memory { params, aliases, param_places, buffers, variables, stack, watch, print };
+        let (races, print) = (None, None);
+        let mut memory = Memory {
+            params,
+            aliases,
+            param_places,
+            buffers,
+            variables,
+            stack,
+            shared: Vec::new(),
+            races,
+            item: 0,
+            is_changed: false,
+            print,
+        };
         let done = launch(kernel, &self.kernel, order, &mut memory);
         args.buffers = memory.buffers;
         done
@@ -347,7 +384,8 @@ impl Kernel {
     pub fn launch(&self, launch: Launch<'_, '_>) -> Result<Stats, LaunchError> {
         let Launch { shape, args, budget, engine, watchdog, races, print } = launch;
         let kernel = || self.entry().name.clone();
-        let items = shape.items().and_then(|items| shape.check_gpu().map(|()| items));
+        let counts = Shape { shared: 0, ..shape };
+        let items = counts.items().and_then(|items| counts.check_gpu().map(|()| items));
         let items = items.map_err(|error| LaunchError::Shape { kernel: kernel(), error })?;
         let (blocks, found) = (self.entry().blocks, shape.block);
         if !blocks.admits(found) {
@@ -363,7 +401,7 @@ impl Kernel {
             check_limits(watchdog, items, bytes).map_err(exceeded)?;
         }
         let variables = variables::bind(self.entry(), |number| self.variables.buffer(number));
-        let watch = races.then(|| Watch::new(shape));
+        let races = races.then(|| Races::new(shape.block.into_iter().product()));
         let mut held = self.variables.held();
         let alias = |(param, arg): (usize, &Arg<'_>)| match *arg {
             Arg::Alias { of, offset } => Some(Alias { param, of, offset }),
@@ -376,7 +414,19 @@ impl Kernel {
             return Err(LaunchError::Overlap { kernel: kernel(), first, second });
         }
         let (param_places, stack) = (places_of(&self.entry().params), Stack::default());
-        let mut memory = Memory { params, aliases, param_places, buffers, variables, stack, watch, print };
+        let mut memory = Memory {
+            params,
+            aliases,
+            param_places,
+            buffers,
+            variables,
+            stack,
+            shared: Vec::new(),
+            races,
+            item: 0,
+            is_changed: false,
+            print,
+        };
         match engine {
             Engine::Interp => {}
             Engine::Jit { .. } => {
@@ -456,7 +506,10 @@ impl Kernel {
     }
 
     fn trap(&self, shape: &Shape, item: u32, fault: Fault) -> Trap {
-        let Fault { address, kind } = fault;
+        let Fault { address, mut kind } = fault;
+        if let TrapKind::Race { other, .. } = &mut kind {
+            other.loc = Some(self.loc(other.address));
+        }
         Trap {
             kernel: self.code.entry.name.clone(),
             item,

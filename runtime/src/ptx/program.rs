@@ -1,8 +1,9 @@
 //! A kernel and the functions that it calls, made ready to be interpreted.
 
 use halfbyte_isa::ptx::Inst;
+use halfbyte_isa::ptx::meaning::strength;
 use halfbyte_isa::ptx::module::{Body, Builtin, Entry, FunctionCode};
-use halfbyte_isa::ptx::types::Type;
+use halfbyte_isa::ptx::types::{Space, Type};
 
 /// A kernel and its functions.
 pub(super) struct Program<'a> {
@@ -10,6 +11,7 @@ pub(super) struct Program<'a> {
     pub kernel: Code<'a>,
     /// By number; those that are not reached have none.
     functions: Vec<Callable<'a>>,
+    is_of_groups: bool,
 }
 
 /// What may be called.
@@ -63,7 +65,15 @@ impl<'a> Program<'a> {
                 (None, None) => Callable::None,
             };
         }
-        Program { entry, kernel, functions }
+        let meets = |inst: &Inst| inst.meets() || strength(inst).is_some();
+        let is_of_groups = entry.variables.iter().any(|variable| variable.space == Space::Shared)
+            || entry.reached_bodies().flat_map(|body| &body.insts).any(meets);
+        Program { entry, kernel, functions, is_of_groups }
+    }
+
+    /// Whether its items meet, have memory together, or read what others may write meanwhile.
+    pub fn is_of_groups(&self) -> bool {
+        self.is_of_groups
     }
 
     /// What the function of that number is.

@@ -1,5 +1,6 @@
 //! How a launch fails: one of a few kinds, what happened, and where.
 
+use halfbyte_abi::meet::Meets;
 use halfbyte_abi::{Place, Shape, ShapeError};
 use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::eval::{self, Fault};
@@ -30,8 +31,26 @@ pub enum Kind {
     ReadOnly,
     /// Two items that meet in a buffer.
     RaceGlobal,
+    /// Two items that meet in the memory of their block.
+    RaceShared,
+    /// A read of a block's memory that no item of it has written.
+    Uninitialised,
+    /// Items that wait for what nobody does.
+    Deadlock,
     /// More backward branches than an item may take.
     Budget,
+    /// A barrier that does not exist, or whose threads no warps make.
+    BarrierArgument,
+    /// Threads at different barriers, or one at which some never arrive.
+    BarrierDivergence,
+    /// An exchange to which some never come.
+    WarpDivergence,
+    /// A thread that is not in the mask of its own exchange.
+    MemberMask,
+    /// A value of a thread that takes no part.
+    InactiveSource,
+    /// An access that is not within the memory of a block.
+    OutOfBoundsShared,
     /// An instruction that stops the launch.
     Trap,
     /// More than is taken here.
@@ -51,7 +70,16 @@ impl Kind {
             Kind::Misaligned => "misaligned",
             Kind::ReadOnly => "read-only",
             Kind::RaceGlobal => "race-global",
+            Kind::RaceShared => "race-shared",
+            Kind::Uninitialised => "uninitialised-shared",
+            Kind::Deadlock => "deadlock",
             Kind::Budget => "budget",
+            Kind::BarrierArgument => "barrier-argument",
+            Kind::BarrierDivergence => "barrier-divergence",
+            Kind::WarpDivergence => "warp-divergence",
+            Kind::MemberMask => "membermask",
+            Kind::InactiveSource => "inactive-source",
+            Kind::OutOfBoundsShared => "out-of-bounds-shared",
             Kind::Trap => "trap",
             Kind::Limit => "limit",
         }
@@ -61,13 +89,29 @@ impl Kind {
     pub fn of_trap(kind: &TrapKind) -> Kind {
         match kind {
             TrapKind::OutOfBounds { space: Space::Local, .. } => Kind::OutOfBoundsLocal,
+            TrapKind::OutOfBounds { space: Space::Shared, .. } => Kind::OutOfBoundsShared,
             // What constants are named for in memory are buffers too.
             TrapKind::OutOfBounds { space: Space::Global | Space::Constant(_), .. } => Kind::OutOfBoundsGlobal,
             TrapKind::Misaligned { .. } => Kind::Misaligned,
             TrapKind::ReadOnly { .. } => Kind::ReadOnly,
+            TrapKind::Race { space: Space::Shared, .. } => Kind::RaceShared,
             TrapKind::Race { .. } => Kind::RaceGlobal,
+            TrapKind::Uninitialised { .. } => Kind::Uninitialised,
+            TrapKind::Deadlock => Kind::Deadlock,
+            TrapKind::Meets(why) => Kind::of_meeting(*why),
             TrapKind::Budget { .. } => Kind::Budget,
             _ => Kind::Trap,
+        }
+    }
+
+    /// Of an item that cannot meet others as it asks.
+    const fn of_meeting(why: Meets) -> Kind {
+        match why {
+            Meets::BarrierArgument { .. } => Kind::BarrierArgument,
+            Meets::BarrierDivergence => Kind::BarrierDivergence,
+            Meets::SubgroupDivergence => Kind::WarpDivergence,
+            Meets::NotInMask { .. } => Kind::MemberMask,
+            Meets::InactiveSource { .. } => Kind::InactiveSource,
         }
     }
 

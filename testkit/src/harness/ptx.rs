@@ -100,6 +100,7 @@ fn as_it_stands(request: &mut Request, how: &How<'_>, read: &Text, entry: &Entry
         .collect();
     let (budget, races, watchdog) = (request.budget, how.races, how.watchdog);
     let print = how.print;
+    let shape = Shape { shared: request.shared as u32, ..shape };
     let launch = ptx::Launch { budget, races, watchdog, print, ..ptx::Launch::new(shape, &mut args) };
     kernel.launch(launch).map(|_| ()).map_err(|error| of_launch(&error))
 }

@@ -46,6 +46,8 @@ pub const LOCAL_WINDOW: u64 = 1 << 36;
 pub const PARAM_WINDOW: u64 = 2 << 36;
 /// Where functions lie there.
 pub const CODE_WINDOW: u64 = 3 << 36;
+/// Where shared memory lies there.
+pub const SHARED_WINDOW: u64 = 4 << 36;
 /// How many bytes each of these has.
 pub const WINDOW_BYTES: u64 = 1 << 36;
 /// How far functions lie from each other.
@@ -104,6 +106,17 @@ pub enum Access<W: Copy> {
         /// A value an element.
         data: ArrayVec<[W; 2], { Vector::MOST }>,
     },
+    /// Memory becomes what [`atomically`](super::atomically) says.
+    Atomic {
+        /// Where.
+        place: Location<W>,
+        /// The type of an element.
+        element: Type,
+        /// For each element the operands, low word first.
+        operands: ArrayVec<[[W; 2]; 2], { Vector::MOST }>,
+        /// The registers that take what was there, one an element; none where it is not wanted.
+        into: Vector,
+    },
     /// A register becomes the address of so many more bytes of the stack.
     Allocate {
         /// The register.
@@ -159,6 +172,13 @@ pub enum Location<W: Copy> {
     /// The memory of parameters, likewise, by [`PARAM_WINDOW`].
     Param {
         /// A 64-bit address, low word first.
+        base: [W; 2],
+        /// In bytes.
+        offset: i32,
+    },
+    /// Shared memory, likewise, by [`SHARED_WINDOW`].
+    Shared {
+        /// An address of 64 bits, low word first, or of 32.
         base: [W; 2],
         /// In bytes.
         offset: i32,
@@ -224,4 +244,6 @@ pub enum Next<W: Copy> {
     Exit,
     /// The item says that something is wrong.
     Trap,
+    /// It meets other items of its block, as [`meeting`](super::meeting) says, and then to the following instruction.
+    Meet,
 }

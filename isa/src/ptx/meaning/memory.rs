@@ -2,7 +2,7 @@
 
 use arrayvec::ArrayVec;
 
-use super::effects::{CODE_WINDOW, PARAM_WINDOW, WINDOW_BYTES, function_address};
+use super::effects::{PARAM_WINDOW, SHARED_WINDOW, WINDOW_BYTES, function_address};
 use super::{Access, CONST_SPACE, Context, LOCAL_WINDOW, Location, Reader, wide};
 use crate::halu::domain::Domain;
 use crate::ptx::Vector;
@@ -32,7 +32,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.effects.access = Some(Access::Store { place, element: self.inst.element(), data });
     }
 
-    fn place(&mut self, i: usize) -> Option<Location<D::Word>> {
+    pub(super) fn place(&mut self, i: usize) -> Option<Location<D::Word>> {
         let Some(&Operand::Memory(address)) = self.operand(i) else { return None };
         let offset = address.offset;
         let base = match address.base {
@@ -49,6 +49,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
             Some(Space::Const) => Location::Constant { base, offset },
             Some(Space::Local) => Location::Local { base, offset },
             Some(Space::Param) => Location::Param { base, offset },
+            Some(Space::Shared) => Location::Shared { base, offset },
             None => Location::Flat { base, offset },
         })
     }
@@ -72,6 +73,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
             }
             Space::Local => to_window(LOCAL_WINDOW),
             Space::Param => to_window(PARAM_WINDOW),
+            Space::Shared => to_window(SHARED_WINDOW),
         }
     }
 
@@ -85,6 +87,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
             Space::Global | Space::Const => self.in_space(space, address),
             Space::Local => from_window(LOCAL_WINDOW),
             Space::Param => from_window(PARAM_WINDOW),
+            Space::Shared => from_window(SHARED_WINDOW),
         }
     }
 
@@ -125,6 +128,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let window = match self.space() {
             Some(Space::Local) => Some(LOCAL_WINDOW),
             Some(Space::Param) => Some(PARAM_WINDOW),
+            Some(Space::Shared) => Some(SHARED_WINDOW),
             _ => None,
         };
         let is_in = match (window, self.space()) {
@@ -135,7 +139,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
             }
             (None, Some(Space::Const)) => self.read.is_constant(self.d, address),
             (None, Some(_)) => {
-                let windows = wide::constant(self.d, CODE_WINDOW + WINDOW_BYTES);
+                let windows = wide::constant(self.d, SHARED_WINDOW + WINDOW_BYTES);
                 let [is_constant, is_window] =
                     [self.read.is_constant(self.d, address), wide::less(self.d, false, address, windows)];
                 let is_other = self.d.either(is_constant, is_window);

@@ -3,6 +3,7 @@
 //! A file a group; this one dispatches, and reads and writes operands.
 
 mod approx;
+mod atomic;
 mod bits;
 mod carry;
 mod compare;
@@ -13,6 +14,7 @@ mod effects;
 mod float;
 mod half;
 mod integer;
+mod meet;
 mod memory;
 mod mini;
 
@@ -21,11 +23,13 @@ use arrayvec::ArrayVec;
 
 use float::Arith;
 
+pub use atomic::atomically;
 pub use control::arguments;
 pub use effects::{
-    Access, CONST_SPACE, Called, Effects, LOCAL_WINDOW, Location, Next, PARAM_WINDOW, Reader, Value, WINDOW_BYTES,
-    Write, function_address, function_at,
+    Access, CONST_SPACE, Called, Effects, LOCAL_WINDOW, Location, Next, PARAM_WINDOW, Reader, SHARED_WINDOW, Value,
+    WINDOW_BYTES, Write, function_address, function_at,
 };
+pub use meet::{fence, meeting, results, strength};
 
 use super::Opcode;
 use super::inst::Inst;

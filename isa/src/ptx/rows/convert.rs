@@ -178,6 +178,6 @@ convert! {
         "Makes a value of 128 bits of two or four parts, the first one lowest.", "mov.b128 %d, {%a, %b};" "mov.b128 %d, {%a, %b, %c, %e};";
     MOV_UNPACK_B128 "mov" Move &[ty(BITS_128)], &[OperandRow::def("d", Shape::Parts(T)), reg("a", T)], Since::ALWAYS,
         "Takes a value of 128 bits apart, the lowest part first.", "mov.b128 {%d, %e}, %a;" "mov.b128 {%d, _}, %a;";
-    MOV_ADDRESS "mov" Address &[ty(types!(B64 U64 S64))], &[def("d", T), OperandRow::used("a", Shape::Variable)], Since::ALWAYS,
+    MOV_ADDRESS "mov" Address &[ty(types!(B64 U64 S64 B32 U32 S32))], &[def("d", T), OperandRow::used("a", Shape::Variable)], Since::ALWAYS,
         "The address of a variable of the module, in the space where it lies, and so many bytes on.", "mov.u64 %d, g0;" "mov.u64 %d, c0+4;";
 }

@@ -7,6 +7,15 @@ const POLICIES: Since = Since::new(7, 4, 80);
 /// From these on a grid waits for another.
 const GRIDS: Since = Since::new(7, 8, 90);
 
+/// From these on clusters of blocks share a scope.
+const CLUSTERS: Since = Since::new(7, 8, 90);
+/// From these on there are fences between kinds of accesses.
+const PROXIES: Since = Since::new(7, 5, 75);
+/// From these on there are units that copy.
+const ASYNC_PROXIES: Since = Since::new(8, 0, 90);
+/// From these on a fence may order in one direction.
+const HALF_FENCES: Since = Since::new(8, 6, 90);
+
 const LEVEL: Slot = Slot::one_of("level", words!(L1 L2));
 const FIRST_LEVEL: Slot = Slot::one_of("level", words!(L1));
 const KEPT: Slot = Slot::one_of("level", &[since(POLICIES, Token::L2Last), since(POLICIES, Token::L2Normal)]);
@@ -18,13 +27,23 @@ const OTHERS: Slot = Slot::optional("others", words!(L2First L2Unchanged));
 const B64: Slot = ty(types!(B64));
 const SLEEP: Slot = ty(types!(U32));
 const GRID: Slot = Slot::one_of("what", words!(LaunchDependents Wait));
-const SCOPE: Slot = Slot::one_of("scope", words!(Cta Gpu Sys));
+const SCOPE: Slot =
+    Slot::one_of("scope", &[word(Token::Cta), since(CLUSTERS, Token::Cluster), word(Token::Gpu), word(Token::Sys)]);
 const LEVELS: Slot = Slot::one_of("scope", words!(Cta GlobalLevel Sys));
-const FENCE: Slot = Slot::optional("order", words!(SequentiallyConsistent AcquireRelease));
+const FENCE: Slot = Slot::optional(
+    "order",
+    &[
+        word(Token::SequentiallyConsistent),
+        word(Token::AcquireRelease),
+        since(HALF_FENCES, Token::Acquire),
+        since(HALF_FENCES, Token::Release),
+    ],
+);
 
 const POLICY: OperandRow = def("d", Ty::Is(Type::U64));
 const AT: &[OperandRow] = &[OperandRow::used("a", Shape::Memory)];
 const FETCH: &str = "Says that memory at `a` will be wanted. It changes nothing else: `a` may be any address.";
+const PROXY_DOC: &str = "Orders accesses of one kind behind those of another, as by textures or by units that copy. To accesses of threads it is nothing.";
 const ORDER: &str = "Orders what a thread does in memory before it and after it, for other threads to see. To a work item that shares nothing it is nothing.";
 
 macro_rules! hints {
@@ -54,6 +73,8 @@ hints! {
         "Lets grids that depend on this one start, or waits for those that this one depends on. One that is launched alone has none.", "griddepcontrol.wait;";
     MEMBAR "membar" &[LEVELS], &[], Since::ALWAYS, ORDER, "membar.gl;";
     FENCE_OF_ORDER "fence" &[FENCE, SCOPE], &[], Since::ALWAYS, ORDER, "fence.acq_rel.gpu;";
+    FENCE_PROXY "fence" &[Slot::one_of("proxy", words!(Proxy)), Slot::one_of("which", words!(Alias)) ], &[], PROXIES, PROXY_DOC, "fence.proxy.alias;";
+    FENCE_PROXY_ASYNC "fence" &[Slot::one_of("proxy", words!(Proxy)), Slot::one_of("which", words!(Async)), Slot::optional("space", words!(Global SharedCta))], &[], ASYNC_PROXIES, PROXY_DOC, "fence.proxy.async.global;";
     CREATEPOLICY "createpolicy" &[FRACTIONAL, CHOSEN, OTHERS, B64], &[POLICY], POLICIES,
         "Makes a policy for the second level of the caches. Here it is zero, for no policy changes a value.", "createpolicy.fractional.L2::evict_last.b64 %d;";
     CREATEPOLICY_OF "createpolicy" &[FRACTIONAL, CHOSEN, OTHERS, B64], &[POLICY, value("f", Ty::Is(Type::F32))], POLICIES,

@@ -47,13 +47,34 @@ const ALL_WORDS: &[Choice] = words_and_128_bits!(BYTES_16);
 const SYSTEM_WORDS: &[Choice] = words_and_128_bits!(BYTES_16_OF_SYSTEM);
 const WORDS: &[Choice] = types!(B8 B16 B32 B64 U8 U16 U32 U64 S8 S16 S32 S64 F32 F64);
 const WIDE_WORDS: &[Choice] = types!(B32 B64 U32 U64 S32 S64 F32 F64);
-const LOAD_SPACE: Slot = Slot::optional("space", words!(Global Const Local));
-const STORE_SPACE: Slot = Slot::optional("space", words!(Global Local));
+const LOAD_SPACE: Slot = Slot::optional(
+    "space",
+    &[
+        word(Token::Global),
+        word(Token::Const),
+        word(Token::Local),
+        word(Token::Shared),
+        since(OF_BLOCK, Token::SharedCta),
+    ],
+);
+const STORE_SPACE: Slot = Slot::optional(
+    "space",
+    &[word(Token::Global), word(Token::Local), word(Token::Shared), since(OF_BLOCK, Token::SharedCta)],
+);
 const GLOBAL: Slot = Slot::one_of("space", words!(Global));
-const MAYBE_GLOBAL: Slot = Slot::optional("space", words!(Global));
+const ORDERED_SPACE: Slot =
+    Slot::optional("space", &[word(Token::Global), word(Token::Shared), since(OF_BLOCK, Token::SharedCta)]);
+const GLOBAL_IF_ANY: Slot = Slot::optional("space", words!(Global));
 const SPACE: Slot = Slot::one_of(
     "space",
-    &[word(Token::Global), word(Token::Const), word(Token::Local), since(PARAMETERS, Token::Param)],
+    &[
+        word(Token::Global),
+        word(Token::Const),
+        word(Token::Local),
+        word(Token::Shared),
+        since(OF_BLOCK, Token::SharedCta),
+        since(PARAMETERS, Token::Param),
+    ],
 );
 const ASKED_SPACE: Slot = Slot::one_of(
     "space",
@@ -62,6 +83,7 @@ const ASKED_SPACE: Slot = Slot::one_of(
         word(Token::Const),
         word(Token::Local),
         word(Token::Shared),
+        since(OF_BLOCK, Token::SharedCta),
         since(PARAMETERS, Token::Param),
     ],
 );
@@ -145,23 +167,20 @@ const UP_TO_16: &[[&[Token]; 2]] = &[[&[Token::V4], WIDE_TYPES], ONE_128];
 /// One register of 128 bits.
 const ONE_128: [&[Token]; 2] = [&[Token::V2, Token::V4], &[Token::Type(Type::B128)]];
 /// The same, and what is said of levels only of global memory.
-const UP_TO_16_LEVELS: &[[&[Token]; 2]] = &[
-    [&[Token::V4], WIDE_TYPES],
-    ONE_128,
-    [
-        &[Token::Local, Token::Const],
-        &[
-            Token::CacheHint,
-            Token::Prefetch64,
-            Token::Prefetch128,
-            Token::Prefetch256,
-            Token::L1Normal,
-            Token::L1Unchanged,
-            Token::L1First,
-            Token::L1Last,
-            Token::L1NoAllocate,
-        ],
-    ],
+const UP_TO_16_LEVELS: &[[&[Token]; 2]] = &[[&[Token::V4], WIDE_TYPES], ONE_128, [ELSEWHERE, OF_LEVELS]];
+/// What is said of levels only of global memory.
+const LEVELS_OF_GLOBAL: &[[&[Token]; 2]] = &[[ELSEWHERE, OF_LEVELS]];
+const ELSEWHERE: &[Token] = &[Token::Local, Token::Const, Token::Shared, Token::SharedCta];
+const OF_LEVELS: &[Token] = &[
+    Token::CacheHint,
+    Token::Prefetch64,
+    Token::Prefetch128,
+    Token::Prefetch256,
+    Token::L1Normal,
+    Token::L1Unchanged,
+    Token::L1First,
+    Token::L1Last,
+    Token::L1NoAllocate,
 ];
 /// 32 bytes.
 const ALL_32: &[[&[Token]; 2]] = &[
@@ -211,13 +230,13 @@ memory! {
         PARAMETER, "ld.param.u64 %d, [p0];" "ld.param.v4.u8 {%d, %e, %f, _}, [p0+4];";
     LD "ld" Memory &[WEAK, LOAD_SPACE, LOAD_CACHE, HINT, PREFETCH, ELEMENTS, ty(ALL_WORDS)], UP_TO_16_LEVELS, &[TO, ADDRESS, POLICY], ANY,
         LOAD, "ld.global.b32 %d, [%a+16];" "ld.const.u8 %d, [c0+3];" "ld.global.v2.u8 {%d, %e}, [%a];" "ld.global.cg.b32 %d, [%a];" "ld.global.b128 %d, [%a];";
-    LD_VOLATILE "ld" Memory &[VOLATILE, MAYBE_GLOBAL, PREFETCH, ELEMENTS, ty(ALL_WORDS)], UP_TO_16, &[TO, ADDRESS], ANY,
+    LD_VOLATILE "ld" Memory &[VOLATILE, ORDERED_SPACE, PREFETCH, ELEMENTS, ty(ALL_WORDS)], UP_TO_16_LEVELS, &[TO, ADDRESS], ANY,
         ORDERED, "ld.volatile.global.u32 %d, [%a];";
-    LD_ORDERED "ld" Memory &[LOAD_ORDER, SCOPE, MAYBE_GLOBAL, EVICTION, HINT, PREFETCH, ELEMENTS, ty(WORDS)], UP_TO_16, &[TO, ADDRESS, POLICY], ANY,
+    LD_ORDERED "ld" Memory &[LOAD_ORDER, SCOPE, ORDERED_SPACE, EVICTION, HINT, PREFETCH, ELEMENTS, ty(WORDS)], UP_TO_16_LEVELS, &[TO, ADDRESS, POLICY], ANY,
         ORDERED, "ld.acquire.gpu.global.u32 %d, [%a];";
-    LD_ORDERED_B128 "ld" Memory &[LOAD_ORDER, SCOPE_128, MAYBE_GLOBAL, EVICTION, HINT, PREFETCH, ty(BITS_128)], &[], &[TO, ADDRESS, POLICY], ANY,
+    LD_ORDERED_B128 "ld" Memory &[LOAD_ORDER, SCOPE_128, ORDERED_SPACE, EVICTION, HINT, PREFETCH, ty(BITS_128)], LEVELS_OF_GLOBAL, &[TO, ADDRESS, POLICY], ANY,
         ORDERED, "ld.relaxed.gpu.global.b128 %d, [%a];";
-    LD_MMIO "ld" Memory &[MMIO, RELAXED, OF_SYSTEM, MAYBE_GLOBAL, ty(SYSTEM_WORDS)], &[], &[TO, ADDRESS], ANY,
+    LD_MMIO "ld" Memory &[MMIO, RELAXED, OF_SYSTEM, GLOBAL_IF_ANY, ty(SYSTEM_WORDS)], &[], &[TO, ADDRESS], ANY,
         ORDERED, "ld.mmio.relaxed.sys.global.u32 %d, [%a];";
     LD_WIDE "ld" Memory &[WEAK, GLOBAL, EVICTION, SECOND_EVICTION, HINT, PREFETCH, WIDE_ELEMENTS, ty(WIDE_WORDS)], ALL_32, &[TO, ADDRESS, POLICY], BYTES_32,
         LOAD, "ld.global.v4.b64 {%d, %e, %f, _}, [%a];";
@@ -225,17 +244,17 @@ memory! {
         READ, "ld.global.nc.b32 %d, [%a];" "ld.global.nc.v4.b32 {%d, %e, %f, %g}, [%a];";
     LD_NC_WIDE "ld" Memory &[GLOBAL, READ_ONLY, EVICTION, SECOND_EVICTION, HINT, PREFETCH, WIDE_ELEMENTS, ty(WIDE_WORDS)], ALL_32, &[TO, ADDRESS, POLICY], BYTES_32,
         READ, "ld.global.nc.v4.b64 {%d, %e, %f, _}, [%a];";
-    LDU "ldu" Memory &[MAYBE_GLOBAL, ELEMENTS, ty(ALL_WORDS)], UP_TO_16, &[TO, ADDRESS], ANY,
+    LDU "ldu" Memory &[GLOBAL_IF_ANY, ELEMENTS, ty(ALL_WORDS)], UP_TO_16, &[TO, ADDRESS], ANY,
         SHARED_BY_ALL, "ldu.global.u32 %d, [%a];";
     ST "st" Memory &[WEAK, STORE_SPACE, STORE_CACHE, HINT, ELEMENTS, ty(ALL_WORDS)], UP_TO_16_LEVELS, &[ADDRESS, FROM, POLICY], ANY,
         STORE, "st.global.b32 [%a-4], %b;" "st.global.v2.b32 [%a], {%b, %c};" "st.global.wt.b32 [%a], %b;" "st.global.b128 [%a], %b;";
-    ST_VOLATILE "st" Memory &[VOLATILE, MAYBE_GLOBAL, ELEMENTS, ty(ALL_WORDS)], UP_TO_16, &[ADDRESS, FROM], ANY,
+    ST_VOLATILE "st" Memory &[VOLATILE, ORDERED_SPACE, ELEMENTS, ty(ALL_WORDS)], UP_TO_16_LEVELS, &[ADDRESS, FROM], ANY,
         STORED_ORDERED, "st.volatile.global.u32 [%a], %b;";
-    ST_ORDERED "st" Memory &[STORE_ORDER, SCOPE, MAYBE_GLOBAL, EVICTION, HINT, ELEMENTS, ty(WORDS)], UP_TO_16, &[ADDRESS, FROM, POLICY], ANY,
+    ST_ORDERED "st" Memory &[STORE_ORDER, SCOPE, ORDERED_SPACE, EVICTION, HINT, ELEMENTS, ty(WORDS)], UP_TO_16_LEVELS, &[ADDRESS, FROM, POLICY], ANY,
         STORED_ORDERED, "st.release.gpu.global.u32 [%a], %b;";
-    ST_ORDERED_B128 "st" Memory &[STORE_ORDER, SCOPE_128, MAYBE_GLOBAL, EVICTION, HINT, ty(BITS_128)], &[], &[ADDRESS, FROM, POLICY], ANY,
+    ST_ORDERED_B128 "st" Memory &[STORE_ORDER, SCOPE_128, ORDERED_SPACE, EVICTION, HINT, ty(BITS_128)], LEVELS_OF_GLOBAL, &[ADDRESS, FROM, POLICY], ANY,
         STORED_ORDERED, "st.relaxed.gpu.global.b128 [%a], %b;";
-    ST_MMIO "st" Memory &[MMIO, RELAXED, OF_SYSTEM, MAYBE_GLOBAL, ty(SYSTEM_WORDS)], &[], &[ADDRESS, FROM], ANY,
+    ST_MMIO "st" Memory &[MMIO, RELAXED, OF_SYSTEM, GLOBAL_IF_ANY, ty(SYSTEM_WORDS)], &[], &[ADDRESS, FROM], ANY,
         STORED_ORDERED, "st.mmio.relaxed.sys.global.u32 [%a], %b;";
     ST_WIDE "st" Memory &[WEAK, GLOBAL, EVICTION, SECOND_EVICTION, HINT, WIDE_ELEMENTS, ty(WIDE_WORDS)], ALL_32, &[ADDRESS, FROM, POLICY], BYTES_32,
         STORE, "st.global.v4.b64 [%a], {%b, %c, %e, %f};";

@@ -1,6 +1,7 @@
 //! The rows of PTX, a file a family, and the places that they share.
 
 pub mod approx;
+pub mod atomic;
 pub mod bits;
 pub mod compare;
 pub mod control;
@@ -10,6 +11,7 @@ pub mod float;
 pub mod half;
 pub mod hints;
 pub mod integer;
+pub mod meet;
 pub mod memory;
 pub mod video;
 
@@ -80,6 +82,8 @@ const MIXED: Since = Since::new(8, 6, 100);
 /// From these on signs are combined by minimum and maximum.
 const XORSIGNS: Since = Since::new(7, 2, 86);
 
+/// From these on shared memory may be named as that of the block.
+const OF_BLOCK: Since = Since::new(7, 8, 75);
 /// From these on registers have 128 bits.
 const BYTES_16: Since = Since::new(8, 3, 75);
 const BITS_128: &[Choice] = &[since(BYTES_16, Token::Type(Type::B128))];

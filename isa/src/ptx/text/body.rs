@@ -114,7 +114,10 @@ impl<'a> Reader<'a> {
                 _ => self.about_debugging(word)?,
             }
         }
-        let Code { body, locs, sources } = self.code(names)?;
+        self.of_body.clear();
+        let code = self.code(names);
+        self.forget_variables();
+        let Code { body, locs, sources } = code?;
         let (name, variables, functions) = (name.to_owned(), Variables::default(), Functions::default());
         Ok((Entry { name, linkage, params, blocks, hints, body, variables, functions }, locs, sources))
     }
@@ -218,6 +221,7 @@ impl<'a> Reader<'a> {
             Token::Dotted("reg") => self.registers(names).map(|()| None),
             Token::Dotted("local") => self.frame_variables(Space::Local, names).map(|()| None),
             Token::Dotted("param") => self.frame_variables(Space::Param, names).map(|()| None),
+            Token::Dotted("shared") => self.shared_variables(false).map(|()| None),
             Token::Dotted("pragma") => {
                 let text = self.pragma()?;
                 names.pragma(place, text);

@@ -263,13 +263,28 @@ impl<'a> Reader<'a> {
                 self.bump()?;
                 let base = names.base(name).or_else(|| self.variable(name).map(Base::Variable));
                 Ok(match (base, self.function_of(name)) {
-                    (Some(base), _) => Raw::Address(name, address_of(base, self.offset()?)),
+                    (Some(base), _) => {
+                        let element = self.element_offset(base)?;
+                        Raw::Address(name, address_of(base, element.wrapping_add(self.offset()?)))
+                    }
                     (None, Some(function)) => Raw::Address(name, Operand::Function(function)),
                     (None, None) => return self.after_name(name),
                 })
             }
             _ => Err(self.expected("an operand")),
         }
+    }
+
+    /// `[3]` after a variable of the file: where the element is, in bytes.
+    fn element_offset(&mut self, base: Base) -> Result<i32, Error> {
+        let Base::Variable(var) = base else { return Ok(0) };
+        if !self.accept('[')? {
+            return Ok(0);
+        }
+        let size = self.variables.get(var.number as usize).map_or(1, |variable| variable.ty.bits() / 8);
+        let offset = self.bytes(size)?;
+        self.expect(']', "`]`")?;
+        Ok(offset)
     }
 
     /// What may follow a register, or `_`: a suffix, or a second predicate.
@@ -379,11 +394,16 @@ impl<'a> Reader<'a> {
         if !plus && !minus {
             return Ok(0);
         }
+        self.bytes(1)
+    }
+
+    /// A number of elements of so many bytes, in bytes.
+    fn bytes(&mut self, size: u32) -> Result<i32, Error> {
         let at = self.ahead.at;
         let literal = self.constant()?;
-        let offset = literal.integer().map_err(|kind| Error { at, kind })?;
-        i32::try_from(offset).map_err(|_| {
-            let kind = ErrorKind::Range { number: offset.to_string(), ty: "an offset of 32 bits".to_owned() };
+        let count = literal.integer().map_err(|kind| Error { at, kind })?;
+        i32::try_from(count.saturating_mul(size.into())).map_err(|_| {
+            let kind = ErrorKind::Range { number: count.to_string(), ty: "an offset of 32 bits".to_owned() };
             Error { at, kind }
         })
     }

@@ -5,9 +5,8 @@ use super::error::ErrorKind;
 /// What an instruction is that there is none of here.
 pub(super) fn instruction(mnemonic: &str) -> Option<ErrorKind> {
     let what = match mnemonic {
-        "bar" | "barrier" | "mbarrier" => "a barrier",
-        "shfl" | "vote" | "match" | "activemask" | "redux" | "elect" => "an exchange between threads",
-        "atom" | "red" | "multimem" => "an atomic operation",
+        "mbarrier" => "a barrier",
+        "multimem" => "an atomic operation",
         "tex" | "tld4" | "txq" | "istypep" => "a texture",
         "suld" | "sust" | "sured" | "suq" => "a surface",
         "mma" | "wmma" | "wgmma" | "tcgen05" | "ldmatrix" | "stmatrix" | "movmatrix" => "a matrix operation",
@@ -25,8 +24,7 @@ pub(super) fn instruction(mnemonic: &str) -> Option<ErrorKind> {
 /// What a word after a mnemonic asks for that there is none of here.
 pub(super) fn word(mnemonic: &str, word: &str) -> Option<ErrorKind> {
     let what = match word {
-        "shared" if mnemonic == "isspacep" => return None,
-        "shared" | "shared::cta" | "shared::cluster" => "shared memory",
+        "shared::cluster" => "shared memory",
         "unified" => "an operation of the caches",
         "scaled" if mnemonic == "cvt" => "a conversion of newer machines",
         "oob" => "a type of newer machines",

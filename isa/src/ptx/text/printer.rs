@@ -200,6 +200,9 @@ impl Printer {
         self.all(&[linkage(variable.linkage), ".", variable.space.name()]);
         self.align(variable.align);
         self.all(&[" .", variable.ty.name(), " ", &variable.name]);
+        if variable.linkage == Linkage::Extern {
+            self.out.push_str("[]");
+        }
         self.count(variable.count);
         // What follows the last that is not zero is zero unsaid.
         let size = (variable.ty.bits() / 8) as usize;
@@ -555,5 +558,6 @@ const fn linkage(linkage: Linkage) -> &'static str {
         Linkage::Visible => ".visible ",
         Linkage::Weak => ".weak ",
         Linkage::Common => ".common ",
+        Linkage::Extern => ".extern ",
     }
 }

@@ -28,6 +28,7 @@ pub(super) fn read(text: &str) -> Result<Text, Vec<Error>> {
         files: Vec::new(),
         variables: Vec::new(),
         vars: HashMap::new(),
+        of_body: Vec::new(),
         outside: HashMap::new(),
         noted: Vec::new(),
         functions: Declared::default(),
@@ -61,6 +62,8 @@ pub(super) struct Reader<'a> {
     pub(super) variables: Vec<Variable>,
     /// By name.
     pub(super) vars: HashMap<&'a str, Var>,
+    /// The names that the body at hand has given variables, with what they were before.
+    pub(super) of_body: Vec<(&'a str, Option<Var>)>,
     /// The names of what is defined in another file or is not supported, and what is to be said where one is named.
     outside: HashMap<&'a str, ErrorKind>,
     /// Those names that were noted in the kernel at hand, and what they meant before.
@@ -356,6 +359,7 @@ impl<'a> Reader<'a> {
             "extern" => return self.defined_elsewhere(text),
             "entry" => return self.entry(Linkage::Plain, text),
             "func" => return self.function(Linkage::Plain, text),
+            "shared" => return self.shared_variables(false).or_else(|error| self.recover_variable(error)),
             _ => match space(word) {
                 Some(space) => {
                     return self.variables(Linkage::Plain, space, text).or_else(|e| self.recover_variable(e));
@@ -367,6 +371,7 @@ impl<'a> Reader<'a> {
         match self.ahead.token {
             Token::Dotted("entry") => self.entry(linkage, text),
             Token::Dotted("func") => self.function(linkage, text),
+            Token::Dotted("shared") => self.shared_variables(false).or_else(|error| self.recover_variable(error)),
             Token::Dotted(word) => match space(word) {
                 Some(space) => self.variables(linkage, space, text).or_else(|error| self.recover_variable(error)),
                 None => Err(self.error(outside::directive(word))),
@@ -382,7 +387,8 @@ impl<'a> Reader<'a> {
             return self.function(Linkage::Plain, text);
         }
         match self.ahead.token {
-            Token::Dotted("global" | "const" | "shared") => {
+            Token::Dotted("shared") => self.shared_variables(true).or_else(|error| self.recover_variable(error)),
+            Token::Dotted("global" | "const") => {
                 while let Token::Dotted(word) = self.ahead.token {
                     self.bump()?;
                     if word == "align" {

@@ -69,6 +69,69 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// `.shared .align 16 .b8 a[64], b;`, of a file or of a body; or, after `.extern`, `.shared .align 16 .b8 rest[];`: all such begin behind
+    /// the others, and the launch says how many bytes they have.
+    pub(super) fn shared_variables(&mut self, is_extern: bool) -> Result<(), Error> {
+        self.bump()?;
+        let (mut ty, mut align) = (None, None);
+        while let Token::Dotted(word) = self.ahead.token {
+            match word {
+                "align" if align.is_none() => {
+                    self.bump()?;
+                    align = Some(self.power_of_two(MAX_ALIGN)?);
+                }
+                _ if ty.is_some() => break,
+                _ => ty = Some(self.ty()?),
+            }
+        }
+        let Some(ty) = ty.filter(|ty| ty.bits() >= 8) else { return Err(self.expected("a type")) };
+        loop {
+            let at = self.ahead.at;
+            let name = self.name("the name of a variable")?;
+            let size = ty.bits() / 8;
+            let mut count = None;
+            let mut is_open = false;
+            while self.accept('[')? {
+                if self.ahead.token == Token::Punct(']') {
+                    is_open = true;
+                } else {
+                    let more = self.number()?;
+                    count = Some(count.unwrap_or(1u32).saturating_mul(more));
+                }
+                self.expect(']', "`]`")?;
+            }
+            if is_open != is_extern {
+                let missing = if is_extern { "`[]`" } else { "the number of elements" };
+                return Err(Error { at, kind: ErrorKind::Expected { expected: missing, found: name.to_owned() } });
+            }
+            let bytes = if is_extern { 0 } else { count.unwrap_or(1).saturating_mul(size) };
+            if bytes > Space::Shared.most_bytes() {
+                return Err(Error { at, kind: ErrorKind::Variables(Space::Shared) });
+            }
+            let space = Space::Shared;
+            let before = self.vars.insert(name, Var { number: self.variables.len() as u32, space });
+            self.of_body.push((name, before));
+            let linkage = if is_extern { Linkage::Extern } else { Linkage::Plain };
+            let count = if is_extern { None } else { count };
+            let bytes = vec![0; bytes as usize].into();
+            let (name, addresses) = (name.to_owned(), Vec::new());
+            self.variables.push(Variable { name, space, linkage, ty, count, align, bytes, addresses });
+            if !self.accept(',')? {
+                return self.expect(';', "`,` or `;`");
+            }
+        }
+    }
+
+    /// Forgets the names of the variables that the body at hand has declared.
+    pub(super) fn forget_variables(&mut self) {
+        while let Some((name, before)) = self.of_body.pop() {
+            match before {
+                Some(var) => self.vars.insert(name, var),
+                None => self.vars.remove(name),
+            };
+        }
+    }
+
     /// How many elements the variable has whose name stands at a place, and what is in them.
     fn contents(&mut self, space: Space, ty: Type, at: Loc) -> Result<Contents, Error> {
         let size = ty.bits() / 8;

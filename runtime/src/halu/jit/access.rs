@@ -88,7 +88,7 @@ impl Shared {
                 let left = self.constants.get(usize::try_from(address).ok()?..)?;
                 Some((left.as_ptr().cast_mut(), left.len() as u64))
             }
-            Space::Constant(_) | Space::Local => None,
+            Space::Constant(_) | Space::Local | Space::Shared => None,
         }
     }
 }
@@ -133,7 +133,9 @@ impl Site {
     fn at(&self, base: u64, offset: u32) -> u64 {
         match self.space {
             Space::Constant(_) => offset.wrapping_add_signed(self.imm).into(),
-            Space::Global | Space::Local => base.wrapping_add(offset.into()).wrapping_add_signed(self.imm.into()),
+            Space::Global | Space::Local | Space::Shared => {
+                base.wrapping_add(offset.into()).wrapping_add_signed(self.imm.into())
+            }
         }
     }
 

@@ -1,0 +1,169 @@
+//! What lanes of a subgroup that have come together give each other.
+
+use super::{Exchange, Reduce, SUBGROUP, Shuffle, Vote};
+
+/// What each lane of a subgroup brings; none of those that do not take part.
+pub(super) type Lanes = [Option<Exchange<u32, bool>>; SUBGROUP as usize];
+
+/// Whether two lanes take part in one exchange.
+pub(super) fn is_alike(a: Exchange<u32, bool>, b: Exchange<u32, bool>) -> bool {
+    match (a, b) {
+        (Exchange::Shuffle { mode: a, .. }, Exchange::Shuffle { mode: b, .. }) => a == b,
+        (Exchange::Vote(a, _), Exchange::Vote(b, _)) => a == b,
+        (Exchange::Match { all: a, .. }, Exchange::Match { all: b, .. }) => a == b,
+        (Exchange::Reduce(a, _), Exchange::Reduce(b, _)) => a == b,
+        (a, b) => a == b,
+    }
+}
+
+/// The lanes of which something holds.
+fn mask_of(lanes: &Lanes, is: impl Fn(Exchange<u32, bool>) -> bool) -> u32 {
+    let holds = lanes.iter().enumerate().filter(|(_, of)| of.is_some_and(&is));
+    holds.fold(0, |mask, (lane, _)| mask | 1 << lane)
+}
+
+/// The lane that a shuffle takes a value of, and whether that is within the segment.
+fn source(mode: Shuffle, lane: u32, by: u32, segment: u32) -> (u32, bool) {
+    let (by, clamp, kept) = (by & 31, segment & 31, segment >> 8 & 31);
+    let (least, most) = (lane & kept, lane & kept | clamp & !kept & 31);
+    let (from, is_within) = match mode {
+        Shuffle::Up => (lane.wrapping_sub(by), lane as i32 - by as i32 >= most as i32),
+        Shuffle::Down => (lane + by, lane + by <= most),
+        Shuffle::Xor => (lane ^ by, (lane ^ by) <= most),
+        Shuffle::Index => (least | by & !kept & 31, (least | by & !kept & 31) <= most),
+    };
+    (if is_within { from } else { lane }, is_within)
+}
+
+/// What a lane is given: a number, and an answer beside it. Where a lane has nothing to give, that lane.
+pub(super) fn result(lane: u32, exchange: Exchange<u32, bool>, mask: u32, lanes: &Lanes) -> Result<[u64; 2], u32> {
+    let every = || mask_of(lanes, |_| true);
+    Ok(match exchange {
+        // Those who ask which lanes are here are let go without the others.
+        Exchange::None | Exchange::Active => [0; 2],
+        Exchange::Shuffle { mode, by, segment, .. } => {
+            let (from, is_within) = source(mode, lane, by, segment);
+            match lanes.get(from as usize) {
+                Some(Some(Exchange::Shuffle { value, .. })) => [(*value).into(), is_within.into()],
+                _ => return Err(from),
+            }
+        }
+        Exchange::Vote(vote, _) => {
+            let yes = mask_of(lanes, |of| matches!(of, Exchange::Vote(_, true)));
+            let answer = match vote {
+                Vote::All => u32::from(yes == every()),
+                Vote::Any => u32::from(yes != 0),
+                Vote::Uniform => u32::from(yes == every() || yes == 0),
+                Vote::Ballot => yes,
+            };
+            [answer.into(), 0]
+        }
+        Exchange::Match { all, value } => {
+            let same = mask_of(lanes, |of| matches!(of, Exchange::Match { value: other, .. } if other == value));
+            match (all, same == every()) {
+                (false, _) => [same.into(), 0],
+                (true, true) => [same.into(), 1],
+                (true, false) => [0, 0],
+            }
+        }
+        Exchange::Reduce(reduce, _) => {
+            let values = lanes.iter().filter_map(|of| match of {
+                Some(Exchange::Reduce(_, value)) => Some(*value),
+                _ => None,
+            });
+            [values.reduce(|a, b| reduce.of(a, b)).unwrap_or_default().into(), 0]
+        }
+        Exchange::Elect => {
+            let leader = mask.trailing_zeros();
+            [leader.into(), u64::from(lane == leader)]
+        }
+    })
+}
+
+impl Reduce {
+    /// Two values put together.
+    pub const fn of(self, a: u32, b: u32) -> u32 {
+        let signed = (a as i32) < (b as i32);
+        match self {
+            Reduce::Add => a.wrapping_add(b),
+            Reduce::Min { signed: true } => {
+                if signed {
+                    a
+                } else {
+                    b
+                }
+            }
+            Reduce::Max { signed: true } => {
+                if signed {
+                    b
+                } else {
+                    a
+                }
+            }
+            Reduce::Min { signed: false } => {
+                if a < b {
+                    a
+                } else {
+                    b
+                }
+            }
+            Reduce::Max { signed: false } => {
+                if a < b {
+                    b
+                } else {
+                    a
+                }
+            }
+            Reduce::And => a & b,
+            Reduce::Or => a | b,
+            Reduce::Xor => a ^ b,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_segments_of_a_width_are_those_of_cuda() {
+        for width in [1, 2, 4, 8, 16, 32u32] {
+            for lane in 0..SUBGROUP {
+                let base = lane / width * width;
+                for by in 0..SUBGROUP {
+                    let down = (lane % width + by < width).then_some(lane + by);
+                    let up = (lane % width >= by).then(|| lane - by);
+                    let at = Some(base + by % width);
+                    let segment = (SUBGROUP - width) << 8;
+                    for (mode, segment, expected) in [
+                        (Shuffle::Down, segment | 31, down),
+                        (Shuffle::Up, segment, up),
+                        (Shuffle::Index, segment | 31, at),
+                    ] {
+                        let expected = (expected.unwrap_or(lane), expected.is_some());
+                        assert_eq!(source(mode, lane, by, segment), expected, "{mode:?} {width} {lane} {by}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_lane_that_takes_no_part_has_nothing_to_give() {
+        let give = |value| Exchange::Shuffle { mode: Shuffle::Xor, value, by: 1, segment: 31 };
+        let mut lanes = [None; SUBGROUP as usize];
+        (lanes[4], lanes[5], lanes[6]) = (Some(give(40)), Some(give(50)), Some(give(60)));
+        assert_eq!(result(4, give(40), !0, &lanes), Ok([50, 1]));
+        assert_eq!(result(6, give(60), !0, &lanes), Err(7));
+    }
+
+    #[test]
+    fn lanes_of_equal_values_match() {
+        let value = |value| Exchange::Match { all: false, value: [value, 0] };
+        let mut lanes = [None; SUBGROUP as usize];
+        (lanes[0], lanes[1], lanes[9]) = (Some(value(3)), Some(value(4)), Some(value(3)));
+        assert_eq!(result(9, value(3), !0, &lanes), Ok([0x201, 0]));
+        let all = Exchange::Match { all: true, value: [3, 0] };
+        assert_eq!(result(9, all, !0, &lanes), Ok([0, 0]));
+    }
+}

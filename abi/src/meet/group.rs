@@ -1,0 +1,333 @@
+//! The machine of a group: who runs, who waits, and who has come together.
+
+use thiserror::Error;
+
+use super::exchange::{Lanes, is_alike, result};
+use super::{BARRIERS, Barrier, Exchange, Meeting, Races, SUBGROUP};
+
+/// What an item is about.
+#[derive(Clone, Copy)]
+enum State {
+    Runs,
+    /// It waits at an instruction; where it has arrived at a barrier, for that to be complete.
+    Waits {
+        meeting: Meeting<u32, bool>,
+        place: u32,
+        arrived: bool,
+    },
+    Ended,
+}
+
+/// What has arrived at a barrier since it was complete.
+#[derive(Clone, Copy, Default)]
+struct Arrivals {
+    /// 32 items a subgroup.
+    items: u32,
+    /// How many must come; all where nobody says.
+    expected: Option<u32>,
+    yes: u32,
+    no: u32,
+}
+
+/// The items of a group, by their numbers in it, as far as they meet.
+pub struct Group {
+    states: Vec<State>,
+    barriers: [Arrivals; BARRIERS as usize],
+    /// Whether somebody has waited or ended since they last met.
+    is_new: bool,
+}
+
+/// An item that cannot meet others as it asks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Misfit {
+    /// The item, by its number in the group.
+    pub item: u32,
+    /// What is wrong.
+    pub why: Meets,
+}
+
+/// Why an item cannot meet others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+pub enum Meets {
+    /// There is no such barrier, or none of so many items.
+    #[error("{}", barrier_argument(*.id, *.count))]
+    BarrierArgument {
+        /// The number.
+        id: u32,
+        /// How many items it is to wait for.
+        count: Option<u32>,
+    },
+    /// Items of a subgroup come to an aligned barrier from several instructions, or some never come.
+    #[error("waits at a barrier that not all come to")]
+    BarrierDivergence,
+    /// Lanes that the mask names never come.
+    #[error("waits for lanes of its subgroup that never come")]
+    SubgroupDivergence,
+    /// The mask does not name the lane itself, or to `elect` names one that has ended.
+    #[error(
+        "lane {lane} exchanges with the lanes of mask {mask:#x}: that must name the lane, and for an election none that has ended"
+    )]
+    NotInMask {
+        /// Its own number.
+        lane: u32,
+        /// The mask.
+        mask: u32,
+    },
+    /// A shuffle takes the value of a lane that takes no part.
+    #[error("takes the value of lane {lane}, which takes no part")]
+    InactiveSource {
+        /// That lane.
+        lane: u32,
+    },
+}
+
+fn barrier_argument(id: u32, count: Option<u32>) -> String {
+    match count {
+        _ if id >= BARRIERS => format!("there is no barrier {id}; they are 0 to {}", BARRIERS - 1),
+        Some(count) => format!("a barrier waits for a multiple of {SUBGROUP} items that is not 0, not for {count}"),
+        None => format!("barrier {id}"),
+    }
+}
+
+impl Group {
+    /// A group of so many items, all of which run.
+    pub fn new(items: u32) -> Group {
+        Group {
+            states: vec![State::Runs; items as usize],
+            barriers: [Arrivals::default(); BARRIERS as usize],
+            is_new: false,
+        }
+    }
+
+    /// Whether an item neither waits nor has ended.
+    pub fn runs(&self, item: u32) -> bool {
+        matches!(self.states.get(item as usize), Some(State::Runs))
+    }
+
+    /// The item has ended.
+    pub fn end(&mut self, item: u32) {
+        self.set(item, State::Ended);
+    }
+
+    /// The item waits at an instruction.
+    pub fn wait(&mut self, item: u32, place: u32, meeting: Meeting<u32, bool>) {
+        self.set(item, State::Waits { meeting, place, arrived: false });
+    }
+
+    fn set(&mut self, item: u32, state: State) {
+        self.is_new = true;
+        if let Some(of) = self.states.get_mut(item as usize) {
+            *of = state;
+        }
+    }
+
+    /// Lets go on all who have come together, and says whether there were such. `resume` takes the item and what it is given: a
+    /// number or an answer, and an answer beside it.
+    ///
+    /// # Errors
+    /// An item cannot meet others as it asks.
+    pub fn meet(
+        &mut self,
+        mut races: Option<&mut Races>,
+        resume: &mut dyn FnMut(u32, [u64; 2]),
+    ) -> Result<bool, Misfit> {
+        let mut met = false;
+        if !std::mem::take(&mut self.is_new) {
+            return Ok(met);
+        }
+        for first in (0..self.states.len() as u32).step_by(SUBGROUP as usize) {
+            met |= self.exchange(first, &mut races, resume)?;
+            met |= self.arrive(first, &mut races, resume)?;
+        }
+        for id in 0..BARRIERS {
+            met |= self.complete(id, &mut races, resume);
+        }
+        // Who goes on may come to what others wait for.
+        self.is_new |= met;
+        Ok(met)
+    }
+
+    /// The lowest item that waits, where none can go on, with why it never will.
+    pub fn stuck(&self) -> Option<Misfit> {
+        let waits = self.states.iter().zip(0..).find_map(|(state, item)| match state {
+            State::Waits { meeting, .. } => Some((item, meeting)),
+            _ => None,
+        });
+        waits.map(|(item, meeting)| match meeting {
+            Meeting::Barrier { .. } => Misfit { item, why: Meets::BarrierDivergence },
+            Meeting::Subgroup { .. } => Misfit { item, why: Meets::SubgroupDivergence },
+        })
+    }
+
+    fn resume(&mut self, item: u32, values: [u64; 2], resume: &mut dyn FnMut(u32, [u64; 2])) {
+        self.set(item, State::Runs);
+        resume(item, values);
+    }
+
+    /// Items of a subgroup that have not ended.
+    fn alive(&self, first: u32) -> impl Iterator<Item = (u32, &State)> {
+        let of = self.states.iter().zip(0..).skip(first as usize).take(SUBGROUP as usize);
+        of.filter(|(state, _)| !matches!(state, State::Ended)).map(|(state, item)| (item, state))
+    }
+
+    /// A subgroup arrives at a barrier as one, when all its items are there.
+    fn arrive(
+        &mut self,
+        first: u32,
+        races: &mut Option<&mut Races>,
+        resume: &mut dyn FnMut(u32, [u64; 2]),
+    ) -> Result<bool, Misfit> {
+        let mut all: Option<(u32, Option<u32>, bool, u32)> = None;
+        let mut is_one = true;
+        for (item, state) in self.alive(first) {
+            let State::Waits { meeting: Meeting::Barrier { id, count, aligned, .. }, place, arrived: false } = *state
+            else {
+                return Ok(false);
+            };
+            if id >= BARRIERS || count.is_some_and(|count| count == 0 || count % SUBGROUP != 0) {
+                return Err(Misfit { item, why: Meets::BarrierArgument { id, count } });
+            }
+            match all {
+                Some((.., is_aligned, other)) if (aligned || is_aligned) && place != other => {
+                    return Err(Misfit { item, why: Meets::BarrierDivergence });
+                }
+                Some((other, ..)) => is_one &= other == id,
+                None => all = Some((id, count, aligned, place)),
+            }
+        }
+        let Some((id, count, ..)) = all.filter(|_| is_one) else { return Ok(false) };
+        for item in first..self.states.len().min((first + SUBGROUP) as usize) as u32 {
+            let Some(State::Waits { meeting: Meeting::Barrier { of, .. }, arrived, .. }) =
+                self.states.get_mut(item as usize)
+            else {
+                continue;
+            };
+            let of = *of;
+            *arrived = true;
+            if let (Barrier::Count(says) | Barrier::All(says) | Barrier::Any(says), Some(arrivals)) =
+                (of, self.barriers.get_mut(id as usize))
+            {
+                *(if says { &mut arrivals.yes } else { &mut arrivals.no }) += 1;
+            }
+            if let Some(races) = races {
+                races.arrive(id, item);
+            }
+            if of == Barrier::Arrive {
+                self.resume(item, [0; 2], resume);
+            }
+        }
+        if let Some(arrivals) = self.barriers.get_mut(id as usize) {
+            arrivals.items += SUBGROUP;
+            arrivals.expected = count.or(arrivals.expected);
+        }
+        Ok(true)
+    }
+
+    /// Ends a barrier at which all have arrived.
+    fn complete(&mut self, id: u32, races: &mut Option<&mut Races>, resume: &mut dyn FnMut(u32, [u64; 2])) -> bool {
+        let Some(&Arrivals { items, expected, yes, no }) = self.barriers.get(id as usize) else { return false };
+        if items == 0 {
+            return false;
+        }
+        let all = || {
+            let subgroups = (0..self.states.len() as u32).step_by(SUBGROUP as usize);
+            subgroups.filter(|&first| self.alive(first).next().is_some()).count() as u32 * SUBGROUP
+        };
+        if items < expected.unwrap_or_else(all) {
+            return false;
+        }
+        for item in 0..self.states.len() as u32 {
+            let Some(&State::Waits { meeting: Meeting::Barrier { id: at, of, .. }, arrived: true, .. }) =
+                self.states.get(item as usize)
+            else {
+                continue;
+            };
+            if at != id {
+                continue;
+            }
+            let value = match of {
+                Barrier::Count(_) => yes,
+                Barrier::All(_) => u32::from(no == 0),
+                Barrier::Any(_) => u32::from(yes != 0),
+                Barrier::Sync | Barrier::Arrive => 0,
+            };
+            if let Some(races) = races {
+                races.leave(id, item);
+            }
+            self.resume(item, [value.into(), 0], resume);
+        }
+        if let Some(races) = races {
+            races.complete(id);
+        }
+        if let Some(arrivals) = self.barriers.get_mut(id as usize) {
+            *arrivals = Arrivals::default();
+        }
+        true
+    }
+
+    /// Exchanges of a subgroup whose lanes have all come.
+    fn exchange(
+        &mut self,
+        first: u32,
+        races: &mut Option<&mut Races>,
+        resume: &mut dyn FnMut(u32, [u64; 2]),
+    ) -> Result<bool, Misfit> {
+        let mut waiting: [Option<(u32, Exchange<u32, bool>, u32)>; SUBGROUP as usize] = [None; SUBGROUP as usize];
+        let mut alive = 0u32;
+        let mut are_any = false;
+        for (item, state) in self.alive(first) {
+            alive |= 1 << (item - first);
+            if let (&State::Waits { meeting: Meeting::Subgroup { mask, of }, place, .. }, Some(slot)) =
+                (state, waiting.get_mut((item - first) as usize))
+            {
+                *slot = Some((mask, of, place));
+                are_any = true;
+            }
+        }
+        let mut met = false;
+        for lane in (0..SUBGROUP).filter(|_| are_any) {
+            let item = first + lane;
+            let Some(&Some((mask, exchange, place))) = waiting.get(lane as usize) else { continue };
+            let refuse = |why| Err(Misfit { item, why });
+            if mask >> lane & 1 == 0 {
+                return refuse(Meets::NotInMask { lane, mask });
+            }
+            let is_active = exchange == Exchange::Active;
+            let takes_part = |slot: &Option<(u32, Exchange<u32, bool>, u32)>| {
+                slot.is_some_and(|(other, of, at)| {
+                    other == mask && is_alike(of, exchange) && (at == place || !is_active)
+                })
+            };
+            let mut lanes: Lanes = [None; SUBGROUP as usize];
+            let mut came = 0u32;
+            for (number, (slot, of)) in waiting.iter().zip(&mut lanes).enumerate() {
+                if mask >> number & 1 != 0 && takes_part(slot) {
+                    came |= 1 << number;
+                    *of = slot.map(|(_, of, _)| of);
+                }
+            }
+            // Who asks which lanes are here waits for none.
+            if !is_active && came != mask & alive {
+                continue;
+            }
+            if exchange == Exchange::Elect && mask & !alive != 0 {
+                return refuse(Meets::NotInMask { lane, mask });
+            }
+            if let (Exchange::None, Some(races)) = (exchange, races.as_mut()) {
+                races.together(came, first);
+            }
+            for (number, of) in lanes.iter().enumerate() {
+                let (Some(of), number) = (*of, number as u32) else { continue };
+                let given = if is_active { Ok([came.into(), 0]) } else { result(number, of, mask, &lanes) };
+                let given = given
+                    .map_err(|source| Misfit { item: first + number, why: Meets::InactiveSource { lane: source } })?;
+                if let Some(slot) = waiting.get_mut(number as usize) {
+                    *slot = None;
+                }
+                self.resume(first + number, given, resume);
+            }
+            met = true;
+        }
+        Ok(met)
+    }
+}

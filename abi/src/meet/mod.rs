@@ -1,0 +1,178 @@
+//! Items of a group that meet: what they meet for, who waits for whom, and which access comes before which.
+//!
+//! A group is run by one machine, [`Group`], whoever executes its items: it says who may run, takes in who waits, and lets
+//! go on those who have come together. [`Races`] knows for each access to memory which others come before it, and so finds two that
+//! nothing orders.
+
+mod exchange;
+mod group;
+mod order;
+mod races;
+mod shadow;
+
+pub use group::{Group, Meets, Misfit};
+pub use races::{Place, Race, Races, Side, Touch};
+
+/// Items of a subgroup, which is a warp.
+pub const SUBGROUP: u32 = 32;
+/// Barriers of a group.
+pub const BARRIERS: u32 = 16;
+
+/// What items of a group meet for. `W` is a word of 32 bits, and `P` an answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Meeting<W: Copy, P: Copy> {
+    /// Subgroups arrive at a barrier.
+    Barrier {
+        /// Its number.
+        id: W,
+        /// How many items must arrive; all of the group where nothing is said.
+        count: Option<W>,
+        /// What for.
+        of: Barrier<P>,
+        /// Whether all items of a subgroup promise to come from the same instruction.
+        aligned: bool,
+    },
+    /// Items of a subgroup wait for each other.
+    Subgroup {
+        /// The lanes that take part.
+        mask: W,
+        /// What they exchange.
+        of: Exchange<W, P>,
+    },
+}
+
+/// What subgroups arrive at a barrier for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Barrier<P: Copy> {
+    /// To wait for the others.
+    Sync,
+    /// Not to wait.
+    Arrive,
+    /// To wait, and to learn how many say yes.
+    Count(P),
+    /// To wait, and to learn whether all say yes.
+    All(P),
+    /// To wait, and to learn whether one says yes.
+    Any(P),
+}
+
+/// What lanes of a subgroup exchange.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Exchange<W: Copy, P: Copy> {
+    /// Nothing: they wait, and see what the others did in memory before.
+    None,
+    /// Each takes the value of another lane.
+    Shuffle {
+        /// Which way.
+        mode: Shuffle,
+        /// What it gives.
+        value: W,
+        /// The lane, or how far it is.
+        by: W,
+        /// The segment: the greatest lane in bits 0 to 4, and which bits of the lane's number are kept in bits 8 to 12.
+        segment: W,
+    },
+    /// Whether all, one, or none or all say yes; who does.
+    Vote(Vote, P),
+    /// Which lanes have the same value: its own, or whether all have it. Low word first; of 32 bits the high word is zero.
+    Match {
+        /// Whether all must have it.
+        all: bool,
+        /// The value.
+        value: [W; 2],
+    },
+    /// A reduction over all lanes.
+    Reduce(Reduce, W),
+    /// One lane is chosen: the lowest.
+    Elect,
+    /// Which lanes are here together.
+    Active,
+}
+
+/// The lane that a shuffle takes a value of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shuffle {
+    /// The one of that number.
+    Index,
+    /// So many lanes lower.
+    Up,
+    /// So many lanes higher.
+    Down,
+    /// The one whose number differs in these bits.
+    Xor,
+}
+
+/// What is asked of lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Vote {
+    /// Whether all say yes.
+    All,
+    /// Whether one does.
+    Any,
+    /// Whether all say the same.
+    Uniform,
+    /// Which do.
+    Ballot,
+}
+
+/// How values of lanes are put together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reduce {
+    /// Their sum modulo 2^32.
+    Add,
+    /// The least, of signed numbers or not.
+    Min {
+        /// Whether they are.
+        signed: bool,
+    },
+    /// The greatest, likewise.
+    Max {
+        /// Whether they are.
+        signed: bool,
+    },
+    /// The bits that all have.
+    And,
+    /// The bits that one has.
+    Or,
+    /// The bits that an odd number has.
+    Xor,
+}
+
+/// What an access that others may meet orders besides itself.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Ordering {
+    /// Nothing.
+    Relaxed,
+    /// What follows it, behind what was released with the value that it reads.
+    Acquire,
+    /// What precedes it, before who acquires its value.
+    Release,
+    /// Both.
+    AcquireRelease,
+}
+
+impl Ordering {
+    /// Whether it acquires.
+    pub const fn acquires(self) -> bool {
+        matches!(self, Ordering::Acquire | Ordering::AcquireRelease)
+    }
+
+    /// Whether it releases.
+    pub const fn releases(self) -> bool {
+        matches!(self, Ordering::Release | Ordering::AcquireRelease)
+    }
+}
+
+/// The items that an access or a fence is meant for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Scope {
+    /// Those of the group.
+    Group,
+    /// Those of the launch.
+    Device,
+    /// All that there are.
+    System,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,294 @@
+//! Accesses to memory that nothing orders.
+//!
+//! Two accesses to one byte race where they are of different items, one at least writes, neither comes before the other, and not
+//! both are strong for each other. Which come before which is told by barriers, and by what is released and acquired.
+
+use std::sync::Arc;
+
+use super::order::{Clock, Known, Release};
+use super::shadow::{Lists, Note, Shadow, keep};
+use super::{BARRIERS, Ordering, Scope};
+
+/// The memory that a byte is of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// Shared memory of the group that runs.
+    Shared,
+    /// The buffer of that number.
+    Buffer(u32),
+}
+
+/// An access.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Touch {
+    /// The item, by its number in the launch.
+    pub item: u32,
+    /// The instruction, by its number, which is less than 2^30.
+    pub inst: u32,
+    /// Whether it writes. One that also reads is one that writes.
+    pub writes: bool,
+    /// Whether it reads.
+    pub reads: bool,
+    /// Of a strong access, one that others may meet: an atomic operation, a volatile or an ordered access.
+    pub strong: Option<(Ordering, Scope)>,
+}
+
+/// One of two accesses that race.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Side {
+    /// The item, by its number in the launch.
+    pub item: u32,
+    /// The instruction.
+    pub inst: u32,
+    /// Whether it writes.
+    pub writes: bool,
+}
+
+/// Two accesses to a byte that nothing orders.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Race {
+    /// The memory.
+    pub place: Place,
+    /// The byte in it.
+    pub offset: u64,
+    /// The one that was made first.
+    pub first: Side,
+    /// The other.
+    pub second: Side,
+}
+
+/// Looks for races in a launch, whose groups run one after another.
+pub struct Races {
+    /// Items of a group.
+    size: u32,
+    group: u32,
+    /// By item of the group.
+    clocks: Vec<Clock>,
+    /// By barrier: what all who have arrived know.
+    arrived: [Option<Known>; BARRIERS as usize],
+    shared: Shadow,
+    buffers: Vec<Shadow>,
+    found: Option<Race>,
+}
+
+impl Races {
+    /// Of a launch in groups of so many items.
+    pub fn new(size: u32) -> Races {
+        let mut races = Races {
+            size: size.max(1),
+            group: 0,
+            clocks: Vec::new(),
+            arrived: Default::default(),
+            shared: Shadow::default(),
+            buffers: Vec::new(),
+            found: None,
+        };
+        races.begin(0);
+        races
+    }
+
+    /// Begins a group, which has shared memory of its own.
+    pub fn begin(&mut self, group: u32) {
+        let known = Known::nothing(group, self.size);
+        self.group = group;
+        self.clocks.clear();
+        self.clocks.resize(self.size as usize, Clock::start(&known));
+        self.arrived = Default::default();
+        self.shared = Shadow::default();
+    }
+
+    /// The race that was found first.
+    pub fn found(&self) -> Option<&Race> {
+        self.found.as_ref()
+    }
+
+    /// Whether all these bytes of shared memory have been written by the group.
+    pub fn are_written(&self, offset: u64, bytes: usize) -> bool {
+        (offset as usize..).take(bytes).all(|at| self.shared.is_written(at))
+    }
+
+    fn local(&self, item: u32) -> u32 {
+        item.wrapping_sub(self.group.wrapping_mul(self.size))
+    }
+
+    /// Takes note of an access that is made.
+    pub fn access(&mut self, place: Place, offset: u64, bytes: usize, touch: Touch) {
+        let local = self.local(touch.item);
+        let (size, group) = (self.size, self.group);
+        let shadow = match place {
+            Place::Shared => &mut self.shared,
+            Place::Buffer(number) => {
+                let number = number as usize;
+                if self.buffers.len() <= number {
+                    self.buffers.resize_with(number + 1, Shadow::default);
+                }
+                &mut self.buffers[number]
+            }
+        };
+        let Some(clock) = self.clocks.get_mut(local as usize) else { return };
+        let bytes = offset as usize..offset as usize + bytes;
+        // What it acquires comes before the access itself.
+        if let (true, Some((ordering, scope))) = (touch.reads, touch.strong) {
+            for at in bytes.clone() {
+                if let (_, Some(lists)) = shadow.byte(at) {
+                    clock.acquire(group, &lists.releases, ordering, scope);
+                }
+            }
+        }
+        let note = Note::new(touch.item, clock.now, touch.inst, touch.strong);
+        let is_before = |note: &Note| {
+            note.item() == touch.item || clock.known.includes(note.item() / size, note.item() % size, note.clock())
+        };
+        for at in bytes.clone() {
+            if let (None, Some((first, writes))) = (&self.found, against(shadow, at, note, touch, size, &is_before)) {
+                let side = |note: Note, writes| Side { item: note.item(), inst: note.place(), writes };
+                let (first, second) = (side(first, writes), side(note, touch.writes));
+                self.found = Some(Race { place, offset: at as u64, first, second });
+            }
+            insert(shadow, at, note, touch.writes, &is_before);
+        }
+        if !touch.writes {
+            return;
+        }
+        let released = touch.strong.and_then(|(ordering, scope)| clock.release(group, local, ordering, scope));
+        for at in bytes {
+            let joins = touch.reads && touch.strong.is_some();
+            match &released {
+                Some(released) => {
+                    let releases = &mut shadow.lists(at).releases;
+                    if !joins {
+                        releases.clear();
+                    }
+                    release_with(releases, released);
+                }
+                // A relaxed atomic operation leaves what was released, and a store does not.
+                None if joins => {}
+                None => {
+                    if let (_, Some(lists)) = shadow.byte(at) {
+                        lists.releases.clear();
+                    }
+                }
+            }
+        }
+    }
+
+    /// An item has come to a fence.
+    pub fn fence(&mut self, item: u32, scope: Scope) {
+        let (group, local) = (self.group, self.local(item));
+        if let Some(clock) = self.clocks.get_mut(local as usize) {
+            clock.fence(group, local, scope);
+        }
+    }
+
+    /// An item of the group, by its number in it, arrives at a barrier.
+    pub(super) fn arrive(&mut self, id: u32, local: u32) {
+        let group = self.group;
+        let (Some(clock), Some(arrived)) = (self.clocks.get_mut(local as usize), self.arrived.get_mut(id as usize))
+        else {
+            return;
+        };
+        let arrived = arrived.get_or_insert_with(Known::default);
+        arrived.join(&clock.known);
+        arrived.learn(group, local, clock.now);
+        clock.now += 1;
+    }
+
+    /// An item that waits at a barrier goes on.
+    pub(super) fn leave(&mut self, id: u32, local: u32) {
+        if let (Some(clock), Some(Some(arrived))) = (self.clocks.get_mut(local as usize), self.arrived.get(id as usize))
+        {
+            clock.known = arrived.clone();
+        }
+    }
+
+    /// A barrier is done.
+    pub(super) fn complete(&mut self, id: u32) {
+        if let Some(arrived) = self.arrived.get_mut(id as usize) {
+            *arrived = None;
+        }
+    }
+
+    /// Lanes of a subgroup, whose first item has that number in the group, wait for each other.
+    pub(super) fn together(&mut self, lanes: u32, first: u32) {
+        let group = self.group;
+        let mut all = Known::default();
+        let locals = (0..32).filter(|lane| lanes >> lane & 1 != 0).map(|lane| first + lane);
+        for local in locals.clone() {
+            let Some(clock) = self.clocks.get_mut(local as usize) else { continue };
+            all.join(&clock.known);
+            all.learn(group, local, clock.now);
+            clock.now += 1;
+        }
+        for local in locals {
+            if let Some(clock) = self.clocks.get_mut(local as usize) {
+                clock.known = all.clone();
+            }
+        }
+    }
+}
+
+/// Adds what is released to what has been.
+fn release_with(releases: &mut Vec<Arc<Release>>, released: &Arc<Release>) {
+    let is_alike = |last: &Arc<Release>| last.group == released.group && last.scope == released.scope;
+    match releases.last_mut() {
+        Some(last) if is_alike(last) => Arc::make_mut(last).known.join(&released.known),
+        _ => releases.push(released.clone()),
+    }
+}
+
+/// An earlier access to a byte that races with one, and whether it writes.
+fn against(
+    shadow: &mut Shadow,
+    at: usize,
+    note: Note,
+    touch: Touch,
+    size: u32,
+    is_before: &impl Fn(&Note) -> bool,
+) -> Option<(Note, bool)> {
+    let races = |earlier: &Note| {
+        // Strong accesses meet as they are meant to where each is meant for the other.
+        let are_meant = earlier.is_strong()
+            && note.is_strong()
+            && (earlier.item() / size == note.item() / size || !earlier.is_of_group() && !note.is_of_group());
+        earlier.is_any() && !are_meant && !is_before(earlier)
+    };
+    let (cell, lists) = shadow.byte(at);
+    if races(&cell.write) {
+        return Some((cell.write, true));
+    }
+    if touch.writes && races(&cell.read) {
+        return Some((cell.read, false));
+    }
+    let Lists { reads, strong_writes, strong_reads, are_of_group, .. } = lists?;
+    let find = |list: &[Note], writes| list.iter().copied().find(|earlier| races(earlier)).map(|note| (note, writes));
+    // Of strong ones meant for the whole launch none races with another.
+    let asks_strong = !note.is_strong() || note.is_of_group() || *are_of_group;
+    let written = || if asks_strong { find(strong_writes, true) } else { None };
+    let read = || {
+        let weak = find(reads, false);
+        weak.or_else(|| if asks_strong { find(strong_reads, false) } else { None })
+    };
+    written().or_else(|| if touch.writes { read() } else { None })
+}
+
+/// Keeps an access, and forgets those that need not be known any more.
+fn insert(shadow: &mut Shadow, at: usize, note: Note, writes: bool, is_before: &impl Fn(&Note) -> bool) {
+    if note.is_strong() {
+        let lists = shadow.lists(at);
+        lists.are_of_group |= note.is_of_group();
+        keep(if writes { &mut lists.strong_writes } else { &mut lists.strong_reads }, note);
+        return;
+    }
+    let (cell, lists) = shadow.byte(at);
+    if writes {
+        cell.write = note;
+        cell.read = Note::default();
+        if let Some(lists) = lists {
+            lists.forget();
+        }
+    } else if !cell.read.is_any() || is_before(&cell.read) {
+        cell.read = note;
+    } else {
+        keep(&mut shadow.lists(at).reads, note);
+    }
+}

@@ -1,0 +1,271 @@
+use super::*;
+use Ordering::{Acquire, AcquireRelease, Relaxed, Release};
+
+const X: u64 = 0;
+const FLAG: u64 = 64;
+
+fn touch(item: u32, writes: bool, strong: Option<(Ordering, Scope)>) -> Touch {
+    Touch { item, inst: item * 10, writes, reads: !writes, strong }
+}
+
+/// Items of a launch in groups of four, by what they do in which order.
+struct Run(Races, Place);
+
+impl Run {
+    fn of(place: Place) -> Run {
+        Run(Races::new(4), place)
+    }
+
+    fn write(&mut self, item: u32, at: u64) {
+        self.0.access(self.1, at, 4, touch(item, true, None));
+    }
+
+    fn read(&mut self, item: u32, at: u64) {
+        self.0.access(self.1, at, 4, touch(item, false, None));
+    }
+
+    fn store(&mut self, item: u32, at: u64, ordering: Ordering, scope: Scope) {
+        self.0.access(self.1, at, 4, touch(item, true, Some((ordering, scope))));
+    }
+
+    fn load(&mut self, item: u32, at: u64, ordering: Ordering, scope: Scope) {
+        self.0.access(self.1, at, 4, touch(item, false, Some((ordering, scope))));
+    }
+
+    fn atomic(&mut self, item: u32, at: u64, ordering: Ordering, scope: Scope) {
+        let touch = Touch { reads: true, ..touch(item, true, Some((ordering, scope))) };
+        self.0.access(self.1, at, 4, touch);
+    }
+
+    fn barrier(&mut self, items: &[u32]) {
+        items.iter().for_each(|&item| self.0.arrive(0, item));
+        items.iter().for_each(|&item| self.0.leave(0, item));
+        self.0.complete(0);
+    }
+
+    fn races(&self) -> bool {
+        self.0.found().is_some()
+    }
+}
+
+/// Whether what is done races, in shared memory and in a buffer alike.
+fn races(what: impl Fn(&mut Run)) -> bool {
+    let [shared, global] = [Place::Shared, Place::Buffer(2)].map(|place| {
+        let mut run = Run::of(place);
+        what(&mut run);
+        run.races()
+    });
+    assert_eq!(shared, global);
+    shared
+}
+
+#[test]
+fn two_items_race_where_one_writes() {
+    assert!(races(|run| [run.write(0, X), run.write(1, X)].into_iter().collect()));
+    assert!(races(|run| [run.write(0, X), run.read(1, X + 3)].into_iter().collect()));
+    assert!(races(|run| [run.read(0, X), run.read(1, X), run.write(0, X)].into_iter().collect()));
+    assert!(races(|run| [run.read(0, X), run.read(1, X), run.read(2, X), run.write(1, X)].into_iter().collect()));
+    assert!(!races(|run| [run.write(0, X), run.read(0, X), run.write(0, X)].into_iter().collect()));
+    assert!(!races(|run| [run.write(0, X), run.write(1, X + 4)].into_iter().collect()));
+    assert!(!races(|run| [run.read(0, X), run.read(1, X)].into_iter().collect()));
+}
+
+#[test]
+fn a_barrier_orders_those_who_come_to_it() {
+    assert!(!races(|run| {
+        run.write(0, X);
+        run.barrier(&[0, 1, 2, 3]);
+        run.read(1, X);
+        run.read(2, X);
+        run.barrier(&[0, 1, 2, 3]);
+        run.write(3, X);
+    }));
+    assert!(races(|run| {
+        run.write(0, X);
+        run.barrier(&[0, 1]);
+        run.read(2, X);
+    }));
+    assert!(races(|run| {
+        run.write(0, X);
+        run.barrier(&[0, 1]);
+        run.read(1, X);
+        run.write(0, X);
+    }));
+}
+
+#[test]
+fn one_who_arrives_does_not_learn() {
+    let mut run = Run::of(Place::Shared);
+    run.write(0, X);
+    run.write(1, X + 4);
+    run.0.arrive(3, 0);
+    run.0.arrive(3, 1);
+    run.0.leave(3, 1);
+    run.0.complete(3);
+    run.read(1, X);
+    assert!(!run.races());
+    run.read(0, X + 4);
+    assert!(run.races());
+}
+
+#[test]
+fn what_is_released_comes_before_who_acquires_it() {
+    let message = |release: Ordering, acquire: Ordering| {
+        races(|run| {
+            run.write(0, X);
+            run.store(0, FLAG, release, Scope::Group);
+            run.load(1, FLAG, acquire, Scope::Device);
+            run.read(1, X);
+        })
+    };
+    assert!(!message(Release, Acquire));
+    assert!(message(Relaxed, Acquire));
+    assert!(message(Release, Relaxed));
+    // What comes behind the release is not ordered.
+    assert!(races(|run| {
+        run.store(0, FLAG, Release, Scope::Device);
+        run.write(0, X);
+        run.load(1, FLAG, Acquire, Scope::Device);
+        run.read(1, X);
+    }));
+}
+
+#[test]
+fn fences_release_and_acquire() {
+    let message = |release: bool, acquire: bool| {
+        races(|run| {
+            run.write(0, X);
+            if release {
+                run.0.fence(0, Scope::Device);
+            }
+            run.store(0, FLAG, Relaxed, Scope::Device);
+            run.load(1, FLAG, Relaxed, Scope::Device);
+            if acquire {
+                run.0.fence(1, Scope::Device);
+            }
+            run.read(1, X);
+        })
+    };
+    assert!(!message(true, true));
+    assert!(message(false, true));
+    assert!(message(true, false));
+}
+
+#[test]
+fn a_relaxed_atomic_operation_leaves_what_was_released() {
+    let chain = |between: fn(&mut Run)| {
+        races(|run| {
+            run.write(0, X);
+            run.store(0, FLAG, Release, Scope::Device);
+            between(run);
+            run.load(1, FLAG, Acquire, Scope::Device);
+            run.read(1, X);
+        })
+    };
+    assert!(!chain(|run| run.atomic(2, FLAG, Relaxed, Scope::Device)));
+    assert!(chain(|run| run.store(2, FLAG, Relaxed, Scope::Device)));
+    // Of several releases all are acquired.
+    assert!(!races(|run| {
+        for item in 0..3 {
+            run.write(item, X + 4 * u64::from(item));
+            run.atomic(item, FLAG, AcquireRelease, Scope::Device);
+        }
+        run.atomic(3, FLAG, AcquireRelease, Scope::Device);
+        (0..3).for_each(|item| run.read(3, X + 4 * item));
+    }));
+}
+
+#[test]
+fn strong_accesses_meet_each_other_only() {
+    assert!(!races(|run| {
+        run.atomic(0, X, Relaxed, Scope::Device);
+        run.atomic(1, X, Relaxed, Scope::Group);
+        run.load(2, X, Relaxed, Scope::System);
+        run.store(3, X, Relaxed, Scope::Group);
+    }));
+    assert!(races(|run| [run.atomic(0, X, Relaxed, Scope::Device), run.read(1, X)].into_iter().collect()));
+    assert!(races(|run| [run.write(0, X), run.atomic(1, X, Relaxed, Scope::Device)].into_iter().collect()));
+    assert!(races(|run| [run.read(0, X), run.atomic(1, X, Relaxed, Scope::Device)].into_iter().collect()));
+    // A weak access by one who knows only one of two.
+    assert!(races(|run| {
+        run.atomic(0, X, Relaxed, Scope::Device);
+        run.atomic(1, X, Relaxed, Scope::Device);
+        run.barrier(&[0, 2]);
+        run.read(2, X);
+    }));
+}
+
+#[test]
+fn groups_are_ordered_by_what_is_meant_for_both() {
+    let message = |scope: Scope| {
+        let mut run = Run::of(Place::Buffer(0));
+        run.write(1, X);
+        run.barrier(&[0, 1, 2, 3]);
+        run.0.fence(0, scope);
+        run.atomic(0, FLAG, Relaxed, scope);
+        run.0.begin(1);
+        run.atomic(5, FLAG, Relaxed, scope);
+        run.0.fence(5, scope);
+        run.barrier(&[0, 1, 2, 3]);
+        run.read(6, X);
+        run.races()
+    };
+    assert!(!message(Scope::Device));
+    assert!(message(Scope::Group));
+    // Without any, groups share nothing.
+    let mut run = Run::of(Place::Buffer(0));
+    run.write(3, X);
+    run.0.begin(1);
+    run.read(4, X);
+    let side = |item, writes| Side { item, inst: item * 10, writes };
+    let expected = Race { place: Place::Buffer(0), offset: X, first: side(3, true), second: side(4, false) };
+    assert_eq!(run.0.found(), Some(&expected));
+    // Shared memory is another one.
+    let mut run = Run::of(Place::Shared);
+    run.write(3, X);
+    assert!(run.0.are_written(X, 4) && !run.0.are_written(X, 5));
+    run.0.begin(1);
+    assert!(!run.0.are_written(X, 4));
+    run.write(4, X);
+    assert!(!run.races());
+}
+
+/// A group whose items each wait, and what they are given.
+fn meet(items: u32, asks: impl Fn(u32) -> Option<Meeting<u32, bool>>) -> Result<Vec<Option<[u64; 2]>>, Meets> {
+    let mut group = Group::new(items);
+    let mut given = vec![None; items as usize];
+    for item in 0..items {
+        match asks(item) {
+            Some(meeting) => group.wait(item, 7, meeting),
+            None => group.end(item),
+        }
+    }
+    while group.meet(None, &mut |item, values| given[item as usize] = Some(values)).map_err(|misfit| misfit.why)? {}
+    Ok(given)
+}
+
+#[test]
+fn a_barrier_is_complete_when_all_who_live_have_come() {
+    let sync = |count| Meeting::Barrier { id: 3, count, of: Barrier::Sync, aligned: true };
+    let given = meet(70, |item| (item % 3 != 0).then_some(sync(None)));
+    assert_eq!(given.map(|given| given.iter().flatten().count()), Ok(46));
+    let counted = |item: u32| Meeting::Barrier { id: 0, count: None, of: Barrier::Count(item < 5), aligned: true };
+    let given = meet(40, |item| Some(counted(item)));
+    assert_eq!(given, Ok(vec![Some([5, 0]); 40]));
+    let given = meet(40, |item| Some(sync((item < 32).then_some(32))));
+    assert_eq!(given.map(|given| given.iter().flatten().count()), Ok(40));
+    let refused = meet(32, |_| Some(sync(Some(33))));
+    assert_eq!(refused, Err(Meets::BarrierArgument { id: 3, count: Some(33) }));
+}
+
+#[test]
+fn exchanges_wait_for_the_lanes_of_their_mask() {
+    let ballot = |mask, says| Meeting::Subgroup { mask, of: Exchange::Vote(Vote::Ballot, says) };
+    let given = meet(8, |item| Some(ballot(if item < 4 { 0xf } else { 0xf0 }, item % 2 == 0)));
+    let expected = [5, 5, 5, 5, 0x50, 0x50, 0x50, 0x50].map(|value| Some([value, 0]));
+    assert_eq!(given, Ok(expected.to_vec()));
+    assert_eq!(meet(2, |_| Some(ballot(1, true))), Err(Meets::NotInMask { lane: 1, mask: 1 }));
+    // One who has ended is not waited for.
+    let given = meet(4, |item| (item != 2).then_some(ballot(!0, true)));
+    assert_eq!(given, Ok(vec![Some([11, 0]), Some([11, 0]), None, Some([11, 0])]));
+}

@@ -1,0 +1,140 @@
+//! What threads of a block meet for, and what they order by their accesses. Who runs them brings them together, and gives the results.
+
+use halfbyte_abi::meet::{Barrier, Exchange, Meeting, Ordering, Reduce, Scope, Shuffle, Vote};
+
+use super::{Context, Effects, Next, Reader, Type};
+use crate::halu::domain::Domain;
+use crate::ptx::Opcode;
+use crate::ptx::inst::Inst;
+use crate::ptx::operand::Operand;
+use crate::ptx::types::Token;
+
+/// What an instruction whose effect is [`Next::Meet`] meets others for.
+pub fn meeting<D: Domain>(inst: &Inst, domain: &mut D, read: &mut impl Reader<D>) -> Option<Meeting<D::Word, D::Pred>> {
+    let effects = Effects { writes: Default::default(), access: None, next: Next::Fall };
+    let mut cx = Context { inst, d: domain, read, effects };
+    cx.meeting()
+}
+
+impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
+    fn meeting(&mut self) -> Option<Meeting<D::Word, D::Pred>> {
+        use Opcode::*;
+        Some(match self.inst.opcode {
+            BAR_SYNC | BARRIER_SYNC => self.barrier(0, None, Barrier::Sync),
+            BAR_SYNC_OF | BARRIER_SYNC_OF => self.barrier(0, Some(1), Barrier::Sync),
+            BAR_ARRIVE | BARRIER_ARRIVE => self.barrier(0, Some(1), Barrier::Arrive),
+            BAR_POPC | BARRIER_POPC | BAR_RED | BARRIER_RED => {
+                let of = self.asked(2);
+                self.barrier(1, None, of)
+            }
+            BAR_POPC_OF | BARRIER_POPC_OF | BAR_RED_OF | BARRIER_RED_OF => {
+                let of = self.asked(3);
+                self.barrier(1, Some(2), of)
+            }
+            BAR_WARP => self.exchange(0, Exchange::None),
+            SHFL | SHFL_ALONE => {
+                let mode = match () {
+                    () if self.has(Token::Up) => Shuffle::Up,
+                    () if self.has(Token::Down) => Shuffle::Down,
+                    () if self.has(Token::Bfly) => Shuffle::Xor,
+                    () => Shuffle::Index,
+                };
+                let [value, by, segment] = [1, 2, 3].map(|i| self.word(i));
+                self.exchange(4, Exchange::Shuffle { mode, value, by, segment })
+            }
+            VOTE_SYNC | VOTE_BALLOT => {
+                let vote = match () {
+                    () if self.has(Token::All) => Vote::All,
+                    () if self.has(Token::Any) => Vote::Any,
+                    () if self.has(Token::Uni) => Vote::Uniform,
+                    () => Vote::Ballot,
+                };
+                let says = self.predicate(1);
+                self.exchange(2, Exchange::Vote(vote, says))
+            }
+            MATCH_ANY | MATCH_ALL | MATCH_ALL_ALONE => {
+                let value = self.value(1);
+                let all = self.has(Token::All);
+                self.exchange(2, Exchange::Match { all, value })
+            }
+            REDUX | REDUX_BITS => {
+                let signed = self.ty(0) == Type::S32;
+                let reduce = match () {
+                    () if self.has(Token::Add) => Reduce::Add,
+                    () if self.has(Token::Min) => Reduce::Min { signed },
+                    () if self.has(Token::Max) => Reduce::Max { signed },
+                    () if self.has(Token::And) => Reduce::And,
+                    () if self.has(Token::Or) => Reduce::Or,
+                    () => Reduce::Xor,
+                };
+                let value = self.word(1);
+                self.exchange(2, Exchange::Reduce(reduce, value))
+            }
+            ELECT => self.exchange(1, Exchange::Elect),
+            ACTIVEMASK => Meeting::Subgroup { mask: self.d.word(u32::MAX), of: Exchange::Active },
+            _ => return None,
+        })
+    }
+
+    fn barrier(&mut self, id: usize, count: Option<usize>, of: Barrier<D::Pred>) -> Meeting<D::Word, D::Pred> {
+        let aligned = self.inst.row().mnemonic == "bar" || self.has(Token::Aligned);
+        let id = self.word(id);
+        let count = count.map(|i| self.word(i));
+        Meeting::Barrier { id, count, of, aligned }
+    }
+
+    fn asked(&mut self, i: usize) -> Barrier<D::Pred> {
+        let says = self.predicate(i);
+        match () {
+            () if self.has(Token::Popc) => Barrier::Count(says),
+            () if self.has(Token::And) => Barrier::All(says),
+            () => Barrier::Any(says),
+        }
+    }
+
+    fn exchange(&mut self, mask: usize, of: Exchange<D::Word, D::Pred>) -> Meeting<D::Word, D::Pred> {
+        Meeting::Subgroup { mask: self.word(mask), of }
+    }
+}
+
+/// What an access to memory is for other threads: nothing where it is weak, as most are.
+pub fn strength(inst: &Inst) -> Option<(Ordering, Scope)> {
+    let has = |token| inst.has(token);
+    let is_atomic = matches!(inst.row().mnemonic, "atom" | "red");
+    let ordering = match () {
+        () if has(Token::Acquire) => Ordering::Acquire,
+        () if has(Token::Release) => Ordering::Release,
+        () if has(Token::AcquireRelease) && is_atomic => Ordering::AcquireRelease,
+        () if is_atomic || has(Token::Relaxed) || has(Token::Volatile) => Ordering::Relaxed,
+        () => return None,
+    };
+    // An atomic operation that names none is meant for the device.
+    Some((ordering, scope(inst).unwrap_or(if is_atomic { Scope::Device } else { Scope::System })))
+}
+
+/// The threads that a fence is meant for; none of another instruction.
+pub fn fence(inst: &Inst) -> Option<Scope> {
+    let is_fence = matches!(inst.opcode, Opcode::MEMBAR | Opcode::FENCE_OF_ORDER);
+    is_fence.then(|| scope(inst).unwrap_or(Scope::Device))
+}
+
+/// A cluster is one block.
+fn scope(inst: &Inst) -> Option<Scope> {
+    match () {
+        () if inst.has(Token::Cta) || inst.has(Token::Cluster) => Some(Scope::Group),
+        () if inst.has(Token::Gpu) || inst.has(Token::GlobalLevel) => Some(Scope::Device),
+        () if inst.has(Token::Sys) => Some(Scope::System),
+        () => None,
+    }
+}
+
+/// The registers that a meeting gives results to: one for a number or an answer, and one for an answer beside a number.
+pub fn results(inst: &Inst) -> [Option<crate::ptx::Reg>; 2] {
+    match inst.operands.first() {
+        Some(&Operand::Register(reg)) if inst.places().next().is_some_and(|(o, _)| o.role == crate::row::Role::Def) => {
+            [Some(reg), None]
+        }
+        Some(&Operand::Pair(pair)) => pair,
+        _ => [None; 2],
+    }
+}

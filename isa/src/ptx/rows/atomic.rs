@@ -1,0 +1,112 @@
+//! Atomic operations.
+
+use super::*;
+
+/// From these on bfloat16 is added.
+const BFLOAT: Since = Since::new(7, 8, 90);
+/// From these on several elements are changed by one instruction.
+const VECTORS: Since = Since::new(8, 1, 90);
+/// From these on 16 bytes are.
+const OF_128: Since = Since::new(8, 3, 90);
+/// From these on they are in the whole system.
+const OF_128_OF_SYSTEM: Since = Since::new(8, 4, 90);
+/// From these on clusters of blocks share a scope.
+const CLUSTERS: Since = Since::new(7, 8, 90);
+
+const ORDER: Slot = Slot::optional("order", words!(Relaxed Acquire Release AcquireRelease));
+const RED_ORDER: Slot = Slot::optional("order", words!(Relaxed Release));
+const SCOPE: Slot =
+    Slot::optional("scope", &[word(Token::Cta), since(CLUSTERS, Token::Cluster), word(Token::Gpu), word(Token::Sys)]);
+const SPACE: Slot =
+    Slot::optional("space", &[word(Token::Global), word(Token::Shared), since(OF_BLOCK, Token::SharedCta)]);
+const GLOBAL: Slot = Slot::optional("space", words!(Global));
+const ADD: Slot = Slot::one_of("operation", words!(Add));
+const EXTREMA: Slot = Slot::one_of("operation", words!(Min Max));
+const COUNTERS: Slot = Slot::one_of("operation", words!(Inc Dec));
+const LOGIC: Slot = Slot::one_of("operation", words!(And Or Xor));
+const EXCH: Slot = Slot::one_of("operation", words!(Exch));
+const CAS: Slot = Slot::one_of("operation", words!(Cas));
+const NOFTZ: Slot = Slot::one_of("subnormals", words!(Noftz));
+const NUMBERS: Slot = ty(types!(U32 S32 U64 F32 F64));
+const HALVES: Slot = ty(&[
+    word(Token::Type(Type::F16)),
+    word(Token::Type(Type::F16x2)),
+    since(BFLOAT, Token::Type(Type::Bf16)),
+    since(BFLOAT, Token::Type(Type::Bf16x2)),
+]);
+const INTEGERS: Slot = ty(types!(U32 S32 U64 S64));
+const COUNTS: Slot = ty(types!(U32));
+const BITS: Slot = ty(types!(B32 B64));
+const COMPARED: Slot = ty(types!(B16 B32 B64));
+
+const SCOPE_128: Slot = Slot::optional(
+    "scope",
+    &[word(Token::Cta), since(CLUSTERS, Token::Cluster), word(Token::Gpu), since(OF_128_OF_SYSTEM, Token::Sys)],
+);
+const ANY_HALVES: Slot = Slot::one_of("operation", words!(Add Min Max));
+const UP_TO_4: Slot = Slot::one_of("elements", words!(V2 V4));
+const UP_TO_8: Slot = Slot::one_of("elements", words!(V2 V4 V8));
+const SINGLES: Slot = ty(types!(F32));
+const SHORT: Slot = ty(types!(F16 F16x2 Bf16 Bf16x2));
+/// 16 bytes at most.
+const UP_TO_16: &[[&[Token]; 2]] = &[[&[Token::V8], &[Token::Type(Type::F16x2), Token::Type(Type::Bf16x2)]]];
+
+const ALL_D_A_B: &[OperandRow] = &[
+    OperandRow::def("d", Shape::Elements(T)),
+    OperandRow::used("a", Shape::Memory),
+    OperandRow::used("b", Shape::Elements(T)),
+];
+const ALL_A_B: &[OperandRow] = &[OperandRow::used("a", Shape::Memory), OperandRow::used("b", Shape::Elements(T))];
+const D_A_REG: &[OperandRow] = &[def("d", T), OperandRow::used("a", Shape::Memory), reg("b", T)];
+const D_A_REG_REG: &[OperandRow] = &[def("d", T), OperandRow::used("a", Shape::Memory), reg("b", T), reg("c", T)];
+const A_REG: &[OperandRow] = &[OperandRow::used("a", Shape::Memory), reg("b", T)];
+const D_A_B: &[OperandRow] = &[def("d", T), OperandRow::used("a", Shape::Memory), value("b", T)];
+const D_A_B_C: &[OperandRow] = &[def("d", T), OperandRow::used("a", Shape::Memory), value("b", T), value("c", T)];
+const A_B: &[OperandRow] = &[OperandRow::used("a", Shape::Memory), value("b", T)];
+
+const ATOM: &str = "Changes memory at `a`, which no other thread changes meanwhile, and gives what was there.";
+const REDUCED: &str = "Changes memory at `a`, which no other thread changes meanwhile.";
+const SUM: &str = "Adds to memory at `a`, which no other thread changes meanwhile, and gives what was there. Sums of f32 in global memory have no subnormals.";
+const EACH: &str = "Changes elements behind each other, each as if by an instruction of its own. All together are aligned to their size.";
+const SWAP: &str =
+    "Stores `c` at `a` where there is `b`, and gives what was there; no other thread changes it meanwhile.";
+
+macro_rules! atomics {
+    ($($name:ident $mnemonic:literal $slots:expr, $apart:expr, $operands:expr, $since:expr, $doc:expr, $example:literal;)*) => { $(
+        pub(crate) const $name: Row = Row {
+            mnemonic: $mnemonic,
+            slots: $slots,
+            apart: $apart,
+            operands: $operands,
+            class: Class::Memory,
+            since: $since,
+            doc: $doc,
+            examples: &[$example],
+            ..PTX
+        };
+    )* };
+}
+
+/// What every target has.
+const ANY: Since = Since::ALWAYS;
+
+atomics! {
+    ATOM_ADD "atom" &[ORDER, SCOPE, SPACE, ADD, NUMBERS], &[], D_A_B, ANY, SUM, "atom.global.add.u32 %d, [%a], %b;";
+    ATOM_ADD_HALF "atom" &[ORDER, SCOPE, SPACE, ADD, NOFTZ, HALVES], &[], D_A_REG, ANY, SUM, "atom.shared.add.noftz.f16x2 %d, [%a], %b;";
+    ATOM_MINMAX "atom" &[ORDER, SCOPE, SPACE, EXTREMA, INTEGERS], &[], D_A_B, ANY, ATOM, "atom.global.min.s32 %d, [%a], %b;";
+    ATOM_COUNT "atom" &[ORDER, SCOPE, SPACE, COUNTERS, COUNTS], &[], D_A_B, ANY, ATOM, "atom.global.inc.u32 %d, [%a], 7;";
+    ATOM_BITS "atom" &[ORDER, SCOPE, SPACE, LOGIC, BITS], &[], D_A_B, ANY, ATOM, "atom.shared.or.b32 %d, [%a], %b;";
+    ATOM_EXCH "atom" &[ORDER, SCOPE, SPACE, EXCH, BITS], &[], D_A_B, ANY, ATOM, "atom.acquire.gpu.global.exch.b32 %d, [%a], %b;";
+    ATOM_CAS "atom" &[ORDER, SCOPE, SPACE, CAS, COMPARED], &[], D_A_B_C, ANY, SWAP, "atom.global.cas.b32 %d, [%a], %b, %c;";
+    ATOM_EXCH_B128 "atom" &[ORDER, SCOPE_128, SPACE, EXCH, ty(BITS_128)], &[], D_A_REG, OF_128, ATOM, "atom.global.exch.b128 %d, [%a], %b;";
+    ATOM_CAS_B128 "atom" &[ORDER, SCOPE_128, SPACE, CAS, ty(BITS_128)], &[], D_A_REG_REG, OF_128, SWAP, "atom.global.cas.b128 %d, [%a], %b, %c;";
+    ATOM_VECTOR "atom" &[ORDER, SCOPE, GLOBAL, ADD, UP_TO_4, SINGLES], &[], ALL_D_A_B, VECTORS, EACH, "atom.global.add.v2.f32 {%d, %e}, [%a], {%b, %c};";
+    ATOM_VECTOR_HALF "atom" &[ORDER, SCOPE, GLOBAL, ANY_HALVES, NOFTZ, UP_TO_8, SHORT], UP_TO_16, ALL_D_A_B, VECTORS, EACH, "atom.global.max.noftz.v2.f16x2 {%d, %e}, [%a], {%b, %c};";
+    RED_ADD "red" &[RED_ORDER, SCOPE, SPACE, ADD, NUMBERS], &[], A_B, ANY, REDUCED, "red.global.add.u32 [%a], 1;";
+    RED_ADD_HALF "red" &[RED_ORDER, SCOPE, SPACE, ADD, NOFTZ, HALVES], &[], A_REG, ANY, REDUCED, "red.global.add.noftz.f16x2 [%a], %b;";
+    RED_MINMAX "red" &[RED_ORDER, SCOPE, SPACE, EXTREMA, INTEGERS], &[], A_B, ANY, REDUCED, "red.global.max.u32 [%a], %b;";
+    RED_COUNT "red" &[RED_ORDER, SCOPE, SPACE, COUNTERS, COUNTS], &[], A_B, ANY, REDUCED, "red.global.dec.u32 [%a], %b;";
+    RED_BITS "red" &[RED_ORDER, SCOPE, SPACE, LOGIC, BITS], &[], A_B, ANY, REDUCED, "red.shared.xor.b32 [%a], %b;";
+    RED_VECTOR "red" &[RED_ORDER, SCOPE, GLOBAL, ADD, UP_TO_4, SINGLES], &[], ALL_A_B, VECTORS, EACH, "red.global.add.v2.f32 [%a], {%b, %c};";
+    RED_VECTOR_HALF "red" &[RED_ORDER, SCOPE, GLOBAL, ANY_HALVES, NOFTZ, UP_TO_8, SHORT], UP_TO_16, ALL_A_B, VECTORS, EACH, "red.global.add.noftz.v2.bf16x2 [%a], {%b, %c};";
+}

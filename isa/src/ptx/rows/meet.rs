@@ -1,0 +1,95 @@
+//! Where threads of a block meet: barriers, and exchanges within a warp.
+
+use super::*;
+
+/// From these on lanes are reduced by one instruction.
+const REDUCTIONS: Since = Since::new(7, 0, 80);
+/// From these on one lane is elected.
+const ELECTIONS: Since = Since::new(8, 0, 90);
+
+const CTA: Slot = Slot::optional("scope", &[since(OF_BLOCK, Token::Cta)]);
+const SYNC: Slot = Slot::one_of("operation", words!(Sync));
+const ARRIVE: Slot = Slot::one_of("operation", words!(Arrive));
+const RED: Slot = Slot::one_of("operation", words!(Red));
+const POPC: Slot = Slot::one_of("reduction", words!(Popc));
+const BOTH: Slot = Slot::one_of("reduction", words!(And Or));
+const ALIGNED: Slot = Slot::optional("aligned", words!(Aligned));
+const OF_PREDICATE: Slot = ty(types!(Pred));
+const OF_U32: Slot = ty(types!(U32));
+const OF_B32: Slot = ty(types!(B32));
+const WARP: Slot = Slot::one_of("scope", words!(Warp));
+const MODE: Slot = Slot::one_of("mode", words!(Up Down Bfly Indexed));
+const VOTE: Slot = Slot::one_of("mode", words!(All Any Uni));
+const BALLOT: Slot = Slot::one_of("mode", words!(Ballot));
+const ANY: Slot = Slot::one_of("mode", words!(Any));
+const ALL: Slot = Slot::one_of("mode", words!(All));
+const OF_BITS: Slot = ty(types!(B32 B64));
+const ARITHMETIC: Slot = Slot::one_of("reduction", words!(Add Min Max));
+const LOGIC: Slot = Slot::one_of("reduction", words!(And Or Xor));
+const INTEGERS: Slot = ty(types!(U32 S32));
+
+const ID: OperandRow = value("a", U32);
+const COUNT: OperandRow = value("b", U32);
+const SAYS: OperandRow = OperandRow::used("c", Shape::Condition);
+const MASK: OperandRow = value("mask", U32);
+const WITH_B32: Shape = Shape::WithPredicate { ty: B32, blank: false };
+const WITH_U32: Shape = Shape::WithPredicate { ty: U32, blank: true };
+const ANSWER: OperandRow = def("p", PRED);
+
+const WAITS: &str = "Arrives at barrier `a`, and waits until all threads of the block that have not ended have arrived, or `b` threads, a multiple of 32. A warp arrives as one, \
+    when all its threads that have not ended are there. All that those who arrive did in memory before is seen by those who wait.";
+const COUNTS: &str = "The same, and gives all who wait how many of them say yes; a thread that has ended says nothing.";
+const ANSWERS: &str = "The same, and gives all who wait whether all, or one of them, say yes.";
+const ARRIVES: &str = "Arrives at barrier `a`, and does not wait.";
+const OF_WARP: &str = "Waits for the threads of its warp that `mask` names and that have not ended. What they did in memory before, each of them sees.";
+const SHUFFLES: &str = "Gives the value that another thread of the warp has: the one whose lane is `b` lower or higher, differs from its own in the bits of `b`, or is `b`. \
+    Bits 0 to 4 of `c` say at which lane a segment ends, bits 8 to 12 which bits of a lane's number it keeps. Where the lane is outside, it is its own value, and `p` is false.";
+const VOTES: &str = "Whether all the threads of its warp that `mask` names say yes, or one of them, or all the same.";
+const BALLOTS: &str = "The lanes of those threads of its warp that `mask` names which say yes.";
+const MATCHES: &str = "The lanes of those threads of its warp that `mask` names which have the same value.";
+const MATCHES_ALL: &str = "The lanes of all the threads of its warp that `mask` names where they have the same value, else 0; `p` says which.";
+const REDUCES: &str = "One number of those that the threads of its warp which `mask` names have.";
+
+macro_rules! meets {
+    ($($name:ident $mnemonic:literal $slots:expr, $operands:expr, $since:expr, $doc:expr, $($example:literal)+;)*) => { $(
+        pub(crate) const $name: Row = Row {
+            mnemonic: $mnemonic,
+            slots: $slots,
+            operands: $operands,
+            class: Class::Control,
+            since: $since,
+            doc: $doc,
+            examples: &[$($example),+],
+            ..PTX
+        };
+    )* };
+}
+
+meets! {
+    BAR_SYNC "bar" &[CTA, SYNC], &[ID], Since::ALWAYS, WAITS, "bar.sync 0;";
+    BAR_SYNC_OF "bar" &[CTA, SYNC], &[ID, COUNT], Since::ALWAYS, WAITS, "bar.sync 1, 64;";
+    BAR_ARRIVE "bar" &[CTA, ARRIVE], &[ID, COUNT], Since::ALWAYS, ARRIVES, "bar.arrive 1, 64;";
+    BAR_POPC "bar" &[CTA, RED, POPC, OF_U32], &[def("d", U32), ID, SAYS], Since::ALWAYS, COUNTS, "bar.red.popc.u32 %d, 0, %p;";
+    BAR_POPC_OF "bar" &[CTA, RED, POPC, OF_U32], &[def("d", U32), ID, COUNT, SAYS], Since::ALWAYS, COUNTS, "bar.red.popc.u32 %d, 1, 64, !%p;";
+    BAR_RED "bar" &[CTA, RED, BOTH, OF_PREDICATE], &[ANSWER, ID, SAYS], Since::ALWAYS, ANSWERS, "bar.red.and.pred %q, 0, %p;";
+    BAR_RED_OF "bar" &[CTA, RED, BOTH, OF_PREDICATE], &[ANSWER, ID, COUNT, SAYS], Since::ALWAYS, ANSWERS, "bar.red.or.pred %q, 1, 64, %p;";
+    BAR_WARP "bar" &[WARP, SYNC], &[MASK], Since::ALWAYS, OF_WARP, "bar.warp.sync 0xffffffff;";
+    BARRIER_SYNC "barrier" &[CTA, SYNC, ALIGNED], &[ID], Since::ALWAYS, WAITS, "barrier.sync 0;";
+    BARRIER_SYNC_OF "barrier" &[CTA, SYNC, ALIGNED], &[ID, COUNT], Since::ALWAYS, WAITS, "barrier.sync 1, 64;";
+    BARRIER_ARRIVE "barrier" &[CTA, ARRIVE, ALIGNED], &[ID, COUNT], Since::ALWAYS, ARRIVES, "barrier.arrive 1, 64;";
+    BARRIER_POPC "barrier" &[CTA, RED, POPC, ALIGNED, OF_U32], &[def("d", U32), ID, SAYS], Since::ALWAYS, COUNTS, "barrier.red.popc.u32 %d, 0, %p;";
+    BARRIER_POPC_OF "barrier" &[CTA, RED, POPC, ALIGNED, OF_U32], &[def("d", U32), ID, COUNT, SAYS], Since::ALWAYS, COUNTS, "barrier.red.popc.u32 %d, 1, 64, %p;";
+    BARRIER_RED "barrier" &[CTA, RED, BOTH, ALIGNED, OF_PREDICATE], &[ANSWER, ID, SAYS], Since::ALWAYS, ANSWERS, "barrier.red.and.pred %q, 0, %p;";
+    BARRIER_RED_OF "barrier" &[CTA, RED, BOTH, ALIGNED, OF_PREDICATE], &[ANSWER, ID, COUNT, SAYS], Since::ALWAYS, ANSWERS, "barrier.red.or.pred %q, 1, 64, %p;";
+    SHFL "shfl" &[SYNC, MODE, OF_B32], &[OperandRow::def("d", WITH_B32), reg("a", B32), value("b", U32), value("c", U32), MASK], Since::ALWAYS, SHUFFLES, "shfl.sync.bfly.b32 %d|%p, %a, 16, 31, 0xffffffff;";
+    SHFL_ALONE "shfl" &[SYNC, MODE, OF_B32], &[def("d", B32), reg("a", B32), value("b", U32), value("c", U32), MASK], Since::ALWAYS, SHUFFLES, "shfl.sync.down.b32 %d, %a, 1, 31, 0xffffffff;";
+    VOTE_SYNC "vote" &[SYNC, VOTE, OF_PREDICATE], &[ANSWER, SAYS, MASK], Since::ALWAYS, VOTES, "vote.sync.any.pred %q, %p, 0xffffffff;";
+    VOTE_BALLOT "vote" &[SYNC, BALLOT, OF_B32], &[def("d", B32), SAYS, MASK], Since::ALWAYS, BALLOTS, "vote.sync.ballot.b32 %d, !%p, 0xffffffff;";
+    MATCH_ANY "match" &[ANY, SYNC, OF_BITS], &[def("d", U32), value("a", T), MASK], Since::ALWAYS, MATCHES, "match.any.sync.b32 %d, %a, 0xffffffff;";
+    MATCH_ALL "match" &[ALL, SYNC, OF_BITS], &[OperandRow::def("d", WITH_U32), value("a", T), MASK], Since::ALWAYS, MATCHES_ALL, "match.all.sync.b32 %d|%p, %a, 0xffffffff;";
+    MATCH_ALL_ALONE "match" &[ALL, SYNC, OF_BITS], &[def("d", U32), value("a", T), MASK], Since::ALWAYS, MATCHES_ALL, "match.all.sync.b32 %d, %a, 0xffffffff;";
+    REDUX "redux" &[SYNC, ARITHMETIC, INTEGERS], &[def("d", T), value("a", T), MASK], REDUCTIONS, REDUCES, "redux.sync.add.u32 %d, %a, 0xffffffff;";
+    REDUX_BITS "redux" &[SYNC, LOGIC, OF_B32], &[def("d", U32), value("a", U32), MASK], REDUCTIONS, REDUCES, "redux.sync.xor.b32 %d, %a, 0xffffffff;";
+    ACTIVEMASK "activemask" &[OF_B32], &[def("d", B32)], Since::ALWAYS, "The lanes of the threads of its warp that execute it together.", "activemask.b32 %d;";
+    ELECT "elect" &[SYNC], &[OperandRow::def("d", WITH_U32), MASK], ELECTIONS, "One of the threads of its warp that `mask` names: the lane, and whether it is the thread's own. It is the lowest.", "elect.sync %d|%p, 0xffffffff;";
+}
