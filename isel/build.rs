@@ -42,6 +42,7 @@ const TARGETS: &[(&str, &[&str])] = &[
             "ptx/float",
             "threads/lanes",
             "threads/memory",
+            "ptx/meet",
         ],
     ),
     (

@@ -109,7 +109,10 @@ impl Builder {
     }
 
     fn finish(self, max_items: u64) -> Code {
-        let mut code = Code::new(signature(), PtxExtra { sm: SM, max_items, along_x: false, types: Vec::new() });
+        let mut code = Code::new(
+            signature(),
+            PtxExtra { sm: SM, max_items, along_x: false, types: Vec::new(), arrays: Vec::new() },
+        );
         code.vregs = self.registers;
         for (number, block) in (1..).zip(self.blocks) {
             let loc = Loc { line: number, column: 1 };

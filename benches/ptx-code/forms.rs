@@ -135,7 +135,13 @@ fn expand_entry(sm: u16, mut entry: Entry) -> Entry {
     let before = entry.body.registers.count();
     let insts = entry.body.insts.drain(..).map(|inst| VInst::alone(inst, Loc::default()));
     let signature = Signature::new(entry.name.clone(), Vec::new()).unwrap();
-    let extra = PtxExtra { sm: Sm::new(sm).unwrap(), max_items: u64::MAX, along_x: false, types: Vec::new() };
+    let extra = PtxExtra {
+        sm: Sm::new(sm).unwrap(),
+        max_items: u64::MAX,
+        along_x: false,
+        types: Vec::new(),
+        arrays: Vec::new(),
+    };
     let mut code = VCode::<Ptx>::new(signature, extra);
     code.vregs = registers.collect();
     code.add_block([], insts, Terminator::Exit, Loc::default());

@@ -386,7 +386,7 @@ impl Run {
             let diagnostic = fault_diagnostic(fault, kernel, &shape, kernel.span);
             let item = if let Fault::Trap(trap) = fault { Some(trap.item) } else { None };
             if let Fault::Trap(_) | Fault::Race(_) = fault {
-                within.set_trap(Kind::of_fault(fault), item, lines.position(diagnostic.span.start).line);
+                within.set_trap(Kind::of_fault(fault, kernel), item, lines.position(diagnostic.span.start).line);
             }
             diagnostic
         };

@@ -110,7 +110,7 @@ impl<W: Write> Tracer<'_, W> {
         match def {
             ValueDef::Result(inst) => self.kernel.insts.get(inst).map(|data| data.span),
             ValueDef::BlockParam(block, _) => self.kernel.blocks.get(block).map(|data| data.span),
-            ValueDef::Param(_) => None,
+            ValueDef::Param(_) | ValueDef::Array(_) => None,
         }
         .unwrap_or_default()
     }

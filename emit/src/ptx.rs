@@ -4,9 +4,7 @@ use std::fmt::{self, Write};
 
 use halfbyte_abi::{self as abi, ParamKind, Sm};
 use halfbyte_isa::object::{KernelInfo, Loc, Part};
-use halfbyte_isa::ptx::module::{
-    Blocks, Body, Entry, Functions, Kernel, LabelName, Linkage, Param, Registers, variables_of,
-};
+use halfbyte_isa::ptx::module::{Blocks, Body, Entry, Functions, Kernel, LabelName, Linkage, Param, Registers};
 use halfbyte_isa::ptx::names::{identifier, register_prefix};
 use halfbyte_isa::ptx::text::{Writer, inst_text};
 use halfbyte_isa::ptx::types::Type;
@@ -53,7 +51,9 @@ fn labelled(entry: &Entry) -> String {
 }
 
 fn layout(func: MachFunc<Ptx>) -> Result<Code, LayoutError> {
-    let MachFunc { signature, blocks, extra: PtxExtra { sm, max_items, along_x, types }, .. } = func;
+    let MachFunc { signature, blocks, extra, .. } = func;
+    let (frame, variables) = (extra.frame(), extra.variables(&signature));
+    let PtxExtra { sm, max_items, along_x, types, .. } = extra;
     let split = |MachBlock { insts, parts }: MachBlock<Ptx>| (insts, parts);
     let (mut blocks, of_blocks): (Vec<_>, Vec<_>) = blocks.into_iter().map(split).unzip();
     straighten(&mut blocks);
@@ -86,8 +86,8 @@ fn layout(func: MachFunc<Ptx>) -> Result<Code, LayoutError> {
         params: signature.given().iter().map(param).collect(),
         blocks: Blocks::Any,
         hints: Vec::new(),
-        body: Body { registers, insts, labels, ..Body::default() },
-        variables: variables_of(&signature),
+        body: Body { registers, frame, insts, labels, ..Body::default() },
+        variables,
         functions: Functions::default(),
     };
     let kernel = Kernel::for_sm(sm, entry);

@@ -2,12 +2,13 @@
 
 use std::sync::atomic::AtomicU32;
 
+use halfbyte_abi::meet::Place;
 use halfbyte_abi::{
     Alias, DEFAULT_BUDGET, Exceeded, Limits, Param, ParamKind, Shape, Watchdog, buffer_base, buffer_near,
 };
 use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::eval::{self, Fault, Prepared, Race, Writers};
-use halfbyte_ir::{Op, Span};
+use halfbyte_ir::{AttrKind, Op, Space, Span};
 use halfbyte_isa::object::Loc;
 pub use halfbyte_runtime::Engine;
 pub use halfbyte_runtime::ptx::Print;
@@ -189,8 +190,20 @@ pub fn fault_diagnostic(fault: &Fault, kernel: &halfbyte_ir::Kernel, shape: &Sha
         Fault::Args(error) => Diagnostic::new(place, error.to_string()),
         Fault::Exceeded(exceeded) => Diagnostic::new(place, format!("on ir: @{name}: {exceeded}")),
         Fault::Trap(eval::Trap { item, inst, span, kind: eval::TrapKind::OutOfBounds { address, bytes } }) => {
-            let access =
-                if kernel.insts.get(*inst).is_some_and(|inst| inst.op == Op::Store) { "store" } else { "load" };
+            let access = match kernel.insts.get(*inst).map(|inst| (inst.op, inst.op.row().attr)) {
+                Some((Op::Store | Op::AtomicStore, _)) => "store",
+                Some((Op::AtomicLoad, _)) | None => "load",
+                Some((_, AttrKind::Atomic)) => "atomic access",
+                _ => "load",
+            };
+            if let Some(space) = eval::space_of(kernel, *inst, *address) {
+                let held = kernel.placement(space).bytes + if space == Space::Shared { shape.shared.into() } else { 0 };
+                let from = address.wrapping_sub(space.base()) as i64;
+                let message = format!(
+                    "{access} of {bytes} bytes at byte {from} of {space} memory is out of bounds: it has {held}"
+                );
+                return Diagnostic::new(*span, format!("trap on ir: @{name}, {}: {message}", shape.name(*item)));
+            }
             let near = buffer_near(*address).and_then(|(param, offset)| {
                 let buffer = kernel.params.get(param).filter(|param| matches!(param.kind, ParamKind::Buffer { .. }))?;
                 let name = &buffer.name;
@@ -207,13 +220,18 @@ pub fn fault_diagnostic(fault: &Fault, kernel: &halfbyte_ir::Kernel, shape: &Sha
             Diagnostic::new(*span, format!("trap on ir: @{name}, {}: {kind}", shape.name(*item)))
         }
         Fault::Race(race) => {
-            let Race { param, offset, first, second } = race;
-            let buffer = kernel.params.get(*param).map_or("", |param| param.name.as_str());
+            let Race { place, offset, first, second } = race;
+            let memory = match *place {
+                Place::Shared => "shared memory".to_owned(),
+                Place::Buffer(param) => {
+                    let buffer = kernel.params.get(param as usize).map_or("", |param| param.name.as_str());
+                    format!("buffer `{buffer}`")
+                }
+            };
             let [first_item, second_item] = [first, second]
                 .map(|access| format!("{} {}", shape.name(access.item), if access.write { "writes" } else { "reads" }));
-            let message = format!(
-                "race on ir: @{name}, {second_item} byte {offset} of buffer `{buffer}`, which {first_item} too"
-            );
+            let message =
+                format!("race on ir: @{name}, {second_item} byte {offset} of {memory}, which {first_item} too");
             Diagnostic::new(second.span, message).note(Some(first.span), format!("{first_item} it"))
         }
     }

@@ -257,7 +257,14 @@ impl Import<'_> {
         let mut val = val;
         for _ in 0..DEPTH {
             let &Def::Inst(number, None) = self.function.def(val) else { return None };
-            let inst = self.function.inst(number).filter(|inst| inst.opcode == Opcode::MOV)?;
+            let inst = self.function.inst(number)?;
+            let address = inst.operands.get(1).and_then(|operand| self.own_address(operand));
+            if let (Opcode::MOV_ADDRESS, Some((_, address))) = (inst.opcode, address) {
+                return Some(address);
+            }
+            if inst.opcode != Opcode::MOV {
+                return None;
+            }
             match inst.operands.get(1) {
                 Some(&Operand::Number(bits)) => return Some(bits),
                 _ => val = self.read_of(number, inst, 1)?,
@@ -330,6 +337,12 @@ impl Import<'_> {
             .any(|(block, size)| is(block, SpecialGroup::Block) && is_size(size))
     }
 
+    /// The same of a value, where it is one that is known to have at most 32 bits.
+    pub fn bounds(&self, val: Val) -> Option<(u64, u64)> {
+        let bits = self.function.entry.body.registers.held(self.function.reg(val)).map_or(64, PtxType::bits);
+        Some(self.range(val, DEPTH)).filter(|&(_, high)| bits <= 32 || high <= u32::MAX.into())
+    }
+
     /// Least and greatest number that a value of at most 32 bits can be, unsigned.
     fn range(&self, val: Val, depth: u32) -> (u64, u64) {
         if let Some(&found) = self.ranges.borrow().get(&val) {
@@ -358,6 +371,9 @@ impl Import<'_> {
         let within = |(low, high): (u64, u64)| if high <= all.1 && high < u64::MAX { (low, high) } else { all };
         let product = |(a, b): (u64, u64), (c, d): (u64, u64)| (a.saturating_mul(c), b.saturating_mul(d));
         let sum = |(a, b): (u64, u64), (c, d): (u64, u64)| (a.saturating_add(c), b.saturating_add(d));
+        if let Some(known) = self.constant_of(val) {
+            return within((known, known));
+        }
         match inst.opcode {
             Opcode::MOV => operand(1),
             Opcode::MOV_SPECIAL => {

@@ -18,6 +18,7 @@ use crate::domain::Code;
 use crate::flow::End;
 use crate::fuse::fusable;
 use crate::sources::{Parameter, Parameters, Wrong};
+use crate::spaces::Arrays;
 use crate::ssa::{Def, Function, Val};
 use crate::types::{Types, integer};
 use crate::{Options, Places, Shape, stands};
@@ -39,6 +40,8 @@ pub(crate) struct Import<'a> {
     pub code: Code,
     /// The parameters of the IR, in the order of [`Parameters::places`].
     pub params: Vec<Value>,
+    /// What items share, and what each has for itself.
+    pub arrays: Arrays,
     /// By address and step: the index, in the block at hand.
     pub indices: HashMap<(Val, u32), Value>,
     /// By value in PTX: what numbers it can be, where that has been asked.
@@ -143,6 +146,7 @@ fn with_those<T>(
         fusable: if options.keep || options.contract { fusable(&function) } else { HashSet::new() },
         code: Code::new(Builder::new(crate::ir_name(&entry.name))),
         params: Vec::new(),
+        arrays: Arrays::default(),
         indices: HashMap::new(),
         ranges: RefCell::new(HashMap::new()),
         values: vec![None; function.defs.len()],
@@ -152,6 +156,7 @@ fn with_those<T>(
         places,
     };
     import.declare();
+    import.declare_arrays();
     then(import)
 }
 
@@ -427,6 +432,8 @@ impl<'a> Import<'a> {
 
     fn inst(&mut self, inst: &Inst) {
         let done = self.memory(inst)
+            || self.meet(inst)
+            || self.own_addresses(inst)
             || self.special_inst(inst)
             || self.integer(inst)
             || self.float(inst)

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use cranelift_entity::EntityRef;
 use halfbyte_ir::flow::{Lists, Node as GraphNode, reverse_postorder};
+use halfbyte_isa::ptx::meaning::fence;
 use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::{Address, Base, Guard, Inst, Opcode, Operand};
 use halfbyte_isa::row::{Class, Role};
@@ -166,7 +167,8 @@ fn is_end(inst: &Inst) -> bool {
 
 /// Whether it must not be reached where its guard is false.
 fn stands_alone(inst: &Inst) -> bool {
-    inst.guard.is_some() && (is_exit(inst) || inst.row().class == Class::Memory && !loads_parameter(inst))
+    let acts = inst.row().class == Class::Memory || inst.meets() || fence(inst).is_some();
+    inst.guard.is_some() && (is_exit(inst) || acts && !loads_parameter(inst))
 }
 
 /// The end of the instructions from here on that have one guard, whose predicate none of them writes.

@@ -32,6 +32,8 @@
 //! (`domain`). So what an instruction does is said in one place for the interpreter of PTX and for this. Registers become
 //! values (`ssa`) with the types that the instructions take them for (`types`); parameters become values and buffers
 //! (`sources`), and addresses become elements of buffers where their numbers are shown to be in range (`address`). Before all
+//! What items of a block share becomes an array of bytes, and so does local memory (`spaces`); where they meet are ops of their own
+//! (`meet`). Before all
 //! that functions are put in the place of their calls (`inline`); what has no counterpart in the IR runs as it stands (`stands`).
 
 mod address;
@@ -43,8 +45,10 @@ mod flow;
 mod fuse;
 mod inline;
 mod integer;
+mod meet;
 mod memory;
 mod sources;
+mod spaces;
 mod special;
 mod ssa;
 mod stands;

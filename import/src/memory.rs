@@ -1,6 +1,6 @@
 //! Parameters, loads and stores.
 
-use halfbyte_ir::{Attr, Direction, MemAttr, Op, Type, Value};
+use halfbyte_ir::{AtomicAttr, Attr, Direction, MemAttr, Op, Type, Value};
 use halfbyte_isa::ptx::types::Type as PtxType;
 use halfbyte_isa::ptx::{Base, Inst, Operand, Reg};
 use halfbyte_isa::row::{Class, Role};
@@ -9,7 +9,8 @@ use crate::address::Address;
 use crate::domain::Code;
 use crate::emit::Import;
 use crate::flow::loads_parameter;
-use crate::sources::{Of, Parameter, is_store, loaded, reached};
+use crate::meet::order_of;
+use crate::sources::{Of, Parameter, is_store, loaded, reached, writes};
 use crate::ssa::Val;
 use crate::types::{integer, of_ptx};
 
@@ -93,7 +94,7 @@ impl Import<'_> {
             if types.is_empty() {
                 types.push(of_memory(element));
             }
-            let stored = is_store(inst);
+            let stored = writes(inst);
             let bytes = element.bits() / 8 * count(inst);
             if self.is_narrow(inst) {
                 types = vec![wide(bytes)];
@@ -146,6 +147,11 @@ impl Import<'_> {
         }
         match inst.opcode {
             _ if loads_parameter(inst) => self.load_param(inst),
+            _ if matches!(inst.row().mnemonic, "atom" | "red") => self.atomic(inst),
+            _ if order_of(inst).is_some() && (count(inst) > 1 || inst.element().bits() > 64) => self.refuse(
+                "an ordered access of several elements, or of 128 bits, has no counterpart in the IR",
+                "a run of the text as it stands, with `--target ptx`",
+            ),
             _ if is_store(inst) => self.store(inst),
             _ => self.load(inst),
         }
@@ -231,7 +237,13 @@ impl Import<'_> {
             let ty = self.code.ty(value);
             let Some(mem) = self.mem(&address, i * bytes, ty.bytes()) else { return };
             let args: Vec<Value> = [value, address.base].into_iter().chain(address.index).collect();
-            self.code.builder.inst(Op::Store, ty, Attr::Mem(mem), &args);
+            match order_of(inst) {
+                None => self.code.builder.inst(Op::Store, ty, Attr::Mem(mem), &args),
+                Some((order, scope)) => {
+                    let attr = Attr::Atomic(AtomicAttr { mem, order, scope });
+                    self.code.builder.inst(Op::AtomicStore, ty, attr, &args)
+                }
+            };
         }
     }
 
@@ -293,10 +305,17 @@ impl Import<'_> {
     fn load_at(&mut self, address: &Address, ty: Type, bytes: u32) -> Option<Value> {
         let mem = self.mem(address, bytes, ty.bytes())?;
         let args: Vec<Value> = [address.base].into_iter().chain(address.index).collect();
-        Some(self.code.builder.value(Op::Load, ty, Attr::Mem(mem), &args))
+        let order = self.function.inst(self.number).and_then(order_of);
+        Some(match order {
+            None => self.code.builder.value(Op::Load, ty, Attr::Mem(mem), &args),
+            Some((order, scope)) => {
+                let attr = Attr::Atomic(AtomicAttr { mem, order, scope });
+                self.code.builder.value(Op::AtomicLoad, ty, attr, &args)
+            }
+        })
     }
 
-    fn mem(&mut self, address: &Address, bytes: u32, align: u32) -> Option<MemAttr> {
+    pub fn mem(&mut self, address: &Address, bytes: u32, align: u32) -> Option<MemAttr> {
         let mem = address.mem(bytes, align);
         if mem.is_none() {
             self.refuse("this offset does not fit 32 bits", "less");
@@ -305,7 +324,10 @@ impl Import<'_> {
     }
 
     /// Where the first element lies.
-    fn place_of(&mut self, inst: &Inst) -> Option<Address> {
+    pub fn place_of(&mut self, inst: &Inst) -> Option<Address> {
+        if let Some(space) = self.parameters.own_space(self.function, self.number, inst) {
+            return self.own_place(inst, space);
+        }
         let operand = inst.operands.iter().find_map(|operand| match operand {
             Operand::Memory(address) => Some(*address),
             _ => None,

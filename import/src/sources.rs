@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 
 use halfbyte_isa::ptx::module::{Entry, Param};
+use halfbyte_isa::ptx::row::named_space;
 use halfbyte_isa::ptx::types::Space;
 use halfbyte_isa::ptx::types::Token;
 use halfbyte_isa::ptx::{Base, Inst, Opcode, Operand, Reg, Var};
@@ -14,6 +15,7 @@ use halfbyte_isa::row::{Class, Role};
 use smallvec::SmallVec;
 
 use crate::flow::loads_parameter;
+use crate::spaces::named;
 use crate::ssa::{Def, Function, Val};
 
 /// A parameter of the IR, by number.
@@ -60,6 +62,9 @@ impl Of {
 type Spaces = u8;
 const IN_CONST: Spaces = 1;
 const PLAIN: Spaces = 2;
+/// One that `cvta` makes of an address in shared memory, or in local memory.
+const OF_SHARED: Spaces = 4;
+const OF_LOCAL: Spaces = 8;
 
 /// The parameters, and what each value may be an address of.
 pub(crate) struct Parameters {
@@ -113,7 +118,7 @@ impl Parameters {
 
     /// The buffers that an access to memory may reach.
     pub fn accessed(&self, function: &Function<'_>, number: usize, inst: &Inst) -> Sources {
-        if inst.row().class != Class::Memory {
+        if inst.row().class != Class::Memory || self.own_space(function, number, inst).is_some() {
             return Sources::new();
         }
         if let Some(var) = inst.operands.iter().find_map(Operand::variable) {
@@ -121,6 +126,28 @@ impl Parameters {
         }
         let val = address(inst).and_then(|reg| function.read(number, reg));
         val.into_iter().flat_map(|val| self.buffers(val)).collect()
+    }
+
+    /// The space of an access to memory of the group or of the item.
+    pub fn own_space(&self, function: &Function<'_>, number: usize, inst: &Inst) -> Option<Space> {
+        if inst.row().class != Class::Memory {
+            return None;
+        }
+        named(inst).or_else(|| {
+            let of_none = named_space(&inst.words).is_none();
+            let val = address(inst).filter(|_| of_none).and_then(|reg| function.read(number, reg))?;
+            self.space_of(val).filter(|space| matches!(space, Space::Shared | Space::Local))
+        })
+    }
+
+    /// The space that an address without one lies in, where it is known: that of `.global` only where it is one of a buffer.
+    pub fn space_of(&self, val: Val) -> Option<Space> {
+        match (self.spaces(val), self.sources(val)) {
+            (OF_SHARED, []) => Some(Space::Shared),
+            (OF_LOCAL, []) => Some(Space::Local),
+            (PLAIN, sources) if !sources.is_empty() && self.variables(sources).next().is_none() => Some(Space::Global),
+            _ => None,
+        }
     }
 
     /// The parameters that a value may be an address of.
@@ -168,7 +195,9 @@ impl Parameters {
         }
         let Some((_, val)) = function.writes(number).next() else { return false };
         let Def::Inst(_, old) = function.def(val) else { return false };
-        if let Some(&Operand::Variable { var, .. }) = inst.operands.get(1) {
+        if let Some(&Operand::Variable { var, .. }) = inst.operands.get(1)
+            && var.space != Space::Shared
+        {
             let space = if inst.opcode == Opcode::MOV_ADDRESS { in_space(var.space) } else { PLAIN };
             let mut changed = self.add(function, val, old.as_slice());
             changed |= self.may_be(val, space);
@@ -176,6 +205,13 @@ impl Parameters {
         }
         if function.entry.body.registers.held(function.reg(val)).is_none_or(|ty| ty.bits() != 64) {
             return false;
+        }
+        if let (Opcode::CVTA_ADDRESS, Some(operand)) = (inst.opcode, inst.operands.get(1)) {
+            return match operand {
+                Operand::Variable { .. } => self.may_be(val, OF_SHARED),
+                Operand::Frame { .. } => self.may_be(val, OF_LOCAL),
+                _ => false,
+            };
         }
         let operand = |i: usize| match inst.operands.get(i) {
             Some(&Operand::Register(reg)) => function.read(number, reg),
@@ -189,7 +225,13 @@ impl Parameters {
         };
         let mut from: SmallVec<[Val; 3]> = places.iter().filter_map(|&i| operand(i)).collect();
         if inst.opcode == Opcode::CVTA {
-            let space = if inst.has(Token::Const) && inst.has(Token::To) { IN_CONST } else { PLAIN };
+            let space = match named_space(&inst.words) {
+                Some(Space::Const) if inst.has(Token::To) => IN_CONST,
+                Some(Space::Shared | Space::Local) if inst.has(Token::To) => 0,
+                Some(Space::Shared) => OF_SHARED,
+                Some(Space::Local) => OF_LOCAL,
+                _ => PLAIN,
+            };
             let mut changed = self.may_be(val, space) | self.add_sources(function, val, &from);
             changed |= self.add(function, val, old.as_slice());
             return changed;
@@ -266,6 +308,7 @@ impl Parameters {
             let Some(inst) = function.inst(number) else { continue };
             let reg = match (inst.opcode, inst.operands.get(1)) {
                 (Opcode::CVTA, Some(&Operand::Register(reg))) => reg,
+                _ if self.own_space(function, number, inst).is_some() => continue,
                 _ => match address(inst) {
                     Some(reg) => reg,
                     None => continue,
@@ -324,7 +367,7 @@ impl Parameters {
         for number in reached(function) {
             let Some(inst) = function.inst(number) else { continue };
             let accessed = self.accessed(function, number, inst);
-            let written = if is_store(inst) { self.variables(&accessed).next() } else { None };
+            let written = if writes(inst) { self.variables(&accessed).next() } else { None };
             if let Some(place) = written {
                 wrong.push(Wrong::Written { inst: number, name: place.name.clone() });
                 continue;
@@ -352,6 +395,10 @@ impl Parameters {
     fn misused(&self, val: Val, inst: &Inst, i: usize, is_base: bool) -> Option<(&'static str, &'static str)> {
         let is_constant = |place: &&Parameter| matches!(place.of, Of::Variable(Var { space: Space::Const, .. }));
         let (spaces, sources) = (self.spaces(val), self.sources(val));
+        if is_base && spaces & (OF_SHARED | OF_LOCAL) != 0 && (!sources.is_empty() || spaces.count_ones() > 1) {
+            let message = "which memory this address is in is only known when the kernel runs";
+            return Some((message, "a run of the text as it stands, with `--target ptx`"));
+        }
         let converts = inst.opcode == Opcode::CVTA;
         let says = |token| (is_base || converts) && inst.has(token);
         let is_in_const = says(Token::Const) && !(converts && inst.has(Token::To));
@@ -423,6 +470,11 @@ fn in_space(space: Space) -> Spaces {
 /// Whether an instruction stores.
 pub(crate) fn is_store(inst: &Inst) -> bool {
     inst.row().mnemonic == "st"
+}
+
+/// Whether an instruction writes memory.
+pub(crate) fn writes(inst: &Inst) -> bool {
+    matches!(inst.row().mnemonic, "st" | "atom" | "red")
 }
 
 /// Whether an instruction makes an address of an operand that is one.
@@ -526,7 +578,8 @@ fn places(function: &Function<'_>, wrong: &mut Vec<Wrong>) -> Vec<Parameter> {
         }
     }
     for number in function.entry.used_variables() {
-        let Some(variable) = function.entry.variables.get(number as usize) else { continue };
+        let variable = function.entry.variables.get(number as usize).filter(|of| of.space != Space::Shared);
+        let Some(variable) = variable else { continue };
         let mut name = crate::ir_name(&variable.name);
         while places.iter().any(|place| place.name == name) {
             name.push('_');

@@ -124,6 +124,11 @@ impl Import<'_> {
 
     /// Where the thread is in its warp, and the warp in the block.
     fn of_warp(&mut self, group: SpecialGroup) -> Value {
+        match group {
+            SpecialGroup::Lane if self.keep => return self.code.builder.here(Op::LaneId),
+            SpecialGroup::Warp if self.keep => return self.code.builder.here(Op::SubgroupId),
+            _ => {}
+        }
         if group == SpecialGroup::Warps {
             let sizes = Axis::ALL.map(|axis| self.special(Special { group: SpecialGroup::BlockSize, axis }));
             let [x, y, z] = sizes;

@@ -3,7 +3,7 @@
 use halfbyte_ir::Diagnostic;
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::Entry;
-use halfbyte_isa::ptx::types::Token;
+use halfbyte_isa::ptx::types::{Space, Token};
 use halfbyte_isa::ptx::{Base, Inst, Opcode, Operand};
 
 use crate::Places;
@@ -24,12 +24,11 @@ fn is_of_place(inst: &Inst) -> bool {
 /// What an instruction is that has none.
 fn what(inst: &Inst) -> Option<&'static str> {
     let of_operand = inst.operands.iter().find_map(|operand| match operand {
-        Operand::Frame { .. } => Some("the address of a local variable"),
+        Operand::Frame { var, .. } if var.space != Space::Local => Some("the address of what a call passes"),
         Operand::Parameter { .. } => Some("the address of a parameter"),
         Operand::Function(_) => Some("the address of a function"),
         Operand::Memory(address) => match address.base {
-            Base::Frame(_) => Some("a local variable"),
-            Base::Register(_) if inst.has(Token::Local) => Some("local memory"),
+            Base::Frame(var) if var.space != Space::Local => Some("what a call passes"),
             Base::Register(_) if inst.has(Token::Param) => Some("a parameter by its address"),
             _ => None,
         },
@@ -42,16 +41,7 @@ fn what(inst: &Inst) -> Option<&'static str> {
         Opcode::CALL | Opcode::CALL_INDIRECT => "a call",
         Opcode::BRX => "an indirect branch",
         Opcode::ALLOCA | Opcode::ALLOCA_ALIGNED | Opcode::STACKSAVE | Opcode::STACKRESTORE => "memory of the stack",
-        Opcode::ISSPACEP => "the space of an address",
-        Opcode::CVTA | Opcode::CVTA_ADDRESS if inst.has(Token::Local) || inst.has(Token::Param) => {
-            "the address of local memory or of a parameter"
-        }
-        Opcode::LD_VOLATILE | Opcode::LD_ORDERED | Opcode::LD_ORDERED_B128 | Opcode::LD_MMIO => {
-            "a load that other threads order"
-        }
-        Opcode::ST_VOLATILE | Opcode::ST_ORDERED | Opcode::ST_ORDERED_B128 | Opcode::ST_MMIO => {
-            "a store that other threads order"
-        }
+        Opcode::CVTA | Opcode::CVTA_ADDRESS if inst.has(Token::Param) => "the address of a parameter",
         Opcode::TRAP | Opcode::BRKPT => "a trap",
         Opcode::MOV_SPECIAL if !is_of_place(inst) => "what a machine says of itself",
         _ => return None,

@@ -25,9 +25,11 @@ use std::sync::Arc;
 use cranelift_entity::packed_option::ReservedValue;
 use halfbyte_abi::{Axis, Direction, ParamKind, Type};
 
-use crate::attr::{FloatCC, FloatFlags, IntCC, LaneMap};
+use crate::array::Space;
+use crate::attr::{FloatCC, FloatFlags, IntCC, LaneMap, MemAttr};
 use crate::kernel::{Attr, Block, BlockCall, Inst, IntrinsicData, Kernel, Value, ValueList};
 use crate::op::{AttrKind, Op};
+use crate::order::{AtomicAttr, FenceAttr, MemOrder, Scope};
 use crate::span::Span;
 
 /// A kernel in the making. Instructions go to the end of the current block.
@@ -114,6 +116,24 @@ impl Builder {
         value
     }
 
+    /// Declares an array of the group or of the item, of the natural alignment of its elements; without a count it has as many as the
+    /// launch gives bytes.
+    pub fn array(&mut self, name: &str, space: Space, elem: Type, count: impl Into<Option<u32>>) -> Value {
+        self.array_aligned(name, space, elem, count, elem.bytes())
+    }
+
+    /// The same at an alignment of its own, in bytes.
+    pub fn array_aligned(
+        &mut self,
+        name: &str,
+        space: Space,
+        elem: Type,
+        count: impl Into<Option<u32>>,
+        align: u32,
+    ) -> Value {
+        self.kernel.add_array(name, space, elem, count.into(), align, self.span)
+    }
+
     /// Adds a block to branch to, with parameters of these types; [`Builder::params`] gives their values.
     pub fn block(&mut self, name: &str, params: &[Type]) -> Block {
         let block = self.kernel.add_block();
@@ -168,6 +188,7 @@ impl Builder {
     pub fn op(&mut self, op: Op, ty: Type, args: &[Value]) -> Value {
         let attr = match op.row().attr {
             AttrKind::Float(_) => Attr::Float(FloatFlags::default()),
+            AttrKind::Barrier => Attr::Aligned(true),
             _ => Attr::None,
         };
         self.value(op, ty, attr, args)
@@ -248,6 +269,34 @@ impl Builder {
         let attr = self.address(ty, base, index);
         let args = [value, base, index.value.unwrap_or(base)];
         self.inst(Op::Store, ty, attr, args.get(..2 + usize::from(index.value.is_some())).unwrap_or(&args))
+    }
+
+    /// Adds an access in one step: a load, or an op with these values in front of the address. Its result, where it has one.
+    pub fn atomic(
+        &mut self,
+        op: Op,
+        ty: Type,
+        (order, scope): (MemOrder, Scope),
+        values: &[Value],
+        base: Value,
+        index: impl Into<Index>,
+    ) -> Option<Value> {
+        let index = index.into();
+        let Attr::Mem(mem) = self.address(ty, base, index) else { return None };
+        let attr = Attr::Atomic(AtomicAttr { mem: MemAttr { align: ty.bytes(), ..mem }, order, scope });
+        let args: Vec<Value> = values.iter().copied().chain([base]).chain(index.value).collect();
+        let inst = self.inst(op, ty, attr, &args);
+        self.kernel.result(inst)
+    }
+
+    /// Adds a barrier of all items of the group.
+    pub fn barrier(&mut self) -> Inst {
+        self.inst(Op::Barrier, Type::I32, Attr::Aligned(true), &[])
+    }
+
+    /// Adds a fence.
+    pub fn fence(&mut self, order: MemOrder, scope: Scope) -> Inst {
+        self.inst(Op::Fence, Type::I32, Attr::Fence(FenceAttr { order, scope }), &[])
     }
 
     fn address(&self, ty: Type, base: Value, index: Index) -> Attr {

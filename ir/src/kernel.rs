@@ -6,8 +6,10 @@ use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityList, EntityRef, ListPool, PrimaryMap, SecondaryMap, entity_impl};
 use halfbyte_abi::{Axis, ParamKind, Type};
 
+use crate::array::{Array, Space};
 use crate::attr::{FloatCC, FloatFlags, IntCC, LaneMap, MemAttr};
 use crate::op::Op;
+use crate::order::{AtomicAttr, FenceAttr};
 use crate::span::Span;
 use crate::stream::Packing;
 
@@ -85,6 +87,12 @@ pub enum Attr {
     Axis(Axis),
     /// An address.
     Mem(MemAttr),
+    /// An address, and what an atomic access to it orders.
+    Atomic(AtomicAttr),
+    /// What a fence orders.
+    Fence(FenceAttr),
+    /// Of a barrier: whether all items of the group come to this one instruction together.
+    Aligned(bool),
     /// Branch targets.
     Targets(CallRange),
     /// A target's instruction.
@@ -95,6 +103,14 @@ impl Attr {
     /// The axis, where there is one.
     pub const fn axis(self) -> Option<Axis> {
         if let Attr::Axis(axis) = self { Some(axis) } else { None }
+    }
+
+    /// The address, where there is one.
+    pub const fn mem(self) -> Option<MemAttr> {
+        match self {
+            Attr::Mem(mem) | Attr::Atomic(AtomicAttr { mem, .. }) => Some(mem),
+            _ => None,
+        }
     }
 }
 
@@ -107,7 +123,7 @@ pub struct InstData {
     pub ty: Type,
     /// What else it carries.
     pub attr: Attr,
-    /// Operands, in the order of the row. A load has base and, if any, index; a store value, base and, if any, index.
+    /// Operands, in the order of the row. An access has its values, base and, if any, index.
     pub args: ValueList,
     /// Its result.
     pub result: PackedOption<Value>,
@@ -135,6 +151,8 @@ pub enum ValueDef {
     BlockParam(Block, u32),
     /// An instruction's result.
     Result(Inst),
+    /// The address of the kernel's array of that number.
+    Array(u32),
 }
 
 /// A value's type and definition.
@@ -190,6 +208,8 @@ pub struct Kernel {
     pub span: Span,
     /// Its parameters in order.
     pub params: Vec<Param>,
+    /// The arrays that it declares, in order.
+    pub arrays: Vec<Array>,
     /// Instructions.
     pub insts: PrimaryMap<Inst, InstData>,
     /// Values.
@@ -260,6 +280,7 @@ impl Kernel {
             name: name.into(),
             span: Span::default(),
             params: Vec::new(),
+            arrays: Vec::new(),
             insts: PrimaryMap::new(),
             values: PrimaryMap::new(),
             blocks: PrimaryMap::new(),
@@ -280,6 +301,7 @@ impl Kernel {
             name: self.name.clone(),
             span: self.span,
             params: self.params.drain(..).collect(),
+            arrays: std::mem::take(&mut self.arrays),
             insts: self.insts.clone(),
             values: self.values.clone(),
             blocks: self.blocks.values_mut().map(std::mem::take).collect(),
@@ -304,6 +326,7 @@ impl Kernel {
         self.name.push_str(name);
         self.span = span;
         self.params.clear();
+        self.arrays.clear();
         self.insts.clear();
         self.values.clear();
         self.blocks.clear();
@@ -332,6 +355,23 @@ impl Kernel {
         let value = self.values.push(ValueData { ty, def: ValueDef::Param(self.params.len() as u32) });
         self.set_value_name(value, &name);
         self.params.push(Param { name, kind, value, span, contents: None });
+        value
+    }
+
+    /// Adds an array and gives its address.
+    pub fn add_array(
+        &mut self,
+        name: impl Into<String>,
+        space: Space,
+        elem: Type,
+        count: Option<u32>,
+        align: u32,
+        span: Span,
+    ) -> Value {
+        let name = name.into();
+        let value = self.values.push(ValueData { ty: Type::PTR, def: ValueDef::Array(self.arrays.len() as u32) });
+        self.set_value_name(value, &name);
+        self.arrays.push(Array { name, value, space, elem, count, align, span });
         value
     }
 
@@ -564,13 +604,25 @@ impl Kernel {
         insts.any(|&inst| matches!(self.insts[inst].attr, Attr::Axis(Axis::Y | Axis::Z)))
     }
 
+    /// What the elements of a buffer or array are and at which alignment it starts, where that is what a value is the address of.
+    pub fn elements(&self, base: Value) -> Option<(Type, u32)> {
+        match self.values.get(base)?.def {
+            ValueDef::Param(number) => match self.params.get(number as usize)?.kind {
+                ParamKind::Buffer { elem, align, .. } => Some((elem, align)),
+                ParamKind::Scalar(_) => None,
+            },
+            ValueDef::Array(number) => self.arrays.get(number as usize).map(|array| (array.elem, array.align)),
+            _ => None,
+        }
+    }
+
     /// The address attribute of an access of a type through this base where the text adds nothing: the index steps by
-    /// the buffer's element, and by the accessed value where the base is not a buffer parameter; the address is a
-    /// multiple of the value's size, as far as the buffer's own alignment promises it.
+    /// the element of the buffer or array, and by the accessed value where the base is neither; the address is a
+    /// multiple of the value's size, as far as the alignment of the buffer or array promises it.
     pub fn default_mem(&self, base: Value, ty: Type) -> MemAttr {
-        let (scale, most) = match self.param(base).map(|param| param.kind) {
-            Some(ParamKind::Buffer { elem, align, .. }) => (elem.bytes(), align),
-            _ => (ty.bytes(), u32::MAX),
+        let (scale, most) = match self.elements(base) {
+            Some((elem, align)) => (elem.bytes(), align),
+            None => (ty.bytes(), u32::MAX),
         };
         MemAttr { scale, offset: 0, align: ty.bytes().min(most), wide: false }
     }

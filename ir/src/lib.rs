@@ -1,8 +1,9 @@
 //! The IR of halfbyte: what programs mean.
 //!
 //! Kernels in SSA form with block parameters instead of phis, on scalars and packed half and byte vectors. One work item
-//! runs a kernel once; items are independent. There is no poison and no undefined behaviour: every op is total.
+//! runs a kernel once; items are independent but where ops bring those of a group together. There is no poison and no undefined behaviour: every op is total.
 
+pub mod array;
 pub mod attr;
 pub mod builder;
 pub mod diag;
@@ -12,6 +13,7 @@ pub mod generate;
 pub mod kernel;
 pub mod legality;
 pub mod op;
+pub mod order;
 pub mod rule;
 mod span;
 pub mod stream;
@@ -26,6 +28,7 @@ pub mod entity {
     pub use cranelift_entity::{EntityList, EntityRef, EntitySet, ListPool, PrimaryMap, SecondaryMap, entity_impl};
 }
 
+pub use array::{Array, Space};
 pub use attr::{Clamp, FlagKind, FloatCC, FloatFlags, IntCC, LaneMap, MemAttr, Rounding};
 pub use diag::{Diagnostic, Diagnostics};
 pub use flow::Flow;
@@ -37,6 +40,7 @@ pub use kernel::{
 };
 pub use legality::{Axes, Lanes, Legality, Reason, Refusal};
 pub use op::{AttrKind, Effect, Op, OpRow};
+pub use order::{AtomicAttr, FenceAttr, MemOrder, Scope};
 pub use rule::Rule;
 pub use span::Span;
 pub use stream::{Packing, Stream};

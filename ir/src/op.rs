@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use halfbyte_abi::{Elem, Type};
 
 use crate::attr::FlagKind;
+use crate::order::MemOrder;
 
 /// The types an op accepts, with the words an error message uses for them.
 #[derive(Clone, Copy)]
@@ -71,6 +72,12 @@ pub enum AttrKind {
     Axis,
     /// An address.
     Mem,
+    /// An address and what an atomic access to it orders.
+    Atomic,
+    /// What a fence orders, and for whom.
+    Fence,
+    /// Whether items come to a barrier together: `unaligned` where they may not.
+    Barrier,
     /// Branch targets with their arguments.
     Targets,
     /// A target's instruction, as its assembly text.
@@ -101,6 +108,14 @@ pub enum Effect {
     Read,
     /// Writes memory, and traps on a bad address.
     Write,
+    /// Reads or writes memory in one step that other items see as such, and traps on a bad address. It stays as it is, and no other
+    /// access is moved across it.
+    Atomic,
+    /// Orders the accesses before and after it.
+    Fence,
+    /// Items of a group meet at it. It is not repeated, shared, moved or removed, nor is its execution made to depend on more or less;
+    /// and no access is moved across it.
+    Convergent,
     /// Ends a block.
     Terminator,
 }
@@ -115,8 +130,10 @@ pub struct OpRow {
     pub name: &'static str,
     /// The controlling types it takes; none where it has no suffix.
     pub types: Option<TypeSet>,
-    /// Operand types in order. Ops with [`AttrKind::Targets`], [`AttrKind::Intrinsic`] and `concat` take more.
+    /// Operand types in order, of which the last ones may be [optional](OpRow::optional). Ops with [`AttrKind::Targets`], [`AttrKind::Intrinsic`] and `concat` take more.
     pub args: &'static [ArgType],
+    /// How many operands at the end may be left away.
+    pub optional: usize,
     /// The result's type.
     pub result: ResultType,
     /// What else it carries.
@@ -168,6 +185,20 @@ const WORD_HALVES: TypeSet = TypeSet { name: "i16x2", contains: |t| matches!((t.
 const MASK: TypeSet = TypeSet { name: "a mask of several lanes", contains: |t| t.is_mask() && !t.is_scalar() };
 const VECTOR: TypeSet = TypeSet { name: "a vector type", contains: |t| !t.is_scalar() };
 const BYTES16: TypeSet = TypeSet { name: "i8x16", contains: |t| matches!((t.elem(), t.lanes()), (Elem::I8, 16)) };
+const WORD: TypeSet = TypeSet {
+    name: "a type of 32 bits",
+    contains: |t| t.bits() == 32 && !t.is_mask() && !matches!(t.elem(), Elem::Ptr),
+};
+const ATOMIC_INT32: TypeSet = TypeSet { name: "i32", contains: |t| matches!((t.elem(), t.lanes()), (Elem::I32, 1)) };
+const ATOMIC_CAS: TypeSet = TypeSet {
+    name: "i16, i32 or i64",
+    contains: |t| matches!((t.elem(), t.lanes()), (Elem::I16 | Elem::I32 | Elem::I64, 1)),
+};
+const ATOMIC_FLOAT: TypeSet = TypeSet { name: "f16, bf16, f16x2, bf16x2, f32 or f64", contains: |t| t.is_float() };
+const ATOMIC_DATA: TypeSet = TypeSet {
+    name: "a type of at most 64 bits that is neither a mask nor ptr",
+    contains: |t| t.bits() <= 64 && !t.is_mask() && !matches!(t.elem(), Elem::Ptr),
+};
 const DATA: TypeSet = TypeSet { name: "any type but ptr", contains: |t| !matches!(t.elem(), Elem::Ptr) };
 const ANY: TypeSet = TypeSet { name: "any type", contains: |_| true };
 
@@ -234,6 +265,7 @@ macro_rules! ops {
             name: $name,
             types: ops!(@types $types),
             args: ops!(@args $args),
+            optional: 0 $(+ ops!(@optional $flag))*,
             result: ops!(@result $result),
             attr: ops!(@attr $attr),
             effect: Effect::$effect,
@@ -262,6 +294,9 @@ macro_rules! ops {
     (@attr -) => { AttrKind::None };
     (@attr ($attr:ident)) => { AttrKind::$attr };
     (@attr $konst:ident) => { $konst };
+    (@optional one_optional) => { 1 };
+    (@optional two_optional) => { 2 };
+    (@optional $flag:ident) => { 0 };
     (@is lanewise lanewise) => { true };
     (@is commutative commutative) => { true };
     (@is $a:ident $b:ident) => { false };
@@ -480,6 +515,100 @@ ops! {
     PtrAdd "ptr_add" - [PTR I64] -> PTR, -, Pure;
         "An address so many bytes on."; "%q = ptr_add %p, %n";
 
+    // Items that meet.
+    Barrier "barrier" - [I32 I32] -> -, (Barrier), Convergent, two_optional;
+        "Waits until all items of the group have come to it, or as many as the second operand says, a multiple of 32; the first says which barrier of 0 to 15, 0 where it is left away. What items did in memory before it is known to them all after it."; "barrier %a, %n";
+    BarrierArrive "barrier_arrive" - [I32 I32] -> -, (Barrier), Convergent;
+        "Arrives at a barrier for which so many items come, and goes on: others wait."; "barrier_arrive %a, %n";
+    BarrierCount "barrier_count" - [I1 I32 I32] -> I32, (Barrier), Convergent, two_optional;
+        "The same as `barrier`, and how many of the items say yes."; "%c = barrier_count %p";
+    BarrierAll "barrier_all" - [I1 I32 I32] -> I1, (Barrier), Convergent, two_optional;
+        "The same as `barrier`, and whether all of the items say yes."; "%c = barrier_all %p, %a";
+    BarrierAny "barrier_any" - [I1 I32 I32] -> I1, (Barrier), Convergent, two_optional;
+        "The same as `barrier`, and whether one of the items says yes."; "%c = barrier_any %p, %a, %n";
+    SubgroupBarrier "subgroup_barrier" - [I32] -> -, -, Convergent;
+        "Waits until the items of the mask have come to one; what they did in memory before it is known to them after it."; "subgroup_barrier %mask";
+    Fence "fence" - [] -> -, (Fence), Fence;
+        "Orders the item's accesses before it and those after it, as items of the scope see them."; "fence.acq_rel.device";
+    SubgroupShuffle "subgroup_shuffle" WORD [same I32 I32 I32] -> same, -, Convergent;
+        "The value of the lane of that number in the segment. The third operand is PTX's `c`, for segments of w lanes `(32 - w) << 8 | 31`; the last is the mask."; "%r = subgroup_shuffle.i32 %v, %lane, %c, %mask";
+    SubgroupShuffleUp "subgroup_shuffle_up" WORD [same I32 I32 I32] -> same, -, Convergent;
+        "The value of the lane so many below; its own where that is below its segment. The third operand is PTX's `c`, here `(32 - w) << 8`."; "%r = subgroup_shuffle_up.i32 %v, %delta, %c, %mask";
+    SubgroupShuffleDown "subgroup_shuffle_down" WORD [same I32 I32 I32] -> same, -, Convergent;
+        "The value of the lane so many above; its own where that is above its segment. The third operand is PTX's `c`, `(32 - w) << 8 | 31`."; "%r = subgroup_shuffle_down.f32 %v, %delta, %c, %mask";
+    SubgroupShuffleXor "subgroup_shuffle_xor" WORD [same I32 I32 I32] -> same, -, Convergent;
+        "The value of the lane whose number differs in the bits of the second operand; its own where that is above its segment. The third operand is PTX's `c`, `(32 - w) << 8 | 31`."; "%r = subgroup_shuffle_xor.i8x4 %v, %bits, %c, %mask";
+    VoteAll "vote_all" - [I1 I32] -> I1, -, Convergent;
+        "Whether all items of the mask say yes."; "%c = vote_all %p, %mask";
+    VoteAny "vote_any" - [I1 I32] -> I1, -, Convergent;
+        "Whether one item of the mask says yes."; "%c = vote_any %p, %mask";
+    VoteUniform "vote_uniform" - [I1 I32] -> I1, -, Convergent;
+        "Whether the items of the mask all say the same."; "%c = vote_uniform %p, %mask";
+    Ballot "ballot" - [I1 I32] -> I32, -, Convergent;
+        "The lanes of those items of the mask that say yes, a bit each."; "%r = ballot %p, %mask";
+    MatchAny "match_any" WORD_INT [same I32] -> I32, -, Convergent;
+        "The lanes of those items of the mask that have the same value."; "%r = match_any.i32 %v, %mask";
+    MatchAll "match_all" WORD_INT [same I32] -> I32, -, Convergent;
+        "The lanes of the items of the mask where all of them have the same value, else 0."; "%r = match_all.i64 %v, %mask";
+    SubgroupReduceAdd "subgroup_reduce_add" - [I32 I32] -> I32, -, Convergent;
+        "The sum of the values of the items of the mask, modulo 2^32."; "%r = subgroup_reduce_add %v, %mask";
+    SubgroupReduceMinS "subgroup_reduce_min_s" - [I32 I32] -> I32, -, Convergent;
+        "The least value of the items of the mask, signed."; "%r = subgroup_reduce_min_s %v, %mask";
+    SubgroupReduceMinU "subgroup_reduce_min_u" - [I32 I32] -> I32, -, Convergent;
+        "The least value of the items of the mask, unsigned."; "%r = subgroup_reduce_min_u %v, %mask";
+    SubgroupReduceMaxS "subgroup_reduce_max_s" - [I32 I32] -> I32, -, Convergent;
+        "The greatest value of the items of the mask, signed."; "%r = subgroup_reduce_max_s %v, %mask";
+    SubgroupReduceMaxU "subgroup_reduce_max_u" - [I32 I32] -> I32, -, Convergent;
+        "The greatest value of the items of the mask, unsigned."; "%r = subgroup_reduce_max_u %v, %mask";
+    SubgroupReduceAnd "subgroup_reduce_and" - [I32 I32] -> I32, -, Convergent;
+        "The bits that all items of the mask have."; "%r = subgroup_reduce_and %v, %mask";
+    SubgroupReduceOr "subgroup_reduce_or" - [I32 I32] -> I32, -, Convergent;
+        "The bits that some item of the mask has."; "%r = subgroup_reduce_or %v, %mask";
+    SubgroupReduceXor "subgroup_reduce_xor" - [I32 I32] -> I32, -, Convergent;
+        "The bits that an odd number of the items of the mask have."; "%r = subgroup_reduce_xor %v, %mask";
+    Elect "elect" - [I32] -> I1, -, Convergent;
+        "True for one item of the mask: that of the lowest lane."; "%c = elect %mask";
+    ActiveMask "active_mask" - [] -> I32, -, Convergent;
+        "The lanes of the subgroup that are at this op together. Which those are depends on the engine: only that the item's own is among them is sure."; "%r = active_mask";
+    SubgroupId "subgroup_id" - [] -> I32, -, Pure;
+        "The number of the item's subgroup in its group: `local_id` / 32."; "%r = subgroup_id";
+    LaneId "lane_id" - [] -> I32, -, Pure;
+        "The item's number in its subgroup: `local_id` modulo 32."; "%r = lane_id";
+
+    // Memory that items share, in one step.
+    AtomicLoad "atomic_load" ATOMIC_DATA [PTR] -> same, (Atomic), Atomic;
+        "A value from memory, as `load`: `relaxed` or `acquire`."; "%v = atomic_load.acquire.group %x[%i]";
+    AtomicStore "atomic_store" ATOMIC_DATA [same PTR] -> -, (Atomic), Atomic;
+        "A value to memory, as `store`: `relaxed` or `release`."; "atomic_store.release.group %v, %y[%i]";
+    AtomicAdd "atomic_add" WORD_INT [same PTR] -> same, (Atomic), Atomic;
+        "Puts the sum in memory, wrapping; the result is what was there, as of all of these."; "%old = atomic_add %v, %y[%i]";
+    AtomicSub "atomic_sub" WORD_INT [same PTR] -> same, (Atomic), Atomic;
+        "Puts what was there less the value in memory, wrapping."; "%old = atomic_sub %v, %y[%i]";
+    AtomicMinS "atomic_min_s" WORD_INT [same PTR] -> same, (Atomic), Atomic;
+        "Puts the lesser in memory, signed."; "%old = atomic_min_s.i64 %v, %y[%i]";
+    AtomicMinU "atomic_min_u" WORD_INT [same PTR] -> same, (Atomic), Atomic;
+        "Puts the lesser in memory, unsigned."; "%old = atomic_min_u %v, %y[%i]";
+    AtomicMaxS "atomic_max_s" WORD_INT [same PTR] -> same, (Atomic), Atomic;
+        "Puts the greater in memory, signed."; "%old = atomic_max_s %v, %y[%i]";
+    AtomicMaxU "atomic_max_u" WORD_INT [same PTR] -> same, (Atomic), Atomic;
+        "Puts the greater in memory, unsigned."; "%old = atomic_max_u %v, %y[%i]";
+    AtomicAnd "atomic_and" WORD_INT [same PTR] -> same, (Atomic), Atomic;
+        "Puts the bitwise and in memory."; "%old = atomic_and %v, %y[%i]";
+    AtomicOr "atomic_or" WORD_INT [same PTR] -> same, (Atomic), Atomic;
+        "Puts the bitwise or in memory."; "%old = atomic_or.system %v, %y[%i]";
+    AtomicXor "atomic_xor" WORD_INT [same PTR] -> same, (Atomic), Atomic;
+        "Puts the bitwise exclusive or in memory."; "%old = atomic_xor %v, %y[%i]";
+    AtomicInc "atomic_inc" ATOMIC_INT32 [same PTR] -> same, (Atomic), Atomic;
+        "Puts one more in memory, and 0 where what was there is the value or more, unsigned."; "%old = atomic_inc %v, %y[%i]";
+    AtomicDec "atomic_dec" ATOMIC_INT32 [same PTR] -> same, (Atomic), Atomic;
+        "Puts one less in memory, and the value where what was there is 0 or more than the value, unsigned."; "%old = atomic_dec %v, %y[%i]";
+    AtomicExchange "atomic_exchange" WORD_INT [same PTR] -> same, (Atomic), Atomic;
+        "Puts the value in memory."; "%old = atomic_exchange %v, %y[%i]";
+    AtomicCompareExchange "atomic_compare_exchange" ATOMIC_CAS [same same PTR] -> same, (Atomic), Atomic;
+        "Puts the second value in memory where the first is there."; "%old = atomic_compare_exchange.acq_rel %e, %v, %y[%i]";
+    AtomicFadd "atomic_fadd" ATOMIC_FLOAT [same PTR] -> same, (Atomic), Atomic;
+        "Puts the sum in memory, rounded to nearest even; each half by itself. A sum of `f32` in a buffer takes and gives zeros of the sign for subnormals; elsewhere, and of other types, they are kept."; "%old = atomic_fadd.f16x2 %v, %y[%i]";
+
     // Where the item is.
     ItemId "item_id" - [] -> I32, (Axis), Pure;
         "The number of this work item along an axis, from 0: `group_id.x * group_size.x + local_id.x`. Without an axis its number in the whole launch: x + nx * (y + ny * z), where nx items are along x."; "%i = item_id.x";
@@ -557,8 +686,8 @@ impl OpRow {
         match (self.op, self.attr) {
             (_, AttrKind::Intrinsic) => 0..=usize::MAX,
             (Op::Concat, _) => 1..=usize::MAX,
-            (_, AttrKind::Mem) => fixed..=fixed + 1,
-            _ => fixed..=fixed,
+            (_, AttrKind::Mem | AttrKind::Atomic) => fixed..=fixed + 1,
+            _ => fixed - self.optional..=fixed,
         }
     }
 
@@ -572,7 +701,9 @@ impl OpRow {
         match (self.op, self.attr) {
             (_, AttrKind::Intrinsic) => None,
             (Op::Concat, _) => Some(ArgType::Converted),
-            (_, AttrKind::Mem) => Some(*self.args.get(number).unwrap_or(&ArgType::Exactly(Type::I32))),
+            (_, AttrKind::Mem | AttrKind::Atomic) => {
+                Some(*self.args.get(number).unwrap_or(&ArgType::Exactly(Type::I32)))
+            }
             _ => self.args.get(number).copied(),
         }
     }
@@ -619,6 +750,33 @@ impl Op {
     /// Nothing but a result.
     pub fn is_pure(self) -> bool {
         self.row().effect == Effect::Pure
+    }
+
+    /// Whether items meet at it.
+    pub fn is_convergent(self) -> bool {
+        self.row().effect == Effect::Convergent
+    }
+
+    /// Whether no access to memory is moved across it, but that it may be one itself.
+    pub fn orders_memory(self) -> bool {
+        matches!(self.row().effect, Effect::Atomic | Effect::Fence | Effect::Convergent)
+    }
+
+    /// Whether the text may leave its result away, which is then of no use.
+    pub fn may_drop_result(self) -> bool {
+        self.row().effect == Effect::Atomic && self != Op::AtomicLoad
+    }
+
+    /// Which orders it can have.
+    pub const fn orders(self) -> &'static [MemOrder] {
+        use MemOrder::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+        match self {
+            Op::AtomicLoad => &[Relaxed, Acquire],
+            Op::AtomicStore => &[Relaxed, Release],
+            Op::Fence => &[Acquire, Release, AcqRel, SeqCst],
+            _ if matches!(self.row().attr, AttrKind::Atomic) => &[Relaxed, Acquire, Release, AcqRel],
+            _ => &[],
+        }
     }
 
     /// Ends a block.

@@ -66,10 +66,10 @@ impl Pattern {
     fn names(&self, op: Op) -> bool {
         let is_term = || {
             let term = self.unbound().text.strip_prefix('(').and_then(|text| text.strip_prefix(op.row().ident));
-            // Some ops have several terms: `Concat2`, `LoadIndexed`.
-            term.is_some_and(|rest| {
-                rest.trim_start_matches("Indexed").trim_start_matches(['2', '4']).starts_with([' ', ')'])
-            })
+            // Some ops have several terms: `Concat2`, `LoadIndexed`, `BarrierId`.
+            let forms = ["", "Indexed", "IdCount", "Id", "2", "4"];
+            let is_end = |rest: &str| rest.starts_with([' ', ')']);
+            term.is_some_and(|rest| forms.iter().any(|form| rest.strip_prefix(form).is_some_and(is_end)))
         };
         is_term() || self.parts().iter().any(|part| part.names(op))
     }

@@ -23,6 +23,7 @@ pub fn verify(kernel: &Kernel) -> Result<(), Vec<Diagnostic>> {
             Subject::Groups => kernel.span,
             Subject::Param(number) => kernel.params.get(number).map_or(kernel.span, |param| param.span),
             Subject::Stream(number, _) => kernel.stream_span(number).unwrap_or(kernel.span),
+            Subject::Array(number) => kernel.arrays.get(number).map_or(kernel.span, |array| array.span),
             Subject::Block(block) => kernel.blocks.get(block).map_or(kernel.span, |data| data.span),
             Subject::Inst(inst, _) => kernel.insts.get(inst).map_or(kernel.span, |data| data.span),
         };
@@ -32,7 +33,9 @@ pub fn verify(kernel: &Kernel) -> Result<(), Vec<Diagnostic>> {
                 let shown = text::print_inst(kernel, inst);
                 diagnostic.note(None, format!("in `{shown}` of @{}", kernel.name))
             }
-            Subject::Block(_) | Subject::Kernel | Subject::Groups | Subject::Stream(..) if span == Span::default() => {
+            Subject::Block(_) | Subject::Array(_) | Subject::Kernel | Subject::Groups | Subject::Stream(..)
+                if span == Span::default() =>
+            {
                 diagnostic.note(None, format!("in @{}", kernel.name))
             }
             _ => diagnostic,

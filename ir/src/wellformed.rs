@@ -14,9 +14,11 @@ use crate::diag::Diagnostic;
 use crate::flow::Flow;
 use crate::kernel::{Attr, Block, BlockCall, CallRange, Inst, InstData, Kernel, Param, Value, ValueDef, is_name};
 use crate::op::{ArgType, AttrKind, Op, OpRow};
+use crate::order::{AtomicAttr, Scope};
 use crate::span::Span;
-use crate::text::words;
+use crate::text::{UNALIGNED, words};
 
+mod arrays;
 mod streams;
 
 /// The greatest alignment that a buffer or an access can ask for, in bytes.
@@ -35,6 +37,8 @@ pub(crate) enum Subject {
     /// How many items a group of a packed kernel has.
     Groups,
     Param(usize),
+    /// A declared array.
+    Array(usize),
     /// A stream of a packed kernel.
     Stream(usize, StreamPart),
     Block(Block),
@@ -64,6 +68,8 @@ pub(crate) enum Part {
     Type,
     /// The lane number, list, constant, offset, ...
     Attr,
+    /// What an atomic access orders.
+    Order,
     Step,
     Align,
     Arg(u32),
@@ -89,6 +95,7 @@ impl Finding {
         diagnostic.help = self.help.clone();
         let related = self.related.and_then(|value| match kernel.values.get(value)?.def {
             ValueDef::Param(number) => Some(kernel.params.get(number as usize)?.span),
+            ValueDef::Array(number) => Some(kernel.arrays.get(number as usize)?.span),
             ValueDef::BlockParam(block, _) => Some(kernel.blocks.get(block)?.span),
             ValueDef::Result(inst) => Some(kernel.insts.get(inst)?.span),
         });
@@ -203,6 +210,11 @@ pub(crate) fn suffix_words(row: &OpRow) -> Vec<&'static str> {
         AttrKind::IntCC => IntCC::ALL.iter().map(|cc| cc.name()).collect(),
         AttrKind::FloatCC => FloatCC::ALL.iter().map(|cc| cc.name()).chain(flags).collect(),
         AttrKind::Axis => Axis::ALL.map(Axis::name).into(),
+        AttrKind::Barrier => vec![UNALIGNED],
+        AttrKind::Atomic | AttrKind::Fence => {
+            let orders = row.op.orders().iter().map(|order| order.name());
+            orders.chain(Scope::ALL.iter().map(|scope| scope.name())).collect()
+        }
         _ => flags.collect(),
     }
 }
@@ -284,6 +296,7 @@ impl Verifier<'_> {
         self.placed.resize(kernel.insts.len());
         self.names();
         self.params();
+        self.arrays();
         self.packing();
         if kernel.layout.is_empty() && !self.partial.incomplete {
             self.found(Subject::Kernel, format!("@{} has no block", kernel.name), "`^entry:`");
@@ -440,6 +453,10 @@ impl Verifier<'_> {
         }
         self.operands(inst, data, row);
         self.attribute(inst, data, row);
+        if self.kernel.packing.is_some() && data.op.orders_memory() {
+            let message = format!("{} in a packed kernel, whose items do not meet", mnemonic(data));
+            self.found(Subject::Inst(inst, Part::Op), message, "an op of one item");
+        }
         let expected = row.result_type(data.ty);
         let result = data.result.expand();
         let as_expected = match (expected, result.map(|value| self.kernel.values.get(value))) {
@@ -515,6 +532,7 @@ impl Verifier<'_> {
         let expected = match arity.end() - arity.start() {
             0 => arity.end().to_string(),
             1 => format!("{} or {}", arity.start(), arity.end()),
+            2 => format!("{} to {}", arity.start(), arity.end()),
             _ => format!("at least {}", arity.start()),
         };
         self.found(Subject::Inst(inst, part), message, expected);
@@ -617,6 +635,13 @@ impl Verifier<'_> {
                 }
             }
             (AttrKind::Mem, Attr::Mem(mem)) => self.address(inst, data, mem, args),
+            (AttrKind::Atomic, Attr::Atomic(AtomicAttr { mem, order, .. })) => {
+                self.address(inst, data, mem, args);
+                self.order(inst, data, order);
+                self.atomic(inst, data, mem, args);
+            }
+            (AttrKind::Fence, Attr::Fence(fence)) => self.order(inst, data, fence.order),
+            (AttrKind::Barrier, Attr::Aligned(_)) => {}
             (AttrKind::Targets, Attr::Targets(range)) => self.targets(inst, data, range),
             (AttrKind::Intrinsic, Attr::Intrinsic(intrinsic)) => match self.kernel.intrinsics.get(intrinsic) {
                 Some(intrinsic) if !is_name(&intrinsic.target) => {
@@ -668,7 +693,8 @@ impl Verifier<'_> {
         let Some(param) = args.get(base).and_then(|&base| self.kernel.param(base)) else { return };
         // A pass may find out that a computed address is the buffer's own. The store traps then as it did before.
         let counts = self.partial.is_text || args.get(base).is_some_and(|&base| self.kernel.stream(base).is_some());
-        if let (Op::Store, ParamKind::Buffer { direction: Direction::In, .. }, true) = (data.op, param.kind, counts) {
+        let stores = data.op == Op::Store || data.op.row().attr == AttrKind::Atomic && data.op != Op::AtomicLoad;
+        if let (true, ParamKind::Buffer { direction: Direction::In, .. }, true) = (stores, param.kind, counts) {
             let message = format!("a store into `%{}`, which is an `in` buffer", param.name);
             self.related(
                 Subject::Inst(inst, Part::Arg(base as u32)),
@@ -756,6 +782,7 @@ impl Verifier<'_> {
         let dominates = |def: Block| flow.dominates(def, block) || !flow.is_reachable(block);
         let (exists, defined) = match data.def {
             ValueDef::Param(_) => (kernel.param(value).is_some_and(|param| param.value == value), true),
+            ValueDef::Array(_) => (kernel.array(value).is_some_and(|array| array.value == value), true),
             ValueDef::BlockParam(def, number) => (
                 self.layout.contains(def) && kernel.block_params(def).get(number as usize) == Some(&value),
                 dominates(def),

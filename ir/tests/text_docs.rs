@@ -61,13 +61,22 @@ fn carried(row: &OpRow) -> Option<String> {
         AttrKind::Lane => "number".into(),
         AttrKind::Lanes => "lane numbers".into(),
         AttrKind::Mem => "index (i32) and constant, both optional".into(),
+        AttrKind::Atomic => format!("{}; scope; index (i32) and constant, all optional", orders(row)),
+        AttrKind::Fence => format!("{}; scope", orders(row)),
+        AttrKind::Barrier => "`unaligned` or nothing".into(),
         AttrKind::Targets => "targets".into(),
         AttrKind::Intrinsic => "target and text, any operands".into(),
     })
 }
 
+fn orders(row: &OpRow) -> String {
+    row.op.orders().iter().map(|order| format!("`{order}`")).collect::<Vec<_>>().join(" ")
+}
+
 fn entry(row: &OpRow) -> String {
-    let operands: Vec<String> = row.args.iter().copied().map(operand).collect();
+    let needed = row.args.len() - row.optional;
+    let shown = |(number, arg): (usize, ArgType)| operand(arg) + if number >= needed { " (optional)" } else { "" };
+    let operands: Vec<String> = row.args.iter().copied().enumerate().map(shown).collect();
     let more = if row.op == Op::Concat { " ..." } else { "" };
     let mut signature = format!("{}{more} -> {}", operands.join(", "), result(row.result));
     if let Some(carried) = carried(row) {
@@ -88,6 +97,9 @@ fn entry(row: &OpRow) -> String {
         Effect::Pure => None,
         Effect::Read => Some("reads memory, may trap"),
         Effect::Write => Some("writes memory, may trap"),
+        Effect::Atomic => Some("in one step, may trap"),
+        Effect::Fence => Some("orders memory"),
+        Effect::Convergent => Some("items meet"),
         Effect::Terminator => Some("ends a block"),
     });
     let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) };

@@ -10,6 +10,7 @@ use cranelift_entity::{PrimaryMap, SecondaryMap};
 use halfbyte_ir::{Block, BlockCall, Flow, Inst, Kernel, Op, Reason, Refusal, Span, Value};
 use halfbyte_isa::object::{Loc, Part};
 
+use crate::reasons;
 use crate::vcode::{BlockIndex, Edge, Machine, Terminator, VCode, VInst, VReg};
 
 /// An instruction on its way to code.
@@ -66,6 +67,9 @@ pub(crate) trait Selector<'k>: Sized {
 
     /// The target's name.
     const TARGET: &'static str;
+
+    /// Whether kernels can declare arrays.
+    const HAS_ARRAYS: bool = false;
 
     fn kernel(&self) -> &'k Kernel;
 
@@ -153,6 +157,11 @@ pub(crate) trait Selector<'k>: Sized {
 
     /// The blocks that are reached, by number.
     fn drafts(&mut self, flow: &Flow) -> PrimaryMap<Block, Option<Draft<Self::Machine>>> {
+        if !Self::HAS_ARRAYS {
+            for array in &self.kernel().arrays {
+                self.refuse_at(array.span, reasons::no_array(array));
+            }
+        }
         let mut drafts: PrimaryMap<Block, _> = self.kernel().blocks.keys().map(|_| None).collect();
         for block in flow.reverse_postorder().rev() {
             self.begin_block(block);

@@ -31,7 +31,7 @@ pub mod vp1;
 pub use backend::{AllocatedCode, Backend, Request, Scratch, Selected, SelectedCode};
 pub use halfbyte_ir::Refusal;
 pub use halu::machine::{Halu, RegClass};
-pub use ptx::machine::{Ptx, PtxExtra};
+pub use ptx::machine::{Ptx, PtxArray, PtxExtra};
 pub use rules::Rule;
 pub use signature::signature;
 pub use vp1::machine::Vp1;

@@ -5,7 +5,7 @@ use std::fmt;
 
 use halfbyte_abi::Signature;
 use halfbyte_isa::object::Loc;
-use halfbyte_isa::ptx::module::{Blocks, Body, Entry, Functions, LabelName, Linkage, Param, Registers, variables_of};
+use halfbyte_isa::ptx::module::{Blocks, Body, Entry, Functions, LabelName, Linkage, Param, Registers};
 use halfbyte_isa::ptx::names::register_prefix;
 use halfbyte_isa::ptx::text::inst_text;
 use halfbyte_isa::ptx::types::Type;
@@ -15,7 +15,7 @@ use halfbyte_isa::{halu, ptx};
 use crate::backend::{AllocatedCode, SelectedCode};
 use crate::halu::machine::{Halu, RegClass};
 use crate::mach::MachFunc;
-use crate::ptx::machine::Ptx;
+use crate::ptx::machine::{Ptx, PtxExtra};
 use crate::regalloc::{self, AllocError, Allocate, Allocator};
 use crate::vcode::{Access, BlockIndex, Edge, Machine, Terminator, VCode, VInst, VReg};
 use crate::vp1::machine::Vp1;
@@ -27,11 +27,11 @@ pub trait Shown: Machine {
     type Names;
 
     /// The names of a kernel's registers and blocks.
-    fn names(signature: &Signature, classes: &[Self::Class], blocks: usize) -> Self::Names;
+    fn names(signature: &Signature, extra: &Self::Extra, classes: &[Self::Class], blocks: usize) -> Self::Names;
 
     /// The same of a machine function.
     fn func_names(func: &MachFunc<Self>) -> Self::Names {
-        Self::names(&func.signature, &[], func.blocks.len())
+        Self::names(&func.signature, &func.extra, &[], func.blocks.len())
     }
 
     /// A virtual register of a class.
@@ -64,7 +64,7 @@ pub trait Shown: Machine {
 impl Shown for Halu {
     type Names = ();
 
-    fn names(_: &Signature, _: &[RegClass], _: usize) {}
+    fn names(_: &Signature, _: &Self::Extra, _: &[RegClass], _: usize) {}
 
     fn reg(reg: VReg, class: Option<RegClass>) -> String {
         let mark = match class {
@@ -88,7 +88,7 @@ impl Shown for Halu {
 impl Shown for Vp1 {
     type Names = ();
 
-    fn names(_: &Signature, _: &[Class], _: usize) {}
+    fn names(_: &Signature, _: &Self::Extra, _: &[Class], _: usize) {}
 
     fn reg(reg: VReg, class: Option<Class>) -> String {
         let mark = match class {
@@ -116,12 +116,12 @@ impl Shown for Vp1 {
 impl Shown for Ptx {
     type Names = Entry;
 
-    fn names(signature: &Signature, types: &[Type], blocks: usize) -> Entry {
-        ptx_names(signature, types, blocks)
+    fn names(signature: &Signature, extra: &PtxExtra, types: &[Type], blocks: usize) -> Entry {
+        ptx_names(signature, extra, types, blocks)
     }
 
     fn func_names(func: &MachFunc<Ptx>) -> Entry {
-        ptx_names(&func.signature, &func.extra.types, func.blocks.len())
+        ptx_names(&func.signature, &func.extra, &func.extra.types, func.blocks.len())
     }
 
     fn reg(reg: VReg, ty: Option<Type>) -> String {
@@ -180,7 +180,7 @@ impl<M: Shown + Allocate> SelectedCode for VCode<M> {
     }
 
     fn instructions(&self) -> Vec<String> {
-        let names = M::names(&self.signature, &self.vregs, self.blocks.len());
+        let names = M::names(&self.signature, &self.extra, &self.vregs, self.blocks.len());
         self.insts.iter().map(|inst| M::text(&inst.inst, &names)).collect()
     }
 
@@ -197,7 +197,7 @@ impl<M: Shown> AllocatedCode for MachFunc<M> {
 
 fn selected<M: Shown>(f: &mut fmt::Formatter<'_>, code: &VCode<M>) -> fmt::Result {
     writeln!(f, "@{}", code.signature.name())?;
-    let names = M::names(&code.signature, &code.vregs, code.blocks.len());
+    let names = M::names(&code.signature, &code.extra, &code.vregs, code.blocks.len());
     let reg = |reg: &VReg| M::reg(*reg, code.vregs.get(reg.0 as usize).copied());
     let list = |regs: &[VReg]| regs.iter().map(reg).collect::<Vec<_>>().join(", ");
     let edge = |edge: &Edge| format!("b{}({})", edge.block, list(code.list(&edge.args)));
@@ -247,7 +247,7 @@ fn allocated<M: Shown>(f: &mut fmt::Formatter<'_>, func: &MachFunc<M>) -> fmt::R
 }
 
 /// An entry without instructions, whose names those of a kernel are shown by.
-fn ptx_names(signature: &Signature, registers: &[Type], blocks: usize) -> Entry {
+fn ptx_names(signature: &Signature, extra: &PtxExtra, registers: &[Type], blocks: usize) -> Entry {
     let mut declared = Registers::default();
     for (number, &ty) in (0..).zip(registers) {
         declared.declare(Ptx::reg(VReg(number), Some(ty)), ty, None);
@@ -268,9 +268,10 @@ fn ptx_names(signature: &Signature, registers: &[Type], blocks: usize) -> Entry 
         body: Body {
             registers: declared,
             labels: (0..blocks as u32).map(|at| LabelName { name: format!("b{at}"), at }).collect(),
+            frame: extra.frame(),
             ..Body::default()
         },
-        variables: variables_of(signature),
+        variables: extra.variables(signature),
         functions: Functions::default(),
     }
 }

@@ -57,7 +57,10 @@ fn code(sm: u16, text: &str) -> Code {
     let insts = entry.body.insts.into_iter().map(|inst| VInst::alone(inst, Loc::default()));
     let signature = Signature::new("k", Vec::new()).unwrap();
     let sm = halfbyte_abi::Sm::new(sm).unwrap();
-    let mut code = Code::new(signature, PtxExtra { sm, max_items: u64::MAX, along_x: false, types: Vec::new() });
+    let mut code = Code::new(
+        signature,
+        PtxExtra { sm, max_items: u64::MAX, along_x: false, types: Vec::new(), arrays: Vec::new() },
+    );
     code.vregs = vec![Type::B32; 80];
     code.add_block([], insts, Terminator::Exit, Loc::default());
     code

@@ -38,28 +38,45 @@ fn carried(attr: AttrKind) -> Option<Carried> {
         AttrKind::Lanes => ("lanes", Some("LaneMap"), "Attr::Lanes(x)", "Attr::Lanes(x)"),
         AttrKind::Axis => ("axis", Some("AxisOf"), "Attr::None | Attr::Axis(_)", "x.map_or(Attr::None, Attr::Axis)"),
         AttrKind::Mem => ("mem", Some("MemAttr"), "Attr::Mem(x)", "Attr::Mem(x)"),
+        AttrKind::Atomic => ("atomic", Some("AtomicAttr"), "Attr::Atomic(x)", ""),
+        AttrKind::Fence => ("fence", Some("FenceAttr"), "Attr::Fence(x)", ""),
+        AttrKind::Barrier => ("barrier", Some("Aligned"), "Attr::Aligned(x)", ""),
         AttrKind::Const => ("const", None, "Attr::Bits(_) | Attr::Wide(_)", ""),
         AttrKind::Targets | AttrKind::Intrinsic => return None,
     };
     Some(Carried { kind, isle, pattern, make })
 }
 
-/// A term of an op: a name and a number of operands. Most ops have one; addresses and `concat` come in several.
+/// A term of an op: a name and a number of operands. Most ops have one; addresses, barriers and `concat` come in several.
 fn terms_of(op: Op) -> Vec<(String, usize)> {
     let row = op.row();
     let args = row.args.len();
     match op {
         Op::Load | Op::Store => vec![(row.ident.to_string(), args), (format!("{}Indexed", row.ident), args + 1)],
+        _ if row.attr == AttrKind::Atomic => {
+            vec![(row.ident.to_string(), args), (format!("{}Indexed", row.ident), args + 1)]
+        }
+        _ if row.optional > 0 => (row.arity())
+            .zip(["", "Id", "IdCount"])
+            .map(|(args, more)| (format!("{}{more}", row.ident), args))
+            .collect(),
         Op::Concat => vec![("Concat2".to_string(), 2), ("Concat4".to_string(), 4)],
         _ => vec![(row.ident.to_string(), args)],
     }
 }
 
-fn shapes() -> Vec<(AttrKind, usize)> {
+/// What an op carries where it has terms of that kind. Rules that make instructions of others have nothing to say of those by which
+/// items meet.
+fn carried_by(op: Op, terms: Terms) -> Option<Carried> {
+    let meets = matches!(op.row().attr, AttrKind::Atomic | AttrKind::Fence | AttrKind::Barrier);
+    carried(op.row().attr).filter(|_| terms == Terms::Match || !meets)
+}
+
+fn shapes(terms: Terms) -> Vec<(AttrKind, usize)> {
     let mut shapes: Vec<(AttrKind, usize)> = Vec::new();
     for &op in Op::ALL {
         let attr = op.row().attr;
-        let Some(c) = carried(attr) else { continue };
+        let Some(c) = carried_by(op, terms) else { continue };
         for (_, args) in terms_of(op) {
             let known = shapes.iter().any(|&(a, n)| n == args && carried(a).is_some_and(|d| d.kind == c.kind));
             if !known {
@@ -98,6 +115,7 @@ pub fn ir_declarations(terms: Terms) -> String {
         "(type Unit (primitive Unit))\n(type Type (primitive Type))\n(type Value (primitive Value))\n(type Inst (primitive Inst))\n\
          (type FloatFlags (primitive FloatFlags))\n(type LaneMap (primitive LaneMap))\n(type MemAttr (primitive MemAttr))\n\
          (type FloatCond (primitive FloatCond))\n(type AxisOf (primitive AxisOf))\n\
+         (type AtomicAttr (primitive AtomicAttr))\n(type FenceAttr (primitive FenceAttr))\n(type Aligned (primitive Aligned))\n\
          (type Op extern (enum {ops}))\n(type IntCC extern (enum {intccs}))\n(type FloatCC extern (enum {floatccs}))\n\
          (decl fired (u32) Unit)\n(extern constructor fired fired)\n\
          (decl fired_inst (u32 Inst) Unit)\n(extern constructor fired_inst fired_inst)\n\
@@ -108,7 +126,7 @@ pub fn ir_declarations(terms: Terms) -> String {
     for ty in Type::ALL {
         let _ = writeln!(out, "(extern const ${} Type)", ty.ident());
     }
-    for (attr, args) in shapes() {
+    for (attr, args) in shapes(terms) {
         let Some(c) = carried(attr) else { continue };
         let carry = c.isle.unwrap_or("");
         let values = vec!["Value"; args].join(" ");
@@ -126,7 +144,7 @@ pub fn ir_declarations(terms: Terms) -> String {
     }
     for &op in Op::ALL {
         let row = op.row();
-        let Some(c) = carried(row.attr) else { continue };
+        let Some(c) = carried_by(op, terms) else { continue };
         for (name, args) in terms_of(op) {
             let carry = c.isle.unwrap_or("");
             let x = c.isle.map_or("", |_| "x");
@@ -164,7 +182,7 @@ pub fn ir_methods(terms: Terms) -> String {
         "fn def_inst(&mut self, value: Value) -> Option<Inst> {{ self.kernel().def_inst(value) }}\n\
          fn op_of(&mut self, inst: Inst) -> Op {{ self.kernel().insts[inst].op }}\n"
     );
-    for (attr, args) in shapes() {
+    for (attr, args) in shapes(terms) {
         let Some(c) = carried(attr) else { continue };
         let carried_value = match attr {
             AttrKind::FloatCC => "(cc, ftz)",

@@ -163,7 +163,8 @@ fn selected(rule: &RuleEntry, type_class: &dyn Fn(&str, Type) -> Option<bool>) -
     let Pattern::Term { sym, args, .. } = pattern else {
         return Err(RuleError(format!("{place}: the pattern of `lower` is no op")));
     };
-    let ident = sym.0.trim_end_matches("Indexed").trim_end_matches(['2', '4']);
+    let ident =
+        ["Indexed", "IdCount", "Id", "2", "4"].iter().find_map(|form| sym.0.strip_suffix(form)).unwrap_or(&sym.0);
     let op = Op::ALL
         .iter()
         .copied()

@@ -137,6 +137,9 @@ impl<'a> Bound<'a> {
         if !kernel.runs_on(engine) {
             return Err(LaunchError::Engine { kernel: name(), target: kernel.words.target().to_string(), engine });
         }
+        if shape.shared != 0 && !kernel.code.takes_shared() {
+            return Err(LaunchError::Shape { kernel: name(), error: ShapeError::Shared(shape.shared) });
+        }
         if kernel.info.along_x && !shape.is_along_x() {
             return Err(LaunchError::Shape { kernel: name(), error: ShapeError::Axes(shape) });
         }

@@ -51,6 +51,11 @@ pub trait Executable: Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// A trap: that of the lowest item that makes one. A limit that was met; what an engine cannot do.
     fn launch(&self, kernel: &Kernel, order: Order<'_>, args: &mut Arguments<'_>) -> Result<Stats, LaunchError>;
 
+    /// Whether a launch may give its groups shared memory beside what it declares.
+    fn takes_shared(&self) -> bool {
+        false
+    }
+
     /// What it took to make native code, where there is some.
     fn translation(&self) -> Option<Translation> {
         None

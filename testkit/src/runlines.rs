@@ -297,7 +297,8 @@ pub fn size(shape: &Shape) -> String {
                 let named = 1 + counts.iter().rposition(|&count| count != 1).unwrap_or(0);
                 counts.iter().take(named).map(u32::to_string).collect::<Vec<_>>().join(",")
             });
-            format!("grid={grid} block={block}")
+            let shared = if shape.shared == 0 { String::new() } else { format!(" shared={}", shape.shared) };
+            format!("grid={grid} block={block}{shared}")
         }
     }
 }

@@ -372,13 +372,22 @@ impl Reference<'_> {
             (true, true) => return expected.item == found.item,
             _ => {}
         }
+        // What the kernel declares has addresses of its own in words.
+        let in_space = |address: u64| {
+            let space = eval::space_of(self.kernel, expected.inst, address);
+            address.wrapping_sub(space.map_or(0, halfbyte_ir::Space::base))
+        };
         let same_kind = match (&expected.kind, &found.kind) {
             (
                 &eval::TrapKind::OutOfBounds { address, bytes },
                 &TrapKind::OutOfBounds { address: at, bytes: part, .. },
-            ) => at.wrapping_sub(address) + u64::from(part) <= u64::from(bytes),
-            (eval::TrapKind::Misaligned { address, .. }, TrapKind::Misaligned { address: at, .. })
-            | (eval::TrapKind::ReadOnly { address, .. }, TrapKind::ReadOnly { address: at, .. }) => address == at,
+            ) => at.wrapping_sub(in_space(address)) + u64::from(part) <= u64::from(bytes),
+            (eval::TrapKind::Misaligned { address, .. }, TrapKind::Misaligned { address: at, .. }) => {
+                in_space(*address) == *at
+            }
+            (eval::TrapKind::Meets(why), TrapKind::Meets(found)) => why == found,
+            (eval::TrapKind::Deadlock, TrapKind::Deadlock) => true,
+            (eval::TrapKind::ReadOnly { address, .. }, TrapKind::ReadOnly { address: at, .. }) => address == at,
             _ => false,
         };
         same_kind && expected.item == found.item && self.line(expected) == found.loc.line

@@ -79,7 +79,8 @@ fn values(kernel: &Kernel) -> impl Iterator<Item = Value> + '_ {
         let results = kernel.blocks[block].insts.iter().filter_map(|&inst| kernel.result(inst));
         kernel.block_params(block).iter().copied().chain(results)
     };
-    kernel.params.iter().map(|param| param.value).chain(kernel.layout.iter().flat_map(of_block))
+    let arrays = kernel.arrays.iter().map(|array| array.value);
+    kernel.params.iter().map(|param| param.value).chain(arrays).chain(kernel.layout.iter().flat_map(of_block))
 }
 
 fn at_place<'m>(module: &Module, kernels: &[&'m Kernel], at: &str) -> Result<(&'m Kernel, Subject), ExplainError> {

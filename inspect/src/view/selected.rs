@@ -24,7 +24,7 @@ pub(super) fn of_code(code: &dyn SelectedCode) -> Vec<Line> {
         });
     }
     let Some(code) = code.downcast_ref::<VCode<Ptx>>() else { return plain(&code.to_string()) };
-    let names = Ptx::names(&code.signature, &code.vregs, code.blocks.len());
+    let names = Ptx::names(&code.signature, &code.extra, &code.vregs, code.blocks.len());
     let mut lines = Vec::new();
     for (number, block) in code.blocks.iter().enumerate() {
         lines.push(Line::new(Shape::Label, None, vec![Token::Plain(format!("b{number}:"))]));

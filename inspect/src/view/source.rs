@@ -55,17 +55,21 @@ pub(super) fn of_kernel(kernel: &Kernel, lines: &Lines<'_>) -> Vec<Line> {
         }
     }
     places.push((Shape::Other, None));
-    // What stands above the blocks: the head, and the streams of a packed kernel.
+    // What stands above the blocks: the head, and the streams of a packed kernel or the arrays of another.
     let above = text.lines().count().saturating_sub(places.len());
+    let arrays = kernel.arrays.iter().map(|array| array.span);
     let streams = kernel.params.iter().skip(kernel.launch_params().len()).map(|param| param.span);
-    let heads =
-        std::iter::once(kernel.span).chain(streams).map(|span| (Shape::Label, Some(Origin::of_span(lines, span))));
+    let heads = std::iter::once(kernel.span)
+        .chain(streams)
+        .chain(arrays)
+        .map(|span| (Shape::Label, Some(Origin::of_span(lines, span))));
     let heads: Vec<_> = heads.chain(std::iter::repeat((Shape::Label, None))).take(above).collect();
     let placed: Vec<(&str, Shape, Option<Origin>)> =
         text.lines().zip(heads.into_iter().chain(places)).map(|(line, (shape, place))| (line, shape, place)).collect();
 
     let values = definitions(kernel, lines);
-    let params = kernel.params.iter().map(|param| (param.name.as_str(), param.value));
+    let arrays = kernel.arrays.iter().map(|array| (array.name.as_str(), array.value));
+    let params = kernel.params.iter().map(|param| (param.name.as_str(), param.value)).chain(arrays);
     let mut defs: Defs<'_> = params.filter_map(|(name, value)| Some((name, values.get(&value)?.clone()))).collect();
     let blocks = kernel.layout.iter().filter(|&&block| kernel.blocks.is_valid(block));
     let made = blocks.flat_map(|&block| {
@@ -86,6 +90,7 @@ fn definitions(kernel: &Kernel, lines: &Lines<'_>) -> HashMap<Value, Origins> {
     for (value, data) in kernel.values.iter() {
         let span = match data.def {
             ValueDef::Param(number) => kernel.params.get(number as usize).map(|param| param.span),
+            ValueDef::Array(number) => kernel.arrays.get(number as usize).map(|array| array.span),
             ValueDef::Result(inst) => kernel.insts.get(inst).map(|inst| inst.span),
             ValueDef::BlockParam(..) => None,
         };

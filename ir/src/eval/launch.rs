@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use halfbyte_abi::meet::{Meets, Place};
 use halfbyte_abi::{Exceeded, Shape, ShapeError, Type, Watchdog};
 use thiserror::Error;
 
@@ -230,6 +231,20 @@ pub enum TrapKind {
         /// The byte that comes after those accessed.
         next: u64,
     },
+    /// A read of shared memory that no item of the group has written.
+    #[error("{bytes} bytes at {address} of shared memory are read, and the group has not written them all")]
+    Uninitialised {
+        /// The first byte of shared memory that is read.
+        address: u64,
+        /// The size.
+        bytes: u32,
+    },
+    /// It cannot meet others of its group as it asks.
+    #[error("{0}")]
+    Meets(Meets),
+    /// It asks again and again for memory that nobody will write: all others have ended, or wait too.
+    #[error("waits for memory that nobody writes any more")]
+    Deadlock,
     /// More backward branches than the launch allows an item.
     #[error("more than {budget} backward branches")]
     Budget {
@@ -244,18 +259,25 @@ pub enum TrapKind {
     },
 }
 
-/// A byte that one item writes and another reads or writes: items are not independent.
+/// A byte that one item writes and another reads or writes, where nothing orders the two.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("race: {second} byte {offset} of the buffer of parameter {param}, which {first} too")]
+#[error("race: {second} byte {offset} of {}, which {first} too", memory(*.place))]
 pub struct Race {
-    /// The number of the buffer's parameter.
-    pub param: usize,
-    /// The byte in the buffer.
+    /// The memory: that of a group, or the buffer of a parameter, by number.
+    pub place: Place,
+    /// The byte in it.
     pub offset: u64,
-    /// The access of the lower-numbered item.
+    /// The access that was made first.
     pub first: Access,
     /// The access of the other.
     pub second: Access,
+}
+
+fn memory(place: Place) -> String {
+    match place {
+        Place::Shared => "shared memory".into(),
+        Place::Buffer(param) => format!("the buffer of parameter {param}"),
+    }
 }
 
 /// One of two accesses that race.

@@ -2,10 +2,15 @@
 
 use std::ops::Range;
 
+use halfbyte_abi::meet::{Place, Races};
 use halfbyte_abi::{Direction, ParamKind, Type, buffer_base};
+use smallvec::SmallVec;
 
+use crate::array::Space;
 use crate::eval::lanes;
 use crate::eval::launch::{Arg, ArgError, TrapKind};
+use crate::eval::own::{How, Own, touch};
+use crate::eval::prepared::MAX_LANES;
 use crate::kernel::{Inst, Kernel, Param};
 
 /// An item at an instruction, in one word that is never zero.
@@ -77,10 +82,22 @@ pub(super) struct AccessSite {
     pub(super) who: Who,
     pub(super) address: u64,
     pub(super) align: u32,
+    /// Of an access by an array, that array's space: it reaches no other.
+    pub(super) space: Option<Space>,
+    /// Whether it puts something in the place of what is there in one step.
+    pub(super) changes: bool,
+}
+
+impl AccessSite {
+    /// An access at that alignment, at an address that is yet to be said.
+    pub(super) fn new(who: Who, align: u32) -> AccessSite {
+        AccessSite { who, address: 0, align, space: None, changes: false }
+    }
 }
 
 pub(super) struct Memory<'a> {
     buffers: Vec<Buffer<'a>>,
+    pub(super) own: Own,
 }
 
 struct Buffer<'a> {
@@ -117,7 +134,7 @@ struct Watch {
 impl<'a> Memory<'a> {
     /// Binds buffers to arguments that fit the parameters, and clears those that are `out`. Buffers with contents, which come after
     /// them, have those.
-    pub(super) fn bind(kernel: &'a Kernel, args: &'a mut [Arg<'_>]) -> Result<Memory<'a>, ArgError> {
+    pub(super) fn bind(kernel: &'a Kernel, args: &'a mut [Arg<'_>], own: Own) -> Result<Memory<'a>, ArgError> {
         let params = kernel.given_params();
         if args.len() != params.len() {
             return Err(ArgError::Count { expected: params.len(), found: args.len() });
@@ -158,7 +175,7 @@ impl<'a> Memory<'a> {
             apart(&buffers, param, base, bytes.len())?;
             buffers.push(Buffer { param, base, bytes: Bytes::Contents(bytes), watch: None });
         }
-        Ok(Memory { buffers })
+        Ok(Memory { buffers, own })
     }
 
     /// Who wrote each byte so far.
@@ -171,27 +188,64 @@ impl<'a> Memory<'a> {
         Writers(self.buffers.into_iter().filter_map(watched).collect())
     }
 
-    /// Reads a value.
-    pub(super) fn load(&mut self, at: AccessSite, ty: Type, out: &mut [u64]) -> Result<(), Refusal> {
-        lanes::read(ty, self.read(at, ty.bytes())?, out);
+    /// Reads a value in that way.
+    pub(super) fn load(&mut self, at: AccessSite, ty: Type, how: How, out: &mut [u64]) -> Result<(), Refusal> {
+        lanes::read(ty, self.read_how(at, ty.bytes(), how)?, out);
         Ok(())
     }
 
-    /// Writes a value.
-    pub(super) fn store(&mut self, at: AccessSite, ty: Type, value: &[u64]) -> Result<(), Refusal> {
-        lanes::write(ty, value, self.write(at, ty.bytes())?);
+    /// Writes a value in that way.
+    pub(super) fn store(&mut self, at: AccessSite, ty: Type, how: How, value: &[u64]) -> Result<(), Refusal> {
+        self.change(at, ty, how, |_, bytes, _| lanes::write(ty, value, bytes))
+    }
+
+    /// Puts something in the place of what is there, and notes whether that is something else. `f` takes what was there as lanes, the
+    /// bytes, and whether they are a buffer's.
+    pub(super) fn change(
+        &mut self,
+        at: AccessSite,
+        ty: Type,
+        how: How,
+        f: impl FnOnce(&[u64], &mut [u8], bool),
+    ) -> Result<(), Refusal> {
+        let meets = self.own.races.is_some();
+        let (bytes, is_buffer) = self.write_how(at, ty.bytes(), how)?;
+        if !meets {
+            f(&[], bytes, is_buffer);
+            return Ok(());
+        }
+        let before: SmallVec<[u8; 64]> = SmallVec::from_slice(bytes);
+        let mut old = [0; MAX_LANES];
+        let old = old.get_mut(..ty.lanes()).unwrap_or_default();
+        lanes::read(ty, bytes, old);
+        f(old, bytes, is_buffer);
+        let is_changed = *bytes != *before;
+        self.own.is_changed |= is_changed;
         Ok(())
     }
 
     /// The bytes that an item reads.
     pub(super) fn read(&mut self, at: AccessSite, bytes: u32) -> Result<&[u8], Refusal> {
-        let (buffer, range) = self.find(at, bytes)?;
+        self.read_how(at, bytes, How::READ)
+    }
+
+    /// The bytes that an item reads in that way.
+    pub(super) fn read_how(&mut self, at: AccessSite, bytes: u32, how: How) -> Result<&[u8], Refusal> {
+        if let Some(place) = self.in_own(at, bytes)? {
+            return self.own.reach(place, at, bytes, how).map(|bytes| &*bytes);
+        }
+        let Reached { buffer, range, races } = self.in_buffer(at, bytes)?;
         if let Some(watch) = &mut buffer.watch {
             for (byte, writer, reader) in watch.entries(range.clone()) {
-                check(buffer.param, byte, at.who, *writer, true)?;
+                if races.is_none() {
+                    check(buffer.param, byte, at.who, *writer, true)?;
+                }
                 if *reader == Who::NOBODY {
                     *reader = at.who.0;
                 }
+            }
+            if let Some(races) = races {
+                races.access(Place::Buffer(buffer.param as u32), range.start as u64, range.len(), touch(at, how));
             }
         }
         Ok(buffer.bytes.get().get(range).unwrap_or(&[]))
@@ -199,19 +253,47 @@ impl<'a> Memory<'a> {
 
     /// The bytes that an item writes, to change.
     pub(super) fn write(&mut self, at: AccessSite, bytes: u32) -> Result<&mut [u8], Refusal> {
-        let (buffer, range) = self.find(at, bytes)?;
+        self.write_how(at, bytes, How::WRITE).map(|(bytes, _)| bytes)
+    }
+
+    /// The bytes that an item writes in that way, to change, and whether they are a buffer's.
+    pub(super) fn write_how(&mut self, at: AccessSite, bytes: u32, how: How) -> Result<(&mut [u8], bool), Refusal> {
+        if let Some(place) = self.in_own(at, bytes)? {
+            return self.own.reach(place, at, bytes, how).map(|bytes| (bytes, false));
+        }
+        let Reached { buffer, range, races } = self.in_buffer(at, bytes)?;
         let Some(watch) = &mut buffer.watch else {
             return Err(Refusal::Trap(TrapKind::ReadOnly { address: at.address, param: buffer.param }));
         };
         for (byte, writer, reader) in watch.entries(range.clone()) {
-            check(buffer.param, byte, at.who, *writer, true)?;
-            check(buffer.param, byte, at.who, *reader, false)?;
+            if races.is_none() {
+                check(buffer.param, byte, at.who, *writer, true)?;
+                check(buffer.param, byte, at.who, *reader, false)?;
+            }
             *writer = at.who.0;
         }
-        Ok(match &mut buffer.bytes {
+        if let Some(races) = races {
+            races.access(Place::Buffer(buffer.param as u32), range.start as u64, range.len(), touch(at, how));
+        }
+        let bytes = match &mut buffer.bytes {
             Bytes::Given(bytes) => bytes.get_mut(range).unwrap_or(&mut []),
             Bytes::Contents(_) => &mut [],
-        })
+        };
+        Ok((bytes, true))
+    }
+
+    /// Where in memory that the kernel declares an access is; none where it is in no such.
+    fn in_own(&self, at: AccessSite, bytes: u32) -> Result<Option<(Space, usize)>, Refusal> {
+        aligned(at)?;
+        self.own.find(at, bytes).transpose().map_err(Refusal::Trap)
+    }
+
+    /// Where in which buffer an access is that is aligned.
+    fn in_buffer(&mut self, at: AccessSite, bytes: u32) -> Result<Reached<'_, 'a>, Refusal> {
+        match find(&mut self.buffers, at, bytes) {
+            Some((buffer, range)) => Ok(Reached { buffer, range, races: self.own.races.as_mut() }),
+            None => Err(Refusal::Trap(TrapKind::OutOfBounds { address: at.address, bytes })),
+        }
     }
 
     /// The bytes there, where an item can read them. Nobody has read them then.
@@ -227,6 +309,13 @@ impl<'a> Memory<'a> {
 
     /// Why an access cannot be made, whoever makes others.
     pub(super) fn why_not(&mut self, at: AccessSite, bytes: u32, write: bool) -> Option<TrapKind> {
+        match self.own.find(at, bytes) {
+            Some(_) if aligned(at).is_err() => {
+                return Some(TrapKind::Misaligned { address: at.address, align: at.align });
+            }
+            Some(found) => return found.err(),
+            None => {}
+        }
         match self.find(at, bytes) {
             Ok((buffer, _)) if write && buffer.watch.is_none() => {
                 Some(TrapKind::ReadOnly { address: at.address, param: buffer.param })
@@ -238,20 +327,40 @@ impl<'a> Memory<'a> {
 
     /// The buffer that the whole access lies in, and where in it.
     fn find(&mut self, at: AccessSite, bytes: u32) -> Result<(&mut Buffer<'a>, Range<usize>), Refusal> {
-        let AccessSite { address, align, .. } = at;
-        if align > 1 && address % u64::from(align) != 0 {
-            return Err(Refusal::Trap(TrapKind::Misaligned { address, align }));
+        aligned(at)?;
+        match find(&mut self.buffers, at, bytes) {
+            Some(found) => Ok(found),
+            None => Err(Refusal::Trap(TrapKind::OutOfBounds { address: at.address, bytes })),
         }
-        for buffer in &mut self.buffers {
-            let start = address.wrapping_sub(buffer.base);
-            let len = buffer.bytes.get().len() as u64;
-            if start <= len && len - start >= u64::from(bytes) {
-                let start = start as usize;
-                return Ok((buffer, start..start + bytes as usize));
-            }
-        }
-        Err(Refusal::Trap(TrapKind::OutOfBounds { address, bytes }))
     }
+}
+
+fn aligned(AccessSite { address, align, .. }: AccessSite) -> Result<(), Refusal> {
+    match align > 1 && address % u64::from(align) != 0 {
+        true => Err(Refusal::Trap(TrapKind::Misaligned { address, align })),
+        false => Ok(()),
+    }
+}
+
+fn find<'b, 'a>(
+    buffers: &'b mut [Buffer<'a>],
+    at: AccessSite,
+    bytes: u32,
+) -> Option<(&'b mut Buffer<'a>, Range<usize>)> {
+    buffers.iter_mut().find_map(|buffer| {
+        let start = at.address.wrapping_sub(buffer.base);
+        let len = buffer.bytes.get().len() as u64;
+        let fits = start <= len && len - start >= u64::from(bytes);
+        fits.then(|| (buffer, start as usize..start as usize + bytes as usize))
+    })
+}
+
+/// The buffer that an access reaches.
+struct Reached<'m, 'a> {
+    buffer: &'m mut Buffer<'a>,
+    range: Range<usize>,
+    /// Where items meet, who looks for races.
+    races: Option<&'m mut Races>,
 }
 
 /// For each parameter whether a parameter writes the buffer that it is given; the addresses are those that the parameters ask for.

@@ -9,14 +9,17 @@
 //!
 //! A value is a slice of lanes, lane 0 first, each lane its bits zero-extended to 64.
 
+mod atomic;
 mod contract;
 mod elementary;
 mod float;
 mod lanes;
 mod launch;
+mod meet;
 mod memory;
 mod observe;
 mod ops;
+mod own;
 mod place;
 mod prepared;
 mod streams;
@@ -26,4 +29,5 @@ pub use launch::{Access, Arg, ArgError, DEFAULT_BUDGET, Fault, IntrinsicFn, Intr
 pub use memory::Writers;
 pub use observe::{Accessed, Observer};
 pub use ops::{Operand, fold};
+pub use own::space_of;
 pub use prepared::Prepared;

@@ -190,6 +190,20 @@ pub fn fold(op: Op, attr: Attr, args: &[Operand<'_>], result: Type, out: &mut [u
 
         Op::Const | Op::Intrinsic => return false,
         Op::ItemId | Op::ItemCount | Op::LocalId | Op::GroupId | Op::GroupSize | Op::GroupCount => return false,
+        Op::SubgroupId | Op::LaneId => return false,
+        Op::Barrier | Op::BarrierArrive | Op::BarrierCount | Op::BarrierAll | Op::BarrierAny => return false,
+        Op::SubgroupBarrier | Op::Fence | Op::Elect | Op::ActiveMask => return false,
+        Op::SubgroupShuffle | Op::SubgroupShuffleUp | Op::SubgroupShuffleDown | Op::SubgroupShuffleXor => return false,
+        Op::VoteAll | Op::VoteAny | Op::VoteUniform | Op::Ballot | Op::MatchAny | Op::MatchAll => return false,
+        Op::SubgroupReduceAdd | Op::SubgroupReduceAnd | Op::SubgroupReduceOr | Op::SubgroupReduceXor => return false,
+        Op::SubgroupReduceMinS | Op::SubgroupReduceMinU | Op::SubgroupReduceMaxS | Op::SubgroupReduceMaxU => {
+            return false;
+        }
+        Op::AtomicLoad | Op::AtomicStore | Op::AtomicAdd | Op::AtomicSub | Op::AtomicMinS | Op::AtomicMinU => {
+            return false;
+        }
+        Op::AtomicMaxS | Op::AtomicMaxU | Op::AtomicAnd | Op::AtomicOr | Op::AtomicXor | Op::AtomicInc => return false,
+        Op::AtomicDec | Op::AtomicExchange | Op::AtomicCompareExchange | Op::AtomicFadd => return false,
         Op::Load | Op::Store => return false,
         Op::Br | Op::BrIf | Op::Switch | Op::Ret => return false,
     }

@@ -5,16 +5,20 @@ use std::ops::Range;
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::ReservedValue;
+use halfbyte_abi::meet::{Meeting, Place, SUBGROUP};
 use halfbyte_abi::{Exceeded, ShapeError, Type};
 use smallvec::SmallVec;
 
+use crate::array::Space;
 use crate::attr::MemAttr;
 use crate::eval::contract::{Product, product};
 use crate::eval::lanes::unpack;
 use crate::eval::launch::{Access, Arg, ArgError, Fault, IntrinsicFn, Launch, Race, Trap, TrapKind};
+use crate::eval::meet::Turn;
 use crate::eval::memory::{AccessSite, Memory, Refusal, Who, Writers};
 use crate::eval::observe::{Accessed, Observer};
 use crate::eval::ops::{Operand, fold, fold_sum};
+use crate::eval::own::{How, Own, kernel_meets};
 use crate::eval::place::place;
 use crate::eval::streams::{self, Failure, Streams};
 use crate::kernel::{Attr, Block, Inst, Kernel, Part, Value};
@@ -22,7 +26,10 @@ use crate::op::Op;
 use crate::span::Span;
 
 /// No type has more lanes.
-const MAX_LANES: usize = 16;
+pub(super) const MAX_LANES: usize = 16;
+
+/// Bytes of shared memory that a launch may give a group.
+const MAX_SHARED: u32 = 1 << 20;
 
 /// Ops after which the watchdog is polled: a millisecond's worth of the slowest, which are exact arithmetic on sixteen lanes.
 const OPS_BETWEEN_POLLS: u64 = 1 << 10;
@@ -30,11 +37,14 @@ const OPS_BETWEEN_POLLS: u64 = 1 << 10;
 /// A kernel made ready to run: every value has its place in one frame of lanes, constants are in it already, and blocks
 /// are runs of steps in the order of the layout.
 pub struct Prepared<'k> {
-    kernel: &'k Kernel,
+    pub(super) kernel: &'k Kernel,
     params: Vec<Slot>,
+    arrays: Vec<Slot>,
+    /// Whether items of a group meet.
+    meets: bool,
     frame: Vec<u64>,
-    blocks: Vec<Range<usize>>,
-    steps: Vec<PreparedInst>,
+    pub(super) blocks: Vec<Range<usize>>,
+    pub(super) steps: Vec<PreparedInst>,
     operands: Vec<Slot>,
     edges: Vec<Edge>,
     moves: Vec<(Slot, Slot)>,
@@ -44,9 +54,9 @@ pub struct Prepared<'k> {
 
 /// Where in the frame a value's lanes are.
 #[derive(Clone, Copy)]
-struct Slot {
+pub(super) struct Slot {
     start: usize,
-    ty: Type,
+    pub(super) ty: Type,
 }
 
 impl Default for Slot {
@@ -68,23 +78,47 @@ impl Slot {
         frame.get(self.start).copied().unwrap_or(0)
     }
 
-    fn set(self, frame: &mut [u64], lanes: &[u64]) {
+    pub(super) fn set(self, frame: &mut [u64], lanes: &[u64]) {
         for (to, from) in frame[self.range()].iter_mut().zip(lanes) {
             *to = *from;
         }
     }
 }
 
-struct PreparedInst {
-    inst: Inst,
-    op: Op,
-    attr: Attr,
+pub(super) struct PreparedInst {
+    pub(super) inst: Inst,
+    pub(super) op: Op,
+    pub(super) attr: Attr,
+    /// What others may do at it.
+    turn: Turn,
+    /// Of an access by an array, that array's space.
+    space: Option<Space>,
     operands: Range<usize>,
     /// Of a sum computed with a product, which operand that is. The operands are then the factors and the other one.
     product: Option<usize>,
     /// Of a terminator.
     edges: Range<usize>,
-    result: Slot,
+    pub(super) result: Slot,
+}
+
+/// Where an item is.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Position {
+    /// The block, by its place in the layout.
+    pub(super) block: usize,
+    /// The instruction that it goes on with, by its number in the block.
+    pub(super) step: usize,
+    backward: u32,
+}
+
+/// Why an item runs no further.
+pub(super) enum Stop {
+    /// It has ended.
+    End,
+    /// Others have their turn.
+    Yield,
+    /// It waits for others at that instruction.
+    Meet(Meeting<u32, bool>, Inst),
 }
 
 /// A way from one block to another.
@@ -111,6 +145,8 @@ impl<'k> Prepared<'k> {
         let mut prepared = Prepared {
             kernel,
             params: kernel.params.iter().map(|p| slots[p.value]).collect(),
+            arrays: kernel.arrays.iter().map(|array| slots[array.value]).collect(),
+            meets: kernel_meets(kernel),
             frame: vec![0; size.max(MAX_LANES)],
             blocks: Vec::with_capacity(kernel.layout.len()),
             steps: Vec::with_capacity(kernel.insts.len()),
@@ -136,7 +172,9 @@ impl<'k> Prepared<'k> {
             unpack(result.ty, &words, &mut self.frame[result.range()]);
             return;
         }
-        let base = if data.op == Op::Store { 1 } else { 0 };
+        let base = data.op.row().args.len().saturating_sub(1);
+        let array = data.attr.mem().and_then(|_| self.kernel.array(*self.kernel.args(inst).get(base)?));
+        let space = array.map(|array| array.space);
         if let (Attr::Mem(_), Some(&base)) = (data.attr, self.kernel.args(inst).get(base))
             && let Some(first) = self.kernel.stream(base).and_then(|stream| self.accesses.get_mut(stream))
             && first.is_reserved_value()
@@ -162,6 +200,8 @@ impl<'k> Prepared<'k> {
             inst,
             op: data.op,
             attr: data.attr,
+            turn: if self.meets { Turn::at(data.op) } else { Turn::Goes },
+            space,
             operands: operands..self.operands.len(),
             product: product.map(|product| product.number),
             edges: edges..self.edges.len(),
@@ -223,12 +263,17 @@ impl<'k> Prepared<'k> {
         for (number, slot) in self.params.iter().skip(launched).enumerate() {
             slot.set(&mut frame, &[streams::base(number)]);
         }
+        let size = launch.shape.block.into_iter().fold(1, u32::wrapping_mul).max(1);
+        let own = self.own(launch, size)?;
+        for (number, (slot, array)) in self.arrays.iter().zip(&self.kernel.arrays).enumerate() {
+            slot.set(&mut frame, &[own.start(array.space, number)]);
+        }
         let streams = Streams::new(self.kernel, &self.accesses, items, args);
         let mut machine = Machine {
             code: self,
             launch,
             items,
-            memory: Memory::bind(self.kernel, args)?,
+            memory: Memory::bind(self.kernel, args, own)?,
             streams,
             frame,
             moved: Vec::new(),
@@ -238,9 +283,25 @@ impl<'k> Prepared<'k> {
         };
         machine.spend()?;
         let in_group = self.kernel.packing.as_ref().map_or(1, |packing| packing.items.max(1));
-        (0..items.div_ceil(in_group)).try_for_each(|group| machine.group(group))?;
+        match self.meets {
+            true => (0..items / size).try_for_each(|group| machine.run_group(group, size))?,
+            false => (0..items.div_ceil(in_group)).try_for_each(|group| machine.group(group))?,
+        }
         machine.spend()?;
         Ok(machine.memory.into_writers())
+    }
+
+    /// The memory that the kernel declares.
+    fn own(&self, launch: &Launch<'_>, size: u32) -> Result<Own, ArgError> {
+        let shape = launch.shape;
+        let has_shared = self.kernel.arrays.iter().any(|array| array.space == Space::Shared);
+        if shape.shared != 0 && !has_shared || shape.shared > MAX_SHARED {
+            return Err(ShapeError::Shared(shape.shared).into());
+        }
+        if self.meets {
+            shape.check_gpu()?;
+        }
+        Ok(Own::new(self.kernel, size, shape.shared))
     }
 
     fn resolve<'a>(&'a self, launch: &Launch<'a>) -> BTreeMap<Inst, Result<IntrinsicFn<'a>, String>> {
@@ -276,20 +337,20 @@ impl<'k> Prepared<'k> {
 }
 
 /// A launch under way.
-struct Machine<'a, O> {
-    code: &'a Prepared<'a>,
+pub(super) struct Machine<'a, O> {
+    pub(super) code: &'a Prepared<'a>,
     launch: &'a Launch<'a>,
     items: u32,
-    memory: Memory<'a>,
+    pub(super) memory: Memory<'a>,
     /// Of a packed kernel, whose loads and stores then reach these.
     streams: Option<Streams<'a>>,
-    frame: Vec<u64>,
+    pub(super) frame: Vec<u64>,
     /// Lanes on their way into block parameters, all of which change at once.
     moved: Vec<u64>,
     intrinsics: BTreeMap<Inst, Result<IntrinsicFn<'a>, String>>,
     /// Ops and backward branches done since the watchdog was polled.
     unpolled: u64,
-    observer: &'a mut O,
+    pub(super) observer: &'a mut O,
 }
 
 impl<O: Observer> Machine<'_, O> {
@@ -298,7 +359,8 @@ impl<O: Observer> Machine<'_, O> {
         if let Some(streams) = &mut self.streams {
             streams.begin(group);
         }
-        let mut ran = self.run(group);
+        self.memory.own.scratch.fill(0);
+        let mut ran = self.run(group, &mut Position::default()).map(drop);
         if let (Ok(()), Some((inst, kind))) = (&ran, self.streams.as_ref().and_then(Streams::unfinished)) {
             ran = Err(self.trap(group, inst, kind));
         }
@@ -319,31 +381,42 @@ impl<O: Observer> Machine<'_, O> {
         self.launch.watchdog.map_or(Ok(()), |watchdog| watchdog.spend(done))
     }
 
-    fn run(&mut self, item: u32) -> Result<(), Fault> {
+    /// Runs an item on from where it is.
+    pub(super) fn run(&mut self, item: u32, at: &mut Position) -> Result<Stop, Fault> {
         let code = self.code;
-        let mut place = 0;
-        let mut backward = 0;
-        self.tell_block(item, place, &[]);
-        while let Some(steps) = code.blocks.get(place).and_then(|b| code.steps.get(b.clone())) {
+        if (at.block, at.step) == (0, 0) {
+            self.tell_block(item, at.block, &[]);
+        }
+        while let Some(steps) = code.blocks.get(at.block).and_then(|b| code.steps.get(b.clone())) {
+            let steps = steps.get(at.step..).unwrap_or(&[]);
             self.unpolled += steps.len() as u64;
             if self.unpolled >= OPS_BETWEEN_POLLS {
                 self.spend()?;
             }
             let mut next = usize::MAX;
             for step in steps {
+                at.step += 1;
                 if !step.op.is_terminator() {
+                    if step.turn == Turn::Meets
+                        && let Some(meeting) = self.meeting(step)
+                    {
+                        return Ok(Stop::Meet(meeting, step.inst));
+                    }
                     self.step(item, step)?;
+                    if step.turn == Turn::Yields {
+                        return Ok(Stop::Yield);
+                    }
                     continue;
                 }
                 let Some(edge) = code.taken(step, &self.frame) else {
-                    return Ok(());
+                    return Ok(Stop::End);
                 };
-                if edge.to <= place {
+                if edge.to <= at.block {
                     let budget = self.launch.budget;
-                    if backward == budget {
+                    if at.backward == budget {
                         return Err(self.trap(item, step.inst, TrapKind::Budget { budget }));
                     }
-                    backward += 1;
+                    at.backward += 1;
                     self.unpolled += 1;
                 }
                 self.pass(edge);
@@ -351,9 +424,9 @@ impl<O: Observer> Machine<'_, O> {
                 next = edge.to;
                 break;
             }
-            place = next;
+            (at.block, at.step) = (next, 0);
         }
-        Ok(())
+        Ok(Stop::End)
     }
 
     /// Tells that an item begins a block, and what its parameters are.
@@ -370,7 +443,7 @@ impl<O: Observer> Machine<'_, O> {
     }
 
     /// Tells of a load or store.
-    fn tell_access(&mut self, item: u32, at: AccessSite, inst: Inst, write: bool, ty: Type, lanes: &[u64]) {
+    pub(super) fn tell_access(&mut self, item: u32, at: AccessSite, inst: Inst, write: bool, ty: Type, lanes: &[u64]) {
         if O::ASKS {
             let place = match self.streams {
                 Some(_) => None,
@@ -406,7 +479,7 @@ impl<O: Observer> Machine<'_, O> {
                 let at = self.place(item, step, mem, 0);
                 let loaded = match &mut self.streams {
                     Some(streams) => streams.load(&mut self.memory, at, step.result.ty, out),
-                    None => self.memory.load(at, step.result.ty, out),
+                    None => self.memory.load(at, step.result.ty, How::READ, out),
                 };
                 loaded.map_err(|refusal| self.refused_at(self.access(item, step.inst, false), at, refusal))?;
                 self.tell_access(item, at, step.inst, false, step.result.ty, out);
@@ -417,7 +490,7 @@ impl<O: Observer> Machine<'_, O> {
                 let lanes = value.lanes(&self.frame);
                 let stored = match &mut self.streams {
                     Some(streams) => streams.store(at, value.ty, lanes),
-                    None => self.memory.store(at, value.ty, lanes),
+                    None => self.memory.store(at, value.ty, How::WRITE, lanes),
                 };
                 stored.map_err(|refusal| self.refused_at(self.access(item, step.inst, true), at, refusal))?;
                 if O::ASKS {
@@ -426,6 +499,21 @@ impl<O: Observer> Machine<'_, O> {
                     stored.copy_from_slice(value.lanes(&self.frame));
                     self.tell_access(item, at, step.inst, true, value.ty, stored);
                 }
+                return Ok(());
+            }
+            (Op::SubgroupId | Op::LaneId, _) => {
+                let local = place(Op::LocalId, None, &self.launch.shape, self.items, item).unwrap_or(0);
+                let (number, lane) = (local / u64::from(SUBGROUP), local % u64::from(SUBGROUP));
+                out[0] = if step.op == Op::LaneId { lane } else { number };
+            }
+            (op, Attr::Atomic(atomic)) => {
+                self.atomic(item, step, atomic, out)?;
+                if op == Op::AtomicStore {
+                    return Ok(());
+                }
+            }
+            (Op::Fence, Attr::Fence(fence)) => {
+                self.fence(item, fence.scope);
                 return Ok(());
             }
             (Op::Intrinsic, _) => match self.intrinsics.get(&step.inst) {
@@ -460,13 +548,13 @@ impl<O: Observer> Machine<'_, O> {
     }
 
     /// The operands' lanes; at most sixteen operands but for intrinsics, so on the stack.
-    fn values(&self, step: &PreparedInst) -> SmallVec<[Operand<'_>; 16]> {
+    pub(super) fn values(&self, step: &PreparedInst) -> SmallVec<[Operand<'_>; 16]> {
         let operand = |slot: &Slot| Operand { ty: slot.ty, lanes: slot.lanes(&self.frame) };
         self.code.operands(step).iter().map(operand).collect()
     }
 
     /// Where a load or store goes, whose base is the operand of that number.
-    fn place(&self, item: u32, step: &PreparedInst, mem: MemAttr, base: usize) -> AccessSite {
+    pub(super) fn place(&self, item: u32, step: &PreparedInst, mem: MemAttr, base: usize) -> AccessSite {
         let operands = self.code.operands(step);
         let lane = |n: usize| operands.get(n).map_or(0, |slot| slot.lane(&self.frame));
         AccessSite {
@@ -475,26 +563,28 @@ impl<O: Observer> Machine<'_, O> {
                 .wrapping_add(mem.scaled(lane(base + 1) as u32))
                 .wrapping_add_signed(i64::from(mem.offset)),
             align: mem.align,
+            space: step.space,
+            changes: !matches!(step.op, Op::Load | Op::Store | Op::AtomicLoad | Op::AtomicStore),
         }
     }
 
     /// What an instruction does for an item, or for a group of a packed kernel and so for its first item.
-    fn access(&self, item: u32, inst: Inst, write: bool) -> Access {
+    pub(super) fn access(&self, item: u32, inst: Inst, write: bool) -> Access {
         let item = self.streams.as_ref().map_or(item, |streams| streams.first_item(item));
         Access { item, inst, span: self.span(inst), write }
     }
 
-    fn span(&self, inst: Inst) -> Span {
+    pub(super) fn span(&self, inst: Inst) -> Span {
         let of_stream = self.streams.as_ref().and_then(|streams| streams.span(inst));
         of_stream.or(self.code.kernel.insts.get(inst).map(|data| data.span)).unwrap_or_default()
     }
 
-    fn trap(&self, item: u32, inst: Inst, kind: TrapKind) -> Fault {
+    pub(super) fn trap(&self, item: u32, inst: Inst, kind: TrapKind) -> Fault {
         self.refused(self.access(item, inst, false), Refusal::Trap(kind))
     }
 
     /// The fault of a load or store. One that has taken in others traps as the first of them would have.
-    fn refused_at(&mut self, access: Access, at: AccessSite, refusal: Refusal) -> Fault {
+    pub(super) fn refused_at(&mut self, access: Access, at: AccessSite, refusal: Refusal) -> Fault {
         if matches!(refusal, Refusal::Trap(_)) {
             for Part { offset, bytes, span } in self.code.kernel.parts(access.inst) {
                 let part = AccessSite { address: at.address.wrapping_add(offset.into()), align: bytes, ..at };
@@ -512,7 +602,7 @@ impl<O: Observer> Machine<'_, O> {
             Refusal::Trap(kind) => Fault::Trap(Trap { item, inst, span, kind }),
             Refusal::Race { param, offset, before, wrote: write } => {
                 let first = Access { item: before.item(), inst: before.inst(), span: self.span(before.inst()), write };
-                Fault::Race(Race { param, offset, first, second: access })
+                Fault::Race(Race { place: Place::Buffer(param as u32), offset, first, second: access })
             }
         }
     }

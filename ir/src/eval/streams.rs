@@ -246,7 +246,7 @@ impl<'k> Streams<'k> {
         let mut bytes: SmallVec<[u8; lanes::MAX_BYTES]> = SmallVec::new();
         for element in range.start / size..range.end.div_ceil(size) {
             let (address, in_group) = site.locate(first, element);
-            let at = AccessSite { who: at.who, address, align: site.stream.align };
+            let at = AccessSite { address, align: site.stream.align, ..at };
             let present = if in_group < valid { memory.peek(at, size) } else { None };
             bytes.extend_from_slice(present.or(ZEROS.get(..size as usize)).unwrap_or(&[]));
         }
@@ -357,7 +357,7 @@ impl<'k> Streams<'k> {
         }
         let item = self.first + in_group;
         let address = site.address(item, steps.iter().copied());
-        let at = AccessSite { who: Who::new(item, site.inst), address, align: site.stream.align };
+        let at = AccessSite { address, ..AccessSite::new(Who::new(item, site.inst), site.stream.align) };
         let bytes = site.bytes();
         let done = match site.write {
             false => memory.read(at, bytes).map(drop),

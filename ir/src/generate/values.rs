@@ -1,5 +1,7 @@
 //! Ops of drawn kernels, and their operands.
 
+use std::sync::LazyLock;
+
 use crate::op::ArgType;
 use crate::{
     Attr, AttrKind, Axis, Clamp, Effect, FlagKind, FloatCC, FloatFlags, IntCC, LaneMap, Op, Rounding, Type, Value,
@@ -20,6 +22,12 @@ fn uncontracted(attr: Attr) -> Attr {
     }
 }
 
+/// The ops that are drawn: items of random kernels do not meet.
+static DRAWN: LazyLock<Vec<Op>> = LazyLock::new(|| {
+    let meets = |op: Op| op.orders_memory() || matches!(op, Op::SubgroupId | Op::LaneId);
+    Op::ALL.iter().copied().filter(|&op| !meets(op)).collect()
+});
+
 impl Generator<'_, '_> {
     /// Adds an op whose result may be used from now on.
     pub(super) fn op(&mut self) {
@@ -35,7 +43,7 @@ impl Generator<'_, '_> {
                 Some(ty) if !self.one_in(3) => ty,
                 _ => self.some_type(),
             };
-            let Some(op) = self.pick(Op::ALL) else { return };
+            let Some(op) = self.pick(&DRAWN) else { return };
             if let Some(value) = self.try_op(op, ty) {
                 self.scope.push(value);
                 return;

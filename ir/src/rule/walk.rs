@@ -249,6 +249,7 @@ impl Found {
                 match kernel.values.get(*value).map(|data| (data.def, data.ty)) {
                     Some((ValueDef::Result(inst), _)) => format!("`{}`", print_inst(kernel, inst)),
                     Some((ValueDef::Param(_), ty)) => format!("the parameter `%{}: {ty}`", name()),
+                    Some((ValueDef::Array(_), _)) => format!("the array `%{}`", name()),
                     Some((ValueDef::BlockParam(..), ty)) => format!("the block parameter `%{}: {ty}`", name()),
                     None => String::new(),
                 }

@@ -6,11 +6,12 @@ use smallvec::SmallVec;
 use super::lexer::{Name, Tok};
 use super::literal::{self, BadNumber};
 use super::read::{Failed, Reader, Reading};
-use super::words;
+use super::{UNALIGNED, words};
 use crate::attr::{FlagKind, FloatCC, FloatFlags, IntCC, LaneMap};
 use crate::diag::Diagnostic;
-use crate::kernel::{Attr, BlockCall, InstData, IntrinsicData, Value, ValueDef, ValueList};
+use crate::kernel::{Attr, BlockCall, Inst, InstData, IntrinsicData, Value, ValueData, ValueDef, ValueList};
 use crate::op::{AttrKind, Op, OpRow, ResultType};
+use crate::order::{AtomicAttr, FenceAttr, MemOrder, Scope};
 use crate::span::Span;
 use crate::wellformed::{self, Part};
 
@@ -23,6 +24,9 @@ struct Suffix {
     int_cc: Option<IntCC>,
     float_cc: Option<FloatCC>,
     axis: Option<Axis>,
+    order: Option<MemOrder>,
+    scope: Option<Scope>,
+    unaligned: bool,
     flags: FloatFlags,
     ty: Option<Type>,
 }
@@ -35,6 +39,11 @@ struct Address {
     wide: bool,
     step: Option<u32>,
     align: Option<u32>,
+}
+
+/// Whether an op says what it orders and for whom.
+fn has_order(row: &OpRow) -> bool {
+    matches!(row.attr, AttrKind::Atomic | AttrKind::Fence)
 }
 
 fn untyped(row: &OpRow, mnemonic: Span) -> Diagnostic {
@@ -71,6 +80,7 @@ impl<'s> Reader<'s> {
                 return Err(self.error(name.span, format!("`{}` has no result", row.name), "the op alone"));
             }
             (None, ResultType::None) | (Some(_), _) => {}
+            (None, _) if op.may_drop_result() => {}
             (None, _) => {
                 let message = format!("the result of `{}` has no name", row.name);
                 return Err(self.error(self.since(op_start), message, format!("`%name = {}`", row.name)));
@@ -86,20 +96,26 @@ impl<'s> Reader<'s> {
 
         let span = self.since(start);
         let inst = self.body.kernel.insts.next_key();
-        let result = result.map(|name| {
-            // A type that the op does not take may have no result type; the verifier reports it.
-            let result_type = row.result_type(ty);
-            let value = self.define_value(name, result_type.unwrap_or(ty), ValueDef::Result(inst));
-            if result_type.is_none() || !row.types.is_none_or(|types| (types.contains)(ty)) {
-                self.body.partial.unknown.insert(value);
-            }
-            value
-        });
+        let result = match (result, row.result_type(ty)) {
+            (None, Some(ty)) => Some(self.body.kernel.values.push(ValueData { ty, def: ValueDef::Result(inst) })),
+            (result, _) => result.map(|name| self.result(name, row, ty, inst)),
+        };
         let kernel = &mut self.body.kernel;
         let args = ValueList::from_slice(&args, &mut kernel.pool);
         kernel.insts.push(InstData { op, ty, attr, args, result: result.into(), span });
         self.body.insts.push(inst);
         Ok(())
+    }
+
+    /// Defines the result of an op of that controlling type.
+    fn result(&mut self, name: Name, row: &OpRow, ty: Type, inst: Inst) -> Value {
+        // A type that the op does not take may have no result type; the verifier reports it.
+        let result_type = row.result_type(ty);
+        let value = self.define_value(name, result_type.unwrap_or(ty), ValueDef::Result(inst));
+        if result_type.is_none() || !row.types.is_none_or(|types| (types.contains)(ty)) {
+            self.body.partial.unknown.insert(value);
+        }
+        value
     }
 
     /// What is left of the line, without its comment.
@@ -235,6 +251,19 @@ impl<'s> Reader<'s> {
                 if let Some(other) = suffix.axis.replace(axis) {
                     return Err(self.error(span, format!("`{word}` after `{other}`"), "one of them"));
                 }
+            } else if let Some(order) = MemOrder::from_name(word).filter(|_| has_order(row)) {
+                self.part(Part::Order, span);
+                if let Some(other) = suffix.order.replace(order) {
+                    return Err(self.error(span, format!("`{word}` after `{other}`"), "one of them"));
+                }
+            } else if let Some(scope) = Scope::from_name(word).filter(|_| has_order(row)) {
+                if let Some(other) = suffix.scope.replace(scope) {
+                    return Err(self.error(span, format!("`{word}` after `{other}`"), "one of them"));
+                }
+            } else if word == UNALIGNED && row.attr == AttrKind::Barrier {
+                if std::mem::replace(&mut suffix.unaligned, true) {
+                    return Err(self.error(span, format!("`{word}` after `{word}`"), "one of them"));
+                }
             } else if let Some(kind) = FlagKind::of(word) {
                 if let Some(&(_, other, _)) = flags.iter().find(|&&(other, ..)| other == kind) {
                     return Err(self.error(span, format!("`{word}` after `{other}`"), "one of them"));
@@ -260,6 +289,13 @@ impl<'s> Reader<'s> {
                 let expected = wellformed::one_of(FloatCC::ALL);
                 Err(self.error(self.since(start), without("condition"), expected))
             }
+            AttrKind::Fence if suffix.order.is_none() => {
+                let expected = wellformed::one_of(row.op.orders());
+                Err(self.error(self.since(start), format!("`{}` without what it orders", row.name), expected))
+            }
+            AttrKind::Fence if suffix.scope.is_none() => {
+                Err(self.error(self.since(start), without("scope"), wellformed::one_of(Scope::ALL)))
+            }
             _ => Ok(()),
         }
     }
@@ -283,8 +319,8 @@ impl<'s> Reader<'s> {
 
     /// Reads what follows the suffixes, and says the controlling type.
     fn operands(&mut self, row: &OpRow, suffix: &Suffix, mnemonic: Span, args: &mut Args) -> Reading<(Type, Attr)> {
-        if row.attr == AttrKind::Mem {
-            return self.memory(row, suffix.ty, mnemonic, args);
+        if matches!(row.attr, AttrKind::Mem | AttrKind::Atomic) {
+            return self.memory(row, suffix, mnemonic, args);
         }
         let Some(ty) = suffix.ty.or(row.fixed_type()) else { return Err(self.report(untyped(row, mnemonic))) };
         let attr = match row.attr {
@@ -296,6 +332,11 @@ impl<'s> Reader<'s> {
                 match (kind, suffix.int_cc, suffix.float_cc) {
                     (AttrKind::Float(_), ..) => Attr::Float(suffix.flags),
                     (AttrKind::Axis, ..) => suffix.axis.map_or(Attr::None, Attr::Axis),
+                    (AttrKind::Barrier, ..) => Attr::Aligned(!suffix.unaligned),
+                    (AttrKind::Fence, ..) => {
+                        let (order, scope) = (suffix.order.unwrap_or_default(), suffix.scope.unwrap_or_default());
+                        Attr::Fence(FenceAttr { order, scope })
+                    }
                     (_, Some(cc), _) => Attr::IntCC(cc),
                     (_, _, Some(cc)) => Attr::FloatCC { cc, ftz: suffix.flags.ftz },
                     _ => carried,
@@ -554,11 +595,12 @@ impl<'s> Reader<'s> {
         Ok(Attr::Intrinsic(self.body.kernel.intrinsics.push(data)))
     }
 
-    fn memory(&mut self, row: &OpRow, ty: Option<Type>, mnemonic: Span, args: &mut Args) -> Reading<(Type, Attr)> {
+    fn memory(&mut self, row: &OpRow, suffix: &Suffix, mnemonic: Span, args: &mut Args) -> Reading<(Type, Attr)> {
+        let ty = suffix.ty;
         while args.len() + 1 < row.args.len() {
             let operand = self.at();
             self.operand(args)?;
-            if row.op == Op::Store && self.tok() == Tok::Mark(b'[') {
+            if self.tok() == Tok::Mark(b'[') {
                 let value = self.rest_of_line().rsplit_once(',').map_or("", |(_, value)| value).trim();
                 return Err(self.value_goes_first(
                     "`,`",
@@ -574,10 +616,7 @@ impl<'s> Reader<'s> {
         if ty.is_none() {
             self.check_base(base, address.base)?;
         }
-        let elem = self.body.kernel.param(address.base).and_then(|param| match param.kind {
-            ParamKind::Buffer { elem, .. } => Some(elem),
-            ParamKind::Scalar(_) => None,
-        });
+        let elem = self.body.kernel.elements(address.base).map(|(elem, _)| elem);
         let Some(ty) = ty.or(elem) else {
             // The base may yet turn out to have no definition, and then that is the error.
             self.body.untyped.push((address.base, untyped(row, mnemonic)));
@@ -587,13 +626,21 @@ impl<'s> Reader<'s> {
         let mut mem = self.body.kernel.default_mem(address.base, ty);
         mem.scale = address.step.unwrap_or(mem.scale);
         mem.wide = address.wide;
-        mem.align = address.align.unwrap_or(mem.align);
+        let align = if row.attr == AttrKind::Atomic { ty.bytes() } else { mem.align };
+        mem.align = address.align.unwrap_or(align);
         let bytes = address.steps.saturating_mul(mem.scale.into());
         mem.offset = i32::try_from(bytes).map_err(|_| {
             let expected = format!("{} to {}", i32::MIN, i32::MAX);
             self.error(address.steps_span, format!("an offset of {bytes} bytes"), expected)
         })?;
-        Ok((ty, Attr::Mem(mem)))
+        let attr = match row.attr {
+            AttrKind::Atomic => {
+                let (order, scope) = (suffix.order.unwrap_or_default(), suffix.scope.unwrap_or_default());
+                Attr::Atomic(AtomicAttr { mem, order, scope })
+            }
+            _ => Attr::Mem(mem),
+        };
+        Ok((ty, attr))
     }
 
     /// Reports a base that is known to be no address, where nothing says the type that is there.

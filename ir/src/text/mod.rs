@@ -1,6 +1,7 @@
 //! The text form of the IR, described in `docs/ir.md`: what [`print()`] writes, [`read`] reads to the same kernels, and
 //! printing them again gives the same text.
 
+mod arrays;
 mod inst;
 mod kernels;
 mod lexer;
@@ -17,6 +18,9 @@ pub const VERSION: u32 = 1;
 
 /// What a buffer says whose argument may overlap others.
 pub(crate) const MAY_ALIAS: &str = "may_alias";
+
+/// What a barrier says to which items do not come together.
+pub(crate) const UNALIGNED: &str = "unaligned";
 
 pub use crate::kernel::is_name;
 pub use kernels::{Kernels, read};

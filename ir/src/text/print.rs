@@ -9,8 +9,9 @@ use halfbyte_abi::{ParamKind, Type};
 use super::is_name;
 use super::literal::lane_text;
 use crate::attr::{FlagKind, LaneMap, MemAttr};
-use crate::kernel::{Attr, Block, BlockCall, Inst, Kernel, Module, Value};
-use crate::op::Op;
+use crate::kernel::{Attr, Block, BlockCall, Inst, InstData, Kernel, Module, Value};
+use crate::op::{AttrKind, Op};
+use crate::order::{AtomicAttr, FenceAttr, MemOrder, Scope};
 
 /// The text of a module: its kernels with an empty line between them.
 pub fn print(module: &Module) -> String {
@@ -85,6 +86,8 @@ impl<K: EntityRef> Labels<K> {
 
 pub(super) struct Printer<'k> {
     pub kernel: &'k Kernel,
+    /// Results without a name that nothing uses, which the text leaves away.
+    unused: HashSet<Value>,
     values: Labels<Value>,
     blocks: Labels<Block>,
 }
@@ -96,9 +99,13 @@ impl<'k> Printer<'k> {
             let results = kernel.blocks[block].insts.iter().filter_map(|&inst| kernel.insts.get(inst)?.result.expand());
             kernel.block_params(block).iter().copied().chain(results)
         };
+        let unused = unused(kernel);
+        let of_block = |block| of_block(block).filter(|value| !unused.contains(value));
         let params = kernel.params.iter().map(|param| param.value);
+        let params = params.chain(kernel.arrays.iter().map(|array| array.value));
         Printer {
             kernel,
+            unused: unused.clone(),
             values: Labels::new(params.chain(blocks.clone().flat_map(of_block)), |value| kernel.value_name(value)),
             blocks: Labels::new(blocks, |block| kernel.block_name(block)),
         }
@@ -140,6 +147,7 @@ impl<'k> Printer<'k> {
                 self.streams(f, packing)?;
             }
         }
+        self.arrays(f)?;
         for &block in &kernel.layout {
             let Some(data) = kernel.blocks.get(block) else { continue };
             self.block(f, block)?;
@@ -166,7 +174,7 @@ impl<'k> Printer<'k> {
         let Some(data) = kernel.insts.get(inst) else { return f.write_char('?') };
         let row = data.op.row();
         let args = kernel.args(inst);
-        if let Some(result) = data.result.expand() {
+        if let Some(result) = data.result.expand().filter(|result| !self.unused.contains(result)) {
             self.value(f, result)?;
             f.write_str(" = ")?;
         }
@@ -176,11 +184,11 @@ impl<'k> Printer<'k> {
             write!(f, ".{}", data.ty)?;
         }
         match data.attr {
-            Attr::Mem(mem) => {
+            Attr::Mem(mem) | Attr::Atomic(AtomicAttr { mem, .. }) => {
                 let (value, address) = args.split_at(row.args.len().saturating_sub(1).min(args.len()));
                 self.list(f, " ", value)?;
                 f.write_str(if value.is_empty() { " " } else { ", " })?;
-                self.address(f, data.ty, mem, address)
+                self.address(f, data, mem, address)
             }
             Attr::Intrinsic(intrinsic) => {
                 if let Some(intrinsic) = kernel.intrinsics.get(intrinsic) {
@@ -215,6 +223,17 @@ impl<'k> Printer<'k> {
         match attr {
             Attr::IntCC(cc) => write!(f, ".{cc}"),
             Attr::Axis(axis) => write!(f, ".{axis}"),
+            Attr::Fence(FenceAttr { order, scope }) => write!(f, ".{order}.{scope}"),
+            Attr::Aligned(aligned) => f.write_str(if aligned { "" } else { ".unaligned" }),
+            Attr::Atomic(AtomicAttr { order, scope, .. }) => {
+                if order != MemOrder::default() {
+                    write!(f, ".{order}")?;
+                }
+                if scope != Scope::default() {
+                    write!(f, ".{scope}")?;
+                }
+                Ok(())
+            }
             Attr::FloatCC { cc, ftz } => write!(f, ".{cc}{}", if ftz { ".ftz" } else { "" }),
             Attr::Float(flags) => {
                 let mut words = FlagKind::ALL.into_iter().filter_map(|kind| flags.word(kind));
@@ -224,15 +243,14 @@ impl<'k> Printer<'k> {
         }
     }
 
-    /// Whether a load or store is of its buffer's element type.
+    /// Whether an access is of its buffer's element type.
     fn is_implied(&self, op: Op, ty: Type, args: &[Value]) -> bool {
-        let base = match op {
-            Op::Load => args.first(),
-            Op::Store => args.get(1),
-            _ => None,
-        };
-        let param = base.and_then(|&base| self.kernel.param(base));
-        param.is_some_and(|param| matches!(param.kind, ParamKind::Buffer { elem, .. } if elem == ty))
+        let row = op.row();
+        if !matches!(row.attr, AttrKind::Mem | AttrKind::Atomic) {
+            return false;
+        }
+        let base = args.get(row.args.len().saturating_sub(1));
+        base.and_then(|&base| self.kernel.elements(base)).is_some_and(|(elem, _)| elem == ty)
     }
 
     fn list(&self, f: &mut Formatter<'_>, before: &str, values: &[Value]) -> fmt::Result {
@@ -243,10 +261,13 @@ impl<'k> Printer<'k> {
         Ok(())
     }
 
-    fn address(&self, f: &mut Formatter<'_>, ty: Type, mem: MemAttr, address: &[Value]) -> fmt::Result {
+    fn address(&self, f: &mut Formatter<'_>, data: &InstData, mem: MemAttr, address: &[Value]) -> fmt::Result {
         let Some((&base, index)) = address.split_first() else { return f.write_char('?') };
         self.value(f, base)?;
-        let implied = self.kernel.default_mem(base, ty);
+        let mut implied = self.kernel.default_mem(base, data.ty);
+        if data.op.row().attr == AttrKind::Atomic {
+            implied.align = data.ty.bytes();
+        }
         // Without an index, any step that divides the offset says the same.
         let unscaled = index.is_empty() && mem.offset % implied.scale.max(1) as i32 == 0;
         let scale = if unscaled { implied.scale } else { mem.scale };
@@ -307,6 +328,24 @@ impl<'k> Printer<'k> {
     fn constant(&self, f: &mut Formatter<'_>, inst: Inst, ty: Type) -> fmt::Result {
         constant(f, &self.kernel.const_bits(inst).unwrap_or_default(), ty)
     }
+}
+
+/// The results that the text leaves away: those of ops that allow it, which have no name and no use.
+fn unused(kernel: &Kernel) -> HashSet<Value> {
+    let insts = || kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)).flat_map(|data| &data.insts);
+    let datas = || insts().filter_map(|&inst| Some((inst, kernel.insts.get(inst)?)));
+    let droppable = datas().filter(|(_, data)| data.op.may_drop_result()).filter_map(|(_, data)| data.result.expand());
+    let mut unused: HashSet<Value> = droppable.filter(|&value| kernel.value_name(value).is_none()).collect();
+    if unused.is_empty() {
+        return unused;
+    }
+    for (inst, _) in datas() {
+        for value in kernel.args(inst).iter().chain(kernel.targets(inst).iter().flat_map(|call| kernel.call_args(call)))
+        {
+            unused.remove(value);
+        }
+    }
+    unused
 }
 
 /// What a buffer holds: a constant an element.

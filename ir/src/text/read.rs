@@ -119,6 +119,7 @@ impl<'s> Body<'s> {
                 let part = parts.find(|&&(stream, of, _)| (stream, of) == (number, part)).map(|&(_, _, span)| span);
                 part.or(self.kernel.stream_span(number)).unwrap_or(self.kernel.span)
             }
+            Subject::Array(number) => self.kernel.arrays.get(number).map_or(self.kernel.span, |array| array.span),
             Subject::Block(block) => self.kernel.blocks.get(block).map_or(self.kernel.span, |data| data.span),
             Subject::Inst(inst, part) => {
                 let at = self.parts.binary_search_by_key(&(inst, part), |&(inst, part, _)| (inst, part));
@@ -613,7 +614,14 @@ impl<'s> Reader<'s> {
                         self.skip_line();
                     }
                 }
-                _ => self.line(),
+                _ => match self.at_array() {
+                    Some(space) => {
+                        if self.array(space).is_err() {
+                            self.skip_line();
+                        }
+                    }
+                    None => self.line(),
+                },
             }
         }
     }

@@ -16,8 +16,10 @@ const OPS: &[Advice] = &[
     // Who writes these mostly wants the place in the whole launch.
     (
         "`item_id` (of the whole launch) or `local_id` (within its group)",
-        &["threadidx", "thread_id", "get_local_id", "tid_x", "tid", "thread", "lane_id", "laneid"],
+        &["threadidx", "thread_id", "get_local_id", "tid_x", "tid", "thread"],
     ),
+    ("`lane_id`", &["laneid", "get_sub_group_local_id", "subgroup_invocation_id"]),
+    ("`subgroup_id`", &["warpid", "warp_id", "get_sub_group_id", "wave_id"]),
     ("`group_id`", &["blockidx", "ctaid", "block_id", "program_id", "get_group_id"]),
     ("`group_size`", &["blockdim", "ntid", "block_dim", "block_size", "get_local_size"]),
     ("`item_id`", &["global_id", "get_global_id", "gid", "global_tid", "index", "arange", "iota", "id"]),
@@ -83,8 +85,8 @@ const OPS: &[Advice] = &[
     ("`ctz`", &["cttz", "tzcnt", "trailing_zeros"]),
     ("`ctz`, and 1 more", &["ffs", "__ffs", "__ffsll"]),
     ("`bit_reverse`", &["brev", "__brev", "__brevll", "bitreverse", "reverse_bits", "rbit", "bitrev"]),
-    ("`any`", &["vote_any", "any_true"]),
-    ("`all`", &["vote_all", "all_true"]),
+    ("`any`", &["any_true"]),
+    ("`all`", &["all_true"]),
     ("`sext`", &["sign_extend", "sxt", "sxtb"]),
     ("`zext`", &["zero_extend", "uxt", "uxtb"]),
     ("`trunc`", &["truncate", "wrap", "low"]),
@@ -148,6 +150,33 @@ const OPS: &[Advice] = &[
     ("`switch`", &["brx", "match", "case"]),
     ("`ret`", &["return", "exit", "end", "halt", "done"]),
     ("a parameter of the block, `^loop(%k: i32):`, and a value where it is branched to, `br ^loop(%k1)`", &["phi"]),
+    (
+        "`barrier`",
+        &["__syncthreads", "syncthreads", "bar", "group_barrier", "workgroup_barrier", "threadgroup_barrier"],
+    ),
+    ("`barrier_count`", &["__syncthreads_count"]),
+    ("`barrier_all`", &["__syncthreads_and"]),
+    ("`barrier_any`", &["__syncthreads_or"]),
+    ("`subgroup_barrier`", &["__syncwarp", "syncwarp", "simdgroup_barrier"]),
+    ("`fence.seq_cst.device`", &["__threadfence", "threadfence", "membar", "mem_fence"]),
+    ("`atomic_add` or `atomic_fadd`", &["atomicadd", "atomic_fetch_add", "fetch_add", "atom", "red", "atomic"]),
+    ("`atomic_sub`", &["atomicsub", "atomic_fetch_sub"]),
+    ("`atomic_min_s` or `atomic_min_u`", &["atomicmin", "atomic_min", "atomic_fetch_min"]),
+    ("`atomic_max_s` or `atomic_max_u`", &["atomicmax", "atomic_max", "atomic_fetch_max"]),
+    ("`atomic_exchange`", &["atomicexch", "atomic_xchg", "swap"]),
+    ("`atomic_compare_exchange`", &["atomiccas", "cmpxchg", "atomic_cmpxchg", "compare_exchange", "cas"]),
+    ("`subgroup_shuffle`", &["__shfl_sync", "__shfl", "shfl", "simd_shuffle"]),
+    ("`subgroup_shuffle_down`", &["__shfl_down_sync", "__shfl_down", "shfl_down"]),
+    ("`subgroup_shuffle_up`", &["__shfl_up_sync", "__shfl_up", "shfl_up"]),
+    ("`subgroup_shuffle_xor`", &["__shfl_xor_sync", "__shfl_xor", "shfl_xor"]),
+    ("`ballot`", &["__ballot_sync", "__ballot", "vote_ballot"]),
+    ("`vote_any`", &["__any_sync"]),
+    ("`vote_all`", &["__all_sync"]),
+    ("`vote_all`, `vote_any`, `vote_uniform` or `ballot`", &["vote"]),
+    ("`match_any`", &["__match_any_sync"]),
+    ("`match_all`", &["__match_all_sync"]),
+    ("`active_mask`", &["__activemask", "activemask"]),
+    ("`subgroup_reduce_add`", &["__reduce_add_sync", "redux"]),
     ("the ops in place of the call: kernels call nothing", &["call", "invoke"]),
     ("a label: `^name:`", &["block", "label", "bb"]),
 ];
@@ -155,21 +184,10 @@ const OPS: &[Advice] = &[
 /// Words for what no op does, and why.
 const NONE: &[Advice] = &[
     (
-        "work items are independent: there are no barriers",
-        &["__syncthreads", "syncthreads", "__syncwarp", "barrier", "bar", "membar", "fence", "__threadfence"],
+        "there are no copies that go on beside the item: `load` a value and `store` it",
+        &["cp_async", "memcpy_async", "__pipeline_memcpy_async", "cp"],
     ),
-    (
-        "work items are independent: there are no atomics",
-        &["atomicadd", "atomicsub", "atomicmax", "atomicmin", "atomicexch", "atomiccas", "atomic", "atom", "red"],
-    ),
-    (
-        "work items are independent: there are no shuffles between them; `shuffle` moves the lanes of one value",
-        &["__shfl_sync", "__shfl_down_sync", "__shfl_up_sync", "__shfl_xor_sync", "__shfl", "shfl"],
-    ),
-    (
-        "work items are independent: there are no votes among them; `any` and `all` are of the lanes of one mask",
-        &["__ballot_sync", "__any_sync", "__all_sync", "__ballot", "ballot", "vote"],
-    ),
+    ("there are no textures: `load` from a buffer", &["tex", "tex2d", "tex1dfetch", "sample"]),
 ];
 
 /// What stands between `__v` and the 4 or 2 of an instruction of CUDA on packed integers; of those of PTX a type says the sign.

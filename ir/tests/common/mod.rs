@@ -2,7 +2,10 @@
 
 use halfbyte_ir::builder::Builder;
 use halfbyte_ir::op::ArgType;
-use halfbyte_ir::{Attr, AttrKind, Direction, FloatCC, FloatFlags, IntCC, Kernel, Op, Type, Value};
+use halfbyte_ir::{
+    AtomicAttr, Attr, AttrKind, Direction, FenceAttr, FloatCC, FloatFlags, IntCC, Kernel, MemAttr, Op, Scope, Type,
+    Value,
+};
 
 /// The types that operand `number` of `count` may have.
 fn operand_types(op: Op, ty: Type, number: usize, count: usize) -> Vec<Type> {
@@ -132,6 +135,34 @@ pub fn op_kernels(op: Op, ty: Type) -> Vec<Kernel> {
                     b.ret();
                     kernels.push(b.finish());
                     continue;
+                }
+                AttrKind::Atomic => {
+                    let mem = |b: &Builder| MemAttr {
+                        align: ty.bytes(),
+                        ..b.kernel().default_mem(args[row.args.len() - 1], ty)
+                    };
+                    for (&order, &scope) in op.orders().iter().zip(Scope::ALL.iter().cycle()) {
+                        let mem = MemAttr { offset: 4 * ty.bytes() as i32, scale: ty.bytes(), ..mem(&b) };
+                        let inst = b.inst(op, ty, Attr::Atomic(AtomicAttr { mem, order, scope }), &args);
+                        if let Some(old) = b.kernel().result(inst) {
+                            b.name(old, &format!("old_{order}"));
+                        }
+                    }
+                    b.ret();
+                    kernels.push(b.finish());
+                    continue;
+                }
+                AttrKind::Fence => {
+                    for (&order, &scope) in op.orders().iter().zip(Scope::ALL.iter().cycle()) {
+                        b.inst(op, ty, Attr::Fence(FenceAttr { order, scope }), &args);
+                    }
+                    b.ret();
+                    kernels.push(b.finish());
+                    continue;
+                }
+                AttrKind::Barrier => {
+                    b.inst(op, ty, Attr::Aligned(true), &args);
+                    Attr::Aligned(false)
                 }
                 AttrKind::Intrinsic => {
                     b.intrinsic(ty, "halu", r#"a "quoted\" $0"#, &args);

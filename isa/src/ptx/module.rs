@@ -363,6 +363,28 @@ impl Body {
     }
 }
 
+/// Where the shared variables of a kernel lie.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct SharedLayout {
+    /// By number among those of the file.
+    pub places: Vec<u64>,
+    /// Bytes of those that have a size.
+    pub fixed: u64,
+    /// The greatest alignment of these.
+    pub align: u32,
+    /// The greatest alignment of the others, where there are such.
+    pub open_align: Option<u32>,
+    /// Bytes before those that the launch gives.
+    pub bytes: u64,
+}
+
+impl SharedLayout {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.fixed == 0 && self.open_align.is_none()
+    }
+}
+
 /// A variable of a frame.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FrameVariable {
@@ -557,6 +579,36 @@ impl Entry {
             let function = self.functions.get(number as usize)?;
             Some(&function.code.as_ref()?.body)
         }))
+    }
+
+    /// Where the shared variables that it names lie: in the order of the file, each at its alignment, and behind them those of which the launch
+    /// says how many bytes they have, all at one address.
+    pub fn shared_layout(&self) -> SharedLayout {
+        let used = self.used_variables();
+        let named = |is_open: bool| {
+            let of = used.iter().filter_map(|&number| Some((number as usize, self.variables.get(number as usize)?)));
+            of.filter(move |(_, of)| of.space == Space::Shared && (of.linkage == Linkage::Extern) == is_open)
+        };
+        let mut layout = SharedLayout { places: vec![0; self.variables.len()], ..SharedLayout::default() };
+        let mut end = 0u64;
+        for (number, of) in named(false) {
+            let start = end.next_multiple_of(of.alignment().into());
+            if let Some(place) = layout.places.get_mut(number) {
+                *place = start;
+            }
+            end = start + of.bytes.len() as u64;
+            layout.align = layout.align.max(of.alignment());
+        }
+        layout.fixed = end;
+        layout.open_align = named(true).map(|(_, of)| of.alignment()).max();
+        let open = end.next_multiple_of(layout.open_align.unwrap_or(1).into());
+        for (number, _) in named(true) {
+            if let Some(place) = layout.places.get_mut(number) {
+                *place = open;
+            }
+        }
+        layout.bytes = open;
+        layout
     }
 
     /// The variables that its instructions, or those of functions that it calls, name, in the order of the file.

@@ -617,8 +617,8 @@ pub fn elements(words: &[Token]) -> usize {
     words.iter().find_map(count).unwrap_or(1)
 }
 
-/// The space that words name.
-pub(super) fn named_space(words: &[Token]) -> Option<Space> {
+/// The space that an instruction names by these words.
+pub fn named_space(words: &[Token]) -> Option<Space> {
     words.iter().find_map(|word| match word {
         Token::Global => Some(Space::Global),
         Token::Const => Some(Space::Const),

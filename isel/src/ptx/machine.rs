@@ -1,7 +1,10 @@
 //! PTX as a machine that code is selected for.
 
-use halfbyte_abi::Sm;
+use halfbyte_abi::{Signature, Sm};
 use halfbyte_isa::ptx;
+use halfbyte_isa::ptx::module::{FrameVariable, Linkage, Variable, Variables, variables_of};
+use halfbyte_isa::ptx::names::identifier;
+use halfbyte_isa::ptx::types::{Space, Type};
 
 use crate::vcode::BlockIndex;
 
@@ -19,7 +22,53 @@ pub struct PtxExtra {
     /// Whether the code numbers items along x only, so that a launch has all of them there.
     pub along_x: bool,
     /// The types of the registers, by number. Before allocation they are the classes of the virtual ones.
-    pub types: Vec<ptx::types::Type>,
+    pub types: Vec<Type>,
+    /// The arrays that it declares, in order.
+    pub arrays: Vec<PtxArray>,
+}
+
+/// An array of bytes.
+#[derive(Clone, Debug)]
+pub struct PtxArray {
+    /// Its name.
+    pub name: String,
+    /// `.shared` or `.local`.
+    pub space: Space,
+    /// Its bytes; none where the launch says how many.
+    pub bytes: Option<u32>,
+    /// Its alignment.
+    pub align: u32,
+}
+
+impl PtxExtra {
+    /// The variables of the kernel, behind them the arrays in shared memory. No other kernel of a file has such a one, so that they lie as the
+    /// kernel declares them.
+    pub fn variables(&self, signature: &Signature) -> Variables {
+        let shared = self.arrays.iter().filter(|array| array.space == Space::Shared).map(|array| Variable {
+            name: identifier(&format!("{}__{}", signature.name(), array.name)).into_owned(),
+            space: Space::Shared,
+            linkage: if array.bytes.is_some() { Linkage::Plain } else { Linkage::Extern },
+            ty: Type::B8,
+            count: array.bytes,
+            align: Some(array.align),
+            bytes: vec![0; array.bytes.unwrap_or(0) as usize].into(),
+            addresses: Vec::new(),
+        });
+        variables_of(signature).iter().cloned().chain(shared).collect()
+    }
+
+    /// The arrays of the item.
+    pub fn frame(&self) -> Vec<FrameVariable> {
+        let own = self.arrays.iter().filter(|array| array.space == Space::Local);
+        let variable = |array: &PtxArray| FrameVariable {
+            name: identifier(&array.name).into_owned(),
+            space: Space::Local,
+            ty: Type::B8,
+            count: array.bytes,
+            align: Some(array.align),
+        };
+        own.map(variable).collect()
+    }
 }
 
 impl Ptx {

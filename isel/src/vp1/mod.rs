@@ -28,6 +28,10 @@ const NO_GROUPS: Reason = Reason::with_help(
     "it knows no groups of items, only `item_id` and `item_count`",
     "compute them of `item_id`, with a parameter for the size of a group; `--target halu` and `--target ptx` have groups",
 );
+const NO_MEETING: Reason = Reason::with_help(
+    "its items are in no groups in which they could meet",
+    "let each item do its part alone, or compile it for `--target ptx`",
+);
 const NO_FLOATS: Reason = Reason::with_help(
     "it has no floating-point arithmetic",
     "write it in integers (fixed point), or compile it for `--target halu` or `--target ptx`",
@@ -68,7 +72,8 @@ fn legality() -> Legality {
 /// Why VP1 has no such op on the type, where more can be said.
 fn reason_for_type(op: Op, ty: Type) -> Option<Reason> {
     Some(match op {
-        Op::LocalId | Op::GroupId | Op::GroupSize | Op::GroupCount => NO_GROUPS,
+        Op::LocalId | Op::GroupId | Op::GroupSize | Op::GroupCount | Op::SubgroupId | Op::LaneId => NO_GROUPS,
+        op if op.orders_memory() => NO_MEETING,
         Op::FcvtFromS | Op::FcvtFromU | Op::FcvtToS | Op::FcvtToU => NO_FLOATS,
         Op::PtrAdd => NO_POINTERS,
         Op::DivS | Op::DivU | Op::RemS | Op::RemU => NO_DIVISION,

@@ -29,7 +29,7 @@ pub(crate) fn needed(kernel: &Kernel, flow: &Flow) -> EntitySet<Value> {
             continue;
         }
         match kernel.values[value].def {
-            ValueDef::Param(_) => {}
+            ValueDef::Param(_) | ValueDef::Array(_) => {}
             ValueDef::Result(inst) => work.extend(operands(kernel, inst)),
             ValueDef::BlockParam(block, number) => {
                 for &from in flow.predecessors(block) {

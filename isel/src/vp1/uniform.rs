@@ -48,7 +48,7 @@ impl Uniform {
     /// Whether a value is the same for all groups.
     pub fn has(&self, kernel: &Kernel, value: Value) -> bool {
         match kernel.values[value].def {
-            ValueDef::Param(_) => true,
+            ValueDef::Param(_) | ValueDef::Array(_) => true,
             ValueDef::BlockParam(..) => false,
             ValueDef::Result(inst) => self.contains(inst),
         }

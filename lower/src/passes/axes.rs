@@ -20,6 +20,43 @@ pub const PASS: BuiltIn = BuiltIn {
 };
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
+    let in_subgroups = subgroups(kernel, context);
+    along(kernel, context) | in_subgroups
+}
+
+/// Computes the numbers of and in subgroups that the target does not have of that in the group.
+fn subgroups(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
+    let legality = context.legality;
+    let has_numbers = [Op::LocalId, Op::Const, Op::ShrU, Op::And].iter().all(|&op| legality.is_native(op, Type::I32));
+    if !has_numbers || legality.lanes().is_some() {
+        return false;
+    }
+    let is_wanted = |op: Op| matches!(op, Op::SubgroupId | Op::LaneId) && !legality.is_native(op, Type::I32);
+    let mut changed = false;
+    for number in 0..kernel.layout.len() {
+        let Some(&block) = kernel.layout.get(number) else { continue };
+        if !kernel.blocks[block].insts.iter().any(|&inst| is_wanted(kernel.insts[inst].op)) {
+            continue;
+        }
+        changed = true;
+        let insts = std::mem::take(&mut kernel.blocks[block].insts);
+        let mut out = Vec::with_capacity(insts.len() + 4);
+        for inst in insts {
+            if is_wanted(kernel.insts[inst].op) {
+                let mut before = context.trace.before(kernel, inst);
+                let span = kernel.insts[inst].span;
+                Maker { kernel, span, out: &mut out }.in_subgroup(inst);
+                let how = How::Told("computed of the number in the group, 32 items to a subgroup");
+                context.trace.changed(&mut before, how, kernel, inst);
+            }
+            out.push(inst);
+        }
+        kernel.blocks[block].insts = out;
+    }
+    changed
+}
+
+fn along(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let axes = context.legality.axes();
     let wanted: fn(&Kernel, Inst) -> bool = match axes {
         Axes::All => return false,
@@ -92,6 +129,19 @@ impl Maker<'_> {
             Op::ItemId => (Op::Add, self.number(Op::ItemId, &[Op::GroupSize, Op::GroupCount])?),
             _ => return None,
         };
+        let args = ValueList::from_slice(&args, &mut self.kernel.pool);
+        let data = &mut self.kernel.insts[inst];
+        (data.op, data.attr, data.args) = (op, Attr::None, args);
+        Some(())
+    }
+
+    /// Makes the number of a subgroup, or that in one, of the number in the group.
+    fn in_subgroup(mut self, inst: Inst) -> Option<()> {
+        let (op, by) = match self.kernel.insts[inst].op {
+            Op::SubgroupId => (Op::ShrU, 5),
+            _ => (Op::And, 31),
+        };
+        let args = [self.make(Op::LocalId, Attr::None, &[])?, self.make(Op::Const, Attr::Bits(by), &[])?];
         let args = ValueList::from_slice(&args, &mut self.kernel.pool);
         let data = &mut self.kernel.insts[inst];
         (data.op, data.attr, data.args) = (op, Attr::None, args);

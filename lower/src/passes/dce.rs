@@ -92,7 +92,7 @@ impl Used {
                     continue;
                 }
                 match kernel.values[value].def {
-                    ValueDef::Param(_) => {}
+                    ValueDef::Param(_) | ValueDef::Array(_) => {}
                     ValueDef::Result(inst) => work.extend(kernel.args(inst)),
                     ValueDef::BlockParam(block, number) => work.extend(passed(kernel, flow, block, number as usize)),
                 }

@@ -13,7 +13,7 @@ use std::hash::{Hash, Hasher};
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityList, SecondaryMap};
-use halfbyte_ir::{Attr, Block, Effect, Flow, Inst, Kernel, Value, ValueDef};
+use halfbyte_ir::{Attr, Block, Effect, Flow, Inst, Kernel, Op, Value, ValueDef};
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 
@@ -118,8 +118,8 @@ impl<'k> Numbering<'k> {
     fn round(&mut self) {
         (self.states, self.changed) = (0, false);
         self.table.clear();
-        for param in &self.kernel.params {
-            self.numbers[param.value] = param.value.into();
+        for value in given_values(self.kernel) {
+            self.numbers[value] = value.into();
         }
         for block in self.flow.reverse_postorder() {
             self.block(block);
@@ -144,8 +144,12 @@ impl<'k> Numbering<'k> {
             let state = match self.kernel.insts[inst].op.row().effect {
                 Effect::Pure => 0,
                 Effect::Read => memory,
-                Effect::Write => {
+                Effect::Write | Effect::Atomic | Effect::Fence | Effect::Convergent => {
                     memory = self.new_state();
+                    // No other is the same.
+                    if let Some(result) = self.kernel.result(inst) {
+                        self.set(result, result);
+                    }
                     continue;
                 }
                 Effect::Terminator => continue,
@@ -275,9 +279,15 @@ fn given<'k>(kernel: &'k Kernel, flow: &'k Flow, block: Block, place: usize) -> 
     calls.filter_map(move |call| kernel.call_args(call).get(place).copied())
 }
 
+/// The values that are there before the first instruction.
+fn given_values(kernel: &Kernel) -> impl Iterator<Item = Value> {
+    kernel.params.iter().map(|param| param.value).chain(kernel.arrays.iter().map(|array| array.value))
+}
+
 fn has_stores(kernel: &Kernel) -> bool {
     let insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts);
-    insts.into_iter().any(|&inst| kernel.insts[inst].op.row().effect == Effect::Write)
+    let changes = |op: Op| op.row().effect == Effect::Write || op.orders_memory();
+    insts.into_iter().any(|&inst| changes(kernel.insts[inst].op))
 }
 
 /// A step of the walk over the dominator tree.
@@ -304,8 +314,8 @@ fn share(kernel: &mut Kernel, flow: &Flow, numbers: &Numbers, trace: &mut Option
         changed: false,
         trace,
     };
-    for param in &kernel.params {
-        walk.leaders[param.value] = param.value.into();
+    for value in given_values(kernel) {
+        walk.leaders[value] = value.into();
     }
     let mut steps: Vec<Visit> = kernel.entry().map(Visit::Enter).into_iter().collect();
     while let Some(step) = steps.pop() {

@@ -68,7 +68,7 @@ fn of(kernel: &Kernel, flow: &Flow, value: Value, depth: u32) -> Range {
             }
             _ => None,
         },
-        ValueDef::Param(_) => None,
+        ValueDef::Param(_) | ValueDef::Array(_) => None,
     };
     found.filter(|range| is_in(range, &all)).unwrap_or_else(|| range::of(kernel, value))
 }

@@ -155,6 +155,8 @@ impl Plan {
                     Op::Load | Op::Store => with_accesses.then_some(1),
                     op if op.is_terminator() || kernel.result(inst).is_some_and(|value| clock.knows(value)) => Some(0),
                     Op::Const => Some(0),
+                    // Items meet at an op of the text, and at none of its copies.
+                    op if !op.is_pure() => None,
                     _ => Some(words(data.ty)),
                 }
             });

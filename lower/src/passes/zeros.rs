@@ -38,6 +38,7 @@ impl LowZeros {
                     _ => 0,
                 };
             }
+            ValueDef::Array(_) => return kernel.array(value).map_or(0, |array| array.align.trailing_zeros()),
             ValueDef::BlockParam(..) => return self.of_block_param(kernel, value),
             ValueDef::Result(inst) => inst,
         };

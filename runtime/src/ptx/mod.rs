@@ -105,8 +105,7 @@ fn run_items(
     let mut stats = Stats::default();
     let size: u32 = shape.block.into_iter().product::<u32>().max(1);
     if program.is_of_groups() {
-        let (_, bytes) = variables::shared(entry);
-        let bytes = bytes as usize + shape.shared as usize;
+        let bytes = entry.shared_layout().bytes as usize + shape.shared as usize;
         for first in (0..items).step_by(size as usize) {
             memory.shared.clear();
             memory.shared.resize(bytes, 0);
@@ -225,14 +224,20 @@ fn check_accesses(scope: Scope<'_>, locs: &[Loc]) -> Result<(), LoadError> {
 /// Whether the entry of an object's kernel is one of its signature.
 pub(crate) fn check(entry: &Entry, locs: &[Loc], signature: &Signature) -> Result<(), LoadError> {
     let sizes = signature.given().iter().map(|param| u64::from(param.kind.bytes()));
-    let contents = entry.variables.iter().map(|variable| &variable.bytes);
-    if !entry.params.iter().map(Param::bytes).eq(sizes) || !contents.eq(signature.contents()) {
+    let (held, shared) = entry.variables.split_at(signature.contents().len().min(entry.variables.len()));
+    let contents = held.iter().map(|variable| &variable.bytes);
+    let are_shared = shared.iter().all(|variable| variable.space == VariableSpace::Shared);
+    if !entry.params.iter().map(Param::bytes).eq(sizes) || !contents.eq(signature.contents()) || !are_shared {
         return Err(LoadError::Signature);
     }
     check_accesses(entry.scope(), locs)
 }
 
 impl Executable for isa::Code {
+    fn takes_shared(&self) -> bool {
+        self.kernel.entry.variables.iter().any(|variable| variable.space == VariableSpace::Shared)
+    }
+
     fn launch(
         &self,
         kernel: &kernel::Kernel,

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use halfbyte_abi::buffer_base;
 use halfbyte_isa::ptx::meaning::{CONST_SPACE, SHARED_WINDOW, function_address};
-use halfbyte_isa::ptx::module::{AddressIn, AddressOf, Entry, Linkage, Module, Variable};
+use halfbyte_isa::ptx::module::{AddressIn, AddressOf, Entry, Module, Variable};
 use halfbyte_isa::ptx::types::Space;
 
 use super::memory::Bound;
@@ -82,40 +82,11 @@ fn value_of(address: &AddressIn, first: usize) -> u64 {
 
 /// Where the variables of a kernel's file lie, by number: `buffer` says which buffer one is.
 pub(super) fn bind(entry: &Entry, buffer: impl Fn(u32) -> Option<usize>) -> Vec<Bound> {
-    let (places, _) = shared(entry);
+    let places = entry.shared_layout().places;
     let address = |number: u32, of: &Variable| match of.space {
         Space::Shared => SHARED_WINDOW + places.get(number as usize).copied().unwrap_or(0),
         _ => buffer(number).map_or(0, buffer_base),
     };
     let variables = (0..).zip(entry.variables.iter());
     variables.map(|(number, of)| Bound { address: address(number, of), space: of.space }).collect()
-}
-
-/// Where the shared variables that a kernel names lie, by number among those of its file, and how many bytes these have but for those of
-/// which the launch says how many.
-pub(super) fn shared(entry: &Entry) -> (Vec<u64>, u64) {
-    let mut places = vec![0; entry.variables.len()];
-    let mut end = 0u64;
-    let used = entry.used_variables();
-    let named = |is_extern: bool| {
-        let of = used.iter().filter_map(|&number| Some((number as usize, entry.variables.get(number as usize)?)));
-        of.filter(move |(_, of)| of.space == Space::Shared && (of.linkage == Linkage::Extern) == is_extern)
-    };
-    for (number, of) in named(false) {
-        let start = end.next_multiple_of(of.alignment().into());
-        if let Some(place) = places.get_mut(number) {
-            *place = start;
-        }
-        end = start + of.bytes.len() as u64;
-    }
-    let align = named(true).map(|(_, of)| of.alignment()).max().unwrap_or(1);
-    let start = end.next_multiple_of(align.into());
-    let mut is_open = false;
-    for (number, _) in named(true) {
-        is_open = true;
-        if let Some(place) = places.get_mut(number) {
-            *place = start;
-        }
-    }
-    (places, if is_open { start } else { end })
 }

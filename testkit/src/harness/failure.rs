@@ -1,6 +1,6 @@
 //! How a launch fails: one of a few kinds, what happened, and where.
 
-use halfbyte_abi::meet::Meets;
+use halfbyte_abi::meet::{self, Meets};
 use halfbyte_abi::{Place, Shape, ShapeError};
 use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::eval::{self, Fault};
@@ -115,17 +115,25 @@ impl Kind {
         }
     }
 
-    /// Of a fault of the evaluator.
-    pub fn of_fault(fault: &Fault) -> Kind {
-        let Fault::Trap(eval::Trap { kind, .. }) = fault else {
+    /// Of a fault of the evaluator, which ran that kernel.
+    pub fn of_fault(fault: &Fault, kernel: &halfbyte_ir::Kernel) -> Kind {
+        let Fault::Trap(eval::Trap { kind, inst, .. }) = fault else {
             return match fault {
+                Fault::Race(race) if race.place == meet::Place::Shared => Kind::RaceShared,
                 Fault::Race(_) => Kind::RaceGlobal,
                 Fault::Exceeded(_) => Kind::Limit,
                 _ => Kind::Arguments,
             };
         };
         match kind {
-            eval::TrapKind::OutOfBounds { .. } => Kind::OutOfBoundsGlobal,
+            eval::TrapKind::OutOfBounds { address, .. } => match eval::space_of(kernel, *inst, *address) {
+                Some(halfbyte_ir::Space::Shared) => Kind::OutOfBoundsShared,
+                Some(halfbyte_ir::Space::Scratch) => Kind::OutOfBoundsLocal,
+                None => Kind::OutOfBoundsGlobal,
+            },
+            eval::TrapKind::Uninitialised { .. } => Kind::Uninitialised,
+            eval::TrapKind::Meets(why) => Kind::of_meeting(*why),
+            eval::TrapKind::Deadlock => Kind::Deadlock,
             eval::TrapKind::Misaligned { .. } => Kind::Misaligned,
             eval::TrapKind::ReadOnly { .. } => Kind::ReadOnly,
             eval::TrapKind::Budget { .. } => Kind::Budget,
@@ -222,7 +230,7 @@ impl Failure {
             Fault::Trap(trap) => Some(trap.item),
             Fault::Race(race) => Some(race.second.item),
         };
-        let failure = Failure::of_diagnostic(Kind::of_fault(fault), &diagnostic, text);
+        let failure = Failure::of_diagnostic(Kind::of_fault(fault, kernel), &diagnostic, text);
         Failure { item: at_fault.map(|number| item(number, shape)), ..failure }
     }
 }

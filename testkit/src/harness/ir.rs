@@ -31,13 +31,11 @@ pub(super) fn launch(request: &mut Request, how: &How<'_>) -> Result<(), Failure
         return Err(Failure::arguments("the text has no kernel"));
     };
     how.note_approximate(is_approximate(kernel));
-    if request.shared != 0 {
-        return Err(Failure::arguments("kernels of the IR have no shared memory; `shared` is 0"));
-    }
     let shape = match request.size {
         Size::Items(items) => Shape::from(items),
         Size::Blocks { grid, block } => Shape::from((grid, block)),
     };
+    let shape = Shape { shared: request.shared as u32, ..shape };
     let params = kernel.given_params();
     check_count(params.len(), request.args.len())?;
     let mut given = Vec::new();

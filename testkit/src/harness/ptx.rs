@@ -175,6 +175,9 @@ fn imported(
         _ => Ok(Given::Address(part.param as usize)),
     };
     let given: Vec<Given> = parts.iter().map(given).collect::<Result<_, Failure>>()?;
+    // What a kernel does not use it need not be given.
+    let shared = if entry.shared_layout().is_empty() { 0 } else { request.shared as u32 };
+    let shape = Shape { shared, ..shape };
     let run = Run { module: &module, kernel: 0, given: &given, shape, via, is_imported: true };
     run.launch(request, how)
 }

@@ -95,6 +95,11 @@ impl Form {
                 draft.param("y", &format!("out {ty}"));
                 args.push(draft.value(ty, ty));
             }
+            _ if row.attr == AttrKind::Atomic => {
+                draft.param("p", &format!("inout {ty}"));
+                args.extend((1..row.args.len()).map(|_| draft.value(ty, ty)).collect::<Vec<_>>());
+                args.push("%p[%i]".into());
+            }
             Op::PtrAdd => {
                 draft.param("p", "in i32");
                 args.extend(["%p".to_owned(), draft.value(Type::I64, ty)]);
@@ -116,6 +121,7 @@ impl Form {
         }
         let suffix = match self.variant {
             Variant::Word(word) => format!(".{word}"),
+            _ if self.op == Op::Fence => ".acq_rel.device".into(),
             _ => String::new(),
         };
         let lanes = ty.lanes();
@@ -130,7 +136,10 @@ impl Form {
         let statement = match self.op {
             Op::Load => format!("%r = load.{ty} %p[%i]"),
             Op::Store => format!("store.{ty} {}, %y[%i]", args.concat()),
-            _ => format!("%r = {}{suffix}{typed} {}", self.op.name(), args.join(", ")),
+            _ => {
+                let result = if row.result_type(ty).is_some() { "%r = " } else { "" };
+                format!("{result}{}{suffix}{typed} {}", self.op.name(), args.join(", "))
+            }
         };
         let line = draft.line(&statement);
         match row.result_type(ty) {
@@ -148,7 +157,7 @@ impl Form {
     fn operands(&self) -> usize {
         match (self.op, self.ty, self.from) {
             (Op::Concat, Some(ty), Some(from)) => (ty.bits() / from.bits()) as usize,
-            _ => self.op.row().args.len(),
+            _ => self.op.row().args.len() - self.op.row().optional,
         }
     }
 

@@ -46,9 +46,11 @@ enum Family {
     Lanes,
     Memory,
     Places,
+    Meeting,
+    Atomic,
 }
 
-const FAMILIES: [(Family, &str); 14] = [
+const FAMILIES: [(Family, &str); 16] = [
     (Family::Integers, "Integer arithmetic"),
     (Family::Saturating, "Saturating arithmetic, averages, differences"),
     (Family::Shifts, "Shifts"),
@@ -63,6 +65,8 @@ const FAMILIES: [(Family, &str); 14] = [
     (Family::Lanes, "Lanes and parts"),
     (Family::Memory, "Memory"),
     (Family::Places, "Where the work item is"),
+    (Family::Meeting, "Items that meet"),
+    (Family::Atomic, "Atomic access to memory"),
 ];
 
 fn family(form: &Form) -> Option<Family> {
@@ -138,6 +142,50 @@ fn family(form: &Form) -> Option<Family> {
         }
         Op::Load | Op::Store | Op::PtrAdd => Family::Memory,
         Op::ItemId | Op::ItemCount | Op::LocalId | Op::GroupId | Op::GroupSize | Op::GroupCount => Family::Places,
+        Op::SubgroupId | Op::LaneId => Family::Places,
+        Op::Barrier
+        | Op::BarrierArrive
+        | Op::BarrierCount
+        | Op::BarrierAll
+        | Op::BarrierAny
+        | Op::SubgroupBarrier
+        | Op::Fence
+        | Op::SubgroupShuffle
+        | Op::SubgroupShuffleUp
+        | Op::SubgroupShuffleDown
+        | Op::SubgroupShuffleXor
+        | Op::VoteAll
+        | Op::VoteAny
+        | Op::VoteUniform
+        | Op::Ballot
+        | Op::MatchAny
+        | Op::MatchAll
+        | Op::SubgroupReduceAdd
+        | Op::SubgroupReduceMinS
+        | Op::SubgroupReduceMinU
+        | Op::SubgroupReduceMaxS
+        | Op::SubgroupReduceMaxU
+        | Op::SubgroupReduceAnd
+        | Op::SubgroupReduceOr
+        | Op::SubgroupReduceXor
+        | Op::Elect
+        | Op::ActiveMask => Family::Meeting,
+        Op::AtomicLoad
+        | Op::AtomicStore
+        | Op::AtomicAdd
+        | Op::AtomicSub
+        | Op::AtomicMinS
+        | Op::AtomicMinU
+        | Op::AtomicMaxS
+        | Op::AtomicMaxU
+        | Op::AtomicAnd
+        | Op::AtomicOr
+        | Op::AtomicXor
+        | Op::AtomicInc
+        | Op::AtomicDec
+        | Op::AtomicExchange
+        | Op::AtomicCompareExchange
+        | Op::AtomicFadd => Family::Atomic,
         Op::Const | Op::Intrinsic | Op::Br | Op::BrIf | Op::Switch | Op::Ret => return None,
     })
 }

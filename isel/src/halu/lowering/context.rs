@@ -2,8 +2,8 @@
 
 use halfbyte_abi::{GROUP_COUNT_OFFSET, GROUP_SIZE_OFFSET, ITEM_COUNT_OFFSET};
 use halfbyte_ir::{
-    Attr, Axis, Clamp, FloatCC, FloatFlags, Inst, IntCC, Kernel, LaneMap, MemAttr, Op, ParamKind, Rounding, Type,
-    Value, ValueDef,
+    AtomicAttr, Attr, Axis, Clamp, FenceAttr, FloatCC, FloatFlags, Inst, IntCC, Kernel, LaneMap, MemAttr, Op,
+    ParamKind, Rounding, Type, Value, ValueDef,
 };
 use halfbyte_isa::halu::fields::*;
 use halfbyte_isa::halu::{Inst as Word, Opcode};
@@ -20,6 +20,7 @@ use crate::trace::{compiled_rules, trace_methods};
 type Unit = ();
 type FloatCond = (FloatCC, bool);
 type AxisOf = Option<Axis>;
+type Aligned = bool;
 
 compiled_rules!("halu", crate::rules::HALU_RULES);
 

@@ -7,7 +7,7 @@ use cranelift_entity::SecondaryMap;
 use halfbyte_ir::{Direction, MemAttr, Op, ParamKind, Type, Value, ValueDef};
 use halfbyte_isa::ptx::types::Space;
 use halfbyte_isa::ptx::types::{Token, Type as RegType};
-use halfbyte_isa::ptx::{self, Address, Base, Opcode, Operand, Var};
+use halfbyte_isa::ptx::{self, Address, Base, FrameVar, Opcode, Operand, Var};
 
 use super::super::operands::{Index, Reg, Src};
 use super::Lowering;
@@ -48,9 +48,13 @@ impl Default for Addresses {
 }
 
 impl Lowering<'_> {
-    /// The buffer that a value is the address of.
+    /// The buffer that a value is the address of; the arrays are numbered behind the parameters.
     fn buffer(&self, base: Value) -> Option<(u32, Direction)> {
-        let ValueDef::Param(number) = self.kernel.values[base].def else { return None };
+        let number = match self.kernel.values[base].def {
+            ValueDef::Param(number) => number,
+            ValueDef::Array(number) => return Some((self.kernel.params.len() as u32 + number, Direction::InOut)),
+            _ => return None,
+        };
         match self.kernel.params.get(number as usize)?.kind {
             ParamKind::Buffer { direction, .. } => Some((number, direction)),
             ParamKind::Scalar(_) => None,
@@ -75,7 +79,53 @@ impl Lowering<'_> {
         }
     }
 
+    /// The space that an access by a value is in: of one that is neither a buffer nor an array, where there are arrays, any.
+    pub fn space(&self, base: Value) -> &'static [Token] {
+        match self.kernel.values[base].def {
+            ValueDef::Array(_) => match self.kernel.array(base).map(|array| array.space) {
+                Some(halfbyte_ir::Space::Scratch) => &[Token::Local],
+                _ => &[Token::Shared],
+            },
+            ValueDef::Param(_) => &[Token::Global],
+            _ if self.kernel.arrays.is_empty() => &[Token::Global],
+            _ => &[],
+        }
+    }
+
+    /// The address of an array without a space.
+    pub fn generic(&mut self, number: usize) -> Reg {
+        let kernel = self.kernel;
+        let space = match kernel.arrays.get(number).map(|array| array.space) {
+            Some(halfbyte_ir::Space::Scratch) => Token::Local,
+            _ => Token::Shared,
+        };
+        let address = self.read_address((kernel.params.len() + number) as u32);
+        let generic = self.out.define(RegType::B64, Opcode::CVTA, &[space, U64], &[Operand::Register(address)]);
+        Reg::of_words(&self.out.unpack(RegType::B64, [true; 2], generic))
+    }
+
+    /// The address of an array in its space.
+    fn array_address(&mut self, number: usize) -> ptx::Reg {
+        let kernel = self.kernel;
+        let before = kernel.arrays.get(..number).unwrap_or_default();
+        let of = kernel.arrays.get(number).map(|array| array.space);
+        let in_space = before.iter().filter(|array| Some(array.space) == of).count() as u32;
+        let array = match of {
+            Some(halfbyte_ir::Space::Scratch) => {
+                Operand::Frame { var: FrameVar { number: in_space, space: Space::Local }, offset: 0 }
+            }
+            _ => {
+                let contents = (kernel.params.len() - kernel.given_params().len()) as u32;
+                Operand::Variable { var: Var { number: contents + in_space, space: Space::Shared }, offset: 0 }
+            }
+        };
+        self.out.define(RegType::B64, Opcode::MOV_ADDRESS, &[U64], &[array])
+    }
+
     fn read_address(&mut self, number: u32) -> ptx::Reg {
+        if let Some(array) = (number as usize).checked_sub(self.kernel.params.len()) {
+            return self.array_address(array);
+        }
         if let Some(number) = number.checked_sub(self.kernel.given_params().len() as u32) {
             let variable = Operand::Variable { var: Var { number, space: Space::Global }, offset: 0 };
             return self.out.define(RegType::B64, Opcode::MOV_ADDRESS, &[U64], &[variable]);
@@ -134,7 +184,7 @@ impl Lowering<'_> {
     }
 
     /// Where an access goes: a register and bytes from there.
-    fn address(&mut self, mem: MemAttr, base: Value, index: Option<Index>) -> (ptx::Reg, i64) {
+    pub fn address(&mut self, mem: MemAttr, base: Value, index: Option<Index>) -> (ptx::Reg, i64) {
         let displacement = i64::from(mem.offset);
         let buffer = self.buffer(base);
         let Some(Index { value, factor, plus }) = index else {
@@ -207,7 +257,7 @@ impl Lowering<'_> {
     }
 
     /// The operand of an access `plus` bytes on.
-    fn operand(&mut self, (base, displacement): (ptx::Reg, i64), plus: i64) -> Operand {
+    pub fn operand(&mut self, (base, displacement): (ptx::Reg, i64), plus: i64) -> Operand {
         let (reg, offset) = match i32::try_from(displacement + plus) {
             Ok(offset) => (base, offset),
             Err(_) => {
@@ -223,7 +273,7 @@ impl Lowering<'_> {
             && self.kernel.param(base).is_some_and(|param| !self.kernel.may_overlap(param));
         let address = self.address(mem, base, index);
         let opcode = if is_constant { Opcode::LD_NC } else { Opcode::LD };
-        let space: &[Token] = if is_constant { &[Token::Global, Token::ReadOnly] } else { &[Token::Global] };
+        let space: &[Token] = if is_constant { &[Token::Global, Token::ReadOnly] } else { self.space(base) };
         if ty.bytes() <= 4 {
             let at = self.operand(address, 0);
             let words = [space, &[narrow(ty)]].concat();
@@ -248,6 +298,7 @@ impl Lowering<'_> {
 
     pub fn store_to(&mut self, ty: Type, mem: MemAttr, value: Value, base: Value, index: Option<Index>) -> Reg {
         let address = self.address(mem, base, index);
+        let space = self.space(base);
         if ty.bytes() <= 4 {
             let at = self.operand(address, 0);
             let data = super::context::src(self, value);
@@ -255,21 +306,21 @@ impl Lowering<'_> {
                 Src::Number(bits) => Operand::Number((bits & (u32::MAX >> (32 - ty.bits()))).into()),
                 Src::Reg(_) => data.into(),
             };
-            self.out.push(Opcode::ST, &[Token::Global, narrow(ty)], &[at, data]);
+            self.out.push(Opcode::ST, &[space, &[narrow(ty)]].concat(), &[at, data]);
             return Reg::NONE;
         }
         let data = self.value_reg(value);
         if is_pair(ty, mem) {
             let whole = self.out.pair(data.word(0), data.word(1));
             let at = self.operand(address, 0);
-            self.out.push(Opcode::ST, &[Token::Global, B64], &[at, Operand::Register(whole)]);
+            self.out.push(Opcode::ST, &[space, &[B64]].concat(), &[at, Operand::Register(whole)]);
             return Reg::NONE;
         }
         let pieces = pieces(ty, mem);
         for plus in (0..ty.bytes()).step_by(4 * pieces) {
             let at = self.operand(address, plus.into());
             let regs: ArrayVec<ptx::Reg, 4> = (0..pieces as u32).map(|k| data.word((plus / 4 + k) as u8)).collect();
-            let words = [&[Token::Global], elements(pieces), &[B32]].concat();
+            let words = [space, elements(pieces), &[B32]].concat();
             self.out.push(Opcode::ST, &words, &[at, registers(&regs)]);
         }
         Reg::NONE

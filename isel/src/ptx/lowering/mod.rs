@@ -3,6 +3,7 @@
 
 pub(crate) mod context;
 pub(crate) mod intrinsic;
+mod meet;
 pub(crate) mod memory;
 
 use std::collections::BTreeMap;
@@ -20,7 +21,7 @@ use halfbyte_isa::ptx::NAME;
 use halfbyte_isa::ptx::row::Class;
 
 use super::builder::Builder;
-use super::machine::PtxExtra;
+use super::machine::{PtxArray, PtxExtra};
 use super::operands::{Pred, Reg};
 use crate::driver::{Condition, Draft, Drafted, Selector};
 use crate::threads::register_bits;
@@ -67,6 +68,16 @@ pub(super) fn registers_of(ty: Type) -> Option<(usize, ptx::types::Type)> {
             _ => None,
         },
     }
+}
+
+/// An array as it is declared in PTX.
+fn declared(array: &halfbyte_ir::Array) -> PtxArray {
+    let space = match array.space {
+        halfbyte_ir::Space::Shared => ptx::types::Space::Shared,
+        halfbyte_ir::Space::Scratch => ptx::types::Space::Local,
+    };
+    let bytes = array.count.map(|_| array.bytes() as u32);
+    PtxArray { name: array.name.clone(), space, bytes, align: array.align }
 }
 
 /// Selects a kernel's instructions for a machine of that SM version.
@@ -210,8 +221,9 @@ impl Lowering<'_> {
     fn prologue(&mut self, entry: &mut Draft<Ptx>) {
         let kernel = self.kernel;
         self.out.loc = (self.locate)(kernel.span);
-        for param in &kernel.params {
-            self.derived(param.value);
+        for value in kernel.params.iter().map(|param| param.value).chain(kernel.arrays.iter().map(|array| array.value))
+        {
+            self.derived(value);
         }
         let after = std::mem::take(&mut self.out.insts);
         for (number, param) in (0..).zip(&kernel.params) {
@@ -219,6 +231,12 @@ impl Lowering<'_> {
             match self.parameter(number, kernel.ty(param.value)) {
                 Ok(reg) => self.define_value(param.value, wanted, reg),
                 Err(reason) => self.refuse_at(param.span, reason),
+            }
+        }
+        for (number, array) in kernel.arrays.iter().enumerate() {
+            if let Some(wanted) = self.value_regs[array.value] {
+                let reg = self.generic(number);
+                self.define_value(array.value, wanted, reg);
             }
         }
         self.bases();
@@ -254,8 +272,13 @@ impl Lowering<'_> {
     }
 
     fn finish(mut self, drafts: Vec<Draft<Ptx>>, flow: &Flow) -> Selected {
-        let extra =
-            PtxExtra { sm: self.sm, max_items: self.addresses.max_items, along_x: self.along_x, types: Vec::new() };
+        let extra = PtxExtra {
+            sm: self.sm,
+            max_items: self.addresses.max_items,
+            along_x: self.along_x,
+            types: Vec::new(),
+            arrays: self.kernel.arrays.iter().map(declared).collect(),
+        };
         let mut code = VCode::new(self.signature.clone(), extra);
         self.names = vec![None; self.out.types.len()];
         self.assemble(&mut code, drafts, flow);
@@ -279,6 +302,8 @@ impl<'k> Selector<'k> for Lowering<'k> {
     type Machine = Ptx;
 
     const TARGET: &'static str = NAME;
+
+    const HAS_ARRAYS: bool = true;
 
     fn kernel(&self) -> &'k Kernel {
         self.kernel

@@ -22,7 +22,7 @@ mod values;
 mod vectorise;
 
 use cranelift_entity::{EntityRef, EntitySet};
-use halfbyte_ir::{Axis, Block, Effect, Flow, Inst, Kernel, Lanes, Op, ParamKind, Reason, Refusal, Type, Value};
+use halfbyte_ir::{Array, Axis, Block, Effect, Flow, Inst, Kernel, Lanes, Op, ParamKind, Reason, Refusal, Type, Value};
 
 use crate::pass::{BuiltIn, Context, Order, Poll};
 use crate::passes::loops::{Loops, Strange};
@@ -81,7 +81,12 @@ fn packed(kernel: &Kernel, lanes: Lanes, target: &'static str, poll: Poll<'_>) -
 
 /// Refuses what no packed kernel can have.
 fn check(kernel: &Kernel, target: &'static str) -> Result<(), Vec<Refusal>> {
-    let mut refusals = Vec::new();
+    let refused = |array: &Array| {
+        let why = format!("work items that share vectors have no `{}` memory", array.space);
+        let reason = Reason::from(why).help("use a buffer, or `--target ptx`");
+        Refusal { op: None, span: array.span, target, reason: Some(reason) }
+    };
+    let mut refusals: Vec<Refusal> = kernel.arrays.iter().map(refused).collect();
     let is_buffer = |value: Value| kernel.param(value).is_some_and(|p| matches!(p.kind, ParamKind::Buffer { .. }));
     for &block in &kernel.layout {
         for &inst in &kernel.blocks[block].insts {
@@ -94,7 +99,15 @@ fn check(kernel: &Kernel, target: &'static str) -> Result<(), Vec<Refusal>> {
             };
             let targets = kernel.targets(inst).iter().flat_map(|call| kernel.call_args(call));
             let mut args = kernel.args(inst).iter().chain(targets).enumerate();
-            if matches!(data.op, Op::LocalId | Op::GroupId | Op::GroupSize | Op::GroupCount) {
+            if data.op.orders_memory() {
+                refuse(Reason::with_help(
+                    "work items that share vectors do not meet",
+                    "let each item do its part alone; `--target ptx` has groups whose items meet",
+                ));
+            } else if matches!(
+                data.op,
+                Op::LocalId | Op::GroupId | Op::GroupSize | Op::GroupCount | Op::SubgroupId | Op::LaneId
+            ) {
                 refuse(Reason::with_help(
                     "work items that share vectors have no groups of their own",
                     "use `item_id` and `item_count`; `--target halu` and `--target ptx` have groups",

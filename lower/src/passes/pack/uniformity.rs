@@ -132,7 +132,7 @@ impl Uniformity {
                     }
                 }
                 let Some(result) = kernel.result(inst) else { continue };
-                let varies = matches!(op, Op::ItemId | Op::LocalId | Op::GroupId)
+                let varies = matches!(op, Op::ItemId | Op::LocalId | Op::GroupId | Op::LaneId | Op::SubgroupId)
                     || kernel.args(inst).iter().any(|&arg| self.varies_in(loops, arg, block))
                     || op.row().effect == Effect::Read && varying_load(inst);
                 if varies {

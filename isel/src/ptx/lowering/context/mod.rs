@@ -1,12 +1,14 @@
 //! What the rules call: matchers of values, and the instruction families.
 
 pub(crate) mod families;
+mod places;
 
 use halfbyte_ir::{
-    Attr, Axis, Clamp, Elem, FloatCC, FloatFlags, Inst, IntCC, Kernel, LaneMap, MemAttr, Op, Rounding, Type, Value,
+    AtomicAttr, Attr, Axis, Clamp, Elem, FenceAttr, FloatCC, FloatFlags, Inst, IntCC, Kernel, LaneMap, MemAttr, Op,
+    Rounding, Type, Value,
 };
-use halfbyte_isa::ptx::types::{Special, SpecialGroup, Token, Type as RegType};
-use halfbyte_isa::ptx::{self, Opcode, Operand};
+use halfbyte_isa::ptx::types::{SpecialGroup, Token, Type as RegType};
+use halfbyte_isa::ptx::{Opcode, Operand};
 
 use super::Lowering;
 use crate::classes::type_class;
@@ -18,6 +20,7 @@ use families::*;
 type Unit = ();
 type FloatCond = (FloatCC, bool);
 type AxisOf = Option<Axis>;
+type Aligned = bool;
 
 compiled_rules!("ptx", crate::rules::PTX_RULES);
 
@@ -37,17 +40,6 @@ impl Lowering<'_> {
         let result = fold(self, value);
         self.depth -= 1;
         result
-    }
-
-    fn special(&mut self, group: SpecialGroup, axis: AxisOf) -> Operand {
-        Operand::Register(self.special_reg(group, axis))
-    }
-
-    /// A special register; without an axis that of x, which is all where all items are along x.
-    fn special_reg(&mut self, group: SpecialGroup, axis: AxisOf) -> ptx::Reg {
-        self.along_x |= axis.is_none();
-        let special = Operand::Special(Special { group, axis: axis.unwrap_or(Axis::X) });
-        self.out.word(Opcode::MOV_SPECIAL, &[U32], &[special])
     }
 }
 
@@ -844,6 +836,22 @@ impl rules::Context for Lowering<'_> {
 
     fn store_indexed(&mut self, ty: Type, mem: MemAttr, value: Value, base: Value, index: Index) -> Reg {
         self.store_to(ty, mem, value, base, Some(index))
+    }
+
+    fn meet(&mut self, inst: Inst) -> Reg {
+        self.meet_at(inst)
+    }
+
+    fn fence(&mut self, fence: FenceAttr) -> Reg {
+        self.fence_of(fence)
+    }
+
+    fn atomic(&mut self, inst: Inst) -> Reg {
+        self.atomic_at(inst)
+    }
+
+    fn lane(&mut self) -> Reg {
+        Reg::new(self.lane_reg())
     }
 
     fn item_id(&mut self, axis: AxisOf) -> Reg {

@@ -2,7 +2,9 @@
 
 pub(super) mod wide;
 
-use halfbyte_ir::{Attr, Axis, FloatCC, FloatFlags, Inst, IntCC, Kernel, LaneMap, MemAttr, Op, Type, Value};
+use halfbyte_ir::{
+    AtomicAttr, Attr, Axis, FenceAttr, FloatCC, FloatFlags, Inst, IntCC, Kernel, LaneMap, MemAttr, Op, Type, Value,
+};
 use halfbyte_isa::stream::M_ITEM_COUNT;
 use halfbyte_isa::vp1::fields::*;
 use halfbyte_isa::vp1::{Inst as Word, Opcode};
@@ -19,6 +21,7 @@ use wide::{Addend, Chain, Operand, Pair, Plan, wide_methods};
 type Unit = ();
 type FloatCond = (FloatCC, bool);
 type AxisOf = Option<Axis>;
+type Aligned = bool;
 type Flags = VReg;
 type VFlags = VReg;
 /// `$va` is there once: what counts is the order of the instructions.

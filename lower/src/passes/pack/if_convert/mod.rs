@@ -336,7 +336,8 @@ impl<'a> Converter<'a> {
             self.code.span = data.span;
             match data.op.row().effect {
                 Effect::Terminator => break,
-                Effect::Pure => {}
+                // Items that meet are refused before.
+                Effect::Pure | Effect::Atomic | Effect::Fence | Effect::Convergent => {}
                 Effect::Read | Effect::Write => {
                     let mask = masks.at(&mut self.code, graph, node);
                     let guard = mask.map(|condition| self.code.truth(condition));

@@ -1,0 +1,240 @@
+//! Where items meet: barriers, exchanges within a warp, fences, and atomic operations.
+
+use halfbyte_abi::meet;
+use halfbyte_ir::{AtomicAttr, Attr, FenceAttr, IntCC, MemOrder, Op, Scope, Type, Value};
+use halfbyte_isa::ptx::meaning::{fence, results, strength};
+use halfbyte_isa::ptx::types::{Kind, Token};
+use halfbyte_isa::ptx::{Inst, Opcode, Operand};
+
+use crate::emit::Import;
+use crate::types::{integer, of_ptx};
+
+impl Import<'_> {
+    /// Imports what items meet at.
+    pub fn meet(&mut self, inst: &Inst) -> bool {
+        use Opcode::*;
+        match inst.opcode {
+            BAR_SYNC | BARRIER_SYNC => self.barrier(inst, Op::Barrier, None, 0, None),
+            BAR_SYNC_OF | BARRIER_SYNC_OF => self.barrier(inst, Op::Barrier, None, 0, Some(1)),
+            BAR_ARRIVE | BARRIER_ARRIVE => self.barrier(inst, Op::BarrierArrive, None, 0, Some(1)),
+            BAR_POPC | BARRIER_POPC => self.barrier(inst, Op::BarrierCount, Some(2), 1, None),
+            BAR_POPC_OF | BARRIER_POPC_OF => self.barrier(inst, Op::BarrierCount, Some(3), 1, Some(2)),
+            BAR_RED | BARRIER_RED => self.barrier(inst, asked(inst), Some(2), 1, None),
+            BAR_RED_OF | BARRIER_RED_OF => self.barrier(inst, asked(inst), Some(3), 1, Some(2)),
+            BAR_WARP => {
+                let mask = self.operand(inst, 0, Type::I32);
+                self.code.builder.inst(Op::SubgroupBarrier, Type::I32, Attr::None, &[mask]);
+            }
+            SHFL | SHFL_ALONE => self.shuffle(inst),
+            VOTE_SYNC | VOTE_BALLOT => {
+                let op = match () {
+                    () if inst.has(Token::All) => Op::VoteAll,
+                    () if inst.has(Token::Any) => Op::VoteAny,
+                    () if inst.has(Token::Uni) => Op::VoteUniform,
+                    () => Op::Ballot,
+                };
+                let args = [self.operand(inst, 1, Type::I1), self.operand(inst, 2, Type::I32)];
+                let value = self.code.op(op, Type::I32, &args);
+                self.give(inst, value, None);
+            }
+            MATCH_ANY | MATCH_ALL | MATCH_ALL_ALONE => {
+                let ty = integer(inst.ty(0).bits());
+                let args = [self.operand(inst, 1, ty), self.operand(inst, 2, Type::I32)];
+                let op = if inst.has(Token::All) { Op::MatchAll } else { Op::MatchAny };
+                let value = self.code.op(op, ty, &args);
+                let zero = self.code.constant(Type::I32, 0);
+                let is_any = self.code.builder.icmp(IntCC::Ne, Type::I32, value, zero);
+                self.give(inst, value, Some(is_any));
+            }
+            REDUX | REDUX_BITS => {
+                let signed = inst.ty(0).is_signed() && inst.ty(0).kind() == Kind::Integer;
+                let op = match () {
+                    () if inst.has(Token::Add) => Op::SubgroupReduceAdd,
+                    () if inst.has(Token::Min) && signed => Op::SubgroupReduceMinS,
+                    () if inst.has(Token::Min) => Op::SubgroupReduceMinU,
+                    () if inst.has(Token::Max) && signed => Op::SubgroupReduceMaxS,
+                    () if inst.has(Token::Max) => Op::SubgroupReduceMaxU,
+                    () if inst.has(Token::And) => Op::SubgroupReduceAnd,
+                    () if inst.has(Token::Or) => Op::SubgroupReduceOr,
+                    () => Op::SubgroupReduceXor,
+                };
+                let args = [1, 2].map(|i| self.operand(inst, i, Type::I32));
+                let value = self.code.op(op, Type::I32, &args);
+                self.give(inst, value, None);
+            }
+            ELECT => {
+                let mask = self.operand(inst, 1, Type::I32);
+                let is_elected = self.code.op(Op::Elect, Type::I32, &[mask]);
+                let leader = self.code.op(Op::Ctz, Type::I32, &[mask]);
+                self.give(inst, leader, Some(is_elected));
+            }
+            ACTIVEMASK => {
+                let value = self.code.builder.here(Op::ActiveMask);
+                self.give(inst, value, None);
+            }
+            MEMBAR | FENCE_OF_ORDER => {
+                let order = match () {
+                    () if inst.opcode == MEMBAR || inst.has(Token::SequentiallyConsistent) => MemOrder::SeqCst,
+                    () if inst.has(Token::Acquire) => MemOrder::Acquire,
+                    () if inst.has(Token::Release) => MemOrder::Release,
+                    () => MemOrder::AcqRel,
+                };
+                let scope = fence(inst).map_or(Scope::Device, scope_of);
+                self.code.builder.inst(Op::Fence, Type::I32, Attr::Fence(FenceAttr { order, scope }), &[]);
+            }
+            // Accesses are all of one kind.
+            FENCE_PROXY | FENCE_PROXY_ASYNC => {}
+            _ => return false,
+        }
+        true
+    }
+
+    /// Gives the registers what a meeting has given.
+    fn give(&mut self, inst: &Inst, value: Value, answer: Option<Value>) {
+        let [first, second] = results(inst);
+        // Of a pair the number comes first, and may not be wanted.
+        if let Some(reg) = first {
+            self.define(reg, value);
+        }
+        if let (Some(reg), Some(answer)) = (second, answer) {
+            self.define(reg, answer);
+        }
+    }
+
+    /// A barrier; the places of its operands say who asks, which it is, and how many come.
+    fn barrier(&mut self, inst: &Inst, op: Op, says: Option<usize>, id: usize, count: Option<usize>) {
+        let aligned = inst.row().mnemonic == "bar" || inst.has(Token::Aligned);
+        let mut args: Vec<Value> = says.map(|i| self.operand(inst, i, Type::I1)).into_iter().collect();
+        let is_first = self.known(inst, id) == Some(0);
+        if count.is_some() || !is_first {
+            args.push(self.operand(inst, id, Type::I32));
+        }
+        args.extend(count.map(|i| self.operand(inst, i, Type::I32)));
+        let made = self.code.builder.inst(op, Type::I32, Attr::Aligned(aligned), &args);
+        if let Some(value) = self.code.builder.kernel().result(made) {
+            self.give(inst, value, None);
+        }
+    }
+
+    fn shuffle(&mut self, inst: &Inst) {
+        let op = match () {
+            () if inst.has(Token::Up) => Op::SubgroupShuffleUp,
+            () if inst.has(Token::Down) => Op::SubgroupShuffleDown,
+            () if inst.has(Token::Bfly) => Op::SubgroupShuffleXor,
+            () => Op::SubgroupShuffle,
+        };
+        let value = match inst.operands.get(1) {
+            Some(&Operand::Register(reg)) => self.register(reg),
+            _ => self.operand(inst, 1, Type::I32),
+        };
+        let ty = self.code.ty(value);
+        let is_word = ty.bits() == 32 && !ty.is_mask() && ty != Type::PTR;
+        let (value, ty) = if is_word { (value, ty) } else { (self.convert(value, Type::I32), Type::I32) };
+        let [by, segment, mask] = [2, 3, 4].map(|i| self.operand(inst, i, Type::I32));
+        let given = self.code.op(op, ty, &[value, by, segment, mask]);
+        let answer = results(inst)[1].map(|_| self.is_within(op, by, segment));
+        self.give(inst, given, answer);
+    }
+
+    /// Whether the lane that a shuffle takes a value of is within the segment of its own.
+    fn is_within(&mut self, op: Op, by: Value, segment: Value) -> Value {
+        let lane = self.code.builder.here(Op::LaneId);
+        let number = |import: &mut Self, number: u64| import.code.constant(Type::I32, number);
+        let two = |import: &mut Self, op: Op, a: Value, b: Value| import.code.op(op, Type::I32, &[a, b]);
+        let lanes = number(self, 31);
+        let eight = number(self, 8);
+        let by = two(self, Op::And, by, lanes);
+        let clamp = two(self, Op::And, segment, lanes);
+        let kept = two(self, Op::ShrU, segment, eight);
+        let kept = two(self, Op::And, kept, lanes);
+        let free = two(self, Op::Xor, kept, lanes);
+        let least = two(self, Op::And, lane, kept);
+        let open = two(self, Op::And, clamp, free);
+        let most = two(self, Op::Or, least, open);
+        let (from, cc) = match op {
+            Op::SubgroupShuffleUp => (two(self, Op::Sub, lane, by), IntCC::GeS),
+            Op::SubgroupShuffleDown => (two(self, Op::Add, lane, by), IntCC::LeS),
+            Op::SubgroupShuffleXor => (two(self, Op::Xor, lane, by), IntCC::LeS),
+            _ => {
+                let free = two(self, Op::And, by, free);
+                (two(self, Op::Or, least, free), IntCC::LeS)
+            }
+        };
+        self.code.builder.icmp(cc, Type::I32, from, most)
+    }
+
+    /// An atomic operation.
+    pub fn atomic(&mut self, inst: &Inst) {
+        use Opcode::*;
+        let is_signed = inst.ty(0).is_signed() && inst.ty(0).kind() == Kind::Integer;
+        let is_float = matches!(inst.ty(0).kind(), Kind::Float | Kind::Packed);
+        let op = match inst.opcode {
+            ATOM_ADD | ATOM_ADD_HALF | RED_ADD | RED_ADD_HALF if is_float => Op::AtomicFadd,
+            ATOM_ADD | RED_ADD => Op::AtomicAdd,
+            ATOM_MINMAX | RED_MINMAX => match (inst.has(Token::Min), is_signed) {
+                (true, true) => Op::AtomicMinS,
+                (true, false) => Op::AtomicMinU,
+                (false, true) => Op::AtomicMaxS,
+                (false, false) => Op::AtomicMaxU,
+            },
+            ATOM_COUNT | RED_COUNT => {
+                if inst.has(Token::Inc) {
+                    Op::AtomicInc
+                } else {
+                    Op::AtomicDec
+                }
+            }
+            ATOM_BITS | RED_BITS => match () {
+                () if inst.has(Token::And) => Op::AtomicAnd,
+                () if inst.has(Token::Or) => Op::AtomicOr,
+                () => Op::AtomicXor,
+            },
+            ATOM_EXCH => Op::AtomicExchange,
+            ATOM_CAS => Op::AtomicCompareExchange,
+            _ => {
+                self.refuse(
+                    "an atomic operation of several elements, or of 128 bits, has no counterpart in the IR",
+                    "a run of the text as it stands, with `--target ptx`",
+                );
+                return;
+            }
+        };
+        let ty = if is_float { of_ptx(inst.ty(0)).unwrap_or(Type::F32) } else { integer(inst.ty(0).bits()) };
+        let first = if inst.row().mnemonic == "atom" { 2 } else { 1 };
+        let mut args: Vec<Value> = (first..inst.operands.len()).map(|i| self.operand(inst, i, ty)).collect();
+        let Some(address) = self.place_of(inst) else { return };
+        let Some(mem) = self.mem(&address, 0, ty.bytes()) else { return };
+        args.push(address.base);
+        args.extend(address.index);
+        let Some((order, scope)) = order_of(inst) else { return };
+        let old = self.code.builder.value(op, ty, Attr::Atomic(AtomicAttr { mem, order, scope }), &args);
+        if first == 2 {
+            self.result(inst, old);
+        }
+    }
+}
+
+/// What a barrier asks.
+fn asked(inst: &Inst) -> Op {
+    if inst.has(Token::And) { Op::BarrierAll } else { Op::BarrierAny }
+}
+
+/// What an access orders, and for whom; none of a weak one.
+pub(crate) fn order_of(inst: &Inst) -> Option<(MemOrder, Scope)> {
+    let (ordering, scope) = strength(inst)?;
+    let order = match ordering {
+        meet::Ordering::Relaxed => MemOrder::Relaxed,
+        meet::Ordering::Acquire => MemOrder::Acquire,
+        meet::Ordering::Release => MemOrder::Release,
+        meet::Ordering::AcquireRelease => MemOrder::AcqRel,
+    };
+    Some((order, scope_of(scope)))
+}
+
+fn scope_of(scope: meet::Scope) -> Scope {
+    match scope {
+        meet::Scope::Group => Scope::Group,
+        meet::Scope::Device => Scope::Device,
+        meet::Scope::System => Scope::System,
+    }
+}

@@ -1,0 +1,173 @@
+//! Memory of the group and of the item: all that a kernel has in `.shared`, and in its frame, as one array of bytes each, in which
+//! addresses are numbers.
+
+use halfbyte_ir::{Op, Space, Type, Value};
+use halfbyte_isa::halu::domain::Domain;
+use halfbyte_isa::ptx::meaning::{LOCAL_WINDOW, SHARED_WINDOW};
+use halfbyte_isa::ptx::row::named_space;
+use halfbyte_isa::ptx::types::Space as PtxSpace;
+use halfbyte_isa::ptx::{Base, Inst, Opcode, Operand, Var};
+
+use crate::address::Address;
+use crate::emit::Import;
+
+/// Where local memory begins in its space.
+const LOCAL_START: u64 = 0x1000;
+
+/// The arrays, where the kernel has them.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Arrays {
+    shared: Option<Value>,
+    local: Option<Value>,
+}
+
+/// The space of a group or of an item that an instruction names, or whose variable it accesses.
+pub(crate) fn named(inst: &Inst) -> Option<PtxSpace> {
+    let of_base = inst.operands.iter().find_map(|operand| match operand {
+        Operand::Memory(address) => match address.base {
+            Base::Frame(_) => Some(PtxSpace::Local),
+            Base::Variable(Var { space: PtxSpace::Shared, .. }) => Some(PtxSpace::Shared),
+            _ => None,
+        },
+        _ => None,
+    });
+    of_base.or(named_space(&inst.words)).filter(|space| matches!(space, PtxSpace::Shared | PtxSpace::Local))
+}
+
+/// Where a space begins among addresses without one.
+fn window(space: PtxSpace) -> u64 {
+    if space == PtxSpace::Shared { SHARED_WINDOW } else { LOCAL_WINDOW }
+}
+
+impl Import<'_> {
+    /// Declares the arrays.
+    pub fn declare_arrays(&mut self) {
+        let entry = self.function.entry;
+        let names = |name: &str| {
+            let mut name = name.to_owned();
+            while self.parameters.places.iter().any(|place| place.name == name) {
+                name.push('_');
+            }
+            name
+        };
+        let [of_group, open, of_item] = ["shared", "dynamic", "local"].map(names);
+        let layout = entry.shared_layout();
+        let builder = &mut self.code.builder;
+        let mut array = |name: &str, space, count: Option<u64>, align| {
+            let count = count.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
+            builder.array_aligned(name, space, Type::I8, count, align)
+        };
+        // Up to where those of the launch begin, which nothing may name any more.
+        let fixed = (layout.fixed != 0).then(|| array(&of_group, Space::Shared, Some(layout.bytes), layout.align));
+        let open = layout.open_align.map(|align| array(&open, Space::Shared, None, align));
+        let (_, bytes) = entry.body.layout();
+        let align = entry.body.frame.iter().map(|variable| variable.alignment()).max().unwrap_or(1);
+        let local = (bytes != 0).then(|| array(&of_item, Space::Scratch, Some(bytes.into()), align));
+        self.arrays = Arrays { shared: fixed.or(open), local };
+    }
+
+    /// The address, as a number, of a shared variable or of one of the frame, in its space.
+    pub fn own_address(&self, operand: &Operand) -> Option<(PtxSpace, u64)> {
+        let (space, start, offset) = match *operand {
+            Operand::Variable { var: Var { number, space: PtxSpace::Shared }, offset } => {
+                let layout = self.function.entry.shared_layout();
+                (PtxSpace::Shared, layout.places.get(number as usize).copied()?, offset)
+            }
+            Operand::Frame { var, offset } => {
+                let (places, _) = self.function.entry.body.layout();
+                (PtxSpace::Local, LOCAL_START + u64::from(places.get(var.number as usize).copied()?), offset)
+            }
+            _ => return None,
+        };
+        Some((space, start.wrapping_add_signed(offset.into())))
+    }
+
+    /// Imports what makes addresses of such memory.
+    pub fn own_addresses(&mut self, inst: &Inst) -> bool {
+        let bits = inst.ty(0).bits();
+        let value = match (inst.opcode, inst.operands.get(1)) {
+            (Opcode::MOV_ADDRESS | Opcode::CVTA_ADDRESS, Some(operand)) => {
+                let Some((space, address)) = self.own_address(operand) else { return false };
+                let address =
+                    if inst.opcode == Opcode::CVTA_ADDRESS { address.wrapping_add(window(space)) } else { address };
+                let ty = if bits == 32 { Type::I32 } else { Type::I64 };
+                self.code.constant(ty, address & (u64::MAX >> (64 - bits)))
+            }
+            (Opcode::CVTA, Some(_)) => {
+                let Some(space) = named(inst) else { return false };
+                let address = self.operand(inst, 1, Type::I64);
+                let start = self.code.constant(Type::I64, window(space));
+                let op = if inst.has(halfbyte_isa::ptx::types::Token::To) { Op::Sub } else { Op::Add };
+                self.code.op(op, Type::I64, &[address, start])
+            }
+            (Opcode::ISSPACEP, Some(_)) => {
+                let val = self.operand_val(inst, 1);
+                let Some(space) = val.and_then(|val| self.parameters.space_of(val)) else {
+                    self.refuse(
+                        "the space of this address is only known when the kernel runs",
+                        "a run of the text as it stands, with `--target ptx`",
+                    );
+                    return true;
+                };
+                self.code.truth(named_space(&inst.words) == Some(space))
+            }
+            _ => return false,
+        };
+        self.result(inst, value);
+        true
+    }
+
+    /// Where an access to such memory goes.
+    pub fn own_place(&mut self, inst: &Inst, space: PtxSpace) -> Option<Address> {
+        let address = inst.operands.iter().find_map(|operand| match operand {
+            Operand::Memory(address) => Some(*address),
+            _ => None,
+        })?;
+        let array = if space == PtxSpace::Shared { self.arrays.shared } else { self.arrays.local };
+        let Some(base) = array else {
+            let what = if space == PtxSpace::Shared { "shared" } else { "local" };
+            self.refuse(format!("the kernel has no {what} memory"), format!("a `.{what}` variable").as_str());
+            return None;
+        };
+        let at = |base, index, offset| Address { base, index, scale: 1, wide: false, offset, known_align: 1 };
+        let fixed = |start: u64| i32::try_from(start.wrapping_add_signed(address.offset.into()) as i64).ok();
+        match address.base {
+            Base::Variable(Var { number, .. }) => {
+                let start = self.function.entry.shared_layout().places.get(number as usize).copied()?;
+                Some(at(base, None, fixed(start)?))
+            }
+            Base::Frame(var) => {
+                let (places, _) = self.function.entry.body.layout();
+                Some(at(base, None, fixed(u64::from(places.get(var.number as usize).copied()?))?))
+            }
+            Base::Register(reg) if space == PtxSpace::Shared && named(inst).is_some() => {
+                let value = self.register(reg);
+                let index = self.convert(value, Type::I32);
+                let val = self.function.read(self.number, reg)?;
+                // The sum is of 32 bits; where it may wrap it is computed as such.
+                let wraps = self.bounds(val).is_none_or(|(low, high)| {
+                    let offset = i64::from(address.offset);
+                    low as i64 + offset < 0 || high as i64 + offset > u32::MAX.into()
+                });
+                if !wraps || address.offset == 0 {
+                    return Some(at(base, Some(index), address.offset));
+                }
+                let offset = self.code.constant(Type::I32, u64::from(address.offset.cast_unsigned()));
+                let index = self.code.op(Op::Add, Type::I32, &[index, offset]);
+                Some(at(base, Some(index), 0))
+            }
+            Base::Register(reg) => {
+                let value = self.register(reg);
+                let number = self.convert(value, Type::I64);
+                // Without a space it is an address in the window of its own.
+                let window = if named(inst).is_some() { 0 } else { window(space) };
+                let start = if space == PtxSpace::Shared { 0 } else { LOCAL_START };
+                let start = self.code.constant(Type::I64, window + start);
+                let bytes = self.code.op(Op::Sub, Type::I64, &[number, start]);
+                let base = self.code.builder.value(Op::PtrAdd, Type::PTR, halfbyte_ir::Attr::None, &[base, bytes]);
+                Some(at(base, None, address.offset))
+            }
+            Base::Parameter(_) => None,
+        }
+    }
+}

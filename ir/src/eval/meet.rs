@@ -1,0 +1,311 @@
+//! Groups whose items meet: each item runs until it waits for others, or until others may have their turn.
+
+use halfbyte_abi::meet::{self, Barrier, Exchange, Group, Meeting, Misfit, Ordering, Reduce, Shuffle, Side, Vote};
+use smallvec::SmallVec;
+
+use super::prepared::{MAX_LANES, Machine, Position, PreparedInst, Stop};
+use crate::eval::atomic::changed;
+use crate::eval::lanes::{pack, unpack, write};
+use crate::eval::launch::{Access, Fault, Race, TrapKind};
+use crate::eval::observe::Observer;
+use crate::eval::ops::Operand;
+use crate::eval::own::How;
+use crate::kernel::{Attr, Inst};
+use crate::op::{Effect, Op};
+use crate::order::{AtomicAttr, MemOrder, Scope};
+
+/// What others may do at an op.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Turn {
+    /// Nothing: the item goes on.
+    Goes,
+    /// They have their turn behind it.
+    Yields,
+    /// They come to it, too.
+    Meets,
+}
+
+impl Turn {
+    pub fn at(op: Op) -> Turn {
+        match op.row().effect {
+            Effect::Convergent => Turn::Meets,
+            // It reads what others may write.
+            Effect::Atomic if op != Op::AtomicStore => Turn::Yields,
+            _ => Turn::Goes,
+        }
+    }
+}
+
+/// An item, and what is its own while others run.
+struct Slot {
+    frame: Vec<u64>,
+    scratch: Vec<u8>,
+    position: Position,
+}
+
+fn scope(scope: Scope) -> meet::Scope {
+    match scope {
+        Scope::Group => meet::Scope::Group,
+        Scope::Device => meet::Scope::Device,
+        Scope::System => meet::Scope::System,
+    }
+}
+
+fn ordering(order: MemOrder) -> Ordering {
+    match (order.acquires(), order.releases()) {
+        (false, false) => Ordering::Relaxed,
+        (true, false) => Ordering::Acquire,
+        (false, true) => Ordering::Release,
+        (true, true) => Ordering::AcquireRelease,
+    }
+}
+
+/// What items meet for at an op, whose operands are words of these bits; none where they do not.
+fn meeting(op: Op, attr: Attr, args: &[u64]) -> Option<Meeting<u32, bool>> {
+    let word = |number: usize| args.get(number).map_or(0, |&bits| bits as u32);
+    let says = word(0) & 1 != 0;
+    let barrier = |first: usize, of| Meeting::Barrier {
+        id: word(first),
+        count: args.get(first + 1).map(|&bits| bits as u32),
+        of,
+        aligned: attr == Attr::Aligned(true),
+    };
+    let lanes = |mask: usize, of| Meeting::Subgroup { mask: word(mask), of };
+    let shuffle = |mode| lanes(3, Exchange::Shuffle { mode, value: word(0), by: word(1), segment: word(2) });
+    let same = |all| {
+        let bits = args.first().copied().unwrap_or(0);
+        lanes(1, Exchange::Match { all, value: [bits as u32, (bits >> 32) as u32] })
+    };
+    let reduce = |of| lanes(1, Exchange::Reduce(of, word(0)));
+    Some(match op {
+        Op::Barrier => barrier(0, Barrier::Sync),
+        Op::BarrierArrive => barrier(0, Barrier::Arrive),
+        Op::BarrierCount => barrier(1, Barrier::Count(says)),
+        Op::BarrierAll => barrier(1, Barrier::All(says)),
+        Op::BarrierAny => barrier(1, Barrier::Any(says)),
+        Op::SubgroupBarrier => lanes(0, Exchange::None),
+        Op::SubgroupShuffle => shuffle(Shuffle::Index),
+        Op::SubgroupShuffleUp => shuffle(Shuffle::Up),
+        Op::SubgroupShuffleDown => shuffle(Shuffle::Down),
+        Op::SubgroupShuffleXor => shuffle(Shuffle::Xor),
+        Op::VoteAll => lanes(1, Exchange::Vote(Vote::All, says)),
+        Op::VoteAny => lanes(1, Exchange::Vote(Vote::Any, says)),
+        Op::VoteUniform => lanes(1, Exchange::Vote(Vote::Uniform, says)),
+        Op::Ballot => lanes(1, Exchange::Vote(Vote::Ballot, says)),
+        Op::MatchAny => same(false),
+        Op::MatchAll => same(true),
+        Op::SubgroupReduceAdd => reduce(Reduce::Add),
+        Op::SubgroupReduceMinS => reduce(Reduce::Min { signed: true }),
+        Op::SubgroupReduceMinU => reduce(Reduce::Min { signed: false }),
+        Op::SubgroupReduceMaxS => reduce(Reduce::Max { signed: true }),
+        Op::SubgroupReduceMaxU => reduce(Reduce::Max { signed: false }),
+        Op::SubgroupReduceAnd => reduce(Reduce::And),
+        Op::SubgroupReduceOr => reduce(Reduce::Or),
+        Op::SubgroupReduceXor => reduce(Reduce::Xor),
+        Op::Elect => lanes(0, Exchange::Elect),
+        Op::ActiveMask => Meeting::Subgroup { mask: u32::MAX, of: Exchange::Active },
+        _ => return None,
+    })
+}
+
+/// Rounds in which items only ask what others write, and nobody writes anything.
+#[derive(Default)]
+struct Idle {
+    rounds: u32,
+    /// Where all were, in a round whose number is a power of two.
+    seen: Vec<(usize, usize, Vec<u64>)>,
+}
+
+impl Idle {
+    /// Rounds after which it is worth while to look.
+    const PATIENCE: u32 = 64;
+
+    /// Takes note of a round, and says whether all are where they were before: then they will be there again and again.
+    fn is_for_ever(&mut self, slots: &[Slot], runs: impl Fn(u32) -> bool) -> bool {
+        self.rounds += 1;
+        if self.rounds < Idle::PATIENCE {
+            return false;
+        }
+        let running = (0..).zip(slots).filter(|(number, _)| runs(*number));
+        let positions: Vec<(usize, usize, Vec<u64>)> =
+            running.map(|(_, slot)| (slot.position.block, slot.position.step, slot.frame.clone())).collect();
+        let is_seen = self.seen == positions;
+        if self.rounds.is_power_of_two() {
+            self.seen = positions;
+        }
+        is_seen
+    }
+}
+
+impl<O: Observer> Machine<'_, O> {
+    /// What the item meets others for at an op.
+    pub(super) fn meeting(&self, step: &PreparedInst) -> Option<Meeting<u32, bool>> {
+        let bits = |value: &Operand<'_>| pack(value.ty, value.lanes).first().copied().unwrap_or(0);
+        let args: SmallVec<[u64; 4]> = self.values(step).iter().map(bits).collect();
+        meeting(step.op, step.attr, &args)
+    }
+
+    /// Takes note of a fence.
+    pub(super) fn fence(&mut self, item: u32, of: Scope) {
+        if let Some(races) = &mut self.memory.own.races {
+            races.fence(item, scope(of));
+        }
+    }
+
+    /// Reads or writes memory in one step.
+    pub(super) fn atomic(
+        &mut self,
+        item: u32,
+        step: &PreparedInst,
+        of: AtomicAttr,
+        out: &mut [u64],
+    ) -> Result<(), Fault> {
+        let (op, values) = (step.op, self.values(step));
+        let base = op.row().args.len().saturating_sub(1);
+        let at = self.place(item, step, of.mem, base);
+        let strong = Some((ordering(of.order), scope(of.scope)));
+        let ty = self.code.kernel.insts[step.inst].ty;
+        let how =
+            How { reads: !matches!(op, Op::AtomicStore | Op::AtomicExchange), writes: op != Op::AtomicLoad, strong };
+        let mut new = [0; MAX_LANES];
+        let new = new.get_mut(..ty.lanes()).unwrap_or_default();
+        // The operands are read before memory changes, which they are no part of.
+        let lanes: SmallVec<[SmallVec<[u64; 4]>; 2]> =
+            values.iter().take(base).map(|value| SmallVec::from_slice(value.lanes)).collect();
+        let types: SmallVec<[_; 2]> = values.iter().take(base).map(|value| value.ty).collect();
+        drop(values);
+        let done = match op {
+            Op::AtomicLoad => self.memory.load(at, ty, how, new),
+            _ => self.memory.change(at, ty, how, |old, bytes, is_buffer| {
+                let values: SmallVec<[Operand<'_>; 2]> =
+                    types.iter().zip(&lanes).map(|(&ty, lanes)| Operand { ty, lanes }).collect();
+                changed(op, ty, old, &values, is_buffer, new);
+                write(ty, new, bytes);
+                out.iter_mut().zip(old).for_each(|(out, old)| *out = *old);
+            }),
+        };
+        done.map_err(|refusal| self.refused_at(self.access(item, step.inst, how.writes), at, refusal))?;
+        if op == Op::AtomicLoad {
+            out.copy_from_slice(new);
+        }
+        self.tell_access(item, at, step.inst, how.writes, ty, new);
+        Ok(())
+    }
+
+    /// Runs the items of a group, of which there are so many.
+    pub(super) fn run_group(&mut self, number: u32, size: u32) -> Result<(), Fault> {
+        let first = number * size;
+        self.memory.own.begin(number);
+        let scratch = self.memory.own.scratch.len();
+        let start = self.frame.clone();
+        let slot = |_| Slot { frame: start.clone(), scratch: vec![0; scratch], position: Position::default() };
+        let mut slots: Vec<Slot> = (0..size).map(slot).collect();
+        let ran = self.run_slots(first, &mut slots);
+        self.frame = start;
+        ran?;
+        match self.memory.own.races.as_ref().and_then(|races| races.found()) {
+            Some(&meet::Race { place, offset, first, second }) => {
+                let side = |side: Side| {
+                    let inst = Inst::from_u32(side.inst);
+                    Access { item: side.item, inst, span: self.span(inst), write: side.writes }
+                };
+                Err(Fault::Race(Race { place, offset, first: side(first), second: side(second) }))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn run_slots(&mut self, first: u32, slots: &mut [Slot]) -> Result<(), Fault> {
+        let mut group = Group::new(slots.len() as u32);
+        let mut idle = Idle::default();
+        loop {
+            let (mut ran, mut only_yields) = (false, true);
+            self.memory.own.is_changed = false;
+            for (number, slot) in (0..).zip(slots.iter_mut()) {
+                if !group.runs(number) {
+                    continue;
+                }
+                ran = true;
+                self.swap(slot);
+                let stop = self.run(first + number, &mut slot.position);
+                self.swap(slot);
+                match stop? {
+                    Stop::Yield => continue,
+                    Stop::End => group.end(number),
+                    Stop::Meet(meeting, inst) => group.wait(number, inst.as_u32(), meeting),
+                }
+                only_yields = false;
+            }
+            // The machine of the group knows nothing of frames, and this one of nothing else that is given.
+            let mut races = self.memory.own.races.take();
+            let met = group.meet(races.as_mut(), &mut |number, given| {
+                if let Some(slot) = slots.get_mut(number as usize) {
+                    self.give(first + number, slot, given);
+                }
+            });
+            self.memory.own.races = races;
+            let met = met.map_err(|misfit| self.misfit(misfit, first, slots))?;
+            if !ran && !met {
+                break;
+            }
+            if only_yields && !met && !self.memory.own.is_changed {
+                if idle.is_for_ever(slots, |number| group.runs(number)) {
+                    return Err(self.dead(&group, first, slots));
+                }
+            } else {
+                idle = Idle::default();
+            }
+        }
+        match group.stuck() {
+            Some(misfit) => Err(self.misfit(misfit, first, slots)),
+            None => Ok(()),
+        }
+    }
+
+    /// Gives the item that runs what is its own, or takes it back.
+    fn swap(&mut self, slot: &mut Slot) {
+        std::mem::swap(&mut self.frame, &mut slot.frame);
+        std::mem::swap(&mut self.memory.own.scratch, &mut slot.scratch);
+    }
+
+    /// Gives an item that has met others what comes of it: a number or an answer, and an answer beside it.
+    fn give(&mut self, item: u32, slot: &mut Slot, [number, answer]: [u64; 2]) {
+        let Some(step) = self.stands_at(&slot.position) else { return };
+        let Some(value) = self.code.kernel.result(step.inst) else { return };
+        let given = if step.op == Op::Elect { answer } else { number };
+        let mut lanes = [0; MAX_LANES];
+        let lanes = lanes.get_mut(..step.result.ty.lanes()).unwrap_or_default();
+        unpack(step.result.ty, &[given, 0, 0, 0, 0, 0, 0, 0], lanes);
+        step.result.set(&mut slot.frame, lanes);
+        if O::ASKS {
+            self.observer.value(item, value, lanes);
+        }
+    }
+
+    /// The instruction behind which an item is to go on.
+    fn stands_at(&self, position: &Position) -> Option<&PreparedInst> {
+        let steps = self.code.blocks.get(position.block).and_then(|of| self.code.steps.get(of.clone()))?;
+        steps.get(position.step.checked_sub(1)?)
+    }
+
+    fn stopped(&self, number: u32, first: u32, slots: &[Slot], kind: TrapKind) -> Fault {
+        let slot = slots.get(number as usize);
+        let step = slot.and_then(|slot| self.stands_at(&slot.position));
+        let inst = step.map_or(Inst::from_u32(0), |step| step.inst);
+        self.trap(first + number, inst, kind)
+    }
+
+    fn misfit(&self, Misfit { item, why }: Misfit, first: u32, slots: &[Slot]) -> Fault {
+        self.stopped(item, first, slots, TrapKind::Meets(why))
+    }
+
+    /// The fault of the lowest item that has not ended, where none will: it waits, or asks again and again for what nobody writes.
+    fn dead(&self, group: &Group, first: u32, slots: &[Slot]) -> Fault {
+        let spins = (0..slots.len() as u32).find(|&number| group.runs(number));
+        match (spins, group.stuck()) {
+            (Some(spins), Some(misfit)) if misfit.item < spins => self.misfit(misfit, first, slots),
+            (None, Some(misfit)) => self.misfit(misfit, first, slots),
+            (spins, _) => self.stopped(spins.unwrap_or(0), first, slots, TrapKind::Deadlock),
+        }
+    }
+}

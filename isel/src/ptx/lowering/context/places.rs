@@ -1,0 +1,28 @@
+//! Where the item is, in special registers.
+
+use halfbyte_ir::Axis;
+use halfbyte_isa::ptx::types::{Special, SpecialGroup, Token, Type as RegType};
+use halfbyte_isa::ptx::{self, Opcode, Operand};
+
+use super::super::Lowering;
+
+impl Lowering<'_> {
+    pub(super) fn special(&mut self, group: SpecialGroup, axis: Option<Axis>) -> Operand {
+        Operand::Register(self.special_reg(group, axis))
+    }
+
+    /// A special register; without an axis that of x, which is all where all items are along x.
+    pub(super) fn special_reg(&mut self, group: SpecialGroup, axis: Option<Axis>) -> ptx::Reg {
+        self.along_x |= axis.is_none();
+        self.read_special(Special { group, axis: axis.unwrap_or(Axis::X) })
+    }
+
+    /// The number in the warp, which is one over all axes.
+    pub(super) fn lane_reg(&mut self) -> ptx::Reg {
+        self.read_special(Special { group: SpecialGroup::Lane, axis: Axis::X })
+    }
+
+    fn read_special(&mut self, special: Special) -> ptx::Reg {
+        self.out.word(Opcode::MOV_SPECIAL, &[Token::Type(RegType::U32)], &[Operand::Special(special)])
+    }
+}
