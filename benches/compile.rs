@@ -7,7 +7,7 @@
 
 use std::time::{Duration, Instant};
 
-use halfbyte::ir::generate::{Palette, Shape};
+use halfbyte::ir::generate::{Meets, Palette, Shape};
 use halfbyte::ir::witness::Random;
 use halfbyte::ir::{Kernel, Type, verify};
 use halfbyte::pipeline::{Compiler, Options};
@@ -16,7 +16,7 @@ use halfbyte_testkit::draw;
 
 const KERNELS: usize = 2000;
 const ROUNDS: usize = 9;
-const SHAPE: Shape = Shape { ops: 10, depth: 2, live: 0, traps: false };
+const SHAPE: Shape = Shape { ops: 10, depth: 2, live: 0, traps: false, meets: Meets::Never };
 const TYPES: &[Type] = &[Type::F16X2, Type::I8X4, Type::I32];
 
 /// The parts of a compilation, in order.

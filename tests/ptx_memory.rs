@@ -41,7 +41,12 @@ fn accesses_of_128_bits() {
         "mov.b128 %w1, {%d4, %d4}; setp.lt.s64 %p1, %d4, %d5; @%p1 mov.b128 %w1, %w0; st.global.b128 [%d2], %w1;";
     check(params, &with(guarded), &[]);
     let text = kernel(params, &with("st.relaxed.gpu.global.b128 [%d2], %w0;"));
-    assert!(import("k.ptx", &text, SHAPE).unwrap_err().to_string().contains("a store that other threads order has no"));
+    assert!(
+        import("k.ptx", &text, SHAPE)
+            .unwrap_err()
+            .to_string()
+            .contains("an ordered access of several elements, or of 128 bits, has no")
+    );
     check(params, &with("st.global.v2.b64 [%d2], {%d5, %d5}; ld.b128 %w1, [%d2]; st.global.b128 [%d2], %w1;"), &[]);
 }
 

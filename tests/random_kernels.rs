@@ -5,14 +5,14 @@ use std::collections::HashSet;
 use std::num::NonZero;
 use std::ops::Range;
 
-use halfbyte::abi::{CancelToken, Limits};
-use halfbyte::ir::generate::{Addresses, Palette, Shape};
+use halfbyte::abi::{CancelToken, Limits, Sm};
+use halfbyte::ir::generate::{Addresses, Meets, Palette, Shape};
 use halfbyte::ir::witness::Random;
 use halfbyte::ir::{Kernel, Op};
 use halfbyte::launch::Engine;
 use halfbyte::pipeline::{Compiler, Options, Product, Stage, compile, count_rules};
 use halfbyte::{CompileError, Module, Target};
-use halfbyte_testkit::campaign::{BUDGET, Plan, launches, least, run};
+use halfbyte_testkit::campaign::{BUDGET, Plan, Summary, launches, least, run};
 use halfbyte_testkit::draw;
 use halfbyte_testkit::prove::Shard;
 use halfbyte_testkit::reduce::Patience;
@@ -91,17 +91,17 @@ fn of_all_ops_of_vp1() {
     assert!(accepted.iter().all(|&accepted| accepted >= 40), "{accepted:?}");
 }
 
-/// What `halfbyte random` runs: traps too, and each kernel on every target that takes it.
-#[test]
-fn of_a_campaign() {
+/// A campaign of these kernels, without a difference.
+fn campaign(kernels: Range<u64>, targets: Vec<Target>, meets: Option<Meets>) -> Summary {
     let plan = Plan {
         seed: 0,
-        kernels: 0..500,
+        kernels,
         shard: Shard::WHOLE,
-        targets: vec![halfbyte::HALU, halfbyte::VP1],
+        targets,
         engines: Engine::ALL.to_vec(),
         threads: NonZero::<usize>::MIN,
         enough: 1,
+        meets,
         limits: Limits::NONE,
         cancel: CancelToken::default(),
     };
@@ -109,6 +109,22 @@ fn of_a_campaign() {
     if let Some(difference) = summary.differences.first() {
         panic!("{}", difference.file);
     }
+    summary
+}
+
+/// Items that meet, and that race.
+#[test]
+fn of_kernels_whose_items_meet() {
+    let summary = campaign(0..150, vec![halfbyte::HALU, halfbyte::ptx(Sm::DEFAULT)], Some(Meets::Ordered));
+    assert!(summary.accepted[1] >= 120, "{summary:?}");
+    let summary = campaign(0..150, Vec::new(), Some(Meets::Racing));
+    assert_eq!(summary.kernels, 150);
+}
+
+/// What `halfbyte random` runs: traps too, and each kernel on every target that takes it.
+#[test]
+fn of_a_campaign() {
+    let summary = campaign(0..500, vec![halfbyte::HALU, halfbyte::VP1], None);
     assert!(summary.accepted[0] >= 450 && summary.accepted[1] >= 200, "{summary:?}");
     assert!((25..200).contains(&summary.trapping), "{summary:?}");
 }

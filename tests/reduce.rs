@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use halfbyte::ir::generate::{Addresses, Palette, Shape};
+use halfbyte::ir::generate::{Addresses, Meets, Palette, Shape};
 use halfbyte::ir::witness::Random;
 use halfbyte::ir::{Attr, InstData, IntCC, Kernel, Op};
 use halfbyte::launch::{Engine, evaluate_within, execute};
@@ -46,7 +46,13 @@ fn is_found(target: Target, fault: Fault, wanted: impl Fn(&Kernel) -> bool) {
     if target == halfbyte::VP1 {
         palette = palette.with_addresses(Addresses::Affine);
     }
-    let shape = Shape { ops: 160, depth: 2, live: if target == halfbyte::VP1 { 0 } else { 8 }, traps: false };
+    let shape = Shape {
+        ops: 160,
+        depth: 2,
+        live: if target == halfbyte::VP1 { 0 } else { 8 },
+        traps: false,
+        meets: Meets::Never,
+    };
     let mut draw = |seed| {
         let random = &mut Random(seed);
         let kernel = palette.kernel("random", &shape, random);
@@ -133,7 +139,7 @@ fn any_answers_will_do() {
     let targets = Targets::new();
     let mut mix = Mix::new(&targets);
     for number in 0..40 {
-        let (text, mut random) = mix.draw(3, number);
+        let (text, mut random) = mix.draw(3, number, None);
         let kernel = &Module::parse(&text).unwrap().ir().kernels[0].clone();
         let launch = launches(kernel, &mut random).remove(0);
         let case = Case::new(kernel, launch).unwrap();

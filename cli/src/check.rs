@@ -404,6 +404,9 @@ fn summary(outcome: &Outcome) -> String {
     if !approximate.is_empty() {
         parts.push(format!("approximate on a GPU: {}", approximate.join(", ")));
     }
+    for launch in &outcome.order_dependent {
+        parts.push(format!("depends on the order of atomic operations, and is not compared: {launch}"));
+    }
     parts.join("; ")
 }
 

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use halfbyte::Target;
 use halfbyte::abi::Form;
 use halfbyte::abi::Limits;
+use halfbyte::ir::generate::Meets;
 use halfbyte::launch::Engine;
 use halfbyte_testkit::campaign::{Difference, Mix, Plan, Summary, Targets, run};
 use halfbyte_testkit::prove::Shard;
@@ -60,6 +61,12 @@ pub(super) struct Random {
     /// Print the kernels, and do not run them
     #[arg(long)]
     print: bool,
+    /// Draw only kernels whose items meet; one in eight does else
+    #[arg(long, conflicts_with = "words")]
+    meets: bool,
+    /// Draw kernels that race, and ask whether the evaluator finds it in each launch; they are not run otherwise
+    #[arg(long, conflicts_with_all = ["words", "meets", "target", "engine"])]
+    races: bool,
     /// Run random machine code of HALU and VP1 instead of kernels
     ///
     /// The interpreter is compared with native code, on one thread and on several.
@@ -74,9 +81,20 @@ Examples:
   halfbyte random --count 10000 --seed 7
   halfbyte random --seed 7 --first 1234 --count 1
   halfbyte random --words --target vp1
+  halfbyte random --meets --target ptx --count 500
+  halfbyte random --races --count 500
   halfbyte random --print --count 3";
 
 impl Random {
+    /// Whether items meet, where the call says.
+    fn kinds(&self) -> Option<Meets> {
+        match (self.races, self.meets) {
+            (true, _) => Some(Meets::Racing),
+            (false, true) => Some(Meets::Ordered),
+            (false, false) => None,
+        }
+    }
+
     pub(super) fn run(self) -> Done {
         if self.words {
             return self.run_words();
@@ -86,7 +104,9 @@ impl Random {
             let targets = Targets::new();
             let mut mix = Mix::new(&targets);
             let numbers = kernels.skip(self.shard.index() - 1).step_by(self.shard.count());
-            return numbers.map(|number| mix.draw(self.seed, number).0).try_for_each(|text| print(text.as_bytes()));
+            return numbers
+                .map(|number| mix.draw(self.seed, number, self.kinds()).0)
+                .try_for_each(|text| print(text.as_bytes()));
         }
         let plan = Plan {
             seed: self.seed,
@@ -99,6 +119,7 @@ impl Random {
             },
             threads: self.threads(),
             enough: ENOUGH,
+            meets: self.kinds(),
             limits: self.limits.limits(Limits::generous()),
             cancel: interrupt::token(),
         };

@@ -16,7 +16,10 @@ use halfbyte::import_ptx::{self, Host, MAX_ITEMS, ir_name, is_ptx};
 use halfbyte::ir::diag::Lines;
 use halfbyte::ir::eval::Fault;
 use halfbyte::ir::{Diagnostic, Span};
-use halfbyte::launch::{Engine, Evaluation, How, Print, evaluate, execute, fault_diagnostic, given, launch_diagnostic};
+use halfbyte::launch::{
+    Engine, Evaluation, How, Print, evaluate, execute, fault_diagnostic, given, launch_diagnostic, may_depend_on_order,
+    order_dependence,
+};
 use halfbyte::pipeline::{self, Options};
 use halfbyte::report::Report;
 use halfbyte::runtime::{Kernel, LaunchError, Stats, Translation};
@@ -400,11 +403,21 @@ impl Run {
         }
         let failed = match ready {
             Ready::Ir(kernel) => {
+                let before = may_depend_on_order(kernel).then(|| args.clone());
                 let evaluated = match self.trace {
                     Some(item) => evaluate_traced(kernel, text, item, how, args, &sign),
                     None => evaluate(kernel, how, args).map(drop),
                 };
-                evaluated.err().map(|fault| of_fault(kernel, &fault))
+                let dependence = match (&evaluated, before) {
+                    (Ok(()), Some(before)) => order_dependence(kernel, how, &before, args),
+                    _ => Ok(None),
+                };
+                if let Ok(Some(found)) = &dependence {
+                    let name = params.get(found.param).map_or("", |param| param.name.as_str());
+                    let message = "the result depends on the order of atomic operations";
+                    say(&format!("warning: {message}: `{name}`: {found}"));
+                }
+                evaluated.and(dependence.map(drop)).err().map(|fault| of_fault(kernel, &fault))
             }
             Ready::Words(kernel, engine) => {
                 match self.execute(kernel, *engine, (shape, items), (args, aliases), within) {

@@ -2,13 +2,13 @@
 
 use std::sync::atomic::AtomicU32;
 
-use halfbyte_abi::meet::Place;
+use halfbyte_abi::meet::{Place, Schedule};
 use halfbyte_abi::{
     Alias, DEFAULT_BUDGET, Exceeded, Limits, Param, ParamKind, Shape, Watchdog, buffer_base, buffer_near,
 };
 use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::eval::{self, Fault, Prepared, Race, Writers};
-use halfbyte_ir::{AttrKind, Op, Space, Span};
+use halfbyte_ir::{AttrKind, Effect, Op, Space, Span};
 use halfbyte_isa::object::Loc;
 pub use halfbyte_runtime::Engine;
 pub use halfbyte_runtime::ptx::Print;
@@ -62,11 +62,14 @@ pub struct Evaluation<'a> {
     pub watchdog: Option<&'a Watchdog>,
     /// The arguments that lie in the buffers of others.
     pub aliases: &'a [Alias],
+    /// In which order items that meet have their turns.
+    pub schedule: Schedule,
 }
 
 impl<S: Into<Shape>> From<S> for Evaluation<'_> {
     fn from(shape: S) -> Self {
-        Evaluation { shape: shape.into(), budget: eval::DEFAULT_BUDGET, watchdog: None, aliases: &[] }
+        let (shape, budget) = (shape.into(), eval::DEFAULT_BUDGET);
+        Evaluation { shape, budget, watchdog: None, aliases: &[], schedule: Schedule::Ascending }
     }
 }
 
@@ -80,6 +83,66 @@ pub fn evaluate<'a>(
     args: &mut [Vec<u8>],
 ) -> Result<Writers, Fault> {
     evaluate_observed(kernel, how, args, &mut ())
+}
+
+/// A byte of a result that depends on the order in which items have their turns.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OrderDependence {
+    /// The parameter whose buffer it is in, by number.
+    pub param: usize,
+    /// The byte in it, the first such.
+    pub byte: usize,
+    /// What it is in ascending order, and in another one.
+    pub values: [u8; 2],
+    /// That one.
+    pub schedule: Schedule,
+}
+
+impl std::fmt::Display for OrderDependence {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [first, other] = self.values;
+        let order = match self.schedule {
+            Schedule::Descending => "descending",
+            _ => "another",
+        };
+        write!(
+            f,
+            "byte {} is {first:#04x} where items run in ascending order and {other:#04x} in {order} order",
+            self.byte
+        )
+    }
+}
+
+/// Whether a kernel has what lets its result depend on the order of its items though none of them race.
+pub fn may_depend_on_order(kernel: &halfbyte_ir::Kernel) -> bool {
+    let insts = kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)).flat_map(|block| &block.insts);
+    insts.filter_map(|&inst| kernel.insts.get(inst)).any(|inst| inst.op.row().effect == Effect::Atomic)
+}
+
+/// Whether the result of a launch, which `after` is where items run in ascending order, depends on that order: then no engine need
+/// give it. It does only where items change memory by atomic operations. Three orders are tried: that they agree proves nothing.
+///
+/// # Errors
+/// A trap in another order, or a limit that was met.
+pub fn order_dependence(
+    kernel: &halfbyte_ir::Kernel,
+    how: Evaluation<'_>,
+    before: &[Vec<u8>],
+    after: &[Vec<u8>],
+) -> Result<Option<OrderDependence>, Fault> {
+    if !may_depend_on_order(kernel) {
+        return Ok(None);
+    }
+    for schedule in Schedule::ALL.into_iter().filter(|&schedule| schedule != how.schedule) {
+        let mut found = before.to_vec();
+        evaluate(kernel, Evaluation { schedule, ..how }, &mut found)?;
+        for (param, (after, found)) in after.iter().zip(&found).enumerate() {
+            if let Some((byte, (&first, &other))) = after.iter().zip(found).enumerate().find(|(_, (a, b))| a != b) {
+                return Ok(Some(OrderDependence { param, byte, values: [first, other], schedule }));
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// Runs a kernel on the evaluator, with another number of backward branches that an item may take.
@@ -105,7 +168,7 @@ pub fn evaluate_observed<'a, O: eval::Observer>(
     args: &mut [Vec<u8>],
     observer: &mut O,
 ) -> Result<Writers, Fault> {
-    let Evaluation { shape, budget, watchdog, aliases } = how.into();
+    let Evaluation { shape, budget, watchdog, aliases, schedule } = how.into();
     if let Some(watchdog) = watchdog {
         let items = shape.items().map_err(eval::ArgError::from)?;
         let own = args.iter().enumerate().filter(|(number, _)| alias_of(aliases, *number).is_none());
@@ -128,7 +191,7 @@ pub fn evaluate_observed<'a, O: eval::Observer>(
             (ParamKind::Buffer { .. }, None) => eval::Arg::Buffer { base: buffer_base(number), bytes },
         })
         .collect();
-    let launch = eval::Launch { budget, intrinsics: Some(&MEANINGS), watchdog, ..eval::Launch::new(shape) };
+    let launch = eval::Launch { budget, intrinsics: Some(&MEANINGS), watchdog, schedule, ..eval::Launch::new(shape) };
     let done = Prepared::new(kernel).run_observed(&launch, &mut bound, observer);
     drop(bound);
     show_aliases(params.iter().map(|param| param.kind), aliases, args);

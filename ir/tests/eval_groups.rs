@@ -322,3 +322,23 @@ fn accesses_that_nothing_orders_race() {
         trap(&around("", "store %l, %y[0]; barrier; %far = const.i32 1000; store %l, %y[%far]; ret"), (1, 2));
     assert!(item == 0 && matches!(kind, TrapKind::OutOfBounds { .. }));
 }
+
+/// What is stored before a fence that releases is known behind one that acquires, where a value has gone from the one to the other.
+#[test]
+fn fences_order_what_is_stored() {
+    let passed = |first: &str, second: &str| {
+        let body = format!(
+            "atomic_store.group %zero, %flag[0]; barrier; br_if %first, ^give, ^wait | give: store %two, %v[0]; {first}; \
+             atomic_store.group %one, %flag[0]; ret | wait: %f = atomic_load.group %flag[0]; %is = icmp.ne.i32 %f, %zero; \
+             br_if %is, ^go, ^wait | go: {second}; %r = load %v[0]; store %r, %y[0]; ret"
+        );
+        words(&around("shared %flag: i32[1]; shared %v: i32[1]", &body), (1, 2), &[0])
+    };
+    assert_eq!(passed("fence.release.group", "fence.acquire.group"), Ok(vec![2]));
+    assert_eq!(passed("fence.acq_rel.device", "fence.seq_cst.device"), Ok(vec![2]));
+    for (first, second) in
+        [("fence.acquire.group", "fence.acquire.group"), ("fence.release.group", "fence.release.group")]
+    {
+        assert!(matches!(passed(first, second), Err(Fault::Race(_))), "{first}, {second}");
+    }
+}

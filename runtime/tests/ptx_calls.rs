@@ -182,7 +182,10 @@ fn calls_are_as_they_are_declared() {
     assert_eq!(refused(&format!("{f} .func f (.reg .b32 k);"), ""), "`f` is not as it was declared before");
     assert_eq!(refused(&format!("{f} {f}"), ""), "`f` is already defined");
     assert_eq!(refused(".func g ();", "call g;"), "what another file defines (`g`) is not supported");
-    assert!(refused(".func g () { bar.sync 0; ret; }", "call g;").contains("a barrier (`bar`) is not supported"));
+    assert!(
+        refused(".func g () { setmaxnreg.inc.sync.aligned.u32 40; ret; }", "call g;")
+            .contains("an operation of the machine (`setmaxnreg`) is not supported")
+    );
 }
 
 #[test]

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use halfbyte::import_ptx::{Host, Options, is_ptx};
-use halfbyte::launch::{Engine, Evaluation, How, evaluate, execute, fault_diagnostic, given, launch_diagnostic};
+use halfbyte::launch::{
+    Engine, Evaluation, How, evaluate, execute, fault_diagnostic, given, launch_diagnostic, order_dependence,
+};
 use halfbyte::report::Report;
 use halfbyte::{Module, Sm, TARGETS, pipeline};
 use halfbyte_abi::{Exceeded, Param, Target, Watchdog};
@@ -35,6 +37,8 @@ pub struct Outcome {
     pub failures: Option<Report>,
     /// What came of each launch, on `ir` and on each target and engine, and of each refusal.
     pub results: Vec<CheckResult>,
+    /// Launches whose result depends on the order of atomic operations, each with the first byte that does. No target is asked for it.
+    pub order_dependent: Vec<String>,
     /// What came of each kernel, in the order of the text.
     pub kernels: Vec<CheckedKernel>,
     /// The text.
@@ -487,11 +491,24 @@ impl Checker<'_> {
                 return None;
             }
         };
+        let depends = match order_dependence(kernel, how, &bound.args, &results) {
+            Ok(found) => found,
+            Err(fault) => {
+                let failure = fault_diagnostic(&fault, kernel, &line.shape, line.span);
+                self.failures.push(failure.note(Some(line.span), "in this launch, where items run in another order"));
+                return None;
+            }
+        };
         let launch = Reference { line, kernel: number, params, bound, near, results, writers };
         for (param, bytes) in &launch.bound.results {
             let Some(found) = launch.results.get(*param) else { continue };
             let near = launch.near(*param);
             self.compare(&launch, (*param, near), ("the run line", bytes), ("ir", found));
+        }
+        if let Some(found) = depends {
+            let name = launch.params.get(found.param).map_or("", |param| param.name.as_str());
+            self.outcome.order_dependent.push(format!("@{}, `{name}`: {found}", launch.line.kernel.0));
+            return None;
         }
         Some(launch)
     }

@@ -9,7 +9,7 @@ use halfbyte::{CompileError, Module, TARGETS};
 use halfbyte_abi::{Alias, Exceeded, Shape, Target, Watchdog};
 use halfbyte_ir::diag::Lines;
 use halfbyte_ir::eval::{DEFAULT_BUDGET, Fault, Writers};
-use halfbyte_ir::{Kernel, eval};
+use halfbyte_ir::{Kernel, Space, eval};
 use halfbyte_isa::stream::Stream;
 use halfbyte_runtime::{LaunchError, Program, Stats, Trap, TrapKind};
 
@@ -42,7 +42,7 @@ pub struct Launch {
 impl Launch {
     /// How the evaluator makes it.
     fn evaluation<'a>(&'a self, budget: u32, watchdog: Option<&'a Watchdog>) -> Evaluation<'a> {
-        Evaluation { shape: self.shape, budget, watchdog, aliases: &self.aliases }
+        Evaluation { budget, watchdog, aliases: &self.aliases, ..Evaluation::from(self.shape) }
     }
 }
 
@@ -153,6 +153,32 @@ impl Trial<'_> {
             true => self.run(&module, &launches),
             false => Err(Failure::malformed("it does not print as it reads")),
         }
+    }
+
+    /// Asks whether the evaluator finds that a kernel races in each launch whose groups have two items.
+    ///
+    /// # Errors
+    /// It does not.
+    pub fn must_race(&self, text: &str, launches: impl FnOnce(&Kernel) -> Vec<Launch>) -> Result<Tally, Failure> {
+        let module = Module::parse(text).map_err(|report| Failure::malformed(report.to_string()))?;
+        let Some(kernel) = module.ir().kernels.first() else { return Ok(Tally::default()) };
+        let mut tally = Tally { accepted: vec![false; self.ways.len()], ..Tally::default() };
+        for launch in launches(kernel) {
+            let size: u32 = launch.shape.block.into_iter().product();
+            let is_alone = size < 2 || launch.shape.items() == Ok(0);
+            match evaluate(kernel, launch.evaluation(self.budget, self.watchdog), &mut launch.args.clone()) {
+                Err(Fault::Exceeded(exceeded)) => return Err(Failure::exceeded(exceeded)),
+                // A trap comes before a race.
+                Err(Fault::Trap(_)) => tally.traps = true,
+                Err(Fault::Race(_)) if !is_alone => {}
+                Ok(_) if is_alone => {}
+                found => {
+                    let found = found.map_or_else(|fault| fault.to_string(), |_| "no race".to_owned());
+                    return Err(Failure::malformed(format!("on ir: {found} in {}", launch.shape)).in_launch(&launch));
+                }
+            }
+        }
+        Ok(tally)
     }
 
     /// Tries the only kernel of a module on these launches.
@@ -372,18 +398,19 @@ impl Reference<'_> {
             (true, true) => return expected.item == found.item,
             _ => {}
         }
-        // What the kernel declares has addresses of its own in words.
-        let in_space = |address: u64| {
-            let space = eval::space_of(self.kernel, expected.inst, address);
-            address.wrapping_sub(space.map_or(0, halfbyte_ir::Space::base))
-        };
+        // What the kernel declares has addresses of its own in words; where an item's arrays begin is the machine's own affair.
+        let is_there =
+            |address: u64, at: u64, part: u64, bytes: u64| match eval::space_of(self.kernel, expected.inst, address) {
+                Some(Space::Scratch) => true,
+                space => at.wrapping_sub(address.wrapping_sub(space.map_or(0, Space::base))) + part <= bytes,
+            };
         let same_kind = match (&expected.kind, &found.kind) {
             (
                 &eval::TrapKind::OutOfBounds { address, bytes },
                 &TrapKind::OutOfBounds { address: at, bytes: part, .. },
-            ) => at.wrapping_sub(in_space(address)) + u64::from(part) <= u64::from(bytes),
-            (eval::TrapKind::Misaligned { address, .. }, TrapKind::Misaligned { address: at, .. }) => {
-                in_space(*address) == *at
+            ) => is_there(address, at, part.into(), bytes.into()),
+            (&eval::TrapKind::Misaligned { address, .. }, &TrapKind::Misaligned { address: at, .. }) => {
+                is_there(address, at, 0, 0)
             }
             (eval::TrapKind::Meets(why), TrapKind::Meets(found)) => why == found,
             (eval::TrapKind::Deadlock, TrapKind::Deadlock) => true,

@@ -29,6 +29,9 @@ struct Arrivals {
     no: u32,
 }
 
+/// What a lane asks for: the lanes, what for, and the instruction; none of one that asks for nothing.
+type Asked = Option<(u32, Exchange<u32, bool>, u32)>;
+
 /// The items of a group, by their numbers in it, as far as they meet.
 pub struct Group {
     states: Vec<State>,
@@ -272,7 +275,7 @@ impl Group {
         races: &mut Option<&mut Races>,
         resume: &mut dyn FnMut(u32, [u64; 2]),
     ) -> Result<bool, Misfit> {
-        let mut waiting: [Option<(u32, Exchange<u32, bool>, u32)>; SUBGROUP as usize] = [None; SUBGROUP as usize];
+        let mut waiting: [Asked; SUBGROUP as usize] = [None; SUBGROUP as usize];
         let mut alive = 0u32;
         let mut are_any = false;
         for (item, state) in self.alive(first) {
@@ -293,7 +296,7 @@ impl Group {
                 return refuse(Meets::NotInMask { lane, mask });
             }
             let is_active = exchange == Exchange::Active;
-            let takes_part = |slot: &Option<(u32, Exchange<u32, bool>, u32)>| {
+            let takes_part = |slot: &Asked| {
                 slot.is_some_and(|(other, of, at)| {
                     other == mask && is_alike(of, exchange) && (at == place || !is_active)
                 })

@@ -8,10 +8,12 @@ mod exchange;
 mod group;
 mod order;
 mod races;
+mod schedule;
 mod shadow;
 
 pub use group::{Group, Meets, Misfit};
 pub use races::{Place, Race, Races, Side, Touch};
+pub use schedule::Schedule;
 
 /// Items of a subgroup, which is a warp.
 pub const SUBGROUP: u32 = 32;

@@ -94,14 +94,18 @@ impl Clock {
         all
     }
 
-    pub fn fence(&mut self, group: u32, local: u32, scope: Scope) {
-        for (release, of_read) in std::mem::take(&mut self.read) {
-            if release.reaches(group, scope.min(of_read)) {
-                self.known.join(&release.known);
+    pub fn fence(&mut self, group: u32, local: u32, ordering: Ordering, scope: Scope) {
+        if ordering.acquires() {
+            for (release, of_read) in std::mem::take(&mut self.read) {
+                if release.reaches(group, scope.min(of_read)) {
+                    self.known.join(&release.known);
+                }
             }
         }
-        self.fenced = Some((self.all(group, local), scope));
-        self.now += 1;
+        if ordering.releases() {
+            self.fenced = Some((self.all(group, local), scope));
+            self.now += 1;
+        }
     }
 
     /// Reads what was released.

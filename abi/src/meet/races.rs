@@ -174,9 +174,14 @@ impl Races {
 
     /// An item has come to a fence.
     pub fn fence(&mut self, item: u32, scope: Scope) {
+        self.fence_of(item, Ordering::AcquireRelease, scope);
+    }
+
+    /// An item has come to a fence that acquires alone, or releases alone, or both.
+    pub fn fence_of(&mut self, item: u32, ordering: Ordering, scope: Scope) {
         let (group, local) = (self.group, self.local(item));
         if let Some(clock) = self.clocks.get_mut(local as usize) {
-            clock.fence(group, local, scope);
+            clock.fence(group, local, ordering, scope);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use halfbyte_abi::meet::{Meets, Place};
+use halfbyte_abi::meet::{Meets, Place, Schedule};
 use halfbyte_abi::{Exceeded, Shape, ShapeError, Type, Watchdog};
 use thiserror::Error;
 
@@ -24,12 +24,20 @@ pub struct Launch<'a> {
     pub intrinsics: Option<&'a dyn Intrinsics>,
     /// What ends the launch early: limits that are met, or someone who cancels it.
     pub watchdog: Option<&'a Watchdog>,
+    /// In which order items that meet have their turns, and their groups run.
+    pub schedule: Schedule,
 }
 
 impl Launch<'_> {
     /// So many items, or a shape, with the default budget and without intrinsics.
     pub fn new(shape: impl Into<Shape>) -> Self {
-        Launch { shape: shape.into(), budget: DEFAULT_BUDGET, intrinsics: None, watchdog: None }
+        Launch {
+            shape: shape.into(),
+            budget: DEFAULT_BUDGET,
+            intrinsics: None,
+            watchdog: None,
+            schedule: Schedule::Ascending,
+        }
     }
 }
 

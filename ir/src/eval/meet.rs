@@ -12,7 +12,7 @@ use crate::eval::ops::Operand;
 use crate::eval::own::How;
 use crate::kernel::{Attr, Inst};
 use crate::op::{Effect, Op};
-use crate::order::{AtomicAttr, MemOrder, Scope};
+use crate::order::{AtomicAttr, FenceAttr, MemOrder, Scope};
 
 /// What others may do at an op.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -146,9 +146,9 @@ impl<O: Observer> Machine<'_, O> {
     }
 
     /// Takes note of a fence.
-    pub(super) fn fence(&mut self, item: u32, of: Scope) {
+    pub(super) fn fence(&mut self, item: u32, fence: FenceAttr) {
         if let Some(races) = &mut self.memory.own.races {
-            races.fence(item, scope(of));
+            races.fence_of(item, ordering(fence.order), scope(fence.scope));
         }
     }
 
@@ -217,14 +217,13 @@ impl<O: Observer> Machine<'_, O> {
 
     fn run_slots(&mut self, first: u32, slots: &mut [Slot]) -> Result<(), Fault> {
         let mut group = Group::new(slots.len() as u32);
+        let mut round = 0;
         let mut idle = Idle::default();
         loop {
             let (mut ran, mut only_yields) = (false, true);
             self.memory.own.is_changed = false;
-            for (number, slot) in (0..).zip(slots.iter_mut()) {
-                if !group.runs(number) {
-                    continue;
-                }
+            for number in self.launch.schedule.turns(slots.len() as u32, round) {
+                let Some(slot) = slots.get_mut(number as usize).filter(|_| group.runs(number)) else { continue };
                 ran = true;
                 self.swap(slot);
                 let stop = self.run(first + number, &mut slot.position);
@@ -236,6 +235,7 @@ impl<O: Observer> Machine<'_, O> {
                 }
                 only_yields = false;
             }
+            round += 1;
             // The machine of the group knows nothing of frames, and this one of nothing else that is given.
             let mut races = self.memory.own.races.take();
             let met = group.meet(races.as_mut(), &mut |number, given| {

@@ -284,7 +284,10 @@ impl<'k> Prepared<'k> {
         machine.spend()?;
         let in_group = self.kernel.packing.as_ref().map_or(1, |packing| packing.items.max(1));
         match self.meets {
-            true => (0..items / size).try_for_each(|group| machine.run_group(group, size))?,
+            true => {
+                let groups = launch.schedule.turns(items / size, 0);
+                groups.into_iter().try_for_each(|group| machine.run_group(group, size))?;
+            }
             false => (0..items.div_ceil(in_group)).try_for_each(|group| machine.group(group))?,
         }
         machine.spend()?;
@@ -339,7 +342,7 @@ impl<'k> Prepared<'k> {
 /// A launch under way.
 pub(super) struct Machine<'a, O> {
     pub(super) code: &'a Prepared<'a>,
-    launch: &'a Launch<'a>,
+    pub(super) launch: &'a Launch<'a>,
     items: u32,
     pub(super) memory: Memory<'a>,
     /// Of a packed kernel, whose loads and stores then reach these.
@@ -513,7 +516,7 @@ impl<O: Observer> Machine<'_, O> {
                 }
             }
             (Op::Fence, Attr::Fence(fence)) => {
-                self.fence(item, fence.scope);
+                self.fence(item, fence);
                 return Ok(());
             }
             (Op::Intrinsic, _) => match self.intrinsics.get(&step.inst) {

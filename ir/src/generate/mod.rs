@@ -7,11 +7,15 @@
 //!
 //! Some parameters lie in the buffers of others ([`aliases`]), by which an item owns the same bytes.
 //!
+//! Items may meet ([`Meets`]): by barriers, exchanges and memory that they share, where all of a group come and in an order of which
+//! nothing depends.
+//!
 //! Every item owns some bytes, at most [`ROW`], of each buffer that is written, and only a kernel whose [`Shape`] asks for
 //! them has traps. Constants and data come from edge values as often as not.
 
 mod arguments;
 mod control;
+mod meet;
 mod memory;
 mod palette;
 mod values;
@@ -24,6 +28,7 @@ use crate::witness::Random;
 use crate::{Block, Elem, Kernel, Op, Type, Value};
 
 pub use arguments::{ROW, aliases, arguments, elements};
+pub use meet::MOST_OF_GROUP;
 pub use palette::{Addresses, Draw, Drawn, Palette};
 
 use control::Around;
@@ -41,13 +46,27 @@ pub struct Shape {
     pub live: usize,
     /// Whether items may trap: by accesses out of bounds, misaligned or to what is read only, and by loops without end.
     pub traps: bool,
+    /// Whether items meet.
+    pub meets: Meets,
+}
+
+/// Whether items of drawn kernels meet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Meets {
+    /// They do not.
+    #[default]
+    Never,
+    /// They do: groups have at most [`MOST_OF_GROUP`] items, none of them traps, and nothing depends on their order.
+    Ordered,
+    /// Likewise, and where a group has two items two of their accesses race.
+    Racing,
 }
 
 impl Shape {
     /// One of several kinds: straight, branchy, or with more alive than registers can hold; mostly small, and without traps.
     pub fn random(random: &mut Random) -> Shape {
         let ops = 4 + if random.below(8) == 0 { random.below(50) } else { random.below(16) };
-        let shape = Shape { ops, depth: 0, live: 0, traps: false };
+        let shape = Shape { ops, depth: 0, live: 0, traps: false, meets: Meets::Never };
         match random.below(32) {
             0..=7 => shape,
             8..=30 => Shape { depth: 1 + random.below(3), live: random.below(8), ..shape },
@@ -88,6 +107,9 @@ struct Generator<'g, 't> {
     item: Option<Value>,
     blocks: usize,
     traps: bool,
+    meets: Meets,
+    /// Memory that the kernel declares.
+    arrays: Vec<meet::Array>,
 }
 
 impl<'g, 't> Generator<'g, 't> {
@@ -108,6 +130,8 @@ impl<'g, 't> Generator<'g, 't> {
             item: None,
             blocks: 0,
             traps: shape.traps,
+            meets: shape.meets,
+            arrays: Vec::new(),
         }
     }
 
@@ -120,6 +144,9 @@ impl<'g, 't> Generator<'g, 't> {
             self.op();
         }
         self.region(shape.ops, shape.depth);
+        if shape.meets == Meets::Racing {
+            self.race();
+        }
         self.observe(shape.live > 0);
         self.builder.ret();
         self.builder.finish()

@@ -4,7 +4,7 @@
 //! A parameter that only feeds itself around a loop is unused as well. Loads stay, for they may trap.
 
 use cranelift_entity::EntityRef;
-use halfbyte_ir::{Attr, Block, Flow, Kernel, Value, ValueDef, ValueList};
+use halfbyte_ir::{Attr, Block, Flow, Kernel, Op, Type, Value, ValueDef, ValueList};
 
 use crate::pass::{BuiltIn, Context, Order};
 use crate::trace::{How, Tell};
@@ -30,6 +30,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     kernel.layout.retain(|&block| flow.is_reachable(block));
     let mut changed = kernel.layout.len() != blocks;
     let used = Used::find(kernel, &flow);
+    let orders_nothing = !context.legality.is_native(Op::Fence, Type::I32) && is_alone(kernel);
     if !changed {
         context.keep_flow(flow);
     }
@@ -40,6 +41,12 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
         insts.retain(|&inst| {
             let is_used =
                 !kernel.insts[inst].op.is_pure() || kernel.result(inst).is_some_and(|result| used.contains(result));
+            if kernel.insts[inst].op == Op::Fence && orders_nothing {
+                let before = context.trace.before(kernel, inst);
+                let how = How::Told("removed, for no other item is meant to see what it orders");
+                context.trace.replaced(before, how, kernel, &[], None);
+                return false;
+            }
             if !is_used {
                 let before = context.trace.before(kernel, inst);
                 context.trace.replaced(before, How::Told("removed, for nothing uses it"), kernel, &[], None);
@@ -50,6 +57,12 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
         kernel.blocks[block].insts = insts;
     }
     changed | keep_parameters(kernel, &|param| used.contains(param))
+}
+
+/// Whether no op but fences lets an item know of others.
+fn is_alone(kernel: &Kernel) -> bool {
+    let mut insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts);
+    !insts.any(|&inst| kernel.insts[inst].op.orders_memory() && kernel.insts[inst].op != Op::Fence)
 }
 
 /// Takes the other block parameters from a kernel, and the arguments for them from its branches; whether there were any.

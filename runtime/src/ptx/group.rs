@@ -124,7 +124,12 @@ fn dead(group: &Group, first: u32, slots: &[Slot<'_>]) -> (u32, Halt) {
     match (spins, group.stuck()) {
         (Some(spins), Some(misfit)) if misfit.item < spins => misfit_of(misfit, first, slots),
         (None, Some(misfit)) => misfit_of(misfit, first, slots),
-        (spins, _) => fault(spins.unwrap_or(0), first, slots, TrapKind::Deadlock),
+        (spins, _) => {
+            let number = spins.unwrap_or(0);
+            // It has asked by the instruction before the one that it stands at.
+            let address = slots.get(number as usize).map_or(0, |slot| slot.thread.address().saturating_sub(1));
+            (first + number, Halt::Fault(Fault { address, kind: TrapKind::Deadlock }))
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use halfbyte_ir::{Kernel, Type};
 use crate::draw;
 use halfbyte::Module;
 use halfbyte::pipeline::{Compiler, Options};
-use halfbyte_ir::generate::{Addresses, Palette, Shape};
+use halfbyte_ir::generate::{Addresses, Meets, Palette, Shape};
 
 /// The types of kernels for a machine whose vectors are of bytes: the more often one stands here, the more there is of it.
 const BYTES: [Type; 17] = [
@@ -86,12 +86,20 @@ impl<'t> Mix<'t> {
         }
     }
 
-    /// The kernel of a number, as text, and what the arguments of its launches are drawn from.
-    pub fn draw(&mut self, seed: u64, number: u64) -> (String, Random) {
+    /// The kernel of a number, as text, and what the arguments of its launches are drawn from. Items of one in eight meet, where nothing
+    /// else is said.
+    pub fn draw(&mut self, seed: u64, number: u64, meets: Option<Meets>) -> (String, Random) {
         let start = Random(Random(seed).bits() ^ number).bits();
         let mut random = Random(start);
         let mut shape = Shape { traps: random.below(6) == 0, ..Shape::random(&mut random) };
-        let palette = match random.below(20) {
+        let choice = random.below(20);
+        let often = if random.below(8) == 0 { Meets::Ordered } else { Meets::Never };
+        shape.meets = meets.unwrap_or(often);
+        // A trap comes before what others do, and so would depend on how far they are.
+        shape.traps &= shape.meets == Meets::Never;
+        let palette = match choice {
+            0..=9 if shape.meets != Meets::Never => &mut self.halu,
+            _ if shape.meets != Meets::Never => &mut self.ptx,
             0..=10 => &mut self.both,
             11..=15 => &mut self.halu,
             16..=18 => &mut self.ptx,

@@ -15,6 +15,7 @@ use std::time::Duration;
 use halfbyte::launch::Engine;
 use halfbyte::pipeline::Options;
 use halfbyte_abi::{CancelToken, Limits, Target};
+use halfbyte_ir::generate::Meets;
 pub use launches::launches;
 pub use mix::{Mix, Targets};
 
@@ -45,6 +46,8 @@ pub struct Plan {
     pub threads: NonZero<usize>,
     /// Differences after which no more kernels are begun.
     pub enough: usize,
+    /// Whether items meet: of all kernels, or of some where nothing is said. Of kernels that race it is asked whether the evaluator says so.
+    pub meets: Option<Meets>,
     /// The limits of each kernel's trial.
     pub limits: Limits,
     /// What ends the campaign early.
@@ -122,11 +125,14 @@ type Outcome = Result<Result<Tally, Box<Difference>>, Exceeded>;
 /// Runs the kernel of a number.
 fn one(plan: &Plan, mix: &mut Mix<'_>, number: u64) -> Outcome {
     let ways: Vec<Options> = plan.targets.iter().map(|&target| Options::new(target)).collect();
-    let (text, mut random) = mix.draw(plan.seed, number);
+    let (text, mut random) = mix.draw(plan.seed, number, plan.meets);
     let patience = Patience::each(plan.limits.clone(), plan.cancel.clone());
     let watchdog = &patience.watchdog();
     let trial = Trial { ways: &ways, engines: &plan.engines, budget: BUDGET, watchdog: Some(watchdog) };
-    let outcome = trial.run_printed(&text, |kernel| launches(kernel, &mut random));
+    let outcome = match plan.meets {
+        Some(Meets::Racing) => trial.must_race(&text, |kernel| launches(kernel, &mut random)),
+        _ => trial.run_printed(&text, |kernel| launches(kernel, &mut random)),
+    };
     if let Err(Failure { kind: Kind::Exceeded, .. }) = outcome {
         return Err(Exceeded);
     }
@@ -186,6 +192,7 @@ mod tests {
             engines: vec![Engine::Interp],
             threads: NonZero::new(threads).unwrap(),
             enough: 1,
+            meets: None,
             limits: Limits::NONE,
             cancel: CancelToken::default(),
         }
