@@ -25,6 +25,7 @@ const TARGETS: &[(&str, &[&str])] = &[
             "halu/float",
             "threads/lanes",
             "threads/memory",
+            "threads/meet",
         ],
     ),
     (
@@ -42,7 +43,7 @@ const TARGETS: &[(&str, &[&str])] = &[
             "ptx/float",
             "threads/lanes",
             "threads/memory",
-            "ptx/meet",
+            "threads/meet",
         ],
     ),
     (

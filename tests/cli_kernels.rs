@@ -276,3 +276,12 @@ fn a_closed_pipe_is_no_error() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
 }
+
+/// Without passes constants come to selection as they are.
+#[test]
+fn a_constant_is_converted_where_nothing_has_folded_it() {
+    let text = "kernel @k(%y: out f64) {\n^entry:\n  %i = item_id\n  %c = const.f32 -3.5e22\n  %d = fcvt.f64 %c\n  \
+                store %d, %y[%i]\n  ret\n}\n";
+    let called = halfbyte_on(&["compile", "-", "--target", "ptx", "--passes", "", "--emit", "asm"], text.as_bytes());
+    assert!(called.output().contains("cvt.f64.f32"), "{}", called.out);
+}

@@ -215,10 +215,12 @@ fn launches_whose_items_meet_come_as_expected() {
     for (name, launches, imported) in files {
         let file = folder.join(format!("groups-{name}.jsonl.gz")).display().to_string();
         let finds_none = |all: usize| if name == "errors" { 34 } else { all };
-        let ways: [(&[&str], usize, usize); 4] = [
+        let ways: [(&[&str], usize, usize); 6] = [
             (&["ptx", "--races"], launches, launches),
             (&["ptx"], launches, finds_none(launches)),
             (&["ir"], imported, imported),
+            (&["halu"], imported, finds_none(imported)),
+            (&["halu", "--engine", "jit"], imported, finds_none(imported)),
             (&["recompiled"], imported, finds_none(imported)),
         ];
         for (via, read, equal) in ways {

@@ -55,7 +55,16 @@ pub fn vp1_object(params: Vec<Param>, text: &str, group_branch: Option<u32>) -> 
 fn object(target: Target, params: Vec<Param>, words: Words, tiles: Option<Tiles>) -> Result<Vec<u8>, String> {
     let signature = Signature::new("k", params).map_err(|error| error.to_string())?;
     let code = Code {
-        info: KernelInfo { signature, local_bytes: 0, registers: 16, tiles, max_items: u32::MAX, along_x: true },
+        info: KernelInfo {
+            signature,
+            local_bytes: 0,
+            registers: 16,
+            tiles,
+            max_items: u32::MAX,
+            shared_bytes: None,
+            scratch_bytes: 0,
+            along_x: true,
+        },
         locs: vec![Loc::default(); words.len()],
         parts: Vec::new(),
         words,

@@ -479,7 +479,11 @@ impl Run {
             Err(error) => within.set_launch_error(error),
         }
         if let (true, Ok(stats)) = (self.stats && !self.json, &result) {
-            say(&statistics(engine, stats, time, kernel.translation()));
+            let mut text = statistics(engine, stats, time, kernel.translation());
+            if matches!(engine, Engine::Jit { .. }) && kernel.is_interpreted() {
+                text += "; the interpreter ran it, for its items meet or it declares memory";
+            }
+            say(&text);
         }
         result.map(|_| ())
     }

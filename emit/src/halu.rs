@@ -7,7 +7,7 @@ use halfbyte_isa::halu::Opcode;
 use halfbyte_isa::object::{KernelInfo, Part};
 use halfbyte_isel::mach::{MachBlock, MachFunc, MachInst};
 use halfbyte_isel::vcode::{BlockIndex, Machine};
-use halfbyte_isel::{AllocatedCode, Halu};
+use halfbyte_isel::{AllocatedCode, Halu, HaluExtra};
 
 use crate::emitter::{Code, Emitter, own};
 use crate::error::LayoutError;
@@ -19,8 +19,12 @@ impl Emitter for Halu {
     }
 
     fn write_head(&self, out: &mut String, code: &Code) -> fmt::Result {
-        let KernelInfo { registers, local_bytes, signature, .. } = &code.info;
-        writeln!(out, ", {registers} registers, {local_bytes} bytes of local memory")?;
+        let KernelInfo { registers, local_bytes, shared_bytes, signature, .. } = &code.info;
+        write!(out, ", {registers} registers, {local_bytes} bytes of local memory")?;
+        if let Some(shared_bytes) = shared_bytes {
+            write!(out, ", {shared_bytes} of shared memory")?;
+        }
+        writeln!(out)?;
         for (param, offset) in signature.params().iter().zip(signature.offsets()) {
             writeln!(out, "// c[0x0][{offset:#x}] {}: {}", param.name, param.kind)?;
         }
@@ -29,8 +33,18 @@ impl Emitter for Halu {
 }
 
 fn layout(func: MachFunc<Halu>) -> Result<Code, LayoutError> {
-    let MachFunc { signature, blocks, local_bytes, registers, .. } = func;
-    let info = KernelInfo { signature, local_bytes, registers, tiles: None, max_items: u32::MAX, along_x: false };
+    let MachFunc { signature, blocks, local_bytes, registers, extra, .. } = func;
+    let HaluExtra { shared_bytes, scratch_bytes } = extra;
+    let info = KernelInfo {
+        signature,
+        local_bytes,
+        registers,
+        shared_bytes,
+        scratch_bytes,
+        tiles: None,
+        max_items: u32::MAX,
+        along_x: false,
+    };
     let kernel = || info.signature.name().to_owned();
     let split = |MachBlock { insts, parts }: MachBlock<Halu>| (insts, parts);
     let (mut blocks, parts): (Vec<_>, Vec<_>) = blocks.into_iter().map(split).unzip();

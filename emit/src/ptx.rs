@@ -97,6 +97,8 @@ fn layout(func: MachFunc<Ptx>) -> Result<Code, LayoutError> {
         local_bytes: 0,
         tiles: None,
         max_items: u32::try_from(max_items).unwrap_or(u32::MAX),
+        shared_bytes: None,
+        scratch_bytes: 0,
         along_x,
     };
     Ok(Code { info, words: ptx::Code { sm, kernel }.into(), locs, parts, stats: Vec::new() })

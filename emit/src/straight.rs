@@ -14,7 +14,16 @@ pub struct Straight;
 impl Emitter for Straight {
     fn layout(&self, func: Box<dyn AllocatedCode>) -> Result<Code, LayoutError> {
         let StraightCode { isa, signature, words, locs, registers } = own(func)?;
-        let info = KernelInfo { signature, local_bytes: 0, registers, tiles: None, max_items: u32::MAX, along_x: true };
+        let info = KernelInfo {
+            signature,
+            local_bytes: 0,
+            registers,
+            tiles: None,
+            max_items: u32::MAX,
+            shared_bytes: None,
+            scratch_bytes: 0,
+            along_x: true,
+        };
         Ok(Code { info, words: isa.code(words).into(), locs, parts: Vec::new(), stats: Vec::new() })
     }
 }

@@ -5,9 +5,9 @@ use halfbyte_emit::{Code, Emitter, LayoutError, listing, write_object};
 use halfbyte_isa::halu::fields::{R32, RD};
 use halfbyte_isa::halu::{Inst, Opcode};
 use halfbyte_isa::object::{E_MACHINE, Header, Loc, Part};
-use halfbyte_isel::Halu;
 use halfbyte_isel::mach::{MachBlock, MachFunc, MachInst};
 use halfbyte_isel::vcode::BlockIndex;
+use halfbyte_isel::{Halu, HaluExtra};
 
 /// A function from lines of assembly by block; `BRA` takes the number of a block.
 fn func(blocks: &[&[&str]]) -> MachFunc<Halu> {
@@ -35,7 +35,7 @@ fn func(blocks: &[&[&str]]) -> MachFunc<Halu> {
         local_bytes: 8,
         registers: 3,
         spills: 0,
-        extra: (),
+        extra: HaluExtra::default(),
     }
 }
 

@@ -65,6 +65,8 @@ fn code() -> Code {
             registers: 0,
             tiles: Some(Tiles { items: 4, group_branch: Some(4), image: (1..=18).collect(), streams }),
             max_items: u32::MAX,
+            shared_bytes: None,
+            scratch_bytes: 0,
             along_x: true,
         },
         words: halfbyte_isa::vp1::Code(words).into(),

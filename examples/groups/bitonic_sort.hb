@@ -47,5 +47,5 @@ kernel @sort(%x: inout i32) {
   store %r, %x[%i]
   ret
 }
-; run: ptx: @sort grid=1 block=8 x=[5, -1, 7, 3, 0, 9, -8, 2] -> x=[-8, -1, 0, 2, 3, 5, 7, 9]
-; run: ptx: @sort grid=2 block=256 x=random(512, 11)
+; run: halu, ptx: @sort grid=1 block=8 x=[5, -1, 7, 3, 0, 9, -8, 2] -> x=[-8, -1, 0, 2, 3, 5, 7, 9]
+; run: halu, ptx: @sort grid=2 block=256 x=random(512, 11)

@@ -62,5 +62,5 @@ kernel @block_sum(%x: in i32, %y: out i32) {
 ^end:
   ret
 }
-; run: ptx: @block_sum grid=2 block=64 x=random(128, 3) y=zeros(2)
-; run: ptx: @block_sum grid=1 block=32 x=[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32] y=zeros(1) -> y=[528]
+; run: halu, ptx: @block_sum grid=2 block=64 x=random(128, 3) y=zeros(2)
+; run: halu, ptx: @block_sum grid=1 block=32 x=[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32] y=zeros(1) -> y=[528]

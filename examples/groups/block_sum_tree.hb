@@ -41,6 +41,6 @@ kernel @block_sum(%x: in i32, %y: out i32) {
 ^end:
   ret
 }
-; run: ptx: @block_sum grid=2 block=4 x=[1, 2, 3, 4, 5, 6, 7, -8] y=zeros(2) -> y=[10, 10]
-; run: ptx: @block_sum grid=3 block=256 x=random(768, 1) y=zeros(3)
-; run: ptx: @block_sum grid=1 block=8,4 x=random(32, 2) y=zeros(1)
+; run: halu, ptx: @block_sum grid=2 block=4 x=[1, 2, 3, 4, 5, 6, 7, -8] y=zeros(2) -> y=[10, 10]
+; run: halu, ptx: @block_sum grid=3 block=256 x=random(768, 1) y=zeros(3)
+; run: halu, ptx: @block_sum grid=1 block=8,4 x=random(32, 2) y=zeros(1)

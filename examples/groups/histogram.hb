@@ -31,4 +31,4 @@ kernel @histogram(%n: i32, %x: in i8, %counts: inout i32) {
 ^end:
   ret
 }
-; run: ptx: @histogram grid=2 block=256 shared=1024 n=1000 x=random(1000, 5) counts=zeros(256)
+; run: halu, ptx: @histogram grid=2 block=256 shared=1024 n=1000 x=random(1000, 5) counts=zeros(256)

@@ -32,5 +32,5 @@ kernel @scan(%x: in i32, %y: out i32) {
   store %sum, %y[%i]
   ret
 }
-; run: ptx: @scan grid=1 block=5 x=[1, 2, 3, 4, 5] y=zeros(5) -> y=[1, 3, 6, 10, 15]
-; run: ptx: @scan grid=2 block=200 x=random(400, 9) y=zeros(400)
+; run: halu, ptx: @scan grid=1 block=5 x=[1, 2, 3, 4, 5] y=zeros(5) -> y=[1, 3, 6, 10, 15]
+; run: halu, ptx: @scan grid=2 block=200 x=random(400, 9) y=zeros(400)

@@ -38,5 +38,5 @@ kernel @sort_eight(%x: inout i32) {
 ^end:
   ret
 }
-; run: ptx: @sort_eight items=2 x=[3, 1, 2, 8, 7, 6, 5, 4, 0, -1, 9, 9, 1, 0, 2, 5] -> x=[1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 1, 2, 5, 9, 9, -1]
-; run: ptx: @sort_eight items=20 x=random(160, 15)
+; run: halu, ptx: @sort_eight items=2 x=[3, 1, 2, 8, 7, 6, 5, 4, 0, -1, 9, 9, 1, 0, 2, 5] -> x=[1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 1, 2, 5, 9, 9, -1]
+; run: halu, ptx: @sort_eight items=20 x=random(160, 15)

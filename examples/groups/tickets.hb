@@ -35,5 +35,5 @@ kernel @sum(%x: in i32, %sum: inout i32, %ticket: inout i32, %y: out i32) {
 ^end:
   ret
 }
-; run: ptx: @sum grid=2 block=2 x=[1, 2, 3, 4] sum=[0] ticket=[0] y=zeros(1) -> sum=[10] ticket=[0] y=[10]
-; run: ptx: @sum grid=5 block=64 x=random(320, 13) sum=[0] ticket=[0] y=zeros(1)
+; run: halu, ptx: @sum grid=2 block=2 x=[1, 2, 3, 4] sum=[0] ticket=[0] y=zeros(1) -> sum=[10] ticket=[0] y=[10]
+; run: halu, ptx: @sum grid=5 block=64 x=random(320, 13) sum=[0] ticket=[0] y=zeros(1)

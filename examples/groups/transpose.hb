@@ -30,4 +30,4 @@ kernel @transpose(%n: i32, %x: in f32, %y: out f32) {
   store %b, %y[%to]
   ret
 }
-; run: ptx: @transpose grid=2,2 block=16,16 n=32 x=random(1024, 7) y=zeros(1024)
+; run: halu, ptx: @transpose grid=2,2 block=16,16 n=32 x=random(1024, 7) y=zeros(1024)

@@ -45,6 +45,8 @@ fuzz_target!(|data: &[u8]| {
             registers: 255,
             tiles: None,
             max_items: u32::MAX,
+            shared_bytes: None,
+            scratch_bytes: 0,
             along_x: false,
         },
         locs: vec![Loc::default(); all.len()],

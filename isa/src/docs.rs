@@ -332,8 +332,12 @@ fn operand_fields(op: &Operand) -> Vec<(Field, String)> {
                     add(base, format!("64-bit base: {}", registers(RegFile::Ur, 2)));
                     add(imm, displacement("signed"));
                 }
-                Address::Wide { base, imm } => {
+                Address::Wide { base, imm } | Address::Flat { base, imm } => {
                     add(base, format!("64-bit address of a {size}-byte access: {}", registers(RegFile::Gpr, 2)));
+                    add(imm, displacement("signed"));
+                }
+                Address::Shared { offset, imm } | Address::Scratch { offset, imm } => {
+                    add(offset, format!("{}, zero-extended", ra()));
                     add(imm, displacement("signed"));
                 }
                 Address::Local { imm } => {

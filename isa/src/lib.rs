@@ -14,6 +14,7 @@
 //! ```
 
 pub mod approx;
+pub mod atomic;
 pub mod docs;
 pub mod half;
 pub mod halu;

@@ -20,7 +20,7 @@ pub use part::Part;
 /// another machine's.
 pub const E_MACHINE: u16 = u16::from_le_bytes(*b"HB");
 /// `e_flags` of an object: the version of these layouts. A reader refuses any other.
-pub const E_FLAGS: u32 = 4;
+pub const E_FLAGS: u32 = 5;
 /// The section of the object's [`Header`].
 pub const HEADER_SECTION: &str = ".halfbyte";
 /// Followed by the kernel's name: the section of its words.
@@ -30,6 +30,8 @@ pub const INFO_PREFIX: &str = ".info.";
 /// Followed by the kernel's name: the section of its locations, one [`Loc`] record a word, then the [`Part`] records in the
 /// order of their words.
 pub const LOC_PREFIX: &str = ".loc.";
+/// Bytes of shared memory that a kernel has at most besides those of which a launch says how many.
+pub const MAX_SHARED_BYTES: u32 = 49152;
 /// The alignment of sections of words: a HALU word, a line of VP1 words.
 pub const TEXT_ALIGN: u64 = 16;
 
@@ -43,7 +45,8 @@ pub struct Header {
 }
 
 /// What the loader must know about a kernel besides its words. Record: bytes of local memory, registers, the kernel's
-/// name, the number of parameters, each 32 bits or a text; then the parameters.
+/// name, the number of parameters, each 32 bits or a text; then the parameters. On HALU the bytes of shared memory, 32 bits behind 8 bits that say
+/// whether there is some, and the bytes of local memory that the kernel declares, 32 bits, stand before the name.
 ///
 /// A parameter's record: its name; 8 bits of kind (0 scalar, 1 `in`, 2 `out`, 3 `inout`, 4 `in` with contents); the name of its type;
 /// of a buffer its alignment, 32 bits; then the contents, their number of bytes before them, 32 bits. On VP1 the record of its [`Tiles`] follows the parameters, on PTX the most work items, 32
@@ -57,6 +60,11 @@ pub struct KernelInfo {
     pub local_bytes: u32,
     /// General registers used: the highest number plus one.
     pub registers: u32,
+    /// Bytes of shared memory that a group needs, at most [`MAX_SHARED_BYTES`], besides those of which a launch says how many; none where items
+    /// have none together. The record has it on HALU.
+    pub shared_bytes: Option<u32>,
+    /// Bytes of local memory, from its start on, that the kernel declares. The record has it on HALU.
+    pub scratch_bytes: u32,
     /// How a kernel is run a tile at a time: present on VP1 and nowhere else.
     pub tiles: Option<Tiles>,
     /// The most work items of a launch. The record has it on PTX; elsewhere all numbers of items can be launched.
@@ -103,6 +111,17 @@ pub enum RecordError {
     /// More local memory than instructions can reach.
     #[error("an item takes {0} bytes of local memory; at most {MAX_LOCAL_BYTES} are possible")]
     LocalBytes(u32),
+    /// More shared memory than a group has.
+    #[error("a group takes {0} bytes of shared memory; at most {MAX_SHARED_BYTES} are possible")]
+    SharedBytes(u32),
+    /// More local memory is declared than an item has.
+    #[error("the kernel declares {declared} bytes of local memory; an item has {held}")]
+    ScratchBytes {
+        /// What the kernel declares.
+        declared: u32,
+        /// What an item has.
+        held: u32,
+    },
     /// The signature cannot be.
     #[error(transparent)]
     Signature(#[from] SignatureError),
@@ -173,6 +192,11 @@ impl KernelInfo {
         let mut out = Vec::with_capacity(256);
         put_u32(&mut out, self.local_bytes);
         put_u32(&mut out, self.registers);
+        if target.form() == Form::Threads {
+            out.push(self.shared_bytes.is_some().into());
+            put_u32(&mut out, self.shared_bytes.unwrap_or(0));
+            put_u32(&mut out, self.scratch_bytes);
+        }
         put_text(&mut out, self.signature.name());
         put_u32(&mut out, self.signature.params().len() as u32);
         let given = self.signature.given().len();
@@ -223,6 +247,20 @@ impl KernelInfo {
             return Err(RecordError::LocalBytes(local_bytes));
         }
         let registers = fields.u32()?;
+        let (shared_bytes, scratch_bytes) = match target.form() {
+            Form::Threads => {
+                let has_some = fields.tag(1)? != 0;
+                let (shared, scratch) = (fields.u32()?, fields.u32()?);
+                (has_some.then_some(shared), scratch)
+            }
+            _ => (None, 0),
+        };
+        if let Some(shared) = shared_bytes.filter(|&shared| shared > MAX_SHARED_BYTES) {
+            return Err(RecordError::SharedBytes(shared));
+        }
+        if scratch_bytes > local_bytes {
+            return Err(RecordError::ScratchBytes { declared: scratch_bytes, held: local_bytes });
+        }
         let name = fields.text()?.to_owned();
         let count = fields.u32()?;
         // Not allocated ahead: the count is only as good as the bytes that follow.
@@ -245,7 +283,7 @@ impl KernelInfo {
         if let Some(tiles) = &tiles {
             tiles.check(&signature, local_bytes)?;
         }
-        Ok(KernelInfo { signature, local_bytes, registers, tiles, max_items, along_x })
+        Ok(KernelInfo { signature, local_bytes, registers, shared_bytes, scratch_bytes, tiles, max_items, along_x })
     }
 }
 
@@ -383,6 +421,8 @@ mod tests {
             signature: Signature::new("axpy", params).unwrap().with_contents(contents).unwrap(),
             local_bytes: 64,
             registers: 7,
+            shared_bytes: Some(20),
+            scratch_bytes: 16,
             tiles: None,
             max_items: u32::MAX,
             along_x: false,
@@ -393,7 +433,9 @@ mod tests {
     fn records_come_back() {
         let info = info();
         assert_eq!(KernelInfo::from_bytes(halu::TARGET, &info.to_bytes(halu::TARGET)), Ok(info.clone()));
-        let (ptx, info) = (ptx::target(Sm::SM_90), KernelInfo { max_items: 5, ..info });
+        let none = KernelInfo { shared_bytes: None, scratch_bytes: 0, ..info };
+        assert_eq!(KernelInfo::from_bytes(halu::TARGET, &none.to_bytes(halu::TARGET)), Ok(none.clone()));
+        let (ptx, info) = (ptx::target(Sm::SM_90), KernelInfo { max_items: 5, ..none });
         assert_eq!(KernelInfo::from_bytes(ptx, &info.to_bytes(ptx)), Ok(info));
         let header = Header { target: ptx::target(Sm::SM_90), source: "kernels/axpy.hb".into() };
         assert_eq!(Header::from_bytes(&header.to_bytes(), &[header.target]), Ok(header));
@@ -426,16 +468,20 @@ mod tests {
             with(0, &[1, 0, 0, 1]),
             "an item takes 16777217 bytes of local memory; at most 16777216 are possible"
         );
-        // Bytes 12..16 are the kernel's name, 25 is the kind of parameter `a`, 30..35 its type.
-        assert_eq!(with(12, &[0xff]), "the text at byte 12 is not UTF-8");
+        // Byte 8 says that there is shared memory.
+        assert_eq!(with(8, &[2]), "byte 8 of the record is 2; expected at most 1");
+        assert_eq!(with(9, &[1, 192]), "a group takes 49153 bytes of shared memory; at most 49152 are possible");
+        assert_eq!(with(13, &[65]), "the kernel declares 65 bytes of local memory; an item has 64");
+        // Bytes 21..25 are the kernel's name, 34 is the kind of parameter `a`, 39..44 its type.
+        assert_eq!(with(21, &[0xff]), "the text at byte 21 is not UTF-8");
         assert_eq!(
-            with(12, &[0]),
+            with(21, &[0]),
             "\"\\0xpy\" is no name for a kernel: it must not be empty nor hold control characters"
         );
         for kind in [5, 8, 10, 12, 255] {
-            assert_eq!(with(25, &[kind]), format!("parameter `a` is of unknown kind {kind}"));
+            assert_eq!(with(34, &[kind]), format!("parameter `a` is of unknown kind {kind}"));
         }
-        assert_eq!(with(30, b"f99x2"), "parameter `a` is of unknown type \"f99x2\"");
+        assert_eq!(with(39, b"f99x2"), "parameter `a` is of unknown type \"f99x2\"");
         // The last 16 bytes are kind, type, alignment, number of bytes and byte of `u`.
         let end = bytes.len();
         assert_eq!(with(end - 16, &[5]), "parameter `u` is of unknown kind 5");

@@ -191,7 +191,7 @@ fn errors_say_where_what_and_what_else() {
     refused("F2F.F32 R0, R1 ;",
             "       ^ F2F needs a modifier here: one of .F16, .BF16 or .F64");
     refused("LDG.32 R0, [R1.64] ;",
-            "    ^^ `32`: LDG has no modifier of this name here; it takes .U8, .S8, .U16, .S16, .64 or .128");
+            "    ^^ `32`: LDG has no modifier of this name here; it takes .U8, .S8, .U16, .S16, .STRONG, .ACQUIRE, .GPU, .CTA, .SYS, .64 or .128");
     refused("HADD2 R0, P1, R2 ;",
             "          ^^ `P1`: ra must be a GPR");
     refused("HADD2 R0, R1, [0x10] ;",

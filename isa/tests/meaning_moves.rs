@@ -160,6 +160,7 @@ fn widths_are_those_of_the_rows() {
                 assert_eq!(signed, op.name().contains("_S"), "{}", op.name());
                 (width, dst)
             }
+            Access::Atomic { width, dst, .. } => (width, dst),
             Access::Store { width, data, .. } => {
                 let words: Vec<u32> = (0..span).map(|i| 1008 + u32::from(i)).collect();
                 assert_eq!(data[..], words[..], "{}", op.name());
@@ -169,7 +170,7 @@ fn widths_are_those_of_the_rows() {
         assert_eq!((width.bytes(), width.registers(), first), (size.into(), span, 8), "{}", op.name());
         seen += 1;
     }
-    assert_eq!(seen, 36);
+    assert_eq!(seen, 110);
 }
 
 #[test]

@@ -2,8 +2,8 @@
 //! definition, and reads all those of which it makes a use, and no others.
 
 use halfbyte_isa::halu::concrete::Concrete;
-use halfbyte_isa::halu::domain::{Access, Reader, SpecialReg, Write};
-use halfbyte_isa::halu::meaning::{guard, meaning};
+use halfbyte_isa::halu::domain::{Access, Next, Reader, SpecialReg, Write};
+use halfbyte_isa::halu::meaning::{given, guard, meaning, meeting};
 use halfbyte_isa::halu::{Inst, Opcode, fields as f};
 use halfbyte_isa::row::{RegFile, Role};
 
@@ -79,10 +79,15 @@ fn every_opcode_keeps_to_its_roles() {
         guard(&inst, &mut Concrete, &mut recorder);
         let mut written = Vec::new();
         let effects = meaning(&inst, &mut Concrete, &mut recorder);
-        if let Some(Access::Load { width, dst, .. }) = effects.access {
+        let mut writes = effects.writes.to_vec();
+        if effects.next == Next::Meet {
+            assert!(meeting(&inst, &mut Concrete, &mut recorder).is_some(), "{}", op.name());
+            writes.extend(given(&inst, [0; 2]));
+        }
+        if let Some(Access::Load { width, dst, .. } | Access::Atomic { width, dst, .. }) = effects.access {
             written.extend((dst..dst + width.registers()).map(|n| (RegFile::Gpr, n)));
         }
-        for write in effects.writes {
+        for write in writes {
             match write {
                 Write::Gpr(n, _) => written.push((RegFile::Gpr, n)),
                 Write::Ur(n, _) => written.push((RegFile::Ur, n)),

@@ -30,7 +30,7 @@ pub mod vp1;
 
 pub use backend::{AllocatedCode, Backend, Request, Scratch, Selected, SelectedCode};
 pub use halfbyte_ir::Refusal;
-pub use halu::machine::{Halu, RegClass};
+pub use halu::machine::{Halu, HaluExtra, RegClass};
 pub use ptx::machine::{Ptx, PtxArray, PtxExtra};
 pub use rules::Rule;
 pub use signature::signature;

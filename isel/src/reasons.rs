@@ -1,6 +1,6 @@
 //! Why targets cannot do what several of them cannot do, and what to write instead. What is about one of them is in its folder.
 
-use halfbyte_ir::{Array, Effect, MemAttr, Op, Reason, Type};
+use halfbyte_ir::{Array, MemAttr, Op, Reason, Type};
 
 pub(crate) const MASK_IN_MEMORY: Reason = Reason::with_help(
     "masks have no place in memory; expand them with `mask_expand`",
@@ -31,24 +31,6 @@ const ALIGNED_BEYOND_ITS_SIZE: Reason = Reason::with_help(
     "an access is checked for alignment to its own size, not to more",
     "leave `align` out, or ask for no more than the type's size",
 );
-
-/// Why a target whose items are alone has no op by which they meet.
-pub(crate) fn meets(op: Op) -> Option<Reason> {
-    const ATOMIC: Reason = Reason::with_help(
-        "it has no atomic access to memory",
-        "let each item write elements of its own, or use `--target ptx`",
-    );
-    const MEET: Reason = Reason::with_help("its items do not meet", "`--target ptx` has groups whose items meet");
-    match op {
-        Op::SubgroupId => Some(Reason::with_help("it has no subgroups", "shift `local_id` right by 5")),
-        Op::LaneId => Some(Reason::with_help("it has no subgroups", "take the lowest 5 bits of `local_id`")),
-        _ => match op.row().effect {
-            Effect::Atomic => Some(ATOMIC),
-            Effect::Fence | Effect::Convergent => Some(MEET),
-            _ => None,
-        },
-    }
-}
 
 /// Why a target has no memory beside buffers.
 pub(crate) fn no_array(array: &Array) -> Reason {

@@ -56,6 +56,11 @@ pub trait Executable: Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
         false
     }
 
+    /// Whether the interpreter runs it where native code is asked for.
+    fn is_interpreted(&self) -> bool {
+        false
+    }
+
     /// What it took to make native code, where there is some.
     fn translation(&self) -> Option<Translation> {
         None
@@ -126,6 +131,11 @@ impl Kernel {
     /// The error of a launch that was ended early.
     pub fn exceeded(&self, exceeded: Exceeded) -> LaunchError {
         LaunchError::Exceeded { kernel: self.signature().name().to_owned(), exceeded }
+    }
+
+    /// Whether the interpreter runs it where native code is asked for: its items meet, or have memory that the kernel declares.
+    pub fn is_interpreted(&self) -> bool {
+        self.code.is_interpreted()
     }
 
     /// What it took to make native code of the kernel; none where none was made: before its first launch on

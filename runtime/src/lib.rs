@@ -9,6 +9,7 @@ mod buffers;
 mod device;
 mod engine;
 mod error;
+mod group;
 mod halu;
 mod kernel;
 mod launch;

@@ -352,6 +352,8 @@ fn agree(seed: u64) -> bool {
             registers: 32,
             tiles: None,
             max_items: u32::MAX,
+            shared_bytes: None,
+            scratch_bytes: 0,
             along_x: false,
         },
         locs: words.iter().map(|_| Loc::default()).collect(),

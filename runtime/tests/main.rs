@@ -4,6 +4,7 @@
 mod aliases;
 mod arguments;
 mod common;
+mod halu_groups;
 mod hostile;
 mod jit_launch;
 mod jit_random;

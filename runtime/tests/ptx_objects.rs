@@ -41,6 +41,8 @@ fn code(text: &str) -> Code {
         registers: 6,
         tiles: None,
         max_items: 100,
+        shared_bytes: None,
+        scratch_bytes: 0,
         along_x: false,
     };
     Code { info, words, locs, parts: Vec::new(), stats: Vec::new() }

@@ -11,7 +11,7 @@ use halfbyte::isa::row::{Kind, RegFile, Role, Row};
 use halfbyte::launch::Engine;
 use halfbyte_testkit::check::check;
 
-use super::{Isa, Reach, Source, Unreached, compiled};
+use super::{Isa, Reach, Source, Unreached, compiled, halu_groups};
 use crate::support::{with_passes, without_passes};
 
 /// The instructions of HALU.
@@ -87,6 +87,7 @@ fn spilling(ty: &str, count: usize) -> String {
 fn more(reach: &mut Reach<Halu>) {
     let more = ["i8", "i16", "i32", "i64", "i8x16"].map(pointers).into_iter();
     let more = more.chain(["i8", "i16"].map(signed));
+    let more = more.chain(halu_groups::kernels());
     for text in more.chain([spilling("i32", 300), spilling("i64", 150), spilling("i8x16", 80)]) {
         let binary = compiled(&text, &with_passes(halfbyte::HALU)).unwrap();
         let outcome = check("k.hb", &text, Path::new("."), &Engine::ALL);

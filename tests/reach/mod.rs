@@ -2,6 +2,7 @@
 //! `docs/reach/` says which; `HALFBYTE_BLESS=1 cargo test reach` writes it anew.
 
 mod halu;
+mod halu_groups;
 mod vp1;
 
 use std::collections::BTreeMap;

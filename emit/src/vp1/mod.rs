@@ -116,6 +116,8 @@ fn layout(func: &MachFunc<Vp1>) -> Result<Code, LayoutError> {
         registers: general.max().unwrap_or(0).max(func.registers),
         tiles: Some(tiles),
         max_items: u32::MAX,
+        shared_bytes: None,
+        scratch_bytes: 0,
         along_x: true,
     };
     let locs = words.iter().map(|word| word.loc).collect();

@@ -40,8 +40,13 @@ pub const CMEM_BANK: Field = field(48, 5, "bank");
 pub const AXIS: Field = field(32, 2, "axis");
 /// Special register, whatever its axis.
 pub const SREG: Field = field(34, 6, "sr");
+/// GPR beside that in the 32-bit slot.
+pub const R40: Field = field(40, 8, "r40");
 /// GPR after the 32-bit slot.
 pub const R64: Field = field(64, 8, "r64");
+
+/// GPR after that.
+pub const R72: Field = field(72, 8, "r72");
 
 /// Negates ra.
 pub const RA_NEG: Field = field(72, 1, "ra.neg");
@@ -149,6 +154,33 @@ pub const ICMP: Field = field(86, 3, "cmp");
 /// Which half of a register F2F widens.
 pub const LANE: Field = field(82, 1, "lane");
 
+/// What an atomic operation makes of what is there.
+pub const ATOM: Field = field(80, 4, "atom");
+/// Signedness of an atomic operation.
+pub const ATOM_SIGN: Field = field(84, 1, "sign");
+/// What an access orders, as other items see it.
+pub const ORDER: Field = field(86, 3, "order");
+/// The items that an access or a fence is meant for.
+pub const SCOPE: Field = field(89, 2, "scope");
+/// A fence that all agree on the order of.
+pub const SC: Field = field(86, 1, "sc");
+/// The lane that SHFL takes.
+pub const SHFL_MODE: Field = field(80, 2, "mode");
+/// The lane that SHFL takes, or how far it is.
+pub const SHFL_BY: Field = field(64, 5, "by");
+/// The segment of SHFL.
+pub const SHFL_SEGMENT: Field = field(82, 13, "segment");
+/// What VOTE asks.
+pub const VOTE: Field = field(80, 2, "vote");
+/// What BAR.RED asks.
+pub const ASKED: Field = field(80, 1, "red");
+/// MATCH asks for all.
+pub const MATCH: Field = field(80, 1, "match");
+/// How REDUX puts values together.
+pub const REDUX: Field = field(80, 3, "redux");
+/// The items of a warp may come to BAR at several places.
+pub const UNALIGNED: Field = field(92, 1, "unaligned");
+
 /// `$sched $req` of the seeds' syntax, which they never place: must be 0.
 pub const SCHED_REQ: Field = field(112, 16, "sched, req");
 
@@ -238,6 +270,45 @@ pub const M_SREG: Modifier = modifier(SREG, &[("SR_ITEM", 0), ("SR_TID", 8), ("S
 pub const M_AXIS: Modifier = modifier(AXIS, &[("X", 1), ("Y", 2), ("Z", 3)], Some(0));
 /// Lane 0 or 1 of a packed register.
 pub const M_LANE: Modifier = modifier(LANE, &[("H0", 0), ("H1", 1)], Some(0));
+
+/// What an atomic operation on 64 bits makes of what is there.
+pub const M_ATOM_64: Modifier =
+    modifier(ATOM, &[("ADD", 0), ("MIN", 1), ("MAX", 2), ("AND", 5), ("OR", 6), ("XOR", 7), ("EXCH", 8)], None);
+/// The same on 32 bits, which can be counted in a circle.
+pub const M_ATOM: Modifier = modifier(
+    ATOM,
+    &[("ADD", 0), ("MIN", 1), ("MAX", 2), ("INC", 3), ("DEC", 4), ("AND", 5), ("OR", 6), ("XOR", 7), ("EXCH", 8)],
+    None,
+);
+/// `.S32` of an atomic operation.
+pub const M_ATOM_SIGN: Modifier = modifier(ATOM_SIGN, &[("U32", 0), ("S32", 1)], Some(0));
+/// `.S64` of an atomic operation.
+pub const M_ATOM_SIGN_64: Modifier = modifier(ATOM_SIGN, &[("U64", 0), ("S64", 1)], Some(0));
+/// What an atomic operation orders.
+pub const M_ATOM_ORDER: Modifier = modifier(ORDER, &[("ACQUIRE", 2), ("RELEASE", 3), ("ACQ_REL", 4)], Some(0));
+/// What a load orders: nothing, or it is one that others may meet.
+pub const M_LOAD_ORDER: Modifier = modifier(ORDER, &[("STRONG", 1), ("ACQUIRE", 2)], Some(0));
+/// The same of a store.
+pub const M_STORE_ORDER: Modifier = modifier(ORDER, &[("STRONG", 1), ("RELEASE", 3)], Some(0));
+/// The items that an access is meant for: of the group, of the launch, all.
+pub const M_SCOPE: Modifier = modifier(SCOPE, &[("GPU", 0), ("CTA", 1), ("SYS", 2)], Some(0));
+/// `.SC` of MEMBAR.
+pub const M_SC: Modifier = modifier(SC, &[("SC", 1)], Some(0));
+/// The lane that SHFL takes.
+pub const M_SHFL: Modifier = modifier(SHFL_MODE, &[("IDX", 0), ("UP", 1), ("DOWN", 2), ("BFLY", 3)], None);
+/// What VOTE asks.
+pub const M_VOTE: Modifier = modifier(VOTE, &[("ALL", 0), ("ANY", 1), ("EQ", 2)], None);
+/// What BAR.RED asks.
+pub const M_ASKED: Modifier = modifier(ASKED, &[("AND", 0), ("OR", 1)], None);
+/// `.ANY` or `.ALL` of MATCH.
+pub const M_MATCH: Modifier = modifier(MATCH, &[("ANY", 0), ("ALL", 1)], None);
+/// How REDUX puts values together.
+pub const M_REDUX: Modifier =
+    modifier(REDUX, &[("SUM", 0), ("MIN", 1), ("MAX", 2), ("AND", 3), ("OR", 4), ("XOR", 5)], None);
+/// `.S32` of REDUX.
+pub const M_REDUX_SIGN: Modifier = modifier(SIGN, &[("U32", 0), ("S32", 1)], Some(0));
+/// `.UNALIGNED` of BAR.
+pub const M_UNALIGNED: Modifier = modifier(UNALIGNED, &[("UNALIGNED", 1)], Some(0));
 
 /// The half selector of a packed source, at the given place.
 pub const fn half_select(field: Field) -> Modifier {

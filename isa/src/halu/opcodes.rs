@@ -133,6 +133,48 @@ macro_rules! opcodes {
                     ULDC_32 => m.uldc::<1>();
                     ULDC_64 => m.uldc::<2>();
                 }
+                shared {
+                    LDS_U8 LD_U8 LDL_X_U8 => m.load(Width::B8, false);
+                    LDS_U16 LD_U16 LDL_X_U16 => m.load(Width::B16, false);
+                    LDS_32 LD_32 LDL_X_32 => m.load(Width::B32, false);
+                    LDS_64 LD_64 LDL_X_64 => m.load(Width::B64, false);
+                    LDS_128 LD_128 LDL_X_128 => m.load(Width::B128, false);
+                    STS_8 ST_8 STL_X_8 => m.store(Width::B8);
+                    STS_16 ST_16 STL_X_16 => m.store(Width::B16);
+                    STS_32 ST_32 STL_X_32 => m.store(Width::B32);
+                    STS_64 ST_64 STL_X_64 => m.store(Width::B64);
+                    STS_128 ST_128 STL_X_128 => m.store(Width::B128);
+                }
+                atomic {
+                    ATOMG_U_32 ATOMG_W_32 ATOMS_32 ATOM_32 => m.integer_atomic(Width::B32);
+                    ATOMG_U_64 ATOMG_W_64 ATOMS_64 ATOM_64 => m.integer_atomic(Width::B64);
+                    ATOMG_U_CAS_16 ATOMG_W_CAS_16 ATOMS_CAS_16 ATOM_CAS_16 => m.atomic(Width::B16, Change::Swap);
+                    ATOMG_U_CAS_32 ATOMG_W_CAS_32 ATOMS_CAS_32 ATOM_CAS_32 => m.atomic(Width::B32, Change::Swap);
+                    ATOMG_U_CAS_64 ATOMG_W_CAS_64 ATOMS_CAS_64 ATOM_CAS_64 => m.atomic(Width::B64, Change::Swap);
+                    ATOMG_U_F16 ATOMG_W_F16 ATOMS_F16 ATOM_F16
+                        => m.atomic(Width::B16, Change::AddHalf(Format::F16));
+                    ATOMG_U_BF16 ATOMG_W_BF16 ATOMS_BF16 ATOM_BF16
+                        => m.atomic(Width::B16, Change::AddHalf(Format::Bf16));
+                    ATOMG_U_F16X2 ATOMG_W_F16X2 ATOMS_F16X2 ATOM_F16X2
+                        => m.atomic(Width::B32, Change::AddHalf(Format::F16));
+                    ATOMG_U_BF16X2 ATOMG_W_BF16X2 ATOMS_BF16X2 ATOM_BF16X2
+                        => m.atomic(Width::B32, Change::AddHalf(Format::Bf16));
+                    ATOMG_U_F32 ATOMG_W_F32 ATOMS_F32 ATOM_F32 => m.atomic(Width::B32, Change::AddSingle);
+                    ATOMG_U_F64 ATOMG_W_F64 ATOMS_F64 ATOM_F64 => m.atomic(Width::B64, Change::AddDouble);
+                    MEMBAR => {};
+                }
+                meet {
+                    BAR_SYNC_R BAR_SYNC_I BAR_SYNC_RN BAR_SYNC_IN => m.meet();
+                    BAR_ARV_RN BAR_ARV_IN => m.meet();
+                    BAR_POPC_R BAR_POPC_I BAR_POPC_RN BAR_POPC_IN => m.meet();
+                    BAR_RED_R BAR_RED_I BAR_RED_RN BAR_RED_IN => m.meet();
+                    WARPSYNC_R WARPSYNC_I => m.meet();
+                    SHFL_R SHFL_I => m.meet();
+                    VOTE_R VOTE_I BALLOT_R BALLOT_I ACTIVE => m.meet();
+                    MATCH_R MATCH_I MATCH_64_R MATCH_64_I => m.meet();
+                    REDUX_R REDUX_I => m.meet();
+                    ELECT_R ELECT_I => m.meet();
+                }
         }
     };
 }

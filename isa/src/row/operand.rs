@@ -53,6 +53,27 @@ pub enum Address {
         /// Signed displacement.
         imm: Field,
     },
+    /// `[Ra.64+imm]`: 64-bit address of any memory in a GPR pair, signed displacement in bytes.
+    Flat {
+        /// First of the GPR pair.
+        base: Field,
+        /// Signed displacement.
+        imm: Field,
+    },
+    /// `[Ra+imm]`: zero-extended GPR and signed displacement in shared memory, in bytes.
+    Shared {
+        /// The 32-bit offset.
+        offset: Field,
+        /// Signed displacement.
+        imm: Field,
+    },
+    /// `[Ra+imm]`: the same in what of its local memory the kernel declares.
+    Scratch {
+        /// The 32-bit offset.
+        offset: Field,
+        /// Signed displacement.
+        imm: Field,
+    },
     /// `[imm]`: unsigned byte address in the item's local memory.
     Local {
         /// Unsigned byte address.
@@ -306,7 +327,8 @@ impl Operand {
             Kind::Const { bank, offset, .. } => [Some(offset), Some(bank), None],
             Kind::Memory { address, .. } => match address {
                 Address::Uniform { offset, base, imm } => [Some(offset), Some(base), Some(imm)],
-                Address::Wide { base, imm } => [Some(base), Some(imm), None],
+                Address::Wide { base, imm } | Address::Flat { base, imm } => [Some(base), Some(imm), None],
+                Address::Shared { offset, imm } | Address::Scratch { offset, imm } => [Some(offset), Some(imm), None],
                 Address::Local { imm } => [Some(imm), None, None],
                 Address::Constant { bank, index, imm } => [Some(index), Some(imm), Some(bank)],
             },
@@ -334,7 +356,12 @@ impl Operand {
                 Address::Uniform { offset, base, .. } => {
                     [slot(offset, RegFile::Gpr, Role::Use, 1), slot(base, RegFile::Ur, Role::Use, 2)]
                 }
-                Address::Wide { base, .. } => [slot(base, RegFile::Gpr, Role::Use, 2), None],
+                Address::Wide { base, .. } | Address::Flat { base, .. } => {
+                    [slot(base, RegFile::Gpr, Role::Use, 2), None]
+                }
+                Address::Shared { offset, .. } | Address::Scratch { offset, .. } => {
+                    [slot(offset, RegFile::Gpr, Role::Use, 1), None]
+                }
                 Address::Constant { index, .. } => [slot(index, RegFile::Gpr, Role::Use, 1), None],
                 Address::Local { .. } => [None; 2],
             },

@@ -195,10 +195,15 @@ fn memory(out: &mut dyn Write, address: Address, word: u128) -> fmt::Result {
             register(out, RegFile::Ur, base.get(word))?;
             displacement(out, imm.get_signed(word))?;
         }
-        Address::Wide { base, imm } => {
+        Address::Wide { base, imm } | Address::Flat { base, imm } => {
             out.write_char('[')?;
             register(out, RegFile::Gpr, base.get(word))?;
             out.write_str(".64")?;
+            displacement(out, imm.get_signed(word))?;
+        }
+        Address::Shared { offset, imm } | Address::Scratch { offset, imm } => {
+            out.write_char('[')?;
+            register(out, RegFile::Gpr, offset.get(word))?;
             displacement(out, imm.get_signed(word))?;
         }
         Address::Local { imm } => write!(out, "[{:#x}", imm.get(word))?,

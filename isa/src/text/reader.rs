@@ -480,11 +480,18 @@ impl<'a> Fit<'_, 'a> {
                 self.put(base, ur.into(), piece);
             }
             (
-                Address::Wide { base, imm },
+                Address::Wide { base, imm } | Address::Flat { base, imm },
                 Body::Memory(Terms { gpr: Some((n, Some(Piece { text: "64", .. }))), ur: None, imm: number }),
             ) => {
                 self.put(imm, number.map_or(Ok(0), |number| signed(op, arg, WHAT, number, imm))?, piece);
                 self.put(base, n.into(), piece);
+            }
+            (
+                Address::Shared { offset, imm } | Address::Scratch { offset, imm },
+                Body::Memory(Terms { gpr: Some((n, None)), ur: None, imm: number }),
+            ) => {
+                self.put(imm, number.map_or(Ok(0), |number| signed(op, arg, WHAT, number, imm))?, piece);
+                self.put(offset, n.into(), piece);
             }
             (Address::Local { imm }, Body::Memory(Terms { gpr: None, ur: None, imm: Some(number) })) => {
                 self.put(imm, unsigned(op, arg, "address", number, imm)?, piece);
@@ -649,7 +656,8 @@ pub(crate) fn describe(op: &Operand) -> &'static str {
         Kind::Bits(_) => "an integer",
         Kind::Name(_) => "a special register",
         Kind::Memory { address: Address::Uniform { .. }, .. } => "[Ra.U32+URb+imm]",
-        Kind::Memory { address: Address::Wide { .. }, .. } => "[Ra.64+imm]",
+        Kind::Memory { address: Address::Wide { .. } | Address::Flat { .. }, .. } => "[Ra.64+imm]",
+        Kind::Memory { address: Address::Shared { .. } | Address::Scratch { .. }, .. } => "[Ra+imm]",
         Kind::Memory { address: Address::Local { .. }, .. } => "[imm]",
         Kind::Memory { address: Address::Constant { .. }, .. } => "c[bank][Ra+imm]",
         Kind::Target(_) => "a label or `.+N`",

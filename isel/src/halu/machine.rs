@@ -10,6 +10,15 @@ use crate::vcode::Machine;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Halu;
 
+/// What emission must know of a kernel for HALU beside its instructions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct HaluExtra {
+    /// Bytes of shared memory besides those of which a launch says how many; none where the kernel declares none.
+    pub shared_bytes: Option<u32>,
+    /// Bytes of local memory that the kernel declares. Spilled registers lie behind them.
+    pub scratch_bytes: u32,
+}
+
 /// What a virtual register of HALU holds.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum RegClass {
@@ -39,7 +48,7 @@ impl Machine for Halu {
     type Inst = halu::Inst;
     type Place = Field;
     type Class = RegClass;
-    type Extra = ();
+    type Extra = HaluExtra;
 
     fn jump() -> halu::Inst {
         halu::Inst::new(halu::Opcode::BRA)

@@ -28,7 +28,6 @@ fn legality() -> Legality {
 pub(crate) fn reason_for_type(op: Op, ty: Type) -> Option<Reason> {
     Some(match op {
         Op::Load | Op::Store if ty.is_mask() => reasons::MASK_IN_MEMORY,
-        op if reasons::meets(op).is_some() => return reasons::meets(op),
         _ if ty.bits() > 128 => reasons::WIDER_THAN_REGISTERS,
         op if reasons::is_upper_half(op) => return reasons::upper_half(ty),
         _ => return None,

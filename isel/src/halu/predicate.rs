@@ -348,7 +348,7 @@ impl Converter<'_> {
             operands: Vec::with_capacity(old.operands.len()),
             pool,
             parts: Vec::with_capacity(old.parts.len()),
-            extra: (),
+            extra: self.code.extra,
         };
         let stays = self.bodies.iter().map(|body| u32::from(!body.is_gone));
         let places: Vec<BlockIndex> =

@@ -16,7 +16,7 @@ use halfbyte_isa::word::Field;
 use halfbyte_isel::mach;
 use halfbyte_isel::regalloc::{AllocError, Allocator, Options, allocate};
 use halfbyte_isel::vcode::{Access, BlockIndex, Edge, Terminator, VBlock, VInst, VReg};
-use halfbyte_isel::{Halu, RegClass};
+use halfbyte_isel::{Halu, HaluExtra, RegClass};
 
 /// Selected code, an operand of it, and allocated code.
 pub type VCode = halfbyte_isel::vcode::VCode<Halu>;
@@ -172,7 +172,7 @@ impl Builder {
             operands: Vec::new(),
             pool: Vec::new(),
             parts: Vec::new(),
-            extra: (),
+            extra: HaluExtra::default(),
         };
         let loc = Loc::default();
         for draft in self.blocks {
@@ -277,6 +277,7 @@ impl Machine {
                     self.gprs[usize::from(dst + word)] = self.load(at(&address, width.bytes(), word), &address);
                 }
             }
+            Some(Memory::Atomic { .. }) => panic!("memory is changed in one step"),
             Some(Memory::Store { address, width, data }) => {
                 for (word, &value) in data.iter().enumerate() {
                     self.store(at(&address, width.bytes(), word as u8), &address, value);
@@ -319,6 +320,7 @@ fn at(address: &Address<u32>, bytes: u32, word: u8) -> u64 {
         Address::Wide { base: b, imm } => base(b).wrapping_add_signed(imm.into()),
         Address::Local { imm } => imm.into(),
         Address::Constant { .. } => panic!("constant memory is read"),
+        Address::Flat { .. } | Address::Shared { .. } | Address::Scratch { .. } => panic!("other memory is reached"),
     };
     assert!(
         first.is_multiple_of(bytes.into()) || matches!(address, Address::Wide { .. }),
@@ -390,6 +392,7 @@ pub fn run_machine(func: &MachFunc, mut blocks: u32) -> Trace {
             check(func, &mach.inst);
             match machine.step(&mach.inst) {
                 Next::Fall => {}
+                Next::Meet => panic!("items meet"),
                 Next::Exit => break 'blocks,
                 Next::Branch(_) => {
                     block = mach.target.unwrap() as usize;

@@ -1,20 +1,24 @@
-//! The interpreter: one work item after another, in order, each from its first word to its EXIT.
+//! The interpreter: one work item after another, in order, each from its first word to its EXIT, or to where it meets others of its group
+//! ([`super::group`]).
 //!
-//! Items are independent, so their order shows only in which trap is met first: the lowest item's. For the same reason an
+//! Items that do not meet are independent, so their order shows only in which trap is met first: the lowest item's. For the same reason an
 //! item may have uniform registers of its own: in an R2UR, which reads the lowest active item, it sees itself. That agrees
 //! with the machine for every program in which what goes into a uniform register is uniform, as it must be.
 
+use arrayvec::ArrayVec;
+use halfbyte_isa::atomic::{Change, atomically};
 use halfbyte_isa::halu::Inst;
 use halfbyte_isa::halu::concrete::Concrete;
-use halfbyte_isa::halu::domain::{Access, Address, Next, Width, Write};
+use halfbyte_isa::halu::domain::{Access, Address, LOCAL_WINDOW, Next, SHARED_WINDOW, WINDOW_BYTES, Width, Write};
 use halfbyte_isa::halu::fields::RZ;
-use halfbyte_isa::halu::meaning::{guard, meaning};
+use halfbyte_isa::halu::meaning::{given, guard, meaning, meeting, yields};
 
 use super::Word;
-use super::memory::Memory;
+use super::memory::{Memory, Part};
 use super::state::{Registers, View};
+use crate::group::Stop;
 use crate::launch::Work;
-use crate::trap::{Fault, Halt, Space, TrapKind};
+use crate::trap::{Fault, Halt, TrapKind};
 
 /// What an item did.
 #[derive(Clone, Copy, Default)]
@@ -25,16 +29,23 @@ pub(super) struct ItemStats {
     pub backward: u64,
 }
 
-/// Runs one item from its initial state.
-pub(super) fn run_item(
+/// An item on its way: the word that comes next, and what it has done.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Progress {
+    pub address: usize,
+    pub stats: ItemStats,
+}
+
+/// Runs one item until it ends, or waits for others of its group. Where it is of none (`MEETS`), it does not.
+pub(super) fn run<const MEETS: bool>(
     words: &[Word],
+    progress: &mut Progress,
     registers: &mut Registers,
     memory: &mut Memory<'_>,
     budget: u64,
     work: &mut Work<'_>,
-) -> Result<ItemStats, Halt> {
-    let mut stats = ItemStats::default();
-    let mut address = 0;
+) -> Result<Stop, Halt> {
+    let Progress { mut address, mut stats } = *progress;
     loop {
         let fault = |kind| Fault { address, kind };
         let inst = match words.get(address) {
@@ -47,10 +58,26 @@ pub(super) fn run_item(
         };
         stats.instructions += 1;
         work.add(1)?;
-        match step(inst, registers, memory).map_err(fault)? {
-            Next::Fall if address + 1 < words.len() => address += 1,
+        let next = step(inst, registers, memory).map_err(fault)?;
+        match next {
+            Next::Fall if address + 1 < words.len() => {
+                address += 1;
+                if MEETS && yields(inst) {
+                    *progress = Progress { address, stats };
+                    return Ok(Stop::Yield);
+                }
+            }
             Next::Fall => return Err(fault(TrapKind::RanPastEnd).into()),
-            Next::Exit => return Ok(stats),
+            Next::Exit => {
+                *progress = Progress { address, stats };
+                return Ok(Stop::End);
+            }
+            Next::Meet => {
+                let mut view = View { registers, memory, fault: None };
+                let meeting = meeting(inst, &mut Concrete, &mut view);
+                *progress = Progress { address, stats };
+                return Ok(meeting.map_or(Stop::End, Stop::Meet));
+            }
             Next::Branch(distance) => {
                 let target = address as i64 + i64::from(distance);
                 let inside = usize::try_from(target).ok().filter(|&target| target < words.len());
@@ -70,6 +97,24 @@ pub(super) fn run_item(
     }
 }
 
+/// Lets an item that has met others go on with what it is given.
+pub(super) fn resume(words: &[Word], progress: &mut Progress, registers: &mut Registers, values: [u64; 2]) {
+    if let Some(Word::Inst(inst)) = words.get(progress.address)
+        && let Some(write) = given(inst, values)
+    {
+        put(registers, write);
+    }
+    progress.address += 1;
+}
+
+fn put(registers: &mut Registers, write: Write<u32, bool>) {
+    match write {
+        Write::Gpr(n, word) => registers.set_gpr(n, word),
+        Write::Ur(n, word) => registers.set_ur(n, word),
+        Write::Pred(n, truth) => registers.set_pred(n, truth),
+    }
+}
+
 /// Executes one instruction.
 fn step(inst: &Inst, registers: &mut Registers, memory: &mut Memory<'_>) -> Result<Next, TrapKind> {
     let mut view = View { registers, memory, fault: None };
@@ -81,17 +126,21 @@ fn step(inst: &Inst, registers: &mut Registers, memory: &mut Memory<'_>) -> Resu
         return Err(kind);
     }
     for write in effects.writes {
-        match write {
-            Write::Gpr(n, word) => registers.set_gpr(n, word),
-            Write::Ur(n, word) => registers.set_ur(n, word),
-            Write::Pred(n, truth) => registers.set_pred(n, truth),
-        }
+        put(registers, write);
     }
     match effects.access {
         Some(Access::Load { address, width, signed, dst }) => {
             let words = load(memory, address, width, signed)?;
             if dst != RZ {
                 for (n, word) in (dst..RZ).zip(words).take(width.registers().into()) {
+                    registers.set_gpr(n, word);
+                }
+            }
+        }
+        Some(Access::Atomic { address, width, change, operands, dst }) => {
+            let old = atomic(memory, address, width, change, operands)?;
+            if dst != RZ {
+                for (n, word) in (dst..RZ).zip(old).take(width.registers().into()) {
                     registers.set_gpr(n, word);
                 }
             }
@@ -108,6 +157,32 @@ fn step(inst: &Inst, registers: &mut Registers, memory: &mut Memory<'_>) -> Resu
         None => {}
     }
     Ok(effects.next)
+}
+
+/// Changes what is at an address, and says what was there.
+fn atomic(
+    memory: &mut Memory<'_>,
+    address: Address<u32>,
+    width: Width,
+    change: Change,
+    operands: [[u32; 2]; 2],
+) -> Result<[u32; 2], TrapKind> {
+    let (part, address) = locate(address);
+    let count = width.bytes() as usize;
+    let bytes = memory.change(part, address, count)?;
+    let mut held = [0; 8];
+    held.iter_mut().zip(&*bytes).for_each(|(to, from)| *to = *from);
+    let value = u64::from_le_bytes(held);
+    let old = [value as u32, (value >> 32) as u32];
+    let bits = 8 * width.bytes();
+    let new: ArrayVec<[u32; 2], 1> = atomically(&mut Concrete, change, bits, &[old], &[operands], part == Part::Global);
+    let [low, high] = new.first().copied().unwrap_or(old);
+    let new = (u64::from(high) << 32 | u64::from(low)).to_le_bytes();
+    let (new, _) = new.split_at(count);
+    let is_changed = bytes != new;
+    bytes.copy_from_slice(new);
+    memory.is_changed |= is_changed;
+    Ok(old)
 }
 
 /// The words at an address; 8 and 16 bits are extended to one.
@@ -131,15 +206,28 @@ fn load(memory: &Memory<'_>, address: Address<u32>, width: Width, signed: bool) 
     Ok(words)
 }
 
-/// The space an address is in, and the address there.
-fn locate(address: Address<u32>) -> (Space, u64) {
+/// The memory an address is in, and the address there.
+fn locate(address: Address<u32>) -> (Part, u64) {
     let wide = |[low, high]: [u32; 2]| u64::from(high) << 32 | u64::from(low);
+    // One below zero is beyond the end.
+    let exact = |offset: u32, imm: i32| (i64::from(offset) + i64::from(imm)).cast_unsigned();
     match address {
         Address::Uniform { offset, base, imm } => {
-            (Space::Global, wide(base).wrapping_add(offset.into()).wrapping_add_signed(imm.into()))
+            (Part::Global, wide(base).wrapping_add(offset.into()).wrapping_add_signed(imm.into()))
         }
-        Address::Wide { base, imm } => (Space::Global, wide(base).wrapping_add_signed(imm.into())),
-        Address::Local { imm } => (Space::Local, imm.into()),
-        Address::Constant { bank, offset, imm } => (Space::Constant(bank), offset.wrapping_add(imm).into()),
+        Address::Wide { base, imm } => (Part::Global, wide(base).wrapping_add_signed(imm.into())),
+        Address::Flat { base, imm } => {
+            let address = wide(base).wrapping_add_signed(imm.into());
+            let within = |window: u64| Some(address.wrapping_sub(window)).filter(|&offset| offset < WINDOW_BYTES);
+            match (within(LOCAL_WINDOW), within(SHARED_WINDOW)) {
+                (Some(local), _) => (Part::Scratch, local),
+                (_, Some(shared)) => (Part::Shared, shared),
+                (None, None) => (Part::Global, address),
+            }
+        }
+        Address::Shared { offset, imm } => (Part::Shared, exact(offset, imm)),
+        Address::Scratch { offset, imm } => (Part::Scratch, exact(offset, imm)),
+        Address::Local { imm } => (Part::Local, imm.into()),
+        Address::Constant { bank, offset, imm } => (Part::Constant(bank), offset.wrapping_add(imm).into()),
     }
 }

@@ -11,45 +11,98 @@ pub(super) struct Memory<'a> {
     pub buffers: Buffers<'a>,
     /// Of the item that runs.
     pub local: Vec<u8>,
+    /// How much of it, from its start on, the kernel declares.
+    pub scratch_bytes: usize,
+    /// Of the group that runs.
+    pub shared: Vec<u8>,
+    /// Whether anything was written that was not there before.
+    pub is_changed: bool,
+}
+
+/// A memory that instructions name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Part {
+    Constant(u8),
+    /// All of local memory.
+    Local,
+    /// What of it the kernel declares.
+    Scratch,
+    Shared,
+    Global,
+}
+
+impl Part {
+    pub fn space(self) -> Space {
+        match self {
+            Part::Constant(bank) => Space::Constant(bank),
+            Part::Local | Part::Scratch => Space::Local,
+            Part::Shared => Space::Shared,
+            Part::Global => Space::Global,
+        }
+    }
 }
 
 impl Memory<'_> {
     /// Fills `out` from an address.
-    pub fn load(&self, space: Space, address: u64, out: &mut [u8]) -> Result<(), TrapKind> {
+    pub fn load(&self, part: Part, address: u64, out: &mut [u8]) -> Result<(), TrapKind> {
         let count = out.len();
-        check_aligned(Access::Load, space, address, count)?;
-        let held = match space {
-            Space::Constant(0) => range(&self.constants, address, count),
-            Space::Constant(_) | Space::Shared => None,
-            Space::Local => range(&self.local, address, count),
-            Space::Global => self.buffers.get(address, count),
+        check_aligned(Access::Load, part.space(), address, count)?;
+        let held = match part {
+            Part::Constant(0) => range(&self.constants, address, count),
+            Part::Constant(_) => None,
+            Part::Local => range(&self.local, address, count),
+            Part::Scratch => range(self.local.get(..self.scratch_bytes).unwrap_or_default(), address, count),
+            Part::Shared => range(&self.shared, address, count),
+            Part::Global => self.buffers.get(address, count),
         };
         match held {
             Some(bytes) => {
                 out.copy_from_slice(bytes);
                 Ok(())
             }
-            None => Err(self.refusal(Access::Load, space, address, count)),
+            None => Err(self.refusal(Access::Load, part.space(), address, count)),
         }
     }
 
     /// Writes `data` to an address.
-    pub fn store(&mut self, space: Space, address: u64, data: &[u8]) -> Result<(), TrapKind> {
-        let count = data.len();
-        check_aligned(Access::Store, space, address, count)?;
-        let held = match space {
-            // No instruction stores there.
-            Space::Constant(_) | Space::Shared => None,
-            Space::Local => range_mut(&mut self.local, address, count),
-            Space::Global => self.buffers.get_mut(address, count),
-        };
-        match held {
-            Some(bytes) => {
-                bytes.copy_from_slice(data);
-                Ok(())
-            }
-            None => Err(self.refusal(Access::Store, space, address, count)),
+    pub fn store(&mut self, part: Part, address: u64, data: &[u8]) -> Result<(), TrapKind> {
+        let bytes = self.written(part, address, data.len())?;
+        let is_changed = bytes != data;
+        bytes.copy_from_slice(data);
+        self.is_changed |= is_changed;
+        Ok(())
+    }
+
+    /// The bytes at an address, to be read and written in one step. Local memory has no such operations.
+    pub fn change(&mut self, part: Part, address: u64, count: usize) -> Result<&mut [u8], TrapKind> {
+        if part.space() == Space::Local {
+            check_aligned(Access::Store, Space::Local, address, count)?;
+            return Err(self.refusal(Access::Store, Space::Local, address, count));
         }
+        self.written(part, address, count)
+    }
+
+    /// The bytes at an address, to be written.
+    fn written(&mut self, part: Part, address: u64, count: usize) -> Result<&mut [u8], TrapKind> {
+        check_aligned(Access::Store, part.space(), address, count)?;
+        let has = match part {
+            // No instruction stores there.
+            Part::Constant(_) => false,
+            Part::Local => range(&self.local, address, count).is_some(),
+            Part::Scratch => range(self.local.get(..self.scratch_bytes).unwrap_or_default(), address, count).is_some(),
+            Part::Shared => range(&self.shared, address, count).is_some(),
+            Part::Global => self.buffers.allow(Access::Store, address, count),
+        };
+        if !has {
+            return Err(self.refusal(Access::Store, part.space(), address, count));
+        }
+        let held = match part {
+            Part::Constant(_) => None,
+            Part::Local | Part::Scratch => range_mut(&mut self.local, address, count),
+            Part::Shared => range_mut(&mut self.shared, address, count),
+            Part::Global => self.buffers.get_mut(address, count),
+        };
+        Ok(held.unwrap_or_default())
     }
 
     /// Why an access that native code did not make cannot be made.

@@ -1,5 +1,6 @@
 //! HALU: work items one after another, each with registers and local memory of its own.
 
+mod group;
 mod interp;
 #[cfg_attr(not(feature = "jit"), path = "no_jit.rs")]
 mod jit;
@@ -11,9 +12,10 @@ mod state;
 use std::mem::take;
 use std::sync::{Arc, OnceLock};
 
-use halfbyte_abi::{GROUP_COUNT_OFFSET, GROUP_SIZE_OFFSET, ITEM_COUNT_OFFSET, ParamKind, Shape};
+use halfbyte_abi::{GROUP_COUNT_OFFSET, GROUP_SIZE_OFFSET, ITEM_COUNT_OFFSET, ParamKind, Shape, ShapeError};
 use halfbyte_isa::halu::domain::SpecialReg;
 use halfbyte_isa::halu::fields::RZ;
+use halfbyte_isa::halu::meaning::{is_of_groups, reaches_scratch};
 use halfbyte_isa::halu::{self as isa, Inst, Opcode};
 use halfbyte_isa::isa::{Isa, Words};
 use halfbyte_isa::object::{KernelInfo, Loc};
@@ -27,7 +29,8 @@ use crate::kernel::{Executable, Machine, OTHER_CODE};
 use crate::launch::{Order, Stats};
 use crate::native::{NativeError, Translation};
 use crate::trap::Halt;
-use interp::run_item;
+use group::run_group;
+use interp::{Progress, run};
 use jit::{Jit, Stop};
 use memory::Memory;
 use state::Registers;
@@ -47,11 +50,14 @@ impl Machine for Halu {
         !matches!(engine, Engine::Cuda)
     }
 
-    fn prepare(&self, _: &KernelInfo, words: &Words, _: &[Loc]) -> Result<Arc<dyn Executable>, String> {
+    fn prepare(&self, info: &KernelInfo, words: &Words, _: &[Loc]) -> Result<Arc<dyn Executable>, String> {
         let words = words.downcast_ref::<isa::Code>().ok_or(OTHER_CODE)?;
-        Ok(Arc::new(Code::new(&words.0)))
+        Ok(Arc::new(Code::new(&words.0, info.shared_bytes.is_some())))
     }
 }
+
+/// Bytes of shared memory that a launch may ask for.
+const MAX_LAUNCHED_SHARED: u32 = 1 << 20;
 
 /// Words, decoded once.
 #[derive(Clone, Debug)]
@@ -59,6 +65,12 @@ pub(crate) struct Code {
     words: Vec<Word>,
     /// The highest general register named, plus one; RZ does not count.
     gprs: usize,
+    /// Whether items meet, have memory together, or read what others may write meanwhile.
+    is_of_groups: bool,
+    /// Whether the kernel declares shared memory.
+    has_shared: bool,
+    /// Whether there is native code for all words.
+    is_native: bool,
     /// The special registers that words read.
     specials: Vec<SpecialReg>,
     /// The addresses of buffers in constant bank 0, once they have been asked for.
@@ -99,7 +111,7 @@ impl Word {
 }
 
 impl Code {
-    pub fn new(words: &[u128]) -> Code {
+    pub fn new(words: &[u128], has_shared: bool) -> Code {
         let words: Vec<Word> = words.iter().copied().map(Word::decode).collect();
         let special = |word: &Word| match word {
             Word::Inst(inst) if inst.opcode() == Opcode::S2R => Some(SpecialReg::read_by(inst)),
@@ -111,7 +123,12 @@ impl Code {
                 specials.push(register);
             }
         }
+        let any = |holds: fn(&Inst) -> bool| words.iter().any(|word| matches!(word, Word::Inst(inst) if holds(inst)));
+        let is_of_groups = has_shared || any(is_of_groups);
         Code {
+            is_of_groups,
+            has_shared,
+            is_native: !is_of_groups && !any(reaches_scratch),
             gprs: words.iter().map(Word::gprs).max().unwrap_or(0),
             words,
             specials,
@@ -126,12 +143,27 @@ impl Executable for Code {
         self.jit.translation()
     }
 
+    fn takes_shared(&self) -> bool {
+        self.has_shared
+    }
+
+    fn is_interpreted(&self) -> bool {
+        !self.is_native
+    }
+
     fn launch(&self, kernel: &Kernel, order: Order<'_>, args: &mut Arguments<'_>) -> Result<Stats, LaunchError> {
         args.start();
         let mut kept = args.scratch.take().unwrap_or_else(|| Box::new(Kept::new(kernel, &args.scalars)));
         kept.launch(order.items, &order.shape);
         let Kept { constants, local } = &mut *kept;
-        let mut memory = Memory { constants: take(constants), buffers: take(&mut args.buffers), local: take(local) };
+        let mut memory = Memory {
+            constants: take(constants),
+            buffers: take(&mut args.buffers),
+            local: take(local),
+            scratch_bytes: kernel.info.scratch_bytes as usize,
+            shared: Vec::new(),
+            is_changed: false,
+        };
         let done = self.run(kernel, order, &mut memory);
         args.buffers = memory.buffers;
         (*constants, *local) = (memory.constants, memory.local);
@@ -143,7 +175,7 @@ impl Executable for Code {
 impl Code {
     fn run(&self, kernel: &Kernel, order: Order<'_>, memory: &mut Memory<'_>) -> Result<Stats, LaunchError> {
         let Order { items, shape, budget, engine, .. } = order;
-        if let Engine::Jit { threads } = engine {
+        if let (Engine::Jit { threads }, true) = (engine, self.is_native) {
             let words = jit::Kernel {
                 words: &self.words,
                 constant_bytes: memory.constants.len() as u32,
@@ -165,6 +197,9 @@ impl Code {
                 Err(error) => return Err(kernel.native_error(error)),
             }
         }
+        if self.is_of_groups {
+            return self.run_groups(kernel, order, memory);
+        }
         let mut registers = Registers::new(shape);
         let mut stats = Stats::default();
         let mut work = order.work();
@@ -172,14 +207,37 @@ impl Code {
         for item in 0..items {
             registers.start(item, self.gprs);
             memory.local.fill(0);
-            let done = run_item(&self.words, &mut registers, memory, budget, &mut work);
-            let done = done.map_err(|halt| match halt {
-                Halt::Fault(fault) => Box::new(kernel.trap_of(&shape, item, fault, &memory.buffers)).into(),
-                Halt::Exceeded(exceeded) => kernel.exceeded(exceeded),
-            })?;
+            let mut progress = Progress::default();
+            let done = run::<false>(&self.words, &mut progress, &mut registers, memory, budget, &mut work);
+            done.map_err(|halt| kernel.halted(&shape, item, halt, memory))?;
+            stats.issued += progress.stats.instructions;
+            stats.backward_branches += progress.stats.backward;
+            order.advance(1);
+        }
+        work.poll().map_err(|exceeded| kernel.exceeded(exceeded))?;
+        Ok(stats)
+    }
+
+    /// Runs group after group.
+    fn run_groups(&self, kernel: &Kernel, order: Order<'_>, memory: &mut Memory<'_>) -> Result<Stats, LaunchError> {
+        let Order { items, shape, budget, .. } = order;
+        let refused = |error| LaunchError::Shape { kernel: kernel.signature().name().to_owned(), error };
+        shape.check_gpu().map_err(refused)?;
+        if shape.shared > MAX_LAUNCHED_SHARED {
+            return Err(refused(ShapeError::Shared(shape.shared)));
+        }
+        let size = shape.block.into_iter().product::<u32>().max(1);
+        let bytes = kernel.info.shared_bytes.unwrap_or(0) as usize + shape.shared as usize;
+        let (mut stats, mut work, mut slots) = (Stats::default(), order.work(), Vec::new());
+        memory.local.resize(kernel.info.local_bytes as usize, 0);
+        for first in (0..items).step_by(size as usize) {
+            memory.shared.clear();
+            memory.shared.resize(bytes, 0);
+            let done = run_group(self, &shape, first, &mut slots, memory, budget, &mut work);
+            let done = done.map_err(|(item, halt)| kernel.halted(&shape, item, halt, memory))?;
             stats.issued += done.instructions;
             stats.backward_branches += done.backward;
-            order.advance(1);
+            order.advance(size);
         }
         work.poll().map_err(|exceeded| kernel.exceeded(exceeded))?;
         Ok(stats)
@@ -193,6 +251,14 @@ struct Kept {
 }
 
 impl Kernel {
+    /// Why a launch ends early.
+    fn halted(&self, shape: &Shape, item: u32, halt: Halt, memory: &Memory<'_>) -> LaunchError {
+        match halt {
+            Halt::Fault(fault) => Box::new(self.trap_of(shape, item, fault, &memory.buffers)).into(),
+            Halt::Exceeded(exceeded) => self.exceeded(exceeded),
+        }
+    }
+
     /// The parameters that are addresses of buffers.
     fn pointers(&self) -> impl Iterator<Item = Pointer> {
         let params = self.signature().params().iter().zip(self.signature().offsets());

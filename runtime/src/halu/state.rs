@@ -4,12 +4,13 @@ use halfbyte_abi::Shape;
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::{Reader, SpecialReg};
 
-use super::memory::Memory;
+use super::memory::{Memory, Part};
 use super::special::Special;
-use crate::trap::{Space, TrapKind};
+use crate::trap::TrapKind;
 
 /// Every register file of one work item, all zero at its start. The constant registers' entries stay as they are: the
 /// meanings neither read nor write them.
+#[derive(Clone, PartialEq)]
 pub(super) struct Registers {
     gprs: [u32; 256],
     urs: [u32; 64],
@@ -67,8 +68,7 @@ impl Reader<Concrete> for View<'_, '_> {
 
     fn constant(&mut self, _: &mut Concrete, bank: u8, offset: u16) -> u32 {
         let mut bytes = [0; 4];
-        let space = Space::Constant(bank);
-        if let Err(kind) = self.memory.load(space, offset.into(), &mut bytes) {
+        if let Err(kind) = self.memory.load(Part::Constant(bank), offset.into(), &mut bytes) {
             self.fault.get_or_insert(kind);
         }
         u32::from_le_bytes(bytes)

@@ -49,6 +49,8 @@ pub fn code(name: &str, parameters: &str, local_bytes: u32, asm: &str) -> Code {
             registers: 16,
             tiles: None,
             max_items: u32::MAX,
+            shared_bytes: None,
+            scratch_bytes: 0,
             along_x: false,
         },
         words: halfbyte_isa::halu::Code(program.words).into(),

@@ -35,6 +35,8 @@ pub fn code(parameters: &str, local_bytes: u32, tiles: Tiles, bundles: &str) -> 
             registers: 0,
             tiles: Some(tiles),
             max_items: u32::MAX,
+            shared_bytes: None,
+            scratch_bytes: 0,
             along_x: true,
         },
         locs: (0..words.len() as u32).map(|at| Loc { line: at / 4 + 1, column: 5 }).collect(),

@@ -91,7 +91,16 @@ impl Case {
 fn info(params: Vec<Param>, local_bytes: u32, tiles: Option<Tiles>) -> Option<KernelInfo> {
     let signature = Signature::new("random", params).ok()?;
     let along_x = tiles.is_some();
-    Some(KernelInfo { signature, local_bytes, registers: 255, tiles, max_items: u32::MAX, along_x })
+    Some(KernelInfo {
+        signature,
+        local_bytes,
+        registers: 255,
+        tiles,
+        max_items: u32::MAX,
+        shared_bytes: None,
+        scratch_bytes: 0,
+        along_x,
+    })
 }
 
 fn param(name: String, kind: ParamKind) -> Param {

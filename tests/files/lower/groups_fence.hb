@@ -1,4 +1,4 @@
-; test: lower halu passes=dce
+; test: lower vp1 passes=dce
 ; Where no item lets another know of anything, a fence orders nothing, and a target that has none does without.
 kernel @alone(%x: inout i32) {
 ^entry:

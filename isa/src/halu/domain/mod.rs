@@ -18,6 +18,7 @@ use halfbyte_abi::Axis;
 
 use super::{Inst, fields};
 use crate::approx::Function;
+use crate::atomic::Change;
 use crate::half::{Compare, Format, Mode, Rounding};
 
 /// The values of a machine and the primitive operations on them. Everything is total.
@@ -518,6 +519,19 @@ pub enum Access<W: Copy> {
         /// The first register.
         dst: u8,
     },
+    /// Memory becomes what [`atomically`](crate::atomic::atomically) says, and registers from R`dst` up what was there.
+    Atomic {
+        /// Where.
+        address: Address<W>,
+        /// How much.
+        width: Width,
+        /// What it becomes.
+        change: Change,
+        /// The operands, low word first.
+        operands: [[W; 2]; 2],
+        /// The first register.
+        dst: u8,
+    },
     /// Memory becomes the words, lowest first; of 8 and 16 bits the low ones of a word.
     Store {
         /// Where.
@@ -545,6 +559,27 @@ pub enum Address<W: Copy> {
     Wide {
         /// A 64-bit address, low word first.
         base: [W; 2],
+        /// In bytes.
+        imm: i32,
+    },
+    /// Any memory at `base + imm`, modulo 2^64: [`LOCAL_WINDOW`], [`SHARED_WINDOW`].
+    Flat {
+        /// A 64-bit address, low word first.
+        base: [W; 2],
+        /// In bytes.
+        imm: i32,
+    },
+    /// The shared memory of the group at `offset + imm`, the sum being exact.
+    Shared {
+        /// 32 bits, unsigned.
+        offset: W,
+        /// In bytes.
+        imm: i32,
+    },
+    /// What of the item's local memory the kernel declares, likewise.
+    Scratch {
+        /// 32 bits, unsigned.
+        offset: W,
         /// In bytes.
         imm: i32,
     },
@@ -604,4 +639,13 @@ pub enum Next {
     Branch(i32),
     /// The item is done.
     Exit,
+    /// It meets other items of its group, as [`meeting`](super::meaning::meeting) says, and then to the following word.
+    Meet,
 }
+
+/// Where what of local memory a kernel declares lies among addresses without a space.
+pub const LOCAL_WINDOW: u64 = 1 << 36;
+/// Where shared memory lies there.
+pub const SHARED_WINDOW: u64 = 4 << 36;
+/// How many bytes each of these has.
+pub const WINDOW_BYTES: u64 = 1 << 36;

@@ -7,7 +7,7 @@ use crate::halu::domain::{Access, Address, Domain, Reader, Width};
 use crate::row::{self, Kind};
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// LDG, LDL, LDC.
+    /// LDG, LDS, LD, LDL, LDC.
     pub(super) fn load(&mut self, width: Width, signed: bool) {
         let dst = self.get(f::RD) as u8;
         if let Some(address) = self.address() {
@@ -15,7 +15,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// STG, STL.
+    /// STG, STS, ST, STL.
     pub(super) fn store(&mut self, width: Width) {
         if let Some(address) = self.address() {
             let data: ArrayVec<_, 4> = (0..width.registers()).map(|i| self.gpr_after(f::R64, i)).collect();
@@ -23,7 +23,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    fn address(&mut self) -> Option<Address<D::Word>> {
+    pub(super) fn address(&mut self) -> Option<Address<D::Word>> {
         let form = self.inst.row().operands.iter().find_map(|operand| match operand.kind {
             Kind::Memory { address, .. } => Some(address),
             _ => None,
@@ -37,6 +37,15 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
             },
             row::Address::Wide { base, imm } => {
                 Address::Wide { base: self.pair(base), imm: imm.get_signed(word) as i32 }
+            }
+            row::Address::Flat { base, imm } => {
+                Address::Flat { base: self.pair(base), imm: imm.get_signed(word) as i32 }
+            }
+            row::Address::Shared { offset, imm } => {
+                Address::Shared { offset: self.gpr_after(offset, 0), imm: imm.get_signed(word) as i32 }
+            }
+            row::Address::Scratch { offset, imm } => {
+                Address::Scratch { offset: self.gpr_after(offset, 0), imm: imm.get_signed(word) as i32 }
             }
             row::Address::Local { imm } => Address::Local { imm: imm.get(word) as u32 },
             row::Address::Constant { bank, index, imm } => {

@@ -2,13 +2,17 @@
 //!
 //! A file a group; this one dispatches, and reads operands in whatever form the row has them.
 
+mod atomic;
 mod double;
 mod float;
 mod half;
 mod integer;
+mod meet;
 mod memory;
 mod moves;
 mod video;
+
+pub use meet::{given, is_of_groups, meeting, reaches_scratch, yields};
 
 use super::opcodes::opcodes;
 use arrayvec::ArrayVec;
@@ -16,6 +20,7 @@ use arrayvec::ArrayVec;
 use super::domain::{Domain, Effects, FloatKind, Form, HalfKind, Lanes, Next, Reader, VideoKind, Width, Write};
 use super::fields::{self as f, PT, RZ, URZ};
 use super::{Inst, Opcode};
+use crate::atomic::Change;
 use crate::half::Format;
 use crate::row::{Kind, Operand, RegFile, Role, Suffix};
 use crate::word::Field;

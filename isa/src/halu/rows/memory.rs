@@ -2,23 +2,41 @@
 //! registers it moves is a constant of the row.
 
 use super::*;
-use crate::row::Address;
+use crate::row::{Address, Forbid, Is};
 
-const MEMORY: Row = Row { class: Class::Memory, ..HALU };
+pub(super) const MEMORY: Row = Row { class: Class::Memory, ..HALU };
 
-const UNIFORM: Address = Address::Uniform { offset: RA, base: UR32, imm: IMM24 };
-const WIDE: Address = Address::Wide { base: RA, imm: IMM24 };
+pub(super) const UNIFORM: Address = Address::Uniform { offset: RA, base: UR32, imm: IMM24 };
+pub(super) const WIDE: Address = Address::Wide { base: RA, imm: IMM24 };
 const LOCAL: Address = Address::Local { imm: IMM24 };
 const INDEXED: Address = Address::Constant { bank: CMEM_BANK, index: RA, imm: CMEM_OFFSET };
 
-const fn at(address: Address, size: u8) -> Operand {
+pub(super) const fn at(address: Address, size: u8) -> Operand {
     Operand::new("address", Role::Use, Kind::Memory { address, size })
 }
 
 /// Registers that `size` bytes fill.
-const fn span(size: u8) -> u8 {
+pub(super) const fn span(size: u8) -> u8 {
     if size > 4 { size / 4 } else { 1 }
 }
+
+/// What follows a load that others may meet, and a store.
+pub(super) const LOAD_ORDER: &[Modifier] = &[M_LOAD_ORDER, M_SCOPE];
+pub(super) const STORE_ORDER: &[Modifier] = &[M_STORE_ORDER, M_SCOPE];
+/// Who may meet an access that none may.
+pub(super) const NOBODY: &[Forbid] =
+    &[Forbid { all: &[(SCOPE, Is::Not(0)), (ORDER, Is::Eq(0))], why: "a scope needs .STRONG, .ACQUIRE or .RELEASE" }];
+/// What is said of accesses that others may meet.
+macro_rules! orders {
+    ($which:literal) => {
+        concat!(
+            "\n\nUnder `.STRONG` other items may make theirs at the same time; `.",
+            $which,
+            "` orders the item's other accesses, too. `.CTA` is meant for items of the group, `.SYS` for all that there are."
+        )
+    };
+}
+pub(super) use orders;
 
 /// Loads: name, optype, stype, tags, size, from an address.
 macro_rules! loads {
@@ -31,6 +49,7 @@ macro_rules! loads {
         };
     )* };
 }
+pub(super) use loads;
 
 /// Stores, the same way; the data register stands at 64.
 macro_rules! stores {
@@ -43,14 +62,25 @@ macro_rules! stores {
         };
     )* };
 }
+pub(super) use stores;
 
 const LDG: Row = Row {
     mnemonic: "LDG",
-    doc: "Loads from global memory. Without a size it moves 32 bits; `.U8 .S8 .U16 .S16` extend to 32 bits, zeros or copies of the sign; `.64` and `.128` fill 2 and 4 \
+    modifiers: LOAD_ORDER,
+    forbids: NOBODY,
+    doc: concat!(
+        "Loads from global memory. Without a size it moves 32 bits; `.U8 .S8 .U16 .S16` extend to 32 bits, zeros or copies of the sign; `.64` and `.128` fill 2 and 4 \
           registers from a multiple of that, the lowest address in the lowest.\n\n\
           The address is `[Ra.U32+URb+imm]`, a zero-extended offset, a 64-bit base in an even UR pair and a signed 24-bit displacement; or \
           `[Ra.64+imm]`, a 64-bit base in an even GPR pair. An address that is not a multiple of the size traps.",
-    examples: &["LDG R0, [R1.U32+UR4] ;", "LDG.128 R4, [R2.64+0x10] ;", "LDG.S8 R0, [R1.U32+UR4-0x1] ;"],
+        orders!("ACQUIRE")
+    ),
+    examples: &[
+        "LDG R0, [R1.U32+UR4] ;",
+        "LDG.128 R4, [R2.64+0x10] ;",
+        "LDG.S8 R0, [R1.U32+UR4-0x1] ;",
+        "LDG.ACQUIRE.SYS R0, [R2.64] ;",
+    ],
     ..MEMORY
 };
 loads! { LDG, 0x81, UNIFORM;
@@ -74,11 +104,16 @@ loads! { LDG, 0x80, WIDE;
 
 const STG: Row = Row {
     mnemonic: "STG",
-    doc: "Stores to global memory. Without a size it moves 32 bits; `.8` and `.16` move the low bits of the register; `.64` and `.128` move 2 and 4 registers, the first a \
+    modifiers: STORE_ORDER,
+    forbids: NOBODY,
+    doc: concat!(
+        "Stores to global memory. Without a size it moves 32 bits; `.8` and `.16` move the low bits of the register; `.64` and `.128` move 2 and 4 registers, the first a \
           multiple of that, the lowest to the lowest address.\n\n\
           The address is `[Ra.U32+URb+imm]`, a zero-extended offset, a 64-bit base in an even UR pair and a signed 24-bit displacement; or \
           `[Ra.64+imm]`, a 64-bit base in an even GPR pair. An address that is not a multiple of the size traps.",
-    examples: &["STG [R1.U32+UR4], R0 ;", "STG.128 [R2.64+0x10], R4 ;"],
+        orders!("RELEASE")
+    ),
+    examples: &["STG [R1.U32+UR4], R0 ;", "STG.128 [R2.64+0x10], R4 ;", "STG.RELEASE.CTA [R2.64], R4 ;"],
     ..MEMORY
 };
 stores! { STG, 0x86, UNIFORM;

@@ -1,15 +1,18 @@
 //! The rows of HALU, a file a family, and the operands that they share.
 
+pub mod atomic;
 pub mod base;
 pub mod double;
 pub mod float;
 pub mod half;
 pub mod integer;
+pub mod meet;
 pub mod memory;
+pub mod shared;
 pub mod video;
 
 use super::fields::*;
-use crate::row::{Class, Guard, Kind, ModifierOrder, Operand, RegFile, Role, Row, Suffix};
+use crate::row::{Class, Guard, Kind, Modifier, ModifierOrder, Operand, RegFile, Role, Row, Suffix};
 use crate::word::Field;
 
 /// What every HALU row starts from.

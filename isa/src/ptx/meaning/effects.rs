@@ -3,6 +3,7 @@
 use arrayvec::ArrayVec;
 
 use crate::halu::domain::Domain;
+pub use crate::halu::domain::{LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES};
 use crate::ptx::Vector;
 use crate::ptx::operand::{FrameVar, Label, Reg, Var};
 use crate::ptx::types::{Special, Type};
@@ -40,16 +41,10 @@ pub trait Reader<D: Domain> {
 /// affair; that some do shows who takes the one for the other.
 pub const CONST_SPACE: u64 = 1 << 63;
 
-/// Where local memory lies among addresses without a space.
-pub const LOCAL_WINDOW: u64 = 1 << 36;
-/// Where parameters lie there.
+/// Where parameters lie among addresses without a space.
 pub const PARAM_WINDOW: u64 = 2 << 36;
 /// Where functions lie there.
 pub const CODE_WINDOW: u64 = 3 << 36;
-/// Where shared memory lies there.
-pub const SHARED_WINDOW: u64 = 4 << 36;
-/// How many bytes each of these has.
-pub const WINDOW_BYTES: u64 = 1 << 36;
 /// How far functions lie from each other.
 const FUNCTION_BYTES: u64 = 16;
 

@@ -8,6 +8,7 @@ use crate::ptx::Opcode;
 use crate::ptx::inst::Inst;
 use crate::ptx::operand::Operand;
 use crate::ptx::types::Token;
+use crate::row::Class;
 
 /// What an instruction whose effect is [`Next::Meet`] meets others for.
 pub fn meeting<D: Domain>(inst: &Inst, domain: &mut D, read: &mut impl Reader<D>) -> Option<Meeting<D::Word, D::Pred>> {
@@ -99,6 +100,9 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
 
 /// What an access to memory is for other threads: nothing where it is weak, as most are.
 pub fn strength(inst: &Inst) -> Option<(Ordering, Scope)> {
+    if inst.row().class != Class::Memory {
+        return None;
+    }
     let has = |token| inst.has(token);
     let is_atomic = matches!(inst.row().mnemonic, "atom" | "red");
     let ordering = match () {

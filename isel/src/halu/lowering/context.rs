@@ -840,6 +840,22 @@ impl rules::Context for Lowering<'_> {
         self.store_to(ty, mem, value, base, Some(index))
     }
 
+    fn meet(&mut self, inst: Inst) -> Reg {
+        self.meet_at(inst)
+    }
+
+    fn fence(&mut self, fence: FenceAttr) -> Reg {
+        self.fence_of(fence)
+    }
+
+    fn atomic(&mut self, inst: Inst) -> Reg {
+        self.atomic_at(inst)
+    }
+
+    fn lane(&mut self) -> Reg {
+        self.lane_number()
+    }
+
     fn item_id(&mut self, axis: AxisOf) -> Reg {
         self.special(choice!(M_SREG, "SR_ITEM"), axis)
     }

@@ -3,12 +3,14 @@
 pub(crate) mod context;
 pub(crate) mod families;
 pub(crate) mod intrinsic;
+mod meet;
+mod memory;
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 use halfbyte_abi as abi;
 use halfbyte_ir::flow::Flow;
-use halfbyte_ir::{Attr, Block, BlockCall, Inst, Kernel, MemAttr, Reason, Span, Type, Value, ValueDef};
+use halfbyte_ir::{Attr, Block, BlockCall, Inst, Kernel, Reason, Span, Type, Value};
 use halfbyte_isa::halu::TARGET;
 use halfbyte_isa::halu::fields::*;
 use halfbyte_isa::halu::{Inst as Word, Opcode};
@@ -18,18 +20,13 @@ use super::builder::{Builder, choice};
 use super::combine::combine;
 use super::hoist::hoist;
 use super::in_place::write_in_place;
-use super::machine::{Halu, RegClass};
+use super::machine::{Halu, HaluExtra, RegClass};
 use super::operands::{Index, Pred, Reg, Source, Src};
 use super::predicate::predicate;
 use crate::driver::{Condition, Draft, Drafted, Selector};
 use crate::trace::Trace;
 use crate::vcode::{Access, Machine, Operand, VCode, VInst, VReg};
 use crate::{Refusal, Selected, reasons};
-
-/// Buffers that have a pair of uniform registers for their address; those after them use general ones.
-const UNIFORM_PAIRS: usize = URZ as usize / 2;
-/// What a displacement of 24 bits, signed, reaches.
-const DISPLACEMENT: std::ops::Range<i64> = -(1 << 23)..1 << 23;
 
 pub(super) struct Lowering<'k> {
     pub kernel: &'k Kernel,
@@ -41,6 +38,9 @@ pub(super) struct Lowering<'k> {
     locate: &'k dyn Fn(Span) -> Loc,
     /// Where parameters lie.
     offsets: Vec<u16>,
+    /// Where arrays lie in their spaces.
+    starts: Vec<u64>,
+    extra: HaluExtra,
     /// The register that uses of a value name, from its first use on.
     value_regs: SecondaryMap<Value, Option<VReg>>,
     /// Where a value's register turned out to be, as the rules had it.
@@ -61,14 +61,6 @@ pub(super) struct Lowering<'k> {
 struct Here {
     vregs: u32,
     operands: usize,
-}
-
-/// How an instruction reaches memory.
-enum Address {
-    /// Uniform pair, offset register, displacement.
-    Uniform { pair: u8, offset: Reg, displacement: i32 },
-    /// Register pair, displacement.
-    Wide { base: Reg, displacement: i32 },
 }
 
 /// Lists that each kernel needs and none keeps, left to the next one.
@@ -102,6 +94,7 @@ pub(crate) fn select<'k>(
 ) -> Result<Selected, Vec<Refusal>> {
     let signature = crate::signature::signature(kernel, TARGET.name()).map_err(|refusal| vec![refusal])?;
     let ops = kernel.insts.len();
+    let (starts, extra) = memory::arrays(kernel);
     let Scratch { operands, insts, mut value_regs, aliases, own } = scratch.take();
     value_regs.resize(kernel.values.len());
     let lowering = Lowering {
@@ -112,6 +105,8 @@ pub(crate) fn select<'k>(
         depth: 0,
         locate,
         offsets: signature.offsets().to_vec(),
+        starts,
+        extra,
         value_regs,
         aliases,
         own,
@@ -326,6 +321,12 @@ impl Lowering<'_> {
                 Err(reason) => self.refuse_at(param.span, reason),
             }
         }
+        for (number, array) in kernel.arrays.iter().enumerate() {
+            let Some(vreg) = self.value_regs[array.value] else { continue };
+            let here = self.here();
+            let reg = self.array_address(number);
+            self.define(vreg, reg, here);
+        }
         for (pair, &number) in self.uniform.clone().iter().enumerate() {
             let offset = self.param_offset(number).unwrap_or(0);
             let inst = Word::new(Opcode::ULDC_64).with(URD, 2 * pair as u64).with(CMEM_OFFSET, offset.into());
@@ -358,134 +359,6 @@ impl Lowering<'_> {
         })
     }
 
-    // Memory ------------------------------------------------------------------------------------------------------------
-
-    /// The uniform pair of a buffer's address, where there is one left.
-    fn uniform_pair(&mut self, base: Value) -> Option<u8> {
-        let ValueDef::Param(number) = self.kernel.values[base].def else { return None };
-        if !context::is_buffer(self.kernel, number) {
-            return None;
-        }
-        let known = self.uniform.iter().position(|&n| n == number);
-        let pair = known.or_else(|| {
-            (self.uniform.len() < UNIFORM_PAIRS).then(|| {
-                self.uniform.push(number);
-                self.uniform.len() - 1
-            })
-        })?;
-        Some(2 * pair as u8)
-    }
-
-    fn address(&mut self, mem: MemAttr, base: Value, index: Option<Index>) -> Address {
-        let near = DISPLACEMENT.contains(&(i64::from(mem.offset) + 12)) && DISPLACEMENT.contains(&mem.offset.into());
-        let wide = index.filter(|_| mem.wide);
-        if near
-            && wide.is_none()
-            && let Some(pair) = self.uniform_pair(base)
-        {
-            let offset = index.map_or(Reg::ZERO, |index| self.scaled(index, mem.scale));
-            return Address::Uniform { pair, offset, displacement: mem.offset };
-        }
-        let mut base = self.value_reg(base);
-        if let Some(index) = wide {
-            let index = self.value_reg(index.value);
-            base = self.wide_sum(base, index, mem.scale);
-        } else if let Some(index) = index {
-            let offset = self.scaled(index, mem.scale);
-            let offset = self.out.wide(RegClass::Pair, &[Src::plain(Source::Reg(offset)), Src::ZERO]);
-            base = self.add_words(base, offset, false);
-        }
-        if near {
-            return Address::Wide { base, displacement: mem.offset };
-        }
-        let high = Src::imm(if mem.offset < 0 { u32::MAX } else { 0 });
-        let offset = self.out.wide(RegClass::Pair, &[Src::imm(mem.offset as u32), high]);
-        Address::Wide { base: self.add_words(base, offset, false), displacement: 0 }
-    }
-
-    /// A load or store's word with the address at `plus` bytes on.
-    fn access(&mut self, uniform: Opcode, wide: Opcode, address: &Address, plus: i32) -> Word {
-        // What has taken in others is aligned to its size, and so becomes one word.
-        self.out.access = self.wide.take().into();
-        match *address {
-            Address::Uniform { pair, offset, displacement } => {
-                self.out.read(RA, offset);
-                Word::new(uniform).with(UR32, pair.into()).with(IMM24, (displacement + plus) as u64)
-            }
-            Address::Wide { base, displacement } => {
-                self.out.read(RA, base);
-                Word::new(wide).with(IMM24, (displacement + plus) as u64)
-            }
-        }
-    }
-
-    pub fn load_from(&mut self, ty: Type, mem: MemAttr, base: Value, index: Option<Index>) -> Reg {
-        let address = self.address(mem, base, index);
-        let class = class_of(ty).unwrap_or(RegClass::Word);
-        let bytes = ty.bytes();
-        if mem.align >= bytes || bytes <= 4 {
-            let (uniform, wide) = match bytes {
-                1 => (Opcode::LDG_U_U8, Opcode::LDG_W_U8),
-                2 => (Opcode::LDG_U_U16, Opcode::LDG_W_U16),
-                4 => (Opcode::LDG_U_32, Opcode::LDG_W_32),
-                8 => (Opcode::LDG_U_64, Opcode::LDG_W_64),
-                _ => (Opcode::LDG_U_128, Opcode::LDG_W_128),
-            };
-            let inst = self.access(uniform, wide, &address, 0);
-            return Reg::new(self.out.put(inst, class, None, 0));
-        }
-        // Pieces as wide as the alignment, so that they trap where the whole would.
-        if mem.align == 8 {
-            let [low, high] = [0, 8].map(|plus| {
-                let inst = self.access(Opcode::LDG_U_64, Opcode::LDG_W_64, &address, plus);
-                Reg::new(self.out.put(inst, RegClass::Pair, None, 0))
-            });
-            let words = [low, low.part(1), high, high.part(1)];
-            return self.out.wide(class, &words.map(|word| Src::plain(Source::Reg(word))));
-        }
-        let mut so_far = None;
-        for part in 0..(bytes / 4) as u8 {
-            let inst = self.access(Opcode::LDG_U_32, Opcode::LDG_W_32, &address, 4 * i32::from(part));
-            so_far = Some(self.out.put(inst, class, so_far, part));
-        }
-        so_far.map_or(Reg::ZERO, Reg::new)
-    }
-
-    pub fn store_to(&mut self, ty: Type, mem: MemAttr, value: Value, base: Value, index: Option<Index>) -> Reg {
-        let address = self.address(mem, base, index);
-        let bytes = ty.bytes();
-        // A store takes registers only; a zero is RZ.
-        let src = context::src(self, value);
-        let data = if bytes <= 4 { self.out.reg(src) } else { self.value_reg(value) };
-        if mem.align >= bytes || bytes <= 4 {
-            let (uniform, wide) = match bytes {
-                1 => (Opcode::STG_U_8, Opcode::STG_W_8),
-                2 => (Opcode::STG_U_16, Opcode::STG_W_16),
-                4 => (Opcode::STG_U_32, Opcode::STG_W_32),
-                8 => (Opcode::STG_U_64, Opcode::STG_W_64),
-                _ => (Opcode::STG_U_128, Opcode::STG_W_128),
-            };
-            let inst = self.access(uniform, wide, &address, 0);
-            self.out.read(R64, data);
-            self.out.push(inst);
-        } else if mem.align == 8 {
-            for part in [0, 2] {
-                let words = [data.part(part), data.part(part + 1)].map(|word| Src::plain(Source::Reg(word)));
-                let pair = self.out.wide(RegClass::Pair, &words);
-                let inst = self.access(Opcode::STG_U_64, Opcode::STG_W_64, &address, 4 * i32::from(part));
-                self.out.read(R64, pair);
-                self.out.push(inst);
-            }
-        } else {
-            for part in 0..(bytes / 4) as u8 {
-                let inst = self.access(Opcode::STG_U_32, Opcode::STG_W_32, &address, 4 * i32::from(part));
-                self.out.read(R64, data.part(part));
-                self.out.push(inst);
-            }
-        }
-        Reg::ZERO
-    }
-
     // The result --------------------------------------------------------------------------------------------------------
 
     /// Where a register's value is, all aliases followed.
@@ -499,7 +372,7 @@ impl Lowering<'_> {
     }
 
     fn finish(mut self, signature: abi::Signature, drafts: Vec<Draft<Halu>>, flow: &Flow) -> (Selected, Scratch) {
-        let mut code = VCode::new(signature, ());
+        let mut code = VCode::new(signature, self.extra);
         code.vregs = std::mem::take(&mut self.out.vregs);
         code.operands.reserve(self.out.operands.len());
         self.assemble(&mut code, drafts, flow);
@@ -519,6 +392,8 @@ impl<'k> Selector<'k> for Lowering<'k> {
     type Machine = Halu;
 
     const TARGET: &'static str = TARGET.name();
+
+    const HAS_ARRAYS: bool = true;
 
     fn kernel(&self) -> &'k Kernel {
         self.kernel

@@ -76,7 +76,8 @@ pub(super) fn machine_function(
     flow: &Flow,
     parts: &mut [Part],
 ) -> Result<MachFunc<Halu>, AllocError> {
-    let mut words = 0u64;
+    // Wide registers are spilled to multiples of their size.
+    let mut words = u64::from(code.extra.scratch_bytes).next_multiple_of(16) / 4;
     for part in &mut *parts {
         part.local = words as u32;
         words += part.run.output().num_spillslots as u64;
@@ -96,7 +97,7 @@ pub(super) fn machine_function(
         local_bytes: local_bytes as u32,
         registers: registers.into(),
         spills,
-        extra: (),
+        extra: code.extra,
     })
 }
 

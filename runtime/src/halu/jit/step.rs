@@ -150,6 +150,13 @@ fn map<W: Copy, P: Copy, V: Copy, Q: Copy>(
         Access::Load { address, width, signed, dst } => {
             Access::Load { address: map_address(address, word), width: *width, signed: *signed, dst: *dst }
         }
+        Access::Atomic { address, width, change, operands, dst } => Access::Atomic {
+            address: map_address(address, word),
+            width: *width,
+            change: *change,
+            operands: operands.each_ref().map(|pair| pair.each_ref().map(&mut *word)),
+            dst: *dst,
+        },
         Access::Store { address, width, data } => Access::Store {
             address: map_address(address, word),
             width: *width,
@@ -165,6 +172,9 @@ fn map_address<W: Copy, V: Copy>(address: &Address<W>, word: &mut impl FnMut(&W)
             Address::Uniform { offset: word(offset), base: base.each_ref().map(word), imm: *imm }
         }
         Address::Wide { base, imm } => Address::Wide { base: base.each_ref().map(word), imm: *imm },
+        Address::Flat { base, imm } => Address::Flat { base: base.each_ref().map(word), imm: *imm },
+        Address::Shared { offset, imm } => Address::Shared { offset: word(offset), imm: *imm },
+        Address::Scratch { offset, imm } => Address::Scratch { offset: word(offset), imm: *imm },
         Address::Local { imm } => Address::Local { imm: *imm },
         Address::Constant { bank, offset, imm } => Address::Constant { bank: *bank, offset: word(offset), imm: *imm },
     }

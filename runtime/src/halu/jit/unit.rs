@@ -183,7 +183,8 @@ impl Builder<'_> {
             }
         }
         let words = match access {
-            None => return true,
+            // Kernels with such are interpreted.
+            None | Some(domain::Access::Atomic { .. }) => return true,
             Some(domain::Access::Load { address: at, width, signed, dst }) => {
                 match self.load(dataflow, at, width, signed, address, guard) {
                     Ok(words) => (dst, words),
@@ -202,8 +203,8 @@ impl Builder<'_> {
                             return true;
                         }
                     },
-                    // No instruction stores there.
-                    Where::Constant { .. } => return true,
+                    // No instruction stores there, or it is interpreted.
+                    Where::Constant { .. } | Where::Elsewhere => return true,
                     Where::At(place) => Action::Store { place, width, data },
                 };
                 dataflow.access(Access { address, guard, action }, 0, Shape::Uniform);
@@ -242,6 +243,7 @@ impl Builder<'_> {
                 let word = |k: u8| Op::Bank { offset: address + 4 * u32::from(k), width: part, signed };
                 Ok((0..width.registers()).map(|k| dataflow.push(word(k), &[], Shape::Uniform)).collect())
             }
+            Where::Elsewhere => Ok((0..width.registers()).map(|_| dataflow.word(0)).collect()),
             Where::At(place) => {
                 let same = guard.is_none() && place.words().all(|word| dataflow.shape(word) == Shape::Uniform);
                 let shape = if same { Shape::Uniform } else { Shape::Varying };
@@ -262,12 +264,15 @@ enum Where {
         address: u32,
     },
     At(Location),
+    /// Memory that native code does not reach.
+    Elsewhere,
 }
 
 fn locate(dataflow: &mut Dataflow, at: Address<Id>) -> Where {
     match at {
         Address::Uniform { offset, base, imm } => Where::At(Location::Global { offset, base, imm }),
         Address::Wide { base, imm } => Where::At(Location::Global { offset: dataflow.word(0), base, imm }),
+        Address::Flat { .. } | Address::Shared { .. } | Address::Scratch { .. } => Where::Elsewhere,
         Address::Local { imm } => Where::Local(imm),
         Address::Constant { bank, offset, imm } => match dataflow.constant(offset) {
             Some(offset) => Where::Constant { bank, address: offset.wrapping_add(imm) },

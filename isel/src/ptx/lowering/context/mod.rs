@@ -632,7 +632,8 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn single_to_double(&mut self, a: Src) -> Reg {
-        self.pair(Opcode::CVT_F64_F32, &[DOUBLE, SINGLE], &[a.into()])
+        let a = self.in_register(a);
+        self.pair(Opcode::CVT_F64_F32, &[DOUBLE, SINGLE], &[operand(a)])
     }
 
     fn half_to_double(&mut self, a: Reg) -> Reg {

@@ -1,0 +1,158 @@
+//! Atomic operations of all targets: what becomes of a place in memory.
+
+use arrayvec::ArrayVec;
+
+use crate::half::{Clamp, Format, Mode, Rounding};
+use crate::halu::domain::{Domain, FloatKind, FloatOp, HalfKind, HalfMinMax, HalfOp, wide};
+
+const SIGN: u32 = 0x8000_0000;
+const EXPONENT: u32 = 0x7F80_0000;
+
+/// What an atomic operation puts in the place of what is there.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Change {
+    /// Their sum, modulo 2 to the number of bits.
+    Add,
+    /// The lesser.
+    Min {
+        /// Of signed numbers.
+        signed: bool,
+    },
+    /// The greater.
+    Max {
+        /// Of signed numbers.
+        signed: bool,
+    },
+    /// One more, and 0 where the operand was there or more.
+    Inc,
+    /// One less, and the operand where 0 was there, or more than the operand.
+    Dec,
+    /// Bitwise and.
+    And,
+    /// Bitwise or.
+    Or,
+    /// Bitwise exclusive or.
+    Xor,
+    /// The operand.
+    Exchange,
+    /// The second operand where the first was there.
+    Swap,
+    /// The sum of halves, each by itself.
+    AddHalf(Format),
+    /// The lesser of halves, each by itself, or the greater.
+    MinMaxHalf {
+        /// Their format.
+        format: Format,
+        /// The lesser.
+        min: bool,
+    },
+    /// The sum of f32.
+    AddSingle,
+    /// The sum of f64.
+    AddDouble,
+}
+
+impl Change {
+    /// Whether what was there does not matter.
+    pub const fn forgets(self) -> bool {
+        matches!(self, Change::Exchange)
+    }
+}
+
+/// What elements of so many bits in memory become where an operation finds `old` there; `flushes` says that it is global memory, where sums
+/// of f32 have no subnormals. Elements of what is swapped are compared together.
+pub fn atomically<D: Domain, const N: usize>(
+    domain: &mut D,
+    change: Change,
+    bits: u32,
+    old: &[[D::Word; 2]],
+    operands: &[[[D::Word; 2]; 2]],
+    flushes: bool,
+) -> ArrayVec<[D::Word; 2], N> {
+    let elements = old.iter().zip(operands).take(N);
+    if change != Change::Swap {
+        return elements.map(|(&old, &[b, _])| element(domain, change, bits, [old, b], flushes)).collect();
+    }
+    let extend = |d: &mut D, value| wide::extend(d, bits, false, value);
+    let mut is_same = domain.truth(true);
+    for (&old, &[b, _]) in elements.clone() {
+        let [old, b] = [old, b].map(|value| extend(domain, value));
+        let alike = wide::equal(domain, old, b);
+        is_same = domain.both(is_same, alike);
+    }
+    elements.map(|(&old, &[_, c])| pick(domain, is_same, c, old)).collect()
+}
+
+fn pick<D: Domain>(d: &mut D, p: D::Pred, a: [D::Word; 2], b: [D::Word; 2]) -> [D::Word; 2] {
+    [d.select(p, a[0], b[0]), d.select(p, a[1], b[1])]
+}
+
+/// A zero of the sign in the place of a subnormal f32.
+fn flush<D: Domain>(d: &mut D, a: D::Word) -> D::Word {
+    let (exponent, sign, zero) = (d.word(EXPONENT), d.word(SIGN), d.word(0));
+    let found = d.and(a, exponent);
+    let small = d.equal(found, zero);
+    let flushed = d.and(a, sign);
+    d.select(small, flushed, a)
+}
+
+/// What an element becomes.
+fn element<D: Domain>(
+    d: &mut D,
+    change: Change,
+    bits: u32,
+    [old, b]: [[D::Word; 2]; 2],
+    flushes: bool,
+) -> [D::Word; 2] {
+    match change {
+        Change::AddHalf(format) => {
+            let mode = Mode { format, rounding: Rounding::Nearest, ftz: false, clamp: Clamp::None };
+            let sum = d.half(&HalfOp { kind: HalfKind::Add, mode }, old[0], b[0], b[0]);
+            return [sum, old[1]];
+        }
+        Change::MinMaxHalf { format, min } => {
+            let min = d.truth(min);
+            return [d.half_minmax(&HalfMinMax { format, ftz: false, nan: false }, min, old[0], b[0]), old[1]];
+        }
+        Change::AddSingle => {
+            let op = FloatOp { kind: FloatKind::Add, rounding: Rounding::Nearest };
+            let [a, b] = [old[0], b[0]].map(|a| if flushes { flush(d, a) } else { a });
+            let sum = d.single(&op, [a, b, b]);
+            return [if flushes { flush(d, sum) } else { sum }, old[1]];
+        }
+        Change::AddDouble => {
+            return d.double(&FloatOp { kind: FloatKind::Add, rounding: Rounding::Nearest }, [old, b, b]);
+        }
+        _ => {}
+    }
+    let signed = matches!(change, Change::Min { signed: true } | Change::Max { signed: true });
+    let [old, b] = [old, b].map(|value| wide::extend(d, bits, signed, value));
+    let (one, zero) = (wide::constant(d, 1), wide::constant(d, 0));
+    match change {
+        Change::Add => wide::add(d, old, b),
+        Change::Min { .. } => {
+            let less = wide::less(d, signed, b, old);
+            pick(d, less, b, old)
+        }
+        Change::Max { .. } => {
+            let less = wide::less(d, signed, old, b);
+            pick(d, less, b, old)
+        }
+        Change::Inc => {
+            let below = wide::less(d, false, old, b);
+            let more = wide::add(d, old, one);
+            pick(d, below, more, zero)
+        }
+        Change::Dec => {
+            let above = wide::less(d, false, b, old);
+            let none = wide::equal(d, old, zero);
+            let wraps = d.either(above, none);
+            let less = wide::sub(d, old, one);
+            pick(d, wraps, b, less)
+        }
+        Change::And => [d.and(old[0], b[0]), d.and(old[1], b[1])],
+        Change::Or => [d.or(old[0], b[0]), d.or(old[1], b[1])],
+        Change::Xor => [d.xor(old[0], b[0]), d.xor(old[1], b[1])],
+        _ => b,
+    }
+}

@@ -1,0 +1,155 @@
+//! What items of a group meet for. Who runs them brings them together, and gives the results.
+
+use halfbyte_abi::meet::{Barrier, Exchange, Meeting, Reduce, Shuffle, Vote};
+
+use super::{Context, f};
+use crate::halu::domain::{Domain, Next, Reader, Write};
+use crate::halu::fields::{PT, RZ};
+use crate::halu::{Inst, Opcode};
+use crate::row::{Address, Class, Kind};
+
+/// What an instruction whose effect is [`Next::Meet`] meets others for.
+pub fn meeting<D: Domain>(inst: &Inst, domain: &mut D, read: &mut impl Reader<D>) -> Option<Meeting<D::Word, D::Pred>> {
+    Context::new(inst, domain, read).meeting()
+}
+
+/// What becomes of a meeting's results, a number or an answer, and an answer beside it.
+pub fn given(inst: &Inst, [number, answer]: [u64; 2]) -> Option<Write<u32, bool>> {
+    use Opcode::*;
+    let gpr = || Some(inst.get(f::RD) as u8).filter(|&n| n != RZ).map(|n| Write::Gpr(n, number as u32));
+    let pred = |truth: u64| Some(inst.get(f::PU) as u8).filter(|&n| n != PT).map(|n| Write::Pred(n, truth != 0));
+    match inst.opcode() {
+        BAR_POPC_R | BAR_POPC_I | BAR_POPC_RN | BAR_POPC_IN | SHFL_R | SHFL_I | BALLOT_R | BALLOT_I | ACTIVE => gpr(),
+        MATCH_R | MATCH_I | MATCH_64_R | MATCH_64_I | REDUX_R | REDUX_I => gpr(),
+        BAR_RED_R | BAR_RED_I | BAR_RED_RN | BAR_RED_IN | VOTE_R | VOTE_I => pred(number),
+        ELECT_R | ELECT_I => pred(answer),
+        _ => None,
+    }
+}
+
+/// Whether others run behind an instruction: it reads what they may write.
+pub fn yields(inst: &Inst) -> bool {
+    is_atomic(inst) || (is_strong(inst) && inst.row().mnemonic.starts_with("LD"))
+}
+
+/// Whether items at an instruction meet, have memory together, or read what others may write meanwhile.
+pub fn is_of_groups(inst: &Inst) -> bool {
+    let is_one = |mnemonic| {
+        matches!(mnemonic, "BAR" | "WARPSYNC" | "SHFL" | "VOTE" | "MATCH" | "REDUX" | "ELECT" | "LDS" | "STS")
+    };
+    is_one(inst.row().mnemonic) || is_atomic(inst) || is_strong(inst)
+}
+
+/// Whether an instruction reaches what of local memory the kernel declares.
+pub fn reaches_scratch(inst: &Inst) -> bool {
+    let is_scratch =
+        |kind| matches!(kind, Kind::Memory { address: Address::Scratch { .. } | Address::Flat { .. }, .. });
+    inst.row().operands.iter().any(|operand| is_scratch(operand.kind))
+}
+
+fn is_atomic(inst: &Inst) -> bool {
+    matches!(inst.row().mnemonic, "ATOMG" | "ATOMS" | "ATOM")
+}
+
+/// Whether others may make accesses at the same time.
+fn is_strong(inst: &Inst) -> bool {
+    let row = inst.row();
+    // Elsewhere the same bits are a compare's.
+    let has_order = row.class == Class::Memory && row.modifiers.iter().any(|modifier| modifier.field == f::ORDER);
+    has_order && inst.get(f::ORDER) != 0
+}
+
+impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
+    pub(super) fn meet(&mut self) {
+        self.effects.next = Next::Meet;
+    }
+
+    fn meeting(&mut self) -> Option<Meeting<D::Word, D::Pred>> {
+        use Opcode::*;
+        Some(match self.inst.opcode() {
+            BAR_SYNC_R | BAR_SYNC_I => self.barrier(false, Barrier::Sync),
+            BAR_SYNC_RN | BAR_SYNC_IN => self.barrier(true, Barrier::Sync),
+            BAR_ARV_RN | BAR_ARV_IN => self.barrier(true, Barrier::Arrive),
+            BAR_POPC_R | BAR_POPC_I => {
+                let says = self.pred(f::PP, f::PP_NOT);
+                self.barrier(false, Barrier::Count(says))
+            }
+            BAR_POPC_RN | BAR_POPC_IN => {
+                let says = self.pred(f::PP, f::PP_NOT);
+                self.barrier(true, Barrier::Count(says))
+            }
+            BAR_RED_R | BAR_RED_I => {
+                let of = self.asked();
+                self.barrier(false, of)
+            }
+            BAR_RED_RN | BAR_RED_IN => {
+                let of = self.asked();
+                self.barrier(true, of)
+            }
+            WARPSYNC_R | WARPSYNC_I => self.exchange(0, Exchange::None),
+            SHFL_R | SHFL_I => {
+                let mode = match self.get(f::SHFL_MODE) {
+                    0 => Shuffle::Index,
+                    1 => Shuffle::Up,
+                    2 => Shuffle::Down,
+                    _ => Shuffle::Xor,
+                };
+                let [value, by, segment] = [0, 1, 2].map(|i| self.word(i));
+                self.exchange(3, Exchange::Shuffle { mode, value, by, segment })
+            }
+            VOTE_R | VOTE_I => {
+                let vote = match self.get(f::VOTE) {
+                    0 => Vote::All,
+                    1 => Vote::Any,
+                    _ => Vote::Uniform,
+                };
+                self.vote(vote)
+            }
+            BALLOT_R | BALLOT_I => self.vote(Vote::Ballot),
+            ACTIVE => Meeting::Subgroup { mask: self.d.word(u32::MAX), of: Exchange::Active },
+            MATCH_R | MATCH_I => {
+                let value = [self.word(0), self.d.word(0)];
+                self.exchange(1, Exchange::Match { all: self.flag(f::MATCH), value })
+            }
+            MATCH_64_R | MATCH_64_I => {
+                let value = self.pair(f::RA);
+                self.exchange(1, Exchange::Match { all: self.flag(f::MATCH), value })
+            }
+            REDUX_R | REDUX_I => {
+                let signed = self.flag(f::SIGN);
+                let reduce = match self.get(f::REDUX) {
+                    0 => Reduce::Add,
+                    1 => Reduce::Min { signed },
+                    2 => Reduce::Max { signed },
+                    3 => Reduce::And,
+                    4 => Reduce::Or,
+                    _ => Reduce::Xor,
+                };
+                let value = self.word(0);
+                self.exchange(1, Exchange::Reduce(reduce, value))
+            }
+            ELECT_R | ELECT_I => self.exchange(0, Exchange::Elect),
+            _ => return None,
+        })
+    }
+
+    fn barrier(&mut self, counts: bool, of: Barrier<D::Pred>) -> Meeting<D::Word, D::Pred> {
+        let id = self.word(0);
+        let count = counts.then(|| self.word(1));
+        Meeting::Barrier { id, count, of, aligned: !self.flag(f::UNALIGNED) }
+    }
+
+    fn asked(&mut self) -> Barrier<D::Pred> {
+        let says = self.pred(f::PP, f::PP_NOT);
+        if self.flag(f::ASKED) { Barrier::Any(says) } else { Barrier::All(says) }
+    }
+
+    fn vote(&mut self, vote: Vote) -> Meeting<D::Word, D::Pred> {
+        let says = self.pred(f::PP, f::PP_NOT);
+        self.exchange(0, Exchange::Vote(vote, says))
+    }
+
+    fn exchange(&mut self, mask: usize, of: Exchange<D::Word, D::Pred>) -> Meeting<D::Word, D::Pred> {
+        Meeting::Subgroup { mask: self.word(mask), of }
+    }
+}

@@ -1,0 +1,168 @@
+//! Instructions at which items of a group meet. The seeds have none: these are ours, named as SASS names them. Each is for the lanes that a mask
+//! names, and waits for all of them.
+
+use super::integer::forms;
+use super::*;
+
+const MEET: Row = Row { class: Class::Control, ..HALU };
+
+const MASK_R: Operand = gpr("mask", R32);
+const MASK_I: Operand = bits("mask", IMM32);
+const BARRIER_R: Operand = gpr("id", R32);
+const BARRIER_I: Operand = bits("id", IMM32);
+const COUNT: Operand = gpr("count", R64);
+
+/// STYPE of a form with a GPR in the slot, and the count of items at 64.
+const RN: u64 = 0x3;
+/// The same with an immediate in the slot.
+const IN: u64 = 0x9;
+
+macro_rules! barrier {
+    ($first:literal) => {
+        concat!(
+            $first,
+            "\n\n`id` is the number of a barrier, 0 to 15, and `count` how many items come, a multiple of 32; without it all of the group that have not \
+             ended do. The items of a warp arrive as one, and count as 32. Unless `.UNALIGNED` stands there, they promise to come from the same instruction. \
+             What items did in memory before is known to all who waited."
+        )
+    };
+}
+
+const BAR_SYNC: Row = Row {
+    mnemonic: "BAR",
+    tags: &["SYNC"],
+    modifiers: &[M_UNALIGNED],
+    doc: barrier!("Waits until all have come to a barrier."),
+    examples: &["BAR.SYNC 0x0 ;", "BAR.SYNC.UNALIGNED R0, R1 ;"],
+    ..MEET
+};
+forms! { BAR_SYNC, 0x1d;
+    BAR_SYNC_R R [BARRIER_R];
+    BAR_SYNC_I I [BARRIER_I];
+    BAR_SYNC_RN RN [BARRIER_R, COUNT];
+    BAR_SYNC_IN IN [BARRIER_I, COUNT];
+}
+
+const BAR_ARV: Row = Row {
+    mnemonic: "BAR",
+    tags: &["ARV"],
+    modifiers: &[M_UNALIGNED],
+    doc: barrier!("Arrives at a barrier, and does not wait."),
+    examples: &["BAR.ARV 0x1, R0 ;"],
+    ..MEET
+};
+forms! { BAR_ARV, 0x1e;
+    BAR_ARV_RN RN [BARRIER_R, COUNT];
+    BAR_ARV_IN IN [BARRIER_I, COUNT];
+}
+
+const BAR_POPC: Row = Row {
+    mnemonic: "BAR",
+    tags: &["RED", "POPC"],
+    modifiers: &[M_UNALIGNED],
+    doc: barrier!("Waits until all have come to a barrier: `rd` is for how many of them `pp` holds."),
+    examples: &["BAR.RED.POPC R0, 0x0, P0 ;", "BAR.RED.POPC R0, 0x0, R1, !P0 ;"],
+    ..MEET
+};
+forms! { BAR_POPC, 0x1f;
+    BAR_POPC_R R [D, BARRIER_R, P];
+    BAR_POPC_I I [D, BARRIER_I, P];
+    BAR_POPC_RN RN [D, BARRIER_R, COUNT, P];
+    BAR_POPC_IN IN [D, BARRIER_I, COUNT, P];
+}
+
+const BAR_RED: Row = Row {
+    mnemonic: "BAR",
+    tags: &["RED"],
+    modifiers: &[M_ASKED, M_UNALIGNED],
+    doc: barrier!(
+        "Waits until all have come to a barrier: `pu` is whether `pp` holds for all of them, with `.OR` for one."
+    ),
+    examples: &["BAR.RED.AND P0, 0x0, P1 ;", "BAR.RED.OR P0, R0, R1, !P1 ;"],
+    ..MEET
+};
+forms! { BAR_RED, 0x22;
+    BAR_RED_R R [DU, BARRIER_R, P];
+    BAR_RED_I I [DU, BARRIER_I, P];
+    BAR_RED_RN RN [DU, BARRIER_R, COUNT, P];
+    BAR_RED_IN IN [DU, BARRIER_I, COUNT, P];
+}
+
+const WARPSYNC: Row = Row {
+    mnemonic: "WARPSYNC",
+    doc: "Waits until the lanes of the mask have come to one of these; what they did in memory before is known to them all.",
+    examples: &["WARPSYNC 0xffffffff ;", "WARPSYNC R0 ;"],
+    ..MEET
+};
+forms! { WARPSYNC, 0x48; WARPSYNC_R R [MASK_R]; WARPSYNC_I I [MASK_I]; }
+
+const SHFL: Row = Row {
+    mnemonic: "SHFL",
+    modifiers: &[M_SHFL],
+    doc: "Takes the word that another lane of the mask gives: of lane `by`, `.UP` so many below, `.DOWN` above, `.BFLY` of the one whose number \
+          differs in these bits.\n\n\
+          Bits 0 to 4 of `segment` are the last lane, and bits 8 to 12 those bits of the lane's number that are kept; of a lane beyond its segment it is \
+          the lane's own word. A lane that takes no part has none to give: that traps.",
+    examples: &["SHFL.BFLY R0, R1, R2, R3, R4 ;", "SHFL.DOWN R0, R1, 0x10, 0x1f, 0xffffffff ;"],
+    ..MEET
+};
+forms! { SHFL, 0x89;
+    SHFL_R R [D, A, gpr("by", R32), gpr("segment", R40), gpr("mask", R64)];
+    SHFL_I I [D, A, bits("by", SHFL_BY), bits("segment", SHFL_SEGMENT), MASK_I];
+}
+
+const VOTE_BASE: Row = Row {
+    mnemonic: "VOTE",
+    modifiers: &[M_VOTE],
+    doc: "Asks lanes of the mask: `pu` is whether `pp` holds for all of them, with `.ANY` for one, with `.EQ` for all or none.",
+    examples: &["VOTE.ALL P0, P1, 0xffffffff ;", "VOTE.EQ P0, !P1, R0 ;"],
+    ..MEET
+};
+forms! { VOTE_BASE, 0x0e; VOTE_R R [DU, P, MASK_R]; VOTE_I I [DU, P, MASK_I]; }
+
+const BALLOT: Row = Row {
+    mnemonic: "VOTE",
+    tags: &["BALLOT"],
+    doc: "Asks lanes of the mask: bit i of `rd` is whether `pp` holds for lane i.",
+    examples: &["VOTE.BALLOT R0, P0, 0xffffffff ;"],
+    ..MEET
+};
+forms! { BALLOT, 0x0f; BALLOT_R R [D, P, MASK_R]; BALLOT_I I [D, P, MASK_I]; }
+
+const ACTIVE_BASE: Row = Row {
+    mnemonic: "VOTE",
+    tags: &["ACTIVE"],
+    doc: "Bit i of `rd` is whether lane i is here, too. Only the lane's own is sure.",
+    examples: &["VOTE.ACTIVE R0 ;"],
+    ..MEET
+};
+forms! { ACTIVE_BASE, 0x13; ACTIVE R [D]; }
+
+const MATCH: Row = Row {
+    mnemonic: "MATCH",
+    modifiers: &[M_MATCH],
+    doc: "Compares a word of each lane of the mask, or a pair: `rd` is the lanes with the same one, with `.ALL` all of them where all have the same, else 0.",
+    examples: &["MATCH.ANY R0, R1, 0xffffffff ;", "MATCH.64.ALL R0, R2, R4 ;"],
+    ..MEET
+};
+forms! { MATCH, 0xa1; MATCH_R R [D, A, MASK_R]; MATCH_I I [D, A, MASK_I]; }
+const MATCH_64: Row = Row { tags: &["64"], ..MATCH };
+forms! { MATCH_64, 0xa2; MATCH_64_R R [D, A.span(2), MASK_R]; MATCH_64_I I [D, A.span(2), MASK_I]; }
+
+const REDUX: Row = Row {
+    mnemonic: "REDUX",
+    modifiers: &[M_REDUX, M_REDUX_SIGN],
+    doc: "Puts together a word of each lane of the mask: `rd` is their sum modulo 2^32, the least, the greatest, of signed numbers under `.S32`, or the bits \
+          that all have, that one has, or that an odd number has.",
+    examples: &["REDUX.SUM R0, R1, 0xffffffff ;", "REDUX.MIN.S32 R0, R1, R2 ;"],
+    ..MEET
+};
+forms! { REDUX, 0xc4; REDUX_R R [D, A, MASK_R]; REDUX_I I [D, A, MASK_I]; }
+
+const ELECT: Row = Row {
+    mnemonic: "ELECT",
+    doc: "Chooses one lane of the mask, the lowest: `pu` holds for it. The mask must name no lane that has ended.",
+    examples: &["ELECT P0, 0xffffffff ;", "ELECT P0, R0 ;"],
+    ..MEET
+};
+forms! { ELECT, 0xc5; ELECT_R R [DU, MASK_R]; ELECT_I I [DU, MASK_I]; }

@@ -1,0 +1,117 @@
+//! Memory that a kernel declares, its group's or its item's own, and any memory by an address without a space. The seeds have none: these are
+//! ours, named as SASS names them.
+
+use super::memory::{LOAD_ORDER, MEMORY, NOBODY, STORE_ORDER, at, loads, orders, span, stores};
+use super::*;
+use crate::row::Address;
+
+const SHARED: Address = Address::Shared { offset: RA, imm: IMM24 };
+const SCRATCH: Address = Address::Scratch { offset: RA, imm: IMM24 };
+const FLAT: Address = Address::Flat { base: RA, imm: IMM24 };
+
+const LDS: Row = Row {
+    mnemonic: "LDS",
+    modifiers: LOAD_ORDER,
+    forbids: NOBODY,
+    doc: concat!(
+        "Loads from the shared memory of the group. Without a size it moves 32 bits; `.U8 .U16` extend to 32 bits by zeros; `.64` and `.128` fill \
+         2 and 4 registers from a multiple of that, the lowest address in the lowest.\n\n\
+         The address is the exact sum of a zero-extended register and a signed 24-bit displacement. One that is not a multiple of the size traps.",
+        orders!("ACQUIRE")
+    ),
+    examples: &["LDS R0, [R1+0x10] ;", "LDS.128 R4, [RZ+0x20] ;", "LDS.ACQUIRE.CTA R0, [R1] ;"],
+    ..MEMORY
+};
+loads! { LDS, 0x84, SHARED;
+    LDS_U8 0x0 ["U8"] 1;
+    LDS_U16 0x2 ["U16"] 2;
+    LDS_32 0x4 [] 4;
+    LDS_64 0x5 ["64"] 8;
+    LDS_128 0x6 ["128"] 16;
+}
+
+const STS: Row = Row {
+    mnemonic: "STS",
+    modifiers: STORE_ORDER,
+    forbids: NOBODY,
+    doc: concat!(
+        "Stores to the shared memory of the group. Without a size it moves 32 bits; `.8` and `.16` move the low bits of the register; `.64` and \
+         `.128` move 2 and 4 registers, the first a multiple of that, the lowest to the lowest address. The address is that of `LDS`.",
+        orders!("RELEASE")
+    ),
+    examples: &["STS [R1+0x10], R0 ;", "STS.RELEASE.CTA [R1], R0 ;"],
+    ..MEMORY
+};
+stores! { STS, 0x88, SHARED;
+    STS_8 0x0 ["8"] 1;
+    STS_16 0x2 ["16"] 2;
+    STS_32 0x4 [] 4;
+    STS_64 0x5 ["64"] 8;
+    STS_128 0x6 ["128"] 16;
+}
+
+const LD: Row = Row {
+    mnemonic: "LD",
+    modifiers: LOAD_ORDER,
+    forbids: NOBODY,
+    doc: concat!(
+        "Loads from any memory, as `LDG` does, at an address without a space: from 2^38 on lies the shared memory of the group, from 2^36 on what of its \
+         local memory the kernel declares, each 2^36 bytes long, and elsewhere global memory.",
+        orders!("ACQUIRE")
+    ),
+    examples: &["LD R0, [R2.64] ;", "LD.U16 R0, [R2.64+0x10] ;"],
+    ..MEMORY
+};
+loads! { LD, 0x90, FLAT;
+    LD_U8 0x0 ["U8"] 1;
+    LD_U16 0x2 ["U16"] 2;
+    LD_32 0x4 [] 4;
+    LD_64 0x5 ["64"] 8;
+    LD_128 0x6 ["128"] 16;
+}
+
+const ST: Row = Row {
+    mnemonic: "ST",
+    modifiers: STORE_ORDER,
+    forbids: NOBODY,
+    doc: concat!("Stores to any memory, as `STG` does. The address is that of `LD`.", orders!("RELEASE")),
+    examples: &["ST [R2.64], R0 ;", "ST.128 [R2.64+0x10], R4 ;"],
+    ..MEMORY
+};
+stores! { ST, 0x91, FLAT;
+    ST_8 0x0 ["8"] 1;
+    ST_16 0x2 ["16"] 2;
+    ST_32 0x4 [] 4;
+    ST_64 0x5 ["64"] 8;
+    ST_128 0x6 ["128"] 16;
+}
+
+const LDL: Row = Row {
+    mnemonic: "LDL",
+    doc: "Loads from what of the item's local memory the kernel declares, which lies before the spilled registers: none of these is reached. Sizes and \
+          address are those of `LDS`.",
+    examples: &["LDL R0, [R1+0x10] ;", "LDL.U8 R0, [RZ] ;"],
+    ..MEMORY
+};
+loads! { LDL, 0x93, SCRATCH;
+    LDL_X_U8 0x0 ["U8"] 1;
+    LDL_X_U16 0x2 ["U16"] 2;
+    LDL_X_32 0x4 [] 4;
+    LDL_X_64 0x5 ["64"] 8;
+    LDL_X_128 0x6 ["128"] 16;
+}
+
+const STL: Row = Row {
+    mnemonic: "STL",
+    doc: "Stores to what of the item's local memory the kernel declares, which lies before the spilled registers: none of these is reached. Sizes and \
+          address are those of `STS`.",
+    examples: &["STL [R1+0x10], R0 ;", "STL.8 [RZ], R0 ;"],
+    ..MEMORY
+};
+stores! { STL, 0x94, SCRATCH;
+    STL_X_8 0x0 ["8"] 1;
+    STL_X_16 0x2 ["16"] 2;
+    STL_X_32 0x4 [] 4;
+    STL_X_64 0x5 ["64"] 8;
+    STL_X_128 0x6 ["128"] 16;
+}

@@ -1,0 +1,335 @@
+//! Items that meet: barriers, exchanges within a warp, and atomic access to memory.
+
+use halfbyte_ir::{AtomicAttr, Attr, FenceAttr, Inst, InstData, Kernel, MemOrder, Op, Scope, Type, Value};
+use halfbyte_isa::halu::fields::*;
+use halfbyte_isa::halu::{Inst as Word, Opcode};
+
+use super::super::builder::choice;
+use super::super::machine::RegClass;
+use super::super::operands::{Index, Pred, Reg, Source, Src};
+use super::memory::{Forms, Strength};
+use super::{Lowering, context};
+
+const fn scope(scope: Scope) -> u64 {
+    match scope {
+        Scope::Group => choice!(M_SCOPE, "CTA"),
+        Scope::Device => choice!(M_SCOPE, "GPU"),
+        Scope::System => choice!(M_SCOPE, "SYS"),
+    }
+}
+
+/// What an atomic operation orders.
+fn order(order: MemOrder) -> u64 {
+    match (order.acquires(), order.releases()) {
+        (true, true) => choice!(M_ATOM_ORDER, "ACQ_REL"),
+        (true, false) => choice!(M_ATOM_ORDER, "ACQUIRE"),
+        (false, true) => choice!(M_ATOM_ORDER, "RELEASE"),
+        (false, false) => 0,
+    }
+}
+
+/// The opcodes of an atomic operation.
+macro_rules! atomic {
+    ($uniform:ident $wide:ident $flat:ident $shared:ident) => {
+        Forms {
+            uniform: Opcode::$uniform,
+            wide: Opcode::$wide,
+            flat: Opcode::$flat,
+            shared: Opcode::$shared,
+            scratch: None,
+        }
+    };
+}
+
+/// The opcodes, and the fields that say what an integer becomes.
+fn does(op: Op, ty: Type) -> Option<(Forms, Option<[u64; 2]>)> {
+    let integer = |change: u64, signed: bool| {
+        let forms = match ty.bits() {
+            64 => atomic!(ATOMG_U_64 ATOMG_W_64 ATOM_64 ATOMS_64),
+            _ => atomic!(ATOMG_U_32 ATOMG_W_32 ATOM_32 ATOMS_32),
+        };
+        Some((forms, Some([change, signed.into()])))
+    };
+    match op {
+        Op::AtomicAdd | Op::AtomicSub => integer(choice!(M_ATOM, "ADD"), false),
+        Op::AtomicMinS => integer(choice!(M_ATOM, "MIN"), true),
+        Op::AtomicMinU => integer(choice!(M_ATOM, "MIN"), false),
+        Op::AtomicMaxS => integer(choice!(M_ATOM, "MAX"), true),
+        Op::AtomicMaxU => integer(choice!(M_ATOM, "MAX"), false),
+        Op::AtomicAnd => integer(choice!(M_ATOM, "AND"), false),
+        Op::AtomicOr => integer(choice!(M_ATOM, "OR"), false),
+        Op::AtomicXor => integer(choice!(M_ATOM, "XOR"), false),
+        Op::AtomicInc => integer(choice!(M_ATOM, "INC"), false),
+        Op::AtomicDec => integer(choice!(M_ATOM, "DEC"), false),
+        Op::AtomicExchange => integer(choice!(M_ATOM, "EXCH"), false),
+        Op::AtomicCompareExchange => {
+            let forms = match ty.bits() {
+                16 => atomic!(ATOMG_U_CAS_16 ATOMG_W_CAS_16 ATOM_CAS_16 ATOMS_CAS_16),
+                64 => atomic!(ATOMG_U_CAS_64 ATOMG_W_CAS_64 ATOM_CAS_64 ATOMS_CAS_64),
+                _ => atomic!(ATOMG_U_CAS_32 ATOMG_W_CAS_32 ATOM_CAS_32 ATOMS_CAS_32),
+            };
+            Some((forms, None))
+        }
+        Op::AtomicFadd => {
+            let forms = match ty {
+                Type::F16 => atomic!(ATOMG_U_F16 ATOMG_W_F16 ATOM_F16 ATOMS_F16),
+                Type::BF16 => atomic!(ATOMG_U_BF16 ATOMG_W_BF16 ATOM_BF16 ATOMS_BF16),
+                Type::F16X2 => atomic!(ATOMG_U_F16X2 ATOMG_W_F16X2 ATOM_F16X2 ATOMS_F16X2),
+                Type::BF16X2 => atomic!(ATOMG_U_BF16X2 ATOMG_W_BF16X2 ATOM_BF16X2 ATOMS_BF16X2),
+                Type::F64 => atomic!(ATOMG_U_F64 ATOMG_W_F64 ATOM_F64 ATOMS_F64),
+                _ => atomic!(ATOMG_U_F32 ATOMG_W_F32 ATOM_F32 ATOMS_F32),
+            };
+            Some((forms, None))
+        }
+        _ => None,
+    }
+}
+
+/// Whether items have something together that a fence orders.
+fn shares(kernel: &Kernel) -> bool {
+    kernel.insts.values().any(|inst| inst.op.orders_memory() && inst.op != Op::Fence)
+        || kernel.arrays.iter().any(|array| array.space == halfbyte_ir::Space::Shared)
+}
+
+impl Lowering<'_> {
+    /// A word in a register, or a number.
+    fn number_or_word(&mut self, value: Value) -> Src {
+        let src = context::src(self, value);
+        match src.place {
+            Source::Const(_) => self.out.in_reg(src),
+            _ => src,
+        }
+    }
+
+    /// The word's form with a register in the slot, or that with a number.
+    fn in_slot(&mut self, [of_register, of_number]: [Opcode; 2], src: Src) -> Word {
+        match src.place {
+            Source::Imm(bits) => Word::new(of_number).with(IMM32, bits.into()),
+            Source::Reg(reg) => {
+                self.out.read(R32, reg);
+                Word::new(of_register)
+            }
+            Source::Const(_) => Word::new(of_register),
+        }
+    }
+
+    /// An op at which items meet.
+    pub fn meet_at(&mut self, inst: Inst) -> Reg {
+        use Opcode::*;
+        let kernel = self.kernel;
+        let InstData { op, ty, attr, .. } = kernel.insts[inst];
+        let args = kernel.args(inst);
+        match op {
+            Op::Barrier | Op::BarrierArrive | Op::BarrierCount | Op::BarrierAll | Op::BarrierAny => {
+                self.barrier(op, attr == Attr::Aligned(true), args)
+            }
+            Op::SubgroupBarrier => {
+                let Some(&mask) = args.first() else { return Reg::ZERO };
+                let mask = self.number_or_word(mask);
+                let word = self.in_slot([WARPSYNC_R, WARPSYNC_I], mask);
+                self.out.push(word);
+                Reg::ZERO
+            }
+            Op::SubgroupShuffle => self.shuffle(choice!(M_SHFL, "IDX"), args),
+            Op::SubgroupShuffleUp => self.shuffle(choice!(M_SHFL, "UP"), args),
+            Op::SubgroupShuffleDown => self.shuffle(choice!(M_SHFL, "DOWN"), args),
+            Op::SubgroupShuffleXor => self.shuffle(choice!(M_SHFL, "BFLY"), args),
+            Op::VoteAll => self.vote(choice!(M_VOTE, "ALL"), args),
+            Op::VoteAny => self.vote(choice!(M_VOTE, "ANY"), args),
+            Op::VoteUniform => self.vote(choice!(M_VOTE, "EQ"), args),
+            Op::Ballot => {
+                let word = self.asked([BALLOT_R, BALLOT_I], args);
+                self.out.word(word)
+            }
+            Op::MatchAny => self.alike(choice!(M_MATCH, "ANY"), ty, args),
+            Op::MatchAll => self.alike(choice!(M_MATCH, "ALL"), ty, args),
+            Op::SubgroupReduceAdd => self.reduce_lanes(choice!(M_REDUX, "SUM"), false, args),
+            Op::SubgroupReduceMinS => self.reduce_lanes(choice!(M_REDUX, "MIN"), true, args),
+            Op::SubgroupReduceMinU => self.reduce_lanes(choice!(M_REDUX, "MIN"), false, args),
+            Op::SubgroupReduceMaxS => self.reduce_lanes(choice!(M_REDUX, "MAX"), true, args),
+            Op::SubgroupReduceMaxU => self.reduce_lanes(choice!(M_REDUX, "MAX"), false, args),
+            Op::SubgroupReduceAnd => self.reduce_lanes(choice!(M_REDUX, "AND"), false, args),
+            Op::SubgroupReduceOr => self.reduce_lanes(choice!(M_REDUX, "OR"), false, args),
+            Op::SubgroupReduceXor => self.reduce_lanes(choice!(M_REDUX, "XOR"), false, args),
+            Op::Elect => {
+                let Some(&mask) = args.first() else { return Reg::ZERO };
+                let mask = self.number_or_word(mask);
+                let word = self.in_slot([ELECT_R, ELECT_I], mask);
+                self.answer(word)
+            }
+            _ => self.out.word(Word::new(ACTIVE)),
+        }
+    }
+
+    /// The instruction with its answer in a new predicate.
+    fn answer(&mut self, word: Word) -> Reg {
+        let Pred { vreg, .. } = self.out.pred(word, PU);
+        Reg { vreg, part: 0 }
+    }
+
+    fn barrier(&mut self, op: Op, aligned: bool, args: &[Value]) -> Reg {
+        use Opcode::*;
+        let asks = matches!(op, Op::BarrierCount | Op::BarrierAll | Op::BarrierAny);
+        let (says, places) = args.split_at(usize::from(asks).min(args.len()));
+        let says = says.first().map(|&says| context::pred(self, says));
+        let id = places.first().map(|&id| self.number_or_word(id));
+        let count = places.get(1).map(|&count| self.value_or_number_in_reg(count));
+        let forms = match (op, count.is_some()) {
+            (Op::BarrierArrive, _) => [BAR_ARV_RN, BAR_ARV_IN],
+            (Op::BarrierCount, false) => [BAR_POPC_R, BAR_POPC_I],
+            (Op::BarrierCount, true) => [BAR_POPC_RN, BAR_POPC_IN],
+            (Op::BarrierAll | Op::BarrierAny, false) => [BAR_RED_R, BAR_RED_I],
+            (Op::BarrierAll | Op::BarrierAny, true) => [BAR_RED_RN, BAR_RED_IN],
+            (_, false) => [BAR_SYNC_R, BAR_SYNC_I],
+            (_, true) => [BAR_SYNC_RN, BAR_SYNC_IN],
+        };
+        // Zero is a number here, not the register that reads as such.
+        let id = id.filter(|id| *id != Src::ZERO).unwrap_or(Src::plain(Source::Imm(0)));
+        let mut word = self.in_slot(forms, id).with(UNALIGNED, u64::from(!aligned));
+        if let Some(count) = count {
+            self.out.read(R64, count);
+        }
+        if let Some(says) = says {
+            self.out.read_pred(&mut word, PP, PP_NOT, says);
+        }
+        match op {
+            Op::BarrierCount => self.out.word(word),
+            Op::BarrierAll => self.answer(word.with(ASKED, choice!(M_ASKED, "AND"))),
+            Op::BarrierAny => self.answer(word.with(ASKED, choice!(M_ASKED, "OR"))),
+            _ => {
+                self.out.push(word);
+                Reg::ZERO
+            }
+        }
+    }
+
+    fn value_or_number_in_reg(&mut self, value: Value) -> Reg {
+        let src = context::src(self, value);
+        self.out.reg(src)
+    }
+
+    fn shuffle(&mut self, mode: u64, args: &[Value]) -> Reg {
+        let &[value, by, segment, mask] = args else { return Reg::ZERO };
+        let numbers = [by, segment, mask].map(|arg| match context::src(self, arg).place {
+            Source::Imm(bits) => Some(bits),
+            Source::Reg(reg) => (reg == Reg::ZERO).then_some(0),
+            Source::Const(_) => None,
+        });
+        if let [Some(by), Some(segment), Some(mask)] = numbers {
+            let value = self.value_or_number_in_reg(value);
+            self.out.read(RA, value);
+            // Other bits do not count.
+            let word = Word::new(Opcode::SHFL_I)
+                .with(SHFL_BY, (by & 0x1f).into())
+                .with(SHFL_SEGMENT, (segment & 0x1f1f).into());
+            return self.out.word(word.with(IMM32, mask.into()).with(SHFL_MODE, mode));
+        }
+        let sources: Vec<Reg> = args.iter().map(|&arg| self.value_or_number_in_reg(arg)).collect();
+        for (field, reg) in [RA, R32, R40, R64].into_iter().zip(sources) {
+            self.out.read(field, reg);
+        }
+        self.out.word(Word::new(Opcode::SHFL_R).with(SHFL_MODE, mode))
+    }
+
+    /// A word that asks lanes of a mask.
+    fn asked(&mut self, forms: [Opcode; 2], args: &[Value]) -> Word {
+        let &[says, mask] = args else { return Word::new(Opcode::NOP) };
+        let says = context::pred(self, says);
+        let mask = self.number_or_word(mask);
+        let mut word = self.in_slot(forms, mask);
+        self.out.read_pred(&mut word, PP, PP_NOT, says);
+        word
+    }
+
+    fn vote(&mut self, vote: u64, args: &[Value]) -> Reg {
+        let word = self.asked([Opcode::VOTE_R, Opcode::VOTE_I], args).with(VOTE, vote);
+        self.answer(word)
+    }
+
+    fn alike(&mut self, mode: u64, ty: Type, args: &[Value]) -> Reg {
+        let &[value, mask] = args else { return Reg::ZERO };
+        let (value, forms) = match ty {
+            Type::I64 => (self.value_reg(value), [Opcode::MATCH_64_R, Opcode::MATCH_64_I]),
+            _ => (self.value_or_number_in_reg(value), [Opcode::MATCH_R, Opcode::MATCH_I]),
+        };
+        let mask = self.number_or_word(mask);
+        self.out.read(RA, value);
+        let word = self.in_slot(forms, mask).with(MATCH, mode);
+        self.out.word(word)
+    }
+
+    fn reduce_lanes(&mut self, of: u64, signed: bool, args: &[Value]) -> Reg {
+        let &[value, mask] = args else { return Reg::ZERO };
+        let value = self.value_or_number_in_reg(value);
+        let mask = self.number_or_word(mask);
+        self.out.read(RA, value);
+        let word = self.in_slot([Opcode::REDUX_R, Opcode::REDUX_I], mask).with(REDUX, of).with(SIGN, signed.into());
+        self.out.word(word)
+    }
+
+    /// The number of the item in its warp.
+    pub fn lane_number(&mut self) -> Reg {
+        let item = self.out.word(Word::new(Opcode::S2R).with(SREG, choice!(M_SREG, "SR_TID")));
+        self.out.read(RA, item);
+        self.out.word(Word::new(Opcode::LOP3_RIR).with(IMM32, 31).with(LUT, 0xc0))
+    }
+
+    /// A fence, which is nothing where there is nothing to order.
+    pub fn fence_of(&mut self, fence: FenceAttr) -> Reg {
+        if shares(self.kernel) {
+            let word = Word::new(Opcode::MEMBAR).with(SCOPE, scope(fence.scope));
+            self.out.push(word.with(SC, u64::from(fence.order == MemOrder::SeqCst)));
+        }
+        Reg::ZERO
+    }
+
+    /// An access in one step.
+    pub fn atomic_at(&mut self, inst: Inst) -> Reg {
+        let kernel = self.kernel;
+        let InstData { op, ty, attr, .. } = kernel.insts[inst];
+        let Attr::Atomic(AtomicAttr { mem, order: of, scope: among }) = attr else { return Reg::ZERO };
+        let (values, address) = kernel.args(inst).split_at(op.row().args.len().saturating_sub(1));
+        let Some(&base) = address.first() else { return Reg::ZERO };
+        let index = address.get(1).map(|&value| Index::plain(value));
+        let Some((forms, fields)) = does(op, ty) else {
+            let is_ordered = of.acquires() || of.releases();
+            let strength: Strength =
+                [if is_ordered { order(of) } else { choice!(M_LOAD_ORDER, "STRONG") }, scope(among)];
+            return match values {
+                [value] => self.store_in(ty, mem, *value, (base, index), Some(strength)),
+                _ => self.load_in(ty, mem, base, index, Some(strength)),
+            };
+        };
+        let place = self.address(forms, mem, base, index);
+        let data: Vec<Reg> = values.iter().map(|&value| self.atomic_operand(op, ty, value)).collect();
+        let mut word = self.access(forms, &place, 0).with(ORDER, order(of)).with(SCOPE, scope(among));
+        if let Some([change, signed]) = fields {
+            word = word.with(ATOM, change).with(ATOM_SIGN, signed);
+        }
+        for (field, reg) in [R64, R72].into_iter().zip(data) {
+            self.out.read(field, reg);
+        }
+        if kernel.result(inst).is_none_or(|value| self.value_regs[value].is_none()) {
+            self.out.push(word);
+            return Reg::ZERO;
+        }
+        let class = if ty.bits() == 64 { RegClass::Pair } else { RegClass::Word };
+        Reg::new(self.out.put(word, class, None, 0))
+    }
+
+    fn atomic_operand(&mut self, op: Op, ty: Type, value: Value) -> Reg {
+        use super::context::rules::Context;
+        match (ty.bits(), op) {
+            (64, Op::AtomicSub) => {
+                let value = self.value_reg(value);
+                self.neg_pair(value)
+            }
+            (64, _) => self.value_reg(value),
+            (_, Op::AtomicSub) => {
+                let src = context::src(self, value);
+                self.iadd3(src.negated(), Src::ZERO, Src::ZERO)
+            }
+            _ => self.value_or_number_in_reg(value),
+        }
+    }
+}

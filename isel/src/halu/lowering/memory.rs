@@ -1,0 +1,272 @@
+//! Addresses, loads and stores.
+
+use halfbyte_ir::{Kernel, MemAttr, Space, Type, Value, ValueDef};
+use halfbyte_isa::halu::domain::{LOCAL_WINDOW, SHARED_WINDOW};
+use halfbyte_isa::halu::fields::*;
+use halfbyte_isa::halu::{Inst as Word, Opcode};
+
+use super::super::machine::{HaluExtra, RegClass};
+use super::super::operands::{Index, Reg, Source, Src};
+use super::{Lowering, class_of, context};
+
+/// Buffers that have a pair of uniform registers for their address; those after them use general ones.
+const UNIFORM_PAIRS: usize = URZ as usize / 2;
+/// What a displacement of 24 bits, signed, reaches.
+const DISPLACEMENT: std::ops::Range<i64> = -(1 << 23)..1 << 23;
+
+/// How an instruction reaches memory.
+pub(super) enum Address {
+    /// Uniform pair, offset register, displacement.
+    Uniform { pair: u8, offset: Reg, displacement: i32 },
+    /// Register pair, displacement.
+    Wide { base: Reg, displacement: i32 },
+    /// The same in any memory.
+    Flat { base: Reg, displacement: i32 },
+    /// Offset register and displacement in memory that the kernel declares.
+    Own { space: Space, offset: Reg, displacement: i32 },
+}
+
+/// An access by its forms of address.
+#[derive(Clone, Copy)]
+pub(super) struct Forms {
+    pub uniform: Opcode,
+    pub wide: Opcode,
+    pub flat: Opcode,
+    pub shared: Opcode,
+    /// Where there is one.
+    pub scratch: Option<Opcode>,
+}
+
+/// The opcodes of an access of a size, by the end of their names.
+macro_rules! forms {
+    ($uniform:ident $wide:ident $flat:ident $shared:ident $scratch:ident) => {
+        Forms {
+            uniform: Opcode::$uniform,
+            wide: Opcode::$wide,
+            flat: Opcode::$flat,
+            shared: Opcode::$shared,
+            scratch: Some(Opcode::$scratch),
+        }
+    };
+}
+
+const fn load(bytes: u32) -> Forms {
+    match bytes {
+        1 => forms!(LDG_U_U8 LDG_W_U8 LD_U8 LDS_U8 LDL_X_U8),
+        2 => forms!(LDG_U_U16 LDG_W_U16 LD_U16 LDS_U16 LDL_X_U16),
+        4 => forms!(LDG_U_32 LDG_W_32 LD_32 LDS_32 LDL_X_32),
+        8 => forms!(LDG_U_64 LDG_W_64 LD_64 LDS_64 LDL_X_64),
+        _ => forms!(LDG_U_128 LDG_W_128 LD_128 LDS_128 LDL_X_128),
+    }
+}
+
+const fn store(bytes: u32) -> Forms {
+    match bytes {
+        1 => forms!(STG_U_8 STG_W_8 ST_8 STS_8 STL_X_8),
+        2 => forms!(STG_U_16 STG_W_16 ST_16 STS_16 STL_X_16),
+        4 => forms!(STG_U_32 STG_W_32 ST_32 STS_32 STL_X_32),
+        8 => forms!(STG_U_64 STG_W_64 ST_64 STS_64 STL_X_64),
+        _ => forms!(STG_U_128 STG_W_128 ST_128 STS_128 STL_X_128),
+    }
+}
+
+/// Fields of an access that others may meet: what it orders, and for whom it is meant.
+pub(super) type Strength = [u64; 2];
+
+/// Where the arrays of a kernel lie in their spaces, and how much they take.
+pub(super) fn arrays(kernel: &Kernel) -> (Vec<u64>, HaluExtra) {
+    if kernel.arrays.is_empty() {
+        return (Vec::new(), HaluExtra::default());
+    }
+    let [shared, scratch] = Space::ALL.map(|space| kernel.placement(space));
+    let start = |(array, [shared, scratch]): (&halfbyte_ir::Array, [u64; 2])| match array.space {
+        Space::Shared => shared,
+        Space::Scratch => scratch,
+    };
+    let places = shared.starts.iter().zip(&scratch.starts).map(|(&shared, &scratch)| [shared, scratch]);
+    let starts = kernel.arrays.iter().zip(places).map(start).collect();
+    let has_shared = kernel.arrays.iter().any(|array| array.space == Space::Shared);
+    let extra =
+        HaluExtra { shared_bytes: has_shared.then_some(shared.bytes as u32), scratch_bytes: scratch.bytes as u32 };
+    (starts, extra)
+}
+
+impl Lowering<'_> {
+    /// The uniform pair of a buffer's address, where there is one left.
+    fn uniform_pair(&mut self, base: Value) -> Option<u8> {
+        let ValueDef::Param(number) = self.kernel.values[base].def else { return None };
+        if !context::is_buffer(self.kernel, number) {
+            return None;
+        }
+        let known = self.uniform.iter().position(|&n| n == number);
+        let pair = known.or_else(|| {
+            (self.uniform.len() < UNIFORM_PAIRS).then(|| {
+                self.uniform.push(number);
+                self.uniform.len() - 1
+            })
+        })?;
+        Some(2 * pair as u8)
+    }
+
+    /// The address of an array without a space.
+    pub fn array_address(&mut self, number: usize) -> Reg {
+        let window = match self.kernel.arrays.get(number).map(|array| array.space) {
+            Some(Space::Scratch) => LOCAL_WINDOW,
+            _ => SHARED_WINDOW,
+        };
+        let address = window + self.starts.get(number).copied().unwrap_or(0);
+        self.out.wide(RegClass::Pair, &[Src::imm(address as u32), Src::imm((address >> 32) as u32)])
+    }
+
+    /// An address in an array, where a register and a displacement reach it.
+    fn in_array(&mut self, mem: MemAttr, base: Value, index: Option<Index>) -> Option<Address> {
+        let ValueDef::Array(number) = self.kernel.values[base].def else { return None };
+        let space = self.kernel.array(base)?.space;
+        let displacement = self.starts.get(number as usize).copied()? as i64 + i64::from(mem.offset);
+        let is_near = DISPLACEMENT.contains(&displacement) && DISPLACEMENT.contains(&(displacement + 12));
+        if !is_near || (mem.wide && index.is_some()) {
+            return None;
+        }
+        let offset = index.map_or(Reg::ZERO, |index| self.scaled(index, mem.scale));
+        Some(Address::Own { space, offset, displacement: displacement as i32 })
+    }
+
+    /// Where an access goes, of which there are such forms.
+    pub(super) fn address(&mut self, forms: Forms, mem: MemAttr, base: Value, index: Option<Index>) -> Address {
+        let is_scratch = self.kernel.array(base).is_some_and(|array| array.space == Space::Scratch);
+        if (forms.scratch.is_some() || !is_scratch)
+            && let Some(address) = self.in_array(mem, base, index)
+        {
+            return address;
+        }
+        let near = DISPLACEMENT.contains(&(i64::from(mem.offset) + 12)) && DISPLACEMENT.contains(&mem.offset.into());
+        let wide = index.filter(|_| mem.wide);
+        if near
+            && wide.is_none()
+            && let Some(pair) = self.uniform_pair(base)
+        {
+            let offset = index.map_or(Reg::ZERO, |index| self.scaled(index, mem.scale));
+            return Address::Uniform { pair, offset, displacement: mem.offset };
+        }
+        // With arrays, what is computed may be an address in one.
+        let is_flat = !self.kernel.arrays.is_empty() && !matches!(self.kernel.values[base].def, ValueDef::Param(_));
+        let mut base = self.value_reg(base);
+        if let Some(index) = wide {
+            let index = self.value_reg(index.value);
+            base = self.wide_sum(base, index, mem.scale);
+        } else if let Some(index) = index {
+            let offset = self.scaled(index, mem.scale);
+            let offset = self.out.wide(RegClass::Pair, &[Src::plain(Source::Reg(offset)), Src::ZERO]);
+            base = self.add_words(base, offset, false);
+        }
+        let mut displacement = mem.offset;
+        if !near {
+            let high = Src::imm(if mem.offset < 0 { u32::MAX } else { 0 });
+            let offset = self.out.wide(RegClass::Pair, &[Src::imm(mem.offset as u32), high]);
+            base = self.add_words(base, offset, false);
+            displacement = 0;
+        }
+        if is_flat { Address::Flat { base, displacement } } else { Address::Wide { base, displacement } }
+    }
+
+    /// The word of an access with the address at `plus` bytes on.
+    pub(super) fn access(&mut self, forms: Forms, address: &Address, plus: i32) -> Word {
+        // What has taken in others is aligned to its size, and so becomes one word.
+        self.out.access = self.wide.take().into();
+        let (opcode, reg, displacement) = match *address {
+            Address::Uniform { offset, displacement, .. } => (forms.uniform, offset, displacement),
+            Address::Wide { base, displacement } => (forms.wide, base, displacement),
+            Address::Flat { base, displacement } => (forms.flat, base, displacement),
+            Address::Own { space: Space::Shared, offset, displacement } => (forms.shared, offset, displacement),
+            Address::Own { offset, displacement, .. } => (forms.scratch.unwrap_or(forms.flat), offset, displacement),
+        };
+        self.out.read(RA, reg);
+        let word = Word::new(opcode).with(IMM24, (displacement + plus) as u64);
+        match *address {
+            Address::Uniform { pair, .. } => word.with(UR32, pair.into()),
+            _ => word,
+        }
+    }
+
+    pub fn load_from(&mut self, ty: Type, mem: MemAttr, base: Value, index: Option<Index>) -> Reg {
+        self.load_in(ty, mem, base, index, None)
+    }
+
+    pub(super) fn load_in(
+        &mut self,
+        ty: Type,
+        mem: MemAttr,
+        base: Value,
+        index: Option<Index>,
+        strength: Option<Strength>,
+    ) -> Reg {
+        let bytes = ty.bytes();
+        let address = self.address(load(bytes), mem, base, index);
+        let class = class_of(ty).unwrap_or(RegClass::Word);
+        if mem.align >= bytes || bytes <= 4 || strength.is_some() {
+            let inst = ordered(self.access(load(bytes), &address, 0), strength);
+            return Reg::new(self.out.put(inst, class, None, 0));
+        }
+        // Pieces as wide as the alignment, so that they trap where the whole would.
+        if mem.align == 8 {
+            let [low, high] = [0, 8].map(|plus| {
+                let inst = self.access(load(8), &address, plus);
+                Reg::new(self.out.put(inst, RegClass::Pair, None, 0))
+            });
+            let words = [low, low.part(1), high, high.part(1)];
+            return self.out.wide(class, &words.map(|word| Src::plain(Source::Reg(word))));
+        }
+        let mut so_far = None;
+        for part in 0..(bytes / 4) as u8 {
+            let inst = self.access(load(4), &address, 4 * i32::from(part));
+            so_far = Some(self.out.put(inst, class, so_far, part));
+        }
+        so_far.map_or(Reg::ZERO, Reg::new)
+    }
+
+    pub fn store_to(&mut self, ty: Type, mem: MemAttr, value: Value, base: Value, index: Option<Index>) -> Reg {
+        self.store_in(ty, mem, value, (base, index), None)
+    }
+
+    pub(super) fn store_in(
+        &mut self,
+        ty: Type,
+        mem: MemAttr,
+        value: Value,
+        (base, index): (Value, Option<Index>),
+        strength: Option<Strength>,
+    ) -> Reg {
+        let bytes = ty.bytes();
+        let address = self.address(store(bytes), mem, base, index);
+        // A store takes registers only; a zero is RZ.
+        let src = context::src(self, value);
+        let data = if bytes <= 4 { self.out.reg(src) } else { self.value_reg(value) };
+        if mem.align >= bytes || bytes <= 4 || strength.is_some() {
+            let inst = ordered(self.access(store(bytes), &address, 0), strength);
+            self.out.read(R64, data);
+            self.out.push(inst);
+        } else if mem.align == 8 {
+            for part in [0, 2] {
+                let words = [data.part(part), data.part(part + 1)].map(|word| Src::plain(Source::Reg(word)));
+                let pair = self.out.wide(RegClass::Pair, &words);
+                let inst = self.access(store(8), &address, 4 * i32::from(part));
+                self.out.read(R64, pair);
+                self.out.push(inst);
+            }
+        } else {
+            for part in 0..(bytes / 4) as u8 {
+                let inst = self.access(store(4), &address, 4 * i32::from(part));
+                self.out.read(R64, data.part(part));
+                self.out.push(inst);
+            }
+        }
+        Reg::ZERO
+    }
+}
+
+fn ordered(word: Word, strength: Option<Strength>) -> Word {
+    match strength {
+        Some([order, scope]) => word.with(ORDER, order).with(SCOPE, scope),
+        None => word,
+    }
+}

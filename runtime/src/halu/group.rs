@@ -1,0 +1,96 @@
+//! A group of work items that meet.
+
+use halfbyte_abi::Shape;
+use halfbyte_abi::meet::Races;
+
+use super::Code;
+use super::interp::{self, ItemStats, Progress};
+use super::memory::Memory;
+use super::state::Registers;
+use crate::group::{self, Runner, Stop};
+use crate::launch::Work;
+use crate::trap::Halt;
+
+/// An item, and what is its own while others run.
+pub(super) struct Slot {
+    progress: Progress,
+    registers: Registers,
+    local: Vec<u8>,
+}
+
+/// A group on its way.
+struct Items<'r, 'm, 'w> {
+    code: &'r Code,
+    memory: &'r mut Memory<'m>,
+    budget: u64,
+    work: &'r mut Work<'w>,
+    /// Nobody looks for races here.
+    races: Option<Races>,
+}
+
+impl Runner for Items<'_, '_, '_> {
+    type Slot = Slot;
+    type Position = (usize, Registers);
+
+    fn run(&mut self, _: u32, slot: &mut Slot) -> Result<Stop, Halt> {
+        let Slot { progress, registers, local } = slot;
+        std::mem::swap(&mut self.memory.local, local);
+        let stop = interp::run::<true>(&self.code.words, progress, registers, self.memory, self.budget, self.work);
+        std::mem::swap(&mut self.memory.local, local);
+        stop
+    }
+
+    fn resume(&self, slot: &mut Slot, given: [u64; 2]) {
+        interp::resume(&self.code.words, &mut slot.progress, &mut slot.registers, given);
+    }
+
+    fn address(slot: &Slot) -> usize {
+        slot.progress.address
+    }
+
+    fn position(slot: &Slot) -> (usize, Registers) {
+        (slot.progress.address, slot.registers.clone())
+    }
+
+    fn races(&mut self) -> &mut Option<Races> {
+        &mut self.races
+    }
+
+    fn is_changed(&mut self) -> bool {
+        std::mem::take(&mut self.memory.is_changed)
+    }
+}
+
+/// Runs the items of a group, of which `first` is the number of the first, in the memory that those of another have left in `slots`. A fault
+/// comes with its item.
+pub(super) fn run_group(
+    code: &Code,
+    shape: &Shape,
+    first: u32,
+    slots: &mut Vec<Slot>,
+    memory: &mut Memory<'_>,
+    budget: u64,
+    work: &mut Work<'_>,
+) -> Result<ItemStats, (u32, Halt)> {
+    let size = shape.block.into_iter().product::<u32>().max(1);
+    let local = memory.local.len();
+    slots.resize_with(size as usize, || Slot {
+        progress: Progress::default(),
+        registers: Registers::new(*shape),
+        local: vec![0; local],
+    });
+    for (item, slot) in (first..).zip(&mut *slots) {
+        slot.progress = Progress::default();
+        slot.registers.start(item, code.gprs);
+        slot.local.fill(0);
+    }
+    memory.is_changed = false;
+    let mut items = Items { code, memory, budget, work, races: None };
+    group::run_group(&mut items, slots).map_err(|(number, halt)| (first + number, halt))?;
+    let mut stats = ItemStats::default();
+    for slot in slots {
+        stats.instructions += slot.progress.stats.instructions;
+        stats.backward += slot.progress.stats.backward;
+    }
+    Ok(stats)
+}
