@@ -404,6 +404,10 @@ impl Import<'_> {
                 }
                 _ => all,
             },
+            Opcode::REM if !inst.ty(0).is_signed() => match operand(2) {
+                (least, most) if least > 0 => (0, (most - 1).min(operand(1).1)),
+                _ => all,
+            },
             Opcode::AND => (0, operand(1).1.min(operand(2).1)),
             Opcode::MIN if !inst.ty(0).is_signed() => (0, operand(1).1.min(operand(2).1)),
             Opcode::CVT_INT if !inst.ty(1).is_signed() && inst.ty(0).bits() >= inst.ty(1).bits() => {

@@ -191,9 +191,12 @@ impl Import<'_> {
             },
             ATOM_EXCH => Op::AtomicExchange,
             ATOM_CAS => Op::AtomicCompareExchange,
+            ATOM_VECTOR | ATOM_VECTOR_HALF | RED_VECTOR | RED_VECTOR_HALF if inst.has(Token::Add) => {
+                return self.atomic_sums(inst);
+            }
             _ => {
                 self.refuse(
-                    "an atomic operation of several elements, or of 128 bits, has no counterpart in the IR",
+                    "an atomic minimum or maximum of halves, or an operation of 128 bits, has no counterpart in the IR",
                     "a run of the text as it stands, with `--target ptx`",
                 );
                 return;
@@ -210,6 +213,39 @@ impl Import<'_> {
         let old = self.code.builder.value(op, ty, Attr::Atomic(AtomicAttr { mem, order, scope }), &args);
         if first == 2 {
             self.result(inst, old);
+        }
+    }
+}
+
+impl Import<'_> {
+    /// Sums of elements side by side: each is one of its own, and all together are aligned to their size.
+    fn atomic_sums(&mut self, inst: &Inst) {
+        let vector = |i: usize| match inst.operands.get(i) {
+            Some(Operand::Vector(regs)) => regs.iter().collect::<Vec<_>>(),
+            _ => Vec::new(),
+        };
+        let is_atom = inst.row().mnemonic == "atom";
+        let (into, added) = (if is_atom { vector(0) } else { Vec::new() }, vector(if is_atom { 2 } else { 1 }));
+        let Some(ty) = of_ptx(inst.ty(0)) else { return };
+        let (Some(address), Some((order, scope))) = (self.place_of(inst), order_of(inst)) else { return };
+        if address.known_align < ty.bytes() * added.len() as u32 {
+            self.refuse(
+                "atomic sums of several elements that are not shown to be aligned together have no counterpart in the IR",
+                "an address that is a multiple of all, or a run of the text as it stands, with `--target ptx`",
+            );
+            return;
+        }
+        let mut into = into.into_iter();
+        for (number, reg) in (0..).zip(&added) {
+            let (Some(mem), Some(reg)) = (self.mem(&address, number * ty.bytes(), ty.bytes()), *reg) else { return };
+            let value = self.register(reg);
+            let value = self.convert(value, ty);
+            let args: Vec<Value> = [value, address.base].into_iter().chain(address.index).collect();
+            let attr = Attr::Atomic(AtomicAttr { mem, order, scope });
+            let old = self.code.builder.value(Op::AtomicFadd, ty, attr, &args);
+            if let Some(Some(to)) = into.next() {
+                self.define(to, old);
+            }
         }
     }
 }

@@ -299,7 +299,7 @@ impl Import<'_> {
     /// Whether an access is of parts of words that are better loaded and stored together: they cost PTX nothing, and other targets
     /// more than a load.
     fn is_narrow(&self, inst: &Inst) -> bool {
-        self.keep && count(inst) > 1 && inst.ty(0).bits() < 32
+        self.keep && count(inst) > 1 && inst.ty(0).bits() < 32 && order_of(inst).is_none()
     }
 
     fn load_at(&mut self, address: &Address, ty: Type, bytes: u32) -> Option<Value> {

@@ -221,6 +221,8 @@ impl Parameters {
             Opcode::MOV | Opcode::CVTA | Opcode::SUB => &[1],
             Opcode::ADD | Opcode::SELP | Opcode::SLCT_INT | Opcode::SLCT_F32 => &[1, 2],
             Opcode::MAD | Opcode::MAD_WIDE => &[3],
+            // An address that is rounded down.
+            Opcode::AND if matches!(inst.operands.get(2), Some(&Operand::Number(mask)) if mask >> 63 != 0) => &[1],
             _ => &[],
         };
         let mut from: SmallVec<[Val; 3]> = places.iter().filter_map(|&i| operand(i)).collect();
