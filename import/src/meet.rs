@@ -1,7 +1,6 @@
 //! Where items meet: barriers, exchanges within a warp, fences, and atomic operations.
 
-use halfbyte_abi::meet;
-use halfbyte_ir::{AtomicAttr, Attr, FenceAttr, IntCC, MemOrder, Op, Scope, Type, Value};
+use halfbyte_ir::{AtomicAttr, Attr, FenceAttr, IntCC, MemOrder, Op, Type, Value};
 use halfbyte_isa::ptx::meaning::{fence, results, strength};
 use halfbyte_isa::ptx::types::{Kind, Token};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand};
@@ -79,7 +78,7 @@ impl Import<'_> {
                     () if inst.has(Token::Release) => MemOrder::Release,
                     () => MemOrder::AcqRel,
                 };
-                let scope = fence(inst).map_or(Scope::Device, scope_of);
+                let scope = fence(inst).unwrap_or_default();
                 self.code.builder.inst(Op::Fence, Type::I32, Attr::Fence(FenceAttr { order, scope }), &[]);
             }
             // Accesses are all of one kind.
@@ -209,7 +208,7 @@ impl Import<'_> {
         let Some(mem) = self.mem(&address, 0, ty.bytes()) else { return };
         args.push(address.base);
         args.extend(address.index);
-        let Some((order, scope)) = order_of(inst) else { return };
+        let Some((order, scope)) = strength(inst) else { return };
         let old = self.code.builder.value(op, ty, Attr::Atomic(AtomicAttr { mem, order, scope }), &args);
         if first == 2 {
             self.result(inst, old);
@@ -227,7 +226,7 @@ impl Import<'_> {
         let is_atom = inst.row().mnemonic == "atom";
         let (into, added) = (if is_atom { vector(0) } else { Vec::new() }, vector(if is_atom { 2 } else { 1 }));
         let Some(ty) = of_ptx(inst.ty(0)) else { return };
-        let (Some(address), Some((order, scope))) = (self.place_of(inst), order_of(inst)) else { return };
+        let (Some(address), Some((order, scope))) = (self.place_of(inst), strength(inst)) else { return };
         if address.known_align < ty.bytes() * added.len() as u32 {
             self.refuse(
                 "atomic sums of several elements that are not shown to be aligned together have no counterpart in the IR",
@@ -253,24 +252,4 @@ impl Import<'_> {
 /// What a barrier asks.
 fn asked(inst: &Inst) -> Op {
     if inst.has(Token::And) { Op::BarrierAll } else { Op::BarrierAny }
-}
-
-/// What an access orders, and for whom; none of a weak one.
-pub(crate) fn order_of(inst: &Inst) -> Option<(MemOrder, Scope)> {
-    let (ordering, scope) = strength(inst)?;
-    let order = match ordering {
-        meet::Ordering::Relaxed => MemOrder::Relaxed,
-        meet::Ordering::Acquire => MemOrder::Acquire,
-        meet::Ordering::Release => MemOrder::Release,
-        meet::Ordering::AcquireRelease => MemOrder::AcqRel,
-    };
-    Some((order, scope_of(scope)))
-}
-
-fn scope_of(scope: meet::Scope) -> Scope {
-    match scope {
-        meet::Scope::Group => Scope::Group,
-        meet::Scope::Device => Scope::Device,
-        meet::Scope::System => Scope::System,
-    }
 }

@@ -1,6 +1,7 @@
 //! Parameters, loads and stores.
 
 use halfbyte_ir::{AtomicAttr, Attr, Direction, MemAttr, Op, Type, Value};
+use halfbyte_isa::ptx::meaning::strength;
 use halfbyte_isa::ptx::types::Type as PtxType;
 use halfbyte_isa::ptx::{Base, Inst, Operand, Reg};
 use halfbyte_isa::row::{Class, Role};
@@ -9,7 +10,6 @@ use crate::address::Address;
 use crate::domain::Code;
 use crate::emit::Import;
 use crate::flow::loads_parameter;
-use crate::meet::order_of;
 use crate::sources::{Of, Parameter, is_store, loaded, reached, writes};
 use crate::ssa::Val;
 use crate::types::{integer, of_ptx};
@@ -148,7 +148,7 @@ impl Import<'_> {
         match inst.opcode {
             _ if loads_parameter(inst) => self.load_param(inst),
             _ if matches!(inst.row().mnemonic, "atom" | "red") => self.atomic(inst),
-            _ if order_of(inst).is_some() && (count(inst) > 1 || inst.element().bits() > 64) => self.refuse(
+            _ if strength(inst).is_some() && (count(inst) > 1 || inst.element().bits() > 64) => self.refuse(
                 "an ordered access of several elements, or of 128 bits, has no counterpart in the IR",
                 "a run of the text as it stands, with `--target ptx`",
             ),
@@ -237,7 +237,7 @@ impl Import<'_> {
             let ty = self.code.ty(value);
             let Some(mem) = self.mem(&address, i * bytes, ty.bytes()) else { return };
             let args: Vec<Value> = [value, address.base].into_iter().chain(address.index).collect();
-            match order_of(inst) {
+            match strength(inst) {
                 None => self.code.builder.inst(Op::Store, ty, Attr::Mem(mem), &args),
                 Some((order, scope)) => {
                     let attr = Attr::Atomic(AtomicAttr { mem, order, scope });
@@ -299,13 +299,13 @@ impl Import<'_> {
     /// Whether an access is of parts of words that are better loaded and stored together: they cost PTX nothing, and other targets
     /// more than a load.
     fn is_narrow(&self, inst: &Inst) -> bool {
-        self.keep && count(inst) > 1 && inst.ty(0).bits() < 32 && order_of(inst).is_none()
+        self.keep && count(inst) > 1 && inst.ty(0).bits() < 32 && strength(inst).is_none()
     }
 
     fn load_at(&mut self, address: &Address, ty: Type, bytes: u32) -> Option<Value> {
         let mem = self.mem(address, bytes, ty.bytes())?;
         let args: Vec<Value> = [address.base].into_iter().chain(address.index).collect();
-        let order = self.function.inst(self.number).and_then(order_of);
+        let order = self.function.inst(self.number).and_then(strength);
         Some(match order {
             None => self.code.builder.value(Op::Load, ty, Attr::Mem(mem), &args),
             Some((order, scope)) => {

@@ -1,6 +1,6 @@
 //! A group of items that meet: each runs until it waits for others, and those that have come together go on.
 
-use halfbyte_abi::meet::{Group, Meeting, Misfit, Races};
+use halfbyte_abi::meet::{Dead, Group, Idle, Meeting, Misfit, Races};
 
 use crate::trap::{Fault, Halt, TrapKind};
 
@@ -25,7 +25,7 @@ pub(crate) trait Runner {
     /// Runs the item of that number in the group until it stops.
     fn run(&mut self, number: u32, slot: &mut Self::Slot) -> Result<Stop, Halt>;
 
-    /// Gives an item what a meeting has given, and lets it go on behind the instruction.
+    /// Gives an item what a meeting has given, and lets it go on after the instruction.
     fn resume(&self, slot: &mut Self::Slot, given: [u64; 2]);
 
     /// The instruction at which an item is.
@@ -44,7 +44,7 @@ pub(crate) trait Runner {
 /// Runs the items of a group. A fault comes with its item's number in the group.
 pub(crate) fn run_group<R: Runner>(runner: &mut R, slots: &mut [R::Slot]) -> Result<(), (u32, Halt)> {
     let mut group = Group::new(slots.len() as u32);
-    let mut idle = Idle { rounds: 0, seen: Vec::new() };
+    let mut idle = Idle::default();
     loop {
         let (mut ran, mut only_yields) = (false, true);
         for (number, slot) in (0..).zip(slots.iter_mut()) {
@@ -73,11 +73,12 @@ pub(crate) fn run_group<R: Runner>(runner: &mut R, slots: &mut [R::Slot]) -> Res
         }
         let is_changed = runner.is_changed();
         if only_yields && !met && !is_changed {
-            if idle.is_for_ever::<R>(slots, |number| group.runs(number)) {
+            let running = (0..).zip(slots.iter()).filter(|(number, _)| group.runs(*number));
+            if idle.is_for_ever(|| running.map(|(_, slot)| R::position(slot)).collect()) {
                 return Err(dead::<R>(&group, slots));
             }
         } else {
-            idle = Idle { rounds: 0, seen: Vec::new() };
+            idle = Idle::default();
         }
     }
     group.stuck().map_or(Ok(()), |misfit| Err(misfit_of::<R>(misfit, slots)))
@@ -94,42 +95,12 @@ fn misfit_of<R: Runner>(misfit: Misfit, slots: &[R::Slot]) -> (u32, Halt) {
 
 /// The lowest item that has not ended, where none will: it waits, or asks again and again for what nobody writes.
 fn dead<R: Runner>(group: &Group, slots: &[R::Slot]) -> (u32, Halt) {
-    let spins = (0..slots.len() as u32).find(|&number| group.runs(number));
-    match (spins, group.stuck()) {
-        (Some(spins), Some(misfit)) if misfit.item < spins => misfit_of::<R>(misfit, slots),
-        (None, Some(misfit)) => misfit_of::<R>(misfit, slots),
-        (spins, _) => {
-            let number = spins.unwrap_or(0);
+    match group.dead() {
+        Dead::Waits(misfit) => misfit_of::<R>(misfit, slots),
+        Dead::Asks(number) => {
             // It has asked by the instruction before the one that it stands at.
             let address = slots.get(number as usize).map_or(0, R::address).saturating_sub(1);
             (number, Halt::Fault(Fault { address, kind: TrapKind::Deadlock }))
         }
-    }
-}
-
-/// Rounds in which items only ask what others write, and nobody writes anything.
-struct Idle<P> {
-    rounds: u32,
-    /// Where all were, in a round whose number is a power of two.
-    seen: Vec<P>,
-}
-
-impl<P: PartialEq> Idle<P> {
-    /// Rounds after which it is worth while to look.
-    const PATIENCE: u32 = 64;
-
-    /// Takes note of a round, and says whether all are where they were before: then they will be there again and again.
-    fn is_for_ever<R: Runner<Position = P>>(&mut self, slots: &[R::Slot], runs: impl Fn(u32) -> bool) -> bool {
-        self.rounds += 1;
-        if self.rounds < Self::PATIENCE {
-            return false;
-        }
-        let running = (0..).zip(slots).filter(|(number, _)| runs(*number));
-        let positions: Vec<P> = running.map(|(_, slot)| R::position(slot)).collect();
-        let is_seen = self.seen == positions;
-        if self.rounds.is_power_of_two() {
-            self.seen = positions;
-        }
-        is_seen
     }
 }

@@ -49,6 +49,15 @@ pub struct Misfit {
     pub why: Meets,
 }
 
+/// An item that will never end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Dead {
+    /// It waits for others.
+    Waits(Misfit),
+    /// The item of that number asks for what nobody will write.
+    Asks(u32),
+}
+
 /// Why an item cannot meet others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum Meets {
@@ -61,14 +70,14 @@ pub enum Meets {
         count: Option<u32>,
     },
     /// Items of a subgroup come to an aligned barrier from several instructions, or some never come.
-    #[error("waits at a barrier that not all come to")]
+    #[error("waits at a barrier that other items never reach")]
     BarrierDivergence,
     /// Lanes that the mask names never come.
     #[error("waits for lanes of its subgroup that never come")]
     SubgroupDivergence,
     /// The mask does not name the lane itself, or to `elect` names one that has ended.
     #[error(
-        "lane {lane} exchanges with the lanes of mask {mask:#x}: that must name the lane, and for an election none that has ended"
+        "the mask {mask:#x} of lane {lane} must include the lane itself, and for an election no lane that has exited"
     )]
     NotInMask {
         /// Its own number.
@@ -77,7 +86,7 @@ pub enum Meets {
         mask: u32,
     },
     /// A shuffle takes the value of a lane that takes no part.
-    #[error("takes the value of lane {lane}, which takes no part")]
+    #[error("reads the value of lane {lane}, which is not active in this shuffle")]
     InactiveSource {
         /// That lane.
         lane: u32,
@@ -148,6 +157,16 @@ impl Group {
         // Who goes on may come to what others wait for.
         self.is_new |= met;
         Ok(met)
+    }
+
+    /// The lowest item that has not ended, where none will: it waits, or asks again and again for what nobody writes.
+    pub fn dead(&self) -> Dead {
+        let asks = (0..self.states.len() as u32).find(|&item| self.runs(item));
+        match (asks, self.stuck()) {
+            (Some(asks), Some(misfit)) if misfit.item < asks => Dead::Waits(misfit),
+            (None, Some(misfit)) => Dead::Waits(misfit),
+            (asks, _) => Dead::Asks(asks.unwrap_or(0)),
+        }
     }
 
     /// The lowest item that waits, where none can go on, with why it never will.

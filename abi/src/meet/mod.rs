@@ -6,14 +6,18 @@
 
 mod exchange;
 mod group;
+mod idle;
 mod order;
 mod races;
 mod schedule;
 mod shadow;
+mod strength;
 
-pub use group::{Group, Meets, Misfit};
+pub use group::{Dead, Group, Meets, Misfit};
+pub use idle::Idle;
 pub use races::{Place, Race, Races, Side, Touch};
 pub use schedule::Schedule;
+pub use strength::{MemOrder, Scope};
 
 /// Items of a subgroup, which is a warp.
 pub const SUBGROUP: u32 = 32;
@@ -50,11 +54,11 @@ pub enum Barrier<P: Copy> {
     Sync,
     /// Not to wait.
     Arrive,
-    /// To wait, and to learn how many say yes.
+    /// To wait, and to learn for how many the predicate is true.
     Count(P),
-    /// To wait, and to learn whether all say yes.
+    /// To wait, and to learn whether it is true for all.
     All(P),
-    /// To wait, and to learn whether one says yes.
+    /// To wait, and to learn whether it is true for any.
     Any(P),
 }
 
@@ -74,7 +78,7 @@ pub enum Exchange<W: Copy, P: Copy> {
         /// The segment: the greatest lane in bits 0 to 4, and which bits of the lane's number are kept in bits 8 to 12.
         segment: W,
     },
-    /// Whether all, one, or none or all say yes; who does.
+    /// Whether the predicate is true for all, for any, or the same for all; for whom it is.
     Vote(Vote, P),
     /// Which lanes have the same value: its own, or whether all have it. Low word first; of 32 bits the high word is zero.
     Match {
@@ -107,7 +111,7 @@ pub enum Shuffle {
 /// What is asked of lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vote {
-    /// Whether all say yes.
+    /// Whether it is true for all.
     All,
     /// Whether one does.
     Any,
@@ -138,42 +142,6 @@ pub enum Reduce {
     Or,
     /// The bits that an odd number has.
     Xor,
-}
-
-/// What an access that others may meet orders besides itself.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Ordering {
-    /// Nothing.
-    Relaxed,
-    /// What follows it, behind what was released with the value that it reads.
-    Acquire,
-    /// What precedes it, before who acquires its value.
-    Release,
-    /// Both.
-    AcquireRelease,
-}
-
-impl Ordering {
-    /// Whether it acquires.
-    pub const fn acquires(self) -> bool {
-        matches!(self, Ordering::Acquire | Ordering::AcquireRelease)
-    }
-
-    /// Whether it releases.
-    pub const fn releases(self) -> bool {
-        matches!(self, Ordering::Release | Ordering::AcquireRelease)
-    }
-}
-
-/// The items that an access or a fence is meant for.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Scope {
-    /// Those of the group.
-    Group,
-    /// Those of the launch.
-    Device,
-    /// All that there are.
-    System,
 }
 
 #[cfg(test)]

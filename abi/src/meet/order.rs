@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::{Ordering, Scope};
+use super::{MemOrder, Scope};
 
 /// By group, and by item of it: the last clock that is known to come before.
 #[derive(Clone, Default, Debug)]
@@ -94,7 +94,7 @@ impl Clock {
         all
     }
 
-    pub fn fence(&mut self, group: u32, local: u32, ordering: Ordering, scope: Scope) {
+    pub fn fence(&mut self, group: u32, local: u32, ordering: MemOrder, scope: Scope) {
         if ordering.acquires() {
             for (release, of_read) in std::mem::take(&mut self.read) {
                 if release.reaches(group, scope.min(of_read)) {
@@ -109,7 +109,7 @@ impl Clock {
     }
 
     /// Reads what was released.
-    pub fn acquire(&mut self, group: u32, releases: &[Arc<Release>], ordering: Ordering, scope: Scope) {
+    pub fn acquire(&mut self, group: u32, releases: &[Arc<Release>], ordering: MemOrder, scope: Scope) {
         for release in releases.iter().filter(|release| release.reaches(group, scope)) {
             if ordering.acquires() {
                 self.known.join(&release.known);
@@ -120,7 +120,7 @@ impl Clock {
     }
 
     /// What a store or an atomic operation releases.
-    pub fn release(&mut self, group: u32, local: u32, ordering: Ordering, scope: Scope) -> Option<Arc<Release>> {
+    pub fn release(&mut self, group: u32, local: u32, ordering: MemOrder, scope: Scope) -> Option<Arc<Release>> {
         let (known, scope) = if ordering.releases() {
             let all = self.all(group, local);
             self.now += 1;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::order::{Clock, Known, Release};
 use super::shadow::{Lists, Note, Shadow, keep};
-use super::{BARRIERS, Ordering, Scope};
+use super::{BARRIERS, MemOrder, Scope};
 
 /// The memory that a byte is of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,7 +30,7 @@ pub struct Touch {
     /// Whether it reads.
     pub reads: bool,
     /// Of a strong access, one that others may meet: an atomic operation, a volatile or an ordered access.
-    pub strong: Option<(Ordering, Scope)>,
+    pub strong: Option<(MemOrder, Scope)>,
 }
 
 /// One of two accesses that race.
@@ -174,11 +174,11 @@ impl Races {
 
     /// An item has come to a fence.
     pub fn fence(&mut self, item: u32, scope: Scope) {
-        self.fence_of(item, Ordering::AcquireRelease, scope);
+        self.fence_of(item, MemOrder::AcqRel, scope);
     }
 
     /// An item has come to a fence that acquires alone, or releases alone, or both.
-    pub fn fence_of(&mut self, item: u32, ordering: Ordering, scope: Scope) {
+    pub fn fence_of(&mut self, item: u32, ordering: MemOrder, scope: Scope) {
         let (group, local) = (self.group, self.local(item));
         if let Some(clock) = self.clocks.get_mut(local as usize) {
             clock.fence(group, local, ordering, scope);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::order::Release;
-use super::{Ordering, Scope};
+use super::{MemOrder, Scope};
 
 /// An access to a byte, as it is kept.
 #[derive(Clone, Copy, Default, Debug)]
@@ -20,7 +20,7 @@ const STRONG: u32 = 1 << 31;
 const OF_GROUP: u32 = 1 << 30;
 
 impl Note {
-    pub fn new(item: u32, clock: u32, place: u32, strength: Option<(Ordering, Scope)>) -> Note {
+    pub fn new(item: u32, clock: u32, place: u32, strength: Option<(MemOrder, Scope)>) -> Note {
         let flags = match strength {
             None => 0,
             Some((_, Scope::Group)) => STRONG | OF_GROUP,

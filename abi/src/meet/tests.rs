@@ -1,10 +1,10 @@
 use super::*;
-use Ordering::{Acquire, AcquireRelease, Relaxed, Release};
+use MemOrder::{AcqRel, Acquire, Relaxed, Release};
 
 const X: u64 = 0;
 const FLAG: u64 = 64;
 
-fn touch(item: u32, writes: bool, strong: Option<(Ordering, Scope)>) -> Touch {
+fn touch(item: u32, writes: bool, strong: Option<(MemOrder, Scope)>) -> Touch {
     Touch { item, inst: item * 10, writes, reads: !writes, strong }
 }
 
@@ -24,15 +24,15 @@ impl Run {
         self.0.access(self.1, at, 4, touch(item, false, None));
     }
 
-    fn store(&mut self, item: u32, at: u64, ordering: Ordering, scope: Scope) {
+    fn store(&mut self, item: u32, at: u64, ordering: MemOrder, scope: Scope) {
         self.0.access(self.1, at, 4, touch(item, true, Some((ordering, scope))));
     }
 
-    fn load(&mut self, item: u32, at: u64, ordering: Ordering, scope: Scope) {
+    fn load(&mut self, item: u32, at: u64, ordering: MemOrder, scope: Scope) {
         self.0.access(self.1, at, 4, touch(item, false, Some((ordering, scope))));
     }
 
-    fn atomic(&mut self, item: u32, at: u64, ordering: Ordering, scope: Scope) {
+    fn atomic(&mut self, item: u32, at: u64, ordering: MemOrder, scope: Scope) {
         let touch = Touch { reads: true, ..touch(item, true, Some((ordering, scope))) };
         self.0.access(self.1, at, 4, touch);
     }
@@ -110,7 +110,7 @@ fn one_who_arrives_does_not_learn() {
 
 #[test]
 fn what_is_released_comes_before_who_acquires_it() {
-    let message = |release: Ordering, acquire: Ordering| {
+    let message = |release: MemOrder, acquire: MemOrder| {
         races(|run| {
             run.write(0, X);
             run.store(0, FLAG, release, Scope::Group);
@@ -168,9 +168,9 @@ fn a_relaxed_atomic_operation_leaves_what_was_released() {
     assert!(!races(|run| {
         for item in 0..3 {
             run.write(item, X + 4 * u64::from(item));
-            run.atomic(item, FLAG, AcquireRelease, Scope::Device);
+            run.atomic(item, FLAG, AcqRel, Scope::Device);
         }
-        run.atomic(3, FLAG, AcquireRelease, Scope::Device);
+        run.atomic(3, FLAG, AcqRel, Scope::Device);
         (0..3).for_each(|item| run.read(3, X + 4 * item));
     }));
 }

@@ -1,6 +1,6 @@
 //! Groups whose items meet: each item runs until it waits for others, or until others may have their turn.
 
-use halfbyte_abi::meet::{self, Barrier, Exchange, Group, Meeting, Misfit, Ordering, Reduce, Shuffle, Side, Vote};
+use halfbyte_abi::meet::{self, Barrier, Dead, Exchange, Group, Idle, Meeting, Misfit, Reduce, Shuffle, Side, Vote};
 use smallvec::SmallVec;
 
 use super::prepared::{MAX_LANES, Machine, Position, PreparedInst, Stop};
@@ -12,7 +12,7 @@ use crate::eval::ops::Operand;
 use crate::eval::own::How;
 use crate::kernel::{Attr, Inst};
 use crate::op::{Effect, Op};
-use crate::order::{AtomicAttr, FenceAttr, MemOrder, Scope};
+use crate::order::{AtomicAttr, FenceAttr};
 
 /// What others may do at an op.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,23 +41,6 @@ struct Slot {
     frame: Vec<u64>,
     scratch: Vec<u8>,
     position: Position,
-}
-
-fn scope(scope: Scope) -> meet::Scope {
-    match scope {
-        Scope::Group => meet::Scope::Group,
-        Scope::Device => meet::Scope::Device,
-        Scope::System => meet::Scope::System,
-    }
-}
-
-fn ordering(order: MemOrder) -> Ordering {
-    match (order.acquires(), order.releases()) {
-        (false, false) => Ordering::Relaxed,
-        (true, false) => Ordering::Acquire,
-        (false, true) => Ordering::Release,
-        (true, true) => Ordering::AcquireRelease,
-    }
 }
 
 /// What items meet for at an op, whose operands are words of these bits; none where they do not.
@@ -108,35 +91,6 @@ fn meeting(op: Op, attr: Attr, args: &[u64]) -> Option<Meeting<u32, bool>> {
     })
 }
 
-/// Rounds in which items only ask what others write, and nobody writes anything.
-#[derive(Default)]
-struct Idle {
-    rounds: u32,
-    /// Where all were, in a round whose number is a power of two.
-    seen: Vec<(usize, usize, Vec<u64>)>,
-}
-
-impl Idle {
-    /// Rounds after which it is worth while to look.
-    const PATIENCE: u32 = 64;
-
-    /// Takes note of a round, and says whether all are where they were before: then they will be there again and again.
-    fn is_for_ever(&mut self, slots: &[Slot], runs: impl Fn(u32) -> bool) -> bool {
-        self.rounds += 1;
-        if self.rounds < Idle::PATIENCE {
-            return false;
-        }
-        let running = (0..).zip(slots).filter(|(number, _)| runs(*number));
-        let positions: Vec<(usize, usize, Vec<u64>)> =
-            running.map(|(_, slot)| (slot.position.block, slot.position.step, slot.frame.clone())).collect();
-        let is_seen = self.seen == positions;
-        if self.rounds.is_power_of_two() {
-            self.seen = positions;
-        }
-        is_seen
-    }
-}
-
 impl<O: Observer> Machine<'_, O> {
     /// What the item meets others for at an op.
     pub(super) fn meeting(&self, step: &PreparedInst) -> Option<Meeting<u32, bool>> {
@@ -148,7 +102,7 @@ impl<O: Observer> Machine<'_, O> {
     /// Takes note of a fence.
     pub(super) fn fence(&mut self, item: u32, fence: FenceAttr) {
         if let Some(races) = &mut self.memory.own.races {
-            races.fence_of(item, ordering(fence.order), scope(fence.scope));
+            races.fence_of(item, fence.order, fence.scope);
         }
     }
 
@@ -163,7 +117,7 @@ impl<O: Observer> Machine<'_, O> {
         let (op, values) = (step.op, self.values(step));
         let base = op.row().args.len().saturating_sub(1);
         let at = self.place(item, step, of.mem, base);
-        let strong = Some((ordering(of.order), scope(of.scope)));
+        let strong = Some((of.order, of.scope));
         let ty = self.code.kernel.insts[step.inst].ty;
         let how =
             How { reads: !matches!(op, Op::AtomicStore | Op::AtomicExchange), writes: op != Op::AtomicLoad, strong };
@@ -249,7 +203,9 @@ impl<O: Observer> Machine<'_, O> {
                 break;
             }
             if only_yields && !met && !self.memory.own.is_changed {
-                if idle.is_for_ever(slots, |number| group.runs(number)) {
+                let running = (0..).zip(slots.iter()).filter(|(number, _)| group.runs(*number));
+                let place = |(_, slot): (u32, &Slot)| (slot.position.block, slot.position.step, slot.frame.clone());
+                if idle.is_for_ever(|| running.map(place).collect()) {
                     return Err(self.dead(&group, first, slots));
                 }
             } else {
@@ -301,11 +257,9 @@ impl<O: Observer> Machine<'_, O> {
 
     /// The fault of the lowest item that has not ended, where none will: it waits, or asks again and again for what nobody writes.
     fn dead(&self, group: &Group, first: u32, slots: &[Slot]) -> Fault {
-        let spins = (0..slots.len() as u32).find(|&number| group.runs(number));
-        match (spins, group.stuck()) {
-            (Some(spins), Some(misfit)) if misfit.item < spins => self.misfit(misfit, first, slots),
-            (None, Some(misfit)) => self.misfit(misfit, first, slots),
-            (spins, _) => self.stopped(spins.unwrap_or(0), first, slots, TrapKind::Deadlock),
+        match group.dead() {
+            Dead::Waits(misfit) => self.misfit(misfit, first, slots),
+            Dead::Asks(number) => self.stopped(number, first, slots, TrapKind::Deadlock),
         }
     }
 }

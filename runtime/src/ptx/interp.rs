@@ -224,7 +224,7 @@ impl<'p> Thread<'p> {
         self.frame.code.first + self.frame.next
     }
 
-    /// Gives a register what a meeting has given, and goes on behind the instruction.
+    /// Gives a register what a meeting has given, and goes on after the instruction.
     pub fn resume(&mut self, results: &[(Reg, u64)]) {
         for &(reg, value) in results {
             self.frame.registers.set(reg, value, &self.frame.code.types);

@@ -1,6 +1,6 @@
 //! The memories that a work item reaches, and the checks on every access.
 
-use halfbyte_abi::meet::{Ordering, Place, Races, Scope, Touch};
+use halfbyte_abi::meet::{MemOrder, Place, Races, Scope, Touch};
 use halfbyte_abi::{Alias, buffer_of};
 use halfbyte_isa::ptx::meaning::{CONST_SPACE, LOCAL_WINDOW, Location, PARAM_WINDOW, SHARED_WINDOW, WINDOW_BYTES};
 use halfbyte_isa::ptx::types::Space as VariableSpace;
@@ -66,7 +66,7 @@ pub(super) struct By {
     /// The instruction, by its number in the program.
     pub address: usize,
     /// Of an access that other items may meet: what it orders, and for whom it is meant.
-    pub strong: Option<(Ordering, Scope)>,
+    pub strong: Option<(MemOrder, Scope)>,
 }
 
 /// An address in a space.
@@ -78,6 +78,30 @@ enum At {
     Param(u64),
     /// A parameter by its number, from its start.
     Parameter(u32, u64),
+}
+
+impl<'a> Memory<'a> {
+    /// That of a launch which nobody watches, before its first item.
+    pub fn new(
+        params: Vec<Vec<u8>>,
+        param_places: Vec<u64>,
+        buffers: Buffers<'a>,
+        variables: Vec<Bound>,
+    ) -> Memory<'a> {
+        Memory {
+            params,
+            aliases: Vec::new(),
+            param_places,
+            buffers,
+            variables,
+            stack: Stack::default(),
+            shared: Vec::new(),
+            races: None,
+            item: 0,
+            is_changed: false,
+            print: None,
+        }
+    }
 }
 
 impl Memory<'_> {

@@ -48,7 +48,6 @@ use interp::{Item, Registers, Thread};
 use memory::{Memory, param_places};
 pub use print::Print;
 use program::Program;
-use stack::Stack;
 pub use variables::Globals;
 use variables::Variables;
 
@@ -255,21 +254,8 @@ impl Executable for isa::Code {
         let variables = variables::bind(entry, |number| Some(first + number as usize));
         let param_places = places_of(&entry.params);
         let aliases = aliases(kernel.signature(), args);
-        let (buffers, stack) = (take(&mut args.buffers), Stack::default());
-        let (races, print) = (None, None);
-        let mut memory = Memory {
-            params,
-            aliases,
-            param_places,
-            buffers,
-            variables,
-            stack,
-            shared: Vec::new(),
-            races,
-            item: 0,
-            is_changed: false,
-            print,
-        };
+        let buffers = take(&mut args.buffers);
+        let mut memory = Memory { aliases, ..Memory::new(params, param_places, buffers, variables) };
         let done = launch(kernel, &self.kernel, order, &mut memory);
         args.buffers = memory.buffers;
         done
@@ -418,20 +404,8 @@ impl Kernel {
             let [first, second] = [first, second].map(str::to_owned);
             return Err(LaunchError::Overlap { kernel: kernel(), first, second });
         }
-        let (param_places, stack) = (places_of(&self.entry().params), Stack::default());
-        let mut memory = Memory {
-            params,
-            aliases,
-            param_places,
-            buffers,
-            variables,
-            stack,
-            shared: Vec::new(),
-            races,
-            item: 0,
-            is_changed: false,
-            print,
-        };
+        let param_places = places_of(&self.entry().params);
+        let mut memory = Memory { aliases, races, print, ..Memory::new(params, param_places, buffers, variables) };
         match engine {
             Engine::Interp => {}
             Engine::Jit { .. } => {

@@ -1,6 +1,6 @@
 //! What threads of a block meet for, and what they order by their accesses. Who runs them brings them together, and gives the results.
 
-use halfbyte_abi::meet::{Barrier, Exchange, Meeting, Ordering, Reduce, Scope, Shuffle, Vote};
+use halfbyte_abi::meet::{Barrier, Exchange, Meeting, MemOrder, Reduce, Scope, Shuffle, Vote};
 
 use super::{Context, Effects, Next, Reader, Type};
 use crate::halu::domain::Domain;
@@ -99,17 +99,17 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
 }
 
 /// What an access to memory is for other threads: nothing where it is weak, as most are.
-pub fn strength(inst: &Inst) -> Option<(Ordering, Scope)> {
+pub fn strength(inst: &Inst) -> Option<(MemOrder, Scope)> {
     if inst.row().class != Class::Memory {
         return None;
     }
     let has = |token| inst.has(token);
     let is_atomic = matches!(inst.row().mnemonic, "atom" | "red");
     let ordering = match () {
-        () if has(Token::Acquire) => Ordering::Acquire,
-        () if has(Token::Release) => Ordering::Release,
-        () if has(Token::AcquireRelease) && is_atomic => Ordering::AcquireRelease,
-        () if is_atomic || has(Token::Relaxed) || has(Token::Volatile) => Ordering::Relaxed,
+        () if has(Token::Acquire) => MemOrder::Acquire,
+        () if has(Token::Release) => MemOrder::Release,
+        () if has(Token::AcquireRelease) && is_atomic => MemOrder::AcqRel,
+        () if is_atomic || has(Token::Relaxed) || has(Token::Volatile) => MemOrder::Relaxed,
         () => return None,
     };
     // An atomic operation that names none is meant for the device.

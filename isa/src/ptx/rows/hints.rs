@@ -46,22 +46,7 @@ const FETCH: &str = "Says that memory at `a` will be wanted. It changes nothing 
 const PROXY_DOC: &str = "Orders accesses of one kind behind those of another, as by textures or by units that copy. To accesses of threads it is nothing.";
 const ORDER: &str = "Orders what a thread does in memory before it and after it, for other threads to see. To a work item that shares nothing it is nothing.";
 
-macro_rules! hints {
-    ($($name:ident $mnemonic:literal $slots:expr, $operands:expr, $since:expr, $doc:expr, $($example:literal)+;)*) => { $(
-        pub(crate) const $name: Row = Row {
-            mnemonic: $mnemonic,
-            slots: $slots,
-            operands: $operands,
-            class: Class::Control,
-            since: $since,
-            doc: $doc,
-            examples: &[$($example),+],
-            ..PTX
-        };
-    )* };
-}
-
-hints! {
+controls! {
     PREFETCH "prefetch" &[MAYBE_GLOBAL, LEVEL], AT, Since::ALWAYS, FETCH, "prefetch.global.L1 [%a];";
     PREFETCH_KEPT "prefetch" &[GLOBAL, KEPT], AT, POLICIES, FETCH, "prefetch.global.L2::evict_last [%a];";
     PREFETCHU "prefetchu" &[FIRST_LEVEL], AT, Since::ALWAYS, FETCH, "prefetchu.L1 [%a];";

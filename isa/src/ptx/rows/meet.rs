@@ -38,34 +38,23 @@ const ANSWER: OperandRow = def("p", PRED);
 
 const WAITS: &str = "Arrives at barrier `a`, and waits until all threads of the block that have not ended have arrived, or `b` threads, a multiple of 32. A warp arrives as one, \
     when all its threads that have not ended are there. All that those who arrive did in memory before is seen by those who wait.";
-const COUNTS: &str = "The same, and gives all who wait how many of them say yes; a thread that has ended says nothing.";
-const ANSWERS: &str = "The same, and gives all who wait whether all, or one of them, say yes.";
+const COUNTS: &str = "The same, and gives each thread that waits the number of threads whose predicate `c` is true. Threads that have exited do not count.";
+const ANSWERS: &str = "The same, and gives each thread that waits whether `c` is true for all threads, or for any. Threads that have exited do not count.";
 const ARRIVES: &str = "Arrives at barrier `a`, and does not wait.";
 const OF_WARP: &str = "Waits for the threads of its warp that `mask` names and that have not ended. What they did in memory before, each of them sees.";
 const SHUFFLES: &str = "Gives the value that another thread of the warp has: the one whose lane is `b` lower or higher, differs from its own in the bits of `b`, or is `b`. \
     Bits 0 to 4 of `c` say at which lane a segment ends, bits 8 to 12 which bits of a lane's number it keeps. Where the lane is outside, it is its own value, and `p` is false.";
-const VOTES: &str = "Whether all the threads of its warp that `mask` names say yes, or one of them, or all the same.";
-const BALLOTS: &str = "The lanes of those threads of its warp that `mask` names which say yes.";
-const MATCHES: &str = "The lanes of those threads of its warp that `mask` names which have the same value.";
-const MATCHES_ALL: &str = "The lanes of all the threads of its warp that `mask` names where they have the same value, else 0; `p` says which.";
-const REDUCES: &str = "One number of those that the threads of its warp which `mask` names have.";
+const VOTES: &str =
+    "Whether the predicate is true for all threads of the warp that `mask` names, for any, or the same for all.";
+const BALLOTS: &str = "A bit for each lane: set where `mask` names the lane and its predicate is true.";
+const MATCHES: &str =
+    "A bit for each lane: set where `mask` names the lane and its value is the same as this thread's.";
+const MATCHES_ALL: &str =
+    "`mask`, without lanes that have exited, where all its threads have the same value, else 0; `p` says which.";
+const REDUCES: &str =
+    "The sum, minimum, maximum or bitwise combination of the values of all threads of the warp that `mask` names.";
 
-macro_rules! meets {
-    ($($name:ident $mnemonic:literal $slots:expr, $operands:expr, $since:expr, $doc:expr, $($example:literal)+;)*) => { $(
-        pub(crate) const $name: Row = Row {
-            mnemonic: $mnemonic,
-            slots: $slots,
-            operands: $operands,
-            class: Class::Control,
-            since: $since,
-            doc: $doc,
-            examples: &[$($example),+],
-            ..PTX
-        };
-    )* };
-}
-
-meets! {
+controls! {
     BAR_SYNC "bar" &[CTA, SYNC], &[ID], Since::ALWAYS, WAITS, "bar.sync 0;";
     BAR_SYNC_OF "bar" &[CTA, SYNC], &[ID, COUNT], Since::ALWAYS, WAITS, "bar.sync 1, 64;";
     BAR_ARRIVE "bar" &[CTA, ARRIVE], &[ID, COUNT], Since::ALWAYS, ARRIVES, "bar.arrive 1, 64;";

@@ -75,7 +75,22 @@ macro_rules! rows {
         };
     )* };
 }
-use {rows, types, words};
+/// Rows of instructions that steer the machine and name no memory.
+macro_rules! controls {
+    ($($name:ident $mnemonic:literal $slots:expr, $operands:expr, $since:expr, $doc:expr, $($example:literal)+;)*) => { $(
+        pub(crate) const $name: Row = Row {
+            mnemonic: $mnemonic,
+            slots: $slots,
+            operands: $operands,
+            class: Class::Control,
+            since: $since,
+            doc: $doc,
+            examples: &[$($example),+],
+            ..PTX
+        };
+    )* };
+}
+use {controls, rows, types, words};
 
 /// From these on pairs of f32, and f32 and halves together, are added and multiplied.
 const MIXED: Since = Since::new(8, 6, 100);
