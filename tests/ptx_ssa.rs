@@ -111,7 +111,7 @@ impl Builder {
     fn finish(self, max_items: u64) -> Code {
         let mut code = Code::new(
             signature(),
-            PtxExtra { sm: SM, max_items, along_x: false, types: Vec::new(), arrays: Vec::new() },
+            PtxExtra { sm: SM, max_items, along_x: false, block: None, types: Vec::new(), arrays: Vec::new() },
         );
         code.vregs = self.registers;
         for (number, block) in (1..).zip(self.blocks) {

@@ -49,7 +49,7 @@ fn main() {
         return;
     }
     let text = table(&forms, &sides);
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/ptx/forms.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/ptx/forms.md");
     std::fs::write(&path, text).unwrap();
     println!("{}", path.display());
 }
@@ -139,6 +139,7 @@ fn expand_entry(sm: u16, mut entry: Entry) -> Entry {
         sm: Sm::new(sm).unwrap(),
         max_items: u64::MAX,
         along_x: false,
+        block: None,
         types: Vec::new(),
         arrays: Vec::new(),
     };

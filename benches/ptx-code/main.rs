@@ -2,9 +2,11 @@
 //!
 //! `cargo bench --bench ptx` counts machine instructions, and with `-- --write` puts them into `docs/ptx/sass.md`. With
 //! `-- --time` it compares how long it takes from text to machine code: halfbyte and the assembler after it, beside the
-//! assembler alone on the PTX that people write; `-- --time k11` does so for the kernels whose names begin so.
+//! assembler alone on the PTX that people write; `-- --time k11` does so for the kernels whose names begin so. `-- --groups`
+//! counts those of `examples/groups`, beside what NVRTC makes of the same algorithms in CUDA.
 
 mod back;
+mod groups;
 mod sass;
 
 use std::fmt::Write;
@@ -74,6 +76,7 @@ fn main() -> ExitCode {
     let back: Vec<String> = std::env::args().skip_while(|arg| arg != "--back").skip(1).collect();
     let done = Tools::find().and_then(|tools| match () {
         () if has("--back") => back::compare(&tools, &back),
+        () if has("--groups") => groups::compare(&tools, has("--write")),
         () if has("--time") => times(&tools),
         () => counts(&tools, has("--write")),
     });
@@ -87,7 +90,7 @@ fn main() -> ExitCode {
 }
 
 fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
 fn read(path: &Path) -> Result<String, String> {

@@ -93,7 +93,7 @@ fn opcode(inst: &str) -> &str {
     inst.split_whitespace().find(|word| !word.starts_with('@')).unwrap_or("")
 }
 
-fn output(command: &mut Command) -> Result<String, String> {
+pub fn output(command: &mut Command) -> Result<String, String> {
     let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
     if !output.status.success() {
         let said = [output.stderr, output.stdout].concat();

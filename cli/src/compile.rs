@@ -205,6 +205,7 @@ impl Compile {
         let mut options = Options::new(target);
         options.timed = self.time_passes;
         options.several_axes = self.shape.has_several_axes();
+        options.block = self.shape.block;
         options.threads = self.threads();
         if let Some(names) = &self.passes {
             let names = names.split(',').map(str::trim).filter(|name| !name.is_empty());

@@ -53,7 +53,7 @@ fn labelled(entry: &Entry) -> String {
 fn layout(func: MachFunc<Ptx>) -> Result<Code, LayoutError> {
     let MachFunc { signature, blocks, extra, .. } = func;
     let (frame, variables) = (extra.frame(), extra.variables(&signature));
-    let PtxExtra { sm, max_items, along_x, types, .. } = extra;
+    let PtxExtra { sm, max_items, along_x, block, types, .. } = extra;
     let split = |MachBlock { insts, parts }: MachBlock<Ptx>| (insts, parts);
     let (mut blocks, of_blocks): (Vec<_>, Vec<_>) = blocks.into_iter().map(split).unzip();
     straighten(&mut blocks);
@@ -84,7 +84,7 @@ fn layout(func: MachFunc<Ptx>) -> Result<Code, LayoutError> {
         name: identifier(signature.name()).into_owned(),
         linkage: Linkage::Visible,
         params: signature.given().iter().map(param).collect(),
-        blocks: Blocks::Any,
+        blocks: block.map_or(Blocks::Any, Blocks::Exactly),
         hints: Vec::new(),
         body: Body { registers, frame, insts, labels, ..Body::default() },
         variables,

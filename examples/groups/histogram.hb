@@ -15,7 +15,7 @@ kernel @histogram(%n: i32, %x: in i8, %counts: inout i32) {
   %more = icmp.lt_u.i32 %i, %n
   br_if %more, ^count, ^add
 ^count:
-  %byte = load %x[%i]
+  %byte = load %x[%i wide]
   %bin = zext.i32 %byte
   atomic_add.group %one, %bins[%bin]
   %i1 = add.i32 %i, %step
@@ -26,7 +26,7 @@ kernel @histogram(%n: i32, %x: in i8, %counts: inout i32) {
   %none = icmp.eq.i32 %found, %zero
   br_if %none, ^end, ^give
 ^give:
-  atomic_add %found, %counts[%l]
+  atomic_add %found, %counts[%l wide]
   br ^end
 ^end:
   ret

@@ -31,7 +31,7 @@ kernel @layernorm(%n: i32, %epsilon: f32, %x: in f16, %gamma: in f16, %beta: in 
   br_if %more, ^add_one, ^add_up
 ^add_one:
   %at = add.i32 %start, %k
-  %h = load %x[%at]
+  %h = load %x[%at wide]
   %f = fcvt.f32 %h
   %sum1 = fadd.f32 %sum, %f
   %k1 = add.i32 %k, %size
@@ -75,7 +75,7 @@ kernel @layernorm(%n: i32, %epsilon: f32, %x: in f16, %gamma: in f16, %beta: in 
   br_if %still, ^square_one, ^square_up
 ^square_one:
   %of = add.i32 %start, %j
-  %hj = load %x[%of]
+  %hj = load %x[%of wide]
   %fj = fcvt.f32 %hj
   %away = fsub.f32 %fj, %mean
   %square_sum1 = ffma.f32 %away, %away, %square_sum
@@ -122,17 +122,17 @@ kernel @layernorm(%n: i32, %epsilon: f32, %x: in f16, %gamma: in f16, %beta: in 
   br_if %on, ^scale_one, ^end
 ^scale_one:
   %to = add.i32 %start, %m
-  %hm = load %x[%to]
+  %hm = load %x[%to wide]
   %fm = fcvt.f32 %hm
   %centred = fsub.f32 %fm, %mean
   %normal = fmul.f32 %centred, %inverse
-  %hg = load %gamma[%m]
-  %hb = load %beta[%m]
+  %hg = load %gamma[%m wide]
+  %hb = load %beta[%m wide]
   %fg = fcvt.f32 %hg
   %fb = fcvt.f32 %hb
   %out = ffma.f32 %normal, %fg, %fb
   %half = fcvt.f16 %out
-  store %half, %y[%to]
+  store %half, %y[%to wide]
   %m1 = add.i32 %m, %size
   br ^scale(%m1)
 ^end:

@@ -13,7 +13,7 @@ kernel @transpose(%n: i32, %x: in f32, %y: out f32) {
   %row = item_id.y
   %r0 = mul.i32 %row, %n
   %from = add.i32 %r0, %col
-  %a = load %x[%from]
+  %a = load %x[%from wide]
   %t0 = mul.i32 %v, %c17
   %t = add.i32 %t0, %u
   store %a, %tile[%t]
@@ -27,7 +27,7 @@ kernel @transpose(%n: i32, %x: in f32, %y: out f32) {
   %to_row = add.i32 %y0, %v
   %w0 = mul.i32 %to_row, %n
   %to = add.i32 %w0, %to_col
-  store %b, %y[%to]
+  store %b, %y[%to wide]
   ret
 }
 ; run: halu, ptx: @transpose grid=2,2 block=16,16 n=32 x=random(1024, 7) y=zeros(1024)

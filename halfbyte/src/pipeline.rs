@@ -52,6 +52,9 @@ pub struct Options {
     /// Whether launches may have items along several axes though a kernel names none but x. Where a target numbers items along each
     /// axis only, `item_id` and other ops without an axis then take more instructions; kernels that name y or z have them anyway.
     pub several_axes: bool,
+    /// The items of a group along x, y and z, where launches have no other groups. A target that can say so of a kernel then has these counts as
+    /// constants: PTX says `.reqntid`.
+    pub block: Option<[u32; 3]>,
     /// Whether each step's result is verified: kernels after each pass, and the register allocation.
     pub verify: bool,
     /// Whether steps say how long they took; to ask for the time takes some itself.
@@ -71,6 +74,7 @@ impl Options {
             targets: &TARGETS,
             pipeline: Pipeline::default(),
             several_axes: false,
+            block: None,
             verify: cfg!(debug_assertions),
             timed: false,
             watchdog: None,
@@ -232,6 +236,7 @@ impl<'a> Compiler<'a> {
 
     fn of(file: &'a str, locator: Locator<'a>, options: &'a Options, legality: Legality) -> Compiler<'a> {
         let legality = if options.several_axes { legality.with_several_axes() } else { legality };
+        let legality = options.block.map_or(legality.clone(), |block| legality.with_block(block));
         let isel = vec![0; options.targets.rules(options.target).len()];
         let fired = Fired { lower: vec![0; options.pipeline.rule_count()], isel };
         let (scratch, allocator) = (Scratch::default(), Allocator::default());
@@ -347,7 +352,8 @@ impl<'a> Compiler<'a> {
             loc
         };
         let start = self.start();
-        let request = Request { kernel, target: self.options.target, locate: &locate, trace: None };
+        let request =
+            Request { kernel, target: self.options.target, block: self.legality.block(), locate: &locate, trace: None };
         let selected = support.isel.select(request, &mut self.scratch);
         self.poll(kernel)?;
         let mut selected = selected.map_err(|refused| self.refused(kernel, refused))?;

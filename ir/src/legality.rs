@@ -126,6 +126,8 @@ pub struct Legality {
     word_sums: bool,
     wide_indices: bool,
     axes: Axes,
+    block: Option<[u32; 3]>,
+    unrolled: u32,
 }
 
 impl Legality {
@@ -151,6 +153,8 @@ impl Legality {
             word_sums: false,
             wide_indices: false,
             axes: Axes::All,
+            block: None,
+            unrolled: 64,
         }
     }
 
@@ -226,6 +230,18 @@ impl Legality {
         self.wide_indices
     }
 
+    /// The same, of a target for which a loop of few iterations may become so many instructions.
+    #[must_use]
+    pub const fn with_unrolled(mut self, instructions: u32) -> Legality {
+        self.unrolled = instructions;
+        self
+    }
+
+    /// How many instructions a loop of few iterations may become.
+    pub const fn unrolled(&self) -> u32 {
+        self.unrolled
+    }
+
     /// The same, of a target that has only some numbers of items.
     #[must_use]
     pub const fn with_axes(mut self, axes: Axes) -> Legality {
@@ -240,6 +256,21 @@ impl Legality {
             self.axes = Axes::Each { several: true };
         }
         self
+    }
+
+    /// The same, for launches whose groups all have so many items along x, y and z. Only code for a target that says so of a kernel may take it
+    /// for granted; others do not.
+    #[must_use]
+    pub const fn with_block(mut self, block: [u32; 3]) -> Legality {
+        if let Axes::Each { .. } = self.axes {
+            self.block = Some(block);
+        }
+        self
+    }
+
+    /// The items of a group along x, y and z, where launches have no other groups.
+    pub const fn block(&self) -> Option<[u32; 3]> {
+        self.block
     }
 
     /// Which numbers of items it has.

@@ -52,6 +52,8 @@ pub struct Request<'k> {
     pub kernel: &'k Kernel,
     /// One of the backend's targets.
     pub target: Target,
+    /// The items of a group along x, y and z, where the kernel is lowered for launches that have no other groups.
+    pub block: Option<[u32; 3]>,
     /// Finds the line and column of a place in the text.
     pub locate: &'k dyn Fn(Span) -> Loc,
     /// What is told of the selection.

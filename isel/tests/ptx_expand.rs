@@ -59,7 +59,7 @@ fn code(sm: u16, text: &str) -> Code {
     let sm = halfbyte_abi::Sm::new(sm).unwrap();
     let mut code = Code::new(
         signature,
-        PtxExtra { sm, max_items: u64::MAX, along_x: false, types: Vec::new(), arrays: Vec::new() },
+        PtxExtra { sm, max_items: u64::MAX, along_x: false, block: None, types: Vec::new(), arrays: Vec::new() },
     );
     code.vregs = vec![Type::B32; 80];
     code.add_block([], insts, Terminator::Exit, Loc::default());

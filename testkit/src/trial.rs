@@ -206,7 +206,11 @@ impl Trial<'_> {
         for options in self.ways {
             let target = options.target;
             let several_axes = options.several_axes || launches.iter().any(|launch| !launch.shape.is_along_x());
-            let options = &Options { watchdog: self.watchdog.cloned(), several_axes, ..options.clone() };
+            // Half of the kernels are compiled for groups of their launches' size alone.
+            let block = launches.first().map(|launch| launch.shape.block);
+            let block = block.filter(|block| launches.iter().all(|launch| launch.shape.block == *block));
+            let block = options.block.or(block.filter(|_| kernel.insts.len().is_multiple_of(2)));
+            let options = &Options { watchdog: self.watchdog.cloned(), several_axes, block, ..options.clone() };
             let compiled = caught(|| compiled(module, options));
             self.poll()?;
             let compiled = compiled.unwrap_or_else(|said| {

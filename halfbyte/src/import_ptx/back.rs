@@ -3,7 +3,7 @@
 use halfbyte_emit::Code;
 use halfbyte_isa::ptx;
 use halfbyte_isa::ptx::Inst;
-use halfbyte_isa::ptx::module::Kernel;
+use halfbyte_isa::ptx::module::{Blocks, Kernel};
 use halfbyte_isa::ptx::text::Text;
 
 use super::ir_name;
@@ -43,7 +43,9 @@ pub fn give_back(read: &Text, code: Code, is_packed: bool) -> GivenBack {
         return GivenBack { code, is_own: true };
     }
     let mut kernel = kernel;
-    kernel.entry.blocks = entry.blocks;
+    if entry.blocks != Blocks::Any {
+        kernel.entry.blocks = entry.blocks;
+    }
     kernel.entry.hints = entry.hints.clone();
     // Its loops are other ones, so that what is said of one is said of all.
     let mut pragmas: Vec<String> =

@@ -21,6 +21,8 @@ pub struct PtxExtra {
     pub max_items: u64,
     /// Whether the code numbers items along x only, so that a launch has all of them there.
     pub along_x: bool,
+    /// The items of a group along x, y and z, where the code is for no other groups.
+    pub block: Option<[u32; 3]>,
     /// The types of the registers, by number. Before allocation they are the classes of the virtual ones.
     pub types: Vec<Type>,
     /// The arrays that it declares, in order.

@@ -64,6 +64,8 @@ impl Backend for Ptx {
             .with_constant_counts()
             .with_access_alignment(4)
             .with_wide_indices()
+            // Assemblers unroll as much, but know less of what addresses have in common.
+            .with_unrolled(160)
             .with_axes(Axes::Each { several: false });
         let adds_half_words = Opcode::ADD_X2.row().since.is_met_by(target.sm().unwrap_or(Sm::DEFAULT));
         if adds_half_words { legality.with_word_sums() } else { legality }
@@ -79,7 +81,7 @@ impl Backend for Ptx {
 
     fn select(&self, request: Request<'_>, _: &mut Scratch) -> Result<Selected, Vec<Refusal>> {
         let sm = request.target.sm().unwrap_or(Sm::DEFAULT);
-        lowering::select(request.kernel, sm, request.locate, request.trace)
+        lowering::select(request.kernel, sm, request.block, request.locate, request.trace)
     }
 
     fn expands(&self) -> bool {

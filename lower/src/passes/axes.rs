@@ -21,7 +21,32 @@ pub const PASS: BuiltIn = BuiltIn {
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let in_subgroups = subgroups(kernel, context);
-    along(kernel, context) | in_subgroups
+    let in_axes = along(kernel, context);
+    counts(kernel, context) | in_axes | in_subgroups
+}
+
+/// Puts in the counts of items that groups have in all launches, and the numbers that follow of a count of one.
+fn counts(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
+    let Some(block) = context.legality.block() else { return false };
+    let known = |data: &InstData| match (data.op, data.attr.axis()) {
+        (Op::GroupSize, Some(axis)) => Some(axis.of(block)),
+        (Op::GroupSize, None) => Some(block.into_iter().fold(1, u32::wrapping_mul)),
+        (Op::LocalId, Some(axis)) if axis.of(block) == 1 => Some(0),
+        _ => None,
+    };
+    let mut changed = false;
+    for number in 0..kernel.layout.len() {
+        let Some(&in_block) = kernel.layout.get(number) else { continue };
+        for at in 0..kernel.blocks[in_block].insts.len() {
+            let Some(&inst) = kernel.blocks[in_block].insts.get(at) else { continue };
+            let Some(count) = known(&kernel.insts[inst]) else { continue };
+            let mut before = context.trace.before(kernel, inst);
+            (kernel.insts[inst].op, kernel.insts[inst].attr) = (Op::Const, Attr::Bits(count.into()));
+            context.trace.changed(&mut before, How::Told("known of all launches"), kernel, inst);
+            changed = true;
+        }
+    }
+    changed
 }
 
 /// Computes the numbers of and in subgroups that the target does not have of that in the group.

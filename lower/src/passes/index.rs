@@ -1,9 +1,9 @@
-//! Indices that are the same scaled in 32 bits and in 64.
+//! Indices that are the same scaled in 32 bits and in 64, and constants in them.
 //!
 //! Where the range of an index shows that no product reaches 2^32, `%x[%i]` and `%x[%i wide]` say the same, and the target gets the
-//! one that is worth more to it.
+//! one that is worth more to it. Where it shows that the sum of an index and a constant does not wrap, the constant is part of the access.
 
-use halfbyte_ir::{Attr, Block, Flow, IntCC, Kernel, Op, Type, Value, ValueDef};
+use halfbyte_ir::{Attr, Axis, Block, Flow, Inst, IntCC, Kernel, Op, Type, Value, ValueDef};
 
 use crate::pass::{BuiltIn, Context, Order};
 use crate::passes::accesses::address;
@@ -13,11 +13,14 @@ use crate::trace::{How, Tell};
 /// The pass.
 pub const PASS: BuiltIn = BuiltIn {
     name: "index",
-    description: "scales indices in 64 bits, or in 32, as the target would rather, where their ranges show that it is the same",
+    description: "scales indices in 64 bits, or in 32, as the target would rather, and takes constants out of them, where their ranges show that it \
+                  is the same",
     order: &[(Order::Before("pack"), "streams scale indices in 32 bits")],
     run,
 };
 
+/// Every target's accesses have room for so many bytes.
+const MOST_OFFSET: i128 = 1 << 20;
 /// So many definitions are looked through, one after another.
 const DEPTH: u32 = 6;
 /// A block to which more edges lead, or that has more, is none of a counted loop.
@@ -25,18 +28,38 @@ const MOST_EDGES: usize = 2;
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let wanted = context.legality.has_wide_indices();
+    // Streams step by whole indices.
+    let takes_constants = context.legality.lanes().is_none();
     let mut changed = false;
     let flow = context.flow(kernel);
+    let ranges = Ranges { flow: &flow, block: context.legality.block() };
     for at in 0..kernel.layout.len() {
         let Some(&block) = kernel.layout.get(at) else { continue };
         for number in 0..kernel.blocks[block].insts.len() {
             let Some(&inst) = kernel.blocks[block].insts.get(number) else { continue };
+            if !flow.is_reachable(block) {
+                break;
+            }
+            while takes_constants && let Some((index, offset)) = ranges.without_constant(kernel, inst) {
+                let mut before = context.trace.before(kernel, inst);
+                if let Some(last) = kernel.insts[inst].args.as_mut_slice(&mut kernel.pool).last_mut() {
+                    *last = index;
+                }
+                if let Attr::Mem(mem) = &mut kernel.insts[inst].attr {
+                    mem.offset = offset;
+                }
+                let how = How::Told("the sum of its index and the constant does not wrap");
+                context.trace.changed(&mut before, how, kernel, inst);
+                changed = true;
+            }
             let Attr::Mem(mem) = kernel.insts[inst].attr else { continue };
-            let &[_, index] = address(kernel, inst) else { continue };
-            if mem.wide == wanted || !flow.is_reachable(block) {
+            let &[base, index] = address(kernel, inst) else { continue };
+            // Addresses in arrays are short: 32 bits are enough for them.
+            let wanted = wanted && !matches!(kernel.values[base].def, ValueDef::Array(_));
+            if mem.wide == wanted {
                 continue;
             }
-            let range = of(kernel, &flow, index, DEPTH);
+            let range = ranges.of(kernel, index, DEPTH);
             if *range.start() < 0 || range.end() * i128::from(mem.scale) > u32::MAX.into() {
                 continue;
             }
@@ -53,24 +76,121 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     changed
 }
 
-/// The signed range of an `i32`.
-fn of(kernel: &Kernel, flow: &Flow, value: Value, depth: u32) -> Range {
-    let all = signed_lanes(Type::I32);
-    let Some(depth) = depth.checked_sub(1) else { return all };
-    let of = |value| of(kernel, flow, value, depth);
-    let found = match kernel.values[value].def {
-        ValueDef::BlockParam(block, number) => counter(kernel, flow, block, number as usize, value, depth),
-        ValueDef::Result(inst) => match (kernel.insts[inst].op, kernel.args(inst)) {
-            (Op::Add, &[a, b]) => Some(range::sum(&of(a), &of(b))),
-            (Op::Mul, &[a, b]) => Some(range::product(&of(a), &of(b))),
-            (Op::Shl, &[a, b]) => {
-                constant(kernel, b).map(|count| range::product(&of(a), &(1 << (count & 31)..=1 << (count & 31))))
+/// What is known of the values of a kernel.
+struct Ranges<'f> {
+    flow: &'f Flow,
+    /// The items of a group along each axis, where launches have no other groups.
+    block: Option<[u32; 3]>,
+}
+
+impl Ranges<'_> {
+    /// The index of an access without the constant that is added to it, and the offset with it, where the sum does not wrap.
+    fn without_constant(&self, kernel: &Kernel, inst: Inst) -> Option<(Value, i32)> {
+        let Attr::Mem(mem) = kernel.insts[inst].attr else { return None };
+        let &[_, index] = address(kernel, inst) else { return None };
+        let sum = kernel.def_inst(index).filter(|&sum| kernel.insts[sum].op == Op::Add)?;
+        let &[a, b] = kernel.args(sum) else { return None };
+        let (index, constant) = constant(kernel, b).map(|b| (a, b)).or_else(|| Some((b, constant(kernel, a)?)))?;
+        let range = self.of(kernel, index, DEPTH);
+        let scale = i128::from(mem.scale);
+        // Scaled in 32 bits, both products must fit.
+        let most =
+            if mem.wide { i128::from(i32::MAX) } else { (i128::from(u32::MAX) / scale.max(1)).min(i32::MAX.into()) };
+        let fits = |range: &Range| is_in(range, &(0..=most));
+        let offset = i128::from(mem.offset) + constant * scale;
+        if !fits(&range) || !fits(&range::sum(&range, &(constant..=constant))) || offset.abs() > MOST_OFFSET {
+            return None;
+        }
+        Some((index, offset as i32))
+    }
+
+    /// The signed range of an `i32`.
+    fn of(&self, kernel: &Kernel, value: Value, depth: u32) -> Range {
+        let all = signed_lanes(Type::I32);
+        let Some(depth) = depth.checked_sub(1) else { return all };
+        let of = |value| self.of(kernel, value, depth);
+        let found = match kernel.values[value].def {
+            ValueDef::BlockParam(block, number) => self.counter(kernel, block, number as usize, value, depth),
+            ValueDef::Result(inst) => match (kernel.insts[inst].op, kernel.args(inst)) {
+                (Op::Add, &[a, b]) => Some(range::sum(&of(a), &of(b))),
+                (Op::Mul, &[a, b]) => Some(range::product(&of(a), &of(b))),
+                (Op::Shl, &[a, b]) => {
+                    constant(kernel, b).map(|count| range::product(&of(a), &(1 << (count & 31)..=1 << (count & 31))))
+                }
+                (Op::LocalId, _) => self.block.map(|block| 0..=last_local(kernel.insts[inst].attr.axis(), block)),
+                (Op::LaneId, _) => Some(0..=31),
+                _ => None,
+            },
+            ValueDef::Param(_) | ValueDef::Array(_) => None,
+        };
+        found.filter(|range| is_in(range, &all)).unwrap_or_else(|| range::of(kernel, value))
+    }
+
+    /// The range of a block's parameter that goes up by a number while what it becomes is less than a bound.
+    fn counter(&self, kernel: &Kernel, block: Block, number: usize, param: Value, depth: u32) -> Option<Range> {
+        let (mut first, mut last, mut most_step): (Option<Range>, Option<i128>, i128) = (None, None, 0);
+        let flow = self.flow;
+        if flow.predecessors(block).len() > MOST_EDGES {
+            return None;
+        }
+        for &from in flow.predecessors(block).iter().filter(|&&from| flow.is_reachable(from)) {
+            let branch = kernel.terminator(from).filter(|&branch| kernel.targets(branch).len() <= MOST_EDGES)?;
+            for (target, call) in kernel.targets(branch).iter().enumerate().filter(|(_, call)| call.block == block) {
+                let given = *kernel.call_args(call).get(number)?;
+                match steps(kernel, given, param) {
+                    Some(step) => {
+                        last = last.max(Some(self.bound(kernel, from, target, given, depth)?));
+                        most_step = most_step.max(step);
+                    }
+                    None => {
+                        let range = self.of(kernel, given, depth);
+                        first = Some(match first {
+                            Some(other) => *other.start().min(range.start())..=*other.end().max(range.end()),
+                            None => range,
+                        });
+                    }
+                }
             }
+        }
+        let first = first?;
+        let last = last.map_or(*first.end(), |last| last.max(*first.end()));
+        // No step leads beyond the signed numbers, so that what is compared with the bound did not wrap.
+        (last + most_step <= i128::from(i32::MAX)).then(|| *first.start()..=last)
+    }
+
+    /// The most that a value is where a branch goes to its target, if the branch says so.
+    fn bound(&self, kernel: &Kernel, from: Block, target: usize, value: Value, depth: u32) -> Option<i128> {
+        let branch = kernel.terminator(from)?;
+        let compare = kernel.def_inst(*kernel.args(branch).first()?)?;
+        let (Op::BrIf, Op::Icmp, Attr::IntCC(cc), &[a, b]) =
+            (kernel.insts[branch].op, kernel.insts[compare].op, kernel.insts[compare].attr, kernel.args(compare))
+        else {
+            return None;
+        };
+        if kernel.ty(a) != Type::I32 {
+            return None;
+        }
+        let holds = if target == 0 { cc } else { cc.inverted() };
+        let (holds, limit) = match (a == value, b == value) {
+            (true, false) => (holds, b),
+            (false, true) => (holds.swapped(), a),
+            _ => return None,
+        };
+        let limit = self.of(kernel, limit, depth);
+        match holds {
+            IntCC::LtS => Some(limit.end() - 1),
+            IntCC::LeS => Some(*limit.end()),
+            IntCC::LtU if *limit.start() >= 0 => Some(limit.end() - 1),
+            IntCC::LeU if *limit.start() >= 0 => Some(*limit.end()),
             _ => None,
-        },
-        ValueDef::Param(_) | ValueDef::Array(_) => None,
-    };
-    found.filter(|range| is_in(range, &all)).unwrap_or_else(|| range::of(kernel, value))
+        }
+    }
+}
+
+/// The last number along an axis, or of all, in a group of so many items along each.
+fn last_local(axis: Option<Axis>, block: [u32; 3]) -> i128 {
+    let count: i128 = axis.map_or_else(|| block.into_iter().map(i128::from).product(), |axis| axis.of(block).into());
+    count - 1
 }
 
 fn constant(kernel: &Kernel, value: Value) -> Option<i128> {
@@ -78,70 +198,11 @@ fn constant(kernel: &Kernel, value: Value) -> Option<i128> {
     Some(i128::from(bits as i32))
 }
 
-/// The range of a block's parameter that goes up by a number while what it becomes is less than a bound.
-fn counter(kernel: &Kernel, flow: &Flow, block: Block, number: usize, param: Value, depth: u32) -> Option<Range> {
-    let (mut first, mut last, mut most_step): (Option<Range>, Option<i128>, i128) = (None, None, 0);
-    if flow.predecessors(block).len() > MOST_EDGES {
-        return None;
-    }
-    for &from in flow.predecessors(block).iter().filter(|&&from| flow.is_reachable(from)) {
-        let branch = kernel.terminator(from).filter(|&branch| kernel.targets(branch).len() <= MOST_EDGES)?;
-        for (target, call) in kernel.targets(branch).iter().enumerate().filter(|(_, call)| call.block == block) {
-            let given = *kernel.call_args(call).get(number)?;
-            match steps(kernel, given, param) {
-                Some(step) => {
-                    last = last.max(Some(bound(kernel, flow, from, target, given, depth)?));
-                    most_step = most_step.max(step);
-                }
-                None => {
-                    let range = of(kernel, flow, given, depth);
-                    first = Some(match first {
-                        Some(other) => *other.start().min(range.start())..=*other.end().max(range.end()),
-                        None => range,
-                    });
-                }
-            }
-        }
-    }
-    let first = first?;
-    let last = last.map_or(*first.end(), |last| last.max(*first.end()));
-    // No step leads beyond the signed numbers, so that what is compared with the bound did not wrap.
-    (last + most_step <= i128::from(i32::MAX)).then(|| *first.start()..=last)
-}
-
 /// By how much a value is more than a parameter.
 fn steps(kernel: &Kernel, value: Value, param: Value) -> Option<i128> {
     let inst = kernel.def_inst(value)?;
     match (kernel.insts[inst].op, kernel.args(inst)) {
         (Op::Add, &[a, b]) if a == param => constant(kernel, b).filter(|&step| step > 0),
-        _ => None,
-    }
-}
-
-/// The most that a value is where a branch goes to its target, if the branch says so.
-fn bound(kernel: &Kernel, flow: &Flow, from: Block, target: usize, value: Value, depth: u32) -> Option<i128> {
-    let branch = kernel.terminator(from)?;
-    let compare = kernel.def_inst(*kernel.args(branch).first()?)?;
-    let (Op::BrIf, Op::Icmp, Attr::IntCC(cc), &[a, b]) =
-        (kernel.insts[branch].op, kernel.insts[compare].op, kernel.insts[compare].attr, kernel.args(compare))
-    else {
-        return None;
-    };
-    if kernel.ty(a) != Type::I32 {
-        return None;
-    }
-    let holds = if target == 0 { cc } else { cc.inverted() };
-    let (holds, limit) = match (a == value, b == value) {
-        (true, false) => (holds, b),
-        (false, true) => (holds.swapped(), a),
-        _ => return None,
-    };
-    let limit = of(kernel, flow, limit, depth);
-    match holds {
-        IntCC::LtS => Some(limit.end() - 1),
-        IntCC::LeS => Some(*limit.end()),
-        IntCC::LtU if *limit.start() >= 0 => Some(limit.end() - 1),
-        IntCC::LeU if *limit.start() >= 0 => Some(*limit.end()),
         _ => None,
     }
 }

@@ -5,8 +5,8 @@
 //! loop itself becomes its last iteration, and copies of it, which stand in front of its header, the iterations before: so accesses
 //! keep their order, what is used after the loop stays where it is, and no branch turns into a backward one.
 //!
-//! It is done for loops in which there is no other, with one way out, as long as all iterations together have at most [`MOST`]
-//! instructions, those aside that become constants. So many take no more words than a kernel of some length, while a step,
+//! It is done for loops in which there is no other, with one way out, as long as all iterations together have at most as
+//! many instructions as the target unrolls, those aside that become constants. So many take no more words than a kernel of some length, while a step,
 //! a test and a branch an iteration are saved, as much as the body of many a small loop; of much longer iterations they would be a
 //! small part. A loop around such loops may then be one without a loop in it, and is unrolled in its turn.
 //!
@@ -16,7 +16,9 @@
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
 use halfbyte_ir::eval::{Operand, fold, pack};
-use halfbyte_ir::{Attr, Block, BlockCall, BlockData, Flow, Inst, Kernel, Op, Type, Value, ValueDef, ValueList};
+use halfbyte_ir::{
+    Attr, Block, BlockCall, BlockData, Flow, Inst, Kernel, Legality, Op, Type, Value, ValueDef, ValueList,
+};
 use smallvec::SmallVec;
 
 use crate::pass::{BuiltIn, Context, Order};
@@ -37,7 +39,7 @@ pub const PASS: BuiltIn = BuiltIn {
     run,
 };
 
-/// So many iterations may there be, and so many instructions in all of them.
+/// So many iterations may there be, and so many instructions that say how many there are.
 const MOST: u32 = 64;
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
@@ -81,8 +83,8 @@ fn innermost(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     };
     let mut changed = false;
     for (id, blocks) in loops.ids().zip(blocks).filter(|(id, _)| !has_inner.contains(*id)) {
-        let with_accesses = unroller.context.legality.lanes().is_none();
-        if let Some(plan) = Plan::new(unroller.kernel, &flow, &loops, id, blocks, with_accesses) {
+        let legality = unroller.context.legality;
+        if let Some(plan) = Plan::new(unroller.kernel, &flow, &loops, id, blocks, legality) {
             unroller.unroll(plan);
             changed = true;
         }
@@ -124,8 +126,9 @@ impl Plan {
         loops: &Loops,
         id: LoopId,
         blocks: Vec<Block>,
-        with_accesses: bool,
+        legality: &Legality,
     ) -> Option<Plan> {
+        let with_accesses = legality.lanes().is_none();
         let found = loops.get(id);
         let header = found.header;
         let &[latch] = found.latches.as_slice() else { return None };
@@ -169,7 +172,7 @@ impl Plan {
         let mut iterations = 1;
         while clock.iteration(kernel, condition)? {
             iterations += 1;
-            if iterations > MOST || (iterations - 1).saturating_mul(whole).saturating_add(part) > MOST {
+            if iterations > MOST || (iterations - 1).saturating_mul(whole).saturating_add(part) > legality.unrolled() {
                 return None;
             }
             clock.next();

@@ -66,7 +66,7 @@ fn cell(form: &Form, module: &Module, line: u32, options: &Options) -> Cell {
         let Position { line, column } = lines.position(span.start);
         Loc { line: line as u32, column: column as u32 }
     };
-    let request = Request { kernel: &lowered, target: options.target, locate: &locate, trace: None };
+    let request = Request { kernel: &lowered, target: options.target, block: None, locate: &locate, trace: None };
     let mut code = match TARGETS.select(request) {
         Ok(selected) => selected.code,
         Err(refused) => {

@@ -170,7 +170,14 @@ impl Trial {
         let known = Sm::new(sm).ok_or_else(|| failed(format!("there is no sm_{sm}")))?;
         let mut code = VCode::<Ptx>::new(
             signature,
-            PtxExtra { sm: known, max_items: u64::MAX, along_x: false, types: Vec::new(), arrays: Vec::new() },
+            PtxExtra {
+                sm: known,
+                max_items: u64::MAX,
+                along_x: false,
+                block: None,
+                types: Vec::new(),
+                arrays: Vec::new(),
+            },
         );
         code.vregs = vec![Type::B32; 4];
         // What is read at the end is kept.

@@ -55,6 +55,8 @@ pub(super) struct Header {
     pub passes: Option<Pipeline>,
     /// Without a target: the ops that the passes are told are missing, on one type or on all.
     pub without: Vec<(Op, Option<Type>)>,
+    /// The items of a group along x, y and z, where launches have no other groups.
+    pub block: Option<[u32; 3]>,
 }
 
 /// A kernel with what is expected of it.
@@ -183,7 +185,7 @@ impl Parser<'_> {
         };
         self.is_expecting = false;
         // Of a header that is wrong enough has been said; its kernels are read on.
-        let header = header.unwrap_or(Header { stage: Stage::Lower, target: None, passes: None, without: Vec::new() });
+        let header = header.unwrap_or(Header { stage: Stage::Lower, target: None, passes: None, without: Vec::new(), block: None });
         self.tests.push(Test { kernel, name, text, header, checks: Vec::new(), rules: Vec::new(), whole: None });
     }
 
@@ -298,7 +300,7 @@ impl Parser<'_> {
             let wrong = Diagnostic::new(span, format!("`{target}` has nothing to expand"));
             return Err(wrong.expected("`expand ptx`"));
         }
-        let mut header = Header { stage, target, passes: None, without: Vec::new() };
+        let mut header = Header { stage, target, passes: None, without: Vec::new(), block: None };
         for (word, span) in words {
             match word.split_once('=') {
                 Some(("passes", names)) => {
@@ -314,6 +316,12 @@ impl Parser<'_> {
                         wrong.expected(Sm::names())
                     };
                     header.target = Some(with_sm.ok_or_else(unknown)?);
+                }
+                Some(("block", counts)) if target.is_some() => {
+                    let counts: Vec<u32> = counts.split(',').map_while(|count| count.parse().ok()).collect();
+                    let block = <[u32; 3]>::try_from(counts).ok().filter(|block| !block.contains(&0));
+                    let unknown = || Diagnostic::new(span, format!("`{word}` is no block")).expected("`block=X,Y,Z`");
+                    header.block = Some(block.ok_or_else(unknown)?);
                 }
                 Some(("without", ops)) if target.is_none() => {
                     header.without = ops.split(',').map(|op| missing(op, span)).collect::<Result<_, _>>()?;

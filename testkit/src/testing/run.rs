@@ -137,7 +137,8 @@ impl TestFile {
 /// How a test is compiled.
 fn options(test: &Test, target: Target, watchdog: Option<&Watchdog>) -> Options {
     let watchdog = watchdog.cloned();
-    Options { pipeline: test.header.pipeline(), verify: true, watchdog, ..Options::new(target) }
+    let block = test.header.block;
+    Options { pipeline: test.header.pipeline(), block, verify: true, watchdog, ..Options::new(target) }
 }
 
 /// Why there is no output.

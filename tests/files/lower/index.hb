@@ -104,3 +104,79 @@ kernel @far(%n: i32, %t: in i8, %y: out i32) {
 ;=   store %next_sum, %y[%i]
 ;=   ret
 ;= }
+
+; A constant in the sum of an index is part of the access, where the sum does not wrap: of a byte it does not.
+kernel @plus(%t: in i8, %x: in i32, %y: out i32) {
+^entry:
+  %i = item_id
+  %b = load %t[%i]
+  %z = zext.i32 %b
+  %three = const.i32 3
+  %j = add.i32 %z, %three
+  %v = load %x[%j]
+  %minus = const.i32 -1
+  %k = add.i32 %z, %minus
+  %w = load %x[%k]
+  %l = add.i32 %v, %three
+  %u = load %x[%l]
+  %s = add.i32 %w, %u
+  store %s, %y[%i]
+  ret
+}
+;= kernel @plus(%t: in i8, %x: in i32, %y: out i32) {
+;= ^entry:
+;=   %i = item_id
+;=   %b = load %t[%i]
+;=   %z = zext.i32 %b
+;=   %three = const.i32 3
+;=   %v = load %x[%z wide + 3]
+;=   %minus = const.i32 -1
+;=   %k = add.i32 %z, %minus
+;=   %w = load %x[%k]
+;=   %l = add.i32 %v, %three
+;=   %u = load %x[%l]
+;=   %s = add.i32 %w, %u
+;=   store %s, %y[%i]
+;=   ret
+;= }
+
+; test: lower ptx block=16,16,1 passes=axes,fold,canon,index,dce
+; Groups of one size: their counts are constants, numbers in them have ranges, and addresses in shared memory stay short.
+kernel @tile(%x: in i32, %y: out i32) {
+  shared %t: i32[300]
+^entry:
+  %u = local_id.x
+  %v = local_id.y
+  %n = group_size.x
+  %one = const.i32 1
+  %row = mul.i32 %v, %n
+  %at = add.i32 %row, %u
+  %a = load %x[%at]
+  %next = add.i32 %at, %one
+  store %a, %t[%next]
+  barrier
+  %b = load %t[%at]
+  %all = group_size
+  %z = local_id.z
+  %r = add.i32 %b, %all
+  %q = add.i32 %r, %z
+  store %q, %y[%at]
+  ret
+}
+;= kernel @tile(%x: in i32, %y: out i32) {
+;=   shared %t: i32[300]
+;= ^entry:
+;=   %u = local_id.x
+;=   %v = local_id.y
+;=   %n = const.i32 16
+;=   %row = mul.i32 %v, %n
+;=   %at = add.i32 %row, %u
+;=   %a = load %x[%at wide]
+;=   store %a, %t[%at + 1]
+;=   barrier
+;=   %b = load %t[%at]
+;=   %all = const.i32 256
+;=   %r = add.i32 %b, %all
+;=   store %r, %y[%at wide]
+;=   ret
+;= }

@@ -41,6 +41,8 @@ pub(super) struct Lowering<'k> {
     pub addresses: Addresses,
     /// Whether a number was taken for one over all axes that is so along x only.
     pub along_x: bool,
+    /// The items of a group along x, y and z, where launches have no other groups.
+    pub block: Option<[u32; 3]>,
     locate: &'k dyn Fn(Span) -> Loc,
     signature: abi::Signature,
     /// The registers that uses of a value name, from its first use on.
@@ -84,6 +86,7 @@ fn declared(array: &halfbyte_ir::Array) -> PtxArray {
 pub(crate) fn select<'k>(
     kernel: &'k Kernel,
     sm: Sm,
+    block: Option<[u32; 3]>,
     locate: &'k dyn Fn(Span) -> Loc,
     trace: Option<&'k mut Trace>,
 ) -> Result<Selected, Vec<Refusal>> {
@@ -98,6 +101,7 @@ pub(crate) fn select<'k>(
         depth: 0,
         addresses: Addresses::default(),
         along_x: false,
+        block,
         locate,
         signature,
         value_regs: SecondaryMap::with_capacity(kernel.values.len()),
@@ -276,6 +280,7 @@ impl Lowering<'_> {
             sm: self.sm,
             max_items: self.addresses.max_items,
             along_x: self.along_x,
+            block: self.block,
             types: Vec::new(),
             arrays: self.kernel.arrays.iter().map(declared).collect(),
         };

@@ -7,8 +7,15 @@ use halfbyte_isa::ptx::{self, Opcode, Operand};
 use super::super::Lowering;
 
 impl Lowering<'_> {
+    /// A special register; where launches have but one size of groups, that is a number.
     pub(super) fn special(&mut self, group: SpecialGroup, axis: Option<Axis>) -> Operand {
-        Operand::Register(self.special_reg(group, axis))
+        match self.block {
+            Some(block) if group == SpecialGroup::BlockSize => {
+                self.along_x |= axis.is_none();
+                Operand::Number(axis.unwrap_or(Axis::X).of(block).into())
+            }
+            _ => Operand::Register(self.special_reg(group, axis)),
+        }
     }
 
     /// A special register; without an axis that of x, which is all where all items are along x.

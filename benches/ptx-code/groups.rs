@@ -1,0 +1,86 @@
+//! Kernels whose items meet: the machine instructions of their PTX from IR, beside those of the same algorithm in CUDA, by NVRTC.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+use std::process::Command;
+
+use halfbyte::Sm;
+use halfbyte::pipeline::{Options, compile_ptx};
+
+use crate::sass::{Sass, Tools, output};
+use crate::{read, root};
+
+const SMS: [Sm; 4] = [Sm::SM_80, Sm::SM_90, Sm::SM_100, Sm::SM_120];
+/// The files, each with its blocks where they are of one size, as the CUDA has them.
+const KERNELS: [(&str, Option<[u32; 3]>); 13] = [
+    ("block_sum_shuffle", None),
+    ("block_sum_tree", None),
+    ("prefix_sum", None),
+    ("histogram", None),
+    ("transpose", Some([16, 16, 1])),
+    ("tiled_product", Some([16, 16, 1])),
+    ("softmax_row", None),
+    ("layernorm", None),
+    ("top_k", None),
+    ("box_filter", Some([16, 8, 1])),
+    ("queue", None),
+    ("bitonic_sort", None),
+    ("smith_waterman", None),
+];
+/// More than so many times the instructions is said.
+const MOST: f64 = 1.05;
+
+const HEAD: &str = "# Kernels of groups in machine instructions
+
+What ptxas 13.5 makes of the kernels of `examples/groups`, all instructions up to the last `EXIT`, beside what it makes of what NVRTC 13.5 makes of
+the same algorithms in CUDA (`examples/groups/cuda`): `ours (theirs)`. `cargo bench --bench ptx -- --groups --write` writes this. Where the CUDA
+has blocks of one size, `--block` says it.
+
+";
+
+/// Counts, and writes the page where that is asked for.
+pub fn compare(tools: &Tools, write: bool) -> Result<(), String> {
+    let heads = SMS.map(|sm| sm.to_string()).join(" | ");
+    let mut page = format!("{HEAD}| kernel | {heads} |\n|---|{}\n", "---|".repeat(SMS.len()));
+    for (file, block) in KERNELS {
+        let mut rows: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for sm in SMS {
+            let arch = sm.to_string();
+            let ours = tools.kernels(&arch, &ours(file, block, sm)?)?;
+            let theirs = tools.kernels(&arch, &theirs(file, sm)?)?;
+            for (name, theirs) in theirs {
+                let none = Sass::default();
+                let [ours, theirs] = [ours.get(&name).unwrap_or(&none), &theirs].map(|sass| sass.insts.len());
+                if ours == 0 || ours as f64 > MOST * theirs as f64 {
+                    println!("@{name} on {sm} takes {ours}, theirs {theirs}");
+                }
+                rows.entry(name).or_default().push(format!("{ours} ({theirs})"));
+            }
+        }
+        for (name, cells) in rows {
+            // Writing to a string succeeds.
+            let _ = writeln!(page, "| `{file}`: `{name}` | {} |", cells.join(" | "));
+        }
+    }
+    if !write {
+        print!("{page}");
+        return Ok(());
+    }
+    let path = root().join("docs/ptx/groups-sass.md");
+    std::fs::write(&path, page).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn ours(file: &str, block: Option<[u32; 3]>, sm: Sm) -> Result<String, String> {
+    let text = read(&root().join("examples/groups").join(file).with_extension("hb"))?;
+    let several_axes = block.is_some();
+    let options = Options { block, several_axes, ..Options::new(halfbyte::ptx(sm)) };
+    compile_ptx(&text, &options, None, &mut |_| {}).map_err(|error| error.to_string())
+}
+
+fn theirs(file: &str, sm: Sm) -> Result<String, String> {
+    let folder = root().join("examples/groups/cuda");
+    let arch = sm.to_string().replace("sm_", "compute_");
+    let source = folder.join(Path::new(file).with_extension("cu"));
+    output(Command::new(folder.join("compile")).args(["--arch", &arch, "--print"]).arg(source))
+}
