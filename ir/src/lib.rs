@@ -39,7 +39,7 @@ pub use kernel::{
     Part, Value, ValueData, ValueDef, ValueList, WideConst,
 };
 pub use legality::{Axes, Lanes, Legality, Reason, Refusal};
-pub use op::{AttrKind, Effect, Op, OpRow};
+pub use op::{AttrKind, Effect, Op, OpRow, Party};
 pub use order::{AtomicAttr, FenceAttr, MemOrder, Scope};
 pub use rule::Rule;
 pub use span::Span;

@@ -120,6 +120,25 @@ pub enum Effect {
     Terminator,
 }
 
+/// Items that meet at an op.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Party {
+    /// Those of a group.
+    Group,
+    /// Those of a subgroup that its mask names.
+    Subgroup,
+}
+
+impl Party {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Party::Group => "group",
+            Party::Subgroup => "subgroup",
+        }
+    }
+}
+
 /// The row of an op.
 pub struct OpRow {
     /// The op.
@@ -755,6 +774,12 @@ impl Op {
     /// Whether items meet at it.
     pub fn is_convergent(self) -> bool {
         self.row().effect == Effect::Convergent
+    }
+
+    /// Which items meet at it.
+    pub fn party(self) -> Option<Party> {
+        let party = if self.row().attr == AttrKind::Barrier { Party::Group } else { Party::Subgroup };
+        self.is_convergent().then_some(party)
     }
 
     /// Whether no access to memory is moved across it, but that it may be one itself.

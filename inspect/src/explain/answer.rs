@@ -1,8 +1,8 @@
 //! What an explanation says.
 
 use halfbyte_abi::Target;
-use halfbyte_ir::Rule;
 use halfbyte_ir::rule::Depth;
+use halfbyte_ir::{Party, Rule};
 
 /// What became of an op, and why.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -15,6 +15,8 @@ pub struct Explanation {
     pub kernel: String,
     /// What it was compiled for.
     pub target: Target,
+    /// Which items meet at it.
+    pub meets: Option<Party>,
     /// What the passes did, in order.
     pub history: Vec<Change>,
     /// What is left of it after the passes.

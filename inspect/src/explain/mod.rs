@@ -135,6 +135,7 @@ pub fn explain(module: &Module, question: Question<'_>) -> Result<Explanation, E
         place: module.file().to_owned(),
         kernel: kernel.name.clone(),
         target,
+        meets: None,
         history: Vec::new(),
         parts: Vec::new(),
         near: Vec::new(),
@@ -143,6 +144,7 @@ pub fn explain(module: &Module, question: Question<'_>) -> Result<Explanation, E
     match subject {
         Subject::Op(inst) => {
             explanation.op = print_inst(kernel, inst);
+            explanation.meets = kernel.insts[inst].op.party();
             let start = Lines::new(module.text()).position(kernel.insts[inst].span.start);
             explanation.place += &format!(":{}:{}", start.line, start.column);
         }

@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
+use halfbyte_ir::Party;
 use halfbyte_ir::rule::Depth;
 use serde_json::{Value as Json, json};
 
@@ -27,8 +28,13 @@ impl Display for RuleAt {
 
 impl Display for Text<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Explanation { op, place, kernel, target, history, parts, refused, .. } = self.explanation;
-        writeln!(f, "{op}\n  {place}, @{kernel}, for {target}\n\npasses")?;
+        let Explanation { op, place, kernel, target, meets, history, parts, refused, .. } = self.explanation;
+        writeln!(f, "{op}\n  {place}, @{kernel}, for {target}")?;
+        if let Some(party) = meets {
+            let party = party.name();
+            writeln!(f, "  items of a {party} meet here: it stays one op, and no access to memory is moved across it")?;
+        }
+        writeln!(f, "\npasses")?;
         history.iter().try_for_each(|change| self.change(f, change))?;
         if history.is_empty() {
             writeln!(f, "  none changes it")?;
@@ -144,6 +150,7 @@ impl Explanation {
             "place": self.place,
             "kernel": self.kernel,
             "target": self.target.name(),
+            "meets": self.meets.map(Party::name),
             "passes": self.history.iter().map(change).collect::<Vec<_>>(),
             "selection": self.parts.iter().map(part).collect::<Vec<_>>(),
             "not_taken": self.near.iter().map(near).collect::<Vec<_>>(),

@@ -67,7 +67,7 @@ fn passes(view: &View) -> Vec<Vec<String>> {
     let lines = |snapshot: &Snapshot| {
         let line = |line: &Line| {
             let mut out = Html::default();
-            item(&mut out, line, view.target.name());
+            item(&mut out, line, view);
             out.finish()
         };
         snapshot.lines.iter().map(line).collect()
@@ -85,9 +85,14 @@ fn one(out: &mut Html, view: &View) {
         .raw(format_args!(" for {target}</h2>\n"));
     let bundles = view.slots.as_ref().map_or(String::new(), |slots| format!(" in {} bundles", slots.bundles.len()));
     let code = if view.target.form() == Form::Text { "lines" } else { "instructions" };
+    let meets = match view.meets.len() {
+        0 => String::new(),
+        1 => ", items meet at <b>1</b> op".to_owned(),
+        count => format!(", items meet at <b>{count}</b> ops"),
+    };
     out.raw(format_args!(
         "<p class=\"counts\"><b>{}</b> ops in the source, <b>{}</b> after the passes, <b>{}</b> {code}{bundles}, \
-         <b>{}</b> registers, <b>{}</b> spills, <b>{}</b> bytes of local memory</p>\n",
+         <b>{}</b> registers, <b>{}</b> spills, <b>{}</b> bytes of local memory{meets}</p>\n",
         stats.ops, stats.lowered, stats.words, stats.registers, stats.spills, stats.local_bytes
     ));
     out.raw("<nav class=\"jumps\" aria-label=\"Stages\">");
@@ -103,14 +108,14 @@ fn one(out: &mut Html, view: &View) {
         out.raw("<output></output>");
         out.raw(format_args!("<button type=\"button\" class=\"copy\" aria-label=\"Copy {name}\">Copy</button></h3>\n"));
         match id {
-            "text" => list(out, &view.text, target, ""),
+            "text" => list(out, &view.text, view, ""),
             "lowered" => {
                 let lines = view.passes.last().map(|last| last.lines.as_slice()).unwrap_or_default();
-                list(out, lines, target, &format!(" data-pass=\"{}\"", view.passes.len().saturating_sub(1)));
+                list(out, lines, view, &format!(" data-pass=\"{}\"", view.passes.len().saturating_sub(1)));
             }
-            "selected" => list(out, &view.selected, target, ""),
-            "allocated" => list(out, &view.allocated, target, ""),
-            _ => list(out, &view.words, target, ""),
+            "selected" => list(out, &view.selected, view, ""),
+            "allocated" => list(out, &view.allocated, view, ""),
+            _ => list(out, &view.words, view, ""),
         }
         out.raw("</section>\n");
     }
@@ -150,13 +155,13 @@ fn choice_of_pass(out: &mut Html, view: &View) {
     out.raw("</select>");
 }
 
-fn list(out: &mut Html, lines: &[Line], target: &str, attributes: &str) {
+fn list(out: &mut Html, lines: &[Line], view: &View, attributes: &str) {
     out.raw(format_args!("<ol{attributes}>\n"));
-    lines.iter().for_each(|line| item(out, line, target));
+    lines.iter().for_each(|line| item(out, line, view));
     out.raw("</ol>\n");
 }
 
-fn item(out: &mut Html, line: &Line, target: &str) {
+fn item(out: &mut Html, line: &Line, view: &View) {
     let shape = match line.shape {
         Shape::Other => "other",
         Shape::Label => "label",
@@ -169,9 +174,14 @@ fn item(out: &mut Html, line: &Line, target: &str) {
         _ => false,
     };
     let note = if line.digits.is_none() && line.tokens.iter().all(is_note) { " note" } else { "" };
-    out.raw(format_args!("<li class=\"{shape}{opens}{note}\"")).places("data-k", line.place);
+    let party = line.place.filter(|_| line.shape == Shape::Inst).and_then(|place| view.meets.get(&place));
+    let meets = if party.is_some() { " meets" } else { "" };
+    out.raw(format_args!("<li class=\"{shape}{opens}{note}{meets}\"")).places("data-k", line.place);
     if let Some(step) = line.step {
         out.raw(format_args!(" data-s=\"{step}\""));
+    }
+    if let Some(party) = party {
+        out.raw(format_args!(" title=\"items of a {} meet here\"", party.name()));
     }
     out.raw("><i>").text(&line.margin).raw("</i>");
     let wide = |digits: &&String| digits.len() > 10;
@@ -180,7 +190,7 @@ fn item(out: &mut Html, line: &Line, target: &str) {
     }
     out.raw("<code>");
     for token in &line.tokens {
-        self::token(out, token, target);
+        self::token(out, token, view.target.name());
     }
     out.raw("</code>");
     if let Some(digits) = line.digits.as_ref().filter(wide) {

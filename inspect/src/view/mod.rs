@@ -115,8 +115,9 @@ fn view(module: &Module, kernel: &Kernel, target: Target, lines: &Lines<'_>) -> 
     let lowered = passes.last_mut().map(|last| last.lines.as_mut_slice()).unwrap_or_default();
     let why = why::of_kernel(kernel, &options, lines, lowered, &mut selected);
     let text = source::of_text(kernel, lines);
+    let meets = source::meeting_points(kernel, lines);
     let kernel = kernel.name.clone();
-    Ok(View { kernel, target, text, passes, selected, allocated, words, why, lifetimes, slots, stats })
+    Ok(View { meets, kernel, target, text, passes, selected, allocated, words, why, lifetimes, slots, stats })
 }
 
 #[cfg(test)]
@@ -155,6 +156,18 @@ mod tests {
         for outside in ["http:", "https:", "@import", "url(", "src="] {
             assert!(!page.contains(outside), "{outside}");
         }
+    }
+
+    /// Where items meet is marked at every stage.
+    #[test]
+    fn meeting_points_are_marked() {
+        let text = "kernel @k(%y: out i32) {\n  shared %s: i32[64]\n^entry:\n  %i = local_id\n  store %i, %s[%i]\n  barrier\n  \
+                    %all = const.i32 -1\n  %v = load %s[0]\n  %r = subgroup_reduce_add %v, %all\n  store %r, %y[%i]\n  ret\n}\n";
+        let page = shown(text).unwrap();
+        let marked = |party: &str| page.matches(&format!("title=\"items of a {party} meet here\"")).count();
+        assert!(marked("group") >= 5 && marked("subgroup") >= 5, "{page}");
+        assert!(page.contains("items meet at <b>2</b> ops"));
+        assert!(!shown("kernel @k() {\n^entry:\n  ret\n}\n").unwrap().contains("items meet at"));
     }
 
     /// A target that refuses a kernel is named with its reason, and none that takes it is an error.

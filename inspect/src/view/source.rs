@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use halfbyte_ir::diag::Lines;
-use halfbyte_ir::{Kernel, Value, ValueDef};
+use halfbyte_ir::{Kernel, Party, Value, ValueDef};
 
 use super::model::{Line, Origin, Origins, Shape, Token};
 
@@ -42,6 +42,13 @@ pub(super) fn of_text(kernel: &Kernel, lines: &Lines<'_>) -> Vec<Line> {
         Line { margin: number.to_string(), ..Line::new(shape, place, tokens) }
     };
     (first..=end.unwrap_or(last)).map(line).collect()
+}
+
+/// The ops of a kernel at which items meet.
+pub(super) fn meeting_points(kernel: &Kernel, lines: &Lines<'_>) -> BTreeMap<Origin, Party> {
+    let insts = kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)).flat_map(|data| &data.insts);
+    let insts = insts.filter_map(|&inst| kernel.insts.get(inst));
+    insts.filter_map(|inst| Some((Origin::of_span(lines, inst.span), inst.op.party()?))).collect()
 }
 
 /// The lines of a kernel that passes made.

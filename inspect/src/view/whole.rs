@@ -1,10 +1,13 @@
 //! All that the page shows of a kernel.
 
+use std::collections::BTreeMap;
+
 use halfbyte::pipeline::Stats;
 use halfbyte_abi::Target;
+use halfbyte_ir::Party;
 
 use super::lifetimes::Lifetimes;
-use super::model::{Line, Snapshot};
+use super::model::{Line, Origin, Snapshot};
 use super::slots::Slots;
 use super::why::Why;
 
@@ -14,6 +17,8 @@ pub(super) struct View {
     pub kernel: String,
     /// The target.
     pub target: Target,
+    /// Where items meet, and which.
+    pub meets: BTreeMap<Origin, Party>,
     /// The kernel in the text.
     pub text: Vec<Line>,
     /// The kernel as it was read and after each pass that changed it, the last of them after all.

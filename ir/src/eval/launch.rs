@@ -26,6 +26,9 @@ pub struct Launch<'a> {
     pub watchdog: Option<&'a Watchdog>,
     /// In which order items that meet have their turns, and their groups run.
     pub schedule: Schedule,
+    /// Whether races of items that meet are looked for, and reads of shared memory that nothing has written. Where not, shared memory starts as
+    /// zeros; nothing else is known to be the same on every machine.
+    pub watch: bool,
 }
 
 impl Launch<'_> {
@@ -37,6 +40,7 @@ impl Launch<'_> {
             intrinsics: None,
             watchdog: None,
             schedule: Schedule::Ascending,
+            watch: true,
         }
     }
 }

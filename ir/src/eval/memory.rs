@@ -234,10 +234,10 @@ impl<'a> Memory<'a> {
         if let Some(place) = self.in_own(at, bytes)? {
             return self.own.reach(place, at, bytes, how).map(|bytes| &*bytes);
         }
-        let Reached { buffer, range, races } = self.in_buffer(at, bytes)?;
+        let Reached { buffer, range, meets, races } = self.in_buffer(at, bytes)?;
         if let Some(watch) = &mut buffer.watch {
             for (byte, writer, reader) in watch.entries(range.clone()) {
-                if races.is_none() {
+                if !meets {
                     check(buffer.param, byte, at.who, *writer, true)?;
                 }
                 if *reader == Who::NOBODY {
@@ -261,12 +261,12 @@ impl<'a> Memory<'a> {
         if let Some(place) = self.in_own(at, bytes)? {
             return self.own.reach(place, at, bytes, how).map(|bytes| (bytes, false));
         }
-        let Reached { buffer, range, races } = self.in_buffer(at, bytes)?;
+        let Reached { buffer, range, meets, races } = self.in_buffer(at, bytes)?;
         let Some(watch) = &mut buffer.watch else {
             return Err(Refusal::Trap(TrapKind::ReadOnly { address: at.address, param: buffer.param }));
         };
         for (byte, writer, reader) in watch.entries(range.clone()) {
-            if races.is_none() {
+            if !meets {
                 check(buffer.param, byte, at.who, *writer, true)?;
                 check(buffer.param, byte, at.who, *reader, false)?;
             }
@@ -291,7 +291,9 @@ impl<'a> Memory<'a> {
     /// Where in which buffer an access is that is aligned.
     fn in_buffer(&mut self, at: AccessSite, bytes: u32) -> Result<Reached<'_, 'a>, Refusal> {
         match find(&mut self.buffers, at, bytes) {
-            Some((buffer, range)) => Ok(Reached { buffer, range, races: self.own.races.as_mut() }),
+            Some((buffer, range)) => {
+                Ok(Reached { buffer, range, meets: self.own.meets, races: self.own.races.as_mut() })
+            }
             None => Err(Refusal::Trap(TrapKind::OutOfBounds { address: at.address, bytes })),
         }
     }
@@ -360,6 +362,8 @@ struct Reached<'m, 'a> {
     buffer: &'m mut Buffer<'a>,
     range: Range<usize>,
     /// Where items meet, who looks for races.
+    /// Whether items meet: then `races` says which accesses race, and else who else has made one.
+    meets: bool,
     races: Option<&'m mut Races>,
 }
 

@@ -57,22 +57,26 @@ pub(super) struct Own {
     pub scratch: Vec<u8>,
     pub shared: Vec<u8>,
     pub placements: [Placement; 2],
-    /// In a kernel whose items meet.
+    /// Whether items meet.
+    pub meets: bool,
+    /// In a kernel whose items meet and are watched.
     pub races: Option<Races>,
     /// Whether memory has changed since somebody last asked.
     pub is_changed: bool,
 }
 
 impl Own {
-    /// That of a kernel in groups of so many items, with so many bytes of shared memory beside what the kernel says.
-    pub fn new(kernel: &Kernel, size: u32, shared: u32) -> Own {
+    /// That of a kernel in groups of so many items, with so many bytes of shared memory beside what the kernel says; whether races are looked for.
+    pub fn new(kernel: &Kernel, size: u32, shared: u32, watch: bool) -> Own {
+        let meets = kernel_meets(kernel);
         let placements = Space::ALL.map(|space| kernel.placement(space));
         let [of_group, of_item] = [0, 1].map(|number: usize| placements.get(number).map_or(0, |of| of.bytes) as usize);
         Own {
             scratch: vec![0; of_item],
             shared: vec![0; of_group + shared as usize],
             placements,
-            races: kernel_meets(kernel).then(|| Races::new(size)),
+            meets,
+            races: (meets && watch).then(|| Races::new(size)),
             is_changed: false,
         }
     }

@@ -304,7 +304,7 @@ impl<'k> Prepared<'k> {
         if self.meets {
             shape.check_gpu()?;
         }
-        Ok(Own::new(self.kernel, size, shape.shared))
+        Ok(Own::new(self.kernel, size, shape.shared, launch.watch))
     }
 
     fn resolve<'a>(&'a self, launch: &Launch<'a>) -> BTreeMap<Inst, Result<IntrinsicFn<'a>, String>> {

@@ -185,7 +185,13 @@ impl Parser<'_> {
         };
         self.is_expecting = false;
         // Of a header that is wrong enough has been said; its kernels are read on.
-        let header = header.unwrap_or(Header { stage: Stage::Lower, target: None, passes: None, without: Vec::new(), block: None });
+        let header = header.unwrap_or(Header {
+            stage: Stage::Lower,
+            target: None,
+            passes: None,
+            without: Vec::new(),
+            block: None,
+        });
         self.tests.push(Test { kernel, name, text, header, checks: Vec::new(), rules: Vec::new(), whole: None });
     }
 
