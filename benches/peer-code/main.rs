@@ -5,6 +5,7 @@
 mod assembly;
 mod bytes;
 mod data;
+mod groups;
 mod halves;
 mod launches;
 mod measure;
@@ -83,6 +84,15 @@ const FIGURES: &[Figure] = &[
     figure("divergent",                 ITEMS,     "uniform",     Some(0.25),     launches::divergent),
     figure("two_threads",               LANE_OPS,  "one",         Some(1.8),      launches::threads),
     figure("two_threads_avx2",          LANE_OPS,  "one",         None,           |b| launches::native_threads(b, c"polynomial_f16")),
+    // Groups of items that meet, beside loops in C and beside the interpreter.
+    figure("groups_block_sum",          ITEMS,     "clang",       Some(0.5),      |b| groups::native(b, &groups::BLOCK_SUM)),
+    figure("groups_histogram",          ITEMS,     "clang",       Some(0.5),      |b| groups::native(b, &groups::HISTOGRAM)),
+    figure("groups_transpose",          ITEMS,     "clang",       Some(0.5),      |b| groups::native(b, &groups::TRANSPOSE)),
+    figure("groups_tiled_product",      ITEMS,     "clang",       Some(0.5),      |b| groups::native(b, &groups::TILED_PRODUCT)),
+    figure("interp_block_sum",          ITEMS,     "interp",      None,           |b| groups::interpreted(b, &groups::BLOCK_SUM)),
+    figure("interp_histogram",          ITEMS,     "interp",      None,           |b| groups::interpreted(b, &groups::HISTOGRAM)),
+    figure("interp_transpose",          ITEMS,     "interp",      None,           |b| groups::interpreted(b, &groups::TRANSPOSE)),
+    figure("interp_tiled_product",      ITEMS,     "interp",      None,           |b| groups::interpreted(b, &groups::TILED_PRODUCT)),
     // Translation, from the bytes of an object to the end of a launch of one item.
     figure("load_halu_100",             "ms",      "limit",       Some(1.0),      |b| translation::halu_time(b, 100)),
     figure("load_vp1_100",              "ms",      "limit",       Some(1.0),      |b| translation::vp1_time(b, 100)),

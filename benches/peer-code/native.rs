@@ -22,11 +22,13 @@ type NaiveFunction = unsafe extern "C" fn(*const u128, usize, *const u8, u32) ->
 pub struct Peer(Function);
 
 /// The peers of both compilers.
+#[derive(Clone, Copy)]
 pub struct Peers {
     /// By [`Compiler`].
     libraries: [Library; 2],
 }
 
+#[derive(Clone, Copy)]
 struct Library(*mut c_void);
 
 unsafe extern "C" {
@@ -61,7 +63,7 @@ impl Peers {
         if symbol.is_null() { Err(format!("there is no peer {name:?}")) } else { Ok(symbol) }
     }
 
-    /// A function of half.c, bytes.c or vp1.c.
+    /// A function of half.c, bytes.c, vp1.c or groups.c.
     pub fn get(&self, compiler: Compiler, name: &CStr) -> Result<Peer, String> {
         let symbol = self.symbol(compiler, name)?;
         // SAFETY: this is the type of the functions in these files.
