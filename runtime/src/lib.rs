@@ -14,6 +14,8 @@ mod halu;
 mod kernel;
 mod launch;
 mod load;
+#[cfg(feature = "jit")]
+mod meet;
 mod native;
 pub mod ptx;
 mod threads;

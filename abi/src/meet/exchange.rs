@@ -1,6 +1,6 @@
 //! What lanes of a subgroup that have come together give each other.
 
-use super::{Exchange, Reduce, SUBGROUP, Shuffle, Vote};
+use super::{Barrier, Exchange, Reduce, SUBGROUP, Shuffle, Vote};
 
 /// What each lane of a subgroup brings; none of those that do not take part.
 pub(super) type Lanes = [Option<Exchange<u32, bool>>; SUBGROUP as usize];
@@ -22,17 +22,58 @@ fn mask_of(lanes: &Lanes, is: impl Fn(Exchange<u32, bool>) -> bool) -> u32 {
     holds.fold(0, |mask, (lane, _)| mask | 1 << lane)
 }
 
-/// The lane that a shuffle takes a value of, and whether that is within the segment.
-fn source(mode: Shuffle, lane: u32, by: u32, segment: u32) -> (u32, bool) {
-    let (by, clamp, kept) = (by & 31, segment & 31, segment >> 8 & 31);
-    let (least, most) = (lane & kept, lane & kept | clamp & !kept & 31);
-    let (from, is_within) = match mode {
-        Shuffle::Up => (lane.wrapping_sub(by), lane as i32 - by as i32 >= most as i32),
-        Shuffle::Down => (lane + by, lane + by <= most),
-        Shuffle::Xor => (lane ^ by, (lane ^ by) <= most),
-        Shuffle::Index => (least | by & !kept & 31, (least | by & !kept & 31) <= most),
-    };
-    (if is_within { from } else { lane }, is_within)
+impl Shuffle {
+    /// The lane that one takes a value of, and whether that is within the segment.
+    pub const fn source(self, lane: u32, by: u32, segment: u32) -> (u32, bool) {
+        let (by, clamp, kept) = (by & 31, segment & 31, segment >> 8 & 31);
+        let (least, most) = (lane & kept, lane & kept | clamp & !kept & 31);
+        let (from, is_within) = match self {
+            Shuffle::Up => (lane.wrapping_sub(by), lane as i32 - by as i32 >= most as i32),
+            Shuffle::Down => (lane + by, lane + by <= most),
+            Shuffle::Xor => (lane ^ by, (lane ^ by) <= most),
+            Shuffle::Index => (least | by & !kept & 31, (least | by & !kept & 31) <= most),
+        };
+        (if is_within { from } else { lane }, is_within)
+    }
+}
+
+impl Vote {
+    /// The answer where `yes` of the lanes `every` say so.
+    pub const fn answer(self, yes: u32, every: u32) -> u32 {
+        match self {
+            Vote::All => (yes == every) as u32,
+            Vote::Any => (yes != 0) as u32,
+            Vote::Uniform => (yes == every || yes == 0) as u32,
+            Vote::Ballot => yes,
+        }
+    }
+}
+
+/// What a lane is given whose value the lanes `same` of `every` have, where it asks whether `all` do, or which.
+pub const fn matched(all: bool, same: u32, every: u32) -> [u64; 2] {
+    match (all, same == every) {
+        (false, _) => [same as u64, 0],
+        (true, true) => [same as u64, 1],
+        (true, false) => [0, 0],
+    }
+}
+
+/// What a lane is given in an election among the lanes of a mask.
+pub const fn elected(lane: u32, mask: u32) -> [u64; 2] {
+    let leader = mask.trailing_zeros();
+    [leader as u64, (lane == leader) as u64]
+}
+
+impl Barrier<bool> {
+    /// What is given where `yes` of those who have arrived say so, and `no` the contrary.
+    pub const fn answer(self, yes: u32, no: u32) -> u32 {
+        match self {
+            Barrier::Count(_) => yes,
+            Barrier::All(_) => (no == 0) as u32,
+            Barrier::Any(_) => (yes != 0) as u32,
+            Barrier::Sync | Barrier::Arrive => 0,
+        }
+    }
 }
 
 /// What a lane is given: a number, and an answer beside it. Where a lane has nothing to give, that lane.
@@ -42,7 +83,7 @@ pub(super) fn result(lane: u32, exchange: Exchange<u32, bool>, mask: u32, lanes:
         // Those who ask which lanes are here are let go without the others.
         Exchange::None | Exchange::Active => [0; 2],
         Exchange::Shuffle { mode, by, segment, .. } => {
-            let (from, is_within) = source(mode, lane, by, segment);
+            let (from, is_within) = mode.source(lane, by, segment);
             match lanes.get(from as usize) {
                 Some(Some(Exchange::Shuffle { value, .. })) => [(*value).into(), is_within.into()],
                 _ => return Err(from),
@@ -50,21 +91,11 @@ pub(super) fn result(lane: u32, exchange: Exchange<u32, bool>, mask: u32, lanes:
         }
         Exchange::Vote(vote, _) => {
             let yes = mask_of(lanes, |of| matches!(of, Exchange::Vote(_, true)));
-            let answer = match vote {
-                Vote::All => u32::from(yes == every()),
-                Vote::Any => u32::from(yes != 0),
-                Vote::Uniform => u32::from(yes == every() || yes == 0),
-                Vote::Ballot => yes,
-            };
-            [answer.into(), 0]
+            [vote.answer(yes, every()).into(), 0]
         }
         Exchange::Match { all, value } => {
             let same = mask_of(lanes, |of| matches!(of, Exchange::Match { value: other, .. } if other == value));
-            match (all, same == every()) {
-                (false, _) => [same.into(), 0],
-                (true, true) => [same.into(), 1],
-                (true, false) => [0, 0],
-            }
+            matched(all, same, every())
         }
         Exchange::Reduce(reduce, _) => {
             let values = lanes.iter().filter_map(|of| match of {
@@ -74,8 +105,7 @@ pub(super) fn result(lane: u32, exchange: Exchange<u32, bool>, mask: u32, lanes:
             [values.reduce(|a, b| reduce.of(a, b)).unwrap_or_default().into(), 0]
         }
         Exchange::Elect => {
-            let leader = mask.trailing_zeros();
-            [leader.into(), u64::from(lane == leader)]
+            elected(lane, mask)
         }
     })
 }
@@ -141,7 +171,7 @@ mod tests {
                         (Shuffle::Index, segment | 31, at),
                     ] {
                         let expected = (expected.unwrap_or(lane), expected.is_some());
-                        assert_eq!(source(mode, lane, by, segment), expected, "{mode:?} {width} {lane} {by}");
+                        assert_eq!(mode.source(lane, by, segment), expected, "{mode:?} {width} {lane} {by}");
                     }
                 }
             }

@@ -159,6 +159,12 @@ impl Group {
         Ok(met)
     }
 
+    /// Whether all run, and nothing has arrived at a barrier.
+    pub fn is_at_rest(&self) -> bool {
+        let is_empty = |arrivals: &Arrivals| arrivals.items == 0 && arrivals.expected.is_none();
+        self.states.iter().all(|state| matches!(state, State::Runs)) && self.barriers.iter().all(is_empty)
+    }
+
     /// The lowest item that has not ended, where none will: it waits, or asks again and again for what nobody writes.
     pub fn dead(&self) -> Dead {
         let asks = (0..self.states.len() as u32).find(|&item| self.runs(item));
@@ -267,12 +273,7 @@ impl Group {
             if at != id {
                 continue;
             }
-            let value = match of {
-                Barrier::Count(_) => yes,
-                Barrier::All(_) => u32::from(no == 0),
-                Barrier::Any(_) => u32::from(yes != 0),
-                Barrier::Sync | Barrier::Arrive => 0,
-            };
+            let value = of.answer(yes, no);
             if let Some(races) = races {
                 races.leave(id, item);
             }

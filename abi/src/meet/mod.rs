@@ -13,6 +13,7 @@ mod schedule;
 mod shadow;
 mod strength;
 
+pub use exchange::{elected, matched};
 pub use group::{Dead, Group, Meets, Misfit};
 pub use idle::Idle;
 pub use races::{Place, Race, Races, Side, Touch};

@@ -14,12 +14,12 @@ use std::sync::{Arc, OnceLock};
 
 use halfbyte_abi::{GROUP_COUNT_OFFSET, GROUP_SIZE_OFFSET, ITEM_COUNT_OFFSET, ParamKind, Shape, ShapeError};
 use halfbyte_isa::halu::domain::SpecialReg;
-use halfbyte_isa::halu::fields::RZ;
-use halfbyte_isa::halu::meaning::{is_of_groups, reaches_scratch};
+use halfbyte_isa::halu::fields::{IMM32, RZ};
+use halfbyte_isa::halu::meaning::{is_of_groups, is_without_result, reaches_scratch, yields};
 use halfbyte_isa::halu::{self as isa, Inst, Opcode};
 use halfbyte_isa::isa::{Isa, Words};
 use halfbyte_isa::object::{KernelInfo, Loc};
-use halfbyte_isa::row::RegFile;
+use halfbyte_isa::row::{Address, Kind, RegFile};
 
 use crate::arguments::Arguments;
 use crate::engine::Engine;
@@ -52,7 +52,7 @@ impl Machine for Halu {
 
     fn prepare(&self, info: &KernelInfo, words: &Words, _: &[Loc]) -> Result<Arc<dyn Executable>, String> {
         let words = words.downcast_ref::<isa::Code>().ok_or(OTHER_CODE)?;
-        Ok(Arc::new(Code::new(&words.0, info.shared_bytes.is_some())))
+        Ok(Arc::new(Code::new(&words.0, info)))
     }
 }
 
@@ -111,7 +111,8 @@ impl Word {
 }
 
 impl Code {
-    pub fn new(words: &[u128], has_shared: bool) -> Code {
+    pub fn new(words: &[u128], info: &KernelInfo) -> Code {
+        let has_shared = info.shared_bytes.is_some();
         let words: Vec<Word> = words.iter().copied().map(Word::decode).collect();
         let special = |word: &Word| match word {
             Word::Inst(inst) if inst.opcode() == Opcode::S2R => Some(SpecialReg::read_by(inst)),
@@ -128,7 +129,7 @@ impl Code {
         Code {
             is_of_groups,
             has_shared,
-            is_native: !is_of_groups && !any(reaches_scratch),
+            is_native: !may_wait(&words) && !(any(reaches_scratch) && has_two_names(&words, info.scratch_bytes)),
             gprs: words.iter().map(Word::gprs).max().unwrap_or(0),
             words,
             specials,
@@ -175,6 +176,15 @@ impl Executable for Code {
 impl Code {
     fn run(&self, kernel: &Kernel, order: Order<'_>, memory: &mut Memory<'_>) -> Result<Stats, LaunchError> {
         let Order { items, shape, budget, engine, .. } = order;
+        if self.is_of_groups {
+            let refused = |error| LaunchError::Shape { kernel: kernel.signature().name().to_owned(), error };
+            shape.check_gpu().map_err(refused)?;
+            if shape.shared > MAX_LAUNCHED_SHARED {
+                return Err(refused(ShapeError::Shared(shape.shared)));
+            }
+        }
+        let size = shape.block.into_iter().product::<u32>().max(1);
+        let bytes = kernel.info.shared_bytes.unwrap_or(0) as usize + shape.shared as usize;
         if let (Engine::Jit { threads }, true) = (engine, self.is_native) {
             let words = jit::Kernel {
                 words: &self.words,
@@ -182,6 +192,9 @@ impl Code {
                 local_bytes: kernel.info.local_bytes,
                 pointers: self.pointers.get_or_init(|| kernel.pointers().collect()),
                 specials: &self.specials,
+                groups: self.is_of_groups.then_some(size),
+                shared_bytes: bytes,
+                scratch_bytes: kernel.info.scratch_bytes as usize,
             };
             match self.jit.get(&words, &order) {
                 Ok(code) => {
@@ -198,7 +211,7 @@ impl Code {
             }
         }
         if self.is_of_groups {
-            return self.run_groups(kernel, order, memory);
+            return self.run_groups(kernel, order, memory, (size, bytes));
         }
         let mut registers = Registers::new(shape);
         let mut stats = Stats::default();
@@ -218,16 +231,15 @@ impl Code {
         Ok(stats)
     }
 
-    /// Runs group after group.
-    fn run_groups(&self, kernel: &Kernel, order: Order<'_>, memory: &mut Memory<'_>) -> Result<Stats, LaunchError> {
+    /// Runs group after group, each of so many items with so many bytes together.
+    fn run_groups(
+        &self,
+        kernel: &Kernel,
+        order: Order<'_>,
+        memory: &mut Memory<'_>,
+        (size, bytes): (u32, usize),
+    ) -> Result<Stats, LaunchError> {
         let Order { items, shape, budget, .. } = order;
-        let refused = |error| LaunchError::Shape { kernel: kernel.signature().name().to_owned(), error };
-        shape.check_gpu().map_err(refused)?;
-        if shape.shared > MAX_LAUNCHED_SHARED {
-            return Err(refused(ShapeError::Shared(shape.shared)));
-        }
-        let size = shape.block.into_iter().product::<u32>().max(1);
-        let bytes = kernel.info.shared_bytes.unwrap_or(0) as usize + shape.shared as usize;
         let (mut stats, mut work, mut slots) = (Stats::default(), order.work(), Vec::new());
         memory.local.resize(kernel.info.local_bytes as usize, 0);
         for first in (0..items).step_by(size as usize) {
@@ -242,6 +254,36 @@ impl Code {
         work.poll().map_err(|exceeded| kernel.exceeded(exceeded))?;
         Ok(stats)
     }
+}
+
+/// Whether an item may wait for others by asking again and again: it reads in a loop what they write.
+fn may_wait(words: &[Word]) -> bool {
+    // Every cycle through a word has a branch from it or behind it to it or before it.
+    let mut loops = Vec::new();
+    for (address, word) in (0i64..).zip(words) {
+        if let Word::Inst(inst) = word
+            && inst.opcode() == Opcode::BRA
+        {
+            let target = address + inst.get_signed(IMM32);
+            if target <= address {
+                loops.push(target..=address);
+            }
+        }
+    }
+    let asks = |word: &Word| matches!(word, Word::Inst(inst) if yields(inst) && !is_without_result(inst));
+    (0i64..).zip(words).any(|(address, word)| asks(word) && loops.iter().any(|around| around.contains(&address)))
+}
+
+/// Whether instructions name by a constant what others of the kernel reach by addresses.
+fn has_two_names(words: &[Word], scratch_bytes: u32) -> bool {
+    let names = |word: &Word| {
+        let Word::Inst(inst) = word else { return false };
+        inst.row().operands.iter().any(|operand| match operand.kind {
+            Kind::Memory { address: Address::Local { imm }, .. } => imm.get(inst.word()) < scratch_bytes.into(),
+            _ => false,
+        })
+    };
+    words.iter().any(names)
 }
 
 /// The memory of a launch that is its own, for the next one on the same arguments.

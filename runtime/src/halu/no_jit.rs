@@ -27,6 +27,9 @@ pub(super) struct Kernel<'a> {
     pub local_bytes: u32,
     pub pointers: &'a [Pointer],
     pub specials: &'a [SpecialReg],
+    pub groups: Option<u32>,
+    pub shared_bytes: usize,
+    pub scratch_bytes: usize,
 }
 
 /// Why a launch on native code did not end well.

@@ -32,12 +32,19 @@ pub fn yields(inst: &Inst) -> bool {
     is_atomic(inst) || (is_strong(inst) && inst.row().mnemonic.starts_with("LD"))
 }
 
+/// Whether an instruction changes memory in one step, and what was there is kept nowhere.
+pub fn is_without_result(inst: &Inst) -> bool {
+    is_atomic(inst) && inst.get(f::RD) as u8 == RZ
+}
+
+/// Whether items at an instruction meet: where its guard holds its effect is [`Next::Meet`].
+pub fn meets(inst: &Inst) -> bool {
+    matches!(inst.row().mnemonic, "BAR" | "WARPSYNC" | "SHFL" | "VOTE" | "MATCH" | "REDUX" | "ELECT")
+}
+
 /// Whether items at an instruction meet, have memory together, or read what others may write meanwhile.
 pub fn is_of_groups(inst: &Inst) -> bool {
-    let is_one = |mnemonic| {
-        matches!(mnemonic, "BAR" | "WARPSYNC" | "SHFL" | "VOTE" | "MATCH" | "REDUX" | "ELECT" | "LDS" | "STS")
-    };
-    is_one(inst.row().mnemonic) || is_atomic(inst) || is_strong(inst)
+    meets(inst) || matches!(inst.row().mnemonic, "LDS" | "STS") || is_atomic(inst) || is_strong(inst)
 }
 
 /// Whether an instruction reaches what of local memory the kernel declares.

@@ -2,12 +2,15 @@
 //! grow by a constant, else item by item.
 //!
 //! An item that may not make an access faults. It and all after it then leave the row, so that the fault that is left in the
-//! end is the lowest item's first.
+//! end is the lowest item's first. Where items of a group are at different turns, that of the earliest one is kept, and who runs
+//! the blocks has the others leave.
 
 use halfbyte_abi::buffer_of;
-use halfbyte_isa::halu::domain::Width;
+use halfbyte_isa::atomic::Change;
+use halfbyte_isa::halu::domain::{LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES, Width};
 
-use super::context::{CHUNK, FaultKind, Header, RowFault, Shared};
+use super::atomic;
+use super::context::{CHUNK, FaultKind, Header, Own, RowFault, Shared};
 use crate::trap::{Access, Space, TrapKind};
 
 /// An instruction that accesses memory, as compiled.
@@ -20,6 +23,12 @@ pub(super) struct Site {
     /// 8 and 16 bits are sign-extended.
     pub signed: bool,
     pub space: Space,
+    /// Which memory it is in says the address.
+    pub flat: bool,
+    /// Others of the group run behind it.
+    pub yields: bool,
+    /// What memory becomes in one step, and whether what was there is wanted.
+    pub change: Option<(Change, bool)>,
     /// Added to every address; modulo 2^32 in a constant bank.
     pub imm: i32,
     /// From an item's offset to the next one's, where that is known.
@@ -54,14 +63,23 @@ pub(super) struct Steps {
 /// # Safety
 /// The header is that of a context, laid out as what it shares says.
 pub(super) unsafe fn leave(header: *mut Header, item: u32, address: u32, kind: FaultKind) {
-    // SAFETY: the caller's promise. The row of those that are there has as many words as there were items.
+    // SAFETY: the caller's promise. The row of those that are there has as many words as there were items, and so have the turns.
     unsafe {
+        let rounds = (*header).rounds;
+        let round = (*header).round + if rounds.is_null() { 0 } else { rounds.add(item as usize).read() };
+        if !rounds.is_null() {
+            let header = &mut *header;
+            if header.fault.as_ref().is_none_or(|first| (round, item) < (first.round, first.item)) {
+                header.fault = Some(RowFault { item, round, address, kind });
+            }
+            return;
+        }
         let row = header.byte_add((*header).shared().valid).cast::<u32>();
         for k in item..(*header).items {
             row.add(k as usize).write(0);
         }
         let header = &mut *header;
-        header.fault = Some(RowFault { address, kind });
+        header.fault = Some(RowFault { item, round, address, kind });
         header.set_items(item);
         // Where nobody is left, loops end at their next iteration.
         if item == 0 {
@@ -89,6 +107,26 @@ impl Shared {
                 Some((left.as_ptr().cast_mut(), left.len() as u64))
             }
             Space::Constant(_) | Space::Local | Space::Shared => None,
+        }
+    }
+}
+
+impl Header {
+    /// The same for an item of the row.
+    fn find(&self, access: Access, space: Space, address: u64, item: u32) -> Option<(*mut u8, u64)> {
+        let Own { shared, shared_bytes, scratch, scratch_bytes } = self.own;
+        match space {
+            Space::Shared => {
+                let left = (shared_bytes as u64).checked_sub(address)?;
+                // SAFETY: the offset is within the memory, or at its end.
+                Some((unsafe { shared.add(address as usize) }, left))
+            }
+            Space::Local => {
+                let left = (scratch_bytes as u64).checked_sub(address)?;
+                // SAFETY: likewise; there are so many bytes for each item of the row.
+                Some((unsafe { scratch.add(item as usize * scratch_bytes + address as usize) }, left))
+            }
+            Space::Global | Space::Constant(_) => self.shared().find(access, space, address),
         }
     }
 }
@@ -133,9 +171,22 @@ impl Site {
     fn at(&self, base: u64, offset: u32) -> u64 {
         match self.space {
             Space::Constant(_) => offset.wrapping_add_signed(self.imm).into(),
-            Space::Global | Space::Local | Space::Shared => {
-                base.wrapping_add(offset.into()).wrapping_add_signed(self.imm.into())
-            }
+            Space::Global => base.wrapping_add(offset.into()).wrapping_add_signed(self.imm.into()),
+            // One below zero is beyond the end.
+            Space::Local | Space::Shared => (i64::from(offset) + i64::from(self.imm)).cast_unsigned(),
+        }
+    }
+
+    /// The space that an address is in, and the address there.
+    fn locate(&self, address: u64) -> (Space, u64) {
+        if !self.flat {
+            return (self.space, address);
+        }
+        let within = |window: u64| Some(address.wrapping_sub(window)).filter(|&offset| offset < WINDOW_BYTES);
+        match (within(LOCAL_WINDOW), within(SHARED_WINDOW)) {
+            (Some(local), _) => (Space::Local, local),
+            (_, Some(shared)) => (Space::Shared, shared),
+            (None, None) => (Space::Global, address),
         }
     }
 
@@ -154,6 +205,9 @@ impl Site {
 
     /// Where a row's accesses start, if all of them may be made and lie at `stride` from each other.
     fn whole(&self, header: &Header, base: u64, offset: u32) -> Option<*mut u8> {
+        if self.flat || self.space == Space::Local {
+            return None;
+        }
         let stride = i64::from(self.stride as i32);
         let reach = stride * i64::from(header.items.checked_sub(1)?);
         let (width, last) = (i64::from(self.width.bytes()), i64::from(offset) + reach);
@@ -168,24 +222,26 @@ impl Site {
             return None;
         }
         let lowest = first.checked_add_signed(reach.min(0))?;
-        let (start, left) = header.shared().find(self.access(), self.space, lowest)?;
+        let (start, left) = header.find(self.access(), self.space, lowest, 0)?;
         let span = reach.unsigned_abs() + width as u64;
         // SAFETY: the span from the lowest on is within what was found.
         (span <= left).then(|| unsafe { start.offset(-reach.min(0) as isize) })
     }
 
-    /// The memory of one item's access.
-    fn one(&self, shared: &Shared, address: u64) -> Option<*mut u8> {
+    /// The memory of one item's access, and which that is.
+    fn one(&self, header: &Header, item: u32, address: u64) -> Option<(*mut u8, Space)> {
         let bytes = u64::from(self.width.bytes());
-        if address & (bytes - 1) != 0 {
+        let (space, address) = self.locate(address);
+        // Nobody else reaches local memory: it has no operations in one step.
+        if address & (bytes - 1) != 0 || (self.change.is_some() && space == Space::Local) {
             return None;
         }
-        let (start, left) = shared.find(self.access(), self.space, address)?;
-        (bytes <= left).then_some(start)
+        let (start, left) = header.find(self.access(), space, address, item)?;
+        (bytes <= left).then_some((start, space))
     }
 
     fn fault(&self, address: u64) -> FaultKind {
-        let (access, space) = (self.access(), self.space);
+        let (access, (space, address)) = (self.access(), self.locate(address));
         FaultKind::Memory { access, space, address, bytes: self.width.bytes() }
     }
 }
@@ -241,19 +297,24 @@ unsafe fn each(
     site: &Site,
     places: Places,
     mask: Option<Words>,
-    mut each: impl FnMut(u32, *mut u8),
+    mut each: impl FnMut(u32, *mut u8, Space),
 ) {
     // SAFETY: the caller's promise; items are in the row.
     unsafe {
-        let (shared, items) = ((*header).shared(), (*header).items);
+        let items = (*header).items;
         for item in 0..items {
             if mask.is_some_and(|mask| mask.get(item) == 0) {
                 continue;
             }
             let address = site.place(places, item);
-            match site.one(shared, address) {
-                Some(at) => each(item, at),
-                None => return leave(header, item, site.address, site.fault(address)),
+            match site.one(&*header, item, address) {
+                Some((at, space)) => each(item, at, space),
+                None => {
+                    leave(header, item, site.address, site.fault(address));
+                    if (*header).rounds.is_null() {
+                        return;
+                    }
+                }
             }
         }
     }
@@ -269,7 +330,7 @@ unsafe fn load(header: *mut Header, site: &Site, places: Places, mask: Option<Wo
         let row = |k: usize| header.byte_add(site.row + k * site.row_bytes).cast::<u32>();
         let rows = [row(0), row(1), row(2), row(3)];
         let registers = usize::from(site.width.registers());
-        each(header, site, places, mask, |item, at| {
+        each(header, site, places, mask, |item, at, _| {
             let words = read(at, site.width, site.signed);
             for (row, word) in rows.iter().zip(words).take(registers) {
                 row.add(item as usize).write(word);
@@ -416,6 +477,7 @@ pub(super) unsafe extern "C" fn load_affine(
                 let together =
                     site.in_place && site.width == Width::B32 && site.stride == 4 && cfg!(target_endian = "little");
                 if together && (*header).items.is_multiple_of(CHUNK) {
+                    others_run(header, site);
                     return at.cast();
                 }
                 copy_in(header, site, at);
@@ -425,6 +487,7 @@ pub(super) unsafe extern "C" fn load_affine(
                 load(header, site, places, mask_words(site, mask));
             }
         }
+        others_run(header, site);
         row
     }
 }
@@ -446,6 +509,7 @@ pub(super) unsafe extern "C" fn load_each(
         let site = &*site;
         let places = places(site, offset, low, high);
         load(header, site, places, mask_words(site, mask));
+        others_run(header, site);
     }
 }
 
@@ -471,11 +535,12 @@ pub(super) unsafe extern "C" fn load_same(
         let address = site.at(base, offset);
         let mut words = [0; 4];
         if (*header).items != 0 {
-            match site.one((*header).shared(), address) {
-                Some(at) => words = read(at, site.width, site.signed),
+            match site.one(&*header, 0, address) {
+                Some((at, _)) => words = read(at, site.width, site.signed),
                 None => leave(header, 0, site.address, site.fault(address)),
             }
         }
+        others_run(header, site);
         (*header).loaded = words;
         (&raw const (*header).loaded).cast()
     }
@@ -500,7 +565,7 @@ pub(super) unsafe extern "C" fn store_affine(
             Some(_) => {}
             None => {
                 let places = Places::Affine { base, offset, stride: site.stride };
-                each(header, site, places, None, |_, _| {});
+                each(header, site, places, None, |_, _, _| {});
             }
         }
         header.byte_add(site.row).cast()
@@ -582,7 +647,7 @@ unsafe fn store(header: *mut Header, site: &Site, places: Places, mask: Option<W
     unsafe {
         let data = data(&*header, site);
         let registers = usize::from(site.width.registers());
-        each(header, site, places, mask, |item, at| {
+        each(header, site, places, mask, |item, at, _| {
             let mut words = [0; 4];
             for (word, data) in words.iter_mut().zip(data).take(registers) {
                 *word = data.get(item);
@@ -601,9 +666,78 @@ pub(super) unsafe extern "C" fn fault(header: *mut Header, site: *const Site, ma
     unsafe {
         let site = &*site;
         let mask = mask_words(site, mask);
-        let first = (0..(*header).items).find(|&item| mask.is_none_or(|mask| mask.get(item) != 0));
-        if let (Some(item), Kind::Fault(kind)) = (first, &site.kind) {
+        let Kind::Fault(kind) = &site.kind else { return };
+        for item in (0..(*header).items).filter(|&item| mask.is_none_or(|mask| mask.get(item) != 0)) {
             leave(header, item, site.address, FaultKind::Known(kind.clone()));
+            if (*header).rounds.is_null() {
+                return;
+            }
         }
+    }
+}
+
+/// Ends the turn of the items that are at a site where others of their group run.
+///
+/// # Safety
+/// As for [`load_affine`].
+unsafe fn others_run(header: *mut Header, site: &Site) {
+    if !site.yields {
+        return;
+    }
+    // SAFETY: the caller's promise; the mask is a row of the context, and turns are as many as items.
+    unsafe {
+        let rounds = (*header).rounds;
+        if rounds.is_null() {
+            (*header).round += 1;
+            // Those before one that has faulted have had the turn in which it did.
+            if (*header).fault.is_some() {
+                (*header).set_items(0);
+                (*header).headroom = 0;
+            }
+            return;
+        }
+        let here = header.byte_add((*header).shared().mask).cast::<u32>();
+        for item in 0..(*header).items as usize {
+            *rounds.add(item) += here.add(item).read() & 1;
+        }
+    }
+}
+
+/// Changes memory in one step for each item, in their order, and leaves what was there in the site's rows.
+///
+/// # Safety
+/// As for [`load_each`]; the header's data are the operands, as rows or single words, as the site says.
+pub(super) unsafe extern "C" fn atomic(
+    header: *mut Header,
+    site: *const Site,
+    offset: *const u32,
+    low: *const u32,
+    high: *const u32,
+    mask: *const u32,
+) {
+    // SAFETY: the caller's promise. The site's rows lie in the context, and no reference is to them.
+    unsafe {
+        let site = &*site;
+        let Some((change, returns)) = site.change else { return };
+        let operands = data(&*header, site);
+        let is_alone = (*header).shared().is_alone;
+        let row = |k: usize| header.byte_add(site.row + k * site.row_bytes).cast::<u32>();
+        let rows = [row(0), row(1)];
+        let registers = usize::from(site.width.registers());
+        let places = places(site, offset, low, high);
+        each(header, site, places, mask_words(site, mask), |item, at, space| {
+            let [a, b, c, d] = operands.map(|words| words.get(item));
+            let becomes = |old| atomic::becomes(change, site.width, old, [[a, b], [c, d]], space == Space::Global);
+            let old = match is_alone || space != Space::Global {
+                true => atomic::change(at, site.width, becomes),
+                false => atomic::change_among_threads(at, site.width, becomes),
+            };
+            if returns {
+                for (row, word) in rows.iter().zip([old as u32, (old >> 32) as u32]).take(registers) {
+                    row.add(item as usize).write(word);
+                }
+            }
+        });
+        others_run(header, site);
     }
 }

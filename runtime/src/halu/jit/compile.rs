@@ -34,13 +34,16 @@ pub(super) enum Leave {
     FaultFall = 4,
     /// The backward branch at the end of the block would exceed some item's budget.
     Budget = 5,
+    /// All items are at the block, whose one word is where they meet.
+    Meet = 6,
 }
 
 /// Bits of a block's number.
 const BLOCK_BITS: u32 = 28;
 
 impl Leave {
-    const ALL: [Leave; 6] = [Leave::Go, Leave::Done, Leave::Part, Leave::Fault, Leave::FaultFall, Leave::Budget];
+    const ALL: [Leave; 7] =
+        [Leave::Go, Leave::Done, Leave::Part, Leave::Fault, Leave::FaultFall, Leave::Budget, Leave::Meet];
 
     fn with(self, block: BlockId) -> u32 {
         (self as u32) << BLOCK_BITS | block.0
@@ -189,14 +192,15 @@ fn function(
         let divergent;
         let unit = match form {
             Form::All(units) => units.get(id.index()).and_then(Option::as_ref),
-            Form::Masked if !flow.reaches_diverged(id) => None,
+            // Who runs the blocks does what they say there.
+            Form::Masked if !flow.reaches_diverged(id) || matches!(block.next, Next::Meet { .. }) => None,
             Form::Masked => {
                 divergent = Unit::new(kernel, block, cells, Items::Masked(&flow.divergent));
                 Some(&divergent)
             }
         };
         let Some(unit) = unit else { continue };
-        let plan = plan(source, cells, block, unit);
+        let meets = matches!(block.next, Next::Meet { .. });
         included.push(id);
         let label = function.label(id);
         function.e.b.switch_to_block(label);
@@ -206,6 +210,11 @@ fn function(
             let issued = function.e.b.ins().iadd_imm_s(issued, words);
             function.e.set_field(Field::Issued, issued);
         }
+        if meets {
+            function.leave(Leave::Meet, id);
+            continue;
+        }
+        let plan = plan(source, cells, block, unit);
         let condition = BlockEmitter::emit(&mut function.e, unit, &plan, masked);
         if masked {
             function.leave(Leave::Done, id);
@@ -295,6 +304,7 @@ impl Function<'_, '_> {
             Next::Undefined(_) => return self.leave(Leave::Fault, id),
             Next::Branch { taken, fall } => (Some(taken), fall),
             Next::ExitIf { fall } => (None, fall),
+            Next::Meet { .. } => return self.leave(Leave::Meet, id),
         };
         let (yes, no) = (self.e.b.create_block(), self.e.b.create_block());
         match condition {

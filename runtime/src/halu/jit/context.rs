@@ -20,8 +20,14 @@ pub(super) struct Header {
     pub headroom: u64,
     /// Words executed by each item since the row began.
     pub issued: u64,
-    /// The items of the row: those before the first that has faulted.
+    /// The items of the row: those before the first that has faulted, while all are together.
     pub items: u32,
+    /// The turn of the items of a group, or the least one: it ends where others run.
+    pub round: u32,
+    /// By how much each item's turn is a later one; null while all have the same.
+    pub rounds: *mut u32,
+    /// What a group has together, and each of its items.
+    pub own: Own,
     /// Rows that a store takes its words from.
     pub data: [*const u32; 4],
     /// Words that a load for all items found.
@@ -30,6 +36,16 @@ pub(super) struct Header {
     pub shared: *const Shared,
     /// The fault of the item after the last.
     pub fault: Option<RowFault>,
+}
+
+/// Memory that a group has together, and what each item declares of its own, one item's after another's.
+#[derive(Clone, Copy)]
+pub(super) struct Own {
+    pub shared: *mut u8,
+    pub shared_bytes: usize,
+    pub scratch: *mut u8,
+    /// Of one item.
+    pub scratch_bytes: usize,
 }
 
 /// A buffer, or none where the parameter is a scalar.
@@ -47,6 +63,10 @@ pub(super) struct Shared {
     pub constants: Vec<u8>,
     /// Where the row [`VALID`](VALID) lies in a context.
     pub valid: usize,
+    /// Where the row [`MASK`](MASK) does.
+    pub mask: usize,
+    /// Whether other threads run other items of the launch.
+    pub is_alone: bool,
 }
 
 // SAFETY: buffers are accessed by compiled code and [`access`](super::access) only, which do it through raw pointers. Items of a
@@ -56,6 +76,10 @@ unsafe impl Sync for Shared {}
 /// Why an item of a row cannot go on.
 #[derive(Clone, Debug)]
 pub(super) struct RowFault {
+    /// The item, by its place in the row.
+    pub item: u32,
+    /// Its turn.
+    pub round: u32,
     /// The word.
     pub address: u32,
     pub kind: FaultKind,
@@ -127,6 +151,8 @@ impl Map {
     /// Rows in the level one cache leave this much of it to what is streamed through.
     const CACHE_BYTES: u32 = 20 << 10;
     const STREAM_ITEMS: u32 = 16 << 10;
+    /// The most that a group has.
+    const GROUP_ITEMS: u32 = 1024;
     const ALIGN: usize = 64;
 
     /// For so many cells, of which so many are rows where all items run together.
@@ -139,6 +165,11 @@ impl Map {
     /// For a kernel that hardly ever uses a row: the longer they are, the less there is to do between them.
     pub fn streaming(cells: usize) -> Map {
         Map { width: Self::STREAM_ITEMS, ..Map::new(cells, 0) }
+    }
+
+    /// For rows that are groups.
+    pub fn of_groups(cells: usize) -> Map {
+        Map { width: Self::GROUP_ITEMS, ..Map::new(cells, 0) }
     }
 
     /// The row of a cell.
@@ -262,6 +293,14 @@ impl Default for Header {
             headroom: 0,
             issued: 0,
             items: 0,
+            round: 0,
+            rounds: std::ptr::null_mut(),
+            own: Own {
+                shared: std::ptr::null_mut(),
+                shared_bytes: 0,
+                scratch: std::ptr::null_mut(),
+                scratch_bytes: 0,
+            },
             data: [std::ptr::null(); 4],
             loaded: [0; 4],
             shared: std::ptr::null(),

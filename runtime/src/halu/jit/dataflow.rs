@@ -6,6 +6,7 @@
 
 use arrayvec::ArrayVec;
 use halfbyte_isa::approx::Function;
+use halfbyte_isa::atomic::Change;
 use halfbyte_isa::half::{Compare, Format, Rounding};
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::permute;
@@ -16,7 +17,7 @@ use halfbyte_isa::halu::domain::{
 
 use super::cells::Cell;
 use crate::halu::rows::RowOp;
-use crate::trap::TrapKind;
+use crate::trap::{Space, TrapKind};
 
 /// An operation by its number in the dataflow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -222,12 +223,18 @@ pub(super) struct Access {
     /// A truth value: the items that make it. All, if none.
     pub guard: Option<Id>,
     pub action: Action,
+    /// Whether others of the group run behind it.
+    pub yields: bool,
 }
 
 #[derive(Clone, Debug)]
 pub(super) enum Action {
     Load { place: Location, width: Width, signed: bool },
     Store { place: Location, width: Width, data: ArrayVec<Id, 4> },
+    /// Memory is changed in one step for each item. `returns` says that what was there is wanted.
+    Atomic { place: Location, width: Width, change: Change, operands: [[Id; 2]; 2], returns: bool },
+    /// Accesses of other threads stay on their side of it.
+    Fence,
     Fault(TrapKind),
 }
 
@@ -238,17 +245,28 @@ pub(super) enum Location {
     Global { offset: Id, base: [Id; 2], imm: i32 },
     /// A constant bank at `offset + imm`.
     Constant { bank: u8, offset: Id, imm: u32 },
+    /// The memory of the group, or what an item declares of its own, at `offset + imm`, which is exact.
+    Own { space: Space, offset: Id, imm: i32 },
+    /// Any memory at `base + offset + imm`.
+    Flat { offset: Id, base: [Id; 2], imm: i32 },
 }
 
 impl Location {
     /// The words it depends on.
     pub fn words(&self) -> impl Iterator<Item = Id> + use<> {
         match *self {
-            Location::Global { offset, base: [low, high], .. } => [Some(offset), Some(low), Some(high)],
-            Location::Constant { offset, .. } => [Some(offset), None, None],
+            Location::Global { offset, base: [low, high], .. } | Location::Flat { offset, base: [low, high], .. } => {
+                [Some(offset), Some(low), Some(high)]
+            }
+            Location::Constant { offset, .. } | Location::Own { offset, .. } => [Some(offset), None, None],
         }
         .into_iter()
         .flatten()
+    }
+
+    /// Whether items that name the same address may mean different memory.
+    pub fn is_of_item(&self) -> bool {
+        matches!(self, Location::Own { space: Space::Local, .. } | Location::Flat { .. })
     }
 }
 

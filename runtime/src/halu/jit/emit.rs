@@ -443,6 +443,19 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
         let zero = self.e.b.ins().iconst(I64, 0);
         let mut found = Found { row: zero, site, base: zero, offset: zero };
         match (&access.action, method) {
+            (Action::Atomic { place, operands, .. }, _) => {
+                for (k, &word) in operands.as_flattened().iter().enumerate() {
+                    let row = self.row(word);
+                    self.e.b.ins().store(here(), row, context, Field::Data as i32 + 8 * k as i32);
+                }
+                let [offset, low, high] = self.place_rows(place);
+                let args = [context, site, offset, low, high, mask];
+                self.e.call(access::atomic as *const () as usize, &args, None);
+                found.row = self.access_row(number);
+            }
+            (Action::Fence, _) => {
+                self.e.b.ins().fence();
+            }
             (Action::Load { place, .. } | Action::Store { place, .. }, _) if method != Method::LoadEach => {
                 (found.base, found.offset) = self.address(place);
                 let args = [context, site, found.base, found.offset, mask];
@@ -470,22 +483,26 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
     /// Base and offset of the first item.
     fn address(&mut self, place: &Location) -> (Value, Value) {
         match *place {
-            Location::Global { offset, base: [low, high], .. } => {
+            Location::Global { offset, base: [low, high], .. } | Location::Flat { offset, base: [low, high], .. } => {
                 let (low, high) = (self.scalar(low), self.scalar(high));
                 let low = self.e.b.ins().uextend(I64, low);
                 let high = self.e.b.ins().uextend(I64, high);
                 let high = self.e.b.ins().ishl_imm_s(high, 32);
                 (self.e.b.ins().bor(high, low), self.scalar(offset))
             }
-            Location::Constant { offset, .. } => (self.e.b.ins().iconst(I64, 0), self.scalar(offset)),
+            Location::Constant { offset, .. } | Location::Own { offset, .. } => {
+                (self.e.b.ins().iconst(I64, 0), self.scalar(offset))
+            }
         }
     }
 
     /// The rows of offset and base.
     fn place_rows(&mut self, place: &Location) -> [Value; 3] {
         match *place {
-            Location::Global { offset, base: [low, high], .. } => [offset, low, high].map(|id| self.row(id)),
-            Location::Constant { offset, .. } => {
+            Location::Global { offset, base: [low, high], .. } | Location::Flat { offset, base: [low, high], .. } => {
+                [offset, low, high].map(|id| self.row(id))
+            }
+            Location::Constant { offset, .. } | Location::Own { offset, .. } => {
                 let offset = self.row(offset);
                 [offset; 3]
             }
@@ -522,6 +539,9 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
             width: Width::B32,
             signed: false,
             space: Space::Global,
+            flat: false,
+            yields: access.yields,
+            change: None,
             imm: 0,
             stride: 0,
             in_place: self.plan.in_place.get(number as usize).copied().unwrap_or(false),
@@ -533,6 +553,14 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
             Action::Fault(kind) => {
                 site.kind = Kind::Fault(kind.clone());
                 None
+            }
+            Action::Fence => None,
+            Action::Atomic { place, width, change, operands, returns } => {
+                site.kind = Kind::Access(Access::Store);
+                site.width = *width;
+                site.change = Some((*change, *returns));
+                site.steps.data.iter_mut().zip(operands.as_flattened()).for_each(|(step, &word)| *step = each(word));
+                Some(place)
             }
             Action::Load { place, width, signed } => {
                 (site.width, site.signed) = (*width, *signed);
@@ -554,6 +582,17 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
                 site.stride = stride(dataflow.shape(offset));
                 site.steps.offset = each(offset);
                 site.steps.base = base.map(each);
+            }
+            Some(&Location::Flat { offset, base, imm }) => {
+                (site.flat, site.imm) = (true, imm);
+                site.steps.offset = each(offset);
+                site.steps.base = base.map(each);
+            }
+            Some(&Location::Own { space, offset, imm }) => {
+                site.space = space;
+                site.imm = imm;
+                site.stride = stride(dataflow.shape(offset));
+                site.steps.offset = each(offset);
             }
             Some(&Location::Constant { bank, offset, imm }) => {
                 site.space = Space::Constant(bank);

@@ -152,12 +152,17 @@ impl Flow {
         let mut open: Vec<BlockId> = Vec::new();
         for (&from, reconvergence) in reconvergences {
             match reconvergence {
-                Some(reconvergence) => {
+                Some(reconvergence) if !reconvergence.is_open => {
                     reconvergence.region.iter().for_each(|id| self.reached_diverged[id.index()] = true)
                 }
-                None => open.extend(successors(from)),
+                _ => open.extend(successors(from)),
             }
         }
+        // Where items meet, some may go on before others.
+        let meets = |id: &BlockId| matches!(blocks[id.index()].next, Next::Meet { .. });
+        let meetings = (0..blocks.len() as u32).map(BlockId).filter(|id| meets(id) && self.is_reached(*id));
+        let meetings: Vec<BlockId> = meetings.collect();
+        open.extend(meetings.iter().copied().flat_map(successors));
         let mut seen = vec![false; blocks.len()];
         while let Some(id) = open.pop() {
             if !std::mem::replace(&mut seen[id.index()], true) {
@@ -169,28 +174,41 @@ impl Flow {
         for (summary, _) in summaries.iter().zip(&self.reached_diverged).filter(|(_, reached)| **reached) {
             summary.writes.iter().for_each(|cell| written[cell.index()] = true);
         }
-        let alive =
-            |from: BlockId| -> BTreeSet<Cell> { successors(from).flat_map(|next| self.live.iter(next)).collect() };
+        let alive = |from: BlockId| -> BTreeSet<Cell> {
+            let after = successors(from).flat_map(|next| self.live.iter(next));
+            // They diverge before they meet.
+            after.chain(self.live.iter(from).filter(|_| meets(&from))).collect()
+        };
+        let shape = |flow: &Flow, from: BlockId, cell: Cell| match meets(&from) {
+            true => flow.shape_before(from, cell),
+            false => flow.shape_after(from, cell),
+        };
         let mut shapes: Vec<Option<Shape>> = vec![None; self.divergent.len()];
         let divergences: Vec<(BlockId, BTreeSet<Cell>)> =
-            reconvergences.keys().map(|&from| (from, alive(from))).collect();
+            reconvergences.keys().chain(&meetings).map(|&from| (from, alive(from))).collect();
         for (from, alive) in &divergences {
             for &cell in alive.iter().filter(|cell| !written[cell.index()]) {
-                let shape = self.shape_after(*from, cell);
+                let shape = shape(self, *from, cell);
                 let known = &mut shapes[cell.index()];
                 *known = Some(known.map_or(shape, |known| known.meet(shape)));
             }
         }
         self.divergent = shapes.into_iter().map(|shape| shape.unwrap_or(Shape::Varying)).collect();
-        for ((from, alive), reconvergence) in divergences.into_iter().zip(reconvergences.values()) {
+        for (from, alive) in divergences {
+            let reconvergence = reconvergences.get(&from).and_then(Option::as_ref).filter(|of| !of.is_open);
             let rows = alive.into_iter().filter(|cell| self.divergent[cell.index()].is_varying());
-            let spread = rows.filter_map(|cell| Some((cell, self.shape_after(from, cell).stride()?))).collect();
-            let reconvergence = reconvergence.as_ref().map(|reconvergence| reconvergence.at);
+            let spread = rows.filter_map(|cell| Some((cell, shape(self, from, cell).stride()?))).collect();
+            let reconvergence = reconvergence.map(|reconvergence| reconvergence.at);
             let kept = reconvergence.into_iter().flat_map(|at| self.live.iter(at).map(move |cell| (at, cell)));
             let rows = kept.filter(|&(at, cell)| self.shape_before(at, cell).is_varying());
             let rejoin = rows.filter_map(|(_, cell)| Some((cell, self.divergent[cell.index()].stride()?))).collect();
             self.divergences.insert(from, Divergence { reconvergence, spread, rejoin });
         }
+    }
+
+    /// Whether items may come to a block together.
+    fn is_reached(&self, block: BlockId) -> bool {
+        self.after.get(block.index()).is_some_and(Option::is_some)
     }
 
     /// Whether items may come to a block while they are diverged.
@@ -364,6 +382,8 @@ struct Reconvergence {
     at: BlockId,
     /// The blocks on the way there.
     region: BTreeSet<BlockId>,
+    /// Items wait there for others, or let them run: they may come to the point of reconvergence apart, and go on so.
+    is_open: bool,
 }
 
 struct Solver<'a> {
@@ -418,7 +438,7 @@ impl Solver<'_> {
                 };
                 self.divergences.insert(id, reconvergence);
             }
-            if varies && let Some(Some(Reconvergence { at, region })) = self.divergences.get(&id) {
+            if varies && let Some(Some(Reconvergence { at, region, .. })) = self.divergences.get(&id) {
                 for written in region.iter().flat_map(|id| &self.summaries[id.index()].writes) {
                     out[written.index()] = Shape::Varying;
                 }
@@ -460,7 +480,12 @@ impl Solver<'_> {
                 }
             }
             if region.last().is_none_or(|&last| last < at) {
-                return Some(Reconvergence { at, region });
+                let lets_others = |id: &BlockId| {
+                    let block = &self.blocks[id.index()];
+                    block.yields || matches!(block.next, Next::Meet { .. })
+                };
+                let is_open = region.iter().any(lets_others);
+                return Some(Reconvergence { at, region, is_open });
             }
             at = self.post_dominators[at.index()]?;
         }

@@ -1,6 +1,7 @@
 //! Control flow, recovered from the words: blocks, and where each of them leads.
 
 use halfbyte_isa::halu::fields::IMM32;
+use halfbyte_isa::halu::meaning::{meets, yields};
 use halfbyte_isa::halu::{Inst, Opcode};
 
 use crate::halu::Word;
@@ -24,6 +25,8 @@ pub(super) struct Block {
     pub end: u32,
     /// What comes after.
     pub next: Next,
+    /// Whether others of the group run behind one of its words.
+    pub yields: bool,
 }
 
 /// Where a block leads.
@@ -37,6 +40,8 @@ pub(super) enum Next {
     Exit,
     /// Done where the guard holds.
     ExitIf { fall: Target },
+    /// The block is one word, at which items meet where its guard holds.
+    Meet { then: Target },
     /// The block is one word, which is no instruction.
     Undefined(u128),
 }
@@ -68,7 +73,7 @@ impl Block {
     /// The blocks that may come next.
     pub fn successors(&self) -> impl Iterator<Item = BlockId> + use<> {
         let (a, b) = match self.next {
-            Next::To(a) | Next::ExitIf { fall: a } => (Some(a), None),
+            Next::To(a) | Next::ExitIf { fall: a } | Next::Meet { then: a } => (Some(a), None),
             Next::Branch { taken, fall } => (Some(fall), Some(taken)),
             Next::Exit | Next::Undefined(_) => (None, None),
         };
@@ -111,6 +116,10 @@ pub(super) fn blocks(words: &[Word]) -> Vec<Block> {
                     mark(address + 1);
                 }
                 Opcode::EXIT => mark(address + 1),
+                _ if meets(inst) => {
+                    mark(address);
+                    mark(address + 1);
+                }
                 _ => {}
             },
             Word::Undefined(_) => {
@@ -151,11 +160,14 @@ pub(super) fn blocks(words: &[Word]) -> Vec<Block> {
                 (Opcode::BRA, false) => Next::Branch { taken: branch(end - 1, inst), fall },
                 (Opcode::EXIT, true) => Next::Exit,
                 (Opcode::EXIT, false) => Next::ExitIf { fall },
+                _ if meets(inst) => Next::Meet { then: fall },
                 _ => Next::To(fall),
             },
             None => Next::To(fall),
         };
-        Block { start, end, next }
+        let within = words.get(start as usize..end as usize).unwrap_or_default();
+        let yields = within.iter().any(|word| matches!(word, Word::Inst(inst) if yields(inst)));
+        Block { start, end, next, yields }
     };
     starts.iter().zip(ends).map(block).collect()
 }

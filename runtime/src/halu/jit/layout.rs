@@ -47,8 +47,13 @@ pub(super) struct Cut {
 
 impl Cut {
     /// That of a kernel that reads these registers, in a launch of so many items.
-    pub fn new(registers: &[SpecialReg], shape: &Shape, items: u32) -> Cut {
+    /// Where items are of groups of a size, each group is a row.
+    pub fn new(registers: &[SpecialReg], shape: &Shape, items: u32, group: Option<u32>) -> Cut {
         let runs = registers.iter().map(|&register| run(register, shape));
+        if let Some(run) = group {
+            let layout = if runs.min().is_none_or(|along| along >= run) { Layout::Along } else { Layout::Apart };
+            return Cut { layout, run };
+        }
         let run = runs.min().unwrap_or(items).max(1);
         if run >= LEAST_RUN.min(items) {
             Cut { layout: Layout::Along, run }
@@ -132,7 +137,7 @@ mod tests {
 
     #[test]
     fn launches_along_x_are_one_run_of_the_item_number() {
-        let cut = |register, shape: Shape| Cut::new(&[register], &shape, shape.items().unwrap_or(0));
+        let cut = |register, shape: Shape| Cut::new(&[register], &shape, shape.items().unwrap_or(0), None);
         let along = |run| Cut { layout: Layout::Along, run };
         let of = |of, axis| SpecialReg { of, axis };
         assert_eq!(cut(SpecialReg::ITEM, Shape::from(1 << 20)), along(1 << 20));

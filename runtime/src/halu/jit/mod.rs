@@ -5,6 +5,7 @@
 //! mask, until all are together again.
 
 mod access;
+mod atomic;
 mod cells;
 mod compile;
 mod context;
@@ -14,6 +15,7 @@ mod emit;
 mod flow;
 mod graph;
 mod layout;
+mod meet;
 mod pool;
 mod run;
 mod runner;
@@ -24,18 +26,21 @@ mod tests;
 mod unit;
 mod vector;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
+use super::Word;
 use crate::launch::{Order, Work};
 use crate::native::{NativeError, Translation, once};
 use cells::Cells;
 use compile::{Code, Form, Source, compile};
 use context::Map;
 use flow::Flow;
-use graph::Block;
+use graph::{Block, BlockId, Next};
 use layout::{Cut, Layout};
+use meet::Place;
 pub(super) use run::Stop;
 pub use step::native_effects;
 pub(super) use unit::Kernel;
@@ -53,7 +58,7 @@ impl fmt::Debug for Jit {
 impl Jit {
     /// The code for a launch, made now if it is not there yet.
     pub fn get(&self, kernel: &Kernel<'_>, order: &Order<'_>) -> Result<&Compiled, NativeError> {
-        let Cut { layout, .. } = Cut::new(kernel.specials, &order.shape, order.items);
+        let Cut { layout, .. } = kernel.cut(order);
         let [along, apart] = &*self.0;
         let made = match layout {
             Layout::Along => along,
@@ -79,6 +84,10 @@ pub(super) struct Compiled {
     cells: Cells,
     flow: Flow,
     map: Map,
+    /// Where items meet.
+    meetings: BTreeMap<BlockId, Place>,
+    /// Whether rows of results are made at once where that can be.
+    has_plain_meetings: bool,
     together: Code,
     translation: Translation,
     divergent: OnceLock<Result<DivergentCode, NativeError>>,
@@ -96,15 +105,23 @@ impl Compiled {
         let begun = Instant::now();
         let blocks = graph::blocks(kernel.words);
         let mut cells = Cells::default();
+        let place = |(id, block): (u32, &Block)| {
+            let Word::Inst(inst) = kernel.words.get(block.start as usize)? else { return None };
+            let Next::Meet { .. } = block.next else { return None };
+            Some((BlockId(id), Place::new(inst, kernel.constant_bytes, &mut cells)?))
+        };
+        let meetings = (0..).zip(&blocks).filter_map(place).collect();
         let (flow, units) = Flow::new(kernel, layout, &blocks, &mut cells)?;
         let source = Source { kernel, blocks: &blocks, flow: &flow, form: Form::All(&units) };
         let mut map = match compile::streams(&source, &cells) {
+            _ if kernel.groups.is_some() => Map::of_groups(cells.len()),
             true => Map::streaming(cells.len()),
             false => Map::new(cells.len(), flow.varying(&blocks, cells.len())),
         };
         let together = compile(&source, &mut cells, &mut map, work)?;
         let translation = together.translation(begun);
-        Ok(Compiled { layout, blocks, cells, flow, map, together, translation, divergent: OnceLock::new() })
+        let has_plain_meetings = true;
+        Ok(Compiled { layout, blocks, cells, flow, map, meetings, has_plain_meetings, together, translation, divergent: OnceLock::new() })
     }
 
     /// What it took to make the code.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::Compiled;
-use super::context::{CHUNK, VALID};
+use super::context::{CHUNK, MASK, VALID};
 use super::context::{FaultKind, RawBuffer, RowFault, Shared};
 use super::layout::Cut;
 use super::runner::Runner;
@@ -53,16 +53,25 @@ impl Compiled {
         });
         let buffers = raw.collect();
         let valid = self.map.row(VALID) as usize;
-        let shared = Shared { buffers, constants: std::mem::take(&mut memory.constants), valid };
         let threads = self.threads(&order, threads.get().into());
+        let shared = Shared {
+            buffers,
+            constants: std::mem::take(&mut memory.constants),
+            valid,
+            mask: self.map.row(MASK) as usize,
+            is_alone: threads == 1,
+        };
         let width = match threads {
             1 => self.map.width,
             threads => {
                 self.map.width.min((order.items / (LOTS_OF_A_THREAD * threads)).next_multiple_of(ITEMS_OF_A_THREAD))
             }
         };
-        let cut = Cut::new(kernel.specials, &order.shape, order.items);
-        let rows = Rows::new(order.items, cut.run, width);
+        let cut = kernel.cut(&order);
+        let rows = match kernel.groups {
+            Some(size) => Rows { run: size, width: size, whole: 1, of_run: 1, count: order.items / size },
+            None => Rows::new(order.items, cut.run, width),
+        };
         let launch = Launch {
             compiled: self,
             kernel,
@@ -85,7 +94,7 @@ impl Compiled {
         if let Some(error) = outcome.error {
             return Err(Stop::Native(error));
         }
-        let Some((item, RowFault { address, kind })) = outcome.fault else { return Ok(outcome.stats) };
+        let Some((item, RowFault { address, kind, .. })) = outcome.fault else { return Ok(outcome.stats) };
         let kind = match kind {
             FaultKind::Known(kind) => kind,
             FaultKind::Memory { access, space, address, bytes } => {

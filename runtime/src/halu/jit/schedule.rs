@@ -11,6 +11,7 @@ use halfbyte_isa::halu::domain::Width;
 use super::cells::{Cell, Cells};
 use super::dataflow::{Access, Action, Dataflow, Id, Location, Node, Op, Shape};
 use super::unit::{Kernel, Unit};
+use crate::trap::Space;
 
 /// How a value is computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,6 +43,8 @@ pub(super) enum Method {
     StoreDirect,
     StoreAffine,
     StoreEach,
+    Atomic,
+    Fence,
     Fault,
 }
 
@@ -221,10 +224,15 @@ impl Scheduler<'_> {
                 (base.iter().all(|&word| self.dataflow.shape(word) == Shape::Uniform) && even)
                     .then(|| self.dataflow.shape(offset))
             }
-            Location::Constant { offset, .. } => Some(self.dataflow.shape(offset)).filter(|shape| !shape.is_varying()),
+            Location::Constant { offset, .. } | Location::Own { space: Space::Shared, offset, .. } => {
+                Some(self.dataflow.shape(offset)).filter(|shape| !shape.is_varying())
+            }
+            Location::Own { .. } | Location::Flat { .. } => None,
         };
         match &access.action {
             Action::Fault(_) => Method::Fault,
+            Action::Fence => Method::Fence,
+            Action::Atomic { .. } => Method::Atomic,
             Action::Load { place, .. } => match affine(place) {
                 Some(Shape::Uniform) if access.guard.is_none() => Method::LoadSame,
                 Some(_) => Method::LoadAffine,
@@ -243,8 +251,12 @@ impl Scheduler<'_> {
         let access = &self.dataflow.accesses[number];
         let mut needs: Vec<Id> = access.guard.into_iter().collect();
         match &access.action {
-            Action::Fault(_) => {}
+            Action::Fault(_) | Action::Fence => {}
             Action::Load { place, .. } => needs.extend(place.words()),
+            Action::Atomic { place, operands, .. } => {
+                needs.extend(place.words());
+                needs.extend(operands.as_flattened());
+            }
             Action::Store { place, data, .. } => {
                 needs.extend(place.words());
                 needs.extend(data);
@@ -329,6 +341,7 @@ impl Scheduler<'_> {
         let mut stage = 0;
         let guard = access.guard.into_iter();
         match &access.action {
+            Action::Fence => {}
             Action::Fault(_) => stage = guard.map(|id| self.at_start(id)).max().unwrap_or(0),
             Action::Load { place, .. } => {
                 let words = place.words().map(|id| match method {
@@ -337,6 +350,10 @@ impl Scheduler<'_> {
                     _ => self.at_start(id),
                 });
                 stage = words.chain(guard.map(|id| self.at_start(id))).max().unwrap_or(0);
+            }
+            Action::Atomic { place, operands, .. } => {
+                let words = place.words().chain(operands.as_flattened().iter().copied()).chain(guard);
+                stage = words.map(|id| self.at_start(id)).max().unwrap_or(0);
             }
             Action::Store { place, data, .. } => {
                 let place = place.words().map(|id| self.stage[id.index()]).max().unwrap_or(0);
@@ -355,6 +372,7 @@ impl Scheduler<'_> {
                 (Method::StoreAffine | Method::StoreEach, Method::StoreAffine | Method::StoreEach) => 0,
                 (Method::StoreAffine | Method::StoreEach, _) => 1,
                 (Method::StoreDirect, Method::StoreAffine | Method::StoreEach | Method::Fault) => 0,
+                (Method::StoreDirect, Method::Atomic | Method::Fence) => 1,
                 (Method::StoreDirect, _) if !self.disjoint(before, number) => 1,
                 _ => 0,
             };
@@ -384,13 +402,28 @@ impl Scheduler<'_> {
     /// Whether two accesses of an item never touch the same byte.
     fn disjoint(&self, a: usize, b: usize) -> bool {
         let place = |number: usize| match &self.dataflow.accesses[number].action {
-            Action::Load { place: Location::Global { offset, base, imm }, width, .. }
-            | Action::Store { place: Location::Global { offset, base, imm }, width, .. } => {
-                Some((*offset, *base, i64::from(*imm), i64::from(width.bytes())))
-            }
-            _ => None,
+            Action::Load { place, width, .. }
+            | Action::Store { place, width, .. }
+            | Action::Atomic { place, width, .. } => Some((*place, i64::from(width.bytes()))),
+            Action::Fence | Action::Fault(_) => None,
         };
         let (Some(a), Some(b)) = (place(a), place(b)) else { return true };
+        let apart = |a: i32, b: i32, bytes: [i64; 2]| {
+            let [a, b] = [a, b].map(i64::from);
+            a + bytes[0] <= b || b + bytes[1] <= a
+        };
+        let (a, b) = match (a, b) {
+            ((Location::Constant { .. }, _), _) | (_, (Location::Constant { .. }, _)) => return true,
+            ((Location::Flat { .. }, _), _) | (_, (Location::Flat { .. }, _)) => return false,
+            ((Location::Own { space: x, offset: a, imm: from }, m), (Location::Own { space: y, offset: b, imm: to }, n)) => {
+                return x != y || a == b && apart(from, to, [m, n]);
+            }
+            ((Location::Own { .. }, _), _) | (_, (Location::Own { .. }, _)) => return true,
+            (
+                (Location::Global { offset: a, base: from, imm }, bytes),
+                (Location::Global { offset: b, base: to, imm: other }, others),
+            ) => ((a, from, i64::from(imm), bytes), (b, to, i64::from(other), others)),
+        };
         // The bases of buffers are so far apart that an offset does not lead from one to another, but parameters may have one
         // buffer. A base is known where both of
         // its words are loaded whole from where the parameter is: part of a word may be another parameter's.
@@ -418,7 +451,11 @@ impl Scheduler<'_> {
         let accesses: Vec<(Id, usize)> = (0..self.used.len() as u32).filter_map(|id| access(Id(id))).collect();
         let written = |&(id, number): &(Id, usize)| {
             let stage = self.access_stage[number];
-            let Action::Store { data, .. } = &dataflow.accesses[number].action else { return None };
+            let data = match &dataflow.accesses[number].action {
+                Action::Store { data, .. } => data,
+                Action::Atomic { .. } => return Some((number, (Time::start(stage), id))),
+                _ => return None,
+            };
             let time = match self.methods[number] {
                 Method::StoreDirect => match data.iter().find(|word| self.stored.get(word) == Some(&(number as u32))) {
                     Some(&word) => (Time::end(stage), word),
@@ -433,8 +470,10 @@ impl Scheduler<'_> {
         // Addresses must not change once they have been checked, whatever other threads do to the buffers.
         let mut addresses = vec![false; self.used.len()];
         for &(_, number) in &accesses {
-            if let (Method::LoadEach | Method::StoreEach, Action::Load { place, .. } | Action::Store { place, .. }) =
-                (self.methods[number], &dataflow.accesses[number].action)
+            if let (
+                Method::LoadEach | Method::StoreEach | Method::Atomic,
+                Action::Load { place, .. } | Action::Store { place, .. } | Action::Atomic { place, .. },
+            ) = (self.methods[number], &dataflow.accesses[number].action)
             {
                 place.words().for_each(|word| addresses[word.index()] = true);
             }
@@ -486,6 +525,10 @@ impl Scheduler<'_> {
                             if matches!(method, Method::LoadEach | Method::StoreEach) =>
                         {
                             place.words().for_each(|word| read(word, at, id));
+                        }
+                        Action::Atomic { place, operands, .. } => {
+                            place.words().for_each(|word| read(word, at, id));
+                            operands.as_flattened().iter().for_each(|&word| read(word, at, id));
                         }
                         _ => {}
                     }
@@ -599,7 +642,10 @@ impl Scheduler<'_> {
                 (_, Op::Access(number)) => {
                     let (words, time, end) =
                         match (&dataflow.accesses[number as usize].action, methods[number as usize]) {
-                            (Action::Load { width, .. }, Method::LoadAffine | Method::LoadEach) => {
+                            (
+                                Action::Load { width, .. } | Action::Atomic { width, returns: true, .. },
+                                Method::LoadAffine | Method::LoadEach | Method::Atomic,
+                            ) => {
                                 let loaded = (1..=u32::from(width.registers())).map(|k| Id(id.0 + k));
                                 let last = loaded.filter_map(until).max();
                                 (width.registers(), Time::start(stage), last.unwrap_or(Time::start(stage)))

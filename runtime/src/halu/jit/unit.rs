@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use halfbyte_isa::halu::Inst;
+use halfbyte_isa::halu::{Inst, Opcode};
 use halfbyte_isa::halu::domain::{self, Address, Domain, Effects, Reader, SpecialReg, Width, Write};
 use halfbyte_isa::halu::fields::RZ;
-use halfbyte_isa::halu::meaning::{guard, meaning};
+use halfbyte_isa::halu::meaning::{given, guard, meaning, meeting, yields};
 
 use super::cells::{Cell, Cells, Name};
 use super::dataflow::{Access, Action, Dataflow, Id, Location, Op, Shape};
 use super::graph::{Block, Next};
+use super::layout::Cut;
 use crate::halu::{Pointer, Word};
+use crate::launch::Order;
 use crate::trap::{self, Space, TrapKind};
 
 /// What the blocks of a kernel have in common.
@@ -24,6 +26,19 @@ pub(in crate::halu) struct Kernel<'a> {
     pub pointers: &'a [Pointer],
     /// The special registers that words read.
     pub specials: &'a [SpecialReg],
+    /// Items of a group, where its items meet, have memory together, or read what others write meanwhile.
+    pub groups: Option<u32>,
+    /// Bytes that they have together.
+    pub shared_bytes: usize,
+    /// Bytes of local memory that each item declares.
+    pub scratch_bytes: usize,
+}
+
+impl Kernel<'_> {
+    /// How a launch is cut into rows.
+    pub(super) fn cut(&self, order: &Order<'_>) -> Cut {
+        Cut::new(self.specials, &order.shape, order.items, self.groups)
+    }
 }
 
 /// Which items run a block.
@@ -75,6 +90,10 @@ impl Unit {
             let holds = guard(inst, &mut dataflow, &mut builder);
             if address == block.last() && matches!(block.next, Next::Branch { .. } | Next::ExitIf { .. }) {
                 condition = holds;
+                break;
+            }
+            if let Next::Meet { .. } = block.next {
+                builder.meet(&mut dataflow, inst, holds.is_some());
                 break;
             }
             if holds.is_some_and(|holds| dataflow.constant(holds) == Some(0)) {
@@ -154,6 +173,20 @@ impl Builder<'_> {
         *self.written.entry(cell).or_default() |= holds.is_none();
     }
 
+    /// Reads what items meet for, and says what they are given: it will be in the row of its cell.
+    fn meet(&mut self, dataflow: &mut Dataflow, inst: &Inst, guarded: bool) {
+        // What it reads is found by who runs it.
+        let _ = meeting(inst, dataflow, self);
+        let Some(write) = given(inst, [0; 2]) else { return };
+        let cell = self.cells.get(name_of(&write));
+        if guarded {
+            self.read(dataflow, name_of(&write));
+        }
+        let value = dataflow.push(Op::Input(cell), &[], Shape::Varying);
+        self.now.insert(cell, value);
+        *self.written.entry(cell).or_default() |= !guarded;
+    }
+
     /// Adds an instruction that acts where `holds`; whether any item gets past it.
     fn step(
         &mut self,
@@ -164,29 +197,41 @@ impl Builder<'_> {
         mask: Option<Id>,
     ) -> bool {
         let Effects { writes, access, .. } = meaning(inst, dataflow, self);
+        let yields = yields(inst);
         let guard = match (mask, holds) {
             (Some(mask), Some(holds)) => Some(dataflow.both(mask, holds)),
             (one, other) => one.or(other),
         };
         let fault = |dataflow: &mut Dataflow, kind| {
-            dataflow.access(Access { address, guard, action: Action::Fault(kind) }, 0, Shape::Uniform);
+            dataflow.access(Access { address, guard, action: Action::Fault(kind), yields: false }, 0, Shape::Uniform);
             holds.is_some()
         };
         if let Some(kind) = self.fault.take() {
             return fault(dataflow, kind);
         }
         for write in writes {
-            match write {
-                Write::Gpr(n, word) => self.write(dataflow, Name::Gpr(n), word, holds),
-                Write::Ur(n, word) => self.write(dataflow, Name::Ur(n & 63), word, holds),
-                Write::Pred(n, truth) => self.write(dataflow, Name::Pred(n & 7), truth, holds),
-            }
+            let name = name_of(&write);
+            let (Write::Gpr(_, value) | Write::Ur(_, value) | Write::Pred(_, value)) = write;
+            self.write(dataflow, name, value, holds);
         }
         let words = match access {
-            // Kernels with such are interpreted.
-            None | Some(domain::Access::Atomic { .. }) => return true,
+            None => {
+                if inst.opcode() == Opcode::MEMBAR {
+                    let fence = Access { address, guard: None, action: Action::Fence, yields };
+                    dataflow.access(fence, 0, Shape::Uniform);
+                }
+                return true;
+            }
+            Some(domain::Access::Atomic { address: at, width, change, operands, dst }) => {
+                // No instruction changes other memory in one step.
+                let Where::At(place) = locate(dataflow, at) else { return true };
+                let returns = dst != RZ;
+                let action = Action::Atomic { place, width, change, operands, returns };
+                let count = if returns { width.registers() } else { 0 };
+                (dst, dataflow.access(Access { address, guard, action, yields }, count, Shape::Varying).to_vec())
+            }
             Some(domain::Access::Load { address: at, width, signed, dst }) => {
-                match self.load(dataflow, at, width, signed, address, guard) {
+                match self.load(dataflow, at, width, signed, (address, guard, yields)) {
                     Ok(words) => (dst, words),
                     Err(kind) => return fault(dataflow, kind),
                 }
@@ -203,11 +248,11 @@ impl Builder<'_> {
                             return true;
                         }
                     },
-                    // No instruction stores there, or it is interpreted.
-                    Where::Constant { .. } | Where::Elsewhere => return true,
+                    // No instruction stores there.
+                    Where::Constant { .. } => return true,
                     Where::At(place) => Action::Store { place, width, data },
                 };
-                dataflow.access(Access { address, guard, action }, 0, Shape::Uniform);
+                dataflow.access(Access { address, guard, action, yields }, 0, Shape::Uniform);
                 return true;
             }
         };
@@ -225,8 +270,7 @@ impl Builder<'_> {
         at: Address<Id>,
         width: Width,
         signed: bool,
-        address: u32,
-        guard: Option<Id>,
+        (address, guard, yields): (u32, Option<Id>, bool),
     ) -> Result<Vec<Id>, TrapKind> {
         match locate(dataflow, at) {
             Where::Local(imm) => {
@@ -243,14 +287,22 @@ impl Builder<'_> {
                 let word = |k: u8| Op::Bank { offset: address + 4 * u32::from(k), width: part, signed };
                 Ok((0..width.registers()).map(|k| dataflow.push(word(k), &[], Shape::Uniform)).collect())
             }
-            Where::Elsewhere => Ok((0..width.registers()).map(|_| dataflow.word(0)).collect()),
             Where::At(place) => {
-                let same = guard.is_none() && place.words().all(|word| dataflow.shape(word) == Shape::Uniform);
+                let same = guard.is_none() && !place.is_of_item() && place.words().all(|word| dataflow.shape(word) == Shape::Uniform);
                 let shape = if same { Shape::Uniform } else { Shape::Varying };
-                let access = Access { address, guard, action: Action::Load { place, width, signed } };
+                let access = Access { address, guard, action: Action::Load { place, width, signed }, yields };
                 Ok(dataflow.access(access, width.registers(), shape).to_vec())
             }
         }
+    }
+}
+
+/// What an effect writes.
+pub(super) fn name_of<W: Copy, P: Copy>(write: &Write<W, P>) -> Name {
+    match *write {
+        Write::Gpr(n, _) => Name::Gpr(n),
+        Write::Ur(n, _) => Name::Ur(n & 63),
+        Write::Pred(n, _) => Name::Pred(n & 7),
     }
 }
 
@@ -264,15 +316,15 @@ enum Where {
         address: u32,
     },
     At(Location),
-    /// Memory that native code does not reach.
-    Elsewhere,
 }
 
 fn locate(dataflow: &mut Dataflow, at: Address<Id>) -> Where {
     match at {
         Address::Uniform { offset, base, imm } => Where::At(Location::Global { offset, base, imm }),
         Address::Wide { base, imm } => Where::At(Location::Global { offset: dataflow.word(0), base, imm }),
-        Address::Flat { .. } | Address::Shared { .. } | Address::Scratch { .. } => Where::Elsewhere,
+        Address::Flat { base, imm } => Where::At(Location::Flat { offset: dataflow.word(0), base, imm }),
+        Address::Shared { offset, imm } => Where::At(Location::Own { space: Space::Shared, offset, imm }),
+        Address::Scratch { offset, imm } => Where::At(Location::Own { space: Space::Local, offset, imm }),
         Address::Local { imm } => Where::Local(imm),
         Address::Constant { bank, offset, imm } => match dataflow.constant(offset) {
             Some(offset) => Where::Constant { bank, address: offset.wrapping_add(imm) },

@@ -5,18 +5,20 @@ use super::super::DivergentCode;
 use super::super::compile::Code;
 use super::super::context::{CONDITION, MASK};
 use super::super::flow::Divergence;
-use super::super::graph::{BlockId, Next, Target};
+use super::super::graph::{Block, BlockId, Next, Target};
 use super::{Runner, WORK_OF_A_SLICE, start_of, undefined};
 use crate::native::NativeError;
 use crate::trap::TrapKind;
 
 /// Items that are at the same block.
-struct Group {
-    block: BlockId,
+pub(super) struct Group {
+    pub block: BlockId,
     /// For each item of the row all ones if it is here, else zero.
-    mask: Vec<u32>,
+    pub mask: Vec<u32>,
     /// How many are.
-    items: u32,
+    pub items: u32,
+    /// They have met others right before it.
+    has_met: bool,
 }
 
 /// The items of a row by where they are.
@@ -36,7 +38,7 @@ impl Groups {
         let mut mask = self.free.pop().unwrap_or_default();
         mask.clear();
         mask.resize(items as usize, u32::MAX);
-        Group { block, mask, items }
+        Group { block, mask, items, has_met: false }
     }
 
     fn recycle(&mut self, group: Group) {
@@ -50,6 +52,7 @@ impl Groups {
             Some(there) if there.block == group.block => {
                 there.mask.iter_mut().zip(&group.mask).for_each(|(there, mask)| *there |= mask);
                 there.items += group.items;
+                there.has_met |= group.has_met;
                 self.recycle(group);
             }
             _ => self.waiting.insert(place, group),
@@ -68,7 +71,25 @@ impl Groups {
             items += *taken & 1;
         }
         group.items -= items;
-        [Group { block: group.block, mask: taken, items }, group]
+        [Group { block: group.block, mask: taken, items, has_met: false }, group]
+    }
+
+    /// Adds an item to those at a block, of a row of so many.
+    fn add_one(&mut self, block: BlockId, item: u32, items: u32) {
+        let place = self.waiting.partition_point(|waiting| waiting.block > block);
+        if self.waiting.get(place).is_none_or(|there| there.block != block) {
+            let mut mask = self.free.pop().unwrap_or_default();
+            mask.clear();
+            mask.resize(items as usize, 0);
+            self.waiting.insert(place, Group { block, mask, items: 0, has_met: false });
+        }
+        if let Some(there) = self.waiting.get_mut(place)
+            && let Some(mask) = there.mask.get_mut(item as usize)
+        {
+            *mask = u32::MAX;
+            there.items += 1;
+            there.has_met = true;
+        }
     }
 
     /// Only the first so many items are still in the row.
@@ -96,7 +117,14 @@ impl Runner<'_> {
         let mut groups = std::mem::take(&mut self.groups);
         let items = self.context.header().items;
         let all = groups.all(from, items);
-        self.send(all, &mut groups);
+        let is_of_groups = self.kernel.groups.is_some();
+        if is_of_groups {
+            self.begin_apart();
+        }
+        match self.compiled.blocks.get(from.index()).map(|block| block.next) {
+            Some(Next::Meet { .. }) => groups.add(all),
+            _ => self.send(all, &mut groups),
+        }
         let met = self.run_groups(code, divergence, items, &mut groups);
         self.groups = groups;
         met
@@ -112,21 +140,45 @@ impl Runner<'_> {
     ) -> Result<Option<BlockId>, NativeError> {
         let mut masked = 0;
         loop {
+            let is_of_groups = self.kernel.groups.is_some();
             let left = self.context.header().items;
             if left != items {
                 groups.truncate(left);
                 items = left;
             }
-            let Some(group) = groups.waiting.pop() else { return Ok(None) };
+            let Some(mut group) = groups.waiting.pop() else {
+                if is_of_groups && self.go_on(|this, at, item| this.wake(at, item, groups)) {
+                    continue;
+                }
+                return Ok(None);
+            };
+            if is_of_groups {
+                self.drop_late(&mut group);
+            }
             if group.items == 0 {
                 groups.recycle(group);
                 continue;
             }
-            if group.items == items && divergence.reconvergence == Some(group.block) {
+            // All that are left, which are all but those behind the first fault.
+            let whole = if is_of_groups { self.meetings.left } else { items };
+            if is_of_groups && group.has_met && group.items == items && self.rejoin(group.block) {
+                let at = group.block;
                 groups.recycle(group);
+                self.grant();
+                return Ok(Some(at));
+            }
+            if group.items == whole && divergence.reconvergence == Some(group.block) {
+                groups.recycle(group);
+                if is_of_groups {
+                    self.leave_apart(whole);
+                }
                 divergence.rejoin.iter().for_each(|&(cell, stride)| self.spread(cell, stride));
                 self.grant();
                 return Ok(divergence.reconvergence);
+            }
+            if let Some(Next::Meet { .. }) = self.compiled.blocks.get(group.block.index()).map(|block| block.next) {
+                self.meet_apart(group, groups);
+                continue;
             }
             self.context.row(MASK)[..group.mask.len()].copy_from_slice(&group.mask);
             self.call(start_of(code, group.block)?);
@@ -143,6 +195,57 @@ impl Runner<'_> {
         }
     }
 
+    /// Items that are apart come to a word where they meet. Those whose guard does not hold go past it.
+    fn meet_apart(&mut self, group: Group, groups: &mut Groups) {
+        let Some(block) = self.compiled.blocks.get(group.block.index()) else { return groups.recycle(group) };
+        let Next::Meet { then } = block.next else { return groups.recycle(group) };
+        self.stats.issued += u64::from(group.items);
+        let [mut acts, past] = match self.holds_apart(group.block) {
+            None => {
+                let none = groups.split(group, &[]);
+                let [past, acts] = none;
+                [acts, past]
+            }
+            Some(holds) => {
+                let split = groups.split(group, &holds);
+                self.spare = holds;
+                split
+            }
+        };
+        self.go(then, false, past, groups);
+        if acts.items != 0 && self.arrive(&acts) {
+            acts.has_met = true;
+            self.go_past(acts, groups);
+        } else {
+            groups.recycle(acts);
+        }
+    }
+
+    /// An item that has met others goes on.
+    fn wake(&mut self, at: BlockId, item: u32, groups: &mut Groups) {
+        let items = self.context.header().items;
+        match self.compiled.blocks.get(at.index()) {
+            Some(&Block { next: Next::Meet { then: Target::Block { id, .. } }, .. }) => groups.add_one(id, item, items),
+            Some(block) => self.fault(item, (block.end, TrapKind::RanPastEnd)),
+            None => {}
+        }
+    }
+
+    /// The same of all of a group.
+    fn go_past(&mut self, mut group: Group, groups: &mut Groups) {
+        match self.compiled.blocks.get(group.block.index()) {
+            Some(&Block { next: Next::Meet { then: Target::Block { id, .. } }, .. }) => {
+                group.block = id;
+                groups.add(group);
+            }
+            Some(block) => {
+                self.fault_first(&group, (block.end, TrapKind::RanPastEnd));
+                groups.recycle(group);
+            }
+            None => groups.recycle(group),
+        }
+    }
+
     /// Items leave the block that they are at.
     fn send(&mut self, group: Group, groups: &mut Groups) {
         let Some(block) = self.compiled.blocks.get(group.block.index()) else { return groups.recycle(group) };
@@ -155,10 +258,16 @@ impl Runner<'_> {
             }
             Next::ExitIf { fall } => {
                 let [done, no] = groups.split(group, self.context.row(CONDITION));
+                self.end(&done);
                 groups.recycle(done);
                 self.go(fall, false, no, groups);
             }
-            Next::Exit => groups.recycle(group),
+            Next::Exit => {
+                self.end(&group);
+                groups.recycle(group);
+            }
+            // They are there, and have not met.
+            Next::Meet { .. } => groups.add(group),
             Next::Undefined(word) => {
                 self.fault_first(&group, (block.start, undefined(word)));
                 groups.recycle(group);
@@ -187,18 +296,24 @@ impl Runner<'_> {
     fn count_backward(&mut self, group: &Group) {
         let limit = self.budget - self.together;
         let alone = self.alone();
-        let spent = group.mask.iter().zip(&*alone).position(|(&mask, &alone)| mask != 0 && alone >= limit);
+        let spent: Vec<u32> = (0..)
+            .zip(group.mask.iter().zip(&*alone))
+            .filter(|(_, (mask, alone))| **mask != 0 && **alone >= limit)
+            .map(|(item, _)| item)
+            .collect();
         alone.iter_mut().zip(&group.mask).for_each(|(alone, mask)| *alone += u64::from(mask & 1));
-        if let (Some(item), Some(block)) = (spent, self.compiled.blocks.get(group.block.index())) {
-            self.fault(item as u32, (block.last(), TrapKind::Budget { limit: self.budget }));
+        if let Some(block) = self.compiled.blocks.get(group.block.index()) {
+            for item in spent {
+                self.fault(item, (block.last(), TrapKind::Budget { limit: self.budget }));
+            }
         }
         self.stats.backward_branches += u64::from(group.items);
     }
 
-    /// The first item of a group faults.
+    /// All items of a group fault, of which the first counts.
     fn fault_first(&mut self, group: &Group, fault: (u32, TrapKind)) {
-        if let Some(first) = group.mask.iter().position(|&mask| mask != 0) {
-            self.fault(first as u32, fault);
+        for (item, _) in (0..).zip(&group.mask).filter(|(_, mask)| **mask != 0) {
+            self.fault(item, fault.clone());
         }
     }
 }

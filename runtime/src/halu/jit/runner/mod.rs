@@ -1,6 +1,7 @@
 //! A row of items on compiled code, as long as all of them are at the same place.
 
 pub(crate) mod divergence;
+pub(crate) mod meet;
 
 use halfbyte_abi::Shape;
 use halfbyte_isa::halu::domain::SpecialReg;
@@ -10,7 +11,7 @@ use super::access::leave;
 use super::cells::{Cell, Name};
 use super::compile::{Code, Leave, Start};
 use super::context::{Context, VALID};
-use super::context::{FaultKind, RowFault, Shared};
+use super::context::{CHUNK, FaultKind, Own, RowFault, Shared};
 use super::graph::{BlockId, Next, Target};
 use super::layout::{Cut, Layout, fill};
 use super::unit::Kernel;
@@ -19,6 +20,7 @@ use crate::launch::{Order, Stats, Work};
 use crate::native::NativeError;
 use crate::trap::TrapKind;
 use divergence::Groups;
+use meet::Meetings;
 
 /// Words of items that are executed before the work is counted: some milliseconds' worth.
 pub(super) const WORK_OF_A_SLICE: u64 = if cfg!(test) { 1 << 10 } else { 1 << 22 };
@@ -50,6 +52,11 @@ pub(super) struct Runner<'a> {
     /// The items that the context's row of those that there are has, if it is as it was made.
     valid: Option<u32>,
     pub groups: Groups,
+    pub meetings: Meetings,
+    /// Words to use again.
+    spare: Vec<u32>,
+    /// The memory of the group, and of its items.
+    own: OwnMemory,
 }
 
 impl<'a> Runner<'a> {
@@ -89,6 +96,9 @@ impl<'a> Runner<'a> {
             counted_alone: false,
             valid: None,
             groups: Groups::default(),
+            meetings: Meetings::default(),
+            spare: Vec::new(),
+            own: OwnMemory::default(),
         })
     }
 
@@ -125,6 +135,10 @@ impl<'a> Runner<'a> {
                         None => break,
                     }
                 }
+                Leave::Meet => match self.meet(block)? {
+                    Some(at) => at,
+                    None => break,
+                },
                 Leave::Part => match self.divergent(block)? {
                     Some(at) => at,
                     None => break,
@@ -138,7 +152,7 @@ impl<'a> Runner<'a> {
         (header.issued, self.together) = (0, 0);
         self.count_work()?;
         let header = self.context.header();
-        let fault = header.fault.take().map(|fault| (first + header.items, fault));
+        let fault = header.fault.take().map(|fault| (first + fault.item, fault));
         if fault.is_some() {
             self.valid = None;
         }
@@ -150,6 +164,7 @@ impl<'a> Runner<'a> {
         header.set_items(count);
         header.issued = 0;
         header.fault = None;
+        (header.round, header.rounds) = (0, std::ptr::null_mut());
         // Between two backward branches no word is executed twice.
         let words = self.kernel.words.len() as u64 * u64::from(count);
         self.slice = (WORK_OF_A_SLICE / words.max(1)).max(1);
@@ -170,6 +185,11 @@ impl<'a> Runner<'a> {
             self.context.row(self.compiled.map.cell(cell)).fill(0);
         }
         self.place(first, count);
+        if self.kernel.groups.is_some() {
+            self.begin_meetings(count);
+        }
+        self.own.begin(self.kernel, count);
+        self.context.header().own = self.own.raw(self.kernel);
     }
 
     /// Says in special registers where the items are.
@@ -239,7 +259,7 @@ impl<'a> Runner<'a> {
             Next::To(target) => Some(target),
             Next::Branch { taken: target, .. } if taken => Some(target),
             Next::Branch { fall, .. } | Next::ExitIf { fall } => Some(fall),
-            Next::Exit => None,
+            Next::Exit | Next::Meet { .. } => None,
         };
         match target {
             Some(Target::Outside(target)) => (block.last(), TrapKind::BranchOutside { target, words }),
@@ -290,14 +310,41 @@ impl<'a> Runner<'a> {
     pub fn spread(&mut self, cell: Cell, stride: u32) {
         let first = *self.context.slot(cell);
         let first = if self.compiled.cells.is_pred(cell) { first.wrapping_neg() } else { first };
+        let items = self.context.header().items.next_multiple_of(CHUNK) as usize;
         let row = self.context.row(self.compiled.map.cell(cell));
         if stride == 0 {
-            return row.fill(first);
+            return row.iter_mut().take(items).for_each(|word| *word = first);
         }
         let mut value = first;
-        for word in row {
+        for word in row.iter_mut().take(items) {
             *word = value;
             value = value.wrapping_add(stride);
+        }
+    }
+}
+
+/// Memory of a group, and of its items.
+#[derive(Default)]
+struct OwnMemory {
+    shared: Vec<u8>,
+    scratch: Vec<u8>,
+}
+
+impl OwnMemory {
+    /// All zeros, for a row of so many items.
+    fn begin(&mut self, kernel: &Kernel<'_>, items: u32) {
+        self.shared.clear();
+        self.shared.resize(kernel.shared_bytes, 0);
+        self.scratch.clear();
+        self.scratch.resize(kernel.scratch_bytes * items as usize, 0);
+    }
+
+    fn raw(&mut self, kernel: &Kernel<'_>) -> Own {
+        Own {
+            shared: self.shared.as_mut_ptr(),
+            shared_bytes: self.shared.len(),
+            scratch: self.scratch.as_mut_ptr(),
+            scratch_bytes: kernel.scratch_bytes,
         }
     }
 }

@@ -1,0 +1,79 @@
+//! Memory that is changed in one step.
+
+use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use arrayvec::ArrayVec;
+use halfbyte_isa::atomic::{Change, atomically};
+use halfbyte_isa::halu::concrete::Concrete;
+use halfbyte_isa::halu::domain::Width;
+
+/// What memory becomes where it has `old`. `flushes` says that it is global memory.
+#[inline(always)]
+pub(super) fn becomes(change: Change, width: Width, old: u64, operands: [[u32; 2]; 2], flushes: bool) -> u64 {
+    let old = [old as u32, (old >> 32) as u32];
+    let bits = 8 * width.bytes();
+    let new: ArrayVec<[u32; 2], 1> = atomically(&mut Concrete, change, bits, &[old], &[operands], flushes);
+    let [low, high] = new.first().copied().unwrap_or(old);
+    u64::from(high) << 32 | u64::from(low)
+}
+
+/// Changes memory that no other thread reaches, and gives what was there.
+///
+/// # Safety
+/// As many bytes as the width may be read and written there.
+#[inline(always)]
+pub(super) unsafe fn change(at: *mut u8, width: Width, becomes: impl Fn(u64) -> u64) -> u64 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match width {
+            Width::B16 => {
+                let at = at.cast::<u16>();
+                let old = u16::from_le(at.read_unaligned()).into();
+                at.write_unaligned((becomes(old) as u16).to_le());
+                old
+            }
+            Width::B64 => {
+                let at = at.cast::<u64>();
+                let old = u64::from_le(at.read_unaligned());
+                at.write_unaligned(becomes(old).to_le());
+                old
+            }
+            // No instruction has another width.
+            Width::B8 | Width::B32 | Width::B128 => {
+                let at = at.cast::<u32>();
+                let old = u32::from_le(at.read_unaligned()).into();
+                at.write_unaligned((becomes(old) as u32).to_le());
+                old
+            }
+        }
+    }
+}
+
+/// The same where other threads may do so too.
+///
+/// # Safety
+/// As for [`change`].
+pub(super) unsafe fn change_among_threads(at: *mut u8, width: Width, becomes: impl Fn(u64) -> u64) -> u64 {
+    /// Of memory that the caller has lent at an odd address.
+    static UNALIGNED: Mutex<()> = Mutex::new(());
+    if !at.addr().is_multiple_of(width.bytes() as usize) {
+        let _lock = UNALIGNED.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the caller's promise.
+        return unsafe { change(at, width, becomes) };
+    }
+    macro_rules! exchange {
+        ($word:ty, $atomic:ty) => {{
+            // SAFETY: the caller's promise, and the address is aligned.
+            let place = unsafe { <$atomic>::from_ptr(at.cast()) };
+            let new = |old: $word| Some((becomes(<$word>::from_le(old).into()) as $word).to_le());
+            let (Ok(old) | Err(old)) = place.fetch_update(Ordering::SeqCst, Ordering::SeqCst, new);
+            <$word>::from_le(old).into()
+        }};
+    }
+    match width {
+        Width::B16 => exchange!(u16, AtomicU16),
+        Width::B64 => exchange!(u64, AtomicU64),
+        Width::B8 | Width::B32 | Width::B128 => exchange!(u32, AtomicU32),
+    }
+}

@@ -1,0 +1,150 @@
+//! Words at which items meet, as whoever runs a row of them needs it: where their operands are, and what becomes of the results.
+
+use halfbyte_abi::meet::{Barrier, Exchange, Meeting};
+use halfbyte_isa::halu::Inst;
+use halfbyte_isa::halu::domain::{Reader, SpecialReg, Width, Write};
+use halfbyte_isa::halu::meaning::{given, guard, meeting};
+
+use super::cells::{Cell, Cells, Name};
+use super::dataflow::{Dataflow, Id, Op, Shape};
+use super::unit::name_of;
+
+/// An operand.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Source {
+    Const(u32),
+    /// What a cell holds.
+    Cell(Cell),
+    /// A word of constant bank 0, which is there.
+    Bank(u32),
+    /// The contrary of a truth value in a cell.
+    Not(Cell),
+}
+
+/// What an item takes of what it is given.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Takes {
+    Number(Cell),
+    /// The number or the answer beside it, as a truth value.
+    Truth(Cell),
+    Answer(Cell),
+}
+
+impl Takes {
+    pub fn cell(self) -> Cell {
+        let (Takes::Number(cell) | Takes::Truth(cell) | Takes::Answer(cell)) = self;
+        cell
+    }
+}
+
+/// A word at which items meet.
+#[derive(Debug)]
+pub(super) struct Place {
+    /// Who falls through does not meet others.
+    pub guard: Option<Source>,
+    pub meeting: Meeting<Source, Source>,
+    pub takes: Option<Takes>,
+}
+
+impl Place {
+    /// That of an instruction; none where items do not meet at it.
+    pub fn new(inst: &Inst, constant_bytes: u32, cells: &mut Cells) -> Option<Place> {
+        let mut dataflow = Dataflow::default();
+        let mut names = Names { cells, constant_bytes };
+        let guard = guard(inst, &mut dataflow, &mut names);
+        let meeting = meeting(inst, &mut dataflow, &mut names)?;
+        let source = |id: Id| match dataflow.op(id) {
+            Op::Input(cell) => Source::Cell(cell),
+            Op::Bank { offset, .. } => Source::Bank(offset),
+            Op::Negate => match dataflow.args(id).first().map(|&arg| dataflow.op(arg)) {
+                Some(Op::Input(cell)) => Source::Not(cell),
+                _ => Source::Const(0),
+            },
+            _ => Source::Const(dataflow.constant(id).unwrap_or(0)),
+        };
+        let takes = given(inst, [2, 0]).map(|write| {
+            let cell = cells.get(name_of(&write));
+            match write {
+                Write::Gpr(..) | Write::Ur(..) => Takes::Number(cell),
+                Write::Pred(_, true) => Takes::Truth(cell),
+                Write::Pred(_, false) => Takes::Answer(cell),
+            }
+        });
+        Some(Place { guard: guard.map(source), meeting: map(&meeting, source, source), takes })
+    }
+}
+
+/// A meeting with other words and truth values.
+pub(super) fn map<W: Copy, P: Copy, V: Copy, Q: Copy>(
+    meeting: &Meeting<W, P>,
+    mut word: impl FnMut(W) -> V,
+    mut truth: impl FnMut(P) -> Q,
+) -> Meeting<V, Q> {
+    match *meeting {
+        Meeting::Barrier { id, count, of, aligned } => Meeting::Barrier {
+            id: word(id),
+            count: count.map(&mut word),
+            of: match of {
+                Barrier::Sync => Barrier::Sync,
+                Barrier::Arrive => Barrier::Arrive,
+                Barrier::Count(says) => Barrier::Count(truth(says)),
+                Barrier::All(says) => Barrier::All(truth(says)),
+                Barrier::Any(says) => Barrier::Any(truth(says)),
+            },
+            aligned,
+        },
+        Meeting::Subgroup { mask, of } => Meeting::Subgroup {
+            mask: word(mask),
+            of: match of {
+                Exchange::None => Exchange::None,
+                Exchange::Shuffle { mode, value, by, segment } => {
+                    Exchange::Shuffle { mode, value: word(value), by: word(by), segment: word(segment) }
+                }
+                Exchange::Vote(vote, says) => Exchange::Vote(vote, truth(says)),
+                Exchange::Match { all, value } => Exchange::Match { all, value: value.map(word) },
+                Exchange::Reduce(reduce, value) => Exchange::Reduce(reduce, word(value)),
+                Exchange::Elect => Exchange::Elect,
+                Exchange::Active => Exchange::Active,
+            },
+        },
+    }
+}
+
+/// Reads what is in cells, by their names.
+struct Names<'a> {
+    cells: &'a mut Cells,
+    constant_bytes: u32,
+}
+
+impl Names<'_> {
+    fn read(&mut self, dataflow: &mut Dataflow, name: Name) -> Id {
+        dataflow.push(Op::Input(self.cells.get(name)), &[], Shape::Varying)
+    }
+}
+
+impl Reader<Dataflow> for Names<'_> {
+    fn gpr(&mut self, dataflow: &mut Dataflow, n: u8) -> Id {
+        self.read(dataflow, Name::Gpr(n))
+    }
+
+    fn ur(&mut self, dataflow: &mut Dataflow, n: u8) -> Id {
+        self.read(dataflow, Name::Ur(n & 63))
+    }
+
+    fn pred(&mut self, dataflow: &mut Dataflow, n: u8) -> Id {
+        self.read(dataflow, Name::Pred(n & 7))
+    }
+
+    /// A constant that is not there is zero.
+    fn constant(&mut self, dataflow: &mut Dataflow, bank: u8, offset: u16) -> Id {
+        if bank == 0 && u32::from(offset) + 4 <= self.constant_bytes && offset.is_multiple_of(4) {
+            let op = Op::Bank { offset: offset.into(), width: Width::B32, signed: false };
+            return dataflow.push(op, &[], Shape::Uniform);
+        }
+        dataflow.push(Op::Const(0), &[], Shape::Uniform)
+    }
+
+    fn special(&mut self, dataflow: &mut Dataflow, register: SpecialReg) -> Id {
+        self.read(dataflow, Name::Special(register))
+    }
+}

@@ -1,0 +1,442 @@
+//! Items of a group that meet. Where all come to a word together, and ask for what is plainly right, rows of results are made at
+//! once; else the machine of the group says who goes on.
+
+use halfbyte_abi::meet::{Barrier, Exchange, Meeting, Misfit, SUBGROUP};
+
+use super::super::cells::Cell;
+use super::super::context::VALID;
+use super::super::dataflow::Shape;
+use super::super::graph::{BlockId, Next, Target};
+use super::super::meet::{Place, Source, Takes, map};
+use super::divergence::Group;
+use super::{Runner, start_of};
+use crate::meet::Rendezvous;
+use crate::meet::rows::{self, Given, Words};
+use crate::native::NativeError;
+use crate::trap::TrapKind;
+
+/// What a group that meets has for it.
+#[derive(Default)]
+pub(in crate::halu::jit) struct Meetings {
+    rendezvous: Rendezvous,
+    /// By how much each item's turn is later than the header's, while they are apart.
+    pub turns: Vec<u32>,
+    /// Where each waits.
+    at: Vec<BlockId>,
+    /// Items that have neither ended nor left with a fault.
+    pub left: u32,
+    operands: [Vec<u32>; 5],
+    given: Given,
+    go_on: Vec<(u32, [u64; 2])>,
+}
+
+/// Where cells are.
+#[derive(Clone, Copy)]
+enum View {
+    /// As all items find them together at a block.
+    Together(BlockId),
+    /// As items find them that are apart.
+    Apart,
+}
+
+/// An operand that was read: the same for all, or in the buffer of that number.
+#[derive(Clone, Copy, PartialEq)]
+enum Read {
+    Same(u32),
+    Each(usize),
+}
+
+impl Runner<'_> {
+    /// The row begins as a group of which all run.
+    pub(super) fn begin_meetings(&mut self, items: u32) {
+        self.meetings.rendezvous.begin(items);
+        self.meetings.left = items;
+    }
+
+    /// All items come to a word where they meet. Where all go on; none where they do not, or not together.
+    pub(super) fn meet(&mut self, id: BlockId) -> Result<Option<BlockId>, NativeError> {
+        let compiled = self.compiled;
+        // Items before one that has faulted have had the turn in which it did.
+        if self.context.header().fault.is_some() {
+            return Ok(None);
+        }
+        let (Some(place), Some(block)) = (compiled.meetings.get(&id), compiled.blocks.get(id.index())) else {
+            return Ok(None);
+        };
+        let Next::Meet { then } = block.next else { return Ok(None) };
+        let view = View::Together(id);
+        let items = self.context.header().items as usize;
+        let mut acts = true;
+        if let Some(guard) = place.guard {
+            match self.read(guard, view, 0) {
+                Read::Same(holds) => acts = holds != 0,
+                Read::Each(k) => {
+                    let holds = self.operand(k).iter().take(items).filter(|&&holds| holds != 0).count();
+                    if holds != 0 && holds != items {
+                        return self.apart_at(id);
+                    }
+                    acts = holds != 0;
+                }
+            }
+        }
+        if acts {
+            if !self.meetings.rendezvous.is_at_rest() || !self.is_plain(place, view, None) {
+                return self.apart_at(id);
+            }
+            self.put(place, None);
+            self.context.header().round += 1;
+        } else if let Some(cell) = place.takes.map(Takes::cell)
+            && let Some(stride) = compiled.flow.shape_before(id, cell).stride()
+        {
+            self.spread(cell, stride);
+        }
+        let Target::Block { id: to, .. } = then else {
+            let address = if acts { block.end } else { block.last() };
+            self.fault(0, (address, TrapKind::RanPastEnd));
+            return Ok(None);
+        };
+        self.enter(id, to);
+        Ok(Some(to))
+    }
+
+    /// All items are at a word where they meet, and do not all go on together.
+    fn apart_at(&mut self, id: BlockId) -> Result<Option<BlockId>, NativeError> {
+        // It is counted for each who comes there.
+        self.context.header().issued -= 1;
+        self.divergent(id)
+    }
+
+    /// Reads an operand, to a buffer where it is not the same for all.
+    fn read(&mut self, source: Source, view: View, buffer: usize) -> Read {
+        let (cell, negated) = match source {
+            Source::Const(word) => return Read::Same(word),
+            Source::Bank(offset) => {
+                let constants = &self.context.header().shared().constants;
+                let word = constants.get(offset as usize..).and_then(|bytes| bytes.first_chunk());
+                return Read::Same(word.map_or(0, |bytes| u32::from_le_bytes(*bytes)));
+            }
+            Source::Cell(cell) => (cell, false),
+            Source::Not(cell) => (cell, true),
+        };
+        let compiled = self.compiled;
+        let shape = match view {
+            View::Together(block) => compiled.flow.shape_before(block, cell),
+            View::Apart => compiled.flow.divergent.get(cell.index()).copied().unwrap_or(Shape::Varying),
+        };
+        let items = self.context.header().items as usize;
+        let mut words = std::mem::take(self.meetings.operands.get_mut(buffer).unwrap_or(&mut self.spare));
+        words.clear();
+        let read = match shape {
+            Shape::Uniform => {
+                let word = *self.context.slot(cell);
+                Read::Same(if negated { u32::from(word == 0) } else { word })
+            }
+            Shape::Affine(stride) => {
+                let first = *self.context.slot(cell);
+                words.extend((0..items as u32).map(|item| first.wrapping_add(stride.wrapping_mul(item))));
+                Read::Each(buffer)
+            }
+            Shape::Varying => {
+                let row = self.context.row(compiled.map.cell(cell));
+                words.extend(row.iter().take(items).map(|&word| if negated { !word } else { word }));
+                Read::Each(buffer)
+            }
+        };
+        if let Some(place) = self.meetings.operands.get_mut(buffer) {
+            *place = words;
+        }
+        read
+    }
+
+    fn operand(&self, buffer: usize) -> &[u32] {
+        self.meetings.operands.get(buffer).map_or(&[], Vec::as_slice)
+    }
+
+    /// Reads what is met for; the operands from the second buffer on.
+    fn read_meeting(&mut self, place: &Place, view: View) -> Meeting<Read, Read> {
+        let mut next = 0;
+        let this = std::cell::RefCell::new(self);
+        let next = std::cell::RefCell::new(&mut next);
+        let read = |source| {
+            let mut next = next.borrow_mut();
+            **next += 1;
+            this.borrow_mut().read(source, view, **next)
+        };
+        map(&place.meeting, read, read)
+    }
+
+    /// Whether all items of a row, or all those of a mask, go on at once, being the only ones who meet: what they are given is left in
+    /// [`Meetings::given`].
+    fn is_plain(&mut self, place: &Place, view: View, mask: Option<&[u32]>) -> bool {
+        if !self.compiled.has_plain_meetings {
+            return false;
+        }
+        let meeting = self.read_meeting(place, view);
+        let items = self.context.header().items;
+        let Meetings { operands, given, .. } = &mut self.meetings;
+        let words = |read: Read| match read {
+            Read::Same(word) => Words::Same(word),
+            Read::Each(k) => Words::Each(operands.get(k).map_or(&[], Vec::as_slice)),
+        };
+        let meeting = map(&meeting, words, words);
+        let is_in = |item: usize| mask.is_none_or(|mask| mask.get(item).is_some_and(|&mask| mask != 0));
+        match meeting {
+            Meeting::Barrier { id: Words::Same(id), count, of, .. } => {
+                let all = items.next_multiple_of(SUBGROUP);
+                let is_all = count.is_none_or(|count| count == Words::Same(all));
+                if id >= halfbyte_abi::meet::BARRIERS || !is_all || of == Barrier::Arrive {
+                    return false;
+                }
+                if !(0..items as usize).all(is_in) {
+                    return false;
+                }
+                given.numbers.clear();
+                given.numbers.resize(items as usize, rows::barrier(of, items));
+                true
+            }
+            Meeting::Subgroup { mask: Words::Same(lanes), of } => {
+                // Who is here with whom is asked at a turn.
+                if of == Exchange::Active && mask.is_some() {
+                    return false;
+                }
+                let of_subgroup = |first: usize| first..(first + SUBGROUP as usize).min(items as usize);
+                let starts = (0..items as usize).step_by(SUBGROUP as usize);
+                let is_whole = |first: usize| {
+                    let mut lanes = of_subgroup(first);
+                    let is_here = is_in(first);
+                    lanes.all(|item| is_in(item) == is_here)
+                };
+                if mask.is_some() && !starts.clone().all(is_whole) {
+                    return false;
+                }
+                rows::exchange(&of, lanes, items, is_in, given).is_some()
+            }
+            _ => false,
+        }
+    }
+
+    /// Gives items what [`Self::is_plain`] has found.
+    fn put(&mut self, place: &Place, mask: Option<&[u32]>) {
+        let Some(takes) = place.takes else { return };
+        let row = self.context.row(self.compiled.map.cell(takes.cell()));
+        let Given { numbers, answers } = &self.meetings.given;
+        let truth = |&word: &u32| u32::from(word != 0).wrapping_neg();
+        let mut words = std::mem::take(&mut self.spare);
+        words.clear();
+        match takes {
+            Takes::Number(_) => words.extend_from_slice(numbers),
+            Takes::Truth(_) => words.extend(numbers.iter().map(truth)),
+            Takes::Answer(_) => words.extend(answers.iter().map(truth)),
+        }
+        match mask {
+            None => row.iter_mut().zip(&words).for_each(|(place, &word)| *place = word),
+            Some(mask) => {
+                let all = row.iter_mut().zip(&words).zip(mask);
+                all.for_each(|((place, &word), &mask)| *place = word & mask | *place & !mask);
+            }
+        }
+        self.spare = words;
+    }
+
+    /// The items' turns are their own from here on.
+    pub(super) fn begin_apart(&mut self) {
+        let items = self.context.header().items;
+        let turns = &mut self.meetings.turns;
+        turns.clear();
+        turns.resize(items as usize, 0);
+        self.context.header().rounds = turns.as_mut_ptr();
+        self.meetings.at.resize(items as usize, BlockId(0));
+        self.meetings.left = items;
+    }
+
+    fn turn(&mut self, item: u32) -> u32 {
+        let of = self.meetings.turns.get(item as usize).copied().unwrap_or(0);
+        self.context.header().round + of
+    }
+
+    fn set_turn(&mut self, item: u32, turn: u32) {
+        let least = self.context.header().round;
+        if let Some(of) = self.meetings.turns.get_mut(item as usize) {
+            *of = turn - least;
+        }
+    }
+
+    /// Takes out of a group the items that come after the first fault: who has not had its turn, and who is behind in it.
+    pub(super) fn drop_late(&mut self, group: &mut Group) {
+        let header = self.context.header();
+        let least = header.round;
+        let Some((turn, item)) = header.fault.as_ref().map(|fault| (fault.round, fault.item)) else { return };
+        for ((k, mask), of) in (0..).zip(&mut group.mask).zip(&self.meetings.turns) {
+            if *mask != 0 && (least + of, k) >= (turn, item) {
+                *mask = 0;
+                group.items -= 1;
+                self.meetings.left -= 1;
+            }
+        }
+    }
+
+    /// Items have ended.
+    pub(super) fn end(&mut self, group: &Group) {
+        if self.kernel.groups.is_none() {
+            return;
+        }
+        self.meetings.left -= group.items;
+        for item in (0..).zip(&group.mask).filter(|(_, mask)| **mask != 0).map(|(item, _)| item) {
+            let turn = self.turn(item);
+            self.meetings.rendezvous.stop(item, turn, None);
+        }
+    }
+
+    /// Items that are apart come to a word where they meet; those that go on at once are returned.
+    pub(super) fn arrive(&mut self, group: &Group) -> bool {
+        let compiled = self.compiled;
+        let Some(place) = compiled.meetings.get(&group.block) else { return false };
+        let items = self.context.header().items;
+        let is_barrier = matches!(place.meeting, Meeting::Barrier { .. });
+        let is_rest = !is_barrier || (group.items == items && self.meetings.rendezvous.is_at_rest());
+        if is_rest && self.is_plain(place, View::Apart, Some(&group.mask)) {
+            self.put(place, Some(&group.mask));
+            let size = if is_barrier { items } else { SUBGROUP } as usize;
+            for (turns, mask) in self.meetings.turns.chunks_mut(size).zip(group.mask.chunks(size)) {
+                if mask.first().is_some_and(|&mask| mask != 0) {
+                    let last = turns.iter().copied().max().unwrap_or(0);
+                    turns.fill(last + 1);
+                }
+            }
+            return true;
+        }
+        let meeting = self.read_meeting(place, View::Apart);
+        let at = compiled.blocks.get(group.block.index()).map_or(0, |block| block.start);
+        for item in (0..items).filter(|&item| group.mask.get(item as usize).is_some_and(|&mask| mask != 0)) {
+            let word = |read: Read| match read {
+                Read::Same(word) => word,
+                Read::Each(k) => self.operand(k).get(item as usize).copied().unwrap_or(0),
+            };
+            let meeting = map(&meeting, word, |read| word(read) != 0);
+            let turn = self.turn(item);
+            self.meetings.rendezvous.stop(item, turn, Some((at, meeting)));
+            if let Some(at) = self.meetings.at.get_mut(item as usize) {
+                *at = group.block;
+            }
+        }
+        false
+    }
+
+    /// No item runs: those who have come together first go on, and are added to who is where. Whether there are such.
+    pub(super) fn go_on(&mut self, mut add: impl FnMut(&mut Self, BlockId, u32)) -> bool {
+        let before = self.context.header().fault.as_ref().map_or(u32::MAX, |fault| fault.round);
+        let mut go_on = std::mem::take(&mut self.meetings.go_on);
+        go_on.clear();
+        let found = self.meetings.rendezvous.next(before, &mut go_on);
+        let is_any = match found {
+            Ok(Some(turn)) => {
+                for &(item, given) in &go_on {
+                    let at = self.meetings.at.get(item as usize).copied().unwrap_or(BlockId(0));
+                    self.set_turn(item, turn + 1);
+                    self.give(at, item, given);
+                    add(self, at, item);
+                }
+                true
+            }
+            Ok(None) => {
+                if self.context.header().fault.is_none()
+                    && let Some(misfit) = self.meetings.rendezvous.stuck()
+                {
+                    self.misfit(misfit);
+                }
+                false
+            }
+            Err((turn, misfit)) => {
+                self.set_turn(misfit.item, turn);
+                self.misfit(misfit);
+                false
+            }
+        };
+        self.meetings.go_on = go_on;
+        is_any
+    }
+
+    fn misfit(&mut self, Misfit { item, why }: Misfit) {
+        let at = self.meetings.at.get(item as usize).copied().unwrap_or(BlockId(0));
+        let address = self.compiled.blocks.get(at.index()).map_or(0, |block| block.start);
+        self.fault(item, (address, TrapKind::Meets(why)));
+    }
+
+    fn give(&mut self, at: BlockId, item: u32, [number, answer]: [u64; 2]) {
+        let Some(takes) = self.compiled.meetings.get(&at).and_then(|place| place.takes) else { return };
+        let truth = |word: u64| u32::from(word != 0).wrapping_neg();
+        let word = match takes {
+            Takes::Number(_) => number as u32,
+            Takes::Truth(_) => truth(number),
+            Takes::Answer(_) => truth(answer),
+        };
+        if let Some(place) = self.context.row(self.compiled.map.cell(takes.cell())).get_mut(item as usize) {
+            *place = word;
+        }
+    }
+
+    /// Whose guard holds, of items that are apart at a word where they meet; none where it has no guard.
+    pub(super) fn holds_apart(&mut self, id: BlockId) -> Option<Vec<u32>> {
+        let guard = self.compiled.meetings.get(&id)?.guard?;
+        let items = self.context.header().items as usize;
+        let read = self.read(guard, View::Apart, 0);
+        let mut holds = std::mem::take(&mut self.spare);
+        holds.clear();
+        match read {
+            Read::Same(word) => holds.resize(items, u32::from(word != 0).wrapping_neg()),
+            Read::Each(k) => holds.extend_from_slice(self.operand(k)),
+        }
+        Some(holds)
+    }
+
+    /// The first so many items go on together, of which all have had the same turns.
+    pub(super) fn leave_apart(&mut self, items: u32) {
+        let before = self.context.header().items;
+        if items < before {
+            let gone = self.context.row(VALID).get_mut(items as usize..before as usize);
+            gone.unwrap_or_default().fill(0);
+        }
+        let header = self.context.header();
+        header.set_items(items);
+        header.rounds = std::ptr::null_mut();
+    }
+
+    /// All items of the group, none of which has ended, are at a block: they go on together where all that would be the same for them,
+    /// or grow evenly, does, and all have had the same turns.
+    pub(super) fn rejoin(&mut self, id: BlockId) -> bool {
+        let compiled = self.compiled;
+        let Some((&first, rest)) = self.meetings.turns.split_first() else { return false };
+        if start_of(&compiled.together, id).is_err() || rest.iter().any(|&turn| turn != first) {
+            return false;
+        }
+        let items = self.context.header().items as usize;
+        let shape_apart =
+            |cell: Cell| compiled.flow.divergent.get(cell.index()).copied().unwrap_or(Shape::Varying);
+        let is_kept = |cell: &Cell| compiled.flow.shape_before(id, *cell).is_varying();
+        let words = |cell: Cell| compiled.map.cell(cell);
+        for cell in compiled.flow.live.iter(id).filter(|cell| !is_kept(cell) && shape_apart(*cell).is_varying()) {
+            let Some(stride) = compiled.flow.shape_before(id, cell).stride() else { continue };
+            let row = self.context.row(words(cell)).get(..items).unwrap_or_default();
+            let Some(&start) = row.first() else { return false };
+            let grows = |(item, &word): (u32, &u32)| word == start.wrapping_add(stride.wrapping_mul(item));
+            if !(0..).zip(row).all(grows) {
+                return false;
+            }
+        }
+        for cell in compiled.flow.live.iter(id) {
+            match (is_kept(&cell), shape_apart(cell).stride()) {
+                (true, Some(stride)) => self.spread(cell, stride),
+                (false, None) => {
+                    let start = self.context.row(words(cell)).first().copied().unwrap_or(0);
+                    let is_pred = compiled.cells.is_pred(cell);
+                    *self.context.slot(cell) = if is_pred { u32::from(start != 0) } else { start };
+                }
+                _ => {}
+            }
+        }
+        let header = self.context.header();
+        header.round += first;
+        header.rounds = std::ptr::null_mut();
+        true
+    }
+}
