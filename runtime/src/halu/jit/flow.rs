@@ -174,6 +174,10 @@ impl Flow {
         for (summary, _) in summaries.iter().zip(&self.reached_diverged).filter(|(_, reached)| **reached) {
             summary.writes.iter().for_each(|cell| written[cell.index()] = true);
         }
+        // What is given is given to each.
+        for of in meetings.iter().filter_map(|id| summaries.get(id.index())) {
+            of.writes.iter().for_each(|cell| written[cell.index()] = true);
+        }
         let alive = |from: BlockId| -> BTreeSet<Cell> {
             let after = successors(from).flat_map(|next| self.live.iter(next));
             // They diverge before they meet.
