@@ -6,6 +6,7 @@ mod arguments;
 mod common;
 mod halu_groups;
 mod hostile;
+mod jit_groups;
 mod jit_launch;
 mod jit_random;
 mod programs;

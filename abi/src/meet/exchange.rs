@@ -104,9 +104,7 @@ pub(super) fn result(lane: u32, exchange: Exchange<u32, bool>, mask: u32, lanes:
             });
             [values.reduce(|a, b| reduce.of(a, b)).unwrap_or_default().into(), 0]
         }
-        Exchange::Elect => {
-            elected(lane, mask)
-        }
+        Exchange::Elect => elected(lane, mask),
     })
 }
 

@@ -295,12 +295,7 @@ impl Default for Header {
             items: 0,
             round: 0,
             rounds: std::ptr::null_mut(),
-            own: Own {
-                shared: std::ptr::null_mut(),
-                shared_bytes: 0,
-                scratch: std::ptr::null_mut(),
-                scratch_bytes: 0,
-            },
+            own: Own { shared: std::ptr::null_mut(), shared_bytes: 0, scratch: std::ptr::null_mut(), scratch_bytes: 0 },
             data: [std::ptr::null(); 4],
             loaded: [0; 4],
             shared: std::ptr::null(),

@@ -229,10 +229,24 @@ pub(super) struct Access {
 
 #[derive(Clone, Debug)]
 pub(super) enum Action {
-    Load { place: Location, width: Width, signed: bool },
-    Store { place: Location, width: Width, data: ArrayVec<Id, 4> },
+    Load {
+        place: Location,
+        width: Width,
+        signed: bool,
+    },
+    Store {
+        place: Location,
+        width: Width,
+        data: ArrayVec<Id, 4>,
+    },
     /// Memory is changed in one step for each item. `returns` says that what was there is wanted.
-    Atomic { place: Location, width: Width, change: Change, operands: [[Id; 2]; 2], returns: bool },
+    Atomic {
+        place: Location,
+        width: Width,
+        change: Change,
+        operands: [[Id; 2]; 2],
+        returns: bool,
+    },
     /// Accesses of other threads stay on their side of it.
     Fence,
     Fault(TrapKind),

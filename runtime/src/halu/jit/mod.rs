@@ -121,7 +121,18 @@ impl Compiled {
         let together = compile(&source, &mut cells, &mut map, work)?;
         let translation = together.translation(begun);
         let has_plain_meetings = true;
-        Ok(Compiled { layout, blocks, cells, flow, map, meetings, has_plain_meetings, together, translation, divergent: OnceLock::new() })
+        Ok(Compiled {
+            layout,
+            blocks,
+            cells,
+            flow,
+            map,
+            meetings,
+            has_plain_meetings,
+            together,
+            translation,
+            divergent: OnceLock::new(),
+        })
     }
 
     /// What it took to make the code.

@@ -415,7 +415,10 @@ impl Scheduler<'_> {
         let (a, b) = match (a, b) {
             ((Location::Constant { .. }, _), _) | (_, (Location::Constant { .. }, _)) => return true,
             ((Location::Flat { .. }, _), _) | (_, (Location::Flat { .. }, _)) => return false,
-            ((Location::Own { space: x, offset: a, imm: from }, m), (Location::Own { space: y, offset: b, imm: to }, n)) => {
+            (
+                (Location::Own { space: x, offset: a, imm: from }, m),
+                (Location::Own { space: y, offset: b, imm: to }, n),
+            ) => {
                 return x != y || a == b && apart(from, to, [m, n]);
             }
             ((Location::Own { .. }, _), _) | (_, (Location::Own { .. }, _)) => return true,

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use halfbyte_isa::halu::{Inst, Opcode};
 use halfbyte_isa::halu::domain::{self, Address, Domain, Effects, Reader, SpecialReg, Width, Write};
 use halfbyte_isa::halu::fields::RZ;
 use halfbyte_isa::halu::meaning::{given, guard, meaning, meeting, yields};
+use halfbyte_isa::halu::{Inst, Opcode};
 
 use super::cells::{Cell, Cells, Name};
 use super::dataflow::{Access, Action, Dataflow, Id, Location, Op, Shape};
@@ -288,7 +288,9 @@ impl Builder<'_> {
                 Ok((0..width.registers()).map(|k| dataflow.push(word(k), &[], Shape::Uniform)).collect())
             }
             Where::At(place) => {
-                let same = guard.is_none() && !place.is_of_item() && place.words().all(|word| dataflow.shape(word) == Shape::Uniform);
+                let same = guard.is_none()
+                    && !place.is_of_item()
+                    && place.words().all(|word| dataflow.shape(word) == Shape::Uniform);
                 let shape = if same { Shape::Uniform } else { Shape::Varying };
                 let access = Access { address, guard, action: Action::Load { place, width, signed }, yields };
                 Ok(dataflow.access(access, width.registers(), shape).to_vec())

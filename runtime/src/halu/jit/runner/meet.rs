@@ -56,10 +56,6 @@ impl Runner<'_> {
     /// All items come to a word where they meet. Where all go on; none where they do not, or not together.
     pub(super) fn meet(&mut self, id: BlockId) -> Result<Option<BlockId>, NativeError> {
         let compiled = self.compiled;
-        // Items before one that has faulted have had the turn in which it did.
-        if self.context.header().fault.is_some() {
-            return Ok(None);
-        }
         let (Some(place), Some(block)) = (compiled.meetings.get(&id), compiled.blocks.get(id.index())) else {
             return Ok(None);
         };
@@ -80,6 +76,10 @@ impl Runner<'_> {
             }
         }
         if acts {
+            // Items before one that has faulted have had the turn in which it did.
+            if self.context.header().fault.is_some() {
+                return Ok(None);
+            }
             if !self.meetings.rendezvous.is_at_rest() || !self.is_plain(place, view, None) {
                 return self.apart_at(id);
             }
@@ -410,8 +410,7 @@ impl Runner<'_> {
             return false;
         }
         let items = self.context.header().items as usize;
-        let shape_apart =
-            |cell: Cell| compiled.flow.divergent.get(cell.index()).copied().unwrap_or(Shape::Varying);
+        let shape_apart = |cell: Cell| compiled.flow.divergent.get(cell.index()).copied().unwrap_or(Shape::Varying);
         let is_kept = |cell: &Cell| compiled.flow.shape_before(id, *cell).is_varying();
         let words = |cell: Cell| compiled.map.cell(cell);
         for cell in compiled.flow.live.iter(id).filter(|cell| !is_kept(cell) && shape_apart(*cell).is_varying()) {
