@@ -9,7 +9,7 @@ use halfbyte_abi::buffer_of;
 use halfbyte_isa::atomic::Change;
 use halfbyte_isa::halu::domain::{LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES, Width};
 
-use super::atomic;
+use super::{anywhere, atomic};
 use super::context::{CHUNK, FaultKind, Header, Own, RowFault, Shared};
 use crate::trap::{Access, Space, TrapKind};
 
@@ -113,7 +113,7 @@ impl Shared {
 
 impl Header {
     /// The same for an item of the row.
-    fn find(&self, access: Access, space: Space, address: u64, item: u32) -> Option<(*mut u8, u64)> {
+    pub fn find(&self, access: Access, space: Space, address: u64, item: u32) -> Option<(*mut u8, u64)> {
         let Own { shared, shared_bytes, scratch, scratch_bytes } = self.own;
         match space {
             Space::Shared => {
@@ -142,9 +142,9 @@ enum Places {
 
 /// A row, or one word for all items. It may start at any address: what was loaded may be a row in a buffer.
 #[derive(Clone, Copy)]
-struct Words {
-    start: *const u32,
-    step: usize,
+pub(super) struct Words {
+    pub start: *const u32,
+    pub step: usize,
 }
 
 impl Words {
@@ -152,16 +152,21 @@ impl Words {
         Words { start, step: each.into() }
     }
 
+    /// The same from an item on.
+    fn from(self, item: u32) -> Words {
+        Words { start: self.start.wrapping_add(item as usize * self.step), ..self }
+    }
+
     /// # Safety
     /// The row has such an item.
-    unsafe fn get(self, item: u32) -> u32 {
+    pub unsafe fn get(self, item: u32) -> u32 {
         // SAFETY: the caller's promise.
         unsafe { self.start.add(item as usize * self.step).read_unaligned() }
     }
 }
 
 impl Site {
-    fn access(&self) -> Access {
+    pub fn access(&self) -> Access {
         match self.kind {
             Kind::Access(access) => access,
             Kind::Fault(_) => Access::Load,
@@ -205,11 +210,16 @@ impl Site {
 
     /// Where a row's accesses start, if all of them may be made and lie at `stride` from each other.
     fn whole(&self, header: &Header, base: u64, offset: u32) -> Option<*mut u8> {
+        self.whole_of(header, base, offset, header.items)
+    }
+
+    /// The same of the first so many items of a row.
+    fn whole_of(&self, header: &Header, base: u64, offset: u32, items: u32) -> Option<*mut u8> {
         if self.flat || self.space == Space::Local {
             return None;
         }
         let stride = i64::from(self.stride as i32);
-        let reach = stride * i64::from(header.items.checked_sub(1)?);
+        let reach = stride * i64::from(items.checked_sub(1)?);
         let (width, last) = (i64::from(self.width.bytes()), i64::from(offset) + reach);
         if last != last & i64::from(u32::MAX) || stride & (width - 1) != 0 {
             return None;
@@ -329,6 +339,11 @@ unsafe fn load(header: *mut Header, site: &Site, places: Places, mask: Option<Wo
     unsafe {
         let row = |k: usize| header.byte_add(site.row + k * site.row_bytes).cast::<u32>();
         let rows = [row(0), row(1), row(2), row(3)];
+        if let Places::Each { offset, base } = places
+            && let Some(span) = anywhere::span(&*header, site, offset, base, mask)
+        {
+            return anywhere::load(&span, site.width, site.signed, rows);
+        }
         let registers = usize::from(site.width.registers());
         each(header, site, places, mask, |item, at, _| {
             let words = read(at, site.width, site.signed);
@@ -336,6 +351,50 @@ unsafe fn load(header: *mut Header, site: &Site, places: Places, mask: Option<Wo
                 row.add(item as usize).write(word);
             }
         });
+    }
+}
+
+/// The first and the last item that a mask has, as the number of the first and how many there are from it on, with where their accesses
+/// start, if all between them may be made.
+///
+/// # Safety
+/// The mask is a row of the header's context, or a word.
+unsafe fn part(
+    header: &Header,
+    site: &Site,
+    base: u64,
+    offset: u32,
+    mask: Option<Words>,
+) -> Option<(u32, u32, *mut u8)> {
+    // SAFETY: the caller's promise.
+    let has = |&item: &u32| mask.is_some_and(|mask| unsafe { mask.get(item) } != 0);
+    let first = (0..header.items).find(has)?;
+    let last = (first..header.items).rev().find(has)?;
+    let (offset, items) = (offset.wrapping_add(site.stride.wrapping_mul(first)), last - first + 1);
+    Some((first, items, site.whole_of(header, base, offset, items)?))
+}
+
+/// Copies accesses of some items, none of which can fault, to rows.
+///
+/// # Safety
+/// As for [`copy_in`], of so many items from the first on.
+unsafe fn copy_in_part(header: *mut Header, site: &Site, at: *const u8, first: u32, items: u32) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let row = header.byte_add(site.row).cast::<u32>().add(first as usize);
+        let stride = site.stride as i32 as isize;
+        if site.width == Width::B32 && stride == 4 {
+            for k in 0..items as usize {
+                row.add(k).write(u32::from_le(at.cast::<u32>().add(k).read_unaligned()));
+            }
+            return;
+        }
+        for k in 0..items as usize {
+            let words = read(at.offset(stride * k as isize), site.width, site.signed);
+            for (j, word) in words.into_iter().enumerate().take(site.width.registers().into()) {
+                row.byte_add(j * site.row_bytes).add(k).write(word);
+            }
+        }
     }
 }
 
@@ -483,8 +542,11 @@ pub(super) unsafe extern "C" fn load_affine(
                 copy_in(header, site, at);
             }
             None => {
-                let places = Places::Affine { base, offset, stride: site.stride };
-                load(header, site, places, mask_words(site, mask));
+                let (places, mask) = (Places::Affine { base, offset, stride: site.stride }, mask_words(site, mask));
+                match part(&*header, site, base, offset, mask) {
+                    Some((first, items, at)) => copy_in_part(header, site, at, first, items),
+                    None => load(header, site, places, mask),
+                }
             }
         }
         others_run(header, site);
@@ -608,8 +670,14 @@ pub(super) unsafe extern "C" fn store_affine_rows(
                 }
             }
             None => {
-                let places = Places::Affine { base, offset, stride: site.stride };
-                store(header, site, places, mask_words(site, mask));
+                let (places, mask) = (Places::Affine { base, offset, stride: site.stride }, mask_words(site, mask));
+                match (part(&*header, site, base, offset, mask), mask) {
+                    (Some((first, items, at)), Some(mask)) => {
+                        let data = data(&*header, site).map(|words| words.from(first));
+                        copy_out_masked(items, site, at, data, mask.from(first));
+                    }
+                    _ => store(header, site, places, mask),
+                }
             }
         }
     }
@@ -646,6 +714,11 @@ unsafe fn store(header: *mut Header, site: &Site, places: Places, mask: Option<W
     // SAFETY: the caller's promise.
     unsafe {
         let data = data(&*header, site);
+        if let Places::Each { offset, base } = places
+            && let Some(span) = anywhere::span(&*header, site, offset, base, mask)
+        {
+            return anywhere::store(&span, site.width, data);
+        }
         let registers = usize::from(site.width.registers());
         each(header, site, places, mask, |item, at, _| {
             let mut words = [0; 4];
@@ -724,20 +797,38 @@ pub(super) unsafe extern "C" fn atomic(
         let row = |k: usize| header.byte_add(site.row + k * site.row_bytes).cast::<u32>();
         let rows = [row(0), row(1)];
         let registers = usize::from(site.width.registers());
-        let places = places(site, offset, low, high);
-        each(header, site, places, mask_words(site, mask), |item, at, space| {
+        let step = |item: u32, at: *mut u8, space: Space, (change, width): (Change, Width)| {
             let [a, b, c, d] = operands.map(|words| words.get(item));
-            let becomes = |old| atomic::becomes(change, site.width, old, [[a, b], [c, d]], space == Space::Global);
+            let becomes = |old| atomic::becomes(change, width, old, [[a, b], [c, d]], space == Space::Global);
             let old = match is_alone || space != Space::Global {
-                true => atomic::change(at, site.width, becomes),
-                false => atomic::change_among_threads(at, site.width, becomes),
+                true => atomic::change(at, width, becomes),
+                false => atomic::change_among_threads(at, width, becomes),
             };
             if returns {
                 for (row, word) in rows.iter().zip([old as u32, (old >> 32) as u32]).take(registers) {
                     row.add(item as usize).write(word);
                 }
             }
-        });
+        };
+        let (places, mask) = (places(site, offset, low, high), mask_words(site, mask));
+        let span = match places {
+            Places::Each { offset, base } if site.space != Space::Local => {
+                anywhere::span(&*header, site, offset, base, mask)
+            }
+            _ => None,
+        };
+        match (span, change, site.width) {
+            // What most kernels count by, as code of its own.
+            (Some(span), Change::Add, Width::B32) => anywhere::change(&span, |item, at| {
+                step(item as u32, at, site.space, (Change::Add, Width::B32));
+            }),
+            (Some(span), ..) => anywhere::change(&span, |item, at| {
+                step(item as u32, at, site.space, (change, site.width));
+            }),
+            (None, ..) => each(header, site, places, mask, |item, at, space| {
+                step(item, at, space, (change, site.width));
+            }),
+        }
         others_run(header, site);
     }
 }

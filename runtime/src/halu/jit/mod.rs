@@ -5,6 +5,7 @@
 //! mask, until all are together again.
 
 mod access;
+mod anywhere;
 mod atomic;
 mod cells;
 mod compile;

@@ -1,0 +1,347 @@
+//! Rows of accesses that lie anywhere in one memory. Whether all may be made is found once, from the least address and the greatest;
+//! they are made without a look at each, and together where some items' are side by side or the same.
+
+use halfbyte_isa::halu::domain::Width;
+
+use super::access::{Site, Words};
+use super::context::{CHUNK, Header};
+use crate::trap::Space;
+
+const LOT: usize = CHUNK as usize;
+
+/// Where a row of accesses goes, all of which may be made.
+#[derive(Clone, Copy)]
+pub(super) struct Span {
+    /// The memory at offset zero, for the first item. It may be outside of what there is.
+    start: *mut u8,
+    /// Bytes from an item's memory to the next one's.
+    step: usize,
+    offset: Words,
+    mask: Option<Words>,
+    items: usize,
+}
+
+impl Span {
+    /// # Safety
+    /// The row has such an item, and the mask has it.
+    unsafe fn at(&self, item: usize) -> *mut u8 {
+        // SAFETY: the caller's promise.
+        let offset = unsafe { self.offset.get(item as u32) } as usize;
+        self.start.wrapping_add(item * self.step).wrapping_add(offset)
+    }
+
+    /// # Safety
+    /// The row has such an item.
+    unsafe fn has(&self, item: usize) -> bool {
+        // SAFETY: the caller's promise.
+        self.mask.is_none_or(|mask| unsafe { mask.get(item as u32) } != 0)
+    }
+
+    /// What a lot of items have in common.
+    ///
+    /// # Safety
+    /// The row has all of them.
+    #[inline(always)]
+    unsafe fn lot(&self, first: usize, bytes: u32) -> Lot {
+        // SAFETY: the caller's promise; rows of words lie one after another.
+        unsafe {
+            if let Some(mask) = self.mask {
+                let words = mask.start.add(first * mask.step);
+                let (mut all, mut any) = (u32::MAX, 0);
+                for k in 0..LOT {
+                    let word = words.add(k * mask.step).read_unaligned();
+                    (all, any) = (all & word, any | word);
+                }
+                if any == 0 {
+                    return Lot::None;
+                }
+                if all == 0 {
+                    return Lot::Each;
+                }
+            }
+            if self.offset.step != 1 || self.step != 0 {
+                return Lot::Each;
+            }
+            let offsets = self.offset.start.add(first);
+            let start = offsets.read_unaligned();
+            let (mut apart, mut differ) = (0, 0);
+            for k in 0..LOT {
+                let by = offsets.add(k).read_unaligned().wrapping_sub(start);
+                apart |= by ^ bytes * k as u32;
+                differ |= by;
+            }
+            match (apart, differ) {
+                (0, _) => Lot::Row,
+                (_, 0) => Lot::Same,
+                _ => Lot::Each,
+            }
+        }
+    }
+}
+
+enum Lot {
+    /// Nobody makes it.
+    None,
+    /// All make it, one beside the other.
+    Row,
+    /// All make it at one place.
+    Same,
+    Each,
+}
+
+/// The least offset and the greatest of those that a mask has, and the bits that one has.
+#[inline(always)]
+unsafe fn reach(offset: *const u32, mask: Option<*const u32>, items: usize) -> [u32; 3] {
+    let (mut least, mut most, mut bits) = (u32::MAX, 0, 0);
+    // SAFETY: the caller's promise: both have so many words.
+    unsafe {
+        match mask {
+            None => {
+                for k in 0..items {
+                    let word = offset.add(k).read_unaligned();
+                    (least, most, bits) = (least.min(word), most.max(word), bits | word);
+                }
+            }
+            Some(mask) => {
+                for k in 0..items {
+                    let (word, mask) = (offset.add(k).read_unaligned(), mask.add(k).read_unaligned());
+                    (least, most, bits) = (least.min(word | !mask), most.max(word & mask), bits | word & mask);
+                }
+            }
+        }
+    }
+    [least, most, bits]
+}
+
+/// Makes a function that uses wider vectors where the computer has them.
+macro_rules! wide {
+    ($(#[$meta:meta])* $vis:vis fn $name:ident($($arg:ident: $ty:ty),*) $(-> $result:ty)? = $body:expr;) => {
+        $(#[$meta])*
+        $vis unsafe fn $name($($arg: $ty),*) $(-> $result)? {
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx2")]
+                unsafe fn wide($($arg: $ty),*) $(-> $result)? {
+                    // SAFETY: the caller's promise.
+                    unsafe { $body }
+                }
+                if is_x86_feature_detected!("avx2") {
+                    // SAFETY: the computer has what it needs; the rest is the caller's promise.
+                    return unsafe { wide($($arg),*) };
+                }
+            }
+            // SAFETY: the caller's promise.
+            unsafe { $body }
+        }
+    };
+}
+
+wide! {
+    /// # Safety
+    /// Both are rows of so many items.
+    fn wide_reach(offset: *const u32, mask: Option<*const u32>, items: usize) -> [u32; 3] = reach(offset, mask, items);
+}
+
+/// Where a row of accesses goes, if all are in one memory and may be made.
+///
+/// # Safety
+/// The header is that of a context that fits the site; the words are rows of it, or one for all.
+pub(super) unsafe fn span(
+    header: &Header,
+    site: &Site,
+    offset: Words,
+    base: [Words; 2],
+    mask: Option<Words>,
+) -> Option<Span> {
+    let items = header.items as usize;
+    let mask = mask.filter(|mask| mask.step != 0);
+    if site.flat || items == 0 || base.iter().any(|word| word.step != 0) {
+        return None;
+    }
+    let width = u64::from(site.width.bytes());
+    // SAFETY: the caller's promise.
+    let [least, most, bits] = unsafe {
+        match offset.step {
+            0 => [offset.get(0); 3],
+            _ => wide_reach(offset.start, mask.map(|mask| mask.start), items),
+        }
+    };
+    if least > most {
+        return None;
+    }
+    let (start, step, imm) = match site.space {
+        Space::Constant(_) => return None,
+        Space::Global => {
+            // SAFETY: the caller's promise; the base is one for all.
+            let [low, high] = base.map(|word| u64::from(unsafe { word.get(0) }));
+            let base = (high << 32 | low).wrapping_add_signed(site.imm.into());
+            let first = base.checked_add(least.into())?;
+            let (start, left) = header.find(site.access(), Space::Global, first, 0)?;
+            if u64::from(most - least) + width > left {
+                return None;
+            }
+            (start.wrapping_sub(least as usize), 0, base)
+        }
+        space @ (Space::Shared | Space::Local) => {
+            let first = u64::try_from(i64::from(least) + i64::from(site.imm)).ok()?;
+            let (start, left) = header.find(site.access(), space, first, 0)?;
+            if u64::from(most - least) + width > left {
+                return None;
+            }
+            let step = if space == Space::Local { header.own.scratch_bytes } else { 0 };
+            (start.wrapping_sub(least as usize), step, i64::from(site.imm) as u64)
+        }
+    };
+    let is_aligned = (imm | u64::from(bits)) & (width - 1) == 0;
+    is_aligned.then_some(Span { start, step, offset, mask, items })
+}
+
+/// Loads a word of each item, of one register.
+///
+/// # Safety
+/// The span was found for loads of so many bytes; the row has as many words as there are items.
+#[inline(always)]
+unsafe fn load_one<const BYTES: usize>(span: &Span, row: *mut u32, get: impl Fn(*const u8) -> u32) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let whole = span.items / LOT * LOT;
+        for first in (0..whole).step_by(LOT) {
+            match span.lot(first, BYTES as u32) {
+                Lot::None => {}
+                Lot::Row => {
+                    let at = span.at(first);
+                    for k in 0..LOT {
+                        row.add(first + k).write(get(at.add(BYTES * k)));
+                    }
+                }
+                Lot::Same => {
+                    let word = get(span.at(first));
+                    for k in 0..LOT {
+                        row.add(first + k).write(word);
+                    }
+                }
+                Lot::Each => {
+                    for item in (first..first + LOT).filter(|&item| span.has(item)) {
+                        row.add(item).write(get(span.at(item)));
+                    }
+                }
+            }
+        }
+        for item in (whole..span.items).filter(|&item| span.has(item)) {
+            row.add(item).write(get(span.at(item)));
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn load_all(span: &Span, width: Width, signed: bool, rows: [*mut u32; 4]) {
+    // SAFETY: the caller's promise; what is read may start anywhere.
+    unsafe {
+        match (width, signed) {
+            (Width::B8, false) => load_one::<1>(span, rows[0], |at| at.read().into()),
+            (Width::B8, true) => load_one::<1>(span, rows[0], |at| at.cast::<i8>().read() as u32),
+            (Width::B16, false) => {
+                load_one::<2>(span, rows[0], |at| u16::from_le(at.cast::<u16>().read_unaligned()).into());
+            }
+            (Width::B16, true) => {
+                load_one::<2>(span, rows[0], |at| i16::from_le(at.cast::<i16>().read_unaligned()) as u32);
+            }
+            (Width::B32, _) => load_one::<4>(span, rows[0], |at| u32::from_le(at.cast::<u32>().read_unaligned())),
+            (Width::B64 | Width::B128, _) => {
+                for item in (0..span.items).filter(|&item| span.has(item)) {
+                    let at = span.at(item).cast::<u32>();
+                    for (k, row) in rows.iter().enumerate().take(width.registers().into()) {
+                        row.add(item).write(u32::from_le(at.add(k).read_unaligned()));
+                    }
+                }
+            }
+        }
+    }
+}
+
+wide! {
+    /// Fills the rows of a load.
+    ///
+    /// # Safety
+    /// The span was found for the load; the rows have as many words as there are items.
+    pub(super) fn load(span: &Span, width: Width, signed: bool, rows: [*mut u32; 4]) = load_all(span, width, signed, rows);
+}
+
+/// Stores a word of each item, of one register.
+///
+/// # Safety
+/// As for [`load_one`], of stores; the data are a row, or one word for all.
+#[inline(always)]
+unsafe fn store_one<const BYTES: usize>(span: &Span, data: Words, put: impl Fn(*mut u8, u32)) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let whole = span.items / LOT * LOT;
+        for first in (0..whole).step_by(LOT) {
+            match span.lot(first, BYTES as u32) {
+                Lot::None => {}
+                Lot::Row if data.step == 1 => {
+                    let (at, words) = (span.at(first), data.start.add(first));
+                    for k in 0..LOT {
+                        put(at.add(BYTES * k), words.add(k).read_unaligned());
+                    }
+                }
+                // The last one's stays.
+                Lot::Same => put(span.at(first), data.get((first + LOT - 1) as u32)),
+                Lot::Row | Lot::Each => {
+                    for item in (first..first + LOT).filter(|&item| span.has(item)) {
+                        put(span.at(item), data.get(item as u32));
+                    }
+                }
+            }
+        }
+        for item in (whole..span.items).filter(|&item| span.has(item)) {
+            put(span.at(item), data.get(item as u32));
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn store_all(span: &Span, width: Width, data: [Words; 4]) {
+    // SAFETY: the caller's promise; what is written may start anywhere.
+    unsafe {
+        match width {
+            Width::B8 => store_one::<1>(span, data[0], |at, word| at.write(word as u8)),
+            Width::B16 => {
+                store_one::<2>(span, data[0], |at, word| at.cast::<u16>().write_unaligned((word as u16).to_le()));
+            }
+            Width::B32 => store_one::<4>(span, data[0], |at, word| at.cast::<u32>().write_unaligned(word.to_le())),
+            Width::B64 | Width::B128 => {
+                for item in (0..span.items).filter(|&item| span.has(item)) {
+                    let at = span.at(item).cast::<u32>();
+                    for (k, words) in data.iter().enumerate().take(width.registers().into()) {
+                        at.add(k).write_unaligned(words.get(item as u32).to_le());
+                    }
+                }
+            }
+        }
+    }
+}
+
+wide! {
+    /// Stores rows.
+    ///
+    /// # Safety
+    /// The span was found for the store; the data are rows of as many words as there are items, or one word for all.
+    pub(super) fn store(span: &Span, width: Width, data: [Words; 4]) = store_all(span, width, data);
+}
+
+/// Changes memory in one step for each item: gives `each` the item and where that is.
+///
+/// # Safety
+/// The span was found for it.
+#[inline(always)]
+pub(super) unsafe fn change(span: &Span, mut each: impl FnMut(usize, *mut u8)) {
+    for item in 0..span.items {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if span.has(item) {
+                each(item, span.at(item));
+            }
+        }
+    }
+}
