@@ -481,7 +481,7 @@ impl Run {
         if let (true, Ok(stats)) = (self.stats && !self.json, &result) {
             let mut text = statistics(engine, stats, time, kernel.translation());
             if matches!(engine, Engine::Jit { .. }) && kernel.is_interpreted() {
-                text += "; the interpreter ran it, for its items meet or it declares memory";
+                text += "; the interpreter ran it, for its items may wait by asking again and again";
             }
             say(&text);
         }

@@ -70,6 +70,9 @@ pub fn atomically<D: Domain, const N: usize>(
     flushes: bool,
 ) -> ArrayVec<[D::Word; 2], N> {
     let elements = old.iter().zip(operands).take(N);
+    if let ([old], [operands]) = (old, operands) {
+        return [atomically_one(domain, change, bits, *old, *operands, flushes)].into_iter().take(N).collect();
+    }
     if change != Change::Swap {
         return elements.map(|(&old, &[b, _])| element(domain, change, bits, [old, b], flushes)).collect();
     }
@@ -87,6 +90,24 @@ fn pick<D: Domain>(d: &mut D, p: D::Pred, a: [D::Word; 2], b: [D::Word; 2]) -> [
     [d.select(p, a[0], b[0]), d.select(p, a[1], b[1])]
 }
 
+/// The same of one element, which is all there is.
+#[inline(always)]
+pub fn atomically_one<D: Domain>(
+    domain: &mut D,
+    change: Change,
+    bits: u32,
+    old: [D::Word; 2],
+    [b, c]: [[D::Word; 2]; 2],
+    flushes: bool,
+) -> [D::Word; 2] {
+    if change != Change::Swap {
+        return element(domain, change, bits, [old, b], flushes);
+    }
+    let [held, wanted] = [old, b].map(|value| wide::extend(domain, bits, false, value));
+    let is_same = wide::equal(domain, held, wanted);
+    pick(domain, is_same, c, old)
+}
+
 /// A zero of the sign in the place of a subnormal f32.
 fn flush<D: Domain>(d: &mut D, a: D::Word) -> D::Word {
     let (exponent, sign, zero) = (d.word(EXPONENT), d.word(SIGN), d.word(0));
@@ -97,6 +118,7 @@ fn flush<D: Domain>(d: &mut D, a: D::Word) -> D::Word {
 }
 
 /// What an element becomes.
+#[inline(always)]
 fn element<D: Domain>(
     d: &mut D,
     change: Change,

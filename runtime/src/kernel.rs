@@ -133,7 +133,8 @@ impl Kernel {
         LaunchError::Exceeded { kernel: self.signature().name().to_owned(), exceeded }
     }
 
-    /// Whether the interpreter runs it where native code is asked for: its items meet, or have memory that the kernel declares.
+    /// Whether the interpreter runs it where native code is asked for: items may wait for others by asking again and again, or
+    /// instructions reach an item's memory by constant addresses and by computed ones.
     pub fn is_interpreted(&self) -> bool {
         self.code.is_interpreted()
     }

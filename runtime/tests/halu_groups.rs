@@ -161,3 +161,18 @@ again:
     let (item, kind) = fails(2, &wait("STRONG"));
     assert_eq!((item, kind), (0, TrapKind::Deadlock));
 }
+
+/// Native code runs what meets; where an item asks again and again the interpreter does.
+#[test]
+fn what_is_left_to_the_interpreter() {
+    let is_native = |asm: &str| !program(asm).kernel("k").unwrap().is_interpreted();
+    assert!(is_native(
+        "    BAR.SYNC 0x0 ;\n    ATOMG.ADD R3, [RZ.U32+UR0], R2 ;\n    LDG.ACQUIRE R3, [RZ.U32+UR0] ;\n"
+    ));
+    let again = |asm: &str| is_native(&format!("again:\n{asm}    @P0 BRA again ;\n"));
+    assert!(again("    ATOMS.ADD RZ, [RZ], R2 ;\n    BAR.SYNC 0x0 ;\n    LDS R2, [R1] ;\n"));
+    assert!(!again("    ATOMS.ADD R3, [RZ], R2 ;\n"));
+    assert!(!again("    LDS.STRONG R3, [RZ] ;\n"));
+    assert!(is_native("    LDL R2, [0x10] ;\n    LDL R2, [RZ+0x4] ;\n"));
+    assert!(!is_native("    LDL R2, [0x4] ;\n    LDL R2, [RZ+0x4] ;\n"));
+}

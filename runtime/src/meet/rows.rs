@@ -48,6 +48,7 @@ pub(crate) fn exchange(
     mask: u32,
     items: u32,
     here: impl Fn(usize) -> bool,
+    wants_answers: bool,
     given: &mut Given,
 ) -> Option<()> {
     let items = items as usize;
@@ -69,6 +70,18 @@ pub(crate) fn exchange(
             return None;
         }
         let (numbers, answers) = (numbers.get_mut(first..last)?, answers.get_mut(first..last)?);
+        // The usual one, in a whole subgroup.
+        if let (Exchange::Shuffle { value: Words::Each(value), .. }, Some(sources), false) =
+            (of, &sources, wants_answers)
+            && let (Some(value), Ok(numbers)) = (
+                value.get(first..).and_then(|value| value.first_chunk::<LANES>()),
+                <&mut [u32; LANES]>::try_from(&mut *numbers),
+            )
+        {
+            let from = |&(from, _): &(u32, bool)| value[from as usize % LANES];
+            numbers.iter_mut().zip(sources).for_each(|(number, source)| *number = from(source));
+            continue;
+        }
         let mut fill = |[number, answer]: [u64; 2]| {
             numbers.fill(number as u32);
             answers.fill(answer as u32);
@@ -136,4 +149,107 @@ fn reduced(reduce: Reduce, items: std::ops::Range<usize>, value: Words<'_>) -> O
 /// The lanes of which something holds.
 fn lanes(count: usize, holds: impl Fn(usize) -> bool) -> u32 {
     (0..count).fold(0, |lanes, lane| lanes | u32::from(holds(lane)) << lane)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use halfbyte_abi::meet::{Group, Meeting, Shuffle, Vote};
+
+    use super::*;
+
+    fn next(state: &mut u64) -> u32 {
+        *state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(1);
+        (*state >> 33) as u32
+    }
+
+    /// What the machine of the group gives each of so many items.
+    fn by_machine(items: u32, meeting: impl Fn(u32) -> Meeting<u32, bool>) -> Option<Vec<[u64; 2]>> {
+        let mut group = Group::new(items);
+        (0..items).for_each(|item| group.wait(item, 7, meeting(item)));
+        let mut given = vec![None; items as usize];
+        group.meet(None, &mut |item, values| given[item as usize] = Some(values)).ok()?;
+        given.into_iter().collect()
+    }
+
+    fn pick(of: Words<'_>, item: u32) -> u32 {
+        of.at(item as usize)
+    }
+
+    #[test]
+    fn rows_are_given_what_the_machine_gives_each() {
+        let state = &mut 3;
+        let mut plain = 0;
+        for round in 0..3000 {
+            let items = [1, 5, 31, 32, 33, 64, 90][round % 7];
+            let few = round % 3 == 0;
+            let [a, b, c, says] = std::array::from_fn(|_| {
+                let words = (0..items).map(|_| if few { next(state) & 3 } else { next(state) });
+                words.collect::<Vec<u32>>()
+            });
+            let says: Vec<u32> = says.iter().map(|word| (word & 1).wrapping_neg()).collect();
+            let truth = Words::Each(&says);
+            let [by, segment] = match round % 2 {
+                0 => [Words::Same(next(state) & 31), Words::Same([31, 0x1800, 0x181f, 7][next(state) as usize & 3])],
+                _ => [Words::Each(&b), Words::Each(&c)],
+            };
+            let value = Words::Each(&a);
+            let shuffles = [Shuffle::Index, Shuffle::Up, Shuffle::Down, Shuffle::Xor];
+            let mode = shuffles[next(state) as usize & 3];
+            let of = match round % 8 {
+                0..=2 => Exchange::Shuffle { mode, value, by, segment },
+                3 => {
+                    Exchange::Vote([Vote::All, Vote::Any, Vote::Uniform, Vote::Ballot][next(state) as usize & 3], truth)
+                }
+                4 => Exchange::Match { all: next(state) & 1 != 0, value: [value, Words::Same(1)] },
+                5 => Exchange::Reduce(
+                    [Reduce::Add, Reduce::Xor, Reduce::Min { signed: true }][next(state) as usize % 3],
+                    value,
+                ),
+                6 => Exchange::Elect,
+                _ => Exchange::None,
+            };
+            let mask = if next(state) & 3 == 0 { next(state) } else { u32::MAX };
+            let mut given = Given::default();
+            let answers = next(state) & 1 != 0 || matches!(of, Exchange::Elect);
+            let Some(()) = exchange(&of, mask, items, |_| true, answers, &mut given) else { continue };
+            plain += 1;
+            let of_item = |item| match of {
+                Exchange::Shuffle { mode, value, by, segment } => {
+                    let [value, by, segment] = [value, by, segment].map(|words| pick(words, item));
+                    Exchange::Shuffle { mode, value, by, segment }
+                }
+                Exchange::Vote(vote, says) => Exchange::Vote(vote, pick(says, item) != 0),
+                Exchange::Match { all, value } => Exchange::Match { all, value: value.map(|words| pick(words, item)) },
+                Exchange::Reduce(reduce, value) => Exchange::Reduce(reduce, pick(value, item)),
+                Exchange::Elect => Exchange::Elect,
+                Exchange::None | Exchange::Active => Exchange::None,
+            };
+            let expected = by_machine(items, |item| Meeting::Subgroup { mask, of: of_item(item) }).unwrap();
+            let found = given.numbers.iter().zip(&given.answers);
+            for (item, (expected, (&number, &answer))) in expected.into_iter().zip(found).enumerate() {
+                assert_eq!(u64::from(number), expected[0], "{round} {item} {of:?}");
+                assert!(!answers || u64::from(answer) == expected[1], "{round} {item} {of:?}");
+            }
+            for of in [Barrier::Count(true), Barrier::All(true), Barrier::Any(true), Barrier::Sync] {
+                let asks = |says: bool| match of {
+                    Barrier::Count(_) => Barrier::Count(says),
+                    Barrier::All(_) => Barrier::All(says),
+                    Barrier::Any(_) => Barrier::Any(says),
+                    of => of,
+                };
+                let each = |item| asks(pick(truth, item) != 0);
+                let expected =
+                    by_machine(items, |item| Meeting::Barrier { id: 0, count: None, of: each(item), aligned: true });
+                let row = match of {
+                    Barrier::Count(_) => Barrier::Count(truth),
+                    Barrier::All(_) => Barrier::All(truth),
+                    Barrier::Any(_) => Barrier::Any(truth),
+                    _ => Barrier::Sync,
+                };
+                assert_eq!(expected.unwrap(), vec![[barrier(row, items).into(), 0]; items as usize]);
+            }
+        }
+        assert!(plain > 1500, "{plain}");
+    }
 }

@@ -9,8 +9,8 @@ use halfbyte_abi::buffer_of;
 use halfbyte_isa::atomic::Change;
 use halfbyte_isa::halu::domain::{LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES, Width};
 
-use super::{anywhere, atomic};
 use super::context::{CHUNK, FaultKind, Header, Own, RowFault, Shared};
+use super::{anywhere, atomic};
 use crate::trap::{Access, Space, TrapKind};
 
 /// An instruction that accesses memory, as compiled.
@@ -366,10 +366,10 @@ unsafe fn part(
     offset: u32,
     mask: Option<Words>,
 ) -> Option<(u32, u32, *mut u8)> {
+    let mask = mask.filter(|mask| mask.step != 0)?;
     // SAFETY: the caller's promise.
-    let has = |&item: &u32| mask.is_some_and(|mask| unsafe { mask.get(item) } != 0);
-    let first = (0..header.items).find(has)?;
-    let last = (first..header.items).rev().find(has)?;
+    let (first, last) = unsafe { anywhere::ends(mask.start, header.items as usize) }?;
+    let (first, last) = (first as u32, last as u32);
     let (offset, items) = (offset.wrapping_add(site.stride.wrapping_mul(first)), last - first + 1);
     Some((first, items, site.whole_of(header, base, offset, items)?))
 }
@@ -497,6 +497,9 @@ unsafe fn copy_out_masked(items: u32, site: &Site, at: *mut u8, data: [Words; 4]
     let registers = usize::from(site.width.registers());
     // SAFETY: the caller's promise.
     unsafe {
+        if site.width == Width::B32 && stride == 4 && mask.step == 1 && data[0].step == 1 {
+            return anywhere::store_row(at.cast(), data[0].start, mask.start, items as usize);
+        }
         for k in (0..items).filter(|&k| mask.get(k) != 0) {
             let at = at.offset(stride * k as isize);
             if site.width == Width::B32 {

@@ -196,6 +196,70 @@ pub(super) unsafe fn span(
     is_aligned.then_some(Span { start, step, offset, mask, items })
 }
 
+/// Whether a mask has none of a lot of items, and whether it has all.
+///
+/// # Safety
+/// It has so many words from there on.
+#[inline(always)]
+unsafe fn none_or_all(mask: *const u32) -> [bool; 2] {
+    let (mut all, mut any) = (u32::MAX, 0);
+    for k in 0..LOT {
+        // SAFETY: the caller's promise.
+        let word = unsafe { mask.add(k).read_unaligned() };
+        (all, any) = (all & word, any | word);
+    }
+    [any == 0, all != 0]
+}
+
+#[inline(always)]
+unsafe fn ends_of(mask: *const u32, items: usize) -> Option<(usize, usize)> {
+    // SAFETY: the caller's promise; lots are within the items.
+    unsafe {
+        let has = |&item: &usize| mask.add(item).read_unaligned() != 0;
+        let lots = items / LOT;
+        let lot = |&lot: &usize| !none_or_all(mask.add(lot * LOT))[0];
+        let from = (0..lots).find(lot).unwrap_or(lots) * LOT;
+        let first = (from..items).find(has)?;
+        let last = (lots * LOT..items).rev().find(has);
+        let until = || (0..lots).rev().find(lot).map_or(0, |lot| (lot + 1) * LOT);
+        Some((first, last.or_else(|| (first..until()).rev().find(has))?))
+    }
+}
+
+wide! {
+    /// The first and the last item that a mask has.
+    ///
+    /// # Safety
+    /// It is a row of so many items.
+    pub(super) fn ends(mask: *const u32, items: usize) -> Option<(usize, usize)> = ends_of(mask, items);
+}
+
+#[inline(always)]
+unsafe fn store_row_of(at: *mut u32, data: *const u32, mask: *const u32, items: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let put = |k: usize| at.add(k).write_unaligned(data.add(k).read_unaligned().to_le());
+        let whole = items / LOT * LOT;
+        for first in (0..whole).step_by(LOT) {
+            match none_or_all(mask.add(first)) {
+                [true, _] => {}
+                [_, true] => (first..first + LOT).for_each(put),
+                _ => (first..first + LOT).filter(|&k| mask.add(k).read_unaligned() != 0).for_each(put),
+            }
+        }
+        (whole..items).filter(|&k| mask.add(k).read_unaligned() != 0).for_each(put);
+    }
+}
+
+wide! {
+    /// Stores the words that a mask has, one after another.
+    ///
+    /// # Safety
+    /// All are rows of so many items, and memory may be written.
+    pub(super) fn store_row(at: *mut u32, data: *const u32, mask: *const u32, items: usize) =
+        store_row_of(at, data, mask, items);
+}
+
 /// Loads a word of each item, of one register.
 ///
 /// # Safety

@@ -3,8 +3,7 @@
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use arrayvec::ArrayVec;
-use halfbyte_isa::atomic::{Change, atomically};
+use halfbyte_isa::atomic::{Change, atomically_one};
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::Width;
 
@@ -13,8 +12,7 @@ use halfbyte_isa::halu::domain::Width;
 pub(super) fn becomes(change: Change, width: Width, old: u64, operands: [[u32; 2]; 2], flushes: bool) -> u64 {
     let old = [old as u32, (old >> 32) as u32];
     let bits = 8 * width.bytes();
-    let new: ArrayVec<[u32; 2], 1> = atomically(&mut Concrete, change, bits, &[old], &[operands], flushes);
-    let [low, high] = new.first().copied().unwrap_or(old);
+    let [low, high] = atomically_one(&mut Concrete, change, bits, old, operands, flushes);
     u64::from(high) << 32 | u64::from(low)
 }
 

@@ -14,17 +14,20 @@ pub(super) enum Layout {
     Along,
     /// In rows of any items, with a row of what each special register holds.
     Apart,
+    /// Likewise in rows that are groups each, all items of which are in the same.
+    Groups,
 }
 
 impl Layout {
     /// Every layout.
-    pub const ALL: [Layout; 2] = [Layout::Along, Layout::Apart];
+    pub const ALL: [Layout; 3] = [Layout::Along, Layout::Apart, Layout::Groups];
 
     /// How a special register depends on the item.
     pub fn shape(self, register: SpecialReg) -> dataflow::Shape {
         match self {
             Layout::Along => dataflow::Shape::affine(stride(register)),
-            Layout::Apart => dataflow::Shape::Varying,
+            Layout::Groups if register.of == Numbered::Block => dataflow::Shape::Uniform,
+            Layout::Apart | Layout::Groups => dataflow::Shape::Varying,
         }
     }
 }
@@ -51,7 +54,7 @@ impl Cut {
     pub fn new(registers: &[SpecialReg], shape: &Shape, items: u32, group: Option<u32>) -> Cut {
         let runs = registers.iter().map(|&register| run(register, shape));
         if let Some(run) = group {
-            let layout = if runs.min().is_none_or(|along| along >= run) { Layout::Along } else { Layout::Apart };
+            let layout = if runs.min().is_none_or(|along| along >= run) { Layout::Along } else { Layout::Groups };
             return Cut { layout, run };
         }
         let run = runs.min().unwrap_or(items).max(1);

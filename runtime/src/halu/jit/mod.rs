@@ -60,10 +60,11 @@ impl Jit {
     /// The code for a launch, made now if it is not there yet.
     pub fn get(&self, kernel: &Kernel<'_>, order: &Order<'_>) -> Result<&Compiled, NativeError> {
         let Cut { layout, .. } = kernel.cut(order);
-        let [along, apart] = &*self.0;
+        let [along, apart, groups] = &*self.0;
         let made = match layout {
             Layout::Along => along,
             Layout::Apart => apart,
+            Layout::Groups => groups,
         };
         once(made, || Compiled::new(kernel, layout, &mut order.work()))
     }
@@ -87,8 +88,6 @@ pub(super) struct Compiled {
     map: Map,
     /// Where items meet.
     meetings: BTreeMap<BlockId, Place>,
-    /// Whether rows of results are made at once where that can be.
-    has_plain_meetings: bool,
     together: Code,
     translation: Translation,
     divergent: OnceLock<Result<DivergentCode, NativeError>>,
@@ -121,19 +120,7 @@ impl Compiled {
         };
         let together = compile(&source, &mut cells, &mut map, work)?;
         let translation = together.translation(begun);
-        let has_plain_meetings = true;
-        Ok(Compiled {
-            layout,
-            blocks,
-            cells,
-            flow,
-            map,
-            meetings,
-            has_plain_meetings,
-            together,
-            translation,
-            divergent: OnceLock::new(),
-        })
+        Ok(Compiled { layout, blocks, cells, flow, map, meetings, together, translation, divergent: OnceLock::new() })
     }
 
     /// What it took to make the code.

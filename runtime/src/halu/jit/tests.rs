@@ -8,7 +8,7 @@ use halfbyte_isa::halu::domain::Width;
 use super::access::{
     Kind, Site, Steps, load_affine, load_each, load_same, store_affine, store_affine_rows, store_each, store_row,
 };
-use super::context::{CHUNK, Context, Map, VALID, VectorId};
+use super::context::{CHUNK, Context, MASK, Map, VALID, VectorId};
 use super::context::{RawBuffer, Shared};
 use crate::trap::{Access, Space};
 
@@ -44,8 +44,13 @@ impl Setup {
             let bytes = &mut bytes[first..first + 16 * ITEMS as usize];
             RawBuffer { start: bytes.as_mut_ptr(), bytes: bytes.len(), writable: true }
         });
-        let shared =
-            Shared { buffers: buffers.into_iter().collect(), constants: Vec::new(), valid: map.row(VALID) as usize };
+        let shared = Shared {
+            buffers: buffers.into_iter().collect(),
+            constants: Vec::new(),
+            valid: map.row(VALID) as usize,
+            mask: map.row(MASK) as usize,
+            is_alone: true,
+        };
         let shared = Box::new(shared);
         let mut context = Context::new(map).unwrap();
         context.header().shared = &raw const *shared;
@@ -70,6 +75,9 @@ impl Setup {
             width,
             signed,
             space: Space::Global,
+            flat: false,
+            yields: false,
+            change: None,
             imm: 0,
             stride: width.bytes(),
             in_place: true,

@@ -25,6 +25,10 @@ pub(in crate::halu::jit) struct Meetings {
     at: Vec<BlockId>,
     /// Items that have neither ended nor left with a fault.
     pub left: u32,
+    /// Those that wait, as far as the rendezvous knows.
+    waiting: u32,
+    /// Those that have ended, and of which it does not know.
+    ended: Vec<u32>,
     operands: [Vec<u32>; 5],
     given: Given,
     go_on: Vec<(u32, [u64; 2])>,
@@ -51,6 +55,8 @@ impl Runner<'_> {
     pub(super) fn begin_meetings(&mut self, items: u32) {
         self.meetings.rendezvous.begin(items);
         self.meetings.left = items;
+        self.meetings.waiting = 0;
+        self.meetings.ended.clear();
     }
 
     /// All items come to a word where they meet. Where all go on; none where they do not, or not together.
@@ -168,9 +174,6 @@ impl Runner<'_> {
     /// Whether all items of a row, or all those of a mask, go on at once, being the only ones who meet: what they are given is left in
     /// [`Meetings::given`].
     fn is_plain(&mut self, place: &Place, view: View, mask: Option<&[u32]>) -> bool {
-        if !self.compiled.has_plain_meetings {
-            return false;
-        }
         let meeting = self.read_meeting(place, view);
         let items = self.context.header().items;
         let Meetings { operands, given, .. } = &mut self.meetings;
@@ -187,11 +190,13 @@ impl Runner<'_> {
                 if id >= halfbyte_abi::meet::BARRIERS || !is_all || of == Barrier::Arrive {
                     return false;
                 }
-                if !(0..items as usize).all(is_in) {
+                if mask.is_some() && !(0..items as usize).all(is_in) {
                     return false;
                 }
-                given.numbers.clear();
-                given.numbers.resize(items as usize, rows::barrier(of, items));
+                if place.takes.is_some() {
+                    given.numbers.clear();
+                    given.numbers.resize(items as usize, rows::barrier(of, items));
+                }
                 true
             }
             Meeting::Subgroup { mask: Words::Same(lanes), of } => {
@@ -209,7 +214,8 @@ impl Runner<'_> {
                 if mask.is_some() && !starts.clone().all(is_whole) {
                     return false;
                 }
-                rows::exchange(&of, lanes, items, is_in, given).is_some()
+                let answers = matches!(place.takes, Some(Takes::Answer(_)));
+                rows::exchange(&of, lanes, items, is_in, answers, given).is_some()
             }
             _ => false,
         }
@@ -221,6 +227,9 @@ impl Runner<'_> {
         let row = self.context.row(self.compiled.map.cell(takes.cell()));
         let Given { numbers, answers } = &self.meetings.given;
         let truth = |&word: &u32| u32::from(word != 0).wrapping_neg();
+        if let (Takes::Number(_), None) = (takes, mask) {
+            return row.iter_mut().zip(numbers).for_each(|(place, &word)| *place = word);
+        }
         let mut words = std::mem::take(&mut self.spare);
         words.clear();
         match takes {
@@ -280,11 +289,10 @@ impl Runner<'_> {
         if self.kernel.groups.is_none() {
             return;
         }
-        self.meetings.left -= group.items;
-        for item in (0..).zip(&group.mask).filter(|(_, mask)| **mask != 0).map(|(item, _)| item) {
-            let turn = self.turn(item);
-            self.meetings.rendezvous.stop(item, turn, None);
-        }
+        let Meetings { left, ended, .. } = &mut self.meetings;
+        *left -= group.items;
+        ended.resize(group.mask.len(), 0);
+        ended.iter_mut().zip(&group.mask).for_each(|(ended, mask)| *ended |= mask);
     }
 
     /// Items that are apart come to a word where they meet; those that go on at once are returned.
@@ -314,6 +322,7 @@ impl Runner<'_> {
             };
             let meeting = map(&meeting, word, |read| word(read) != 0);
             let turn = self.turn(item);
+            self.meetings.waiting += 1;
             self.meetings.rendezvous.stop(item, turn, Some((at, meeting)));
             if let Some(at) = self.meetings.at.get_mut(item as usize) {
                 *at = group.block;
@@ -324,12 +333,22 @@ impl Runner<'_> {
 
     /// No item runs: those who have come together first go on, and are added to who is where. Whether there are such.
     pub(super) fn go_on(&mut self, mut add: impl FnMut(&mut Self, BlockId, u32)) -> bool {
+        // Who has ended matters to those who wait alone.
+        if self.meetings.waiting == 0 {
+            return false;
+        }
+        let ended = std::mem::take(&mut self.meetings.ended);
+        for item in (0..).zip(&ended).filter(|(_, ended)| **ended != 0).map(|(item, _)| item) {
+            let turn = self.turn(item);
+            self.meetings.rendezvous.stop(item, turn, None);
+        }
         let before = self.context.header().fault.as_ref().map_or(u32::MAX, |fault| fault.round);
         let mut go_on = std::mem::take(&mut self.meetings.go_on);
         go_on.clear();
         let found = self.meetings.rendezvous.next(before, &mut go_on);
         let is_any = match found {
             Ok(Some(turn)) => {
+                self.meetings.waiting -= go_on.len() as u32;
                 for &(item, given) in &go_on {
                     let at = self.meetings.at.get(item as usize).copied().unwrap_or(BlockId(0));
                     self.set_turn(item, turn + 1);

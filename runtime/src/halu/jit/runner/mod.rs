@@ -4,7 +4,7 @@ pub(crate) mod divergence;
 pub(crate) mod meet;
 
 use halfbyte_abi::Shape;
-use halfbyte_isa::halu::domain::SpecialReg;
+use halfbyte_isa::halu::domain::{Numbered, SpecialReg};
 
 use super::Compiled;
 use super::access::leave;
@@ -48,7 +48,9 @@ pub(super) struct Runner<'a> {
     shape: Shape,
     is_one_run: bool,
     /// The special registers that the code reads, by their cells.
-    specials: Vec<(Cell, Special)>,
+    specials: Vec<(Cell, SpecialReg, Special)>,
+    /// The first item for which special registers are in their rows, and how many there are.
+    placed: Option<(u32, u32)>,
     /// The items that the context's row of those that there are has, if it is as it was made.
     valid: Option<u32>,
     pub groups: Groups,
@@ -76,7 +78,7 @@ impl<'a> Runner<'a> {
         header.shared = shared;
         header.constants = shared.constants.as_ptr();
         let special = |&register: &SpecialReg| {
-            Some((compiled.cells.find(Name::Special(register))?, Special::new(register, &order.shape)))
+            Some((compiled.cells.find(Name::Special(register))?, register, Special::new(register, &order.shape)))
         };
         Ok(Runner {
             shape: order.shape,
@@ -95,6 +97,7 @@ impl<'a> Runner<'a> {
             alone: Vec::new(),
             counted_alone: false,
             valid: None,
+            placed: None,
             groups: Groups::default(),
             meetings: Meetings::default(),
             spare: Vec::new(),
@@ -194,14 +197,26 @@ impl<'a> Runner<'a> {
 
     /// Says in special registers where the items are.
     fn place(&mut self, first: u32, count: u32) {
-        for (cell, special) in &self.specials {
+        let placed = self.placed.replace((first, count)).filter(|(_, before)| *before == count);
+        for (cell, register, special) in &self.specials {
             match self.compiled.layout {
+                Layout::Groups if register.of == Numbered::Block => {
+                    *self.context.slot(*cell) = special.at(&self.shape.place(first));
+                }
+                // From a group to another all items' grow by the same.
+                Layout::Groups if let Some((before, _)) = placed => {
+                    let by = special.at(&self.shape.place(first)).wrapping_sub(special.at(&self.shape.place(before)));
+                    if by != 0 {
+                        let row = self.context.row(self.compiled.map.cell(*cell)).iter_mut().take(count as usize);
+                        row.for_each(|word| *word = word.wrapping_add(by));
+                    }
+                }
                 Layout::Along if self.is_one_run => {
                     let Special { local: [stride, ..], .. } = special;
                     *self.context.slot(*cell) = stride.wrapping_mul(first);
                 }
                 Layout::Along => *self.context.slot(*cell) = special.at(&self.shape.place(first)),
-                Layout::Apart => {
+                Layout::Apart | Layout::Groups => {
                     // What loops compute up to a whole chunk of items that there are none of is anything.
                     if let Some(row) = self.context.row(self.compiled.map.cell(*cell)).get_mut(..count as usize) {
                         fill(row, special, &self.shape, first);
