@@ -176,3 +176,19 @@ fn what_is_left_to_the_interpreter() {
     assert!(is_native("    LDL R2, [0x10] ;\n    LDL R2, [RZ+0x4] ;\n"));
     assert!(!is_native("    LDL R2, [0x4] ;\n    LDL R2, [RZ+0x4] ;\n"));
 }
+
+/// A guard that is the same for all holds for none of the accesses that go anywhere.
+#[test]
+fn nobody_accesses_what_a_guard_keeps_from_all() {
+    let asm = "
+    MOV R2, 0x7 ;
+    ISETP.EQ.U32.AND P0, PT, R2, 0x8, PT ;
+    LDG R3, [R1.U32+UR0] ;
+    BAR.SYNC 0x0 ;
+    @P0 STG [R3.U32+UR0], R2 ;
+    @P0 ATOMG.ADD RZ, [R3.U32+UR0], R2 ;
+    @P0 STS [R3], R2 ;
+    @!P0 ATOMG.ADD RZ, [R3.U32+UR0+0x4], R2 ;
+";
+    assert_eq!(made(asm, [0, 8, 4, 0]), [0, 22, 11, 7]);
+}

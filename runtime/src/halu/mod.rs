@@ -129,7 +129,7 @@ impl Code {
         Code {
             is_of_groups,
             has_shared,
-            is_native: !may_wait(&words) && !(any(reaches_scratch) && has_two_names(&words, info.scratch_bytes)),
+            is_native: !(may_wait(&words) || any(reaches_scratch) && has_two_names(&words, info.scratch_bytes)),
             gprs: words.iter().map(Word::gprs).max().unwrap_or(0),
             words,
             specials,

@@ -67,7 +67,7 @@ impl Span {
             let (mut apart, mut differ) = (0, 0);
             for k in 0..LOT {
                 let by = offsets.add(k).read_unaligned().wrapping_sub(start);
-                apart |= by ^ bytes * k as u32;
+                apart |= by ^ (bytes * k as u32);
                 differ |= by;
             }
             match (apart, differ) {
@@ -142,7 +142,7 @@ wide! {
     fn wide_reach(offset: *const u32, mask: Option<*const u32>, items: usize) -> [u32; 3] = reach(offset, mask, items);
 }
 
-/// Where a row of accesses goes, if all are in one memory and may be made.
+/// Where a row of accesses goes, if there are any, all are in one memory and may be made.
 ///
 /// # Safety
 /// The header is that of a context that fits the site; the words are rows of it, or one for all.
@@ -154,6 +154,10 @@ pub(super) unsafe fn span(
     mask: Option<Words>,
 ) -> Option<Span> {
     let items = header.items as usize;
+    // SAFETY: the caller's promise.
+    if mask.is_some_and(|mask| mask.step == 0 && unsafe { mask.get(0) } == 0) {
+        return None;
+    }
     let mask = mask.filter(|mask| mask.step != 0);
     if site.flat || items == 0 || base.iter().any(|word| word.step != 0) {
         return None;
