@@ -41,6 +41,7 @@ mod ptx_back;
 mod ptx_bf16;
 mod ptx_calls;
 mod ptx_compilers;
+mod ptx_copies;
 mod ptx_data;
 mod ptx_each;
 mod ptx_import;

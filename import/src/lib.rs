@@ -37,6 +37,7 @@
 //! that functions are put in the place of their calls (`inline`); what has no counterpart in the IR runs as it stands (`stands`).
 
 mod address;
+mod copies;
 mod domain;
 mod emit;
 mod fixed;
@@ -142,10 +143,10 @@ pub fn free_sums(entry: &Entry) -> usize {
     fuse::count(&ssa::Function::new(entry))
 }
 
-/// The kernels of a text without their calls.
+/// The kernels of a text without their calls and the copies that go on beside them.
 fn inlined(read: &Text) -> impl Iterator<Item = Inlined<'_>> {
     let entries = read.module.entries.iter().zip(&read.locs);
-    entries.map(|(entry, locs)| inline(entry, locs, &read.function_locs))
+    entries.map(|(entry, locs)| copies::expand(inline(entry, locs, &read.function_locs)))
 }
 
 /// What a text in PTX is imported to, kernel by kernel.

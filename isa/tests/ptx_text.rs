@@ -224,7 +224,7 @@ fn declarations(row: &Row, example: &str) -> String {
                 text = text.split('|').next().unwrap();
                 of(ty)
             }
-            Shape::Memory | Shape::Passed | Shape::Call => Type::B64,
+            Shape::Memory | Shape::MemoryIn(_) | Shape::Passed | Shape::Call => Type::B64,
             _ => Type::B32,
         };
         for name in text.split(['{', '|', ',', ' ', '[', ']', '+', '!', '-']).filter(|name| name.starts_with('%')) {

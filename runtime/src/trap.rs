@@ -224,6 +224,8 @@ pub struct Other {
     pub loc: Option<Loc>,
     /// Whether it writes.
     pub is_written: bool,
+    /// Whether it is of a copy that the item has not waited for.
+    pub is_under_way: bool,
 }
 
 /// A place relative to a buffer.
@@ -271,9 +273,13 @@ impl fmt::Display for TrapKind {
             TrapKind::ReadOnly { address, bytes, buffer } => {
                 write!(f, "store of {bytes} bytes at global address {address:#x} into `in` buffer `{buffer}`")
             }
-            TrapKind::Race { access, space, address, other: Other { item, loc, is_written, .. } } => {
+            TrapKind::Race { access, space, address, other: Other { item, loc, is_written, is_under_way, .. } } => {
                 let verb = if *is_written { "written" } else { "read" };
-                write!(f, "race: {access} of the byte at {space} address {address:#x}, which is {verb} by {item} too")?;
+                let by = match is_under_way {
+                    true => format!("by a copy that {item} has not waited for"),
+                    false => format!("by {item} too"),
+                };
+                write!(f, "race: {access} of the byte at {space} address {address:#x}, which is {verb} {by}")?;
                 loc.filter(|loc| loc.is_known()).map_or(Ok(()), |loc| write!(f, ", at line {}", loc.line))
             }
             TrapKind::Uninitialised { address, bytes } => {

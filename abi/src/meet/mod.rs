@@ -4,6 +4,7 @@
 //! go on those who have come together. [`Races`] knows for each access to memory which others come before it, and so finds two that
 //! nothing orders.
 
+mod copies;
 mod exchange;
 mod group;
 mod idle;
@@ -13,6 +14,7 @@ mod schedule;
 mod shadow;
 mod strength;
 
+pub use copies::AsyncCopy;
 pub use exchange::{elected, matched};
 pub use group::{Dead, Group, Meets, Misfit};
 pub use idle::Idle;

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use super::copies::{AsyncCopy, Copies};
 use super::order::{Clock, Known, Release};
 use super::shadow::{Lists, Note, Shadow, keep};
 use super::{BARRIERS, MemOrder, Scope};
@@ -55,6 +56,8 @@ pub struct Race {
     pub first: Side,
     /// The other.
     pub second: Side,
+    /// Whether the first is of a copy that its item has not waited for.
+    pub is_under_way: bool,
 }
 
 /// Looks for races in a launch, whose groups run one after another.
@@ -68,6 +71,7 @@ pub struct Races {
     arrived: [Option<Known>; BARRIERS as usize],
     shared: Shadow,
     buffers: Vec<Shadow>,
+    copies: Copies,
     found: Option<Race>,
 }
 
@@ -81,6 +85,7 @@ impl Races {
             arrived: Default::default(),
             shared: Shadow::default(),
             buffers: Vec::new(),
+            copies: Copies::default(),
             found: None,
         };
         races.begin(0);
@@ -95,6 +100,7 @@ impl Races {
         self.clocks.resize(self.size as usize, Clock::start(&known));
         self.arrived = Default::default();
         self.shared = Shadow::default();
+        self.copies = Copies::default();
     }
 
     /// The race that was found first.
@@ -113,6 +119,43 @@ impl Races {
 
     /// Takes note of an access that is made.
     pub fn access(&mut self, place: Place, offset: u64, bytes: usize, touch: Touch) {
+        if let (None, Some((copy, offset, writes))) =
+            (&self.found, self.copies.against(place, offset, bytes, touch.writes))
+        {
+            let first = Side { item: copy.item, inst: copy.inst, writes };
+            let second = Side { item: touch.item, inst: touch.inst, writes: touch.writes };
+            self.found = Some(Race { place, offset, first, second, is_under_way: true });
+        }
+        self.order(place, offset, bytes, touch);
+    }
+
+    /// An item begins a copy.
+    pub fn copy(&mut self, copy: AsyncCopy) {
+        let (read, written) = accesses(copy);
+        for ((place, offset, bytes), touch) in [read, written] {
+            self.access(place, offset, bytes, touch);
+        }
+        self.copies.begin(self.local(copy.item), copy);
+    }
+
+    /// The copies that an item has begun since the last time are a group.
+    pub fn commit_copies(&mut self, item: u32) {
+        self.copies.close(self.local(item));
+    }
+
+    /// An item has waited for its copies: for all, or for all but those of so many of its newest groups and what is in none yet. What
+    /// comes after the wait comes after the copies.
+    pub fn await_copies(&mut self, item: u32, but: Option<u32>) {
+        for copy in self.copies.wait(self.local(item), item, but) {
+            let (read, written) = accesses(copy);
+            for ((place, offset, bytes), touch) in [read, written] {
+                self.order(place, offset, bytes, touch);
+            }
+        }
+    }
+
+    /// Looks for an earlier access that races with one, and keeps it.
+    fn order(&mut self, place: Place, offset: u64, bytes: usize, touch: Touch) {
         let local = self.local(touch.item);
         let (size, group) = (self.size, self.group);
         let shadow = match place {
@@ -143,7 +186,8 @@ impl Races {
             if let (None, Some((first, writes))) = (&self.found, against(shadow, at, note, touch, size, &is_before)) {
                 let side = |note: Note, writes| Side { item: note.item(), inst: note.place(), writes };
                 let (first, second) = (side(first, writes), side(note, touch.writes));
-                self.found = Some(Race { place, offset: at as u64, first, second });
+                let is_under_way = false;
+                self.found = Some(Race { place, offset: at as u64, first, second, is_under_way });
             }
             insert(shadow, at, note, touch.writes, &is_before);
         }
@@ -230,6 +274,16 @@ impl Races {
             }
         }
     }
+}
+
+/// Bytes of a memory, and what is done to them.
+type Access = ((Place, u64, usize), Touch);
+
+/// What a copy reads, and what it writes.
+fn accesses(copy: AsyncCopy) -> (Access, Access) {
+    let AsyncCopy { item, inst, from, to } = copy;
+    let touch = |writes| Touch { item, inst, writes, reads: !writes, strong: None };
+    ((from, touch(false)), (to, touch(true)))
 }
 
 /// Adds what is released to what has been.

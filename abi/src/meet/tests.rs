@@ -218,7 +218,8 @@ fn groups_are_ordered_by_what_is_meant_for_both() {
     run.0.begin(1);
     run.read(4, X);
     let side = |item, writes| Side { item, inst: item * 10, writes };
-    let expected = Race { place: Place::Buffer(0), offset: X, first: side(3, true), second: side(4, false) };
+    let (first, second) = (side(3, true), side(4, false));
+    let expected = Race { place: Place::Buffer(0), offset: X, first, second, is_under_way: false };
     assert_eq!(run.0.found(), Some(&expected));
     // Shared memory is another one.
     let mut run = Run::of(Place::Shared);

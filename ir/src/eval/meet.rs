@@ -158,7 +158,7 @@ impl<O: Observer> Machine<'_, O> {
         self.frame = start;
         ran?;
         match self.memory.own.races.as_ref().and_then(|races| races.found()) {
-            Some(&meet::Race { place, offset, first, second }) => {
+            Some(&meet::Race { place, offset, first, second, .. }) => {
                 let side = |side: Side| {
                     let inst = Inst::from_u32(side.inst);
                     Access { item: side.item, inst, span: self.span(inst), write: side.writes }

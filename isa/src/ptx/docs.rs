@@ -108,7 +108,7 @@ fn operand(o: &OperandRow) -> String {
         Shape::Elements(_) => name.to_owned(),
         Shape::Results => format!("({name}, ...)"),
         Shape::Arguments => format!("({name}, ...)"),
-        Shape::Memory | Shape::Passed => format!("[{name}{{+offset}}]"),
+        Shape::Memory | Shape::MemoryIn(_) | Shape::Passed => format!("[{name}{{+offset}}]"),
         Shape::Variable => format!("{name}{{+offset}}"),
         _ => name.to_owned(),
     }

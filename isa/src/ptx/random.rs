@@ -137,7 +137,7 @@ impl<'a> Draw<'a> {
                 };
                 self.vector(role, Ty::Is(part), count as u8)?
             }
-            Shape::Memory | Shape::Passed => {
+            Shape::Memory | Shape::MemoryIn(_) | Shape::Passed => {
                 let named = self.one_in(4) || self.words.contains(&Token::Param);
                 let base = self.base(role, shape).filter(|_| named);
                 match base {
@@ -165,6 +165,9 @@ impl<'a> Draw<'a> {
             Shape::Amount if self.one_in(2) => Operand::Register(self.register(word)?),
             Shape::Byte | Shape::Amount => Operand::Number((self.next)() & 0xFF),
             Shape::Event => Operand::Number((self.next)() & 0xF),
+            Shape::CopySize if self.words.contains(&Token::CacheGlobal) => Operand::Number(16),
+            Shape::CopySize => Operand::Number(4 << self.below(3)),
+            Shape::Count => Operand::Number(self.number(Type::U32)),
             Shape::Alignment => Operand::Number(1 << self.below(8)),
             Shape::Label => {
                 let count = self.entry.body.labels.len();

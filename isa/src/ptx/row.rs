@@ -207,6 +207,8 @@ pub enum Shape {
     /// `[register+number]`, the register of 64 bits; or `[variable+number]` of a variable in the space that is named, `.global` where none
     /// is; with `.param` that of a parameter, or of what a call passes.
     Memory,
+    /// The same in this space, whatever space the words name.
+    MemoryIn(Space),
     /// `[variable+number]` of what a call passes.
     Passed,
     /// `variable+number`, of a variable or a parameter in the space that is named, if one is; where none is, or a function.
@@ -217,6 +219,10 @@ pub enum Shape {
     Byte,
     /// A number of 4 bits.
     Event,
+    /// The bytes that one copy takes: 4, 8 or 16; past the first level of the caches (`.cg`) 16.
+    CopySize,
+    /// A number of 32 bits, without a sign.
+    Count,
     /// A power of two up to 128.
     Alignment,
     /// A register of 32 bits, or a number of 8.
@@ -483,8 +489,8 @@ impl Shape {
                 let is_any = regs.iter().any(|reg| reg.is_some());
                 is_any && part.is_some_and(|part| regs.iter().all(|reg| element(reg, Ty::Is(part))))
             }
-            (Shape::Memory, Operand::Memory(address)) => {
-                let space = named_space(words).unwrap_or(Space::Global);
+            (Shape::Memory | Shape::MemoryIn(_), Operand::Memory(address)) => {
+                let space = self.space(words).unwrap_or(Space::Global);
                 match address.base {
                     Base::Register(reg) => {
                         is(reg, Ty::Is(Type::U64)) || space == Space::Shared && is(reg, Ty::Is(Type::U32))
@@ -529,6 +535,8 @@ impl Shape {
             (Shape::Results | Shape::Arguments, &Operand::Frame { var, offset: 0 }) => var.space == Space::Param,
             (Shape::Byte | Shape::Amount, &Operand::Number(bits)) => bits < 256,
             (Shape::Event, &Operand::Number(bits)) => bits < 16,
+            (Shape::CopySize, &Operand::Number(bits)) => copy_sizes(words).contains(&bits),
+            (Shape::Count, &Operand::Number(bits)) => bits <= u32::MAX.into(),
             (Shape::Alignment, &Operand::Number(bits)) => bits.is_power_of_two() && bits <= 128,
             (Shape::Amount, &Operand::Register(reg)) => word(reg),
             _ => false,
@@ -537,6 +545,14 @@ impl Shape {
 }
 
 impl Shape {
+    /// The space of an address that stands there, where the words or the place name one.
+    pub fn space(self, words: &[Token]) -> Option<Space> {
+        match self {
+            Shape::MemoryIn(space) => Some(space),
+            _ => named_space(words),
+        }
+    }
+
     /// What may stand there, in an instruction of these words.
     pub fn describe(self, role: Role, words: &[Token]) -> String {
         let of = |ty: Ty| match ty.resolve(words) {
@@ -565,8 +581,9 @@ impl Shape {
                 count => format!("{count} registers in braces, {}", of(ty)),
             },
             Shape::Parts(ty) => format!("2 or 4 registers in braces that make {} bits", ty.resolve(words).0.bits()),
-            Shape::Memory => {
-                let what = match named_space(words).unwrap_or(Space::Global) {
+            Shape::Memory | Shape::MemoryIn(_) => {
+                let space = self.space(words).unwrap_or(Space::Global);
+                let what = match space {
                     Space::Param => "`[parameter+number]`".to_owned(),
                     space => format!("`[variable+number]` of a `.{}` variable", space.name()),
                 };
@@ -581,6 +598,11 @@ impl Shape {
             Shape::Special => "a special register".to_owned(),
             Shape::Byte => "a number of 8 bits".to_owned(),
             Shape::Event => "a number of 4 bits".to_owned(),
+            Shape::CopySize => match copy_sizes(words) {
+                [only] => format!("the number {only}"),
+                _ => "the number 4, 8 or 16".to_owned(),
+            },
+            Shape::Count => "a number of 32 bits".to_owned(),
             Shape::Alignment => "a power of two up to 128".to_owned(),
             Shape::Amount => "a register of type .u32 or a number of 8 bits".to_owned(),
             Shape::Label => "a label".to_owned(),
@@ -590,6 +612,11 @@ impl Shape {
             Shape::Arguments => "a register, a number or a `.param` variable for each parameter".to_owned(),
         }
     }
+}
+
+/// How many bytes one copy of these words may take.
+fn copy_sizes(words: &[Token]) -> &'static [u64] {
+    if words.contains(&Token::CacheGlobal) { &[16] } else { &[4, 8, 16] }
 }
 
 /// The selector `.b1024`, which assemblers take for a type of that name.

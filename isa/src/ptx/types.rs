@@ -187,6 +187,7 @@ tokens! {
     GlobalLevel "gl" Proxy "proxy" Alias "alias" Async "async" SequentiallyConsistent "sc" AcquireRelease "acq_rel"
     Sync "sync" Arrive "arrive" Red "red" Aligned "aligned" Warp "warp" Popc "popc"
     Up "up" Down "down" Bfly "bfly" All "all" Any "any" Ballot "ballot" Min "min" Max "max" Inc "inc" Dec "dec" Exch "exch" Cas "cas" Noftz "noftz"
+    CommitGroup "commit_group" WaitGroup "wait_group" WaitAll "wait_all"
 }
 
 impl fmt::Display for Token {

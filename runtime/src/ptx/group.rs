@@ -107,7 +107,7 @@ pub(super) fn run_group(
 
 /// What a race is to the second of its items.
 pub(super) fn race_of(race: &Race, shape: &Shape) -> (u32, Halt) {
-    let Race { place, offset, first, second } = *race;
+    let Race { place, offset, first, second, is_under_way } = *race;
     let (space, address) = match place {
         halfbyte_abi::meet::Place::Shared => (Space::Shared, offset),
         halfbyte_abi::meet::Place::Buffer(number) => {
@@ -115,8 +115,13 @@ pub(super) fn race_of(race: &Race, shape: &Shape) -> (u32, Halt) {
         }
     };
     let access = if second.writes { Access::Store } else { Access::Load };
-    let other =
-        Other { item: shape.name(first.item), address: first.inst as usize, loc: None, is_written: first.writes };
+    let other = Other {
+        item: shape.name(first.item),
+        address: first.inst as usize,
+        loc: None,
+        is_written: first.writes,
+        is_under_way,
+    };
     let kind = TrapKind::Race { access, space, address, other };
     (second.item, Halt::Fault(Fault { address: second.inst as usize, kind }))
 }

@@ -571,6 +571,19 @@ fn step(
                 }
             }
         }
+        Some(Access::Copy { from, to, bytes, taken }) => {
+            memory.copy(in_frame(from, frame), in_frame(to, frame), bytes as usize, taken as usize, address)?;
+        }
+        Some(Access::CommitCopies) => {
+            if let Some(races) = &mut memory.races {
+                races.commit_copies(memory.item);
+            }
+        }
+        Some(Access::AwaitCopies { but }) => {
+            if let Some(races) = &mut memory.races {
+                races.await_copies(memory.item, but);
+            }
+        }
         Some(Access::Allocate { into, bytes, align }) => {
             let address = memory.stack.take(whole(bytes), align)?;
             frame.registers.set(into, address, types);

@@ -1,6 +1,7 @@
 //! The memories that a work item reaches, and the checks on every access.
 
-use halfbyte_abi::meet::{MemOrder, Place, Races, Scope, Touch};
+use arrayvec::ArrayVec;
+use halfbyte_abi::meet::{self, MemOrder, Place, Races, Scope, Touch};
 use halfbyte_abi::{Alias, buffer_of};
 use halfbyte_isa::ptx::meaning::{CONST_SPACE, LOCAL_WINDOW, Location, PARAM_WINDOW, SHARED_WINDOW, WINDOW_BYTES};
 use halfbyte_isa::ptx::types::Space as VariableSpace;
@@ -177,6 +178,60 @@ impl Memory<'_> {
             At::Local(address) => Err(outside(Access::Store, Space::Local, address, count)),
             At::Parameter(_, address) | At::Param(address) => Err(outside(Access::Store, PARAM, address, count)),
         }
+    }
+
+    /// Copies bytes from global to shared memory, of which so many are taken; those behind become zeros. `inst` is the instruction that
+    /// begins the copy.
+    pub fn copy(
+        &mut self,
+        from: Location<u32>,
+        to: Location<u32>,
+        bytes: usize,
+        taken: usize,
+        inst: usize,
+    ) -> Result<(), TrapKind> {
+        // The copy is looked at as one that goes on until it is waited for, its parts are not.
+        let races = self.races.take();
+        let copied = self.copy_bytes(from, to, bytes, taken);
+        self.races = races;
+        copied?;
+        let item = self.item;
+        let places = (self.at(Access::Load, from, 1)?, self.at(Access::Store, to, 1)?);
+        if let (Some(races), (At::Global(from), At::Shared(to))) = (&mut self.races, places) {
+            let read = buffer_of(from).map(|(buffer, offset)| (Place::Buffer(buffer as u32), offset, taken));
+            let from = read.filter(|_| taken != 0).unwrap_or((Place::Shared, 0, 0));
+            races.copy(meet::AsyncCopy { item, inst: inst as u32, from, to: (Place::Shared, to, bytes) });
+        }
+        Ok(())
+    }
+
+    fn copy_bytes(
+        &mut self,
+        from: Location<u32>,
+        to: Location<u32>,
+        bytes: usize,
+        taken: usize,
+    ) -> Result<(), TrapKind> {
+        let mut copied: ArrayVec<u8, 16> = std::iter::repeat_n(0, bytes.min(16)).collect();
+        if taken >= bytes {
+            copied.copy_from_slice(self.load(from, bytes, By::default())?);
+        }
+        self.put(to, &copied)?;
+        if taken < bytes {
+            for number in 0..taken as i32 {
+                let byte = *self.load(from.plus(number), 1, By::default())?.first().unwrap_or(&0);
+                self.put(to.plus(number), &[byte])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, to: Location<u32>, bytes: &[u8]) -> Result<(), TrapKind> {
+        let there = self.store(to, bytes.len(), By::default())?;
+        let is_changed = there != bytes;
+        there.copy_from_slice(bytes);
+        self.is_changed |= is_changed;
+        Ok(())
     }
 
     /// Whether shared memory has these bytes.

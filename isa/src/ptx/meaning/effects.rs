@@ -112,6 +112,25 @@ pub enum Access<W: Copy> {
         /// The registers that take what was there, one an element; none where it is not wanted.
         into: Vector,
     },
+    /// Bytes of one memory become those of another, or zeros: where fewer are taken, each is read and written by itself over zeros.
+    /// Nobody may touch either place before the copy is waited for; it is done at once.
+    Copy {
+        /// Where they are.
+        from: Location<W>,
+        /// Where they go.
+        to: Location<W>,
+        /// How many there are: 4, 8 or 16, of which both places are a multiple.
+        bytes: u32,
+        /// How many of them are taken, at most all; those behind become zeros.
+        taken: W,
+    },
+    /// The copies that the item has begun since the last time are a group.
+    CommitCopies,
+    /// Only so many of the item's newest groups of copies need not be done, and what is in none yet.
+    AwaitCopies {
+        /// How many; `None` where all that it has begun must be done.
+        but: Option<u32>,
+    },
     /// A register becomes the address of so many more bytes of the stack.
     Allocate {
         /// The register.
@@ -192,6 +211,23 @@ pub enum Location<W: Copy> {
         /// In bytes from its start.
         offset: i32,
     },
+}
+
+impl<W: Copy> Location<W> {
+    /// The place so many bytes behind.
+    #[must_use]
+    pub fn plus(mut self, bytes: i32) -> Location<W> {
+        let (Location::Flat { offset, .. }
+        | Location::Global { offset, .. }
+        | Location::Constant { offset, .. }
+        | Location::Local { offset, .. }
+        | Location::Param { offset, .. }
+        | Location::Shared { offset, .. }
+        | Location::Frame { offset, .. }
+        | Location::Parameter { offset, .. }) = &mut self;
+        *offset = offset.wrapping_add(bytes);
+        self
+    }
 }
 
 /// What a call calls.

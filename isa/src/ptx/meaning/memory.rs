@@ -33,6 +33,11 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 
     pub(super) fn place(&mut self, i: usize) -> Option<Location<D::Word>> {
+        self.place_in(i, self.space())
+    }
+
+    /// The place that an operand names in a space, or without one.
+    pub(super) fn place_in(&mut self, i: usize, space: Option<Space>) -> Option<Location<D::Word>> {
         let Some(&Operand::Memory(address)) = self.operand(i) else { return None };
         let offset = address.offset;
         let base = match address.base {
@@ -44,7 +49,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
                 self.in_space(var.space, base)
             }
         };
-        Some(match self.space() {
+        Some(match space {
             Some(Space::Global) => Location::Global { base, offset },
             Some(Space::Const) => Location::Constant { base, offset },
             Some(Space::Local) => Location::Local { base, offset },

@@ -9,6 +9,7 @@ mod carry;
 mod compare;
 mod control;
 mod convert;
+mod copy;
 mod double;
 mod effects;
 mod float;
@@ -21,6 +22,7 @@ mod mini;
 use super::opcodes::opcodes;
 use arrayvec::ArrayVec;
 
+use copy::Taken;
 use float::Arith;
 
 pub use atomic::atomically;

@@ -6,6 +6,7 @@ pub mod bits;
 pub mod compare;
 pub mod control;
 pub mod convert;
+pub mod copy;
 pub mod double;
 pub mod float;
 pub mod half;
@@ -16,7 +17,7 @@ pub mod memory;
 pub mod video;
 
 use super::row::{Accuracy, Carry, Choice, Class, Lanes, OperandRow, Row, Shape, Slot, Ty};
-use super::types::{Since, Suffix, Token, Type};
+use super::types::{Since, Space, Suffix, Token, Type};
 
 /// What every row starts from.
 const PTX: Row = Row {

@@ -542,9 +542,10 @@ impl<'a> Parts<'a> {
             (Raw::Number(literal), Shape::Value(ty) | Shape::Elements(ty)) => {
                 Operand::Number(literal.bits(ty.resolve(&self.words).0)?)
             }
-            (Raw::Number(literal), Shape::Byte | Shape::Amount | Shape::Event | Shape::Alignment) => {
+            (Raw::Number(literal), Shape::Byte | Shape::Amount | Shape::Event | Shape::Alignment | Shape::CopySize) => {
                 Operand::Number(literal.bits(Type::U8)?)
             }
+            (Raw::Number(literal), Shape::Count) => Operand::Number(literal.bits(Type::U32)?),
             (&Raw::Name(name), Shape::Label) if name != "_" => Operand::Label(names.label(name, at)),
             (&Raw::Name(name), Shape::Table) if name != "_" => Operand::Table(names.table(name, at)),
             (&Raw::Address(name, operand), Shape::Label) if !has_offset(&operand) => {

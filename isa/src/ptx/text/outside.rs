@@ -10,7 +10,7 @@ pub(super) fn instruction(mnemonic: &str) -> Option<ErrorKind> {
         "tex" | "tld4" | "txq" | "istypep" => "a texture",
         "suld" | "sust" | "sured" | "suq" => "a surface",
         "mma" | "wmma" | "wgmma" | "tcgen05" | "ldmatrix" | "stmatrix" | "movmatrix" => "a matrix operation",
-        "cp" | "discard" | "applypriority" => "an operation of the caches",
+        "discard" | "applypriority" => "an operation of the caches",
         "mapa" | "getctarank" => "an address in another space",
         "setmaxnreg" | "clusterlaunchcontrol" | "tensormap" => "an operation of the machine",
         "vadd" | "vsub" | "vabsdiff" | "vmin" | "vmax" | "vshl" | "vshr" | "vmad" | "vset" | "vset2" | "vset4" => {
@@ -26,6 +26,7 @@ pub(super) fn word(mnemonic: &str, word: &str) -> Option<ErrorKind> {
     let what = match word {
         "shared::cluster" => "shared memory",
         "unified" => "an operation of the caches",
+        "bulk" | "reduce" | "mbarrier" if mnemonic == "cp" => "a copy by units of their own",
         "scaled" if mnemonic == "cvt" => "a conversion of newer machines",
         "oob" => "a type of newer machines",
         "s2f6x2" if mnemonic == "cvt" => "a type of newer machines",

@@ -1,0 +1,199 @@
+//! Makes copies that go on beside the thread loads and stores, done where they begin; waits for them then do nothing.
+//!
+//! That somebody touches what is copied before the wait is looked for where the text runs as it stands.
+
+use std::borrow::Cow;
+
+use halfbyte_isa::object::Loc;
+use halfbyte_isa::ptx::module::{Body, Entry, Registers};
+use halfbyte_isa::ptx::types::{Token, Type};
+use halfbyte_isa::ptx::{Address, Guard, Inst, Opcode, Operand, Reg, Vector};
+use halfbyte_isa::row::Role;
+use smallvec::SmallVec;
+
+use crate::inline::Inlined;
+
+/// The kernel without such copies; one that has none as it is.
+pub(crate) fn expand(inlined: Inlined<'_>) -> Inlined<'_> {
+    if !inlined.entry.body.insts.iter().any(is_of_copies) {
+        return inlined;
+    }
+    let Inlined { entry, locs } = inlined;
+    let (mut entry, locs): (Entry, _) = (entry.into_owned(), locs.into_owned());
+    let body = std::mem::take(&mut entry.body);
+    let (body, locs) = match Expander::new(&body) {
+        Some(mut expander) => {
+            let starts = expander.insts(&body, &locs);
+            expander.finish(body, &starts)
+        }
+        // There are no registers left.
+        None => (body, locs),
+    };
+    entry.body = body;
+    Inlined { entry: Cow::Owned(entry), locs: Cow::Owned(locs) }
+}
+
+fn is_of_copies(inst: &Inst) -> bool {
+    inst.row().mnemonic == "cp"
+}
+
+/// How many bytes a copy takes of those that it has.
+enum Taken {
+    All,
+    None,
+    /// As many as the value says, or where `is_whole` all or none.
+    Value {
+        value: Operand,
+        is_whole: bool,
+    },
+}
+
+/// A body on its way.
+struct Expander {
+    registers: Registers,
+    insts: Vec<Inst>,
+    locs: Vec<Loc>,
+    /// What is copied, word by word; a byte of it; how many bytes are taken.
+    words: Reg,
+    byte: Reg,
+    taken: Reg,
+    /// Whether all is copied, a part, and one byte of it.
+    all: Reg,
+    part: Reg,
+    one: Reg,
+}
+
+impl Expander {
+    fn new(body: &Body) -> Option<Expander> {
+        let mut registers = body.registers.clone();
+        let words = registers.declare("%copied", Type::B32, Some(4))?;
+        let byte = registers.declare("%copied_byte", Type::B16, None)?;
+        let taken = registers.declare("%copied_bytes", Type::B32, None)?;
+        let all = registers.declare("%copies_all", Type::Pred, None)?;
+        let part = registers.declare("%copies_part", Type::Pred, None)?;
+        let one = registers.declare("%copies_byte", Type::Pred, None)?;
+        Some(Expander { registers, insts: Vec::new(), locs: Vec::new(), words, byte, taken, all, part, one })
+    }
+
+    /// Takes all instructions; where each then starts.
+    fn insts(&mut self, body: &Body, locs: &[Loc]) -> Vec<u32> {
+        let mut starts = Vec::with_capacity(body.insts.len() + 1);
+        for (inst, &loc) in body.insts.iter().zip(locs) {
+            starts.push(self.insts.len() as u32);
+            if is_of_copies(inst) {
+                self.copy(inst, body);
+            } else {
+                self.insts.push(inst.clone());
+            }
+            self.locs.resize(self.insts.len(), loc);
+        }
+        starts.push(self.insts.len() as u32);
+        starts
+    }
+
+    fn finish(self, mut body: Body, starts: &[u32]) -> (Body, Vec<Loc>) {
+        for label in &mut body.labels {
+            label.at = starts.get(label.at as usize).copied().unwrap_or(self.insts.len() as u32);
+        }
+        (Body { registers: self.registers, insts: self.insts, ..body }, self.locs)
+    }
+
+    fn copy(&mut self, inst: &Inst, body: &Body) {
+        let (Some(&Operand::Memory(to)), Some(&Operand::Memory(from)), Some(&Operand::Number(bytes))) =
+            (inst.operands.first(), inst.operands.get(1), inst.operands.get(2))
+        else {
+            return;
+        };
+        let (bytes, guard) = (bytes as u32, inst.guard);
+        let taken = match (inst.opcode, inst.operands.get(3)) {
+            (Opcode::CP_ASYNC_PART, Some(&Operand::Number(0))) => Taken::None,
+            (Opcode::CP_ASYNC_PART, Some(&Operand::Number(taken))) if taken >= bytes.into() => Taken::All,
+            (Opcode::CP_ASYNC_PART, Some(&value)) => Taken::Value { value, is_whole: is_whole(body, value, bytes) },
+            (Opcode::CP_ASYNC_UNLESS, Some(&unless)) => {
+                let none = [Operand::Register(self.taken), Operand::Number(0), Operand::Number(bytes.into()), unless];
+                self.push(Opcode::SELP, &[Token::Type(Type::B32)], None, &none);
+                Taken::Value { value: Operand::Register(self.taken), is_whole: true }
+            }
+            _ => Taken::All,
+        };
+        let words: Vec<Operand> = (0..bytes / 4).map(|word| Operand::Register(Reg(self.words.0 + word))).collect();
+        if !matches!(taken, Taken::All) {
+            for &word in &words {
+                self.push(Opcode::MOV, &[Token::Type(Type::B32)], None, &[word, Operand::Number(0)]);
+            }
+        }
+        let load = match taken {
+            Taken::All => Some(guard),
+            Taken::None => None,
+            Taken::Value { value, .. } => {
+                self.compare(self.all, Token::Ge, value, bytes, guard);
+                Some(Some(Guard { reg: self.all, not: false }))
+            }
+        };
+        let (elements, value) = match (words.as_slice(), bytes) {
+            (&[word], _) => (None, word),
+            (all, _) => {
+                let elements = if all.len() == 2 { Token::V2 } else { Token::V4 };
+                let regs: Vector = (0..all.len() as u32).map(|word| Some(Reg(self.words.0 + word))).collect();
+                (Some(elements), Operand::Vector(regs))
+            }
+        };
+        let of = |space: Token| -> SmallVec<[Token; 3]> {
+            [Some(space), elements, Some(Token::Type(Type::B32))].into_iter().flatten().collect()
+        };
+        if let Some(guard) = load {
+            self.push(Opcode::LD, &of(Token::Global), guard, &[value, Operand::Memory(from)]);
+        }
+        self.push(Opcode::ST, &of(Token::Shared), guard, &[Operand::Memory(to), value]);
+        if let Taken::Value { value, is_whole: false } = taken {
+            self.bytes(value, bytes, [from, to], guard);
+        }
+    }
+
+    /// Copies as many bytes as a value says, one by one, where it says fewer than all.
+    fn bytes(&mut self, value: Operand, bytes: u32, [from, to]: [Address; 2], guard: Option<Guard>) {
+        self.compare(self.part, Token::Lt, value, bytes, guard);
+        let part = Some(Guard { reg: self.part, not: false });
+        let one = Some(Guard { reg: self.one, not: false });
+        let of_byte = |space| [space, Token::Type(Type::U8)];
+        let held = Operand::Register(self.byte);
+        for number in 0..bytes - 1 {
+            let at = |of: Address| Operand::Memory(Address { offset: of.offset.wrapping_add(number as i32), ..of });
+            self.compare(self.one, Token::Gt, value, number, part);
+            self.push(Opcode::LD, &of_byte(Token::Global), one, &[held, at(from)]);
+            self.push(Opcode::ST, &of_byte(Token::Shared), one, &[at(to), held]);
+        }
+    }
+
+    /// Compares a value with a number, where the guard holds.
+    fn compare(&mut self, to: Reg, how: Token, value: Operand, number: u32, guard: Option<Guard>) {
+        let compared = [Operand::Register(to), value, Operand::Number(number.into())];
+        let ty = Token::Type(Type::U32);
+        match guard {
+            None => self.push(Opcode::SETP_INT, &[how, ty], None, &compared),
+            Some(Guard { reg, not }) => {
+                let guard = if not { Operand::Not(reg) } else { Operand::Register(reg) };
+                let [to, value, number] = compared;
+                self.push(Opcode::SETP_INT, &[how, Token::And, ty], None, &[to, value, number, guard]);
+            }
+        }
+    }
+
+    fn push(&mut self, opcode: Opcode, words: &[Token], guard: Option<Guard>, operands: &[Operand]) {
+        let (words, operands) = (words.iter().copied().collect(), operands.iter().copied().collect());
+        self.insts.push(Inst { opcode, words, guard, operands });
+    }
+}
+
+/// Whether a value is 0 or all bytes wherever it is read: all that is ever written to its register is one of the two.
+fn is_whole(body: &Body, value: Operand, bytes: u32) -> bool {
+    let Operand::Register(reg) = value else { return false };
+    let is_either = |operand: Option<&Operand>| matches!(operand, Some(&Operand::Number(number)) if number == 0 || number == u64::from(bytes));
+    let mut writers =
+        body.insts.iter().filter(|inst| inst.registers().any(|(role, of)| role != Role::Use && of == reg));
+    writers.all(|inst| match inst.opcode {
+        Opcode::MOV => is_either(inst.operands.get(1)),
+        Opcode::SELP => is_either(inst.operands.get(1)) && is_either(inst.operands.get(2)),
+        _ => false,
+    })
+}

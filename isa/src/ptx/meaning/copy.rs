@@ -1,0 +1,45 @@
+//! Copies that go on beside the thread.
+
+use super::{Access, Context, Reader};
+use crate::halu::domain::Domain;
+use crate::ptx::operand::Operand;
+use crate::ptx::types::Space;
+
+/// How many of its bytes a copy takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// All.
+    All,
+    /// As many as the operand behind the size says.
+    Bytes,
+    /// None where the predicate there is true.
+    Unless,
+}
+
+impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
+    pub(super) fn copy_async(&mut self, taken: Taken) {
+        let (to, from) = (self.place_in(0, Some(Space::Shared)), self.place_in(1, Some(Space::Global)));
+        let (Some(to), Some(from), Some(&Operand::Number(bytes))) = (to, from, self.operand(2)) else { return };
+        let bytes = bytes as u32;
+        let all = self.d.word(bytes);
+        let taken = match taken {
+            Taken::All => all,
+            Taken::Bytes => {
+                let asked = self.word(3);
+                let is_part = self.d.less(false, asked, all);
+                self.d.select(is_part, asked, all)
+            }
+            Taken::Unless => {
+                let (is_none, none) = (self.predicate(3), self.d.word(0));
+                self.d.select(is_none, none, all)
+            }
+        };
+        self.effects.access = Some(Access::Copy { from, to, bytes, taken });
+    }
+
+    pub(super) fn wait_for_copies(&mut self) {
+        if let Some(&Operand::Number(groups)) = self.operand(0) {
+            self.effects.access = Some(Access::AwaitCopies { but: Some(groups as u32) });
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Copies into shared memory that go on beside the thread, and waiting for them.
+
+use super::*;
+
+/// From these on there are such copies.
+const COPIES: Since = Since::new(7, 0, 80);
+/// From these on a predicate says that nothing is read.
+const PREDICATES: Since = Since::new(8, 3, 80);
+/// From these on there are words for the caches.
+const LEVELS: Since = Since::new(7, 4, 80);
+
+const ASYNC: Slot = Slot::one_of("how", words!(Async));
+const CACHE: Slot = Slot::one_of("cache", words!(CacheAll CacheGlobal));
+const TO_SPACE: Slot = Slot::one_of("to", &[word(Token::Shared), since(OF_BLOCK, Token::SharedCta)]);
+const FROM_SPACE: Slot = Slot::one_of("from", words!(Global));
+const HINT: Slot = Slot::optional("hint", &[since(LEVELS, Token::CacheHint)]);
+const PREFETCH: Slot = Slot::optional(
+    "prefetch",
+    &[since(LEVELS, Token::Prefetch64), since(LEVELS, Token::Prefetch128), since(LEVELS, Token::Prefetch256)],
+);
+const COPY: &[Slot] = &[ASYNC, CACHE, TO_SPACE, FROM_SPACE, HINT, PREFETCH];
+const COMMIT: Slot = Slot::one_of("what", words!(CommitGroup));
+const WAIT_GROUP: Slot = Slot::one_of("what", words!(WaitGroup));
+const WAIT_ALL: Slot = Slot::one_of("what", words!(WaitAll));
+
+const TO: OperandRow = OperandRow::used("d", Shape::MemoryIn(Space::Shared));
+const FROM: OperandRow = OperandRow::used("a", Shape::MemoryIn(Space::Global));
+const SIZE: OperandRow = OperandRow::used("size", Shape::CopySize);
+const POLICY: OperandRow = OperandRow::with("hint", "policy", Shape::Register(Ty::Is(Type::U64)));
+
+const COPIES_DOC: &str = "Copies `size` bytes from global memory at `a` to shared memory at `d`, both at a multiple of `size`. The thread goes on meanwhile: until \
+    it has waited for the copy, nobody may touch what is written, nor write what is read. Other threads see it behind a barrier that comes after \
+    the wait. Here it is done at once, and who touches it too early is told of as a race.";
+const PART_DOC: &str =
+    "The same, of which `taken` bytes are read, and the others become zeros; of more than `size`, `size` are.";
+const UNLESS_DOC: &str = "The same; where `p` is true nothing is read, and all become zeros.";
+const COMMIT_DOC: &str = "Makes a group of the copies that the thread has begun since the last one; of none, too.";
+const WAIT_DOC: &str = "Waits until at most the `n` newest groups of the thread are not done. What they have copied, the thread itself then sees.";
+const WAIT_ALL_DOC: &str = "Waits until all copies of the thread are done.";
+
+macro_rules! copies {
+    ($($name:ident $class:ident $slots:expr, $operands:expr, $since:expr, $doc:expr, $($example:literal)+;)*) => { $(
+        pub(crate) const $name: Row = Row {
+            mnemonic: "cp",
+            slots: $slots,
+            operands: $operands,
+            class: Class::$class,
+            since: $since,
+            doc: $doc,
+            examples: &[$($example),+],
+            ..PTX
+        };
+    )* };
+}
+
+copies! {
+    CP_ASYNC Memory COPY, &[TO, FROM, SIZE, POLICY], COPIES, COPIES_DOC,
+        "cp.async.ca.shared.global [%d], [%a+16], 8;" "cp.async.cg.shared.global.L2::128B [%d], [%a], 16;";
+    CP_ASYNC_PART Memory COPY, &[TO, FROM, SIZE, value("taken", U32), POLICY], COPIES, PART_DOC,
+        "cp.async.cg.shared.global [%d], [%a], 16, %b;";
+    CP_ASYNC_UNLESS Memory COPY, &[TO, FROM, SIZE, reg("p", PRED), POLICY], PREDICATES, UNLESS_DOC,
+        "cp.async.ca.shared.global [%d], [%a], 4, %p;";
+    CP_ASYNC_COMMIT Control &[ASYNC, COMMIT], &[], COPIES, COMMIT_DOC, "cp.async.commit_group;";
+    CP_ASYNC_WAIT Control &[ASYNC, WAIT_GROUP], &[OperandRow::used("n", Shape::Count)], COPIES, WAIT_DOC, "cp.async.wait_group 1;";
+    CP_ASYNC_WAIT_ALL Control &[ASYNC, WAIT_ALL], &[], COPIES, WAIT_ALL_DOC, "cp.async.wait_all;";
+}
