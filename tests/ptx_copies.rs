@@ -147,6 +147,11 @@ fn what_no_copy_is_is_refused_at_its_place() {
         ("8.3", "cp.async.cg.shared.global [%s], [%d3], 8;", "7:40"),
         ("8.3", "cp.async.ca.shared.global [%s], [%d3], 12;", "operand `size` of `cp` must be the number 4, 8 or 16"),
         ("8.3", "cp.async.ca.shared.global [%s], [%d3], %t;", "operand `size` of `cp` must be"),
+        (
+            "8.3",
+            "cp.async.ca.shared.global [%s], [%d3], 8, 9;",
+            "operand `taken` of `cp` must be a register of type .u32 or a number up to",
+        ),
         ("8.3", "cp.async.ca.shared.global [%s], [tile], 16;", "operand `a` of `cp` must be an address"),
         ("8.3", "cp.async.cs.shared.global [%s], [%d3], 16;", "7:9"),
         (

@@ -281,6 +281,20 @@ pub fn signature(text: &str, read: &Text, name: &str) -> Result<Signature, Vec<D
     Ok(Signature { name: entry.name.clone(), kernel, parts: parts(&found) })
 }
 
+/// Why a kernel of a text that was read kernel by kernel is not among them, where it is one of the text.
+pub fn refusal(text: &str, read: &Text, name: &str) -> Option<Vec<Diagnostic>> {
+    let refused = read.refused.iter().find(|refused| refused.name == name)?;
+    Some(diagnostics(&Places::new(text), &refused.errors))
+}
+
+/// The name of the kernel that stands first in a text, whether it was read or not.
+pub fn first_name(read: &Text) -> Option<&str> {
+    let entries = read.module.entries.iter().zip(&read.locs);
+    let entries = entries.map(|(entry, locs)| (locs.first().copied().unwrap_or_default(), entry.name.as_str()));
+    let all = entries.chain(read.refused.iter().map(|refused| (refused.at, refused.name.as_str())));
+    all.min_by_key(|(at, _)| (at.line, at.column)).map(|(_, name)| name)
+}
+
 /// The place in a text of the instruction that stands there, or of the rest of its line.
 pub fn span(text: &str, at: Loc) -> Span {
     Places::new(text).span(at)

@@ -99,7 +99,7 @@ pub(super) fn result(lane: u32, exchange: Exchange<u32, bool>, mask: u32, lanes:
         }
         Exchange::Reduce(reduce, _) => {
             let values = lanes.iter().filter_map(|of| match of {
-                Some(Exchange::Reduce(_, value)) => Some(*value),
+                Some(Exchange::Reduce(_, value)) => Some(reduce.one(*value)),
                 _ => None,
             });
             [values.reduce(|a, b| reduce.of(a, b)).unwrap_or_default().into(), 0]
@@ -108,7 +108,29 @@ pub(super) fn result(lane: u32, exchange: Exchange<u32, bool>, mask: u32, lanes:
     })
 }
 
+/// The NaN that operations on f32 give.
+const NAN: u32 = 0x7fff_ffff;
+
+/// Whether it is one, of f32.
+const fn is_nan(value: u32) -> bool {
+    value & 0x7fff_ffff > 0x7f80_0000
+}
+
+/// Numbers in the order of f32, -0 before +0.
+const fn place(value: u32) -> u32 {
+    if value >> 31 == 0 { value | 1 << 31 } else { !value }
+}
+
 impl Reduce {
+    /// What a value that is alone comes to.
+    pub const fn one(self, value: u32) -> u32 {
+        match self {
+            Reduce::Extremum { .. } if is_nan(value) => NAN,
+            Reduce::Extremum { abs: true, .. } => value & 0x7fff_ffff,
+            _ => value,
+        }
+    }
+
     /// Two values put together.
     pub const fn of(self, a: u32, b: u32) -> u32 {
         let signed = (a as i32) < (b as i32);
@@ -145,6 +167,22 @@ impl Reduce {
             Reduce::And => a & b,
             Reduce::Or => a | b,
             Reduce::Xor => a ^ b,
+            Reduce::Extremum { nan, .. } if is_nan(a) || is_nan(b) => {
+                if nan || is_nan(a) && is_nan(b) {
+                    NAN
+                } else if is_nan(a) {
+                    b
+                } else {
+                    a
+                }
+            }
+            Reduce::Extremum { min, .. } => {
+                if (place(a) < place(b)) == min {
+                    a
+                } else {
+                    b
+                }
+            }
         }
     }
 }
@@ -183,6 +221,31 @@ mod tests {
         (lanes[4], lanes[5], lanes[6]) = (Some(give(40)), Some(give(50)), Some(give(60)));
         assert_eq!(result(4, give(40), !0, &lanes), Ok([50, 1]));
         assert_eq!(result(6, give(60), !0, &lanes), Err(7));
+    }
+
+    #[test]
+    fn extrema_of_floats() {
+        let of = |min, abs, nan, values: &[f32]| {
+            let reduce = Reduce::Extremum { min, abs, nan };
+            let values = values.iter().map(|value| reduce.one(value.to_bits()));
+            values.reduce(|a, b| reduce.of(a, b)).unwrap_or_default()
+        };
+        let all = [2.0, -3.0, 0.0, -0.0, f32::INFINITY];
+        assert_eq!(of(true, false, false, &all), (-3.0f32).to_bits());
+        assert_eq!(of(false, false, false, &all), f32::INFINITY.to_bits());
+        assert_eq!(of(true, true, false, &all), 0);
+        for zeros in [[0.0, -0.0], [-0.0, 0.0]] {
+            assert_eq!(of(true, false, false, &zeros), 1 << 31);
+            assert_eq!(of(false, false, false, &zeros), 0);
+        }
+        for min in [false, true] {
+            assert_eq!(of(min, false, false, &[f32::NAN, -1.0, f32::NAN]), (-1.0f32).to_bits());
+            assert_eq!(of(min, false, true, &[f32::NAN, -1.0]), NAN);
+            for nan in [false, true] {
+                assert_eq!(of(min, true, nan, &[-f32::NAN]), NAN);
+            }
+        }
+        assert_eq!(of(true, true, true, &[-7.0]), 7.0f32.to_bits());
     }
 
     #[test]

@@ -145,6 +145,15 @@ pub enum Reduce {
     Or,
     /// The bits that an odd number has.
     Xor,
+    /// The least of f32, or the greatest; -0 is less than +0.
+    Extremum {
+        /// Whether it is the least.
+        min: bool,
+        /// Whether it is that of the magnitudes.
+        abs: bool,
+        /// Whether it is NaN where one of them is; else those count as if they were not there.
+        nan: bool,
+    },
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use halfbyte_abi::{Alias, Param, Shape};
 use halfbyte_import::{Part, Signature, signature, span};
 use halfbyte_ir::{Diagnostic, Span};
+use halfbyte_isa::ptx::text::Text;
 use halfbyte_runtime::LaunchError;
 use halfbyte_runtime::Stats;
 use halfbyte_runtime::ptx::{Arg, Globals, Kernel, Launch, LoadError};
@@ -10,6 +11,41 @@ use halfbyte_runtime::ptx::{Arg, Globals, Kernel, Launch, LoadError};
 use super::is_approximate;
 use crate::Report;
 use crate::launch::{Engine, How, given, show_aliases};
+
+/// Takes a kernel from a text as it stands, for launches on arguments of the text's own: by its name, or the first one. What other kernels
+/// of the text lack does not matter. It shares variables with the other kernels that are loaded with these.
+///
+/// # Errors
+/// What is wrong with the text as an assembler would say, or with the kernel.
+pub fn load(file: &str, text: &str, name: Option<&str>, globals: &Globals) -> Result<Kernel, Report> {
+    let report = |errors: Vec<Diagnostic>| Report::new(file, text, errors);
+    let read = halfbyte_import::read_each(text).map_err(report)?;
+    load_of(file, text, &read, name, globals)
+}
+
+/// The same of a text that was [read](super::read_each) before.
+///
+/// # Errors
+/// What is wrong with the kernel; there is none.
+pub fn load_of(file: &str, text: &str, read: &Text, name: Option<&str>, globals: &Globals) -> Result<Kernel, Report> {
+    let report = |errors: Vec<Diagnostic>| Report::new(file, text, errors);
+    let wrong = |span, message| report(vec![Diagnostic::new(span, message)]);
+    let first =
+        || halfbyte_import::first_name(read).ok_or_else(|| wrong(Span::default(), "there is no kernel".to_owned()));
+    let name = name.map_or_else(first, Ok)?;
+    if let Some(errors) = halfbyte_import::refusal(text, read, name) {
+        return Err(report(errors));
+    }
+    Kernel::load_with(read, name, file, globals).map_err(|error| wrong(place_of(text, &error), error.to_string()))
+}
+
+/// Where it stands in a text why a kernel cannot be loaded.
+fn place_of(text: &str, error: &LoadError) -> Span {
+    match error {
+        LoadError::Parameter { loc, .. } => span(text, *loc),
+        LoadError::Name(_) | LoadError::Signature => Span::default(),
+    }
+}
 
 /// A kernel that can be launched.
 #[derive(Debug)]
@@ -36,13 +72,8 @@ impl Host {
         let report = |errors: Vec<Diagnostic>| Report::new(file, text, errors);
         let read = halfbyte_import::read_each(text).map_err(report)?;
         let Signature { name, kernel: declared, parts } = signature(text, &read, name).map_err(report)?;
-        let kernel = Kernel::load_with(&read, &name, file, globals).map_err(|error| {
-            let span = match &error {
-                LoadError::Parameter { loc, .. } => span(text, *loc),
-                LoadError::Name(_) | LoadError::Signature => Span::default(),
-            };
-            report(vec![Diagnostic::new(span, error.to_string())])
-        })?;
+        let kernel = Kernel::load_with(&read, &name, file, globals)
+            .map_err(|error| report(vec![Diagnostic::new(place_of(text, &error), error.to_string())]))?;
         Ok(Host { kernel, params: given(&declared), parts })
     }
 

@@ -29,7 +29,7 @@ pub use back::{GivenBack, give_back};
 use halfbyte_import::{Imported, Refused};
 pub use halfbyte_import::{MAX_BLOCK, MAX_ITEMS, Options, Part, Shape, free_sums, ir_name, is_ptx};
 pub use halfbyte_runtime::ptx::Globals;
-pub use host::Host;
+pub use host::{Host, load, load_of};
 
 use crate::{Module, RefusedKernel, Report};
 

@@ -167,6 +167,8 @@ impl<'a> Draw<'a> {
             Shape::Event => Operand::Number((self.next)() & 0xF),
             Shape::CopySize if self.words.contains(&Token::CacheGlobal) => Operand::Number(16),
             Shape::CopySize => Operand::Number(4 << self.below(3)),
+            Shape::CopyPart if self.one_in(2) => Operand::Register(self.register(word)?),
+            Shape::CopyPart => Operand::Number(self.below(5) as u64),
             Shape::Count => Operand::Number(self.number(Type::U32)),
             Shape::Alignment => Operand::Number(1 << self.below(8)),
             Shape::Label => {

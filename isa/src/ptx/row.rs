@@ -221,6 +221,8 @@ pub enum Shape {
     Event,
     /// The bytes that one copy takes: 4, 8 or 16; past the first level of the caches (`.cg`) 16.
     CopySize,
+    /// How many of its bytes a copy takes: a register of 32 bits, or a number up to its size.
+    CopyPart,
     /// A number of 32 bits, without a sign.
     Count,
     /// A power of two up to 128.
@@ -536,6 +538,9 @@ impl Shape {
             (Shape::Byte | Shape::Amount, &Operand::Number(bits)) => bits < 256,
             (Shape::Event, &Operand::Number(bits)) => bits < 16,
             (Shape::CopySize, &Operand::Number(bits)) => copy_sizes(words).contains(&bits),
+            // The size itself is another operand.
+            (Shape::CopyPart, &Operand::Number(bits)) => bits <= 16,
+            (Shape::CopyPart, &Operand::Register(reg)) => word(reg),
             (Shape::Count, &Operand::Number(bits)) => bits <= u32::MAX.into(),
             (Shape::Alignment, &Operand::Number(bits)) => bits.is_power_of_two() && bits <= 128,
             (Shape::Amount, &Operand::Register(reg)) => word(reg),
@@ -602,6 +607,7 @@ impl Shape {
                 [only] => format!("the number {only}"),
                 _ => "the number 4, 8 or 16".to_owned(),
             },
+            Shape::CopyPart => "a register of type .u32 or a number up to the size".to_owned(),
             Shape::Count => "a number of 32 bits".to_owned(),
             Shape::Alignment => "a power of two up to 128".to_owned(),
             Shape::Amount => "a register of type .u32 or a number of 8 bits".to_owned(),

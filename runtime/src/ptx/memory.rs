@@ -6,10 +6,11 @@ use halfbyte_abi::{Alias, buffer_of};
 use halfbyte_isa::ptx::meaning::{CONST_SPACE, LOCAL_WINDOW, Location, PARAM_WINDOW, SHARED_WINDOW, WINDOW_BYTES};
 use halfbyte_isa::ptx::types::Space as VariableSpace;
 
+use super::host::HostMemory;
 use super::print::Print;
 use super::stack::Stack;
 use crate::buffers::{Buffers, range, range_mut};
-use crate::trap::{Access, Space, TrapKind};
+use crate::trap::{Access, Near, Space, TrapKind};
 
 /// All memory of a launch.
 pub(super) struct Memory<'a> {
@@ -22,6 +23,10 @@ pub(super) struct Memory<'a> {
     pub param_places: Vec<u64>,
     /// Global memory.
     pub buffers: Buffers<'a>,
+    /// What is added to the addresses of variables.
+    pub beside: u64,
+    /// The memory of the process, where the launch is on that: all of global memory that no variable has.
+    pub host: Option<&'a HostMemory<'a>>,
     /// Where the file's variables lie, by number.
     pub variables: Vec<Bound>,
     /// The local memory of the item that runs.
@@ -94,6 +99,8 @@ impl<'a> Memory<'a> {
             aliases: Vec::new(),
             param_places,
             buffers,
+            beside: 0,
+            host: None,
             variables,
             stack: Stack::default(),
             shared: Vec::new(),
@@ -105,7 +112,7 @@ impl<'a> Memory<'a> {
     }
 }
 
-impl Memory<'_> {
+impl<'a> Memory<'a> {
     /// Whether an address without a space is that of a constant variable.
     pub fn is_constant(&self, address: u64) -> bool {
         let number = |address: u64| buffer_of(address).map(|(buffer, _)| buffer);
@@ -134,7 +141,11 @@ impl Memory<'_> {
             }
             At::Global(address) => {
                 self.in_global(Access::Load, address, count, by, [true, false])?;
-                Ok(self.buffers.get(address, count).unwrap_or_default())
+                match self.host_of(address) {
+                    // SAFETY: it was asked whether they may be accessed.
+                    Some(host) => Ok(unsafe { host.get(address, count) }),
+                    None => Ok(self.buffers.get(address - self.beside, count).unwrap_or_default()),
+                }
             }
         }
     }
@@ -149,7 +160,7 @@ impl Memory<'_> {
             }
             At::Global(address) => {
                 self.in_global(Access::Store, address, count, by, [false, true])?;
-                Ok(self.buffers.get_mut(address, count).unwrap_or_default())
+                Ok(self.global_mut(address, count))
             }
             At::Local(address) => {
                 let outside = outside(Access::Store, Space::Local, address, count);
@@ -173,7 +184,7 @@ impl Memory<'_> {
             }
             At::Global(address) => {
                 self.in_global(Access::Store, address, count, by, [true, true])?;
-                Ok(self.buffers.get_mut(address, count).unwrap_or_default())
+                Ok(self.global_mut(address, count))
             }
             At::Local(address) => Err(outside(Access::Store, Space::Local, address, count)),
             At::Parameter(_, address) | At::Param(address) => Err(outside(Access::Store, PARAM, address, count)),
@@ -234,6 +245,22 @@ impl Memory<'_> {
         Ok(())
     }
 
+    /// The memory of the process, where an address is one of it: the launch is on it, and no variable has the address.
+    fn host_of(&self, address: u64) -> Option<&'a HostMemory<'a>> {
+        let number = |address: u64| buffer_of(address).map(|(buffer, _)| buffer);
+        let is_variable = || self.variables.iter().any(|bound| number(bound.address) == number(address));
+        self.host.filter(|_| !is_variable())
+    }
+
+    /// Bytes of global memory to be written, which are there.
+    fn global_mut(&mut self, address: u64, count: usize) -> &mut [u8] {
+        match self.host_of(address) {
+            // SAFETY: it was asked whether they may be accessed.
+            Some(host) => unsafe { host.get_mut(address, count) },
+            None => self.buffers.get_mut(address - self.beside, count).unwrap_or_default(),
+        }
+    }
+
     /// Whether shared memory has these bytes.
     fn in_shared(&self, access: Access, address: u64, count: usize) -> Result<(), TrapKind> {
         let has = range(&self.shared, address, count).is_some();
@@ -259,8 +286,12 @@ impl Memory<'_> {
         by: By,
         how: [bool; 2],
     ) -> Result<(), TrapKind> {
-        if !self.buffers.allow(access, address, count) {
-            return Err(self.buffers.refusal(access, address, count));
+        if let Some(host) = self.host_of(address) {
+            return if host.allows(address, count) { Ok(()) } else { Err(not_of_host(host, access, address, count)) };
+        }
+        let in_buffers = address.wrapping_sub(self.beside);
+        if !self.buffers.allow(access, in_buffers, count) {
+            return Err(self.buffers.refusal(access, in_buffers, count));
         }
         if let (Some((buffer, offset)), true) = (buffer_of(address), self.races.is_some()) {
             self.note(Place::Buffer(buffer as u32), offset, count, by, how);
@@ -356,6 +387,17 @@ impl Memory<'_> {
             at => Ok(at),
         }
     }
+}
+
+/// Why bytes of the memory of the process may not be accessed.
+#[cold]
+fn not_of_host(host: &HostMemory<'_>, access: Access, address: u64, count: usize) -> TrapKind {
+    let near = host.around(address).map(|allocation| Near {
+        buffer: format!("{:#x}", allocation.start),
+        offset: address.wrapping_sub(allocation.start) as i64,
+        size: allocation.bytes,
+    });
+    TrapKind::OutOfBounds { access, space: Space::Global, address, bytes: count as u32, near }
 }
 
 fn outside(access: Access, space: Space, address: u64, count: usize) -> TrapKind {

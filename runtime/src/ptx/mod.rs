@@ -10,6 +10,7 @@
 #[cfg_attr(not(feature = "cuda"), path = "no_cuda.rs")]
 mod cuda;
 mod group;
+mod host;
 mod interp;
 mod memory;
 mod print;
@@ -44,6 +45,7 @@ use crate::launch::{Order, Stats, Work, check_limits};
 use crate::trap::{Fault, Halt, Trap, TrapKind};
 pub use cuda::device;
 use halfbyte_abi::meet::Races;
+pub use host::{Allocation, Find, HostMemory};
 use interp::{Item, Registers, Thread};
 use memory::{Memory, param_places};
 pub use print::Print;
@@ -168,6 +170,30 @@ impl<'a, 'b> Launch<'a, 'b> {
     }
 }
 
+/// How a kernel is launched on the memory of the process.
+#[derive(Clone, Copy, Debug)]
+pub struct HostLaunch<'a> {
+    /// Blocks of threads, which are the work items.
+    pub shape: Shape,
+    /// The bytes of each parameter, in order; pointers among them.
+    pub args: &'a [&'a [u8]],
+    /// What of the memory of the process the kernel may access.
+    pub memory: &'a HostMemory<'a>,
+    /// Backward branches that an item may take.
+    pub budget: u64,
+    /// What ends the launch early: limits that are met, or someone who cancels it.
+    pub watchdog: Option<&'a Watchdog>,
+    /// Takes what kernels write with `vprintf`.
+    pub print: Option<Print<'a>>,
+}
+
+impl<'a> HostLaunch<'a> {
+    /// A launch with the default budget.
+    pub fn new(shape: impl Into<Shape>, args: &'a [&'a [u8]], memory: &'a HostMemory<'a>) -> HostLaunch<'a> {
+        HostLaunch { shape: shape.into(), args, memory, budget: DEFAULT_BUDGET, watchdog: None, print: None }
+    }
+}
+
 /// Why a kernel cannot be loaded.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum LoadError {
@@ -251,7 +277,7 @@ impl Executable for isa::Code {
         let params = parameters(kernel.signature(), &args.scalars).collect();
         let entry = &self.kernel.entry;
         let first = entry.params.len();
-        let variables = variables::bind(entry, |number| Some(first + number as usize));
+        let variables = variables::bind(entry, 0, |number| Some(first + number as usize));
         let param_places = places_of(&entry.params);
         let aliases = aliases(kernel.signature(), args);
         let buffers = take(&mut args.buffers);
@@ -375,13 +401,7 @@ impl Kernel {
     pub fn launch(&self, launch: Launch<'_, '_>) -> Result<Stats, LaunchError> {
         let Launch { shape, args, budget, engine, watchdog, races, print } = launch;
         let kernel = || self.entry().name.clone();
-        let counts = Shape { shared: 0, ..shape };
-        let items = counts.items().and_then(|items| counts.check_gpu().map(|()| items));
-        let items = items.map_err(|error| LaunchError::Shape { kernel: kernel(), error })?;
-        let (blocks, found) = (self.entry().blocks, shape.block);
-        if !blocks.admits(found) {
-            return Err(LaunchError::Blocks { kernel: kernel(), expected: blocks.to_string(), found });
-        }
+        let items = self.items_of(&shape)?;
         let exceeded = |exceeded| LaunchError::Exceeded { kernel: self.entry().name.clone(), exceeded };
         if let Some(watchdog) = watchdog {
             let bytes = args.iter().map(|arg| match arg {
@@ -391,7 +411,8 @@ impl Kernel {
             });
             check_limits(watchdog, items, bytes).map_err(exceeded)?;
         }
-        let variables = variables::bind(self.entry(), |number| self.variables.buffer(number));
+        let beside = self.variables.beside();
+        let variables = variables::bind(self.entry(), beside, |number| self.variables.buffer(number));
         let races = races.then(|| Races::new(shape.block.into_iter().product()));
         let mut held = self.variables.held();
         let alias = |(param, arg): (usize, &Arg<'_>)| match *arg {
@@ -405,7 +426,8 @@ impl Kernel {
             return Err(LaunchError::Overlap { kernel: kernel(), first, second });
         }
         let param_places = places_of(&self.entry().params);
-        let mut memory = Memory { aliases, races, print, ..Memory::new(params, param_places, buffers, variables) };
+        let memory = Memory::new(params, param_places, buffers, variables);
+        let mut memory = Memory { aliases, beside, races, print, ..memory };
         match engine {
             Engine::Interp => {}
             Engine::Jit { .. } => {
@@ -416,11 +438,65 @@ impl Kernel {
                 return ran.map(|()| Stats::default()).map_err(|error| LaunchError::Cuda { kernel: kernel(), error });
             }
         }
+        self.run(&shape, items, &mut memory, budget, watchdog)
+    }
+
+    /// Runs the kernel's work items on the memory of the process, where it lies: what the kernel is given are pointers. Variables keep
+    /// what they hold; have them [beside](Globals::beside_host) that memory.
+    ///
+    /// Addresses from 2^36 to 5 * 2^36 that an instruction names no space for are those of local, parameter and shared memory, so
+    /// buffers must not lie there. No system that this was tried on puts memory there unasked.
+    ///
+    /// # Errors
+    /// Arguments that do not fit the parameters: then nothing was run. A trap: then the memory holds no result.
+    ///
+    /// # Safety
+    /// What `memory` takes for memory of the process is, from now until the launch ends: it may be read and, where the kernel stores to it,
+    /// written, and nobody else writes what the kernel accesses nor reads what it writes. Where `memory` is
+    /// [unbounded](HostMemory::unbounded), all that the kernel accesses is.
+    pub unsafe fn launch_on_host(&self, launch: HostLaunch<'_>) -> Result<Stats, LaunchError> {
+        let HostLaunch { shape, args, memory: host, budget, watchdog, print } = launch;
+        let items = self.items_of(&shape)?;
+        if let Some(watchdog) = watchdog {
+            let exceeded = |exceeded| LaunchError::Exceeded { kernel: self.entry().name.clone(), exceeded };
+            check_limits(watchdog, items, std::iter::empty()).map_err(exceeded)?;
+        }
+        let beside = self.variables.beside();
+        let variables = variables::bind(self.entry(), beside, |number| self.variables.buffer(number));
+        let mut held = self.variables.held();
+        let mut args: Vec<Arg<'_>> = args.iter().map(|bytes| Arg::Value(bytes)).collect();
+        let (params, buffers) = (self.parameters(&args)?, self.buffers(&mut args, &mut held));
+        let memory = Memory::new(params, places_of(&self.entry().params), buffers, variables);
+        let mut memory = Memory { beside, host: Some(host), print, ..memory };
+        self.run(&shape, items, &mut memory, budget, watchdog)
+    }
+
+    /// The work items of a launch of this shape.
+    fn items_of(&self, shape: &Shape) -> Result<u32, LaunchError> {
+        let kernel = || self.entry().name.clone();
+        let counts = Shape { shared: 0, ..*shape };
+        let items = counts.items().and_then(|items| counts.check_gpu().map(|()| items));
+        let items = items.map_err(|error| LaunchError::Shape { kernel: kernel(), error })?;
+        let (blocks, found) = (self.entry().blocks, shape.block);
+        if !blocks.admits(found) {
+            return Err(LaunchError::Blocks { kernel: kernel(), expected: blocks.to_string(), found });
+        }
+        Ok(items)
+    }
+
+    fn run(
+        &self,
+        shape: &Shape,
+        items: u32,
+        memory: &mut Memory<'_>,
+        budget: u64,
+        watchdog: Option<&Watchdog>,
+    ) -> Result<Stats, LaunchError> {
         let mut work = Work::new(watchdog);
-        let ran = run_items(self.entry(), &shape, items, &mut memory, budget, &mut work, &mut || {});
+        let ran = run_items(self.entry(), shape, items, memory, budget, &mut work, &mut || {});
         ran.map_err(|(item, halt)| match halt {
-            Halt::Fault(fault) => Box::new(self.trap(&shape, item, fault)).into(),
-            Halt::Exceeded(limit) => exceeded(limit),
+            Halt::Fault(fault) => Box::new(self.trap(shape, item, fault)).into(),
+            Halt::Exceeded(exceeded) => LaunchError::Exceeded { kernel: self.entry().name.clone(), exceeded },
         })
     }
 

@@ -16,7 +16,31 @@ const BEFORE: usize = 64;
 
 /// What the variables of one text hold, by number: for all kernels that are loaded with it, from launch to launch.
 #[derive(Clone, Debug, Default)]
-pub struct Globals(Arc<Mutex<Held>>);
+pub struct Globals {
+    held: Arc<Mutex<Held>>,
+    /// What is added to their addresses, so that no memory of the process has them.
+    beside: u64,
+}
+
+/// Bits that no address of memory has where programs run, and no address of constant memory differs by.
+const BESIDE_HOST: u64 = 1 << 62;
+
+impl Globals {
+    /// Those of a text that is launched on the memory of the process: variables then have addresses that no memory there has.
+    pub fn beside_host() -> Globals {
+        Globals { held: Arc::default(), beside: BESIDE_HOST }
+    }
+
+    /// Whether a kernel has written to one, or one has been changed otherwise: it does not hold what the text says.
+    pub fn are_written(&self, module: &Module) -> bool {
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = first_of(module);
+        held.iter().any(|(&number, bytes)| {
+            let entry = module.entries.iter().find(|entry| entry.variables.len() > number as usize);
+            entry.is_none_or(|entry| *bytes != contents(entry, number, first, self.beside))
+        })
+    }
+}
 
 /// What variables hold, by number.
 type Held = BTreeMap<u32, Vec<u8>>;
@@ -35,23 +59,11 @@ pub(super) struct Variables {
 impl Variables {
     /// Those of a kernel of a file, which hold what that says where nothing has written to them.
     pub fn new(module: &Module, entry: &Entry, globals: &Globals) -> Variables {
-        let most = module.entries.iter().map(|entry| entry.params.len()).max();
-        let (numbers, first) = (entry.used_variables(), most.unwrap_or(0).max(BEFORE));
-        let contents = |number: u32| {
-            let Some(variable) = entry.variables.get(number as usize) else { return Vec::new() };
-            let mut bytes = variable.bytes.to_vec();
-            for address in &variable.addresses {
-                let at = address.at as usize;
-                if let Some(place) = bytes.get_mut(at..at.saturating_add(8)) {
-                    place.copy_from_slice(&value_of(address, first).to_le_bytes());
-                }
-            }
-            bytes
-        };
+        let (numbers, first) = (entry.used_variables(), first_of(module));
         let variables = Variables { numbers, first, globals: globals.clone() };
         let mut held = variables.held();
         for &number in &variables.numbers {
-            held.entry(number).or_insert_with(|| contents(number));
+            held.entry(number).or_insert_with(|| contents(entry, number, first, globals.beside));
         }
         drop(held);
         variables
@@ -62,30 +74,54 @@ impl Variables {
         self.numbers.binary_search(&number).ok().map(|_| self.first + number as usize)
     }
 
+    /// What is added to the addresses that their buffers have.
+    pub fn beside(&self) -> u64 {
+        self.globals.beside
+    }
+
     /// What they hold, they and others of the text, for one launch at a time.
     pub fn held(&self) -> MutexGuard<'_, Held> {
-        self.globals.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.globals.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
+/// The buffer of the variable of number 0.
+fn first_of(module: &Module) -> usize {
+    let most = module.entries.iter().map(|entry| entry.params.len()).max();
+    most.unwrap_or(0).max(BEFORE)
+}
+
+/// What a variable holds where nothing has written to it.
+fn contents(entry: &Entry, number: u32, first: usize, beside: u64) -> Vec<u8> {
+    let Some(variable) = entry.variables.get(number as usize) else { return Vec::new() };
+    let mut bytes = variable.bytes.to_vec();
+    for address in &variable.addresses {
+        let at = address.at as usize;
+        if let Some(place) = bytes.get_mut(at..at.saturating_add(8)) {
+            place.copy_from_slice(&value_of(address, first, beside).to_le_bytes());
+        }
+    }
+    bytes
+}
+
 /// An address in a variable.
-fn value_of(address: &AddressIn, first: usize) -> u64 {
+fn value_of(address: &AddressIn, first: usize, beside: u64) -> u64 {
     let start = match address.of {
         AddressOf::Function(number) => function_address(number),
         AddressOf::Variable(var) => {
-            let base = buffer_base(first + var.number as usize);
+            let base = buffer_base(first + var.number as usize) + beside;
             if var.space == Space::Const && !address.is_generic { base ^ CONST_SPACE } else { base }
         }
     };
     start.wrapping_add_signed(address.offset)
 }
 
-/// Where the variables of a kernel's file lie, by number: `buffer` says which buffer one is.
-pub(super) fn bind(entry: &Entry, buffer: impl Fn(u32) -> Option<usize>) -> Vec<Bound> {
+/// Where the variables of a kernel's file lie, by number: `buffer` says which buffer one is, and `beside` is added to its address.
+pub(super) fn bind(entry: &Entry, beside: u64, buffer: impl Fn(u32) -> Option<usize>) -> Vec<Bound> {
     let places = entry.shared_layout().places;
     let address = |number: u32, of: &Variable| match of.space {
         Space::Shared => SHARED_WINDOW + places.get(number as usize).copied().unwrap_or(0),
-        _ => buffer(number).map_or(0, buffer_base),
+        _ => buffer(number).map_or(0, |number| buffer_base(number) + beside),
     };
     let variables = (0..).zip(entry.variables.iter());
     variables.map(|(number, of)| Bound { address: address(number, of), space: of.space }).collect()

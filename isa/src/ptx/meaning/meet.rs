@@ -71,6 +71,11 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
                 let value = self.word(1);
                 self.exchange(2, Exchange::Reduce(reduce, value))
             }
+            REDUX_F32 => {
+                let (abs, nan) = (self.has(Token::Abs), self.has(Token::Nan));
+                let value = self.word(1);
+                self.exchange(2, Exchange::Reduce(Reduce::Extremum { min: self.has(Token::Min), abs, nan }, value))
+            }
             ELECT => self.exchange(1, Exchange::Elect),
             ACTIVEMASK => Meeting::Subgroup { mask: self.d.word(u32::MAX), of: Exchange::Active },
             _ => return None,

@@ -31,8 +31,7 @@ const POLICY: OperandRow = OperandRow::with("hint", "policy", Shape::Register(Ty
 const COPIES_DOC: &str = "Copies `size` bytes from global memory at `a` to shared memory at `d`, both at a multiple of `size`. The thread goes on meanwhile: until \
     it has waited for the copy, nobody may touch what is written, nor write what is read. Other threads see it behind a barrier that comes after \
     the wait. Here it is done at once, and who touches it too early is told of as a race.";
-const PART_DOC: &str =
-    "The same, of which `taken` bytes are read, and the others become zeros; of more than `size`, `size` are.";
+const PART_DOC: &str = "The same, of which `taken` bytes are read, and the others become zeros; where a register has more than `size`, `size` are.";
 const UNLESS_DOC: &str = "The same; where `p` is true nothing is read, and all become zeros.";
 const COMMIT_DOC: &str = "Makes a group of the copies that the thread has begun since the last one; of none, too.";
 const WAIT_DOC: &str = "Waits until at most the `n` newest groups of the thread are not done. What they have copied, the thread itself then sees.";
@@ -56,7 +55,7 @@ macro_rules! copies {
 copies! {
     CP_ASYNC Memory COPY, &[TO, FROM, SIZE, POLICY], COPIES, COPIES_DOC,
         "cp.async.ca.shared.global [%d], [%a+16], 8;" "cp.async.cg.shared.global.L2::128B [%d], [%a], 16;";
-    CP_ASYNC_PART Memory COPY, &[TO, FROM, SIZE, value("taken", U32), POLICY], COPIES, PART_DOC,
+    CP_ASYNC_PART Memory COPY, &[TO, FROM, SIZE, OperandRow::used("taken", Shape::CopyPart), POLICY], COPIES, PART_DOC,
         "cp.async.cg.shared.global [%d], [%a], 16, %b;";
     CP_ASYNC_UNLESS Memory COPY, &[TO, FROM, SIZE, reg("p", PRED), POLICY], PREDICATES, UNLESS_DOC,
         "cp.async.ca.shared.global [%d], [%a], 4, %p;";

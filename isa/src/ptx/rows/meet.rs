@@ -4,6 +4,9 @@ use super::*;
 
 /// From these on lanes are reduced by one instruction.
 const REDUCTIONS: Since = Since::new(7, 0, 80);
+/// From these on lanes of f32 are.
+const OF_FLOATS: Since =
+    Since { suffix: Some(Suffix::Architecture), one_family: true, earlier: None, ..Since::new(8, 6, 100) };
 /// From these on one lane is elected.
 const ELECTIONS: Since = Since::new(8, 0, 90);
 
@@ -25,6 +28,10 @@ const ANY: Slot = Slot::one_of("mode", words!(Any));
 const ALL: Slot = Slot::one_of("mode", words!(All));
 const OF_BITS: Slot = ty(types!(B32 B64));
 const ARITHMETIC: Slot = Slot::one_of("reduction", words!(Add Min Max));
+const EXTREMA: Slot = Slot::one_of("reduction", words!(Min Max));
+const MAGNITUDES: Slot = Slot::optional("magnitudes", words!(Abs));
+const WITH_NAN: Slot = Slot::optional("NaN", words!(Nan));
+const SINGLES: Slot = ty(types!(F32));
 const LOGIC: Slot = Slot::one_of("reduction", words!(And Or Xor));
 const INTEGERS: Slot = ty(types!(U32 S32));
 
@@ -53,6 +60,8 @@ const MATCHES_ALL: &str =
     "`mask`, without lanes that have exited, where all its threads have the same value, else 0; `p` says which.";
 const REDUCES: &str =
     "The sum, minimum, maximum or bitwise combination of the values of all threads of the warp that `mask` names.";
+const REDUCES_FLOATS: &str = "The minimum or maximum over all threads of the warp that `mask` names, of the magnitudes with `.abs`; -0 is less than +0. With `.NaN` it is NaN where \
+    one value is; else such values do not count, and of no others it is NaN too.";
 
 controls! {
     BAR_SYNC "bar" &[CTA, SYNC], &[ID], Since::ALWAYS, WAITS, "bar.sync 0;";
@@ -79,6 +88,7 @@ controls! {
     MATCH_ALL_ALONE "match" &[ALL, SYNC, OF_BITS], &[def("d", U32), value("a", T), MASK], Since::ALWAYS, MATCHES_ALL, "match.all.sync.b32 %d, %a, 0xffffffff;";
     REDUX "redux" &[SYNC, ARITHMETIC, INTEGERS], &[def("d", T), value("a", T), MASK], REDUCTIONS, REDUCES, "redux.sync.add.u32 %d, %a, 0xffffffff;";
     REDUX_BITS "redux" &[SYNC, LOGIC, OF_B32], &[def("d", U32), value("a", U32), MASK], REDUCTIONS, REDUCES, "redux.sync.xor.b32 %d, %a, 0xffffffff;";
+    REDUX_F32 "redux" &[SYNC, EXTREMA, MAGNITUDES, WITH_NAN, SINGLES], &[def("d", T), reg("a", T), MASK], OF_FLOATS, REDUCES_FLOATS, "redux.sync.min.abs.NaN.f32 %d, %a, 0xffffffff;";
     ACTIVEMASK "activemask" &[OF_B32], &[def("d", B32)], Since::ALWAYS, "The lanes of the threads of its warp that execute it together.", "activemask.b32 %d;";
     ELECT "elect" &[SYNC], &[OperandRow::def("d", WITH_U32), MASK], ELECTIONS, "One of the threads of its warp that `mask` names: the lane, and whether it is the thread's own. It is the lowest.", "elect.sync %d|%p, 0xffffffff;";
 }

@@ -478,7 +478,15 @@ impl<'a> Parts<'a> {
                 _ => false,
             };
             let refuse = |kind| Refusal { reach: (true, place, braces), error: Error { at: *at, kind } };
-            operands.push(self.fit(o, raw, *at, names).map_err(refuse)?);
+            let operand = self.fit(o, raw, *at, names).map_err(refuse)?;
+            // No copy takes more bytes than it has.
+            if let (Shape::CopyPart, Operand::Number(part), Some(&Operand::Number(size))) =
+                (o.shape, operand, operands.last())
+                && part > size
+            {
+                return Err(refuse(self.wrong(o)));
+            }
+            operands.push(operand);
         }
         Ok(operands)
     }
@@ -510,13 +518,14 @@ impl<'a> Parts<'a> {
         matches!(self.mnemonic, "ld" | "ldu" | "st" | "mov")
     }
 
+    fn wrong(&self, o: &OperandRow) -> ErrorKind {
+        let expected = o.shape.describe(o.role, &self.words);
+        ErrorKind::Operand { mnemonic: self.mnemonic, name: o.name, expected }
+    }
+
     /// The operand, where it may stand in this place.
     fn fit(&self, o: &OperandRow, raw: &Raw<'a>, at: Loc, names: &mut Names<'a>) -> Result<Operand, ErrorKind> {
-        let wrong = || ErrorKind::Operand {
-            mnemonic: self.mnemonic,
-            name: o.name,
-            expected: o.shape.describe(o.role, &self.words),
-        };
+        let wrong = || self.wrong(o);
         let is_of_128_bits = match o.shape {
             Shape::Register(ty) | Shape::Value(ty) | Shape::Elements(ty) => ty.resolve(&self.words).0 == Type::B128,
             _ => false,
@@ -542,10 +551,15 @@ impl<'a> Parts<'a> {
             (Raw::Number(literal), Shape::Value(ty) | Shape::Elements(ty)) => {
                 Operand::Number(literal.bits(ty.resolve(&self.words).0)?)
             }
-            (Raw::Number(literal), Shape::Byte | Shape::Amount | Shape::Event | Shape::Alignment | Shape::CopySize) => {
-                Operand::Number(literal.bits(Type::U8)?)
-            }
+            (
+                Raw::Number(literal),
+                Shape::Byte | Shape::Amount | Shape::Event | Shape::Alignment | Shape::CopySize | Shape::CopyPart,
+            ) => Operand::Number(literal.bits(Type::U8)?),
             (Raw::Number(literal), Shape::Count) => Operand::Number(literal.bits(Type::U32)?),
+            // Nobody wants what was there.
+            (Raw::Name("_"), Shape::Register(ty)) if self.mnemonic == "atom" && o.role == Role::Def => {
+                Operand::Register(names.unread(ty.resolve(&self.words).0.bits())?)
+            }
             (&Raw::Name(name), Shape::Label) if name != "_" => Operand::Label(names.label(name, at)),
             (&Raw::Name(name), Shape::Table) if name != "_" => Operand::Table(names.table(name, at)),
             (&Raw::Address(name, operand), Shape::Label) if !has_offset(&operand) => {

@@ -41,6 +41,8 @@ pub(super) struct Names<'a> {
     nested: Vec<usize>,
     /// The registers that hold numbers which stand in braces, their types and the numbers.
     numbers: Vec<(Reg, Type, u64)>,
+    /// The registers that stand for `_`.
+    unread: Vec<(Type, Reg)>,
     /// The variables of the frame that were, by number.
     nested_frame: Vec<usize>,
     pragmas: Vec<Pragma>,
@@ -202,6 +204,23 @@ impl<'a> Names<'a> {
         let reg = self.registers.declare("%number", ty, None).ok_or(ErrorKind::Registers)?;
         self.nested.push(self.registers.families().len() - 1);
         self.numbers.push((reg, ty, bits));
+        Ok(reg)
+    }
+
+    /// A register of so many bits that nobody reads: what stands for `_`.
+    pub(super) fn unread(&mut self, bits: u32) -> Result<Reg, ErrorKind> {
+        let ty = match bits {
+            16 => Type::B16,
+            64 => Type::B64,
+            128 => Type::B128,
+            _ => Type::B32,
+        };
+        if let Some((_, reg)) = self.unread.iter().find(|(of, _)| *of == ty) {
+            return Ok(*reg);
+        }
+        let reg = self.registers.declare("%unread", ty, None).ok_or(ErrorKind::Registers)?;
+        self.nested.push(self.registers.families().len() - 1);
+        self.unread.push((ty, reg));
         Ok(reg)
     }
 

@@ -1,0 +1,148 @@
+//! Kernels in PTX that run as they stand.
+
+use std::collections::HashMap;
+use std::ffi::c_char;
+use std::sync::{Mutex, PoisonError};
+
+use halfbyte::import_ptx::{self, Globals};
+use halfbyte::isa::ptx::text::Text;
+use halfbyte::runtime::{self, LaunchError, ptx};
+
+use crate::border::{self, Out};
+use crate::error::{Error, Status};
+use crate::launch::{self, Arg, Shape, Stats};
+use crate::options::Options;
+
+/// A text in PTX, with what its variables hold.
+pub struct Ptx {
+    file: String,
+    text: String,
+    read: Text,
+    globals: Globals,
+    /// By name, the empty one that of the first: those that have been launched.
+    kernels: Mutex<HashMap<String, ptx::Kernel>>,
+}
+
+impl Ptx {
+    /// Reads a text.
+    pub(crate) fn new(file: &str, text: &str, globals: Globals) -> Result<Ptx, Error> {
+        let read = import_ptx::read_each(file, text).map_err(|report| Error::of_report(Status::Parse, &report))?;
+        let (file, text) = (file.to_owned(), text.to_owned());
+        Ok(Ptx { file, text, read, globals, kernels: Mutex::default() })
+    }
+
+    /// A kernel of the text; the first where the name is empty.
+    pub(crate) fn kernel(&self, name: &str) -> Result<ptx::Kernel, Error> {
+        let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kernel) = kernels.get(name) {
+            return Ok(kernel.clone());
+        }
+        let is_there = name.is_empty()
+            || self.read.module.entries.iter().any(|entry| entry.name == name)
+            || self.read.refused.iter().any(|refused| refused.name == name);
+        let wanted = Some(name).filter(|name| !name.is_empty());
+        let status = if is_there { Status::Parse } else { Status::NotFound };
+        let kernel = import_ptx::load_of(&self.file, &self.text, &self.read, wanted, &self.globals)
+            .map_err(|report| Error::of_report(status, &report))?;
+        kernels.insert(name.to_owned(), kernel.clone());
+        Ok(kernel)
+    }
+
+    /// Whether a launch has left another value in a variable than the text says.
+    pub(crate) fn is_written(&self) -> bool {
+        self.globals.are_written(&self.read.module)
+    }
+
+    /// The error of a launch, shown in the text.
+    pub(crate) fn failed(&self, error: &LaunchError) -> Error {
+        Error::of_launch(error, Some((&self.file, &self.text)), "ptx")
+    }
+
+    fn launch(
+        &self,
+        name: &str,
+        shape: Shape,
+        args: Vec<launch::Given<'_>>,
+        options: &Options,
+    ) -> Result<runtime::Stats, Error> {
+        let kernel = self.kernel(name)?;
+        let mut args: Vec<ptx::Arg<'_>> = args.into_iter().map(launch::Given::into_ptx).collect();
+        let watchdog = options.watchdog();
+        options.printing(|print| {
+            let launch = ptx::Launch {
+                budget: options.budget,
+                engine: options.engine,
+                watchdog: Some(&watchdog),
+                races: options.races,
+                print,
+                ..ptx::Launch::new(shape, &mut args)
+            };
+            kernel.launch(launch).map_err(|error| self.failed(&error))
+        })
+    }
+}
+
+/// Reads a text in PTX whose kernels are to run as they stand. A kernel that is not taken spoils no other: what is wrong with it is said
+/// where it is launched. `file` is what errors call the text, and may be null; `length` may be HALFBYTE_TO_NUL.
+///
+/// # Safety
+/// As halfbyte_module_parse.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn halfbyte_ptx_load(
+    file: *const c_char,
+    text: *const c_char,
+    length: usize,
+    options: *const Options,
+    out: *mut *mut Ptx,
+    error: *mut *mut Error,
+) -> Status {
+    // SAFETY: the caller's contract, here and below.
+    let load = || unsafe {
+        let out = Out::new(out, "out")?;
+        let (file, text) = (border::name(file, "file", "<ptx>")?, border::text(text, length, "text")?);
+        Options::of(options).check_text(text)?;
+        out.give(Ptx::new(file, text, Globals::default())?);
+        Ok(())
+    };
+    // SAFETY: the caller's contract.
+    unsafe { border::enter(error, load) }
+}
+
+/// Launches the kernel of a name, or the first one where that is null, on arguments in the order of its parameters: a value for each
+/// that is no pointer, memory or an alias for each that is one. Variables of the text keep what kernels write to them. After an error of
+/// a launch that had begun, the memory that it may write holds no result.
+///
+/// # Safety
+/// As halfbyte_program_launch; `kernel` may be null.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn halfbyte_ptx_launch(
+    ptx: *const Ptx,
+    kernel: *const c_char,
+    shape: Shape,
+    args: *const Arg,
+    count: usize,
+    options: *const Options,
+    stats: *mut Stats,
+    error: *mut *mut Error,
+) -> Status {
+    // SAFETY: the caller's contract, here and below.
+    let launch = || unsafe {
+        let ptx = border::given(ptx, "ptx")?;
+        let kernel = border::name(kernel, "kernel", "")?;
+        let args = launch::given(args, count)?;
+        Stats::give(ptx.launch(kernel, shape, args, &Options::of(options))?, stats);
+        Ok(())
+    };
+    // SAFETY: the caller's contract.
+    unsafe { border::enter(error, launch) }
+}
+
+/// Frees a text.
+///
+/// # Safety
+/// `ptx` is null, or was given out and has not been freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn halfbyte_ptx_free(ptx: *mut Ptx) {
+    // SAFETY: the caller's contract.
+    unsafe { border::free(ptx) };
+}
