@@ -189,36 +189,3 @@ impl<'a> Given<'a> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn overlap(places: &[(usize, usize, u32)]) -> bool {
-        let arg = |&(start, bytes, kind): &(usize, usize, u32)| Arg {
-            kind,
-            of: 0,
-            data: std::ptr::without_provenance_mut(start),
-            bytes,
-            offset: 0,
-        };
-        check_apart(&places.iter().map(arg).collect::<Vec<_>>()).is_err()
-    }
-
-    #[test]
-    fn what_is_written_is_apart_from_all_others() {
-        use {
-            HALFBYTE_ARG_ALIAS as ALIAS, HALFBYTE_ARG_BUFFER as BUFFER, HALFBYTE_ARG_IN as IN,
-            HALFBYTE_ARG_VALUE as VALUE,
-        };
-        assert!(!overlap(&[]));
-        assert!(!overlap(&[(8, 8, BUFFER), (16, 8, BUFFER), (0, 8, IN)]));
-        assert!(!overlap(&[(0, 8, IN), (4, 8, IN), (0, 12, VALUE)]));
-        assert!(overlap(&[(0, 8, IN), (7, 1, BUFFER)]));
-        assert!(overlap(&[(8, 8, BUFFER), (0, 9, VALUE)]));
-        assert!(overlap(&[(0, 100, BUFFER), (200, 4, IN), (99, 2, IN)]));
-        assert!(overlap(&[(0, 100, IN), (4, 4, IN), (50, 4, BUFFER)]));
-        assert!(!overlap(&[(0, 8, BUFFER), (4, 0, BUFFER), (4, 4, ALIAS)]));
-        assert!(overlap(&[(usize::MAX - 8, 100, BUFFER), (usize::MAX - 4, 1, BUFFER)]));
-    }
-}

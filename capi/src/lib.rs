@@ -17,7 +17,8 @@ use std::ffi::{CStr, c_char};
 /// What a program was compiled for; `halfbyte_abi_version` says what the library is. A library serves all programs of the same number.
 pub const HALFBYTE_ABI_VERSION: u32 = 1;
 
-/// The length of a text that ends with its first byte of zero.
+/// The length of a text that ends with its first byte of zero; `cbindgen.toml` says it in C.
+/// cbindgen:ignore
 pub const HALFBYTE_TO_NUL: usize = usize::MAX;
 
 /// The version of the interface that the library has.
