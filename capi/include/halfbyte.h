@@ -2,7 +2,7 @@
 //
 // Who makes something with a function ending in _new, _parse, _compile, _build or _load gives it back to the function ending in _free of the
 // same name, once; null may be given back too. Nothing else that is given away here need be freed. A pointer that is null where nothing
-// says that it may be is an error, HALFBYTE_INVALID_ARGUMENT, and so is a length that no memory has.
+// says that it may be is an error, HALFBYTE_STATUS_INVALID_ARGUMENT, and so is a length that no memory has.
 //
 // Every function may be called from every thread. A module, an object, a program and a PTX text do not change once they are made, and
 // threads may share them; one of the others is one thread's at a time, but for halfbyte_cancel_request.
@@ -20,10 +20,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// The length of a text that ends with its first byte of zero.
+#define HALFBYTE_TO_NUL SIZE_MAX
+
+
 // What a program was compiled for; `halfbyte_abi_version` says what the library is. A library serves all programs of the same number.
 #define HALFBYTE_ABI_VERSION 1
-
-
 
 // A value: `data` points to its bytes, as many as the parameter has, low byte first.
 #define HALFBYTE_ARG_VALUE 0
@@ -179,44 +181,44 @@ const char *halfbyte_version(void);
 
 // What kind of error it is; HALFBYTE_STATUS_OK of null.
 //
-// It must be so:
+// The caller promises:
 // `error` is null, or was given out and has not been freed.
 enum halfbyte_status halfbyte_error_status(const struct halfbyte_error *error);
 
 // What is wrong, in one line: the first thing, where there are several. It lives as long as the error.
 //
-// It must be so:
+// The caller promises:
 // As halfbyte_error_status.
 const char *halfbyte_error_message(const struct halfbyte_error *error);
 
 // All that is wrong, as people read it: each with file, line and column, and the line of the text with a mark under the place. It lives
 // as long as the error.
 //
-// It must be so:
+// The caller promises:
 // As halfbyte_error_status.
 const char *halfbyte_error_display(const struct halfbyte_error *error);
 
 // The file that it is about, as the caller has called it; empty where it is about none. It lives as long as the error.
 //
-// It must be so:
+// The caller promises:
 // As halfbyte_error_status.
 const char *halfbyte_error_file(const struct halfbyte_error *error);
 
 // The line, counted from 1; 0 where it has no place.
 //
-// It must be so:
+// The caller promises:
 // As halfbyte_error_status.
 uint32_t halfbyte_error_line(const struct halfbyte_error *error);
 
 // The column, likewise, in characters.
 //
-// It must be so:
+// The caller promises:
 // As halfbyte_error_status.
 uint32_t halfbyte_error_column(const struct halfbyte_error *error);
 
 // Frees an error.
 //
-// It must be so:
+// The caller promises:
 // As halfbyte_error_status.
 void halfbyte_error_free(struct halfbyte_error *error);
 
@@ -226,7 +228,7 @@ struct halfbyte_shape halfbyte_items(uint32_t count);
 // Reads a text: PTX, to be translated, where `file` ends in `.ptx`, else the IR (docs/ir.md). `file` is what errors call the text, and may
 // be null; `length` may be HALFBYTE_TO_NUL.
 //
-// It must be so:
+// The caller promises:
 // `file` is null or ends with a zero; `text` has so many bytes, or ends with a zero; `out` and `error` may be written, `error` may be null.
 enum halfbyte_status halfbyte_module_parse(const char *file,
                                            const char *text,
@@ -237,19 +239,19 @@ enum halfbyte_status halfbyte_module_parse(const char *file,
 
 // Frees a module.
 //
-// It must be so:
+// The caller promises:
 // `module` is null, or was given out and has not been freed.
 void halfbyte_module_free(struct halfbyte_module *module);
 
 // How many kernels a module has; 0 of null.
 //
-// It must be so:
+// The caller promises:
 // As halfbyte_module_free.
 size_t halfbyte_module_kernels(const struct halfbyte_module *module);
 
 // Compiles all kernels of a module for "halu", "vp1" or "ptx", there for an SM version such as 90; `sm` is 0 for the usual one.
 //
-// It must be so:
+// The caller promises:
 // `module` was given out and has not been freed, and so were `options` where they are not null; `target` ends with a zero; `out` and
 // `error` may be written, `error` may be null.
 enum halfbyte_status halfbyte_module_compile(const struct halfbyte_module *module,
@@ -261,13 +263,13 @@ enum halfbyte_status halfbyte_module_compile(const struct halfbyte_module *modul
 
 // The bytes of an object, which live as long as it does; `length` becomes how many there are. Null and 0 of null.
 //
-// It must be so:
+// The caller promises:
 // `object` is null, or was given out and has not been freed; `length` is null or may be written.
 const uint8_t *halfbyte_object_bytes(const struct halfbyte_object *object, size_t *length);
 
 // Frees an object.
 //
-// It must be so:
+// The caller promises:
 // `object` is null, or was given out and has not been freed.
 void halfbyte_object_free(struct halfbyte_object *object);
 
@@ -280,37 +282,37 @@ struct halfbyte_options *halfbyte_options_new_strict(void);
 
 // Frees options.
 //
-// It must be so:
+// The caller promises:
 // `options` is null, or was given out and has not been freed.
 void halfbyte_options_free(struct halfbyte_options *options);
 
 // What executes a program: HALFBYTE_ENGINE_INTERP, or HALFBYTE_ENGINE_JIT on so many threads at most, at least one.
 //
-// It must be so:
+// The caller promises:
 // `options` was given out and has not been freed.
 enum halfbyte_status halfbyte_options_set_engine(struct halfbyte_options *options, uint32_t engine, uint32_t threads);
 
 // Sets one of the limits, HALFBYTE_LIMIT_TEXT_BYTES and so on. UINT64_MAX is no limit.
 //
-// It must be so:
+// The caller promises:
 // `options` was given out and has not been freed.
 enum halfbyte_status halfbyte_options_set_limit(struct halfbyte_options *options, uint32_t limit, uint64_t value);
 
 // Whether launches of PTX as it stands look for races, and for reads of shared memory that nothing has written.
 //
-// It must be so:
+// The caller promises:
 // `options` was given out and has not been freed.
 enum halfbyte_status halfbyte_options_set_races(struct halfbyte_options *options, bool races);
 
 // What takes the text that kernels in PTX write with `vprintf`; with null it goes to standard error.
 //
-// It must be so:
+// The caller promises:
 // `options` was given out and has not been freed. `print` may be called with `user` from every thread that launches with the options.
 enum halfbyte_status halfbyte_options_set_print(struct halfbyte_options *options, halfbyte_print print, void *user);
 
 // What cancels all work that is done with the options; null takes it away. It may be freed before the options are.
 //
-// It must be so:
+// The caller promises:
 // `options` was given out and has not been freed; `cancel` is null or likewise.
 enum halfbyte_status halfbyte_options_set_cancel(struct halfbyte_options *options, const struct halfbyte_cancel *cancel);
 
@@ -319,19 +321,19 @@ struct halfbyte_cancel *halfbyte_cancel_new(void);
 
 // Cancels what is being done, within 20 ms, and all that will be, with HALFBYTE_STATUS_CANCELLED. Every thread may call it at any time.
 //
-// It must be so:
+// The caller promises:
 // `cancel` is null, or was given out and has not been freed.
 void halfbyte_cancel_request(const struct halfbyte_cancel *cancel);
 
 // Frees it.
 //
-// It must be so:
+// The caller promises:
 // As halfbyte_cancel_request.
 void halfbyte_cancel_free(struct halfbyte_cancel *cancel);
 
 // Loads an object. It is checked: any bytes may be given.
 //
-// It must be so:
+// The caller promises:
 // So many bytes are at `object`; `out` and `error` may be written, `error` may be null.
 enum halfbyte_status halfbyte_program_load(const uint8_t *object,
                                            size_t length,
@@ -341,7 +343,7 @@ enum halfbyte_status halfbyte_program_load(const uint8_t *object,
 // Compiles a module and loads what comes of it: halfbyte_module_compile and halfbyte_program_load at once. Errors of its launches show
 // the line of the text. The module may be freed before the program is.
 //
-// It must be so:
+// The caller promises:
 // As halfbyte_module_compile.
 enum halfbyte_status halfbyte_program_build(const struct halfbyte_module *module,
                                             const char *target,
@@ -352,20 +354,20 @@ enum halfbyte_status halfbyte_program_build(const struct halfbyte_module *module
 
 // How many kernels a program has; 0 of null.
 //
-// It must be so:
+// The caller promises:
 // `program` is null, or was given out and has not been freed.
 size_t halfbyte_program_kernels(const struct halfbyte_program *program);
 
 // The name of a kernel by its number, which lives as long as the program; null where there is none.
 //
-// It must be so:
+// The caller promises:
 // As halfbyte_program_kernels.
 const char *halfbyte_program_kernel(const struct halfbyte_program *program, size_t number);
 
 // Launches the kernel of a name on arguments in the order of its parameters. After an error of a launch that had begun, the memory that it
 // may write holds no result.
 //
-// It must be so:
+// The caller promises:
 // `program` was given out and has not been freed, and so were `options` where they are not null; `kernel` ends with a zero; so many
 // arguments are at `args`, and the bytes of each are there, which nobody else touches until the launch ends where they may be written, and
 // else nobody writes; `stats` and `error` may be written, or are null.
@@ -380,14 +382,14 @@ enum halfbyte_status halfbyte_program_launch(const struct halfbyte_program *prog
 
 // Frees a program.
 //
-// It must be so:
+// The caller promises:
 // As halfbyte_program_kernels.
 void halfbyte_program_free(struct halfbyte_program *program);
 
 // Reads a text in PTX whose kernels are to run as they stand. A kernel that is not taken spoils no other: what is wrong with it is said
 // where it is launched. `file` is what errors call the text, and may be null; `length` may be HALFBYTE_TO_NUL.
 //
-// It must be so:
+// The caller promises:
 // As halfbyte_module_parse.
 enum halfbyte_status halfbyte_ptx_load(const char *file,
                                        const char *text,
@@ -400,7 +402,7 @@ enum halfbyte_status halfbyte_ptx_load(const char *file,
 // that is no pointer, memory or an alias for each that is one. Variables of the text keep what kernels write to them. After an error of
 // a launch that had begun, the memory that it may write holds no result.
 //
-// It must be so:
+// The caller promises:
 // As halfbyte_program_launch; `kernel` may be null.
 enum halfbyte_status halfbyte_ptx_launch(const struct halfbyte_ptx *ptx,
                                          const char *kernel,
@@ -413,7 +415,7 @@ enum halfbyte_status halfbyte_ptx_launch(const struct halfbyte_ptx *ptx,
 
 // Frees a text.
 //
-// It must be so:
+// The caller promises:
 // `ptx` is null, or was given out and has not been freed.
 void halfbyte_ptx_free(struct halfbyte_ptx *ptx);
 
@@ -430,7 +432,7 @@ void halfbyte_ptx_free(struct halfbyte_ptx *ptx);
 // instructions access without naming a space must not lie from 0x1000000000 up to 0x5000000000, where local and shared memory have their
 // addresses.
 //
-// It must be so:
+// The caller promises:
 // `source` ends with a zero; so many pointers are at `args`. All memory that the kernel accesses is there, or is told of by the bounds;
 // until the run ends nobody else writes it, nor touches it where the kernel writes.
 int halfbyte_ptx_run(const char *source,
@@ -450,7 +452,7 @@ const struct halfbyte_error *halfbyte_ptx_last_error(void);
 
 // Says where allocations are, for all runs that begin from now on. With null they are not asked for, and accesses not checked.
 //
-// It must be so:
+// The caller promises:
 // Every thread may call `find` with `user` at any time until the bounds are set anew and the runs of before have ended. What it says
 // is memory is memory until the run that has asked ends.
 void halfbyte_ptx_set_bounds(halfbyte_ptx_bounds find, void *user);
@@ -458,7 +460,7 @@ void halfbyte_ptx_set_bounds(halfbyte_ptx_bounds find, void *user);
 // Says how runs are made that begin from now on: their limits, what cancels them, where printed text goes. They are always interpreted.
 // The options are copied; null stands for the usual ones.
 //
-// It must be so:
+// The caller promises:
 // `options` is null, or was given out and has not been freed.
 void halfbyte_ptx_set_options(const struct halfbyte_options *options);
 
@@ -467,44 +469,44 @@ void halfbyte_ptx_reset(void);
 
 // What kind of error it is; HALFBYTE_STATUS_OK of null.
 //
-// It must be so:
+// The caller promises:
 // `error` is null, or was given out and has not been freed.
 enum halfbyte_status halfbyte_error_status(const struct halfbyte_error *error);
 
 // What is wrong, in one line: the first thing, where there are several. It lives as long as the error.
 //
-// It must be so:
+// The caller promises:
 // As halfbyte_error_status.
 const char *halfbyte_error_message(const struct halfbyte_error *error);
 
 // All that is wrong, as people read it: each with file, line and column, and the line of the text with a mark under the place. It lives
 // as long as the error.
 //
-// It must be so:
+// The caller promises:
 // As halfbyte_error_status.
 const char *halfbyte_error_display(const struct halfbyte_error *error);
 
 // The file that it is about, as the caller has called it; empty where it is about none. It lives as long as the error.
 //
-// It must be so:
+// The caller promises:
 // As halfbyte_error_status.
 const char *halfbyte_error_file(const struct halfbyte_error *error);
 
 // The line, counted from 1; 0 where it has no place.
 //
-// It must be so:
+// The caller promises:
 // As halfbyte_error_status.
 uint32_t halfbyte_error_line(const struct halfbyte_error *error);
 
 // The column, likewise, in characters.
 //
-// It must be so:
+// The caller promises:
 // As halfbyte_error_status.
 uint32_t halfbyte_error_column(const struct halfbyte_error *error);
 
 // Frees an error.
 //
-// It must be so:
+// The caller promises:
 // As halfbyte_error_status.
 void halfbyte_error_free(struct halfbyte_error *error);
 
@@ -517,37 +519,37 @@ struct halfbyte_options *halfbyte_options_new_strict(void);
 
 // Frees options.
 //
-// It must be so:
+// The caller promises:
 // `options` is null, or was given out and has not been freed.
 void halfbyte_options_free(struct halfbyte_options *options);
 
 // What executes a program: HALFBYTE_ENGINE_INTERP, or HALFBYTE_ENGINE_JIT on so many threads at most, at least one.
 //
-// It must be so:
+// The caller promises:
 // `options` was given out and has not been freed.
 enum halfbyte_status halfbyte_options_set_engine(struct halfbyte_options *options, uint32_t engine, uint32_t threads);
 
 // Sets one of the limits, HALFBYTE_LIMIT_TEXT_BYTES and so on. UINT64_MAX is no limit.
 //
-// It must be so:
+// The caller promises:
 // `options` was given out and has not been freed.
 enum halfbyte_status halfbyte_options_set_limit(struct halfbyte_options *options, uint32_t limit, uint64_t value);
 
 // Whether launches of PTX as it stands look for races, and for reads of shared memory that nothing has written.
 //
-// It must be so:
+// The caller promises:
 // `options` was given out and has not been freed.
 enum halfbyte_status halfbyte_options_set_races(struct halfbyte_options *options, bool races);
 
 // What takes the text that kernels in PTX write with `vprintf`; with null it goes to standard error.
 //
-// It must be so:
+// The caller promises:
 // `options` was given out and has not been freed. `print` may be called with `user` from every thread that launches with the options.
 enum halfbyte_status halfbyte_options_set_print(struct halfbyte_options *options, halfbyte_print print, void *user);
 
 // What cancels all work that is done with the options; null takes it away. It may be freed before the options are.
 //
-// It must be so:
+// The caller promises:
 // `options` was given out and has not been freed; `cancel` is null or likewise.
 enum halfbyte_status halfbyte_options_set_cancel(struct halfbyte_options *options, const struct halfbyte_cancel *cancel);
 
@@ -556,20 +558,20 @@ struct halfbyte_cancel *halfbyte_cancel_new(void);
 
 // Cancels what is being done, within 20 ms, and all that will be, with HALFBYTE_STATUS_CANCELLED. Every thread may call it at any time.
 //
-// It must be so:
+// The caller promises:
 // `cancel` is null, or was given out and has not been freed.
 void halfbyte_cancel_request(const struct halfbyte_cancel *cancel);
 
 // Frees it.
 //
-// It must be so:
+// The caller promises:
 // As halfbyte_cancel_request.
 void halfbyte_cancel_free(struct halfbyte_cancel *cancel);
 
 // Reads a text: PTX, to be translated, where `file` ends in `.ptx`, else the IR (docs/ir.md). `file` is what errors call the text, and may
 // be null; `length` may be HALFBYTE_TO_NUL.
 //
-// It must be so:
+// The caller promises:
 // `file` is null or ends with a zero; `text` has so many bytes, or ends with a zero; `out` and `error` may be written, `error` may be null.
 enum halfbyte_status halfbyte_module_parse(const char *file,
                                            const char *text,
@@ -580,19 +582,19 @@ enum halfbyte_status halfbyte_module_parse(const char *file,
 
 // Frees a module.
 //
-// It must be so:
+// The caller promises:
 // `module` is null, or was given out and has not been freed.
 void halfbyte_module_free(struct halfbyte_module *module);
 
 // How many kernels a module has; 0 of null.
 //
-// It must be so:
+// The caller promises:
 // As halfbyte_module_free.
 size_t halfbyte_module_kernels(const struct halfbyte_module *module);
 
 // Compiles all kernels of a module for "halu", "vp1" or "ptx", there for an SM version such as 90; `sm` is 0 for the usual one.
 //
-// It must be so:
+// The caller promises:
 // `module` was given out and has not been freed, and so were `options` where they are not null; `target` ends with a zero; `out` and
 // `error` may be written, `error` may be null.
 enum halfbyte_status halfbyte_module_compile(const struct halfbyte_module *module,
@@ -604,13 +606,13 @@ enum halfbyte_status halfbyte_module_compile(const struct halfbyte_module *modul
 
 // The bytes of an object, which live as long as it does; `length` becomes how many there are. Null and 0 of null.
 //
-// It must be so:
+// The caller promises:
 // `object` is null, or was given out and has not been freed; `length` is null or may be written.
 const uint8_t *halfbyte_object_bytes(const struct halfbyte_object *object, size_t *length);
 
 // Frees an object.
 //
-// It must be so:
+// The caller promises:
 // `object` is null, or was given out and has not been freed.
 void halfbyte_object_free(struct halfbyte_object *object);
 
@@ -619,7 +621,7 @@ struct halfbyte_shape halfbyte_items(uint32_t count);
 
 // Loads an object. It is checked: any bytes may be given.
 //
-// It must be so:
+// The caller promises:
 // So many bytes are at `object`; `out` and `error` may be written, `error` may be null.
 enum halfbyte_status halfbyte_program_load(const uint8_t *object,
                                            size_t length,
@@ -629,7 +631,7 @@ enum halfbyte_status halfbyte_program_load(const uint8_t *object,
 // Compiles a module and loads what comes of it: halfbyte_module_compile and halfbyte_program_load at once. Errors of its launches show
 // the line of the text. The module may be freed before the program is.
 //
-// It must be so:
+// The caller promises:
 // As halfbyte_module_compile.
 enum halfbyte_status halfbyte_program_build(const struct halfbyte_module *module,
                                             const char *target,
@@ -640,20 +642,20 @@ enum halfbyte_status halfbyte_program_build(const struct halfbyte_module *module
 
 // How many kernels a program has; 0 of null.
 //
-// It must be so:
+// The caller promises:
 // `program` is null, or was given out and has not been freed.
 size_t halfbyte_program_kernels(const struct halfbyte_program *program);
 
 // The name of a kernel by its number, which lives as long as the program; null where there is none.
 //
-// It must be so:
+// The caller promises:
 // As halfbyte_program_kernels.
 const char *halfbyte_program_kernel(const struct halfbyte_program *program, size_t number);
 
 // Launches the kernel of a name on arguments in the order of its parameters. After an error of a launch that had begun, the memory that it
 // may write holds no result.
 //
-// It must be so:
+// The caller promises:
 // `program` was given out and has not been freed, and so were `options` where they are not null; `kernel` ends with a zero; so many
 // arguments are at `args`, and the bytes of each are there, which nobody else touches until the launch ends where they may be written, and
 // else nobody writes; `stats` and `error` may be written, or are null.
@@ -668,14 +670,14 @@ enum halfbyte_status halfbyte_program_launch(const struct halfbyte_program *prog
 
 // Frees a program.
 //
-// It must be so:
+// The caller promises:
 // As halfbyte_program_kernels.
 void halfbyte_program_free(struct halfbyte_program *program);
 
 // Reads a text in PTX whose kernels are to run as they stand. A kernel that is not taken spoils no other: what is wrong with it is said
 // where it is launched. `file` is what errors call the text, and may be null; `length` may be HALFBYTE_TO_NUL.
 //
-// It must be so:
+// The caller promises:
 // As halfbyte_module_parse.
 enum halfbyte_status halfbyte_ptx_load(const char *file,
                                        const char *text,
@@ -688,7 +690,7 @@ enum halfbyte_status halfbyte_ptx_load(const char *file,
 // that is no pointer, memory or an alias for each that is one. Variables of the text keep what kernels write to them. After an error of
 // a launch that had begun, the memory that it may write holds no result.
 //
-// It must be so:
+// The caller promises:
 // As halfbyte_program_launch; `kernel` may be null.
 enum halfbyte_status halfbyte_ptx_launch(const struct halfbyte_ptx *ptx,
                                          const char *kernel,
@@ -701,7 +703,7 @@ enum halfbyte_status halfbyte_ptx_launch(const struct halfbyte_ptx *ptx,
 
 // Frees a text.
 //
-// It must be so:
+// The caller promises:
 // `ptx` is null, or was given out and has not been freed.
 void halfbyte_ptx_free(struct halfbyte_ptx *ptx);
 
@@ -718,7 +720,7 @@ void halfbyte_ptx_free(struct halfbyte_ptx *ptx);
 // instructions access without naming a space must not lie from 0x1000000000 up to 0x5000000000, where local and shared memory have their
 // addresses.
 //
-// It must be so:
+// The caller promises:
 // `source` ends with a zero; so many pointers are at `args`. All memory that the kernel accesses is there, or is told of by the bounds;
 // until the run ends nobody else writes it, nor touches it where the kernel writes.
 int halfbyte_ptx_run(const char *source,
@@ -738,7 +740,7 @@ const struct halfbyte_error *halfbyte_ptx_last_error(void);
 
 // Says where allocations are, for all runs that begin from now on. With null they are not asked for, and accesses not checked.
 //
-// It must be so:
+// The caller promises:
 // Every thread may call `find` with `user` at any time until the bounds are set anew and the runs of before have ended. What it says
 // is memory is memory until the run that has asked ends.
 void halfbyte_ptx_set_bounds(halfbyte_ptx_bounds find, void *user);
@@ -746,7 +748,7 @@ void halfbyte_ptx_set_bounds(halfbyte_ptx_bounds find, void *user);
 // Says how runs are made that begin from now on: their limits, what cancels them, where printed text goes. They are always interpreted.
 // The options are copied; null stands for the usual ones.
 //
-// It must be so:
+// The caller promises:
 // `options` is null, or was given out and has not been freed.
 void halfbyte_ptx_set_options(const struct halfbyte_options *options);
 

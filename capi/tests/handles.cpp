@@ -21,8 +21,8 @@ using Module = std::unique_ptr<halfbyte_module, Free<halfbyte_module_free>>;
 using Program = std::unique_ptr<halfbyte_program, Free<halfbyte_program_free>>;
 using Error = std::unique_ptr<halfbyte_error, Free<halfbyte_error_free>>;
 
-// Throws what is wrong, as people read it.
-void check(halfbyte_status status, halfbyte_error *error) {
+// Throws what is wrong, as people read it. The error is looked at when the status is there, so it is a reference.
+void check(halfbyte_status status, halfbyte_error *const &error) {
     const Error owned(error);
     if (status != HALFBYTE_STATUS_OK) throw std::runtime_error(halfbyte_error_display(error));
 }
