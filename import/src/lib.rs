@@ -46,6 +46,7 @@ mod flow;
 mod fuse;
 mod inline;
 mod integer;
+mod loops;
 mod meet;
 mod memory;
 mod sources;

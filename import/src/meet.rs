@@ -3,8 +3,9 @@
 use halfbyte_ir::{AtomicAttr, Attr, FenceAttr, IntCC, MemOrder, Op, Type, Value};
 use halfbyte_isa::ptx::meaning::{fence, results, strength};
 use halfbyte_isa::ptx::types::{Kind, Token};
-use halfbyte_isa::ptx::{Inst, Opcode, Operand};
+use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
 
+use crate::address::Address;
 use crate::emit::Import;
 use crate::types::{integer, of_ptx};
 
@@ -193,9 +194,10 @@ impl Import<'_> {
             ATOM_VECTOR | ATOM_VECTOR_HALF | RED_VECTOR | RED_VECTOR_HALF if inst.has(Token::Add) => {
                 return self.atomic_sums(inst);
             }
+            ATOM_VECTOR_HALF | RED_VECTOR_HALF => return self.atomic_loops(inst),
             _ => {
                 self.refuse(
-                    "an atomic minimum or maximum of halves, or an operation of 128 bits, has no counterpart in the IR",
+                    "an atomic operation of 128 bits has no counterpart in the IR",
                     "a run of the text as it stands, with `--target ptx`",
                 );
                 return;
@@ -217,23 +219,25 @@ impl Import<'_> {
 }
 
 impl Import<'_> {
-    /// Sums of elements side by side: each is one of its own, and all together are aligned to their size.
-    fn atomic_sums(&mut self, inst: &Inst) {
-        let vector = |i: usize| match inst.operands.get(i) {
-            Some(Operand::Vector(regs)) => regs.iter().collect::<Vec<_>>(),
-            _ => Vec::new(),
-        };
-        let is_atom = inst.row().mnemonic == "atom";
-        let (into, added) = (if is_atom { vector(0) } else { Vec::new() }, vector(if is_atom { 2 } else { 1 }));
-        let Some(ty) = of_ptx(inst.ty(0)) else { return };
-        let (Some(address), Some((order, scope))) = (self.place_of(inst), strength(inst)) else { return };
-        if address.known_align < ty.bytes() * added.len() as u32 {
+    /// Where an atomic operation of elements side by side makes them: all together are aligned to their size. None, where that is not shown.
+    pub fn place_of_all(&mut self, inst: &Inst, bytes: u32) -> Option<Address> {
+        let address = self.place_of(inst)?;
+        if address.known_align < bytes {
             self.refuse(
-                "atomic sums of several elements that are not shown to be aligned together have no counterpart in the IR",
+                "an atomic operation of several elements that are not shown to be aligned together has no counterpart in the IR",
                 "an address that is a multiple of all, or a run of the text as it stands, with `--target ptx`",
             );
-            return;
+            return None;
         }
+        Some(address)
+    }
+
+    /// Sums of elements side by side: each is one of its own.
+    fn atomic_sums(&mut self, inst: &Inst) {
+        let (into, added) = elements(inst);
+        let Some(ty) = of_ptx(inst.ty(0)) else { return };
+        let Some(address) = self.place_of_all(inst, ty.bytes() * added.len() as u32) else { return };
+        let Some((order, scope)) = strength(inst) else { return };
         let mut into = into.into_iter();
         for (number, reg) in (0..).zip(&added) {
             let (Some(mem), Some(reg)) = (self.mem(&address, number * ty.bytes(), ty.bytes()), *reg) else { return };
@@ -247,6 +251,15 @@ impl Import<'_> {
             }
         }
     }
+}
+
+/// The registers of an atomic operation of elements side by side: what takes what was there, and the operands.
+pub(crate) fn elements(inst: &Inst) -> (Vec<Option<Reg>>, Vec<Option<Reg>>) {
+    let vector = |i: usize| match inst.operands.get(i) {
+        Some(Operand::Vector(regs)) => regs.iter().collect(),
+        _ => Vec::new(),
+    };
+    if inst.row().mnemonic == "atom" { (vector(0), vector(2)) } else { (Vec::new(), vector(1)) }
 }
 
 /// What a barrier asks.

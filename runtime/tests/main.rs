@@ -12,6 +12,7 @@ mod jit_random;
 mod programs;
 mod ptx;
 mod ptx_calls;
+mod ptx_host;
 mod ptx_objects;
 mod traps;
 mod vp1_hostile;
