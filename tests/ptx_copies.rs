@@ -170,5 +170,5 @@ fn what_no_copy_is_is_refused_at_its_place() {
     let file = file("8.3", "cp.async.ca.shared.global [%s+512], [%d3], 16;");
     file.run(&["--target", "ptx"]).fails(1, "store of 16 bytes at shared address 0x200 is out of bounds");
     let file = self::file("8.3", "cp.async.ca.shared.global [%s], [%d3+4], 16;");
-    file.run(&["--target", "ptx"]).fails(1, "global address 0x10000000004 is not aligned");
+    file.run(&["--target", "ptx"]).fails(1, "global address 0x10000000004 is misaligned");
 }

@@ -12,10 +12,8 @@ fn here() -> &'static Path {
 /// What cbindgen makes of the source.
 fn header() -> String {
     let config = cbindgen::Config::from_file(here().join("cbindgen.toml")).unwrap();
-    let files = ["lib", "error", "options", "module", "launch", "program", "ptx", "ptx_run"];
-    let builder = files.iter().fold(cbindgen::Builder::new().with_config(config), |builder, file| {
-        builder.with_src(here().join("src").join(file).with_extension("rs"))
-    });
+    // The modules are found from there.
+    let builder = cbindgen::Builder::new().with_config(config).with_src(here().join("src/lib.rs"));
     let mut made = Vec::new();
     builder.generate().unwrap().write(&mut made);
     // What Rust calls safety is up to whoever calls from C.

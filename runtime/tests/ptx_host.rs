@@ -58,7 +58,7 @@ fn pointers_are_what_they_are() {
         assert_eq!(kind, format!("store of 4 bytes at global address {null:#x} is out of bounds"));
     }
     let odd = trap(launch(&load("", COPY), [pointers[0] + 2, pointers[1]], &HostMemory::unbounded()));
-    assert!(odd.contains("is not aligned"), "{odd}");
+    assert!(odd.contains("is misaligned"), "{odd}");
 }
 
 #[test]
