@@ -173,3 +173,40 @@ fn text_is_the_same_whether_its_kernels_are_kept() {
         }
     }
 }
+
+/// Exchanges of lanes without `.sync` are of PTX 6.3 and before: they run, with a warning.
+#[test]
+fn exchanges_that_name_no_lanes_run_with_a_warning() {
+    let text = |version: &str, exchange: &str| {
+        format!(
+            ".version {version} .target sm_75 .address_size 64\n.visible .entry k(.param .u64 y) {{
+.reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 %d<4>;
+mov.u32 %r0, %laneid; mul.lo.u32 %r1, %r0, 10; setp.ne.u32 %p0, %r0, 2; @!%p0 bra done;
+{exchange}
+done: ld.param.u64 %d0, [y]; mul.wide.u32 %d1, %r0, 4; add.u64 %d2, %d0, %d1; st.global.u32 [%d2], %r2; ret;\n}}\n"
+        )
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("k.ptx").display().to_string();
+    let run = |version: &str, exchange: &str, target: &str| {
+        fs::write(&path, text(version, exchange)).unwrap();
+        halfbyte(&["run", &path, "--target", target, "--grid", "1", "--block", "5", "--arg", "y=zeros:i32:5"])
+    };
+    let warning = "warning: @k exchanges values by `shfl` or `vote` without `.sync`";
+    for (exchange, expected) in [
+        // Lane 2 is elsewhere.
+        ("vote.ballot.b32 %r2, %p0;", "y=[27, 27, 0, 27, 27]\n"),
+        ("vote.all.pred %p1, %p0; selp.b32 %r2, 1, 7, %p1;", "y=[1, 1, 0, 1, 1]\n"),
+        ("shfl.idx.b32 %r2|%p1, %r1, 3, 31;", "y=[30, 30, 0, 30, 30]\n"),
+        ("shfl.bfly.b32 %r2, %r1, 0, 31;", "y=[0, 10, 0, 30, 40]\n"),
+    ] {
+        for target in ["ptx", "ir", "halu"] {
+            let called = run("6.3", exchange, target);
+            assert_eq!(called.output(), expected, "{exchange} {target}");
+            assert!(called.err.contains(warning), "{}", called.err);
+            run("6.4", exchange, target).fails(1, "needs PTX 6.3 at most; the text is for PTX 6.4 and sm_75");
+        }
+    }
+    run("6.3", "shfl.idx.b32 %r2, %r1, 2, 31;", "ptx").fails(1, "lane 2");
+    run("6.3", "shfl.sync.idx.b32 %r2, %r1, 3, 31, 27;", "ptx").output();
+}

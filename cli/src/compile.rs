@@ -21,7 +21,7 @@ use halfbyte::{Module, RefusedKernel, TARGETS, Target};
 use serde_json::{Value, json};
 
 use super::answer::Answer;
-use super::from_ptx::{given_back, mention_free_sums};
+use super::from_ptx::{given_back, mention_free_sums, mention_unsaid};
 use super::io::{Input, to_stdout, write};
 use super::names::{among, did_you_mean};
 use super::output::{refuse_terminal, say};
@@ -319,6 +319,9 @@ impl Compile {
         }
         if is_empty {
             return Err(no_kernels(&name, &text));
+        }
+        if is_ptx(&name) {
+            mention_unsaid(&name, &text, self.kernel.as_deref())?;
         }
         if is_ptx(&name) && !self.contract && !to_ptx {
             mention_free_sums(&name, &text, self.kernel.as_deref())?;

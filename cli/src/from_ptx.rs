@@ -1,7 +1,7 @@
 //! What commands do with texts in PTX beside running them.
 
 use halfbyte::emit::Code;
-use halfbyte::import_ptx::{self, GivenBack, free_sums, give_back, ir_name};
+use halfbyte::import_ptx::{self, GivenBack, free_sums, give_back, ir_name, unsaid_exchanges};
 use halfbyte::pipeline::Compiled;
 
 use super::Failure;
@@ -19,6 +19,21 @@ pub(super) fn given_back(name: &str, text: &str, compiled: Compiled) -> Result<V
         code
     });
     Ok(code.collect())
+}
+
+/// Warns of the kernels, or the one of that name, whose lanes exchange values without saying which of them do.
+pub(super) fn mention_unsaid(name: &str, text: &str, kernel: Option<&str>) -> Result<(), Failure> {
+    let read = import_ptx::read_each(name, text)?;
+    for entry in &read.module.entries {
+        let of = ir_name(&entry.name);
+        if unsaid_exchanges(entry) != 0 && kernel.is_none_or(|kernel| ir_name(kernel) == of) {
+            mention(&format!(
+                "warning: @{of} exchanges values by `shfl` or `vote` without `.sync`: among the lanes that are there together, which no GPU since \
+                 sm_70 promises; `.sync` and a mask say who takes part"
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Says of the kernels, or the one of that name, how many sums a GPU may fuse with a product, where they are rounded each here.

@@ -37,7 +37,7 @@ use serde_json::json;
 use self::results::{Form, Out, results_json, write_results};
 use super::answer::Answer;
 use super::compile::{and_refused, no_kernel, no_kernels, refused};
-use super::from_ptx::mention_free_sums;
+use super::from_ptx::{mention_free_sums, mention_unsaid};
 use super::io::Input;
 use super::limits::{LimitArgs, advice};
 use super::meter::{Meter, grouped, seconds};
@@ -263,6 +263,9 @@ impl Run {
             return Err(no_kernel(&module, name));
         };
         let params = given(kernel);
+        if is_ptx(&input.name) {
+            mention_unsaid(&input.name, text, Some(name))?;
+        }
         if is_ptx(&input.name) && !self.contract {
             mention_free_sums(&input.name, text, Some(name))?;
         }

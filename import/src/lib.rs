@@ -144,6 +144,11 @@ pub fn free_sums(entry: &Entry) -> usize {
     fuse::count(&ssa::Function::new(entry))
 }
 
+/// How many exchanges of a kernel do not say which lanes of a warp take part, which is then for the machine to choose.
+pub fn unsaid_exchanges(entry: &Entry) -> usize {
+    entry.reached_bodies().flat_map(|body| &body.insts).filter(|inst| inst.is_unsaid()).count()
+}
+
 /// The kernels of a text without their calls and the copies that go on beside them.
 fn inlined(read: &Text) -> impl Iterator<Item = Inlined<'_>> {
     let entries = read.module.entries.iter().zip(&read.locs);

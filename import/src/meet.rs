@@ -25,15 +25,15 @@ impl Import<'_> {
                 let mask = self.operand(inst, 0, Type::I32);
                 self.code.builder.inst(Op::SubgroupBarrier, Type::I32, Attr::None, &[mask]);
             }
-            SHFL | SHFL_ALONE => self.shuffle(inst),
-            VOTE_SYNC | VOTE_BALLOT => {
+            SHFL | SHFL_ALONE | SHFL_UNSAID | SHFL_UNSAID_ALONE => self.shuffle(inst),
+            VOTE_SYNC | VOTE_BALLOT | VOTE_UNSAID | VOTE_UNSAID_BALLOT => {
                 let op = match () {
                     () if inst.has(Token::All) => Op::VoteAll,
                     () if inst.has(Token::Any) => Op::VoteAny,
                     () if inst.has(Token::Uni) => Op::VoteUniform,
                     () => Op::Ballot,
                 };
-                let args = [self.operand(inst, 1, Type::I1), self.operand(inst, 2, Type::I32)];
+                let args = [self.operand(inst, 1, Type::I1), self.mask(inst, 2)];
                 let value = self.code.op(op, Type::I32, &args);
                 self.give(inst, value, None);
             }
@@ -116,6 +116,11 @@ impl Import<'_> {
         }
     }
 
+    /// The lanes that take part: those of an operand, or where nothing says it, those that are here.
+    fn mask(&mut self, inst: &Inst, i: usize) -> Value {
+        if inst.is_unsaid() { self.code.builder.here(Op::ActiveMask) } else { self.operand(inst, i, Type::I32) }
+    }
+
     fn shuffle(&mut self, inst: &Inst) {
         let op = match () {
             () if inst.has(Token::Up) => Op::SubgroupShuffleUp,
@@ -130,7 +135,8 @@ impl Import<'_> {
         let ty = self.code.ty(value);
         let is_word = ty.bits() == 32 && !ty.is_mask() && ty != Type::PTR;
         let (value, ty) = if is_word { (value, ty) } else { (self.convert(value, Type::I32), Type::I32) };
-        let [by, segment, mask] = [2, 3, 4].map(|i| self.operand(inst, i, Type::I32));
+        let [by, segment] = [2, 3].map(|i| self.operand(inst, i, Type::I32));
+        let mask = self.mask(inst, 4);
         let given = self.code.op(op, ty, &[value, by, segment, mask]);
         let answer = results(inst)[1].map(|_| self.is_within(op, by, segment));
         self.give(inst, given, answer);

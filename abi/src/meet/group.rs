@@ -183,7 +183,7 @@ impl Group {
         });
         waits.map(|(item, meeting)| match meeting {
             Meeting::Barrier { .. } => Misfit { item, why: Meets::BarrierDivergence },
-            Meeting::Subgroup { .. } => Misfit { item, why: Meets::SubgroupDivergence },
+            Meeting::Subgroup { .. } | Meeting::Here { .. } => Misfit { item, why: Meets::SubgroupDivergence },
         })
     }
 
@@ -296,6 +296,7 @@ impl Group {
         resume: &mut dyn FnMut(u32, [u64; 2]),
     ) -> Result<bool, Misfit> {
         let mut waiting: [Asked; SUBGROUP as usize] = [None; SUBGROUP as usize];
+        let mut unsaid = waiting;
         let mut alive = 0u32;
         let mut are_any = false;
         for (item, state) in self.alive(first) {
@@ -305,6 +306,21 @@ impl Group {
             {
                 *slot = Some((mask, of, place));
                 are_any = true;
+            }
+            if let (&State::Waits { meeting: Meeting::Here { of }, place, .. }, Some(slot)) =
+                (state, unsaid.get_mut((item - first) as usize))
+            {
+                *slot = Some((0, of, place));
+            }
+        }
+        for lane in 0..SUBGROUP {
+            // Those who do not say with whom: with all who are there.
+            if let Some((_, of, place)) = unsaid.get(lane as usize).copied().flatten() {
+                let is_there = |other: &Asked| other.is_some_and(|(_, other, at)| at == place && is_alike(other, of));
+                let mask = mask_of_those(&unsaid, is_there);
+                if let Some(slot) = waiting.get_mut(lane as usize) {
+                    (*slot, are_any) = (Some((mask, of, place)), true);
+                }
             }
         }
         let mut met = false;
@@ -353,4 +369,9 @@ impl Group {
         }
         Ok(met)
     }
+}
+
+/// The lanes of which something holds.
+fn mask_of_those(lanes: &[Asked], holds: impl Fn(&Asked) -> bool) -> u32 {
+    (0..).zip(lanes).filter(|(_, asked)| holds(asked)).fold(0, |mask, (lane, _)| mask | 1 << lane)
 }

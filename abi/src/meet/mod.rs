@@ -48,6 +48,11 @@ pub enum Meeting<W: Copy, P: Copy> {
         /// What they exchange.
         of: Exchange<W, P>,
     },
+    /// Items of a subgroup that are at the instruction together wait for no other.
+    Here {
+        /// What they exchange.
+        of: Exchange<W, P>,
+    },
 }
 
 /// What subgroups arrive at a barrier for.

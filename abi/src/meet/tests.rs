@@ -270,3 +270,18 @@ fn exchanges_wait_for_the_lanes_of_their_mask() {
     let given = meet(4, |item| (item != 2).then_some(ballot(!0, true)));
     assert_eq!(given, Ok(vec![Some([11, 0]), Some([11, 0]), None, Some([11, 0])]));
 }
+
+/// They wait for nobody, and their exchange is none of those who name lanes.
+#[test]
+fn exchanges_that_name_no_lanes_are_among_those_who_are_there() {
+    let here = |says| Meeting::Here { of: Exchange::Vote(Vote::Ballot, says) };
+    let given = meet(6, |item| match item {
+        0..3 => Some(here(item != 1)),
+        3 => Some(Meeting::Subgroup { mask: 0xff, of: Exchange::Vote(Vote::Ballot, true) }),
+        4 => Some(Meeting::Barrier { id: 0, count: None, of: Barrier::Sync, aligned: false }),
+        _ => None,
+    });
+    assert_eq!(given, Ok(vec![Some([5, 0]), Some([5, 0]), Some([5, 0]), None, None, None]));
+    let shuffle = |by| Meeting::Here { of: Exchange::Shuffle { mode: Shuffle::Down, value: by, by, segment: 31 } };
+    assert_eq!(meet(4, |item| Some(shuffle(item))), Err(Meets::InactiveSource { lane: 4 }));
+}

@@ -88,6 +88,12 @@ impl Inst {
         matches!(self.row().mnemonic, "bar" | "barrier" | "shfl" | "vote" | "match" | "redux" | "activemask" | "elect")
     }
 
+    /// Whether it is an exchange of lanes that does not say which: among those that execute it together, whichever they are.
+    pub fn is_unsaid(&self) -> bool {
+        use Opcode::{SHFL_UNSAID, SHFL_UNSAID_ALONE, VOTE_UNSAID, VOTE_UNSAID_BALLOT};
+        matches!(self.opcode, SHFL_UNSAID | SHFL_UNSAID_ALONE | VOTE_UNSAID | VOTE_UNSAID_BALLOT)
+    }
+
     /// Shows each register that the instruction reads or writes, its guard first and the carry flag last.
     #[inline]
     pub fn visit_registers(&self, mut each: impl FnMut(Role, Reg)) {

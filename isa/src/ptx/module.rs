@@ -798,6 +798,7 @@ impl Module {
     pub fn provides(&self, since: Since) -> bool {
         let at = |(version, sm): ((u8, u8), u16)| self.version >= version && self.target.sm >= sm;
         (at((since.version, since.sm)) || since.earlier.is_some_and(at))
+            && since.until.is_none_or(|until| self.version <= until)
             && self.target.suffix >= since.suffix
             && (!since.one_family || self.target.sm / 10 == since.sm / 10)
     }

@@ -228,6 +228,8 @@ pub struct Since {
     pub one_family: bool,
     /// A lower PTX version is enough from a higher SM on.
     pub earlier: Option<((u8, u8), u16)>,
+    /// The last PTX version that has it, where later ones do not.
+    pub until: Option<(u8, u8)>,
 }
 
 impl Since {
@@ -236,18 +238,20 @@ impl Since {
 
     /// A version and an SM.
     pub const fn new(major: u8, minor: u8, sm: u16) -> Since {
-        Since { version: (major, minor), sm, suffix: None, one_family: false, earlier: None }
+        Since { version: (major, minor), sm, suffix: None, one_family: false, earlier: None, until: None }
     }
 
     /// What the name of an SM alone needs: the version that has it first.
     pub const fn first(sm: Sm) -> Since {
-        Since { version: sm.ptx_version(), sm: sm.number(), suffix: None, one_family: false, earlier: None }
+        Since::new(sm.ptx_version().0, sm.ptx_version().1, sm.number())
     }
 
     /// Whether an SM has it: what only a family has, those of the family.
     pub fn is_met_by(self, sm: Sm) -> bool {
         let (least, number) = (self.sm, sm.number());
-        number >= least && (!self.one_family || number / 10 == least / 10)
+        number >= least
+            && self.until.is_none_or(|until| sm.ptx_version() <= until)
+            && (!self.one_family || number / 10 == least / 10)
     }
 
     /// Whether that is more than [`ALWAYS`](Since::ALWAYS).
@@ -266,12 +270,16 @@ impl Since {
             suffix: self.suffix.max(other.suffix),
             one_family: self.one_family || other.one_family,
             earlier: self.earlier.or(other.earlier),
+            until: self.until.into_iter().chain(other.until).min(),
         }
     }
 }
 
 impl fmt::Display for Since {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((major, minor)) = self.until {
+            return write!(f, "PTX {major}.{minor} at most");
+        }
         let (major, minor) = self.version;
         write!(f, "PTX {major}.{minor} and sm_{}", self.sm)?;
         self.suffix.map_or(Ok(()), |suffix| f.write_str(suffix.letter()))

@@ -33,7 +33,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
                 self.barrier(1, Some(2), of)
             }
             BAR_WARP => self.exchange(0, Exchange::None),
-            SHFL | SHFL_ALONE => {
+            SHFL | SHFL_ALONE | SHFL_UNSAID | SHFL_UNSAID_ALONE => {
                 let mode = match () {
                     () if self.has(Token::Up) => Shuffle::Up,
                     () if self.has(Token::Down) => Shuffle::Down,
@@ -41,9 +41,9 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
                     () => Shuffle::Index,
                 };
                 let [value, by, segment] = [1, 2, 3].map(|i| self.word(i));
-                self.exchange(4, Exchange::Shuffle { mode, value, by, segment })
+                self.exchange_among(4, Exchange::Shuffle { mode, value, by, segment })
             }
-            VOTE_SYNC | VOTE_BALLOT => {
+            VOTE_SYNC | VOTE_BALLOT | VOTE_UNSAID | VOTE_UNSAID_BALLOT => {
                 let vote = match () {
                     () if self.has(Token::All) => Vote::All,
                     () if self.has(Token::Any) => Vote::Any,
@@ -51,7 +51,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
                     () => Vote::Ballot,
                 };
                 let says = self.predicate(1);
-                self.exchange(2, Exchange::Vote(vote, says))
+                self.exchange_among(2, Exchange::Vote(vote, says))
             }
             MATCH_ANY | MATCH_ALL | MATCH_ALL_ALONE => {
                 let value = self.value(1);
@@ -100,6 +100,11 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
 
     fn exchange(&mut self, mask: usize, of: Exchange<D::Word, D::Pred>) -> Meeting<D::Word, D::Pred> {
         Meeting::Subgroup { mask: self.word(mask), of }
+    }
+
+    /// An exchange among the lanes of the mask, or where there is none among those that are there.
+    fn exchange_among(&mut self, mask: usize, of: Exchange<D::Word, D::Pred>) -> Meeting<D::Word, D::Pred> {
+        if self.inst.is_unsaid() { Meeting::Here { of } } else { self.exchange(mask, of) }
     }
 }
 

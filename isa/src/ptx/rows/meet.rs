@@ -5,8 +5,9 @@ use super::*;
 /// From these on lanes are reduced by one instruction.
 const REDUCTIONS: Since = Since::new(7, 0, 80);
 /// From these on lanes of f32 are.
-const OF_FLOATS: Since =
-    Since { suffix: Some(Suffix::Architecture), one_family: true, earlier: None, ..Since::new(8, 6, 100) };
+const OF_FLOATS: Since = Since { suffix: Some(Suffix::Architecture), one_family: true, ..Since::new(8, 6, 100) };
+/// Up to these lanes exchange values without saying which of them do.
+const UNSAID: Since = Since { until: Some((6, 3)), ..Since::ALWAYS };
 /// From these on one lane is elected.
 const ELECTIONS: Since = Since::new(8, 0, 90);
 
@@ -54,6 +55,8 @@ const SHUFFLES: &str = "Gives the value that another thread of the warp has: the
 const VOTES: &str =
     "Whether the predicate is true for all threads of the warp that `mask` names, for any, or the same for all.";
 const BALLOTS: &str = "A bit for each lane: set where `mask` names the lane and its predicate is true.";
+const SHUFFLES_HERE: &str = "The same among the threads of the warp that execute it together. Which they are, no machine of today promises: say it with `.sync` and a mask.";
+const VOTES_HERE: &str = "The same of the threads of the warp that execute it together.";
 const MATCHES: &str =
     "A bit for each lane: set where `mask` names the lane and its value is the same as this thread's.";
 const MATCHES_ALL: &str =
@@ -83,6 +86,10 @@ controls! {
     SHFL_ALONE "shfl" &[SYNC, MODE, OF_B32], &[def("d", B32), reg("a", B32), value("b", U32), value("c", U32), MASK], Since::ALWAYS, SHUFFLES, "shfl.sync.down.b32 %d, %a, 1, 31, 0xffffffff;";
     VOTE_SYNC "vote" &[SYNC, VOTE, OF_PREDICATE], &[ANSWER, SAYS, MASK], Since::ALWAYS, VOTES, "vote.sync.any.pred %q, %p, 0xffffffff;";
     VOTE_BALLOT "vote" &[SYNC, BALLOT, OF_B32], &[def("d", B32), SAYS, MASK], Since::ALWAYS, BALLOTS, "vote.sync.ballot.b32 %d, !%p, 0xffffffff;";
+    SHFL_UNSAID "shfl" &[MODE, OF_B32], &[OperandRow::def("d", WITH_B32), reg("a", B32), value("b", U32), value("c", U32)], UNSAID, SHUFFLES_HERE, "shfl.bfly.b32 %d|%p, %a, 16, 31;";
+    SHFL_UNSAID_ALONE "shfl" &[MODE, OF_B32], &[def("d", B32), reg("a", B32), value("b", U32), value("c", U32)], UNSAID, SHUFFLES_HERE, "shfl.down.b32 %d, %a, 1, 31;";
+    VOTE_UNSAID "vote" &[VOTE, OF_PREDICATE], &[ANSWER, SAYS], UNSAID, VOTES_HERE, "vote.any.pred %q, %p;";
+    VOTE_UNSAID_BALLOT "vote" &[BALLOT, OF_B32], &[def("d", B32), SAYS], UNSAID, VOTES_HERE, "vote.ballot.b32 %d, !%p;";
     MATCH_ANY "match" &[ANY, SYNC, OF_BITS], &[def("d", U32), value("a", T), MASK], Since::ALWAYS, MATCHES, "match.any.sync.b32 %d, %a, 0xffffffff;";
     MATCH_ALL "match" &[ALL, SYNC, OF_BITS], &[OperandRow::def("d", WITH_U32), value("a", T), MASK], Since::ALWAYS, MATCHES_ALL, "match.all.sync.b32 %d|%p, %a, 0xffffffff;";
     MATCH_ALL_ALONE "match" &[ALL, SYNC, OF_BITS], &[def("d", U32), value("a", T), MASK], Since::ALWAYS, MATCHES_ALL, "match.all.sync.b32 %d, %a, 0xffffffff;";

@@ -36,8 +36,7 @@ const PTX: Row = Row {
 /// From these on there are packed integers of 16 bits.
 const PACKED_16: Since = Since::new(8, 0, 90);
 /// From these on there are packed integers of 8 bits.
-const PACKED_8: Since =
-    Since { version: (9, 2), sm: 120, suffix: Some(Suffix::Family), one_family: true, earlier: None };
+const PACKED_8: Since = Since { suffix: Some(Suffix::Family), one_family: true, ..Since::new(9, 2, 120) };
 /// From these on integers are clamped and packed in one.
 const PACKING: Since = Since::new(6, 5, 75);
 /// From these on bfloat16 is added, multiplied and compared as it is.

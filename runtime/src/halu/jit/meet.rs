@@ -93,20 +93,26 @@ pub(super) fn map<W: Copy, P: Copy, V: Copy, Q: Copy>(
             },
             aligned,
         },
-        Meeting::Subgroup { mask, of } => Meeting::Subgroup {
-            mask: word(mask),
-            of: match of {
-                Exchange::None => Exchange::None,
-                Exchange::Shuffle { mode, value, by, segment } => {
-                    Exchange::Shuffle { mode, value: word(value), by: word(by), segment: word(segment) }
-                }
-                Exchange::Vote(vote, says) => Exchange::Vote(vote, truth(says)),
-                Exchange::Match { all, value } => Exchange::Match { all, value: value.map(word) },
-                Exchange::Reduce(reduce, value) => Exchange::Reduce(reduce, word(value)),
-                Exchange::Elect => Exchange::Elect,
-                Exchange::Active => Exchange::Active,
-            },
-        },
+        Meeting::Subgroup { mask, of } => Meeting::Subgroup { mask: word(mask), of: exchange(of, word, truth) },
+        Meeting::Here { of } => Meeting::Here { of: exchange(of, word, truth) },
+    }
+}
+
+fn exchange<W: Copy, P: Copy, V: Copy, Q: Copy>(
+    of: Exchange<W, P>,
+    mut word: impl FnMut(W) -> V,
+    truth: impl FnOnce(P) -> Q,
+) -> Exchange<V, Q> {
+    match of {
+        Exchange::None => Exchange::None,
+        Exchange::Shuffle { mode, value, by, segment } => {
+            Exchange::Shuffle { mode, value: word(value), by: word(by), segment: word(segment) }
+        }
+        Exchange::Vote(vote, says) => Exchange::Vote(vote, truth(says)),
+        Exchange::Match { all, value } => Exchange::Match { all, value: value.map(word) },
+        Exchange::Reduce(reduce, value) => Exchange::Reduce(reduce, word(value)),
+        Exchange::Elect => Exchange::Elect,
+        Exchange::Active => Exchange::Active,
     }
 }
 
