@@ -20,7 +20,7 @@ fn what_is_outside_the_subset_is_named_each_time() {
 .global .align 4 .u32 counter[2] = {1, k};
 .entry k() {
 .reg .b32 %r<4>; .reg .b64 %d<2>;
-shfl.idx.b32 %r1, %r2, 0, 31;
+shfl.wrap.b32 %r1, %r2, 0, 31;
 { call.uni (r), f, (a); }
 add.s32 %r1, %r2, %r3;
 vmad.u32.u32.u32 %r1, %r2, %r3, %r4;
@@ -33,7 +33,7 @@ ret;
     let found: Vec<String> = read(text).unwrap_err().iter().map(ToString::to_string).collect();
     let expected = [
         "4:40: an address in 32 bits (`k`) is not supported",
-        "7:5: `.idx` cannot stand here in `shfl`",
+        "7:5: `.wrap` cannot stand here in `shfl`",
         "8:13: unknown name `r`",
         "10:1: a video instruction of this name (`vmad`) is not supported",
         "11:1: a matrix operation (`ldmatrix`) is not supported",
