@@ -337,6 +337,7 @@ impl Run {
             return Err(Failure::Call(message + &and_refused(&unread)));
         }
         let host = Host::load(&input.name, text, name)?;
+        mention_unsaid(&input.name, text, Some(name))?;
         within.approximate.set(host.is_approximate());
         let outs = self.outs(host.params())?;
         let mut bound = self.values(name, host.params(), None, within.watchdog)?;
