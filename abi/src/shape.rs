@@ -157,6 +157,13 @@ pub struct ItemName {
     place: Option<Place>,
 }
 
+impl ItemName {
+    /// Its number in the launch.
+    pub const fn number(self) -> u32 {
+        self.item
+    }
+}
+
 impl fmt::Display for ItemName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.place {

@@ -1,5 +1,6 @@
 //! Limits under way: what work asks whether it may go on.
 
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -38,7 +39,26 @@ struct Inner {
     looked: AtomicU64,
     is_met: AtomicBool,
     met: Mutex<Option<Exceeded>>,
+    beat: Option<Beat>,
 }
+
+/// What is called now and then while work goes on.
+struct Beat {
+    every: Duration,
+    /// When it was called last, in microseconds from the start.
+    last: AtomicU64,
+    call: Box<dyn Fn(&CancelToken) + Send + Sync>,
+}
+
+impl fmt::Debug for Beat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Beat").field("every", &self.every).finish_non_exhaustive()
+    }
+}
+
+// A call that unwinds leaves nothing half done here.
+impl std::panic::UnwindSafe for Beat {}
+impl std::panic::RefUnwindSafe for Beat {}
 
 /// How long memory is not looked at again, in milliseconds: to ask the system takes some microseconds.
 const PAUSE: u64 = 4;
@@ -51,10 +71,37 @@ impl Watchdog {
 
     /// The same, for work that can be cancelled.
     pub fn with_token(limits: Limits, cancel: CancelToken) -> Watchdog {
+        Watchdog::made(limits, cancel, None)
+    }
+
+    /// The same, where `beat` is called about every so often by a thread that does the work, with the token: for whoever must do so to learn
+    /// whether the work is still wanted, as an interpreter of another language that looks for signals. Work that is done sooner
+    /// never calls it, and where there is no [clock] none does.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use halfbyte_abi::{CancelToken, Exceeded, Limits, Watchdog};
+    ///
+    /// let beat = |token: &CancelToken| token.cancel();
+    /// let watchdog = Watchdog::with_beat(Limits::NONE, CancelToken::default(), Duration::ZERO, beat);
+    /// assert_eq!(watchdog.poll(), Err(Exceeded::Cancelled));
+    /// ```
+    pub fn with_beat(
+        limits: Limits,
+        cancel: CancelToken,
+        every: Duration,
+        beat: impl Fn(&CancelToken) + Send + Sync + 'static,
+    ) -> Watchdog {
+        Watchdog::made(limits, cancel, Some(Beat { every, last: AtomicU64::new(0), call: Box::new(beat) }))
+    }
+
+    fn made(limits: Limits, cancel: CancelToken, beat: Option<Beat>) -> Watchdog {
         let (work, looked) = (AtomicU64::new(0), AtomicU64::new(0));
         let (is_met, met) = (AtomicBool::new(false), Mutex::default());
-        let start = (limits.time.is_some() || limits.memory != u64::MAX).then(clock::now).flatten();
-        Watchdog(Arc::new(Inner { limits, cancel, start, work, looked, is_met, met }))
+        let is_timed = limits.time.is_some() || limits.memory != u64::MAX || beat.is_some();
+        let start = is_timed.then(clock::now).flatten();
+        Watchdog(Arc::new(Inner { limits, cancel, start, work, looked, is_met, met, beat }))
     }
 
     /// The limits.
@@ -90,6 +137,14 @@ impl Watchdog {
         let Some(start) = inner.start else { return Ok(()) };
         let Limits { time, memory, .. } = inner.limits;
         let elapsed = start.elapsed();
+        if let Some(beat) = &inner.beat
+            && beat.is_due(elapsed)
+        {
+            (beat.call)(&inner.cancel);
+            if inner.cancel.is_cancelled() {
+                return self.met(Exceeded::Cancelled);
+            }
+        }
         if let Some(limit) = time
             && elapsed >= limit
         {
@@ -137,6 +192,16 @@ impl Watchdog {
     }
 }
 
+impl Beat {
+    /// Whether it is to be called, which then one thread does.
+    fn is_due(&self, elapsed: Duration) -> bool {
+        let now = elapsed.as_micros() as u64;
+        let last = self.last.load(Ordering::Relaxed);
+        now >= last.saturating_add(self.every.as_micros() as u64)
+            && self.last.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+}
+
 /// Bytes of memory that the process has, where the system tells.
 #[cfg(target_os = "linux")]
 fn resident() -> Option<u64> {
@@ -180,6 +245,22 @@ mod tests {
         let ops = |found, limit| Exceeded::Ops { found, limit };
         assert_eq!(watchdog.check(3, 3, ops), Ok(()));
         assert_eq!(watchdog.check(4, 3, ops), Err(Exceeded::Cancelled));
+    }
+
+    #[test]
+    fn a_beat_is_called_now_and_then() {
+        let calls = Arc::new(AtomicU64::new(0));
+        let counted = calls.clone();
+        let beat = move |token: &CancelToken| {
+            if counted.fetch_add(1, Ordering::Relaxed) == 1 {
+                token.cancel();
+            }
+        };
+        let watchdog = Watchdog::with_beat(Limits::NONE, CancelToken::default(), Duration::from_millis(2), beat);
+        let start = Instant::now();
+        while watchdog.poll().is_ok() {}
+        assert!(start.elapsed() >= Duration::from_millis(4));
+        assert_eq!((watchdog.poll(), calls.load(Ordering::Relaxed)), (Err(Exceeded::Cancelled), 2));
     }
 
     #[test]

@@ -168,15 +168,8 @@ pub fn evaluate_observed<'a, O: eval::Observer>(
     args: &mut [Vec<u8>],
     observer: &mut O,
 ) -> Result<Writers, Fault> {
-    let Evaluation { shape, budget, watchdog, aliases, schedule } = how.into();
-    if let Some(watchdog) = watchdog {
-        let items = shape.items().map_err(eval::ArgError::from)?;
-        let own = args.iter().enumerate().filter(|(number, _)| alias_of(aliases, *number).is_none());
-        let bytes = own.map(|(_, arg)| arg.len() as u64).fold(0, u64::saturating_add);
-        let Limits { items: most, buffer_bytes, .. } = *watchdog.limits();
-        watchdog.check(items.into(), most, |found, limit| Exceeded::Items { found, limit })?;
-        watchdog.check(bytes, buffer_bytes, |found, limit| Exceeded::Buffers { found, limit })?;
-    }
+    let how = how.into();
+    let aliases = how.aliases;
     let params = kernel.given_params();
     let mut bound: Vec<eval::Arg<'_>> = (params.iter().zip(&mut *args).enumerate())
         .map(|(number, (param, bytes))| match (param.kind, alias_of(aliases, number)) {
@@ -191,11 +184,74 @@ pub fn evaluate_observed<'a, O: eval::Observer>(
             (ParamKind::Buffer { .. }, None) => eval::Arg::Buffer { base: buffer_base(number), bytes },
         })
         .collect();
-    let launch = eval::Launch { budget, intrinsics: Some(&MEANINGS), watchdog, schedule, ..eval::Launch::new(shape) };
-    let done = Prepared::new(kernel).run_observed(&launch, &mut bound, observer);
+    let done = evaluate_bound(kernel, how, &mut bound, observer);
     drop(bound);
     show_aliases(params.iter().map(|param| param.kind), aliases, args);
     done
+}
+
+fn evaluate_bound<O: eval::Observer>(
+    kernel: &halfbyte_ir::Kernel,
+    how: Evaluation<'_>,
+    args: &mut [eval::Arg<'_>],
+    observer: &mut O,
+) -> Result<Writers, Fault> {
+    let Evaluation { shape, budget, watchdog, schedule, .. } = how;
+    if let Some(watchdog) = watchdog {
+        let items = shape.items().map_err(eval::ArgError::from)?;
+        let bytes =
+            args.iter().map(|arg| if let eval::Arg::Buffer { bytes, .. } = arg { bytes.len() as u64 } else { 0 });
+        let bytes = bytes.fold(0, u64::saturating_add);
+        let Limits { items: most, buffer_bytes, .. } = *watchdog.limits();
+        watchdog.check(items.into(), most, |found, limit| Exceeded::Items { found, limit })?;
+        watchdog.check(bytes, buffer_bytes, |found, limit| Exceeded::Buffers { found, limit })?;
+    }
+    let launch = eval::Launch { budget, intrinsics: Some(&MEANINGS), watchdog, schedule, ..eval::Launch::new(shape) };
+    Prepared::new(kernel).run_observed(&launch, args, observer)
+}
+
+/// Runs a kernel on the evaluator on arguments as the runtime has them: buffers that may be written are used in place, those that are lent
+/// to be read are copied. Which of them lie in others they say themselves, so [`Evaluation::aliases`] is not looked at.
+///
+/// ```
+/// use halfbyte::Module;
+/// use halfbyte::launch::evaluate_on;
+/// use halfbyte::runtime::Arg;
+///
+/// let text = "kernel @double(%x: in i32, %y: out i32) {
+///             ^entry:
+///               %i = item_id
+///               %v = load %x[%i]
+///               %r = add.i32 %v, %v
+///               store %r, %y[%i]
+///               ret
+///             }";
+/// let module = Module::parse(text)?;
+/// let mut y = [0; 8];
+/// evaluate_on(&module.ir().kernels[0], 2, &mut [Arg::In(&[1, 0, 0, 0, 2, 0, 0, 0]), Arg::Buffer(&mut y)])?;
+/// assert_eq!(y, [2, 0, 0, 0, 4, 0, 0, 0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// A trap, a race, or a limit that was met.
+pub fn evaluate_on<'a>(
+    kernel: &halfbyte_ir::Kernel,
+    how: impl Into<Evaluation<'a>>,
+    args: &mut [Arg<'_>],
+) -> Result<Writers, Fault> {
+    let how = how.into();
+    let lent = |arg: &Arg<'_>| if let Arg::In(bytes) = arg { bytes.to_vec() } else { Vec::new() };
+    let mut copies: Vec<Vec<u8>> = args.iter().map(lent).collect();
+    let mut bound: Vec<eval::Arg<'_>> = (args.iter_mut().zip(&mut copies).enumerate())
+        .map(|(number, (arg, copy))| match arg {
+            Arg::Scalar(bits) => eval::Arg::Scalar([*bits as u64, (*bits >> 64) as u64, 0, 0, 0, 0, 0, 0]),
+            Arg::In(_) => eval::Arg::Buffer { base: buffer_base(number), bytes: copy },
+            Arg::Buffer(bytes) => eval::Arg::Buffer { base: buffer_base(number), bytes },
+            &mut Arg::Alias { of, offset } => eval::Arg::Alias { of, offset },
+        })
+        .collect();
+    evaluate_bound(kernel, how, &mut bound, &mut ())
 }
 
 fn alias_of(aliases: &[Alias], param: usize) -> Option<&Alias> {
@@ -323,8 +379,8 @@ pub fn launch_diagnostic(error: &LaunchError, lines: &Lines<'_>, place: Span, on
     diagnostic.note(None, format!("instruction {:#x}: {}", trap.address, trap.instruction))
 }
 
-/// From a place to the end of its line.
-fn span_of(lines: &Lines<'_>, loc: Loc) -> Span {
+/// From a place to the end of its line, as far as there is code.
+pub fn span_of(lines: &Lines<'_>, loc: Loc) -> Span {
     let (line, column) = (loc.line as usize, loc.column as usize);
     let text = lines.text(line);
     let start = lines.start(line);

@@ -27,7 +27,9 @@ use halfbyte_isa::ptx::text::Text;
 
 pub use back::{GivenBack, give_back};
 use halfbyte_import::{Imported, Refused};
-pub use halfbyte_import::{MAX_BLOCK, MAX_ITEMS, Options, Part, Shape, free_sums, ir_name, is_ptx, unsaid_exchanges};
+pub use halfbyte_import::{
+    MAX_BLOCK, MAX_ITEMS, Options, Part, Shape, Signature, free_sums, ir_name, is_ptx, signature, unsaid_exchanges,
+};
 pub use halfbyte_runtime::ptx::Globals;
 pub use host::{Host, load, load_of};
 

@@ -89,6 +89,26 @@ impl Text {
         self.module.missing().map(error).collect()
     }
 
+    /// What `.loc` says the instruction at a place of the text comes from: the file, by its name, and the place in it. None where no
+    /// instruction stands there, and where no `.loc` stands before it.
+    ///
+    /// ```
+    /// use halfbyte_isa::object::Loc;
+    ///
+    /// let text = halfbyte_isa::ptx::text::read_each(
+    ///     ".version 8.8\n.target sm_90\n.address_size 64\n.visible .entry k() {\n.loc 1 12 5\nret;\n}\n.file 1 \"k.py\"\n",
+    /// )?;
+    /// assert_eq!(text.source_of(Loc { line: 6, column: 1 }), Some(("k.py", Loc { line: 12, column: 5 })));
+    /// assert_eq!(text.source_of(Loc { line: 5, column: 1 }), None);
+    /// # Ok::<(), Vec<halfbyte_isa::ptx::text::Error>>(())
+    /// ```
+    pub fn source_of(&self, at: Loc) -> Option<(&str, Loc)> {
+        let places = (self.locs.iter().zip(&self.sources)).chain(self.function_locs.iter().zip(&self.function_sources));
+        let found = places.flat_map(|(locs, sources)| locs.iter().zip(sources)).find(|(loc, _)| **loc == at);
+        let source = found.map(|(_, source)| source).filter(|source| source.loc.is_known())?;
+        Some((self.file(source.file)?, source.loc))
+    }
+
     /// The name of a file by its number.
     pub fn file(&self, number: u32) -> Option<&str> {
         self.files.iter().find(|(of, _)| *of == number).map(|(_, name)| name.as_str())

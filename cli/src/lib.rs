@@ -1,0 +1,465 @@
+//! The program `halfbyte` as a function, [`run`], for whoever starts it from another program: a file a subcommand. Data go to standard output, messages to standard error. Exit codes: 0 all went
+//! well, 1 the input is at fault, 2 the call is, 130 Ctrl-C has ended it.
+
+mod answer;
+mod asm;
+mod check;
+mod compile;
+mod completions;
+mod corpus;
+mod disasm;
+mod explain;
+mod from_ptx;
+mod interrupt;
+mod io;
+mod isa;
+mod json;
+mod junit;
+mod launch;
+mod limits;
+mod man;
+mod meter;
+mod names;
+mod numbers;
+mod output;
+mod prove;
+mod quality;
+mod random;
+mod reduce;
+mod run;
+mod search;
+mod step;
+mod support;
+mod test;
+mod trace;
+mod view;
+mod watch;
+
+use std::ffi::{OsStr, OsString};
+use std::fmt::LowerHex;
+use std::num::{NonZero, ParseIntError};
+use std::sync::Arc;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::error::{ContextKind, ContextValue};
+use clap::{Arg, Args, Parser, Subcommand, ValueEnum};
+use halfbyte::abi::Form;
+use halfbyte::import_ptx::{self, MAX_BLOCK, Shape, is_ptx};
+use halfbyte::ir::Diagnostic;
+use halfbyte::isa::docs::Set;
+use halfbyte::isa::ptx::module;
+use halfbyte::isa::text::{AsmError, Program};
+use halfbyte::isa::{halu, vp1};
+use halfbyte::launch::Engine;
+use halfbyte::report::Report;
+use halfbyte::runtime::ptx::device;
+use halfbyte::target::On;
+use halfbyte::{CompileError, Sm, TARGETS, Target};
+
+use output::{OutputArgs, render, say};
+
+/// Compiles kernels on packed half and byte vectors, and runs their machine code bit for bit.
+#[derive(Parser)]
+#[command(name = "halfbyte", version, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  halfbyte check examples
+  halfbyte compile examples/axpy.hb --target halu --emit asm
+  halfbyte run examples/axpy.hb --target halu --items 2 --arg a=2.0 --arg 'x=[1.0, 3.0]' --arg 'y=[1.0, 0.0]'
+  halfbyte explain examples/axpy.hb --at %r --target halu
+  halfbyte view examples/median.hb -o page.html
+  halfbyte check examples --engine cuda
+  halfbyte test tests/files --coverage
+  halfbyte quality examples -o docs/quality.md
+  halfbyte reduce wrong.hb -o less.hb
+  halfbyte launch --json < launches.jsonl
+  halfbyte completions bash > ~/.local/share/bash-completion/completions/halfbyte
+  echo 'HADD2 R0, R1, R2' | halfbyte asm --target halu - | halfbyte disasm --target halu -
+
+A file named - is standard input. Exit codes: 0 all went well, 1 the input is at fault, 2 the call is,
+130 it was interrupted.";
+
+#[derive(Subcommand)]
+enum Command {
+    Check(check::Check),
+    Run(run::Run),
+    Compile(compile::Compile),
+    Completions(completions::Completions),
+    Corpus(corpus::Corpus),
+    Asm(asm::Asm),
+    Disasm(disasm::Disasm),
+    Step(step::Step),
+    Isa(isa::Isa),
+    Launch(launch::Launch),
+    Man(man::Man),
+    Explain(explain::Explain),
+    Prove(prove::Prove),
+    Quality(quality::Quality),
+    Random(random::Random),
+    Reduce(reduce::Reduce),
+    Search(search::Search),
+    Support(support::Support),
+    Test(test::Test),
+    View(view::View),
+}
+
+/// Why a call did not go well.
+enum Failure {
+    /// The input is at fault; the message has been made.
+    Input(Message),
+    /// The call is at fault.
+    Call(String),
+    /// Nobody reads on.
+    Closed,
+}
+
+/// What is said about the input.
+enum Message {
+    Report(Box<Report>),
+    /// The report of errors of the compiler, with the errors.
+    Compiler(Box<Report>, Vec<CompileError>),
+    Text(String),
+    /// It has been said.
+    Said,
+}
+
+impl From<Report> for Failure {
+    fn from(report: Report) -> Failure {
+        Failure::Input(Message::Report(Box::new(report)))
+    }
+}
+
+impl Failure {
+    /// A text that was not compiled.
+    fn compile(file: &str, text: impl Into<Arc<str>>, errors: impl Into<Vec<CompileError>>) -> Failure {
+        let errors = errors.into();
+        let list: Vec<Diagnostic> = errors.iter().flat_map(CompileError::diagnostics).collect();
+        Failure::Input(Message::Compiler(Box::new(Report::new(file, text, list)), errors))
+    }
+
+    fn input(text: impl ToString) -> Failure {
+        Failure::Input(Message::Text(text.to_string()))
+    }
+}
+
+type Done = Result<(), Failure>;
+
+/// Runs the program with these arguments, of which the first is its name, and gives its exit code. Ctrl-C ends the process from now on.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
+    let args: Vec<OsString> = args.into_iter().collect();
+    output::color_of(args.iter().cloned());
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are no errors, and a reader that leaves early is none.
+            let _ = error.print();
+            return if error.use_stderr() { 2 } else { 0 };
+        }
+    };
+    cli.output.apply();
+    interrupt::listen();
+    let done = match cli.command {
+        Command::Check(command) => command.run(),
+        Command::Run(command) => command.run(),
+        Command::Compile(command) => command.run(),
+        Command::Completions(command) => command.run(),
+        Command::Corpus(command) => command.run(),
+        Command::Asm(command) => command.run(),
+        Command::Disasm(command) => command.run(),
+        Command::Step(command) => command.run(),
+        Command::Isa(command) => command.run(),
+        Command::Launch(command) => command.run(),
+        Command::Man(command) => command.run(),
+        Command::Explain(command) => command.run(),
+        Command::Prove(command) => command.run(),
+        Command::Quality(command) => command.run(),
+        Command::Random(command) => command.run(),
+        Command::Reduce(command) => command.run(),
+        Command::Search(command) => command.run(),
+        Command::Support(command) => command.run(),
+        Command::Test(command) => command.run(),
+        Command::View(command) => command.run(),
+    };
+    if interrupt::is_pending() {
+        say(interrupt::MESSAGE);
+        return interrupt::CODE;
+    }
+    done.map_or_else(complain, |()| 0)
+}
+
+/// Says why a call did not go well.
+fn complain(failure: Failure) -> u8 {
+    match failure {
+        Failure::Closed => 0,
+        Failure::Input(message) => {
+            match message {
+                Message::Report(report) | Message::Compiler(report, _) => say(&render(&report)),
+                Message::Text(text) => say(&format!("error: {text}")),
+                Message::Said => {}
+            }
+            1
+        }
+        Failure::Call(text) => {
+            say(&format!("error: {text}"));
+            2
+        }
+    }
+}
+
+/// Says nothing of panics from now on, for who catches them says what they are about.
+fn silence_panics() {
+    std::panic::set_hook(Box::new(|_| {}));
+}
+
+/// What a kernel runs on.
+#[derive(Args)]
+struct OnArgs {
+    /// What to run on
+    #[arg(long, value_parser = on_name())]
+    target: On,
+    #[command(flatten)]
+    sm: SmArgs,
+}
+
+/// The grid and block of a launch.
+#[derive(Args)]
+struct ShapeArgs {
+    /// The number of blocks, which are the groups: along x, or x,y or x,y,z
+    #[arg(long, value_name = "X,Y,Z", value_parser = counts)]
+    grid: Option<[u32; 3]>,
+    /// The work items of a block, or threads, likewise
+    #[arg(long, value_name = "X,Y,Z", value_parser = counts_of_block)]
+    block: Option<[u32; 3]>,
+    #[command(flatten)]
+    alias: AliasArgs,
+}
+
+/// What is known of the arguments of kernels in PTX.
+#[derive(Args, Clone, Copy)]
+struct AliasArgs {
+    /// Arguments of kernels in PTX may overlap: every pointer becomes a buffer that says `may_alias`
+    #[arg(long)]
+    alias: bool,
+}
+
+/// How many there are along x, y and z; 1 along those that are not named.
+fn counts(text: &str) -> Result<[u32; 3], String> {
+    let mut counts = [1; 3];
+    let given: Vec<&str> = text.split(',').collect();
+    if given.len() > counts.len() {
+        return Err("expected at most three numbers, along x, y and z".into());
+    }
+    for (count, number) in counts.iter_mut().zip(given) {
+        let wrong = |error: ParseIntError| format!("`{number}`: {error}; expected numbers with commas, 4 or 4,2,1");
+        *count = number.parse().map_err(wrong)?;
+    }
+    Ok(counts)
+}
+
+fn counts_of_block(text: &str) -> Result<[u32; 3], String> {
+    let counts = counts(text)?;
+    if counts.contains(&0) { Err("a block has at least one item along each axis".into()) } else { Ok(counts) }
+}
+
+impl ShapeArgs {
+    /// How a file is imported, where it is in PTX: by what is known of its launches.
+    fn imported(&self, file: &str) -> Result<import_ptx::Options, Failure> {
+        let ShapeArgs { grid, block, alias: AliasArgs { alias: may_alias } } = *self;
+        if may_alias && !is_ptx(file) {
+            let message = format!("--alias is for PTX; in {file} a parameter says `may_alias` itself");
+            return Err(Failure::Call(message));
+        }
+        let threads = block.map_or(0, |block| block.into_iter().map(u64::from).product::<u64>());
+        if is_ptx(file) && threads > MAX_BLOCK.into() {
+            return Err(Failure::Call(format!("--block of {threads} threads: a block has at most {MAX_BLOCK}")));
+        }
+        Ok(import_ptx::Options { shape: Shape { grid, block }, may_alias, ..import_ptx::Options::default() })
+    }
+
+    /// Whether launches have items along several axes, as far as is known.
+    fn has_several_axes(&self) -> bool {
+        let several = |counts: Option<[u32; 3]>| counts.is_some_and(|[_, y, z]| [y, z] != [1; 2]);
+        several(self.grid) || several(self.block)
+    }
+}
+
+impl OnArgs {
+    fn is_text(&self) -> bool {
+        matches!(self.target, On::Words(target) if target.form() == Form::Text)
+    }
+
+    fn on(&self) -> Result<On, Failure> {
+        match (self.target, self.sm.sm) {
+            (On::Words(target), _) => Ok(On::Words(self.sm.only(target)?)),
+            (On::Ir, None) => Ok(On::Ir),
+            (On::Ir, Some(sm)) => Err(without_sm(On::Ir.name(), sm)),
+        }
+    }
+}
+
+/// Reads the name of a target.
+fn target_name() -> impl TypedValueParser<Value = Target> {
+    let names = TARGETS.defaults().map(|target| PossibleValue::new(target.name()).help(target.summary()));
+    Named(PossibleValuesParser::new(names)).try_map(|name| TARGETS.named(&name).ok_or("no target"))
+}
+
+/// Names of targets; of what others call PTX it is said how it is asked for here.
+#[derive(Clone)]
+struct Named(PossibleValuesParser);
+
+impl TypedValueParser for Named {
+    type Value = String;
+
+    fn parse_ref(&self, command: &clap::Command, arg: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
+        self.0.parse_ref(command, arg, value).map_err(|mut error| {
+            let name = value.to_str().unwrap_or_default().to_lowercase();
+            let tip = match name.strip_prefix("sm_") {
+                Some(number) => Some(format!("--target ptx --sm {number}")),
+                None => PTX_TO_OTHERS.contains(&name.as_str()).then(|| "--target ptx".to_owned()),
+            };
+            if let Some(tip) = tip {
+                let tips = vec![format!("write '{tip}'").into()];
+                error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+            }
+            error
+        })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        self.0.possible_values()
+    }
+}
+
+/// Names of today's GPUs, and of what they are compiled for, elsewhere.
+const PTX_TO_OTHERS: [&str; 7] = ["cuda", "nvptx", "nvptx64", "nvidia", "gpu", "sass", "nvvm"];
+
+/// Reads the name of a target or of the evaluator.
+fn on_name() -> impl TypedValueParser<Value = On> {
+    let evaluator = PossibleValue::new(On::Ir.name()).help("The evaluator of the IR");
+    let targets = TARGETS.defaults().map(|target| PossibleValue::new(target.name()).help(target.summary()));
+    let names: Vec<PossibleValue> = [evaluator].into_iter().chain(targets).collect();
+    Named(PossibleValuesParser::new(names)).try_map(|name| On::from_name(&name).ok_or("no target"))
+}
+
+#[derive(Args)]
+struct SmArgs {
+    /// The SM version that PTX is for [default: 90]
+    #[arg(long, value_name = "N", value_parser = sm_version)]
+    sm: Option<Sm>,
+}
+
+impl SmArgs {
+    /// The version that PTX is for.
+    fn version(&self) -> Sm {
+        self.sm.unwrap_or(Sm::DEFAULT)
+    }
+
+    /// A target, for the version where it has versions.
+    fn target(&self, target: Target) -> Target {
+        TARGETS.for_sm(target, self.version()).unwrap_or(target)
+    }
+
+    /// The only target of a call; an error where a version is given and it has none.
+    fn only(&self, target: Target) -> Result<Target, Failure> {
+        match (TARGETS.for_sm(target, self.version()), self.sm) {
+            (Some(versioned), _) => Ok(versioned),
+            (None, None) => Ok(target),
+            (None, Some(sm)) => Err(without_sm(target.name(), sm)),
+        }
+    }
+
+    /// One target, or every one there is.
+    fn targets(&self, target: Option<Target>) -> Result<Vec<Target>, Failure> {
+        let all = || Ok(TARGETS.defaults().map(|target| self.target(target)).collect());
+        target.map_or_else(all, |target| Ok(vec![self.only(target)?]))
+    }
+}
+
+fn without_sm(target: &str, sm: Sm) -> Failure {
+    Failure::Call(format!("--sm {} says which SM PTX is for; target `{target}` has no SM versions", sm.number()))
+}
+
+/// The number of an SM version that PTX is made for.
+fn sm_version(text: &str) -> Result<Sm, String> {
+    let number = text.strip_prefix("sm_").unwrap_or(text);
+    number.parse().ok().and_then(Sm::new).ok_or_else(|| format!("expected one of {}", Sm::names()))
+}
+
+/// A target with machine code.
+#[derive(Clone, Copy, ValueEnum)]
+enum Machine {
+    /// A model of a 128-bit GPU ISA
+    Halu,
+    /// The video vector processor of NVIDIA's NV41 to G80
+    Vp1,
+}
+
+impl Machine {
+    /// Its instructions.
+    fn set(self) -> Set {
+        match self {
+            Machine::Halu => Set::Halu,
+            Machine::Vp1 => Set::Vp1,
+        }
+    }
+
+    /// The words of a program, as the command line writes them.
+    fn assemble(self, text: &str) -> Result<Vec<String>, Vec<AsmError>> {
+        fn texts<W: LowerHex>(program: Program<W>) -> Vec<String> {
+            program.words.into_iter().map(json::word_text).collect()
+        }
+        match self {
+            Machine::Halu => halu::assemble(text).map(texts),
+            Machine::Vp1 => vp1::assemble(text).map(texts),
+        }
+    }
+
+    /// The line of a word that the command line was given, as it stands at word `at` of a program.
+    fn disassemble(self, word: &str, at: u32) -> Result<String, String> {
+        match self {
+            Machine::Halu => json::word(word).map(halu::word_text).map_err(String::from),
+            Machine::Vp1 => json::word(word).map(|word| vp1::word_text(word, at)).map_err(String::from),
+        }
+    }
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum EngineName {
+    /// The interpreter
+    Interp,
+    /// Native code, translated from the machine code
+    Jit,
+    /// The GPU, for PTX, where the CUDA driver has one
+    Cuda,
+}
+
+impl EngineName {
+    /// On one thread.
+    fn engine(self) -> Engine {
+        self.on_threads(NonZero::<u16>::MIN)
+    }
+
+    fn on_threads(self, threads: NonZero<u16>) -> Engine {
+        match self {
+            EngineName::Interp => Engine::Interp,
+            EngineName::Jit => Engine::Jit { threads },
+            EngineName::Cuda => Engine::Cuda,
+        }
+    }
+
+    /// Why nothing for an SM runs on it here; none where it does.
+    fn missing(self, sm: &SmArgs) -> Option<String> {
+        let target = module::TargetName { sm: sm.version().number(), suffix: None };
+        match self {
+            EngineName::Interp | EngineName::Jit => None,
+            EngineName::Cuda => device(target).err().map(|reason| reason.to_string()),
+        }
+    }
+}

@@ -1,0 +1,72 @@
+"""For the tests of other programs: which instructions a text becomes, and whether every target gives the same bits.
+
+>>> import halfbyte as hb
+>>> text = '''kernel @k(%a: i32, %x: in i32, %y: out i32) {
+... ^entry:
+...   %i = item_id
+...   %v = load %x[%i]
+...   %m = mul.i32 %v, %a
+...   %r = add.i32 %m, %v
+...   store %r, %y[%i]
+...   ret
+... }'''
+>>> hb.testing.assert_selects(text, "halu", ["IMAD"], ["IADD3"])
+>>> hb.testing.run_and_compare(text, "k", items=8, a=3, x="random(8, 1)")
+['halu', 'ptx']
+"""
+
+from __future__ import annotations
+
+from typing import Any, Iterable, List, Optional, Union
+
+import numpy as np
+
+from ._halfbyte import run_and_compare as _run_and_compare
+from ._halfbyte import selects as _selects
+
+__all__ = ["assert_selects", "run_and_compare"]
+
+_Names = Union[str, Iterable[str]]
+
+
+def assert_selects(text: str, target: str, wanted: _Names = (), unwanted: _Names = (), *, sm: Optional[int] = None) -> None:
+    """Asserts that the kernels of a text become all of `wanted` for a target, and none of `unwanted`.
+
+    These are rules (`"half_ffma"`, `"halu::half_ffma"`) or instructions, from the mnemonic as far as it counts (`"HFMA2"`, `"HFMA2.RELU"`). The
+    `AssertionError` says what was selected, and of a rule where it was nearly taken. A text that is wrong is a `ParseError`, a name that is neither
+    rule nor instruction a `ValueError`.
+    """
+    __tracebackhide__ = True
+    names = lambda given: [given] if isinstance(given, str) else list(given)  # noqa: E731
+    wrong = _selects(text, target, names(wanted), names(unwanted), sm)
+    if wrong is not None:
+        raise AssertionError(wrong)
+
+
+def run_and_compare(text: str, kernel: str, items: int, **args: Any) -> List[str]:
+    """Runs a kernel of a text on the evaluator, and on every engine of every target that can do it; asserts that all give the same bits.
+
+    Arguments are numbers, lists, arrays, or texts as on run lines: `"random(64, 1)"`, `"zeros(64)"`. A buffer that is written may be left out.
+    Returns the targets compared.
+    """
+    __tracebackhide__ = True
+    given = [(name, _as_text(value)) for name, value in args.items()]
+    targets, wrong = _run_and_compare(text, kernel.lstrip("@"), items, given)
+    if wrong is not None:
+        raise AssertionError(wrong)
+    return list(targets)
+
+
+def _as_text(value: Any) -> str:
+    """A value as run lines have it."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, np.ndarray) and value.dtype.kind not in "iufb":
+        value = value.astype(np.float64)
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_as_text(one) for one in value) + "]"
+    if isinstance(value, bool):
+        return str(int(value))
+    return repr(value)

@@ -1,0 +1,241 @@
+//! What a call gives each parameter: numbers as bits, arrays as memory, and buffers that are made because none is given.
+
+use halfbyte::abi::{Direction, Elem, ParamKind, Type};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyTuple};
+use smallvec::SmallVec;
+
+use crate::array::Array;
+use crate::memory::Memory;
+use crate::params::{Kind, Parameter};
+use crate::scalar;
+
+/// The parameters of a kernel.
+#[derive(Debug)]
+pub(crate) struct Signature {
+    pub kernel: String,
+    pub params: Vec<Parameter>,
+}
+
+/// What a parameter is given.
+#[derive(Clone, Debug)]
+pub(crate) enum Value {
+    /// A number.
+    Bits(u128),
+    /// A structure of PTX.
+    Bytes(Vec<u8>),
+    /// A buffer.
+    Memory(Memory),
+}
+
+/// The arguments of a call. While they are there Python keeps their memory.
+pub(crate) struct Given<'py> {
+    /// By parameter.
+    pub values: SmallVec<[Value; 8]>,
+    /// The arrays that the kernel writes, with the numbers of their parameters.
+    results: SmallVec<[(usize, Bound<'py, PyAny>); 4]>,
+    /// With the numbers of their parameters.
+    arrays: SmallVec<[(usize, Array<'py>); 8]>,
+    /// What is to be called once the kernel has written its buffers: where an argument's own memory could not be used.
+    after: Vec<Bound<'py, PyAny>>,
+}
+
+impl Signature {
+    /// The arguments of a call over so many items.
+    ///
+    /// # Errors
+    /// Arguments that are too many, too few or of another name; what does not fit its parameter.
+    pub fn bind<'py>(
+        &self,
+        args: &Bound<'py, PyTuple>,
+        keywords: Option<&Bound<'py, PyDict>>,
+        items: u32,
+    ) -> PyResult<Given<'py>> {
+        let py = args.py();
+        let count = args.len();
+        if count > self.params.len() {
+            let (kernel, most) = (&self.kernel, self.params.len());
+            return Err(PyTypeError::new_err(format!(
+                "@{kernel} takes {most} arguments; {count} were given by position"
+            )));
+        }
+        let mut given = Given::default();
+        let mut found = 0;
+        for (number, param) in self.params.iter().enumerate() {
+            let keyword = match keywords {
+                Some(keywords) => keywords.get_item(&param.key)?,
+                None => None,
+            };
+            found += usize::from(keyword.is_some());
+            let by_position = if number < count { Some(args.get_item(number)?) } else { None };
+            let object = match (by_position, keyword) {
+                (Some(_), Some(_)) => return Err(self.wrong(param, "it is given by position and by keyword")),
+                (Some(object), None) | (None, Some(object)) => Some(object),
+                (None, None) => None,
+            };
+            match object {
+                Some(object) => self.take(&mut given, param, &object)?,
+                None => self.make(py, &mut given, param, items)?,
+            }
+        }
+        match keywords {
+            Some(keywords) if keywords.len() > found => Err(self.unknown(keywords)),
+            _ => Ok(given),
+        }
+    }
+
+    fn wrong(&self, param: &Parameter, reason: &str) -> PyErr {
+        PyTypeError::new_err(format!("{}; {reason}", param.described(&self.kernel)))
+    }
+
+    /// That a keyword is no parameter's name.
+    fn unknown(&self, keywords: &Bound<'_, PyDict>) -> PyErr {
+        let names: Vec<&str> = self.params.iter().map(|param| param.name.as_str()).collect();
+        let is_unknown = |key: &String| !names.contains(&key.as_str());
+        let given = keywords.keys().iter().map(|key| key.to_string()).find(is_unknown).unwrap_or_default();
+        let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        PyTypeError::new_err(format!("@{} has no parameter `{given}`; there are {names}", self.kernel))
+    }
+
+    /// Takes an argument.
+    fn take<'py>(&self, given: &mut Given<'py>, param: &Parameter, object: &Bound<'py, PyAny>) -> PyResult<()> {
+        let what = || param.described(&self.kernel);
+        match &param.kind {
+            &Kind::Declared(ParamKind::Scalar(ty)) => {
+                given.values.push(Value::Bits(scalar::bits(object, ty, &what)?));
+            }
+            &Kind::Declared(ParamKind::Buffer { direction, elem, .. }) => {
+                let Some(array) = given.array(object)? else {
+                    return Err(self.wrong(param, &format!("{} was given", scalar::described(object))));
+                };
+                let array = match array.is_unpacked_mask(elem) {
+                    true => given.pack(&array, elem)?,
+                    false => array,
+                };
+                array.check(elem, what)?;
+                let memory = array.memory(direction != Direction::In, what)?;
+                if direction != Direction::In {
+                    given.results.push((given.values.len(), object.clone()));
+                }
+                given.values.push(Value::Memory(memory));
+                given.arrays.push((given.values.len() - 1, array));
+            }
+            Kind::Ptx(of) => {
+                let (value, array) = of.take(given, object, &what)?;
+                let is_read = of.used.is_some_and(|used| !used.is_written());
+                if matches!(value, Value::Memory(memory) if memory.written) && !is_read {
+                    given.results.push((given.values.len(), object.clone()));
+                }
+                given.arrays.extend(array.map(|array| (given.values.len(), array)));
+                given.values.push(value);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the buffer of a parameter that is given none.
+    fn make<'py>(&self, py: Python<'py>, given: &mut Given<'py>, param: &Parameter, items: u32) -> PyResult<()> {
+        let Kind::Declared(ParamKind::Buffer { direction: Direction::Out, elem, .. }) = param.kind else {
+            return Err(self.wrong(param, "it is not given"));
+        };
+        static MAKE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        let make = MAKE.import(py, "halfbyte._arrays", "make")?;
+        let made = make.call1((dtype(elem, given), items, elem.lanes()))?;
+        self.take(given, param, &made)
+    }
+}
+
+/// The name of the dtype of an array that is made for elements of a type: of integers as that of an array that is given, for bytes else unsigned.
+fn dtype(ty: Type, given: &Given<'_>) -> &'static str {
+    let signed = |bytes, name, unsigned| {
+        let alike = given
+            .arrays
+            .iter()
+            .map(|(_, array)| array.dtype())
+            .find(|&(kind, size)| size == bytes && b"iu".contains(&kind));
+        match alike {
+            Some((b'u', _)) => unsigned,
+            None if bytes == 1 => unsigned,
+            _ => name,
+        }
+    };
+    match ty.elem() {
+        Elem::I1 => "bool",
+        Elem::I8 => signed(1, "int8", "uint8"),
+        Elem::I16 => signed(2, "int16", "uint16"),
+        Elem::I32 => signed(4, "int32", "uint32"),
+        Elem::I64 => signed(8, "int64", "uint64"),
+        Elem::F16 => "float16",
+        Elem::BF16 => "bfloat16",
+        Elem::F32 => "float32",
+        Elem::F64 => "float64",
+        Elem::E4M3 => "float8_e4m3fn",
+        Elem::E5M2 => "float8_e5m2",
+        Elem::Ptr => "uint64",
+    }
+}
+
+impl Default for Given<'_> {
+    fn default() -> Self {
+        Given { values: SmallVec::new(), results: SmallVec::new(), arrays: SmallVec::new(), after: Vec::new() }
+    }
+}
+
+impl<'py> Given<'py> {
+    /// The array that an argument is; where its memory is not this process's, a copy that is written back.
+    pub fn array(&mut self, object: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {
+        let (array, after) = Array::of_any(object)?;
+        self.after.extend(after);
+        Ok(array)
+    }
+
+    /// The lanes of a mask as bits.
+    fn pack(&mut self, array: &Array<'py>, elem: Type) -> PyResult<Array<'py>> {
+        static PACK: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        let py = array.object().py();
+        let pack = PACK.import(py, "halfbyte._arrays", "pack_mask")?;
+        let (packed, after): (Bound<'py, PyAny>, Bound<'py, PyAny>) =
+            pack.call1((array.object(), elem.lanes()))?.extract()?;
+        self.after.push(after);
+        let none = || PyTypeError::new_err("a mask is an array of bool");
+        Array::of(&packed)?.ok_or_else(none)
+    }
+
+    /// What a parameter is and which array it was given, for messages.
+    fn described(&self, signature: &Signature, number: usize) -> Option<String> {
+        let (_, array) = self.arrays.iter().find(|(of, _)| *of == number)?;
+        let param = signature.params.get(number)?;
+        Some(format!("{}; a {} was given", param.described(&signature.kernel), array.named()))
+    }
+
+    /// The same of a parameter by its number, or where that is none by its name.
+    pub fn describer<'a>(&'a self, signature: &'a Signature) -> impl Fn(usize, &str) -> Option<String> + 'a {
+        |number, name| {
+            let by_name = || signature.params.iter().position(|param| param.name == name);
+            let number = if number < signature.params.len() { Some(number) } else { by_name() };
+            self.described(signature, number?)
+        }
+    }
+
+    /// The memory of each parameter.
+    pub fn memory(&self) -> SmallVec<[Option<Memory>; 8]> {
+        let memory = |value: &Value| if let Value::Memory(memory) = value { Some(*memory) } else { None };
+        self.values.iter().map(memory).collect()
+    }
+
+    /// Once the kernel has run: the arrays that it wrote, by the names of their parameters.
+    pub fn finish(self, py: Python<'py>, params: &[Parameter]) -> PyResult<Bound<'py, PyDict>> {
+        for after in &self.after {
+            after.call0()?;
+        }
+        let results = PyDict::new(py);
+        for (number, object) in self.results {
+            if let Some(param) = params.get(number) {
+                results.set_item(&param.key, object)?;
+            }
+        }
+        Ok(results)
+    }
+}

@@ -1,0 +1,164 @@
+//! Tests of kernels: run lines, text tests, and what testkit has for the tests of other programs.
+
+use std::path::PathBuf;
+
+use halfbyte::abi::Limits;
+use halfbyte::import_ptx::is_ptx;
+use halfbyte::ir::diag::Lines;
+use halfbyte::launch::Engine;
+use halfbyte::{Report, Sm};
+use halfbyte_testkit::check::{Outcome, Setup, Verdict, check_with};
+use halfbyte_testkit::runlines;
+use halfbyte_testkit::testing::{self, SelectsError, TestFile};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::error;
+use crate::launch::machine;
+use crate::watch::{limits, watched};
+
+/// Makes the launches that the run lines of a text ask for, and compares; says line by line what came of it.
+#[pyfunction]
+#[pyo3(signature = (file, text, folder, engine=None, sm=None, races=false, alias=false, allow=Vec::new()))]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn check_text<'py>(
+    py: Python<'py>,
+    file: &str,
+    text: &str,
+    folder: PathBuf,
+    engine: Option<&str>,
+    sm: Option<u16>,
+    races: bool,
+    alias: bool,
+    allow: Vec<PathBuf>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let engines: &[Engine] = match engine {
+        None => &Engine::ALL,
+        Some("interp") => &[Engine::Interp],
+        Some("jit") => &[Engine::JIT],
+        Some("cuda") => &[Engine::Cuda],
+        Some(other) => return Err(PyValueError::new_err(format!("there is no engine {other:?}"))),
+    };
+    let unknown = |sm: u16| PyValueError::new_err(format!("PTX is not made for sm {sm}; give one of {}", Sm::names()));
+    let sm = sm.map_or(Ok(Sm::DEFAULT), |sm| Sm::new(sm).ok_or_else(|| unknown(sm)))?;
+    let outcome = watched(py, Limits::strict(), false, |watchdog| {
+        let watchdog = Some(watchdog);
+        let setup = Setup { sm, allowed: &allow, watchdog, may_alias: alias, races, ..Setup::new(engines) };
+        check_with(&setup, file, text, &folder)
+    })?;
+    outcome_of(py, file, text, &outcome)
+}
+
+fn outcome_of<'py>(py: Python<'py>, file: &str, text: &str, outcome: &Outcome) -> PyResult<Bound<'py, PyDict>> {
+    let found = PyDict::new(py);
+    found.set_item("runs", outcome.runs)?;
+    found.set_item("refusals", outcome.refusals)?;
+    found.set_item("compared", outcome.compared.iter().copied().collect::<Vec<&str>>())?;
+    found.set_item("display", outcome.failures.as_ref().map(Report::to_string))?;
+    found.set_item("order_dependent", &outcome.order_dependent)?;
+    let results = PyList::empty(py);
+    for result in &outcome.results {
+        let of = PyDict::new(py);
+        of.set_item("kernel", &result.kernel)?;
+        of.set_item("line", result.line)?;
+        of.set_item("target", result.target)?;
+        of.set_item("engine", result.engine.map(Engine::name))?;
+        of.set_item("passed", result.verdict != Verdict::Failed)?;
+        let display =
+            (!result.failures.is_empty()).then(|| Report::new(file, text, result.failures.clone()).to_string());
+        of.set_item("display", display)?;
+        results.append(of)?;
+    }
+    found.set_item("results", results)?;
+    let kernels = PyList::empty(py);
+    for kernel in &outcome.kernels {
+        kernels.append((&kernel.name, kernel.state()))?;
+    }
+    found.set_item("kernels", kernels)?;
+    Ok(found)
+}
+
+/// The lines of a text that ask for a launch, or expect a refusal, each with what it says.
+#[pyfunction]
+pub(crate) fn run_lines(file: &str, text: &str) -> Vec<(usize, String)> {
+    let read = if is_ptx(file) { runlines::read_ptx(text) } else { runlines::read(text) };
+    let Ok(read) = read else { return Vec::new() };
+    let places = Lines::new(text);
+    let line = |start: u32| places.position(start).line;
+    let launches = read
+        .runs
+        .iter()
+        .flat_map(|run| run.launches())
+        .map(|launch| (line(launch.span.start), format!("@{}", launch.kernel.0)));
+    let refusals =
+        read.refusals.iter().map(|refusal| (line(refusal.span.start), format!("refuse {}", refusal.target.name())));
+    let mut lines: Vec<(usize, String)> = launches.chain(refusals).collect();
+    lines.sort();
+    lines
+}
+
+/// Runs the text tests of a file: of each kernel its name, the line that fails (none where it passes), and what is shown of that.
+#[pyfunction]
+pub(crate) fn test_text(
+    py: Python<'_>,
+    file: &str,
+    text: &str,
+) -> PyResult<Vec<(String, Option<usize>, Option<String>)>> {
+    let done = watched(py, Limits::strict(), false, |watchdog| {
+        let tests = TestFile::read(file, text)?;
+        let outcome = tests.run_within(Some(watchdog));
+        let shown = outcome.verdicts.into_iter().map(|verdict| {
+            let line = verdict.failures.first().map(|first| tests.line(first));
+            let display = line.map(|_| Report::new(file, text, verdict.failures).to_string());
+            (verdict.kernel, line, display)
+        });
+        Ok(shown.collect::<Vec<_>>())
+    })?;
+    done.map_err(|report: Report| error::of_report(py, &report))
+}
+
+/// Why what is wanted is not selected, or what is not wanted is; none where all is as it should be.
+#[pyfunction]
+#[pyo3(signature = (text, target, wanted, unwanted, sm=None))]
+pub(crate) fn selects(
+    py: Python<'_>,
+    text: &str,
+    target: &str,
+    wanted: Vec<String>,
+    unwanted: Vec<String>,
+    sm: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Option<String>> {
+    let target = machine(target, sm)?;
+    let selected = watched(py, limits(None)?, false, |_| {
+        let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
+        let unwanted: Vec<&str> = unwanted.iter().map(String::as_str).collect();
+        testing::selects(text, target, &wanted, &unwanted).map(drop)
+    })?;
+    match selected {
+        Ok(()) => Ok(None),
+        Err(SelectsError::Text(report)) => Err(error::of_report(py, &report)),
+        Err(error @ SelectsError::Unknown { .. }) => Err(PyValueError::new_err(error.to_string())),
+        Err(error) => Ok(Some(error.to_string())),
+    }
+}
+
+/// Runs a kernel on every target and engine that can do it, on arguments as run lines have them: the targets that gave the evaluator's bits, or what
+/// is wrong.
+#[pyfunction]
+pub(crate) fn run_and_compare(
+    py: Python<'_>,
+    text: &str,
+    kernel: &str,
+    items: u32,
+    args: Vec<(String, String)>,
+) -> PyResult<(Vec<&'static str>, Option<String>)> {
+    let compared = watched(py, limits(None)?, false, |_| {
+        let args: Vec<(&str, &str)> = args.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        testing::run_and_compare(text, kernel, items, &args)
+    })?;
+    match compared {
+        Ok(compared) => Ok((compared.targets.iter().map(|target| target.name()).collect(), None)),
+        Err(report) => Ok((Vec::new(), Some(report.to_string()))),
+    }
+}

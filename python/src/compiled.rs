@@ -1,0 +1,322 @@
+//! Compiled kernels: what became of them, and launches again and again.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use halfbyte::abi::Form;
+use halfbyte::emit::{BlockStats, ptx_text};
+use halfbyte::isa::row::Class;
+use halfbyte::pipeline::{Options, compile_kernels, count_rules};
+use halfbyte::runtime;
+use halfbyte::{CompileError, Module, TARGETS, Target};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyTuple};
+
+use crate::bind::{Given, Signature};
+use crate::error::{self, Launched};
+use crate::kernel::{self, Failed};
+use crate::launch::{EngineName, Keywords, Launch, arguments, is_shared, placed, run_words};
+use crate::params::Param;
+use crate::watch::{limits, watched};
+
+/// A compiled kernel.
+///
+/// ``text`` is PTX, or assembly; ``words`` its machine code (of PTX the text) as bytes; ``listing`` the instructions beside the lines that they
+/// come from; ``stats`` counts of ops, words, registers and more, as ``halfbyte compile --stats`` prints them; ``object`` the object file.
+#[pyclass(frozen, module = "halfbyte")]
+pub(crate) struct Compiled {
+    target: Target,
+    text: String,
+    listing: String,
+    words: Vec<u8>,
+    object: Vec<u8>,
+    stats: Counts,
+    origin: Arc<Origin>,
+}
+
+/// What a compiled kernel was made of.
+pub(crate) struct Origin {
+    module: Arc<Module>,
+    number: usize,
+    options: Options,
+    signature: Arc<Signature>,
+}
+
+struct Counts {
+    ops: usize,
+    lowered: usize,
+    words: usize,
+    compute: usize,
+    registers: u32,
+    spills: u32,
+    local_bytes: u32,
+    /// Bundles, and how many there are at least, of a target that has them.
+    bundles: Option<(u64, u64)>,
+    rules: Vec<(&'static str, usize)>,
+}
+
+impl Compiled {
+    pub fn new(
+        py: Python<'_>,
+        module: Arc<Module>,
+        number: usize,
+        options: Options,
+        signature: Arc<Signature>,
+    ) -> PyResult<Compiled> {
+        let origin = Arc::new(Origin { module, number, options, signature });
+        let of = origin.clone();
+        let made = watched(py, limits(None)?, false, move |watchdog| {
+            let options = Options { watchdog: Some(watchdog.clone()), ..of.options.clone() };
+            of.compile(options)
+        })?;
+        let made = made.map_err(|error| error::of_compile(py, &origin.module, error))?;
+        let (text, listing, words, object, stats) = made;
+        Ok(Compiled { target: origin.options.target, text, listing, words, object, stats, origin })
+    }
+}
+
+type Made = (String, String, Vec<u8>, Vec<u8>, Counts);
+
+impl Origin {
+    fn compile(&self, options: Options) -> Result<Made, CompileError> {
+        let (module, target) = (&*self.module, options.target);
+        let kernels = module.ir().kernels.get(self.number..=self.number).unwrap_or_default();
+        let compiled = compile_kernels(module, kernels, &options, &mut |_| {})?;
+        let object = compiled.object(module.file(), &options)?;
+        let (Some(code), Some(stats)) = (compiled.code.first(), compiled.stats.first()) else {
+            return Err(CompileError::Refused(Vec::new()));
+        };
+        let text = match target.sm().filter(|_| target.form() == Form::Text) {
+            Some(sm) => ptx_text(vec![code.clone()], sm, None),
+            None => code.words.disassemble(),
+        };
+        let words = match target.form() {
+            Form::Text => text.clone().into_bytes(),
+            _ => {
+                let bytes = code.words.word_bytes();
+                code.words.iter().flat_map(|word| word.to_le_bytes().into_iter().take(bytes)).collect()
+            }
+        };
+        let count = |of: fn(&BlockStats) -> u64| stats.blocks.iter().map(of).sum::<u64>();
+        let bundles = (count(|of| of.bundles as u64), count(|of| of.bound as u64));
+        let counts = Counts {
+            ops: stats.ops,
+            lowered: stats.lowered,
+            words: stats.words,
+            compute: code.words.count(Class::Compute),
+            registers: stats.registers,
+            spills: stats.spills,
+            local_bytes: stats.local_bytes,
+            bundles: (!stats.blocks.is_empty()).then_some(bundles),
+            rules: count_rules(target, &stats.rules),
+        };
+        let listing = TARGETS.listing(code, module.file(), Some(module.text()));
+        Ok((text, listing, words, object, counts))
+    }
+}
+
+#[pymethods]
+impl Compiled {
+    /// PTX, or assembly of the target.
+    #[getter]
+    fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The machine code, low byte first; of PTX the text.
+    #[getter]
+    fn words<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.words)
+    }
+
+    /// The instructions beside the text that they come from.
+    #[getter]
+    fn listing(&self) -> &str {
+        &self.listing
+    }
+
+    /// The object file.
+    #[getter]
+    fn object<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.object)
+    }
+
+    /// What it was compiled for.
+    #[getter]
+    fn target(&self) -> &'static str {
+        self.target.name()
+    }
+
+    /// The GPU that PTX is for; ``None`` of other targets.
+    #[getter]
+    fn sm(&self) -> Option<u16> {
+        self.target.sm().map(|sm| sm.number())
+    }
+
+    /// The kernel's name, without ``@``.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.origin.signature.kernel
+    }
+
+    /// Its parameters, in order.
+    #[getter]
+    fn params(&self) -> Vec<Param> {
+        self.origin.signature.params.iter().map(|param| param.shown()).collect()
+    }
+
+    /// What was counted.
+    #[getter]
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let stats = PyDict::new(py);
+        let of = &self.stats;
+        stats.set_item("kernel", self.name())?;
+        stats.set_item("ops", of.ops)?;
+        stats.set_item("lowered", of.lowered)?;
+        stats.set_item("words", of.words)?;
+        stats.set_item("compute", of.compute)?;
+        stats.set_item("registers", of.registers)?;
+        stats.set_item("spills", of.spills)?;
+        stats.set_item("local_bytes", of.local_bytes)?;
+        if let Some((bundles, bound)) = of.bundles {
+            stats.set_item("bundles", bundles)?;
+            stats.set_item("bound", bound)?;
+        }
+        let rules = PyDict::new(py);
+        for (rule, count) in &of.rules {
+            rules.set_item(rule, count)?;
+        }
+        stats.set_item("rules", rules)?;
+        Ok(stats)
+    }
+
+    /// load(engine=None, threads=None)
+    /// --
+    ///
+    /// The kernel ready to be launched again and again. ``engine`` and ``threads`` are what launches are made with that say nothing else.
+    #[pyo3(signature = (engine=None, threads=None))]
+    fn load(&self, py: Python<'_>, engine: Option<&str>, threads: Option<&Bound<'_, PyAny>>) -> PyResult<Program> {
+        let (engine, threads) = crate::launch::engine(engine, threads)?;
+        let program = py.detach(|| TARGETS.load(&self.object)).map_err(|error| error::of_load(py, error))?;
+        let origin = self.origin.clone();
+        Ok(Program { program, several_axes: Mutex::default(), origin, engine, threads })
+    }
+
+    fn _repr_html_<'py>(slf: &Bound<'py, Compiled>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("halfbyte._html")?.getattr("of_compiled")?.call1((slf,))
+    }
+
+    fn __repr__(&self) -> String {
+        let (words, registers) = (self.stats.words, self.stats.registers);
+        let target = self.target.to_string();
+        format!("<halfbyte compiled @{} for {target}: {words} words, {registers} registers>", self.name())
+    }
+}
+
+/// A compiled kernel that is launched again and again. It is called as the kernel is, without ``target``.
+#[pyclass(frozen, module = "halfbyte")]
+pub(crate) struct Program {
+    program: runtime::Program,
+    /// The same for launches along several axes, where that is another code.
+    several_axes: Mutex<Option<Arc<runtime::Program>>>,
+    origin: Arc<Origin>,
+    engine: Option<EngineName>,
+    threads: Option<std::num::NonZero<u16>>,
+}
+
+#[pymethods]
+impl Program {
+    /// The kernel's name, without ``@``.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.origin.signature.kernel
+    }
+
+    /// Its parameters, in order.
+    #[getter]
+    fn params(&self) -> Vec<Param> {
+        self.origin.signature.params.iter().map(|param| param.shown()).collect()
+    }
+
+    #[pyo3(signature = (*args, items=None, grid=None, block=None, shared=0, engine=None, threads=None, budget=None, timeout=None, **kwargs))]
+    #[allow(clippy::too_many_arguments)]
+    fn __call__<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        items: Option<&Bound<'py, PyAny>>,
+        grid: Option<&Bound<'py, PyAny>>,
+        block: Option<&Bound<'py, PyAny>>,
+        shared: u32,
+        engine: Option<&str>,
+        threads: Option<&Bound<'py, PyAny>>,
+        budget: Option<u64>,
+        timeout: Option<f64>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let mut launch = Keywords { items, grid, block, shared, engine, threads, budget, timeout }.launch()?;
+        launch.engine = launch.engine.or(self.engine);
+        launch.threads = launch.threads.or(self.threads);
+        let signature = &self.origin.signature;
+        let given = signature.bind(args, kwargs, launch.items)?;
+        let place = (self.origin.module.file(), self.origin.module.text());
+        let Some(kernel) = self.program.kernels().first() else { return Err(error::defect("the object is empty")) };
+        if launch.shape.is_along_x() || !kernel.info().along_x {
+            call(py, kernel, signature, &given, &launch, place)?;
+        } else {
+            let program = self.along_several_axes(py)?;
+            let Some(kernel) = program.kernels().first() else { return Err(error::defect("the object is empty")) };
+            call(py, kernel, signature, &given, &launch, place)?;
+        }
+        given.finish(py, &signature.params)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<halfbyte program @{} for {}>", self.name(), self.origin.options.target)
+    }
+}
+
+impl Program {
+    /// The kernel compiled for launches along several axes, once.
+    fn along_several_axes(&self, py: Python<'_>) -> PyResult<Arc<runtime::Program>> {
+        let kept = || self.several_axes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(program) = &*kept() {
+            return Ok(program.clone());
+        }
+        let origin = &*self.origin;
+        let made = watched(py, limits(None)?, false, |watchdog| {
+            let watchdog = Some(watchdog.clone());
+            let options = Options { several_axes: true, watchdog, ..origin.options.clone() };
+            kernel::compile(&origin.module, origin.number, &options)
+        })?;
+        let program = Arc::new(made.map_err(|failed| match failed {
+            Failed::Compile(error) => error::of_compile(py, &origin.module, error),
+            Failed::Load(error) => error::of_load(py, error),
+            Failed::Launch(..) | Failed::Fault(_) => error::defect("nothing was launched"),
+        })?);
+        *kept() = Some(program.clone());
+        Ok(program)
+    }
+}
+
+/// Launches words.
+pub(crate) fn call(
+    py: Python<'_>,
+    kernel: &runtime::Kernel,
+    signature: &Signature,
+    given: &Given<'_>,
+    launch: &Launch,
+    (file, text): (&str, &str),
+) -> PyResult<()> {
+    let engine = launch.engine_for(kernel.words().target());
+    let places = placed(signature, given)?;
+    // SAFETY: `given` is kept until the launch is over, and `places` are its own.
+    let args = unsafe { arguments(&given.values, &places) };
+    let ran = watched(py, launch.limits.clone(), is_shared(engine), |watchdog| {
+        run_words(kernel, launch, engine, watchdog, args)
+    })?;
+    ran.map_err(|error| {
+        let on = format!("{} ({engine})", kernel.words().target().name());
+        let given = &given.describer(signature);
+        Launched { file, text, on, shape: launch.shape, read: None, given }.error(py, &error)
+    })
+}

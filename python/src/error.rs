@@ -1,0 +1,263 @@
+//! What goes wrong, as Python's exceptions. Their classes are in the package's `_errors.py`.
+
+use halfbyte::abi::{Exceeded, Shape, buffer_near};
+use halfbyte::ir::diag::{Diagnostic, Lines};
+use halfbyte::ir::eval::{self, Fault};
+use halfbyte::ir::{Kernel, Span};
+use halfbyte::isa::object::Loc;
+use halfbyte::isa::ptx::text::Text;
+use halfbyte::launch::{fault_diagnostic, launch_diagnostic};
+use halfbyte::runtime::{LaunchError, Other, Trap, TrapKind};
+use halfbyte::{CompileError, Module, Report};
+use halfbyte_testkit::harness::Kind;
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+/// An exception of the package, by the name of its class, with attributes.
+fn raise(py: Python<'_>, class: &str, message: &str, attributes: &Bound<'_, PyDict>) -> PyErr {
+    let made =
+        py.import("halfbyte._errors").and_then(|errors| errors.getattr(class)?.call((message,), Some(attributes)));
+    match made {
+        Ok(exception) => PyErr::from_value(exception),
+        Err(error) => error,
+    }
+}
+
+/// An exception without more to it than a message.
+pub(crate) fn plain(py: Python<'_>, class: &str, message: &str) -> PyErr {
+    raise(py, class, message, &PyDict::new(py))
+}
+
+/// Sets attributes, of which none fails but for want of memory; then the first error is the exception.
+macro_rules! attributes {
+    ($py:expr, $($name:ident = $value:expr),* $(,)?) => {{
+        let attributes = PyDict::new($py);
+        $(if let Err(error) = attributes.set_item(stringify!($name), $value) { return error; })*
+        attributes
+    }};
+}
+
+/// A text that is wrong.
+pub(crate) fn of_report(py: Python<'_>, report: &Report) -> PyErr {
+    let lines = Lines::new(report.text());
+    let all = PyList::empty(py);
+    let one = |diagnostic: &Diagnostic| Report::new(report.file(), report.text(), vec![diagnostic.clone()]);
+    for diagnostic in report.diagnostics() {
+        let error = of_diagnostic(py, report.file(), &lines, diagnostic, &one(diagnostic).to_string(), None);
+        if let Err(error) = all.append(error.into_value(py)) {
+            return error;
+        }
+    }
+    let nothing = Diagnostic::new(Span::default(), "the text is refused");
+    let first = report.diagnostics().first().unwrap_or(&nothing);
+    of_diagnostic(py, report.file(), &lines, first, &report.to_string(), Some(all))
+}
+
+fn of_diagnostic(
+    py: Python<'_>,
+    file: &str,
+    lines: &Lines<'_>,
+    diagnostic: &Diagnostic,
+    shown: &str,
+    all: Option<Bound<'_, PyList>>,
+) -> PyErr {
+    let place = lines.position(diagnostic.span.start);
+    let message = diagnostic.to_string();
+    let attributes =
+        attributes!(py, file = file, line = place.line, column = place.column, message = message, all = all);
+    raise(py, "ParseError", shown, &attributes)
+}
+
+/// Kernels that were not compiled.
+pub(crate) fn of_compile(py: Python<'_>, module: &Module, error: CompileError) -> PyErr {
+    let shown = module.report(error.clone()).to_string();
+    let refused = |items: Vec<(Option<String>, Loc, String, String)>| {
+        let list = PyList::empty(py);
+        for (op, loc, target, reason) in items {
+            let line = loc.is_known().then_some(loc.line);
+            let attributes = attributes!(py, op = op, line = line, target = target, reason = reason);
+            let made = py
+                .import("halfbyte._errors")
+                .and_then(|errors| errors.getattr("RefusedItem")?.call((), Some(&attributes)));
+            if let Err(error) = made.and_then(|item| list.append(item)) {
+                return error;
+            }
+        }
+        raise(py, "Refused", &shown, &attributes!(py, items = list))
+    };
+    match error {
+        CompileError::Refused(all) => refused(
+            all.into_iter()
+                .map(|of| {
+                    let op = of.refusal.op.map(|(op, ty)| format!("{}.{ty}", op.name()));
+                    let reason =
+                        of.refusal.reason.as_ref().map_or_else(|| of.refusal.to_string(), |why| why.why.to_string());
+                    (op, of.at.loc, of.refusal.target.to_owned(), reason)
+                })
+                .collect(),
+        ),
+        CompileError::TooLarge(of) => {
+            let reason = CompileError::TooLarge(of.clone()).to_string();
+            refused(vec![(None, of.at.loc, of.target.name().to_owned(), reason)])
+        }
+        CompileError::Invalid(_) => of_report(py, &module.report(error)),
+        CompileError::Cancelled { .. } => plain(py, "Cancelled", &shown),
+        _ => plain(py, "Error", &shown),
+    }
+}
+
+/// What a launch is of, as far as messages show it.
+pub(crate) struct Launched<'a> {
+    pub file: &'a str,
+    /// Empty of an object, which has none.
+    pub text: &'a str,
+    /// `halu (jit)`.
+    pub on: String,
+    pub shape: Shape,
+    /// Of a text in PTX: what its `.loc` say.
+    pub read: Option<&'a Text>,
+    /// What a parameter is, and the array that it was given, by its number or else by its name.
+    pub given: &'a dyn Fn(usize, &str) -> Option<String>,
+}
+
+/// Of arguments of which nothing is said.
+pub(crate) fn nothing_given(_: usize, _: &str) -> Option<String> {
+    None
+}
+
+impl Launched<'_> {
+    fn shown(&self, diagnostic: Diagnostic) -> String {
+        match self.text.is_empty() {
+            true => diagnostic.to_string(),
+            false => Report::new(self.file, self.text, vec![diagnostic]).to_string(),
+        }
+    }
+
+    /// The class of a trap's exception.
+    const fn class(kind: Kind) -> &'static str {
+        match kind {
+            Kind::Budget => "Budget",
+            Kind::RaceGlobal | Kind::RaceShared => "Race",
+            Kind::OutOfBoundsGlobal => "OutOfBounds",
+            _ => "Trap",
+        }
+    }
+
+    /// What a launch of words, or of PTX, came to.
+    pub fn error(&self, py: Python<'_>, error: &LaunchError) -> PyErr {
+        let lines = Lines::new(self.text);
+        match error {
+            LaunchError::Trap(trap) => self.trap(py, trap, launch_diagnostic(error, &lines, Span::default(), &self.on)),
+            LaunchError::Exceeded { exceeded, .. } => {
+                exceeded_error(py, *exceeded, &format!("on {}: {error}", self.on))
+            }
+            LaunchError::Tile(_) => {
+                let shown = self.shown(launch_diagnostic(error, &lines, Span::default(), &self.on));
+                plain(py, "Refused", &shown)
+            }
+            LaunchError::Count { .. } | LaunchError::Kind { .. } => PyTypeError::new_err(error.to_string()),
+            LaunchError::Native { .. } | LaunchError::Cuda { .. } => plain(py, "Error", &error.to_string()),
+            error => PyValueError::new_err(error.to_string()),
+        }
+    }
+
+    fn trap(&self, py: Python<'_>, trap: &Trap, diagnostic: Diagnostic) -> PyErr {
+        let kind = Kind::of_trap(&trap.kind);
+        let source = self.source(trap.loc);
+        let diagnostic = match &source {
+            Some((file, line)) => diagnostic.note(None, format!("line {line} of {file}")),
+            None => diagnostic,
+        };
+        let near = match &trap.kind {
+            TrapKind::OutOfBounds { near: Some(near), .. } => (self.given)(usize::MAX, &near.buffer),
+            _ => None,
+        };
+        let diagnostic = near.into_iter().fold(diagnostic, |diagnostic, near| diagnostic.note(None, near));
+        let (mut items, mut at) = (vec![trap.item], vec![trap.loc]);
+        if let TrapKind::Race { other: Other { item, loc, .. }, .. } = &trap.kind {
+            items.insert(0, item.number());
+            at.insert(0, loc.unwrap_or_default());
+        }
+        let sources: Vec<_> = at.iter().map(|&loc| self.source(loc)).collect();
+        let lines: Vec<_> = at.iter().map(|loc| loc.is_known().then_some(loc.line)).collect();
+        let place = trap.shape.place(trap.item);
+        let attributes = attributes!(
+            py,
+            kind = kind.name(),
+            item = trap.item,
+            block = (place.group[0], place.group[1], place.group[2]),
+            thread = (place.local[0], place.local[1], place.local[2]),
+            line = trap.loc.is_known().then_some(trap.loc.line),
+            instruction = trap.instruction.as_str(),
+            source = source,
+            items = items,
+            lines = lines,
+            sources = sources,
+        );
+        raise(py, Launched::class(kind), &self.shown(diagnostic), &attributes)
+    }
+
+    /// The file and line that `.loc` says a place of the text comes from.
+    fn source(&self, loc: Loc) -> Option<(String, u32)> {
+        let (file, from) = self.read?.source_of(loc)?;
+        Some((file.to_owned(), from.line))
+    }
+
+    /// What a launch on the evaluator came to.
+    pub fn fault(&self, py: Python<'_>, fault: &Fault, kernel: &Kernel) -> PyErr {
+        let diagnostic = fault_diagnostic(fault, kernel, &self.shape, kernel.span);
+        let text = Lines::new(self.text);
+        let line = |span: Span| (span.end != 0).then(|| text.position(span.start).line);
+        let (item, span, items, lines) = match fault {
+            Fault::Args(error) => return PyValueError::new_err(error.to_string()),
+            Fault::Exceeded(exceeded) => {
+                return exceeded_error(py, *exceeded, &format!("on ir: @{}: {exceeded}", kernel.name));
+            }
+            Fault::Trap(eval::Trap { item, span, .. }) => (*item, *span, vec![*item], vec![line(*span)]),
+            Fault::Race(race) => {
+                let [first, second] = [&race.first, &race.second];
+                (second.item, second.span, vec![first.item, second.item], vec![line(first.span), line(second.span)])
+            }
+        };
+        let kind = Kind::of_fault(fault, kernel);
+        let near = match fault {
+            Fault::Trap(eval::Trap { kind: eval::TrapKind::OutOfBounds { address, .. }, .. }) => buffer_near(*address),
+            _ => None,
+        };
+        let near = near.and_then(|(param, _)| (self.given)(param, ""));
+        let diagnostic = near.into_iter().fold(diagnostic, |diagnostic, near| diagnostic.note(None, near));
+        let place = self.shape.place(item);
+        // An op of the text is the evaluator's instruction.
+        let of_text = self.text.get(span.start as usize..span.end as usize).unwrap_or_default();
+        let attributes = attributes!(
+            py,
+            kind = kind.name(),
+            item = item,
+            block = (place.group[0], place.group[1], place.group[2]),
+            thread = (place.local[0], place.local[1], place.local[2]),
+            line = line(span),
+            instruction = of_text,
+            items = items,
+            lines = lines,
+        );
+        raise(py, Launched::class(kind), &self.shown(diagnostic), &attributes)
+    }
+}
+
+fn exceeded_error(py: Python<'_>, exceeded: Exceeded, message: &str) -> PyErr {
+    match exceeded {
+        Exceeded::Cancelled | Exceeded::Time { .. } => plain(py, "Cancelled", message),
+        _ => plain(py, "Error", message),
+    }
+}
+
+/// That an object is none.
+pub(crate) fn of_load(py: Python<'_>, error: impl std::fmt::Display) -> PyErr {
+    plain(py, "Error", &error.to_string())
+}
+
+/// What should not be.
+pub(crate) fn defect(what: &str) -> PyErr {
+    PyRuntimeError::new_err(what.to_owned())
+}

@@ -1,0 +1,430 @@
+//! Kernels that are called: of the IR, in PTX as they stand, or of an object.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use halfbyte::abi::Watchdog;
+use halfbyte::ir::eval::Fault;
+use halfbyte::ir::{self, Space};
+use halfbyte::launch::{Engine, Evaluation, evaluate_on};
+use halfbyte::pipeline::{self, Options};
+use halfbyte::runtime::{self, Arg, LaunchError};
+use halfbyte::target::On;
+use halfbyte::{CompileError, HALU, Module, TARGETS, Target, VP1};
+use halfbyte_inspect::explain::{Question, Text, explain};
+use halfbyte_inspect::view::page;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use crate::bind::Signature;
+use crate::compiled::{self, Compiled};
+use crate::error::{self, Launched};
+use crate::launch::{EngineName, Keywords, Launch, arguments, is_shared, machine, placed, run_words, target};
+use crate::params::Param;
+use crate::ptx::PtxKernel;
+use crate::watch::{limits, watched};
+
+/// A kernel. Called, it runs: on arrays in place of its buffers, and numbers for its scalars.
+///
+/// ``k(items=512, a=2.0, x=x, y=y)`` runs 512 work items; ``k(grid=(4, 2), block=(32, 4), ...)`` 8 groups of 128, for kernels whose items
+/// meet and for PTX. Arguments are given by name, or by position in the order of ``params``. A buffer takes a C-contiguous array, which
+/// is used in place: of the lanes, its last axis as long as an element has lanes (``(n, 2)`` float16 for ``f16x2``, ``(n, 4)`` uint8 or int8
+/// for ``i8x4``), flat (``(n*2,)``), or of words (uint32). An ``out`` buffer that is not given is made, one element an item. What is returned
+/// maps the names of ``out`` and ``inout`` parameters to their arrays.
+///
+/// Keywords of the launch:
+///
+/// * ``target``: ``"halu"``, ``"vp1"``, ``"ptx"``, or ``"ir"``, the evaluator. Left out it is HALU, and the evaluator for what HALU refuses and
+///   for kernels whose items meet. Kernels in PTX run as they stand where it is left out or ``"ptx"``.
+/// * ``engine``: ``"jit"``, ``"interp"`` or ``"cuda"``; ``threads``: how many host threads native code may use.
+/// * ``budget``: backward branches that an item may take (2**20), else ``Budget``; ``timeout``: seconds, else ``Cancelled``.
+/// * ``races``: look for races first; the evaluator always does. ``shared``: bytes of shared memory beside what the kernel declares.
+/// * ``sm``: the GPU that PTX is made for.
+#[pyclass(frozen, module = "halfbyte")]
+pub(crate) struct Kernel {
+    source: Source,
+    signature: Arc<Signature>,
+    params: Vec<Param>,
+    /// What was compiled for calls.
+    programs: Mutex<Vec<(Target, bool, Arc<runtime::Program>)>>,
+}
+
+/// What a kernel is of.
+#[derive(Clone)]
+pub(crate) enum Source {
+    /// Of the IR, by number in the module.
+    Ir(Arc<Module>, usize),
+    /// In PTX.
+    Ptx(Arc<PtxKernel>),
+    /// Compiled, by number.
+    Object(Arc<runtime::Program>, usize),
+}
+
+/// Why a launch came to nothing.
+pub(crate) enum Failed {
+    Compile(CompileError),
+    Load(String),
+    Launch(LaunchError, String),
+    Fault(Fault),
+}
+
+impl Kernel {
+    pub fn new(source: Source, signature: Signature) -> Kernel {
+        let params = signature.params.iter().map(|param| param.shown()).collect();
+        Kernel { source, signature: Arc::new(signature), params, programs: Mutex::default() }
+    }
+
+    /// What the compiler makes of a kernel of the IR, compiled when it is first asked for.
+    fn program(
+        &self,
+        module: &Module,
+        number: usize,
+        (target, several_axes): (Target, bool),
+        watchdog: &Watchdog,
+    ) -> Result<Arc<runtime::Program>, Failed> {
+        let programs = || self.programs.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_same = |(of, axes, _): &&(Target, bool, Arc<runtime::Program>)| (*of, *axes) == (target, several_axes);
+        if let Some((.., program)) = programs().iter().find(is_same) {
+            return Ok(program.clone());
+        }
+        let options = Options { several_axes, watchdog: Some(watchdog.clone()), ..Options::new(target) };
+        let program = Arc::new(compile(module, number, &options)?);
+        programs().push((target, several_axes, program.clone()));
+        Ok(program)
+    }
+}
+
+/// Compiles one kernel of a module and loads it.
+pub(crate) fn compile(module: &Module, number: usize, options: &Options) -> Result<runtime::Program, Failed> {
+    let kernels = module.ir().kernels.get(number..=number).unwrap_or_default();
+    let binary = pipeline::compile(module, kernels, options, &mut |_| {}).map_err(Failed::Compile)?;
+    TARGETS.load(&binary.object).map_err(|error| Failed::Load(error.to_string()))
+}
+
+/// Whether a kernel's items meet or have memory together: native code does not run it, and races are likely where it is wrong.
+fn meets(kernel: &ir::Kernel) -> bool {
+    let insts = kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)).flat_map(|block| &block.insts);
+    let orders = |inst: &ir::Inst| kernel.insts.get(*inst).is_some_and(|data| data.op.orders_memory());
+    kernel.placement(Space::Shared).bytes > 0 || insts.into_iter().any(orders)
+}
+
+/// Where a launch of a kernel of the IR is made.
+enum Place {
+    /// Where it was asked for.
+    Asked(On),
+    /// On HALU, or where that refuses, on the evaluator.
+    Any,
+}
+
+/// Runs a kernel of the IR.
+pub(crate) struct Run<'a> {
+    pub kernel: &'a ir::Kernel,
+    pub launch: &'a Launch,
+    pub races: bool,
+}
+
+impl Run<'_> {
+    fn evaluation<'w>(&self, watchdog: &'w Watchdog) -> Evaluation<'w> {
+        let budget = u32::try_from(self.launch.budget).unwrap_or(u32::MAX);
+        Evaluation { budget, watchdog: Some(watchdog), ..Evaluation::from(self.launch.shape) }
+    }
+
+    /// On the evaluator.
+    pub fn evaluate(&self, args: &mut [Arg<'_>], watchdog: &Watchdog) -> Result<(), Failed> {
+        evaluate_on(self.kernel, self.evaluation(watchdog), args).map(drop).map_err(Failed::Fault)
+    }
+
+    /// On words, after the evaluator has looked for races if that is asked for.
+    pub fn execute(
+        &self,
+        words: &runtime::Kernel,
+        engine: Engine,
+        mut args: Vec<Arg<'_>>,
+        watchdog: &Watchdog,
+    ) -> Result<(), Failed> {
+        if self.races {
+            self.look_for_races(&mut args, watchdog)?;
+        }
+        let on = format!("{} ({engine})", words.words().target().name());
+        run_words(words, self.launch, engine, watchdog, args).map_err(|error| Failed::Launch(error, on))
+    }
+
+    /// Makes the launch on copies of its buffers.
+    fn look_for_races(&self, args: &mut [Arg<'_>], watchdog: &Watchdog) -> Result<(), Failed> {
+        let bytes = |arg: &Arg<'_>| if let Arg::Buffer(bytes) = arg { bytes.to_vec() } else { Vec::new() };
+        let mut copies: Vec<Vec<u8>> = args.iter().map(bytes).collect();
+        let mut copied: Vec<Arg<'_>> = (args.iter_mut().zip(&mut copies))
+            .map(|(arg, copy)| match arg {
+                Arg::Buffer(_) => Arg::Buffer(copy),
+                arg => arg.reborrow(),
+            })
+            .collect();
+        self.evaluate(&mut copied, watchdog)
+    }
+}
+
+#[pymethods]
+impl Kernel {
+    /// Its name, without ``@``.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.signature.kernel
+    }
+
+    /// Its parameters, in order.
+    #[getter]
+    fn params(&self) -> Vec<Param> {
+        self.params.clone()
+    }
+
+    /// What it is of: ``"ir"``, ``"ptx"``, or ``"object"`` of one that was compiled.
+    #[getter]
+    fn language(&self) -> &'static str {
+        match self.source {
+            Source::Ir(..) => "ir",
+            Source::Ptx(_) => "ptx",
+            Source::Object(..) => "object",
+        }
+    }
+
+    /// The kernel as text of the IR; of PTX the file's text, of an object its assembly.
+    #[getter]
+    fn text(&self) -> String {
+        match &self.source {
+            Source::Ir(module, number) => {
+                module.ir().kernels.get(*number).map_or_else(String::new, ToString::to_string)
+            }
+            Source::Ptx(kernel) => kernel.text.text.clone(),
+            Source::Object(program, number) => {
+                program.kernels().get(*number).map_or_else(String::new, |kernel| kernel.words().disassemble())
+            }
+        }
+    }
+
+    #[pyo3(signature = (*args, items=None, grid=None, block=None, shared=0, target=None, engine=None, threads=None, budget=None, timeout=None, races=false, sm=None, **kwargs))]
+    #[allow(clippy::too_many_arguments)]
+    fn __call__<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        items: Option<&Bound<'py, PyAny>>,
+        grid: Option<&Bound<'py, PyAny>>,
+        block: Option<&Bound<'py, PyAny>>,
+        shared: u32,
+        target: Option<&str>,
+        engine: Option<&str>,
+        threads: Option<&Bound<'py, PyAny>>,
+        budget: Option<u64>,
+        timeout: Option<f64>,
+        races: bool,
+        sm: Option<&Bound<'py, PyAny>>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let launch = Keywords { items, grid, block, shared, engine, threads, budget, timeout }.launch()?;
+        let on = target.map(|name| self::target(name, sm)).transpose()?;
+        let given = self.signature.bind(args, kwargs, launch.items)?;
+        match &self.source {
+            Source::Ir(module, number) => {
+                let Some(kernel) = module.ir().kernels.get(*number) else {
+                    return Err(error::defect("the module has lost a kernel"));
+                };
+                let run = Run { kernel, launch: &launch, races };
+                let place = match on {
+                    Some(on) => Place::Asked(on),
+                    None if launch.engine.is_none() && meets(kernel) => Place::Asked(On::Ir),
+                    None if launch.engine == Some(EngineName::Cuda) => Place::Asked(self::target("ptx", sm)?),
+                    None => Place::Any,
+                };
+                if let (Place::Asked(On::Ir), Some(EngineName::Jit | EngineName::Cuda)) = (&place, launch.engine) {
+                    return Err(PyValueError::new_err("target \"ir\" is the evaluator, which no engine runs"));
+                }
+                let places = placed(&self.signature, &given)?;
+                // SAFETY: `given` is kept until the launch is over, and `places` are its own.
+                let args = unsafe { arguments(&given.values, &places) };
+                let done = self.run(py, (module, *number), &run, place, args)?;
+                let given = &given.describer(&self.signature);
+                done.map_err(|failed| failed.raise(py, module, kernel, &launch, given))?;
+            }
+            Source::Ptx(kernel) => kernel.call(py, &self.signature, &given, &launch, (on, races))?,
+            Source::Object(program, number) => {
+                let Some(kernel) = program.kernels().get(*number) else {
+                    return Err(error::defect("the object has lost a kernel"));
+                };
+                let made_for = kernel.words().target();
+                if let Some(on) = on
+                    && on.name() != made_for.name()
+                {
+                    let wrong = format!("@{} was compiled for {made_for}, not for {on}", self.signature.kernel);
+                    return Err(PyValueError::new_err(wrong));
+                }
+                if races {
+                    return Err(PyValueError::new_err(
+                        "races are looked for in a kernel's text, and an object has none",
+                    ));
+                }
+                compiled::call(py, kernel, &self.signature, &given, &launch, ("", ""))?;
+            }
+        }
+        given.finish(py, &self.signature.params)
+    }
+
+    /// compile(target="halu", sm=None, passes=None)
+    /// --
+    ///
+    /// Compiles the kernel: ``c.text``, ``c.words``, ``c.listing``, ``c.stats``, ``c.object``, and ``c.load()`` to launch it again and again.
+    ///
+    /// ``passes`` are the passes over the IR by name, in order, as a list or separated by commas; all of them where it is left out. ``sm`` says
+    /// which GPU PTX is for. ``Refused`` is raised where the target cannot do the kernel exactly.
+    #[pyo3(signature = (target="halu", sm=None, passes=None))]
+    fn compile(
+        &self,
+        py: Python<'_>,
+        target: &str,
+        sm: Option<&Bound<'_, PyAny>>,
+        passes: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Compiled> {
+        let target = machine(target, sm)?;
+        let options = with_passes(Options::new(target), passes)?;
+        let (module, number) = self.module(py, "compile")?;
+        Compiled::new(py, module, number, options, self.signature.clone())
+    }
+
+    /// explain(at, target="halu", sm=None, passes=None, all=False)
+    /// --
+    ///
+    /// Says which rules made the value ``"%r"``, or what stands at ``"LINE"`` or ``"LINE:COLUMN"``, the instructions that it became, and which
+    /// rules nearly matched; with ``all`` every rule that was asked.
+    #[pyo3(signature = (at, target="halu", sm=None, passes=None, all=false))]
+    fn explain(
+        &self,
+        py: Python<'_>,
+        at: &str,
+        target: &str,
+        sm: Option<&Bound<'_, PyAny>>,
+        passes: Option<&Bound<'_, PyAny>>,
+        all: bool,
+    ) -> PyResult<String> {
+        let options = with_passes(Options::new(machine(target, sm)?), passes)?;
+        let (module, _) = self.module(py, "explain")?;
+        let name = self.signature.kernel.clone();
+        let at = at.to_owned();
+        let explained = watched(py, limits(None)?, false, move |_| {
+            let question = Question { at: &at, kernel: Some(&name), options: &options };
+            explain(&module, question).map(|explanation| Text { explanation: &explanation, all }.to_string())
+        })?;
+        explained.map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
+    /// The page of the pipeline, as HTML.
+    #[pyo3(signature = (target=None, sm=None))]
+    fn _page(&self, py: Python<'_>, target: Option<&str>, sm: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
+        let targets = match target {
+            Some(name) => vec![machine(name, sm)?],
+            None => vec![HALU, VP1, machine("ptx", sm)?],
+        };
+        let (module, number) = self.module(py, "view")?;
+        let shown = module.clone();
+        let made = watched(py, limits(None)?, false, move |_| {
+            let kernels = module.ir().kernels.get(number..=number).unwrap_or_default();
+            page(&module, kernels, &targets)
+        })?;
+        made.map_err(|errors| error::plain(py, "Refused", &shown.report(errors).to_string()))
+    }
+
+    /// view(target=None, sm=None)
+    /// --
+    ///
+    /// The page of the pipeline: source, passes, selected instructions, registers and machine code side by side, for every target that takes the
+    /// kernel or for one. Notebooks show it; ``.html`` is its text and ``.save(path)`` writes it.
+    #[pyo3(signature = (target=None, sm=None))]
+    fn view<'py>(
+        slf: &Bound<'py, Kernel>,
+        target: Option<&str>,
+        sm: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("halfbyte._html")?.getattr("of_view")?.call1((slf, target, sm))
+    }
+
+    fn _repr_html_<'py>(slf: &Bound<'py, Kernel>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("halfbyte._html")?.getattr("of_kernel")?.call1((slf,))
+    }
+
+    fn __repr__(&self) -> String {
+        let params: Vec<String> = self.params.iter().map(Param::declaration).collect();
+        format!("<halfbyte kernel @{}({})>", self.signature.kernel, params.join(", "))
+    }
+}
+
+impl Kernel {
+    /// The kernel of the IR that it is, or is imported to.
+    fn module(&self, py: Python<'_>, what: &str) -> PyResult<(Arc<Module>, usize)> {
+        match &self.source {
+            Source::Ir(module, number) => Ok((module.clone(), *number)),
+            Source::Ptx(kernel) => Ok((Arc::new(kernel.imported(py)?), 0)),
+            Source::Object(..) => Err(PyTypeError::new_err(format!(
+                "@{} is of an object, which has no text to {what}",
+                self.signature.kernel
+            ))),
+        }
+    }
+
+    /// Runs a kernel of the IR, without the GIL.
+    fn run(
+        &self,
+        py: Python<'_>,
+        (module, number): (&Arc<Module>, usize),
+        run: &Run<'_>,
+        place: Place,
+        mut args: Vec<Arg<'_>>,
+    ) -> PyResult<Result<(), Failed>> {
+        let several_axes = !run.launch.shape.is_along_x();
+        let (target, or_evaluate) = match place {
+            Place::Asked(On::Ir) => (None, false),
+            Place::Asked(On::Words(target)) => (Some(target), false),
+            Place::Any => (Some(HALU), true),
+        };
+        let engine = target.map(|target| run.launch.engine_for(target));
+        watched(py, run.launch.limits.clone(), engine.is_some_and(is_shared), |watchdog| {
+            let (Some(target), Some(engine)) = (target, engine) else { return run.evaluate(&mut args, watchdog) };
+            let program = match self.program(module, number, (target, several_axes), watchdog) {
+                Err(Failed::Compile(CompileError::Refused(_) | CompileError::TooLarge(_))) if or_evaluate => {
+                    return run.evaluate(&mut args, watchdog);
+                }
+                program => program?,
+            };
+            let Some(words) = program.kernels().first() else { return Err(Failed::Load("no kernel".to_owned())) };
+            run.execute(words, engine, args, watchdog)
+        })
+    }
+}
+
+impl Failed {
+    /// The exception.
+    pub fn raise(
+        self,
+        py: Python<'_>,
+        module: &Module,
+        kernel: &ir::Kernel,
+        launch: &Launch,
+        given: &dyn Fn(usize, &str) -> Option<String>,
+    ) -> PyErr {
+        let (file, text, shape) = (module.file(), module.text(), launch.shape);
+        let launched = |on| Launched { file, text, on, shape, read: None, given };
+        match self {
+            Failed::Compile(error) => error::of_compile(py, module, error),
+            Failed::Load(error) => error::of_load(py, error),
+            Failed::Launch(error, on) => launched(on).error(py, &error),
+            Failed::Fault(fault) => launched("ir".to_owned()).fault(py, &fault, kernel),
+        }
+    }
+}
+
+/// Options with these passes: a list of names, or a text of names with commas.
+fn with_passes(options: Options, passes: Option<&Bound<'_, PyAny>>) -> PyResult<Options> {
+    let Some(passes) = passes else { return Ok(options) };
+    let names: Vec<String> = match passes.extract::<String>() {
+        Ok(text) => text.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect(),
+        Err(_) => passes.extract()?,
+    };
+    options.with_passes(names.iter().map(String::as_str)).map_err(|error| PyValueError::new_err(error.to_string()))
+}

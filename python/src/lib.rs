@@ -1,0 +1,50 @@
+//! The extension module of the Python package `halfbyte`: the library's kernels and launches as Python objects.
+//!
+//! It gives the library's meanings to Python and has none of its own. What is pleasant to have and needs no Rust is in the package's
+//! Python files; what Python objects must hold for a kernel is in [`array`] and [`scalar`], which argument is whose in [`bind`], and how a
+//! launch is watched for Ctrl-C in [`watch`].
+
+mod array;
+mod bind;
+mod check;
+mod compiled;
+mod error;
+mod kernel;
+mod launch;
+mod memory;
+mod module;
+mod params;
+mod ptx;
+mod run;
+mod scalar;
+mod watch;
+
+use std::ffi::OsString;
+
+use pyo3::prelude::*;
+
+/// Runs the program `halfbyte` with these arguments, of which the first is its name; gives its exit code.
+#[pyfunction]
+fn main(py: Python<'_>, args: Vec<OsString>) -> u8 {
+    py.detach(|| halfbyte_cli::run(args))
+}
+
+#[pymodule]
+fn _halfbyte(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<module::Module>()?;
+    module.add_class::<kernel::Kernel>()?;
+    module.add_class::<params::Param>()?;
+    module.add_class::<compiled::Compiled>()?;
+    module.add_class::<compiled::Program>()?;
+    module.add_function(wrap_pyfunction!(module::parse, module)?)?;
+    module.add_function(wrap_pyfunction!(module::parse_ptx, module)?)?;
+    module.add_function(wrap_pyfunction!(module::load_object, module)?)?;
+    module.add_function(wrap_pyfunction!(run::run_ptx, module)?)?;
+    module.add_function(wrap_pyfunction!(check::check_text, module)?)?;
+    module.add_function(wrap_pyfunction!(check::run_lines, module)?)?;
+    module.add_function(wrap_pyfunction!(check::test_text, module)?)?;
+    module.add_function(wrap_pyfunction!(check::selects, module)?)?;
+    module.add_function(wrap_pyfunction!(check::run_and_compare, module)?)?;
+    module.add_function(wrap_pyfunction!(main, module)?)
+}

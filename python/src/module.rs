@@ -1,0 +1,184 @@
+//! Modules: the kernels of a text or of an object, by name.
+
+use std::sync::Arc;
+
+use halfbyte::ir::Diagnostic;
+use halfbyte::launch::given;
+use halfbyte::{Report, TARGETS};
+use pyo3::exceptions::PyKeyError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyIterator, PyMappingProxy};
+
+use crate::bind::Signature;
+use crate::error;
+use crate::kernel::{Kernel, Source};
+use crate::params::Parameter;
+use crate::ptx::{PtxKernel, PtxText};
+use crate::watch::{limits, watched};
+
+/// Kernels by name, in the order of their text: ``m["axpy"]``, ``for name in m``, ``len(m)``, ``"axpy" in m``.
+#[pyclass(frozen, mapping, module = "halfbyte")]
+pub(crate) struct Module {
+    file: String,
+    text: String,
+    kernels: Py<PyDict>,
+    /// Kernels of a text in PTX that are not taken, with the exceptions that say why.
+    refused: Py<PyDict>,
+}
+
+#[pymethods]
+impl Module {
+    /// The kernels: a mapping of their names, in order.
+    #[getter]
+    fn kernels<'py>(&self, py: Python<'py>) -> Bound<'py, PyMappingProxy> {
+        PyMappingProxy::new(py, self.kernels.bind(py).as_mapping())
+    }
+
+    /// Kernels of a text in PTX that cannot be run, with the ``ParseError`` that says why; asking for one by name raises it.
+    #[getter]
+    fn refused<'py>(&self, py: Python<'py>) -> Bound<'py, PyMappingProxy> {
+        PyMappingProxy::new(py, self.refused.bind(py).as_mapping())
+    }
+
+    /// The file's name, as messages show it.
+    #[getter]
+    fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// The text; empty of an object.
+    #[getter]
+    fn text(&self) -> &str {
+        &self.text
+    }
+
+    fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        let name = name.strip_prefix('@').unwrap_or(name);
+        if let Some(kernel) = self.kernels.bind(py).get_item(name)? {
+            return Ok(kernel);
+        }
+        if let Some(reason) = self.refused.bind(py).get_item(name)? {
+            return Err(PyErr::from_value(reason));
+        }
+        let names: Vec<String> = self.kernels.bind(py).keys().iter().map(|name| name.to_string()).collect();
+        let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        Err(PyKeyError::new_err(format!("{} has no kernel {name:?}; there are {names}", self.file)))
+    }
+
+    fn __contains__(&self, py: Python<'_>, name: &Bound<'_, PyAny>) -> PyResult<bool> {
+        self.kernels.bind(py).contains(name)
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        self.kernels.bind(py).try_iter()
+    }
+
+    fn __len__(&self, py: Python<'_>) -> usize {
+        self.kernels.bind(py).len()
+    }
+
+    fn keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.kernels.bind(py).as_any().call_method0("keys")
+    }
+
+    fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.kernels.bind(py).as_any().call_method0("values")
+    }
+
+    fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.kernels.bind(py).as_any().call_method0("items")
+    }
+
+    #[pyo3(signature = (name, default=None))]
+    fn get<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        default: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        Ok(self.kernels.bind(py).get_item(name)?.or(default))
+    }
+
+    fn _repr_html_<'py>(slf: &Bound<'py, Module>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("halfbyte._html")?.getattr("of_module")?.call1((slf,))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        let names: Vec<String> = self.kernels.bind(py).keys().iter().map(|name| format!("@{name}")).collect();
+        format!("<halfbyte module {}: {}>", self.file, names.join(", "))
+    }
+}
+
+/// parse(text, file="<text>")
+/// --
+///
+/// Reads kernels of the IR. ``file`` is the name that messages show.
+///
+/// >>> import halfbyte as hb
+/// >>> m = hb.parse("kernel @nothing() {\n^entry:\n  ret\n}")
+/// >>> list(m)
+/// ['nothing']
+#[pyfunction]
+#[pyo3(signature = (text, file="<text>"))]
+pub(crate) fn parse(py: Python<'_>, text: &str, file: &str) -> PyResult<Module> {
+    let read = watched(py, limits(None)?, false, |_| halfbyte::Module::named(file, text))?;
+    let module = Arc::new(read.map_err(|report| error::of_report(py, &report))?);
+    let kernels = PyDict::new(py);
+    for (number, kernel) in module.ir().kernels.iter().enumerate() {
+        let params = given(kernel).iter().map(|param| Parameter::new(py, param)).collect();
+        let signature = Signature { kernel: kernel.name.clone(), params };
+        kernels.set_item(&kernel.name, Py::new(py, Kernel::new(Source::Ir(module.clone(), number), signature))?)?;
+    }
+    let refused = PyDict::new(py).unbind();
+    Ok(Module { file: file.to_owned(), text: text.to_owned(), kernels: kernels.unbind(), refused })
+}
+
+/// parse_ptx(text, file="<ptx>")
+/// --
+///
+/// Reads kernels in PTX, which run as they stand. One that is not taken spoils no other: it is among ``refused``. A text of which none is taken is
+/// a ``ParseError``.
+#[pyfunction]
+#[pyo3(signature = (text, file="<ptx>"))]
+pub(crate) fn parse_ptx(py: Python<'_>, text: &str, file: &str) -> PyResult<Module> {
+    let read = watched(py, limits(None)?, false, |_| PtxText::read(file, text))?;
+    let read = Arc::new(read.map_err(|report| error::of_report(py, &report))?);
+    let (kernels, refused) = (PyDict::new(py), PyDict::new(py));
+    for (number, entry) in read.read.module.entries.iter().enumerate() {
+        match PtxKernel::new(&read, number) {
+            Ok(kernel) => {
+                let signature = kernel.signature(py);
+                let kernel = Py::new(py, Kernel::new(Source::Ptx(Arc::new(kernel)), signature))?;
+                kernels.set_item(&entry.name, kernel)?;
+            }
+            Err(reason) => refused.set_item(&entry.name, error::plain(py, "ParseError", &reason).into_value(py))?,
+        }
+    }
+    let reports: Vec<Report> = read.read.refused.iter().map(|of| read.report(of)).collect();
+    for (of, report) in read.read.refused.iter().zip(&reports) {
+        refused.set_item(&of.name, error::of_report(py, report).into_value(py))?;
+    }
+    if kernels.is_empty() {
+        let all: Vec<Diagnostic> = reports.iter().flat_map(|report| report.diagnostics().to_vec()).collect();
+        let report = if all.is_empty() { read.without_kernel() } else { Report::new(file, text, all) };
+        return Err(error::of_report(py, &report));
+    }
+    let (kernels, refused) = (kernels.unbind(), refused.unbind());
+    Ok(Module { file: file.to_owned(), text: text.to_owned(), kernels, refused })
+}
+
+/// The kernels of an object, which run on the target that they were compiled for.
+#[pyfunction]
+pub(crate) fn load_object(py: Python<'_>, object: &[u8], file: &str) -> PyResult<Module> {
+    let program = py.detach(|| TARGETS.load(object)).map_err(|error| error::of_load(py, format!("{file}: {error}")))?;
+    let program = Arc::new(program);
+    let kernels = PyDict::new(py);
+    for (number, kernel) in program.kernels().iter().enumerate() {
+        let of = kernel.signature();
+        let params = of.given().iter().map(|param| Parameter::new(py, param)).collect();
+        let signature = Signature { kernel: of.name().to_owned(), params };
+        kernels.set_item(of.name(), Py::new(py, Kernel::new(Source::Object(program.clone(), number), signature))?)?;
+    }
+    let refused = PyDict::new(py).unbind();
+    Ok(Module { file: file.to_owned(), text: String::new(), kernels: kernels.unbind(), refused })
+}

@@ -1,0 +1,118 @@
+//! The parameters of kernels, as Python sees them.
+
+use halfbyte::abi::{Param as Declared, ParamKind, Type};
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use crate::array::taken;
+use crate::ptx::{Holds, PtxParam};
+
+/// A parameter of a kernel.
+///
+/// `name` is without `%`. `type` is the type of a scalar or of a buffer's elements: `"f16x2"`. `direction` is `"in"`, `"out"` or `"inout"`; `None`
+/// of a scalar. `lanes` is how many numbers an element has, `dtype` what arrays and numbers for it are, in words. `align` is what a buffer
+/// starts at a multiple of, in bytes; `may_alias` says whether it may overlap other arguments though the kernel writes it.
+#[pyclass(frozen, get_all, module = "halfbyte")]
+#[derive(Clone, Debug)]
+pub(crate) struct Param {
+    name: String,
+    r#type: String,
+    direction: Option<&'static str>,
+    lanes: usize,
+    dtype: String,
+    align: Option<u32>,
+    may_alias: bool,
+}
+
+#[pymethods]
+impl Param {
+    fn __repr__(&self) -> String {
+        format!("Param({})", self.declaration())
+    }
+}
+
+impl Param {
+    /// As a kernel declares it: `x: in f16x2`.
+    pub fn declaration(&self) -> String {
+        let direction = self.direction.map_or(String::new(), |direction| format!("{direction} "));
+        let may_alias = if self.may_alias { "may_alias " } else { "" };
+        format!("{}: {direction}{may_alias}{}", self.name, self.r#type)
+    }
+}
+
+/// What a parameter takes.
+#[derive(Clone, Debug)]
+pub(crate) enum Kind {
+    /// What a kernel of the IR declares.
+    Declared(ParamKind),
+    /// Of a kernel in PTX.
+    Ptx(PtxParam),
+}
+
+/// A parameter with what a call needs of it again and again.
+#[derive(Debug)]
+pub(crate) struct Parameter {
+    pub name: String,
+    /// The same, as it is looked up among keywords.
+    pub key: Py<PyString>,
+    pub kind: Kind,
+}
+
+impl Parameter {
+    pub fn new(py: Python<'_>, declared: &Declared) -> Parameter {
+        Parameter::of(py, &declared.name, Kind::Declared(declared.kind))
+    }
+
+    pub fn of(py: Python<'_>, name: &str, kind: Kind) -> Parameter {
+        Parameter { name: name.to_owned(), key: PyString::intern(py, name).unbind(), kind }
+    }
+
+    /// What it is and what it takes, for messages.
+    pub fn described(&self, kernel: &str) -> String {
+        let name = &self.name;
+        match &self.kind {
+            Kind::Declared(ParamKind::Buffer { direction, elem, .. }) => {
+                let (direction, takes) = (direction.name(), taken(*elem));
+                format!("`{name}` of @{kernel} is an `{direction}` buffer of {elem}: it takes {takes}")
+            }
+            Kind::Declared(ParamKind::Scalar(ty)) => {
+                let sequence = match ty.lanes() {
+                    1 => String::new(),
+                    lanes => format!(" or a sequence of {lanes}"),
+                };
+                format!("`{name}` of @{kernel} is a scalar {ty}: it takes a number{sequence}")
+            }
+            Kind::Ptx(PtxParam { declared, bytes, holds, .. }) => {
+                let takes = match (holds, bytes) {
+                    (Holds::Bytes, bytes) => format!("{bytes} bytes"),
+                    (_, 8) => "an array of any dtype, or a number".to_owned(),
+                    _ => "a number".to_owned(),
+                };
+                format!("`{name}` of @{kernel} is a .{declared}: it takes {takes}")
+            }
+        }
+    }
+
+    /// As Python sees it.
+    pub fn shown(&self) -> Param {
+        let used = match &self.kind {
+            Kind::Declared(kind) => Some(*kind),
+            Kind::Ptx(param) => param.used,
+        };
+        let (direction, align, may_alias) = match used {
+            Some(ParamKind::Buffer { direction, align, may_alias, .. }) => {
+                (Some(direction.name()), Some(align), may_alias)
+            }
+            Some(ParamKind::Scalar(_)) | None => (None, None, false),
+        };
+        let ty = used.map(ParamKind::ty);
+        let (r#type, dtype) = match (&self.kind, ty) {
+            (Kind::Declared(_), Some(ty)) => (ty.to_string(), taken(ty)),
+            (Kind::Ptx(_), Some(ty)) if direction.is_some() => (ty.to_string(), "any".to_owned()),
+            (Kind::Ptx(param), _) => (param.declared.clone(), param.declared.clone()),
+            (Kind::Declared(_), None) => (String::new(), String::new()),
+        };
+        let lanes = ty.map_or(1, Type::lanes);
+        Param { name: self.name.clone(), r#type, direction, lanes, dtype, align, may_alias }
+    }
+}

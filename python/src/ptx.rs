@@ -1,0 +1,391 @@
+//! Kernels in PTX: what their parameters take, and their launches, as they stand or as what they are imported to.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use halfbyte::abi::ParamKind;
+use halfbyte::import_ptx::{self, Globals, Options, Part, import_one, signature};
+use halfbyte::ir::diag::Lines;
+use halfbyte::ir::{Diagnostic, Span};
+use halfbyte::isa::ptx::module::Param as Declared;
+use halfbyte::isa::ptx::text::{Error, Refused, Text};
+use halfbyte::launch::{Engine, given, span_of};
+use halfbyte::pipeline;
+use halfbyte::runtime;
+use halfbyte::runtime::ptx as machine;
+use halfbyte::target::On;
+use halfbyte::{HALU, Module, Report, Shape, Target};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyFloat, PyInt};
+use smallvec::SmallVec;
+
+use crate::array::Array;
+use crate::bind::{Given, Signature, Value};
+use crate::error::{self, Launched};
+use crate::kernel::{Failed, Run, compile};
+use crate::launch::{EngineName, Launch, arguments, is_shared, machine_arguments};
+use crate::memory::{Memory, Overlap, Placed, place};
+use crate::params::{Kind, Parameter};
+use crate::scalar;
+use crate::watch::{limits, watched};
+
+/// A text in PTX with what its kernels have together.
+pub(crate) struct PtxText {
+    pub file: String,
+    pub text: String,
+    pub read: Text,
+    /// What its variables hold from launch to launch.
+    globals: Globals,
+}
+
+/// One of its kernels.
+pub(crate) struct PtxKernel {
+    pub text: Arc<PtxText>,
+    number: usize,
+    kernel: machine::Kernel,
+    /// What it was imported to for launches of a shape, and compiled to.
+    imports: Mutex<Vec<(Import, Arc<Imported>)>>,
+}
+
+/// What an import depends on: what it is compiled for, none for the evaluator; the shape; whether arguments overlap.
+type Import = (Option<Target>, Shape, bool);
+
+struct Imported {
+    module: Module,
+    parts: Vec<Part>,
+    program: Option<runtime::Program>,
+}
+
+/// What a parameter of PTX takes. PTX knows bits: an array may have any dtype.
+#[derive(Clone, Debug)]
+pub(crate) struct PtxParam {
+    /// As it is declared: `u32`.
+    pub declared: String,
+    pub bytes: u32,
+    pub holds: Holds,
+    /// What the kernel does with it, where that is known.
+    pub used: Option<ParamKind>,
+}
+
+/// What the bytes of a parameter are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Holds {
+    Integer,
+    Float,
+    /// A structure, or an array.
+    Bytes,
+}
+
+/// Bytes of an address.
+const ADDRESS: u32 = 8;
+
+impl PtxText {
+    /// Reads a text; what is wrong with single kernels stands in it.
+    pub fn read(file: &str, text: &str) -> Result<PtxText, Report> {
+        let read = import_ptx::read_each(file, text)?;
+        let (file, text, globals) = (file.to_owned(), text.to_owned(), Globals::default());
+        Ok(PtxText { file, text, read, globals })
+    }
+
+    /// Why a kernel is not taken.
+    pub fn report(&self, refused: &Refused) -> Report {
+        let lines = Lines::new(&self.text);
+        let wrong = |error: &Error| Diagnostic::new(span_of(&lines, error.at), error.kind.to_string());
+        Report::new(&*self.file, &*self.text, refused.errors.iter().map(wrong).collect::<Vec<_>>())
+    }
+
+    /// That there is no kernel.
+    pub fn without_kernel(&self) -> Report {
+        let wrong = Diagnostic::new(Span::default(), "there is no kernel here").expected("`.entry`");
+        Report::new(&*self.file, &*self.text, vec![wrong])
+    }
+}
+
+impl PtxKernel {
+    /// The kernel of that number of a text.
+    pub fn new(text: &Arc<PtxText>, number: usize) -> Result<PtxKernel, String> {
+        let name = text.read.module.entries.get(number).map_or("", |entry| entry.name.as_str());
+        let kernel = machine::Kernel::load_with(&text.read, name, text.file.as_str(), &text.globals)
+            .map_err(|error| error.to_string())?;
+        Ok(PtxKernel { text: text.clone(), number, kernel, imports: Mutex::default() })
+    }
+
+    /// Its name and parameters, with what it is found to do with them.
+    pub fn signature(&self, py: Python<'_>) -> Signature {
+        let entry = self.kernel.entry();
+        let (params, parts) = match signature(&self.text.text, &self.text.read, &entry.name) {
+            Ok(known) => (given(&known.kernel), known.parts),
+            // It runs as it stands all the same.
+            Err(_) => (Vec::new(), Vec::new()),
+        };
+        let used = |number: usize, declared: &Declared| {
+            let is_whole = |part: &Part| part.param as usize == number && u64::from(part.bytes) == declared.bytes();
+            let found = parts.iter().position(is_whole)?;
+            params.get(found).map(|param| param.kind)
+        };
+        let param = |(number, declared): (usize, &Declared)| {
+            let name = declared.ty.name();
+            let holds = match declared.count {
+                Some(_) => Holds::Bytes,
+                None if name.starts_with('f') => Holds::Float,
+                None => Holds::Integer,
+            };
+            let shown = match declared.count {
+                Some(count) => format!("{name}[{count}]"),
+                None => name.to_owned(),
+            };
+            let (bytes, used) = (declared.bytes() as u32, used(number, declared));
+            Parameter::of(py, &declared.name, Kind::Ptx(PtxParam { declared: shown, bytes, holds, used }))
+        };
+        Signature { kernel: entry.name.clone(), params: entry.params.iter().enumerate().map(param).collect() }
+    }
+
+    /// The kernel of the IR that it is imported to, where nothing is known of its launches.
+    pub fn imported(&self, py: Python<'_>) -> PyResult<Module> {
+        let PtxText { file, text, read, .. } = &*self.text;
+        let made =
+            watched(py, limits(None)?, false, |_| import_one(file, text, read, self.number, Options::default()))?;
+        made.map(|(module, _)| module).map_err(|report| error::of_report(py, &report))
+    }
+
+    /// Launches it.
+    pub fn call(
+        &self,
+        py: Python<'_>,
+        signature: &Signature,
+        given: &Given<'_>,
+        launch: &Launch,
+        (on, races): (Option<On>, bool),
+    ) -> PyResult<()> {
+        if launch.is_items {
+            return Err(PyTypeError::new_err("a kernel in PTX is launched over grid= blocks of block= threads"));
+        }
+        let on = match on {
+            Some(On::Ir) => None,
+            Some(On::Words(target)) if target.sm().is_none() => Some(target),
+            None if launch.engine == Some(EngineName::Jit) => Some(HALU),
+            None | Some(On::Words(_)) => return self.run(py, signature, given, launch, races),
+        };
+        self.run_imported(py, signature, given, launch, (on, races))
+    }
+
+    /// Runs it as it stands.
+    pub fn run(
+        &self,
+        py: Python<'_>,
+        signature: &Signature,
+        given: &Given<'_>,
+        launch: &Launch,
+        races: bool,
+    ) -> PyResult<()> {
+        let engine = match launch.engine {
+            Some(EngineName::Jit) => {
+                return Err(PyValueError::new_err(
+                    "engine \"jit\" does not run PTX as it stands; target=\"halu\" does",
+                ));
+            }
+            Some(EngineName::Cuda) => Engine::Cuda,
+            None | Some(EngineName::Interp) => Engine::Interp,
+        };
+        let places = place(&given.memory(), |_| false).map_err(|_| error::defect("PTX lets all arguments overlap"))?;
+        let bytes = bytes_of(signature, &given.values);
+        // SAFETY: `given` is kept until the launch is over, and `places` are its own.
+        let mut args = unsafe { machine_arguments(&bytes, &places) };
+        let print = |text: &str| write(text);
+        let ran = watched(py, launch.limits.clone(), false, |watchdog| {
+            let (budget, watchdog, print) = (launch.budget, Some(watchdog), Some(machine::Print(&print)));
+            let order = machine::Launch::new(launch.shape, &mut args);
+            self.kernel.launch(machine::Launch { engine, budget, watchdog, races, print, ..order })
+        })?;
+        let on = format!("ptx ({engine})");
+        ran.map(drop).map_err(|error| self.launched(on, launch, &given.describer(signature)).error(py, &error))
+    }
+
+    fn launched<'a>(
+        &'a self,
+        on: String,
+        launch: &Launch,
+        given: &'a dyn Fn(usize, &str) -> Option<String>,
+    ) -> Launched<'a> {
+        let PtxText { file, text, read, .. } = &*self.text;
+        Launched { file, text, on, shape: launch.shape, read: Some(read), given }
+    }
+
+    /// What it is imported to, for a launch, and compiled to where that is asked for.
+    fn import(&self, import: Import, watchdog: &halfbyte::abi::Watchdog) -> Result<Arc<Imported>, ImportError> {
+        let imports = || self.imports.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, imported)) = imports().iter().find(|(of, _)| *of == import) {
+            return Ok(imported.clone());
+        }
+        let PtxText { file, text, read, .. } = &*self.text;
+        let (target, shape, may_alias) = import;
+        let known = import_ptx::Shape { grid: Some(shape.grid), block: Some(shape.block) };
+        let options = Options { shape: known, may_alias, ..Options::default() };
+        let (module, parts) = import_one(file, text, read, self.number, options).map_err(ImportError::Report)?;
+        let compiled = target.map(|target| {
+            let (watchdog, several_axes) = (Some(watchdog.clone()), !shape.is_along_x());
+            let options = pipeline::Options { watchdog, several_axes, ..pipeline::Options::new(target) };
+            compile(&module, 0, &options)
+        });
+        let program = match compiled.transpose() {
+            Ok(program) => program,
+            Err(failed) => return Err(ImportError::Failed(failed, Box::new(module))),
+        };
+        let imported = Arc::new(Imported { module, parts, program });
+        imports().push((import, imported.clone()));
+        Ok(imported)
+    }
+
+    fn run_imported(
+        &self,
+        py: Python<'_>,
+        signature: &Signature,
+        given: &Given<'_>,
+        launch: &Launch,
+        (target, races): (Option<Target>, bool),
+    ) -> PyResult<()> {
+        // That any two arguments overlap.
+        let may_alias = place(&given.memory(), |_| true).is_err();
+        let shape = Shape { shared: 0, ..launch.shape };
+        let imported =
+            watched(py, launch.limits.clone(), false, |watchdog| self.import((target, shape, may_alias), watchdog))?;
+        let imported = imported.map_err(|failed| match failed {
+            ImportError::Report(report) => error::of_report(py, &report),
+            ImportError::Failed(failed, module) => match module.ir().kernels.first() {
+                Some(kernel) => failed.raise(py, &module, kernel, launch, &error::nothing_given),
+                None => error::defect("the import has no kernel"),
+            },
+        })?;
+        let Some(kernel) = imported.module.ir().kernels.first() else {
+            return Err(error::defect("the import has no kernel"));
+        };
+        let bytes = bytes_of(signature, &given.values);
+        let whole = given.memory();
+        let memory: SmallVec<[Option<Memory>; 8]> = (imported.parts.iter())
+            .map(|part| if part.is_buffer { whole.get(part.param as usize).copied().flatten() } else { None })
+            .collect();
+        let params = kernel.given_params();
+        let is_unique = |number: usize| params.get(number).is_some_and(|param| param.kind.is_unique());
+        let places = place(&memory, is_unique).map_err(|Overlap { unique, other }| {
+            let name = |number: usize| params.get(number).map_or("", |param| param.name.as_str());
+            PyValueError::new_err(format!("arguments `{}` and `{}` overlap", name(unique), name(other)))
+        })?;
+        let value = |part: &Part| {
+            let bytes = bytes.get(part.param as usize).map_or(&[][..], Vec::as_slice);
+            let range = part.offset as usize..(part.offset + part.bytes) as usize;
+            let bytes = bytes.get(range).unwrap_or_default();
+            Value::Bits(bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte)))
+        };
+        let values: SmallVec<[Value; 8]> = (imported.parts.iter().zip(&memory))
+            .map(|(part, memory)| match memory {
+                Some(memory) => Value::Memory(*memory),
+                None if part.is_buffer => Value::Memory(Memory::none()),
+                None => value(part),
+            })
+            .collect();
+        let places = places.iter().zip(&values).map(|(place, value)| match (place, value) {
+            // Null is the address of a buffer without bytes.
+            (None, Value::Memory(memory)) => Some(Placed::Own(*memory)),
+            (place, _) => *place,
+        });
+        let places = places.collect();
+        // SAFETY: `given` is kept until the launch is over, and `places` are of its memory.
+        let mut args = unsafe { arguments(&values, &places) };
+        let run = Run { kernel, launch, races };
+        let engine = target.map(|target| launch.engine_for(target));
+        let ran = watched(py, launch.limits.clone(), engine.is_some_and(is_shared), |watchdog| {
+            match (engine, imported.program.as_ref().and_then(|program| program.kernels().first())) {
+                (Some(engine), Some(words)) => run.execute(words, engine, args, watchdog),
+                _ => run.evaluate(&mut args, watchdog),
+            }
+        })?;
+        ran.map_err(|failed| match failed {
+            Failed::Launch(wrong, on) => self.launched(on, launch, &error::nothing_given).error(py, &wrong),
+            Failed::Fault(fault) => {
+                self.launched("ir".to_owned(), launch, &error::nothing_given).fault(py, &fault, kernel)
+            }
+            failed => failed.raise(py, &imported.module, kernel, launch, &error::nothing_given),
+        })
+    }
+}
+
+enum ImportError {
+    Report(Report),
+    Failed(Failed, Box<Module>),
+}
+
+/// What a kernel writes with `vprintf`, on Python's standard output.
+fn write(text: &str) {
+    let _ = Python::try_attach(|py| -> PyResult<()> {
+        py.import("sys")?.getattr("stdout")?.call_method1("write", (text,))?;
+        Ok(())
+    });
+}
+
+/// The bytes of each parameter that is no buffer.
+fn bytes_of(signature: &Signature, values: &SmallVec<[Value; 8]>) -> Vec<Vec<u8>> {
+    let bytes = |(param, value): (&Parameter, &Value)| match (value, &param.kind) {
+        (Value::Bits(bits), Kind::Ptx(param)) => {
+            bits.to_le_bytes().get(..param.bytes as usize).unwrap_or_default().to_vec()
+        }
+        (Value::Bytes(bytes), _) => bytes.clone(),
+        _ => Vec::new(),
+    };
+    signature.params.iter().zip(values).map(bytes).collect()
+}
+
+impl PtxParam {
+    /// Takes an argument: an array as memory, a number as a value.
+    pub fn take<'py>(
+        &self,
+        given: &mut Given<'py>,
+        object: &Bound<'py, PyAny>,
+        what: &dyn Fn() -> String,
+    ) -> PyResult<(Value, Option<Array<'py>>)> {
+        let is_plain = object.is_exact_instance_of::<PyInt>() || object.is_exact_instance_of::<PyFloat>();
+        let is_bytes = self.holds == Holds::Bytes && object.is_instance_of::<PyBytes>();
+        let array = if is_plain || is_bytes { None } else { given.array(object)? };
+        match array {
+            Some(array) if self.holds == Holds::Bytes && array.byte_count() == self.bytes as usize => {
+                Ok((Value::Bytes(array.contents(what)?), None))
+            }
+            Some(array) if !array.is_number() => {
+                if self.bytes != ADDRESS {
+                    let wrong = format!("{}; a {} was given", what(), array.named());
+                    return Err(PyTypeError::new_err(wrong));
+                }
+                let memory = array.memory(array.is_writable(), what)?;
+                Ok((Value::Memory(memory), Some(array)))
+            }
+            // A half or a float for bits is these bits.
+            Some(array) if self.is_bits_of(&array) => Ok((Value::Bits(array.bits()), None)),
+            _ => Ok((self.value(object, what)?, None)),
+        }
+    }
+
+    /// Whether a number of NumPy has the bytes of a parameter of integers or bits, and is no integer.
+    fn is_bits_of(&self, array: &Array<'_>) -> bool {
+        let (kind, bytes) = array.dtype();
+        self.holds == Holds::Integer && !b"iub".contains(&kind) && bytes == self.bytes as usize
+    }
+
+    fn value(&self, object: &Bound<'_, PyAny>, what: &dyn Fn() -> String) -> PyResult<Value> {
+        match (self.holds, self.bytes) {
+            (Holds::Integer, bytes) => Ok(Value::Bits(scalar::integer(object, bytes * 8, what)?)),
+            (Holds::Float, bytes) => Ok(Value::Bits(scalar::float(object, bytes, what)?)),
+            (Holds::Bytes, bytes) => Ok(Value::Bytes(structure(object, bytes, what)?)),
+        }
+    }
+}
+
+/// The bytes of a structure.
+fn structure(object: &Bound<'_, PyAny>, bytes: u32, what: &dyn Fn() -> String) -> PyResult<Vec<u8>> {
+    let Ok(found) = object.cast::<PyBytes>() else {
+        return Err(PyTypeError::new_err(format!("{}; {} was given", what(), scalar::described(object))));
+    };
+    let found = found.as_bytes();
+    if found.len() != bytes as usize {
+        return Err(PyValueError::new_err(format!("{}; {} bytes were given", what(), found.len())));
+    }
+    Ok(found.to_vec())
+}

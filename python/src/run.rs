@@ -1,0 +1,88 @@
+//! `run_ptx`: a text in PTX and its arguments, at once.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyMapping, PySequence, PyTuple};
+
+use crate::error;
+use crate::launch::Keywords;
+use crate::ptx::{PtxKernel, PtxText};
+use crate::watch::{limits, watched};
+
+/// run_ptx(source, grid, block, args, shared=0, entry=None, races=False, budget=None, timeout=None, file="<ptx>")
+/// --
+///
+/// Runs a kernel in PTX as it stands: ``grid`` blocks of ``block`` threads, each a number or up to three, along x, y and z.
+///
+/// ``args`` are arrays and numbers in the order of the parameters, or a mapping by their names. An array is memory, of any dtype, which the kernel
+/// reads and writes in place; two views of one array alias, as two pointers do. A number is a value of the type that the parameter is declared
+/// with; a number of NumPy may have its bits: ``np.float16(2)`` for a ``.b16``. Bytes, or an array of as many, are a structure. ``0`` is null.
+///
+/// ``entry`` is the kernel, where there are several. With ``races`` two threads that access one byte without order, of which one writes it, are a
+/// ``Race``, and a read of shared memory that nothing has written is a ``Trap``.
+#[pyfunction]
+#[pyo3(signature = (source, grid, block, args=None, shared=0, entry=None, races=false, budget=None, timeout=None, file="<ptx>"))]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn run_ptx(
+    py: Python<'_>,
+    source: &str,
+    grid: &Bound<'_, PyAny>,
+    block: &Bound<'_, PyAny>,
+    args: Option<&Bound<'_, PyAny>>,
+    shared: u32,
+    entry: Option<&str>,
+    races: bool,
+    budget: Option<u64>,
+    timeout: Option<f64>,
+    file: &str,
+) -> PyResult<()> {
+    let (grid, block) = (Some(grid), Some(block));
+    let keywords = Keywords { items: None, grid, block, shared, engine: None, threads: None, budget, timeout };
+    let launch = keywords.launch()?;
+    let read = watched(py, limits(timeout)?, false, |_| PtxText::read(file, source))?;
+    let text = Arc::new(read.map_err(|report| error::of_report(py, &report))?);
+    let number = choose(py, &text, entry)?;
+    let kernel = PtxKernel::new(&text, number).map_err(|reason| error::plain(py, "ParseError", &reason))?;
+    let signature = kernel.signature(py);
+    let none = || PyTuple::empty(py);
+    let (by_position, by_name) = match args {
+        None => (none(), None),
+        Some(args) => match (args.cast::<PyMapping>(), args.cast::<PySequence>()) {
+            (Ok(mapping), _) => {
+                let by_name = PyDict::new(py);
+                by_name.update(mapping)?;
+                (none(), Some(by_name))
+            }
+            (Err(_), Ok(sequence)) if !args.hasattr("__array_struct__")? => (sequence.to_tuple()?, None),
+            _ => return Err(PyTypeError::new_err("args is a sequence of arrays and numbers, or a mapping by name")),
+        },
+    };
+    let given = signature.bind(&by_position, by_name.as_ref(), launch.items)?;
+    kernel.run(py, &signature, &given, &launch, races)?;
+    given.finish(py, &signature.params).map(drop)
+}
+
+/// The kernel of a name, or the first.
+fn choose(py: Python<'_>, text: &PtxText, entry: Option<&str>) -> PyResult<usize> {
+    let names: Vec<&str> = text.read.module.entries.iter().map(|entry| entry.name.as_str()).collect();
+    let found = match entry {
+        None if names.is_empty() => None,
+        None => Some(0),
+        Some(entry) => names.iter().position(|name| *name == entry.trim_start_matches('@')),
+    };
+    if let Some(found) = found {
+        return Ok(found);
+    }
+    let refused = text.read.refused.iter().find(|refused| entry.is_none_or(|entry| entry == refused.name));
+    if let Some(refused) = refused {
+        return Err(error::of_report(py, &text.report(refused)));
+    }
+    match entry {
+        Some(entry) => {
+            Err(PyValueError::new_err(format!("there is no kernel {entry:?}; there are {}", names.join(", "))))
+        }
+        None => Err(error::of_report(py, &text.without_kernel())),
+    }
+}
