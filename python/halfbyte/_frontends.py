@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ._halfbyte import Kernel, parse_ptx, run_ptx
+from ._halfbyte import Kernel, parse_ptx
 
 __all__ = ["MissingPackage", "NumbaKernel", "TritonKernel", "cuda", "numba", "triton"]
 
@@ -64,29 +64,26 @@ class TritonKernel:
         self.sm = sm
         self.options = {"num_warps": num_warps, **options}
         self.races = races
-        self._compiled: Dict[Any, Tuple[str, str, int]] = {}
+        self._compiled: Dict[Any, Tuple[Kernel, int]] = {}
 
     def __getitem__(self, grid: _Grid) -> Callable[..., None]:
         return lambda *args, **kwargs: self(*args, grid=grid, **kwargs)
 
     def __call__(self, *args: Any, grid: Union[_Grid, Callable[[Mapping[str, Any]], _Grid]], races: Optional[bool] = None, **kwargs: Any) -> None:
         values = self._bound(args, kwargs)
-        ptx, name, shared = self._compile(values)
+        kernel, shared = self._compile(values)
         constants = self._constants()
-        given: List[Any] = [value for key, value in values.items() if key not in constants]
-        # Triton adds pointers to scratch memory of its own, which these kernels have none of.
-        missing = _parameter_count(ptx, name) - len(given)
-        given += [0] * missing
+        given: List[Any] = [value for name, value in values.items() if name not in constants]
+        # Triton adds pointers to scratch memory of its own, of which these kernels have none.
+        given += [0] * (len(kernel.params) - len(given))
         if callable(grid):
             grid = grid(values)
         races = self.races if races is None else races
-        run_ptx(
-            ptx, grid, 32 * self.options["num_warps"], given, shared=shared, entry=name, races=races, file=f"{name}.ptx"
-        )
+        kernel(*given, grid=grid, block=32 * self.options["num_warps"], shared=shared, races=races)
 
     def ptx(self, *args: Any, **kwargs: Any) -> str:
         """The PTX for arguments of these types."""
-        return self._compile(self._bound(args, kwargs))[0]
+        return self._compile(self._bound(args, kwargs))[0].text
 
     def _constants(self) -> List[str]:
         return [param.name for param in self.fn.params if param.is_constexpr]
@@ -96,7 +93,7 @@ class TritonKernel:
         bound.apply_defaults()
         return dict(bound.arguments)
 
-    def _compile(self, values: Mapping[str, Any]) -> Tuple[str, str, int]:
+    def _compile(self, values: Mapping[str, Any]) -> Tuple[Kernel, int]:
         import triton
         from triton.backends.compiler import GPUTarget
         from triton.compiler import ASTSource
@@ -107,7 +104,8 @@ class TritonKernel:
         if key not in self._compiled:
             source = ASTSource(fn=self.fn, signature=types, constexprs=constants)
             made = triton.compile(source, target=GPUTarget("cuda", self.sm, 32), options=self.options)
-            self._compiled[key] = (made.asm["ptx"], made.metadata.name, made.metadata.shared)
+            name = made.metadata.name
+            self._compiled[key] = (parse_ptx(made.asm["ptx"], f"{name}.ptx")[name], made.metadata.shared)
         return self._compiled[key]
 
 
@@ -137,10 +135,6 @@ def triton(fn: Any, *, sm: int = 80, num_warps: int = 4, races: bool = False, **
     return TritonKernel(fn, sm, num_warps, races, **options)
 
 
-def _parameter_count(ptx: str, name: str) -> int:
-    return len(parse_ptx(ptx, f"{name}.ptx")[name].params)
-
-
 # Numba.
 
 
@@ -165,9 +159,7 @@ class NumbaKernel:
     def __call__(self, *args: Any, grid: _Grid, block: _Grid, shared: int = 0, races: Optional[bool] = None) -> None:
         races = self.races if races is None else races
         given = [part for value in args for part in _numba_parts(value)]
-        run_ptx(
-            self.ptx, grid, block, given, shared=shared, entry=self.kernel.name, races=races, file=f"{self.kernel.name}.ptx"
-        )
+        self.kernel(*given, grid=grid, block=block, shared=shared, races=races)
 
 
 def _numba_parts(value: Any) -> List[Any]:

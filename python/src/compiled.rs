@@ -1,8 +1,9 @@
 //! Compiled kernels: what became of them, and launches again and again.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
-use halfbyte::abi::Form;
+use halfbyte::abi::{Form, Limits, Watchdog};
 use halfbyte::emit::{BlockStats, ptx_text};
 use halfbyte::isa::row::Class;
 use halfbyte::pipeline::{Options, compile_kernels, count_rules};
@@ -268,6 +269,37 @@ impl Program {
             call(py, kernel, signature, &given, &launch, place)?;
         }
         given.finish(py, &signature.params)
+    }
+
+    /// The seconds that the library itself takes for a call on these arguments, from binding them on, of so many calls the least: what benchmarks
+    /// compare calls from Python with.
+    #[pyo3(signature = (*args, items, repeat, engine=None))]
+    fn _library_seconds(
+        &self,
+        args: &Bound<'_, PyTuple>,
+        items: &Bound<'_, PyAny>,
+        repeat: usize,
+        engine: Option<&str>,
+    ) -> PyResult<f64> {
+        let items = Some(items);
+        let (grid, block, shared, threads, budget, timeout) = (None, None, 0, None, None, None);
+        let launch = Keywords { items, grid, block, shared, engine, threads, budget, timeout }.launch()?;
+        let signature = &self.origin.signature;
+        let given = signature.bind(args, None, launch.items)?;
+        let places = placed(signature, &given)?;
+        let Some(kernel) = self.program.kernels().first() else { return Err(error::defect("the object is empty")) };
+        let engine = launch.engine_for(kernel.words().target());
+        let mut least = f64::INFINITY;
+        for _ in 0..repeat {
+            let watchdog = Watchdog::new(Limits::NONE);
+            let start = Instant::now();
+            // SAFETY: `given` is kept until the launch is over, `places` are its own, and the arguments of the launch before are gone.
+            let args = unsafe { arguments(&given.values, &places) };
+            run_words(kernel, &launch, engine, &watchdog, args)
+                .map_err(|error| pyo3::exceptions::PyValueError::new_err(error.to_string()))?;
+            least = least.min(start.elapsed().as_secs_f64());
+        }
+        Ok(least)
     }
 
     fn __repr__(&self) -> String {

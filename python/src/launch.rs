@@ -10,7 +10,7 @@ use halfbyte::target::On;
 use halfbyte::{Shape, Sm, TARGETS, Target};
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PySequence, PyString};
+use pyo3::types::PyString;
 use smallvec::SmallVec;
 
 use crate::bind::{Given, Signature, Value};
@@ -160,18 +160,17 @@ fn threads(value: &Bound<'_, PyAny>) -> PyResult<NonZero<u16>> {
 
 /// Counts along x, y and z; a number alone is along x.
 pub(crate) fn counts(value: &Bound<'_, PyAny>, name: &str) -> PyResult<[u32; 3]> {
-    let mut counts = [1; 3];
-    let Ok(given) = value.cast::<PySequence>() else {
-        return Ok([count(value, name)?, 1, 1]);
+    let given: Vec<Bound<'_, PyAny>> = match value.try_iter() {
+        Ok(given) if !value.is_instance_of::<PyString>() => given.collect::<PyResult<_>>()?,
+        _ => return Ok([count(value, name)?, 1, 1]),
     };
-    let found = given.len()?;
-    if !(1..=3).contains(&found) || value.is_instance_of::<PyString>() {
+    let found = given.len();
+    if !(1..=3).contains(&found) {
         return Err(PyValueError::new_err(format!("{name} has {found} numbers; give one to three, along x, y and z")));
     }
-    for (number, slot) in counts.iter_mut().enumerate() {
-        if number < found {
-            *slot = count(&given.get_item(number)?, name)?;
-        }
+    let mut counts = [1; 3];
+    for (slot, given) in counts.iter_mut().zip(&given) {
+        *slot = count(given, name)?;
     }
     Ok(counts)
 }
