@@ -9,6 +9,7 @@ from typing import Any, Callable, Optional, Tuple
 
 import numpy as np
 
+ml_dtypes: Any
 try:
     import ml_dtypes
 except ImportError:  # bfloat16 and float8 are then given as uint16 and uint8
@@ -38,8 +39,8 @@ def view(value: Any) -> _Taken:
         return None, None
 
 
-def _of_torch(tensor: Any) -> np.ndarray:
-    import torch
+def _of_torch(tensor: Any) -> Any:
+    import torch  # type: ignore[import-not-found, unused-ignore]
 
     if tensor.device.type != "cpu":
         raise TypeError(f"the tensor is on {tensor.device}; give tensor.cpu()")
@@ -68,9 +69,10 @@ def _of_gpu(value: Any) -> _Taken:
 def make(dtype: str, items: int, lanes: int) -> np.ndarray:
     """An array for a buffer that is not given. The launch writes all of it."""
     shape = (items,) if lanes == 1 else (items, lanes)
+    of: Any = dtype
     if dtype in _WORDS:
-        dtype = getattr(ml_dtypes, dtype) if ml_dtypes is not None else _WORDS[dtype]
-    return np.empty(shape, dtype)
+        of = getattr(ml_dtypes, dtype) if ml_dtypes is not None else _WORDS[dtype]
+    return np.empty(shape, of)
 
 
 def pack_mask(mask: np.ndarray, lanes: int) -> Tuple[np.ndarray, Callable[[], Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 _Place = Tuple[int, int, int]
 _Source = Optional[Tuple[str, int]]
@@ -20,7 +20,7 @@ class Error(Exception):
         return (type(self)._remade, (type(self), str(self), self.__dict__))
 
     @staticmethod
-    def _remade(cls: type, display: str, attributes: dict) -> "Error":
+    def _remade(cls: Callable[..., "Error"], display: str, attributes: Dict[str, Any]) -> "Error":
         return cls(display, **attributes)
 
 

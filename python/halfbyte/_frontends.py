@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from ._halfbyte import Kernel, parse_ptx
+from ._halfbyte import Kernel, Module, parse_ptx
 
 __all__ = ["MissingPackage", "NumbaKernel", "TritonKernel", "cuda", "numba", "triton"]
 
@@ -57,7 +57,7 @@ class TritonKernel:
 
     def __init__(self, fn: Any, sm: int = 80, num_warps: int = 4, races: bool = False, **options: Any) -> None:
         try:
-            import triton  # noqa: F401
+            import triton  # type: ignore[import-untyped, import-not-found, unused-ignore]  # noqa: F401
         except ImportError as error:
             raise _missing("triton", "triton", error) from error
         self.fn = fn
@@ -95,8 +95,8 @@ class TritonKernel:
 
     def _compile(self, values: Mapping[str, Any]) -> Tuple[Kernel, int]:
         import triton
-        from triton.backends.compiler import GPUTarget
-        from triton.compiler import ASTSource
+        from triton.backends.compiler import GPUTarget  # type: ignore[import-untyped, import-not-found, unused-ignore]
+        from triton.compiler import ASTSource  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
         constants = {name: values[name] for name in self._constants()}
         types = {name: "constexpr" if name in constants else _triton_type(name, value) for name, value in values.items()}
@@ -143,13 +143,13 @@ class NumbaKernel:
 
     def __init__(self, fn: Any, signature: Any, sm: int = 80, races: bool = False, **options: Any) -> None:
         try:
-            from numba import cuda
+            from numba import cuda  # type: ignore[import-untyped, import-not-found, unused-ignore]
         except Exception as error:  # noqa: BLE001 (numba-cuda fails in several ways where its libraries are missing)
             raise _missing("numba-cuda", '"numba-cuda[cu13]"', error) from error
         fn = getattr(fn, "py_func", fn)
         options = {"lineinfo": True, "debug": False, "fastmath": False, **options}
         cc = (sm // 10, sm % 10)
-        self.ptx, _ = cuda.compile(fn, signature, cc=cc, device=False, abi="numba", output="ptx", **options)
+        self.ptx, _ = _any(cuda).compile(fn, signature, cc=cc, device=False, abi="numba", output="ptx", **options)
         self.races = races
         self.kernel = _only(parse_ptx(self.ptx, f"{fn.__name__}.ptx"))
 
@@ -179,7 +179,12 @@ def numba(fn: Any, signature: Any, *, sm: int = 80, races: bool = False, **optio
     return NumbaKernel(fn, signature, sm, races, **options)
 
 
-def _only(module: Any) -> Kernel:
+def _any(module: Any) -> Any:
+    """A module of another package, whose stubs do not say all that it has."""
+    return module
+
+
+def _only(module: Module) -> Kernel:
     return next(iter(module.values()))
 
 

@@ -77,19 +77,7 @@ class Report:
         return iter(self.files)
 
     def _rows(self) -> List[Tuple[str, str, str, str]]:
-        counted = lambda count, what: f"{count} {what}{'' if count == 1 else 's'}"  # noqa: E731
-        return [
-            (
-                file.verdict,
-                file.name,
-                ", ".join(
-                    ([counted(file.runs, "launch").replace("launchs", "launches")] if file.runs else [])
-                    + ([counted(file.refusals, "refusal")] if file.refusals else [])
-                ),
-                ", ".join(file.compared),
-            )
-            for file in self.files
-        ]
+        return [(file.verdict, file.name, _asked(file), ", ".join(file.compared)) for file in self.files]
 
     def __repr__(self) -> str:
         rows = self._rows()
@@ -104,6 +92,13 @@ class Report:
         shown = "".join(_html.pre(file.display) for file in self.files if file.display)
         caption = f"{self.passed} passed, {self.failed} failed"
         return _html.table(head, self._rows(), caption) + shown
+
+
+def _asked(file: FileReport) -> str:
+    """What a file asks for: `4 launches, 1 refusal`."""
+    launches = f"{file.runs} launch{'' if file.runs == 1 else 'es'}" if file.runs else ""
+    refusals = f"{file.refusals} refusal{'' if file.refusals == 1 else 's'}" if file.refusals else ""
+    return ", ".join(filter(None, (launches, refusals)))
 
 
 def check(

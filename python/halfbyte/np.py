@@ -70,7 +70,7 @@ def _run(op: str, modifiers: str, arrays: Tuple[_np.ndarray, ...]) -> _np.ndarra
     lanes = lanes if count % lanes == 0 else 1
     kernel = _kernel(op, modifiers, lane, lanes, len(arrays))
     result = _np.empty(count, arrays[0].dtype)
-    kernel(items=count // lanes, r=result, **dict(zip(_NAMES, flat)))
+    kernel(*flat, result, items=count // lanes)
     return result.reshape(shape)
 
 

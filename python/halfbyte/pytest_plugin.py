@@ -78,6 +78,7 @@ class KernelItem(pytest.Item):
         self.key, self.line, self.is_test = key, line, is_test
 
     def runtest(self) -> None:
+        assert isinstance(self.parent, KernelFile)
         failure = self.parent.failure(self.key, self.is_test)
         if failure is not None:
             raise KernelFailure(failure)

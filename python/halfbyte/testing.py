@@ -12,7 +12,7 @@
 ... }'''
 >>> hb.testing.assert_selects(text, "halu", ["IMAD"], ["IADD3"])
 >>> hb.testing.run_and_compare(text, "k", items=8, a=3, x="random(8, 1)")
-['halu', 'ptx']
+['halu', 'vp1', 'ptx']
 """
 
 from __future__ import annotations
@@ -37,10 +37,13 @@ def assert_selects(text: str, target: str, wanted: _Names = (), unwanted: _Names
     rule nor instruction a `ValueError`.
     """
     __tracebackhide__ = True
-    names = lambda given: [given] if isinstance(given, str) else list(given)  # noqa: E731
-    wrong = _selects(text, target, names(wanted), names(unwanted), sm)
+    wrong = _selects(text, target, _listed(wanted), _listed(unwanted), sm)
     if wrong is not None:
         raise AssertionError(wrong)
+
+
+def _listed(names: _Names) -> List[str]:
+    return [names] if isinstance(names, str) else list(names)
 
 
 def run_and_compare(text: str, kernel: str, items: int, **args: Any) -> List[str]:

@@ -137,6 +137,10 @@ impl<'py> Array<'py> {
     /// What keeps it from being used in place; `what` names the parameter and what it takes.
     pub fn memory(&self, written: bool, what: impl Fn() -> String) -> PyResult<Memory> {
         let wrong = |reason: &str| PyValueError::new_err(format!("{}; {reason}", what()));
+        // Their bytes are references, which nothing but Python may write.
+        if self.has_objects() {
+            return Err(PyTypeError::new_err(format!("{}; a {} has objects of Python", what(), self.named())));
+        }
         if self.flags & C_CONTIGUOUS == 0 {
             return Err(wrong(&format!(
                 "the {} is not C-contiguous, so it cannot be used in place: give np.ascontiguousarray(...)",
@@ -170,6 +174,12 @@ impl<'py> Array<'py> {
         let memory = Memory::new(self.data, self.bytes.min(16), false);
         // SAFETY: as of `contents`.
         unsafe { memory.read() }.iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte))
+    }
+
+    fn has_objects(&self) -> bool {
+        let py = self.object.py();
+        let asked = || self.object.getattr(intern!(py, "dtype"))?.getattr(intern!(py, "hasobject"))?.is_truthy();
+        !b"biufcmMSU".contains(&self.kind) && asked().unwrap_or(true)
     }
 
     /// Whether Python lets it be written.

@@ -20,7 +20,7 @@ use crate::watch::{limits, watched};
 
 /// Makes the launches that the run lines of a text ask for, and compares; says line by line what came of it.
 #[pyfunction]
-#[pyo3(signature = (file, text, folder, engine=None, sm=None, races=false, alias=false, allow=Vec::new()))]
+#[pyo3(signature = (file, text, folder, engine=None, sm=None, races=false, alias=false, allow=None))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn check_text<'py>(
     py: Python<'py>,
@@ -31,7 +31,7 @@ pub(crate) fn check_text<'py>(
     sm: Option<u16>,
     races: bool,
     alias: bool,
-    allow: Vec<PathBuf>,
+    allow: Option<Vec<PathBuf>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let engines: &[Engine] = match engine {
         None => &Engine::ALL,
@@ -44,7 +44,7 @@ pub(crate) fn check_text<'py>(
     let sm = sm.map_or(Ok(Sm::DEFAULT), |sm| Sm::new(sm).ok_or_else(|| unknown(sm)))?;
     let outcome = watched(py, Limits::strict(), false, |watchdog| {
         let watchdog = Some(watchdog);
-        let setup = Setup { sm, allowed: &allow, watchdog, may_alias: alias, races, ..Setup::new(engines) };
+        let setup = Setup { sm, allowed: allow.as_deref().unwrap_or_default(), watchdog, may_alias: alias, races, ..Setup::new(engines) };
         check_with(&setup, file, text, &folder)
     })?;
     outcome_of(py, file, text, &outcome)

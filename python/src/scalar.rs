@@ -103,6 +103,11 @@ pub(crate) fn integer(value: &Bound<'_, PyAny>, bits: u32, what: &dyn Fn() -> St
 
 /// A number as the nearest of 64 bits, which those of fewer bits are themselves.
 pub(crate) fn number(value: &Bound<'_, PyAny>, what: &dyn Fn() -> String) -> PyResult<f64> {
+    // A complex number of NumPy lets its imaginary part be lost.
+    let is_plain = value.is_instance_of::<PyFloat>() || value.is_instance_of::<PyInt>();
+    if !is_plain && Array::of(value)?.is_some_and(|array| array.dtype().0 == b'c') {
+        return Err(PyTypeError::new_err(format!("{}; {} was given", what(), described(value))));
+    }
     value.extract::<f64>().map_err(|error| {
         if error.is_instance_of::<PyOverflowError>(value.py()) {
             return out_of_range(value, what);

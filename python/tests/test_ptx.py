@@ -119,6 +119,12 @@ def test_memory_has_any_dtype(dtype):
     assert (y == x).all()
 
 
+@pytest.mark.parametrize("dtype", [object, [("a", object)]])
+def test_references_are_no_memory(dtype):
+    with pytest.raises(TypeError, match="objects of Python"):
+        hb.run_ptx(SAXPY, 1, 1, [1, 1.0, np.zeros(8, np.float32), np.zeros(8, dtype)])
+
+
 def test_two_views_of_one_array_alias():
     memory = np.arange(16, dtype=np.float32)
     hb.run_ptx(SAXPY, 1, 8, [8, 1.0, memory, memory])

@@ -85,6 +85,8 @@ def test_what_is_out_of_range_is_no_number_of_the_type(ty, value):
         ("f32", "1"),
         ("f32", None),
         ("f32", 1j),
+        ("f32", np.complex64(1)),
+        ("f16", np.datetime64(0, "s")),
         ("f16x2", "ab"),
         ("f16x2", {1: 2}),
         ("f16x2", [1.0, "x"]),
