@@ -128,9 +128,9 @@ def _triton_type(name: str, value: Any) -> str:
 def triton(fn: Any, *, sm: int = 80, num_warps: int = 4, races: bool = False, **options: Any) -> TritonKernel:
     """A function of Triton (`@triton.jit`), to be run without a GPU on arrays in place of pointers: `hb.triton(fn)[grid](x, y, n, BLOCK=128)`.
 
-    It is compiled for `sm` when it is called with arguments of new types; `options` are Triton's (`num_stages`, ...). With `races` a race, or a read
-    of shared memory that nothing has written, is found and named by the line of the function. A barrier that Triton itself places is none of the
-    function's.
+    It is compiled for `sm` when it is called with arguments of new types; `options` are Triton's (`num_stages`, ...). With `races` a race is found
+    and named by the line of the function. Triton's own reductions let several threads store one value to one place of shared memory, which is a race
+    as PTX has it and does no harm: look for races in functions without them.
     """
     return TritonKernel(fn, sm, num_warps, races, **options)
 

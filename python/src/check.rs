@@ -44,7 +44,14 @@ pub(crate) fn check_text<'py>(
     let sm = sm.map_or(Ok(Sm::DEFAULT), |sm| Sm::new(sm).ok_or_else(|| unknown(sm)))?;
     let outcome = watched(py, Limits::strict(), false, |watchdog| {
         let watchdog = Some(watchdog);
-        let setup = Setup { sm, allowed: allow.as_deref().unwrap_or_default(), watchdog, may_alias: alias, races, ..Setup::new(engines) };
+        let setup = Setup {
+            sm,
+            allowed: allow.as_deref().unwrap_or_default(),
+            watchdog,
+            may_alias: alias,
+            races,
+            ..Setup::new(engines)
+        };
         check_with(&setup, file, text, &folder)
     })?;
     outcome_of(py, file, text, &outcome)
@@ -98,13 +105,12 @@ pub(crate) fn run_lines(file: &str, text: &str) -> Vec<(usize, String)> {
     lines
 }
 
+/// A kernel that was tested: its name, the line that fails, and what is shown of that.
+type Tested = (String, Option<usize>, Option<String>);
+
 /// Runs the text tests of a file: of each kernel its name, the line that fails (none where it passes), and what is shown of that.
 #[pyfunction]
-pub(crate) fn test_text(
-    py: Python<'_>,
-    file: &str,
-    text: &str,
-) -> PyResult<Vec<(String, Option<usize>, Option<String>)>> {
+pub(crate) fn test_text(py: Python<'_>, file: &str, text: &str) -> PyResult<Vec<Tested>> {
     let done = watched(py, Limits::strict(), false, |watchdog| {
         let tests = TestFile::read(file, text)?;
         let outcome = tests.run_within(Some(watchdog));

@@ -190,9 +190,6 @@ impl Compiled {
         Ok(stats)
     }
 
-    /// load(engine=None, threads=None)
-    /// --
-    ///
     /// The kernel ready to be launched again and again. ``engine`` and ``threads`` are what launches are made with that say nothing else.
     #[pyo3(signature = (engine=None, threads=None))]
     fn load(&self, py: Python<'_>, engine: Option<&str>, threads: Option<&Bound<'_, PyAny>>) -> PyResult<Program> {
@@ -321,7 +318,7 @@ impl Program {
             kernel::compile(&origin.module, origin.number, &options)
         })?;
         let program = Arc::new(made.map_err(|failed| match failed {
-            Failed::Compile(error) => error::of_compile(py, &origin.module, error),
+            Failed::Compile(error) => error::of_compile(py, &origin.module, *error),
             Failed::Load(error) => error::of_load(py, error),
             Failed::Launch(..) | Failed::Fault(_) => error::defect("nothing was launched"),
         })?);

@@ -32,6 +32,15 @@ use crate::watch::{limits, watched};
 /// for ``i8x4``), flat (``(n*2,)``), or of words (uint32). An ``out`` buffer that is not given is made, one element an item. What is returned
 /// maps the names of ``out`` and ``inout`` parameters to their arrays.
 ///
+/// >>> import numpy as np
+/// >>> k = hb.parse("kernel @fill(%a: f16x2, %y: out f16x2) {\n^entry:\n  %i = item_id\n  store %a, %y[%i]\n  ret\n}")["fill"]
+/// >>> k(items=2, a=[1.5, -2.0])["y"]
+/// array([[ 1.5, -2. ],
+///        [ 1.5, -2. ]], dtype=float16)
+/// >>> y = np.zeros(4, np.float16)
+/// >>> k(3, y, items=1)["y"] is y, y
+/// (True, array([3., 3., 0., 0.], dtype=float16))
+///
 /// Keywords of the launch:
 ///
 /// * ``target``: ``"halu"``, ``"vp1"``, ``"ptx"``, or ``"ir"``, the evaluator. Left out it is HALU, and the evaluator for what HALU refuses and
@@ -62,10 +71,11 @@ pub(crate) enum Source {
 
 /// Why a launch came to nothing.
 pub(crate) enum Failed {
-    Compile(CompileError),
+    Compile(Box<CompileError>),
     Load(String),
-    Launch(LaunchError, String),
-    Fault(Fault),
+    /// On which machine and engine.
+    Launch(Box<LaunchError>, String),
+    Fault(Box<Fault>),
 }
 
 impl Kernel {
@@ -97,7 +107,8 @@ impl Kernel {
 /// Compiles one kernel of a module and loads it.
 pub(crate) fn compile(module: &Module, number: usize, options: &Options) -> Result<runtime::Program, Failed> {
     let kernels = module.ir().kernels.get(number..=number).unwrap_or_default();
-    let binary = pipeline::compile(module, kernels, options, &mut |_| {}).map_err(Failed::Compile)?;
+    let binary =
+        pipeline::compile(module, kernels, options, &mut |_| {}).map_err(|error| Failed::Compile(Box::new(error)))?;
     TARGETS.load(&binary.object).map_err(|error| Failed::Load(error.to_string()))
 }
 
@@ -131,7 +142,9 @@ impl Run<'_> {
 
     /// On the evaluator.
     pub fn evaluate(&self, args: &mut [Arg<'_>], watchdog: &Watchdog) -> Result<(), Failed> {
-        evaluate_on(self.kernel, self.evaluation(watchdog), args).map(drop).map_err(Failed::Fault)
+        evaluate_on(self.kernel, self.evaluation(watchdog), args)
+            .map(drop)
+            .map_err(|fault| Failed::Fault(Box::new(fault)))
     }
 
     /// On words, after the evaluator has looked for races if that is asked for.
@@ -146,7 +159,7 @@ impl Run<'_> {
             self.look_for_races(&mut args, watchdog)?;
         }
         let on = format!("{} ({engine})", words.words().target().name());
-        run_words(words, self.launch, engine, watchdog, args).map_err(|error| Failed::Launch(error, on))
+        run_words(words, self.launch, engine, watchdog, args).map_err(|error| Failed::Launch(Box::new(error), on))
     }
 
     /// Makes the launch on copies of its buffers.
@@ -268,9 +281,6 @@ impl Kernel {
         given.finish(py, &self.signature.params)
     }
 
-    /// compile(target="halu", sm=None, passes=None)
-    /// --
-    ///
     /// Compiles the kernel: ``c.text``, ``c.words``, ``c.listing``, ``c.stats``, ``c.object``, and ``c.load()`` to launch it again and again.
     ///
     /// ``passes`` are the passes over the IR by name, in order, as a list or separated by commas; all of them where it is left out. ``sm`` says
@@ -289,9 +299,6 @@ impl Kernel {
         Compiled::new(py, module, number, options, self.signature.clone())
     }
 
-    /// explain(at, target="halu", sm=None, passes=None, all=False)
-    /// --
-    ///
     /// Says which rules made the value ``"%r"``, or what stands at ``"LINE"`` or ``"LINE:COLUMN"``, the instructions that it became, and which
     /// rules nearly matched; with ``all`` every rule that was asked.
     #[pyo3(signature = (at, target="halu", sm=None, passes=None, all=false))]
@@ -331,9 +338,6 @@ impl Kernel {
         made.map_err(|errors| error::plain(py, "Refused", &shown.report(errors).to_string()))
     }
 
-    /// view(target=None, sm=None)
-    /// --
-    ///
     /// The page of the pipeline: source, passes, selected instructions, registers and machine code side by side, for every target that takes the
     /// kernel or for one. Notebooks show it; ``.html`` is its text and ``.save(path)`` writes it.
     #[pyo3(signature = (target=None, sm=None))]
@@ -387,7 +391,7 @@ impl Kernel {
         watched(py, run.launch.limits.clone(), engine.is_some_and(is_shared), |watchdog| {
             let (Some(target), Some(engine)) = (target, engine) else { return run.evaluate(&mut args, watchdog) };
             let program = match self.program(module, number, (target, several_axes), watchdog) {
-                Err(Failed::Compile(CompileError::Refused(_) | CompileError::TooLarge(_))) if or_evaluate => {
+                Err(Failed::Compile(error)) if or_evaluate && is_refusal(&error) => {
                     return run.evaluate(&mut args, watchdog);
                 }
                 program => program?,
@@ -411,12 +415,17 @@ impl Failed {
         let (file, text, shape) = (module.file(), module.text(), launch.shape);
         let launched = |on| Launched { file, text, on, shape, read: None, given };
         match self {
-            Failed::Compile(error) => error::of_compile(py, module, error),
+            Failed::Compile(error) => error::of_compile(py, module, *error),
             Failed::Load(error) => error::of_load(py, error),
             Failed::Launch(error, on) => launched(on).error(py, &error),
             Failed::Fault(fault) => launched("ir".to_owned()).fault(py, &fault, kernel),
         }
     }
+}
+
+/// Whether the target cannot do the kernel.
+fn is_refusal(error: &CompileError) -> bool {
+    matches!(error, CompileError::Refused(_) | CompileError::TooLarge(_))
 }
 
 /// Options with these passes: a list of names, or a text of names with commas.

@@ -77,18 +77,22 @@ impl Module {
         self.kernels.bind(py).len()
     }
 
+    /// The names of the kernels, in order.
     fn keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.kernels.bind(py).as_any().call_method0("keys")
     }
 
+    /// The kernels, in order.
     fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.kernels.bind(py).as_any().call_method0("values")
     }
 
+    /// Names and kernels, in order.
     fn items<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.kernels.bind(py).as_any().call_method0("items")
     }
 
+    /// The kernel of a name, or ``default``.
     #[pyo3(signature = (name, default=None))]
     fn get<'py>(
         &self,
@@ -109,9 +113,6 @@ impl Module {
     }
 }
 
-/// parse(text, file="<text>")
-/// --
-///
 /// Reads kernels of the IR. ``file`` is the name that messages show.
 ///
 /// >>> import halfbyte as hb
@@ -133,9 +134,6 @@ pub(crate) fn parse(py: Python<'_>, text: &str, file: &str) -> PyResult<Module> 
     Ok(Module { file: file.to_owned(), text: text.to_owned(), kernels: kernels.unbind(), refused })
 }
 
-/// parse_ptx(text, file="<ptx>")
-/// --
-///
 /// Reads kernels in PTX, which run as they stand. One that is not taken spoils no other: it is among ``refused``. A text of which none is taken is
 /// a ``ParseError``.
 #[pyfunction]

@@ -9,18 +9,27 @@ use crate::ptx::{Holds, PtxParam};
 
 /// A parameter of a kernel.
 ///
-/// `name` is without `%`. `type` is the type of a scalar or of a buffer's elements: `"f16x2"`. `direction` is `"in"`, `"out"` or `"inout"`; `None`
-/// of a scalar. `lanes` is how many numbers an element has, `dtype` what arrays and numbers for it are, in words. `align` is what a buffer
-/// starts at a multiple of, in bytes; `may_alias` says whether it may overlap other arguments though the kernel writes it.
+/// >>> m = hb.parse("kernel @k(%a: f16x2, %y: out f16x2) {\n^entry:\n  %i = item_id\n  store %a, %y[%i]\n  ret\n}")
+/// >>> m["k"].params
+/// [Param(a: f16x2), Param(y: out f16x2)]
+/// >>> m["k"].params[1].name, m["k"].params[1].type, m["k"].params[1].direction
+/// ('y', 'f16x2', 'out')
 #[pyclass(frozen, get_all, module = "halfbyte")]
 #[derive(Clone, Debug)]
 pub(crate) struct Param {
+    /// Its name, without ``%``.
     name: String,
+    /// The type of a scalar, or of a buffer's elements.
     r#type: String,
+    /// ``"in"``, ``"out"`` or ``"inout"``; ``None`` of a scalar.
     direction: Option<&'static str>,
+    /// How many numbers an element has.
     lanes: usize,
+    /// What arrays and numbers for it are, in words.
     dtype: String,
+    /// What a buffer starts at a multiple of, in bytes; ``None`` of a scalar.
     align: Option<u32>,
+    /// Whether it may overlap other arguments though the kernel writes it.
     may_alias: bool,
 }
 

@@ -11,14 +11,30 @@ use crate::launch::Keywords;
 use crate::ptx::{PtxKernel, PtxText};
 use crate::watch::{limits, watched};
 
-/// run_ptx(source, grid, block, args, shared=0, entry=None, races=False, budget=None, timeout=None, file="<ptx>")
-/// --
-///
 /// Runs a kernel in PTX as it stands: ``grid`` blocks of ``block`` threads, each a number or up to three, along x, y and z.
 ///
 /// ``args`` are arrays and numbers in the order of the parameters, or a mapping by their names. An array is memory, of any dtype, which the kernel
 /// reads and writes in place; two views of one array alias, as two pointers do. A number is a value of the type that the parameter is declared
 /// with; a number of NumPy may have its bits: ``np.float16(2)`` for a ``.b16``. Bytes, or an array of as many, are a structure. ``0`` is null.
+///
+/// >>> import numpy as np
+/// >>> source = """.version 8.0
+/// ... .target sm_80
+/// ... .address_size 64
+/// ... .visible .entry number(.param .u64 out) {
+/// ...   .reg .b32 %r; .reg .b64 %d<3>;
+/// ...   ld.param.u64 %d0, [out];
+/// ...   mov.u32 %r, %tid.x;
+/// ...   mul.wide.u32 %d1, %r, 4;
+/// ...   add.u64 %d2, %d0, %d1;
+/// ...   st.global.u32 [%d2], %r;
+/// ...   ret;
+/// ... }
+/// ... """
+/// >>> out = np.zeros(4, np.int32)
+/// >>> hb.run_ptx(source, grid=1, block=4, args=[out])
+/// >>> out
+/// array([0, 1, 2, 3], dtype=int32)
 ///
 /// ``entry`` is the kernel, where there are several. With ``races`` two threads that access one byte without order, of which one writes it, are a
 /// ``Race``, and a read of shared memory that nothing has written is a ``Trap``.

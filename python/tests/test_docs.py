@@ -12,10 +12,12 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def objects():
-    for name in ("Module", "Kernel", "Compiled", "Program", "Param", "parse", "parse_ptx", "run_ptx"):
-        of = getattr(hb, name)
-        yield name, of
-        yield from ((f"{name}.{part}", getattr(of, part)) for part in vars(of) if not part.startswith("_"))
+    """Classes with their parts, and functions."""
+    found = [(name, getattr(hb, name)) for name in ("parse", "parse_ptx", "run_ptx")]
+    for of in (hb.Module, hb.Kernel, hb.Compiled, hb.Program, hb.Param):
+        found += [(of.__name__, of)]
+        found += [(f"{of.__name__}.{part}", getattr(of, part)) for part in vars(of) if not part.startswith("_")]
+    return found
 
 
 @pytest.mark.parametrize("name, of", objects(), ids=lambda value: value if isinstance(value, str) else "")
