@@ -256,8 +256,8 @@ mod tests {
                 token.cancel();
             }
         };
-        let watchdog = Watchdog::with_beat(Limits::NONE, CancelToken::default(), Duration::from_millis(2), beat);
         let start = Instant::now();
+        let watchdog = Watchdog::with_beat(Limits::NONE, CancelToken::default(), Duration::from_millis(2), beat);
         while watchdog.poll().is_ok() {}
         assert!(start.elapsed() >= Duration::from_millis(4));
         assert_eq!((watchdog.poll(), calls.load(Ordering::Relaxed)), (Err(Exceeded::Cancelled), 2));

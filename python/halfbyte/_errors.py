@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 _Place = Tuple[int, int, int]
 _Source = Optional[Tuple[str, int]]
@@ -56,8 +55,7 @@ class ParseError(Error):
         return (type(self)._remade, (type(self), str(self), of))
 
 
-@dataclass(frozen=True)
-class RefusedItem:
+class RefusedItem(NamedTuple):
     """Something that a target cannot do: the op with its type (none of what is about the whole kernel), its line, the target, and why."""
 
     op: Optional[str]

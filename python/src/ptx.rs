@@ -79,6 +79,9 @@ pub(crate) enum Holds {
 /// Bytes of an address.
 const ADDRESS: u32 = 8;
 
+/// So many imports of a kernel are kept, those for the last new shapes.
+const MOST_IMPORTS: usize = 16;
+
 impl PtxText {
     /// Reads a text; what is wrong with single kernels stands in it.
     pub fn read(file: &str, text: &str) -> Result<PtxText, Report> {
@@ -232,7 +235,11 @@ impl PtxKernel {
             Err(failed) => return Err(ImportError::Failed(failed, Box::new(module))),
         };
         let imported = Arc::new(Imported { module, parts, program });
-        imports().push((import, imported.clone()));
+        let mut kept = imports();
+        if kept.len() == MOST_IMPORTS {
+            kept.remove(0);
+        }
+        kept.push((import, imported.clone()));
         Ok(imported)
     }
 
