@@ -33,6 +33,7 @@ use crate::watch::{limits, watched};
 /// maps the names of ``out`` and ``inout`` parameters to their arrays.
 ///
 /// >>> import numpy as np
+/// >>> import halfbyte as hb
 /// >>> k = hb.parse("kernel @fill(%a: f16x2, %y: out f16x2) {\n^entry:\n  %i = item_id\n  store %a, %y[%i]\n  ret\n}")["fill"]
 /// >>> k(items=2, a=[1.5, -2.0])["y"]
 /// array([[ 1.5, -2. ],

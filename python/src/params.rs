@@ -9,6 +9,7 @@ use crate::ptx::{Holds, PtxParam};
 
 /// A parameter of a kernel.
 ///
+/// >>> import halfbyte as hb
 /// >>> m = hb.parse("kernel @k(%a: f16x2, %y: out f16x2) {\n^entry:\n  %i = item_id\n  store %a, %y[%i]\n  ret\n}")
 /// >>> m["k"].params
 /// [Param(a: f16x2), Param(y: out f16x2)]

@@ -18,6 +18,7 @@ use crate::watch::{limits, watched};
 /// with; a number of NumPy may have its bits: ``np.float16(2)`` for a ``.b16``. Bytes, or an array of as many, are a structure. ``0`` is null.
 ///
 /// >>> import numpy as np
+/// >>> import halfbyte as hb
 /// >>> source = """.version 8.0
 /// ... .target sm_80
 /// ... .address_size 64

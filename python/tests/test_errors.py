@@ -140,7 +140,7 @@ def test_timeouts(loop, target, engine, threads):
     start = time.monotonic()
     with pytest.raises(hb.Cancelled, match="0.1 s"):
         loop(items=1 << 20, n=1 << 20, timeout=0.1, target=target, engine=engine, threads=threads)
-    assert time.monotonic() - start < 1
+    assert time.monotonic() - start < 3
 
 
 RACE = """kernel @race(%x: in i32, %y: inout i32) {
