@@ -160,7 +160,7 @@ fn launches_that_are_too_large_do_not_begin() {
             let ended = run(&program(target), engine, Some(&watchdog), 10, &mut arguments(1, 0, 10));
             assert_eq!(exceeded(ended), expected, "{target} {engine}");
         }
-        let watchdog = Watchdog::new(Limits { buffer_bytes: limits.buffer_bytes.saturating_add(8), ..limits });
+        let watchdog = Watchdog::new(limits);
         let how = Evaluation { budget: 10, watchdog: Some(&watchdog), ..Evaluation::from(10) };
         let ended = evaluate(&module.ir().kernels[0], how, &mut arguments(1, 0, 10));
         assert!(matches!(ended.err(), Some(Fault::Exceeded(_))));

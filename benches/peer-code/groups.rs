@@ -27,6 +27,9 @@ pub struct Case {
     element: fn(u64) -> u16,
 }
 
+/// What a peer makes of what it reads, in what it writes.
+type Peer<'a> = &'a mut dyn FnMut(&[u8], &mut [u8]) -> Result<(), String>;
+
 const ROWS: usize = 256;
 const PRODUCT_ROWS: usize = 128;
 const GROUPS: u32 = 1 << 12;
@@ -95,11 +98,7 @@ pub fn interpreted(bench: &Bench, case: &Case) -> Result<Sample, String> {
 }
 
 impl Case {
-    fn measure(
-        &self,
-        bench: &Bench,
-        peer: &mut dyn FnMut(&[u8], &mut [u8]) -> Result<(), String>,
-    ) -> Result<Sample, String> {
+    fn measure(&self, bench: &Bench, peer: Peer<'_>) -> Result<Sample, String> {
         let program = halu(self.text)?;
         let kernel = first(&program)?;
         let input = Aligned::of_random(self.inputs.iter().sum(), 1, self.element);

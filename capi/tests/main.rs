@@ -84,6 +84,7 @@ fn run(compiler: &str, source: &Path, folder: &Path) -> String {
 }
 
 #[test]
+#[ignore = "it builds the library; capi/ci runs it"]
 fn programs_in_c_and_cpp_work() {
     let folder = tempfile::tempdir().unwrap();
     for (compiler, name) in [("cc", "interface.c"), ("c++", "handles.cpp")] {
@@ -96,6 +97,7 @@ fn programs_in_c_and_cpp_work() {
 
 /// The program of the manual prints what the manual says.
 #[test]
+#[ignore = "it builds the library; capi/ci runs it"]
 fn the_program_of_the_manual_prints_what_it_says() {
     let page = std::fs::read_to_string(here().join("../docs/c.md")).unwrap();
     let block = |mark: &str| {
