@@ -121,7 +121,7 @@ fn who_is_too_early_is_told_of() {
         // Two copies to one place have no order.
         (format!("{copy} {copy} cp.async.wait_all;"), written),
         (format!("{copy} cp.async.wait_all; {copy} cp.async.wait_all;"), ""),
-        // Others see it behind the wait and a barrier that comes after it.
+        // Other threads see the copy after the wait and a barrier that follows it.
         (format!("{copy} cp.async.wait_all; bar.sync 0; {others} ld.shared.u32 %r2, [%r3];"), ""),
         (
             format!("{copy} bar.sync 0; {others} ld.shared.u32 %r2, [%r3]; bar.sync 0; cp.async.wait_all;"),

@@ -1,6 +1,9 @@
 //! What a kernel is from outside, which the compiler and the runtime agree on and neither owns: types, parameters and where they
 //! lie, shapes of launches, streams, targets, places in source texts; how items of a group meet; how much a piece of work may take, and how it is stopped.
 
+#[macro_use]
+mod words;
+
 pub mod clock;
 mod launch;
 mod limits;

@@ -147,7 +147,7 @@ typedef struct halfbyte_arg {
   void *data;
   // How many they are.
   size_t bytes;
-  // Of an alias: how far behind the start.
+  // Of an alias: its offset in that memory, in bytes.
   uint64_t offset;
 } halfbyte_arg;
 
@@ -427,14 +427,14 @@ void halfbyte_ptx_free(struct halfbyte_ptx *ptx);
 // Texts are read once and kept, and their variables live on from run to run, until halfbyte_ptx_reset; a text that is not run for long is dropped
 // unless a kernel has written to one of its variables.
 //
-// Accesses are checked against the allocations that halfbyte_ptx_set_bounds tells of. Without that THEY ARE NOT CHECKED, but for the first
+// Accesses are checked against the allocations that the callback of halfbyte_ptx_set_bounds gives. Without that THEY ARE NOT CHECKED, but for the first
 // page of addresses and their alignment: a kernel that is wrong then does to the process what any wrong program does. Memory that
 // instructions access without naming a space must not lie from 0x1000000000 up to 0x5000000000, where local and shared memory have their
 // addresses.
 //
 // The caller promises:
-// `source` ends with a zero; so many pointers are at `args`. All memory that the kernel accesses is there, or is told of by the bounds;
-// until the run ends nobody else writes it, nor touches it where the kernel writes.
+// `source` ends with a zero; so many pointers are at `args`. The memory that the kernel accesses is valid, or the bounds say what is; until
+// the run ends nobody else writes it, or accesses it where the kernel writes.
 int halfbyte_ptx_run(const char *source,
                      int n_args,
                      const void *const *args,

@@ -31,7 +31,7 @@ pub struct Arg {
     pub data: *mut c_void,
     /// How many they are.
     pub bytes: usize,
-    /// Of an alias: how far behind the start.
+    /// Of an alias: its offset in that memory, in bytes.
     pub offset: u64,
 }
 

@@ -129,14 +129,14 @@ fn load(source: &str, options: &Options) -> Result<Arc<Ptx>, Error> {
 /// Texts are read once and kept, and their variables live on from run to run, until halfbyte_ptx_reset; a text that is not run for long is dropped
 /// unless a kernel has written to one of its variables.
 ///
-/// Accesses are checked against the allocations that halfbyte_ptx_set_bounds tells of. Without that THEY ARE NOT CHECKED, but for the first
+/// Accesses are checked against the allocations that the callback of halfbyte_ptx_set_bounds gives. Without that THEY ARE NOT CHECKED, but for the first
 /// page of addresses and their alignment: a kernel that is wrong then does to the process what any wrong program does. Memory that
 /// instructions access without naming a space must not lie from 0x1000000000 up to 0x5000000000, where local and shared memory have their
 /// addresses.
 ///
 /// # Safety
-/// `source` ends with a zero; so many pointers are at `args`. All memory that the kernel accesses is there, or is told of by the bounds;
-/// until the run ends nobody else writes it, nor touches it where the kernel writes.
+/// `source` ends with a zero; so many pointers are at `args`. The memory that the kernel accesses is valid, or the bounds say what is; until
+/// the run ends nobody else writes it, or accesses it where the kernel writes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn halfbyte_ptx_run(
     source: *const c_char,
@@ -235,7 +235,7 @@ pub unsafe extern "C" fn halfbyte_ptx_set_options(options: *const Options) {
 #[unsafe(no_mangle)]
 pub extern "C" fn halfbyte_ptx_reset() {
     let _ = border::caught(|| {
-        // They are freed behind the lock.
+        // Freed after the lock is released: it may take long.
         let texts = std::mem::take(&mut Locked::new().state().texts);
         drop(texts);
         Ok(())

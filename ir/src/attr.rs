@@ -1,7 +1,5 @@
 //! What an op carries beside its operands: float modifiers, conditions, constants, lanes, addresses, targets.
 
-use std::fmt;
-
 /// How a floating-point result is rounded to its format.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Rounding {
@@ -127,36 +125,7 @@ impl FloatFlags {
     }
 }
 
-macro_rules! conditions {
-    ($(#[$meta:meta])* $name:ident { $($variant:ident $text:literal $doc:literal,)* }) => {
-        $(#[$meta])*
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-        pub enum $name { $(#[doc = $doc] $variant,)* }
-
-        impl $name {
-            /// Every condition.
-            pub const ALL: &'static [$name] = &[$($name::$variant),*];
-
-            /// The name in text.
-            pub const fn name(self) -> &'static str {
-                match self { $($name::$variant => $text,)* }
-            }
-
-            /// The condition of that name.
-            pub fn from_name(name: &str) -> Option<$name> {
-                match name { $($text => Some($name::$variant),)* _ => None }
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(self.name())
-            }
-        }
-    };
-}
-
-conditions! {
+halfbyte_abi::words! {
     /// An integer comparison.
     IntCC {
         Eq "eq" "Equal.",
@@ -172,7 +141,7 @@ conditions! {
     }
 }
 
-conditions! {
+halfbyte_abi::words! {
     /// A floating-point comparison. +0 equals -0. Ordered forms are false where an operand is NaN, the `u` forms true.
     FloatCC {
         Eq "eq" "Ordered and equal.",

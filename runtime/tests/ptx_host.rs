@@ -104,9 +104,9 @@ fn variables_lie_beside_the_memory_of_the_process() {
     });
     assert_eq!(found, [8, 11]);
     assert!(y[0] >> 62 == 1, "{:#x}", y[0]);
-    // Its neighbours are nobody's, and whoever follows it behind the end is told.
-    let behind = "mov.u64 %d3, count; ld.global.u32 %r0, [%d3+8];";
-    let kind = trap(launch(&load(declared, behind), pointers, &HostMemory::bounded(&|_| None)));
+    // No memory of the process lies next to a variable: an access past its end traps.
+    let past_the_end = "mov.u64 %d3, count; ld.global.u32 %r0, [%d3+8];";
+    let kind = trap(launch(&load(declared, past_the_end), pointers, &HostMemory::bounded(&|_| None)));
     assert!(kind.contains("byte 8 of buffer `count`, which has 4"), "{kind}");
 }
 

@@ -1,38 +1,8 @@
 //! What an access or a fence orders, and for whom.
 
-use std::fmt;
-
-macro_rules! words {
-    ($(#[$meta:meta])* $name:ident { $($(#[$of:meta])* $variant:ident $text:literal $doc:literal,)* }) => {
-        $(#[$meta])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-        pub enum $name { $($(#[$of])* #[doc = $doc] $variant,)* }
-
-        impl $name {
-            /// Every one.
-            pub const ALL: &'static [$name] = &[$($name::$variant),*];
-
-            /// The name in text.
-            pub const fn name(self) -> &'static str {
-                match self { $($name::$variant => $text,)* }
-            }
-
-            /// The one of that name.
-            pub fn from_name(name: &str) -> Option<$name> {
-                match name { $($text => Some($name::$variant),)* _ => None }
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(self.name())
-            }
-        }
-    };
-}
-
 words! {
     /// Which other accesses an atomic one, or a fence, orders.
+    #[derive(PartialOrd, Ord, Default)]
     MemOrder {
         #[default]
         Relaxed "relaxed" "None.",
@@ -45,6 +15,7 @@ words! {
 
 words! {
     /// Among which items an access is atomic and orders others.
+    #[derive(PartialOrd, Ord, Default)]
     Scope {
         Group "group" "The items of the group.",
         #[default]

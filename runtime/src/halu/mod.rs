@@ -258,7 +258,7 @@ impl Code {
 
 /// Whether an item may wait for others by asking again and again: it reads in a loop what they write.
 fn may_wait(words: &[Word]) -> bool {
-    // Every cycle through a word has a branch from it or behind it to it or before it.
+    // Every cycle through a word has a branch from that word, or from a later one, back to it or to an earlier one.
     let mut loops = Vec::new();
     for (address, word) in (0i64..).zip(words) {
         if let Word::Inst(inst) = word

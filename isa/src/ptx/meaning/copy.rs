@@ -10,7 +10,7 @@ use crate::ptx::types::Space;
 pub(super) enum Taken {
     /// All.
     All,
-    /// As many as the operand behind the size says.
+    /// As many as the operand after the size says.
     Bytes,
     /// None where the predicate there is true.
     Unless,

@@ -28,9 +28,9 @@ const FROM: OperandRow = OperandRow::used("a", Shape::MemoryIn(Space::Global));
 const SIZE: OperandRow = OperandRow::used("size", Shape::CopySize);
 const POLICY: OperandRow = OperandRow::with("hint", "policy", Shape::Register(Ty::Is(Type::U64)));
 
-const COPIES_DOC: &str = "Copies `size` bytes from global memory at `a` to shared memory at `d`, both at a multiple of `size`. The thread goes on meanwhile: until \
-    it has waited for the copy, nobody may touch what is written, nor write what is read. Other threads see it behind a barrier that comes after \
-    the wait. Here it is done at once, and who touches it too early is told of as a race.";
+const COPIES_DOC: &str = "Copies `size` bytes from global memory at `a` to shared memory at `d`, both aligned to `size`, asynchronously: until the \
+    thread has waited for the copy, no thread may access the destination or write the source. Other threads see the copy after the wait and a barrier that \
+    follows it. halfbyte copies at the instruction, and `--races` reports an access before the wait.";
 const PART_DOC: &str = "The same, of which `taken` bytes are read, and the others become zeros; where a register has more than `size`, `size` are.";
 const UNLESS_DOC: &str = "The same; where `p` is true nothing is read, and all become zeros.";
 const COMMIT_DOC: &str = "Makes a group of the copies that the thread has begun since the last one; of none, too.";

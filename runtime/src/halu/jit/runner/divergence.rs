@@ -159,7 +159,7 @@ impl Runner<'_> {
                 groups.recycle(group);
                 continue;
             }
-            // All that are left, which are all but those behind the first fault.
+            // All items that still run: those after the first that faulted do not.
             let whole = if is_of_groups { self.meetings.left } else { items };
             if is_of_groups && group.has_met && group.items == items && self.rejoin(group.block) {
                 let at = group.block;
