@@ -351,7 +351,7 @@ impl Run {
             LaunchError::Trap(trap) => {
                 let error = LaunchError::Trap(trap);
                 within.set_launch_error(&error);
-                let trap = launch_diagnostic(&error, &Lines::new(text), Span::default(), "ptx (interp)");
+                let trap = launch_diagnostic(&error, &Lines::new(text), Span::default(), &format!("ptx ({engine})"));
                 Failure::from(Report::new(&*input.name, text, vec![trap]))
             }
             error @ (LaunchError::Cuda { .. } | LaunchError::Exceeded { .. }) => Failure::input(error),
@@ -359,7 +359,12 @@ impl Run {
         })?;
         within.set_stats(&stats, start.elapsed());
         if self.stats && !self.json {
-            say(&statistics(engine, &stats, start.elapsed(), None));
+            let mut text = statistics(engine, &stats, start.elapsed(), host.translation());
+            if matches!(engine, Engine::Jit { .. }) && (host.is_interpreted() || self.races) {
+                text += "; the interpreter ran it: ";
+                text += if self.races { "races are looked for" } else { "there is no native code for what it does" };
+            }
+            say(&text);
         }
         self.write_results(within, host.params(), &bound, &outs)
     }
@@ -485,7 +490,12 @@ impl Run {
         if let (true, Ok(stats)) = (self.stats && !self.json, &result) {
             let mut text = statistics(engine, stats, time, kernel.translation());
             if matches!(engine, Engine::Jit { .. }) && kernel.is_interpreted() {
-                text += "; the interpreter ran it, for its items may wait by asking again and again";
+                text += match self.on.target {
+                    On::Words(target) if target == halfbyte::HALU => {
+                        "; the interpreter ran it, for its items may wait by asking again and again"
+                    }
+                    _ => "; the interpreter ran it: there is no native code for what it does",
+                };
             }
             say(&text);
         }

@@ -1,12 +1,12 @@
-//! A kernel in PTX run as it stands, by the interpreter of its text or on a GPU, on arguments as its import has them.
+//! A kernel in PTX run as it stands, by the interpreter of its text, as native code or on a GPU, on arguments as its import has them.
 
 use halfbyte_abi::{Alias, Param, Shape};
 use halfbyte_import::{Part, Signature, signature, span};
 use halfbyte_ir::{Diagnostic, Span};
 use halfbyte_isa::ptx::text::Text;
 use halfbyte_runtime::LaunchError;
-use halfbyte_runtime::Stats;
 use halfbyte_runtime::ptx::{Arg, Globals, Kernel, Launch, LoadError};
+use halfbyte_runtime::{Stats, Translation};
 
 use super::is_approximate;
 use crate::Report;
@@ -85,6 +85,16 @@ impl Host {
     /// Whether it has an instruction that GPUs approximate.
     pub fn is_approximate(&self) -> bool {
         is_approximate(self.kernel.entry())
+    }
+
+    /// Whether the interpreter runs it where native code is asked for.
+    pub fn is_interpreted(&self) -> bool {
+        self.kernel.is_interpreted()
+    }
+
+    /// What it took to make native code of it; none where none was made.
+    pub fn translation(&self) -> Option<Translation> {
+        self.kernel.translation()
     }
 
     /// Runs the kernel's work items on the interpreter, on the bytes of each parameter: over a [`Shape`], or so many blocks of so many

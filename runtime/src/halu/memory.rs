@@ -105,20 +105,37 @@ impl Memory<'_> {
         Ok(held.unwrap_or_default())
     }
 
-    /// Why an access that native code did not make cannot be made.
-    #[cfg(feature = "jit")]
-    pub fn why_not(&self, access: Access, space: Space, address: u64, count: usize) -> TrapKind {
-        match check_aligned(access, space, address, count) {
-            Ok(()) => self.refusal(access, space, address, count),
-            Err(kind) => kind,
-        }
-    }
-
     #[cold]
     fn refusal(&self, access: Access, space: Space, address: u64, count: usize) -> TrapKind {
         match space {
             Space::Global => self.buffers.refusal(access, address, count),
             _ => TrapKind::OutOfBounds { access, space, address, bytes: count as u32, near: None },
+        }
+    }
+}
+
+#[cfg(feature = "jit")]
+impl<'a> super::jit::Reached<'a> for Memory<'a> {
+    fn buffers(&mut self) -> &mut Buffers<'a> {
+        &mut self.buffers
+    }
+
+    fn constants(&mut self) -> &mut Vec<u8> {
+        &mut self.constants
+    }
+
+    fn parts(&self) -> Vec<[u64; 2]> {
+        vec![[0, self.constants.len() as u64]]
+    }
+
+    fn is_constant(&self, _: usize) -> bool {
+        false
+    }
+
+    fn why_not(&mut self, access: Access, space: Space, address: u64, count: usize) -> TrapKind {
+        match check_aligned(access, space, address, count) {
+            Ok(()) => self.refusal(access, space, address, count),
+            Err(kind) => kind,
         }
     }
 }

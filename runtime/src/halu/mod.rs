@@ -3,7 +3,7 @@
 mod group;
 mod interp;
 #[cfg_attr(not(feature = "jit"), path = "no_jit.rs")]
-mod jit;
+pub(crate) mod jit;
 mod memory;
 pub mod rows;
 mod special;
@@ -80,7 +80,7 @@ pub(crate) struct Code {
 
 /// The address of a buffer in constant bank 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Pointer {
+pub(crate) struct Pointer {
     offset: u32,
     /// No other parameter's address leads into the buffer.
     is_unique: bool,
@@ -186,15 +186,19 @@ impl Code {
         let size = shape.block.into_iter().product::<u32>().max(1);
         let bytes = kernel.info.shared_bytes.unwrap_or(0) as usize + shape.shared as usize;
         if let (Engine::Jit { threads }, true) = (engine, self.is_native) {
-            let words = jit::Kernel {
+            let front = jit::Words {
                 words: &self.words,
                 constant_bytes: memory.constants.len() as u32,
                 local_bytes: kernel.info.local_bytes,
+            };
+            let words = jit::Kernel {
+                front: &front,
                 pointers: self.pointers.get_or_init(|| kernel.pointers().collect()),
                 specials: &self.specials,
                 groups: self.is_of_groups.then_some(size),
                 shared_bytes: bytes,
                 scratch_bytes: kernel.info.scratch_bytes as usize,
+                scratch_start: 0,
             };
             match self.jit.get(&words, &order) {
                 Ok(code) => {

@@ -19,17 +19,24 @@ pub(super) struct Jit(());
 /// Native code, of which there is none.
 pub(super) enum Compiled {}
 
-/// What native code would be made of.
-#[expect(dead_code, reason = "nothing is made of it")]
-pub(super) struct Kernel<'a> {
+/// The words that native code would be made of.
+#[expect(dead_code, reason = "nothing is made of them")]
+pub(super) struct Words<'a> {
     pub words: &'a [Word],
     pub constant_bytes: u32,
     pub local_bytes: u32,
+}
+
+/// A kernel that native code would be made of.
+#[expect(dead_code, reason = "nothing is made of it")]
+pub(super) struct Kernel<'a> {
+    pub front: &'a Words<'a>,
     pub pointers: &'a [Pointer],
     pub specials: &'a [SpecialReg],
     pub groups: Option<u32>,
     pub shared_bytes: usize,
     pub scratch_bytes: usize,
+    pub scratch_start: u64,
 }
 
 /// Why a launch on native code did not end well.

@@ -1,7 +1,7 @@
 //! The interpreter: an item from its first instruction to its end.
 
 use arrayvec::ArrayVec;
-use halfbyte_abi::meet::{Meeting, SUBGROUP};
+use halfbyte_abi::meet::Meeting;
 use halfbyte_abi::{Place, Shape};
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::ptx::meaning::{
@@ -17,6 +17,7 @@ use smallvec::SmallVec;
 use super::memory::{By, Memory};
 use super::print::{self, Print, Values};
 use super::program::{Callable, Code, Program};
+use super::special;
 use crate::launch::Work;
 use crate::trap::{Fault, Halt, TrapKind};
 
@@ -107,9 +108,6 @@ struct View<'a> {
     executed: u64,
 }
 
-/// Shared memory is given to a block in so many bytes.
-const SHARED_UNIT: u64 = 128;
-
 fn words(value: u64) -> [u32; 2] {
     [value as u32, (value >> 32) as u32]
 }
@@ -127,34 +125,24 @@ impl Reader<Concrete> for View<'_> {
         self.frame.registers.get(reg) != 0
     }
 
-    fn special(&mut self, _: &mut Concrete, special: Special) -> [u32; 2] {
+    fn special(&mut self, domain: &mut Concrete, special: Special) -> [u32; 2] {
         let Item { shape, place } = self.item;
-        let axis = |of: [u32; 3]| special.axis.of(of).into();
-        let [[x, y, z], [nx, ny, nz]] = [place.local, shape.block];
-        let number = x + nx * (y + ny * z);
-        let lane = number % SUBGROUP;
+        let axis = |of: [u32; 3]| [special.axis.of(of), 0];
         let time = self.executed;
-        words(match special.group {
+        match special.group {
             SpecialGroup::Thread => axis(place.local),
             SpecialGroup::Block => axis(place.group),
-            SpecialGroup::BlockSize => axis(shape.block),
-            SpecialGroup::GridSize => axis(shape.grid),
-            SpecialGroup::Lane => lane.into(),
-            SpecialGroup::Warp => (number / SUBGROUP).into(),
-            SpecialGroup::Warps => (nx * ny * nz).div_ceil(SUBGROUP).into(),
-            SpecialGroup::LanesEqual => 1 << lane,
-            SpecialGroup::LanesBelow => (1 << lane) - 1,
-            SpecialGroup::LanesUpTo => (2 << lane) - 1,
-            SpecialGroup::LanesAbove => u64::from(u32::MAX) & !((2 << lane) - 1),
-            SpecialGroup::LanesFrom => u64::from(u32::MAX) & !((1 << lane) - 1),
-            SpecialGroup::Multiprocessors => 1,
-            SpecialGroup::Clock | SpecialGroup::TimeLow => time & u64::from(u32::MAX),
-            SpecialGroup::ClockHigh | SpecialGroup::TimeHigh => time >> 32,
-            SpecialGroup::Clock64 | SpecialGroup::Time => time,
-            SpecialGroup::SharedSize => (self.memory.shared.len() as u64).next_multiple_of(SHARED_UNIT),
-            SpecialGroup::DynamicSharedSize => shape.shared.into(),
-            SpecialGroup::Multiprocessor | SpecialGroup::Grid => 0,
-        })
+            SpecialGroup::Clock | SpecialGroup::TimeLow => [time as u32, 0],
+            SpecialGroup::ClockHigh | SpecialGroup::TimeHigh => [(time >> 32) as u32, 0],
+            SpecialGroup::Clock64 | SpecialGroup::Time => words(time),
+            group => {
+                let [[x, y, z], [nx, ny, _]] = [place.local, shape.block];
+                match special::of_thread(domain, group, x + nx * (y + ny * z)) {
+                    Some(word) => [word, 0],
+                    None => words(special::of_launch(special, shape, self.memory.shared.len() as u64).unwrap_or(0)),
+                }
+            }
+        }
     }
 
     fn variable(&mut self, _: &mut Concrete, var: Var) -> [u32; 2] {
@@ -500,7 +488,7 @@ fn do_builtin(
 }
 
 /// Whether others run behind an instruction: it reads what they may write.
-fn yields(inst: &Inst) -> bool {
+pub(super) fn yields(inst: &Inst) -> bool {
     inst.row().mnemonic != "st" && strength(inst).is_some()
 }
 

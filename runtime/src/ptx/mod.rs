@@ -1,5 +1,5 @@
-//! PTX: a kernel's instructions as they are read from text, interpreted on the host, one work item after another, or assembled
-//! and run by the CUDA driver.
+//! PTX: a kernel's instructions as they are read from text, interpreted on the host, one work item after another, run as native code
+//! (`jit`), or assembled and run by the CUDA driver.
 //!
 //! Items that meet run in turns, block by block (`group.rs`). Others are independent, so their order shows only in which trap is met first:
 //! the lowest item's.
@@ -12,9 +12,12 @@ mod cuda;
 mod group;
 mod host;
 mod interp;
+#[cfg_attr(not(feature = "jit"), path = "no_jit.rs")]
+mod jit;
 mod memory;
 mod print;
 mod program;
+mod special;
 mod stack;
 mod variables;
 
@@ -42,11 +45,13 @@ use crate::error::LaunchError;
 use crate::kernel;
 use crate::kernel::{Executable, Machine, OTHER_CODE};
 use crate::launch::{Order, Stats, Work, check_limits};
+use crate::native::{NativeError, Translation};
 use crate::trap::{Fault, Halt, Trap, TrapKind};
 pub use cuda::device;
 use halfbyte_abi::meet::Races;
 pub use host::{Allocation, Find, HostMemory};
 use interp::{Item, Registers, Thread};
+use jit::Jit;
 use memory::{Memory, param_places};
 pub use print::Print;
 use program::Program;
@@ -62,14 +67,14 @@ impl Machine for Ptx {
         &isa::Ptx
     }
 
-    fn runs(&self, engine: Engine) -> bool {
-        !matches!(engine, Engine::Jit { .. })
+    fn runs(&self, _: Engine) -> bool {
+        true
     }
 
     fn prepare(&self, info: &KernelInfo, words: &Words, locs: &[Loc]) -> Result<Arc<dyn Executable>, String> {
         let words = words.downcast_ref::<isa::Code>().ok_or(OTHER_CODE)?;
         check(&words.kernel.entry, locs, &info.signature).map_err(|error| error.to_string())?;
-        Ok(Arc::new(words.clone()))
+        Ok(Arc::new(Code { code: words.clone(), jit: Jit::default() }))
     }
 }
 
@@ -89,6 +94,34 @@ pub enum Arg<'a> {
         /// Bytes from its start.
         offset: u64,
     },
+}
+
+/// An object's kernel, ready to be run.
+#[derive(Debug)]
+struct Code {
+    code: isa::Code,
+    jit: Jit,
+}
+
+/// Why a launch on the host ends early.
+enum Ended {
+    /// An item cannot go on, or may not.
+    Halt(u32, Halt),
+    /// There is no native code for this computer, or it could not be made.
+    Native(NativeError),
+}
+
+/// Runs a launch on the host.
+fn run(jit: &Jit, entry: &Entry, order: &Order<'_>, memory: &mut Memory<'_>) -> Result<Stats, Ended> {
+    if let Engine::Jit { threads } = order.engine
+        && let Some(done) = jit.launch(entry, order, memory, threads)
+    {
+        return done;
+    }
+    let Order { shape, items, budget, .. } = *order;
+    let done = &mut || order.advance(1);
+    run_items(entry, &shape, items, memory, budget, &mut order.work(), done)
+        .map_err(|(item, halt)| Ended::Halt(item, halt))
 }
 
 /// Runs the items of a launch, in order. `done` is called after each. A fault comes with its item.
@@ -258,9 +291,17 @@ pub(crate) fn check(entry: &Entry, locs: &[Loc], signature: &Signature) -> Resul
     check_accesses(entry.scope(), locs)
 }
 
-impl Executable for isa::Code {
+impl Executable for Code {
     fn takes_shared(&self) -> bool {
-        self.kernel.entry.variables.iter().any(|variable| variable.space == VariableSpace::Shared)
+        self.code.kernel.entry.variables.iter().any(|variable| variable.space == VariableSpace::Shared)
+    }
+
+    fn is_interpreted(&self) -> bool {
+        self.jit.is_interpreted(&self.code.kernel.entry)
+    }
+
+    fn translation(&self) -> Option<Translation> {
+        self.jit.translation()
     }
 
     fn launch(
@@ -275,14 +316,14 @@ impl Executable for isa::Code {
             .map_err(|error| LaunchError::Shape { kernel: kernel.signature().name().to_owned(), error })?;
         args.start();
         let params = parameters(kernel.signature(), &args.scalars).collect();
-        let entry = &self.kernel.entry;
+        let entry = &self.code.kernel.entry;
         let first = entry.params.len();
         let variables = variables::bind(entry, 0, |number| Some(first + number as usize));
         let param_places = places_of(&entry.params);
         let aliases = aliases(kernel.signature(), args);
         let buffers = take(&mut args.buffers);
         let mut memory = Memory { aliases, ..Memory::new(params, param_places, buffers, variables) };
-        let done = launch(kernel, &self.kernel, order, &mut memory);
+        let done = self.run(kernel, order, &mut memory);
         args.buffers = memory.buffers;
         done
     }
@@ -310,25 +351,23 @@ fn parameters(signature: &Signature, scalars: &[u128]) -> impl Iterator<Item = V
     params.map(|(param, scalar)| scalar.to_le_bytes().split_at(param.kind.bytes().into()).0.to_vec())
 }
 
-/// Launches an object's kernel.
-fn launch(
-    kernel: &kernel::Kernel,
-    code: &module::Kernel,
-    order: Order<'_>,
-    memory: &mut Memory<'_>,
-) -> Result<Stats, LaunchError> {
-    if order.engine == Engine::Cuda {
-        let failed = |error| LaunchError::Cuda { kernel: kernel.signature().name().to_owned(), error };
-        cuda::run(code, &order.shape, memory).map_err(failed)?;
-        order.advance(order.items);
-        return Ok(Stats::default());
+impl Code {
+    fn run(&self, kernel: &kernel::Kernel, order: Order<'_>, memory: &mut Memory<'_>) -> Result<Stats, LaunchError> {
+        let code = &self.code.kernel;
+        if order.engine == Engine::Cuda {
+            let failed = |error| LaunchError::Cuda { kernel: kernel.signature().name().to_owned(), error };
+            cuda::run(code, &order.shape, memory).map_err(failed)?;
+            order.advance(order.items);
+            return Ok(Stats::default());
+        }
+        run(&self.jit, &code.entry, &order, memory).map_err(|ended| match ended {
+            Ended::Halt(item, Halt::Fault(fault)) => {
+                Box::new(kernel.trap_of(&order.shape, item, fault, &memory.buffers)).into()
+            }
+            Ended::Halt(_, Halt::Exceeded(exceeded)) => kernel.exceeded(exceeded),
+            Ended::Native(error) => kernel.native_error(error),
+        })
     }
-    let done = &mut || order.advance(1);
-    let ran = run_items(&code.entry, &order.shape, order.items, memory, order.budget, &mut order.work(), done);
-    ran.map_err(|(item, halt)| match halt {
-        Halt::Fault(fault) => Box::new(kernel.trap_of(&order.shape, item, fault, &memory.buffers)).into(),
-        Halt::Exceeded(exceeded) => kernel.exceeded(exceeded),
-    })
 }
 
 /// A kernel that can be launched.
@@ -340,6 +379,7 @@ pub struct Kernel {
     function_locs: Vec<Vec<Loc>>,
     source: String,
     variables: Arc<Variables>,
+    jit: Jit,
 }
 
 impl Kernel {
@@ -373,7 +413,14 @@ impl Kernel {
         let Module { version, target, .. } = text.module;
         let code = module::Kernel { version, target, entry: entry.clone() };
         let (variables, source) = (Arc::new(Variables::new(&text.module, entry, globals)), source.into());
-        Ok(Kernel { code, locs: locs.clone(), function_locs: text.function_locs.clone(), source, variables })
+        Ok(Kernel {
+            code,
+            locs: locs.clone(),
+            function_locs: text.function_locs.clone(),
+            source,
+            variables,
+            jit: Jit::default(),
+        })
     }
 
     /// The kernel as it is in the text.
@@ -428,17 +475,12 @@ impl Kernel {
         let param_places = places_of(&self.entry().params);
         let memory = Memory::new(params, param_places, buffers, variables);
         let mut memory = Memory { aliases, beside, races, print, ..memory };
-        match engine {
-            Engine::Interp => {}
-            Engine::Jit { .. } => {
-                return Err(LaunchError::Engine { kernel: kernel(), target: "PTX".to_owned(), engine });
-            }
-            Engine::Cuda => {
-                let ran = cuda::run(&self.code, &shape, &mut memory);
-                return ran.map(|()| Stats::default()).map_err(|error| LaunchError::Cuda { kernel: kernel(), error });
-            }
+        if engine == Engine::Cuda {
+            let ran = cuda::run(&self.code, &shape, &mut memory);
+            return ran.map(|()| Stats::default()).map_err(|error| LaunchError::Cuda { kernel: kernel(), error });
         }
-        self.run(&shape, items, &mut memory, budget, watchdog)
+        let order = Order { items, shape, budget, engine, done: None, watchdog, pool: None };
+        self.run(&order, &mut memory)
     }
 
     /// Runs the kernel's work items on the memory of the process, where it lies: what the kernel is given are pointers. Variables keep
@@ -468,7 +510,8 @@ impl Kernel {
         let (params, buffers) = (self.parameters(&args)?, self.buffers(&mut args, &mut held));
         let memory = Memory::new(params, places_of(&self.entry().params), buffers, variables);
         let mut memory = Memory { beside, host: Some(host), print, ..memory };
-        self.run(&shape, items, &mut memory, budget, watchdog)
+        let order = Order { items, shape, budget, engine: Engine::Interp, done: None, watchdog, pool: None };
+        self.run(&order, &mut memory)
     }
 
     /// The work items of a launch of this shape.
@@ -484,20 +527,25 @@ impl Kernel {
         Ok(items)
     }
 
-    fn run(
-        &self,
-        shape: &Shape,
-        items: u32,
-        memory: &mut Memory<'_>,
-        budget: u64,
-        watchdog: Option<&Watchdog>,
-    ) -> Result<Stats, LaunchError> {
-        let mut work = Work::new(watchdog);
-        let ran = run_items(self.entry(), shape, items, memory, budget, &mut work, &mut || {});
-        ran.map_err(|(item, halt)| match halt {
-            Halt::Fault(fault) => Box::new(self.trap(shape, item, fault)).into(),
-            Halt::Exceeded(exceeded) => LaunchError::Exceeded { kernel: self.entry().name.clone(), exceeded },
+    fn run(&self, order: &Order<'_>, memory: &mut Memory<'_>) -> Result<Stats, LaunchError> {
+        let kernel = || self.entry().name.clone();
+        run(&self.jit, self.entry(), order, memory).map_err(|ended| match ended {
+            Ended::Halt(item, Halt::Fault(fault)) => Box::new(self.trap(&order.shape, item, fault)).into(),
+            Ended::Halt(_, Halt::Exceeded(exceeded)) | Ended::Native(NativeError::Exceeded(exceeded)) => {
+                LaunchError::Exceeded { kernel: kernel(), exceeded }
+            }
+            Ended::Native(error) => LaunchError::Native { kernel: kernel(), error },
         })
+    }
+
+    /// Whether the interpreter runs it where native code is asked for: it calls, or does something else that there is no native code for.
+    pub fn is_interpreted(&self) -> bool {
+        self.jit.is_interpreted(self.entry())
+    }
+
+    /// What it took to make native code of the kernel; none where none was made.
+    pub fn translation(&self) -> Option<Translation> {
+        self.jit.translation()
     }
 
     /// The bytes of each parameter.

@@ -7,7 +7,7 @@ use crate::buffers::{range, range_mut};
 use crate::trap::TrapKind;
 
 /// Where it begins in its space, so that zero is the address of nothing.
-const START: u64 = MAX_ALIGN as u64;
+pub(super) const START: u64 = MAX_ALIGN as u64;
 
 /// Bytes that each call takes at least, as where it returns to is kept.
 const CALL_BYTES: u64 = 16;

@@ -11,7 +11,6 @@ use super::failure::{Failure, Kind};
 use super::ir::{Given, Run};
 use super::{Arg, How, Request, Size, Via, check_count, choose};
 use halfbyte::import_ptx::{self, MAX_ITEMS, Part, import_one, is_approximate};
-use halfbyte::launch::Engine;
 
 /// Bytes of an address.
 const ADDRESS: u64 = 8;
@@ -75,13 +74,6 @@ fn shape(size: Size) -> Result<Shape, Failure> {
 
 /// Runs the text.
 fn as_it_stands(request: &mut Request, how: &How<'_>, read: &Text, entry: &Entry, shape: Shape) -> Result<(), Failure> {
-    if how.engine != Engine::Interp {
-        let engine = how.engine;
-        let message = format!(
-            "engine `{engine}` does not run PTX as it stands; `interp` does, and `--via halu` what becomes of it"
-        );
-        return Err(Failure::new(Kind::Unsupported, message));
-    }
     let kernel =
         Kernel::load_with(read, &entry.name, &*request.file, &request.globals).map_err(|error| of_load(&error))?;
     let mut values = Vec::new();
@@ -98,10 +90,10 @@ fn as_it_stands(request: &mut Request, how: &How<'_>, read: &Text, entry: &Entry
             &mut Arg::Alias { arg, offset } => ptx::Arg::Alias { of: arg, offset },
         })
         .collect();
-    let (budget, races, watchdog) = (request.budget, how.races, how.watchdog);
+    let (budget, races, watchdog, engine) = (request.budget, how.races, how.watchdog, how.engine);
     let print = how.print;
     let shape = Shape { shared: request.shared as u32, ..shape };
-    let launch = ptx::Launch { budget, races, watchdog, print, ..ptx::Launch::new(shape, &mut args) };
+    let launch = ptx::Launch { budget, races, watchdog, print, engine, ..ptx::Launch::new(shape, &mut args) };
     kernel.launch(launch).map(|_| ()).map_err(|error| of_launch(&error))
 }
 

@@ -49,7 +49,7 @@ pub fn atomically<D: Domain>(
 }
 
 /// What an atomic instruction puts in the place of what is there.
-fn change(inst: &Inst) -> Change {
+pub fn change(inst: &Inst) -> Change {
     let has = |token| inst.has(token);
     let ty = inst.ty(0);
     if has(Token::Cas) {

@@ -8,8 +8,7 @@ use crate::halu::domain::Domain;
 use crate::ptx::Vector;
 use crate::ptx::operand::{Base, Operand};
 use crate::ptx::row::named_space;
-use crate::ptx::types::Space;
-use crate::ptx::types::Token;
+use crate::ptx::types::{Space, Token, Type};
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     pub(super) fn load(&mut self) {
@@ -181,4 +180,54 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let none = wide::constant(self.d, 0);
         self.define(none);
     }
+}
+
+/// What registers take of the words that a load of so many elements finds, lowest first. Of one element in less than a word the word is
+/// already extended.
+pub fn elements<D: Domain>(
+    d: &mut D,
+    element: Type,
+    count: usize,
+    words: &[D::Word],
+) -> ArrayVec<[D::Word; 2], { Vector::MOST }> {
+    let (bits, signed) = (element.bits(), element.is_signed());
+    let zero = d.word(0);
+    let word = |place: usize| words.get(place).copied().unwrap_or(zero);
+    let element = |place: usize| match bits {
+        64 => [word(2 * place), word(2 * place + 1)],
+        _ if count == 1 || bits == 32 => wide::extend(d, 32, signed, [word(place), zero]),
+        _ => {
+            let at = place as u32 * bits;
+            let by = d.word(at % 32);
+            let shifted = d.shr(word(at as usize / 32), by);
+            wide::extend(d, bits, signed, [shifted, zero])
+        }
+    };
+    (0..count.min(Vector::MOST)).map(element).collect()
+}
+
+/// The words that elements are in memory, lowest first; of one word, those bits count that there are.
+pub fn words_of_elements<D: Domain>(
+    d: &mut D,
+    element: Type,
+    data: &[[D::Word; 2]],
+) -> ArrayVec<D::Word, { 2 * Vector::MOST }> {
+    let bits = element.bits();
+    let mut words = ArrayVec::new();
+    for (place, &[low, high]) in (0..).zip(data.iter().take(Vector::MOST)) {
+        match bits {
+            64 => words.extend([low, high]),
+            32 => words.push(low),
+            _ => {
+                let cut = wide::extend_word(d, bits, false, low);
+                let at = d.word(place * bits % 32);
+                let placed = d.shl(cut, at);
+                match words.last_mut() {
+                    Some(word) if place * bits % 32 != 0 => *word = d.or(*word, placed),
+                    _ => words.push(placed),
+                }
+            }
+        }
+    }
+    words
 }

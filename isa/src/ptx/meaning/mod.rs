@@ -25,13 +25,14 @@ use arrayvec::ArrayVec;
 use copy::Taken;
 use float::Arith;
 
-pub use atomic::atomically;
+pub use atomic::{atomically, change};
 pub use control::arguments;
 pub use effects::{
     Access, CONST_SPACE, Called, Effects, LOCAL_WINDOW, Location, Next, PARAM_WINDOW, Reader, SHARED_WINDOW, Value,
     WINDOW_BYTES, Write, function_address, function_at,
 };
 pub use meet::{fence, meeting, results, strength};
+pub use memory::{elements, words_of_elements};
 
 use super::Opcode;
 use super::inst::Inst;

@@ -8,10 +8,15 @@
 use halfbyte_abi::buffer_of;
 use halfbyte_isa::atomic::Change;
 use halfbyte_isa::halu::domain::{LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES, Width};
+use halfbyte_isa::ptx::meaning::{CONST_SPACE, PARAM_WINDOW};
 
 use super::context::{CHUNK, FaultKind, Header, Own, RowFault, Shared};
+use super::dataflow::Reach;
 use super::{anywhere, atomic};
 use crate::trap::{Access, Space, TrapKind};
+
+/// What faults call the space of constant buffers: the bank behind that of parameters.
+pub(crate) const CONSTANTS: Space = Space::Constant(1);
 
 /// An instruction that accesses memory, as compiled.
 #[derive(Clone, Debug)]
@@ -23,8 +28,8 @@ pub(super) struct Site {
     /// 8 and 16 bits are sign-extended.
     pub signed: bool,
     pub space: Space,
-    /// Which memory it is in says the address.
-    pub flat: bool,
+    /// The memory of an address of 64 bits, where that is not the space.
+    pub flat: Option<Reach>,
     /// Others of the group run behind it.
     pub yields: bool,
     /// What memory becomes in one step, and whether what was there is wanted.
@@ -103,8 +108,17 @@ impl Shared {
                 Some((unsafe { buffer.start.add(offset as usize) }, left))
             }
             Space::Constant(0) if access == Access::Load => {
-                let left = self.constants.get(usize::try_from(address).ok()?..)?;
+                let part = self.parts.partition_point(|[start, _]| *start <= address).checked_sub(1)?;
+                let [_, end] = *self.parts.get(part)?;
+                let left = self.constants.get(usize::try_from(address).ok()?..usize::try_from(end).ok()?)?;
                 Some((left.as_ptr().cast_mut(), left.len() as u64))
+            }
+            CONSTANTS if access == Access::Load => {
+                let (param, offset) = buffer_of(address ^ CONST_SPACE)?;
+                let buffer = self.buffers.get(param).filter(|buffer| buffer.constant)?;
+                let left = (buffer.bytes as u64).checked_sub(offset)?;
+                // SAFETY: the offset is within the buffer, or at its end.
+                Some((unsafe { buffer.start.add(offset as usize) }, left))
             }
             Space::Constant(_) | Space::Local | Space::Shared => None,
         }
@@ -114,7 +128,7 @@ impl Shared {
 impl Header {
     /// The same for an item of the row.
     pub fn find(&self, access: Access, space: Space, address: u64, item: u32) -> Option<(*mut u8, u64)> {
-        let Own { shared, shared_bytes, scratch, scratch_bytes } = self.own;
+        let Own { shared, shared_bytes, scratch, scratch_bytes, scratch_start } = self.own;
         match space {
             Space::Shared => {
                 let left = (shared_bytes as u64).checked_sub(address)?;
@@ -122,6 +136,7 @@ impl Header {
                 Some((unsafe { shared.add(address as usize) }, left))
             }
             Space::Local => {
+                let address = address.checked_sub(scratch_start)?;
                 let left = (scratch_bytes as u64).checked_sub(address)?;
                 // SAFETY: likewise; there are so many bytes for each item of the row.
                 Some((unsafe { scratch.add(item as usize * scratch_bytes + address as usize) }, left))
@@ -183,15 +198,19 @@ impl Site {
     }
 
     /// The space that an address is in, and the address there.
-    fn locate(&self, address: u64) -> (Space, u64) {
-        if !self.flat {
-            return (self.space, address);
-        }
+    pub fn locate(&self, address: u64) -> (Space, u64) {
+        let params = match self.flat {
+            None => return (self.space, address),
+            Some(Reach::In(space)) => return (space, address),
+            Some(Reach::Constants) => return (CONSTANTS, address),
+            Some(Reach::Any { params }) => params,
+        };
         let within = |window: u64| Some(address.wrapping_sub(window)).filter(|&offset| offset < WINDOW_BYTES);
-        match (within(LOCAL_WINDOW), within(SHARED_WINDOW)) {
-            (Some(local), _) => (Space::Local, local),
-            (_, Some(shared)) => (Space::Shared, shared),
-            (None, None) => (Space::Global, address),
+        match (within(LOCAL_WINDOW), within(SHARED_WINDOW), within(PARAM_WINDOW)) {
+            (Some(local), ..) => (Space::Local, local),
+            (_, Some(shared), _) => (Space::Shared, shared),
+            (.., Some(param)) if params => (Space::Constant(0), param),
+            _ => (Space::Global, address),
         }
     }
 
@@ -215,7 +234,7 @@ impl Site {
 
     /// The same of the first so many items of a row.
     fn whole_of(&self, header: &Header, base: u64, offset: u32, items: u32) -> Option<*mut u8> {
-        if self.flat || self.space == Space::Local {
+        if self.flat.is_some() || self.space == Space::Local {
             return None;
         }
         let stride = i64::from(self.stride as i32);

@@ -142,6 +142,37 @@ wide! {
     fn wide_reach(offset: *const u32, mask: Option<*const u32>, items: usize) -> [u32; 3] = reach(offset, mask, items);
 }
 
+/// Offsets of accesses from a base that all have.
+struct Offsets {
+    row: Words,
+    base: u64,
+}
+
+/// The offsets of a row of accesses; none where the items' bases are further apart than 32 bits tell.
+///
+/// # Safety
+/// The words are rows of so many items, or one for all; so is the mask, if there is one.
+unsafe fn offsets(offset: Words, [low, high]: [Words; 2], mask: Option<Words>, items: usize) -> Option<Offsets> {
+    let mask = mask.map(|mask| mask.start);
+    // SAFETY: the caller's promise.
+    unsafe {
+        let top = match high.step {
+            0 => high.get(0),
+            // As of memory that is apart where upper words differ.
+            _ => match wide_reach(high.start, mask, items) {
+                [least, most, _] if least == most => least,
+                _ => return None,
+            },
+        };
+        let top = u64::from(top) << 32;
+        match (low.step, offset.step) {
+            (0, _) => Some(Offsets { row: offset, base: top | u64::from(low.get(0)) }),
+            (_, 0) => Some(Offsets { row: low, base: top.wrapping_add(offset.get(0).into()) }),
+            _ => None,
+        }
+    }
+}
+
 /// Where a row of accesses goes, if there are any, all are in one memory and may be made.
 ///
 /// # Safety
@@ -159,9 +190,15 @@ pub(super) unsafe fn span(
         return None;
     }
     let mask = mask.filter(|mask| mask.step != 0);
-    if site.flat || items == 0 || base.iter().any(|word| word.step != 0) {
+    if items == 0 || matches!(site.space, Space::Constant(_)) {
         return None;
     }
+    // SAFETY: the caller's promise.
+    let Offsets { row: offset, base } = match site.space {
+        Space::Global => unsafe { offsets(offset, base, mask, items) }?,
+        _ => Offsets { row: offset, base: 0 },
+    };
+    let base = base.wrapping_add_signed(site.imm.into());
     let width = u64::from(site.width.bytes());
     // SAFETY: the caller's promise.
     let [least, most, bits] = unsafe {
@@ -173,31 +210,27 @@ pub(super) unsafe fn span(
     if least > most {
         return None;
     }
-    let (start, step, imm) = match site.space {
-        Space::Constant(_) => return None,
-        Space::Global => {
-            // SAFETY: the caller's promise; the base is one for all.
-            let [low, high] = base.map(|word| u64::from(unsafe { word.get(0) }));
-            let base = (high << 32 | low).wrapping_add_signed(site.imm.into());
-            let first = base.checked_add(least.into())?;
-            let (start, left) = header.find(site.access(), Space::Global, first, 0)?;
-            if u64::from(most - least) + width > left {
-                return None;
-            }
-            (start.wrapping_sub(least as usize), 0, base)
-        }
-        space @ (Space::Shared | Space::Local) => {
-            let first = u64::try_from(i64::from(least) + i64::from(site.imm)).ok()?;
-            let (start, left) = header.find(site.access(), space, first, 0)?;
-            if u64::from(most - least) + width > left {
-                return None;
-            }
-            let step = if space == Space::Local { header.own.scratch_bytes } else { 0 };
-            (start.wrapping_sub(least as usize), step, i64::from(site.imm) as u64)
-        }
+    let first = match site.space {
+        Space::Global => base.checked_add(least.into())?,
+        _ => u64::try_from(base.cast_signed() + i64::from(least)).ok()?,
     };
-    let is_aligned = (imm | u64::from(bits)) & (width - 1) == 0;
-    is_aligned.then_some(Span { start, step, offset, mask, items })
+    let reach = u64::from(most - least);
+    let (space, address) = site.locate(first);
+    if site.flat.is_some() {
+        // All in one memory; what is changed in one step there is made for the site's space.
+        let (last_space, last) = site.locate(first.checked_add(reach)?);
+        let is_one = space == last_space && last.wrapping_sub(address) == reach;
+        if !is_one || (site.change.is_some() && space != site.space) {
+            return None;
+        }
+    }
+    let (start, left) = header.find(site.access(), space, address, 0)?;
+    if reach + width > left {
+        return None;
+    }
+    let step = if space == Space::Local { header.own.scratch_bytes } else { 0 };
+    let is_aligned = (base | u64::from(bits)) & (width - 1) == 0;
+    is_aligned.then_some(Span { start: start.wrapping_sub(least as usize), step, offset, mask, items })
 }
 
 /// Whether a mask has none of a lot of items, and whether it has all.

@@ -6,7 +6,7 @@ use halfbyte_isa::halu::domain::SpecialReg;
 
 /// A cell by its number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) struct Cell(pub u32);
+pub(crate) struct Cell(pub u32);
 
 impl Cell {
     pub fn index(self) -> usize {
@@ -16,19 +16,30 @@ impl Cell {
 
 /// A cell by what it is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Name {
+pub(crate) enum Name {
     Gpr(u8),
     Ur(u8),
     Pred(u8),
     /// A word of local memory: its address over 4.
     Local(u32),
+    /// A word of a virtual register: of its number, the low one or the high one.
+    Virtual(u32, u8),
+    /// A virtual register that is a predicate.
+    Truth(u32),
     /// What the item cannot change.
     Special(SpecialReg),
 }
 
+impl Name {
+    /// Whether what it holds is a truth value.
+    pub fn is_truth(self) -> bool {
+        matches!(self, Name::Pred(_) | Name::Truth(_))
+    }
+}
+
 /// The cells that a kernel names.
 #[derive(Clone, Default)]
-pub(super) struct Cells {
+pub(crate) struct Cells {
     numbers: HashMap<Name, Cell>,
     preds: Vec<bool>,
 }
@@ -39,7 +50,7 @@ impl Cells {
         if let Some(&cell) = self.numbers.get(&name) {
             return cell;
         }
-        let cell = self.add(matches!(name, Name::Pred(_)));
+        let cell = self.add(name.is_truth());
         self.numbers.insert(name, cell);
         cell
     }

@@ -12,9 +12,10 @@ use super::context::{Field, Header, Map};
 use super::dataflow::Shape;
 use super::emit::{BlockEmitter, Condition, Constants, Emitter};
 use super::flow::Flow;
+use super::front::Kernel;
 use super::graph::{Block, BlockId, Next, Target};
 use super::schedule::{Schedule, schedule};
-use super::unit::{Items, Kernel, Unit};
+use super::unit::{Items, Unit};
 use crate::launch::Work;
 use crate::native::{Allocation, FunctionId, NativeBuilder, NativeCode, NativeError, Translation};
 
@@ -57,7 +58,7 @@ impl Leave {
 }
 
 /// A compiled function: a context that fits it, and the block to start at, counted from the function's first.
-pub(super) type Entry = unsafe extern "C" fn(*mut Header, u32) -> u32;
+pub(crate) type Entry = unsafe extern "C" fn(*mut Header, u32) -> u32;
 
 /// Where a block's code is.
 #[derive(Clone, Copy)]
@@ -157,7 +158,7 @@ const SHORT: usize = 64;
 
 /// Of large kernels, code is made fast rather than made to be fast.
 fn max_unroll(kernel: &Kernel<'_>) -> u32 {
-    match kernel.words.len() {
+    match kernel.front.count() {
         words if words <= SHORT => 4,
         words if words <= 512 => 2,
         _ => 1,
@@ -195,7 +196,7 @@ fn function(
             // Who runs the blocks does what they say there.
             Form::Masked if !flow.reaches_diverged(id) || matches!(block.next, Next::Meet { .. }) => None,
             Form::Masked => {
-                divergent = Unit::new(kernel, block, cells, Items::Masked(&flow.divergent));
+                divergent = kernel.front.unit(block, cells, Items::Masked(&flow.divergent));
                 Some(&divergent)
             }
         };
@@ -257,7 +258,7 @@ fn function(
 fn plan(source: &Source<'_>, cells: &Cells, block: &Block, unit: &Unit) -> Schedule {
     let &Source { kernel, flow, form, .. } = source;
     let live = |cell| block.successors().any(|next| flow.live.has(next, cell));
-    schedule(kernel, unit, cells, live, has_fma(), matches!(form, Form::Masked))
+    schedule(kernel.pointers, unit, cells, live, has_fma(), matches!(form, Form::Masked))
 }
 
 /// Whether a kernel, which must be short, uses buffers only, each place once, and hardly ever a row of the context.
@@ -266,7 +267,7 @@ pub(super) fn streams(source: &Source<'_>, cells: &Cells) -> bool {
     let streams = |(block, unit): (&Block, &Option<Unit>)| {
         unit.as_ref().is_none_or(|unit| plan(source, cells, block, unit).streams(&unit.dataflow))
     };
-    let short = source.kernel.words.len() <= SHORT && !source.flow.has_loop;
+    let short = source.kernel.front.count() <= SHORT && !source.flow.has_loop;
     short && source.blocks.iter().zip(units).all(streams)
 }
 

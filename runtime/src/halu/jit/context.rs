@@ -46,6 +46,8 @@ pub(super) struct Own {
     pub scratch: *mut u8,
     /// Of one item.
     pub scratch_bytes: usize,
+    /// The address of the first of them.
+    pub scratch_start: u64,
 }
 
 /// A buffer, or none where the parameter is a scalar.
@@ -54,6 +56,8 @@ pub(super) struct RawBuffer {
     pub start: *mut u8,
     pub bytes: usize,
     pub writable: bool,
+    /// Whether it is at the addresses of constants, too.
+    pub constant: bool,
 }
 
 /// What all threads of a launch have in common.
@@ -61,6 +65,8 @@ pub(super) struct Shared {
     /// By parameter.
     pub buffers: SmallVec<[RawBuffer; 16]>,
     pub constants: Vec<u8>,
+    /// From where to where parts of it lie of which an access stays within one, ascending.
+    pub parts: Vec<[u64; 2]>,
     /// Where the row [`VALID`](VALID) lies in a context.
     pub valid: usize,
     /// Where the row [`MASK`](MASK) does.
@@ -86,7 +92,7 @@ pub(super) struct RowFault {
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum FaultKind {
+pub(crate) enum FaultKind {
     Known(TrapKind),
     /// An access that may not be made; why is found out later.
     Memory {
@@ -295,7 +301,13 @@ impl Default for Header {
             items: 0,
             round: 0,
             rounds: std::ptr::null_mut(),
-            own: Own { shared: std::ptr::null_mut(), shared_bytes: 0, scratch: std::ptr::null_mut(), scratch_bytes: 0 },
+            own: Own {
+                shared: std::ptr::null_mut(),
+                shared_bytes: 0,
+                scratch: std::ptr::null_mut(),
+                scratch_bytes: 0,
+                scratch_start: 0,
+            },
             data: [std::ptr::null(); 4],
             loaded: [0; 4],
             shared: std::ptr::null(),

@@ -21,7 +21,7 @@ use crate::trap::{Space, TrapKind};
 
 /// An operation by its number in the dataflow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) struct Id(pub u32);
+pub(crate) struct Id(pub u32);
 
 impl Id {
     pub fn index(self) -> usize {
@@ -31,7 +31,7 @@ impl Id {
 
 /// How a value depends on the item.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Shape {
+pub(crate) enum Shape {
     /// Not at all.
     Uniform,
     /// It grows by this, not zero, from each item to the next, modulo 2^32.
@@ -66,11 +66,11 @@ impl Shape {
 }
 
 /// The most operands that an operation has: the words of three f64s.
-pub(super) const MOST: usize = 6;
+pub(crate) const MOST: usize = 6;
 
 /// An operation of a dataflow.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Node {
+pub(crate) struct Node {
     pub op: Op,
     /// As many count as the operation takes.
     pub args: [Id; MOST],
@@ -79,7 +79,7 @@ pub(super) struct Node {
 
 /// What an operation computes; those named as a method of [`Domain`] do what it says.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Op {
+pub(crate) enum Op {
     Const(u32),
     Truth(bool),
     /// What a cell holds before the block.
@@ -217,7 +217,7 @@ impl Op {
 
 /// An access to memory, or what must be a fault.
 #[derive(Clone, Debug)]
-pub(super) struct Access {
+pub(crate) struct Access {
     /// The word.
     pub address: u32,
     /// A truth value: the items that make it. All, if none.
@@ -228,7 +228,7 @@ pub(super) struct Access {
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Action {
+pub(crate) enum Action {
     Load {
         place: Location,
         width: Width,
@@ -254,15 +254,26 @@ pub(super) enum Action {
 
 /// Where an access is made.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Location {
+pub(crate) enum Location {
     /// Global memory at `base + offset + imm`.
     Global { offset: Id, base: [Id; 2], imm: i32 },
     /// A constant bank at `offset + imm`.
     Constant { bank: u8, offset: Id, imm: u32 },
     /// The memory of the group, or what an item declares of its own, at `offset + imm`, which is exact.
     Own { space: Space, offset: Id, imm: i32 },
-    /// Any memory at `base + offset + imm`.
-    Flat { offset: Id, base: [Id; 2], imm: i32 },
+    /// What `reach` says, at `base + offset + imm`.
+    Flat { offset: Id, base: [Id; 2], imm: i32, reach: Reach },
+}
+
+/// Memory at an address of 64 bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Reach {
+    /// Any: the address says which. `params` says that constant bank 0 is one of them.
+    Any { params: bool },
+    /// One space.
+    In(Space),
+    /// Buffers that are constant, at addresses that are apart from those of global memory.
+    Constants,
 }
 
 impl Location {
@@ -280,13 +291,17 @@ impl Location {
 
     /// Whether items that name the same address may mean different memory.
     pub fn is_of_item(&self) -> bool {
-        matches!(self, Location::Own { space: Space::Local, .. } | Location::Flat { .. })
+        match self {
+            Location::Own { space, .. } | Location::Flat { reach: Reach::In(space), .. } => *space == Space::Local,
+            Location::Flat { reach, .. } => *reach != Reach::Constants,
+            Location::Global { .. } | Location::Constant { .. } => false,
+        }
     }
 }
 
 /// Operations in order: each uses earlier ones only.
 #[derive(Debug, Default)]
-pub(super) struct Dataflow {
+pub(crate) struct Dataflow {
     pub nodes: Vec<Node>,
     pub accesses: Vec<Access>,
 }

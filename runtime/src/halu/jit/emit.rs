@@ -539,7 +539,7 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
             width: Width::B32,
             signed: false,
             space: Space::Global,
-            flat: false,
+            flat: None,
             yields: access.yields,
             change: None,
             imm: 0,
@@ -583,8 +583,8 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
                 site.steps.offset = each(offset);
                 site.steps.base = base.map(each);
             }
-            Some(&Location::Flat { offset, base, imm }) => {
-                (site.flat, site.imm) = (true, imm);
+            Some(&Location::Flat { offset, base, imm, reach }) => {
+                (site.flat, site.imm) = (Some(reach), imm);
                 site.steps.offset = each(offset);
                 site.steps.base = base.map(each);
             }

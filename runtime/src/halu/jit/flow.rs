@@ -6,9 +6,10 @@ use arrayvec::ArrayVec;
 
 use super::cells::{Cell, Cells, Name};
 use super::dataflow::Shape;
+use super::front::Kernel;
 use super::graph::{Block, BlockId, Next};
 use super::layout::Layout;
-use super::unit::{Items, Kernel, Unit};
+use super::unit::{Items, Unit};
 use crate::native::NativeError;
 
 /// A set of cells for each block.
@@ -96,7 +97,7 @@ impl Flow {
         cells: &mut Cells,
     ) -> Result<(Flow, Vec<Option<Unit>>), NativeError> {
         let summary = |block| {
-            let unit = Unit::new(kernel, block, cells, Items::All(&[]));
+            let unit = kernel.front.unit(block, cells, Items::All(&[]));
             Summary { writes: unit.finals.into_keys().collect(), reads: unit.reads, kills: unit.kills }
         };
         let summaries: Vec<Summary> = blocks.iter().map(summary).collect();
@@ -425,7 +426,7 @@ impl Solver<'_> {
 
     fn visit(&mut self, id: BlockId, cells: &mut Cells, pending: &mut [bool]) {
         let block = &self.blocks[id.index()];
-        let unit = Unit::new(self.kernel, block, cells, Items::All(&self.before[id.index()]));
+        let unit = self.kernel.front.unit(block, cells, Items::All(&self.before[id.index()]));
         let mut out = self.before[id.index()].clone();
         for (cell, &value) in &unit.finals {
             out[cell.index()] = unit.dataflow.shape(value);

@@ -1,14 +1,14 @@
 //! Control flow, recovered from the words: blocks, and where each of them leads.
 
+use halfbyte_isa::halu::Opcode;
 use halfbyte_isa::halu::fields::IMM32;
 use halfbyte_isa::halu::meaning::{meets, yields};
-use halfbyte_isa::halu::{Inst, Opcode};
 
 use crate::halu::Word;
 
 /// The number of a block; blocks are numbered by address.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) struct BlockId(pub u32);
+pub(crate) struct BlockId(pub u32);
 
 impl BlockId {
     pub fn index(self) -> usize {
@@ -18,7 +18,7 @@ impl BlockId {
 
 /// Words that are executed one after another.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Block {
+pub(crate) struct Block {
     /// The first word.
     pub start: u32,
     /// After the last word, which is the branch or exit if there is one.
@@ -31,7 +31,7 @@ pub(super) struct Block {
 
 /// Where a block leads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Next {
+pub(crate) enum Next {
     /// On, always.
     To(Target),
     /// A branch with a guard: `taken` where it holds.
@@ -48,7 +48,7 @@ pub(super) enum Next {
 
 /// A place to go on at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Target {
+pub(crate) enum Target {
     Block {
         id: BlockId,
         /// By a branch to the same or an earlier address, which counts against the budget.
@@ -98,38 +98,49 @@ impl Block {
 /// A block is cut where it gets longer, so that what is kept of one at a time stays small.
 const MAX_WORDS: u32 = 64;
 
-/// The blocks of a kernel, by address.
-pub(super) fn blocks(words: &[Word]) -> Vec<Block> {
-    let count = words.len() as u32;
-    let mut leader = vec![false; words.len() + 1];
+/// Where an instruction leads.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Leads {
+    /// To the one that follows.
+    On,
+    /// To another one, at an address that there need not be.
+    Branch { target: i64, always: bool },
+    /// To the end of the item.
+    Exit { always: bool },
+    /// Items meet at it.
+    Meet,
+    /// It is none.
+    Undefined(u128),
+    /// It is none: the item ends before it.
+    End,
+}
+
+/// The blocks of a kernel, by address: of instructions by where they lead, and whether others of the group run behind them.
+pub(crate) fn blocks(all: &[(Leads, bool)]) -> Vec<Block> {
+    let count = all.len() as u32;
+    let mut leader = vec![false; all.len() + 1];
     let mut mark = |address: i64| {
         if let Some(leader) = usize::try_from(address).ok().and_then(|address| leader.get_mut(address)) {
             *leader = true;
         }
     };
     mark(0);
-    for (address, word) in (0..).zip(words) {
-        match word {
-            Word::Inst(inst) => match inst.opcode() {
-                Opcode::BRA => {
-                    mark(address + inst.get_signed(IMM32));
-                    mark(address + 1);
-                }
-                Opcode::EXIT => mark(address + 1),
-                _ if meets(inst) => {
-                    mark(address);
-                    mark(address + 1);
-                }
-                _ => {}
-            },
-            Word::Undefined(_) => {
+    for (address, (leads, _)) in (0..).zip(all) {
+        match leads {
+            Leads::On => {}
+            Leads::Branch { target, .. } => {
+                mark(*target);
+                mark(address + 1);
+            }
+            Leads::Exit { .. } => mark(address + 1),
+            Leads::Meet | Leads::Undefined(_) | Leads::End => {
                 mark(address);
                 mark(address + 1);
             }
         }
     }
     let mut run = 0;
-    let mut ids = Vec::with_capacity(words.len());
+    let mut ids = Vec::with_capacity(all.len());
     let mut starts = Vec::new();
     for (address, &leader) in (0..count).zip(&leader) {
         run += 1;
@@ -143,31 +154,42 @@ pub(super) fn blocks(words: &[Word]) -> Vec<Block> {
         Some(&id) => Target::Block { id, backward: false },
         None => Target::PastEnd,
     };
-    let branch = |address: u32, inst: &Inst| {
-        let target = i64::from(address) + inst.get_signed(IMM32);
-        match usize::try_from(target).ok().and_then(|target| ids.get(target)) {
-            Some(&id) => Target::Block { id, backward: target <= i64::from(address) },
-            None => Target::Outside(target),
-        }
+    let branch = |address: u32, target: i64| match usize::try_from(target).ok().and_then(|target| ids.get(target)) {
+        Some(&id) => Target::Block { id, backward: target <= i64::from(address) },
+        None => Target::Outside(target),
     };
     let ends = starts.iter().copied().skip(1).chain([count]);
     let block = |(&start, end): (&u32, u32)| {
         let fall = at(end);
-        let next = match words.get(end as usize - 1) {
-            Some(&Word::Undefined(word)) => Next::Undefined(word),
-            Some(Word::Inst(inst)) => match (inst.opcode(), inst.is_unconditional()) {
-                (Opcode::BRA, true) => Next::To(branch(end - 1, inst)),
-                (Opcode::BRA, false) => Next::Branch { taken: branch(end - 1, inst), fall },
-                (Opcode::EXIT, true) => Next::Exit,
-                (Opcode::EXIT, false) => Next::ExitIf { fall },
-                _ if meets(inst) => Next::Meet { then: fall },
-                _ => Next::To(fall),
-            },
-            None => Next::To(fall),
+        let within = all.get(start as usize..end as usize).unwrap_or_default();
+        let yields = within.iter().any(|(_, yields)| *yields);
+        let (end, next) = match within.last().map_or(Leads::On, |(leads, _)| *leads) {
+            Leads::On => (end, Next::To(fall)),
+            Leads::Branch { target, always: true } => (end, Next::To(branch(end - 1, target))),
+            Leads::Branch { target, always: false } => (end, Next::Branch { taken: branch(end - 1, target), fall }),
+            Leads::Exit { always: true } => (end, Next::Exit),
+            Leads::Exit { always: false } => (end, Next::ExitIf { fall }),
+            Leads::Meet => (end, Next::Meet { then: fall }),
+            Leads::Undefined(word) => (end, Next::Undefined(word)),
+            Leads::End => (start, Next::Exit),
         };
-        let within = words.get(start as usize..end as usize).unwrap_or_default();
-        let yields = within.iter().any(|word| matches!(word, Word::Inst(inst) if yields(inst)));
         Block { start, end, next, yields }
     };
     starts.iter().zip(ends).map(block).collect()
+}
+
+/// Where a word of HALU leads, and whether others run behind it.
+pub(super) fn leads(address: i64, word: &Word) -> (Leads, bool) {
+    let inst = match word {
+        Word::Inst(inst) => inst,
+        Word::Undefined(word) => return (Leads::Undefined(*word), false),
+    };
+    let always = inst.is_unconditional();
+    let leads = match inst.opcode() {
+        Opcode::BRA => Leads::Branch { target: address + inst.get_signed(IMM32), always },
+        Opcode::EXIT => Leads::Exit { always },
+        _ if meets(inst) => Leads::Meet,
+        _ => Leads::On,
+    };
+    (leads, yields(inst))
 }

@@ -1,5 +1,6 @@
 //! Words at which items meet, as whoever runs a row of them needs it: where their operands are, and what becomes of the results.
 
+use arrayvec::ArrayVec;
 use halfbyte_abi::meet::{Barrier, Exchange, Meeting};
 use halfbyte_isa::halu::Inst;
 use halfbyte_isa::halu::domain::{Reader, SpecialReg, Width, Write};
@@ -11,7 +12,7 @@ use super::unit::name_of;
 
 /// An operand.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Source {
+pub(crate) enum Source {
     Const(u32),
     /// What a cell holds.
     Cell(Cell),
@@ -23,7 +24,7 @@ pub(super) enum Source {
 
 /// What an item takes of what it is given.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Takes {
+pub(crate) enum Takes {
     Number(Cell),
     /// The number or the answer beside it, as a truth value.
     Truth(Cell),
@@ -39,20 +40,23 @@ impl Takes {
 
 /// A word at which items meet.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(crate) struct Place {
     /// Who falls through does not meet others.
     pub guard: Option<Source>,
     pub meeting: Meeting<Source, Source>,
-    pub takes: Option<Takes>,
+    /// What is kept of what they are given.
+    pub takes: ArrayVec<Takes, 2>,
 }
 
 impl Place {
-    /// That of an instruction; none where items do not meet at it.
-    pub fn new(inst: &Inst, constant_bytes: u32, cells: &mut Cells) -> Option<Place> {
-        let mut dataflow = Dataflow::default();
-        let mut names = Names { cells, constant_bytes };
-        let guard = guard(inst, &mut dataflow, &mut names);
-        let meeting = meeting(inst, &mut dataflow, &mut names)?;
+    /// One whose operands are words and truth values of a dataflow that has read them, and has not computed but what is contrary to a truth
+    /// value.
+    pub fn new(
+        dataflow: &Dataflow,
+        guard: Option<Id>,
+        meeting: &Meeting<Id, Id>,
+        takes: impl IntoIterator<Item = Takes>,
+    ) -> Place {
         let source = |id: Id| match dataflow.op(id) {
             Op::Input(cell) => Source::Cell(cell),
             Op::Bank { offset, .. } => Source::Bank(offset),
@@ -62,20 +66,30 @@ impl Place {
             },
             _ => Source::Const(dataflow.constant(id).unwrap_or(0)),
         };
-        let takes = given(inst, [2, 0]).map(|write| {
-            let cell = cells.get(name_of(&write));
-            match write {
-                Write::Gpr(..) | Write::Ur(..) => Takes::Number(cell),
-                Write::Pred(_, true) => Takes::Truth(cell),
-                Write::Pred(_, false) => Takes::Answer(cell),
-            }
-        });
-        Some(Place { guard: guard.map(source), meeting: map(&meeting, source, source), takes })
+        let takes = takes.into_iter().take(2).collect();
+        Place { guard: guard.map(source), meeting: map(meeting, source, source), takes }
     }
 }
 
+/// The place of an instruction of HALU; none where items do not meet at it.
+pub(super) fn place_of(inst: &Inst, constant_bytes: u32, cells: &mut Cells) -> Option<Place> {
+    let mut dataflow = Dataflow::default();
+    let mut names = Names { cells, constant_bytes };
+    let guard = guard(inst, &mut dataflow, &mut names);
+    let meeting = meeting(inst, &mut dataflow, &mut names)?;
+    let takes = given(inst, [2, 0]).map(|write| {
+        let cell = cells.get(name_of(&write));
+        match write {
+            Write::Gpr(..) | Write::Ur(..) => Takes::Number(cell),
+            Write::Pred(_, true) => Takes::Truth(cell),
+            Write::Pred(_, false) => Takes::Answer(cell),
+        }
+    });
+    Some(Place::new(&dataflow, guard, &meeting, takes))
+}
+
 /// A meeting with other words and truth values.
-pub(super) fn map<W: Copy, P: Copy, V: Copy, Q: Copy>(
+pub(crate) fn map<W: Copy, P: Copy, V: Copy, Q: Copy>(
     meeting: &Meeting<W, P>,
     mut word: impl FnMut(W) -> V,
     mut truth: impl FnMut(P) -> Q,

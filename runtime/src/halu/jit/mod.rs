@@ -14,6 +14,7 @@ mod dataflow;
 mod doubles;
 mod emit;
 mod flow;
+mod front;
 mod graph;
 mod layout;
 mod meet;
@@ -21,9 +22,10 @@ mod pool;
 mod run;
 mod runner;
 mod schedule;
-mod step;
+pub(crate) mod step;
 #[cfg(test)]
 mod tests;
+mod trace;
 mod unit;
 mod vector;
 
@@ -32,23 +34,30 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use super::Word;
 use crate::launch::{Order, Work};
 use crate::native::{NativeError, Translation, once};
-use cells::Cells;
 use compile::{Code, Form, Source, compile};
 use context::Map;
 use flow::Flow;
-use graph::{Block, BlockId, Next};
 use layout::{Cut, Layout};
-use meet::Place;
-pub(super) use run::Stop;
 pub use step::native_effects;
-pub(super) use unit::Kernel;
+
+// What another machine's instructions are made native code of.
+pub(crate) use access::CONSTANTS;
+pub(crate) use cells::{Cells, Name};
+pub(crate) use dataflow::{Access, Action, Dataflow, Id, Location, Op, Reach, Shape};
+pub(crate) use front::{Front, Kernel};
+use graph::BlockId;
+pub(crate) use graph::{Block, Leads, Next, blocks};
+pub(crate) use meet::{Place, Takes};
+pub(crate) use run::{Reached, Stop};
+pub(crate) use trace::Trace;
+pub(super) use unit::Words;
+pub(crate) use unit::{Items, Unit};
 
 /// A kernel's native code, once it has been asked for.
 #[derive(Clone, Default)]
-pub(super) struct Jit(Arc<[OnceLock<Result<Compiled, NativeError>>; Layout::ALL.len()]>);
+pub(crate) struct Jit(Arc<[OnceLock<Result<Compiled, NativeError>>; Layout::ALL.len()]>);
 
 impl fmt::Debug for Jit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -80,7 +89,7 @@ impl Jit {
 }
 
 /// A kernel, compiled, and what the code relies on.
-pub(super) struct Compiled {
+pub(crate) struct Compiled {
     layout: Layout,
     blocks: Vec<Block>,
     cells: Cells,
@@ -103,12 +112,11 @@ struct DivergentCode {
 impl Compiled {
     fn new(kernel: &Kernel<'_>, layout: Layout, work: &mut Work<'_>) -> Result<Compiled, NativeError> {
         let begun = Instant::now();
-        let blocks = graph::blocks(kernel.words);
+        let blocks = kernel.front.blocks();
         let mut cells = Cells::default();
         let place = |(id, block): (u32, &Block)| {
-            let Word::Inst(inst) = kernel.words.get(block.start as usize)? else { return None };
             let Next::Meet { .. } = block.next else { return None };
-            Some((BlockId(id), Place::new(inst, kernel.constant_bytes, &mut cells)?))
+            Some((BlockId(id), kernel.front.place(block, &mut cells)?))
         };
         let meetings = (0..).zip(&blocks).filter_map(place).collect();
         let (flow, units) = Flow::new(kernel, layout, &blocks, &mut cells)?;

@@ -8,14 +8,14 @@ use std::sync::{Mutex, PoisonError};
 use super::Compiled;
 use super::context::{CHUNK, MASK, VALID};
 use super::context::{FaultKind, RawBuffer, RowFault, Shared};
+use super::front::Kernel;
 use super::layout::Cut;
 use super::runner::Runner;
-use super::unit::Kernel;
-use crate::halu::memory::Memory;
+use crate::buffers::{Buffer, Buffers};
 use crate::launch::{Order, Stats};
 use crate::native::NativeError;
 use crate::threads::{available, run_each};
-use crate::trap::Fault;
+use crate::trap::{Access, Fault, Space, TrapKind};
 
 /// Words executed by all items that are too few for a second thread.
 const WORDS_OF_A_THREAD: u64 = 1 << 18;
@@ -32,31 +32,51 @@ pub(crate) enum Stop {
     Native(NativeError),
 }
 
+/// The memory of a launch, as native code needs it.
+pub(crate) trait Reached<'a> {
+    /// Global memory.
+    fn buffers(&mut self) -> &mut Buffers<'a>;
+    /// Constant bank 0.
+    fn constants(&mut self) -> &mut Vec<u8>;
+    /// From where to where parts of the bank lie of which an access stays within one, ascending.
+    fn parts(&self) -> Vec<[u64; 2]>;
+    /// Whether a buffer is at the addresses of constants, too.
+    fn is_constant(&self, buffer: usize) -> bool;
+    /// Why an access that native code did not make cannot be made.
+    fn why_not(&mut self, access: Access, space: Space, address: u64, count: usize) -> TrapKind;
+}
+
+/// A buffer, where it lies.
+fn raw(buffer: Option<&mut Buffer<'_>>, constant: bool) -> RawBuffer {
+    let Some(buffer) = buffer else {
+        return RawBuffer { start: std::ptr::null_mut(), bytes: 0, writable: false, constant: false };
+    };
+    if let Some(bytes) = buffer.written() {
+        return RawBuffer { start: bytes.as_mut_ptr(), bytes: bytes.len(), writable: true, constant };
+    }
+    let bytes = buffer.bytes();
+    RawBuffer { start: bytes.as_ptr().cast_mut(), bytes: bytes.len(), writable: false, constant }
+}
+
 impl Compiled {
     /// Runs every item of a launch.
-    pub fn launch(
+    pub fn launch<'m>(
         &self,
         kernel: &Kernel<'_>,
-        memory: &mut Memory<'_>,
+        memory: &mut impl Reached<'m>,
         order: Order<'_>,
         threads: NonZero<u16>,
     ) -> Result<Stats, Stop> {
-        let raw = memory.buffers.0.iter_mut().map(|buffer| {
-            let Some(buffer) = buffer else {
-                return RawBuffer { start: std::ptr::null_mut(), bytes: 0, writable: false };
-            };
-            if let Some(bytes) = buffer.written() {
-                return RawBuffer { start: bytes.as_mut_ptr(), bytes: bytes.len(), writable: true };
-            }
-            let bytes = buffer.bytes();
-            RawBuffer { start: bytes.as_ptr().cast_mut(), bytes: bytes.len(), writable: false }
-        });
-        let buffers = raw.collect();
+        let count = memory.buffers().0.len();
+        let constant: Vec<bool> = (0..count).map(|buffer| memory.is_constant(buffer)).collect();
+        let all = memory.buffers().0.iter_mut().zip(constant);
+        let buffers = all.map(|(buffer, constant)| raw(buffer.as_mut(), constant)).collect();
         let valid = self.map.row(VALID) as usize;
         let threads = self.threads(&order, threads.get().into());
         let shared = Shared {
             buffers,
-            constants: std::mem::take(&mut memory.constants),
+            constants: std::mem::take(memory.constants()),
+            parts: memory.parts(),
             valid,
             mask: self.map.row(MASK) as usize,
             is_alone: threads == 1,
@@ -89,7 +109,7 @@ impl Compiled {
             threads => run_each(order.pool, 0..threads, |_| launch.work()),
         }
         let Launch { outcome, .. } = launch;
-        memory.constants = shared.constants;
+        *memory.constants() = shared.constants;
         let outcome = outcome.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(error) = outcome.error {
             return Err(Stop::Native(error));

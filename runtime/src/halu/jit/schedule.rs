@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 use halfbyte_isa::halu::domain::Width;
 
 use super::cells::{Cell, Cells};
-use super::dataflow::{Access, Action, Dataflow, Id, Location, Node, Op, Shape};
-use super::unit::{Kernel, Unit};
+use super::dataflow::{Access, Action, Dataflow, Id, Location, Node, Op, Reach, Shape};
+use super::unit::Unit;
+use crate::halu::Pointer;
 use crate::trap::Space;
 
 /// How a value is computed.
@@ -147,7 +148,8 @@ impl Stage {
 }
 
 struct Scheduler<'a> {
-    kernel: &'a Kernel<'a>,
+    /// The addresses of buffers in constant bank 0.
+    pointers: &'a [Pointer],
     dataflow: &'a Dataflow,
     class: Vec<Class>,
     used: Vec<bool>,
@@ -163,7 +165,7 @@ struct Scheduler<'a> {
 
 /// Schedules a block. `live` tells which cells matter afterwards.
 pub(super) fn schedule(
-    kernel: &Kernel<'_>,
+    pointers: &[Pointer],
     unit: &Unit,
     cells: &Cells,
     live: impl Fn(Cell) -> bool,
@@ -173,7 +175,7 @@ pub(super) fn schedule(
     let dataflow = &unit.dataflow;
     let count = dataflow.nodes.len();
     let mut s = Scheduler {
-        kernel,
+        pointers,
         dataflow,
         class: (0..count as u32).map(|id| class(dataflow, Id(id), fma)).collect(),
         used: vec![false; count],
@@ -226,6 +228,10 @@ impl Scheduler<'_> {
             }
             Location::Constant { offset, .. } | Location::Own { space: Space::Shared, offset, .. } => {
                 Some(self.dataflow.shape(offset)).filter(|shape| !shape.is_varying())
+            }
+            // Nothing of it is the item's own.
+            Location::Flat { .. } if !place.is_of_item() => {
+                place.words().all(|word| self.dataflow.shape(word) == Shape::Uniform).then_some(Shape::Uniform)
             }
             Location::Own { .. } | Location::Flat { .. } => None,
         };
@@ -414,6 +420,12 @@ impl Scheduler<'_> {
         };
         let (a, b) = match (a, b) {
             ((Location::Constant { .. }, _), _) | (_, (Location::Constant { .. }, _)) => return true,
+            // Nobody stores there.
+            ((Location::Flat { reach, .. }, _), _) | (_, (Location::Flat { reach, .. }, _))
+                if matches!(reach, Reach::Constants | Reach::In(Space::Constant(_))) =>
+            {
+                return true;
+            }
             ((Location::Flat { .. }, _), _) | (_, (Location::Flat { .. }, _)) => return false,
             (
                 (Location::Own { space: x, offset: a, imm: from }, m),
@@ -436,7 +448,7 @@ impl Scheduler<'_> {
         };
         let pointer = |base: [Id; 2]| match base.map(whole) {
             [Some(low), Some(high)] if low.checked_add(4) == Some(high) => {
-                self.kernel.pointers.iter().find(|pointer| pointer.offset == low)
+                self.pointers.iter().find(|pointer| pointer.offset == low)
             }
             _ => None,
         };

@@ -17,7 +17,7 @@ use super::context::{Context, Map};
 use super::dataflow::{Dataflow, Id, Op, Shape};
 use super::emit::{BlockEmitter, Constants, Emitter};
 use super::schedule::schedule;
-use super::unit::{Kernel, Unit};
+use super::unit::Unit;
 use crate::native::{Allocation, NativeBuilder, NativeError};
 
 /// What an instruction, which must be valid, does, given what it reads: what its
@@ -54,18 +54,8 @@ pub fn native_effects(
 }
 
 /// Compiles the operations of a unit, and runs them on what its first cells hold; the final words of its cells.
-fn compute(unit: &Unit, cells: &Cells, words: &[u32]) -> Result<BTreeMap<Cell, u32>, NativeError> {
-    let kernel = Kernel {
-        words: &[],
-        constant_bytes: 0,
-        local_bytes: 0,
-        pointers: &[],
-        specials: &[],
-        groups: None,
-        shared_bytes: 0,
-        scratch_bytes: 0,
-    };
-    let plan = schedule(&kernel, unit, cells, |_| true, has_fma(), false);
+pub(crate) fn compute(unit: &Unit, cells: &Cells, words: &[u32]) -> Result<BTreeMap<Cell, u32>, NativeError> {
+    let plan = schedule(&[], unit, cells, |_| true, has_fma(), false);
     let mut map = Map::new(cells.len(), cells.len());
     let mut constants = Constants::default();
     let mut native = NativeBuilder::new()?;

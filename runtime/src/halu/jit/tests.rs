@@ -42,11 +42,12 @@ impl Setup {
         let buffers = memory.each_mut().map(|bytes: &mut Vec<u8>| {
             let first = bytes.as_ptr().align_offset(16) + start;
             let bytes = &mut bytes[first..first + 16 * ITEMS as usize];
-            RawBuffer { start: bytes.as_mut_ptr(), bytes: bytes.len(), writable: true }
+            RawBuffer { start: bytes.as_mut_ptr(), bytes: bytes.len(), writable: true, constant: false }
         });
         let shared = Shared {
             buffers: buffers.into_iter().collect(),
             constants: Vec::new(),
+            parts: Vec::new(),
             valid: map.row(VALID) as usize,
             mask: map.row(MASK) as usize,
             is_alone: true,
@@ -75,7 +76,7 @@ impl Setup {
             width,
             signed,
             space: Space::Global,
-            flat: false,
+            flat: None,
             yields: false,
             change: None,
             imm: 0,

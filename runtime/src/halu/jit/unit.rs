@@ -8,42 +8,26 @@ use halfbyte_isa::halu::meaning::{given, guard, meaning, meeting, yields};
 use halfbyte_isa::halu::{Inst, Opcode};
 
 use super::cells::{Cell, Cells, Name};
-use super::dataflow::{Access, Action, Dataflow, Id, Location, Op, Shape};
-use super::graph::{Block, Next};
-use super::layout::Cut;
-use crate::halu::{Pointer, Word};
-use crate::launch::Order;
+use super::dataflow::{Access, Action, Dataflow, Id, Location, Op, Reach, Shape};
+use super::front::Front;
+use super::graph::{Block, Next, blocks, leads};
+use super::meet::{Place, place_of};
+use super::trace::Trace;
+use crate::halu::Word;
 use crate::trap::{self, Space, TrapKind};
 
-/// What the blocks of a kernel have in common.
-pub(in crate::halu) struct Kernel<'a> {
+/// The words of a kernel of HALU.
+pub(in crate::halu) struct Words<'a> {
     pub words: &'a [Word],
     /// Bytes of constant bank 0.
     pub constant_bytes: u32,
     /// Bytes of local memory.
     pub local_bytes: u32,
-    /// The addresses of buffers in that bank.
-    pub pointers: &'a [Pointer],
-    /// The special registers that words read.
-    pub specials: &'a [SpecialReg],
-    /// Items of a group, where its items meet, have memory together, or read what others write meanwhile.
-    pub groups: Option<u32>,
-    /// Bytes that they have together.
-    pub shared_bytes: usize,
-    /// Bytes of local memory that each item declares.
-    pub scratch_bytes: usize,
-}
-
-impl Kernel<'_> {
-    /// How a launch is cut into rows.
-    pub(super) fn cut(&self, order: &Order<'_>) -> Cut {
-        Cut::new(self.specials, &order.shape, order.items, self.groups)
-    }
 }
 
 /// Which items run a block.
 #[derive(Clone, Copy)]
-pub(super) enum Items<'a> {
+pub(crate) enum Items<'a> {
     /// All of a row; what the cells hold has these shapes.
     All(&'a [Shape]),
     /// Some, by a mask. Cells that have another shape than varying are never written.
@@ -52,7 +36,7 @@ pub(super) enum Items<'a> {
 
 /// A block, traced.
 #[derive(Debug)]
-pub(super) struct Unit {
+pub(crate) struct Unit {
     pub dataflow: Dataflow,
     /// The cells that it writes and what they become.
     pub finals: BTreeMap<Cell, Id>,
@@ -66,23 +50,21 @@ pub(super) struct Unit {
     pub dead: bool,
 }
 
-impl Unit {
-    pub fn new(kernel: &Kernel<'_>, block: &Block, cells: &mut Cells, items: Items<'_>) -> Unit {
-        let mut builder = Builder {
-            kernel,
-            cells: &mut *cells,
-            items,
-            now: BTreeMap::new(),
-            inputs: BTreeMap::new(),
-            written: BTreeMap::new(),
-            fault: None,
-        };
+impl Front for Words<'_> {
+    fn count(&self) -> usize {
+        self.words.len()
+    }
+
+    fn blocks(&self) -> Vec<Block> {
+        let leads: Vec<_> = (0..).zip(self.words).map(|(address, word)| leads(address, word)).collect();
+        blocks(&leads)
+    }
+
+    fn unit(&self, block: &Block, cells: &mut Cells, items: Items<'_>) -> Unit {
         let mut dataflow = Dataflow::default();
-        let mask = match items {
-            Items::All(_) => None,
-            Items::Masked(_) => Some(dataflow.push(Op::Mask, &[], Shape::Varying)),
-        };
-        let words = kernel.words.get(block.start as usize..block.end as usize).unwrap_or_default();
+        let trace = Trace::new(&mut dataflow, cells, items);
+        let mut builder = Builder { kernel: self, trace, fault: None };
+        let words = self.words.get(block.start as usize..block.end as usize).unwrap_or_default();
         let mut condition = None;
         let mut dead = false;
         for (address, word) in (block.start..).zip(words) {
@@ -100,108 +82,51 @@ impl Unit {
                 continue;
             }
             let holds = holds.filter(|&holds| dataflow.constant(holds).is_none());
-            if !builder.step(&mut dataflow, address, inst, holds, mask) {
+            if !builder.step(&mut dataflow, address, inst, holds) {
                 dead = true;
                 break;
             }
         }
-        let Builder { now, inputs, written, .. } = builder;
-        let mut finals: BTreeMap<Cell, Id> = written.keys().filter_map(|cell| Some((*cell, *now.get(cell)?))).collect();
-        // Under a mask nothing but what is always written is kept from before, and reads are not asked for.
-        let reads = inputs.keys().copied().collect();
-        let kills = written.iter().filter(|(_, all)| **all).map(|(cell, _)| *cell).collect();
-        if let Some(mask) = mask {
-            for (&cell, value) in &mut finals {
-                let old = match inputs.get(&cell) {
-                    Some(&old) => old,
-                    None => dataflow.push(Op::Input(cell), &[], Shape::Varying),
-                };
-                *value = if cells.is_pred(cell) {
-                    dataflow.choose(mask, *value, old)
-                } else {
-                    dataflow.select(mask, *value, old)
-                };
-            }
-        }
-        Unit { dataflow, finals, reads, kills, condition, dead }
+        builder.trace.finish(dataflow, condition, dead)
+    }
+
+    fn place(&self, block: &Block, cells: &mut Cells) -> Option<Place> {
+        let Word::Inst(inst) = self.words.get(block.start as usize)? else { return None };
+        place_of(inst, self.constant_bytes, cells)
     }
 }
 
-/// The state of the cells on the way through a block.
+/// A block on its way.
 struct Builder<'a> {
-    kernel: &'a Kernel<'a>,
-    cells: &'a mut Cells,
-    items: Items<'a>,
-    /// What cells hold, once read or written.
-    now: BTreeMap<Cell, Id>,
-    /// What those that were read held before.
-    inputs: BTreeMap<Cell, Id>,
-    /// Those that were written, and whether always.
-    written: BTreeMap<Cell, bool>,
+    kernel: &'a Words<'a>,
+    trace: Trace<'a>,
     /// What is wrong with a constant that the instruction reads.
     fault: Option<TrapKind>,
 }
 
 impl Builder<'_> {
     fn read(&mut self, dataflow: &mut Dataflow, name: Name) -> Id {
-        let cell = self.cells.get(name);
-        if let Some(&value) = self.now.get(&cell) {
-            return value;
-        }
-        let (Items::All(shapes) | Items::Masked(shapes)) = self.items;
-        let shape = shapes.get(cell.index()).copied().unwrap_or(Shape::Varying);
-        let value = dataflow.push(Op::Input(cell), &[], shape);
-        self.now.insert(cell, value);
-        self.inputs.insert(cell, value);
-        value
+        self.trace.read(dataflow, name)
     }
 
     fn write(&mut self, dataflow: &mut Dataflow, name: Name, value: Id, holds: Option<Id>) {
-        let value = match holds {
-            None => value,
-            Some(holds) => {
-                let old = self.read(dataflow, name);
-                if matches!(name, Name::Pred(_)) {
-                    dataflow.choose(holds, value, old)
-                } else {
-                    dataflow.select(holds, value, old)
-                }
-            }
-        };
-        let cell = self.cells.get(name);
-        self.now.insert(cell, value);
-        *self.written.entry(cell).or_default() |= holds.is_none();
+        self.trace.write(dataflow, name, value, holds);
     }
 
-    /// Reads what items meet for, and says what they are given: it will be in the row of its cell.
+    /// Reads what items meet for, and says what they are given.
     fn meet(&mut self, dataflow: &mut Dataflow, inst: &Inst, guarded: bool) {
         // What it reads is found by who runs it.
         let _ = meeting(inst, dataflow, self);
-        let Some(write) = given(inst, [0; 2]) else { return };
-        let cell = self.cells.get(name_of(&write));
-        if guarded {
-            self.read(dataflow, name_of(&write));
+        if let Some(write) = given(inst, [0; 2]) {
+            self.trace.given(dataflow, name_of(&write), guarded);
         }
-        let value = dataflow.push(Op::Input(cell), &[], Shape::Varying);
-        self.now.insert(cell, value);
-        *self.written.entry(cell).or_default() |= !guarded;
     }
 
     /// Adds an instruction that acts where `holds`; whether any item gets past it.
-    fn step(
-        &mut self,
-        dataflow: &mut Dataflow,
-        address: u32,
-        inst: &Inst,
-        holds: Option<Id>,
-        mask: Option<Id>,
-    ) -> bool {
+    fn step(&mut self, dataflow: &mut Dataflow, address: u32, inst: &Inst, holds: Option<Id>) -> bool {
         let Effects { writes, access, .. } = meaning(inst, dataflow, self);
         let yields = yields(inst);
-        let guard = match (mask, holds) {
-            (Some(mask), Some(holds)) => Some(dataflow.both(mask, holds)),
-            (one, other) => one.or(other),
-        };
+        let guard = self.trace.acting(dataflow, holds);
         let fault = |dataflow: &mut Dataflow, kind| {
             dataflow.access(Access { address, guard, action: Action::Fault(kind), yields: false }, 0, Shape::Uniform);
             holds.is_some()
@@ -324,7 +249,10 @@ fn locate(dataflow: &mut Dataflow, at: Address<Id>) -> Where {
     match at {
         Address::Uniform { offset, base, imm } => Where::At(Location::Global { offset, base, imm }),
         Address::Wide { base, imm } => Where::At(Location::Global { offset: dataflow.word(0), base, imm }),
-        Address::Flat { base, imm } => Where::At(Location::Flat { offset: dataflow.word(0), base, imm }),
+        Address::Flat { base, imm } => {
+            let (offset, reach) = (dataflow.word(0), Reach::Any { params: false });
+            Where::At(Location::Flat { offset, base, imm, reach })
+        }
         Address::Shared { offset, imm } => Where::At(Location::Own { space: Space::Shared, offset, imm }),
         Address::Scratch { offset, imm } => Where::At(Location::Own { space: Space::Local, offset, imm }),
         Address::Local { imm } => Where::Local(imm),

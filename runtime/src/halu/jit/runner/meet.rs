@@ -91,10 +91,12 @@ impl Runner<'_> {
             }
             self.put(place, None);
             self.context.header().round += 1;
-        } else if let Some(cell) = place.takes.map(Takes::cell)
-            && let Some(stride) = compiled.flow.shape_before(id, cell).stride()
-        {
-            self.spread(cell, stride);
+        } else {
+            for cell in place.takes.iter().map(|takes| takes.cell()) {
+                if let Some(stride) = compiled.flow.shape_before(id, cell).stride() {
+                    self.spread(cell, stride);
+                }
+            }
         }
         let Target::Block { id: to, .. } = then else {
             let address = if acts { block.end } else { block.last() };
@@ -193,7 +195,7 @@ impl Runner<'_> {
                 if mask.is_some() && !(0..items as usize).all(is_in) {
                     return false;
                 }
-                if place.takes.is_some() {
+                if !place.takes.is_empty() {
                     given.numbers.clear();
                     given.numbers.resize(items as usize, rows::barrier(of, items));
                 }
@@ -214,7 +216,7 @@ impl Runner<'_> {
                 if mask.is_some() && !starts.clone().all(is_whole) {
                     return false;
                 }
-                let answers = matches!(place.takes, Some(Takes::Answer(_)));
+                let answers = place.takes.iter().any(|takes| matches!(takes, Takes::Answer(_)));
                 rows::exchange(&of, lanes, items, is_in, answers, given).is_some()
             }
             _ => false,
@@ -223,7 +225,10 @@ impl Runner<'_> {
 
     /// Gives items what [`Self::is_plain`] has found.
     fn put(&mut self, place: &Place, mask: Option<&[u32]>) {
-        let Some(takes) = place.takes else { return };
+        place.takes.iter().for_each(|&takes| self.put_one(takes, mask));
+    }
+
+    fn put_one(&mut self, takes: Takes, mask: Option<&[u32]>) {
         let row = self.context.row(self.compiled.map.cell(takes.cell()));
         let Given { numbers, answers } = &self.meetings.given;
         let truth = |&word: &u32| u32::from(word != 0).wrapping_neg();
@@ -382,15 +387,16 @@ impl Runner<'_> {
     }
 
     fn give(&mut self, at: BlockId, item: u32, [number, answer]: [u64; 2]) {
-        let Some(takes) = self.compiled.meetings.get(&at).and_then(|place| place.takes) else { return };
         let truth = |word: u64| u32::from(word != 0).wrapping_neg();
-        let word = match takes {
-            Takes::Number(_) => number as u32,
-            Takes::Truth(_) => truth(number),
-            Takes::Answer(_) => truth(answer),
-        };
-        if let Some(place) = self.context.row(self.compiled.map.cell(takes.cell())).get_mut(item as usize) {
-            *place = word;
+        for takes in self.compiled.meetings.get(&at).into_iter().flat_map(|place| &place.takes) {
+            let word = match takes {
+                Takes::Number(_) => number as u32,
+                Takes::Truth(_) => truth(number),
+                Takes::Answer(_) => truth(answer),
+            };
+            if let Some(place) = self.context.row(self.compiled.map.cell(takes.cell())).get_mut(item as usize) {
+                *place = word;
+            }
         }
     }
 

@@ -12,9 +12,9 @@ use super::cells::{Cell, Name};
 use super::compile::{Code, Leave, Start};
 use super::context::{CHUNK, FaultKind, Own, RowFault, Shared};
 use super::context::{Context, VALID};
+use super::front::Kernel;
 use super::graph::{BlockId, Next, Target};
 use super::layout::{Cut, Layout, fill};
-use super::unit::Kernel;
 use crate::halu::special::Special;
 use crate::launch::{Order, Stats, Work};
 use crate::native::NativeError;
@@ -169,7 +169,7 @@ impl<'a> Runner<'a> {
         header.fault = None;
         (header.round, header.rounds) = (0, std::ptr::null_mut());
         // Between two backward branches no word is executed twice.
-        let words = self.kernel.words.len() as u64 * u64::from(count);
+        let words = self.kernel.front.count() as u64 * u64::from(count);
         self.slice = (WORK_OF_A_SLICE / words.max(1)).max(1);
         self.together = 0;
         if std::mem::take(&mut self.counted_alone) {
@@ -267,7 +267,7 @@ impl<'a> Runner<'a> {
 
     /// The fault of items that go to no word of the kernel.
     pub fn bad_target(&self, block: BlockId, taken: bool) -> (u32, TrapKind) {
-        let words = self.kernel.words.len() as u32;
+        let words = self.kernel.front.count() as u32;
         let Some(block) = self.compiled.blocks.get(block.index()) else { return (0, TrapKind::RanPastEnd) };
         let target = match block.next {
             Next::Undefined(word) => return (block.start, undefined(word)),
@@ -360,6 +360,7 @@ impl OwnMemory {
             shared_bytes: self.shared.len(),
             scratch: self.scratch.as_mut_ptr(),
             scratch_bytes: kernel.scratch_bytes,
+            scratch_start: kernel.scratch_start,
         }
     }
 }

@@ -1,0 +1,102 @@
+//! Native code for PTX: its instructions as the engine of HALU takes them.
+//!
+//! Registers become cells of a word each, two where they have 64 bits. Parameters and what the launch says in special registers are
+//! constant bank 0. What there is no native code for is found out before the first launch; the interpreter runs such kernels.
+
+mod insts;
+mod meet;
+mod memory;
+mod plan;
+#[cfg(test)]
+mod tests;
+
+use std::num::NonZero;
+use std::sync::{Arc, OnceLock};
+
+use halfbyte_isa::ptx::module::Entry;
+
+use super::memory::Memory;
+use super::{Ended, special};
+use crate::halu::jit::{self as engine, Kernel, Stop};
+use crate::launch::{Order, Stats};
+use crate::native::{NativeError, Translation};
+use crate::trap::Halt;
+use insts::Insts;
+use memory::Banks;
+use plan::Plan;
+
+/// A kernel's native code, once it has been asked for.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Jit {
+    plan: Arc<OnceLock<Plan>>,
+    code: engine::Jit,
+}
+
+impl Jit {
+    /// Runs all items of a launch; none where there is no native code for what it does.
+    pub fn launch(
+        &self,
+        entry: &Entry,
+        order: &Order<'_>,
+        memory: &mut Memory<'_>,
+        threads: NonZero<u16>,
+    ) -> Option<Result<Stats, Ended>> {
+        let plan = self.plan(entry);
+        if !plan.is_native || memory.races.is_some() || memory.host.is_some() || memory.beside != 0 {
+            return None;
+        }
+        let size = order.shape.block.into_iter().product::<u32>().max(1);
+        let shared_bytes = if plan.is_of_groups { plan.shared_bytes + order.shape.shared as usize } else { 0 };
+        let constants = constants(plan, memory, order, shared_bytes as u64);
+        let (variables, places) = (memory.variables.clone(), memory.param_places.clone());
+        let insts = Insts { plan, entry, variables: &variables, places: &places };
+        let kernel = Kernel {
+            front: &insts,
+            pointers: &[],
+            specials: &plan.specials,
+            groups: plan.is_of_groups.then_some(size),
+            shared_bytes,
+            scratch_bytes: plan.frame_bytes as usize,
+            scratch_start: super::stack::START,
+        };
+        let code = match self.code.get(&kernel, order) {
+            Ok(code) => code,
+            // The interpreter takes kernels of any size.
+            Err(NativeError::TooLarge) => return None,
+            Err(error) => return Some(Err(Ended::Native(error))),
+        };
+        let ran = code.launch(&kernel, &mut Banks { memory, constants }, *order, threads);
+        Some(ran.map_err(|stop| match stop {
+            Stop::Fault(item, fault) => Ended::Halt(item, Halt::Fault(fault)),
+            Stop::Native(error) => Ended::Native(error),
+        }))
+    }
+
+    fn plan(&self, entry: &Entry) -> &Plan {
+        self.plan.get_or_init(|| Plan::new(entry))
+    }
+
+    /// Whether there is no native code for what the kernel does.
+    pub fn is_interpreted(&self, entry: &Entry) -> bool {
+        !self.plan(entry).is_native
+    }
+
+    /// What it took to make the code that is there.
+    pub fn translation(&self) -> Option<Translation> {
+        self.code.translation()
+    }
+}
+
+/// Constant bank 0: parameters where they lie in their memory, and behind them what the launch says.
+fn constants(plan: &Plan, memory: &Memory<'_>, order: &Order<'_>, shared_bytes: u64) -> Vec<u8> {
+    let mut bytes = vec![0; plan.launch_start as usize];
+    for (param, &place) in memory.params.iter().zip(&memory.param_places) {
+        let places = bytes.iter_mut().skip(place as usize);
+        places.zip(param).for_each(|(place, byte)| *place = *byte);
+    }
+    for &register in &plan.launch {
+        let value = special::of_launch(register, &order.shape, shared_bytes).unwrap_or(0);
+        bytes.extend((value as u32).to_le_bytes());
+    }
+    bytes
+}
