@@ -13,6 +13,7 @@ mod programs;
 mod ptx;
 mod ptx_calls;
 mod ptx_host;
+mod ptx_jit;
 mod ptx_objects;
 mod traps;
 mod vp1_hostile;

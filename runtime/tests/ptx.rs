@@ -1,9 +1,8 @@
 //! PTX kernels: what a launch gives them, what they do to memory, and every way in which they end badly.
 
 use halfbyte_isa::ptx::text::read;
-use halfbyte_runtime::LaunchError;
 use halfbyte_runtime::ptx::{Arg, Kernel, Launch, LoadError};
-use halfbyte_runtime::{Stats, TrapKind};
+use halfbyte_runtime::{Engine, LaunchError, Stats, TrapKind};
 
 /// A kernel `k` of parameters and a body, whose first line is line 6.
 fn load(params: &str, body: &str) -> Result<Kernel, LoadError> {
@@ -18,9 +17,15 @@ fn load(params: &str, body: &str) -> Result<Kernel, LoadError> {
 fn run(body: &str) -> Result<[u32; 2], LaunchError> {
     let body = format!("ld.param.u64 %d0, [x]; ld.param.u64 %d1, [y];\n{body}");
     let kernel = load(".param .u64 x, .param .u64 y", &body).unwrap();
-    let (x, mut y) = (words(&[0x8001_7FFF, 0xFF80_0201]), words(&[3, 4]));
-    kernel.launch(Launch::new((1, 1), &mut [Arg::In(&x), Arg::Buffer(&mut y)]))?;
-    Ok([word(&y, 0), word(&y, 1)])
+    let x = words(&[0x8001_7FFF, 0xFF80_0201]);
+    let [interpreted, native] = Engine::ALL.map(|engine| {
+        let mut y = words(&[3, 4]);
+        let mut args = [Arg::In(&x), Arg::Buffer(&mut y)];
+        let stats = kernel.launch(Launch { engine, ..Launch::new((1, 1), &mut args) })?;
+        Ok(([word(&y, 0), word(&y, 1)], stats))
+    });
+    assert_eq!(interpreted, native, "{body}");
+    interpreted.map(|(y, _)| y)
 }
 
 fn words(words: &[u32]) -> Vec<u8> {

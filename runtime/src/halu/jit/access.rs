@@ -11,7 +11,7 @@ use halfbyte_isa::halu::domain::{LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES, Widt
 use halfbyte_isa::ptx::meaning::{CONST_SPACE, PARAM_WINDOW};
 
 use super::context::{CHUNK, FaultKind, Header, Own, RowFault, Shared};
-use super::dataflow::Reach;
+use super::dataflow::{Reach, Scale};
 use super::{anywhere, atomic};
 use crate::trap::{Access, Space, TrapKind};
 
@@ -36,8 +36,11 @@ pub(super) struct Site {
     pub change: Option<(Change, bool)>,
     /// Added to every address; modulo 2^32 in a constant bank.
     pub imm: i32,
-    /// From an item's offset to the next one's, where that is known.
+    /// From an item's place to the next one's in bytes, where that is known.
     pub stride: u32,
+    /// From its offset to the next one's, of which each counts as the scale says.
+    pub step: u32,
+    pub scale: Scale,
     /// A load may give a row in the buffer itself.
     pub in_place: bool,
     /// The offset in a context of the first row that a load fills, or a store may be buffered in.
@@ -149,8 +152,8 @@ impl Header {
 /// The addresses of a row.
 #[derive(Clone, Copy)]
 enum Places {
-    /// `base + offset + stride * k`, the sum of the last two modulo 2^32.
-    Affine { base: u64, offset: u32, stride: u32 },
+    /// `base + offset + step * k`, the sum of the last two modulo 2^32.
+    Affine { base: u64, offset: u32, step: u32 },
     /// Base and offset by item, or one for all.
     Each { offset: Words, base: [Words; 2] },
 }
@@ -191,7 +194,7 @@ impl Site {
     fn at(&self, base: u64, offset: u32) -> u64 {
         match self.space {
             Space::Constant(_) => offset.wrapping_add_signed(self.imm).into(),
-            Space::Global => base.wrapping_add(offset.into()).wrapping_add_signed(self.imm.into()),
+            Space::Global => base.wrapping_add(self.scale.of(offset)).wrapping_add_signed(self.imm.into()),
             // One below zero is beyond the end.
             Space::Local | Space::Shared => (i64::from(offset) + i64::from(self.imm)).cast_unsigned(),
         }
@@ -218,7 +221,7 @@ impl Site {
     /// Rows of the places have such an item.
     unsafe fn place(&self, places: Places, item: u32) -> u64 {
         match places {
-            Places::Affine { base, offset, stride } => self.at(base, offset.wrapping_add(stride.wrapping_mul(item))),
+            Places::Affine { base, offset, step } => self.at(base, offset.wrapping_add(step.wrapping_mul(item))),
             Places::Each { offset, base: [low, high] } => {
                 // SAFETY: the caller's promise.
                 let [offset, low, high] = [offset, low, high].map(|words| unsafe { words.get(item) });
@@ -238,9 +241,13 @@ impl Site {
             return None;
         }
         let stride = i64::from(self.stride as i32);
-        let reach = stride * i64::from(items.checked_sub(1)?);
-        let (width, last) = (i64::from(self.width.bytes()), i64::from(offset) + reach);
-        if last != last & i64::from(u32::MAX) || stride & (width - 1) != 0 {
+        let others = i64::from(items.checked_sub(1)?);
+        let reach = stride * others;
+        let width = i64::from(self.width.bytes());
+        let number = if self.scale.signed { i64::from(offset as i32) } else { offset.into() };
+        let last = number + i64::from(self.step as i32) * others;
+        let is_kept = if self.scale.signed { i32::try_from(last).is_ok() } else { u32::try_from(last).is_ok() };
+        if !is_kept || stride & (width - 1) != 0 {
             return None;
         }
         if matches!(self.space, Space::Constant(_)) && last.max(offset.into()) + i64::from(self.imm) > u32::MAX.into() {
@@ -389,7 +396,7 @@ unsafe fn part(
     // SAFETY: the caller's promise.
     let (first, last) = unsafe { anywhere::ends(mask.start, header.items as usize) }?;
     let (first, last) = (first as u32, last as u32);
-    let (offset, items) = (offset.wrapping_add(site.stride.wrapping_mul(first)), last - first + 1);
+    let (offset, items) = (offset.wrapping_add(site.step.wrapping_mul(first)), last - first + 1);
     Some((first, items, site.whole_of(header, base, offset, items)?))
 }
 
@@ -564,7 +571,7 @@ pub(super) unsafe extern "C" fn load_affine(
                 copy_in(header, site, at);
             }
             None => {
-                let (places, mask) = (Places::Affine { base, offset, stride: site.stride }, mask_words(site, mask));
+                let (places, mask) = (Places::Affine { base, offset, step: site.step }, mask_words(site, mask));
                 match part(&*header, site, base, offset, mask) {
                     Some((first, items, at)) => copy_in_part(header, site, at, first, items),
                     None => load(header, site, places, mask),
@@ -648,7 +655,7 @@ pub(super) unsafe extern "C" fn store_affine(
             Some(at) if (*header).items.is_multiple_of(CHUNK) => return at.cast(),
             Some(_) => {}
             None => {
-                let places = Places::Affine { base, offset, stride: site.stride };
+                let places = Places::Affine { base, offset, step: site.step };
                 each(header, site, places, None, |_, _, _| {});
             }
         }
@@ -692,7 +699,7 @@ pub(super) unsafe extern "C" fn store_affine_rows(
                 }
             }
             None => {
-                let (places, mask) = (Places::Affine { base, offset, stride: site.stride }, mask_words(site, mask));
+                let (places, mask) = (Places::Affine { base, offset, step: site.step }, mask_words(site, mask));
                 match (part(&*header, site, base, offset, mask), mask) {
                     (Some((first, items, at)), Some(mask)) => {
                         let data = data(&*header, site).map(|words| words.from(first));

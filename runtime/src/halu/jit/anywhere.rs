@@ -5,6 +5,7 @@ use halfbyte_isa::halu::domain::Width;
 
 use super::access::{Site, Words};
 use super::context::{CHUNK, Header};
+use super::dataflow::Scale;
 use crate::trap::Space;
 
 const LOT: usize = CHUNK as usize;
@@ -17,6 +18,8 @@ pub(super) struct Span {
     /// Bytes from an item's memory to the next one's.
     step: usize,
     offset: Words,
+    /// What an offset of one is in bytes.
+    by: u32,
     mask: Option<Words>,
     items: usize,
 }
@@ -26,7 +29,7 @@ impl Span {
     /// The row has such an item, and the mask has it.
     unsafe fn at(&self, item: usize) -> *mut u8 {
         // SAFETY: the caller's promise.
-        let offset = unsafe { self.offset.get(item as u32) } as usize;
+        let offset = (unsafe { self.offset.get(item as u32) } as usize).wrapping_mul(self.by as usize);
         self.start.wrapping_add(item * self.step).wrapping_add(offset)
     }
 
@@ -66,7 +69,8 @@ impl Span {
             let start = offsets.read_unaligned();
             let (mut apart, mut differ) = (0, 0);
             for k in 0..LOT {
-                let by = offsets.add(k).read_unaligned().wrapping_sub(start);
+                // All lie within 2^32 bytes.
+                let by = offsets.add(k).read_unaligned().wrapping_sub(start).wrapping_mul(self.by);
                 apart |= by ^ (bytes * k as u32);
                 differ |= by;
             }
@@ -146,13 +150,20 @@ wide! {
 struct Offsets {
     row: Words,
     base: u64,
+    scale: Scale,
 }
 
 /// The offsets of a row of accesses; none where the items' bases are further apart than 32 bits tell.
 ///
 /// # Safety
 /// The words are rows of so many items, or one for all; so is the mask, if there is one.
-unsafe fn offsets(offset: Words, [low, high]: [Words; 2], mask: Option<Words>, items: usize) -> Option<Offsets> {
+unsafe fn offsets(
+    scale: Scale,
+    offset: Words,
+    [low, high]: [Words; 2],
+    mask: Option<Words>,
+    items: usize,
+) -> Option<Offsets> {
     let mask = mask.map(|mask| mask.start);
     // SAFETY: the caller's promise.
     unsafe {
@@ -166,8 +177,8 @@ unsafe fn offsets(offset: Words, [low, high]: [Words; 2], mask: Option<Words>, i
         };
         let top = u64::from(top) << 32;
         match (low.step, offset.step) {
-            (0, _) => Some(Offsets { row: offset, base: top | u64::from(low.get(0)) }),
-            (_, 0) => Some(Offsets { row: low, base: top.wrapping_add(offset.get(0).into()) }),
+            (0, _) => Some(Offsets { row: offset, base: top | u64::from(low.get(0)), scale }),
+            (_, 0) => Some(Offsets { row: low, base: top.wrapping_add(scale.of(offset.get(0))), scale: Scale::BYTES }),
             _ => None,
         }
     }
@@ -185,18 +196,16 @@ pub(super) unsafe fn span(
     mask: Option<Words>,
 ) -> Option<Span> {
     let items = header.items as usize;
-    // SAFETY: the caller's promise.
-    if mask.is_some_and(|mask| mask.step == 0 && unsafe { mask.get(0) } == 0) {
+    // SAFETY: the caller's promise; the mask is one word for all.
+    let is_none = mask.is_some_and(|mask| mask.step == 0 && unsafe { mask.get(0) } == 0);
+    if items == 0 || is_none || matches!(site.space, Space::Constant(_)) {
         return None;
     }
     let mask = mask.filter(|mask| mask.step != 0);
-    if items == 0 || matches!(site.space, Space::Constant(_)) {
-        return None;
-    }
     // SAFETY: the caller's promise.
-    let Offsets { row: offset, base } = match site.space {
-        Space::Global => unsafe { offsets(offset, base, mask, items) }?,
-        _ => Offsets { row: offset, base: 0 },
+    let Offsets { row: offset, base, scale } = match site.space {
+        Space::Global => unsafe { offsets(site.scale, offset, base, mask, items) }?,
+        _ => Offsets { row: offset, base: 0, scale: Scale::BYTES },
     };
     let base = base.wrapping_add_signed(site.imm.into());
     let width = u64::from(site.width.bytes());
@@ -207,14 +216,19 @@ pub(super) unsafe fn span(
             _ => wide_reach(offset.start, mask.map(|mask| mask.start), items),
         }
     };
-    if least > most {
+    // Whose offsets have signs are beside each other where none has or all do.
+    if least > most || (scale.signed && (least ^ most) >> 31 != 0) {
         return None;
     }
+    let by = scale.by;
     let first = match site.space {
-        Space::Global => base.checked_add(least.into())?,
+        Space::Global => base.checked_add_signed(scale.of(least).cast_signed())?,
         _ => u64::try_from(base.cast_signed() + i64::from(least)).ok()?,
     };
-    let reach = u64::from(most - least);
+    let reach = u64::from(most - least) * u64::from(by);
+    if u32::try_from(reach).is_err() {
+        return None;
+    }
     let (space, address) = site.locate(first);
     if site.flat.is_some() {
         // All in one memory; what is changed in one step there is made for the site's space.
@@ -229,8 +243,11 @@ pub(super) unsafe fn span(
         return None;
     }
     let step = if space == Space::Local { header.own.scratch_bytes } else { 0 };
-    let is_aligned = (base | u64::from(bits)) & (width - 1) == 0;
-    is_aligned.then_some(Span { start: start.wrapping_sub(least as usize), step, offset, mask, items })
+    // The bits that some offset has are those of some multiple, where that is by a power of two.
+    let of_offset = if by.is_power_of_two() { bits.wrapping_mul(by) } else { by };
+    let is_aligned = (base | u64::from(of_offset)) & (width - 1) == 0;
+    let start = start.wrapping_sub((least as usize).wrapping_mul(by as usize));
+    is_aligned.then_some(Span { start, step, offset, by, mask, items })
 }
 
 /// Whether a mask has none of a lot of items, and whether it has all.

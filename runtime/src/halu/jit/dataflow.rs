@@ -255,14 +255,45 @@ pub(crate) enum Action {
 /// Where an access is made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Location {
-    /// Global memory at `base + offset + imm`.
-    Global { offset: Id, base: [Id; 2], imm: i32 },
+    /// Global memory at `base + offset + imm`, where the offset counts as the scale says.
+    Global { offset: Id, base: [Id; 2], imm: i32, scale: Scale },
     /// A constant bank at `offset + imm`.
     Constant { bank: u8, offset: Id, imm: u32 },
     /// The memory of the group, or what an item declares of its own, at `offset + imm`, which is exact.
     Own { space: Space, offset: Id, imm: i32 },
     /// What `reach` says, at `base + offset + imm`.
     Flat { offset: Id, base: [Id; 2], imm: i32, reach: Reach },
+}
+
+/// How a word counts as an offset in 64 bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Scale {
+    /// For so many bytes; less than 2^31.
+    pub by: u32,
+    /// With its sign.
+    pub signed: bool,
+}
+
+impl Scale {
+    /// Of so many bytes as an unsigned word says.
+    pub const BYTES: Scale = Scale { by: 1, signed: false };
+
+    /// The offset that a word is, modulo 2^64.
+    pub fn of(self, word: u32) -> u64 {
+        let number = if self.signed { i64::from(word as i32) } else { word.into() };
+        number.wrapping_mul(self.by.into()).cast_unsigned()
+    }
+
+    /// The shape in bytes of offsets that words of a shape are, as far as these do not wrap.
+    pub fn shape(self, shape: Shape) -> Shape {
+        match shape {
+            Shape::Affine(stride) => match (stride as i32).checked_mul(self.by.cast_signed()) {
+                Some(stride) => Shape::affine(stride.cast_unsigned()),
+                None => Shape::Varying,
+            },
+            shape => shape,
+        }
+    }
 }
 
 /// Memory at an address of 64 bits.
@@ -287,6 +318,12 @@ impl Location {
         }
         .into_iter()
         .flatten()
+    }
+
+    /// How the offset grows in bytes from item to item.
+    pub fn stride_shape(&self, dataflow: &Dataflow) -> Option<Shape> {
+        let shape = self.words().next().map(|offset| dataflow.shape(offset))?;
+        Some(if let Location::Global { scale, .. } = self { scale.shape(shape) } else { shape })
     }
 
     /// Whether items that name the same address may mean different memory.

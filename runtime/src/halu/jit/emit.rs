@@ -12,7 +12,7 @@ use halfbyte_isa::halu::domain::{FloatOp, Lanes, VideoOp, Width};
 use super::access::{self, Kind, Site, Steps};
 use super::cells::Cell;
 use super::context::{CHUNK, CONDITION, Field, MASK, Map, SCRATCH, VALID, VectorId};
-use super::dataflow::{Action, Dataflow, Id, Location, MOST, Op, Shape};
+use super::dataflow::{Action, Dataflow, Id, Location, MOST, Op, Scale, Shape};
 use super::doubles::{self, DoubleWord};
 use super::schedule::{Class, Home, Method, Schedule, Stage};
 use super::unit::Unit;
@@ -544,6 +544,8 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
             change: None,
             imm: 0,
             stride: 0,
+            step: 0,
+            scale: Scale::BYTES,
             in_place: self.plan.in_place.get(number as usize).copied().unwrap_or(false),
             row: self.e.map.row(row) as usize,
             row_bytes: self.e.map.row_bytes() as usize,
@@ -577,9 +579,8 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
         };
         match place {
             None => {}
-            Some(&Location::Global { offset, base, imm }) => {
-                site.imm = imm;
-                site.stride = stride(dataflow.shape(offset));
+            Some(&Location::Global { offset, base, imm, scale }) => {
+                (site.imm, site.scale) = (imm, scale);
                 site.steps.offset = each(offset);
                 site.steps.base = base.map(each);
             }
@@ -591,16 +592,18 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
             Some(&Location::Own { space, offset, imm }) => {
                 site.space = space;
                 site.imm = imm;
-                site.stride = stride(dataflow.shape(offset));
                 site.steps.offset = each(offset);
             }
             Some(&Location::Constant { bank, offset, imm }) => {
                 site.space = Space::Constant(bank);
                 site.imm = imm as i32;
-                site.stride = stride(dataflow.shape(offset));
                 site.steps.offset = each(offset);
             }
         }
+        if let Some(offset) = place.and_then(|place| place.words().next()) {
+            site.step = stride(dataflow.shape(offset));
+        }
+        site.stride = place.and_then(|place| place.stride_shape(dataflow)).map_or(0, stride);
         let site = Box::new(site);
         let address = std::ptr::from_ref(&*site) as usize;
         self.e.constants.sites.push(site);

@@ -45,7 +45,7 @@ pub use step::native_effects;
 // What another machine's instructions are made native code of.
 pub(crate) use access::CONSTANTS;
 pub(crate) use cells::{Cells, Name};
-pub(crate) use dataflow::{Access, Action, Dataflow, Id, Location, Op, Reach, Shape};
+pub(crate) use dataflow::{Access, Action, Dataflow, Id, Location, Op, Reach, Scale, Shape};
 pub(crate) use front::{Front, Kernel};
 use graph::BlockId;
 pub(crate) use graph::{Block, Leads, Next, blocks};

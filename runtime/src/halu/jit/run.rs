@@ -75,8 +75,8 @@ impl Compiled {
         let threads = self.threads(&order, threads.get().into());
         let shared = Shared {
             buffers,
-            constants: std::mem::take(memory.constants()),
             parts: memory.parts(),
+            constants: std::mem::take(memory.constants()),
             valid,
             mask: self.map.row(MASK) as usize,
             is_alone: threads == 1,

@@ -110,7 +110,7 @@ impl Schedule {
         let passes = |(number, access): (usize, &Access)| match (&access.action, self.methods[number]) {
             (_, Method::LoadSame | Method::StoreDirect) => true,
             (Action::Load { place, width: Width::B32, .. }, Method::LoadAffine) => {
-                let words = place.words().next().is_some_and(|offset| dataflow.shape(offset) == Shape::Affine(4));
+                let words = place.stride_shape(dataflow) == Some(Shape::Affine(4));
                 words && access.guard.is_none() && self.in_place[number]
             }
             _ => false,
@@ -221,10 +221,10 @@ impl Scheduler<'_> {
     fn method(&self, number: usize) -> Method {
         let access = &self.dataflow.accesses[number];
         let affine = |place: &Location| match *place {
-            Location::Global { offset, base, .. } => {
-                let even = !self.dataflow.shape(offset).is_varying();
-                (base.iter().all(|&word| self.dataflow.shape(word) == Shape::Uniform) && even)
-                    .then(|| self.dataflow.shape(offset))
+            Location::Global { offset, base, scale, .. } => {
+                let shape = scale.shape(self.dataflow.shape(offset));
+                let is_even = base.iter().all(|&word| self.dataflow.shape(word) == Shape::Uniform);
+                (is_even && !shape.is_varying()).then_some(shape)
             }
             Location::Constant { offset, .. } | Location::Own { space: Space::Shared, offset, .. } => {
                 Some(self.dataflow.shape(offset)).filter(|shape| !shape.is_varying())
@@ -435,9 +435,9 @@ impl Scheduler<'_> {
             }
             ((Location::Own { .. }, _), _) | (_, (Location::Own { .. }, _)) => return true,
             (
-                (Location::Global { offset: a, base: from, imm }, bytes),
-                (Location::Global { offset: b, base: to, imm: other }, others),
-            ) => ((a, from, i64::from(imm), bytes), (b, to, i64::from(other), others)),
+                (Location::Global { offset: a, base: from, imm, scale }, bytes),
+                (Location::Global { offset: b, base: to, imm: other, scale: by }, others),
+            ) => (((a, scale), from, i64::from(imm), bytes), ((b, by), to, i64::from(other), others)),
         };
         // The bases of buffers are so far apart that an offset does not lead from one to another, but parameters may have one
         // buffer. A base is known where both of

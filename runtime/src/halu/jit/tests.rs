@@ -10,6 +10,7 @@ use super::access::{
 };
 use super::context::{CHUNK, Context, MASK, Map, VALID, VectorId};
 use super::context::{RawBuffer, Shared};
+use super::dataflow::Scale;
 use crate::trap::{Access, Space};
 
 const ITEMS: u32 = 2 * CHUNK;
@@ -81,6 +82,8 @@ impl Setup {
             change: None,
             imm: 0,
             stride: width.bytes(),
+            step: width.bytes(),
+            scale: Scale::BYTES,
             in_place: true,
             row: self.map.row(self.row(row)) as usize,
             row_bytes: self.map.row_bytes() as usize,

@@ -8,7 +8,7 @@ use halfbyte_isa::halu::meaning::{given, guard, meaning, meeting, yields};
 use halfbyte_isa::halu::{Inst, Opcode};
 
 use super::cells::{Cell, Cells, Name};
-use super::dataflow::{Access, Action, Dataflow, Id, Location, Op, Reach, Shape};
+use super::dataflow::{Access, Action, Dataflow, Id, Location, Op, Reach, Scale, Shape};
 use super::front::Front;
 use super::graph::{Block, Next, blocks, leads};
 use super::meet::{Place, place_of};
@@ -247,8 +247,13 @@ enum Where {
 
 fn locate(dataflow: &mut Dataflow, at: Address<Id>) -> Where {
     match at {
-        Address::Uniform { offset, base, imm } => Where::At(Location::Global { offset, base, imm }),
-        Address::Wide { base, imm } => Where::At(Location::Global { offset: dataflow.word(0), base, imm }),
+        Address::Uniform { offset, base, imm } => {
+            Where::At(Location::Global { offset, base, imm, scale: Scale::BYTES })
+        }
+        Address::Wide { base, imm } => {
+            let (offset, scale) = (dataflow.word(0), Scale::BYTES);
+            Where::At(Location::Global { offset, base, imm, scale })
+        }
         Address::Flat { base, imm } => {
             let (offset, reach) = (dataflow.word(0), Reach::Any { params: false });
             Where::At(Location::Flat { offset, base, imm, reach })

@@ -12,11 +12,12 @@ use halfbyte_isa::ptx::{Inst, Reg, Vector};
 
 use halfbyte_abi::{buffer_base, buffer_of};
 
+use super::address::{self, Form};
 use super::meet::place_of;
 use super::plan::{Plan, by_place, width_of};
 use crate::halu::jit::{
-    Access, Action, Block, Cells, Dataflow, Front, Id, Items, Location, Name, Next as Leaves, Op, Place, Reach, Shape,
-    Trace, Unit, blocks,
+    Access, Action, Block, Cells, Dataflow, Front, Id, Items, Location, Name, Next as Leaves, Op, Place, Reach, Scale,
+    Shape, Trace, Unit, blocks,
 };
 use crate::ptx::interp::yields;
 use crate::ptx::memory::Bound;
@@ -228,7 +229,11 @@ impl Builder<'_> {
             Of::Constant { base, offset } => wide(base, offset, Reach::Constants),
             Of::Local { base, offset } => wide(base, offset, Reach::In(Space::Local)),
             Of::Param { base, offset } => wide(base, offset, Reach::In(Space::Constant(0))),
-            Of::Global { base, offset: imm } => Where::At(Location::Global { offset: dataflow.word(0), base, imm }),
+            Of::Global { base, offset: imm } => {
+                let Form { base, index } = address::form(dataflow, base).unwrap_or(Form { base, index: None });
+                let (offset, scale) = index.unwrap_or_else(|| (dataflow.word(0), Scale::BYTES));
+                Where::At(Location::Global { offset, base, imm, scale })
+            }
             // Addresses of shared memory have 32 bits.
             Of::Shared { base: [low, _], offset } => {
                 let by = dataflow.word(offset.cast_unsigned());

@@ -75,7 +75,7 @@ fn map<W: Copy, P: Copy, V: Copy, Q: Copy>(
         Next::Branch(label) => Next::Branch(label),
         Next::Indexed { table, index } => Next::Indexed { table, index: word(index) },
         Next::Call(Called::Function(number)) => Next::Call(Called::Function(number)),
-        Next::Call(Called::At { address, table }) => Next::Call(Called::At { address: address.map(word), table }),
+        Next::Call(Called::At { address, table }) => Next::Call(Called::At { address: address.map(&mut *word), table }),
         Next::Return => Next::Return,
         Next::Exit => Next::Exit,
         Next::Trap => Next::Trap,
