@@ -48,6 +48,31 @@ fn axpy() {
     assert_eq!(words(&y), [0x4200_4200, 0x4600_3c00, 0x7c00_fc00]);
 }
 
+/// `y[x[i]] = 1` where `n` is zero
+const SCATTER: &str = "
+    S2R R0, SR_ITEM ;
+    ULDC.64 UR0, c[0x0][0x160] ;
+    ULDC.64 UR2, c[0x0][0x168] ;
+    MOV R3, c[0x0][0x170] ;
+    SHF.L.U32 R0, R0, 0x2, RZ ;
+    LDG R1, [R0.U32+UR0] ;
+    SHF.L.U32 R1, R1, 0x2, RZ ;
+    MOV R2, 0x1 ;
+    ISETP.EQ.U32.AND P0, PT, R3, RZ, PT ;
+    @P0 STG [R1.U32+UR2], R2 ;
+    EXIT ;
+";
+
+#[test]
+fn a_guard_that_all_items_have() {
+    let program = program("x: in i32, y: inout i32, n: i32", SCATTER);
+    for n in [0, 1] {
+        let (x, mut y) = (bytes(&[3, 0, 2]), bytes(&[0; 4]));
+        run(&program, 3, &mut [Arg::In(&x), Arg::Buffer(&mut y), Arg::Scalar(n)]).unwrap();
+        assert_eq!(words(&y), if n == 0 { [1, 0, 1, 1] } else { [0; 4] });
+    }
+}
+
 #[test]
 fn loops_and_guards() {
     let program = program("y: out i32", SUM);

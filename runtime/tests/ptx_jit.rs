@@ -19,8 +19,8 @@ mad.wide.u32 %d1, %r0, 16, %d0; ld.param.u32 %r4, [n];
 /// Items of a block; the last warp is not whole.
 const THREADS: u32 = 44;
 const BLOCKS: u32 = 3;
-/// Bytes of the buffer: sixteen for each item.
-const BYTES: usize = 16 * (THREADS * BLOCKS) as usize;
+/// Bytes of the buffer: sixteen for each item, and as many as are left to reach by computed addresses.
+const BYTES: usize = 16 * (THREADS * BLOCKS) as usize + 4096;
 
 fn kernel(body: &str) -> Kernel {
     let text = format!("{HEAD}{body}\n}}\n");
@@ -77,12 +77,50 @@ fn straight_code() {
         "ld.b64 %d2, [%d1]; mul.hi.s64 %d3, %d2, %d1; shl.b64 %d4, %d2, %r3; sub.s64 %d3, %d3, %d4; st.b64 [%d1], %d3;",
         "ld.v2.b32 {%r5, %r6}, [%d1]; add.cc.u32 %r7, %r5, %r6; addc.cc.u32 %r8, %r6, %r6; addc.u32 %r9, %r5, 0; st.v4.b32 [%d1], {%r7, %r8, %r9, %r0};",
         "ld.f32 %f0, [%d1]; sqrt.rn.f32 %f1, %f0; cvt.rzi.s64.f32 %d2, %f0; ex2.approx.f32 %f2, %f0; st.v2.f32 [%d1], {%f1, %f2}; st.b64 [%d1+8], %d2;",
+        "setp.eq.u32 %p0, %r4, 3; xor.b32 %r5, %r3, 5; mul.wide.u32 %d2, %r5, 4; add.u64 %d2, %d2, %d0; @%p0 st.global.u32 [%d2], 1; @%p0 ld.global.u32 %r6, [%d2];",
         "setp.lt.u32 %p0, %r3, 20; selp.u32 %r5, %r3, %r0, %p0; @!%p0 add.u32 %r5, %r5, 100; @%p0 st.global.b32 [%d1+4], %r5;",
         "mov.u32 %r5, %laneid; mov.u32 %r6, %warpid; mov.u32 %r7, %lanemask_gt; mov.u32 %r8, %nctaid.x; st.v4.b32 [%d1], {%r5, %r6, %r7, %r8};",
         "mov.u32 %r5, %lanemask_le; mov.u32 %r6, %lanemask_lt; mov.u32 %r7, %lanemask_ge; mov.u32 %r8, %nwarpid; st.v4.b32 [%d1], {%r5, %r6, %r7, %r8};",
         "mov.u32 %r5, %total_smem_size; mov.u32 %r6, %dynamic_smem_size; mov.u32 %r7, %nsmid; mov.u64 %d2, %gridid; st.v2.b32 [%d1], {%r5, %r6}; st.b64 [%d1+8], %d2;",
     ] {
         ok(body);
+    }
+}
+
+#[test]
+fn addresses() {
+    // An index of 32 bits with a sign or without, times a number, in the ways in which compilers say it; some go to what is not there.
+    let y = "ld.param.u64 %d0, [y]; sub.u32 %r5, %r0, %r4; and.b32 %r6, %r3, 31; shl.b32 %r7, %r1, 30; add.u32 %r8, %r0, %r7; add.u64 %d9, %d0, 3072;";
+    let ways = [
+        "mul.wide.u32 %d2, $, 4; add.s64 %d3, %d9, %d2;",
+        "mul.wide.s32 %d2, $, 4; add.s64 %d3, %d2, %d9;",
+        "mad.wide.s32 %d3, $, 8, %d9;",
+        "mad.wide.u32 %d3, $, 12, %d9;",
+        "cvt.u64.u32 %d2, $; shl.b64 %d2, %d2, 2; add.s64 %d3, %d9, %d2;",
+        "cvt.s64.s32 %d2, $; shl.b64 %d2, %d2, 3; add.s64 %d3, %d9, %d2;",
+        "cvt.s64.s32 %d2, $; add.s64 %d3, %d2, %d9; add.s64 %d3, %d3, 4;",
+        "cvt.u64.u32 %d2, %r4; mul.wide.s32 %d4, $, 4; add.s64 %d2, %d2, %d4; add.s64 %d3, %d9, %d2; add.s64 %d3, %d3, 3;",
+        "shl.b32 %r9, $, 2; cvt.u64.u32 %d2, %r9; add.s64 %d3, %d9, %d2;",
+        "mul.wide.s32 %d2, $, 16777216; add.s64 %d3, %d9, %d2;",
+    ];
+    let loads = [
+        "ld.global.u32 %r10, [%d3]; st.global.u32 [%d1], %r10;",
+        "ld.global.s8 %r10, [%d3+1]; st.global.u32 [%d1+4], %r10;",
+        "setp.lt.s32 %p0, $, 60; @%p0 ld.global.v2.u32 {%r10, %r11}, [%d3+-8]; st.global.u32 [%d1], %r11;",
+    ];
+    // Each to a place of its own.
+    let stores = [
+        "st.global.u32 [%d3], %r0;",
+        "setp.ge.s32 %p0, $, 0; @!%p0 bra over; st.global.u32 [%d3], %r3; atom.global.add.u32 %r10, [%d3], 1; over:",
+    ];
+    for index in ["%r0", "%r5", "%r6", "%r8", "%r4"] {
+        for way in ways {
+            let is_own = !matches!(index, "%r6" | "%r4");
+            for used in loads.into_iter().chain(stores.into_iter().filter(|_| is_own)) {
+                let body = format!("{y} {way} {used} ret;").replace('$', index);
+                both(&body);
+            }
+        }
     }
 }
 
@@ -164,8 +202,8 @@ fn ends_with_a_trap() {
     for (body, says) in [
         ("setp.eq.u32 %p0, %r0, 70; @%p0 trap;", "the kernel asks for a trap"),
         (
-            "add.u64 %d2, %d1, 1024; st.global.b32 [%d2], %r0;",
-            "is out of bounds: byte 2112 of buffer `y`, which has 2112",
+            "add.u64 %d2, %d1, 5120; st.global.b32 [%d2], %r0;",
+            "is out of bounds: byte 6208 of buffer `y`, which has 6208",
         ),
         (
             "setp.eq.u32 %p0, %r0, 33; selp.b64 %d2, 2, 0, %p0; add.u64 %d2, %d1, %d2; ld.b32 %r5, [%d2];",
