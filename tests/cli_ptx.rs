@@ -24,12 +24,16 @@ fn run(more: &[&str]) -> crate::common::Called {
 
 #[test]
 fn a_launch_gives_the_same_on_everything() {
-    for (target, engine) in [("ptx", "interp"), ("ir", "interp"), ("halu", "interp"), ("halu", "jit")] {
+    for (target, engine) in [("ptx", "interp"), ("ptx", "jit"), ("ir", "interp"), ("halu", "interp"), ("halu", "jit")] {
         let called = run(&["--target", target, "--engine", engine, "--grid", "2", "--block", "2"]);
         assert_eq!(called.output(), "axpy_param_2=[[3.0, 3.0], [6.0, 6.0], [10.5, 10.5], [9.0, 9.0]]\n", "{target}");
     }
     let called = run(&["--target", "ptx", "--grid", "1", "--block", "3", "--stats"]);
     assert!(called.err.contains("instructions and 0 backward branches"), "{}", called.err);
+    let called = run(&["--target", "ptx", "--engine", "jit", "--grid", "1", "--block", "3", "--stats"]);
+    assert!(called.err.contains("to make native code"), "{}", called.err);
+    let called = run(&["--target", "ptx", "--engine", "jit", "--races", "--grid", "1", "--block", "3", "--stats"]);
+    assert!(called.err.contains("the interpreter ran it: races are looked for"), "{}", called.err);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("y.bin").display().to_string();
     let out = format!("axpy_param_2={path}");
@@ -55,7 +59,6 @@ fn a_launch_is_over_blocks_of_threads() {
     run(&["--target", "halu", "--grid", "4"]).fails(2, "--grid blocks of --block threads");
     run(&["--target", "halu", "--grid", "4", "--block", "1025"]).fails(2, "at most 1024");
     run(&["--target", "halu", "--grid", "65537", "--block", "1024"]).fails(2, "more than 67108864");
-    run(&["--target", "ptx", "--engine", "jit", "--grid", "1", "--block", "1"]).fails(2, "`interp` does");
     run(&["--target", "ptx", "--grid", "1", "--block", "32,33"]).fails(2, "at most 1024");
     run(&["--target", "ptx", "--grid", "1", "--block", "1,1,65"]).fails(2, "more than a GPU takes");
     run(&["--target", "ptx", "--grid", "many", "--block", "4"]).fails(2, "invalid digit");

@@ -12,8 +12,13 @@ use serde_json::Value;
 use crate::common::{halfbyte, halfbyte_on, root};
 
 /// Every way to run both languages.
-const WAYS: [&[&str]; 4] =
-    [&["--via", "ptx"], &["--via", "ir"], &["--via", "halu"], &["--via", "halu", "--engine", "jit"]];
+const WAYS: [&[&str]; 5] = [
+    &["--via", "ptx"],
+    &["--via", "ptx", "--engine", "jit"],
+    &["--via", "ir"],
+    &["--via", "halu"],
+    &["--via", "halu", "--engine", "jit"],
+];
 
 /// Answers to lines, each one an object.
 fn answers(args: &[&str], lines: &[String]) -> Vec<Value> {
@@ -39,7 +44,7 @@ fn launches_give_what_their_lines_say() {
     let text = fs::read_to_string(root().join("tests/launch/lines.jsonl")).unwrap();
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let mut wrong = Vec::new();
-    for (via, engine) in [("ptx", "interp"), ("ir", "interp"), ("halu", "interp"), ("halu", "jit")] {
+    for (via, engine) in [("ptx", "interp"), ("ptx", "jit"), ("ir", "interp"), ("halu", "interp"), ("halu", "jit")] {
         for races in [false, true] {
             let is_here = |line: &&Value| {
                 let on = line.get("on").is_none_or(|on| on.as_array().unwrap().contains(&via.into()));
@@ -117,7 +122,7 @@ fn calls_that_are_wrong_are_refused() {
     halfbyte(&["launch", "--json", "tests/none.jsonl"]).fails(2, "tests/none.jsonl");
 }
 
-/// A line's own machine counts before that of the call, and native code does not run PTX as it stands.
+/// A line's own machine counts before that of the call.
 #[test]
 fn the_call_says_what_lines_leave_open() {
     let text = fs::read_to_string(root().join("tests/launch/lines.jsonl")).unwrap();
@@ -128,6 +133,4 @@ fn the_call_says_what_lines_leave_open() {
     let kinds = |args: &[&str]| answers(args, &lines).iter().map(|answer| answer["error"]["kind"].clone()).collect();
     let found: Vec<Value> = kinds(&["--sm", "75"]);
     assert_eq!(found, [Value::from("refused"), Value::Null]);
-    let found: Vec<Value> = kinds(&["--engine", "jit"]);
-    assert_eq!(found, [Value::from("unsupported"), Value::from("unsupported")]);
 }

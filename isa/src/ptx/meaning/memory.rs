@@ -223,8 +223,9 @@ pub fn words_of_elements<D: Domain>(
                 let at = d.word(place * bits % 32);
                 let placed = d.shl(cut, at);
                 match words.last_mut() {
-                    Some(word) if place * bits % 32 != 0 => *word = d.or(*word, placed),
-                    _ => words.push(placed),
+                    None => words.push(placed),
+                    _ if (place * bits).is_multiple_of(32) => words.push(placed),
+                    Some(word) => *word = d.or(*word, placed),
                 }
             }
         }
