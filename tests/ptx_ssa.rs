@@ -359,11 +359,14 @@ fn no_more_items_than_addresses_are_computed_for() {
 }
 
 #[test]
-fn there_is_no_native_engine() {
+fn native_code_leaves_the_same() {
     let (program, _) = program(code(1));
-    let mut bytes = [0; 4];
-    let mut args = [Arg::Buffer(&mut bytes)];
-    let launch = Launch { engine: halfbyte::runtime::Engine::JIT, ..Launch::new(1, &mut args) };
-    let error = program.kernels()[0].launch(launch).unwrap_err();
-    assert_eq!(error.to_string(), "kernel `k` is for ptx sm_90, which engine `jit` does not run");
+    let [interpreted, native] = halfbyte::runtime::Engine::ALL.map(|engine| {
+        let mut bytes = [0; 4];
+        let mut args = [Arg::Buffer(&mut bytes)];
+        let stats = program.kernels()[0].launch(Launch { engine, ..Launch::new(1, &mut args) }).unwrap();
+        (stats, bytes)
+    });
+    assert_eq!(interpreted, native);
+    assert!(program.kernels()[0].translation().is_some());
 }

@@ -2,7 +2,7 @@
 
 use std::num::NonZero;
 
-use halfbyte_isa::ptx::text::read;
+use halfbyte_isa::ptx::text::{Text, read};
 use halfbyte_runtime::ptx::{Arg, Kernel, Launch};
 use halfbyte_runtime::{Engine, LaunchError, Stats};
 
@@ -24,8 +24,11 @@ const BYTES: usize = 16 * (THREADS * BLOCKS) as usize + 4096;
 
 fn kernel(body: &str) -> Kernel {
     let text = format!("{HEAD}{body}\n}}\n");
-    let text = read(&text).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"));
-    Kernel::load(&text, "k", "k.ptx").unwrap()
+    Kernel::load(&read_text(&text), "k", "k.ptx").unwrap()
+}
+
+fn read_text(text: &str) -> Text {
+    read(text).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"))
 }
 
 fn launch(body: &str, engine: Engine, budget: u64) -> (Result<Stats, LaunchError>, Vec<u8>) {
@@ -120,6 +123,41 @@ fn addresses() {
                 let body = format!("{y} {way} {used} ret;").replace('$', index);
                 both(&body);
             }
+        }
+    }
+}
+
+/// Every register by place and by the launch, of blocks and grids that have several axes; rows go over the ends of those along x.
+#[test]
+fn axes() {
+    let registers = ["%tid", "%ntid", "%ctaid", "%nctaid"].map(|of| ["x", "y", "z"].map(|axis| format!("{of}.{axis}")));
+    let others = ["%laneid", "%warpid", "%nwarpid", "%lanemask_lt", "%lanemask_gt", "%lanemask_eq"].map(str::to_owned);
+    let read: Vec<String> = registers.into_iter().flatten().chain(others).collect();
+    for meets in ["", "bar.sync 0;"] {
+        let mut body = String::from(
+            ".reg .b64 %d<4>; .reg .b32 %n<16>; .reg .b32 %r<32>; ld.param.u64 %d0, [y];
+            mov.u32 %n0, %ctaid.z; mov.u32 %n1, %nctaid.y; mov.u32 %n2, %ctaid.y; mad.lo.u32 %n0, %n0, %n1, %n2;
+            mov.u32 %n1, %nctaid.x; mov.u32 %n2, %ctaid.x; mad.lo.u32 %n0, %n0, %n1, %n2; mov.u32 %n1, %ntid.z; mov.u32 %n2, %tid.z;
+            mad.lo.u32 %n0, %n0, %n1, %n2; mov.u32 %n1, %ntid.y; mov.u32 %n2, %tid.y; mad.lo.u32 %n0, %n0, %n1, %n2;
+            mov.u32 %n1, %ntid.x; mov.u32 %n2, %tid.x; mad.lo.u32 %n0, %n0, %n1, %n2; mad.wide.u32 %d1, %n0, 128, %d0;\n",
+        );
+        body += meets;
+        for (k, register) in read.iter().enumerate() {
+            body += &format!("mov.u32 %r{k}, {register}; st.global.u32 [%d1+{}], %r{k};\n", 4 * k);
+        }
+        let text =
+            format!(".version 8.8 .target sm_90 .address_size 64 .visible .entry k(.param .u64 y) {{ {body} ret; }}");
+        let kernel = Kernel::load(&read_text(&text), "k", "k.ptx").unwrap();
+        for shape in [([2, 3, 2], [4, 1, 1]), ([5, 1, 1], [7, 3, 2]), ([1, 3, 2], [33, 1, 2]), ([3, 1, 1], [64, 2, 1])]
+        {
+            let items: u32 = shape.0.iter().chain(&shape.1).product();
+            let [interpreted, native] = Engine::ALL.map(|engine| {
+                let mut y = vec![0; 128 * items as usize];
+                let mut args = [Arg::Buffer(&mut y)];
+                let stats = kernel.launch(Launch { engine, ..Launch::new(shape, &mut args) }).unwrap();
+                (stats, y)
+            });
+            assert!(interpreted == native, "{shape:?} {meets}");
         }
     }
 }

@@ -6,7 +6,7 @@ use super::{WAYS, answers};
 use crate::aliases::KERNEL;
 
 /// Ways that run what a text is imported to.
-const IMPORTED: [&[&str]; 3] = [WAYS[1], WAYS[2], WAYS[3]];
+const IMPORTED: [&[&str]; 3] = [WAYS[2], WAYS[3], WAYS[4]];
 
 /// The same as [`KERNEL`].
 const PTX: &str = ".version 8.0
