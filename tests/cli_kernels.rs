@@ -139,8 +139,8 @@ fn calls_that_cannot_be_exit_with_2() {
     halfbyte(&["compile", "examples/axpy.hb", "--target", "ptx", "--sm", "85"])
         .fails(2, "expected one of 75, 80, 86, 87, 89, 90, 100, 103, 110, 120, 121");
     halfbyte(&["compile", "examples/axpy.hb", "--target", "ptx", "--emit", "words"]).fails(2, "PTX text, not words");
-    halfbyte(&["run", "examples/axpy.hb", "--target", "ptx", "--engine", "jit", "--items", "1"])
-        .fails(2, "engine `jit` does not run what is for ptx sm_90; `interp` does");
+    halfbyte(&["run", "examples/axpy.hb", "--target", "vp1", "--engine", "cuda", "--items", "1"])
+        .fails(2, "engine `cuda` does not run what is for vp1; `interp` does");
     halfbyte(&["compile", "examples/axpy.hb", "--target", "halu", "--emit", "ptx"]).fails(2, "not PTX text");
     halfbyte(&["compile", "examples/axpy.hb", "--target", "halu", "-g"]).fails(2, "--line-info is for PTX text");
     halfbyte(&["compile", "examples/axpy.hb", "--target", "ptx", "-g", "--emit", "obj"]).fails(2, "--line-info");
