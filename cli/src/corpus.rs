@@ -37,9 +37,9 @@ pub(super) struct Corpus {
     /// Files of JSON lines, also compressed as FILE.gz; - is standard input
     #[arg(required = true, value_name = "FILE")]
     paths: Vec<PathBuf>,
-    /// What executes machine code
-    #[arg(long, value_enum, default_value = "interp")]
-    engine: EngineArg,
+    /// What executes machine code [default: interp, and jit for PTX as it stands]
+    #[arg(long, value_enum)]
+    engine: Option<EngineArg>,
     /// What runs the texts [default: ptx for PTX; for kernels of the IR ir, or halu with --engine jit]
     #[arg(long, value_enum)]
     via: Option<ViaArg>,
@@ -279,7 +279,7 @@ impl Corpus {
         let request = request(members, None, &mut Room::of_launch()).map_err(no_launch)?;
         let watchdog = &self.limits.watchdog(Limits::generous());
         let how = How {
-            engine: self.engine.engine(),
+            engine: self.engine.map(EngineArg::engine),
             via: self.via.map(ViaArg::via),
             races: self.races,
             may_alias: self.alias.alias,

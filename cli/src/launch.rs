@@ -43,9 +43,9 @@ pub(super) struct Launch {
     /// Answer JSON lines, the only form there is
     #[arg(long, required = true)]
     json: bool,
-    /// What executes machine code
-    #[arg(long, value_enum, default_value = "interp")]
-    engine: EngineArg,
+    /// What executes machine code [default: interp, and jit for PTX as it stands]
+    #[arg(long, value_enum)]
+    engine: Option<EngineArg>,
     /// What runs the text [default: ptx for PTX; for kernels of the IR ir, or halu with --engine jit]
     #[arg(long, value_enum)]
     via: Option<ViaArg>,
@@ -77,6 +77,8 @@ pub(super) enum EngineArg {
     Interp,
     /// Native code, translated from the machine code
     Jit,
+    /// The GPU, for PTX, where the CUDA driver has one
+    Cuda,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -96,6 +98,7 @@ impl EngineArg {
         match self {
             EngineArg::Interp => Engine::Interp,
             EngineArg::Jit => Engine::JIT,
+            EngineArg::Cuda => Engine::Cuda,
         }
     }
 }
@@ -113,7 +116,7 @@ impl ViaArg {
 
 impl Launch {
     pub(super) fn run(self) -> Done {
-        let (engine, via, races) = (self.engine.engine(), self.via.map(ViaArg::via), self.races);
+        let (engine, via, races) = (self.engine.map(EngineArg::engine), self.via.map(ViaArg::via), self.races);
         json::answer_each(&self.file, true, |members| {
             let watchdog = &self.limits.watchdog(Limits::generous());
             let approximate = AtomicBool::new(false);

@@ -67,9 +67,9 @@ pub(super) struct Run {
     kernel: Option<String>,
     #[command(flatten)]
     on: OnArgs,
-    /// What executes machine code
-    #[arg(long, value_enum, default_value = "interp")]
-    engine: EngineName,
+    /// What executes machine code [default: interp, and jit for PTX as it stands]
+    #[arg(long, value_enum)]
+    engine: Option<EngineName>,
     /// The number of work items, along x; or give --grid and --block
     #[arg(long, value_name = "N", required_unless_present = "grid")]
     items: Option<u32>,
@@ -186,8 +186,13 @@ enum Ready<'a> {
 }
 
 impl Run {
+    fn engine(&self) -> EngineName {
+        let is_text = is_ptx(&self.file.to_string_lossy()) && self.on.is_text();
+        self.engine.unwrap_or(if is_text { EngineName::Jit } else { EngineName::Interp })
+    }
+
     pub(super) fn run(self) -> Done {
-        let (on, engine) = (self.on.on()?, self.engine.on_threads(self.threads));
+        let (on, engine) = (self.on.on()?, self.engine().on_threads(self.threads));
         if on == On::Ir && engine != Engine::Interp {
             return Err(Failure::Call(format!(
                 "--engine {engine} runs machine code; target `ir` is evaluated as it stands"
@@ -198,7 +203,7 @@ impl Run {
         {
             return Err(Failure::Call(format!("engine `{engine}` does not run what is for {target}; `interp` does")));
         }
-        if let Some(reason) = self.engine.missing(&self.on.sm) {
+        if let Some(reason) = self.engine().missing(&self.on.sm) {
             return Err(Failure::input(format!("{reason}; engine `interp` needs no GPU")));
         }
         let watchdog = self.limits.watchdog(Limits::generous());
@@ -212,7 +217,7 @@ impl Run {
     }
 
     fn run_within(&self, within: &Within<'_>) -> Done {
-        let (on, engine) = (self.on.on()?, self.engine.on_threads(self.threads));
+        let (on, engine) = (self.on.on()?, self.engine().on_threads(self.threads));
         let input = Input::read(&self.file)?;
         let imported = import_ptx::Options { contract: self.contract, ..self.shape.imported(&input.name)? };
         let (shape, items) = self.launched(&input.name)?;
@@ -393,7 +398,7 @@ impl Run {
         let Bound { args, aliases, .. } = &mut bound;
         let how = Evaluation { watchdog: Some(within.watchdog), aliases, ..Evaluation::from(shape) };
         let (start, lines) = (Span::default(), Lines::new(text));
-        self.describe(within, name, self.engine.on_threads(self.threads), items);
+        self.describe(within, name, self.engine().on_threads(self.threads), items);
         let of_fault = |kernel: &halfbyte::ir::Kernel, fault: &Fault| {
             let diagnostic = fault_diagnostic(fault, kernel, &shape, kernel.span);
             let item = if let Fault::Trap(trap) = fault { Some(trap.item) } else { None };

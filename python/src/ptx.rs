@@ -1,5 +1,6 @@
 //! Kernels in PTX: what their parameters take, and their launches, as they stand or as what they are imported to.
 
+use std::num::NonZero;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use halfbyte::abi::ParamKind;
@@ -182,20 +183,16 @@ impl PtxKernel {
         races: bool,
     ) -> PyResult<()> {
         let engine = match launch.engine {
-            Some(EngineName::Jit) => {
-                return Err(PyValueError::new_err(
-                    "engine \"jit\" does not run PTX as it stands; target=\"halu\" does",
-                ));
-            }
+            None | Some(EngineName::Jit) => Engine::Jit { threads: launch.threads.unwrap_or(NonZero::<u16>::MIN) },
+            Some(EngineName::Interp) => Engine::Interp,
             Some(EngineName::Cuda) => Engine::Cuda,
-            None | Some(EngineName::Interp) => Engine::Interp,
         };
         let places = place(&given.memory(), |_| false).map_err(|_| error::defect("PTX lets all arguments overlap"))?;
         let bytes = bytes_of(signature, &given.values);
         // SAFETY: `given` is kept until the launch is over, and `places` are its own.
         let mut args = unsafe { machine_arguments(&bytes, &places) };
         let print = |text: &str| write(text);
-        let ran = watched(py, launch.limits.clone(), false, |watchdog| {
+        let ran = watched(py, launch.limits.clone(), is_shared(engine), |watchdog| {
             let (budget, watchdog, print) = (launch.budget, Some(watchdog), Some(machine::Print(&print)));
             let order = machine::Launch::new(launch.shape, &mut args);
             self.kernel.launch(machine::Launch { engine, budget, watchdog, races, print, ..order })

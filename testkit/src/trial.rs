@@ -6,13 +6,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use halfbyte::launch::{Engine, Evaluation, How, evaluate, execute, given};
 use halfbyte::pipeline::{Options, compile};
 use halfbyte::{CompileError, Module, TARGETS};
-use halfbyte_abi::{Alias, Exceeded, Shape, Target, Watchdog};
+use halfbyte_abi::{Alias, Exceeded, Shape, Target, Type, Watchdog};
 use halfbyte_ir::diag::Lines;
 use halfbyte_ir::eval::{DEFAULT_BUDGET, Fault, Writers};
-use halfbyte_ir::{Kernel, Space, eval};
+use halfbyte_ir::{Kernel, Op, Space, eval};
 use halfbyte_isa::stream::Stream;
 use halfbyte_runtime::{LaunchError, Program, Stats, Trap, TrapKind};
 
+use crate::approximate::is_approximate;
 use crate::compare::compare;
 
 /// How a kernel is tried.
@@ -276,6 +277,15 @@ struct Reference<'a> {
     watchdog: Option<&'a Watchdog>,
 }
 
+/// Whether a kernel takes the bits of an address: on a GPU they are others.
+fn reads_addresses(kernel: &Kernel) -> bool {
+    let insts = kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)).flat_map(|block| &block.insts);
+    insts.filter_map(|&inst| Some((inst, kernel.insts.get(inst)?))).any(|(inst, data)| {
+        let is_cast = matches!(data.op, Op::Bitcast | Op::Split | Op::Concat);
+        is_cast && data.ty != Type::PTR && kernel.args(inst).iter().any(|&arg| kernel.ty(arg) == Type::PTR)
+    })
+}
+
 /// What a launch of words came to.
 type Outcome = Result<Stats, LaunchError>;
 
@@ -291,9 +301,9 @@ impl Reference<'_> {
             return Ok(());
         }
         let mut first: Option<(Engine, Outcome)> = None;
-        // What a GPU does about a bad access is its own, and it knows no budget.
-        let is_fit =
-            |engine: &&Engine| TARGETS.runs(**engine, target) && (**engine != Engine::Cuda || self.outcome.is_ok());
+        // What a GPU does about a bad access is its own, and it knows no budget; so are approximations and addresses.
+        let is_for_gpus = self.outcome.is_ok() && !is_approximate(self.kernel) && !reads_addresses(self.kernel);
+        let is_fit = |engine: &&Engine| TARGETS.runs(**engine, target) && (**engine != Engine::Cuda || is_for_gpus);
         for &engine in engines.iter().filter(is_fit) {
             let wrong = |(kind, reason)| Failure { engine: Some(engine), ..Failure::on(target, kind, reason) };
             let mut args = self.launch.args.clone();

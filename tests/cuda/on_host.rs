@@ -45,12 +45,17 @@ static DEVICE: Mutex<Device> = Mutex::new(Device {
 
 thread_local! {
     static CURRENT: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    /// What every call in the context fails with after a fault.
+    static FAULT: std::cell::Cell<c_int> = const { std::cell::Cell::new(SUCCESS) };
 }
 
 /// What is done with the device, by a thread that has its context.
 fn with(act: impl FnOnce(&mut Device) -> Result<(), c_int>) -> c_int {
     if CURRENT.get() != CONTEXT {
         return INVALID_CONTEXT;
+    }
+    if FAULT.get() != SUCCESS {
+        return FAULT.get();
     }
     act(&mut DEVICE.lock().unwrap()).err().unwrap_or(SUCCESS)
 }
@@ -112,9 +117,21 @@ pub unsafe extern "system" fn cuDeviceGetAttribute(value: *mut c_int, attribute:
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "system" fn cuDevicePrimaryCtxRetain(context: *mut usize, _device: c_int) -> c_int {
+pub unsafe extern "system" fn cuCtxCreate_v2(context: *mut usize, flags: c_uint, _device: c_int) -> c_int {
+    if flags != 0 {
+        return INVALID_VALUE;
+    }
     // SAFETY: the caller gives what `cuda.h` asks for: pointers to as much as the function reads or writes.
     unsafe { *context = CONTEXT };
+    FAULT.set(SUCCESS);
+    SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub extern "system" fn cuCtxDestroy_v2(context: usize) -> c_int {
+    if context != CURRENT.replace(0) {
+        return INVALID_CONTEXT;
+    }
     SUCCESS
 }
 
@@ -122,6 +139,12 @@ pub unsafe extern "system" fn cuDevicePrimaryCtxRetain(context: *mut usize, _dev
 pub extern "system" fn cuCtxSetCurrent(context: usize) -> c_int {
     CURRENT.set(context);
     SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub extern "system" fn cuFuncSetAttribute(function: usize, attribute: c_int, value: c_int) -> c_int {
+    assert!(attribute == 8 && value > 0, "how much shared memory there may be");
+    with(|device| device.functions.get(function.wrapping_sub(1)).map(|_| ()).ok_or(INVALID_VALUE))
 }
 
 #[unsafe(no_mangle)]
@@ -232,8 +255,8 @@ pub unsafe extern "system" fn cuLaunchKernel(
     params: *const *const u8,
     extra: *const c_void,
 ) -> c_int {
-    assert!((shared_bytes, stream) == (0, 0) && extra.is_null());
-    let shape = Shape::from(([grid_x, grid_y, grid_z], [block_x, block_y, block_z]));
+    assert!(stream == 0 && extra.is_null());
+    let shape = Shape { shared: shared_bytes, ..Shape::from(([grid_x, grid_y, grid_z], [block_x, block_y, block_z])) };
     with(|device| {
         let (module, name) = device.functions.get(function.wrapping_sub(1)).ok_or(INVALID_VALUE)?;
         let text = device.modules[*module].as_ref().ok_or(INVALID_VALUE)?;
@@ -293,6 +316,11 @@ pub extern "system" fn cuStreamQuery(stream: usize) -> c_int {
     assert_eq!(stream, 0);
     with(|device| match device.answers.pop() {
         None | Some(SUCCESS) => Ok(()),
-        Some(code) => Err(code),
+        Some(code) => {
+            if code == ILLEGAL_ADDRESS {
+                FAULT.set(code);
+            }
+            Err(code)
+        }
     })
 }

@@ -56,7 +56,11 @@ pub(super) fn launch(request: &mut Request, how: &How<'_>) -> Result<(), Failure
             (ParamKind::Buffer { .. }, _) => given.push(Given::Address(number)),
         }
     }
-    let via = how.via.unwrap_or(if how.engine == Engine::Interp { Via::Ir } else { Via::Halu });
+    let via = how.via.unwrap_or(match how.engine {
+        None | Some(Engine::Interp) => Via::Ir,
+        Some(Engine::Jit { .. }) => Via::Halu,
+        Some(Engine::Cuda) => Via::Ptx,
+    });
     let run = Run { module: &module, kernel: number, given: &given, shape, via, is_imported: false };
     run.launch(request, how)
 }
@@ -108,7 +112,8 @@ impl Run<'_> {
                     return Err(Failure::new(Kind::Refused, "the kernel has no words"));
                 };
                 let (budget, watchdog) = (request.budget, how.watchdog);
-                let order = Order { budget, watchdog, aliases: &aliases, ..Order::from(how.engine) };
+                let order =
+                    Order { budget, watchdog, aliases: &aliases, ..Order::from(how.engine.unwrap_or(Engine::Interp)) };
                 execute(words, order, self.shape, &mut args).map_err(|error| Failure::of_launch(&error))?;
             }
         }

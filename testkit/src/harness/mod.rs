@@ -160,10 +160,10 @@ impl Request {
 /// How launches are made.
 #[derive(Clone, Copy, Debug)]
 pub struct How<'a> {
-    /// What executes words.
-    pub engine: Engine,
+    /// What executes words; else native code PTX as it stands, and the interpreter others.
+    pub engine: Option<Engine>,
     /// What texts are run by; else PTX as it stands, and kernels of the IR by the evaluator, or where `engine` is native code
-    /// by HALU's words.
+    /// by HALU's words, where it is a GPU by their PTX.
     pub via: Option<Via>,
     /// Whether races are looked for. The evaluator always does.
     pub races: bool,

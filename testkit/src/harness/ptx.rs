@@ -11,6 +11,7 @@ use super::failure::{Failure, Kind};
 use super::ir::{Given, Run};
 use super::{Arg, How, Request, Size, Via, check_count, choose};
 use halfbyte::import_ptx::{self, MAX_ITEMS, Part, import_one, is_approximate};
+use halfbyte::launch::Engine;
 
 /// Bytes of an address.
 const ADDRESS: u64 = 8;
@@ -90,7 +91,8 @@ fn as_it_stands(request: &mut Request, how: &How<'_>, read: &Text, entry: &Entry
             &mut Arg::Alias { arg, offset } => ptx::Arg::Alias { of: arg, offset },
         })
         .collect();
-    let (budget, races, watchdog, engine) = (request.budget, how.races, how.watchdog, how.engine);
+    let (budget, races, watchdog, engine) =
+        (request.budget, how.races, how.watchdog, how.engine.unwrap_or(Engine::JIT));
     let print = how.print;
     let shape = Shape { shared: request.shared as u32, ..shape };
     let launch = ptx::Launch { budget, races, watchdog, print, engine, ..ptx::Launch::new(shape, &mut args) };

@@ -10,6 +10,7 @@ mod fuse;
 mod halves;
 mod registers;
 mod share;
+mod signs;
 mod table;
 mod uses;
 mod video;
@@ -28,6 +29,7 @@ use crate::vcode::{BlockIndex, VCode};
 /// # Errors
 /// What is wrong with the table of sequences, which its tests say is nothing.
 pub fn expand(code: &mut VCode<Ptx>) -> Result<(), TableError> {
+    signs::keep_nans(code);
     halves::split(code);
     extrema::expand(code);
     let sm = code.extra.sm.number();

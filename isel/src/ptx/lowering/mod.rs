@@ -5,6 +5,7 @@ pub(crate) mod context;
 pub(crate) mod intrinsic;
 mod meet;
 pub(crate) mod memory;
+mod scratch;
 
 use std::collections::BTreeMap;
 
@@ -120,7 +121,7 @@ impl Lowering<'_> {
         let flow = Flow::new(kernel);
         let mut drafts = self.drafts(&flow);
         if let Some(entry) = kernel.entry().and_then(|entry| drafts[entry].as_mut()) {
-            self.prologue(entry);
+            self.prologue(entry, &flow);
         }
         self.refused()?;
         let drafts = kernel.layout.iter().filter_map(|&block| drafts[block].take()).collect();
@@ -222,7 +223,7 @@ impl Lowering<'_> {
 
     /// What stands before the entry's first instruction: numbers and parameters in registers, and what is computed of
     /// parameters alone.
-    fn prologue(&mut self, entry: &mut Draft<Ptx>) {
+    fn prologue(&mut self, entry: &mut Draft<Ptx>, flow: &Flow<Block>) {
         let kernel = self.kernel;
         self.out.loc = (self.locate)(kernel.span);
         for value in kernel.params.iter().map(|param| param.value).chain(kernel.arrays.iter().map(|array| array.value))
@@ -244,6 +245,7 @@ impl Lowering<'_> {
             }
         }
         self.bases();
+        self.clear_scratch(flow);
         let here = std::mem::take(&mut self.out.numbers_here);
         self.numbers(here);
         let numbers = std::mem::take(&mut self.out.numbers);

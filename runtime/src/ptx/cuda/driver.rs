@@ -1,6 +1,7 @@
 //! The CUDA driver: its library, loaded when a GPU is first asked for, and its first device. Names, numbers and types are
 //! those of `cuda.h`.
 
+use std::cell::RefCell;
 use std::error::Error as _;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::mem::forget;
@@ -35,6 +36,8 @@ const NO_DEVICE: Status = 100;
 const NOT_READY: Status = 600;
 const CAPABILITY_MAJOR: c_int = 75;
 const CAPABILITY_MINOR: c_int = 76;
+/// Of a function: how much shared memory launches may ask for.
+const DYNAMIC_SHARED_BYTES: c_int = 8;
 const JIT_ERROR_LOG_BUFFER: c_int = 5;
 const JIT_ERROR_LOG_BUFFER_BYTES: c_int = 6;
 
@@ -62,10 +65,12 @@ functions! {
     device = "cuDeviceGet" (*mut c_int, c_int);
     device_name = "cuDeviceGetName" (*mut c_char, c_int, c_int);
     attribute = "cuDeviceGetAttribute" (*mut c_int, c_int, c_int);
-    retain_context = "cuDevicePrimaryCtxRetain" (*mut Handle, c_int);
+    create_context = "cuCtxCreate_v2" (*mut Handle, c_uint, c_int);
+    destroy_context = "cuCtxDestroy_v2" (Handle);
     set_context = "cuCtxSetCurrent" (Handle);
     load_module = "cuModuleLoadDataEx" (*mut Handle, *const c_char, c_uint, *const c_int, *mut *mut c_void);
     function = "cuModuleGetFunction" (*mut Handle, Handle, *const c_char);
+    set_attribute = "cuFuncSetAttribute" (Handle, c_int, c_int);
     unload_module = "cuModuleUnload" (Handle);
     allocate = "cuMemAlloc_v2" (*mut DevicePointer, usize);
     free = "cuMemFree_v2" (DevicePointer);
@@ -96,9 +101,27 @@ impl Functions {
 #[derive(Debug)]
 pub(super) struct Device {
     functions: Functions,
-    context: Handle,
+    number: c_int,
     name: String,
     capability: (u16, u16),
+}
+
+/// A context of the calling thread's own. A fault of a kernel is the end of its context: other threads' launches go on in theirs.
+#[derive(Debug)]
+struct Context {
+    device: &'static Device,
+    handle: Handle,
+}
+
+thread_local! {
+    static CONTEXT: RefCell<Option<Context>> = const { RefCell::new(None) };
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: the context was created, and nothing that is in it is used after this.
+        unsafe { (self.device.functions.destroy_context)(self.handle) };
+    }
 }
 
 impl Device {
@@ -124,7 +147,7 @@ impl Device {
 
     fn first(functions: Functions) -> Result<Device, Failed> {
         let f = &functions;
-        let (mut count, mut device, mut context) = (0, 0, Handle(0));
+        let (mut count, mut device) = (0, 0);
         let (mut major, mut minor) = (0, 0);
         let mut name: [c_char; 256] = [0; 256];
         // SAFETY: each pointer is to a variable of the type that the function writes; `name` has as many bytes as is said.
@@ -136,11 +159,10 @@ impl Device {
             f.check("cuDeviceGetName", (f.device_name)(name.as_mut_ptr(), name.len() as c_int, device))?;
             f.check("cuDeviceGetAttribute", (f.attribute)(&raw mut major, CAPABILITY_MAJOR, device))?;
             f.check("cuDeviceGetAttribute", (f.attribute)(&raw mut minor, CAPABILITY_MINOR, device))?;
-            f.check("cuDevicePrimaryCtxRetain", (f.retain_context)(&raw mut context, device))?;
         }
         let name = name.iter().map(|&byte| byte as u8).take_while(|&byte| byte != 0).collect();
         let name = String::from_utf8(name).unwrap_or_else(|_| "the device".into());
-        Ok(Device { context, name, capability: (major as u16, minor as u16), functions })
+        Ok(Device { number: device, name, capability: (major as u16, minor as u16), functions })
     }
 
     /// Its name and compute capability: `NVIDIA H100 (9.0)`.
@@ -163,9 +185,27 @@ impl Device {
     }
 
     /// Makes it the device of the calling thread.
-    pub fn enter(&self) -> Result<(), Failed> {
-        // SAFETY: the context is retained as long as the program runs.
-        self.functions.check("cuCtxSetCurrent", unsafe { (self.functions.set_context)(self.context) })
+    pub fn enter(&'static self) -> Result<(), Failed> {
+        CONTEXT.with_borrow_mut(|context| {
+            let f = &self.functions;
+            let handle = match context {
+                Some(context) => context.handle,
+                None => {
+                    let mut handle = Handle(0);
+                    // SAFETY: `handle` is where the context's goes.
+                    f.check("cuCtxCreate", unsafe { (f.create_context)(&raw mut handle, 0, self.number) })?;
+                    *context = Some(Context { device: self, handle });
+                    handle
+                }
+            };
+            // SAFETY: the context is there until the thread leaves it.
+            f.check("cuCtxSetCurrent", unsafe { (f.set_context)(handle) })
+        })
+    }
+
+    /// Gives up what the calling thread has there, after a fault; there must be no [`Memory`] and no [`Module`] of it any more.
+    pub fn leave() {
+        CONTEXT.take();
     }
 
     /// Assembles a text in PTX. The second of what is wrong is what the assembler says of the text.
@@ -236,12 +276,19 @@ impl Module<'_> {
         // SAFETY: the module is loaded, and the name ends with a zero.
         let code = unsafe { (f.function)(&raw mut function, self.handle, name.as_ptr()) };
         f.check("cuModuleGetFunction", code)?;
+        let shared = shape.shared;
+        if shared != 0 {
+            // SAFETY: the function is the module's.
+            let code =
+                unsafe { (f.set_attribute)(function, DYNAMIC_SHARED_BYTES, shared.try_into().unwrap_or(c_int::MAX)) };
+            f.check("cuFuncSetAttribute", code)?;
+        }
         let params: Vec<*const c_void> = params.iter().map(|param| param.as_ptr().cast()).collect();
         let none = std::ptr::null();
         // SAFETY: the parameters are the kernel's, as the caller has seen; the driver has copied them when it returns.
         let code = unsafe {
             let ([x, y, z], [u, v, w]) = (shape.grid, shape.block);
-            (f.launch)(function, x, y, z, u, v, w, 0, DEFAULT_STREAM, params.as_ptr(), none)
+            (f.launch)(function, x, y, z, u, v, w, shared, DEFAULT_STREAM, params.as_ptr(), none)
         };
         f.check("cuLaunchKernel", code)?;
         let (start, mut pause) = (Instant::now(), Duration::from_micros(10));

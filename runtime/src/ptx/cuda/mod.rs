@@ -83,6 +83,14 @@ pub(super) fn run(kernel: &Kernel, shape: &Shape, memory: &mut Memory<'_>) -> Re
         return Ok(());
     }
     device.enter()?;
+    let ran = run_on(device, kernel, shape, memory);
+    if let Err(CudaError::Call(_) | CudaError::Assembly { .. }) = ran {
+        Device::leave();
+    }
+    ran
+}
+
+fn run_on(device: &Device, kernel: &Kernel, shape: &Shape, memory: &mut Memory<'_>) -> Result<(), CudaError> {
     let assembled = device.assemble(&c_string(kernel.to_string()));
     let module = assembled.map_err(|(failed, log)| CudaError::Assembly { failed, log })?;
     let Memory { params, aliases, buffers, .. } = memory;

@@ -137,9 +137,12 @@ kernel @signs(%a_in: in f16x2, %b_in: in bf16x2, %c_in: in f32, %out1: out f16x2
   %x = fneg.f16x2 %a       ; check: neg.f16x2
   %y = fabs.bf16x2 %b      ; check: abs.bf16x2
   %z = fneg.f32 %c         ; check: neg.f32
-  store %x, %out1[%i]
-  store %y, %out2[%i]
-  store %z, %out3[%i]
+  %p = ffma.f16x2 %x, %a, %a
+  %q = fmax.bf16x2 %y, %b
+  %r = ffma.f32 %z, %c, %c
+  store %p, %out1[%i]
+  store %q, %out2[%i]
+  store %r, %out3[%i]
   ret
 }
 ; rule: float_fneg, float_fabs

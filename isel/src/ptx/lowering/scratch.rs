@@ -1,0 +1,89 @@
+//! The zeros that scratch arrays begin with: local memory of a GPU begins as anything.
+
+use halfbyte_ir::flow::Flow;
+use halfbyte_ir::{Block, Inst, Kernel, Op, Space, Value};
+use halfbyte_isa::ptx::types::{Space as RegSpace, Token, Type};
+use halfbyte_isa::ptx::{Address, Base, FrameVar, Opcode, Operand};
+
+use super::Lowering;
+
+impl Lowering<'_> {
+    /// Stores zeros to the scratch arrays of which an item may load what it has not stored.
+    pub fn clear_scratch(&mut self, flow: &Flow<Block>) {
+        let kernel = self.kernel;
+        let arrays = kernel.arrays.iter().filter(|array| array.space == Space::Scratch);
+        for (number, array) in (0..).zip(arrays) {
+            if is_stored_first(kernel, flow, array.value) {
+                continue;
+            }
+            let base = Base::Frame(FrameVar { number, space: RegSpace::Local });
+            let mut at = 0;
+            for (bytes, ty) in [(8, Type::B64), (4, Type::B32), (2, Type::B16), (1, Type::B8)] {
+                while bytes <= u64::from(array.align) && at + bytes <= array.bytes() {
+                    let place = Operand::Memory(Address { base, offset: at as i32 });
+                    self.out.push(Opcode::ST, &[Token::Local, Token::Type(ty)], &[place, Operand::Number(0)]);
+                    at += bytes;
+                }
+            }
+        }
+    }
+}
+
+/// An access of an array by its name at a constant place.
+struct Place {
+    block: Block,
+    /// Its number in the block.
+    at: usize,
+    start: i32,
+    bytes: u32,
+}
+
+/// Whether every load of an array comes after a store, on whatever way, to all that it loads.
+fn is_stored_first(kernel: &Kernel, flow: &Flow<Block>, array: Value) -> bool {
+    let (mut loads, mut stores) = (Vec::new(), Vec::new());
+    for &block in &kernel.layout {
+        for (at, &inst) in kernel.blocks[block].insts.iter().enumerate() {
+            match access(kernel, inst, array) {
+                Some(Use::None) => {}
+                Some(Use::Load(start, bytes)) => loads.push(Place { block, at, start, bytes }),
+                Some(Use::Store(start, bytes)) => stores.push(Place { block, at, start, bytes }),
+                None => return false,
+            }
+        }
+        let calls = kernel.terminator(block).into_iter().flat_map(|end| kernel.targets(end));
+        if calls.flat_map(|call| kernel.call_args(call)).any(|&value| value == array) {
+            return false;
+        }
+    }
+    let is_before = |store: &Place, load: &Place| match store.block == load.block {
+        true => store.at < load.at,
+        false => flow.dominates(store.block, load.block),
+    };
+    let has = |store: &Place, load: &Place| {
+        let end = |place: &Place| i64::from(place.start) + i64::from(place.bytes);
+        store.start <= load.start && end(load) <= end(store)
+    };
+    loads.iter().all(|load| stores.iter().any(|store| is_before(store, load) && has(store, load)))
+}
+
+/// What an instruction does with an array.
+enum Use {
+    None,
+    /// From so many bytes on, so many.
+    Load(i32, u32),
+    Store(i32, u32),
+}
+
+/// None where that is neither a load nor a store at a constant place.
+fn access(kernel: &Kernel, inst: Inst, array: Value) -> Option<Use> {
+    let (data, args) = (&kernel.insts[inst], kernel.args(inst));
+    if !args.contains(&array) {
+        return Some(Use::None);
+    }
+    let mem = data.attr.mem();
+    match (data.op, args) {
+        (Op::Load, &[_]) => Some(Use::Load(mem?.offset, data.ty.bytes())),
+        (Op::Store, &[_, _]) => Some(Use::Store(mem?.offset, data.ty.bytes())),
+        _ => None,
+    }
+}
