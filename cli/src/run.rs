@@ -187,8 +187,8 @@ enum Ready<'a> {
 
 impl Run {
     fn engine(&self) -> EngineName {
-        let is_text = is_ptx(&self.file.to_string_lossy()) && self.on.is_text();
-        self.engine.unwrap_or(if is_text { EngineName::Jit } else { EngineName::Interp })
+        let is_native = is_ptx(&self.file.to_string_lossy()) && self.on.is_text() && !self.races;
+        self.engine.unwrap_or(if is_native { EngineName::Jit } else { EngineName::Interp })
     }
 
     pub(super) fn run(self) -> Done {

@@ -118,7 +118,7 @@ fn calls_that_are_wrong_are_refused() {
     halfbyte(&["launch"]).fails(2, "--json");
     halfbyte(&["launch", "--json", "--sm", "81"]).fails(2, "expected a machine such as 80");
     halfbyte(&["launch", "--json", "--via", "vp1"]).fails(2, "ptx, ir, halu");
-    halfbyte(&["launch", "--json", "--engine", "cuda"]).fails(2, "interp, jit");
+    halfbyte(&["launch", "--json", "--engine", "gpu"]).fails(2, "interp, jit, cuda");
     halfbyte(&["launch", "--json", "tests/none.jsonl"]).fails(2, "tests/none.jsonl");
 }
 
