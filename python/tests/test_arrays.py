@@ -281,12 +281,38 @@ def test_memory_on_a_gpu_is_copied_and_copied_back():
     assert y.there.tolist() == [0, 1, 2, 3]
 
 
-def test_torch_tensors():
+TORCH = {"i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64"}
+
+
+@pytest.mark.parametrize("ty", TORCH)
+def test_torch_tensors(ty):
     torch = pytest.importorskip("torch")
-    kernel = hb.parse(copy_text("bf16"))["copy"]
-    x, y = torch.arange(4, dtype=torch.bfloat16), torch.zeros(4, dtype=torch.bfloat16)
-    kernel(items=4, x=x, y=y)
+    dtype = getattr(torch, TORCH[ty])
+    kernel = hb.parse(copy_text(ty))["copy"]
+    x, y = torch.arange(4).to(dtype), torch.zeros(4, dtype=dtype)
+    assert kernel(items=4, x=x, y=y)["y"] is y
     assert (x == y).all()
+
+
+def test_torch_tensors_as_lanes_scalars_and_views(axpy):
+    torch = pytest.importorskip("torch")
+    x, y = torch.arange(8, dtype=torch.float16).reshape(4, 2), torch.ones(4, 2, dtype=torch.float16)
+    axpy(items=4, a=torch.tensor(2.0), x=x, y=y)
+    assert (y == 2 * x + 1).all()
+    halves = torch.ones(8, dtype=torch.float16)
+    axpy(items=2, a=1.0, x=halves[:4], y=halves[4:])
+    assert halves.tolist() == [1] * 4 + [2] * 4
+
+
+def test_torch_tensors_that_are_refused(axpy):
+    torch = pytest.importorskip("torch")
+    halves = torch.ones(8, dtype=torch.float16)
+    with pytest.raises(ValueError, match="`x` .*not C-contiguous"):
+        axpy(items=2, a=1.0, x=halves[::2], y=halves)
+    with pytest.raises(TypeError, match="`y` .*float32"):
+        axpy(items=2, a=1.0, x=halves, y=halves.float())
+    with pytest.raises(TypeError, match="meta"):
+        axpy(items=2, a=1.0, x=halves.to("meta"), y=halves)
 
 
 def test_float8():
