@@ -33,22 +33,24 @@ def least(call, repeat):
     return min(times)
 
 
-def mean(call, repeat):
-    """Seconds a call, over many."""
-    start = time.perf_counter()
-    for _ in range(repeat):
-        call()
-    return (time.perf_counter() - start) / repeat
+def short(call):
+    """Seconds of a call that is too short to be timed alone."""
+
+    def many():
+        for _ in range(200):
+            call()
+
+    return least(many, 500) / 200
 
 
 def main():
     program = hb.parse(ADD)["add"].compile("halu").load(engine="jit")
     x, y, z = (np.ones(2, np.float16) for _ in range(3))
     program(x, y, z, items=1)
-    one = min(mean(lambda: program(x, y, z, items=1), 20_000) for _ in range(5))
-    named = min(mean(lambda: program(items=1, x=x, y=y, z=z), 20_000) for _ in range(5))
+    one = short(lambda: program(x, y, z, items=1))
+    named = short(lambda: program(items=1, x=x, y=y, z=z))
     library = program._library_seconds(x, y, z, items=1, repeat=20_000)
-    numpy_one = min(mean(lambda: np.add(x, y, out=z), 20_000) for _ in range(5))
+    numpy_one = short(lambda: np.add(x, y, out=z))
     print("one item, microseconds a call")
     print(f"  halfbyte, arguments by position  {one * 1e6:8.2f}")
     print(f"  halfbyte, arguments by name      {named * 1e6:8.2f}")
