@@ -40,10 +40,9 @@ fn library() -> &'static Path {
     static BUILT: LazyLock<PathBuf> = LazyLock::new(|| {
         let exe = std::env::current_exe().unwrap();
         let target = exe.ancestors().nth(3).unwrap();
-        let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--quiet", "-p", "halfbyte-capi", "--target-dir"]).arg(target).current_dir(here());
-        assert!(build.status().unwrap().success());
-        target.join("debug")
+        let built = Command::new(here().join("build")).env("CARGO_TARGET_DIR", target).output().unwrap();
+        assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+        PathBuf::from(String::from_utf8(built.stdout).unwrap().trim_end())
     });
     &BUILT
 }
