@@ -5,6 +5,8 @@
 pub struct Stream<S> {
     /// The buffer parameter; none for a guard, which is in no buffer.
     pub buffer: Option<u32>,
+    /// What its elements are.
+    pub holds: Holds,
     /// Bytes of one access: 1, 2, 4, 8 or 16.
     pub bytes: u32,
     /// What the address is a multiple of; an access that is not traps.
@@ -28,11 +30,55 @@ pub struct Stream<S> {
     pub site: S,
 }
 
+/// What the elements of a stream are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Holds {
+    /// What is accessed, in the order of the accesses.
+    #[default]
+    Elements,
+    /// The whole buffer, once: a window, which accesses by addresses that the kernel computes go to. It is a stream without loops that
+    /// is uniform, of single bytes.
+    Buffer,
+    /// Where in a window an access is made: bytes added to the address of the buffer, as 32 bits without sign that the kernel stores
+    /// before the access. The stream's `offset` is added in 64 bits; scale, index and strides are zero.
+    Offsets {
+        /// The stream that is the window.
+        window: u32,
+        /// Whether the access is a store.
+        stores: bool,
+    },
+}
+
+/// Bytes of an access's place in a window.
+const OFFSET_BYTES: u32 = 4;
+
 impl<S> Stream<S> {
+    /// Bytes of an element.
+    pub fn element_bytes(&self) -> u32 {
+        match self.holds {
+            Holds::Elements => self.bytes,
+            Holds::Buffer => 1,
+            Holds::Offsets { .. } => OFFSET_BYTES,
+        }
+    }
+
+    /// Whether it is of a load or store of the text: neither a guard nor a window.
+    pub fn is_of_accesses(&self) -> bool {
+        self.buffer.is_some() && self.holds != Holds::Buffer
+    }
+
+    /// The window that its accesses are in, where they are in one.
+    pub fn window(&self) -> Option<u32> {
+        match self.holds {
+            Holds::Offsets { window, .. } => Some(window),
+            Holds::Elements | Holds::Buffer => None,
+        }
+    }
+
     /// The same of a load or store that is named in another way.
     pub fn at<T>(self, site: T) -> Stream<T> {
-        let Stream { buffer, bytes, align, uniform, scale, index, offset, steps, guard, site: _ } = self;
-        Stream { buffer, bytes, align, uniform, scale, index, offset, steps, guard, site }
+        let Stream { buffer, holds, bytes, align, uniform, scale, index, offset, steps, guard, site: _ } = self;
+        Stream { buffer, holds, bytes, align, uniform, scale, index, offset, steps, guard, site }
     }
 }
 

@@ -5,7 +5,7 @@ use halfbyte::abi::{Direction, Param, ParamKind, Signature, Type};
 use halfbyte::emit::{Code, write_object};
 use halfbyte::isa::isa::Words;
 use halfbyte::isa::object::{Header, KernelInfo, Loc};
-use halfbyte::isa::stream::{Affine, Site, Stream, Tiles};
+use halfbyte::isa::stream::{Affine, Holds, Site, Stream, Tiles};
 use halfbyte::isa::{halu, vp1};
 
 /// A scalar of 32 bits.
@@ -36,6 +36,7 @@ pub fn vp1_object(params: Vec<Param>, text: &str, group_branch: Option<u32>) -> 
         let ParamKind::Buffer { direction, .. } = param.kind else { return None };
         Some(Stream {
             buffer: Some(buffer),
+            holds: Holds::Elements,
             bytes: 16,
             align: 16,
             uniform: false,

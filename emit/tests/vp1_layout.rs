@@ -3,7 +3,7 @@
 use halfbyte_abi::{Param, ParamKind, Signature, Type};
 use halfbyte_emit::{Code, Emitter, LayoutError, OpError, listing};
 use halfbyte_isa::object::Loc;
-use halfbyte_isa::stream::{Affine, Site, Stream, Tiles};
+use halfbyte_isa::stream::{Affine, Holds, Site, Stream, Tiles};
 use halfbyte_isa::vp1::{BundleError, Inst, Unit, bundles, read_word};
 use halfbyte_isel::Vp1;
 use halfbyte_isel::mach::{MachBlock, MachFunc, MachInst};
@@ -16,6 +16,7 @@ fn inst(line: &str) -> Inst {
 fn stream() -> Stream {
     Stream {
         buffer: Some(0),
+        holds: Holds::Elements,
         bytes: 16,
         align: 16,
         uniform: false,

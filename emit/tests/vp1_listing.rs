@@ -3,7 +3,7 @@
 use halfbyte_abi::{Direction, Param, ParamKind, Signature, Type};
 use halfbyte_emit::{Code, listing, write_object};
 use halfbyte_isa::object::{Header, KernelInfo, Loc};
-use halfbyte_isa::stream::{Affine, Factor, Site, Step, Stream, Tiles, Trips};
+use halfbyte_isa::stream::{Affine, Factor, Holds, Site, Step, Stream, Tiles, Trips};
 use halfbyte_isa::vp1::assemble;
 
 fn code() -> Code {
@@ -26,6 +26,7 @@ fn code() -> Code {
     ];
     let read = Stream {
         buffer: Some(2),
+        holds: Holds::Elements,
         bytes: 4,
         align: 2,
         uniform: false,
@@ -38,6 +39,7 @@ fn code() -> Code {
     };
     let guard = Stream {
         buffer: None,
+        holds: Holds::Elements,
         site: Site { word: 0, written: true },
         scale: 0.into(),
         index: affine(0, &[]),

@@ -115,5 +115,5 @@ kernel @aes_round(%s: in i32, %rk: in i32, %o: out i32, %t: in i32 = [0xa56363c6
   ret
 }
 
-; run: halu, ptx: @aes_round items=9 s=random(36, 101) rk=random(4, 102)
-; run: halu, ptx: @aes_round items=9 s=random(36, 201) rk=random(4, 202)
+; run: halu, vp1, ptx: @aes_round items=9 s=random(36, 101) rk=random(4, 102)
+; run: halu, vp1, ptx: @aes_round items=9 s=random(36, 201) rk=random(4, 202)

@@ -26,4 +26,4 @@ kernel @bilinear_scale(%step: i32, %s: in i8, %d: out i8) {
   ret
 }
 
-; run: halu, ptx: @bilinear_scale items=100 step=36864 s=random(64, 101)
+; run: halu, vp1, ptx: @bilinear_scale items=100 step=36864 s=random(64, 101)

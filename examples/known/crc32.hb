@@ -27,5 +27,5 @@ kernel @crc32(%len: i32, %m: in i8, %crc: out i32, %t: in i32 = [0x0, 0x77073096
   ret
 }
 
-; run: halu, ptx: @crc32 items=8 len=37 m=random(296, 101)
-; run: halu, ptx: @crc32 items=8 len=37 m=random(296, 201)
+; run: halu, vp1, ptx: @crc32 items=8 len=37 m=random(296, 101)
+; run: halu, vp1, ptx: @crc32 items=8 len=37 m=random(296, 201)

@@ -48,3 +48,4 @@ kernel @fs_dither(%w: i32, %h: i32, %s: in i8, %e: inout i16, %d: out i8) {
 }
 
 ; run: halu, ptx: @fs_dither items=1 w=128 h=40 s=random(5120, 101) e=zeros(130)
+; run: vp1: @fs_dither items=1 w=16 h=10 s=random(160, 101) e=zeros(18)

@@ -20,5 +20,5 @@ kernel @gamma_lut(%s: in i8x4, %d: out i8x4, %t: in i8 = [0, 21, 28, 34, 39, 43,
   ret
 }
 
-; run: halu, ptx: @gamma_lut items=512 s=random(512, 101)
-; run: halu, ptx: @gamma_lut items=512 s=random(512, 201)
+; run: halu, vp1, ptx: @gamma_lut items=512 s=random(512, 101)
+; run: halu, vp1, ptx: @gamma_lut items=512 s=random(512, 201)

@@ -157,4 +157,4 @@ kernel @h264_idct4(%stride: i32, %c: in i16x2, %dst: inout i8x4) {
   ret
 }
 
-; run: halu, ptx: @h264_idct4 items=32 stride=32 c=random(256, 101) dst=random(128, 103)
+; run: halu, vp1, ptx: @h264_idct4 items=32 stride=32 c=random(256, 101) dst=random(128, 103)

@@ -24,3 +24,4 @@ kernel @hist_private(%n: i32, %s: in i8, %h: inout i32) {
 }
 
 ; run: halu, ptx: @hist_private items=8 n=512 s=random(4096, 101) h=zeros(2048)
+; run: vp1: @hist_private items=4 n=64 s=random(256, 101) h=zeros(1024)

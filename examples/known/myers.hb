@@ -44,4 +44,4 @@ kernel @myers(%len: i32, %m1: i32, %peq: in i32, %txt: in i8, %best: out i32) {
   ret
 }
 
-; run: halu, ptx: @myers items=4 len=50 m1=31 peq=random(256, 101) txt=random(200, 102)
+; run: halu, vp1, ptx: @myers items=4 len=50 m1=31 peq=random(256, 101) txt=random(200, 102)

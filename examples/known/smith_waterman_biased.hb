@@ -66,3 +66,4 @@ kernel @sw_bytes(%qn: i32, %dn: i32, %n: i32, %q: in i8, %db: in i8x4, %h: inout
 }
 
 ; run: halu, ptx: @sw_bytes items=1 qn=12 dn=10 n=1 q=[0, 3, 5, 7, 2, 1, 3, 1, 4, 6, 0, 2] db=[0x00010203, 0x03050704, 0x05030200, 0x07010201, 0x02040607, 0x01020304, 0x05000306, 0x01030200, 0x04060205, 0x06030004] h=zeros(13) e=zeros(13)
+; run: vp1: @sw_bytes items=1 qn=6 dn=7 n=1 q=[0, 3, 5, 7, 2, 1] db=[0x00010203, 0x03050704, 0x05030200, 0x07010201, 0x02040607, 0x01020304, 0x05000306] h=zeros(7) e=zeros(7)

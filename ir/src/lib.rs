@@ -32,7 +32,7 @@ pub use array::{Array, Space};
 pub use attr::{Clamp, FlagKind, FloatCC, FloatFlags, IntCC, LaneMap, MemAttr, Rounding};
 pub use diag::{Diagnostic, Diagnostics};
 pub use flow::Flow;
-pub use halfbyte_abi::stream::{Affine, Factor, Step, Trips};
+pub use halfbyte_abi::stream::{Affine, Factor, Holds, Step, Trips};
 pub use halfbyte_abi::{Axis, Direction, Elem, ParamKind, Type};
 pub use kernel::{
     Attr, Block, BlockCall, BlockData, CallRange, Inst, InstData, IntrinsicData, IntrinsicRef, Kernel, Module, Param,

@@ -8,10 +8,13 @@
 //! Element `e` of group `g` at steps `k0, k1, ..` of the loops around the site lies at
 //! `(((g * n0 + k0) * n1 + k1) .. * items + e) * bytes` of the stream, where n0, n1, .. are the loops' trips. A uniform stream
 //! has no items in it: `((k0) * n1 + k1) .. * bytes`.
-
-use halfbyte_abi::stream;
+//!
+//! A buffer that is accessed at addresses which are no sums known at the launch is a *window*: one stream that is all of it, which
+//! the kernel loads from and stores to at an index in bytes. Each load and store of the text in it has a stream of its own besides,
+//! into which the kernel first stores where the access is made.
 
 use crate::span::Span;
+use halfbyte_abi::stream;
 
 /// How a kernel was packed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

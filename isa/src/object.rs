@@ -20,7 +20,7 @@ pub use part::Part;
 /// another machine's.
 pub const E_MACHINE: u16 = u16::from_le_bytes(*b"HB");
 /// `e_flags` of an object: the version of these layouts. A reader refuses any other.
-pub const E_FLAGS: u32 = 5;
+pub const E_FLAGS: u32 = 6;
 /// The section of the object's [`Header`].
 pub const HEADER_SECTION: &str = ".halfbyte";
 /// Followed by the kernel's name: the section of its words.

@@ -11,11 +11,16 @@
 //! and [`M_FIRST_ITEM`]. Stream k is gone through by `$a` k, upward: where a program stops before its end, it has made the
 //! accesses below, and, in a uniform stream without loops, all.
 //!
+//! A window ([`Holds::Buffer`]) is all of its buffer at once, with [`WINDOW_MARGIN`] bytes before it and after it that are nobody's:
+//! the word of `$m` has the addresses of the buffer's own bytes. The program loads and stores there at addresses that it computes,
+//! by any `$a`, that of the stream among them. Where it does is said by the streams of the accesses in it
+//! ([`Holds::Offsets`]), whose elements the program stores. Of a window that is written, what accesses have stored is copied out.
+//!
 //! An element that cannot be read, and one of an item at or beyond the launch's number, is zero. Streams that are in a buffer are
 //! numbered in the order in which an item makes the accesses: those of one loop stand next to each other, and are made trip by
 //! trip, in each of them by number.
 
-pub use halfbyte_abi::stream::{Affine, Factor, Step, Trips};
+pub use halfbyte_abi::stream::{Affine, Factor, Holds, Step, Trips};
 use halfbyte_abi::{ParamKind, Signature};
 use thiserror::Error;
 
@@ -33,6 +38,9 @@ pub const MAX_STREAMS: usize = 30;
 pub const MAX_STEPS: usize = 32;
 /// The most bytes that the image and spilled registers may take: what an unsigned immediate reaches from address 0.
 pub const MAX_FRAME_BYTES: u32 = 2048;
+
+/// Bytes beside a window: an access that is kept near it, and does not belong there, touches nothing of others.
+pub const WINDOW_MARGIN: u32 = 16;
 
 /// How a kernel is run a tile at a time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,7 +62,7 @@ pub struct Site {
     /// The word address of the instruction, for traps.
     pub word: u32,
     /// Whether the program writes the stream, which is copied out after it ran; else it is copied in before. One in no buffer, a
-    /// guard, is written and starts as zeros.
+    /// guard, is written and starts as zeros. Of a stream of offsets, which always does, whether the accesses store.
     pub written: bool,
 }
 
@@ -108,6 +116,12 @@ pub enum StreamError {
     /// Its guard is none, or not of one element for each of this one's.
     #[error("stream {0} is no guard for it")]
     Guarded(u32),
+    /// A window that has what only accesses have.
+    #[error("a window is uniform, of single bytes, in a buffer, and has neither loops, address nor guard")]
+    Window,
+    /// Accesses in what is no window of their buffer, or with an address beside their offsets.
+    #[error("stream {0} is no window for it")]
+    InWindow(u32),
     /// An access of another size.
     #[error("an access of {0} bytes; expected 1, 2, 4, 8 or 16")]
     Bytes(u32),
@@ -172,6 +186,26 @@ impl Tiles {
         Ok(())
     }
 
+    fn check_window(&self, stream: &Stream) -> Result<(), StreamError> {
+        let unmoved = stream.scale.is_zero() && stream.index.is_zero() && stream.offset == 0;
+        match stream.holds {
+            Holds::Elements => Ok(()),
+            Holds::Buffer => {
+                let alone = stream.uniform && stream.steps.is_empty() && stream.guard.is_none() && unmoved;
+                let is_window = alone && stream.bytes == 1 && stream.align == 1 && stream.buffer.is_some();
+                if is_window { Ok(()) } else { Err(StreamError::Window) }
+            }
+            Holds::Offsets { window, .. } => {
+                let is_window = |of: &&Stream| of.holds == Holds::Buffer && of.buffer == stream.buffer;
+                let of = self.streams.get(window as usize).filter(is_window);
+                let still = stream.steps.iter().all(|step| step.stride.is_zero());
+                let unmoved = stream.scale.is_zero() && stream.index.is_zero() && still;
+                let may = |of: &Stream| unmoved && (of.site.written || !stream.site.written);
+                of.filter(|of| may(of)).map(drop).ok_or(StreamError::InWindow(window))
+            }
+        }
+    }
+
     fn check_stream(&self, signature: &Signature, number: usize) -> Result<(), StreamError> {
         let (before, Some(stream)) = (self.streams.iter().take(number), self.streams.get(number)) else {
             return Ok(());
@@ -194,6 +228,7 @@ impl Tiles {
         if !matches!(stream.bytes, 1 | 2 | 4 | 8 | 16) {
             return Err(StreamError::Bytes(stream.bytes));
         }
+        self.check_window(stream)?;
         if !stream.align.is_power_of_two() {
             return Err(StreamError::Align(stream.align));
         }

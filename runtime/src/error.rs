@@ -191,6 +191,8 @@ pub struct TooLarge {
     pub stream_bytes: u64,
     /// That stream's buffer; none where it holds conditions of accesses.
     pub buffer: Option<String>,
+    /// Whether that is all of the buffer, as accesses go to addresses that the kernel computes.
+    pub whole: bool,
     /// The name of the source text.
     pub source: String,
     /// The access in it.
@@ -199,13 +201,17 @@ pub struct TooLarge {
 
 impl fmt::Display for TooLarge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let TooLarge { kernel, items, all_bytes, stream_bytes, buffer, source, loc } = self;
+        let TooLarge { kernel, items, all_bytes, stream_bytes, buffer, whole, source, loc } = self;
         write!(
             f,
             "kernel `{kernel}`: {items} work items take {all_bytes} bytes of the data store, which has {DATA_STORE_BYTES}; \
              {stream_bytes} of them "
         )?;
         match buffer {
+            Some(buffer) if *whole => write!(
+                f,
+                "are all of `{buffer}`, which is accessed at computed addresses: pass the part of it that these work items need"
+            )?,
             Some(buffer) => write!(f, "are what is accessed in `{buffer}`")?,
             None => f.write_str("say whether an access is made")?,
         }

@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use halfbyte_abi::Signature;
 use halfbyte_isa::object::KernelInfo;
-use halfbyte_isa::stream::{Affine, Factor, Stream, Trips, m_words};
+use halfbyte_isa::stream::{Affine, Factor, Holds, Stream, Trips, m_words};
 
 /// Bytes of the image in a line.
 const IMAGE_LINE: usize = 16;
@@ -43,6 +43,19 @@ fn write_stream(out: &mut String, signature: &Signature, stream: &Stream) -> fmt
     match stream.buffer {
         Some(buffer) => {
             let verb = if stream.site.written { "writes" } else { "reads" };
+            if stream.holds == Holds::Buffer {
+                return write!(
+                    out,
+                    "all of {}{}",
+                    name(signature, buffer),
+                    if stream.site.written { ", written" } else { "" }
+                );
+            }
+            if let Some(window) = stream.window() {
+                let name = name(signature, buffer);
+                write!(out, "where stream {window} {verb} {} bytes of {name}, offset {}", stream.bytes, stream.offset)?;
+                return write_conditions(out, signature, stream);
+            }
             write!(out, "{verb} {} bytes of {} at ", stream.bytes, name(signature, buffer))?;
             let mut sum = Sum { out, empty: true };
             sum.add_product(signature, &stream.scale, "item")?;
@@ -59,6 +72,11 @@ fn write_stream(out: &mut String, signature: &Signature, stream: &Stream) -> fmt
         }
         None => write!(out, "{} bytes tell whether an access is made", stream.bytes)?,
     }
+    write_conditions(out, signature, stream)
+}
+
+/// In which loops a stream's accesses are, and when they are made.
+fn write_conditions(out: &mut String, signature: &Signature, stream: &Stream) -> fmt::Result {
     if stream.uniform {
         out.push_str("; once for all items");
     }

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use halfbyte_abi::stream::Holds;
 use halfbyte_abi::{Direction, ParamKind, Type, Watchdog};
 use smallvec::SmallVec;
 
@@ -72,6 +73,8 @@ struct Site<'k> {
     /// Items that have elements of their own.
     items: u32,
     written: Pages,
+    /// Of a window, the bytes that the group at hand has stored, by their offset in the buffer.
+    stored: BTreeMap<u32, u8>,
     /// Bytes of the group at hand that the kernel has accessed.
     accessed: u64,
 }
@@ -116,7 +119,17 @@ impl Pages {
 impl Site<'_> {
     /// Bytes of an element.
     fn bytes(&self) -> u32 {
-        self.stream.bytes.clamp(1, MAX_ELEMENT as u32)
+        self.stream.element_bytes().clamp(1, MAX_ELEMENT as u32)
+    }
+
+    fn is_window(&self) -> bool {
+        self.stream.holds == Holds::Buffer
+    }
+
+    /// What the kernel has stored of an access's place in a window.
+    fn offset(&self, element: u32) -> u32 {
+        let first = element.wrapping_mul(self.bytes());
+        u32::from_le_bytes([0, 1, 2, 3].map(|byte| self.written.get(first.wrapping_add(byte))))
     }
 
     /// Whether it has one element for the whole launch, which the kernel may access as often as it likes.
@@ -185,7 +198,10 @@ impl<'k> Streams<'k> {
         let site = |((stream, inst), declared): ((&'k Stream, &Inst), &Param)| Site {
             stream,
             inst: *inst,
-            write: matches!(declared.kind, ParamKind::Buffer { direction: Direction::Out, .. }),
+            write: match stream.holds {
+                Holds::Offsets { stores, .. } => stores,
+                _ => matches!(declared.kind, ParamKind::Buffer { direction: Direction::Out, .. }),
+            },
             base: stream.buffer.map_or(0, |number| match args.get(number as usize) {
                 Some(_) => Arg::address(args, number as usize).unwrap_or(0),
                 None => halfbyte_abi::buffer_base(number as usize),
@@ -197,6 +213,7 @@ impl<'k> Streams<'k> {
                 .collect(),
             items: if stream.uniform { 1 } else { items },
             written: Pages::default(),
+            stored: BTreeMap::new(),
             accessed: 0,
         };
         let sites: Vec<Site<'k>> = packing.streams.iter().zip(insts).zip(params).map(site).collect();
@@ -219,6 +236,7 @@ impl<'k> Streams<'k> {
         self.first = self.first_item(group);
         for site in &mut self.sites {
             site.written.0.clear();
+            site.stored.clear();
             site.accessed = 0;
         }
     }
@@ -239,6 +257,17 @@ impl<'k> Streams<'k> {
         ty: Type,
         out: &mut [u64],
     ) -> Result<(), Refusal> {
+        if let Some(window) = self.window(at.address) {
+            let start = at.address as u32;
+            let mut bytes: SmallVec<[u8; lanes::MAX_BYTES]> = SmallVec::new();
+            for offset in (0..ty.bytes()).map(|byte| start.wrapping_add(byte)) {
+                let at = AccessSite { address: window.base.wrapping_add(offset.into()), align: 1, ..at };
+                let there = memory.peek(at, 1).and_then(|byte| byte.first().copied());
+                bytes.push(window.stored.get(&offset).copied().or(there).unwrap_or(0));
+            }
+            lanes::read(ty, &bytes, out);
+            return Ok(());
+        }
         let first = self.first;
         let valid = self.count.saturating_sub(first);
         let (site, range) = self.find(at, ty.bytes())?;
@@ -256,11 +285,26 @@ impl<'k> Streams<'k> {
 
     /// Writes a value for the kernel.
     pub(super) fn store(&mut self, at: AccessSite, ty: Type, value: &[u64]) -> Result<(), Refusal> {
-        let (site, range) = self.find(at, ty.bytes())?;
         let mut bytes = [0; lanes::MAX_BYTES];
+        if let Some(window) = self.window_mut(at.address) {
+            let size = ty.bytes() as usize;
+            lanes::write(ty, value, bytes.get_mut(..size).unwrap_or(&mut []));
+            let places = (0..ty.bytes()).map(|byte| (at.address as u32).wrapping_add(byte));
+            window.stored.extend(places.zip(bytes));
+            return Ok(());
+        }
+        let (site, range) = self.find(at, ty.bytes())?;
         lanes::write(ty, value, bytes.get_mut(..range.len()).unwrap_or(&mut []));
         range.zip(bytes).for_each(|(at, byte)| site.written.set(at, byte));
         Ok(())
+    }
+
+    fn window(&self, address: u64) -> Option<&Site<'k>> {
+        self.sites.get((address >> ADDRESS_BITS) as usize).filter(|site| site.is_window())
+    }
+
+    fn window_mut(&mut self, address: u64) -> Option<&mut Site<'k>> {
+        self.sites.get_mut((address >> ADDRESS_BITS) as usize).filter(|site| site.is_window())
     }
 
     /// The stream that the whole access lies in, and where among the bytes of the group at hand: those that come next.
@@ -356,14 +400,29 @@ impl<'k> Streams<'k> {
             return Ok(());
         }
         let item = self.first + in_group;
-        let address = site.address(item, steps.iter().copied());
+        let window = site.stream.window().and_then(|window| self.sites.get(window as usize));
+        let address = match window {
+            None => site.address(item, steps.iter().copied()),
+            Some(_) => {
+                let address = site.base.wrapping_add(site.offset(element).into());
+                address.wrapping_add_signed(site.stream.offset.into())
+            }
+        };
         let at = AccessSite { address, ..AccessSite::new(Who::new(item, site.inst), site.stream.align) };
-        let bytes = site.bytes();
+        let bytes = site.stream.bytes.clamp(1, MAX_ELEMENT as u32);
         let done = match site.write {
             false => memory.read(at, bytes).map(drop),
-            true => memory.write(at, bytes).map(|place| {
-                for (to, from) in place.iter_mut().zip(element.wrapping_mul(bytes)..) {
-                    *to = site.written.get(from);
+            true => memory.write(at, bytes).map(|place| match window {
+                None => {
+                    for (to, from) in place.iter_mut().zip(element.wrapping_mul(bytes)..) {
+                        *to = site.written.get(from);
+                    }
+                }
+                Some(window) => {
+                    let first = address.wrapping_sub(window.base) as u32;
+                    for (to, from) in place.iter_mut().zip(first..) {
+                        *to = window.stored.get(&from).copied().unwrap_or(*to);
+                    }
                 }
             }),
         };
@@ -384,7 +443,7 @@ fn visits(sites: &[Site<'_>]) -> Vec<Visit> {
             visits.push(Visit::End { trips, begin });
         }
     };
-    for (number, site) in sites.iter().enumerate().filter(|(_, site)| site.stream.buffer.is_some()) {
+    for (number, site) in sites.iter().enumerate().filter(|(_, site)| site.stream.is_of_accesses()) {
         let steps = &site.stream.steps;
         let same = open.iter().zip(steps).take_while(|((open, _), step)| *open == step.loop_number).count();
         for (_, begin) in open.drain(same..).rev() {

@@ -175,7 +175,7 @@ impl Generator<'_, '_> {
                 let far = self.builder.op(Op::Mul, Type::I32, &[counter, width]);
                 Some(add(self, far, item))
             }
-            (4..=9, None) if !self.is_affine() => {
+            (4..=9, None) if !self.is_affine() || self.one_in(4) => {
                 let mask = self.builder.int(Type::I32, 15);
                 let data = self.operand(Type::I32)?;
                 let index = self.builder.op(Op::And, Type::I32, &[data, mask]);

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Formatter};
 
-use halfbyte_abi::stream::{Affine, Factor, Step, Trips};
+use halfbyte_abi::stream::{Affine, Factor, Holds, Step, Trips};
 use halfbyte_abi::{Direction, ParamKind};
 
 use super::lexer::Tok;
@@ -38,7 +38,11 @@ impl Printer<'_> {
         for (stream, param) in packing.streams.iter().zip(params) {
             f.write_str("  stream ")?;
             self.value(f, param.value)?;
-            f.write_str(if stream.uniform { ": uniform " } else { ": " })?;
+            f.write_str(match (stream.holds, stream.uniform) {
+                (Holds::Buffer, _) => ": whole ",
+                (_, true) => ": uniform ",
+                (_, false) => ": ",
+            })?;
             if let ParamKind::Buffer { direction, elem, .. } = param.kind {
                 write!(f, "{} {elem}", direction.name())?;
             }
@@ -46,11 +50,18 @@ impl Printer<'_> {
                 f.write_str(" of ")?;
                 self.param(f, buffer)?;
             }
+            if stream.holds == Holds::Buffer {
+                f.write_str("\n")?;
+                continue;
+            }
             write!(f, ", {} byte{}", stream.bytes, if stream.bytes == 1 { "" } else { "s" })?;
             if stream.align != default_align(stream.buffer.is_some(), stream.bytes) {
                 write!(f, " align {}", stream.align)?;
             }
-            if stream.buffer.is_some() || !is_nothing(&stream.scale, &stream.index) {
+            if let Holds::Offsets { window, stores } = stream.holds {
+                f.write_str(if stores { " stores " } else { " loads " })?;
+                self.param(f, window.saturating_add(self.kernel.launch_params().len() as u32))?;
+            } else if stream.buffer.is_some() || !is_nothing(&stream.scale, &stream.index) {
                 f.write_str(" at ")?;
                 self.sum(f, &stream.scale, &stream.index)?;
             }
@@ -174,11 +185,13 @@ impl<'s> Reader<'s> {
     fn stream_of(&mut self, number: usize, name: Span, start: Span) -> Reading<(ParamKind, Stream)> {
         self.stream_part(number, StreamPart::Name, name);
         self.mark(b':')?;
-        let mut stream = Stream { uniform: self.eat_word("uniform"), ..Stream::default() };
+        let whole = self.eat_word("whole");
+        let mut stream = Stream { uniform: whole || self.eat_word("uniform"), ..Stream::default() };
         let ty_start = self.at();
-        let directions = [Direction::In, Direction::Out];
+        let directions = [Direction::In, Direction::Out, Direction::InOut];
+        let directions = directions.into_iter().take(if whole { 3 } else { 2 });
         let Some(direction) = directions.into_iter().find(|direction| self.eat_word(direction.name())) else {
-            return Err(self.unexpected("`in` or `out`"));
+            return Err(self.unexpected(if whole { "`in`, `out` or `inout`" } else { "`in` or `out`" }));
         };
         let elem = self.type_name("the type of the stream's values")?;
         self.stream_part(number, StreamPart::Type, self.since(ty_start));
@@ -186,6 +199,13 @@ impl<'s> Reader<'s> {
             let (buffer, span) = self.param_number("a buffer parameter: `%name`")?;
             self.stream_part(number, StreamPart::Buffer, span);
             stream.buffer = Some(buffer);
+        }
+        let kind = ParamKind::Buffer { direction, elem, align: ALIGN, may_alias: false };
+        if whole {
+            self.end_of_line()?;
+            (stream.holds, stream.bytes, stream.align) = (Holds::Buffer, 1, 1);
+            stream.site = self.since(start.start);
+            return Ok((kind, stream));
         }
         self.mark(b',')?;
         let (bytes, span) = self.number("the size of an access in bytes")?;
@@ -201,10 +221,16 @@ impl<'s> Reader<'s> {
             stream.align = align;
         }
         let address = self.at();
-        if self.eat_word("at") {
+        let stores = self.eat_word("stores");
+        if stores || self.eat_word("loads") {
+            let (window, _) = self.param_number("a stream: `%name`")?;
+            let first = self.body.kernel.launch_params().len() as u32;
+            // What is no stream is found with what is no window.
+            stream.holds = Holds::Offsets { window: window.wrapping_sub(first), stores };
+        } else if self.eat_word("at") {
             (stream.scale, stream.index) = self.sum(true)?;
         } else if stream.buffer.is_some() {
-            return Err(self.unexpected("`at` and the address in the buffer"));
+            return Err(self.unexpected("`at` and the address in the buffer, or `loads` or `stores` and a window"));
         }
         if self.eat_word("offset") {
             let (offset, span) = self.integer("a number of bytes")?;
@@ -232,7 +258,7 @@ impl<'s> Reader<'s> {
         }
         self.end_of_line()?;
         stream.site = self.since(start.start);
-        Ok((ParamKind::Buffer { direction, elem, align: ALIGN, may_alias: false }, stream))
+        Ok((kind, stream))
     }
 
     /// What follows `loop`.

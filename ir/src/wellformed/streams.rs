@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use halfbyte_abi::stream::{Affine, Factor, Step, Trips};
+use halfbyte_abi::stream::{Affine, Factor, Holds, Step, Trips};
 use halfbyte_abi::{Direction, ParamKind, Type};
 
 use super::{Part, StreamPart, Subject, Verifier, is_alignment};
@@ -73,6 +73,7 @@ impl Verifier<'_> {
             self.found(place(StreamPart::Bytes), message, "1, 2, 4, 8 or 16");
         }
         match param.kind {
+            ParamKind::Buffer { align: STREAM_ALIGN, may_alias: false, .. } if stream.holds == Holds::Buffer => {}
             ParamKind::Buffer {
                 direction: Direction::In | Direction::Out,
                 elem,
@@ -80,7 +81,7 @@ impl Verifier<'_> {
                 may_alias: false,
             } => {
                 let items = if stream.uniform { 1 } else { packing.items };
-                let group = u64::from(stream.bytes) * u64::from(items);
+                let group = u64::from(stream.element_bytes()) * u64::from(items);
                 if has_size && group % u64::from(elem.bytes()) != 0 {
                     let message = format!("values of `{elem}` in groups of {group} bytes");
                     self.found(place(StreamPart::Type), message, "a type whose size divides that");
@@ -142,6 +143,35 @@ impl Verifier<'_> {
         }
         if let (Some(guard), Some(_)) = (stream.guard, stream.buffer) {
             self.guarded(packing, number, stream, guard);
+        }
+        if let Holds::Offsets { window, .. } = stream.holds {
+            self.in_window(packing, number, stream, window);
+        }
+    }
+
+    /// A stream of accesses in a window, which is of the same buffer.
+    fn in_window(&mut self, packing: &Packing, number: usize, stream: &Stream, window: u32) {
+        let place = |part| Subject::Stream(number, part);
+        let name = self.stream_name(number);
+        let kind = |number: usize| {
+            let param = self.kernel.params.get(self.kernel.launch_params().len() + number);
+            param.map(|param| param.kind)
+        };
+        let is_window = |window: &&Stream| {
+            window.holds == Holds::Buffer && window.buffer == stream.buffer && window.guard.is_none()
+        };
+        if packing.streams.get(window as usize).filter(is_window).is_none() {
+            let message = format!("{name} is of accesses in a window that does not exist");
+            self.found(place(StreamPart::Address), message, "a `whole` stream of the same buffer");
+        }
+        if !kind(number).is_some_and(is_written) {
+            let message = format!("{name} is read, where offsets are stored");
+            self.found(place(StreamPart::Type), message, "an `out` stream");
+        }
+        let unmoved = stream.steps.iter().all(|step| step.stride.is_zero());
+        if !stream.scale.is_zero() || !stream.index.is_zero() || !unmoved {
+            let message = format!("{name} has an address beside its offsets");
+            self.found(place(StreamPart::Address), message, "no other address");
         }
     }
 
@@ -215,7 +245,7 @@ impl Verifier<'_> {
     fn loops(&mut self, packing: &Packing) {
         let mut open: Vec<&Step> = Vec::new();
         let mut seen = HashSet::new();
-        for (number, stream) in packing.streams.iter().enumerate().filter(|(_, stream)| stream.buffer.is_some()) {
+        for (number, stream) in packing.streams.iter().enumerate().filter(|(_, stream)| stream.is_of_accesses()) {
             let same = open.iter().zip(&stream.steps).take_while(|(a, b)| a.loop_number == b.loop_number).count();
             for (depth, step) in stream.steps.iter().enumerate() {
                 let place = Subject::Stream(number, StreamPart::Loop(depth as u32));
@@ -257,7 +287,9 @@ impl Verifier<'_> {
                     match (self.pointer(arg), base == Some(number)) {
                         (Some(Pointer::Stream(stream)), true) => {
                             self.stream_access(inst, stream, arg);
+                            let is_window = packing.streams.get(stream).is_some_and(|of| of.holds == Holds::Buffer);
                             if let Some(user) = users.get_mut(stream)
+                                && !(is_window && user.is_some())
                                 && user.replace(block).is_some_and(|user| user != block)
                             {
                                 let message = format!("{} is accessed in another block too", self.stream_name(stream));
@@ -308,7 +340,9 @@ impl Verifier<'_> {
         let kernel = self.kernel;
         let Some(param) = kernel.param(base) else { return };
         // A store into what is read is found with those into any `in` buffer.
-        if kernel.insts[inst].op == Op::Load && is_written(param.kind) {
+        let streams = kernel.packing.as_ref().map_or(&[][..], |packing| &packing.streams);
+        let is_window = streams.get(stream).is_some_and(|of| of.holds == Holds::Buffer);
+        if kernel.insts[inst].op == Op::Load && is_written(param.kind) && !is_window {
             let message = format!("a load from {}, which is written", self.stream_name(stream));
             self.related(Subject::Inst(inst, Part::Arg(0)), message, "an `in` stream", Some(base));
         }

@@ -1,7 +1,8 @@
 //! The record of a kernel's tiles.
 //!
 //! Items in a group; the group's branch; the image's length and its bytes; the number of streams and the streams. A stream: its
-//! buffer; a byte, bit 0 of which is set where it is written and bit 1 where it is uniform; bytes of an access; alignment; scale
+//! buffer; a byte, bit 0 of which is set where it is written, bit 1 where it is uniform, and of which the rest is what it holds
+//! (0 elements, 4 a buffer, 8 offsets); of offsets the window; bytes of an access; alignment; scale
 //! and index, which are sums; offset; guard; site; the number of steps and the steps. A step: the loop's number; its trips, which are a byte, and
 //! where that is 0, their number, and else (1 unsigned, 2 signed) a sum and the least number; the stride. A sum: its constant; the
 //! number of terms; of each term a byte, the parameter's number where that is 0 (1 is the item count), and the multiplier.
@@ -9,13 +10,16 @@
 //! All of these are 32 bits where nothing else is said. A number that may be absent is all ones then.
 
 use super::{Fields, RecordError, put_u32};
-use crate::stream::{Affine, Factor, Site, Step, Stream, Tiles, Trips};
+use crate::stream::{Affine, Factor, Holds, Site, Step, Stream, Tiles, Trips};
 
 /// Stands for a number that is not there.
 const ABSENT: u32 = u32::MAX;
 
 const WRITTEN: u8 = 1;
 const UNIFORM: u8 = 2;
+const WINDOW: u8 = 4;
+const OFFSETS: u8 = 8;
+const LAST: u8 = OFFSETS | WRITTEN | UNIFORM;
 
 const CONST: u8 = 0;
 const UNSIGNED: u8 = 1;
@@ -33,7 +37,13 @@ pub(super) fn put(out: &mut Vec<u8>, tiles: &Tiles) {
     for stream in &tiles.streams {
         put_u32(out, stream.buffer.unwrap_or(ABSENT));
         let (written, uniform) = (u8::from(stream.site.written) * WRITTEN, u8::from(stream.uniform) * UNIFORM);
-        out.push(written | uniform);
+        let (holds, window) = match stream.holds {
+            Holds::Elements => (0, None),
+            Holds::Buffer => (WINDOW, None),
+            Holds::Offsets { window, .. } => (OFFSETS, Some(window)),
+        };
+        out.push(written | uniform | holds);
+        window.into_iter().for_each(|window| put_u32(out, window));
         put_u32(out, stream.bytes);
         put_u32(out, stream.align);
         put_affine(out, &stream.scale);
@@ -86,9 +96,16 @@ impl Fields<'_> {
 
     fn stream(&mut self) -> Result<Stream, RecordError> {
         let buffer = self.maybe()?;
-        let flags = self.tag(WRITTEN | UNIFORM)?;
+        let flags = self.tag(LAST)?;
+        let stores = flags & WRITTEN != 0;
+        let holds = match flags & !(WRITTEN | UNIFORM) {
+            0 => Holds::Elements,
+            WINDOW => Holds::Buffer,
+            _ => Holds::Offsets { window: self.u32()?, stores },
+        };
         Ok(Stream {
             buffer,
+            holds,
             uniform: flags & UNIFORM != 0,
             bytes: self.u32()?,
             align: self.u32()?,
@@ -96,7 +113,7 @@ impl Fields<'_> {
             index: self.affine()?,
             offset: self.u32()? as i32,
             guard: self.maybe()?,
-            site: Site { word: self.u32()?, written: flags & WRITTEN != 0 },
+            site: Site { word: self.u32()?, written: stores },
             steps: self.list(Self::step)?,
         })
     }
@@ -142,7 +159,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use crate::object::{KernelInfo, RecordError};
-    use crate::stream::{Affine, Factor, Site, Step, Stream, StreamError, Tiles, TilesError, Trips};
+    use crate::stream::{Affine, Factor, Holds, Site, Step, Stream, StreamError, Tiles, TilesError, Trips};
     use crate::{halu, vp1};
     use halfbyte_abi::{Direction, Param, ParamKind, Signature, Type};
 
@@ -171,6 +188,7 @@ mod tests {
         let inner = Step { loop_number: 7, trips: Trips::Const(3), stride: Affine::default() };
         let read = Stream {
             buffer: Some(1),
+            holds: Holds::Elements,
             bytes: 4,
             align: 4,
             uniform: false,

@@ -1,5 +1,7 @@
 //! The instruction families that rules are written in: which form an instruction takes for its operands.
 
+use halfbyte_ir::MemAttr;
+use halfbyte_isa::stream::WINDOW_MARGIN;
 use halfbyte_isa::vp1::fields::*;
 use halfbyte_isa::vp1::{Inst, Opcode};
 use halfbyte_isa::word::Field;
@@ -367,13 +369,57 @@ impl Lowering<'_> {
         self.out.push(Group::from(inst).with_stream(stream));
     }
 
-    /// How far the element at a cursor is from the bottom of its word, in bits.
-    pub(super) fn place_in_word(&mut self, stream: u32) -> Src {
-        let cursor = self.out.word(Inst::new(Opcode::MOV_R_A).with(SRC1, stream.into()));
-        let byte = self.scalar_table(0x8, Src::Reg(cursor), Src::Word(3));
+    /// Goes to a window's byte at an offset. What an access ends up beside the window for lies in its margin, as long as it is `kept`
+    /// near: only stores must be.
+    pub(super) fn to_window(&mut self, window: u32, mem: MemAttr, index: Src, kept: bool) -> Reg {
+        let mut offset = index;
+        if mem.scale > 1 {
+            let shift = mem.scale.trailing_zeros();
+            let inst = self.scalar_alu(Alu::Shr, offset, Src::Word(shift.wrapping_neg()));
+            offset = Src::Reg(self.out.word(inst));
+        }
+        if mem.offset != 0 {
+            let inst = self.scalar_alu(Alu::Add, offset, Src::Word(mem.offset as u32));
+            offset = Src::Reg(self.out.word(inst));
+        }
+        if kept {
+            let bound = self.window_bound(window);
+            let inst = self.scalar_alu(Alu::Min, Src::Reg(bound), offset);
+            let inst = self.out.word(inst);
+            let inst = self.scalar_alu(Alu::Max, Src::Reg(inst), Src::Word(WINDOW_MARGIN.wrapping_neg()));
+            offset = Src::Reg(self.out.word(inst));
+        }
+        let start = self.window_start(window);
+        let address = self.scalar_alu(Alu::Add, Src::Reg(start), offset);
+        let address = self.out.word(address);
+        self.out.read(SRC1, address);
+        self.out.push(Inst::new(Opcode::MOV_A_R).with(DST, window.into()));
+        address
+    }
+
+    /// A load of the word, or the vector, that a window's `$a` is in.
+    pub(super) fn load_there(&mut self, opcode: Opcode, window: u32) -> Reg {
+        let group = Group::from(Inst::new(opcode).with(SRC1, window.into())).with_stream(window);
+        if opcode == Opcode::LDVH { self.out.vector(group) } else { self.out.word(group) }
+    }
+
+    pub(super) fn store_there(&mut self, opcode: Opcode, data: Reg, window: u32) {
+        self.out.read(SRC1, data);
+        self.out.push(Group::from(Inst::new(opcode).with(DST, window.into())).with_stream(window));
+    }
+
+    /// How far what is at an address is from the bottom of its word, in bits.
+    pub(super) fn bits_in_word(&mut self, address: Reg) -> Src {
+        let byte = self.scalar_table(0x8, Src::Reg(address), Src::Word(3));
         let byte = self.out.word(byte);
         let bits = self.scalar_alu(Alu::Shr, Src::Reg(byte), Src::Word(-3i32 as u32));
         Src::Reg(self.out.word(bits))
+    }
+
+    /// How far the element at a cursor is from the bottom of its word, in bits.
+    pub(super) fn place_in_word(&mut self, stream: u32) -> Src {
+        let cursor = self.out.word(Inst::new(Opcode::MOV_R_A).with(SRC1, stream.into()));
+        self.bits_in_word(cursor)
     }
 
     /// An instruction of three vectors.

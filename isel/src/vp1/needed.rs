@@ -1,16 +1,26 @@
-//! The values that code has to compute. Addresses are not among them: cursors go through the streams by themselves.
+//! The values that code has to compute. Addresses are not among them, but in windows: cursors go through other streams by themselves.
 
 use cranelift_entity::EntitySet;
-use halfbyte_ir::{Flow, Inst, Kernel, Op, Value, ValueDef};
+use halfbyte_ir::{Flow, Holds, Inst, Kernel, Op, Value, ValueDef};
 
 /// The operands of an instruction that its code takes as values.
-pub(crate) fn operands(kernel: &Kernel, inst: Inst) -> &[Value] {
+pub(crate) fn operands(kernel: &Kernel, inst: Inst) -> impl Iterator<Item = Value> {
     let args = kernel.args(inst);
-    match kernel.insts[inst].op {
-        Op::Load => &[],
-        Op::Store => args.get(..1).unwrap_or(&[]),
-        _ => args,
-    }
+    let base = match kernel.insts[inst].op {
+        Op::Load => Some(0),
+        Op::Store => Some(1),
+        _ => None,
+    };
+    let in_window = base.and_then(|at| args.get(at)).is_some_and(|&base| window(kernel, base).is_some());
+    let is_taken = move |number: usize| base.is_none_or(|base| number < base || number > base && in_window);
+    args.iter().copied().enumerate().filter(move |&(number, _)| is_taken(number)).map(|(_, value)| value)
+}
+
+/// The number of the stream that a value is, if that is a window, whose addresses are computed.
+pub(crate) fn window(kernel: &Kernel, base: Value) -> Option<u32> {
+    let number = kernel.stream(base)?;
+    let stream = kernel.packing.as_ref()?.streams.get(number)?;
+    (stream.holds == Holds::Buffer).then_some(number as u32)
 }
 
 /// What stores, conditions and what these depend on need.

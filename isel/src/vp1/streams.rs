@@ -2,7 +2,7 @@
 
 use halfbyte_abi::Signature;
 use halfbyte_ir::{Direction, Kernel, Op, ParamKind, Reason, Refusal, Type, stream as ir};
-use halfbyte_isa::stream::{self as isa, MAX_M_WORDS, MAX_STREAMS};
+use halfbyte_isa::stream::{self as isa, Holds, MAX_M_WORDS, MAX_STREAMS};
 use halfbyte_isa::vp1::TARGET;
 
 /// The streams of a kernel. The cursor of stream k is `$a` k.
@@ -59,6 +59,10 @@ impl Streams {
             let written = kernel.params.get(params.len() + k).is_some_and(|param| {
                 matches!(param.kind, ParamKind::Buffer { direction: Direction::Out | Direction::InOut, .. })
             });
+            let written = match stream.holds {
+                Holds::Offsets { stores, .. } => stores,
+                _ => written,
+            };
             stream.clone().at(isa::Site { word: 0, written })
         });
         Ok(Streams { of_tiles: of_tiles.collect(), accesses, param_words, first_word: next as u8 })
@@ -75,7 +79,13 @@ impl Streams {
 
     /// Whether it holds one element, which only loads have to do with: they can stand before the loop over groups.
     pub fn is_read_once(&self, number: u32) -> bool {
-        self.get(number).is_some_and(|stream| stream.uniform && stream.steps.is_empty() && !stream.site.written)
+        let is_read = |stream: &isa::Stream| stream.holds == Holds::Elements && !stream.site.written;
+        self.get(number).is_some_and(|stream| stream.uniform && stream.steps.is_empty() && is_read(stream))
+    }
+
+    /// Whether it is gone through, element after element.
+    pub fn has_cursor(&self, number: u32) -> bool {
+        self.get(number).is_some_and(|stream| stream.holds != Holds::Buffer)
     }
 
     /// Whether every group starts again at its first element.

@@ -1,6 +1,6 @@
 //! The copying engine: what goes between the launch's buffers and the streams of a tile.
 
-use halfbyte_isa::stream::Stream;
+use halfbyte_isa::stream::{Holds, Stream};
 
 use super::tiles::{Plan, Tile, Visit};
 use crate::buffers::Buffers;
@@ -59,8 +59,12 @@ impl Run<'_> {
 
     /// The address that an item accesses.
     fn address(&self, item: u32) -> u64 {
-        let scaled = item.wrapping_mul(self.scale).wrapping_add(self.index);
-        self.base.wrapping_add(scaled.into()).wrapping_add_signed(self.stream.offset.into())
+        self.at(item.wrapping_mul(self.scale).wrapping_add(self.index))
+    }
+
+    /// The address at an offset that items have computed, or that was computed for them.
+    fn at(&self, offset: u32) -> u64 {
+        self.base.wrapping_add(offset.into()).wrapping_add_signed(self.stream.offset.into())
     }
 
     /// The address of each item of the row.
@@ -70,6 +74,9 @@ impl Run<'_> {
 
     /// Bytes from one access to the next, where they are the same between all of them.
     fn stride(&self) -> Option<u32> {
+        if self.stream.holds != Holds::Elements {
+            return None;
+        }
         let first = self.first.wrapping_mul(self.scale).wrapping_add(self.index);
         let last = u64::from(first) + u64::from(self.scale) * u64::from(self.count.saturating_sub(1));
         u32::try_from(last).is_ok().then_some(self.scale)
@@ -125,8 +132,19 @@ impl<'a> Copier<'a> {
         if let Some(place) = self.open(&mut filled, 0, image.len()) {
             copy(place, image);
         }
+        let tile = self.tile;
+        for ((stream, place), &base) in plan.streams().iter().zip(&tile.places).zip(&plan.bases) {
+            if stream.holds == Holds::Buffer
+                && let Some(held) = buffers.get(base, place.len())
+                && let Some(place) = self.open(&mut filled, place.start as usize, held.len())
+            {
+                copy(place, held);
+                copied += held.len() as u64;
+            }
+        }
         for visit in &plan.visits {
-            for row in self.rows(visit).filter(|row| !row.stream.site.written) {
+            let is_read = |row: &Run<'_>| !row.stream.site.written && row.stream.holds == Holds::Elements;
+            for row in self.rows(visit).filter(is_read) {
                 let bytes = row.bytes();
                 let Some(start) = self.start(visit.stream, row.element) else { continue };
                 if let Some((address, count)) = row.whole()
@@ -175,13 +193,16 @@ impl<'a> Copier<'a> {
                 if row.is_right(buffers) {
                     continue;
                 }
-                let items = (row.first..).zip(row.addresses()).take_while(|&(item, _)| below(item));
-                let is_wrong = |&((item, address), element): &((u32, u64), u64)| {
+                let items = (row.first..).zip(row.element..).take(row.count as usize);
+                let items = items.take_while(|&(item, _)| below(item));
+                let is_wrong = |&(item, address, element): &(u32, u64, u64)| {
                     self.is_made(row.stream, element)
                         && stop.is_none_or(|stop| item < stop.item || self.is_passed(visit.stream, element, stop))
                         && !row.may_access(buffers, address)
                 };
-                if let Some(((item, address), _)) = items.zip(row.element..).find(is_wrong) {
+                let items =
+                    items.map(|(item, element)| (item, self.address(visit.stream, &row, item, element), element));
+                if let Some((item, address, _)) = { items }.find(is_wrong) {
                     let fault = Fault { address: row.stream.site.word as usize, kind: row.refusal(buffers, address) };
                     found = Some((item, fault));
                     break;
@@ -197,6 +218,10 @@ impl<'a> Copier<'a> {
         let plan = self.plan;
         for visit in &plan.visits {
             for row in self.rows(visit).filter(|row| row.stream.site.written) {
+                if let Some(window) = row.stream.window() {
+                    copied += self.copy_out_of(window, visit.stream, &row, buffers);
+                    continue;
+                }
                 let (bytes, count) = (row.bytes(), row.count as usize);
                 let Some(start) = self.start(visit.stream, row.element) else { continue };
                 let Some(written) = self.store.get(start..start + bytes * count) else { continue };
@@ -222,6 +247,35 @@ impl<'a> Copier<'a> {
         copied
     }
 
+    /// Copies what a row's stores have left in a window.
+    fn copy_out_of(&self, window: u32, stream: usize, row: &Run<'_>, buffers: &mut Buffers<'_>) -> u64 {
+        let Some(place) = self.tile.places.get(window as usize) else { return 0 };
+        let bytes = row.bytes();
+        let mut copied = 0;
+        for (item, element) in (row.first..).zip(row.element..).take(row.count as usize) {
+            if !self.is_made(row.stream, element) {
+                continue;
+            }
+            let address = self.address(stream, row, item, element);
+            let start = u64::from(place.start).wrapping_add(address.wrapping_sub(row.base)) as usize;
+            let stored = start.checked_add(bytes).and_then(|end| self.store.get(start..end));
+            if let (Some(stored), Some(to)) = (stored, buffers.get_mut(address, bytes)) {
+                to.copy_from_slice(stored);
+                copied += bytes as u64;
+            }
+        }
+        copied
+    }
+
+    /// The address that an item accesses, which is known or was stored by the program.
+    fn address(&self, stream: usize, row: &Run<'_>, item: u32, element: u64) -> u64 {
+        if row.stream.window().is_none() {
+            return row.address(item);
+        }
+        let offset = self.start(stream, element).and_then(|start| self.store.get(start..)?.first_chunk::<4>());
+        row.at(offset.map_or(0, |&bytes| u32::from_le_bytes(bytes)))
+    }
+
     /// The accesses of a visit, by items from the lowest on.
     fn rows(&self, visit: &Visit) -> impl Iterator<Item = Run<'a>> + use<'a> {
         let (plan, tile, visit) = (self.plan, self.tile, *visit);
@@ -245,7 +299,7 @@ impl<'a> Copier<'a> {
 
     /// The place of an element of a stream in the data store.
     fn start(&self, stream: usize, element: u64) -> Option<usize> {
-        let bytes = u64::from(self.plan.streams().get(stream)?.bytes);
+        let bytes = u64::from(self.plan.streams().get(stream)?.element_bytes());
         usize::try_from(u64::from(self.tile.places.get(stream)?.start) + element * bytes).ok()
     }
 

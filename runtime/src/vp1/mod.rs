@@ -99,12 +99,12 @@ impl Executable for Code {
         let mut kept = match args.scratch.take::<Kept>() {
             Some(mut kept) => {
                 if kept.plan.items != order.items {
-                    kept.plan = Plan::new(kernel, &self.tiles, order.items, &args.scalars)?;
+                    kept.plan = Plan::new(kernel, &self.tiles, order.items, args)?;
                 }
                 kept
             }
             None => {
-                let plan = Plan::new(kernel, &self.tiles, order.items, &args.scalars)?;
+                let plan = Plan::new(kernel, &self.tiles, order.items, args)?;
                 Box::new(Kept { plan, m: scalars(kernel, &args.scalars), slots: Vec::new() })
             }
         };

@@ -3,10 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use halfbyte_isa::stream::{Affine, Factor, MAX_STREAMS, Stream, Tiles, Trips};
+use halfbyte_isa::stream::{Affine, Factor, Holds, MAX_STREAMS, Stream, Tiles, Trips, WINDOW_MARGIN};
 use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
 use smallvec::SmallVec;
 
+use crate::arguments::Arguments;
 use crate::error::TooLarge;
 use crate::kernel::Kernel;
 
@@ -19,7 +20,7 @@ pub(super) struct Plan {
     /// Work items in a group.
     pub group: u32,
     /// Elements that an item has in each stream: the product of the trips of the loops around its site. All that there are of a
-    /// uniform stream.
+    /// uniform stream, and so the bytes of a window.
     pub rounds: Vec<u64>,
     /// By stream, the address of its buffer.
     pub bases: Vec<u64>,
@@ -96,12 +97,20 @@ impl Values<'_> {
     }
 }
 
+/// Bytes before and after a stream that are nobody's.
+fn margin(stream: &Stream) -> u64 {
+    if stream.holds == Holds::Buffer { WINDOW_MARGIN.into() } else { 0 }
+}
+
 impl Plan {
     /// Chooses the largest tiles that fit: of all items, or of a number of items that is a multiple of 4, of 16 where an access is
     /// one byte, and of a group.
-    pub fn new(kernel: &Kernel, tiles: &Arc<Tiles>, items: u32, scalars: &[u128]) -> Result<Plan, Box<TooLarge>> {
-        let (values, streams) = (Values { items, scalars }, tiles.streams.as_slice());
+    pub fn new(kernel: &Kernel, tiles: &Arc<Tiles>, items: u32, args: &Arguments<'_>) -> Result<Plan, Box<TooLarge>> {
+        let (values, streams) = (Values { items, scalars: &args.scalars }, tiles.streams.as_slice());
         let rounds = |stream: &Stream| {
+            if stream.holds == Holds::Buffer {
+                return args.buffers.size(values.base(stream)) as u64;
+            }
             let trips = stream.steps.iter().map(|step| u64::from(values.trips(&step.trips)));
             trips.fold(1, u64::saturating_mul)
         };
@@ -120,7 +129,7 @@ impl Plan {
             return Ok(plan);
         }
         if !plan.fits(items) {
-            let bytewise = streams.iter().any(|stream| stream.buffer.is_some() && stream.bytes == 1);
+            let bytewise = streams.iter().any(|stream| stream.is_of_accesses() && stream.element_bytes() == 1);
             let quantum = plan.group.max(if bytewise { 16 } else { 4 });
             let (mut most, mut too_many) = (0, items.div_ceil(quantum));
             while most + 1 < too_many {
@@ -133,8 +142,8 @@ impl Plan {
             plan.tile_items = most * quantum;
         }
         let accessed = |&stream: &usize| {
-            let in_buffer = streams.get(stream).is_some_and(|stream| stream.buffer.is_some());
-            in_buffer && plan.rounds.get(stream).is_some_and(|&rounds| rounds > 0)
+            let has_accesses = streams.get(stream).is_some_and(Stream::is_of_accesses);
+            has_accesses && plan.rounds.get(stream).is_some_and(|&rounds| rounds > 0)
         };
         let accessed: Vec<usize> = (0..streams.len()).filter(accessed).collect();
         let starts: Vec<Visit> = accessed.iter().map(|&stream| plan.start(&values, stream)).collect();
@@ -164,8 +173,7 @@ impl Plan {
         for place in self.places(items) {
             tile.places.push(place.start as u32..place.end as u32);
         }
-        let end = tile.places.last().map_or(self.frame_bytes, |last| last.end);
-        Tile { end, ..tile }
+        Tile { end: self.end(items) as u32, ..tile }
     }
 
     /// Where the streams of so many items lie, wherever the data store ends.
@@ -173,22 +181,30 @@ impl Plan {
         let items = u64::from(items.div_ceil(self.group)) * u64::from(self.group);
         let mut end = u64::from(self.frame_bytes);
         self.streams().iter().zip(&self.rounds).map(move |(stream, rounds)| {
-            let start = end.saturating_add(STREAM_ALIGN - 1) / STREAM_ALIGN * STREAM_ALIGN;
+            let margin = margin(stream);
+            let start = end.saturating_add(margin + STREAM_ALIGN - 1) / STREAM_ALIGN * STREAM_ALIGN;
             let elements = if stream.uniform { *rounds } else { rounds.saturating_mul(items) };
-            end = start.saturating_add(elements.saturating_mul(stream.bytes.into()));
-            start..end
+            let last = start.saturating_add(elements.saturating_mul(stream.element_bytes().into()));
+            end = last.saturating_add(margin);
+            start..last
         })
     }
 
+    /// The first address after the streams of so many items.
+    fn end(&self, items: u32) -> u64 {
+        let last = self.places(items).zip(self.streams()).last();
+        last.map_or(self.frame_bytes.into(), |(place, stream)| place.end.saturating_add(margin(stream)))
+    }
+
     fn fits(&self, items: u32) -> bool {
-        self.places(items).last().is_none_or(|last| last.end <= DATA_STORE_BYTES as u64)
+        self.end(items) <= DATA_STORE_BYTES as u64
     }
 
     #[cold]
     fn too_large(&self, kernel: &Kernel, items: u32) -> TooLarge {
-        let all_bytes = self.places(items).last().map_or(0, |last| last.end);
+        let all_bytes = self.end(items);
         let sizes = self.places(items).map(|place| place.end - place.start);
-        let (mut stream, mut stream_bytes) = (None, 0);
+        let (mut stream, mut stream_bytes): (Option<&Stream>, u64) = (None, 0);
         for (other, bytes) in self.streams().iter().zip(sizes) {
             if bytes > stream_bytes {
                 (stream, stream_bytes) = (Some(other), bytes);
@@ -201,6 +217,7 @@ impl Plan {
             all_bytes,
             stream_bytes,
             buffer: param.map(|param| param.name.clone()),
+            whole: stream.is_some_and(|stream| stream.holds == Holds::Buffer),
             source: kernel.source.to_string(),
             loc: stream.and_then(|stream| kernel.locs.get(stream.site.word as usize)).copied().unwrap_or_default(),
         }

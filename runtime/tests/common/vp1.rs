@@ -3,7 +3,7 @@
 use halfbyte_abi::Signature;
 use halfbyte_emit::{Code, write_object};
 use halfbyte_isa::object::{Header, KernelInfo, Loc};
-use halfbyte_isa::stream::{Affine, Factor, Site, Step, Stream, Tiles, Trips};
+use halfbyte_isa::stream::{Affine, Factor, Holds, Site, Step, Stream, Tiles, Trips};
 use halfbyte_isa::vp1::{Unit, read_word};
 use halfbyte_runtime::Program;
 
@@ -64,6 +64,7 @@ pub fn tiles(items: u32, group_branch: u32, streams: Vec<Stream>) -> Tiles {
 pub fn reads(buffer: u32, bytes: u32, site: u32) -> Stream {
     Stream {
         buffer: Some(buffer),
+        holds: Holds::Elements,
         bytes,
         align: bytes,
         uniform: false,

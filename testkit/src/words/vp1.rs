@@ -2,7 +2,7 @@
 
 use halfbyte_abi::{Direction, Param, ParamKind, Type};
 use halfbyte_isa::row::{Class, RegFile};
-use halfbyte_isa::stream::{Affine, Factor, Site, Step, Stream, Tiles, Trips};
+use halfbyte_isa::stream::{Affine, Factor, Holds, Site, Step, Stream, Tiles, Trips};
 use halfbyte_isa::vp1;
 use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
 use halfbyte_isa::vp1::footprint::{Footprint, Locations};
@@ -70,6 +70,7 @@ pub(super) fn draw(draws: &mut Draws<'_>) -> Option<Case> {
     }
     let stream = |buffer: u32, written: bool, site: u32| Stream {
         buffer: Some(buffer),
+        holds: Holds::Elements,
         bytes,
         align: 1,
         uniform: false,

@@ -72,12 +72,12 @@ kernel @counter_behind(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4
   %c = icmp.lt_s.i32 %k2, %n
   br_if %c, ^loop(%k2), ^done
 ^done:
-  %a = load %x[%k2]
+  %a = load %x[%k2] align 1
   store %a, %y[%i]
   ret
 }
-;= %a = load %x[%k2]
-;=     vp1 cannot do `load.i8x4`: its index depends on how often a loop before it was taken
+;= %a = load %x[%k2] align 1
+;=     vp1 cannot do `load.i8x4`: its index depends on how often a loop before it was taken, and it may lie across two words of the data store
 
 kernel @endless(%n: i32, %w: i32, %x: in i8x4, %t: in i32, %y: inout i8x4) {
 ^entry:

@@ -4,12 +4,12 @@ kernel @table(%t: in i32, %x: in i32, %y: out i32) {
 ^entry:
   %i = item_id
   %a = load %x[%i]
-  %r = load %t[%a]
+  %r = load %t[%a] align 1
   store %r, %y[%i]
   ret
 }
-;= %r = load %t[%a]
-;=     vp1 cannot do `load.i32`: its index is not affine in the item's number, `i32` parameters and loop counters: it depends on `load.i32` (`%a`)
+;= %r = load %t[%a] align 1
+;=     vp1 cannot do `load.i32`: its index is not affine in the item's number, `i32` parameters and loop counters: it depends on `load.i32` (`%a`), and it may lie across two words of the data store
 
 kernel @long(%x: in i8x4, %n: in i32, %y: out i8x4) {
 ^entry:

@@ -11,7 +11,7 @@ use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
 use halfbyte_abi::Signature;
 use halfbyte_ir::{Attr, Block, BlockCall, Flow, Inst, Kernel, Reason, Span, Type, Value};
 use halfbyte_isa::object::Loc;
-use halfbyte_isa::stream::{M_FIRST_ITEM, M_TILE_ITEMS, Tiles};
+use halfbyte_isa::stream::{M_FIRST_ITEM, M_TILE_ITEMS, Tiles, WINDOW_MARGIN};
 use halfbyte_isa::vp1::TARGET;
 use halfbyte_isa::vp1::fields::*;
 use halfbyte_isa::vp1::{Inst as Word, Opcode};
@@ -55,6 +55,8 @@ pub(super) struct Lowering<'k> {
     /// Vectors that are copied before it; none once that is reached, where nothing needs a copy.
     pub copies: Option<Vec<Copied>>,
     needed: EntitySet<Value>,
+    /// Of the windows that were accessed, what is known before the loop over groups.
+    windows: Vec<WindowRegs>,
     /// The register that uses of a value name, from its first use on.
     value_regs: SecondaryMap<Value, Option<VReg>>,
     /// Where a value's register turned out to be, as the rules had it.
@@ -63,6 +65,16 @@ pub(super) struct Lowering<'k> {
     group_number: Option<VReg>,
     around: Around,
     refusals: Vec<Refusal>,
+}
+
+/// Where a window is.
+#[derive(Clone, Copy)]
+struct WindowRegs {
+    stream: u32,
+    /// The stream's `$m`: the address of the buffer's first byte is its lower half.
+    start: VReg,
+    /// Where a store that misses the buffer goes, if there are stores: behind it.
+    bound: Option<VReg>,
 }
 
 /// The blocks around those of a kernel. They have the numbers after these.
@@ -120,6 +132,7 @@ pub(crate) fn select<'k>(
         locate,
         items: packing.items,
         needed: needed(kernel, &flow),
+        windows: Vec::new(),
         value_regs: SecondaryMap::new(),
         aliases: Vec::new(),
         group_number: None,
@@ -192,6 +205,45 @@ impl Lowering<'_> {
         self.aliases[index] = at;
     }
 
+    /// The number in a `$m` that begins with the address of a window.
+    pub fn window_start(&mut self, stream: u32) -> Reg {
+        Reg::new(self.window(stream).start)
+    }
+
+    /// The offset behind a window to which a store goes that is in no place of it.
+    pub fn window_bound(&mut self, stream: u32) -> Reg {
+        let at = self.window(stream);
+        let bound = at.bound.unwrap_or_else(|| self.out.vreg(Class::R));
+        self.windows.iter_mut().filter(|of| of.stream == stream).for_each(|of| of.bound = Some(bound));
+        Reg::new(bound)
+    }
+
+    fn window(&mut self, stream: u32) -> WindowRegs {
+        if let Some(&known) = self.windows.iter().find(|of| of.stream == stream) {
+            return known;
+        }
+        let new = WindowRegs { stream, start: self.out.vreg(Class::R), bound: None };
+        self.windows.push(new);
+        new
+    }
+
+    /// Computes what is known of windows.
+    fn define_windows(&mut self) {
+        for WindowRegs { stream, start, bound } in std::mem::take(&mut self.windows) {
+            let word = self.out.method_register(self.streams.method_register(stream));
+            self.define(start, word);
+            let Some(bound) = bound else { continue };
+            let end = self.alu(Alu::Shr, word, 16);
+            let first = self.scalar_table(0x8, Src::Reg(word), Src::Word(0xffff));
+            let first = self.out.word(first);
+            let size = self.scalar_alu(Alu::Sub, Src::Reg(end), Src::Reg(first));
+            let size = self.out.word(size);
+            // So far that no access there, wherever it is aligned to, reaches back.
+            let behind = self.alu(Alu::Add, size, WINDOW_MARGIN - 1);
+            self.define(bound, behind);
+        }
+    }
+
     /// Whether a value is used once, and made where code is selected now.
     pub fn is_for_here(&self, value: Value) -> bool {
         let made = self.kernel.def_inst(value).map(|inst| self.blocks[inst].expand());
@@ -221,7 +273,7 @@ impl Lowering<'_> {
     fn checked(&self, inst: Inst) -> Result<(), Option<Reason>> {
         let kernel = self.kernel;
         // Operands of wide lanes are a matter of the rules that compute them at once.
-        let operands = operands(kernel, inst).iter().copied().filter(|&value| !is_wide(kernel.ty(value)));
+        let operands = operands(kernel, inst).filter(|&value| !is_wide(kernel.ty(value)));
         for ty in operands.chain(kernel.result(inst)).map(|value| kernel.ty(value)) {
             if class_of(ty).is_none() {
                 return Err(Some(super::reason_for_value(ty)));
@@ -275,6 +327,8 @@ impl Lowering<'_> {
             self.parameter(number);
             self.drain(&mut reversed);
         }
+        self.define_windows();
+        self.drain(&mut reversed);
 
         let count = self.out.vreg(Class::R);
         let group = self.group_number;
@@ -284,7 +338,8 @@ impl Lowering<'_> {
             .collect();
         self.drain(&mut reversed);
         let mut restarts = Vec::new();
-        for stream in 0..self.streams.count() {
+        for stream in (0..self.streams.count()).filter(|&stream| self.streams.has_cursor(stream)).collect::<Vec<u32>>()
+        {
             let start = self.out.method_register(self.streams.method_register(stream));
             if self.streams.starts_again(stream) {
                 restarts.push((stream, start));
@@ -532,7 +587,7 @@ impl<'k> Selector<'k> for Lowering<'k> {
 
     fn refused_args(&mut self, inst: Inst) {
         let kernel = self.kernel;
-        let operands = operands(kernel, inst).iter().copied();
+        let operands = operands(kernel, inst);
         for arg in operands.filter(|&arg| kernel.def_inst(arg).is_some() && !is_wide(kernel.ty(arg))) {
             self.value_reg(arg);
         }

@@ -1,9 +1,11 @@
 //! Streams: what the loads and stores of a converted kernel have to do with the launch's buffers.
 
 use halfbyte_ir::{
-    Affine, Attr, Block, Inst, Kernel, MemAttr, Op, ParamKind, Reason, Refusal, Step, Stream, Trips, Type, Value,
-    ValueDef,
+    Affine, Attr, Block, Holds, Inst, Kernel, MemAttr, Op, ParamKind, Reason, Refusal, Step, Stream, Trips, Type,
+    Value, ValueDef,
 };
+
+use crate::range;
 
 use super::affine::{Linear, Sums, as_constant, plus};
 use super::if_convert::{Site, SiteStep};
@@ -19,6 +21,10 @@ pub(super) struct Access {
     /// The number of the buffer's parameter.
     pub buffer: u32,
     pub mem: MemAttr,
+    /// Whether the kernel computes the address, in all of the buffer. The sums are zero then.
+    pub in_window: bool,
+    /// Whether it has a stream: a load in a window has none that is known to be in a table of the kernel.
+    pub has_stream: bool,
     /// As [`Stream::scale`] and [`Stream::index`].
     pub scale: Affine,
     pub index: Affine,
@@ -40,19 +46,48 @@ pub(super) struct AccessStep {
 /// The most bytes of one item's access.
 const MOST_BYTES: u32 = 16;
 
-/// The accesses of a converted kernel.
+/// Bytes of the largest scalar that is accessed at once.
+const MOST_ALIGN: u32 = 4;
+
+/// The accesses of a converted kernel. What lies in the buffers of `windows` is accessed at addresses that the kernel computes, and
+/// so are buffers that are added there as some address in them is not known when the kernel is launched.
 ///
 /// # Errors
-/// Loads and stores whose addresses are not known when the kernel is launched.
+/// Loads and stores that are possible in neither way.
 pub(super) fn accesses(
     kernel: &Kernel,
     sites: &[Site],
     sums: &Sums<'_>,
+    windows: &mut Vec<u32>,
     target: &'static str,
 ) -> Result<Vec<Access>, Vec<Refusal>> {
-    let (mut accesses, mut refusals) = (Vec::with_capacity(sites.len()), Vec::new());
+    let mut found = Vec::with_capacity(sites.len());
     for site in sites {
-        match access(kernel, site, sums) {
+        let place = Place::of(kernel, site);
+        let known = place.as_ref().map_err(Clone::clone).and_then(|place| place.at_launch(kernel, site, sums));
+        if let (Ok(place), Err(_)) = (&place, &known)
+            && !windows.contains(&place.buffer)
+            && place.computed(kernel, site).is_ok()
+        {
+            windows.push(place.buffer);
+        }
+        found.push((place, known));
+    }
+    let (mut accesses, mut refusals) = (Vec::with_capacity(sites.len()), Vec::new());
+    for (site, (place, known)) in sites.iter().zip(found) {
+        let access = match place {
+            Ok(place) if windows.contains(&place.buffer) || known.is_err() => {
+                place.computed(kernel, site).map_err(|reason| match known {
+                    Err(known) if reason == ACROSS_WORDS => {
+                        let why = format!("{}, and it may lie across two words of the data store", known.why);
+                        Reason::from(why).help("load and store bytes there, and `concat` or `split` them")
+                    }
+                    _ => reason,
+                })
+            }
+            _ => known,
+        };
+        match access {
             Ok(access) => accesses.push(access),
             Err(reason) => refusals.push(refusal(kernel, site.inst, target, reason)),
         }
@@ -66,51 +101,117 @@ pub(super) fn refusal(kernel: &Kernel, inst: Inst, target: &'static str, reason:
     Refusal { op: Some((data.op, data.ty)), span: data.span, target, reason: Some(reason.into()) }
 }
 
-fn access(kernel: &Kernel, site: &Site, sums: &Sums<'_>) -> Result<Access, Reason> {
-    let data = &kernel.insts[site.inst];
-    let stores = data.op == Op::Store;
-    let args = kernel.args(site.inst).get(usize::from(stores)..).unwrap_or_default();
-    let (Some(&base), Attr::Mem(mem)) = (args.first(), data.attr) else {
-        return Err(Reason::new("it has no address"));
-    };
-    let buffer = match (kernel.values[base].def, kernel.param(base).map(|param| param.kind)) {
-        (ValueDef::Param(number), Some(ParamKind::Buffer { .. })) => number,
-        _ => return Err(NO_BUFFER),
-    };
-    if data.ty.bytes() > MOST_BYTES {
-        let why = Reason::from(format!("an access has at most {MOST_BYTES} bytes"));
-        return Err(why.help(
-            "narrow the lanes to bytes first (`trunc` or `narrow_sat`), or access it in parts: `split` and `concat`",
-        ));
+fn has_unknown_trips(site: &Site) -> bool {
+    site.steps.iter().any(|step| step.counted.is_none())
+}
+
+/// What a load or store says of itself.
+struct Place {
+    ty: Type,
+    stores: bool,
+    buffer: u32,
+    mem: MemAttr,
+    index: Option<Value>,
+}
+
+impl Place {
+    fn of(kernel: &Kernel, site: &Site) -> Result<Place, Reason> {
+        let data = &kernel.insts[site.inst];
+        let stores = data.op == Op::Store;
+        let args = kernel.args(site.inst).get(usize::from(stores)..).unwrap_or_default();
+        let (Some(&base), Attr::Mem(mem)) = (args.first(), data.attr) else {
+            return Err(Reason::new("it has no address"));
+        };
+        let buffer = match (kernel.values[base].def, kernel.param(base).map(|param| param.kind)) {
+            (ValueDef::Param(number), Some(ParamKind::Buffer { .. })) => number,
+            _ => return Err(NO_BUFFER),
+        };
+        if data.ty.bytes() > MOST_BYTES {
+            let why = Reason::from(format!("an access has at most {MOST_BYTES} bytes"));
+            return Err(why.help(
+                "narrow the lanes to bytes first (`trunc` or `narrow_sat`), or access it in parts: `split` and `concat`",
+            ));
+        }
+        Ok(Place { ty: data.ty, stores, buffer, mem, index: args.get(1).copied() })
     }
-    if site.steps.iter().any(|step| step.counted.is_none()) {
-        return Err(UNKNOWN_TRIPS);
+
+    /// The access at an address that is known when the kernel is launched.
+    fn at_launch(&self, kernel: &Kernel, site: &Site, sums: &Sums<'_>) -> Result<Access, Reason> {
+        let &Place { mem, .. } = self;
+        if has_unknown_trips(site) {
+            return Err(UNKNOWN_TRIPS);
+        }
+        let (mut scale, mut index, mut counters) = (Affine::default(), Affine::default(), Vec::new());
+        if let Some(by) = self.index {
+            let sum = sums.of(by).ok_or_else(|| not_affine(kernel, sums, by))?;
+            if mem.wide && !stays_narrow(site, mem, &sum) {
+                return Err(WIDE);
+            }
+            scale = plus(&Affine::default(), &sum.item, mem.scale);
+            index = plus(&Affine::default(), &sum.known, mem.scale);
+            counters = sum.counters.into_vec();
+        }
+        let is_around = |header: Block| site.steps.iter().any(|step| step.header == header);
+        if !counters.iter().all(|(header, _)| is_around(*header)) {
+            return Err(Reason::with_help(
+                "its index depends on how often a loop before it was taken",
+                "use the bound that the loop counts to in place of its counter",
+            ));
+        }
+        let stride = |header: Block| {
+            let stride = counters.iter().find(|(of, _)| *of == header);
+            stride.map_or_else(Affine::default, |(_, stride)| plus(&Affine::default(), stride, mem.scale))
+        };
+        Ok(Access { scale, index, ..self.access(site, stride) })
     }
-    let (mut scale, mut index, mut counters) = (Affine::default(), Affine::default(), Vec::new());
-    if let Some(&by) = args.get(1) {
-        let sum = sums.of(by).ok_or_else(|| not_affine(kernel, sums, by))?;
-        if mem.wide && !stays_narrow(site, mem, &sum) {
+
+    /// The access at an address that the kernel computes.
+    fn computed(&self, kernel: &Kernel, site: &Site) -> Result<Access, Reason> {
+        let &Place { ty, mem, .. } = self;
+        let has_stream = self.stores || !self.is_in_table(kernel);
+        if has_stream && has_unknown_trips(site) {
+            return Err(UNKNOWN_TRIPS);
+        }
+        if self.index.is_some() && mem.wide && mem.scale > 1 {
             return Err(WIDE);
         }
-        scale = plus(&Affine::default(), &sum.item, mem.scale);
-        index = plus(&Affine::default(), &sum.known, mem.scale);
-        counters = sum.counters.into_vec();
+        if mem.align < ty.bytes().min(MOST_ALIGN) || ty.bytes() == MOST_BYTES && mem.align < MOST_BYTES {
+            return Err(ACROSS_WORDS);
+        }
+        Ok(Access { in_window: true, has_stream, ..self.access(site, |_| Affine::default()) })
     }
-    let is_around = |header: Block| site.steps.iter().any(|step| step.header == header);
-    if !counters.iter().all(|(header, _)| is_around(*header)) {
-        return Err(Reason::with_help(
-            "its index depends on how often a loop before it was taken",
-            "use the bound that the loop counts to in place of its counter",
-        ));
+
+    /// Whether it lies in a table that the kernel brings along, whatever is loaded.
+    fn is_in_table(&self, kernel: &Kernel) -> bool {
+        let &Place { ty, mem, .. } = self;
+        let table = kernel.params.get(self.buffer as usize).and_then(|param| param.contents.as_ref());
+        let range = self.index.map_or(0..=0, |index| range::of(kernel, index));
+        let first = range.start() * i128::from(mem.scale) + i128::from(mem.offset);
+        let end = range.end() * i128::from(mem.scale) + i128::from(mem.offset) + i128::from(ty.bytes());
+        let is_aligned = mem.scale.is_multiple_of(mem.align) && mem.offset.cast_unsigned().is_multiple_of(mem.align);
+        *range.start() >= 0 && first >= 0 && table.is_some_and(|table| end <= table.len() as i128) && is_aligned
     }
-    let step = |step: &SiteStep| {
-        let (counter, trips) = step.counted.clone()?;
-        let stride = counters.iter().find(|(header, _)| *header == step.header);
-        let stride = stride.map_or_else(Affine::default, |(_, stride)| plus(&Affine::default(), stride, mem.scale));
-        Some(AccessStep { number: step.number, header: step.header, counter, trips, stride })
-    };
-    let steps = site.steps.iter().filter_map(step).collect();
-    Ok(Access { inst: site.inst, ty: data.ty, stores, guard: site.guard, buffer, mem, scale, index, steps })
+
+    fn access(&self, site: &Site, stride: impl Fn(Block) -> Affine) -> Access {
+        let &Place { ty, stores, buffer, mem, .. } = self;
+        let step = |step: &SiteStep| {
+            let (counter, trips) = step.counted.clone()?;
+            Some(AccessStep { number: step.number, header: step.header, counter, trips, stride: stride(step.header) })
+        };
+        Access {
+            inst: site.inst,
+            ty,
+            stores,
+            guard: site.guard,
+            buffer,
+            mem,
+            in_window: false,
+            has_stream: true,
+            scale: Affine::default(),
+            index: Affine::default(),
+            steps: site.steps.iter().filter_map(step).collect(),
+        }
+    }
 }
 
 /// Whether a `wide` index is the same when it is scaled modulo 2^32, as streams do it: where it is shown to stay below that, or
@@ -180,14 +281,19 @@ pub(super) const NO_BUFFER: Reason = Reason::with_help(
     "name the buffer's parameter, and let the index say where: `%x[%i + 8]`",
 );
 
+const ACROSS_WORDS: Reason = Reason::with_help(
+    "its buffer is accessed at addresses that are computed as the kernel runs, and it may lie across two words of the data store",
+    "load and store bytes there, and `concat` or `split` them",
+);
+
 const UNKNOWN_TRIPS: Reason = Reason::with_help(
     "the number of trips of a loop around it is not known when the kernel is launched",
     "let the loop count from an `i32` parameter or constant by a constant step to another, and do the rest by `select`",
 );
 
 impl Access {
-    /// The access as a stream. `uniform` says that all items read the same value.
-    pub fn stream(&self, kernel: &Kernel, uniform: bool, guard: Option<u32>) -> Stream {
+    /// The access as a stream. `uniform` says that all items read the same value; the window, if it is in one, is that stream.
+    pub fn stream(&self, kernel: &Kernel, uniform: bool, guard: Option<u32>, window: Option<u32>) -> Stream {
         let step = |step: &AccessStep| Step {
             loop_number: step.number,
             trips: step.trips.clone(),
@@ -195,6 +301,7 @@ impl Access {
         };
         Stream {
             buffer: Some(self.buffer),
+            holds: window.map_or(Holds::Elements, |window| Holds::Offsets { window, stores: self.stores }),
             bytes: self.ty.bytes(),
             align: self.mem.align,
             uniform,
@@ -213,6 +320,7 @@ pub(super) fn guard_of(stream: &Stream, bytes: u32) -> Stream {
     let steps = stream.steps.iter().map(|step| Step { stride: Affine::default(), ..step.clone() });
     Stream {
         buffer: None,
+        holds: Holds::Elements,
         bytes,
         align: 1,
         uniform: stream.uniform,
@@ -222,5 +330,19 @@ pub(super) fn guard_of(stream: &Stream, bytes: u32) -> Stream {
         steps: steps.collect(),
         guard: None,
         site: stream.site,
+    }
+}
+
+/// The window of a buffer, which the kernel writes or not.
+pub(super) fn window_of(kernel: &Kernel, buffer: u32, accesses: &[Access]) -> Stream {
+    let first = accesses.iter().find(|access| access.in_window && access.buffer == buffer);
+    Stream {
+        buffer: Some(buffer),
+        holds: Holds::Buffer,
+        bytes: 1,
+        align: 1,
+        uniform: true,
+        site: first.map(|access| kernel.insts[access.inst].span).unwrap_or_default(),
+        ..Stream::default()
     }
 }

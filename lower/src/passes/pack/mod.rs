@@ -217,7 +217,16 @@ fn converted(
     let kernel = &converted.kernel;
     let flow = Flow::new(kernel);
     let loops = Loops::new(kernel, &flow).map_err(|found| strange(source, &found, target))?;
-    let mut accesses = accesses(kernel, &converted.sites, &Sums::new(kernel, &flow, &loops), target)?;
+    let sums = Sums::new(kernel, &flow, &loops);
+    let mut windows = Vec::new();
+    let mut found = accesses(kernel, &converted.sites, &sums, &mut windows, target)?;
+    let ordered = order::ordered(&found);
+    if !ordered.is_empty() {
+        windows.extend(ordered);
+        // Where a window cannot be, the order is refused below.
+        found = accesses(kernel, &converted.sites, &sums, &mut windows, target).unwrap_or(found);
+    }
+    let mut accesses = found;
     // Every store needs a stream, whatever becomes of the loads.
     check_streams(kernel, accesses.iter().filter(|access| access.stores), lanes, target)?;
     order::settle(&mut converted.kernel, &mut accesses, target)?;

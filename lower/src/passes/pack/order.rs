@@ -9,6 +9,14 @@ use halfbyte_ir::{Affine, Attr, Inst, Kernel, Op, Reason, Refusal, Trips, Value}
 use super::affine::{as_constant, plus};
 use super::memory::{Access, AccessStep, refusal};
 
+/// The buffers whose accesses come in their order only where the kernel itself makes them.
+pub(super) fn ordered(accesses: &[Access]) -> Vec<u32> {
+    let mut buffers: Vec<u32> = found(accesses).1.iter().map(|(access, _)| access.buffer).collect();
+    buffers.sort_unstable();
+    buffers.dedup();
+    buffers
+}
+
 /// Replaces loads of what the same item has stored before by the stored values.
 ///
 /// # Errors
@@ -18,44 +26,54 @@ pub(super) fn settle(
     accesses: &mut Vec<Access>,
     target: &'static str,
 ) -> Result<(), Vec<Refusal>> {
-    let mut refusals = Vec::new();
-    let mut found: Vec<(Inst, Source)> = Vec::new();
+    let (found, wrong) = found(accesses);
+    if !wrong.is_empty() {
+        let refuse = |(access, reason): (&Access, Reason)| refusal(kernel, access.inst, target, reason);
+        return Err(wrong.into_iter().map(refuse).collect());
+    }
+    if !found.is_empty() {
+        forward(kernel, accesses, &found);
+    }
+    Ok(())
+}
+
+/// The loads of what was stored before, with what they find, and the accesses whose order is another.
+fn found(accesses: &[Access]) -> (Vec<(Inst, Source)>, Vec<(&Access, Reason)>) {
+    let (mut found, mut wrong) = (Vec::new(), Vec::new());
+    // What lies in a window is there in the order of the program.
+    let at_launch = || accesses.iter().filter(|access| !access.in_window);
     // Few, each a stream: there may be many loads beside them.
-    let stores: Vec<&Access> = accesses.iter().filter(|access| access.stores).collect();
+    let stores: Vec<&Access> = at_launch().filter(|access| access.stores).collect();
     let mut earlier = 0;
-    for access in accesses.iter() {
+    for access in at_launch() {
         let (before, all) = (stores.get(..earlier).unwrap_or_default(), stores.as_slice());
         if access.stores {
             earlier += 1;
             let same = |other: &&&Access| other.buffer == access.buffer;
             if before.iter().filter(same).any(|other| may_meet(access, other, When::LATER)) {
-                let reason = Reason::with_help(
-                    "it may write where another store of the loop writes in a later iteration",
-                    "carry the value around the loop in a block parameter, and store it once after the loop",
-                );
-                refusals.push(refusal(kernel, access.inst, target, reason));
+                wrong.push((
+                    access,
+                    Reason::with_help(
+                        "it may write where another store of the loop writes in a later iteration",
+                        "carry the value around the loop in a block parameter, and store it once after the loop",
+                    ),
+                ));
             }
             continue;
         }
         match source(access, before, all) {
             Ok(source) if source.stored.is_empty() => {}
             Ok(source) => found.push((access.inst, source)),
-            Err(()) => {
-                let reason = Reason::with_help(
+            Err(()) => wrong.push((
+                access,
+                Reason::with_help(
                     "it may read what the same work item has written before, and not at the same address",
                     "use the stored value itself, or read an `in` buffer and write another one",
-                );
-                refusals.push(refusal(kernel, access.inst, target, reason));
-            }
+                ),
+            )),
         }
     }
-    if !refusals.is_empty() {
-        return Err(refusals);
-    }
-    if !found.is_empty() {
-        forward(kernel, accesses, &found);
-    }
-    Ok(())
+    (found, wrong)
 }
 
 /// Where a loaded value comes from.

@@ -4,7 +4,7 @@ use cranelift_entity::SecondaryMap;
 use halfbyte_ir::{Affine, Attr, Block, Direction, Factor, Kernel, Op, ParamKind, Stream, Trips, Type, Value};
 use smallvec::SmallVec;
 
-use super::memory::{Access, guard_of};
+use super::memory::{Access, guard_of, window_of};
 use super::uniformity::Uniformity;
 use super::values::{Values, WORD};
 
@@ -30,13 +30,16 @@ pub(super) struct Source<'a> {
 /// Where an access goes.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
-    pub stream: Value,
+    /// The stream, where it has one.
+    pub stream: Option<Value>,
     pub guard: Option<Value>,
+    /// Where the access itself is, if the stream has but its offset.
+    pub window: Option<Value>,
     pub shape: Shape,
     pub uniform: bool,
 }
 
-/// The streams, in the order of the accesses, each followed by its guard if it has one.
+/// The streams: windows, then those of the accesses in their order, each followed by its guard if it has one.
 pub(super) struct Streams {
     streams: Vec<Stream>,
     /// By access.
@@ -54,28 +57,44 @@ impl Streams {
         let Source { kernel, accesses, uniformity, .. } = source;
         let uses = Uses::new(kernel);
         let mut streams = Streams { streams: Vec::new(), places: Vec::new(), trips: Vec::new() };
+        let mut windows: Vec<(u32, u32, Value)> = Vec::new();
+        for access in accesses.iter().filter(|access| access.in_window) {
+            if windows.iter().any(|&(buffer, ..)| buffer == access.buffer) {
+                continue;
+            }
+            let in_it = |other: &&Access| other.in_window && other.buffer == access.buffer;
+            let written = accesses.iter().filter(in_it).any(|other| other.stores);
+            let direction = if written { Direction::InOut } else { Direction::In };
+            let param = kernel.params.get(access.buffer as usize);
+            let elem = match param.map(|param| param.kind) {
+                Some(ParamKind::Buffer { elem, .. }) => elem,
+                _ => access.ty,
+            };
+            let name = param.map_or("stream", |param| param.name.as_str());
+            let number = streams.streams.len() as u32;
+            let described = window_of(kernel, access.buffer, accesses);
+            let window = streams.add(values, kernel, format!("{name}_all"), direction, elem, described);
+            windows.push((access.buffer, number, window));
+        }
         for access in accesses {
             let result = kernel.result(access.inst);
             let uniform = result.is_some_and(|result| !uniformity.varies(result));
-            let shape = if uniform { Shape::Items } else { shape(values, kernel, &uses, access) };
+            let window = windows.iter().find(|(buffer, ..)| access.in_window && *buffer == access.buffer).copied();
+            let items = uniform || window.is_some();
+            let shape = if items { Shape::Items } else { shape(values, kernel, &uses, access) };
+            if let (Some((.., window)), false) = (window, access.has_stream) {
+                streams.places.push(Place { stream: None, guard: None, window: Some(window), shape, uniform });
+                continue;
+            }
             let elem = match shape {
+                _ if window.is_some() => Type::I32,
                 Shape::Vectors(_) => Type::I8X16,
                 Shape::Items => access.ty,
             };
             let number = streams.streams.len() as u32;
             let guard = access.guard.map(|_| number + 1);
-            let described = access.stream(kernel, uniform, guard);
+            let described = access.stream(kernel, uniform, guard, window.map(|(_, number, _)| number));
             let base = kernel.params.get(access.buffer as usize).map_or("stream", |param| param.name.as_str());
-            let mut add = |name: String, direction, elem, described: Stream| {
-                let mut name = name;
-                while kernel.values.keys().any(|value| kernel.value_name(value) == Some(name.as_str())) {
-                    name.push('_');
-                }
-                let kind = ParamKind::Buffer { direction, elem, align: ALIGN, may_alias: false };
-                let span = described.site;
-                streams.streams.push(described);
-                values.code.kernel.add_param(name, kind, span)
-            };
             let guarding = access.guard.map(|_| {
                 let (elem, bytes) = match shape {
                     Shape::Vectors(ty) => (Type::I8X16, ty.bytes()),
@@ -83,13 +102,35 @@ impl Streams {
                 };
                 (elem, guard_of(&described, bytes))
             });
-            let direction = if access.stores { Direction::Out } else { Direction::In };
-            let stream = add(format!("{base}_{number}"), direction, elem, described);
-            let guard =
-                guarding.map(|(elem, guard)| add(format!("{base}_{number}_guard"), Direction::Out, elem, guard));
-            streams.places.push(Place { stream, guard, shape, uniform });
+            let written = access.stores || window.is_some();
+            let direction = if written { Direction::Out } else { Direction::In };
+            let stream = streams.add(values, kernel, format!("{base}_{number}"), direction, elem, described);
+            let guard = guarding.map(|(elem, guard)| {
+                streams.add(values, kernel, format!("{base}_{number}_guard"), Direction::Out, elem, guard)
+            });
+            let window = window.map(|(.., window)| window);
+            streams.places.push(Place { stream: Some(stream), guard, window, shape, uniform });
         }
         streams
+    }
+
+    /// Adds a stream and its parameter.
+    fn add(
+        &mut self,
+        values: &mut Values<'_>,
+        kernel: &Kernel,
+        mut name: String,
+        direction: Direction,
+        elem: Type,
+        described: Stream,
+    ) -> Value {
+        while kernel.values.keys().any(|value| kernel.value_name(value) == Some(name.as_str())) {
+            name.push('_');
+        }
+        let kind = ParamKind::Buffer { direction, elem, align: ALIGN, may_alias: false };
+        let span = described.site;
+        self.streams.push(described);
+        values.code.kernel.add_param(name, kind, span)
     }
 
     pub fn into_streams(self) -> Vec<Stream> {

@@ -6,13 +6,15 @@
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 use halfbyte_ir::{
-    Attr, Block, Flow, Inst, IntCC, Kernel, LaneMap, Lanes, Op, Packing, ParamKind, Reason, Refusal, Type, Value,
+    Attr, Block, Flow, Inst, IntCC, Kernel, LaneMap, Lanes, MemAttr, Op, Packing, ParamKind, Reason, Refusal, Type,
+    Value,
 };
 
 use super::code::Code;
 use super::memory::{Access, refusal};
-use super::streams::{Shape, Source, Streams};
+use super::streams::{Place, Shape, Source, Streams};
 use super::values::{Items, LANES, Parts, Values, WORD, vector_type};
+use smallvec::smallvec;
 
 /// Refuses accesses that need more streams than there are.
 pub(super) fn check_streams<'a>(
@@ -21,7 +23,14 @@ pub(super) fn check_streams<'a>(
     lanes: Lanes,
     target: &'static str,
 ) -> Result<(), Vec<Refusal>> {
-    let needed = accesses.flat_map(|access| std::iter::repeat_n(access.inst, 1 + access.guard.iter().len()));
+    let first_in_window = |access: &Access| {
+        let mut in_it = accesses.clone().filter(|other| other.in_window && other.buffer == access.buffer);
+        in_it.next().is_some_and(|first| first.inst == access.inst)
+    };
+    let needed = accesses.clone().flat_map(|access| {
+        let own = if access.has_stream { 1 + access.guard.iter().len() } else { 0 };
+        std::iter::repeat_n(access.inst, own + usize::from(first_in_window(access)))
+    });
     let Some(beyond) = needed.clone().nth(lanes.max_streams) else { return Ok(()) };
     let (most, needed) = (lanes.max_streams, needed.count());
     let reason = Reason::from(format!("the kernel needs {needed} streams of memory, of which there are {most}"));
@@ -108,11 +117,46 @@ fn items(source: Source<'_>) -> usize {
     let Source { kernel, accesses, uniformity, .. } = source;
     let varies =
         |access: &Access| access.stores || kernel.result(access.inst).is_some_and(|result| uniformity.varies(result));
-    if accesses.iter().any(|access| access.ty.bytes() == 1 && varies(access)) {
+    // Addresses are computed item by item, and so are floats: where all else is, too, a group takes room for its items and saves nothing.
+    let by_items = accesses.iter().any(|access| access.in_window) || computes(source, is_of_floats);
+    if by_items && !computes(source, is_of_bytes) {
+        return 1;
+    }
+    if accesses.iter().any(|access| access.ty.bytes() == 1 && !access.in_window && varies(access)) {
         return LANES;
     }
     let words = kernel.values.iter().any(|(value, data)| data.ty == Type::I8X4 && uniformity.varies(value));
     if words { WORD } else { 1 }
+}
+
+/// Whether there is such an op on what varies.
+fn computes(source: Source<'_>, is_such: fn(Op, Type) -> bool) -> bool {
+    let Source { kernel, uniformity, .. } = source;
+    let computes = |inst: Inst| {
+        let data = &kernel.insts[inst];
+        is_such(data.op, data.ty) && kernel.result(inst).is_some_and(|result| uniformity.varies(result))
+    };
+    kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts).any(|&inst| computes(inst))
+}
+
+/// An op on bytes that vectors do at once, and not only a conversion.
+fn is_of_bytes(op: Op, ty: Type) -> bool {
+    let converts =
+        matches!(op, Op::Zext | Op::Sext | Op::Trunc | Op::Bitcast | Op::Const | Op::Load | Op::Store | Op::Select);
+    !converts && op.row().lanewise && matches!(ty, Type::I8 | Type::I8X4)
+}
+
+/// Arithmetic or a conversion of floats.
+fn is_of_floats(op: Op, ty: Type) -> bool {
+    matches!(op, Op::Fadd | Op::Fsub | Op::Fmul | Op::Fcvt) && ty.is_float() || op == Op::FcvtFromS
+}
+
+/// An offset that is in no window.
+const NOWHERE: u32 = i32::MAX as u32;
+
+/// How a window is accessed, at an index in bytes.
+fn window_mem(access: &Access) -> Attr {
+    Attr::Mem(MemAttr { scale: 1, offset: 0, align: access.mem.align, wide: false })
 }
 
 struct Widener<'a> {
@@ -445,13 +489,18 @@ impl Widener<'_> {
             };
             self.store(access, place.uniform, group, to, &guards);
         }
+        if let Some(window) = place.window {
+            self.access_in(window, access, place, group);
+            return;
+        }
+        let Some(stream) = place.stream else { return };
         if access.stores {
             let Some(&value) = self.source.kernel.args(access.inst).first() else { return };
             let stored: Items = match place.shape {
                 Shape::Vectors(_) => self.values.vector(value).into_iter().collect(),
                 Shape::Items => self.values.items(value),
             };
-            self.store(access, false, group, place.stream, &stored);
+            self.store(access, false, group, stream, &stored);
             return;
         }
         let Some(result) = self.source.kernel.result(access.inst) else { return };
@@ -463,7 +512,7 @@ impl Widener<'_> {
         let group = (!place.uniform).then_some(group);
         let index = self.streams.index(&mut self.values, access, group, loads);
         let load = |number: usize| {
-            let (attr, args) = self.streams.element(&self.values, place.stream, ty, index, number);
+            let (attr, args) = self.streams.element(&self.values, stream, ty, index, number);
             self.values.code.value(Op::Load, ty, attr, &args)
         };
         let loaded: Items = (0..loads).map(load).collect();
@@ -472,6 +521,81 @@ impl Widener<'_> {
             (Shape::Vectors(_), parts) => self.values.set_vector(result, parts.iter().copied().collect()),
             (Shape::Items, _) => self.values.set_items(result, loaded),
         }
+    }
+
+    /// Loads or stores in a window, after it is said where.
+    fn access_in(&mut self, window: Value, access: &Access, place: Place, group: Value) {
+        let from = self.source.kernel;
+        let args = from.args(access.inst);
+        let index = args.get(usize::from(access.stores) + 1).copied();
+        let index: Items = match index {
+            Some(index) if place.uniform => self.values.uniform(index).into_iter().collect(),
+            Some(index) => self.values.items(index),
+            None => {
+                let zero = self.code().word(0);
+                smallvec![zero; if place.uniform { 1 } else { self.values.count }]
+            }
+        };
+        let scale = access.mem.scale;
+        let offsets: Items = index.iter().map(|&index| self.scaled(index, scale)).collect();
+        if let Some(stream) = place.stream {
+            self.store(access, place.uniform, group, stream, &offsets);
+        }
+        let offset = access.mem.offset as u32;
+        let at: Items = offsets.iter().map(|&at| self.plus(at, offset)).collect();
+        if access.stores {
+            let Some(&value) = args.first() else { return };
+            let stored = self.values.items(value);
+            let guards = access.guard.map(|guard| self.values.items(guard));
+            let real = (self.values.count > 1).then(|| self.real());
+            for (item, (&value, &at)) in stored.iter().zip(&at).enumerate() {
+                let made =
+                    [guards.as_ref(), real.as_ref()].into_iter().flatten().filter_map(|all| all.get(item).copied());
+                let mut at = at;
+                for made in made {
+                    let code = self.code();
+                    let nowhere = code.word(NOWHERE);
+                    at = code.op(Op::Select, Type::I32, &[made, at, nowhere]);
+                }
+                let code = self.code();
+                let (ty, attr) = (access.ty, window_mem(access));
+                code.kernel.push_inst(code.block, Op::Store, ty, attr, &[value, window, at], None, code.span);
+            }
+            return;
+        }
+        let Some(result) = from.result(access.inst) else { return };
+        let load = |&at: &Value| self.values.code.value(Op::Load, access.ty, window_mem(access), &[window, at]);
+        let loaded: Items = at.iter().map(load).collect();
+        match loaded.as_slice() {
+            &[only] if place.uniform => self.values.set_uniform(result, only),
+            _ => self.values.set_items(result, loaded),
+        }
+    }
+
+    /// Which items of the group are of the launch.
+    fn real(&mut self) -> Items {
+        let ids = self.item_ids();
+        let count = self.code().op(Op::ItemCount, Type::I32, &[]);
+        ids.iter().map(|&id| self.code().icmp(IntCC::LtU, Type::I32, id, count)).collect()
+    }
+
+    fn scaled(&mut self, index: Value, scale: u32) -> Value {
+        let code = self.code();
+        if scale == 1 {
+            return index;
+        }
+        let (op, by) = if scale.is_power_of_two() { (Op::Shl, scale.trailing_zeros()) } else { (Op::Mul, scale) };
+        let by = code.word(by);
+        code.op(op, Type::I32, &[index, by])
+    }
+
+    fn plus(&mut self, value: Value, offset: u32) -> Value {
+        if offset == 0 {
+            return value;
+        }
+        let code = self.code();
+        let offset = code.word(offset);
+        code.op(Op::Add, Type::I32, &[value, offset])
     }
 
     fn store(&mut self, access: &Access, uniform: bool, group: Value, stream: Value, stored: &[Value]) {

@@ -14,6 +14,7 @@ use crate::classes::type_class;
 use crate::trace::{compiled_rules, trace_methods};
 use crate::vcode::VReg;
 use crate::vp1::idle;
+use crate::vp1::needed::window;
 use crate::vp1::operands::{Alu, Bytes, Factor, Flag, Half, Readout, Reg, Round, Sign, Src, VFlag};
 use crate::vp1::range::range;
 use wide::{Addend, Chain, Operand, Pair, Plan, wide_methods};
@@ -68,6 +69,17 @@ impl Lowering<'_> {
     fn const_inst(&self, value: Value) -> Option<Inst> {
         let inst = self.kernel.def_inst(value)?;
         (self.kernel.insts[inst].op == Op::Const).then_some(inst)
+    }
+
+    /// A word with so many bytes replaced, from a place in it on.
+    fn merged(&mut self, bytes: u32, old: Reg, place: Src, data: Reg) -> Reg {
+        let down = rules::Context::alu(self, &Alu::Shr, Src::Reg(old), place);
+        let other = rules::Context::bits(self, 0x6, Src::Reg(down), Src::Reg(data));
+        let ones = Src::Word((1 << (8 * bytes)) - 1);
+        let other = rules::Context::bits(self, 0x8, Src::Reg(other), ones);
+        let up = rules::Context::neg(self, place);
+        let other = rules::Context::alu(self, &Alu::Shr, Src::Reg(other), Src::Reg(up));
+        rules::Context::bits(self, 0x6, Src::Reg(old), Src::Reg(other))
     }
 
     /// The bytes of a vector whose byte i is this of it.
@@ -557,14 +569,46 @@ impl rules::Context for Lowering<'_> {
             _ => {
                 let place = self.place_in_word(stream);
                 let old = self.load_word(stream, 0);
-                let down = rules::Context::alu(self, &Alu::Shr, Src::Reg(old), place);
-                let other = rules::Context::bits(self, 0x6, Src::Reg(down), Src::Reg(data));
-                let ones = Src::Word((1 << (8 * bytes)) - 1);
-                let other = rules::Context::bits(self, 0x8, Src::Reg(other), ones);
-                let up = rules::Context::neg(self, place);
-                let other = rules::Context::alu(self, &Alu::Shr, Src::Reg(other), Src::Reg(up));
-                let merged = rules::Context::bits(self, 0x6, Src::Reg(old), Src::Reg(other));
+                let merged = self.merged(bytes, old, place, data);
                 self.store_at(Opcode::STAS_I, merged, stream, step);
+            }
+        }
+        Reg::ZERO
+    }
+
+    fn window(&mut self, base: Value) -> Option<u32> {
+        window(self.kernel, base)
+    }
+
+    fn shifted(&mut self, mem: MemAttr) -> Option<MemAttr> {
+        (mem.scale.is_power_of_two() && !mem.wide).then_some(mem)
+    }
+
+    fn load_there(&mut self, ty: Type, window: u32, mem: MemAttr, index: Src) -> Reg {
+        let address = self.to_window(window, mem, index, false);
+        match ty.bytes() {
+            16 => Lowering::load_there(self, Opcode::LDVH, window),
+            4 => Lowering::load_there(self, Opcode::LDS, window),
+            _ => {
+                let place = self.bits_in_word(address);
+                let word = Lowering::load_there(self, Opcode::LDS, window);
+                rules::Context::alu(self, &Alu::Shr, Src::Reg(word), place)
+            }
+        }
+    }
+
+    fn store_there(&mut self, ty: Type, window: u32, mem: MemAttr, index: Src, value: Value) -> Reg {
+        let data = rules::constructor_src(self, value);
+        let data = self.reg_of(data);
+        let address = self.to_window(window, mem, index, true);
+        match ty.bytes() {
+            16 => Lowering::store_there(self, Opcode::STVH, data, window),
+            4 => Lowering::store_there(self, Opcode::STS, data, window),
+            bytes => {
+                let place = self.bits_in_word(address);
+                let old = Lowering::load_there(self, Opcode::LDS, window);
+                let merged = self.merged(bytes, old, place, data);
+                Lowering::store_there(self, Opcode::STS, merged, window);
             }
         }
         Reg::ZERO
