@@ -42,5 +42,5 @@ kernel @memchr(%c: i8, %n: i32, %s: in i8x4, %at: out i32) {
   ret
 }
 
-; run: halu, ptx: @memchr items=16 c=77 n=16 s=random(256, 101)
-; run: halu, ptx: @memchr items=16 c=77 n=16 s=random(256, 201)
+; run: halu, vp1, ptx: @memchr items=16 c=77 n=16 s=random(256, 101)
+; run: halu, vp1, ptx: @memchr items=16 c=77 n=16 s=random(256, 201)
