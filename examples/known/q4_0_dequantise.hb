@@ -128,5 +128,5 @@ kernel @q4_0_deq(%q: in i8 align 2, %y: out f16x2) {
   ret
 }
 
-; run: halu, ptx: @q4_0_deq items=32 q=random(576, 101)
-; run: halu, ptx: @q4_0_deq items=32 q=random(576, 201)
+; run: halu, vp1, ptx: @q4_0_deq items=32 q=random(576, 101)
+; run: halu, vp1, ptx: @q4_0_deq items=32 q=random(576, 201)

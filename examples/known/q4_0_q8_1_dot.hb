@@ -239,5 +239,5 @@ kernel @q4_q8_1(%q: in i8x4, %u: in i8x4, %d4: in f16, %ds8: in f16x2, %o: out f
   ret
 }
 
-; run: halu, ptx: @q4_q8_1 items=16 q=random(64, 101) u=random(128, 102) d4=random(16, 103) ds8=random(16, 104)
-; run: halu, ptx: @q4_q8_1 items=16 q=random(64, 201) u=random(128, 202) d4=random(16, 203) ds8=random(16, 204)
+; run: halu, vp1, ptx: @q4_q8_1 items=16 q=random(64, 101) u=random(128, 102) d4=random(16, 103) ds8=random(16, 104)
+; run: halu, vp1, ptx: @q4_q8_1 items=16 q=random(64, 201) u=random(128, 202) d4=random(16, 203) ds8=random(16, 204)

@@ -24,5 +24,5 @@ kernel @rope(%n: i32, %x: inout f16x2, %cs: in f32) {
   ret
 }
 
-; run: halu, ptx: @rope items=64 n=64 x=random(64, 101) cs=random(128, 102)
-; run: halu, ptx: @rope items=64 n=64 x=random(64, 201) cs=random(128, 202)
+; run: halu, vp1, ptx: @rope items=64 n=64 x=random(64, 101) cs=random(128, 102)
+; run: halu, vp1, ptx: @rope items=64 n=64 x=random(64, 201) cs=random(128, 202)

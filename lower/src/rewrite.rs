@@ -694,6 +694,11 @@ impl generated::Context for Rewriter<'_> {
         FloatFlags { rounding: Rounding::Rn, ftz: false, clamp: Clamp::None, contract: false, nan: false }
     }
 
+    fn is_plain(&mut self, flags: FloatFlags) -> Option<()> {
+        let plain = self.plain();
+        holds(self.uncontracted(flags) == plain)
+    }
+
     fn keeps_zeros(&mut self, flags: FloatFlags) -> Option<()> {
         holds(flags.rounding != Rounding::Rm)
     }

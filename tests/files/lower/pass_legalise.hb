@@ -62,7 +62,7 @@ kernel @the_shortest_way_in_two_steps(%x: in i8x4, %y: out i8x4) {
 ;=   ret
 ;= }
 
-; test: lower passes=legalise without=mul.f16x2,fmul.f16x2,ffma.f16x2,fmul.f16,ffma.f16
+; test: lower passes=legalise without=mul.f16x2,fmul.f16x2,ffma.f16x2,fmul.f16,ffma.f16,fmul.f32,ffma.f32,and.i32
 ; No way.
 kernel @no_way(%x: in f16x2, %y: out f16x2) {
 ^entry:

@@ -19,12 +19,12 @@ kernel @singles(%a_in: in f32, %b_in: in f32, %out: out f32) {
   %i = item_id
   %a = load %a_in[%i]
   %b = load %b_in[%i]
-  %r = fadd.f32 %a, %b
+  %r = fdiv.f32 %a, %b
   store %r, %out[%i]
   ret
 }
-;= %r = fadd.f32 %a, %b
-;=     vp1 cannot do `fadd.f32`: it has no floating-point arithmetic
+;= %r = fdiv.f32 %a, %b
+;=     vp1 cannot do `fdiv.f32`: it has no floating-point arithmetic
 
 kernel @pairs(%a_in: in i64, %b_in: in i64, %out: out i64) {
 ^entry:
