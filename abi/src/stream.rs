@@ -165,3 +165,26 @@ impl Trips {
         }
     }
 }
+
+/// In which room of the data store each stream is, by number. Of streams that are more than `most`, those share a room that are gone
+/// through alike: they are in the same loops, have an element an item, of as many bytes, and are all read or all written. In each
+/// iteration the elements of a group's items follow each other stream by stream.
+pub fn rooms<S>(streams: &[Stream<S>], most: usize, written: impl Fn(usize) -> bool) -> Vec<u32> {
+    let alone = streams.len() <= most;
+    let loops = |stream: &Stream<S>| stream.steps.iter().map(|step| step.loop_number).collect::<Vec<_>>();
+    let mut keys: Vec<Option<(bool, bool, u32, bool, Vec<u32>)>> = Vec::new();
+    let room = |(number, stream): (usize, &Stream<S>)| {
+        let shares = !alone && !stream.uniform && stream.holds != Holds::Buffer;
+        let key = shares.then(|| {
+            let is_guard = stream.buffer.is_none();
+            let has_offsets = stream.window().is_some();
+            (is_guard, has_offsets, stream.element_bytes(), written(number) || has_offsets, loops(stream))
+        });
+        let known = keys.iter().position(|known| key.is_some() && *known == key);
+        known.unwrap_or_else(|| {
+            keys.push(key);
+            keys.len() - 1
+        }) as u32
+    };
+    streams.iter().enumerate().map(room).collect()
+}

@@ -269,5 +269,5 @@ kernel @dot_q8(%nb: i32, %x: in i8 align 2, %y: in i8 align 2, %s: out f32) {
   ret
 }
 
-; run: halu, ptx: @dot_q8 items=12 nb=4 x=random(1632, 101) y=random(136, 101)
-; run: halu, ptx: @dot_q8 items=12 nb=4 x=random(1632, 201) y=random(136, 201)
+; run: halu, vp1, ptx: @dot_q8 items=12 nb=4 x=random(1632, 101) y=random(136, 101)
+; run: halu, vp1, ptx: @dot_q8 items=12 nb=4 x=random(1632, 201) y=random(136, 201)

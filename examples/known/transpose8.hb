@@ -71,5 +71,5 @@ kernel @transpose8(%s: in i8x4, %d: out i8x4) {
   ret
 }
 
-; run: halu, ptx: @transpose8 items=20 s=random(320, 101)
-; run: halu, ptx: @transpose8 items=20 s=random(320, 201)
+; run: halu, vp1, ptx: @transpose8 items=20 s=random(320, 101)
+; run: halu, vp1, ptx: @transpose8 items=20 s=random(320, 201)

@@ -98,7 +98,9 @@ impl Verifier<'_> {
         }
         match stream.buffer {
             Some(buffer) => {
-                if is_written(param.kind)
+                let stores = !matches!(stream.holds, Holds::Offsets { stores: false, .. });
+                if stores
+                    && is_written(param.kind)
                     && let Some(of) = kernel.params.get(buffer as usize)
                     && kernel.may_overlap(of)
                 {

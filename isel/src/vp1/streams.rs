@@ -5,15 +5,17 @@ use halfbyte_ir::{Direction, Kernel, Op, ParamKind, Reason, Refusal, Type, strea
 use halfbyte_isa::stream::{self as isa, Holds, MAX_M_WORDS, MAX_STREAMS};
 use halfbyte_isa::vp1::TARGET;
 
-/// The streams of a kernel. The cursor of stream k is `$a` k.
+/// The streams of a kernel. The cursor of room k is `$a` k.
 pub(crate) struct Streams {
+    /// In which room each is.
+    rooms: Vec<u32>,
     /// What emission is told of them.
     pub of_tiles: Vec<isa::Stream>,
     /// How many loads and stores each has.
     accesses: Vec<u32>,
     /// The first word of `$m` that holds a parameter.
     param_words: Vec<u8>,
-    /// The first word of `$m` that holds a stream.
+    /// The first word of `$m` that holds a room.
     first_word: u8,
 }
 
@@ -37,14 +39,6 @@ impl Streams {
                 return Err(refuse(param.span, reason));
             }
         }
-        if let Some(stream) = packing.streams.get(MAX_STREAMS.min(MAX_M_WORDS - next)) {
-            let most = MAX_STREAMS.min(MAX_M_WORDS - next);
-            return Err(refuse(
-                stream.site,
-                Reason::from(format!("it is the access that needs stream {most} when {most} is the most"))
-                    .help("make several kernels of it, or load more bytes at once and take them apart"),
-            ));
-        }
         let mut accesses = vec![0; packing.streams.len()];
         for &inst in kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts) {
             let base = match (kernel.insts[inst].op, kernel.args(inst)) {
@@ -65,7 +59,18 @@ impl Streams {
             };
             stream.clone().at(isa::Site { word: 0, written })
         });
-        Ok(Streams { of_tiles: of_tiles.collect(), accesses, param_words, first_word: next as u8 })
+        let of_tiles: Vec<isa::Stream> = of_tiles.collect();
+        let rooms = isa::rooms_of(&of_tiles, signature);
+        let most = isa::most_rooms(signature);
+        let beyond = (0..).zip(&rooms).find(|&(number, &room)| room as usize >= most || number == MAX_STREAMS);
+        if let Some(stream) = beyond.and_then(|(number, _)| packing.streams.get::<usize>(number)) {
+            return Err(refuse(
+                stream.site,
+                Reason::from(format!("it is the access that needs stream {most} when {most} is the most"))
+                    .help("make several kernels of it, or load more bytes at once and take them apart"),
+            ));
+        }
+        Ok(Streams { rooms, of_tiles, accesses, param_words, first_word: next as u8 })
     }
 
     fn get(&self, number: u32) -> Option<&isa::Stream> {
@@ -83,9 +88,10 @@ impl Streams {
         self.get(number).is_some_and(|stream| stream.uniform && stream.steps.is_empty() && is_read(stream))
     }
 
-    /// Whether it is gone through, element after element.
+    /// Whether it is gone through, element after element, and the first of its room.
     pub fn has_cursor(&self, number: u32) -> bool {
-        self.get(number).is_some_and(|stream| stream.holds != Holds::Buffer)
+        let first = self.rooms.iter().position(|&room| room == self.room(number));
+        first == Some(number as usize) && self.get(number).is_some_and(|stream| stream.holds != Holds::Buffer)
     }
 
     /// Whether every group starts again at its first element.
@@ -99,9 +105,14 @@ impl Streams {
             && self.accesses.get(number as usize) == Some(&1)
     }
 
-    /// The word of `$m` with the start of a stream.
+    /// The number of the room of a stream.
+    pub fn room(&self, number: u32) -> u32 {
+        self.rooms.get(number as usize).copied().unwrap_or(number)
+    }
+
+    /// The word of `$m` with the start of a stream's room.
     pub fn method_register(&self, number: u32) -> u8 {
-        self.first_word + number as u8
+        self.first_word + self.room(number) as u8
     }
 
     /// The words of `$m` with a scalar parameter.

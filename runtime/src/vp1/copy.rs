@@ -1,5 +1,7 @@
 //! The copying engine: what goes between the launch's buffers and the streams of a tile.
 
+use std::ops::Range;
+
 use halfbyte_isa::stream::{Holds, Stream};
 
 use super::tiles::{Plan, Tile, Visit};
@@ -133,8 +135,9 @@ impl<'a> Copier<'a> {
             copy(place, image);
         }
         let tile = self.tile;
-        for ((stream, place), &base) in plan.streams().iter().zip(&tile.places).zip(&plan.bases) {
-            if stream.holds == Holds::Buffer
+        for ((stream, share), &base) in plan.streams().iter().zip(&plan.shares).zip(&plan.bases) {
+            if let Some(place) = tile.places.get(share.room as usize)
+                && stream.holds == Holds::Buffer
                 && let Some(held) = buffers.get(base, place.len())
                 && let Some(place) = self.open(&mut filled, place.start as usize, held.len())
             {
@@ -249,7 +252,7 @@ impl<'a> Copier<'a> {
 
     /// Copies what a row's stores have left in a window.
     fn copy_out_of(&self, window: u32, stream: usize, row: &Run<'_>, buffers: &mut Buffers<'_>) -> u64 {
-        let Some(place) = self.tile.places.get(window as usize) else { return 0 };
+        let Some(place) = self.place(window as usize) else { return 0 };
         let bytes = row.bytes();
         let mut copied = 0;
         for (item, element) in (row.first..).zip(row.element..).take(row.count as usize) {
@@ -284,7 +287,8 @@ impl<'a> Copier<'a> {
         let base = plan.bases.get(visit.stream).copied().unwrap_or(0);
         let scale = plan.scales.get(visit.stream).copied().unwrap_or(0);
         // Without loops the groups follow each other, and are one row.
-        let whole = rounds == 1 || stream.is_some_and(|stream| stream.uniform);
+        let alone = plan.shares.get(visit.stream).is_none_or(|share| share.streams == 1);
+        let whole = rounds == 1 && alone || stream.is_some_and(|stream| stream.uniform);
         let (rows, step) = if whole { (1, tile.items) } else { (tile.groups, plan.group) };
         stream.into_iter().flat_map(move |stream| {
             (0..rows).map(move |row| {
@@ -297,17 +301,28 @@ impl<'a> Copier<'a> {
         })
     }
 
+    /// The room of a stream.
+    fn place(&self, stream: usize) -> Option<&Range<u32>> {
+        self.tile.places.get(self.plan.shares.get(stream)?.room as usize)
+    }
+
     /// The place of an element of a stream in the data store.
     fn start(&self, stream: usize, element: u64) -> Option<usize> {
         let bytes = u64::from(self.plan.streams().get(stream)?.element_bytes());
-        usize::try_from(u64::from(self.tile.places.get(stream)?.start) + element * bytes).ok()
+        let (share, group) = (self.plan.shares.get(stream)?, u64::from(self.plan.group));
+        let before = match share.streams {
+            1 => element,
+            streams => (element / group * streams + share.place) * group + element % group,
+        };
+        usize::try_from(u64::from(self.place(stream)?.start) + before * bytes).ok()
     }
 
     /// Whether the cursor of a stream has gone past an element. What is there once for all items and trips may be read before all
     /// else, and counts as passed.
     fn is_passed(&self, stream: usize, element: u64, stop: &Stop) -> bool {
         let at_will = self.plan.streams().get(stream).is_some_and(|stream| stream.uniform && stream.steps.is_empty());
-        let cursor = stop.cursors.get(stream).map_or(0, |&cursor| cursor & ADDRESS);
+        let room = self.plan.shares.get(stream).map_or(stream, |share| share.room as usize);
+        let cursor = stop.cursors.get(room).map_or(0, |&cursor| cursor & ADDRESS);
         at_will || self.start(stream, element).is_some_and(|start| start < cursor as usize)
     }
 

@@ -228,7 +228,7 @@ fn converted(
     }
     let mut accesses = found;
     // Every store needs a stream, whatever becomes of the loads.
-    check_streams(kernel, accesses.iter().filter(|access| access.stores), lanes, target)?;
+    check_streams(kernel, accesses.iter().filter(|access| access.stores), |_| false, lanes, target)?;
     order::settle(&mut converted.kernel, &mut accesses, target)?;
     Ok((converted, accesses, varying.loads))
 }

@@ -11,32 +11,85 @@ use halfbyte_ir::{
 };
 
 use super::code::Code;
-use super::memory::{Access, refusal};
+use super::memory::{Access, AccessStep, refusal};
 use super::streams::{Place, Shape, Source, Streams};
 use super::values::{Items, LANES, Parts, Values, WORD, vector_type};
 use smallvec::smallvec;
 
-/// Refuses accesses that need more streams than there are.
+/// Refuses accesses that need more streams than there are, those that are gone through alike taken as one.
 pub(super) fn check_streams<'a>(
     kernel: &Kernel,
-    accesses: impl Iterator<Item = &'a Access> + Clone,
+    accesses: impl Iterator<Item = &'a Access>,
+    uniform: impl Fn(&Access) -> bool,
     lanes: Lanes,
     target: &'static str,
 ) -> Result<(), Vec<Refusal>> {
-    let first_in_window = |access: &Access| {
-        let mut in_it = accesses.clone().filter(|other| other.in_window && other.buffer == access.buffer);
-        in_it.next().is_some_and(|first| first.inst == access.inst)
+    let mut alone = 0;
+    let mut needed: Vec<(Stream<'_>, Inst)> = Vec::new();
+    let mut need = |stream: Stream<'a>, inst: Inst| {
+        alone += 1;
+        if !needed.iter().any(|(known, _)| *known == stream && stream.is_shared()) {
+            needed.push((stream, inst));
+        }
     };
-    let needed = accesses.clone().flat_map(|access| {
-        let own = if access.has_stream { 1 + access.guard.iter().len() } else { 0 };
-        std::iter::repeat_n(access.inst, own + usize::from(first_in_window(access)))
-    });
-    let Some(beyond) = needed.clone().nth(lanes.max_streams) else { return Ok(()) };
-    let (most, needed) = (lanes.max_streams, needed.count());
+    let mut windows: Vec<u32> = Vec::new();
+    for access in accesses {
+        if access.in_window && !windows.contains(&access.buffer) {
+            windows.push(access.buffer);
+            need(Stream::Alone, access.inst);
+        }
+        if !access.has_stream {
+            continue;
+        }
+        let written = access.stores || access.in_window;
+        let bytes = if access.in_window { Type::I32 } else { access.ty }.bytes();
+        let is_uniform = uniform(access);
+        let of = |stream| if is_uniform { Stream::Alone } else { stream };
+        need(of(Stream::Of { written, in_window: access.in_window, bytes, steps: &access.steps }), access.inst);
+        if access.guard.is_some() {
+            need(of(Stream::Guard { steps: &access.steps }), access.inst);
+        }
+    }
+    let most = lanes.max_streams;
+    if alone <= most {
+        return Ok(());
+    }
+    let Some(&(_, beyond)) = needed.get(most) else { return Ok(()) };
+    let needed = needed.len();
     let reason = Reason::from(format!("the kernel needs {needed} streams of memory, of which there are {most}"));
     let reason = reason
         .help("make several kernels of it, or load more bytes at once and take them apart with `split` and `extract`");
     Err(vec![refusal(kernel, beyond, target, reason)])
+}
+
+/// What streams that share an address register have in common.
+enum Stream<'a> {
+    /// It shares none.
+    Alone,
+    Of { written: bool, in_window: bool, bytes: u32, steps: &'a [AccessStep] },
+    Guard { steps: &'a [AccessStep] },
+}
+
+impl Stream<'_> {
+    fn is_shared(&self) -> bool {
+        !matches!(self, Stream::Alone)
+    }
+}
+
+impl PartialEq for Stream<'_> {
+    fn eq(&self, other: &Stream<'_>) -> bool {
+        let loops = |a: &[AccessStep], b: &[AccessStep]| {
+            a.iter().map(|step| step.number).eq(b.iter().map(|step| step.number))
+        };
+        match (self, other) {
+            (
+                Stream::Of { written, in_window, bytes, steps },
+                Stream::Of { written: other_written, in_window: other_in, bytes: other_bytes, steps: other_steps },
+            ) => (written, in_window, bytes) == (other_written, other_in, other_bytes) && loops(steps, other_steps),
+            (Stream::Guard { steps }, Stream::Guard { steps: other }) => loops(steps, other),
+            _ => false,
+        }
+    }
 }
 
 /// The packed kernel.
@@ -45,7 +98,8 @@ pub(super) fn check_streams<'a>(
 /// More streams than the target has room for.
 pub(super) fn vectorise(source: Source<'_>, lanes: Lanes, target: &'static str) -> Result<Kernel, Vec<Refusal>> {
     let Source { kernel: from, accesses, uniformity, .. } = source;
-    check_streams(from, accesses.iter(), lanes, target)?;
+    let is_uniform = |access: &Access| from.result(access.inst).is_some_and(|result| !uniformity.varies(result));
+    check_streams(from, accesses.iter(), is_uniform, lanes, target)?;
     let flow = Flow::new(from);
     let count = items(source);
     let mut to = Kernel::new(from.name.as_str());
