@@ -265,7 +265,8 @@ mod tests {
         assert_eq!(refused(&|tiles| tiles.items = 2), "a group has 2 items; expected 1, 4 or 16");
         assert_eq!(refused(&|tiles| tiles.image = vec![0; 65]), "the image has 65 bytes, of 64 before the streams");
         let streams = |tiles: &mut Tiles, count| tiles.streams = vec![tiles.streams[3].clone(); count];
-        assert_eq!(refused(&|tiles| streams(tiles, 31)), "there are 31 streams; at most 30 are possible");
+        assert_eq!(refused(&|tiles| streams(tiles, 1025)), "there are 1025 streams; at most 1024 are possible");
+        assert_eq!(refused(&|tiles| streams(tiles, 31)), "streams take 31 rooms; at most 30 are possible");
 
         let stream = |change: &dyn Fn(&mut Stream)| refused(&|tiles| change(&mut tiles.streams[2]));
         assert_eq!(stream(&|s| s.buffer = Some(0)), "stream 2: parameter 0 is no buffer");
@@ -318,7 +319,44 @@ mod tests {
         assert!(read(&wide).is_ok());
         let table = tiles(&mut wide).streams[3].clone();
         tiles(&mut wide).streams.push(table);
-        assert_eq!(read(&wide), Err(RecordError::Tiles(TilesError::MWords(62))));
+        assert_eq!(read(&wide), Err(RecordError::Tiles(TilesError::Rooms { rooms: 5, most: 4 })));
+    }
+
+    /// The same with a window of the first buffer, and loads in it.
+    fn with_window() -> KernelInfo {
+        let mut info = info();
+        let streams = &mut tiles(&mut info).streams;
+        let window =
+            Stream { buffer: Some(1), holds: Holds::Buffer, bytes: 1, align: 1, uniform: true, ..Stream::default() };
+        let loads = Stream {
+            holds: Holds::Offsets { window: 4, stores: false },
+            bytes: 4,
+            align: 4,
+            uniform: false,
+            ..window.clone()
+        };
+        streams.extend([window, loads]);
+        info
+    }
+
+    #[test]
+    fn windows_are_of_one_buffer() {
+        let info = with_window();
+        assert_eq!(read(&info).as_ref(), Ok(&info));
+        let refused = |change: &dyn Fn(&mut Stream), number: usize| {
+            let mut info = with_window();
+            change(&mut tiles(&mut info).streams[number]);
+            read(&info).unwrap_err().to_string()
+        };
+        let window =
+            "stream 4: a window is uniform, of single bytes, in a buffer, and has neither loops, address nor guard";
+        assert_eq!(refused(&|s| s.uniform = false, 4), window);
+        assert_eq!(refused(&|s| s.offset = 4, 4), window);
+        let in_it = "stream 5: stream 4 is no window for it";
+        assert_eq!(refused(&|s| s.buffer = Some(2), 5), in_it);
+        assert_eq!(refused(&|s| s.index = 4.into(), 5), in_it);
+        // What is stored is copied out of a window that is written.
+        assert_eq!(refused(&|s| s.site.written = true, 5), in_it);
     }
 
     #[test]

@@ -69,9 +69,9 @@ fn streams() {
         let mut params: String = (0..scalars).map(|k| format!("%p{k}: i32, ")).collect();
         let (mut streams, mut body) = (String::new(), String::new());
         for k in 0..count {
-            let _ = write!(params, "%y{k}: out i32{}", if k + 1 < count { ", " } else { "" });
-            let _ = writeln!(streams, "  stream %s{k}: out i32 of %y{k}, 4 bytes at 4 * item");
-            let _ = writeln!(body, "  store %g, %s{k}[%g]");
+            let _ = write!(params, "%y{k}: in i32{}", if k + 1 < count { ", " } else { "" });
+            let _ = writeln!(streams, "  stream %s{k}: uniform in i32 of %y{k}, 4 bytes at 0");
+            let _ = writeln!(body, "  %v{k} = load %s{k}");
         }
         read(&format!("kernel @k({params}) groups 1 {{\n{streams}^entry:\n  %g = item_id\n{body}  ret\n}}"))
     };

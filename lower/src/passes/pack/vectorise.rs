@@ -66,8 +66,15 @@ pub(super) fn check_streams<'a>(
 enum Stream<'a> {
     /// It shares none.
     Alone,
-    Of { written: bool, in_window: bool, bytes: u32, steps: &'a [AccessStep] },
-    Guard { steps: &'a [AccessStep] },
+    Of {
+        written: bool,
+        in_window: bool,
+        bytes: u32,
+        steps: &'a [AccessStep],
+    },
+    Guard {
+        steps: &'a [AccessStep],
+    },
 }
 
 impl Stream<'_> {
@@ -78,9 +85,8 @@ impl Stream<'_> {
 
 impl PartialEq for Stream<'_> {
     fn eq(&self, other: &Stream<'_>) -> bool {
-        let loops = |a: &[AccessStep], b: &[AccessStep]| {
-            a.iter().map(|step| step.number).eq(b.iter().map(|step| step.number))
-        };
+        let loops =
+            |a: &[AccessStep], b: &[AccessStep]| a.iter().map(|step| step.number).eq(b.iter().map(|step| step.number));
         match (self, other) {
             (
                 Stream::Of { written, in_window, bytes, steps },
@@ -172,7 +178,10 @@ fn items(source: Source<'_>) -> usize {
     let varies =
         |access: &Access| access.stores || kernel.result(access.inst).is_some_and(|result| uniformity.varies(result));
     // Addresses are computed item by item, and so are floats: where all else is, too, a group takes room for its items and saves nothing.
-    let by_items = accesses.iter().any(|access| access.in_window) || computes(source, is_of_floats);
+    // An item that computes a vector fills the lanes by itself.
+    let by_items = accesses.iter().any(|access| access.in_window)
+        || computes(source, is_of_floats)
+        || computes(source, |op, ty| ty == Type::I8X16 && op.row().lanewise);
     if by_items && !computes(source, is_of_bytes) {
         return 1;
     }
