@@ -50,7 +50,7 @@ fn known_cells() {
     assert_eq!(cell(Op::Fadd, "f16x2", Variant::Plain, HALU), one("HADD2", 1));
     assert_eq!(cell(Op::AddSatU, "i8x4", Variant::Plain, VP1), one("vadd", 4));
     assert_eq!(cell(Op::Shl, "i32", Variant::ByConstant, VP1), one("shr", 1));
-    let Cell::Refused(reason) = cell(Op::Fadd, "f16x2", Variant::Plain, VP1) else { panic!("VP1 has no floats") };
+    let Cell::Refused(reason) = cell(Op::Fmax, "f16x2", Variant::Plain, VP1) else { panic!("VP1 has no floats") };
     assert!(reason.contains("floating-point"), "{reason}");
     let Cell::Refused(reason) = cell(Op::Add, "i64", Variant::Plain, VP1) else { panic!("VP1 has no 64 bits") };
     assert!(reason.contains("32 bits"), "{reason}");

@@ -495,8 +495,10 @@ fn nested_loops_and_strides_by_parameters() {
   ret
 }";
     let before = kernel(text);
-    let refusals = try_lower(&mut before.clone(), "pack", &vectors(30)).unwrap_err();
-    assert_eq!(refusals.len(), 1);
+    // What is stored there is loaded again in a later row: only a window keeps that order.
+    let mut after = before.clone();
+    assert_eq!(try_lower(&mut after, "pack", &vectors(30)), Ok(()));
+    assert!(after.to_string().contains("whole inout i8x4 of %z"), "{after}");
     packs_rows(&text.replace("%j = load %z[%h]", "%j = load %x[%h]"), 8);
 }
 

@@ -48,7 +48,6 @@ const UNREACHED: &[Unreached] = &[
     ("MOV_L_R", "`$l` count loops whose trips are known; others count in `$r`"),
     ("MOV_MI_R", "`$mi` are the state of the memory interface, which no result depends on"),
     ("MOV_M_R", "`$m` hold the arguments of the launch, which are only read"),
-    ("MOV_R_A", "addresses are computed in `$r` and copied to `$a`, never back"),
     ("MOV_R_C", "flags are values of their own, read by what chooses and branches by them"),
     ("MOV_R_D", "as of `MOV_D_R`"),
     ("MOV_R_F", "as of `MOV_F_R`"),

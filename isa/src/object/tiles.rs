@@ -378,6 +378,6 @@ mod tests {
         assert!(with(60, &huge).is_err());
         let guard = TilesError::Stream { stream: 0, error: StreamError::Guard };
         assert_eq!(with(64, &huge), Err(RecordError::Tiles(guard)));
-        assert_eq!(with(68, &[4]), Err(RecordError::Tag { at: at + 68, found: 4, most: 3 }));
+        assert_eq!(with(68, &[12]), Err(RecordError::Tag { at: at + 68, found: 12, most: 11 }));
     }
 }

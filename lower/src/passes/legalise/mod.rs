@@ -1,6 +1,6 @@
 //! Legalisation: what the target lacks is made out of what it has.
 //!
-//! A `switch` becomes a chain of comparisons ([`switch`]). An op is made of others by the rules of `expand.isle`, `bits.isle` and `fp8.isle`: an
+//! A `switch` becomes a chain of comparisons ([`switch`]). An op is made of others by the rules of `expand.isle`, `bits.isle`, `fp8.isle` and `soft.isle`: an
 //! expansion is taken only if the target has all that it makes, perhaps by expansions in turn. A vector of sixteen bytes
 //! for which that fails is worked on as its four words ([`words`]), and whatever is on vectors yet as
 //! lanes ([`lanes`]). What can't be made stays as it is, and selection says why the target refuses it.
@@ -23,7 +23,7 @@ use crate::trace::{How, Tell};
 /// The pass.
 pub const PASS: BuiltIn = BuiltIn {
     name: "legalise",
-    description: "makes ops that the target lacks out of those it has, by the rules of `expand.isle`, `bits.isle` and `fp8.isle`, or lane by lane",
+    description: "makes ops that the target lacks out of those it has, by the rules of `expand.isle`, `bits.isle`, `fp8.isle` and `soft.isle`, or lane by lane",
     order: &[],
     run,
 };

@@ -1,7 +1,8 @@
 //! Packing: a kernel of one work item becomes one of a group of neighbouring items, for targets whose items share vectors.
 //!
 //! Every load and store of the text becomes a stream ([`memory`]), for which its address must be known when the kernel is
-//! launched ([`affine`], [`trips`]). Control flow that varies from item to item ([`uniformity`]) is converted to selects and
+//! launched ([`affine`], [`trips`]); where one is not, or accesses must keep their order ([`order`]), its buffer is a window, in
+//! which the kernel computes addresses. Control flow that varies from item to item ([`uniformity`]) is converted to selects and
 //! guards ([`if_convert`]), and what is then one line is done for all items of a group ([`vectorise`]): bytes in vectors,
 //! everything else item by item. What is the same for all items is computed once.
 //!
