@@ -166,19 +166,32 @@ impl Trips {
     }
 }
 
+/// What streams of one room have in common.
+#[derive(PartialEq, Eq)]
+struct Alike {
+    is_guard: bool,
+    has_offsets: bool,
+    written: bool,
+    bytes: u32,
+    loops: Vec<u32>,
+}
+
 /// In which room of the data store each stream is, by number. Of streams that are more than `most`, those share a room that are gone
 /// through alike: they are in the same loops, have an element an item, of as many bytes, and are all read or all written. In each
 /// iteration the elements of a group's items follow each other stream by stream.
 pub fn rooms<S>(streams: &[Stream<S>], most: usize, written: impl Fn(usize) -> bool) -> Vec<u32> {
     let alone = streams.len() <= most;
-    let loops = |stream: &Stream<S>| stream.steps.iter().map(|step| step.loop_number).collect::<Vec<_>>();
-    let mut keys: Vec<Option<(bool, bool, u32, bool, Vec<u32>)>> = Vec::new();
+    let loops = |stream: &Stream<S>| stream.steps.iter().map(|step| step.loop_number).collect();
+    let mut keys: Vec<Option<Alike>> = Vec::new();
     let room = |(number, stream): (usize, &Stream<S>)| {
         let shares = !alone && !stream.uniform && stream.holds != Holds::Buffer;
-        let key = shares.then(|| {
-            let is_guard = stream.buffer.is_none();
-            let has_offsets = stream.window().is_some();
-            (is_guard, has_offsets, stream.element_bytes(), written(number) || has_offsets, loops(stream))
+        let has_offsets = stream.window().is_some();
+        let key = shares.then(|| Alike {
+            is_guard: stream.buffer.is_none(),
+            has_offsets,
+            written: written(number) || has_offsets,
+            bytes: stream.element_bytes(),
+            loops: loops(stream),
         });
         let known = keys.iter().position(|known| key.is_some() && *known == key);
         known.unwrap_or_else(|| {

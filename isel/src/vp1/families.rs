@@ -371,7 +371,7 @@ impl Lowering<'_> {
 
     /// Goes to a window's byte at an offset. What an access ends up beside the window for lies in its margin, as long as it is `kept`
     /// near: only stores must be.
-    pub(super) fn to_window(&mut self, window: u32, mem: MemAttr, index: Src, kept: bool) -> Reg {
+    pub(super) fn go_to_window(&mut self, window: u32, mem: MemAttr, index: Src, kept: bool) -> Reg {
         let mut offset = index;
         if mem.scale > 1 {
             let shift = mem.scale.trailing_zeros();

@@ -37,8 +37,11 @@ pub(super) fn settle(
     Ok(())
 }
 
+/// The loads of what was stored before, with what these find; and accesses that would find or leave something else.
+type Found<'a> = (Vec<(Inst, Source)>, Vec<(&'a Access, Reason)>);
+
 /// The loads of what was stored before, with what they find, and the accesses whose order is another.
-fn found(accesses: &[Access]) -> (Vec<(Inst, Source)>, Vec<(&Access, Reason)>) {
+fn found(accesses: &[Access]) -> Found<'_> {
     let (mut found, mut wrong) = (Vec::new(), Vec::new());
     // What lies in a window is there in the order of the program.
     let at_launch = || accesses.iter().filter(|access| !access.in_window);

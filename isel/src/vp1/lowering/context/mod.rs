@@ -585,7 +585,7 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn load_there(&mut self, ty: Type, window: u32, mem: MemAttr, index: Src) -> Reg {
-        let address = self.to_window(window, mem, index, false);
+        let address = self.go_to_window(window, mem, index, false);
         match ty.bytes() {
             16 => Lowering::load_there(self, Opcode::LDVH, window),
             4 => Lowering::load_there(self, Opcode::LDS, window),
@@ -600,7 +600,7 @@ impl rules::Context for Lowering<'_> {
     fn store_there(&mut self, ty: Type, window: u32, mem: MemAttr, index: Src, value: Value) -> Reg {
         let data = rules::constructor_src(self, value);
         let data = self.reg_of(data);
-        let address = self.to_window(window, mem, index, true);
+        let address = self.go_to_window(window, mem, index, true);
         match ty.bytes() {
             16 => Lowering::store_there(self, Opcode::STVH, data, window),
             4 => Lowering::store_there(self, Opcode::STS, data, window),
