@@ -10,6 +10,7 @@ mod atomic;
 mod cells;
 mod compile;
 mod context;
+mod copies;
 mod dataflow;
 mod doubles;
 mod emit;

@@ -1,0 +1,422 @@
+//! Native code for a block: what [`super::schedule`] put into stages, as Cranelift instructions.
+
+mod accesses;
+mod loops;
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I8, I8X16, I16, I32, I32X4, I64};
+use cranelift_codegen::ir::{
+    AbiParam, Block, InstBuilder, MemFlagsData, SigRef, Signature, StackSlotData, StackSlotKind, Type, Value,
+};
+use cranelift_codegen::isa::CallConv;
+use cranelift_frontend::FunctionBuilder;
+use halfbyte_isa::halu::domain::{FloatOp, Lanes, VideoOp, Width};
+
+use super::access::{self, Kind, Site, Steps};
+use super::cells::Cell;
+use super::context::{CHUNK, CONDITION, Field, MASK, Map, SCRATCH, VALID, VectorId};
+use super::dataflow::{Action, Dataflow, Id, Location, MOST, Op, Scale, Shape};
+use super::doubles::{self, DoubleWord};
+use super::schedule::{Class, Home, Method, Schedule, Stage};
+use super::unit::Unit;
+use super::vector::{self, constant};
+use crate::halu::rows::{self, RowOp};
+use crate::trap::{Access, Space};
+
+/// What compiled code points to, for as long as it is there.
+#[derive(Default)]
+pub(super) struct Constants {
+    #[expect(clippy::vec_box, reason = "code has the addresses")]
+    sites: Vec<Box<Site>>,
+    #[expect(clippy::vec_box, reason = "code has the addresses")]
+    ops: Vec<Box<RowOp>>,
+    #[expect(clippy::vec_box, reason = "code has the addresses")]
+    doubles: Vec<Box<DoubleWord>>,
+}
+
+/// A function on its way.
+pub(super) struct Emitter<'a, 'f> {
+    pub b: &'a mut FunctionBuilder<'f>,
+    pub map: &'a mut Map,
+    pub constants: &'a mut Constants,
+    /// The context.
+    pub context: Value,
+    pub call_conv: CallConv,
+    /// Iterations of a loop's body, of four items each, that are made one at most; a power of two.
+    pub max_unroll: u32,
+}
+
+/// Memory of the context.
+fn here() -> MemFlagsData {
+    MemFlagsData::trusted()
+}
+
+/// Memory that may start anywhere.
+fn anywhere() -> MemFlagsData {
+    let mut flags = MemFlagsData::new();
+    flags.set_notrap();
+    flags
+}
+
+impl Emitter<'_, '_> {
+    pub fn field(&mut self, ty: Type, field: Field) -> Value {
+        self.b.ins().load(ty, here(), self.context, field as i32)
+    }
+
+    pub fn set_field(&mut self, field: Field, value: Value) {
+        self.b.ins().store(here(), value, self.context, field as i32);
+    }
+
+    pub fn slot(&mut self, cell: Cell) -> Value {
+        let slot = self.map.slot(cell);
+        self.b.ins().load(I32, here(), self.context, slot)
+    }
+
+    fn row_address(&mut self, row: VectorId) -> Value {
+        let offset = self.map.row(row);
+        self.b.ins().iadd_imm_s(self.context, i64::from(offset))
+    }
+
+    /// Calls a function of the runtime.
+    fn call(&mut self, address: usize, args: &[Value], result: Option<Type>) -> Option<Value> {
+        let mut signature = Signature::new(self.call_conv);
+        signature.params.extend(args.iter().map(|&arg| AbiParam::new(self.b.func.dfg.value_type(arg))));
+        signature.returns.extend(result.map(AbiParam::new));
+        let signature: SigRef = self.b.import_signature(signature);
+        let callee = self.b.ins().iconst(I64, address as i64);
+        let call = self.b.ins().call_indirect(signature, callee, args);
+        self.b.inst_results(call).first().copied()
+    }
+
+    /// An address, in a register from here on: it is put into memory and taken out again. The allocator does not part what
+    /// was found before a call from what a loop uses, and would reload it in every iteration.
+    fn fresh(&mut self, address: Value) -> Value {
+        let slot = self.b.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, 8, 3));
+        self.b.ins().stack_store(I64, address, slot, 0);
+        self.b.ins().stack_load(I64, I64, slot, 0)
+    }
+}
+
+/// What is known of a condition at the end of a block.
+pub(super) enum Condition {
+    /// There is none.
+    None,
+    /// A truth value, the same for all items.
+    Same(Value),
+    /// Whether it holds for any item, and whether it does not hold for any.
+    Each { any: Value, other: Value },
+}
+
+/// A block on its way.
+pub(super) struct BlockEmitter<'e, 'a, 'f> {
+    e: &'e mut Emitter<'a, 'f>,
+    unit: &'e Unit,
+    dataflow: &'e Dataflow,
+    plan: &'e Schedule,
+    masked: bool,
+    /// Values that are the same for all items, or those of the first.
+    scalars: Vec<Option<Value>>,
+    /// The rows that accesses found or will write, and what they were called with.
+    accesses: Vec<Option<Found>>,
+    condition: Option<(Value, Value)>,
+}
+
+#[derive(Clone, Copy)]
+struct Found {
+    row: Value,
+    site: Value,
+    base: Value,
+    offset: Value,
+}
+
+impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
+    /// Translates all stages.
+    pub fn emit(e: &'e mut Emitter<'a, 'f>, unit: &'e Unit, plan: &'e Schedule, masked: bool) -> Condition {
+        let count = unit.dataflow.nodes.len();
+        e.map.reserve(plan.temporaries);
+        let mut this = BlockEmitter {
+            e,
+            unit,
+            dataflow: &unit.dataflow,
+            plan,
+            masked,
+            scalars: vec![None; count],
+            accesses: vec![None; unit.dataflow.accesses.len()],
+            condition: None,
+        };
+        for (number, stage) in (0..).zip(&plan.stages) {
+            stage.start.iter().for_each(|&id| this.start(id));
+            if stage.has_loop() {
+                this.body(number, stage);
+            }
+            stage.end.iter().for_each(|&id| this.end(id));
+        }
+        for &(cell, id) in &plan.slots {
+            let mut value = this.scalar(id);
+            if this.is_truth(id) {
+                value = this.e.b.ins().uextend(I32, value);
+            }
+            let slot = this.e.map.slot(cell);
+            this.e.b.ins().store(here(), value, this.e.context, slot);
+        }
+        match (this.condition, unit.condition) {
+            (Some((any, other)), _) => Condition::Each { any, other },
+            (None, Some(id)) if !masked => Condition::Same(this.scalar(id)),
+            _ => Condition::None,
+        }
+    }
+
+    /// Whether a value is a truth value.
+    fn is_truth(&self, id: Id) -> bool {
+        self.plan.truths.get(id.index()).copied().unwrap_or(false)
+    }
+
+    /// A value that is the same for all items, or that of the first.
+    fn scalar(&mut self, id: Id) -> Value {
+        match self.scalars[id.index()] {
+            Some(value) => value,
+            None => {
+                let value = self.compute(id);
+                self.scalars[id.index()] = Some(value);
+                value
+            }
+        }
+    }
+
+    fn start(&mut self, id: Id) {
+        if let Op::Access(number) = self.dataflow.op(id) {
+            self.begin_access(number);
+            return;
+        }
+        let value = self.scalar(id);
+        // For calls, which take rows: the same word as often as they read it.
+        if let (Some(home), Class::Uniform) = (self.plan.rows[id.index()], self.plan.class[id.index()]) {
+            let words = self.splat(id, value);
+            let row = self.home(home, 0);
+            self.store_chunk(words, row);
+        }
+    }
+
+    fn store_chunk(&mut self, words: Value, row: Value) {
+        for u in 0..CHUNK / 4 {
+            self.e.b.ins().store(here(), words, row, 16 * u as i32);
+        }
+    }
+
+    /// The vector of a scalar.
+    fn splat(&mut self, id: Id, value: Value) -> Value {
+        let word = if self.is_truth(id) {
+            let word = self.e.b.ins().uextend(I32, value);
+            self.e.b.ins().ineg(word)
+        } else {
+            value
+        };
+        self.e.b.ins().splat(I32X4, word)
+    }
+
+    /// The address of a row.
+    fn home(&mut self, home: Home, k: u8) -> Value {
+        match home {
+            Home::Cell(cell) => self.e.row_address(self.e.map.cell(cell)),
+            Home::Mask => self.e.row_address(MASK),
+            Home::Temporary(number) => {
+                let row = self.e.map.temporary(number);
+                self.e.row_address(row)
+            }
+            Home::Loaded(number) | Home::Stored(number) => match self.accesses[number as usize] {
+                Some(found) if k == 0 => found.row,
+                Some(found) => {
+                    let bytes = self.e.map.row_bytes() * u32::from(k);
+                    self.e.b.ins().iadd_imm_s(found.row, i64::from(bytes))
+                }
+                // Accesses come before what they load and before what they store is computed.
+                None => self.e.row_address(SCRATCH[3]),
+            },
+        }
+    }
+
+    /// The address of the row of a value that has one.
+    fn row(&mut self, id: Id) -> Value {
+        let k = if let Op::Loaded(_, k) = self.dataflow.op(id) { k } else { 0 };
+        match self.plan.rows[id.index()] {
+            Some(home) => self.home(home, k),
+            None => self.e.row_address(SCRATCH[3]),
+        }
+    }
+
+    fn scalar_args(&mut self, id: Id) -> [Value; 3] {
+        let args = self.dataflow.args(id);
+        let mut values: Vec<Value> = args.iter().map(|&arg| self.scalar(arg)).collect();
+        let fill = values.first().copied().unwrap_or(self.e.context);
+        values.resize(3, fill);
+        [values[0], values[1], values[2]]
+    }
+
+    fn compute(&mut self, id: Id) -> Value {
+        let op = self.dataflow.op(id);
+        match op {
+            Op::Const(value) => return self.e.b.ins().iconst(I32, i64::from(value)),
+            Op::Truth(truth) => return self.e.b.ins().iconst(I8, i64::from(truth)),
+            Op::Input(cell) => {
+                let word = self.e.slot(cell);
+                return if self.is_truth(id) { self.nonzero(word) } else { word };
+            }
+            Op::Bank { offset, width, signed } => {
+                let bank = self.e.field(I64, Field::Constants);
+                let ty = match width {
+                    Width::B8 => I8,
+                    Width::B16 => I16,
+                    Width::B32 | Width::B64 | Width::B128 => I32,
+                };
+                let value = self.e.b.ins().load(ty, anywhere(), bank, offset as i32);
+                return match (ty, signed) {
+                    (I32, _) => value,
+                    (_, true) => self.e.b.ins().sextend(I32, value),
+                    (_, false) => self.e.b.ins().uextend(I32, value),
+                };
+            }
+            Op::Loaded(number, k) => {
+                let row = match self.accesses[number as usize] {
+                    Some(found) => found.row,
+                    None => self.e.row_address(SCRATCH[3]),
+                };
+                return self.e.b.ins().load(I32, anywhere(), row, 4 * i32::from(k));
+            }
+            Op::Access(_) | Op::Mask => return self.e.b.ins().iconst(I32, 0),
+            _ => {}
+        }
+        if let Op::Double(op, part) = op {
+            return self.scalar_double(id, op, part);
+        }
+        let [x, y, z] = self.scalar_args(id);
+        let b = &mut self.e.b;
+        match op {
+            Op::And | Op::Both => b.ins().band(x, y),
+            Op::Or | Op::Either => b.ins().bor(x, y),
+            Op::Xor | Op::Differ => b.ins().bxor(x, y),
+            Op::Not => b.ins().bnot(x),
+            Op::Negate => b.ins().bxor_imm_s(x, 1),
+            Op::Shl => b.ins().ishl(x, y),
+            Op::Shr => b.ins().ushr(x, y),
+            Op::Sar => b.ins().sshr(x, y),
+            Op::Add => b.ins().iadd(x, y),
+            Op::Sub => b.ins().isub(x, y),
+            Op::Mul => b.ins().imul(x, y),
+            Op::Equal => b.ins().icmp(IntCC::Equal, x, y),
+            Op::Less(true) => b.ins().icmp(IntCC::SignedLessThan, x, y),
+            Op::Less(false) => b.ins().icmp(IntCC::UnsignedLessThan, x, y),
+            Op::Select | Op::Choose => b.ins().select(x, y, z),
+            op => {
+                let args: Vec<Value> = self.dataflow.args(id).into_iter().map(|arg| self.scalar_vector(arg)).collect();
+                let word = if let Some(op) = op.row_op([Shape::Uniform; MOST], self.plan.fma) {
+                    for (&words, row) in args.iter().zip(SCRATCH) {
+                        let row = self.e.row_address(row);
+                        self.store_chunk(words, row);
+                    }
+                    let rows = SCRATCH.map(|row| self.e.row_address(row));
+                    let [a, b, c, result] = rows;
+                    let span = self.e.b.ins().iconst(I64, i64::from(4 * CHUNK));
+                    self.call_row(op, result, [a, b, c], span);
+                    self.e.b.ins().load(I32, here(), result, 0)
+                } else {
+                    let fill = args.first().copied().unwrap_or(self.e.context);
+                    let mut all = [fill; 3];
+                    all.iter_mut().zip(args).for_each(|(place, arg)| *place = arg);
+                    let words = vector::compute(self.e.b, op, all);
+                    self.e.b.ins().extractlane(words, 0)
+                };
+                if self.is_truth(id) { self.nonzero(word) } else { word }
+            }
+        }
+    }
+
+    fn scalar_vector(&mut self, id: Id) -> Value {
+        let value = self.scalar(id);
+        self.splat(id, value)
+    }
+
+    fn nonzero(&mut self, word: Value) -> Value {
+        self.e.b.ins().icmp_imm_s(IntCC::NotEqual, word, 0)
+    }
+
+    fn call_row(&mut self, op: RowOp, result: Value, [a, b, c]: [Value; 3], span: Value) {
+        let function = rows::function(&op) as usize;
+        let op = Box::new(op);
+        let address = std::ptr::from_ref(&*op) as usize;
+        self.e.constants.ops.push(op);
+        let op = self.e.b.ins().iconst(I64, address as i64);
+        self.e.call(function, &[result, a, b, c, span, op], None);
+    }
+
+    /// Calls, and stores that are calls.
+    fn end(&mut self, id: Id) {
+        if let Op::Access(number) = self.dataflow.op(id) {
+            self.end_store(number);
+            return;
+        }
+        let result = self.row(id);
+        let args = self.dataflow.args(id);
+        if let Op::Double(op, part) = self.dataflow.op(id) {
+            self.call_double(result, &args, op, part);
+            return;
+        }
+        let mut rows = [result; 3];
+        let mut steps = 0;
+        for (k, (place, &arg)) in rows.iter_mut().zip(&args).enumerate() {
+            *place = self.row(arg);
+            steps |= i64::from(self.dataflow.shape(arg) != Shape::Uniform) << k;
+        }
+        let bytes = self.e.field(I64, Field::Bytes);
+        let span = self.e.b.ins().bor_imm_s(bytes, steps);
+        let shapes = self.dataflow.node(id).args.map(|arg| self.dataflow.shape(arg));
+        let op = self.dataflow.op(id);
+        if let Some(op) = op.row_op(shapes, self.plan.fma).or_else(|| op.wide_row_op()) {
+            self.call_row(op, result, rows, span);
+        }
+    }
+
+    /// Calls an operation on f64s, whose words have too many rows for the arguments of a call.
+    fn call_double(&mut self, result: Value, args: &[Id], op: FloatOp, part: u8) {
+        let table = StackSlotData::new(StackSlotKind::ExplicitSlot, 8 * MOST as u32, 3);
+        let table = self.e.b.create_sized_stack_slot(table);
+        let mut steps = 0;
+        for (k, &arg) in args.iter().enumerate() {
+            let row = self.row(arg);
+            self.e.b.ins().stack_store(I64, row, table, 8 * k as i32);
+            steps |= i64::from(self.dataflow.shape(arg) != Shape::Uniform) << k;
+        }
+        let table = self.e.b.ins().stack_addr(I64, table, 0);
+        let bytes = self.e.field(I64, Field::Bytes);
+        let span = self.e.b.ins().bor_imm_s(bytes, steps);
+        let op = self.double_op(op, part);
+        self.e.call(doubles::row as *const () as usize, &[result, table, span, op], None);
+    }
+
+    /// A word of an operation on f64s that is the same for all items.
+    fn scalar_double(&mut self, id: Id, op: FloatOp, part: u8) -> Value {
+        let table = StackSlotData::new(StackSlotKind::ExplicitSlot, 4 * MOST as u32, 3);
+        let table = self.e.b.create_sized_stack_slot(table);
+        for (k, arg) in self.dataflow.args(id).into_iter().enumerate() {
+            let word = self.scalar(arg);
+            self.e.b.ins().stack_store(I64, word, table, 4 * k as i32);
+        }
+        let words = self.e.b.ins().stack_addr(I64, table, 0);
+        let op = self.double_op(op, part);
+        let word = self.e.call(doubles::word as *const () as usize, &[words, op], Some(I32));
+        word.unwrap_or(words)
+    }
+
+    fn double_op(&mut self, op: FloatOp, part: u8) -> Value {
+        let op = Box::new(DoubleWord { op, part });
+        let address = std::ptr::from_ref(&*op) as usize;
+        self.e.constants.doubles.push(op);
+        self.e.b.ins().iconst(I64, address as i64)
+    }
+}
+
+fn stride(shape: Shape) -> u32 {
+    match shape {
+        Shape::Affine(stride) => stride,
+        Shape::Uniform | Shape::Varying => 0,
+    }
+}
