@@ -514,6 +514,9 @@ impl Domain for Dataflow {
     }
 
     fn mul_high(&mut self, signed: bool, a: Id, b: Id) -> Id {
+        if !signed && [a, b].iter().any(|&factor| matches!(self.constant(factor), Some(0 | 1))) {
+            return self.word(0);
+        }
         self.binary(Op::MulHigh(signed), a, b, |d, a, b| d.mul_high(signed, a, b))
     }
 

@@ -5,6 +5,7 @@
 //! mask, until all are together again.
 
 mod access;
+pub(crate) mod address;
 mod anywhere;
 mod atomic;
 mod cells;

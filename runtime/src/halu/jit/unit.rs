@@ -7,6 +7,7 @@ use halfbyte_isa::halu::fields::RZ;
 use halfbyte_isa::halu::meaning::{given, guard, meaning, meeting, yields};
 use halfbyte_isa::halu::{Inst, Opcode};
 
+use super::address::{self, Form};
 use super::cells::{Cell, Cells, Name};
 use super::dataflow::{Access, Action, Dataflow, Id, Location, Op, Reach, Scale, Shape};
 use super::front::Front;
@@ -251,7 +252,8 @@ fn locate(dataflow: &mut Dataflow, at: Address<Id>) -> Where {
             Where::At(Location::Global { offset, base, imm, scale: Scale::BYTES })
         }
         Address::Wide { base, imm } => {
-            let (offset, scale) = (dataflow.word(0), Scale::BYTES);
+            let Form { base, index } = address::form(dataflow, base).unwrap_or(Form { base, index: None });
+            let (offset, scale) = index.unwrap_or_else(|| (dataflow.word(0), Scale::BYTES));
             Where::At(Location::Global { offset, base, imm, scale })
         }
         Address::Flat { base, imm } => {

@@ -12,9 +12,9 @@ use halfbyte_isa::ptx::{Inst, Reg, Vector};
 
 use halfbyte_abi::{buffer_base, buffer_of};
 
-use super::address::{self, Form};
 use super::meet::place_of;
 use super::plan::{Plan, by_place, width_of};
+use crate::halu::jit::address::{self, Form};
 use crate::halu::jit::{
     Access, Action, Block, Cells, Dataflow, Front, Id, Items, Location, Name, Next as Leaves, Op, Place, Reach, Scale,
     Shape, Trace, Unit, blocks,

@@ -3,7 +3,6 @@
 //! Registers become cells of a word each, two where they have 64 bits. Parameters and what the launch says in special registers are
 //! constant bank 0. What there is no native code for is found out before the first launch; the interpreter runs such kernels.
 
-mod address;
 mod insts;
 mod meet;
 mod memory;

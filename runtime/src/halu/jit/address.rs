@@ -3,11 +3,11 @@
 
 use halfbyte_isa::halu::domain::Domain;
 
-use crate::halu::jit::{Dataflow, Id, Op, Scale, Shape};
+use super::dataflow::{Dataflow, Id, Op, Scale, Shape};
 
 /// A sum of 64 bits, low words first.
 #[derive(Clone, Copy)]
-pub(super) struct Form {
+pub(crate) struct Form {
     /// Of what is to be the same for all items.
     pub base: [Id; 2],
     /// A word that counts as the scale says.
@@ -18,7 +18,7 @@ pub(super) struct Form {
 const DEPTH: u32 = 3;
 
 /// What an address is a sum of; none where it is no such sum.
-pub(super) fn form(d: &mut Dataflow, address: [Id; 2]) -> Option<Form> {
+pub(crate) fn form(d: &mut Dataflow, address: [Id; 2]) -> Option<Form> {
     form_within(d, address, DEPTH)
 }
 
@@ -56,7 +56,8 @@ fn sum(d: &Dataflow, [low, high]: [Id; 2]) -> Option<([Id; 2], Id)> {
     let [upper, carry] = operands(d, Op::Add, high)?;
     let &[is_carried, one, zero, ..] = d.args(carry).as_slice() else { return None };
     let is_one = d.op(carry) == Op::Select && (d.constant(one), d.constant(zero)) == (Some(1), Some(0));
-    let is_less = operands(d, Op::Less(false), is_carried) == Some([low, lower[0]]);
+    // A sum that wraps is less than either of them.
+    let is_less = lower.iter().any(|&one| operands(d, Op::Less(false), is_carried) == Some([low, one]));
     (is_one && is_less).then_some((lower, upper))
 }
 
