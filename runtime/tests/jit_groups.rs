@@ -39,14 +39,21 @@ const COUNTERS: usize = 32;
 const THREADS: NonZero<u16> = NonZero::new(4).unwrap();
 
 /// R0 to R7 are anything; R8 is the item's own offset in shared memory, R9 in the buffer, R10 in scratch. R12 and R14 are addresses of what is
-/// its own in shared memory and in scratch, R16 that of the counters in shared memory. UR0 is the buffer, R20 the item of the group.
-fn start() -> String {
+/// its own in shared memory and in scratch, R16 that of the counters in shared memory. UR0 is the buffer, R20 the item of the group. Of
+/// groups that have so many items along x, what is the item's own is found by where it is along x and along y.
+fn start(across: Option<u32>) -> String {
+    let place = match across {
+        Some(across) => format!("IMAD R8, R23, {:#x}, RZ ;\n    LEA R8, R22, R8, 0x4", OWN as u32 * across),
+        None => "LEA R8, R20, RZ, 0x4".to_owned(),
+    };
     format!(
         "
     ULDC.64 UR0, c[0x0][0x160] ;
     S2R R20, SR_TID ;
     S2R R21, SR_ITEM ;
-    LEA R8, R20, RZ, 0x4 ;
+    S2R R22, SR_TID.X ;
+    S2R R23, SR_TID.Y ;
+    {place} ;
     IADD3 R8, R8, {COUNTERS:#x}, RZ ;
     LEA R9, R21, RZ, 0x4 ;
     IADD3 R9, R9, {COUNTERS:#x}, RZ ;
@@ -68,6 +75,7 @@ fn start() -> String {
     ISETP.LT.U32.AND P0, PT, R0, R1, PT ;
     ISETP.LT.U32.AND P1, PT, R3, 0x7, PT ;
     ISETP.LT.U32.AND P2, PT, R20, 0x20, PT ;
+    ISETP.EQ.U32.AND P3, PT, R20, 0x5, PT ;
 "
     )
 }
@@ -100,7 +108,11 @@ fn compute(random: &mut Random) -> String {
         1 => format!("LOP3 {d}, {a}, {b}, RZ, {:#x}", random.pick(&["60", "192", "252"]).parse::<u8>().unwrap()),
         2 => format!("MOV {d}, {:#x}", random.below(40)),
         3 => format!("SEL {d}, {a}, {b}, {p}"),
-        4 => format!("ISETP.{}.U32.AND {p}, PT, {a}, {b}, {q}", random.pick(&["LT", "EQ", "GE"])),
+        4 => {
+            let a = random.pick(&[&a, "R20"]).to_owned();
+            let by = random.pick(&[".U32", ".S32"]);
+            format!("ISETP.{}{by}.AND {p}, PT, {a}, {b}, {q}", random.pick(&["LT", "EQ", "GE"]))
+        }
         _ => format!("LOP3 {d}, {a}, 0x1f, RZ, 0xc0"),
     }
 }
@@ -179,8 +191,8 @@ fn meet(random: &mut Random) -> String {
 }
 
 /// A program: what it works with is set up, then anything, and in the end the counters are read behind a barrier.
-fn program(random: &mut Random) -> String {
-    let mut text = start();
+fn program(random: &mut Random, across: Option<u32>) -> String {
+    let mut text = start(across);
     let body = 3 + random.below(30);
     let often = [1, 3, 6][random.below(3)];
     let branches = random.below(3);
@@ -236,11 +248,12 @@ fn agree(seed: u64) -> [bool; 2] {
     random.next();
     let size = [1, 4, 16, 31, 32, 33, 64, 64, 80, 128][random.below(10)];
     let grid = [1, 1, 2, 5][random.below(4)];
-    let shape = match random.below(4) {
-        0 if size % 4 == 0 => Shape::from(([grid, 1, 1], [4, size / 4, 1])),
-        _ => Shape::from((grid, size)),
+    let along = [4, 16][random.below(2)];
+    let (shape, across) = match random.below(4) {
+        0 if size % along == 0 => (Shape::from(([grid, 1, 1], [along, size / along, 1])), Some(along)),
+        _ => (Shape::from((grid, size)), None),
     };
-    let asm = program(random);
+    let asm = program(random, across);
     let mut code = code("k", "y: inout i32", 0x40, &asm);
     let short = if random.one_in(20) { 16 } else { 0 };
     code.info.shared_bytes = Some((COUNTERS + OWN * size as usize - short) as u32);

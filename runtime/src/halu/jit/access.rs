@@ -12,8 +12,8 @@ use halfbyte_isa::ptx::meaning::{CONST_SPACE, PARAM_WINDOW};
 
 use super::context::{CHUNK, FaultKind, Header, Own, RowFault, Shared};
 use super::copies::{copy_in, copy_in_part, copy_out, copy_out_masked, read, write};
-use super::dataflow::{Reach, Scale};
-use super::{anywhere, atomic};
+use super::dataflow::{Reach, Scale, Shape};
+use super::{anywhere, atomic, grid};
 use crate::trap::{Access, Space, TrapKind};
 
 /// What faults call the space of constant buffers: the bank behind that of parameters.
@@ -42,6 +42,12 @@ pub(super) struct Site {
     /// From its offset to the next one's, of which each counts as the scale says.
     pub step: u32,
     pub scale: Scale,
+    /// What its offset grows by along x and along y, where it grows so.
+    pub grid: [u32; 2],
+    /// Its guard holds for no items but the first ones, of which the header says how many they are at most.
+    pub of_first: bool,
+    /// What it loads is read for these alone, up to a whole chunk of them.
+    pub read_first: bool,
     /// A load may give a row in the buffer itself.
     pub in_place: bool,
     /// The offset in a context of the first row that a load fills, or a store may be buffered in.
@@ -75,6 +81,7 @@ pub(super) unsafe fn leave(header: *mut Header, item: u32, address: u32, kind: F
     // SAFETY: the caller's promise. The row of those that are there has as many words as there were items, and so have the turns.
     unsafe {
         let rounds = (*header).rounds;
+        (*header).at_rest = 0;
         let round = (*header).round + if rounds.is_null() { 0 } else { rounds.add(item as usize).read() };
         if !rounds.is_null() {
             let header = &mut *header;
@@ -155,6 +162,8 @@ impl Header {
 enum Places {
     /// `base + offset + step * k`, the sum of the last two modulo 2^32.
     Affine { base: u64, offset: u32, step: u32 },
+    /// The same with so much along x and along y, of so many items along x.
+    Grid { base: u64, offset: u32, grid: [u32; 2], across: u32 },
     /// Base and offset by item, or one for all.
     Each { offset: Words, base: [Words; 2] },
 }
@@ -167,12 +176,12 @@ pub(super) struct Words {
 }
 
 impl Words {
-    fn new(start: *const u32, each: bool) -> Words {
+    pub fn new(start: *const u32, each: bool) -> Words {
         Words { start, step: each.into() }
     }
 
     /// The same from an item on.
-    fn from(self, item: u32) -> Words {
+    pub fn from(self, item: u32) -> Words {
         Words { start: self.start.wrapping_add(item as usize * self.step), ..self }
     }
 
@@ -192,7 +201,7 @@ impl Site {
         }
     }
 
-    fn at(&self, base: u64, offset: u32) -> u64 {
+    pub fn at(&self, base: u64, offset: u32) -> u64 {
         match self.space {
             Space::Constant(_) => offset.wrapping_add_signed(self.imm).into(),
             Space::Global => base.wrapping_add(self.scale.of(offset)).wrapping_add_signed(self.imm.into()),
@@ -223,12 +232,20 @@ impl Site {
     unsafe fn place(&self, places: Places, item: u32) -> u64 {
         match places {
             Places::Affine { base, offset, step } => self.at(base, offset.wrapping_add(step.wrapping_mul(item))),
+            Places::Grid { base, offset, grid: [x, y], across } => {
+                self.at(base, Shape::Grid(x, y).at(offset, item, across))
+            }
             Places::Each { offset, base: [low, high] } => {
                 // SAFETY: the caller's promise.
                 let [offset, low, high] = [offset, low, high].map(|words| unsafe { words.get(item) });
                 self.at(u64::from(high) << 32 | u64::from(low), offset)
             }
         }
+    }
+
+    /// The items of a row that it looks at.
+    fn items(&self, header: &Header) -> u32 {
+        if self.of_first { header.first.min(header.items) } else { header.items }
     }
 
     /// Where a row's accesses start, if all of them may be made and lie at `stride` from each other.
@@ -296,7 +313,7 @@ unsafe fn each(
 ) {
     // SAFETY: the caller's promise; items are in the row.
     unsafe {
-        let items = (*header).items;
+        let items = site.items(&*header);
         for item in 0..items {
             if mask.is_some_and(|mask| mask.get(item) == 0) {
                 continue;
@@ -351,16 +368,22 @@ unsafe fn part(
     offset: u32,
     mask: Option<Words>,
 ) -> Option<(u32, u32, *mut u8)> {
+    if mask.is_none() && site.of_first {
+        let items = site.items(header);
+        return Some((0, items, site.whole_of(header, base, offset, items)?));
+    }
     let mask = mask.filter(|mask| mask.step != 0)?;
     // SAFETY: the caller's promise.
-    let (first, last) = unsafe { anywhere::ends(mask.start, header.items as usize) }?;
+    let (first, last) = unsafe { anywhere::ends(mask.start, site.items(header) as usize) }?;
     let (first, last) = (first as u32, last as u32);
     let (offset, items) = (offset.wrapping_add(site.step.wrapping_mul(first)), last - first + 1);
     Some((first, items, site.whole_of(header, base, offset, items)?))
 }
 
-fn mask_words(site: &Site, mask: *const u32) -> Option<Words> {
-    (!mask.is_null()).then(|| Words::new(mask, site.steps.mask))
+/// The mask of those of a site's items that make the access; none where all do.
+fn mask_words(header: &Header, site: &Site, mask: *const u32) -> Option<Words> {
+    let is_all = mask.is_null() || (site.of_first && header.first_all != 0);
+    (!is_all).then(|| Words::new(mask, site.steps.mask))
 }
 
 /// Loads at a stride: gives the row of what was loaded, which is in the buffer itself where that is possible.
@@ -378,18 +401,23 @@ pub(super) unsafe extern "C" fn load_affine(
     unsafe {
         let site = &*site;
         let row = header.byte_add(site.row).cast::<u32>();
-        match site.whole(&*header, base, offset) {
+        // Up to a whole chunk items read that make no access.
+        let items = site.items(&*header).next_multiple_of(CHUNK).min((*header).items);
+        match site.whole_of(&*header, base, offset, items) {
             Some(at) => {
                 let together =
                     site.in_place && site.width == Width::B32 && site.stride == 4 && cfg!(target_endian = "little");
-                if together && (*header).items.is_multiple_of(CHUNK) {
+                let read = if site.read_first { items } else { (*header).items };
+                let is_there = || read == items || site.whole(&*header, base, offset).is_some();
+                if together && read.is_multiple_of(CHUNK) && is_there() {
                     others_run(header, site);
                     return at.cast();
                 }
-                copy_in(header, site, at);
+                copy_in(header, site, at, items as usize);
             }
             None => {
-                let (places, mask) = (Places::Affine { base, offset, step: site.step }, mask_words(site, mask));
+                let (places, mask) =
+                    (Places::Affine { base, offset, step: site.step }, mask_words(&*header, site, mask));
                 match part(&*header, site, base, offset, mask) {
                     Some((first, items, at)) => copy_in_part(header, site, at, first, items),
                     None => load(header, site, places, mask),
@@ -398,6 +426,59 @@ pub(super) unsafe extern "C" fn load_affine(
         }
         others_run(header, site);
         row
+    }
+}
+
+/// Loads at places on a grid, into the site's rows.
+///
+/// # Safety
+/// As for [`load_affine`].
+pub(super) unsafe extern "C" fn load_grid(
+    header: *mut Header,
+    site: *const Site,
+    base: u64,
+    offset: u32,
+    mask: *const u32,
+) {
+    // SAFETY: the caller's promise. The site's rows lie in the context, and no reference is to them.
+    unsafe {
+        let site = &*site;
+        match grid::places(&*header, site, base, offset) {
+            Some(places) => {
+                let row = |k: usize| header.byte_add(site.row + k * site.row_bytes).cast::<u32>();
+                grid::load(&places, site.width, site.signed, [row(0), row(1), row(2), row(3)]);
+            }
+            None => {
+                let places = Places::Grid { base, offset, grid: site.grid, across: (*header).across };
+                load(header, site, places, mask_words(&*header, site, mask));
+            }
+        }
+        others_run(header, site);
+    }
+}
+
+/// Stores rows at places on a grid.
+///
+/// # Safety
+/// As for [`store_affine_rows`].
+pub(super) unsafe extern "C" fn store_grid(
+    header: *mut Header,
+    site: *const Site,
+    base: u64,
+    offset: u32,
+    mask: *const u32,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let site = &*site;
+        let mask = mask_words(&*header, site, mask);
+        match (grid::places(&*header, site, base, offset), mask) {
+            (Some(places), None) => grid::store(&places, site.width, data(&*header, site)),
+            _ => {
+                let places = Places::Grid { base, offset, grid: site.grid, across: (*header).across };
+                store(header, site, places, mask);
+            }
+        }
     }
 }
 
@@ -417,7 +498,7 @@ pub(super) unsafe extern "C" fn load_each(
     unsafe {
         let site = &*site;
         let places = places(site, offset, low, high);
-        load(header, site, places, mask_words(site, mask));
+        load(header, site, places, mask_words(&*header, site, mask));
         others_run(header, site);
     }
 }
@@ -508,16 +589,18 @@ pub(super) unsafe extern "C" fn store_affine_rows(
     // SAFETY: the caller's promise.
     unsafe {
         let site = &*site;
-        match site.whole(&*header, base, offset) {
+        let items = site.items(&*header);
+        match site.whole_of(&*header, base, offset, items) {
             Some(at) => {
-                let (items, data) = ((*header).items, data(&*header, site));
-                match mask_words(site, mask) {
+                let data = data(&*header, site);
+                match mask_words(&*header, site, mask) {
                     None => copy_out(items, site, at, data),
                     Some(mask) => copy_out_masked(items, site, at, data, mask),
                 }
             }
             None => {
-                let (places, mask) = (Places::Affine { base, offset, step: site.step }, mask_words(site, mask));
+                let (places, mask) =
+                    (Places::Affine { base, offset, step: site.step }, mask_words(&*header, site, mask));
                 match (part(&*header, site, base, offset, mask), mask) {
                     (Some((first, items, at)), Some(mask)) => {
                         let data = data(&*header, site).map(|words| words.from(first));
@@ -545,7 +628,7 @@ pub(super) unsafe extern "C" fn store_each(
     // SAFETY: the caller's promise.
     unsafe {
         let site = &*site;
-        store(header, site, places(site, offset, low, high), mask_words(site, mask));
+        store(header, site, places(site, offset, low, high), mask_words(&*header, site, mask));
     }
 }
 
@@ -585,7 +668,7 @@ pub(super) unsafe extern "C" fn fault(header: *mut Header, site: *const Site, ma
     // SAFETY: the caller's promise.
     unsafe {
         let site = &*site;
-        let mask = mask_words(site, mask);
+        let mask = mask_words(&*header, site, mask);
         let Kind::Fault(kind) = &site.kind else { return };
         for item in (0..(*header).items).filter(|&item| mask.is_none_or(|mask| mask.get(item) != 0)) {
             leave(header, item, site.address, FaultKind::Known(kind.clone()));
@@ -657,7 +740,7 @@ pub(super) unsafe extern "C" fn atomic(
                 }
             }
         };
-        let (places, mask) = (places(site, offset, low, high), mask_words(site, mask));
+        let (places, mask) = (places(site, offset, low, high), mask_words(&*header, site, mask));
         let span = match places {
             Places::Each { offset, base } if site.space != Space::Local => {
                 anywhere::span(&*header, site, offset, base, mask)
@@ -665,6 +748,9 @@ pub(super) unsafe extern "C" fn atomic(
             _ => None,
         };
         match (span, change, site.width) {
+            (Some(span), Change::Add, Width::B32) if !returns && (is_alone || site.space != Space::Global) => {
+                anywhere::add(&span, operands[0]);
+            }
             // What most kernels count by, as code of its own.
             (Some(span), Change::Add, Width::B32) => anywhere::change(&span, |item, at| {
                 step(item as u32, at, site.space, (Change::Add, Width::B32));

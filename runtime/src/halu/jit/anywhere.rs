@@ -20,6 +20,8 @@ pub(super) struct Span {
     offset: Words,
     /// What an offset of one is in bytes.
     by: u32,
+    /// The offset from an access to one beside it; zero where there is none such.
+    beside: u32,
     mask: Option<Words>,
     items: usize,
 }
@@ -45,7 +47,7 @@ impl Span {
     /// # Safety
     /// The row has all of them.
     #[inline(always)]
-    unsafe fn lot(&self, first: usize, bytes: u32) -> Lot {
+    unsafe fn lot(&self, first: usize) -> Lot {
         // SAFETY: the caller's promise; rows of words lie one after another.
         unsafe {
             if let Some(mask) = self.mask {
@@ -69,14 +71,13 @@ impl Span {
             let start = offsets.read_unaligned();
             let (mut apart, mut differ) = (0, 0);
             for k in 0..LOT {
-                // All lie within 2^32 bytes.
-                let by = offsets.add(k).read_unaligned().wrapping_sub(start).wrapping_mul(self.by);
-                apart |= by ^ (bytes * k as u32);
+                let by = offsets.add(k).read_unaligned().wrapping_sub(start);
+                apart |= by ^ self.beside.wrapping_mul(k as u32);
                 differ |= by;
             }
-            match (apart, differ) {
-                (0, _) => Lot::Row,
-                (_, 0) => Lot::Same,
+            match (differ, apart) {
+                (0, _) => Lot::Same,
+                (_, 0) => Lot::Row,
                 _ => Lot::Each,
             }
         }
@@ -139,6 +140,8 @@ macro_rules! wide {
         }
     };
 }
+
+pub(super) use wide;
 
 wide! {
     /// # Safety
@@ -247,7 +250,9 @@ pub(super) unsafe fn span(
     let of_offset = if by.is_power_of_two() { bits.wrapping_mul(by) } else { by };
     let is_aligned = (base | u64::from(of_offset)) & (width - 1) == 0;
     let start = start.wrapping_sub((least as usize).wrapping_mul(by as usize));
-    is_aligned.then_some(Span { start, step, offset, by, mask, items })
+    let bytes = site.width.bytes();
+    let beside = if bytes.is_multiple_of(by) { bytes / by } else { 0 };
+    is_aligned.then_some(Span { start, step, offset, by, beside, mask, items })
 }
 
 /// Whether a mask has none of a lot of items, and whether it has all.
@@ -324,7 +329,7 @@ unsafe fn load_one<const BYTES: usize>(span: &Span, row: *mut u32, get: impl Fn(
     unsafe {
         let whole = span.items / LOT * LOT;
         for first in (0..whole).step_by(LOT) {
-            match span.lot(first, BYTES as u32) {
+            match span.lot(first) {
                 Lot::None => {}
                 Lot::Row => {
                     let at = span.at(first);
@@ -395,7 +400,7 @@ unsafe fn store_one<const BYTES: usize>(span: &Span, data: Words, put: impl Fn(*
     unsafe {
         let whole = span.items / LOT * LOT;
         for first in (0..whole).step_by(LOT) {
-            match span.lot(first, BYTES as u32) {
+            match span.lot(first) {
                 Lot::None => {}
                 Lot::Row if data.step == 1 => {
                     let (at, words) = (span.at(first), data.start.add(first));
@@ -446,6 +451,31 @@ wide! {
     /// # Safety
     /// The span was found for the store; the data are rows of as many words as there are items, or one word for all.
     pub(super) fn store(span: &Span, width: Width, data: [Words; 4]) = store_all(span, width, data);
+}
+
+/// Adds a word to one of memory for each item, where no other thread reaches that.
+///
+/// # Safety
+/// The span was found for words that may be read and written; the operands are a row, or one word for all.
+pub(super) unsafe fn add(span: &Span, operands: Words) {
+    // SAFETY: the caller's promise; words may start anywhere.
+    unsafe {
+        let add = |item: usize, by: u32| {
+            let at = span.at(item).cast::<u32>();
+            at.write_unaligned(u32::from_le(at.read_unaligned()).wrapping_add(by).to_le());
+        };
+        match (span.mask, operands.step) {
+            (None, 0) => {
+                let by = operands.get(0);
+                (0..span.items).for_each(|item| add(item, by));
+            }
+            _ => {
+                for item in (0..span.items).filter(|&item| span.has(item)) {
+                    add(item, operands.get(item as u32));
+                }
+            }
+        }
+    }
 }
 
 /// Changes memory in one step for each item: gives `each` the item and where that is.

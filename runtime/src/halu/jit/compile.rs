@@ -1,5 +1,6 @@
 //! Native code for a kernel: its blocks in functions of a bounded size.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -14,6 +15,7 @@ use super::emit::{BlockEmitter, Condition, Constants, Emitter};
 use super::flow::Flow;
 use super::front::Kernel;
 use super::graph::{Block, BlockId, Next, Target};
+use super::meet::Place;
 use super::schedule::{Schedule, schedule};
 use super::unit::{Items, Unit};
 use crate::launch::Work;
@@ -99,6 +101,8 @@ pub(super) struct Source<'a> {
     pub kernel: &'a Kernel<'a>,
     pub blocks: &'a [Block],
     pub flow: &'a Flow,
+    /// Where items meet.
+    pub meetings: &'a BTreeMap<BlockId, Place>,
     pub form: Form<'a>,
 }
 
@@ -174,7 +178,7 @@ fn function(
     b: &mut FunctionBuilder<'_>,
     first: BlockId,
 ) -> (Vec<BlockId>, usize) {
-    let &Source { kernel, blocks, flow, form } = source;
+    let &Source { kernel, blocks, flow, form, .. } = source;
     let masked = matches!(form, Form::Masked);
     let entry = b.create_block();
     b.append_block_params_for_function_params(entry);
@@ -201,7 +205,6 @@ fn function(
             }
         };
         let Some(unit) = unit else { continue };
-        let meets = matches!(block.next, Next::Meet { .. });
         included.push(id);
         let label = function.label(id);
         function.e.b.switch_to_block(label);
@@ -211,8 +214,12 @@ fn function(
             let issued = function.e.b.ins().iadd_imm_s(issued, words);
             function.e.set_field(Field::Issued, issued);
         }
-        if meets {
-            function.leave(Leave::Meet, id);
+        if let Next::Meet { then } = block.next {
+            let is_passed = source.meetings.get(&id).is_some_and(Place::is_passed_together);
+            match then {
+                Target::Block { .. } if is_passed => function.pass(cells, id, then),
+                _ => function.leave(Leave::Meet, id),
+            }
             continue;
         }
         let plan = plan(source, cells, block, unit);
@@ -294,6 +301,21 @@ impl Function<'_, '_> {
         self.e.b.ins().return_(&[code]);
     }
 
+    /// All of a group pass a barrier for which nobody has to be asked while it is at rest.
+    fn pass(&mut self, cells: &Cells, id: BlockId, then: Target) {
+        let (ask, on) = (self.e.b.create_block(), self.e.b.create_block());
+        let at_rest = self.e.field(I32, Field::AtRest);
+        self.e.b.set_cold_block(ask);
+        self.e.b.ins().brif(at_rest, on, &[], ask, &[]);
+        self.e.b.switch_to_block(ask);
+        self.leave(Leave::Meet, id);
+        self.e.b.switch_to_block(on);
+        let round = self.e.field(I32, Field::Round);
+        let round = self.e.b.ins().iadd_imm_s(round, 1);
+        self.e.set_field(Field::Round, round);
+        self.go(cells, id, then, Leave::Fault);
+    }
+
     /// The end of a block that all items run together.
     fn end(&mut self, cells: &Cells, id: BlockId, block: &Block, unit: &Unit, condition: Condition) {
         if unit.dead {
@@ -348,9 +370,8 @@ impl Function<'_, '_> {
                 continue;
             }
             match self.flow.shape_after(from, cell) {
-                Shape::Uniform => self.e.spread(cell, cells.is_pred(cell), 0),
-                Shape::Affine(stride) => self.e.spread(cell, false, stride),
                 Shape::Varying => {}
+                shape => self.e.spread(cell, cells.is_pred(cell), shape),
             }
         }
         if backward {

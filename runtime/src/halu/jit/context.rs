@@ -24,8 +24,16 @@ pub(super) struct Header {
     pub items: u32,
     /// The turn of the items of a group, or the least one: it ends where others run.
     pub round: u32,
+    /// Not zero while no item of a group has faulted, and none waits for others or has arrived somewhere.
+    pub at_rest: u32,
     /// By how much each item's turn is a later one; null while all have the same.
     pub rounds: *mut u32,
+    /// The items that an access looks at, of those that are first in the row, where its guard holds for no others.
+    pub first: u32,
+    /// Not zero where it holds for all of these.
+    pub first_all: u32,
+    /// Items of a group along x.
+    pub across: u32,
     /// What a group has together, and each of its items.
     pub own: Own,
     /// Rows that a store takes its words from.
@@ -127,6 +135,13 @@ pub(super) enum Field {
     Bytes = offset_of!(Header, bytes) as u32,
     Headroom = offset_of!(Header, headroom) as u32,
     Issued = offset_of!(Header, issued) as u32,
+    Round = offset_of!(Header, round) as u32,
+    AtRest = offset_of!(Header, at_rest) as u32,
+    Items = offset_of!(Header, items) as u32,
+    First = offset_of!(Header, first) as u32,
+    FirstAll = offset_of!(Header, first_all) as u32,
+    Shared = offset_of!(Header, own.shared) as u32,
+    SharedBytes = offset_of!(Header, own.shared_bytes) as u32,
     Data = offset_of!(Header, data) as u32,
 }
 
@@ -142,7 +157,9 @@ pub(super) const CONDITION: VectorId = VectorId(1);
 pub(super) const VALID: VectorId = VectorId(2);
 /// For what a call reads and writes that is the same for all items: three operands and the result.
 pub(super) const SCRATCH: [VectorId; 4] = [VectorId(3), VectorId(4), VectorId(5), VectorId(6)];
-const FIRST_CELL: u32 = 7;
+/// Where each item of a group is along x, and along y, where that is asked for.
+pub(super) const ALONG: [VectorId; 2] = [VectorId(7), VectorId(8)];
+const FIRST_CELL: u32 = 9;
 
 /// Where everything is in a context.
 #[derive(Clone, Copy, Debug)]
@@ -300,6 +317,10 @@ impl Default for Header {
             issued: 0,
             items: 0,
             round: 0,
+            at_rest: 0,
+            first: 0,
+            first_all: 0,
+            across: 1,
             rounds: std::ptr::null_mut(),
             own: Own {
                 shared: std::ptr::null_mut(),

@@ -76,10 +76,9 @@ pub(super) unsafe fn copy_in_part(header: *mut Header, site: &Site, at: *const u
 ///
 /// # Safety
 /// The first of them is at `at`; the site's rows lie in the context.
-pub(super) unsafe fn copy_in(header: *mut Header, site: &Site, at: *const u8) {
+pub(super) unsafe fn copy_in(header: *mut Header, site: &Site, at: *const u8, items: usize) {
     // SAFETY: the caller's promise; the context's rows have as many words as there are items.
     unsafe {
-        let items = (*header).items as usize;
         let row = |k: usize| header.byte_add(site.row + k * site.row_bytes).cast::<u32>();
         let stride = site.stride as i32 as isize;
         macro_rules! words {

@@ -36,6 +36,9 @@ pub(crate) enum Shape {
     Uniform,
     /// It grows by this, not zero, from each item to the next, modulo 2^32.
     Affine(u32),
+    /// It grows by the first from each item to the next along x and by the second from one to the next along y, modulo 2^32, of items of a
+    /// group that has no more axes. One of them at least is not zero.
+    Grid(u32, u32),
     /// In any way.
     Varying,
 }
@@ -46,12 +49,47 @@ impl Shape {
         if stride == 0 { Shape::Uniform } else { Shape::Affine(stride) }
     }
 
-    /// From an item's value to the next one's, where that is known.
-    pub fn stride(self) -> Option<u32> {
-        match self {
+    /// It grows by so much along x and along y.
+    pub fn grid([x, y]: [u32; 2]) -> Shape {
+        if [x, y] == [0; 2] { Shape::Uniform } else { Shape::Grid(x, y) }
+    }
+
+    /// Itself, unless it is varying: all is known by the value of the first item.
+    pub fn even(self) -> Option<Shape> {
+        if self.is_varying() { None } else { Some(self) }
+    }
+
+    /// What an item has where the first has a value, in a group of so many along x; of a varying shape anything.
+    pub fn at(self, first: u32, item: u32, across: u32) -> u32 {
+        let by = match self {
+            Shape::Uniform | Shape::Varying => 0,
+            Shape::Affine(stride) => stride.wrapping_mul(item),
+            Shape::Grid(x, y) => {
+                let across = across.max(1);
+                x.wrapping_mul(item % across).wrapping_add(y.wrapping_mul(item / across))
+            }
+        };
+        first.wrapping_add(by)
+    }
+
+    /// That of what grows by what this makes of by how much they do.
+    fn combine(self, other: Shape, by: impl Fn(u32, u32) -> u32) -> Shape {
+        let grid = |shape| match shape {
+            Shape::Uniform => Some([0; 2]),
+            Shape::Grid(x, y) => Some([x, y]),
+            Shape::Affine(_) | Shape::Varying => None,
+        };
+        let stride = |shape| match shape {
             Shape::Uniform => Some(0),
             Shape::Affine(stride) => Some(stride),
-            Shape::Varying => None,
+            Shape::Grid(..) | Shape::Varying => None,
+        };
+        if let (Some(a), Some(b)) = (stride(self), stride(other)) {
+            return Shape::affine(by(a, b));
+        }
+        match (grid(self), grid(other)) {
+            (Some([ax, ay]), Some([bx, by_y])) => Shape::grid([by(ax, bx), by(ay, by_y)]),
+            _ => Shape::Varying,
         }
     }
 
@@ -286,10 +324,12 @@ impl Scale {
 
     /// The shape in bytes of offsets that words of a shape are, as far as these do not wrap.
     pub fn shape(self, shape: Shape) -> Shape {
+        let scaled = |stride: u32| (stride as i32).checked_mul(self.by.cast_signed()).map(i32::cast_unsigned);
         match shape {
-            Shape::Affine(stride) => match (stride as i32).checked_mul(self.by.cast_signed()) {
-                Some(stride) => Shape::affine(stride.cast_unsigned()),
-                None => Shape::Varying,
+            Shape::Affine(stride) => scaled(stride).map_or(Shape::Varying, Shape::affine),
+            Shape::Grid(x, y) => match (scaled(x), scaled(y)) {
+                (Some(x), Some(y)) => Shape::grid([x, y]),
+                _ => Shape::Varying,
             },
             shape => shape,
         }
@@ -318,6 +358,17 @@ impl Location {
         }
         .into_iter()
         .flatten()
+    }
+
+    /// Replaces them.
+    pub fn map_words(&mut self, by: &mut impl FnMut(Id) -> Id) {
+        match self {
+            Location::Global { offset, base, .. } | Location::Flat { offset, base, .. } => {
+                *offset = by(*offset);
+                base.iter_mut().for_each(|word| *word = by(*word));
+            }
+            Location::Constant { offset, .. } | Location::Own { offset, .. } => *offset = by(*offset),
+        }
     }
 
     /// How the offset grows in bytes from item to item.
@@ -401,11 +452,8 @@ impl Dataflow {
     }
 
     /// An operation under which strides combine.
-    fn linear(&mut self, op: Op, a: Id, b: Id, stride: impl FnOnce(u32, u32) -> u32) -> Id {
-        let shape = match (self.shape(a).stride(), self.shape(b).stride()) {
-            (Some(a), Some(b)) => Shape::affine(stride(a, b)),
-            _ => Shape::Varying,
-        };
+    fn linear(&mut self, op: Op, a: Id, b: Id, stride: impl Fn(u32, u32) -> u32) -> Id {
+        let shape = self.shape(a).combine(self.shape(b), stride);
         self.push(op, &[a, b], shape)
     }
 

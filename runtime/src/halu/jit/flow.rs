@@ -6,6 +6,7 @@ use arrayvec::ArrayVec;
 
 use super::cells::{Cell, Cells, Name};
 use super::dataflow::Shape;
+use super::demand;
 use super::front::Kernel;
 use super::graph::{Block, BlockId, Next};
 use super::layout::Layout;
@@ -68,10 +69,10 @@ pub(super) struct Flow {
 pub(super) struct Divergence {
     /// The block at which all reconverge, if that is known.
     pub reconvergence: Option<BlockId>,
-    /// Cells that must become rows, with the stride from item to item that they have.
-    pub spread: Vec<(Cell, u32)>,
+    /// Cells that must become rows, with the shape that they have.
+    pub spread: Vec<(Cell, Shape)>,
     /// Those that must where items reconverge.
-    pub rejoin: Vec<(Cell, u32)>,
+    pub rejoin: Vec<(Cell, Shape)>,
 }
 
 /// A block's effect on the cells, whatever they hold.
@@ -96,16 +97,21 @@ impl Flow {
         blocks: &[Block],
         cells: &mut Cells,
     ) -> Result<(Flow, Vec<Option<Unit>>), NativeError> {
+        let is_narrowed = is_narrowed(kernel);
+        let mut narrowed = Vec::new();
         let summary = |block| {
             let unit = kernel.front.unit(block, cells, Items::All(&[]));
-            Summary { writes: unit.finals.into_keys().collect(), reads: unit.reads, kills: unit.kills }
+            let writes = unit.finals.keys().copied().collect();
+            let summary = Summary { writes, reads: unit.reads.clone(), kills: unit.kills.clone() };
+            narrowed.extend(is_narrowed.then_some(unit));
+            summary
         };
         let summaries: Vec<Summary> = blocks.iter().map(summary).collect();
         if blocks.len().saturating_mul(cells.len()) > MAX_FACTS {
             return Err(NativeError::TooLarge);
         }
         let order = reverse_post_order(blocks);
-        let live = liveness(blocks, &order, &summaries, cells.len());
+        let live = liveness(blocks, &order, &summaries, &narrowed, cells.len());
         let mut solver = Solver {
             kernel,
             blocks,
@@ -119,7 +125,13 @@ impl Flow {
         };
         let entry = entry(kernel, layout, cells);
         solver.solve(&order, entry, cells);
-        let Solver { units, before, divergences, summaries, .. } = solver;
+        let Solver { mut units, before, divergences, summaries, .. } = solver;
+        if is_narrowed {
+            for (block, unit) in blocks.iter().zip(&mut units) {
+                let is_alive = |cell| block.successors().any(|next| live.has(next, cell));
+                unit.iter_mut().for_each(|unit| demand::narrow(unit, is_alive));
+            }
+        }
         let shapes = |unit: &Unit| unit.finals.iter().map(|(&cell, &id)| (cell, unit.dataflow.shape(id))).collect();
         let after = units.iter().map(|unit| unit.as_ref().map(shapes)).collect();
         let has_loop = blocks.iter().any(Block::goes_back);
@@ -202,11 +214,11 @@ impl Flow {
         for (from, alive) in divergences {
             let reconvergence = reconvergences.get(&from).and_then(Option::as_ref).filter(|of| !of.is_open);
             let rows = alive.into_iter().filter(|cell| self.divergent[cell.index()].is_varying());
-            let spread = rows.filter_map(|cell| Some((cell, shape(self, from, cell).stride()?))).collect();
+            let spread = rows.filter_map(|cell| Some((cell, shape(self, from, cell).even()?))).collect();
             let reconvergence = reconvergence.map(|reconvergence| reconvergence.at);
             let kept = reconvergence.into_iter().flat_map(|at| self.live.iter(at).map(move |cell| (at, cell)));
             let rows = kept.filter(|&(at, cell)| self.shape_before(at, cell).is_varying());
-            let rejoin = rows.filter_map(|(_, cell)| Some((cell, self.divergent[cell.index()].stride()?))).collect();
+            let rejoin = rows.filter_map(|(_, cell)| Some((cell, self.divergent[cell.index()].even()?))).collect();
             self.divergences.insert(from, Divergence { reconvergence, spread, rejoin });
         }
     }
@@ -285,8 +297,17 @@ fn reverse_post_order(blocks: &[Block]) -> Vec<BlockId> {
     order
 }
 
-/// For each block the cells that are read after its start before they are written for all items.
-fn liveness(blocks: &[Block], order: &[BlockId], summaries: &[Summary], cells: usize) -> CellSets {
+/// Words of kernels of which it is asked whose values are wanted.
+const NARROWED: usize = 512;
+
+/// Whether it is asked of a kernel: of groups, whose items do much under guards.
+fn is_narrowed(kernel: &Kernel<'_>) -> bool {
+    kernel.groups.is_some() && kernel.front.count() <= NARROWED
+}
+
+/// For each block the cells that are read after its start before they are written for all items; where there are units, of those that
+/// are read for what is wanted.
+fn liveness(blocks: &[Block], order: &[BlockId], summaries: &[Summary], units: &[Unit], cells: usize) -> CellSets {
     let mut live = CellSets::new(blocks.len(), cells);
     let successors: Vec<ArrayVec<BlockId, 2>> =
         order.iter().map(|id| blocks[id.index()].successors().collect()).collect();
@@ -301,11 +322,25 @@ fn liveness(blocks: &[Block], order: &[BlockId], summaries: &[Summary], cells: u
             }
             let bit = |cell: &Cell| (cell.index() / 64, 1 << (cell.index() % 64));
             let summary = &summaries[id.index()];
-            for (word, bit) in summary.kills.iter().map(bit) {
-                set[word] &= !bit;
-            }
-            for (word, bit) in summary.reads.iter().map(bit) {
-                set[word] |= bit;
+            match units.get(id.index()) {
+                Some(unit) if !matches!(blocks[id.index()].next, Next::Meet { .. }) => {
+                    let is_alive = |cell: Cell| set[cell.index() / 64] >> (cell.index() % 64) & 1 != 0;
+                    let read = demand::inputs(unit, is_alive);
+                    for (word, bit) in summary.writes.iter().map(bit) {
+                        set[word] &= !bit;
+                    }
+                    for (word, bit) in read.iter().map(bit) {
+                        set[word] |= bit;
+                    }
+                }
+                _ => {
+                    for (word, bit) in summary.kills.iter().map(bit) {
+                        set[word] &= !bit;
+                    }
+                    for (word, bit) in summary.reads.iter().map(bit) {
+                        set[word] |= bit;
+                    }
+                }
             }
             let start = id.index() * live.words;
             let old = &mut live.bits[start..start + live.words];

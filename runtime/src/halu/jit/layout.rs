@@ -16,17 +16,26 @@ pub(super) enum Layout {
     Apart,
     /// Likewise in rows that are groups each, all items of which are in the same.
     Groups,
+    /// In rows that are groups without a third axis, along whose two axes registers grow by constants.
+    Planes,
 }
 
 impl Layout {
     /// Every layout.
-    pub const ALL: [Layout; 3] = [Layout::Along, Layout::Apart, Layout::Groups];
+    pub const ALL: [Layout; 4] = [Layout::Along, Layout::Apart, Layout::Groups, Layout::Planes];
 
     /// How a special register depends on the item.
     pub fn shape(self, register: SpecialReg) -> dataflow::Shape {
         match self {
             Layout::Along => dataflow::Shape::affine(stride(register)),
-            Layout::Groups if register.of == Numbered::Block => dataflow::Shape::Uniform,
+            Layout::Groups | Layout::Planes if register.of == Numbered::Block => dataflow::Shape::Uniform,
+            Layout::Planes => match (register.of, register.axis) {
+                (_, Some(Axis::X)) => dataflow::Shape::Grid(1, 0),
+                (_, Some(Axis::Y)) => dataflow::Shape::Grid(0, 1),
+                (_, Some(Axis::Z)) => dataflow::Shape::Uniform,
+                (Numbered::Thread, None) => dataflow::Shape::Affine(1),
+                (_, None) => dataflow::Shape::Varying,
+            },
             Layout::Apart | Layout::Groups => dataflow::Shape::Varying,
         }
     }
@@ -54,7 +63,12 @@ impl Cut {
     pub fn new(registers: &[SpecialReg], shape: &Shape, items: u32, group: Option<u32>) -> Cut {
         let runs = registers.iter().map(|&register| run(register, shape));
         if let Some(run) = group {
-            let layout = if runs.min().is_none_or(|along| along >= run) { Layout::Along } else { Layout::Groups };
+            let layout = match (runs.min(), shape.block) {
+                (None, _) => Layout::Along,
+                (Some(along), _) if along >= run => Layout::Along,
+                (_, [_, _, 1]) => Layout::Planes,
+                _ => Layout::Groups,
+            };
             return Cut { layout, run };
         }
         let run = runs.min().unwrap_or(items).max(1);

@@ -1,7 +1,7 @@
 //! Words at which items meet, as whoever runs a row of them needs it: where their operands are, and what becomes of the results.
 
 use arrayvec::ArrayVec;
-use halfbyte_abi::meet::{Barrier, Exchange, Meeting};
+use halfbyte_abi::meet::{BARRIERS, Barrier, Exchange, Meeting};
 use halfbyte_isa::halu::Inst;
 use halfbyte_isa::halu::domain::{Reader, SpecialReg, Width, Write};
 use halfbyte_isa::halu::meaning::{given, guard, meeting};
@@ -49,6 +49,12 @@ pub(crate) struct Place {
 }
 
 impl Place {
+    /// Whether a group of whom all come here together goes on as it is: it waits at a barrier for nobody else, and is told nothing.
+    pub fn is_passed_together(&self) -> bool {
+        let Meeting::Barrier { id: Source::Const(id), count: None, of, .. } = self.meeting else { return false };
+        self.guard.is_none() && self.takes.is_empty() && id < BARRIERS && of != Barrier::Arrive
+    }
+
     /// One whose operands are words and truth values of a dataflow that has read them, and has not computed but what is contrary to a truth
     /// value.
     pub fn new(

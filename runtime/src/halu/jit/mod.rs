@@ -13,11 +13,13 @@ mod compile;
 mod context;
 mod copies;
 mod dataflow;
+mod demand;
 mod doubles;
 mod emit;
 mod flow;
 mod front;
 mod graph;
+mod grid;
 mod layout;
 mod meet;
 mod pool;
@@ -71,11 +73,12 @@ impl Jit {
     /// The code for a launch, made now if it is not there yet.
     pub fn get(&self, kernel: &Kernel<'_>, order: &Order<'_>) -> Result<&Compiled, NativeError> {
         let Cut { layout, .. } = kernel.cut(order);
-        let [along, apart, groups] = &*self.0;
+        let [along, apart, groups, planes] = &*self.0;
         let made = match layout {
             Layout::Along => along,
             Layout::Apart => apart,
             Layout::Groups => groups,
+            Layout::Planes => planes,
         };
         once(made, || Compiled::new(kernel, layout, &mut order.work()))
     }
@@ -120,9 +123,9 @@ impl Compiled {
             let Next::Meet { .. } = block.next else { return None };
             Some((BlockId(id), kernel.front.place(block, &mut cells)?))
         };
-        let meetings = (0..).zip(&blocks).filter_map(place).collect();
+        let meetings: BTreeMap<BlockId, Place> = (0..).zip(&blocks).filter_map(place).collect();
         let (flow, units) = Flow::new(kernel, layout, &blocks, &mut cells)?;
-        let source = Source { kernel, blocks: &blocks, flow: &flow, form: Form::All(&units) };
+        let source = Source { kernel, blocks: &blocks, flow: &flow, meetings: &meetings, form: Form::All(&units) };
         let mut map = match compile::streams(&source, &cells) {
             _ if kernel.groups.is_some() => Map::of_groups(cells.len()),
             true => Map::streaming(cells.len()),
@@ -147,7 +150,8 @@ impl Compiled {
         let make = || {
             let begun = Instant::now();
             let (mut cells, mut map) = (self.cells.clone(), self.map);
-            let source = Source { kernel, blocks: &self.blocks, flow: &self.flow, form: Form::Masked };
+            let (blocks, flow, meetings) = (&self.blocks, &self.flow, &self.meetings);
+            let source = Source { kernel, blocks, flow, meetings, form: Form::Masked };
             let code = compile(&source, &mut cells, &mut map, work)?;
             let translation = code.translation(begun);
             Ok(DivergentCode { code, map, translation })

@@ -10,6 +10,7 @@ use halfbyte_isa::halu::domain::Width;
 
 use super::cells::{Cell, Cells};
 use super::dataflow::{Access, Action, Dataflow, Id, Location, Node, Op, Reach, Shape};
+use super::demand::{Bound, Wanted, wanted};
 use super::unit::Unit;
 use crate::halu::Pointer;
 use crate::trap::Space;
@@ -19,7 +20,7 @@ use crate::trap::Space;
 pub(super) enum Class {
     /// Once for all items.
     Uniform,
-    /// From what it is in the first item.
+    /// From what it is in the first item, along the row or along both axes of a group.
     Affine,
     /// It is there, in a row: of a cell, or the mask.
     Leaf,
@@ -39,10 +40,13 @@ pub(super) enum Method {
     /// Loads one place for all items.
     LoadSame,
     LoadAffine,
+    /// Along both axes of a group.
+    LoadGrid,
     LoadEach,
     /// The loop, or the call that computes the words, writes them where they belong.
     StoreDirect,
     StoreAffine,
+    StoreGrid,
     StoreEach,
     Atomic,
     Fence,
@@ -91,12 +95,16 @@ pub(super) struct Schedule {
     pub truths: Vec<bool>,
     /// Loads whose row may be in the buffer itself: what is loaded is not read after it may have been stored to.
     pub in_place: Vec<bool>,
+    /// Loads of which nothing reads more than the items for which their guard may hold.
+    pub read_first: Vec<bool>,
     /// Rows of no cell that are used.
     pub temporaries: u32,
     /// The temporary row that each access fills or may be buffered in, if it has one.
     pub access_rows: Vec<Option<u32>>,
     /// Whether vectors have a multiplication and addition with one rounding.
     pub fma: bool,
+    /// Whether all items of a row run the block, so that guards tell who makes an access.
+    pub together: bool,
     /// By stage, operations in order.
     pub stages: Vec<Stage>,
     /// Cells whose value is the same in all items or grows evenly, at the end.
@@ -104,6 +112,12 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
+    /// Whether an access looks at no items but the first, as far as its guard can hold.
+    pub fn is_of_first(&self, dataflow: &Dataflow, number: u32) -> bool {
+        let method = self.methods.get(number as usize).copied();
+        self.together && method.is_some_and(|method| is_of_first(dataflow, number, method))
+    }
+
     /// Whether everything goes from buffers to buffers, and through no row of the context but where an access cannot be made in
     /// place.
     pub fn streams(&self, dataflow: &Dataflow) -> bool {
@@ -137,6 +151,8 @@ pub(super) struct Stage {
     pub stores: Vec<(u32, Id)>,
     /// The loop tells of how many items the condition holds.
     pub condition: bool,
+    /// The loop is for items for which a truth value may hold, which are the first of the row.
+    pub first: Option<Id>,
     /// Calls and stores, in order.
     pub end: Vec<Id>,
 }
@@ -196,7 +212,61 @@ pub(super) fn schedule(
         op => op.is_truth(),
     };
     let truths = dataflow.nodes.iter().map(truth).collect();
-    Schedule { truths, fma, ..s.finish(&finals, condition) }
+    let mut plan = Schedule { truths, fma, together: !masked, ..s.finish(&finals, condition) };
+    if !masked {
+        bound_stages(&mut plan, unit, live);
+    }
+    plan
+}
+
+fn is_of_first(dataflow: &Dataflow, number: u32, method: Method) -> bool {
+    let guard = dataflow.accesses.get(number as usize).and_then(|access| access.guard);
+    matches!(method, Method::LoadAffine | Method::StoreAffine)
+        && guard.is_some_and(|guard| Bound::of(dataflow, guard).is_some())
+}
+
+/// Has loops leave out items of which nothing is wanted.
+fn bound_stages(plan: &mut Schedule, unit: &Unit, live: impl Fn(Cell) -> bool) {
+    let dataflow = &unit.dataflow;
+    let wanted = wanted(unit, live, |number| plan.is_of_first(dataflow, number));
+    for (number, stage) in (0..).zip(&mut plan.stages) {
+        let words = stage.keeps.iter().map(|&(id, _)| id).chain(stage.stores.iter().map(|&(_, id)| id));
+        let mut wanted = words.map(|id| wanted[id.index()]);
+        let Some(Wanted::Where(holds)) = wanted.next() else { continue };
+        let is_known = |bound: Bound| bound.words().iter().all(|word| plan.stage_of[word.index()] <= number);
+        if !stage.condition
+            && wanted.all(|other| other == Wanted::Where(holds))
+            && Bound::of(dataflow, holds).is_some_and(is_known)
+        {
+            stage.first = Some(holds);
+        }
+    }
+    let is_first = |access: &Access, user: Id| {
+        let stage = plan.stage_of.get(user.index()).and_then(|&stage| plan.stages.get(stage as usize));
+        plan.class[user.index()] == Class::Inline && stage.is_some_and(|stage| stage.first == access.guard)
+    };
+    let mut read_first: Vec<bool> =
+        (0..dataflow.accesses.len() as u32).map(|number| plan.is_of_first(dataflow, number)).collect();
+    let mut reads = |value: Id, user: Option<Id>| {
+        if let Op::Loaded(number, _) = dataflow.op(value)
+            && let (Some(first), Some(access)) =
+                (read_first.get_mut(number as usize), dataflow.accesses.get(number as usize))
+        {
+            *first &= user.is_some_and(|user| is_first(access, user));
+        }
+    };
+    unit.finals.values().for_each(|&value| reads(value, None));
+    for user in (0..dataflow.nodes.len() as u32).map(Id) {
+        match dataflow.op(user) {
+            Op::Access(number) => {
+                let words = dataflow.accesses[number as usize].action.words();
+                words.into_iter().for_each(|value| reads(value, None));
+            }
+            _ if wanted[user.index()] == Wanted::Nobodys => {}
+            _ => dataflow.args(user).into_iter().for_each(|value| reads(value, Some(user))),
+        }
+    }
+    plan.read_first = read_first;
 }
 
 fn class(dataflow: &Dataflow, id: Id, fma: bool) -> Class {
@@ -204,7 +274,7 @@ fn class(dataflow: &Dataflow, id: Id, fma: bool) -> Class {
     match (node.op, node.shape) {
         (Op::Access(_), _) => Class::Access,
         (_, Shape::Uniform) => Class::Uniform,
-        (_, Shape::Affine(_)) => Class::Affine,
+        (_, Shape::Affine(_) | Shape::Grid(..)) => Class::Affine,
         (Op::Input(_) | Op::Mask, Shape::Varying) => Class::Leaf,
         (Op::Loaded(..), Shape::Varying) => Class::Loaded,
         (Op::Double(..), Shape::Varying) => Class::Call,
@@ -241,11 +311,13 @@ impl Scheduler<'_> {
             Action::Atomic { .. } => Method::Atomic,
             Action::Load { place, .. } => match affine(place) {
                 Some(Shape::Uniform) if access.guard.is_none() => Method::LoadSame,
+                Some(Shape::Grid(..)) => Method::LoadGrid,
                 Some(_) => Method::LoadAffine,
                 None => Method::LoadEach,
             },
             Action::Store { place, width, .. } => match affine(place) {
                 Some(Shape::Affine(4)) if *width == Width::B32 && access.guard.is_none() => Method::StoreDirect,
+                Some(Shape::Grid(..)) => Method::StoreGrid,
                 Some(_) => Method::StoreAffine,
                 None => Method::StoreEach,
             },
@@ -352,7 +424,7 @@ impl Scheduler<'_> {
             Action::Load { place, .. } => {
                 let words = place.words().map(|id| match method {
                     // As words of the first item.
-                    Method::LoadAffine => self.stage[id.index()],
+                    Method::LoadAffine | Method::LoadGrid => self.stage[id.index()],
                     _ => self.at_start(id),
                 });
                 stage = words.chain(guard.map(|id| self.at_start(id))).max().unwrap_or(0);
@@ -375,9 +447,12 @@ impl Scheduler<'_> {
         for before in 0..number {
             let distance = match (self.methods[before], method) {
                 // A call at the end of its stage.
-                (Method::StoreAffine | Method::StoreEach, Method::StoreAffine | Method::StoreEach) => 0,
-                (Method::StoreAffine | Method::StoreEach, _) => 1,
-                (Method::StoreDirect, Method::StoreAffine | Method::StoreEach | Method::Fault) => 0,
+                (
+                    Method::StoreAffine | Method::StoreGrid | Method::StoreEach,
+                    Method::StoreAffine | Method::StoreGrid | Method::StoreEach,
+                ) => 0,
+                (Method::StoreAffine | Method::StoreGrid | Method::StoreEach, _) => 1,
+                (Method::StoreDirect, Method::StoreAffine | Method::StoreGrid | Method::StoreEach | Method::Fault) => 0,
                 (Method::StoreDirect, Method::Atomic | Method::Fence) => 1,
                 (Method::StoreDirect, _) if !self.disjoint(before, number) => 1,
                 _ => 0,
@@ -531,7 +606,7 @@ impl Scheduler<'_> {
                     let (method, access) = (methods[number as usize], &dataflow.accesses[number as usize]);
                     let stage = stage_of(id);
                     let at = match method {
-                        Method::StoreAffine | Method::StoreEach => Time::end(stage),
+                        Method::StoreAffine | Method::StoreGrid | Method::StoreEach => Time::end(stage),
                         _ => Time::start(stage),
                     };
                     access.guard.into_iter().for_each(|guard| read(guard, at, id));
@@ -659,7 +734,7 @@ impl Scheduler<'_> {
                         match (&dataflow.accesses[number as usize].action, methods[number as usize]) {
                             (
                                 Action::Load { width, .. } | Action::Atomic { width, returns: true, .. },
-                                Method::LoadAffine | Method::LoadEach | Method::Atomic,
+                                Method::LoadAffine | Method::LoadGrid | Method::LoadEach | Method::Atomic,
                             ) => {
                                 let loaded = (1..=u32::from(width.registers())).map(|k| Id(id.0 + k));
                                 let last = loaded.filter_map(until).max();
@@ -703,7 +778,7 @@ impl Scheduler<'_> {
                 Class::Access => {
                     let Op::Access(number) = dataflow.op(id) else { continue };
                     match (methods[number as usize], &dataflow.accesses[number as usize].action) {
-                        (Method::StoreAffine | Method::StoreEach, _) => stage.end.push(id),
+                        (Method::StoreAffine | Method::StoreGrid | Method::StoreEach, _) => stage.end.push(id),
                         (Method::StoreDirect, Action::Store { data, .. }) => {
                             stage.start.push(id);
                             match data.first() {
@@ -739,8 +814,23 @@ impl Scheduler<'_> {
             }
         }
         let in_place = self.in_place(&last);
-        let (truths, fma, temporaries) = (Vec::new(), false, busy.len() as u32);
+        let (truths, fma, together, temporaries) = (Vec::new(), false, false, busy.len() as u32);
+        let read_first = Vec::new();
         let Scheduler { class, methods, stage: stage_of, .. } = self;
-        Schedule { class, methods, rows, stage_of, truths, in_place, temporaries, access_rows, fma, stages, slots }
+        Schedule {
+            class,
+            methods,
+            rows,
+            stage_of,
+            truths,
+            in_place,
+            read_first,
+            temporaries,
+            access_rows,
+            fma,
+            together,
+            stages,
+            slots,
+        }
     }
 }

@@ -86,7 +86,7 @@ pub(crate) fn compute(unit: &Unit, cells: &Cells, words: &[u32]) -> Result<BTree
     }
     let mut result = |(&cell, &id): (&Cell, &Id)| match unit.dataflow.shape(id) {
         Shape::Varying => (cell, context.row(map.cell(cell)).first().copied().unwrap_or(0)),
-        Shape::Uniform | Shape::Affine(_) => (cell, *context.slot(cell)),
+        Shape::Uniform | Shape::Affine(_) | Shape::Grid(..) => (cell, *context.slot(cell)),
     };
     Ok(unit.finals.iter().map(&mut result).collect())
 }

@@ -28,10 +28,15 @@ impl BlockEmitter<'_, '_, '_> {
             }
             (Action::Load { place, .. } | Action::Store { place, .. }, _) if method != Method::LoadEach => {
                 (found.base, found.offset) = self.address(place);
+                self.say_first(number);
                 let args = [context, site, found.base, found.offset, mask];
                 let row = match method {
+                    Method::LoadGrid => {
+                        self.e.call(access::load_grid as *const () as usize, &args, None);
+                        Some(self.access_row(number))
+                    }
                     Method::LoadSame => self.e.call(access::load_same as *const () as usize, &args[..4], Some(I64)),
-                    Method::LoadAffine => self.e.call(access::load_affine as *const () as usize, &args, Some(I64)),
+                    Method::LoadAffine => Some(self.load_affine(number, found, &args)),
                     _ => self.e.call(access::store_affine as *const () as usize, &args[..4], Some(I64)),
                 };
                 found.row = row.unwrap_or(zero);
@@ -48,6 +53,126 @@ impl BlockEmitter<'_, '_, '_> {
             (Action::Store { .. }, _) => {}
         }
         self.accesses[number as usize] = Some(found);
+    }
+
+    /// Loads at a stride: from where it is in the memory of the group, or by a call. The row of what was loaded.
+    fn load_affine(&mut self, number: u32, found: Found, args: &[Value]) -> Value {
+        let place = self.in_shared(number, found);
+        let done = self.e.b.create_block();
+        let row = self.e.b.append_block_param(done, I64);
+        if let Some((at, is_there)) = place {
+            let call = self.e.b.create_block();
+            self.e.b.ins().brif(is_there, done, &[at.into()], call, &[]);
+            self.e.b.set_cold_block(call);
+            self.e.b.switch_to_block(call);
+        }
+        let zero = found.base;
+        let called = self.e.call(access::load_affine as *const () as usize, args, Some(I64)).unwrap_or(zero);
+        self.e.b.ins().jump(done, &[called.into()]);
+        self.e.b.switch_to_block(done);
+        row
+    }
+
+    /// Where words of a load lie one after the other in the memory of the group, as a row of whole chunks, and whether they do.
+    fn in_shared(&mut self, number: u32, found: Found) -> Option<(Value, Value)> {
+        let access = &self.dataflow.accesses[number as usize];
+        let Action::Load { place: Location::Own { space: Space::Shared, offset, imm }, width: Width::B32, .. } =
+            access.action
+        else {
+            return None;
+        };
+        let is_row = self.dataflow.shape(offset) == Shape::Affine(4) && cfg!(target_endian = "little");
+        if !is_row || access.yields || !self.plan.in_place[number as usize] {
+            return None;
+        }
+        let reads_first = self.plan.read_first.get(number as usize).is_some_and(|&first| first);
+        let items = match access.guard.filter(|_| reads_first).and_then(|guard| Bound::of(self.dataflow, guard)) {
+            Some(bound) => self.chunks_of_first(bound),
+            None => {
+                let items = self.e.field(I32, Field::Items);
+                self.e.b.ins().uextend(I64, items)
+            }
+        };
+        let (start, bytes) = (self.e.field(I64, Field::Shared), self.e.field(I64, Field::SharedBytes));
+        let b = &mut self.e.b;
+        let first = b.ins().uextend(I64, found.offset);
+        let first = b.ins().iadd_imm_s(first, i64::from(imm));
+        // A loop reads one chunk at least.
+        let least = b.ins().iconst(I64, i64::from(CHUNK));
+        let length = b.ins().umax(items, least);
+        let length = b.ins().ishl_imm_s(length, 2);
+        let end = b.ins().iadd(first, length);
+        // One below zero is beyond the end.
+        let is_within = b.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, bytes);
+        let starts_within = b.ins().icmp(IntCC::UnsignedLessThan, first, bytes);
+        // Whole chunks of aligned words.
+        let rest = b.ins().band_imm_s(items, i64::from(CHUNK) - 1);
+        let odd = b.ins().band_imm_s(first, 3);
+        let rest = b.ins().bor(rest, odd);
+        let is_whole = b.ins().icmp_imm_s(IntCC::Equal, rest, 0);
+        let is_there = b.ins().band(is_within, starts_within);
+        let is_there = b.ins().band(is_there, is_whole);
+        Some((b.ins().iadd(start, first), is_there))
+    }
+
+    /// Items of whole chunks that have those for which a truth value may hold, of which there may be none.
+    pub(super) fn chunks_of_first(&mut self, bound: Bound) -> Value {
+        let [items, _] = self.bound(bound);
+        let items = self.e.b.ins().iadd_imm_s(items, i64::from(CHUNK) - 1);
+        self.e.b.ins().band_imm_s(items, -i64::from(CHUNK))
+    }
+
+    /// Says how far along the row an access looks, where its guard tells.
+    fn say_first(&mut self, number: u32) {
+        let guard = self.dataflow.accesses[number as usize].guard;
+        if self.plan.is_of_first(self.dataflow, number)
+            && let Some(bound) = guard.and_then(|guard| Bound::of(self.dataflow, guard))
+        {
+            let [first, all] = self.bound(bound);
+            let first = self.e.b.ins().ireduce(I32, first);
+            self.e.set_field(Field::First, first);
+            let all = match guard.map(|guard| self.dataflow.op(guard)) {
+                Some(Op::Less(_)) => self.e.b.ins().uextend(I32, all),
+                // What is both may hold for fewer.
+                _ => self.e.b.ins().iconst(I32, 0),
+            };
+            self.e.set_field(Field::FirstAll, all);
+        }
+    }
+
+    /// How many items at most are those for which a truth value may hold, of the first in the row, and whether what bounds it holds for
+    /// all of them.
+    pub(super) fn bound(&mut self, bound: Bound) -> [Value; 2] {
+        let items = self.e.field(I32, Field::Items);
+        let items = self.e.b.ins().uextend(I64, items);
+        let [grows, word] = bound.words().map(|word| self.scalar(word));
+        let b = &mut self.e.b;
+        match bound {
+            Bound::Less { signed, .. } => {
+                let [first, limit] = [grows, word]
+                    .map(|word| if signed { b.ins().sextend(I64, word) } else { b.ins().uextend(I64, word) });
+                let end = b.ins().iadd(first, items);
+                let most = if signed { i64::from(i32::MAX) } else { i64::from(u32::MAX) };
+                let wraps = b.ins().icmp_imm_s(IntCC::SignedGreaterThan, end, most + 1);
+                let count = b.ins().isub(limit, first);
+                let none = b.ins().iconst(I64, 0);
+                let is_none = b.ins().icmp_imm_s(IntCC::SignedLessThan, count, 0);
+                let count = b.ins().select(is_none, none, count);
+                let is_all = b.ins().icmp(IntCC::SignedGreaterThan, count, items);
+                let is_all = b.ins().bor(is_all, wraps);
+                let kept = b.ins().bxor_imm_s(wraps, 1);
+                [b.ins().select(is_all, items, count), kept]
+            }
+            Bound::Equal { .. } => {
+                let before = b.ins().isub(word, grows);
+                let before = b.ins().uextend(I64, before);
+                let is_there = b.ins().icmp(IntCC::UnsignedLessThan, before, items);
+                let count = b.ins().iadd_imm_s(before, 1);
+                let none = b.ins().iconst(I64, 0);
+                let count = b.ins().select(is_there, count, none);
+                [count, b.ins().iconst(I8, 0)]
+            }
+        }
     }
 
     /// Base and offset of the first item.
@@ -116,6 +241,9 @@ impl BlockEmitter<'_, '_, '_> {
             stride: 0,
             step: 0,
             scale: Scale::BYTES,
+            grid: [0; 2],
+            of_first: self.plan.is_of_first(dataflow, number),
+            read_first: self.plan.read_first.get(number as usize).copied().unwrap_or(false),
             in_place: self.plan.in_place.get(number as usize).copied().unwrap_or(false),
             row: self.e.map.row(row) as usize,
             row_bytes: self.e.map.row_bytes() as usize,
@@ -172,6 +300,9 @@ impl BlockEmitter<'_, '_, '_> {
         }
         if let Some(offset) = place.and_then(|place| place.words().next()) {
             site.step = stride(dataflow.shape(offset));
+            if let Shape::Grid(x, y) = dataflow.shape(offset) {
+                site.grid = [x, y];
+            }
         }
         site.stride = place.and_then(|place| place.stride_shape(dataflow)).map_or(0, stride);
         let site = Box::new(site);
@@ -211,8 +342,13 @@ impl BlockEmitter<'_, '_, '_> {
                     self.e.call(access::store_each as *const () as usize, &args, None);
                 } else {
                     let (base, offset) = self.address(place);
+                    self.say_first(number);
                     let args = [context, site, base, offset, mask];
-                    self.e.call(access::store_affine_rows as *const () as usize, &args, None);
+                    let function = match method {
+                        Method::StoreGrid => access::store_grid as *const (),
+                        _ => access::store_affine_rows as *const (),
+                    };
+                    self.e.call(function as usize, &args, None);
                 }
             }
         }

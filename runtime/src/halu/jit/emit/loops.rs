@@ -16,9 +16,7 @@ pub(super) struct Iteration {
     /// The rows that loads found, moved on, and the type to load.
     loaded: Vec<Option<(Value, Type)>>,
     values: Vec<[Option<Value>; 4]>,
-    /// How far the iteration's items are into a row.
-    offset: Value,
-    /// The context, moved on to them.
+    /// The context, moved on to the iteration's items.
     context: Value,
     /// Vectors made before the loop.
     splats: Vec<Option<Value>>,
@@ -30,6 +28,11 @@ impl Emitter<'_, '_> {
     /// Begins a loop over the items: its offset in a row, and values that go from iteration to iteration.
     pub(super) fn begin_loop(&mut self, carried: &[Value]) -> Loop {
         let bytes = self.field(I64, Field::Bytes);
+        self.begin_loop_over(bytes, carried)
+    }
+
+    /// The same over so many bytes of a row, of one iteration at least.
+    fn begin_loop_over(&mut self, bytes: Value, carried: &[Value]) -> Loop {
         let body = self.b.create_block();
         let offset = self.b.append_block_param(body, I64);
         let values = carried.iter().map(|&value| {
@@ -58,12 +61,13 @@ impl Emitter<'_, '_> {
         results
     }
 
-    /// Writes what is in a cell's slot to its row, growing by a stride.
-    pub fn spread(&mut self, cell: Cell, truth: bool, stride: u32) {
+    /// Writes what is in a cell's slot to its row, growing as a shape says.
+    pub fn spread(&mut self, cell: Cell, truth: bool, shape: Shape) {
         let mut start = self.slot(cell);
         if truth {
             start = self.b.ins().ineg(start);
         }
+        let stride = stride(shape);
         let start = self.ramp(start, stride);
         let around = self.begin_loop(&[start]);
         let at = self.b.ins().iadd(self.context, around.offset);
@@ -71,12 +75,36 @@ impl Emitter<'_, '_> {
         let mut value = around.carried[0];
         let step = constant(self.b, I32X4, stride.wrapping_mul(4));
         for u in 0..CHUNK / 4 {
-            self.b.ins().store(here(), value, at, row + 16 * u as i32);
+            let word = match shape {
+                Shape::Grid(..) => self.on_grid(value, shape, at, 16 * u as i32),
+                _ => value,
+            };
+            self.b.ins().store(here(), word, at, row + 16 * u as i32);
             if stride != 0 {
                 value = self.b.ins().iadd(value, step);
             }
         }
         self.end_loop(&around, CHUNK, &[value]);
+    }
+
+    /// What four items have on a grid: of a vector of what the first has, and from where in the rows of the context on.
+    fn on_grid(&mut self, first: Value, shape: Shape, context: Value, at: i32) -> Value {
+        let Shape::Grid(x, y) = shape else { return first };
+        let mut sum = first;
+        for (row, by) in ALONG.into_iter().zip([x, y]).filter(|(_, by)| *by != 0) {
+            let offset = self.map.row(row) + at;
+            let along = self.b.ins().load(I32X4, here(), context, offset);
+            let grown = match by {
+                1 => along,
+                by if by.is_power_of_two() => self.b.ins().ishl_imm_s(along, i64::from(by.ilog2())),
+                by => {
+                    let by = constant(self.b, I32X4, by);
+                    self.b.ins().imul(along, by)
+                }
+            };
+            sum = self.b.ins().iadd(sum, grown);
+        }
+        sum
     }
 
     /// Four words from a first one on.
@@ -93,25 +121,104 @@ impl Emitter<'_, '_> {
 }
 
 impl BlockEmitter<'_, '_, '_> {
-    /// The loop of a stage.
+    /// What a stage does for all items of the row.
     pub(super) fn body(&mut self, number: u32, stage: &Stage) {
+        let condition = self.unit.condition.filter(|_| stage.condition && !self.masked);
+        let is_only_asked = stage.keeps.is_empty() && stage.stores.is_empty();
+        let known = condition.filter(|_| is_only_asked).and_then(|condition| self.same_for_all(condition));
+        let Some([all, none]) = known else { return self.each_item(number, stage) };
+        let (each, done) = (self.e.b.create_block(), self.e.b.create_block());
+        let known = self.e.b.ins().bor(all, none);
+        let [any, other] = [(); 2].map(|()| self.e.b.append_block_param(done, I8));
+        self.e.b.ins().brif(known, done, &[all.into(), none.into()], each, &[]);
+        self.e.b.switch_to_block(each);
+        // What is computed for it is not there where it is not run.
+        let scalars = self.scalars.clone();
+        self.each_item(number, stage);
+        self.scalars = scalars;
+        let (yes, no) = self.condition.unwrap_or((all, none));
+        self.e.b.ins().jump(done, &[yes.into(), no.into()]);
+        self.e.b.switch_to_block(done);
+        self.condition = Some((any, other));
+    }
+
+    /// Whether a condition is seen to hold for all items of the row, and whether for none, by those of the first and the last.
+    fn same_for_all(&mut self, condition: Id) -> Option<[Value; 2]> {
+        let args = self.dataflow.args(condition);
+        let signed = match self.dataflow.op(condition) {
+            Op::Negate => {
+                let [all, none] = self.same_for_all(*args.first()?)?;
+                return Some([none, all]);
+            }
+            Op::Less(signed) => signed,
+            _ => return None,
+        };
+        let &[a, b] = args.as_slice() else { return None };
+        let (grows, limit) = match (self.dataflow.shape(a), self.dataflow.shape(b)) {
+            (Shape::Affine(_), Shape::Uniform) => (a, b),
+            (Shape::Uniform, Shape::Affine(_)) => (b, a),
+            _ => return None,
+        };
+        let by = stride(self.dataflow.shape(grows)).cast_signed();
+        if by <= 0 {
+            return None;
+        }
+        let [first, limit] = [grows, limit].map(|id| {
+            let word = self.scalar(id);
+            if signed { self.e.b.ins().sextend(I64, word) } else { self.e.b.ins().uextend(I64, word) }
+        });
+        let items = self.e.field(I32, Field::Items);
+        let b = &mut self.e.b;
+        let others = b.ins().uextend(I64, items);
+        let others = b.ins().iadd_imm_s(others, -1);
+        let grown = b.ins().imul_imm_s(others, i64::from(by));
+        let last = b.ins().iadd(first, grown);
+        // Where what grows wraps it is less than what it was.
+        let most = if signed { i64::from(i32::MAX) } else { i64::from(u32::MAX) };
+        let is_kept = b.ins().icmp_imm_s(IntCC::SignedLessThanOrEqual, last, most);
+        Some(if grows == a {
+            let all = b.ins().icmp(IntCC::SignedLessThan, last, limit);
+            let none = b.ins().icmp(IntCC::SignedGreaterThanOrEqual, first, limit);
+            [all, b.ins().band(none, is_kept)]
+        } else {
+            let all = b.ins().icmp(IntCC::SignedLessThan, limit, first);
+            let none = b.ins().icmp(IntCC::SignedLessThanOrEqual, last, limit);
+            [b.ins().band(all, is_kept), none]
+        })
+    }
+
+    /// The loop of a stage.
+    fn each_item(&mut self, number: u32, stage: &Stage) {
         let unroll = match stage.body.len() {
             0..=12 => 4,
             13..=32 => 2,
             _ => 1,
         }
         .min(self.e.max_unroll);
+        let bytes = match stage.first.and_then(|holds| Bound::of(self.dataflow, holds)) {
+            Some(bound) => {
+                let items = self.chunks_of_first(bound);
+                self.e.b.ins().ishl_imm_s(items, 2)
+            }
+            None => self.e.field(I64, Field::Bytes),
+        };
         // Whatever the loop reads that does not change in it.
         let mut splats = vec![None; self.scalars.len()];
         let mut pointers: Vec<(Id, Value)> = Vec::new();
+        let mut ramps: Vec<(Id, Value)> = Vec::new();
         for id in self.read_by(stage) {
             match self.plan.class[id.index()] {
                 Class::Uniform if self.dataflow.constant(id).is_none() => {
                     splats[id.index()] = Some(self.scalar_vector(id));
                 }
                 Class::Affine => {
-                    let first = self.scalar(id);
-                    splats[id.index()] = Some(self.e.ramp(first, stride(self.dataflow.shape(id))));
+                    let (first, stride) = (self.scalar(id), stride(self.dataflow.shape(id)));
+                    let first = self.e.ramp(first, stride);
+                    if stride == 0 {
+                        splats[id.index()] = Some(first);
+                    } else {
+                        ramps.push((id, first));
+                    }
                 }
                 Class::Loaded => pointers.push((id, self.row(id))),
                 _ => {}
@@ -128,16 +235,21 @@ impl BlockEmitter<'_, '_, '_> {
                 rows.push((row, self.e.fresh(row)));
             }
         }
-        let around = self.e.begin_loop(&sums.map(|zero| vec![zero; 2]).unwrap_or_default());
-        let mut sums = around.carried.clone();
+        let mut carried = sums.map(|zero| vec![zero; 2]).unwrap_or_default();
+        let count = carried.len();
+        carried.extend(ramps.iter().map(|(_, first)| *first));
+        let around = self.e.begin_loop_over(bytes, &carried);
+        let (mut sums, ramps_in) = (around.carried.clone(), around.carried.get(count..).unwrap_or_default());
+        sums.truncate(count);
+        for (&(id, _), &value) in ramps.iter().zip(ramps_in) {
+            splats[id.index()] = Some(value);
+        }
         rows.iter_mut().for_each(|(_, row)| *row = self.e.b.ins().iadd(*row, around.offset));
         let context = self.e.b.ins().iadd(self.e.context, around.offset);
-        let count = self.scalars.len();
         let mut iteration = Iteration {
             stage: number,
-            loaded: vec![None; count],
-            values: vec![[None; 4]; count],
-            offset: around.offset,
+            loaded: vec![None; self.scalars.len()],
+            values: vec![[None; 4]; self.scalars.len()],
             context,
             splats,
             rows,
@@ -181,7 +293,13 @@ impl BlockEmitter<'_, '_, '_> {
                 }
             }
         }
-        let sums = self.e.end_loop(&around, 4 * unroll, &sums);
+        for (&(id, _), &value) in ramps.iter().zip(ramps_in) {
+            let by = stride(self.dataflow.shape(id)).wrapping_mul(4 * unroll);
+            let by = constant(self.e.b, I32X4, by);
+            sums.push(self.e.b.ins().iadd(value, by));
+        }
+        let mut sums = self.e.end_loop(&around, 4 * unroll, &sums);
+        sums.truncate(count);
         if let [any, other] = sums[..] {
             self.condition = Some((self.e.b.ins().vany_true(any), self.e.b.ins().vany_true(other)));
         }
@@ -225,15 +343,16 @@ impl BlockEmitter<'_, '_, '_> {
                 None => self.scalar_vector(id),
             },
             (Class::Affine, _) => {
-                let stride = stride(self.dataflow.shape(id));
+                let shape = self.dataflow.shape(id);
                 let start = iteration.splats[id.index()].unwrap_or(self.e.context);
-                let b = &mut self.e.b;
-                let moved = b.ins().ireduce(I32, iteration.offset);
-                let moved = b.ins().ushr_imm_s(moved, 2);
-                let moved = b.ins().iadd_imm_s(moved, i64::from(4 * u));
-                let moved = b.ins().imul_imm_s(moved, i64::from(stride as i32));
-                let moved = b.ins().splat(I32X4, moved);
-                b.ins().iadd(start, moved)
+                match shape {
+                    Shape::Grid(..) => self.e.on_grid(start, shape, iteration.context, at),
+                    _ if u == 0 => start,
+                    _ => {
+                        let by = constant(self.e.b, I32X4, stride(shape).wrapping_mul(4 * u));
+                        self.e.b.ins().iadd(start, by)
+                    }
+                }
             }
             (Class::Loaded, _) => match iteration.loaded[id.index()] {
                 Some((row, ty)) => self.e.b.ins().load(ty, anywhere(), row, at),

@@ -14,8 +14,9 @@ use halfbyte_isa::halu::domain::{FloatOp, Lanes, VideoOp, Width};
 
 use super::access::{self, Kind, Site, Steps};
 use super::cells::Cell;
-use super::context::{CHUNK, CONDITION, Field, MASK, Map, SCRATCH, VALID, VectorId};
+use super::context::{ALONG, CHUNK, CONDITION, Field, MASK, Map, SCRATCH, VALID, VectorId};
 use super::dataflow::{Action, Dataflow, Id, Location, MOST, Op, Scale, Shape};
+use super::demand::Bound;
 use super::doubles::{self, DoubleWord};
 use super::schedule::{Class, Home, Method, Schedule, Stage};
 use super::unit::Unit;
@@ -417,6 +418,6 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
 fn stride(shape: Shape) -> u32 {
     match shape {
         Shape::Affine(stride) => stride,
-        Shape::Uniform | Shape::Varying => 0,
+        Shape::Uniform | Shape::Grid(..) | Shape::Varying => 0,
     }
 }

@@ -113,7 +113,7 @@ impl Runner<'_> {
         self.context.grow(*map).ok_or(NativeError::TooLarge)?;
         self.sync();
         let Some(divergence) = compiled.flow.divergences.get(&from) else { return Ok(None) };
-        divergence.spread.iter().for_each(|&(cell, stride)| self.spread(cell, stride));
+        divergence.spread.iter().for_each(|&(cell, shape)| self.spread(cell, shape));
         let mut groups = std::mem::take(&mut self.groups);
         let items = self.context.header().items;
         let all = groups.all(from, items);
@@ -127,6 +127,7 @@ impl Runner<'_> {
         }
         let met = self.run_groups(code, divergence, items, &mut groups);
         self.groups = groups;
+        self.note_rest();
         met
     }
 
@@ -172,7 +173,7 @@ impl Runner<'_> {
                 if is_of_groups {
                     self.leave_apart(whole);
                 }
-                divergence.rejoin.iter().for_each(|&(cell, stride)| self.spread(cell, stride));
+                divergence.rejoin.iter().for_each(|&(cell, shape)| self.spread(cell, shape));
                 self.grant();
                 return Ok(divergence.reconvergence);
             }

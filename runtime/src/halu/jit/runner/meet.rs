@@ -57,6 +57,14 @@ impl Runner<'_> {
         self.meetings.left = items;
         self.meetings.waiting = 0;
         self.meetings.ended.clear();
+        self.note_rest();
+    }
+
+    /// Tells compiled code whether it may pass barriers by itself.
+    pub(super) fn note_rest(&mut self) {
+        let is_at_rest = self.meetings.rendezvous.is_at_rest();
+        let header = self.context.header();
+        header.at_rest = u32::from(is_at_rest && header.fault.is_none());
     }
 
     /// All items come to a word where they meet. Where all go on; none where they do not, or not together.
@@ -93,9 +101,7 @@ impl Runner<'_> {
             self.context.header().round += 1;
         } else {
             for cell in place.takes.iter().map(|takes| takes.cell()) {
-                if let Some(stride) = compiled.flow.shape_before(id, cell).stride() {
-                    self.spread(cell, stride);
-                }
+                self.spread(cell, compiled.flow.shape_before(id, cell));
             }
         }
         let Target::Block { id: to, .. } = then else {
@@ -139,9 +145,9 @@ impl Runner<'_> {
                 let word = *self.context.slot(cell);
                 Read::Same(if negated { u32::from(word == 0) } else { word })
             }
-            Shape::Affine(stride) => {
-                let first = *self.context.slot(cell);
-                words.extend((0..items as u32).map(|item| first.wrapping_add(stride.wrapping_mul(item))));
+            Shape::Affine(_) | Shape::Grid(..) => {
+                let (first, across) = (*self.context.slot(cell), self.across());
+                words.extend((0..items as u32).map(|item| shape.at(first, item, across)));
                 Read::Each(buffer)
             }
             Shape::Varying => {
@@ -434,22 +440,22 @@ impl Runner<'_> {
         if start_of(&compiled.together, id).is_err() || rest.iter().any(|&turn| turn != first) {
             return false;
         }
-        let items = self.context.header().items as usize;
+        let (items, across) = (self.context.header().items as usize, self.across());
         let shape_apart = |cell: Cell| compiled.flow.divergent.get(cell.index()).copied().unwrap_or(Shape::Varying);
         let is_kept = |cell: &Cell| compiled.flow.shape_before(id, *cell).is_varying();
         let words = |cell: Cell| compiled.map.cell(cell);
         for cell in compiled.flow.live.iter(id).filter(|cell| !is_kept(cell) && shape_apart(*cell).is_varying()) {
-            let Some(stride) = compiled.flow.shape_before(id, cell).stride() else { continue };
+            let shape = compiled.flow.shape_before(id, cell);
             let row = self.context.row(words(cell)).get(..items).unwrap_or_default();
             let Some(&start) = row.first() else { return false };
-            let grows = |(item, &word): (u32, &u32)| word == start.wrapping_add(stride.wrapping_mul(item));
+            let grows = |(item, &word): (u32, &u32)| word == shape.at(start, item, across);
             if !(0..).zip(row).all(grows) {
                 return false;
             }
         }
         for cell in compiled.flow.live.iter(id) {
-            match (is_kept(&cell), shape_apart(cell).stride()) {
-                (true, Some(stride)) => self.spread(cell, stride),
+            match (is_kept(&cell), shape_apart(cell).even()) {
+                (true, Some(shape)) => self.spread(cell, shape),
                 (false, None) => {
                     let start = self.context.row(words(cell)).first().copied().unwrap_or(0);
                     let is_pred = compiled.cells.is_pred(cell);

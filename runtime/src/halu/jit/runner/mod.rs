@@ -4,14 +4,15 @@ pub(crate) mod divergence;
 pub(crate) mod meet;
 
 use halfbyte_abi::Shape;
-use halfbyte_isa::halu::domain::{Numbered, SpecialReg};
+use halfbyte_isa::halu::domain::SpecialReg;
 
 use super::Compiled;
 use super::access::leave;
 use super::cells::{Cell, Name};
 use super::compile::{Code, Leave, Start};
+use super::context::{ALONG, Context, VALID};
 use super::context::{CHUNK, FaultKind, Own, RowFault, Shared};
-use super::context::{Context, VALID};
+use super::dataflow;
 use super::front::Kernel;
 use super::graph::{BlockId, Next, Target};
 use super::layout::{Cut, Layout, fill};
@@ -77,6 +78,17 @@ impl<'a> Runner<'a> {
         let header = context.header();
         header.shared = shared;
         header.constants = shared.constants.as_ptr();
+        let [across, ..] = order.shape.block;
+        header.across = across.max(1);
+        if compiled.layout == Layout::Planes {
+            let [along_x, along_y] = ALONG;
+            for line in context.row(along_x).chunks_mut(across.max(1) as usize) {
+                (0..).zip(line).for_each(|(x, word)| *word = x);
+            }
+            for (y, line) in (0..).zip(context.row(along_y).chunks_mut(across.max(1) as usize)) {
+                line.fill(y);
+            }
+        }
         let special = |&register: &SpecialReg| {
             Some((compiled.cells.find(Name::Special(register))?, register, Special::new(register, &order.shape)))
         };
@@ -198,14 +210,18 @@ impl<'a> Runner<'a> {
     /// Says in special registers where the items are.
     fn place(&mut self, first: u32, count: u32) {
         let placed = self.placed.replace((first, count)).filter(|(_, before)| *before == count);
+        let layout = self.compiled.layout;
+        let has_rows = self.specials.iter().any(|(_, register, _)| layout.shape(*register).is_varying());
+        let before = placed.filter(|_| has_rows).map(|(before, _)| self.shape.place(before));
+        let place = self.shape.place(first);
         for (cell, register, special) in &self.specials {
-            match self.compiled.layout {
-                Layout::Groups if register.of == Numbered::Block => {
-                    *self.context.slot(*cell) = special.at(&self.shape.place(first));
+            match layout {
+                Layout::Groups | Layout::Planes if !layout.shape(*register).is_varying() => {
+                    *self.context.slot(*cell) = special.at(&place);
                 }
                 // From a group to another all items' grow by the same.
-                Layout::Groups if let Some((before, _)) = placed => {
-                    let by = special.at(&self.shape.place(first)).wrapping_sub(special.at(&self.shape.place(before)));
+                Layout::Groups | Layout::Planes if let Some(before) = &before => {
+                    let by = special.at(&place).wrapping_sub(special.at(before));
                     if by != 0 {
                         let row = self.context.row(self.compiled.map.cell(*cell)).iter_mut().take(count as usize);
                         row.for_each(|word| *word = word.wrapping_add(by));
@@ -215,8 +231,8 @@ impl<'a> Runner<'a> {
                     let Special { local: [stride, ..], .. } = special;
                     *self.context.slot(*cell) = stride.wrapping_mul(first);
                 }
-                Layout::Along => *self.context.slot(*cell) = special.at(&self.shape.place(first)),
-                Layout::Apart | Layout::Groups => {
+                Layout::Along => *self.context.slot(*cell) = special.at(&place),
+                Layout::Apart | Layout::Groups | Layout::Planes => {
                     // What loops compute up to a whole chunk of items that there are none of is anything.
                     if let Some(row) = self.context.row(self.compiled.map.cell(*cell)).get_mut(..count as usize) {
                         fill(row, special, &self.shape, first);
@@ -315,25 +331,28 @@ impl<'a> Runner<'a> {
     fn enter(&mut self, from: BlockId, to: BlockId) {
         let flow = &self.compiled.flow;
         for cell in flow.live.iter(to).filter(|&cell| flow.shape_before(to, cell).is_varying()) {
-            if let Some(stride) = flow.shape_after(from, cell).stride() {
-                self.spread(cell, stride);
-            }
+            self.spread(cell, flow.shape_after(from, cell));
         }
     }
 
-    /// Makes a row of a cell that has the same value in all items but for a stride.
-    pub fn spread(&mut self, cell: Cell, stride: u32) {
+    /// Items of a group along x.
+    pub fn across(&self) -> u32 {
+        let [across, ..] = self.shape.block;
+        across
+    }
+
+    /// Makes a row of a cell that has a shape by the value of the first item; a varying one is there.
+    pub fn spread(&mut self, cell: Cell, shape: dataflow::Shape) {
+        let across = self.across();
         let first = *self.context.slot(cell);
         let first = if self.compiled.cells.is_pred(cell) { first.wrapping_neg() } else { first };
         let items = self.context.header().items.next_multiple_of(CHUNK) as usize;
         let row = self.context.row(self.compiled.map.cell(cell));
-        if stride == 0 {
-            return row.iter_mut().take(items).for_each(|word| *word = first);
-        }
-        let mut value = first;
-        for word in row.iter_mut().take(items) {
-            *word = value;
-            value = value.wrapping_add(stride);
+        let row = row.iter_mut().take(items);
+        match shape {
+            dataflow::Shape::Varying => {}
+            dataflow::Shape::Uniform => row.for_each(|word| *word = first),
+            _ => (0..).zip(row).for_each(|(item, word)| *word = shape.at(first, item, across)),
         }
     }
 }
