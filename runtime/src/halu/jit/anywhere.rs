@@ -464,10 +464,14 @@ pub(super) unsafe fn add(span: &Span, operands: Words) {
             let at = span.at(item).cast::<u32>();
             at.write_unaligned(u32::from_le(at.read_unaligned()).wrapping_add(by).to_le());
         };
-        match (span.mask, operands.step) {
-            (None, 0) => {
-                let by = operands.get(0);
-                (0..span.items).for_each(|item| add(item, by));
+        match (span.mask, [operands.step, span.step, span.offset.step], span.by) {
+            // As counts are: nothing but the offset is the item's own.
+            (None, [0, 0, 1], 1) => {
+                let (by, start) = (operands.get(0), span.start);
+                for item in 0..span.items {
+                    let at = start.wrapping_add(span.offset.start.add(item).read_unaligned() as usize).cast::<u32>();
+                    at.write_unaligned(u32::from_le(at.read_unaligned()).wrapping_add(by).to_le());
+                }
             }
             _ => {
                 for item in (0..span.items).filter(|&item| span.has(item)) {
