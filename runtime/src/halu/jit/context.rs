@@ -32,8 +32,9 @@ pub(super) struct Header {
     pub first: u32,
     /// Not zero where it holds for all of these.
     pub first_all: u32,
-    /// Items of a group along x.
+    /// Items of a group along x, and along y.
     pub across: u32,
+    pub down: u32,
     /// What a group has together, and each of its items.
     pub own: Own,
     /// Rows that a store takes its words from.
@@ -321,6 +322,7 @@ impl Default for Header {
             first: 0,
             first_all: 0,
             across: 1,
+            down: 1,
             rounds: std::ptr::null_mut(),
             own: Own {
                 shared: std::ptr::null_mut(),

@@ -23,18 +23,17 @@ pub(super) struct Places {
 
 /// The places of a row of accesses that is a whole group; none where it is not, or some may not be made.
 pub(super) fn places(header: &Header, site: &Site, base: u64, offset: u32) -> Option<Places> {
-    let across = header.across;
+    let [across, down] = [header.across, header.down];
     if site.flat.is_some() || matches!(site.space, Space::Local | Space::Constant(_)) {
         return None;
     }
-    let down = header.items / across;
-    if down == 0 || down * across != header.items {
+    if header.items == 0 || header.items != across.wrapping_mul(down) {
         return None;
     }
     let Scale { by, signed } = site.scale;
-    let others = [across, down].map(|count| i64::from(count) - 1);
-    let grows: [i64; 2] = std::array::from_fn(|axis| i64::from(site.grid[axis].cast_signed()) * others[axis]);
-    let [below, above] = [i64::min, i64::max].map(|pick| grows.iter().map(|&by| pick(by, 0)).sum::<i64>());
+    let grows = |step: u32, count: u32| i64::from(step.cast_signed()) * (i64::from(count) - 1);
+    let [x, y] = [grows(site.grid[0], across), grows(site.grid[1], down)];
+    let (below, above) = (x.min(0) + y.min(0), x.max(0) + y.max(0));
     let number = if signed { i64::from(offset.cast_signed()) } else { offset.into() };
     let (least, most) = (number + below, number + above);
     let is_kept = match signed {
@@ -45,7 +44,8 @@ pub(super) fn places(header: &Header, site: &Site, base: u64, offset: u32) -> Op
     let width = u64::from(site.width.bytes());
     let strides = site.grid.map(|step| i64::from(step.cast_signed()) * by);
     let first = site.at(base, offset);
-    let is_aligned = strides.iter().fold(first, |bits, stride| bits | stride.cast_unsigned()) & (width - 1) == 0;
+    let bits = first | strides[0].cast_unsigned() | strides[1].cast_unsigned();
+    let is_aligned = bits & (width - 1) == 0;
     if !is_kept || !is_aligned {
         return None;
     }

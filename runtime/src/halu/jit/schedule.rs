@@ -228,6 +228,9 @@ fn is_of_first(dataflow: &Dataflow, number: u32, method: Method) -> bool {
 /// Has loops leave out items of which nothing is wanted.
 fn bound_stages(plan: &mut Schedule, unit: &Unit, live: impl Fn(Cell) -> bool) {
     let dataflow = &unit.dataflow;
+    if !(0..dataflow.accesses.len() as u32).any(|number| plan.is_of_first(dataflow, number)) {
+        return;
+    }
     let wanted = wanted(unit, live, |number| plan.is_of_first(dataflow, number));
     for (number, stage) in (0..).zip(&mut plan.stages) {
         let words = stage.keeps.iter().map(|&(id, _)| id).chain(stage.stores.iter().map(|&(_, id)| id));

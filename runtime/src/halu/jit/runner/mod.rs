@@ -78,8 +78,8 @@ impl<'a> Runner<'a> {
         let header = context.header();
         header.shared = shared;
         header.constants = shared.constants.as_ptr();
-        let [across, ..] = order.shape.block;
-        header.across = across.max(1);
+        let [across, down, _] = order.shape.block;
+        (header.across, header.down) = (across.max(1), down);
         if compiled.layout == Layout::Planes {
             let [along_x, along_y] = ALONG;
             for line in context.row(along_x).chunks_mut(across.max(1) as usize) {
