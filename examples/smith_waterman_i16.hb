@@ -65,7 +65,8 @@ kernel @smith_waterman_i16(%open: i16x2, %extend: i16x2, %rows: i32, %columns: i
   ret
 }
 
-; run: halu, ptx: @smith_waterman_i16 items=2 open=11 extend=1 rows=3 columns=4 query=[0, 4, 2] sequences=[0, 1, 5, 5, 4, 0, 0, 2, 2, 4, 4, 9, 9, 2, 2, 2] table=@blosum62-i16.npy best=zeros(8) gap=zeros(8) most=zeros(2) -> most=[[19, 19], [19, 6]]
+; run: halu, vp1, ptx: @smith_waterman_i16 items=2 open=11 extend=1 rows=3 columns=4 query=[0, 4, 2] sequences=[0, 1, 5, 5, 4, 0, 0, 2, 2, 4, 4, 9, 9, 2, 2, 2] table=@blosum62-i16.npy best=zeros(8) gap=zeros(8) most=zeros(2) -> most=[[19, 19], [19, 6]]
+; run: halu, vp1, ptx: @smith_waterman_i16 items=33 open=3 extend=[1, 2] rows=3 columns=2 query=random(3, 381) sequences=random(132, 382) table=random(1024, 383) best=zeros(66) gap=zeros(66) most=zeros(33)
 ; run: halu, ptx: @smith_waterman_i16 items=33 open=3 extend=[1, 2] rows=5 columns=7 query=random(5, 381) sequences=random(462, 382) table=random(1024, 383) best=zeros(231) gap=zeros(231) most=zeros(33)
 
 ; Human haemoglobin alpha with beta and with myoglobin, by BLOSUM62.

@@ -202,7 +202,7 @@ fn kernels_of_halu_are_varied() {
 
 #[test]
 fn kernels_of_vp1_are_varied() {
-    let of = [(60..260, without_passes(halfbyte::VP1)), (1060..1260, with_passes(halfbyte::VP1))];
+    let of = [(60..260, without_passes(halfbyte::VP1)), (1060..1660, with_passes(halfbyte::VP1))];
     let Variety { ops, idle, rules, intrinsics, spilling, .. } = variety(of);
     let groups = [Op::LocalId, Op::GroupId, Op::GroupSize, Op::GroupCount];
     let mut missing = missing(&ops, &[&groups[..], &[Op::PtrAdd, Op::DivS, Op::DivU, Op::RemS, Op::RemU]].concat());

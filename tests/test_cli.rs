@@ -81,10 +81,12 @@ fn it_is_said_why_a_rule_is_not_taken() {
 
 #[test]
 fn what_a_target_refuses_is_tested_and_is_else_a_failure() {
-    let kernel = test("k", "", "").replace("mul.i32 %a, %v", "load.i32 %x[%v]");
-    let refused = format!("; test: refuse vp1\n{kernel}; check: load.i32 %x[%v]\n; next: is not affine\n");
+    let kernel = test("k", "", "").replace("mul.i32 %a, %v", "atomic_add %a, %y[%v]");
+    let refused = format!(
+        "; test: refuse vp1\n{kernel}; check: atomic_add %a, %y[%v]\n; next: work items that share vectors do not meet\n"
+    );
     assert_eq!(on(&refused).output(), "1 passed, 0 failed\n");
-    on(&refused.replace("refuse vp1", "isel vp1")).fails(1, "vp1 cannot do `load.i32`");
+    on(&refused.replace("refuse vp1", "isel vp1")).fails(1, "vp1 cannot do `atomic_add.i32`");
     on(&refused.replace("refuse vp1", "refuse halu")).fails(1, "halu does not refuse @k");
 }
 

@@ -25,7 +25,7 @@ fn hands(page: &str, hash: &str, script: &str) -> Option<String> {
 /// Two kernels, of which VP1 refuses one, at three places for two reasons.
 const REFUSED: &str = "kernel @good(%x: inout i32) {\n^entry:\n  %i = item_id\n  %a = load %x[%i]\n  %b = add.i32 %a, %a\n  \
     store %b, %x[%i]\n  ret\n}\nkernel @bad(%x: inout f32) {\n^entry:\n  %i = item_id\n  %a = load %x[%i]\n  \
-    %b = fmul.f32 %a, %a\n  %c = fmul.f32 %b, %a\n  %d = fdiv.f32 %c, %a\n  store %d, %x[%i]\n  ret\n}\n";
+    %b = ffma.f32 %a, %a, %a\n  %c = ffma.f32 %b, %a, %a\n  %d = fdiv.f32 %c, %a\n  store %d, %x[%i]\n  ret\n}\n";
 
 /// Refusals are folded, below the panes, each reason once, and only of the kernel that is shown.
 #[test]

@@ -90,14 +90,14 @@ mod tests {
     use super::*;
 
     const HALF: &str = "kernel @half(%x: in f16x2, %y: out f16x2) {\n^entry:\n  %i = item_id\n  %v = load %x[%i]\n  \
-                        %r = fadd.f16x2 %v, %v\n  store %r, %y[%i]\n  ret\n}\n";
+                        %r = ffma.f16x2 %v, %v, %v\n  store %r, %y[%i]\n  ret\n}\n";
 
     #[test]
     fn targets_that_refuse_are_named() {
         let compared = run_and_compare(HALF, "half", 7, &[("x", "random(7, 1)"), ("y", "zeros(7)")]).unwrap();
         assert_eq!(compared.targets, [halfbyte::HALU, halfbyte::ptx(halfbyte::Sm::SM_90)]);
         assert_eq!(compared.refused[0].0, halfbyte::VP1);
-        assert!(compared.refused[0].1.to_string().contains("fadd.f16x2"));
+        assert!(compared.refused[0].1.to_string().contains("ffma.f16x2"));
     }
 
     #[test]

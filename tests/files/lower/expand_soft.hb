@@ -43,6 +43,35 @@ kernel @halves(%x: in f16x2, %y: inout f16x2) {
 ; never: fsub
 ; run: halu, vp1, ptx: @halves items=300 x=random(300, 1) y=random(300, 2)
 
+; Halves by way of f32.
+kernel @half_product(%x: in f16, %y: inout f16) {
+^entry:
+  %i = item_id
+  %a = load %x[%i]
+  %b = load %y[%i]
+  %r = fmul.f16 %a, %b
+  store %r, %y[%i]
+  ret
+}
+; rule: soft_fmul_f16
+; never: fmul
+; run: halu, vp1, ptx: @half_product items=300 x=random(300, 3) y=random(300, 4)
+
+kernel @brains(%x: in bf16, %y: inout bf16) {
+^entry:
+  %i = item_id
+  %a = load %x[%i]
+  %b = load %y[%i]
+  %p = fmul.bf16 %a, %b
+  %r = fadd.bf16 %p, %b
+  store %r, %y[%i]
+  ret
+}
+; rule: soft_fmul_bf16, soft_fadd_bf16, soft_single_of_bf16, soft_bf16_of_single
+; never: fmul
+; never: fadd
+; run: halu, vp1, ptx: @brains items=300 x=random(300, 5) y=random(300, 6)
+
 ; An integer, rounded.
 kernel @converted(%x: in i32, %y: out f32) {
 ^entry:
