@@ -166,7 +166,7 @@ impl Trips {
     }
 }
 
-/// What streams of one room have in common.
+/// What streams of one region have in common.
 #[derive(PartialEq, Eq)]
 struct Alike {
     is_guard: bool,
@@ -176,14 +176,14 @@ struct Alike {
     loops: Vec<u32>,
 }
 
-/// In which room of the data store each stream is, by number. Of streams that are more than `most`, those share a room that are gone
+/// In which region of the data store each stream is, by number. Of streams that are more than `most`, those share a region that are gone
 /// through alike: they are in the same loops, have an element an item, of as many bytes, and are all read or all written. In each
 /// iteration the elements of a group's items follow each other stream by stream.
-pub fn rooms<S>(streams: &[Stream<S>], most: usize, written: impl Fn(usize) -> bool) -> Vec<u32> {
+pub fn regions<S>(streams: &[Stream<S>], most: usize, written: impl Fn(usize) -> bool) -> Vec<u32> {
     let alone = streams.len() <= most;
     let loops = |stream: &Stream<S>| stream.steps.iter().map(|step| step.loop_number).collect();
     let mut keys: Vec<Option<Alike>> = Vec::new();
-    let room = |(number, stream): (usize, &Stream<S>)| {
+    let region = |(number, stream): (usize, &Stream<S>)| {
         let shares = !alone && !stream.uniform && stream.holds != Holds::Buffer;
         let has_offsets = stream.window().is_some();
         let key = shares.then(|| Alike {
@@ -199,5 +199,5 @@ pub fn rooms<S>(streams: &[Stream<S>], most: usize, written: impl Fn(usize) -> b
             keys.len() - 1
         }) as u32
     };
-    streams.iter().enumerate().map(room).collect()
+    streams.iter().enumerate().map(region).collect()
 }

@@ -6,11 +6,11 @@
 //! `(((g * n0 + k0) * n1 + k1) .. * items + e) * bytes` of its stream, where n0, n1, .. are the loops' trips; a uniform stream has
 //! no items in it: `((k0) * n1 + k1) .. * bytes`.
 //!
-//! Streams that are too many share rooms ([`rooms_of`]): of n streams in one the element is at `((.. * n + j) * items + e) * bytes` of the room,
+//! Streams that are too many share regions ([`regions_of`]): of n streams in one the element is at `((.. * n + j) * items + e) * bytes` of the region,
 //! where j is the stream's number among them.
 //!
-//! In `$m` the program finds its scalar parameters from `$m0` on, 32 bits a word, the lowest first; then a word a room in the
-//! layout of `$a`, with the room's first address and as limit the first address after it; [`M_ITEM_COUNT`], [`M_TILE_ITEMS`]
+//! In `$m` the program finds its scalar parameters from `$m0` on, 32 bits a word, the lowest first; then a word a region in the
+//! layout of `$a`, with the region's first address and as limit the first address after it; [`M_ITEM_COUNT`], [`M_TILE_ITEMS`]
 //! and [`M_FIRST_ITEM`]. Room k is gone through by `$a` k, upward: where a program stops before its end, it has made the
 //! accesses below, and, in a uniform stream without loops, all.
 //!
@@ -23,7 +23,7 @@
 //! numbered in the order in which an item makes the accesses: those of one loop stand next to each other, and are made trip by
 //! trip, in each of them by number.
 
-pub use halfbyte_abi::stream::{Affine, Factor, Holds, Step, Trips, rooms};
+pub use halfbyte_abi::stream::{Affine, Factor, Holds, Step, Trips, regions};
 use halfbyte_abi::{ParamKind, Signature};
 use thiserror::Error;
 
@@ -35,8 +35,8 @@ pub const M_TILE_ITEMS: u8 = 62;
 pub const M_FIRST_ITEM: u8 = 63;
 /// The most words of `$m` that scalar parameters and streams may take.
 pub const MAX_M_WORDS: usize = 61;
-/// The most rooms that streams may have: each has an `$a` of its own, and two are left.
-pub const MAX_ROOMS: usize = 30;
+/// The most regions that streams may have: each has an `$a` of its own, and two are left.
+pub const MAX_REGIONS: usize = 30;
 /// The most streams.
 pub const MAX_STREAMS: usize = 1024;
 /// The most loops around a site.
@@ -95,11 +95,11 @@ pub enum TilesError {
     /// More streams than there can be.
     #[error("there are {0} streams; at most {MAX_STREAMS} are possible")]
     Streams(usize),
-    /// More rooms than address registers, or than words of `$m` that scalar parameters leave.
-    #[error("streams take {rooms} rooms; at most {most} are possible")]
-    Rooms {
-        /// The rooms.
-        rooms: usize,
+    /// More regions than address registers, or than words of `$m` that scalar parameters leave.
+    #[error("streams take {regions} regions; at most {most} are possible")]
+    Regions {
+        /// The regions.
+        regions: usize,
         /// How many there can be.
         most: usize,
     },
@@ -171,15 +171,15 @@ pub fn first_stream_m(signature: &Signature) -> usize {
     signature.params().iter().map(|param| m_words(param.kind)).sum()
 }
 
-/// The most rooms of a kernel's streams.
-pub fn most_rooms(signature: &Signature) -> usize {
-    MAX_ROOMS.min(MAX_M_WORDS.saturating_sub(first_stream_m(signature)))
+/// The most regions of a kernel's streams.
+pub fn most_regions(signature: &Signature) -> usize {
+    MAX_REGIONS.min(MAX_M_WORDS.saturating_sub(first_stream_m(signature)))
 }
 
-/// In which room each of a kernel's streams is.
-pub fn rooms_of(streams: &[Stream], signature: &Signature) -> Vec<u32> {
+/// In which region each of a kernel's streams is.
+pub fn regions_of(streams: &[Stream], signature: &Signature) -> Vec<u32> {
     let written = |number: usize| streams.get(number).is_some_and(|stream| stream.site.written);
-    rooms(streams, most_rooms(signature), written)
+    regions(streams, most_regions(signature), written)
 }
 
 impl Tiles {
@@ -204,10 +204,10 @@ impl Tiles {
         if m_words > MAX_M_WORDS {
             return Err(TilesError::MWords(m_words));
         }
-        let rooms = rooms_of(&self.streams, signature).into_iter().max().map_or(0, |last| last as usize + 1);
-        let most = most_rooms(signature);
-        if rooms > most {
-            return Err(TilesError::Rooms { rooms, most });
+        let regions = regions_of(&self.streams, signature).into_iter().max().map_or(0, |last| last as usize + 1);
+        let most = most_regions(signature);
+        if regions > most {
+            return Err(TilesError::Regions { regions, most });
         }
         for number in 0..self.streams.len() {
             self.check_stream(signature, number).map_err(|error| TilesError::Stream { stream: number, error })?;

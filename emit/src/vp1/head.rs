@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use halfbyte_abi::Signature;
 use halfbyte_isa::object::KernelInfo;
-use halfbyte_isa::stream::{Affine, Factor, Holds, Stream, Trips, m_words, rooms_of};
+use halfbyte_isa::stream::{Affine, Factor, Holds, Stream, Trips, m_words, regions_of};
 
 /// Bytes of the image in a line.
 const IMAGE_LINE: usize = 16;
@@ -25,9 +25,9 @@ pub(super) fn write(out: &mut String, info: &KernelInfo) -> fmt::Result {
         }
         m += m_words(param.kind);
     }
-    let rooms = rooms_of(&tiles.streams, signature);
-    for ((number, stream), room) in tiles.streams.iter().enumerate().zip(rooms) {
-        write!(out, "// $m{} stream {number}: ", m + room as usize)?;
+    let regions = regions_of(&tiles.streams, signature);
+    for ((number, stream), region) in tiles.streams.iter().enumerate().zip(regions) {
+        write!(out, "// $m{} stream {number}: ", m + region as usize)?;
         write_stream(out, signature, stream)?;
         out.push('\n');
     }

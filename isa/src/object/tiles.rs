@@ -266,7 +266,7 @@ mod tests {
         assert_eq!(refused(&|tiles| tiles.image = vec![0; 65]), "the image has 65 bytes, of 64 before the streams");
         let streams = |tiles: &mut Tiles, count| tiles.streams = vec![tiles.streams[3].clone(); count];
         assert_eq!(refused(&|tiles| streams(tiles, 1025)), "there are 1025 streams; at most 1024 are possible");
-        assert_eq!(refused(&|tiles| streams(tiles, 31)), "streams take 31 rooms; at most 30 are possible");
+        assert_eq!(refused(&|tiles| streams(tiles, 31)), "streams take 31 regions; at most 30 are possible");
 
         let stream = |change: &dyn Fn(&mut Stream)| refused(&|tiles| change(&mut tiles.streams[2]));
         assert_eq!(stream(&|s| s.buffer = Some(0)), "stream 2: parameter 0 is no buffer");
@@ -319,7 +319,7 @@ mod tests {
         assert!(read(&wide).is_ok());
         let table = tiles(&mut wide).streams[3].clone();
         tiles(&mut wide).streams.push(table);
-        assert_eq!(read(&wide), Err(RecordError::Tiles(TilesError::Rooms { rooms: 5, most: 4 })));
+        assert_eq!(read(&wide), Err(RecordError::Tiles(TilesError::Regions { regions: 5, most: 4 })));
     }
 
     /// The same with a window of the first buffer, and loads in it.

@@ -353,19 +353,19 @@ impl Lowering<'_> {
 
     /// A load of the next `bytes` of a stream, after which its cursor has gone on by `step`.
     pub(super) fn load_word(&mut self, stream: u32, step: u32) -> Reg {
-        let inst = Inst::new(Opcode::LDAS_I).with(SRC1, self.streams.room(stream).into()).with(IMM, step.into());
+        let inst = Inst::new(Opcode::LDAS_I).with(SRC1, self.streams.region(stream).into()).with(IMM, step.into());
         self.out.word(Group::from(inst).with_stream(stream))
     }
 
     pub(super) fn load_vector(&mut self, stream: u32, step: u32) -> Reg {
-        let inst = Inst::new(Opcode::LDAVH_I).with(SRC1, self.streams.room(stream).into()).with(IMM, step.into());
+        let inst = Inst::new(Opcode::LDAVH_I).with(SRC1, self.streams.region(stream).into()).with(IMM, step.into());
         self.out.vector(Group::from(inst).with_stream(stream))
     }
 
     /// A store at the cursor of a stream, which then goes on by `step`.
     pub(super) fn store_at(&mut self, opcode: Opcode, data: Reg, stream: u32, step: u32) {
         self.out.read(SRC1, data);
-        let inst = Inst::new(opcode).with(DST, self.streams.room(stream).into()).with(IMM, step.into());
+        let inst = Inst::new(opcode).with(DST, self.streams.region(stream).into()).with(IMM, step.into());
         self.out.push(Group::from(inst).with_stream(stream));
     }
 
@@ -393,19 +393,19 @@ impl Lowering<'_> {
         let address = self.scalar_alu(Alu::Add, Src::Reg(start), offset);
         let address = self.out.word(address);
         self.out.read(SRC1, address);
-        self.out.push(Inst::new(Opcode::MOV_A_R).with(DST, self.streams.room(window).into()));
+        self.out.push(Inst::new(Opcode::MOV_A_R).with(DST, self.streams.region(window).into()));
         address
     }
 
     /// A load of the word, or the vector, that a window's `$a` is in.
     pub(super) fn load_there(&mut self, opcode: Opcode, window: u32) -> Reg {
-        let group = Group::from(Inst::new(opcode).with(SRC1, self.streams.room(window).into())).with_stream(window);
+        let group = Group::from(Inst::new(opcode).with(SRC1, self.streams.region(window).into())).with_stream(window);
         if opcode == Opcode::LDVH { self.out.vector(group) } else { self.out.word(group) }
     }
 
     pub(super) fn store_there(&mut self, opcode: Opcode, data: Reg, window: u32) {
         self.out.read(SRC1, data);
-        self.out.push(Group::from(Inst::new(opcode).with(DST, self.streams.room(window).into())).with_stream(window));
+        self.out.push(Group::from(Inst::new(opcode).with(DST, self.streams.region(window).into())).with_stream(window));
     }
 
     /// How far what is at an address is from the bottom of its word, in bits.
@@ -418,7 +418,7 @@ impl Lowering<'_> {
 
     /// How far the element at a cursor is from the bottom of its word, in bits.
     pub(super) fn place_in_word(&mut self, stream: u32) -> Src {
-        let cursor = self.out.word(Inst::new(Opcode::MOV_R_A).with(SRC1, self.streams.room(stream).into()));
+        let cursor = self.out.word(Inst::new(Opcode::MOV_R_A).with(SRC1, self.streams.region(stream).into()));
         self.bits_in_word(cursor)
     }
 

@@ -15,7 +15,7 @@ mod uniform;
 
 use halfbyte_abi::Target;
 use halfbyte_ir::{Axes, Elem, Kernel, Lanes, Legality, Op, Reason, Type};
-use halfbyte_isa::stream::MAX_ROOMS;
+use halfbyte_isa::stream::MAX_REGIONS;
 use halfbyte_isa::vp1::TARGET;
 
 pub(crate) use group::is_branch;
@@ -63,7 +63,7 @@ const NARROW_ACCESS: Reason = Reason::with_help(
 
 /// What VP1 can do.
 fn legality() -> Legality {
-    let lanes = Lanes { vector: Type::I8X16, max_streams: MAX_ROOMS };
+    let lanes = Lanes { vector: Type::I8X16, max_streams: MAX_REGIONS };
     Legality::new(TARGET.name(), crate::rules::VP1_NATIVE.iter().copied(), reason_for_type)
         .with_lanes(lanes)
         .with_axes(Axes::X)

@@ -5,17 +5,17 @@ use halfbyte_ir::{Direction, Kernel, Op, ParamKind, Reason, Refusal, Type, strea
 use halfbyte_isa::stream::{self as isa, Holds, MAX_M_WORDS, MAX_STREAMS};
 use halfbyte_isa::vp1::TARGET;
 
-/// The streams of a kernel. The cursor of room k is `$a` k.
+/// The streams of a kernel. The cursor of region k is `$a` k.
 pub(crate) struct Streams {
-    /// In which room each is.
-    rooms: Vec<u32>,
+    /// In which region each is.
+    regions: Vec<u32>,
     /// What emission is told of them.
     pub of_tiles: Vec<isa::Stream>,
     /// How many loads and stores each has.
     accesses: Vec<u32>,
     /// The first word of `$m` that holds a parameter.
     param_words: Vec<u8>,
-    /// The first word of `$m` that holds a room.
+    /// The first word of `$m` that holds a region.
     first_word: u8,
 }
 
@@ -60,9 +60,9 @@ impl Streams {
             stream.clone().at(isa::Site { word: 0, written })
         });
         let of_tiles: Vec<isa::Stream> = of_tiles.collect();
-        let rooms = isa::rooms_of(&of_tiles, signature);
-        let most = isa::most_rooms(signature);
-        let beyond = (0..).zip(&rooms).find(|&(number, &room)| room as usize >= most || number == MAX_STREAMS);
+        let regions = isa::regions_of(&of_tiles, signature);
+        let most = isa::most_regions(signature);
+        let beyond = (0..).zip(&regions).find(|&(number, &region)| region as usize >= most || number == MAX_STREAMS);
         if let Some(stream) = beyond.and_then(|(number, _)| packing.streams.get::<usize>(number)) {
             return Err(refuse(
                 stream.site,
@@ -70,7 +70,7 @@ impl Streams {
                     .help("make several kernels of it, or load more bytes at once and take them apart"),
             ));
         }
-        Ok(Streams { rooms, of_tiles, accesses, param_words, first_word: next as u8 })
+        Ok(Streams { regions, of_tiles, accesses, param_words, first_word: next as u8 })
     }
 
     fn get(&self, number: u32) -> Option<&isa::Stream> {
@@ -88,9 +88,9 @@ impl Streams {
         self.get(number).is_some_and(|stream| stream.uniform && stream.steps.is_empty() && is_read(stream))
     }
 
-    /// Whether it is gone through, element after element, and the first of its room.
+    /// Whether it is gone through, element after element, and the first of its region.
     pub fn has_cursor(&self, number: u32) -> bool {
-        let first = self.rooms.iter().position(|&room| room == self.room(number));
+        let first = self.regions.iter().position(|&region| region == self.region(number));
         first == Some(number as usize) && self.get(number).is_some_and(|stream| stream.holds != Holds::Buffer)
     }
 
@@ -105,14 +105,14 @@ impl Streams {
             && self.accesses.get(number as usize) == Some(&1)
     }
 
-    /// The number of the room of a stream.
-    pub fn room(&self, number: u32) -> u32 {
-        self.rooms.get(number as usize).copied().unwrap_or(number)
+    /// The number of the region of a stream.
+    pub fn region(&self, number: u32) -> u32 {
+        self.regions.get(number as usize).copied().unwrap_or(number)
     }
 
-    /// The word of `$m` with the start of a stream's room.
+    /// The word of `$m` with the start of a stream's region.
     pub fn method_register(&self, number: u32) -> u8 {
-        self.first_word + self.room(number) as u8
+        self.first_word + self.region(number) as u8
     }
 
     /// The words of `$m` with a scalar parameter.

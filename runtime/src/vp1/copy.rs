@@ -136,7 +136,7 @@ impl<'a> Copier<'a> {
         }
         let tile = self.tile;
         for ((stream, share), &base) in plan.streams().iter().zip(&plan.shares).zip(&plan.bases) {
-            if let Some(place) = tile.places.get(share.room as usize)
+            if let Some(place) = tile.places.get(share.region as usize)
                 && stream.holds == Holds::Buffer
                 && let Some(held) = buffers.get(base, place.len())
                 && let Some(place) = self.open(&mut filled, place.start as usize, held.len())
@@ -301,9 +301,9 @@ impl<'a> Copier<'a> {
         })
     }
 
-    /// The room of a stream.
+    /// The region of a stream.
     fn place(&self, stream: usize) -> Option<&Range<u32>> {
-        self.tile.places.get(self.plan.shares.get(stream)?.room as usize)
+        self.tile.places.get(self.plan.shares.get(stream)?.region as usize)
     }
 
     /// The place of an element of a stream in the data store.
@@ -321,8 +321,8 @@ impl<'a> Copier<'a> {
     /// else, and counts as passed.
     fn is_passed(&self, stream: usize, element: u64, stop: &Stop) -> bool {
         let at_will = self.plan.streams().get(stream).is_some_and(|stream| stream.uniform && stream.steps.is_empty());
-        let room = self.plan.shares.get(stream).map_or(stream, |share| share.room as usize);
-        let cursor = stop.cursors.get(room).map_or(0, |&cursor| cursor & ADDRESS);
+        let region = self.plan.shares.get(stream).map_or(stream, |share| share.region as usize);
+        let cursor = stop.cursors.get(region).map_or(0, |&cursor| cursor & ADDRESS);
         at_will || self.start(stream, element).is_some_and(|start| start < cursor as usize)
     }
 

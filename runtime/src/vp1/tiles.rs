@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use halfbyte_isa::stream::{Affine, Factor, Holds, MAX_ROOMS, Stream, Tiles, Trips, WINDOW_MARGIN, rooms_of};
+use halfbyte_isa::stream::{Affine, Factor, Holds, MAX_REGIONS, Stream, Tiles, Trips, WINDOW_MARGIN, regions_of};
 use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
 use smallvec::SmallVec;
 
@@ -22,10 +22,10 @@ pub(super) struct Plan {
     /// Elements that an item has in each stream: the product of the trips of the loops around its site. All that there are of a
     /// uniform stream, and so the bytes of a window.
     pub rounds: Vec<u64>,
-    /// By stream, where it is in its room.
+    /// By stream, where it is in its region.
     pub shares: Vec<Share>,
-    /// By room, the first stream in it and how many there are.
-    rooms: Vec<(usize, u64)>,
+    /// By region, the first stream in it and how many there are.
+    regions: Vec<(usize, u64)>,
     /// By stream, the address of its buffer.
     pub bases: Vec<u64>,
     /// By stream, bytes from one item's access to the next one's, modulo 2^32.
@@ -40,11 +40,11 @@ pub(super) struct Plan {
     tile_items: u32,
 }
 
-/// Where a stream is in its room.
+/// Where a stream is in its region.
 #[derive(Clone, Copy)]
 pub(super) struct Share {
-    /// The room.
-    pub room: u32,
+    /// The region.
+    pub region: u32,
     /// How many streams in it come before this one.
     pub place: u64,
     /// How many there are in it.
@@ -71,8 +71,8 @@ pub(super) struct Tile {
     pub items: u32,
     /// How many groups they are.
     pub groups: u32,
-    /// Where each room is in the data store.
-    pub places: SmallVec<[Range<u32>; MAX_ROOMS]>,
+    /// Where each region is in the data store.
+    pub places: SmallVec<[Range<u32>; MAX_REGIONS]>,
     /// The first address after all streams.
     pub end: u32,
 }
@@ -112,22 +112,22 @@ impl Values<'_> {
     }
 }
 
-/// Where each stream is, by the rooms of all, and of each room the first stream and how many there are.
-fn shares(rooms: &[u32]) -> (Vec<Share>, Vec<(usize, u64)>) {
-    let mut of_rooms: Vec<(usize, u64)> = Vec::new();
-    let mut shares: Vec<Share> = Vec::with_capacity(rooms.len());
-    for (stream, &room) in rooms.iter().enumerate() {
-        if of_rooms.len() <= room as usize {
-            of_rooms.resize(room as usize + 1, (stream, 0));
+/// Where each stream is, by the regions of all, and of each region the first stream and how many there are.
+fn shares(regions: &[u32]) -> (Vec<Share>, Vec<(usize, u64)>) {
+    let mut of_regions: Vec<(usize, u64)> = Vec::new();
+    let mut shares: Vec<Share> = Vec::with_capacity(regions.len());
+    for (stream, &region) in regions.iter().enumerate() {
+        if of_regions.len() <= region as usize {
+            of_regions.resize(region as usize + 1, (stream, 0));
         }
-        let Some((_, streams)) = of_rooms.get_mut(room as usize) else { continue };
-        shares.push(Share { room, place: *streams, streams: 0 });
+        let Some((_, streams)) = of_regions.get_mut(region as usize) else { continue };
+        shares.push(Share { region, place: *streams, streams: 0 });
         *streams += 1;
     }
     for share in &mut shares {
-        share.streams = of_rooms.get(share.room as usize).map_or(1, |&(_, streams)| streams);
+        share.streams = of_regions.get(share.region as usize).map_or(1, |&(_, streams)| streams);
     }
-    (shares, of_rooms)
+    (shares, of_regions)
 }
 
 /// Bytes before and after a stream that are nobody's.
@@ -147,11 +147,11 @@ impl Plan {
             let trips = stream.steps.iter().map(|step| u64::from(values.trips(&step.trips)));
             trips.fold(1, u64::saturating_mul)
         };
-        let (shares, rooms) = shares(&rooms_of(streams, kernel.signature()));
+        let (shares, regions) = shares(&regions_of(streams, kernel.signature()));
         let mut plan = Plan {
             tiles: tiles.clone(),
             shares,
-            rooms,
+            regions,
             group: tiles.items.max(1),
             rounds: streams.iter().map(rounds).collect(),
             bases: streams.iter().map(|stream| values.base(stream)).collect(),
@@ -212,11 +212,11 @@ impl Plan {
         Tile { end: self.end(items) as u32, ..tile }
     }
 
-    /// Where the rooms of so many items lie, wherever the data store ends.
+    /// Where the regions of so many items lie, wherever the data store ends.
     fn places(&self, items: u32) -> impl Iterator<Item = Range<u64>> {
         let items = u64::from(items.div_ceil(self.group)) * u64::from(self.group);
         let mut end = u64::from(self.frame_bytes);
-        self.rooms().map(move |(stream, rounds, streams)| {
+        self.regions().map(move |(stream, rounds, streams)| {
             let margin = margin(stream);
             let start = end.saturating_add(margin + STREAM_ALIGN - 1) / STREAM_ALIGN * STREAM_ALIGN;
             let elements = if stream.uniform { rounds } else { rounds.saturating_mul(items) };
@@ -227,16 +227,16 @@ impl Plan {
         })
     }
 
-    /// The rooms: of each the first stream and its rounds, and how many streams there are in it.
-    fn rooms(&self) -> impl Iterator<Item = (&Stream, u64, u64)> {
-        self.rooms.iter().filter_map(|&(first, streams)| {
+    /// The regions: of each the first stream and its rounds, and how many streams there are in it.
+    fn regions(&self) -> impl Iterator<Item = (&Stream, u64, u64)> {
+        self.regions.iter().filter_map(|&(first, streams)| {
             Some((self.streams().get(first)?, self.rounds.get(first).copied().unwrap_or(0), streams))
         })
     }
 
     /// The first address after the streams of so many items.
     fn end(&self, items: u32) -> u64 {
-        let last = self.places(items).zip(self.rooms()).last();
+        let last = self.places(items).zip(self.regions()).last();
         last.map_or(self.frame_bytes.into(), |(place, (stream, ..))| place.end.saturating_add(margin(stream)))
     }
 
@@ -249,7 +249,7 @@ impl Plan {
         let all_bytes = self.end(items);
         let sizes = self.places(items).map(|place| place.end - place.start);
         let (mut stream, mut stream_bytes): (Option<&Stream>, u64) = (None, 0);
-        for ((other, ..), bytes) in self.rooms().zip(sizes) {
+        for ((other, ..), bytes) in self.regions().zip(sizes) {
             if bytes > stream_bytes {
                 (stream, stream_bytes) = (Some(other), bytes);
             }

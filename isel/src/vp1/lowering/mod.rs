@@ -398,7 +398,7 @@ impl Lowering<'_> {
 
     fn set_cursor(&mut self, stream: u32, start: Reg) {
         self.out.read(SRC1, start);
-        self.out.push(Word::new(Opcode::MOV_A_R).with(DST, self.streams.room(stream).into()));
+        self.out.push(Word::new(Opcode::MOV_A_R).with(DST, self.streams.region(stream).into()));
     }
 
     /// The end of a group: one less is left to do. With what the next one is told.
