@@ -101,6 +101,9 @@ static void compiles_and_launches(void) {
     halfbyte_program_free(built);
 }
 
+static const char FUSED[] = "kernel @k(%x: inout f32) {\n^entry:\n  %i = item_id\n  %a = load %x[%i]\n"
+                            "  %b = ffma.f32 %a, %a, %a\n  store %b, %x[%i]\n  ret\n}\n";
+
 static void says_what_is_wrong(void) {
     halfbyte_error *error = NULL;
     halfbyte_module *module = (halfbyte_module *)1;
@@ -118,8 +121,11 @@ static void says_what_is_wrong(void) {
     CHECK(halfbyte_module_parse(NULL, SCALE, 12, NULL, &module, NULL) == HALFBYTE_STATUS_PARSE);
     CHECK(halfbyte_module_parse(NULL, SCALE, HALFBYTE_TO_NUL, NULL, &module, NULL) == HALFBYTE_STATUS_OK);
     halfbyte_program *program = NULL;
-    halfbyte_program_build(module, "vp1", 0, NULL, &program, &error);
-    WRONG(error, HALFBYTE_STATUS_REFUSED, 5, "fmul");
+    halfbyte_module *fused = NULL;
+    CHECK(halfbyte_module_parse(NULL, FUSED, HALFBYTE_TO_NUL, NULL, &fused, NULL) == HALFBYTE_STATUS_OK);
+    halfbyte_program_build(fused, "vp1", 0, NULL, &program, &error);
+    WRONG(error, HALFBYTE_STATUS_REFUSED, 5, "ffma");
+    halfbyte_module_free(fused);
     halfbyte_program_build(module, "frob", 0, NULL, &program, &error);
     WRONG(error, HALFBYTE_STATUS_NOT_FOUND, 0, "there are halu, vp1 or ptx");
     halfbyte_program_build(module, "ptx", 12, NULL, &program, &error);
