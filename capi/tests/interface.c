@@ -101,7 +101,7 @@ static void compiles_and_launches(void) {
     halfbyte_program_free(built);
 }
 
-static const char FUSED[] = "kernel @k(%x: inout f32) {\n^entry:\n  %i = item_id\n  %a = load %x[%i]\n"
+static const char *FUSED = "kernel @k(%x: inout f32) {\n^entry:\n  %i = item_id\n  %a = load %x[%i]\n"
                             "  %b = ffma.f32 %a, %a, %a\n  store %b, %x[%i]\n  ret\n}\n";
 
 static void says_what_is_wrong(void) {

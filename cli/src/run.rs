@@ -365,9 +365,14 @@ impl Run {
         within.set_stats(&stats, start.elapsed());
         if self.stats && !self.json {
             let mut text = statistics(engine, &stats, start.elapsed(), host.translation());
-            if matches!(engine, Engine::Jit { .. }) && (host.is_interpreted() || self.races) {
-                text += "; the interpreter ran it: ";
-                text += if self.races { "races are looked for" } else { "there is no native code for what it does" };
+            let why = match () {
+                () if self.races => Some("races are looked for"),
+                () if !bound.aliases.is_empty() => Some("arguments overlap"),
+                () if host.is_interpreted() => Some("there is no native code for what it does"),
+                () => None,
+            };
+            if let (Engine::Jit { .. }, Some(why)) = (engine, why) {
+                text += &format!("; the interpreter ran it: {why}");
             }
             say(&text);
         }

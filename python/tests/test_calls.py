@@ -68,7 +68,7 @@ def test_what_is_not_there_is_a_value_error(axpy):
         ({"items": 8, "target": "cuda"}, 'no target "cuda"; give one of ir, halu, vp1, ptx'),
         ({"items": 8, "engine": "fast"}, 'no engine "fast"'),
         ({"items": 8, "target": "ir", "engine": "jit"}, "evaluator"),
-        ({"items": 8, "target": "vp1", "engine": "cuda"}, "engine `cuda` does not run"),
+        ({"items": 8, "target": "halu", "engine": "cuda"}, "engine `cuda` does not run"),
         ({"items": 8, "threads": 0}, "threads is 0"),
         ({"items": 8, "timeout": -1.0}, "timeout is -1"),
         ({"items": 8, "timeout": float("nan")}, "timeout is NaN"),
