@@ -17,7 +17,10 @@ pub(super) struct Memory<'a> {
     /// The bytes of each parameter.
     pub params: Vec<Vec<u8>>,
     /// Which of them are addresses in buffers of others.
-    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "a GPU has addresses of its own"))]
+    #[cfg_attr(
+        not(any(feature = "cuda", feature = "jit")),
+        expect(dead_code, reason = "a GPU has addresses of its own")
+    )]
     pub aliases: Vec<Alias>,
     /// Where each parameter lies in the memory of parameters.
     pub param_places: Vec<u64>,
