@@ -11,7 +11,7 @@
 //!
 //! In `$m` the program finds its scalar parameters from `$m0` on, 32 bits a word, the lowest first; then a word a region in the
 //! layout of `$a`, with the region's first address and as limit the first address after it; [`M_ITEM_COUNT`], [`M_TILE_ITEMS`]
-//! and [`M_FIRST_ITEM`]. Room k is gone through by `$a` k, upward: where a program stops before its end, it has made the
+//! and [`M_FIRST_ITEM`]. Region k is traversed by `$a` k, upward: where a program stops before its end, it has made the
 //! accesses below, and, in a uniform stream without loops, all.
 //!
 //! A window ([`Holds::Buffer`]) is all of its buffer at once, with [`WINDOW_MARGIN`] bytes before it and after it that are nobody's:

@@ -295,7 +295,7 @@ fn more_streams_than_there_are() {
         refusals_of(text, 1),
         ["test cannot do `store.i8x4`: the kernel needs 2 streams of memory, of which there are 1 (store %c, %y[%i])"]
     );
-    // The loads are gone through alike.
+    // The loads are traversed alike.
     assert!(try_lower(&mut kernel(text), "pack", &vectors(2)).is_ok());
 }
 

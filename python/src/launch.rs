@@ -99,16 +99,19 @@ impl EngineName {
 }
 
 impl Launch {
-    /// The engine that runs words for a target: the one asked for, else native code where the target has it.
-    pub fn engine_for(&self, target: Target) -> Engine {
-        let jit = Engine::Jit { threads: self.threads.unwrap_or(NonZero::<u16>::MIN) };
+    /// The engine that is asked for, else native code.
+    pub fn engine(&self) -> Engine {
         match self.engine {
             Some(EngineName::Interp) => Engine::Interp,
             Some(EngineName::Cuda) => Engine::Cuda,
-            Some(EngineName::Jit) => jit,
-            None if TARGETS.runs(jit, target) => jit,
-            None => Engine::Interp,
+            None | Some(EngineName::Jit) => Engine::Jit { threads: self.threads.unwrap_or(NonZero::<u16>::MIN) },
         }
+    }
+
+    /// The engine that runs words for a target: the one asked for, else native code where the target has it.
+    pub fn engine_for(&self, target: Target) -> Engine {
+        let engine = self.engine();
+        if self.engine.is_none() && !TARGETS.runs(engine, target) { Engine::Interp } else { engine }
     }
 }
 

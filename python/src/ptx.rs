@@ -1,6 +1,5 @@
 //! Kernels in PTX: what their parameters take, and their launches, as they stand or as what they are imported to.
 
-use std::num::NonZero;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use halfbyte::abi::ParamKind;
@@ -9,12 +8,12 @@ use halfbyte::ir::diag::Lines;
 use halfbyte::ir::{Diagnostic, Span};
 use halfbyte::isa::ptx::module::Param as Declared;
 use halfbyte::isa::ptx::text::{Error, Refused, Text};
-use halfbyte::launch::{Engine, given, span_of};
+use halfbyte::launch::{given, span_of};
 use halfbyte::pipeline;
 use halfbyte::runtime;
 use halfbyte::runtime::ptx as machine;
 use halfbyte::target::On;
-use halfbyte::{HALU, Module, Report, Shape, Target};
+use halfbyte::{Module, Report, Shape, Target};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyFloat, PyInt};
@@ -24,7 +23,7 @@ use crate::array::Array;
 use crate::bind::{Given, Signature, Value};
 use crate::error::{self, Launched};
 use crate::kernel::{Failed, Run, compile};
-use crate::launch::{EngineName, Launch, arguments, is_shared, machine_arguments};
+use crate::launch::{Launch, arguments, is_shared, machine_arguments};
 use crate::memory::{Memory, Overlap, Placed, place};
 use crate::params::{Kind, Parameter};
 use crate::scalar;
@@ -167,7 +166,6 @@ impl PtxKernel {
         let on = match on {
             Some(On::Ir) => None,
             Some(On::Words(target)) if target.sm().is_none() => Some(target),
-            None if launch.engine == Some(EngineName::Jit) => Some(HALU),
             None | Some(On::Words(_)) => return self.run(py, signature, given, launch, races),
         };
         self.run_imported(py, signature, given, launch, (on, races))
@@ -182,11 +180,7 @@ impl PtxKernel {
         launch: &Launch,
         races: bool,
     ) -> PyResult<()> {
-        let engine = match launch.engine {
-            None | Some(EngineName::Jit) => Engine::Jit { threads: launch.threads.unwrap_or(NonZero::<u16>::MIN) },
-            Some(EngineName::Interp) => Engine::Interp,
-            Some(EngineName::Cuda) => Engine::Cuda,
-        };
+        let engine = launch.engine();
         let places = place(&given.memory(), |_| false).map_err(|_| error::defect("PTX lets all arguments overlap"))?;
         let bytes = bytes_of(signature, &given.values);
         // SAFETY: `given` is kept until the launch is over, and `places` are its own.

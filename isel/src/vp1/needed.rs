@@ -1,4 +1,4 @@
-//! The values that code has to compute. Addresses are not among them, but in windows: cursors go through other streams by themselves.
+//! The values that code has to compute. Addresses are not among them, but in windows: cursors traverse other streams by themselves.
 
 use cranelift_entity::EntitySet;
 use halfbyte_ir::{Flow, Holds, Inst, Kernel, Op, Value, ValueDef};

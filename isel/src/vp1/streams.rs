@@ -88,7 +88,7 @@ impl Streams {
         self.get(number).is_some_and(|stream| stream.uniform && stream.steps.is_empty() && is_read(stream))
     }
 
-    /// Whether it is gone through, element after element, and the first of its region.
+    /// Whether it is traversed, element after element, and the first of its region.
     pub fn has_cursor(&self, number: u32) -> bool {
         let first = self.regions.iter().position(|&region| region == self.region(number));
         first == Some(number as usize) && self.get(number).is_some_and(|stream| stream.holds != Holds::Buffer)

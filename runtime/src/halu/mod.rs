@@ -27,7 +27,7 @@ use crate::error::LaunchError;
 use crate::kernel::Kernel;
 use crate::kernel::{Executable, Machine, OTHER_CODE};
 use crate::launch::{Order, Stats};
-use crate::native::{NativeError, Translation};
+use crate::native::Translation;
 use crate::trap::Halt;
 use group::run_group;
 use interp::{Progress, run};
@@ -200,18 +200,11 @@ impl Code {
                 scratch_bytes: kernel.info.scratch_bytes as usize,
                 scratch_start: 0,
             };
-            match self.jit.get(&words, &order) {
-                Ok(code) => {
-                    return code.launch(&words, memory, order, threads).map_err(|stop| match stop {
-                        Stop::Fault(item, fault) => {
-                            Box::new(kernel.trap_of(&shape, item, fault, &memory.buffers)).into()
-                        }
-                        Stop::Native(error) => kernel.native_error(error),
-                    });
-                }
-                // The interpreter takes kernels of any size.
-                Err(NativeError::TooLarge) => {}
-                Err(error) => return Err(kernel.native_error(error)),
+            if let Some(ran) = self.jit.launch(&words, memory, order, threads) {
+                return ran.map_err(|stop| match stop {
+                    Stop::Fault(item, fault) => Box::new(kernel.trap_of(&shape, item, fault, &memory.buffers)).into(),
+                    Stop::Native(error) => kernel.native_error(error),
+                });
             }
         }
         if self.is_of_groups {

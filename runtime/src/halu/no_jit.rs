@@ -16,9 +16,6 @@ use crate::trap::Fault;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Jit(());
 
-/// Native code, of which there is none.
-pub(super) enum Compiled {}
-
 /// The words that native code would be made of.
 #[expect(dead_code, reason = "nothing is made of them")]
 pub(super) struct Words<'a> {
@@ -47,18 +44,18 @@ pub(super) enum Stop {
 }
 
 impl Jit {
-    pub fn get(&self, _: &Kernel<'_>, _: &Order<'_>) -> Result<&Compiled, NativeError> {
-        Err(NativeError::NotBuilt)
+    pub fn launch(
+        &self,
+        _: &Kernel<'_>,
+        _: &mut Memory<'_>,
+        _: Order<'_>,
+        _: NonZero<u16>,
+    ) -> Option<Result<Stats, Stop>> {
+        Some(Err(Stop::Native(NativeError::NotBuilt)))
     }
 
     pub fn translation(&self) -> Option<Translation> {
         None
-    }
-}
-
-impl Compiled {
-    pub fn launch(&self, _: &Kernel<'_>, _: &mut Memory<'_>, _: Order<'_>, _: NonZero<u16>) -> Result<Stats, Stop> {
-        match *self {}
     }
 }
 

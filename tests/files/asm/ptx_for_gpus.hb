@@ -72,3 +72,32 @@ kernel @stored_first(%y: out i32) {
   ret
 }
 ; never: 0;
+
+; Whoever comes by the other way has not stored.
+kernel @stored_on_one_way(%n: i32, %y: out i32) {
+  scratch %a: i32[1]
+^entry:
+  %i = item_id                    ; check: st.local.b32 [a], 0;
+  %c = icmp.lt_s.i32 %i, %n
+  br_if %c, ^store, ^load
+^store:
+  store %i, %a
+  br ^load
+^load:
+  %v = load %a
+  store %v, %y[%i]
+  ret
+}
+
+; A part that was not stored is cleared with the whole.
+kernel @stored_in_part(%y: out i32) {
+  scratch %a: i16[2]
+^entry:
+  %i = item_id                    ; check: st.local.b16 [a], 0;
+  %h = trunc.i16 %i
+  store %h, %a
+  %v = load %a[1]
+  %w = zext.i32 %v
+  store %w, %y[%i]
+  ret
+}

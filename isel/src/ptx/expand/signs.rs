@@ -1,4 +1,4 @@
-//! Signs that are changed or taken away become bitwise operations, where the sign or the payload of a NaN could be told.
+//! Signs that are changed or taken away become bitwise operations, where the sign or the payload of a NaN can be observed.
 //!
 //! Machines make a `neg` or an `abs` of floats an addition, or a modifier of the instruction that takes it. Modifiers cost nothing, but the
 //! addition makes the canonical NaN of any NaN; the manual leaves the bits of a NaN open. So the instructions stay where all that read the
@@ -21,18 +21,18 @@ pub fn keep_nans(code: &mut VCode<Ptx>) {
     if changed.is_empty() {
         return;
     }
-    let mut told: FxHashSet<Reg> = FxHashSet::default();
-    for inst in code.insts.iter().filter(|inst| !takes_any_nan_alike(&inst.inst)) {
-        told.extend(read(&inst.inst).filter(|reg| changed.contains(reg)));
+    let mut observed: FxHashSet<Reg> = FxHashSet::default();
+    for inst in code.insts.iter().filter(|inst| !is_same_for_all_nans(&inst.inst)) {
+        observed.extend(read(&inst.inst).filter(|reg| changed.contains(reg)));
     }
     code.blocks.iter().for_each(|block| {
         code.visit_end(&block.terminator, &mut |VReg(number)| {
-            told.insert(Reg(number));
+            observed.insert(Reg(number));
         });
     });
     let in_order: Vec<BlockIndex> = (0..code.blocks.len() as BlockIndex).collect();
     let Ok(()) = code.rewrite(&in_order, |_, _, mut inst, out| {
-        if let Some(d) = pure(&inst.inst).filter(|d| told.contains(d))
+        if let Some(d) = pure(&inst.inst).filter(|d| observed.contains(d))
             && let Some((opcode, bits)) = bitwise(&inst.inst)
             && let Some(&a) = inst.inst.operands.get(1)
         {
@@ -59,8 +59,8 @@ fn bitwise(inst: &Inst) -> Option<(Opcode, u64)> {
     })
 }
 
-/// Whether an instruction's result does not tell one NaN that it is given from another.
-fn takes_any_nan_alike(inst: &Inst) -> bool {
+/// Whether an instruction's result is the same whichever NaN it is given.
+fn is_same_for_all_nans(inst: &Inst) -> bool {
     use Opcode as Op;
     matches!(
         inst.opcode,
@@ -93,4 +93,125 @@ fn takes_any_nan_alike(inst: &Inst) -> bool {
             | Op::SETP_BF16X2
             | Op::SET_BF16X2
     )
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use halfbyte_ir::witness::Random;
+    use halfbyte_isa::halu::concrete::Concrete;
+    use halfbyte_isa::ptx::meaning::{Reader, meaning};
+    use halfbyte_isa::ptx::operand::Var;
+    use halfbyte_isa::ptx::text::read;
+    use halfbyte_isa::ptx::types::Special;
+
+    use super::*;
+
+    struct Machine([u32; 4]);
+
+    impl Reader<Concrete> for Machine {
+        fn register(&mut self, _: &mut Concrete, reg: Reg) -> [u32; 2] {
+            [self.0[reg.0 as usize], 0]
+        }
+
+        fn predicate(&mut self, _: &mut Concrete, _: Reg) -> bool {
+            true
+        }
+
+        fn special(&mut self, _: &mut Concrete, _: Special) -> [u32; 2] {
+            [0; 2]
+        }
+
+        fn variable(&mut self, _: &mut Concrete, _: Var) -> [u32; 2] {
+            [0; 2]
+        }
+    }
+
+    fn insts(lines: &[&str]) -> Vec<Inst> {
+        let text = format!(
+            ".version 9.2\n.target sm_120f\n.address_size 64\n.entry k() {{\n.reg .b32 r<4>;\n.reg .pred p<2>;\n{}\n}}\n",
+            lines.join("\n")
+        );
+        read(&text).unwrap_or_else(|errors| panic!("{errors:?}")).module.entries.remove(0).body.insts
+    }
+
+    /// Words of numbers and of NaN with all sorts of payloads, in each half or in all bits.
+    fn word(random: &mut Random) -> u32 {
+        let word = random.bits() as u32;
+        match word >> 29 & 3 {
+            0 => word,
+            1 => word | 0x7c00_7c00,
+            2 => word | 0x7f80_7f80,
+            _ => word & 0xffff | 0x7f80_0000,
+        }
+    }
+
+    #[test]
+    fn bitwise_operations_have_the_same_bits() {
+        let lines = [
+            "neg.f32 r3, r0;",
+            "neg.f16x2 r3, r0;",
+            "neg.bf16x2 r3, r0;",
+            "abs.f32 r3, r0;",
+            "abs.f16x2 r3, r0;",
+            "abs.bf16x2 r3, r0;",
+        ];
+        let mut random = Random(1);
+        for inst in insts(&lines) {
+            let (opcode, bits) = bitwise(&inst).unwrap();
+            let operands = [inst.operands[0], inst.operands[1], Operand::Number(bits)].into_iter().collect();
+            let words = [Token::Type(Type::B32)].into_iter().collect();
+            let other = Inst { opcode, words, operands, guard: None };
+            for _ in 0..2000 {
+                let registers = [word(&mut random), 0, 0, 0];
+                let writes = |inst: &Inst| meaning(inst, &mut Concrete, &mut Machine(registers)).writes;
+                assert_eq!(writes(&inst), writes(&other), "{inst:?} of {registers:08x?}");
+            }
+        }
+    }
+
+    /// Another NaN for each NaN of a word, lanes of so many bits with so many of the fraction.
+    fn with_other_nans(word: u32, (bits, fraction): (u32, u32), random: &mut Random) -> u32 {
+        (0..32 / bits).fold(0, |all, lane| {
+            let mask = u32::MAX >> (32 - bits);
+            let value = word >> (lane * bits) & mask;
+            let infinity = (mask >> 1) & !((1 << fraction) - 1);
+            let is_nan = value & (mask >> 1) > infinity;
+            let other = random.bits() as u32;
+            let nan = infinity | (other & ((1 << fraction) - 1)).max(1) | (other & 1 << (bits - 1));
+            all | (if is_nan { nan } else { value }) << (lane * bits)
+        })
+    }
+
+    #[test]
+    fn results_do_not_depend_on_which_nan_is_given() {
+        let of = |ty: &str, lanes: (u32, u32), forms: &[&str]| {
+            let lines: Vec<String> = forms.iter().map(|form| form.replace('T', ty)).collect();
+            let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+            let mut random = Random(2);
+            for inst in insts(&lines) {
+                assert!(is_same_for_all_nans(&inst), "{inst:?}");
+                for _ in 0..4000 {
+                    let registers = [0; 3].map(|_| word(&mut random));
+                    let others = registers.map(|word| with_other_nans(word, lanes, &mut random));
+                    let writes = |[a, b, c]: [u32; 3]| meaning(&inst, &mut Concrete, &mut Machine([a, b, c, 0])).writes;
+                    assert_eq!(writes(registers), writes(others), "{inst:?} of {registers:08x?} and {others:08x?}");
+                }
+            }
+        };
+        let arithmetic = [
+            "add.rn.T r3, r0, r1;",
+            "sub.rn.T r3, r0, r1;",
+            "mul.rn.T r3, r0, r1;",
+            "fma.rn.T r3, r0, r1, r2;",
+            "min.T r3, r0, r1;",
+            "max.NaN.T r3, r0, r1;",
+        ];
+        let half = ["setp.ltu.T p0|p1, r0, r1;", "set.lt.T.T r3, r0, r1;"];
+        let single =
+            ["div.rn.T r3, r0, r1;", "sqrt.rn.T r3, r0;", "setp.geu.T p0, r0, r1;", "set.nan.f32.T r3, r0, r1;"];
+        of("f16x2", (16, 10), &[&arithmetic[..], &half].concat());
+        of("bf16x2", (16, 7), &[&arithmetic[..], &half].concat());
+        of("f32", (32, 23), &[&arithmetic[..], &single].concat());
+    }
 }

@@ -73,7 +73,7 @@ struct WindowRegs {
     stream: u32,
     /// The stream's `$m`: the address of the buffer's first byte is its lower half.
     start: VReg,
-    /// Where a store that misses the buffer goes, if there are stores: behind it.
+    /// Where a store outside the buffer is redirected to, if there are stores: past its end.
     bound: Option<VReg>,
 }
 
@@ -210,7 +210,7 @@ impl Lowering<'_> {
         Reg::new(self.window(stream).start)
     }
 
-    /// The offset behind a window to which a store goes that is in no place of it.
+    /// The offset past the end of a window, to which a store outside it is redirected.
     pub fn window_bound(&mut self, stream: u32) -> Reg {
         let at = self.window(stream);
         let bound = at.bound.unwrap_or_else(|| self.out.vreg(Class::R));

@@ -16,7 +16,7 @@ use super::streams::{Place, Shape, Source, Streams};
 use super::values::{Items, LANES, Parts, Values, WORD, vector_type};
 use smallvec::smallvec;
 
-/// Refuses accesses that need more streams than there are, those that are gone through alike taken as one.
+/// Refuses accesses that need more streams than there are, those that are traversed alike taken as one.
 pub(super) fn check_streams<'a>(
     kernel: &Kernel,
     accesses: impl Iterator<Item = &'a Access>,

@@ -35,10 +35,11 @@ mod vector;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::num::NonZero;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use crate::launch::{Order, Work};
+use crate::launch::{Order, Stats, Work};
 use crate::native::{NativeError, Translation, once};
 use compile::{Code, Form, Source, compile};
 use context::Map;
@@ -55,7 +56,7 @@ use graph::BlockId;
 pub(crate) use graph::{Block, Leads, Next, blocks};
 pub(crate) use meet::{Place, Takes};
 pub(crate) use run::{Reached, Stop};
-pub(crate) use trace::Trace;
+pub(crate) use trace::{Build, Trace};
 pub(super) use unit::Words;
 pub(crate) use unit::{Items, Unit};
 
@@ -71,7 +72,7 @@ impl fmt::Debug for Jit {
 
 impl Jit {
     /// The code for a launch, made now if it is not there yet.
-    pub fn get(&self, kernel: &Kernel<'_>, order: &Order<'_>) -> Result<&Compiled, NativeError> {
+    fn get(&self, kernel: &Kernel<'_>, order: &Order<'_>) -> Result<&Compiled, NativeError> {
         let Cut { layout, .. } = kernel.cut(order);
         let [along, apart, groups, planes] = &*self.0;
         let made = match layout {
@@ -81,6 +82,21 @@ impl Jit {
             Layout::Planes => planes,
         };
         once(made, || Compiled::new(kernel, layout, &mut order.work()))
+    }
+
+    /// Runs all items of a launch; none where the kernel is too large for native code. The interpreter takes kernels of any size.
+    pub fn launch<'m>(
+        &self,
+        kernel: &Kernel<'_>,
+        memory: &mut impl Reached<'m>,
+        order: Order<'_>,
+        threads: NonZero<u16>,
+    ) -> Option<Result<Stats, Stop>> {
+        match self.get(kernel, &order) {
+            Ok(code) => Some(code.launch(kernel, memory, order, threads)),
+            Err(NativeError::TooLarge) => None,
+            Err(error) => Some(Err(Stop::Native(error))),
+        }
     }
 
     /// What it took to make the code that is there.

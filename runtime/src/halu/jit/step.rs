@@ -30,31 +30,66 @@ pub fn native_effects(
     inst: &Inst,
     reader: &mut impl Reader<Concrete>,
 ) -> Result<Option<Effects<u32, bool>>, NativeError> {
-    let mut inputs = Inputs { reader, cells: Cells::default(), words: Vec::new() };
+    let mut inputs = Inputs::new(reader);
     let mut dataflow = Dataflow::default();
     let holds = guard(inst, &mut dataflow, &mut inputs);
     let effects = meaning(inst, &mut dataflow, &mut inputs);
-    let Inputs { cells, words, .. } = inputs;
-    // A value may be wanted in more than one place; each has a cell of its own.
-    let outputs = RefCell::new((cells, BTreeMap::new()));
-    let output = |id: Id, truth: bool| {
-        let (cells, finals) = &mut *outputs.borrow_mut();
+    let outputs = inputs.outputs();
+    let holds = holds.map(|holds| outputs.truth(holds));
+    let effects = map(&effects, &mut |word| outputs.word(*word), &mut |truth| outputs.truth(*truth));
+    let results = outputs.compute(dataflow)?;
+    let holds = holds.is_none_or(|holds| results.truth(holds));
+    Ok(holds.then(|| map(&effects, &mut |cell| results.word(*cell), &mut |cell| results.truth(*cell))))
+}
+
+/// The values that are wanted of an instruction. One may be wanted in more than one place; each has a cell of its own.
+pub(crate) struct Outputs {
+    wanted: RefCell<(Cells, BTreeMap<Cell, Id>)>,
+    /// What the cells of the inputs hold.
+    words: Vec<u32>,
+}
+
+impl Outputs {
+    fn output(&self, id: Id, truth: bool) -> Cell {
+        let (cells, finals) = &mut *self.wanted.borrow_mut();
         let cell = cells.add(truth);
         finals.insert(cell, id);
         cell
-    };
-    let holds = holds.map(|holds| output(holds, true));
-    let effects = map(&effects, &mut |word| output(*word, false), &mut |truth| output(*truth, true));
-    let (cells, finals) = outputs.into_inner();
-    let unit = Unit { dataflow, finals, reads: Vec::new(), kills: Vec::new(), condition: None, dead: false };
-    let results = compute(&unit, &cells, &words)?;
-    let mut word = |cell: &Cell| results.get(cell).copied().unwrap_or(0);
-    let holds = holds.is_none_or(|holds| word(&holds) != 0);
-    Ok(holds.then(|| map(&effects, &mut word, &mut |cell| results.get(cell).is_some_and(|&truth| truth != 0))))
+    }
+
+    /// The cell that will hold a word.
+    pub fn word(&self, id: Id) -> Cell {
+        self.output(id, false)
+    }
+
+    /// The cell that will hold a truth value.
+    pub fn truth(&self, id: Id) -> Cell {
+        self.output(id, true)
+    }
+
+    /// Compiles the operations, and runs them.
+    pub fn compute(self, dataflow: Dataflow) -> Result<Results, NativeError> {
+        let (cells, finals) = self.wanted.into_inner();
+        let unit = Unit { dataflow, finals, reads: Vec::new(), kills: Vec::new(), condition: None, dead: false };
+        compute(&unit, &cells, &self.words).map(Results)
+    }
+}
+
+/// What the cells of outputs hold in the end.
+pub(crate) struct Results(BTreeMap<Cell, u32>);
+
+impl Results {
+    pub fn word(&self, cell: Cell) -> u32 {
+        self.0.get(&cell).copied().unwrap_or(0)
+    }
+
+    pub fn truth(&self, cell: Cell) -> bool {
+        self.word(cell) != 0
+    }
 }
 
 /// Compiles the operations of a unit, and runs them on what its first cells hold; the final words of its cells.
-pub(crate) fn compute(unit: &Unit, cells: &Cells, words: &[u32]) -> Result<BTreeMap<Cell, u32>, NativeError> {
+fn compute(unit: &Unit, cells: &Cells, words: &[u32]) -> Result<BTreeMap<Cell, u32>, NativeError> {
     let plan = schedule(&[], unit, cells, |_| true, has_fma(), false);
     let mut map = Map::new(cells.len(), cells.len());
     let mut constants = Constants::default();
@@ -92,15 +127,23 @@ pub(crate) fn compute(unit: &Unit, cells: &Cells, words: &[u32]) -> Result<BTree
 }
 
 /// What an instruction reads, by a cell each.
-struct Inputs<'a, R> {
-    reader: &'a mut R,
+pub(crate) struct Inputs<'a, R> {
+    pub reader: &'a mut R,
     cells: Cells,
     /// What the cells hold; truth values are all ones or zero.
     words: Vec<u32>,
 }
 
-impl<R> Inputs<'_, R> {
-    fn input(&mut self, dataflow: &mut Dataflow, word: u32, truth: bool) -> Id {
+impl<'a, R> Inputs<'a, R> {
+    pub fn new(reader: &'a mut R) -> Inputs<'a, R> {
+        Inputs { reader, cells: Cells::default(), words: Vec::new() }
+    }
+
+    pub fn outputs(self) -> Outputs {
+        Outputs { wanted: RefCell::new((self.cells, BTreeMap::new())), words: self.words }
+    }
+
+    pub fn input(&mut self, dataflow: &mut Dataflow, word: u32, truth: bool) -> Id {
         self.words.push(word);
         dataflow.push(Op::Input(self.cells.add(truth)), &[], Shape::Varying)
     }

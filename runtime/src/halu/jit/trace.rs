@@ -6,7 +6,51 @@ use halfbyte_isa::halu::domain::Domain;
 
 use super::cells::{Cell, Cells, Name};
 use super::dataflow::{Dataflow, Id, Op, Shape};
+use super::graph::{Block, Next};
 use super::unit::{Items, Unit};
+
+/// Adds the instructions of a block to its dataflow, one after another.
+pub(crate) trait Build<'a, I: 'a>: Sized {
+    /// Where an instruction acts; none where it always does.
+    fn guard(&mut self, dataflow: &mut Dataflow, inst: &I) -> Option<Id>;
+
+    /// Adds an instruction that acts where `holds`; whether any item gets past it.
+    fn step(&mut self, dataflow: &mut Dataflow, address: u32, inst: &I, holds: Option<Id>) -> bool;
+
+    /// Adds one for which items meet; `guarded` says whether some may not act.
+    fn meet(&mut self, dataflow: &mut Dataflow, inst: &I, guarded: bool);
+
+    /// The state of the cells.
+    fn into_trace(self) -> Trace<'a>;
+
+    /// The dataflow of a block of these instructions, each with its number.
+    fn build<'i>(mut self, mut dataflow: Dataflow, block: &Block, insts: impl Iterator<Item = (u32, &'i I)>) -> Unit
+    where
+        I: 'i,
+    {
+        let (mut condition, mut dead) = (None, false);
+        for (address, inst) in insts {
+            let holds = self.guard(&mut dataflow, inst);
+            if address == block.last() && matches!(block.next, Next::Branch { .. } | Next::ExitIf { .. }) {
+                condition = holds;
+                break;
+            }
+            if let Next::Meet { .. } = block.next {
+                self.meet(&mut dataflow, inst, holds.is_some());
+                break;
+            }
+            if holds.is_some_and(|holds| dataflow.constant(holds) == Some(0)) {
+                continue;
+            }
+            let holds = holds.filter(|&holds| dataflow.constant(holds).is_none());
+            if !self.step(&mut dataflow, address, inst, holds) {
+                dead = true;
+                break;
+            }
+        }
+        self.into_trace().finish(dataflow, condition, dead)
+    }
+}
 
 /// The state of the cells after some of a block's instructions.
 pub(crate) struct Trace<'a> {

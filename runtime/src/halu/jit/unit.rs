@@ -11,9 +11,9 @@ use super::address::{self, Form};
 use super::cells::{Cell, Cells, Name};
 use super::dataflow::{Access, Action, Dataflow, Id, Location, Op, Reach, Scale, Shape};
 use super::front::Front;
-use super::graph::{Block, Next, blocks, leads};
+use super::graph::{Block, blocks, leads};
 use super::meet::{Place, place_of};
-use super::trace::Trace;
+use super::trace::{Build, Trace};
 use crate::halu::Word;
 use crate::trap::{self, Space, TrapKind};
 
@@ -64,31 +64,13 @@ impl Front for Words<'_> {
     fn unit(&self, block: &Block, cells: &mut Cells, items: Items<'_>) -> Unit {
         let mut dataflow = Dataflow::default();
         let trace = Trace::new(&mut dataflow, cells, items);
-        let mut builder = Builder { kernel: self, trace, fault: None };
+        let builder = Builder { kernel: self, trace, fault: None };
         let words = self.words.get(block.start as usize..block.end as usize).unwrap_or_default();
-        let mut condition = None;
-        let mut dead = false;
-        for (address, word) in (block.start..).zip(words) {
-            let Word::Inst(inst) = word else { continue };
-            let holds = guard(inst, &mut dataflow, &mut builder);
-            if address == block.last() && matches!(block.next, Next::Branch { .. } | Next::ExitIf { .. }) {
-                condition = holds;
-                break;
-            }
-            if let Next::Meet { .. } = block.next {
-                builder.meet(&mut dataflow, inst, holds.is_some());
-                break;
-            }
-            if holds.is_some_and(|holds| dataflow.constant(holds) == Some(0)) {
-                continue;
-            }
-            let holds = holds.filter(|&holds| dataflow.constant(holds).is_none());
-            if !builder.step(&mut dataflow, address, inst, holds) {
-                dead = true;
-                break;
-            }
-        }
-        builder.trace.finish(dataflow, condition, dead)
+        let insts = (block.start..).zip(words).filter_map(|(address, word)| match word {
+            Word::Inst(inst) => Some((address, inst)),
+            Word::Undefined(_) => None,
+        });
+        builder.build(dataflow, block, insts)
     }
 
     fn place(&self, block: &Block, cells: &mut Cells) -> Option<Place> {
@@ -113,6 +95,12 @@ impl Builder<'_> {
     fn write(&mut self, dataflow: &mut Dataflow, name: Name, value: Id, holds: Option<Id>) {
         self.trace.write(dataflow, name, value, holds);
     }
+}
+
+impl<'a> Build<'a, Inst> for Builder<'a> {
+    fn guard(&mut self, dataflow: &mut Dataflow, inst: &Inst) -> Option<Id> {
+        guard(inst, dataflow, self)
+    }
 
     /// Reads what items meet for, and says what they are given.
     fn meet(&mut self, dataflow: &mut Dataflow, inst: &Inst, guarded: bool) {
@@ -123,7 +111,6 @@ impl Builder<'_> {
         }
     }
 
-    /// Adds an instruction that acts where `holds`; whether any item gets past it.
     fn step(&mut self, dataflow: &mut Dataflow, address: u32, inst: &Inst, holds: Option<Id>) -> bool {
         let Effects { writes, access, .. } = meaning(inst, dataflow, self);
         let yields = yields(inst);
@@ -189,6 +176,12 @@ impl Builder<'_> {
         true
     }
 
+    fn into_trace(self) -> Trace<'a> {
+        self.trace
+    }
+}
+
+impl Builder<'_> {
     /// The words of a load.
     fn load(
         &mut self,

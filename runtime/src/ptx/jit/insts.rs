@@ -16,8 +16,8 @@ use super::meet::place_of;
 use super::plan::{Plan, by_place, width_of};
 use crate::halu::jit::address::{self, Form};
 use crate::halu::jit::{
-    Access, Action, Block, Cells, Dataflow, Front, Id, Items, Location, Name, Next as Leaves, Op, Place, Reach, Scale,
-    Shape, Trace, Unit, blocks,
+    Access, Action, Block, Build, Cells, Dataflow, Front, Id, Items, Location, Name, Op, Place, Reach, Scale, Shape,
+    Trace, Unit, blocks,
 };
 use crate::ptx::interp::yields;
 use crate::ptx::memory::Bound;
@@ -47,30 +47,9 @@ impl Front for Insts<'_> {
     fn unit(&self, block: &Block, cells: &mut Cells, items: Items<'_>) -> Unit {
         let mut dataflow = Dataflow::default();
         let trace = Trace::new(&mut dataflow, cells, items);
-        let mut builder = Builder { insts: self, trace };
+        let builder = Builder { insts: self, trace };
         let insts = self.entry.body.insts.get(block.start as usize..block.end as usize).unwrap_or_default();
-        let mut condition = None;
-        let mut dead = false;
-        for (address, inst) in (block.start..).zip(insts) {
-            let holds = guard(inst, &mut dataflow, &mut builder);
-            if address == block.last() && matches!(block.next, Leaves::Branch { .. } | Leaves::ExitIf { .. }) {
-                condition = holds;
-                break;
-            }
-            if let Leaves::Meet { .. } = block.next {
-                builder.meet(&mut dataflow, inst, holds.is_some());
-                break;
-            }
-            if holds.is_some_and(|holds| dataflow.constant(holds) == Some(0)) {
-                continue;
-            }
-            let holds = holds.filter(|&holds| dataflow.constant(holds).is_none());
-            if !builder.step(&mut dataflow, address, inst, holds) {
-                dead = true;
-                break;
-            }
-        }
-        builder.trace.finish(dataflow, condition, dead)
+        builder.build(dataflow, block, (block.start..).zip(insts))
     }
 
     fn place(&self, block: &Block, cells: &mut Cells) -> Option<Place> {
@@ -123,6 +102,12 @@ impl Builder<'_> {
             self.trace.write(dataflow, Name::Virtual(reg.0, 1), high, holds);
         }
     }
+}
+
+impl<'a> Build<'a, Inst> for Builder<'a> {
+    fn guard(&mut self, dataflow: &mut Dataflow, inst: &Inst) -> Option<Id> {
+        guard(inst, dataflow, self)
+    }
 
     /// Reads what items meet for, and says what they are given.
     fn meet(&mut self, dataflow: &mut Dataflow, inst: &Inst, guarded: bool) {
@@ -134,7 +119,6 @@ impl Builder<'_> {
         }
     }
 
-    /// Adds an instruction that acts where `holds`; whether any item gets past it.
     fn step(&mut self, dataflow: &mut Dataflow, address: u32, inst: &Inst, holds: Option<Id>) -> bool {
         let Effects { writes, access, next } = meaning(inst, dataflow, self);
         let guard = self.trace.acting(dataflow, holds);
@@ -208,6 +192,12 @@ impl Builder<'_> {
         true
     }
 
+    fn into_trace(self) -> Trace<'a> {
+        self.trace
+    }
+}
+
+impl Builder<'_> {
     /// Registers take elements of the words of a load.
     fn keep(&mut self, dataflow: &mut Dataflow, (element, into): (Type, Vector), words: &[Id], holds: Option<Id>) {
         let all = elements(dataflow, element, into.len(), words);

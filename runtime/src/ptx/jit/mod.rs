@@ -19,7 +19,7 @@ use super::memory::Memory;
 use super::{Ended, special};
 use crate::halu::jit::{self as engine, Kernel, Stop};
 use crate::launch::{Order, Stats};
-use crate::native::{NativeError, Translation};
+use crate::native::Translation;
 use crate::trap::Halt;
 use insts::Insts;
 use memory::Banks;
@@ -61,13 +61,7 @@ impl Jit {
             scratch_bytes: plan.frame_bytes as usize,
             scratch_start: super::stack::START,
         };
-        let code = match self.code.get(&kernel, order) {
-            Ok(code) => code,
-            // The interpreter takes kernels of any size.
-            Err(NativeError::TooLarge) => return None,
-            Err(error) => return Some(Err(Ended::Native(error))),
-        };
-        let ran = code.launch(&kernel, &mut Banks { memory, constants }, *order, threads);
+        let ran = self.code.launch(&kernel, &mut Banks { memory, constants }, *order, threads)?;
         Some(ran.map_err(|stop| match stop {
             Stop::Fault(item, fault) => Ended::Halt(item, Halt::Fault(fault)),
             Stop::Native(error) => Ended::Native(error),

@@ -150,7 +150,7 @@ fn leads(entry: &Entry, inst: &Inst) -> Leads {
 
 /// Whether an item may wait for others by asking again and again: it reads in a loop what they write.
 fn may_wait(insts: &[Inst], leads: &[(Leads, bool)]) -> bool {
-    // Every cycle through an instruction has a branch from it or behind it to it or before it.
+    // A cycle through an instruction has a branch, at the instruction or after it, to a target at it or before it.
     let back = |(at, (leads, _)): (i64, &(Leads, bool))| match *leads {
         Leads::Branch { target, .. } if target <= at => Some(target..=at),
         _ => None,

@@ -1,9 +1,6 @@
 //! One instruction alone, computed by native code, against its meaning.
 #![allow(clippy::unwrap_used)]
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::ptx::meaning::{Access, Called, Effects, Location, Next, Reader, Write, guard, meaning};
 use halfbyte_isa::ptx::module::{Body, Entry};
@@ -11,31 +8,21 @@ use halfbyte_isa::ptx::operand::Var;
 use halfbyte_isa::ptx::types::{Special, Type};
 use halfbyte_isa::ptx::{Inst, Opcode, Reg};
 
-use crate::halu::jit::step::compute;
-use crate::halu::jit::{Cells, Dataflow, Id, Op, Shape, Unit};
+use crate::halu::jit::step::Inputs;
+use crate::halu::jit::{Dataflow, Id};
 
 /// What an instruction does, given what it reads, computed by code as it is made for kernels. None where its guard does not hold.
 fn native_effects(inst: &Inst, reader: &mut Random) -> Option<Effects<u32, bool>> {
-    let mut inputs = Inputs { reader, cells: Cells::default(), words: Vec::new() };
+    let mut inputs = Inputs::new(reader);
     let mut dataflow = Dataflow::default();
     let holds = guard(inst, &mut dataflow, &mut inputs);
     let effects = meaning(inst, &mut dataflow, &mut inputs);
-    let Inputs { cells, words, .. } = inputs;
-    // A value may be wanted in more than one place; each has a cell of its own.
-    let outputs = RefCell::new((cells, BTreeMap::new()));
-    let output = |id: Id, truth: bool| {
-        let (cells, finals) = &mut *outputs.borrow_mut();
-        let cell = cells.add(truth);
-        finals.insert(cell, id);
-        cell
-    };
-    let holds = holds.map(|holds| output(holds, true));
-    let effects = map(&effects, &mut |word| output(word, false), &mut |truth| output(truth, true));
-    let (cells, finals) = outputs.into_inner();
-    let unit = Unit { dataflow, finals, reads: Vec::new(), kills: Vec::new(), condition: None, dead: false };
-    let results = compute(&unit, &cells, &words).unwrap();
-    let holds = holds.is_none_or(|holds| results[&holds] != 0);
-    holds.then(|| map(&effects, &mut |cell| results[&cell], &mut |cell| results[&cell] != 0))
+    let outputs = inputs.outputs();
+    let holds = holds.map(|holds| outputs.truth(holds));
+    let effects = map(&effects, &mut |word| outputs.word(word), &mut |truth| outputs.truth(truth));
+    let results = outputs.compute(dataflow).unwrap();
+    let holds = holds.is_none_or(|holds| results.truth(holds));
+    holds.then(|| map(&effects, &mut |cell| results.word(cell), &mut |cell| results.truth(cell)))
 }
 
 /// Effects on other words and truth values.
@@ -97,26 +84,13 @@ fn map_place<W: Copy, V: Copy>(place: Location<W>, word: &mut impl FnMut(W) -> V
     }
 }
 
-/// What an instruction reads, by a cell each.
-struct Inputs<'a> {
-    reader: &'a mut Random,
-    cells: Cells,
-    /// What the cells hold; truth values are all ones or zero.
-    words: Vec<u32>,
-}
-
-impl Inputs<'_> {
-    fn input(&mut self, dataflow: &mut Dataflow, word: u32, truth: bool) -> Id {
-        self.words.push(word);
-        dataflow.push(Op::Input(self.cells.add(truth)), &[], Shape::Varying)
-    }
-
+impl Inputs<'_, Random> {
     fn pair(&mut self, dataflow: &mut Dataflow, words: [u32; 2]) -> [Id; 2] {
         words.map(|word| self.input(dataflow, word, false))
     }
 }
 
-impl Reader<Dataflow> for Inputs<'_> {
+impl Reader<Dataflow> for Inputs<'_, Random> {
     fn register(&mut self, dataflow: &mut Dataflow, reg: Reg) -> [Id; 2] {
         let words = self.reader.register(&mut Concrete, reg);
         self.pair(dataflow, words)

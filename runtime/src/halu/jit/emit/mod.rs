@@ -291,21 +291,15 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
         }
         let [x, y, z] = self.scalar_args(id);
         let b = &mut self.e.b;
+        if let Some(result) = vector::integer(b, &op, x, y) {
+            return result;
+        }
         match op {
-            Op::And | Op::Both => b.ins().band(x, y),
-            Op::Or | Op::Either => b.ins().bor(x, y),
-            Op::Xor | Op::Differ => b.ins().bxor(x, y),
             Op::Not => b.ins().bnot(x),
             Op::Negate => b.ins().bxor_imm_s(x, 1),
             Op::Shl => b.ins().ishl(x, y),
             Op::Shr => b.ins().ushr(x, y),
             Op::Sar => b.ins().sshr(x, y),
-            Op::Add => b.ins().iadd(x, y),
-            Op::Sub => b.ins().isub(x, y),
-            Op::Mul => b.ins().imul(x, y),
-            Op::Equal => b.ins().icmp(IntCC::Equal, x, y),
-            Op::Less(true) => b.ins().icmp(IntCC::SignedLessThan, x, y),
-            Op::Less(false) => b.ins().icmp(IntCC::UnsignedLessThan, x, y),
             Op::Select | Op::Choose => b.ins().select(x, y, z),
             op => {
                 let args: Vec<Value> = self.dataflow.args(id).into_iter().map(|arg| self.scalar_vector(arg)).collect();

@@ -24,20 +24,30 @@ pub(super) fn constant(b: &mut FunctionBuilder<'_>, ty: Type, word: u32) -> Valu
     b.ins().vconst(ty, constant)
 }
 
-/// An operation on vectors; truth values are all ones or zero.
-pub(super) fn compute(b: &mut FunctionBuilder<'_>, op: Op, [x, y, z]: [Value; 3]) -> Value {
-    let float = |b: &mut FunctionBuilder<'_>, x: Value| cast(b, F32X4, x);
-    match op {
+/// An operation that Cranelift has on integers of any kind, as it has on vectors of them.
+pub(super) fn integer(b: &mut FunctionBuilder<'_>, op: &Op, x: Value, y: Value) -> Option<Value> {
+    Some(match op {
         Op::And | Op::Both => b.ins().band(x, y),
         Op::Or | Op::Either => b.ins().bor(x, y),
         Op::Xor | Op::Differ => b.ins().bxor(x, y),
-        Op::Not | Op::Negate => b.ins().bnot(x),
         Op::Add => b.ins().iadd(x, y),
         Op::Sub => b.ins().isub(x, y),
         Op::Mul => b.ins().imul(x, y),
         Op::Equal => b.ins().icmp(IntCC::Equal, x, y),
         Op::Less(true) => b.ins().icmp(IntCC::SignedLessThan, x, y),
         Op::Less(false) => b.ins().icmp(IntCC::UnsignedLessThan, x, y),
+        _ => return None,
+    })
+}
+
+/// An operation on vectors; truth values are all ones or zero.
+pub(super) fn compute(b: &mut FunctionBuilder<'_>, op: Op, [x, y, z]: [Value; 3]) -> Value {
+    let float = |b: &mut FunctionBuilder<'_>, x: Value| cast(b, F32X4, x);
+    if let Some(result) = integer(b, &op, x, y) {
+        return result;
+    }
+    match op {
+        Op::Not | Op::Negate => b.ins().bnot(x),
         Op::Select | Op::Choose => b.ins().bitselect(x, y, z),
         Op::Video(op) => video::video(b, &op, x, y, z),
         Op::Bytes(select) => {
