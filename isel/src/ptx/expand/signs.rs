@@ -132,7 +132,7 @@ mod tests {
             ".version 9.2\n.target sm_120f\n.address_size 64\n.entry k() {{\n.reg .b32 r<4>;\n.reg .pred p<2>;\n{}\n}}\n",
             lines.join("\n")
         );
-        read(&text).unwrap_or_else(|errors| panic!("{errors:?}")).module.entries.remove(0).body.insts
+        read(&text).unwrap().module.entries.remove(0).body.insts
     }
 
     /// Words of numbers and of NaN with all sorts of payloads, in each half or in all bits.
