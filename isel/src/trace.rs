@@ -162,7 +162,7 @@ macro_rules! trace_methods {
     };
 }
 
-/// The compiled rules of a target as module `rules`, what they need of `Lowering`, which has a `kernel`, and what tells that one is
+/// The compiled rules of a target as module `rules`, what they need of `Lowering`, which has a `kernel` and a `depth`, and what tells that one is
 /// taken.
 macro_rules! compiled_rules {
     ($target:literal, $rules:expr) => {
@@ -195,6 +195,22 @@ macro_rules! compiled_rules {
         impl Lowering<'_> {
             fn kernel(&self) -> &Kernel {
                 self.kernel
+            }
+
+            /// Folds an operand's operand, as long as that is not too deep for the stack.
+            fn deeper<T>(
+                &mut self,
+                value: Value,
+                fold: fn(&mut Self, Value) -> T,
+                plain: fn(&mut Self, Value) -> T,
+            ) -> T {
+                if self.depth == MAX_DEPTH {
+                    return plain(self, value);
+                }
+                self.depth += 1;
+                let result = fold(self, value);
+                self.depth -= 1;
+                result
             }
         }
     };

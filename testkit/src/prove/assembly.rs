@@ -9,24 +9,22 @@ use super::{Counterexample, Effort, Outcome, Reproduction, Subject};
 
 const PART: &str = "assembly";
 
-/// Random words of every opcode.
-const LEGAL: u64 = 10_000;
-
 /// What is proved of encodings.
 pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
     let opcodes = Opcode::ALL.len();
     let of = |piece: usize| Opcode::ALL.get(piece).copied().unwrap_or(Opcode::NOP);
+    let legal = effort.choose(2_500, 10_000);
     let per_piece = effort.choose(50_000, 500_000);
     vec![
         Subject::new(PART, format!("{PART}::legal words"), (opcodes, opcodes), move |piece, random| {
-            for _ in 0..LEGAL {
+            for _ in 0..legal {
                 let word = Inst::random(of(piece), &mut || random.bits()).word();
                 comes_back(word)?;
                 if Inst::decode(word).map(|inst| inst.opcode()) != Some(of(piece)) {
                     return fail(word, &format!("it does not decode as {}", of(piece).name()));
                 }
             }
-            Ok(LEGAL)
+            Ok(legal)
         }),
         Subject::new(PART, format!("{PART}::undefined bits and values"), (opcodes, opcodes), move |piece, random| {
             undefined(of(piece), random)

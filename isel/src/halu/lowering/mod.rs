@@ -5,6 +5,7 @@ pub(crate) mod families;
 pub(crate) mod intrinsic;
 mod meet;
 mod memory;
+mod shared;
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;

@@ -30,17 +30,6 @@ impl Lowering<'_> {
         let sources = [self.whole(a), self.whole(b)].map(Operand::Register);
         self.pair(opcode, &[Token::Type(ty)], &sources)
     }
-
-    /// Folds an operand's operand, as long as that is not too deep for the stack.
-    fn deeper<T>(&mut self, value: Value, fold: fn(&mut Self, Value) -> T, plain: fn(&mut Self, Value) -> T) -> T {
-        if self.depth == MAX_DEPTH {
-            return plain(self, value);
-        }
-        self.depth += 1;
-        let result = fold(self, value);
-        self.depth -= 1;
-        result
-    }
 }
 
 impl rules::Context for Lowering<'_> {

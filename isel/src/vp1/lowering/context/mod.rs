@@ -36,17 +36,6 @@ impl Lowering<'_> {
         (type_class(class, ty) == Some(true)).then_some(ty)
     }
 
-    /// Folds an operand's operand, as long as that is not too deep for the stack.
-    fn deeper<T>(&mut self, value: Value, fold: fn(&mut Self, Value) -> T, plain: fn(&mut Self, Value) -> T) -> T {
-        if self.depth == MAX_DEPTH {
-            return plain(self, value);
-        }
-        self.depth += 1;
-        let result = fold(self, value);
-        self.depth -= 1;
-        result
-    }
-
     /// A constant as a register holds it.
     fn constant_src(&self, inst: Inst) -> Option<Src> {
         let kernel = self.kernel;
