@@ -47,12 +47,17 @@ pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
             subjects.push(place.subject(rule.checks, effort, move |kernel| {
                 let mut is_taken = false;
                 let mut programs = Vec::new();
+                let mut lines: Vec<Vec<String>> = Vec::new();
                 let mut wrong = None;
                 for machine in TARGETS.representatives(target) {
                     match assemble(machine, kernel) {
-                        Ok((program, fired)) => {
+                        Ok(Assembled { program, fired, text }) => {
                             is_taken |= fired.contains(&(number as u32));
-                            programs.push((machine, program));
+                            // Machines that have the same code run the same.
+                            if !lines.contains(&text) {
+                                lines.push(text);
+                                programs.push((machine, program));
+                            }
                         }
                         Err(reason) => wrong = wrong.or(Some(reason)),
                     }
@@ -353,8 +358,16 @@ fn elements(ty: Type, bytes: &[u8], first: usize, count: usize) -> &[u8] {
     bytes.get(first * size..(first + count) * size).unwrap_or(bytes)
 }
 
-/// A kernel in words, and the rules that made them.
-fn assemble(target: Target, kernel: &Kernel) -> Result<(Program, Vec<u32>), String> {
+/// A kernel in words.
+struct Assembled {
+    program: Program,
+    /// The rules that made them.
+    fired: Vec<u32>,
+    /// Their assembly.
+    text: Vec<String>,
+}
+
+fn assemble(target: Target, kernel: &Kernel) -> Result<Assembled, String> {
     let texts = |refusals: Vec<Refusal>| refusals.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
     let mut packed = kernel.clone();
     let pack = Pipeline::named(["pack"]).map_err(|error| error.to_string())?;
@@ -365,10 +378,11 @@ fn assemble(target: Target, kernel: &Kernel) -> Result<(Program, Vec<u32>), Stri
     let func = selected.code.allocate(&mut Allocator::default(), &Options { check: true, ..Options::default() });
     let func = func.map_err(|error| error.to_string())?;
     let code = TARGETS.layout(target, func).map_err(|error| error.to_string())?;
+    let text = (0..code.words.len()).map(|address| code.words.text(address)).collect();
     let header = Header { target, source: "check".to_string() };
     let object = write_object(&header, &[code]).map_err(|error| error.to_string())?;
     let program = TARGETS.load(&object).map_err(|error| error.to_string())?;
-    Ok((program, selected.fired))
+    Ok(Assembled { program, fired: selected.fired, text })
 }
 
 #[cfg(test)]
@@ -387,7 +401,7 @@ mod tests {
         place.subject(checks, Effort::Sample, move |kernel| {
             let mut wrong = kernel.clone();
             fault(&mut wrong);
-            let (program, _) = assemble(halfbyte::HALU, &wrong)?;
+            let Assembled { program, .. } = assemble(halfbyte::HALU, &wrong)?;
             Ok(Translated { after: After::Words(vec![(halfbyte::HALU, program)]), is_taken })
         })
     }
