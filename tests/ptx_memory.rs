@@ -160,6 +160,21 @@ ld.global.b32 %r2, [%d4+8]; add.s32 %r1, %r1, %r2; st.global.b32 [%d4+12], %r1; 
     check(TWO, &format!("{LOAD}{body}"), &["select.ptr"]);
 }
 
+/// Addresses of the group's memory, of the item's, and of a buffer.
+const SPACES: &str =
+    ".shared .align 4 .b32 s[4]; .local .align 4 .b32 l[4]; mov.u64 %d5, s; cvta.shared.u64 %d5, %d5; mov.u64 %d6, l;
+cvta.local.u64 %d6, %d6; cvta.global.u64 %d7, %d3; and.b32 %r0, %i, 3; setp.eq.u32 %p0, %r0, 1; setp.eq.u32 %p1, %r0, 2;
+";
+
+#[test]
+fn the_space_of_an_address_follows_from_what_chooses_it() {
+    let body = "selp.b64 %d8, %d5, %d7, %p0; mov.b64 %d9, %d8; selp.b64 %d9, %d6, %d9, %p1; add.u64 %d9, %d9, 8;
+isspacep.shared %p0, %d9; isspacep.local %p1, %d9; isspacep.global %p2, %d9; selp.b32 %r1, 1, 0, %p0; selp.b32 %r2, 2, 0, %p1;
+selp.b32 %r3, 4, 0, %p2; or.b32 %r1, %r1, %r2; or.b32 %r1, %r1, %r3; ld.global.b32 %r2, [%d3]; add.u32 %r1, %r1, %r2;
+st.global.b32 [%d4], %r1; ret;";
+    check(TWO, &format!("{LOAD}{SPACES}{body}"), &["select.i1"]);
+}
+
 #[test]
 fn structures_are_their_members() {
     let params = ".param .u64 x, .param .align 8 .b8 s[24], .param .align 4 .b8 v[4], .param .u8 c";
@@ -207,6 +222,7 @@ ld.param.u64 %d0, [x]; mul.wide.u32 %d1, %i, 4; add.s64 %d0, %d0, %d1; st.global
 
 #[test]
 fn what_cannot_be_imported_is_said_where_it_stands() {
+    let far = "add.u64 %d7, %d7, 4; ".repeat(20);
     let cases: &[(&str, &str, &str)] = &[
         (TWO, "ld.global.b32 %r0, [%d5]; ret;", "5:1: this address cannot be traced back to a parameter"),
         (
@@ -239,6 +255,16 @@ st.global.b32 [%d2], %r0; ret;",
         (TWO, " ld.param.u32 %r0, [x-4];", "5:2: this does not load within the parameter"),
         (TWO, " ld.param.u32 %r0, [x+2];", "5:2: this does not load within the parameter"),
         (TWO, "ld.param.v2.u32 {%r0, %r1}, [x+4];", "5:1: this does not load within the parameter"),
+        (
+            TWO,
+            &format!("{LOAD}{SPACES}@%p0 bra G;\n mov.b64 %d7, %d5; G:\n isspacep.shared %p1, %d7; st.global.b64 [%d3], %d2; ret;"),
+            "10:2: the space of this address is only known when the kernel runs",
+        ),
+        (
+            TWO,
+            &format!("{LOAD}{SPACES}selp.b64 %d7, %d5, %d7, %p0; {far}\nisspacep.shared %p1, %d7; st.global.b64 [%d3], %d2; ret;"),
+            "9:1: the space of this address is only known when the kernel runs",
+        ),
     ];
     for (params, body, expected) in cases {
         let text = kernel(params, body);

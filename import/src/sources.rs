@@ -150,6 +150,11 @@ impl Parameters {
         }
     }
 
+    /// Whether a value may be an address of some space.
+    pub fn has_space(&self, val: Val) -> bool {
+        self.spaces(val) != 0
+    }
+
     /// The parameters that a value may be an address of.
     pub fn sources(&self, val: Val) -> &[Source] {
         self.of.get(val.0 as usize).map_or(&[], SmallVec::as_slice)

@@ -10,9 +10,13 @@ use halfbyte_isa::ptx::{Base, Inst, Opcode, Operand, Var};
 
 use crate::address::Address;
 use crate::emit::Import;
+use crate::ssa::{Def, Function, Val};
 
 /// Where local memory begins in its space.
 const LOCAL_START: u64 = 0x1000;
+
+/// How many instructions back an address is followed to what it may be an address of.
+const MAX_STEPS: u32 = 10;
 
 /// The arrays, where the kernel has them.
 #[derive(Clone, Copy, Default)]
@@ -101,20 +105,53 @@ impl Import<'_> {
                 self.code.op(op, Type::I64, &[address, start])
             }
             (Opcode::ISSPACEP, Some(_)) => {
+                let space = named_space(&inst.words).unwrap_or(PtxSpace::Global);
                 let val = self.operand_val(inst, 1);
-                let Some(space) = val.and_then(|val| self.parameters.space_of(val)) else {
+                let Some(is_in) = val.and_then(|val| self.is_in(val, space, MAX_STEPS)) else {
                     self.refuse(
                         "the space of this address is only known when the kernel runs",
                         "a run of the text as it stands, with `--target ptx`",
                     );
                     return true;
                 };
-                self.code.truth(named_space(&inst.words) == Some(space))
+                is_in
             }
             _ => return false,
         };
         self.result(inst, value);
         true
+    }
+
+    /// Whether an address without a space is in one: what is known of it, or what the choice that it comes of says.
+    fn is_in(&mut self, val: Val, space: PtxSpace, steps: u32) -> Option<Value> {
+        if let Some(of) = self.parameters.space_of(val) {
+            return Some(self.code.truth(of == space));
+        }
+        let &Def::Inst(number, None) = self.function.def(val) else { return None };
+        let inst = self.function.inst(number)?;
+        let steps = steps.checked_sub(1)?;
+        let read = |function: &Function<'_>, i: usize| match inst.operands.get(i) {
+            Some(&Operand::Register(reg)) => function.read(number, reg),
+            _ => None,
+        };
+        match inst.opcode {
+            Opcode::SELP => {
+                let [a, b, condition] = [1, 2, 3].map(|i| read(self.function, i));
+                let a = self.is_in(a?, space, steps)?;
+                let b = self.is_in(b?, space, steps)?;
+                let condition = self.value(condition?);
+                Some(self.code.select(condition, a, b))
+            }
+            Opcode::MOV => self.is_in(read(self.function, 1)?, space, steps),
+            Opcode::ADD => {
+                let sides = [1, 2].map(|i| read(self.function, i).filter(|&val| self.parameters.has_space(val)));
+                match sides {
+                    [Some(val), None] | [None, Some(val)] => self.is_in(val, space, steps),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
     }
 
     /// Where an access to such memory goes.
