@@ -75,6 +75,13 @@ add.s32 %a, %a, 1000; st.local.b32 [%b1], %a; ret; }
         // The address of a local variable is passed on, through two functions.
         ".local .b32 l; st.local.b32 [l], %r0; mov.u64 %d2, l; cvta.local.u64 %d3, %d2; { .param .b64 a; st.param.b64 [a], %d3;
          call.uni outer, (a); } ld.local.b32 %r9, [l];",
+        // Branches by an index: to one label, to several of which some are the same, with a guard, and in a loop.
+        "t: .branchtargets a, a; and.b32 %r1, %r0, 1; brx.idx %r1, t; mov.b32 %r9, 5; a: add.s32 %r9, %r9, 1;",
+        "t: .branchtargets a, b, a, c, d; min.u32 %r1, %r0, 4; brx.idx %r1, t; a: mov.b32 %r9, 1; bra d; b: mov.b32 %r9, 2; c: add.s32 %r9, %r9, 3;
+         d: add.s32 %r9, %r9, 4;",
+        "t: .branchtargets a, b, c; min.u32 %r1, %r0, 2; setp.ne.s32 %p0, %r0, 1; @!%p0 brx.idx %r1, t; mov.b32 %r9, 6; bra c; a: b: mov.b32 %r9, 7; c:",
+        "t: .branchtargets a, b, c; mov.b32 %r1, 0; a: add.s32 %r9, %r9, %r0; b: add.s32 %r9, %r9, 10; add.s32 %r1, %r1, 1; min.u32 %r2, %r1, 2;
+         @%p0 bra d; setp.gt.u32 %p0, %r0, 3; brx.idx %r2, t; c: add.s32 %r9, %r9, 100; d:",
         // Parameters by their addresses.
         "mov.b64 %d2, s; ld.param.u32 %r1, [%d2+8]; ld.param.u32 %r2, [s]; add.s32 %r9, %r1, %r2;",
         "mov.b64 %d2, s; cvta.param.u64 %d3, %d2; ld.u32 %r9, [%d3+12];",
@@ -95,7 +102,6 @@ fn what_is_known_only_when_it_runs_is_not_imported() {
             "like: .callprototype _ (); mov.u64 %d2, g; call %d2, like;",
             "the address of a function has no counterpart in the IR",
         ),
-        ("", "t: .branchtargets a, b; brx.idx %r0, t; a: b: mov.b32 %r9, 1;", "an indirect branch has no counterpart"),
         ("", "trap;", "a trap has no counterpart in the IR"),
         ("", "mov.u32 %r9, %clock;", "what a machine says of itself has no counterpart"),
         (

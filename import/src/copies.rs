@@ -2,40 +2,13 @@
 //!
 //! That somebody touches what is copied before the wait is looked for where the text runs as it stands.
 
-use std::borrow::Cow;
-
-use halfbyte_isa::object::Loc;
-use halfbyte_isa::ptx::module::{Body, Entry, Registers};
+use halfbyte_isa::ptx::module::{Body, Registers};
 use halfbyte_isa::ptx::types::{Token, Type};
 use halfbyte_isa::ptx::{Address, Guard, Inst, Opcode, Operand, Reg, Vector};
 use halfbyte_isa::row::Role;
 use smallvec::SmallVec;
 
-use crate::inline::Inlined;
-
-/// The kernel without such copies; one that has none as it is.
-pub(crate) fn expand(inlined: Inlined<'_>) -> Inlined<'_> {
-    if !inlined.entry.body.insts.iter().any(is_of_copies) {
-        return inlined;
-    }
-    let Inlined { entry, locs } = inlined;
-    let (mut entry, locs): (Entry, _) = (entry.into_owned(), locs.into_owned());
-    let body = std::mem::take(&mut entry.body);
-    let (body, locs) = match Expander::new(&body) {
-        Some(mut expander) => {
-            let starts = expander.insts(&body, &locs);
-            expander.finish(body, &starts)
-        }
-        // There are no registers left.
-        None => (body, locs),
-    };
-    entry.body = body;
-    Inlined { entry: Cow::Owned(entry), locs: Cow::Owned(locs) }
-}
-
-fn is_of_copies(inst: &Inst) -> bool {
-    inst.row().mnemonic == "cp"
-}
+use crate::expand::Expansion;
 
 /// How many bytes a copy takes of those that it has.
 enum Taken {
@@ -48,11 +21,10 @@ enum Taken {
     },
 }
 
-/// A body on its way.
-struct Expander {
+/// Copies as loads and stores.
+pub(crate) struct Copies {
     registers: Registers,
     insts: Vec<Inst>,
-    locs: Vec<Loc>,
     /// What is copied, word by word; a byte of it; how many bytes are taken.
     words: Reg,
     byte: Reg,
@@ -63,8 +35,12 @@ struct Expander {
     one: Reg,
 }
 
-impl Expander {
-    fn new(body: &Body) -> Option<Expander> {
+impl Expansion for Copies {
+    fn is_replaced(inst: &Inst) -> bool {
+        inst.row().mnemonic == "cp"
+    }
+
+    fn new(body: &Body) -> Option<Copies> {
         let mut registers = body.registers.clone();
         let words = registers.declare("%copied", Type::B32, Some(4))?;
         let byte = registers.declare("%copied_byte", Type::B16, None)?;
@@ -72,32 +48,23 @@ impl Expander {
         let all = registers.declare("%copies_all", Type::Pred, None)?;
         let part = registers.declare("%copies_part", Type::Pred, None)?;
         let one = registers.declare("%copies_byte", Type::Pred, None)?;
-        Some(Expander { registers, insts: Vec::new(), locs: Vec::new(), words, byte, taken, all, part, one })
+        Some(Copies { registers, insts: Vec::new(), words, byte, taken, all, part, one })
     }
 
-    /// Takes all instructions; where each then starts.
-    fn insts(&mut self, body: &Body, locs: &[Loc]) -> Vec<u32> {
-        let mut starts = Vec::with_capacity(body.insts.len() + 1);
-        for (inst, &loc) in body.insts.iter().zip(locs) {
-            starts.push(self.insts.len() as u32);
-            if is_of_copies(inst) {
-                self.copy(inst, body);
-            } else {
-                self.insts.push(inst.clone());
-            }
-            self.locs.resize(self.insts.len(), loc);
-        }
-        starts.push(self.insts.len() as u32);
-        starts
+    fn insts(&mut self) -> &mut Vec<Inst> {
+        &mut self.insts
     }
 
-    fn finish(self, mut body: Body, starts: &[u32]) -> (Body, Vec<Loc>) {
-        for label in &mut body.labels {
-            label.at = starts.get(label.at as usize).copied().unwrap_or(self.insts.len() as u32);
-        }
-        (Body { registers: self.registers, insts: self.insts, ..body }, self.locs)
+    fn replace(&mut self, inst: &Inst, body: &Body) {
+        self.copy(inst, body);
     }
 
+    fn finish(self, body: Body) -> Body {
+        Body { registers: self.registers, insts: self.insts, ..body }
+    }
+}
+
+impl Copies {
     fn copy(&mut self, inst: &Inst, body: &Body) {
         let (Some(&Operand::Memory(to)), Some(&Operand::Memory(from)), Some(&Operand::Number(bytes))) =
             (inst.operands.first(), inst.operands.get(1), inst.operands.get(2))

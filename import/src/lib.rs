@@ -31,15 +31,16 @@
 //! An instruction becomes the op that stands for it; where none does, it becomes its meaning, written out in ops
 //! (`domain`). So what an instruction does is said in one place for the interpreter of PTX and for this. Registers become
 //! values (`ssa`) with the types that the instructions take them for (`types`); parameters become values and buffers
-//! (`sources`), and addresses become elements of buffers where their numbers are shown to be in range (`address`). Before all
+//! (`sources`), and addresses become elements of buffers where their numbers are shown to be in range (`address`).
 //! What items of a block share becomes an array of bytes, and so does local memory (`spaces`); where they meet are ops of their own
-//! (`meet`). Before all
-//! that functions are put in the place of their calls (`inline`); what has no counterpart in the IR runs as it stands (`stands`).
+//! (`meet`). Before all that functions are put in the place of their calls (`inline`), and other instructions in that of some
+//! (`expand`); what has no counterpart in the IR runs as it stands (`stands`).
 
 mod address;
 mod copies;
 mod domain;
 mod emit;
+mod expand;
 mod fixed;
 mod float;
 mod flow;
@@ -54,9 +55,12 @@ mod spaces;
 mod special;
 mod ssa;
 mod stands;
+mod switch;
 mod types;
 mod video;
 
+use copies::Copies;
+use expand::expand;
 use halfbyte_ir::text::closest;
 use halfbyte_ir::{Diagnostic, Kernel, Span};
 use halfbyte_isa::object::Loc;
@@ -64,6 +68,7 @@ use halfbyte_isa::ptx::docs;
 use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::text::{self, Text};
 use inline::{Inlined, inline};
+use switch::Switches;
 
 /// Work items that an imported kernel may be launched with at most: up to this number it is shown that indices do not wrap.
 pub const MAX_ITEMS: u32 = 1 << 26;
@@ -149,10 +154,11 @@ pub fn unsaid_exchanges(entry: &Entry) -> usize {
     entry.reached_bodies().flat_map(|body| &body.insts).filter(|inst| inst.is_unsaid()).count()
 }
 
-/// The kernels of a text without their calls and the copies that go on beside them.
+/// The kernels of a text without their calls, the copies that go on beside them, and branches by an index.
 fn inlined(read: &Text) -> impl Iterator<Item = Inlined<'_>> {
     let entries = read.module.entries.iter().zip(&read.locs);
-    entries.map(|(entry, locs)| copies::expand(inline(entry, locs, &read.function_locs)))
+    let inlined = entries.map(|(entry, locs)| inline(entry, locs, &read.function_locs));
+    inlined.map(expand::<Copies>).map(expand::<Switches>)
 }
 
 /// What a text in PTX is imported to, kernel by kernel.

@@ -39,6 +39,7 @@ fn what(inst: &Inst) -> Option<&'static str> {
     }
     Some(match inst.opcode {
         Opcode::CALL | Opcode::CALL_INDIRECT => "a call",
+        // One that there was no register for.
         Opcode::BRX => "an indirect branch",
         Opcode::ALLOCA | Opcode::ALLOCA_ALIGNED | Opcode::STACKSAVE | Opcode::STACKRESTORE => "memory of the stack",
         Opcode::CVTA | Opcode::CVTA_ADDRESS if inst.has(Token::Param) => "the address of a parameter",
