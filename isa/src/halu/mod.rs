@@ -11,7 +11,7 @@ pub mod template;
 mod text;
 
 use crate::row::Check;
-use crate::row::{EncodeError, Kind, RegSlot, Row};
+use crate::row::{EncodeError, Kind, RegSlot, Row, opcode_enum};
 use crate::word::Field;
 pub use code::{Code, Halu, TARGET};
 pub use text::{Program, assemble, disassemble, mnemonics, opcodes_of, read_word, word_text};
@@ -19,31 +19,13 @@ pub use text::{Program, assemble, disassemble, mnemonics, opcodes_of, read_word,
 use fields::{GUARD, GUARD_NOT, OPTYPE, PT, STYPE};
 use std::sync::LazyLock;
 
-/// Lists every row once: makes the [`Opcode`] enum and what maps it to its row.
+/// Lists every row once.
 macro_rules! define {
     ($m:ident: $($module:ident { $($($name:ident)+ => $meaning:expr;)* })*) => {
-        /// A HALU instruction in one form: its mnemonic, then the sources in text order, `R` a GPR, `I` an immediate,
-        /// `U` a uniform register, `C` constant memory, or what else tells it apart.
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        #[repr(u16)]
-        #[allow(non_camel_case_types, missing_docs)]
-        pub enum Opcode { $($($($name,)+)*)* }
-
-        impl Opcode {
-            /// Every opcode, in order.
-            pub const ALL: &'static [Opcode] = &[$($($(Opcode::$name,)+)*)*];
-
-            /// The opcode's name, `HADD2_RR`.
-            pub const fn name(self) -> &'static str {
-                const NAMES: &[&str] = &[$($($(stringify!($name),)+)*)*];
-                NAMES[self as usize]
-            }
-
-            /// The description that everything else follows from.
-            pub const fn row(self) -> &'static Row {
-                static ROWS: &[Row] = &[$($($(rows::$module::$name,)+)*)*];
-                &ROWS[self as usize]
-            }
+        opcode_enum! {
+            /// A HALU instruction in one form: its mnemonic, then the sources in text order, `R` a GPR, `I` an immediate,
+            /// `U` a uniform register, `C` constant memory, or what else tells it apart.
+            $($module { $($($name)+)* })*
         }
     };
 }

@@ -23,29 +23,15 @@ pub use inst::{Guard, Inst};
 pub use operand::{Address, Base, Callee, FrameVar, Label, Operand, Reg, Var, Vector};
 use row::Row;
 
-/// Lists every row once: makes the [`Opcode`] enum and what maps it to its row.
+use crate::row::opcode_enum;
+
+/// Lists every row once.
 macro_rules! define {
     ($m:ident: $($module:ident { $($($name:ident)+ => $meaning:expr;)* })*) => {
-        /// A PTX instruction in one form: its mnemonic, and what tells it from others of that mnemonic.
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        #[repr(u16)]
-        #[allow(non_camel_case_types, missing_docs)]
-        pub enum Opcode { $($($($name,)+)*)* }
-
-        impl Opcode {
-            /// Every opcode, in order; those of a mnemonic stand in the order in which a text is tried against them.
-            pub const ALL: &'static [Opcode] = &[$($($(Opcode::$name,)+)*)*];
-
-            /// The opcode's name, `ADD_F16`.
-            pub const fn name(self) -> &'static str {
-                match self { $($($(Opcode::$name => stringify!($name),)+)*)* }
-            }
-
-            /// The description that everything else follows from.
-            #[inline]
-            pub const fn row(self) -> &'static Row {
-                match self { $($($(Opcode::$name => const { &rows::$module::$name },)+)*)* }
-            }
+        opcode_enum! {
+            /// A PTX instruction in one form: its mnemonic, and what tells it from others of that mnemonic. Those of a mnemonic stand in the
+            /// order in which a text is tried against them.
+            $($module { $($($name)+)* })*
         }
     };
 }

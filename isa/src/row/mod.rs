@@ -16,6 +16,37 @@ use crate::word::Field;
 pub(crate) use check::Check;
 use thiserror::Error;
 
+/// Makes the enum `Opcode` of a target, and what maps each opcode to its row: of the modules with their rows, and their names there.
+macro_rules! opcode_enum {
+    ($(#[$about:meta])* $($module:ident { $($name:ident)+ })*) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[repr(u16)]
+        #[allow(non_camel_case_types, missing_docs)]
+        pub enum Opcode { $($($name,)+)* }
+
+        impl Opcode {
+            /// Every opcode, in order.
+            pub const ALL: &'static [Opcode] = &[$($(Opcode::$name,)+)*];
+
+            /// The opcode's name.
+            pub const fn name(self) -> &'static str {
+                const NAMES: &[&str] = &[$($(stringify!($name),)+)*];
+                NAMES[self as usize]
+            }
+
+            /// The description that everything else follows from.
+            #[inline]
+            pub const fn row(self) -> &'static Row {
+                static ROWS: &[Row] = &[$($(rows::$module::$name,)+)*];
+                &ROWS[self as usize]
+            }
+        }
+    };
+}
+
+pub(crate) use opcode_enum;
+
 /// A test of one field's value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Is {

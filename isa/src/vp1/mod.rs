@@ -14,7 +14,7 @@ pub mod state;
 pub mod template;
 mod text;
 
-use crate::row::{Kind, RegFile, RegSlot, Row};
+use crate::row::{Kind, RegFile, RegSlot, Row, opcode_enum};
 use crate::word::Field;
 
 pub use bundle::{Bundle, BundleError, Slot, bundles};
@@ -52,32 +52,14 @@ impl Unit {
     }
 }
 
-/// Lists every row once: makes the [`Opcode`] enum and what maps it to its row.
+/// Lists every row once.
 macro_rules! define {
     ($m:ident: $($module:ident { $($($name:ident)+ => $meaning:expr;)* })*) => {
-        /// A VP1 instruction in one form: its mnemonic; `S` or `U` where results are signed or unsigned; `R` or `I` for
-        /// sources that are registers or immediates, where there are both; `VA` where only the accumulator is written;
-        /// destination and source of a move.
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        #[repr(u16)]
-        #[allow(non_camel_case_types, missing_docs)]
-        pub enum Opcode { $($($($name,)+)*)* }
-
-        impl Opcode {
-            /// Every opcode, in order.
-            pub const ALL: &'static [Opcode] = &[$($($(Opcode::$name,)+)*)*];
-
-            /// The opcode's name, `VADD_S_RR`.
-            pub const fn name(self) -> &'static str {
-                const NAMES: &[&str] = &[$($($(stringify!($name),)+)*)*];
-                NAMES[self as usize]
-            }
-
-            /// The description that everything else follows from.
-            pub const fn row(self) -> &'static Row {
-                static ROWS: &[Row] = &[$($($(rows::$module::$name,)+)*)*];
-                &ROWS[self as usize]
-            }
+        opcode_enum! {
+            /// A VP1 instruction in one form: its mnemonic; `S` or `U` where results are signed or unsigned; `R` or `I` for
+            /// sources that are registers or immediates, where there are both; `VA` where only the accumulator is written;
+            /// destination and source of a move.
+            $($module { $($($name)+)* })*
         }
     };
 }
