@@ -116,6 +116,11 @@ impl Builder {
         value
     }
 
+    /// Says what the buffer added last holds, as of [`Builder::data`].
+    pub fn contents(&mut self, contents: impl Into<Arc<[u8]>>) {
+        self.kernel.set_contents(contents.into());
+    }
+
     /// Declares an array of the group or of the item, of the natural alignment of its elements; without a count it has as many as the
     /// launch gives bytes.
     pub fn array(&mut self, name: &str, space: Space, elem: Type, count: impl Into<Option<u32>>) -> Value {
@@ -229,6 +234,11 @@ impl Builder {
                 *word |= (lane & ty.elem().mask()) << (i * width % 64);
             }
         }
+        self.const_words(ty, words)
+    }
+
+    /// Adds a constant from its bits in 64-bit words, lane 0 lowest.
+    pub fn const_words(&mut self, ty: Type, words: [u64; 8]) -> Value {
         let attr = self.kernel.const_attr(ty, words);
         self.value(Op::Const, ty, attr, &[])
     }

@@ -149,7 +149,7 @@ struct Verifier<'k> {
 }
 
 /// "`a`, `b` or `c`"
-pub(crate) fn one_of<T: Display>(items: impl IntoIterator<Item = T>) -> String {
+pub fn one_of<T: Display>(items: impl IntoIterator<Item = T>) -> String {
     let mut items: Vec<String> = items.into_iter().map(|item| format!("`{item}`")).collect();
     match (items.pop(), items.is_empty()) {
         (None, _) => "nothing".into(),
@@ -203,7 +203,7 @@ fn accepts(row: &OpRow, ty: Type, wanted: ArgType, actual: Type) -> bool {
 }
 
 /// The words that may stand between an op's name and a type that it takes most modifiers on.
-pub(crate) fn suffix_words(row: &OpRow) -> Vec<&'static str> {
+pub fn suffix_words(row: &OpRow) -> Vec<&'static str> {
     let flags = row.flags(Type::F16);
     let flags = FlagKind::ALL.into_iter().filter(|&kind| flags.contains(kind)).flat_map(FlagKind::words).copied();
     match row.attr {
@@ -220,7 +220,7 @@ pub(crate) fn suffix_words(row: &OpRow) -> Vec<&'static str> {
 }
 
 /// Why an op does not take a modifier on a controlling type, and what it takes there.
-pub(crate) fn refused_flag(row: &OpRow, ty: Option<Type>, kind: FlagKind, word: &str) -> Option<(String, String)> {
+pub fn refused_flag(row: &OpRow, ty: Option<Type>, kind: FlagKind, word: &str) -> Option<(String, String)> {
     let set = row.flags(ty.unwrap_or(Type::F16));
     if set.contains(kind) {
         return None;

@@ -319,3 +319,33 @@ fn contents_of_buffers() {
     let other = text.replace("[1, -1, 0]", "[\n  0x1, ; one\n  255,\n  0\n]").replace("7, [0, 1", "7,\n[0,\n1");
     assert_eq!(round_trip(&read(&other)), text);
 }
+
+#[test]
+fn numbers_as_operands_are_constants_before_the_instruction() {
+    let text = |body: &str| {
+        format!("kernel @k(%a: i32, %v: i8x4, %c: i1, %h: f16, %y: inout i32) {{\n^entry:\n{body}  ret\n}}\n")
+    };
+    for (short, long) in [
+        ("  %r = add.i32 %a, 3\n", "  %0 = const.i32 3\n  %r = add.i32 %a, %0\n"),
+        ("  %r = sub.i32 -1, %a\n", "  %0 = const.i32 -1\n  %r = sub.i32 %0, %a\n"),
+        ("  %r = add.i8x4 %v, [1, 2, 3, 4]\n", "  %0 = const.i8x4 [1, 2, 3, 4]\n  %r = add.i8x4 %v, %0\n"),
+        ("  %r = fmax.f16 %h, inf\n", "  %0 = const.f16 inf\n  %r = fmax.f16 %h, %0\n"),
+        ("  %r = select.i32 %c, 1, 2\n", "  %0 = const.i32 1\n  %1 = const.i32 2\n  %r = select.i32 %c, %0, %1\n"),
+        ("  %r = insert.i8x4 %v, 5, 1\n", "  %0 = const.i8 5\n  %r = insert.i8x4 %v, %0, 1\n"),
+        (
+            "  %r = shuffle.i8x4 %v, 0, [0, 4, 1, 4]\n",
+            "  %0 = const.i8x4 0\n  %r = shuffle.i8x4 %v, %0, [0, 4, 1, 4]\n",
+        ),
+        ("  store 0, %y[%a]\n", "  %0 = const.i32 0\n  store %0, %y[%a]\n"),
+        ("  store.i8x4 [1, 2, 3, 4], %y[%a]\n", "  %0 = const.i8x4 [1, 2, 3, 4]\n  store.i8x4 %0, %y[%a]\n"),
+        ("  atomic_add -5, %y\n", "  %0 = const.i32 -5\n  atomic_add %0, %y\n"),
+    ] {
+        let read = halfbyte_ir::text::read(&text(short)).unwrap_or_else(|errors| panic!("{short}: {errors:?}"));
+        assert_eq!(read.to_string(), text(long), "{short}");
+    }
+    // Places of what is wrong are those of the text.
+    let wrong = halfbyte_ir::text::read(&text("  %r = add.i32 300, %v\n  %s = add.i8x4 300, %v\n")).unwrap_err();
+    let shown: Vec<String> = wrong.iter().map(|error| format!("{}: {}", error.span.start, error.message)).collect();
+    assert_eq!(shown.len(), 2, "{shown:?}");
+    assert!(shown[1].contains("300 does not fit i8"), "{shown:?}");
+}

@@ -1,16 +1,17 @@
 //! Statements: an op, its suffixes, and operands as its row has them.
 
+use cranelift_entity::packed_option::ReservedValue;
 use halfbyte_abi::{Axis, ParamKind, Type};
 use smallvec::SmallVec;
 
-use super::lexer::{Name, Tok};
+use super::lexer::{Lexer, Name, Tok};
 use super::literal::{self, BadNumber};
 use super::read::{Failed, Reader, Reading};
 use super::{UNALIGNED, words};
 use crate::attr::{FlagKind, FloatCC, FloatFlags, IntCC, LaneMap};
 use crate::diag::Diagnostic;
 use crate::kernel::{Attr, BlockCall, Inst, InstData, IntrinsicData, Value, ValueData, ValueDef, ValueList};
-use crate::op::{AttrKind, Op, OpRow, ResultType};
+use crate::op::{ArgType, AttrKind, Op, OpRow, ResultType};
 use crate::order::{AtomicAttr, FenceAttr, MemOrder, Scope};
 use crate::span::Span;
 use crate::wellformed::{self, Part};
@@ -116,6 +117,24 @@ impl<'s> Reader<'s> {
             self.body.partial.unknown.insert(value);
         }
         value
+    }
+
+    /// Goes over a number whose type is not known yet.
+    fn skip_literal(&mut self) -> Reading<()> {
+        if self.tok() == Tok::Mark(b'[') {
+            self.bracketed(|reader, _| reader.skip_number())?;
+            return Ok(());
+        }
+        self.skip_number()
+    }
+
+    fn skip_number(&mut self) -> Reading<()> {
+        self.eat(b'-');
+        if !matches!(self.tok(), Tok::Number | Tok::Word) {
+            return Err(self.unexpected("a number"));
+        }
+        self.bump();
+        Ok(())
     }
 
     /// What is left of the line, without its comment.
@@ -328,7 +347,7 @@ impl<'s> Reader<'s> {
             AttrKind::Intrinsic => self.intrinsic(args)?,
             AttrKind::Targets => self.targets(row, args)?,
             kind => {
-                let carried = self.values(kind, ty, args)?;
+                let carried = self.values(row, ty, args)?;
                 match (kind, suffix.int_cc, suffix.float_cc) {
                     (AttrKind::Float(_), ..) => Attr::Float(suffix.flags),
                     (AttrKind::Axis, ..) => suffix.axis.map_or(Attr::None, Attr::Axis),
@@ -378,8 +397,55 @@ impl<'s> Reader<'s> {
         failed
     }
 
-    /// Reports a number where a value should be.
-    fn number_for_operand(&mut self, ty: Type) -> Failed {
+    /// Whether a number stands here, or the lanes of one.
+    fn at_literal(&self) -> bool {
+        match self.tok() {
+            Tok::Number | Tok::Mark(b'-' | b'[') => true,
+            Tok::Word => self.at_word("inf") || self.at_word("nan"),
+            _ => false,
+        }
+    }
+
+    /// Reads a number in the place of an operand, which is as if a `const` of the operand's type stood before the instruction.
+    fn literal(&mut self, row: &OpRow, ty: Type, args: &mut Args) -> Reading<Value> {
+        let wanted = match row.arg(args.len()) {
+            Some(ArgType::Same) => Some(ty),
+            Some(ArgType::Lane) => Some(ty.lane_type()),
+            Some(ArgType::Mask) => ty.mask_type(),
+            Some(ArgType::Condition) => Some(Type::I1),
+            Some(ArgType::Exactly(ty)) => Some(ty),
+            Some(ArgType::Converted) | None => None,
+        };
+        match wanted.filter(|&wanted| wanted != Type::PTR) {
+            Some(wanted) => {
+                let value = self.literal_of(wanted, args.len())?;
+                args.push(value);
+                Ok(value)
+            }
+            None if row.arg(args.len()).is_none() => Err(self.unexpected("the end of the line")),
+            None => Err(self.number_for_operand(row, ty)),
+        }
+    }
+
+    /// Reads a number of a type that is the operand of that number.
+    fn literal_of(&mut self, ty: Type, number: usize) -> Reading<Value> {
+        let start = self.at();
+        let words = self.constant_words(ty)?;
+        let span = self.since(start);
+        let kernel = &mut self.body.kernel;
+        let attr = kernel.const_attr(ty, words);
+        let inst = kernel.insts.next_key();
+        let value = kernel.values.push(ValueData { ty, def: ValueDef::Result(inst) });
+        kernel.insts.push(InstData { op: Op::Const, ty, attr, args: ValueList::new(), result: value.into(), span });
+        self.body.insts.push(inst);
+        self.put_off(inst);
+        self.part(Part::Arg(number as u32), span);
+        Ok(value)
+    }
+
+    /// Reports a number where a value should be, and no operand says of which type it is.
+    fn number_for_operand(&mut self, row: &OpRow, ty: Type) -> Failed {
+        let from = row.sources(ty).next().unwrap_or(ty);
         let is_list = self.tok() == Tok::Mark(b'[');
         let minus = if self.eat(b'-') { "-" } else { "" };
         let number = if is_list { "[..]".to_owned() } else { format!("{minus}{}", self.text()) };
@@ -392,12 +458,13 @@ impl<'s> Reader<'s> {
             _ => "k",
         };
         let failed = self.unexpected("an operand: `%name`");
-        self.help(format!("operands are values, and `%{name} = const.{ty} {number}` makes one"));
+        self.help(format!("operands are values, and `%{name} = const.{from} {number}` makes one"));
         failed
     }
 
     /// Operands with commas between them and, of ops that have one, the lane number or list that comes last.
-    fn values(&mut self, kind: AttrKind, ty: Type, args: &mut Args) -> Reading<Attr> {
+    fn values(&mut self, row: &OpRow, ty: Type, args: &mut Args) -> Reading<Attr> {
+        let kind = row.attr;
         let last = match kind {
             AttrKind::Lane => Some("a lane number"),
             AttrKind::Lanes => Some("a list of lane numbers"),
@@ -408,10 +475,12 @@ impl<'s> Reader<'s> {
         }
         loop {
             match (self.tok(), kind) {
-                (Tok::Number | Tok::Mark(b'-'), AttrKind::Lane) => return self.lane_number(),
+                (Tok::Value, _) => self.operand(args)?,
+                (Tok::Number | Tok::Mark(b'-'), AttrKind::Lane) if args.len() >= row.args.len() => {
+                    return self.lane_number();
+                }
                 (Tok::Mark(b'['), AttrKind::Lanes) => return self.lanes(ty),
-                (Tok::Number | Tok::Mark(b'-' | b'['), AttrKind::Lane | AttrKind::Lanes) => self.operand(args)?,
-                (Tok::Number | Tok::Mark(b'-' | b'['), _) => return Err(self.number_for_operand(ty)),
+                _ if self.at_literal() => self.literal(row, ty, args)?,
                 _ => self.operand(args)?,
             };
             match last {
@@ -597,8 +666,24 @@ impl<'s> Reader<'s> {
 
     fn memory(&mut self, row: &OpRow, suffix: &Suffix, mnemonic: Span, args: &mut Args) -> Reading<(Type, Attr)> {
         let ty = suffix.ty;
+        // A number whose type the address says, and which operand it is.
+        let mut literals: SmallVec<[(usize, Lexer<'s>); 2]> = SmallVec::new();
         while args.len() + 1 < row.args.len() {
             let operand = self.at();
+            if self.at_literal() {
+                match ty {
+                    Some(ty) => {
+                        self.literal(row, ty, args)?;
+                    }
+                    None => {
+                        literals.push((args.len(), self.place()));
+                        args.push(Value::reserved_value());
+                        self.skip_literal()?;
+                    }
+                }
+                self.mark(b',')?;
+                continue;
+            }
             self.operand(args)?;
             if self.tok() == Tok::Mark(b'[') {
                 let value = self.rest_of_line().rsplit_once(',').map_or("", |(_, value)| value).trim();
@@ -623,6 +708,17 @@ impl<'s> Reader<'s> {
             self.body.partial.incomplete = true;
             return Err(Failed);
         };
+        if !literals.is_empty() {
+            let end = self.place();
+            for (number, place) in literals {
+                self.go_to(place);
+                let value = self.literal_of(ty, number)?;
+                if let Some(arg) = args.get_mut(number) {
+                    *arg = value;
+                }
+            }
+            self.go_to(end);
+        }
         let mut mem = self.body.kernel.default_mem(address.base, ty);
         mem.scale = address.step.unwrap_or(mem.scale);
         mem.wide = address.wide;

@@ -20,11 +20,13 @@ pub const VERSION: u32 = 1;
 pub(crate) const MAY_ALIAS: &str = "may_alias";
 
 /// What a barrier says to which items do not come together.
-pub(crate) const UNALIGNED: &str = "unaligned";
+pub const UNALIGNED: &str = "unaligned";
 
 pub use crate::kernel::is_name;
 pub use kernels::{Kernels, read};
 pub use literal::{BadNumber, element, lane as number, lane_text as number_text, magnitude};
 pub use print::{print, print_inst};
 pub use suggest::closest;
-pub use words::{op as op_meant, ty as type_meant};
+pub use words::{no_op, op as op_meant, suffix as suffix_meant, ty as type_meant};
+
+pub use crate::wellformed::{one_of, refused_flag, suffix_words};

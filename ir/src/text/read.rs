@@ -281,6 +281,24 @@ impl<'s> Reader<'s> {
         }
     }
 
+    /// Puts what was noted of the instruction being read to the one after `inst`, which stands before it.
+    pub fn put_off(&mut self, inst: Inst) {
+        let next = self.body.kernel.insts.next_key();
+        for (of, ..) in self.body.parts.iter_mut().rev().take_while(|(of, ..)| *of == inst) {
+            *of = next;
+        }
+    }
+
+    /// The place of the next token, to come back to.
+    pub fn place(&self) -> Lexer<'s> {
+        self.lexer.clone()
+    }
+
+    /// Comes back to a place.
+    pub fn go_to(&mut self, place: Lexer<'s>) {
+        self.lexer = place;
+    }
+
     #[inline]
     pub fn at_word(&self, word: &str) -> bool {
         self.tok() == Tok::Word && self.lexer.is_word(word)

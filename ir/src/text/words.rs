@@ -390,7 +390,7 @@ fn halves(word: &str) -> Option<String> {
 }
 
 /// Why no op does what a word of another language does.
-pub(super) fn no_op(word: &str) -> Option<&'static str> {
+pub fn no_op(word: &str) -> Option<&'static str> {
     advice(NONE, &word.to_ascii_lowercase())
 }
 
@@ -435,7 +435,7 @@ pub(super) fn place(word: &str) -> Option<&'static str> {
 }
 
 /// What to write in place of a word that is neither a type nor a modifier of an op, which takes these modifiers.
-pub(super) fn suffix(row: &OpRow, word: &str, modifiers: &[&'static str]) -> Option<String> {
+pub fn suffix(row: &OpRow, word: &str, modifiers: &[&'static str]) -> Option<String> {
     if let Some(other) = other_op(row.op, word) {
         return Some(other.to_owned());
     }
