@@ -12,11 +12,13 @@ use halfbyte::emit::{BlockStats, Code, ptx_text};
 use halfbyte::import_ptx::{self, is_ptx};
 use halfbyte::ir::{Diagnostic, Kernel, Span};
 use halfbyte::isa::row::Class;
+use halfbyte::lang::is_language;
 use halfbyte::pipeline::{
     self, Compiled, Compiler, Options, PASSES, STAGES, Stage, Stats, Watch, count_rules, is_taken,
 };
 use halfbyte::report::Report;
 use halfbyte::{Module, RefusedKernel, TARGETS, Target};
+use halfbyte_testkit::include;
 
 use serde_json::{Value, json};
 
@@ -242,17 +244,17 @@ impl Compile {
         let mut out = Vec::new();
         let mut counted = None;
         // Nothing but the file is asked for, so no kernel need be kept.
-        let is_alone = self.kernel.is_none() && !self.stats && !is_ptx(&name);
+        let is_alone = self.kernel.is_none() && !self.stats && !is_ptx(&name) && !is_language(&text);
         match self.emit {
             Kind::Ir => {
-                let module = Module::open_each(&name, text.as_str(), imported)?;
+                let module = include::open_each(&name, text.as_str(), imported)?;
                 let kernels = select(&module, self.kernel.as_deref())?;
                 is_empty = false;
                 let texts: Vec<String> = kernels.iter().map(ToString::to_string).collect();
                 out = texts.join("\n").into_bytes();
             }
             Kind::Lowered | Kind::Mach => {
-                let module = Module::open_each(&name, text.as_str(), imported)?;
+                let module = include::open_each(&name, text.as_str(), imported)?;
                 let kernels = select(&module, self.kernel.as_deref())?;
                 let mut compiler = Compiler::new(&module, &options);
                 let (mut texts, mut errors) = (Vec::new(), Vec::new());
@@ -337,10 +339,10 @@ impl Compile {
         options: &Options,
         watch: &mut Watch<'_>,
     ) -> Result<Compiled, Failure> {
-        let compiled = if self.kernel.is_none() && !is_ptx(name) {
+        let compiled = if self.kernel.is_none() && !is_ptx(name) && !is_language(text) {
             pipeline::compile_text(text, options, watch)
         } else {
-            let module = Module::open_each(name, text, imported)?;
+            let module = include::open_each(name, text, imported)?;
             pipeline::compile_kernels(&module, select(&module, self.kernel.as_deref())?, options, watch)
         };
         compiled.map_err(|error| Failure::compile(name, text, [error]))

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use halfbyte::Target;
 use halfbyte::pipeline::Options;
-use halfbyte::{Module, Target};
 use halfbyte_inspect::explain::{ExplainError, Question, Text, explain};
+use halfbyte_testkit::include;
 
 use super::compile::select;
 use super::io::{Input, print};
@@ -52,7 +53,7 @@ impl Explain {
             options = options.with_passes(names).map_err(|error| Failure::Call(error.to_string()))?;
         }
         let input = Input::read(&self.file)?;
-        let module = Module::named(&input.name, input.text()?)?;
+        let module = include::named(&input.name, input.text()?)?;
         select(&module, self.kernel.as_deref())?;
         let question = Question { at: &self.at, kernel: self.kernel.as_deref(), options: &options };
         let explanation = explain(&module, question).map_err(|error| match error {

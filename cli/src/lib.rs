@@ -9,6 +9,7 @@ mod completions;
 mod corpus;
 mod disasm;
 mod explain;
+mod fmt;
 mod from_ptx;
 mod interrupt;
 mod io;
@@ -100,6 +101,7 @@ enum Command {
     Launch(launch::Launch),
     Man(man::Man),
     Explain(explain::Explain),
+    Fmt(fmt::Fmt),
     Prove(prove::Prove),
     Quality(quality::Quality),
     Random(random::Random),
@@ -178,6 +180,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Launch(command) => command.run(),
         Command::Man(command) => command.run(),
         Command::Explain(command) => command.run(),
+        Command::Fmt(command) => command.run(),
         Command::Prove(command) => command.run(),
         Command::Quality(command) => command.run(),
         Command::Random(command) => command.run(),

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use halfbyte::abi::Limits;
 use halfbyte::{Module, TARGETS, Target};
+use halfbyte_testkit::include;
 use halfbyte_testkit::quality::{Quality as Measure, measure, page};
 use halfbyte_testkit::spare;
 use serde_json::{Value, json};
@@ -90,7 +91,7 @@ impl Quality {
         for file in &files {
             meter.show(|_| format!("reading {}", file.path.display()));
             let input = file.read(Limits::generous().text_bytes)?;
-            modules.push(Module::named(&input.name, input.text()?)?);
+            modules.push(include::named(&input.name, input.text()?)?);
         }
         meter.clear();
         Ok(modules)

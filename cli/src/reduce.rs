@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use halfbyte::Target;
 use halfbyte::abi::Limits;
 use halfbyte::launch::Engine;
-use halfbyte::{Module, Target};
+use halfbyte_testkit::include;
 use halfbyte_testkit::reduce::{
     Case, Effort, FindError, Found, Patience, Progress, Question, Suspect, find, reduce, suspects,
 };
@@ -69,7 +70,7 @@ Exit codes: 0 a failure was found and is written, 1 there is none, 2 the call is
 impl Reduce {
     pub(super) fn run(self) -> Done {
         let input = Input::read(&self.file)?;
-        let module = Module::named(&input.name, input.text()?)?;
+        let module = include::named(&input.name, input.text()?)?;
         select(&module, self.kernel.as_deref())?;
         let engines = match self.engine {
             Some(engine) => vec![engine.engine()],

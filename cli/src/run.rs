@@ -10,6 +10,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use halfbyte::Shape;
+use halfbyte::TARGETS;
 use halfbyte::abi::Param;
 use halfbyte::abi::{Alias, Limits, Watchdog};
 use halfbyte::import_ptx::{self, Host, MAX_ITEMS, ir_name, is_ptx};
@@ -24,10 +25,10 @@ use halfbyte::pipeline::{self, Options};
 use halfbyte::report::Report;
 use halfbyte::runtime::{Kernel, LaunchError, Stats, Translation};
 use halfbyte::target::On;
-use halfbyte::{Module, TARGETS};
 use halfbyte_testkit::approximate::approximations;
 use halfbyte_testkit::bind::{Bound, bind};
 use halfbyte_testkit::harness::Kind;
+use halfbyte_testkit::include;
 use halfbyte_testkit::runlines::Name;
 use halfbyte_testkit::values::array::dtype_lines;
 use halfbyte_testkit::values::print::Sign;
@@ -252,7 +253,7 @@ impl Run {
             return self.launch(&ready, None, name, params, (&input.name, ""), (shape, items), within);
         }
         let text = input.text()?;
-        let module = Module::open_each(&input.name, text, imported)?;
+        let module = include::open_each(&input.name, text, imported)?;
         let names: Vec<&str> = module.ir().kernels.iter().map(|kernel| kernel.name.as_str()).collect();
         let unread: Vec<&str> = module.refused_kernels().iter().map(|refused| refused.name.as_str()).collect();
         if let Some(report) =

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use halfbyte::Target;
 use halfbyte::report::Report;
-use halfbyte::{Module, Target};
 use halfbyte_inspect::view::page;
+use halfbyte_testkit::include;
 
 use super::compile::select;
 use super::io::{Input, write};
@@ -40,7 +41,7 @@ impl View {
     pub(super) fn run(self) -> Done {
         let input = Input::read(&self.file)?;
         let text = input.text()?;
-        let module = Module::named(&input.name, text)?;
+        let module = include::named(&input.name, text)?;
         let kernels = select(&module, self.kernel.as_deref())?;
         let targets = self.sm.targets(self.target)?;
         let page = page(&module, kernels, &targets).map_err(|errors| Report::new(input.name.clone(), text, errors))?;

@@ -95,6 +95,7 @@ pub use halfbyte_isa::halu::TARGET as HALU;
 pub use halfbyte_isa::ptx::target as ptx;
 #[cfg(feature = "vp1")]
 pub use halfbyte_isa::vp1::TARGET as VP1;
+pub use halfbyte_lang as lang;
 pub use halfbyte_lower as lower;
 #[cfg(feature = "codegen")]
 pub use halfbyte_runtime as runtime;

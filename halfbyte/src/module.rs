@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use halfbyte_ir::diag::Diagnostic;
 use halfbyte_ir::{self as ir, Kernel, Span};
+use halfbyte_lang as lang;
 
 use crate::report::Report;
 use crate::source::{Source, SourceMap};
@@ -68,13 +69,29 @@ impl Module {
     /// # Errors
     /// All that is wrong with it.
     pub fn named(file: &str, text: impl Into<String>) -> Result<Module, Report> {
+        Module::including(file, text, &lang::StdOnly)
+    }
+
+    /// The same, where the text may `include` others.
+    ///
+    /// # Errors
+    /// All that is wrong with it.
+    pub fn including(file: &str, text: impl Into<String>, includes: &dyn lang::Includes) -> Result<Module, Report> {
         let text: Arc<str> = text.into().into();
         if u32::try_from(text.len()).is_err() {
             let message = format!("the text has {} bytes", text.len());
             let error = Diagnostic::new(Span::default(), message).expected("less than 4 GiB");
             return Err(Report::new(file, "", vec![error]));
         }
-        match ir::text::read(&text) {
+        let read = match begins_in_language(&text) {
+            true => lang::read(&text, file, includes),
+            // Plain IR pays nothing for there being a language: whether it is in that is asked where it cannot be read.
+            false => match ir::text::read(&text) {
+                Err(_) if lang::is_language(&text) => lang::read(&text, file, includes),
+                read => read,
+            },
+        };
+        match read {
             Ok(ir) => Ok(Module { file: file.to_owned(), source: Source::Text(text), ir, refused: Vec::new() }),
             Err(errors) => Err(Report::new(file, text, errors)),
         }
@@ -163,5 +180,15 @@ impl Module {
     /// Findings about the module, to be shown with its text.
     pub fn report(&self, findings: impl Into<Vec<Diagnostic>>) -> Report {
         Report::of(self.file.as_str(), self.source.clone(), findings.into())
+    }
+}
+
+/// Whether the first item of a text is in the language.
+fn begins_in_language(text: &str) -> bool {
+    let mut lines = text.trim_start_matches('\u{feff}').lines().map(str::trim_start);
+    let first = lines.find(|line| !line.is_empty() && !line.starts_with(';')).unwrap_or_default();
+    match first.strip_prefix("kernel ") {
+        Some(name) => name.trim_start().starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'),
+        None => ["fn ", "const ", "struct ", "include "].iter().any(|word| first.starts_with(word)),
     }
 }

@@ -20,6 +20,7 @@ use halfbyte_runtime::Program;
 use crate::approximate::{self, Approximation, approximations};
 use crate::bind::{Bound, Kept, bind_after};
 use crate::compare::{Difference, compare};
+use crate::include;
 use crate::margin::{Format, Near};
 use crate::runlines::{self, LaunchLine, NearResult, RefuseLine, RunLine, RunLines, kernel_names};
 use crate::values::{Loader, brief};
@@ -180,7 +181,7 @@ pub fn check_with(setup: &Setup<'_>, file: &str, text: &str, folder: &Path) -> O
     }
     outcome.text = text.into();
     let lines = if is_ptx(file) { runlines::read_ptx(text) } else { runlines::read(text) };
-    let failures = match (Module::open_each(file, text, Options { may_alias, ..Options::default() }), lines) {
+    let failures = match (include::open_each(file, text, Options { may_alias, ..Options::default() }), lines) {
         (Ok(module), Ok(_)) if module.ir().kernels.is_empty() && module.refused_kernels().is_empty() => {
             vec![Diagnostic::new(start, "there is no kernel here").expected("`kernel @name(...) { ... }`")]
         }

@@ -7,6 +7,7 @@ use halfbyte_runtime::Program;
 use super::failure::{Failure, Kind};
 use super::{Arg, How, Request, Size, Via, address, bytes_of, check_count, choose};
 use crate::approximate::is_approximate;
+use crate::include;
 use halfbyte::launch::{Engine, Evaluation, How as Order, evaluate as evaluated, execute};
 use halfbyte::{Module, pipeline};
 
@@ -23,7 +24,7 @@ impl Via {
 }
 
 pub(super) fn launch(request: &mut Request, how: &How<'_>) -> Result<(), Failure> {
-    let module = Module::named(&request.file, &*request.text)
+    let module = include::named(&request.file, &*request.text)
         .map_err(|report| Failure::of_report(Kind::Parse, &report, &request.text))?;
     let names: Vec<&str> = module.ir().kernels.iter().map(|kernel| kernel.name.as_str()).collect();
     let (number, _) = choose(&names, request.entry.as_deref())?;

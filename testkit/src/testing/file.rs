@@ -13,6 +13,7 @@ use halfbyte_lower::Pipeline;
 
 use super::checks::{Check, Kind, Reader};
 use super::coverage::{RuleId, find};
+use crate::include;
 use crate::runlines::comment;
 
 /// What a line of an expected output begins with.
@@ -104,7 +105,7 @@ impl TestFile {
     /// All that is wrong with its kernels, or with what it says about testing them: also a kernel of which nothing is expected, and a
     /// file without a test.
     pub fn read(file: &str, text: &str) -> Result<TestFile, Report> {
-        let module = Module::named(file, text)?;
+        let module = include::named(file, text)?;
         let mut parser = Parser {
             text,
             tests: Vec::new(),

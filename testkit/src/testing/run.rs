@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use halfbyte::pipeline::{Compiler, Options};
 use halfbyte::report::Report;
-use halfbyte::{CompileError, Module};
+use halfbyte::{CompileError, Module, lang};
 use halfbyte_abi::{Target, Watchdog};
 use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::{Kernel, Op, Span, Type};
@@ -15,9 +15,15 @@ use super::checks;
 use super::coverage::Coverage;
 use super::file::{MARK, Stage, Test, TestFile, Whole};
 use super::why;
+use crate::include;
 
 /// Lines of an output that a failure shows on each side.
 const SHOWN: usize = 5;
+
+/// A kernel of a module by itself, with the text of them all.
+fn alone(module: &Module, kernel: &str) -> Module {
+    Module::from_kernels(module.ir().kernel(kernel).cloned()).with_text(module.file(), module.text())
+}
 
 /// What came of the tests of a file.
 #[derive(Clone, Debug)]
@@ -84,7 +90,12 @@ impl TestFile {
         }
         let text = self.text.get(test.text.clone()).unwrap_or_default();
         // In a text of its own, so that the lines of an output are counted from the kernel's.
-        let module = match Module::named(&self.file, text) {
+        let read = match lang::is_language(&self.text) {
+            false => Module::named(&self.file, text),
+            // What it calls stands elsewhere in the text.
+            true => include::named(&self.file, self.text.as_str()).map(|module| alone(&module, &test.kernel)),
+        };
+        let module = match read {
             Ok(module) => module,
             Err(report) => {
                 verdict.failures = moved(report.diagnostics().to_vec(), test.text.start);

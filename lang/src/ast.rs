@@ -1,0 +1,381 @@
+//! What a text says, before names and types are looked at. Nodes lie in arenas and name each other by number, so that none is deep to drop.
+
+use halfbyte_abi::Direction;
+use halfbyte_ir::{Space, Span};
+
+use crate::symbols::Sym;
+
+macro_rules! ids {
+    ($($name:ident $doc:literal;)*) => {
+        $(#[doc = $doc]
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub(crate) struct $name(pub u32);)*
+    };
+}
+
+ids! {
+    ExprId "An expression.";
+    BlockId "Statements in braces.";
+}
+
+/// A name where it stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ident {
+    pub sym: Sym,
+    pub span: Span,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Sign {
+    /// It says none.
+    None,
+    S,
+    U,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Compare {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum BinOp {
+    Add,
+    Sub,
+    Mul,
+    Div(Sign),
+    Shl,
+    Shr(Sign),
+    And,
+    Or,
+    Xor,
+    Compare(Compare, Sign),
+    /// `&&`
+    Both,
+    /// `||`
+    Either,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum UnOp {
+    Neg,
+    Not,
+}
+
+/// A number as it is written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Number {
+    /// Its digits, without the type.
+    pub text: Sym,
+    /// The type behind it.
+    pub ty: Option<Ident>,
+}
+
+/// An item of a call's operands: a value, or what an op has besides.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Arg {
+    Value(ExprId),
+    /// `[3, 2, 1, 0]`, as a range of [`Ast::lists`].
+    List(Range, Span),
+    /// `"..."`, without its quotes.
+    Text(Sym, Span),
+}
+
+/// `wide + 3` behind an index.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wide {
+    /// Where `wide` is.
+    pub span: Span,
+    /// Whether there is a minus, and the number.
+    pub offset: Option<(bool, ExprId)>,
+}
+
+/// A run of an arena.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Range {
+    pub start: u32,
+    pub end: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ExprKind {
+    Number(Number),
+    Bool(bool),
+    Name(Sym),
+    Unary(UnOp, ExprId),
+    Binary(BinOp, ExprId, ExprId),
+    /// `name.modifier(args)`: modifiers are a range of [`Ast::idents`], operands one of [`Ast::args`].
+    Call {
+        name: Ident,
+        modifiers: Range,
+        args: Range,
+    },
+    /// `base[index wide + offset]`
+    Index {
+        base: ExprId,
+        index: ExprId,
+        wide: Option<Wide>,
+    },
+    /// `base.field`
+    Field {
+        base: ExprId,
+        field: Ident,
+    },
+    /// `place step N align N`
+    Access {
+        place: ExprId,
+        step: Option<ExprId>,
+        align: Option<ExprId>,
+    },
+    If {
+        condition: ExprId,
+        then: BlockId,
+        otherwise: Option<ExprId>,
+    },
+    /// Statements in braces: what comes after `else`.
+    Block(BlockId),
+    /// `(a, b)`, a range of [`Ast::lists`].
+    Tuple(Range),
+    /// What could not be read.
+    Failed,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Expr {
+    pub kind: ExprKind,
+    pub span: Span,
+}
+
+/// A loop over numbers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct For {
+    pub name: Ident,
+    pub from: ExprId,
+    pub to: ExprId,
+    pub step: Option<ExprId>,
+    pub body: BlockId,
+}
+
+/// A declared array.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ArrayDecl {
+    pub space: Space,
+    pub name: Ident,
+    pub elem: Ident,
+    pub count: Option<ExprId>,
+    pub align: Option<ExprId>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum StmtKind {
+    /// `let a: T = e`, `var a = e`; the names are a range of [`Ast::idents`].
+    Let {
+        names: Range,
+        mutable: bool,
+        ty: Option<Ident>,
+        value: ExprId,
+    },
+    /// `var v: i32[16]`
+    Vars {
+        name: Ident,
+        ty: Ident,
+        count: ExprId,
+    },
+    /// `const N = e`
+    Const {
+        name: Ident,
+        ty: Option<Ident>,
+        value: ExprId,
+    },
+    /// `target = e`, `target += e`
+    Assign {
+        target: ExprId,
+        op: Option<BinOp>,
+        value: ExprId,
+    },
+    Expr(ExprId),
+    For(For),
+    UnrollFor(For),
+    While {
+        condition: ExprId,
+        body: BlockId,
+    },
+    DoWhile {
+        body: BlockId,
+        condition: ExprId,
+    },
+    Break,
+    Continue,
+    Return(Option<ExprId>),
+    Array(ArrayDecl),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stmt {
+    pub kind: StmtKind,
+    pub span: Span,
+}
+
+/// Statements: a range of [`Ast::stmts`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Block {
+    pub stmts: Range,
+    pub span: Span,
+}
+
+/// What a kernel's or function's parameter is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ParamTy {
+    /// A value.
+    Value(Ident),
+    /// A number that is known while compiling.
+    Number(Span),
+    /// A buffer, of a function also an array.
+    Buffer {
+        direction: Direction,
+        may_alias: Option<Span>,
+        elem: Ident,
+        align: Option<ExprId>,
+        /// What it holds, a range of [`Ast::lists`].
+        contents: Option<(Range, Span)>,
+    },
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Param {
+    pub name: Ident,
+    pub ty: ParamTy,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Kernel {
+    pub name: Ident,
+    pub params: Vec<Param>,
+    pub body: BlockId,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Function {
+    pub name: Ident,
+    pub generics: Vec<Ident>,
+    pub params: Vec<Param>,
+    pub results: Vec<Ident>,
+    pub body: BlockId,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Constant {
+    pub name: Ident,
+    pub ty: Option<Ident>,
+    pub value: ExprId,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Field {
+    pub name: Ident,
+    pub ty: Ident,
+    pub count: Option<ExprId>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Struct {
+    pub name: Ident,
+    pub fields: Vec<Field>,
+}
+
+/// `include "path"`
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Include {
+    pub path: Sym,
+    pub span: Span,
+}
+
+/// All that was read, of all files.
+#[derive(Debug, Default)]
+pub(crate) struct Ast {
+    pub exprs: Vec<Expr>,
+    pub stmts: Vec<Stmt>,
+    pub blocks: Vec<Block>,
+    pub idents: Vec<Ident>,
+    pub args: Vec<Arg>,
+    pub lists: Vec<ExprId>,
+    pub kernels: Vec<Kernel>,
+    pub functions: Vec<Function>,
+    pub constants: Vec<Constant>,
+    pub structs: Vec<Struct>,
+    pub includes: Vec<Include>,
+    /// Kernels in plain IR, from `kernel` to behind the brace.
+    pub plain: Vec<Span>,
+    /// An item could not be read.
+    pub lost: bool,
+}
+
+/// What stands for a node that is not there, which is never.
+const NO_EXPR: Expr = Expr { kind: ExprKind::Failed, span: Span { start: 0, end: 0 } };
+const NO_BLOCK: Block = Block { stmts: Range { start: 0, end: 0 }, span: Span { start: 0, end: 0 } };
+
+fn slice<T>(arena: &[T], range: Range) -> &[T] {
+    arena.get(range.start as usize..range.end as usize).unwrap_or_default()
+}
+
+/// Puts items at the end of an arena.
+fn extend<T>(arena: &mut Vec<T>, items: impl IntoIterator<Item = T>) -> Range {
+    let start = arena.len() as u32;
+    arena.extend(items);
+    Range { start, end: arena.len() as u32 }
+}
+
+impl Ast {
+    pub fn expr(&self, id: ExprId) -> Expr {
+        self.exprs.get(id.0 as usize).copied().unwrap_or(NO_EXPR)
+    }
+
+    pub fn block(&self, id: BlockId) -> Block {
+        self.blocks.get(id.0 as usize).copied().unwrap_or(NO_BLOCK)
+    }
+
+    pub fn stmts(&self, block: BlockId) -> &[Stmt] {
+        slice(&self.stmts, self.block(block).stmts)
+    }
+
+    pub fn idents(&self, range: Range) -> &[Ident] {
+        slice(&self.idents, range)
+    }
+
+    pub fn args(&self, range: Range) -> &[Arg] {
+        slice(&self.args, range)
+    }
+
+    pub fn list(&self, range: Range) -> &[ExprId] {
+        slice(&self.lists, range)
+    }
+
+    pub fn add_expr(&mut self, kind: ExprKind, span: Span) -> ExprId {
+        self.exprs.push(Expr { kind, span });
+        ExprId(self.exprs.len() as u32 - 1)
+    }
+
+    pub fn add_block(&mut self, stmts: Vec<Stmt>, span: Span) -> BlockId {
+        let stmts = extend(&mut self.stmts, stmts);
+        self.blocks.push(Block { stmts, span });
+        BlockId(self.blocks.len() as u32 - 1)
+    }
+
+    pub fn add_idents(&mut self, idents: Vec<Ident>) -> Range {
+        extend(&mut self.idents, idents)
+    }
+
+    pub fn add_args(&mut self, args: Vec<Arg>) -> Range {
+        extend(&mut self.args, args)
+    }
+
+    pub fn add_list(&mut self, list: Vec<ExprId>) -> Range {
+        extend(&mut self.lists, list)
+    }
+}

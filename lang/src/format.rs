@@ -1,0 +1,256 @@
+//! One way to write a text: blanks between tokens and at the beginnings of lines. Tokens, comments and the ends of lines stay as they are, and
+//! so does what is plain IR.
+
+use halfbyte_ir::{Diagnostic, Span};
+
+use crate::ast::Ast;
+use crate::lexer::{Tok, Token, tokens};
+use crate::parse::{KEYWORDS, Parser};
+use crate::symbols::Symbols;
+
+/// Blanks for each level.
+const INDENT: usize = 2;
+
+/// Writes a text in the language as all such texts are written: formatting it again changes nothing. A text of plain IR stays as it is.
+///
+/// # Errors
+/// What cannot be read.
+///
+/// ```
+/// let text = "kernel k( x:inout i32 ){\nx[ 0 ]=%x[0]+1   ; one more\n}\n";
+/// let written = halfbyte_lang::format(text).map_err(|errors| errors[0].to_string())?;
+/// assert_eq!(written, "kernel k(x: inout i32) {\n  x[0] = x[0] + 1   ; one more\n}\n");
+/// # Ok::<(), String>(())
+/// ```
+pub fn format(text: &str) -> Result<String, Vec<Diagnostic>> {
+    if u32::try_from(text.len()).is_err() {
+        return Err(vec![Diagnostic::new(Span::default(), "the text has 4 GiB or more").expected("a shorter text")]);
+    }
+    let (mut ast, mut symbols, mut errors) = (Ast::default(), Symbols::default(), Vec::new());
+    Parser::new(text, 0, &mut ast, &mut symbols, &mut errors).file();
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let tokens = tokens(text);
+    let mut writer = Writer {
+        text,
+        out: String::with_capacity(text.len()),
+        open: Vec::new(),
+        generics: false,
+        before: None,
+        first: true,
+    };
+    let mut at = 0;
+    while let Some(&token) = tokens.get(at) {
+        let plain = ast.plain.iter().find(|span| span.start == token.span.start && token.tok != Tok::End);
+        match plain {
+            Some(&span) => {
+                writer.plain(token, span);
+                at += tokens
+                    .iter()
+                    .skip(at)
+                    .take_while(|token| token.span.start < span.end && token.tok != Tok::End)
+                    .count();
+            }
+            None => {
+                writer.token(token);
+                at += 1;
+            }
+        }
+    }
+    Ok(writer.out)
+}
+
+struct Writer<'t> {
+    text: &'t str,
+    out: String,
+    /// Brackets that are open.
+    open: Vec<&'static str>,
+    /// Between `<` and `>` of a function's name.
+    generics: bool,
+    /// The token before, and whether it was a sign or operator of one operand.
+    before: Option<(Token, bool)>,
+    first: bool,
+}
+
+impl Writer<'_> {
+    fn text_of(&self, token: Token) -> &str {
+        self.text.get(token.span.start as usize..token.span.end as usize).unwrap_or_default()
+    }
+
+    /// Writes a kernel of plain IR as it stands.
+    fn plain(&mut self, token: Token, span: Span) {
+        self.gap(token, false);
+        self.out.push_str(self.text.get(span.start as usize..span.end as usize).unwrap_or_default());
+        let end = Token { tok: Tok::Mark("}"), span: Span { start: span.end, end: span.end }, ..token };
+        self.before = Some((end, false));
+        self.first = false;
+    }
+
+    fn token(&mut self, token: Token) {
+        let closes = matches!(token.tok, Tok::Mark(")" | "]" | "}"));
+        if closes {
+            self.open.pop();
+        }
+        let operand = self.before.is_none_or(|(before, unary)| unary || self.ends_open(before));
+        let is_unary = matches!(token.tok, Tok::Mark("!")) || token.tok == Tok::Mark("-") && operand;
+        self.gap(token, closes);
+        let text = self.text_of(token);
+        let name = text.strip_prefix('%').filter(|name| !KEYWORDS.contains(name));
+        let written = name.filter(|_| token.tok == Tok::Name).unwrap_or(text).to_owned();
+        self.out.push_str(&written);
+        match token.tok {
+            Tok::Mark(mark @ ("(" | "[" | "{")) => self.open.push(mark),
+            Tok::Mark("<") if self.begins_generics(token) => self.generics = true,
+            Tok::Mark(">") => self.generics = false,
+            _ => {}
+        }
+        self.before = Some((token, is_unary));
+        self.first = false;
+    }
+
+    /// Whether `<` stands behind the name of a function that is defined.
+    fn begins_generics(&self, token: Token) -> bool {
+        let line = self.text.get(..token.span.start as usize).unwrap_or_default();
+        let line = line.rsplit('\n').next().unwrap_or_default().trim();
+        line.strip_prefix("fn ")
+            .is_some_and(|name| !name.trim().contains(|c: char| !c.is_ascii_alphanumeric() && c != '_'))
+    }
+
+    /// Whether what follows a token begins an operand.
+    fn ends_open(&self, token: Token) -> bool {
+        match token.tok {
+            Tok::Mark(")" | "]" | "}") => false,
+            Tok::Mark(_) => true,
+            Tok::Word => {
+                let text = self.text_of(token);
+                KEYWORDS.contains(&text) && !matches!(text, "true" | "false" | "inf" | "nan")
+                    || matches!(text, "step" | "align" | "wide")
+            }
+            _ => false,
+        }
+    }
+
+    /// Writes what stands before a token: the ends of lines, comments, and blanks.
+    fn gap(&mut self, token: Token, closes: bool) {
+        let start = self.before.map_or(0, |(before, _)| before.span.end as usize);
+        let gap = self
+            .text
+            .get(start..token.span.start as usize)
+            .unwrap_or_default()
+            .trim_start_matches('\u{feff}')
+            .to_owned();
+        let mut lines = gap.split('\n');
+        let here = lines.next().unwrap_or_default();
+        let comment = here.trim();
+        // An empty comment is what is left of a `;` that ends a statement.
+        if !comment.trim_start_matches(';').is_empty() || self.first && !comment.is_empty() {
+            let blanks = if self.first { 0 } else { here.chars().take_while(|c| *c != ';').count().max(1) };
+            self.out.push_str(&" ".repeat(blanks));
+            self.out.push_str(comment);
+        }
+        let rest: Vec<&str> = lines.collect();
+        let Some((_, comments)) = rest.split_last() else {
+            if !self.first && self.is_apart(token) {
+                self.out.push(' ');
+            }
+            return;
+        };
+        let is_end = token.tok == Tok::End;
+        let opened = self.before.is_none_or(|(before, _)| matches!(before.tok, Tok::Mark("{" | "(" | "[")));
+        let (mut blank, mut any_written) = (false, false);
+        let mut written = self.first && comment.is_empty();
+        let level = |writer: &Self| INDENT * writer.open.len();
+        for line in comments {
+            let line = line.trim();
+            if line.is_empty() {
+                blank = true;
+                continue;
+            }
+            let is_first_in_block = opened && !any_written;
+            self.end_line(blank && !is_first_in_block, &mut written);
+            any_written = true;
+            // Comments before what closes are inside of it.
+            let depth = level(self) + if closes { INDENT } else { 0 };
+            self.out.push_str(&" ".repeat(depth));
+            self.out.push_str(line);
+            blank = false;
+        }
+        if is_end {
+            if !self.out.is_empty() && !self.out.ends_with('\n') {
+                self.out.push('\n');
+            }
+            return;
+        }
+        let any_comment = comments.iter().any(|line| !line.trim().is_empty());
+        self.end_line(blank && !closes && (any_comment || !opened), &mut written);
+        let goes_on = self.before.is_some_and(|(before, unary)| {
+            let is_mark =
+                matches!(before.tok, Tok::Mark(mark) if !matches!(mark, "{" | "}" | "(" | ")" | "[" | "]" | ","));
+            unary || is_mark
+        });
+        let depth = level(self) + if goes_on { INDENT } else { 0 };
+        self.out.push_str(&" ".repeat(depth));
+    }
+
+    /// Ends a line, with an empty one behind it where there was one; the first line of all has none before it.
+    fn end_line(&mut self, blank: bool, is_first: &mut bool) {
+        if std::mem::take(is_first) {
+            return;
+        }
+        self.out.push('\n');
+        if blank {
+            self.out.push('\n');
+        }
+    }
+
+    /// Whether a blank stands between a token and the one before it on its line.
+    fn is_apart(&self, token: Token) -> bool {
+        let Some((before, unary)) = self.before else { return false };
+        if unary || self.generics && !matches!(before.tok, Tok::Mark(",")) {
+            return false;
+        }
+        match (before.tok, token.tok) {
+            (_, Tok::End) => false,
+            (Tok::Mark("(" | "[" | "." | ".." | "@"), _) => false,
+            (_, Tok::Mark(")" | "]" | "," | ":" | "." | "..")) => false,
+            (Tok::Mark("{"), Tok::Mark("}")) => true,
+            (_, Tok::Mark("<")) => !self.begins_generics(token),
+            (Tok::Mark(">"), Tok::Mark("(")) => {
+                // Of a function's types; a comparison has a blank.
+                let line = self.out.rsplit('\n').next().unwrap_or_default();
+                !line.trim_start().starts_with("fn ")
+            }
+            (_, Tok::Mark("(" | "[")) => match before.tok {
+                Tok::Mark(")" | "]") | Tok::Name => false,
+                Tok::Word => self.ends_open(before) && !matches!(self.text_of(before), "step" | "align" | "wide"),
+                _ => true,
+            },
+            _ => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn blanks_lines_and_comments() {
+        let text = "\n\n; head\ninclude \"std/x\"\n\n\n; run: halu: @k items=1\nkernel   k(a:i32,\n x :in f16x2 , %in: i8){ ; why\n\n let p=-a*( a+ - 1 ) ;\n\n\n  ; a remark\n  if p<_s 3&&a==1{p()}else{ }\n  let (q,r) = f(p,\n a) +\n g.rz(!p)\n  y[ i*4+j wide+1 ] = load.f16( b[i].q[2] align 2 )\n  return  \n ; last\n\n}\nfn f<T,U>(a:T)->(T,U){ (a,a) }\nstruct s{d:f16,q:i8[ 3 ]}\n\n\n";
+        let written = format(text).unwrap();
+        let wanted = "; head\ninclude \"std/x\"\n\n; run: halu: @k items=1\nkernel k(a: i32,\n  x: in f16x2, %in: i8) { ; why\n  let p = -a * (a + -1)\n\n  ; a remark\n  if p <_s 3 && a == 1 { p() } else { }\n  let (q, r) = f(p,\n    a) +\n    g.rz(!p)\n  y[i * 4 + j wide + 1] = load.f16(b[i].q[2] align 2)\n  return\n  ; last\n}\nfn f<T, U>(a: T) -> (T, U) { (a, a) }\nstruct s { d: f16, q: i8[3] }\n";
+        assert_eq!(written, wanted);
+        assert_eq!(format(&written).unwrap(), written);
+    }
+
+    #[test]
+    fn plain_ir_stays_as_it_is() {
+        let plain = "; c\nkernel @k(%a:  i32) {\n^entry:\n      %r   = add.i32 %a, 3\n  ret }\n";
+        assert_eq!(format(plain).unwrap(), plain);
+        let both = format!("fn  f( ) {{ }}\n\n{plain}\nconst N=3\n");
+        assert_eq!(format(&both).unwrap(), format!("fn f() {{ }}\n\n{plain}\nconst N = 3\n"));
+    }
+}

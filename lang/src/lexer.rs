@@ -1,0 +1,191 @@
+//! Tokens of the language. A line break ends a statement, so each token knows whether it is the first of its line; `;` begins a comment.
+
+use halfbyte_ir::Span;
+
+/// The kind of a token.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Tok {
+    /// A name or keyword.
+    Word,
+    /// `%name`: a name, be it a keyword or not.
+    Name,
+    /// A number with what belongs to it.
+    Number,
+    /// `"..."` on one line.
+    Text,
+    /// A mark, as [`MARKS`] spells it.
+    Mark(&'static str),
+    /// What can begin no token.
+    Bad,
+    /// A string without its closing quote.
+    OpenText,
+    /// The end of the text.
+    End,
+}
+
+/// A token and where it stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Token {
+    pub tok: Tok,
+    /// In the text of its file.
+    pub span: Span,
+    /// A line break comes before it.
+    pub fresh: bool,
+    /// Nothing stands between it and the token before.
+    pub joined: bool,
+    /// A `;` stands directly behind it with more on the line, as if it ended a statement.
+    pub cut: bool,
+}
+
+/// Every mark, those that begin like others before them. `/`, `>>` and comparisons of integers say `_s` or `_u`.
+#[rustfmt::skip]
+pub(crate) const MARKS: &[&str] = &[
+    ">>_s=", ">>_u=", "/_s=", "/_u=", "<<=", ">>_s", ">>_u", "<=_s", "<=_u", ">=_s", ">=_u",
+    "<_s", "<_u", ">_s", ">_u", "/_s", "/_u", "==", "!=", "<=", ">=", "<<", ">>", "&&", "||", "->", "..",
+    "+=", "-=", "*=", "&=", "|=", "^=", "/=",
+    "+", "-", "*", "/", "&", "|", "^", "!", "<", ">", "=", "(", ")", "[", "]", "{", "}", ",", ":", ".", "@", "%",
+];
+
+fn in_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+fn len_while(bytes: &[u8], mut belongs: impl FnMut(u8) -> bool) -> usize {
+    bytes.iter().position(|&byte| !belongs(byte)).unwrap_or(bytes.len())
+}
+
+/// By first byte, where in [`MARKS`] the marks are that begin with it: found once, as there are few.
+fn mark(rest: &[u8]) -> Option<&'static str> {
+    let first = *rest.first()?;
+    // Most marks are one byte that begins no other.
+    match first {
+        b'(' => return Some("("),
+        b')' => return Some(")"),
+        b'[' => return Some("["),
+        b']' => return Some("]"),
+        b'{' => return Some("{"),
+        b'}' => return Some("}"),
+        b',' => return Some(","),
+        b':' => return Some(":"),
+        b'@' => return Some("@"),
+        b'%' => return Some("%"),
+        _ => {}
+    }
+    MARKS.iter().copied().find(|mark| {
+        rest.starts_with(mark.as_bytes())
+            // `a <_sum` compares with a name.
+            && !(mark.ends_with(['s', 'u']) && rest.get(mark.len()).is_some_and(|&byte| in_name(byte)))
+    })
+}
+
+/// The length of a number after its first digit: hexadecimal digits, or digits, a point and an exponent; then the name of a type.
+fn number_len(first: u8, rest: &[u8]) -> usize {
+    if first == b'0' && rest.first() == Some(&b'x') {
+        return len_while(rest, in_name);
+    }
+    let mut at = len_while(rest, |byte| byte.is_ascii_digit());
+    let byte = |at: usize| rest.get(at).copied().unwrap_or(0);
+    // `0..n` is a range.
+    if byte(at) == b'.' && byte(at + 1).is_ascii_digit() {
+        at += 1 + len_while(rest.get(at + 1..).unwrap_or_default(), |byte| byte.is_ascii_digit());
+    }
+    if matches!(byte(at), b'e' | b'E') {
+        let sign = usize::from(matches!(byte(at + 1), b'+' | b'-'));
+        if byte(at + 1 + sign).is_ascii_digit() {
+            at += 1 + sign;
+            at += len_while(rest.get(at..).unwrap_or_default(), |byte| byte.is_ascii_digit());
+        }
+    }
+    at + len_while(rest.get(at..).unwrap_or_default(), in_name)
+}
+
+/// The kind and length of a string that begins here.
+fn text(rest: &[u8]) -> (Tok, usize) {
+    let mut at = 1;
+    loop {
+        match rest.get(at) {
+            None | Some(b'\n') => return (Tok::OpenText, at),
+            Some(b'"') => return (Tok::Text, at + 1),
+            Some(b'\\') if !matches!(rest.get(at + 1), None | Some(b'\n')) => at += 2,
+            Some(_) => at += 1,
+        }
+    }
+}
+
+/// The tokens of a text, the last of which is [`Tok::End`].
+pub(crate) fn tokens(source: &str) -> Vec<Token> {
+    let bytes = source.as_bytes();
+    let mut tokens: Vec<Token> = Vec::with_capacity(source.len() / 3 + 1);
+    let mut at = if source.starts_with('\u{feff}') { 3 } else { 0 };
+    let mut fresh = true;
+    loop {
+        let before = at;
+        loop {
+            match bytes.get(at) {
+                Some(b' ' | b'\t' | b'\r') => at += 1,
+                Some(b'\n') => (at, fresh) = (at + 1, true),
+                Some(b';') => {
+                    let len = len_while(bytes.get(at..).unwrap_or_default(), |byte| byte != b'\n');
+                    let more = source.get(at + 1..at + len).unwrap_or_default().trim();
+                    let cut = at == before && !fresh && !more.is_empty() && !more.starts_with(';');
+                    if let Some(last) = tokens.last_mut().filter(|_| cut) {
+                        last.cut = true;
+                    }
+                    at += len;
+                }
+                _ => break,
+            }
+        }
+        let rest = bytes.get(at..).unwrap_or_default();
+        let (tok, len) = match rest.first() {
+            None => (Tok::End, 0),
+            Some(b'a'..=b'z' | b'A'..=b'Z' | b'_') => (Tok::Word, len_while(rest, in_name)),
+            Some(&first @ b'0'..=b'9') => (Tok::Number, 1 + number_len(first, rest.get(1..).unwrap_or_default())),
+            Some(b'"') => text(rest),
+            Some(b'%') if rest.get(1).is_some_and(|&byte| byte.is_ascii_alphabetic() || byte == b'_') => {
+                (Tok::Name, 1 + len_while(rest.get(1..).unwrap_or_default(), in_name))
+            }
+            Some(first) => match mark(rest) {
+                Some(mark) => (Tok::Mark(mark), mark.len()),
+                // One token for a run of bytes outside ASCII, which ends at a character's end.
+                None if !first.is_ascii() => (Tok::Bad, len_while(rest, |byte| !byte.is_ascii())),
+                None => (Tok::Bad, 1),
+            },
+        };
+        let span = Span { start: at as u32, end: (at + len) as u32 };
+        tokens.push(Token { tok, span, fresh, joined: at == before && before > 0, cut: false });
+        if tok == Tok::End {
+            return tokens;
+        }
+        (at, fresh) = (at + len, false);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(source: &str) -> Vec<&str> {
+        let spans = tokens(source).into_iter().map(|token| token.span);
+        spans.map(|span| &source[span.start as usize..span.end as usize]).collect()
+    }
+
+    #[test]
+    fn signs_of_operators_are_theirs_and_names_are_names() {
+        assert_eq!(shown("a <_u b"), ["a", "<_u", "b", ""]);
+        assert_eq!(shown("a <_sum"), ["a", "<", "_sum", ""]);
+        assert_eq!(shown("a>>_u=2"), ["a", ">>_u=", "2", ""]);
+        assert_eq!(shown("%in + 1.5f16"), ["%in", "+", "1.5f16", ""]);
+        assert_eq!(shown("0..n 1e5..2"), ["0", "..", "n", "1e5", "..", "2", ""]);
+        assert_eq!(shown("0xff_i8 1_e4m3 2e"), ["0xff_i8", "1_e4m3", "2e", ""]);
+    }
+
+    #[test]
+    fn a_comment_that_cuts_a_line_is_noticed() {
+        let cut = |source: &str| tokens(source).iter().any(|token| token.cut);
+        assert!(cut("let a = 1; let b = 2"));
+        assert!(!cut("let a = 1 ; one"));
+        assert!(!cut("let a = 1;\nlet b = 2;"));
+        assert!(!cut("; let a = 1; let b"));
+    }
+}

@@ -1,0 +1,33 @@
+//! The language that people write kernels in.
+//!
+//! Expressions, variables, loops, functions and structures are read into the [IR](halfbyte_ir) and are nothing but other words for it: what
+//! is printed is plain IR. A kernel without `@` before its name is in the language; one with it is plain IR, and is read as such. What the
+//! language has is said in [docs/language.md](https://docs.rs/halfbyte).
+//!
+//! ```
+//! let text = "kernel axpy(a: f16x2, x: in f16x2, y: inout f16x2) {
+//!     let i = item_id()
+//!     y[i] = ffma(a, x[i], y[i])
+//! }";
+//! let module = halfbyte_lang::read(text, "axpy.hb", &halfbyte_lang::StdOnly).map_err(|errors| errors[0].to_string())?;
+//! assert!(module.to_string().contains("ffma.f16x2 %a"));
+//! # Ok::<(), String>(())
+//! ```
+
+mod ast;
+mod files;
+mod format;
+mod lexer;
+mod lower;
+mod module;
+mod parse;
+mod std_lib;
+mod symbols;
+
+pub use files::{Included, Includes, StdOnly};
+pub use format::format;
+pub use module::{is_language, read};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,385 @@
+//! Expressions: names, operators, numbers.
+
+use halfbyte_abi::Type;
+use halfbyte_ir::{FloatCC, IntCC, Op, Span};
+
+use super::operand::{Number, Operand};
+use super::{Binding, Failed, Global, Known, Lower, Lowering};
+use crate::ast::{BinOp, Compare, ExprId, ExprKind, Sign, UnOp};
+use crate::symbols::Sym;
+
+impl Lower<'_> {
+    /// Makes an expression. The type that is expected is that of numbers in it; nothing is converted to it.
+    pub(super) fn expr(&mut self, id: ExprId, expected: Option<Type>) -> Lowering<Operand> {
+        let expr = self.ast.expr(id);
+        self.step(expr.span)?;
+        match expr.kind {
+            ExprKind::Number(number) => self.number(number, expr.span),
+            ExprKind::Bool(value) => Ok(Operand::Bool(value)),
+            ExprKind::Name(name) => self.name(name, expr.span),
+            ExprKind::Binary(..) => self.binary(id, expected),
+            ExprKind::Failed => Err(Failed),
+            _ => self.deeper(expr.span, |lower| lower.nested(id, expected)),
+        }
+    }
+
+    fn nested(&mut self, id: ExprId, expected: Option<Type>) -> Lowering<Operand> {
+        let expr = self.ast.expr(id);
+        match expr.kind {
+            ExprKind::Unary(op, operand) => self.unary(op, operand, expected, expr.span),
+            ExprKind::Call { name, modifiers, args } => self.call(name, modifiers, args, expected, expr.span),
+            ExprKind::Index { base, index, wide } => match self.element(base, index, wide, expr.span)? {
+                Some(var) => self.vars.get(var as usize).map(|var| Operand::Value(var.value)).ok_or(Failed),
+                None => self.load(id, None),
+            },
+            ExprKind::Field { .. } | ExprKind::Access { .. } => self.load(id, None),
+            ExprKind::If { condition, then, otherwise } => {
+                self.choice(condition, then, otherwise, expected, true, expr.span)
+            }
+            ExprKind::Block(block) => self.block(block, expected, true),
+            ExprKind::Tuple(list) => {
+                let ast = self.ast;
+                let parts: Lowering<Vec<Operand>> = ast.list(list).iter().map(|&part| self.expr(part, None)).collect();
+                parts.map(Operand::Tuple)
+            }
+            _ => self.expr(id, expected),
+        }
+    }
+
+    fn number(&mut self, written: crate::ast::Number, span: Span) -> Lowering<Operand> {
+        let text = self.symbols.text(written.text);
+        let is_hex = text.starts_with("0x");
+        let is_whole = is_hex || text.bytes().all(|byte| byte.is_ascii_digit());
+        let whole = halfbyte_ir::text::magnitude(text).map(i128::from);
+        if is_whole && !is_hex && whole.is_none() {
+            let what = format!("`{}` is not an integer of at most 64 bits", shortened(text));
+            return Err(self.error(span, what, "fewer digits"));
+        }
+        let kept = (is_hex || !is_whole).then_some(written.text);
+        let number = Operand::Number(Number { whole: whole.filter(|_| is_whole), text: kept, negative: false });
+        match written.ty {
+            None => Ok(number),
+            Some(ty) => {
+                let ty = self.ty(ty)?;
+                self.fit(number, ty, span)
+            }
+        }
+    }
+
+    fn name(&mut self, name: Sym, span: Span) -> Lowering<Operand> {
+        match self.binding(name) {
+            Some(Binding::Fixed(Operand::Failed)) => return Err(Failed),
+            Some(Binding::Fixed(operand)) => return Ok(operand.clone()),
+            Some(&Binding::Var(var)) => {
+                return self.vars.get(var as usize).map(|var| Operand::Value(var.value)).ok_or(Failed);
+            }
+            Some(&Binding::Vars(_, count)) => {
+                let text = self.symbols.text(name);
+                let message = format!("`{text}` is {count} variables");
+                return Err(self.error(span, message, format!("one of them: `{text}[0]`")));
+            }
+            None => {}
+        }
+        let text = self.symbols.text(name);
+        match self.globals.get(&name) {
+            Some(&Global::Constant(number)) => return self.constant_named(number),
+            Some(Global::Function(_)) => {
+                return Err(self.error(span, format!("`{text}` is a function"), format!("a call: `{text}(..)`")));
+            }
+            Some(Global::Struct(_)) => {
+                return Err(self.error(span, format!("`{text}` is a structure"), "a value"));
+            }
+            None => {}
+        }
+        if let Some(op) = Op::from_name(text) {
+            return Err(self.error(span, format!("`{text}` is an op"), format!("a call: `{}(..)`", op.name())));
+        }
+        if self.types.contains_key(&name) {
+            return Err(self.error(span, format!("`{text}` is a type"), format!("a value, such as `{text}(..)`")));
+        }
+        let expected = self
+            .near(name)
+            .map_or("the name of a value".into(), |near| format!("the name of a value; did you mean `{near}`?"));
+        Err(self.error(span, format!("`{text}` is not defined"), expected))
+    }
+
+    fn constant_named(&mut self, number: u32) -> Lowering<Operand> {
+        if let Some(Known::Is(operand)) = self.constants.get(number as usize) {
+            return Ok(operand.clone());
+        }
+        self.constant(number)
+    }
+
+    fn unary(&mut self, op: UnOp, operand: ExprId, expected: Option<Type>, span: Span) -> Lowering<Operand> {
+        let inner = self.expr(operand, expected)?;
+        match (op, &inner) {
+            (_, Operand::Never) => return Ok(Operand::Never),
+            (UnOp::Neg, Operand::Number(number)) => {
+                return Ok(Operand::Number(Number {
+                    whole: number.whole.map(|whole| -whole),
+                    text: number.text,
+                    negative: !number.negative,
+                }));
+            }
+            (UnOp::Not, Operand::Bool(value)) => return Ok(Operand::Bool(!value)),
+            (UnOp::Not, Operand::Number(number)) if number.whole.is_some() && expected.is_none() => {
+                return Ok(Operand::whole(!number.whole.unwrap_or_default()));
+            }
+            _ => {}
+        }
+        let at = self.ast.expr(operand).span;
+        let inner = self.typed(inner, expected, at)?;
+        let ty = self.type_of(&inner).unwrap_or(Type::I32);
+        let chosen = match op {
+            UnOp::Neg if ty.is_float() => Op::Fneg,
+            UnOp::Neg => Op::Neg,
+            UnOp::Not => Op::Not,
+        };
+        self.check_type(chosen, ty, span)?;
+        let value = self.emit(inner, at)?;
+        self.at(span);
+        Ok(Operand::Value(self.b.op(chosen, ty, &[value])))
+    }
+
+    /// Operators whose left operands are such again: as many as there are, one after the other.
+    fn binary(&mut self, id: ExprId, expected: Option<Type>) -> Lowering<Operand> {
+        let ast = self.ast;
+        let mut spine = Vec::new();
+        let mut left = id;
+        while let ExprKind::Binary(op, next, right) = ast.expr(left).kind {
+            spine.push((op, next, right, ast.expr(left).span));
+            left = next;
+        }
+        // Of a comparison the operands have a type of their own.
+        let mut wanted = Vec::with_capacity(spine.len());
+        let mut at_op = expected;
+        for (op, ..) in &spine {
+            at_op = match op {
+                BinOp::Compare(..) => None,
+                BinOp::Both | BinOp::Either => Some(Type::I1),
+                _ => at_op,
+            };
+            wanted.push(at_op);
+        }
+        let mut value = self.expr(left, at_op)?;
+        for ((op, next, right, span), want) in spine.into_iter().zip(wanted).rev() {
+            self.step(span)?;
+            value = self.deeper(span, |lower| match op {
+                BinOp::Both | BinOp::Either => lower.short_circuit(op == BinOp::Both, value, next, right, span),
+                _ => {
+                    let right_value = lower.expr(right, want)?;
+                    lower.operate(op, value, right_value, (ast.expr(next).span, ast.expr(right).span), want, span)
+                }
+            })?;
+        }
+        Ok(value)
+    }
+
+    /// An operator between two operands.
+    pub(super) fn operate(
+        &mut self,
+        op: BinOp,
+        left: Operand,
+        right: Operand,
+        at: (Span, Span),
+        expected: Option<Type>,
+        span: Span,
+    ) -> Lowering<Operand> {
+        if left == Operand::Never || right == Operand::Never {
+            return Ok(Operand::Never);
+        }
+        if let Some(folded) = self.folded(op, &left, &right, span)? {
+            return Ok(folded);
+        }
+        let ty = self.type_of(&left).or(self.type_of(&right));
+        // A type that only the context has is that of numbers which it must be one of.
+        let (left, right, ty) = match ty {
+            Some(ty) => (left, right, ty),
+            None => {
+                let left = self.typed(left, expected, at.0)?;
+                let ty = self.type_of(&left).unwrap_or(Type::I32);
+                (left, right, ty)
+            }
+        };
+        let (chosen, condition) = self.operator(op, ty, span)?;
+        self.check_type(chosen, ty, span)?;
+        if let (Some(a), Some(b)) = (self.type_of(&left), self.type_of(&right))
+            && a != b
+        {
+            let mismatch = format!("this is {}", self.described(&right));
+            let expected = format!("`{a}`, as the left operand");
+            return Err(match super::operand::conversions(b, a) {
+                Some(help) => self.error_help(at.1, mismatch, expected, help),
+                None => self.error(at.1, mismatch, expected),
+            });
+        }
+        let left = self.value(left, ty, at.0)?;
+        let right = self.value(right, ty, at.1)?;
+        self.at(span);
+        Ok(Operand::Value(match condition {
+            Condition::None => self.b.op(chosen, ty, &[left, right]),
+            Condition::Int(cc) => self.b.icmp(cc, ty, left, right),
+            Condition::Float(cc) => self.b.fcmp(Op::Fcmp, cc, false, ty, left, right),
+        }))
+    }
+
+    /// The op that an operator stands for on a type.
+    fn operator(&mut self, op: BinOp, ty: Type, span: Span) -> Lowering<(Op, Condition)> {
+        let float = ty.is_float() || ty.is_fp8();
+        let plain = |op| Ok((op, Condition::None));
+        match (op, float) {
+            (BinOp::Add, false) if ty == Type::PTR => Err(self.error_help(
+                span,
+                "a sum with an address",
+                "numbers",
+                "`ptr_add(p, n)` is an address so many bytes on",
+            )),
+            (BinOp::Add, false) => plain(Op::Add),
+            (BinOp::Add, true) => plain(Op::Fadd),
+            (BinOp::Sub, false) => plain(Op::Sub),
+            (BinOp::Sub, true) => plain(Op::Fsub),
+            (BinOp::Mul, false) => plain(Op::Mul),
+            (BinOp::Mul, true) => plain(Op::Fmul),
+            (BinOp::Div(Sign::None), true) => plain(Op::Fdiv),
+            (BinOp::Div(Sign::S), false) => plain(Op::DivS),
+            (BinOp::Div(Sign::U), false) => plain(Op::DivU),
+            (BinOp::Div(_), _) => Err(self.sign(span, "/", float)),
+            (BinOp::Shl, _) => plain(Op::Shl),
+            (BinOp::Shr(Sign::S), _) => plain(Op::ShrS),
+            (BinOp::Shr(Sign::U), _) => plain(Op::ShrU),
+            (BinOp::Shr(Sign::None), _) => Err(self.sign(span, ">>", false)),
+            (BinOp::And, _) => plain(Op::And),
+            (BinOp::Or, _) => plain(Op::Or),
+            (BinOp::Xor, _) => plain(Op::Xor),
+            (BinOp::Compare(compare, sign), true) => match (compare, sign) {
+                // As elsewhere, two numbers are unequal where they are not equal: also where one is NaN.
+                (Compare::Eq, _) => Ok((Op::Fcmp, Condition::Float(FloatCC::Eq))),
+                (Compare::Ne, _) => Ok((Op::Fcmp, Condition::Float(FloatCC::Neu))),
+                (_, Sign::S | Sign::U) => Err(self.sign(span, spelt(compare), true)),
+                (Compare::Lt, _) => Ok((Op::Fcmp, Condition::Float(FloatCC::Lt))),
+                (Compare::Le, _) => Ok((Op::Fcmp, Condition::Float(FloatCC::Le))),
+                (Compare::Gt, _) => Ok((Op::Fcmp, Condition::Float(FloatCC::Gt))),
+                (Compare::Ge, _) => Ok((Op::Fcmp, Condition::Float(FloatCC::Ge))),
+            },
+            (BinOp::Compare(Compare::Eq, _), false) if ty.is_mask() => Err(self.error_help(
+                span,
+                "`==` of masks",
+                "integers or floats",
+                "`!(a ^ b)` has the lanes in which they are the same",
+            )),
+            (BinOp::Compare(Compare::Ne, _), false) if ty.is_mask() => Err(self.error_help(
+                span,
+                "`!=` of masks",
+                "integers or floats",
+                "`a ^ b` has the lanes in which they differ",
+            )),
+            (BinOp::Compare(compare, sign), false) => {
+                let cc = match (compare, sign) {
+                    (Compare::Eq, _) => IntCC::Eq,
+                    (Compare::Ne, _) => IntCC::Ne,
+                    (Compare::Lt, Sign::S) => IntCC::LtS,
+                    (Compare::Le, Sign::S) => IntCC::LeS,
+                    (Compare::Gt, Sign::S) => IntCC::GtS,
+                    (Compare::Ge, Sign::S) => IntCC::GeS,
+                    (Compare::Lt, Sign::U) => IntCC::LtU,
+                    (Compare::Le, Sign::U) => IntCC::LeU,
+                    (Compare::Gt, Sign::U) => IntCC::GtU,
+                    (Compare::Ge, Sign::U) => IntCC::GeU,
+                    (_, Sign::None) => return Err(self.sign(span, spelt(compare), false)),
+                };
+                Ok((Op::Icmp, Condition::Int(cc)))
+            }
+            (BinOp::Both | BinOp::Either, _) => Err(Failed),
+        }
+    }
+
+    /// Reports an operator with the wrong sign, or none.
+    fn sign(&mut self, span: Span, mark: &str, float: bool) -> Failed {
+        if float {
+            return self.error(span, format!("`{mark}` with a sign on floats"), format!("`{mark}`"));
+        }
+        let expected = format!("`{mark}_s` (signed) or `{mark}_u` (unsigned)");
+        self.error(span, format!("`{mark}` of integers does not say whether they are signed"), expected)
+    }
+
+    /// What two numbers without a type, or truths, are together.
+    fn folded(&mut self, op: BinOp, left: &Operand, right: &Operand, span: Span) -> Lowering<Option<Operand>> {
+        if let (Operand::Bool(a), Operand::Bool(b)) = (left, right) {
+            return Ok(match op {
+                BinOp::And => Some(Operand::Bool(a & b)),
+                BinOp::Or => Some(Operand::Bool(a | b)),
+                BinOp::Xor => Some(Operand::Bool(a ^ b)),
+                _ => None,
+            });
+        }
+        let (Operand::Number(left), Operand::Number(right)) = (left, right) else { return Ok(None) };
+        let (Some(a), Some(b)) = (left.whole, right.whole) else { return Ok(None) };
+        let count = || u32::try_from(b).ok().filter(|&count| count < 64);
+        let value = match op {
+            BinOp::Add => a.checked_add(b),
+            BinOp::Sub => a.checked_sub(b),
+            BinOp::Mul => a.checked_mul(b),
+            BinOp::Div(Sign::None) | BinOp::Shr(Sign::None) => {
+                let mark = if matches!(op, BinOp::Div(_)) { "/" } else { ">>" };
+                return Err(self.sign(span, mark, false));
+            }
+            BinOp::Div(_) => a.checked_div(b),
+            BinOp::Shl => count().and_then(|count| a.checked_mul(1 << count)),
+            BinOp::Shr(_) => count().map(|count| a >> count),
+            BinOp::And => Some(a & b),
+            BinOp::Or => Some(a | b),
+            BinOp::Xor => Some(a ^ b),
+            BinOp::Compare(compare, _) => {
+                return Ok(Some(Operand::Bool(match compare {
+                    Compare::Eq => a == b,
+                    Compare::Ne => a != b,
+                    Compare::Lt => a < b,
+                    Compare::Le => a <= b,
+                    Compare::Gt => a > b,
+                    Compare::Ge => a >= b,
+                })));
+            }
+            BinOp::Both | BinOp::Either => None,
+        };
+        // Beyond what any type holds nothing is computed with.
+        match value.filter(|value| (-(1i128 << 65)..1i128 << 65).contains(value)) {
+            Some(value) => Ok(Some(Operand::whole(value))),
+            None => Err(self.error(span, "numbers of which this cannot be computed", "a result of at most 64 bits")),
+        }
+    }
+
+    /// Refuses a type that the op does not take.
+    pub(super) fn check_type(&mut self, op: Op, ty: Type, span: Span) -> Lowering<()> {
+        let row = op.row();
+        match row.types {
+            Some(types) if !(types.contains)(ty) => {
+                let message = format!("`{}` does not take `{ty}`", row.name);
+                Err(self.error(span, message, types.name))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+enum Condition {
+    None,
+    Int(IntCC),
+    Float(FloatCC),
+}
+
+fn spelt(compare: Compare) -> &'static str {
+    match compare {
+        Compare::Eq => "==",
+        Compare::Ne => "!=",
+        Compare::Lt => "<",
+        Compare::Le => "<=",
+        Compare::Gt => ">",
+        Compare::Ge => ">=",
+    }
+}
+
+/// A text of which only so much is shown.
+fn shortened(text: &str) -> String {
+    let shown: String = text.chars().take(40).collect();
+    if shown.len() < text.len() { format!("{shown}...") } else { shown }
+}

@@ -1,0 +1,326 @@
+//! Functions in the place of their calls.
+
+use halfbyte_abi::{Direction, Type};
+use halfbyte_ir::{Diagnostic, Span, Value};
+
+use super::operand::Operand;
+use super::{Binding, Elem, Failed, Frame, Lower, Lowering};
+use crate::ast::{Arg, ParamTy, Range};
+use crate::symbols::Sym;
+
+impl Lower<'_> {
+    pub(super) fn inlined(
+        &mut self,
+        number: u32,
+        modifiers: Range,
+        args: Range,
+        expected: Option<Type>,
+        span: Span,
+    ) -> Lowering<Operand> {
+        let ast = self.ast;
+        let Some(function) = ast.functions.get(number as usize) else { return Err(Failed) };
+        let name = self.symbols.text(function.name.sym);
+        let args = ast.args(args);
+        if self.frames.iter().any(|frame| frame.function == number) {
+            let message = format!("`{name}` calls itself");
+            let help = "functions stand in the place of their calls; `for` and `while` repeat";
+            let diagnostic = Diagnostic::new(span, message).expected("a call of another function").help(help);
+            return Err(self.report(diagnostic));
+        }
+        if args.len() != function.params.len() {
+            let plural = if args.len() == 1 { "" } else { "s" };
+            let message = format!("`{name}` of {} operand{plural}", args.len());
+            let diagnostic = Diagnostic::new(span, message).expected(function.params.len().to_string());
+            return Err(self.report(diagnostic.note(Some(function.name.span), "it is here")));
+        }
+        let mut generics: Vec<(Sym, Option<Type>)> = function.generics.iter().map(|name| (name.sym, None)).collect();
+        for (at, modifier) in ast.idents(modifiers).iter().enumerate() {
+            let ty = self.ty(*modifier)?;
+            match generics.get_mut(at) {
+                Some(slot) => slot.1 = Some(ty),
+                None => {
+                    let message = format!("`{name}` is of {} types", function.generics.len());
+                    return Err(self.error(modifier.span, message, "fewer types behind its name"));
+                }
+            }
+        }
+        // What a parameter's type is, as far as it is known.
+        let wanted = |lower: &Self, generics: &[(Sym, Option<Type>)], sym: Sym| {
+            let generic = generics.iter().find(|(name, _)| *name == sym);
+            generic.map_or_else(|| lower.types.get(&sym).copied(), |(_, ty)| *ty)
+        };
+        let mut given = Vec::with_capacity(args.len());
+        for (param, arg) in function.params.iter().zip(args) {
+            let (value, at) = match *arg {
+                Arg::Value(value) => (value, ast.expr(value).span),
+                Arg::List(_, at) | Arg::Text(_, at) => return Err(self.error(at, "no value", "a value")),
+            };
+            let operand = match param.ty {
+                ParamTy::Value(ty) => {
+                    let known = wanted(self, &generics, ty.sym);
+                    self.expr(value, known)?
+                }
+                _ => self.expr(value, None)?,
+            };
+            if operand == Operand::Never {
+                return Ok(Operand::Never);
+            }
+            let of = match (param.ty, &operand) {
+                (ParamTy::Value(ty), operand) => Some((ty.sym, self.type_of(operand))),
+                (ParamTy::Buffer { elem, .. }, Operand::Buffer(buffer)) => match buffer.elem {
+                    Elem::Type(ty) => Some((elem.sym, Some(ty))),
+                    Elem::Struct(_) => None,
+                },
+                _ => None,
+            };
+            if let Some((sym, Some(ty))) = of
+                && let Some(slot) = generics.iter_mut().find(|(name, _)| *name == sym)
+            {
+                slot.1 = slot.1.or(Some(ty));
+            }
+            given.push((operand, at));
+        }
+        // What only the results say, and numbers without a type.
+        if let ([result], Some(ty)) = (function.results.as_slice(), expected)
+            && let Some(slot) = generics.iter_mut().find(|(name, _)| *name == result.sym)
+        {
+            slot.1 = slot.1.or(Some(ty));
+        }
+        for (param, (operand, at)) in function.params.iter().zip(&given) {
+            if let ParamTy::Value(ty) = param.ty
+                && let Some(at_generic) = generics.iter().position(|(name, ty_of)| *name == ty.sym && ty_of.is_none())
+            {
+                let typed = self.typed(operand.clone(), None, *at)?;
+                let ty = self.type_of(&typed);
+                if let Some(slot) = generics.get_mut(at_generic) {
+                    slot.1 = ty;
+                }
+            }
+        }
+        let mut known = Vec::with_capacity(generics.len());
+        for (sym, ty) in generics {
+            match ty {
+                Some(ty) => known.push((sym, ty)),
+                None => {
+                    let message = format!("nothing says what `{}` of `{name}` is", self.symbols.text(sym));
+                    return Err(self.error(span, message, format!("a type behind its name: `{name}.i32(..)`")));
+                }
+            }
+        }
+        self.enter(number, known, given, span)
+    }
+
+    /// Makes the body with what its names stand for.
+    fn enter(
+        &mut self,
+        number: u32,
+        generics: Vec<(Sym, Type)>,
+        given: Vec<(Operand, Span)>,
+        span: Span,
+    ) -> Lowering<Operand> {
+        let ast = self.ast;
+        let Some(function) = ast.functions.get(number as usize) else { return Err(Failed) };
+        // Operands are looked at as the caller's, whose place is the call's.
+        let ty_of = |lower: &mut Self, name: crate::ast::Ident| {
+            generics.iter().find(|(sym, _)| *sym == name.sym).map_or_else(|| lower.ty(name), |(_, ty)| Ok(*ty))
+        };
+        let mut bound = Vec::with_capacity(given.len());
+        for (param, (operand, at)) in function.params.iter().zip(given) {
+            let name = self.symbols.text(param.name.sym);
+            let operand = match param.ty {
+                ParamTy::Value(ty) => {
+                    let ty = ty_of(self, ty)?;
+                    let fits = self.fit(operand, ty, at)?;
+                    match fits {
+                        Operand::Buffer(_) => Operand::Value(self.emit(fits, at)?),
+                        fits => fits,
+                    }
+                }
+                ParamTy::Number(_) => match operand.number() {
+                    Some(number) => Operand::whole(number),
+                    None => {
+                        let message = "a value that is not known while compiling";
+                        let expected = format!("a number, as `{name}` is `const`");
+                        return Err(self.error(at, message, expected));
+                    }
+                },
+                ParamTy::Buffer { direction, may_alias, elem, align, contents } => {
+                    if let Some(span) =
+                        may_alias.or(contents.map(|(_, span)| span)).or(align.map(|align| ast.expr(align).span))
+                    {
+                        let help = "a function's buffer is what it is called with";
+                        return Err(self.error_help(span, "more than a direction and a type", "`,` or `)`", help));
+                    }
+                    let Operand::Buffer(buffer) = operand else {
+                        let message = format!("this is {}", self.described(&operand));
+                        return Err(self.error(at, message, format!("a buffer or array, as `{name}` is")));
+                    };
+                    let wanted = match generics.iter().find(|(sym, _)| *sym == elem.sym) {
+                        Some((_, ty)) => Elem::Type(*ty),
+                        None => self.elem(elem)?,
+                    };
+                    if buffer.elem != wanted {
+                        return Err(self.error(
+                            at,
+                            "a buffer of other elements",
+                            format!("elements of `{}`", self.symbols.text(elem.sym)),
+                        ));
+                    }
+                    if direction != Direction::In && buffer.direction == Some(Direction::In) {
+                        return Err(self.error(at, "an `in` buffer", format!("one that is written, as `{name}` is")));
+                    }
+                    let direction = match (buffer.direction, direction) {
+                        (_, Direction::In) => Some(Direction::In),
+                        (own, _) => own,
+                    };
+                    Operand::Buffer(super::Buffer { direction, ..buffer })
+                }
+            };
+            bound.push((param.name.sym, operand));
+        }
+        let mut results = Vec::with_capacity(function.results.len());
+        for &result in &function.results {
+            results.push(ty_of(self, result)?);
+        }
+        let scopes = self.scopes.len();
+        let frame = Frame {
+            function: number,
+            call: span,
+            results: results.clone(),
+            returns: Vec::new(),
+            loops: self.loops.len(),
+            scopes,
+            generics,
+        };
+        let outside = self.outside;
+        if self.files.is_main(span) {
+            self.outside = Some(span);
+        }
+        self.frames.push(frame);
+        for (name, operand) in bound {
+            self.scopes.push((name, Binding::Fixed(operand)));
+        }
+        let expected = match results.as_slice() {
+            [only] => Some(*only),
+            _ => None,
+        };
+        let wanted = !results.is_empty();
+        let vars = self.vars.len();
+        let body = function.body;
+        let value = self.deeper(span, |lower| lower.block(body, expected, wanted));
+        let value = value.and_then(|value| self.finish(value, &results, function.body, span));
+        self.vars.truncate(vars);
+        self.scopes.truncate(scopes);
+        self.frames.pop();
+        self.outside = outside;
+        value
+    }
+
+    /// The results of the body and of all `return` in it.
+    fn finish(&mut self, value: Operand, results: &[Type], body: crate::ast::BlockId, span: Span) -> Lowering<Operand> {
+        let ast = self.ast;
+        let last = ast.stmts(body).last().map_or(ast.block(body).span, |stmt| stmt.span);
+        let values = if self.here.is_some() { Some(self.results(value, results, last)?) } else { None };
+        let mut returns = self.frames.last_mut().map(|frame| std::mem::take(&mut frame.returns)).unwrap_or_default();
+        if let (Some(values), true) = (&values, returns.is_empty()) {
+            return Ok(tuple(values));
+        }
+        if let (Some(here), Some(values)) = (self.here, values) {
+            returns.push((here, values));
+        }
+        if let [(from, values)] = returns.as_slice() {
+            self.b.go_to(*from);
+            self.here = Some(*from);
+            return Ok(tuple(values));
+        }
+        if returns.is_empty() {
+            return Ok(Operand::Never);
+        }
+        self.at(span);
+        let join = self.b.block("returned", results);
+        for (from, values) in returns {
+            self.b.go_to(from);
+            self.b.br(join, &values);
+        }
+        self.b.go_to(join);
+        self.here = Some(join);
+        let params = self.b.params(join).to_vec();
+        Ok(tuple(&params))
+    }
+
+    /// Values of the types of the results.
+    fn results(&mut self, value: Operand, results: &[Type], span: Span) -> Lowering<Vec<Value>> {
+        let parts = match (value, results.len()) {
+            (Operand::Tuple(parts), count) if parts.len() == count => parts,
+            (value, 1) if !matches!(value, Operand::Tuple(_)) => vec![value],
+            (_, 0) => Vec::new(),
+            (value, count) => {
+                let message = format!("the function gives {}", self.described(&value));
+                let expected = if count == 1 {
+                    format!("`{}`", results.first().map_or("", |ty| ty.name()))
+                } else {
+                    format!("{count} values")
+                };
+                return Err(self.error_help(
+                    span,
+                    message,
+                    expected,
+                    "the value is the last line of the block, or behind `return`",
+                ));
+            }
+        };
+        let mut values = Vec::with_capacity(parts.len());
+        for (part, &ty) in parts.into_iter().zip(results) {
+            values.push(self.value(part, ty, span)?);
+        }
+        Ok(values)
+    }
+
+    /// `return`, in a kernel or function.
+    pub(super) fn leave_function(&mut self, value: Option<crate::ast::ExprId>, span: Span) -> Lowering<()> {
+        let Some(results) = self.frames.last().map(|frame| frame.results.clone()) else {
+            if let Some(value) = value {
+                let at = self.ast.expr(value).span;
+                return Err(self.error_help(
+                    at,
+                    "a kernel gives no value",
+                    "`return` alone",
+                    "results are stored in `out` buffers",
+                ));
+            }
+            self.at(span);
+            if self.here.take().is_some() {
+                self.b.ret();
+            }
+            return Ok(());
+        };
+        let expected = match results.as_slice() {
+            [only] => Some(*only),
+            _ => None,
+        };
+        let (operand, at) = match value {
+            Some(value) => (self.expr(value, expected)?, self.ast.expr(value).span),
+            None => (Operand::NOTHING, span),
+        };
+        if value.is_some() && results.is_empty() {
+            return Err(self.error_help(
+                at,
+                "the function gives no value",
+                "`return` alone",
+                "its result's type is behind `->`",
+            ));
+        }
+        let values = self.results(operand, &results, at)?;
+        if let (Some(here), Some(frame)) = (self.here.take(), self.frames.last_mut()) {
+            frame.returns.push((here, values));
+        }
+        Ok(())
+    }
+}
+
+fn tuple(values: &[Value]) -> Operand {
+    match values {
+        [only] => Operand::Value(*only),
+        _ => Operand::Tuple(values.iter().copied().map(Operand::Value).collect()),
+    }
+}

@@ -1,0 +1,561 @@
+//! From what a text says to kernels of the IR: names, types, variables as block parameters, functions in the place of their calls.
+
+mod assigned;
+mod call;
+mod expr;
+mod flow;
+mod inline;
+mod operand;
+mod ops;
+mod place;
+mod stmt;
+mod structs;
+
+use halfbyte_abi::Type;
+use halfbyte_ir::builder::Builder;
+use halfbyte_ir::diag::Note;
+use halfbyte_ir::text::{one_of, type_meant};
+use halfbyte_ir::verify::{MAX_CONTENTS, MAX_DIAGNOSTICS};
+use halfbyte_ir::{Block, Diagnostic, Direction, Kernel, Span, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::ast::{Ast, Constant, Ident, Param, ParamTy};
+use crate::files::Files;
+use crate::symbols::{Sym, Symbols};
+use operand::Operand;
+use structs::Layout;
+
+/// How much work a text may ask for: expressions and statements, counted as often as they are expanded.
+const MAX_STEPS: u32 = 4 << 20;
+
+/// How deep calls, blocks and operands may nest in each other once functions are in the place of their calls.
+const MAX_NESTING: u32 = 160;
+
+/// Says that something was wrong and has been reported.
+#[derive(Debug)]
+pub(crate) struct Failed;
+
+pub(crate) type Lowering<T> = Result<T, Failed>;
+
+/// What an array or buffer has.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Elem {
+    Type(Type),
+    Struct(u32),
+}
+
+/// A buffer or array.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Buffer {
+    pub value: Value,
+    pub elem: Elem,
+    /// None of an array, which is read and written.
+    pub direction: Option<Direction>,
+}
+
+/// What a name stands for.
+#[derive(Clone, Debug)]
+enum Binding {
+    /// It never changes.
+    Fixed(Operand),
+    /// The variable of that number.
+    Var(u32),
+    /// So many variables from that number on.
+    Vars(u32, u32),
+}
+
+/// A variable and what it is now.
+#[derive(Clone, Copy, Debug)]
+struct Var {
+    name: Sym,
+    ty: Type,
+    value: Value,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Global {
+    Function(u32),
+    Constant(u32),
+    Struct(u32),
+}
+
+/// What is known of a constant of the file.
+#[derive(Clone, Debug)]
+enum Known {
+    NotYet,
+    /// It is being computed: what asks for it now asks for itself.
+    Now,
+    Failed,
+    Is(Operand),
+}
+
+/// An edge that goes to where several meet, from the end of a block, with what the variables are there.
+#[derive(Clone, Debug)]
+struct Edge {
+    from: Block,
+    values: Vec<Value>,
+}
+
+/// A loop around what is being read.
+#[derive(Debug)]
+struct LoopFrame {
+    /// The variables that it changes.
+    vars: Vec<u32>,
+    breaks: Vec<Edge>,
+    continues: Vec<Edge>,
+}
+
+/// A function around what is being read.
+#[derive(Debug)]
+struct Frame {
+    function: u32,
+    /// Where it is called.
+    call: Span,
+    results: Vec<Type>,
+    returns: Vec<(Block, Vec<Value>)>,
+    /// The loops before this one are not the function's own.
+    loops: usize,
+    /// Nor are these names.
+    scopes: usize,
+    generics: Vec<(Sym, Type)>,
+}
+
+pub(crate) struct Lower<'a> {
+    ast: &'a Ast,
+    symbols: &'a Symbols,
+    files: &'a Files,
+    errors: Vec<Diagnostic>,
+    told: FxHashSet<(Span, String)>,
+    globals: FxHashMap<Sym, Global>,
+    types: FxHashMap<Sym, Type>,
+    constants: Vec<Known>,
+    layouts: Vec<Option<Layout>>,
+    steps: u32,
+    nesting: u32,
+    /// The place in the text of the call of a function of another file.
+    outside: Option<Span>,
+
+    b: Builder,
+    /// The block that instructions go to; none where nothing comes by.
+    here: Option<Block>,
+    scopes: Vec<(Sym, Binding)>,
+    vars: Vec<Var>,
+    loops: Vec<LoopFrame>,
+    frames: Vec<Frame>,
+}
+
+impl<'a> Lower<'a> {
+    pub fn new(ast: &'a Ast, symbols: &'a Symbols, files: &'a Files) -> Lower<'a> {
+        let types = Type::ALL.iter().filter_map(|ty| Some((symbols.find(ty.name())?, *ty))).collect();
+        let mut lower = Lower {
+            ast,
+            symbols,
+            files,
+            errors: Vec::new(),
+            told: FxHashSet::default(),
+            globals: FxHashMap::default(),
+            types,
+            constants: vec![Known::NotYet; ast.constants.len()],
+            layouts: Vec::new(),
+            steps: 0,
+            nesting: 0,
+            outside: None,
+            b: Builder::new(""),
+            here: None,
+            scopes: Vec::new(),
+            vars: Vec::new(),
+            loops: Vec::new(),
+            frames: Vec::new(),
+        };
+        lower.declare();
+        lower
+    }
+
+    pub fn into_errors(self) -> Vec<Diagnostic> {
+        self.errors
+    }
+
+    // Errors.
+
+    /// The place in the text that was read of one in any file.
+    fn placed(&self, span: Span) -> Span {
+        if self.files.is_main(span) { span } else { self.outside.unwrap_or_default() }
+    }
+
+    fn report(&mut self, mut diagnostic: Diagnostic) -> Failed {
+        let span = diagnostic.span;
+        if self.errors.len() >= MAX_DIAGNOSTICS || !self.told.insert((span, diagnostic.message.clone())) {
+            return Failed;
+        }
+        if !self.files.is_main(span) {
+            diagnostic
+                .notes
+                .insert(0, Note { span: None, message: format!("this is said of {}", self.files.place(span)) });
+            diagnostic.span = self.placed(span);
+        } else if let Some(frame) = self.frames.last() {
+            let name = self.ast.functions.get(frame.function as usize).map_or("", |f| self.symbols.text(f.name.sym));
+            let types: Vec<String> =
+                frame.generics.iter().map(|(sym, ty)| format!("{} = {ty}", self.symbols.text(*sym))).collect();
+            let with = if types.is_empty() { String::new() } else { format!(" with {}", types.join(", ")) };
+            let at = self.placed(frame.call);
+            diagnostic.notes.push(Note { span: Some(at), message: format!("`{name}` is called{with}") });
+        }
+        for note in &mut diagnostic.notes {
+            if let Some(span) = note.span.filter(|&span| !self.files.is_main(span)) {
+                note.message += &format!(": {}", self.files.place(span));
+                note.span = None;
+            }
+        }
+        self.errors.push(diagnostic);
+        Failed
+    }
+
+    fn error(&mut self, span: Span, message: impl Into<String>, expected: impl Into<String>) -> Failed {
+        self.report(Diagnostic::new(span, message).expected(expected))
+    }
+
+    fn error_help(
+        &mut self,
+        span: Span,
+        message: impl Into<String>,
+        expected: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Failed {
+        self.report(Diagnostic::new(span, message).expected(expected).help(help))
+    }
+
+    /// Counts a step of work.
+    fn step(&mut self, span: Span) -> Lowering<()> {
+        self.steps += 1;
+        match self.steps {
+            0..=MAX_STEPS => Ok(()),
+            _ => {
+                self.steps = MAX_STEPS;
+                let message =
+                    format!("the text is more than {} million expressions, once it is expanded", MAX_STEPS >> 20);
+                self.report(
+                    Diagnostic::new(span, message)
+                        .expected("fewer")
+                        .help("`for` instead of `unroll for`, fewer calls in calls"),
+                );
+                Err(Failed)
+            }
+        }
+    }
+
+    /// Does something one level deeper.
+    fn deeper<T>(&mut self, span: Span, inside: impl FnOnce(&mut Self) -> Lowering<T>) -> Lowering<T> {
+        if self.nesting >= MAX_NESTING {
+            let message =
+                format!("more than {MAX_NESTING} levels of nesting, once functions are in the place of their calls");
+            return Err(self.error_help(span, message, "fewer", "give parts names with `let`"));
+        }
+        self.nesting += 1;
+        let done = inside(self);
+        self.nesting -= 1;
+        done
+    }
+
+    // Names of the file.
+
+    fn declare(&mut self) {
+        let ast = self.ast;
+        let mut first: FxHashMap<Sym, Span> = FxHashMap::default();
+        let functions = ast.functions.iter().enumerate().map(|(at, f)| (f.name, Global::Function(at as u32)));
+        let constants = ast.constants.iter().enumerate().map(|(at, c)| (c.name, Global::Constant(at as u32)));
+        let structs = ast.structs.iter().enumerate().map(|(at, s)| (s.name, Global::Struct(at as u32)));
+        let mut all: Vec<(Ident, Global)> = functions.chain(constants).chain(structs).collect();
+        all.sort_by_key(|(name, _)| name.span.start);
+        for (name, global) in all {
+            let text = self.symbols.text(name.sym);
+            if matches!(global, Global::Function(_)) && halfbyte_ir::Op::from_name(text).is_some() {
+                self.error(name.span, format!("`{text}` is an op"), "another name");
+            }
+            if self.types.contains_key(&name.sym) {
+                self.error(name.span, format!("`{text}` is a type"), "another name");
+            }
+            if let Some(&before) = first.get(&name.sym) {
+                let message = format!("a second `{text}`");
+                let diagnostic = Diagnostic::new(name.span, message).expected("another name");
+                self.report(diagnostic.note(Some(before), "the first is here"));
+                continue;
+            }
+            first.insert(name.sym, name.span);
+            self.globals.insert(name.sym, global);
+        }
+        self.lay_out();
+        for f in &ast.functions {
+            for generic in &f.generics {
+                if self.types.contains_key(&generic.sym) {
+                    let text = self.symbols.text(generic.sym);
+                    self.error(generic.span, format!("`{text}` is a type"), "another name");
+                }
+            }
+            self.distinct(&f.params);
+        }
+        for number in 0..ast.constants.len() as u32 {
+            let _ = self.constant(number);
+        }
+    }
+
+    /// Refuses parameters of one name.
+    fn distinct(&mut self, params: &[Param]) {
+        for (number, param) in params.iter().enumerate() {
+            if let Some(first) = params.iter().take(number).find(|other| other.name.sym == param.name.sym) {
+                let message = format!("a second `{}`", self.symbols.text(param.name.sym));
+                let diagnostic = Diagnostic::new(param.name.span, message).expected("another name");
+                self.report(diagnostic.note(Some(first.name.span), "the first is here"));
+            }
+        }
+    }
+
+    /// The value of a constant of the file.
+    fn constant(&mut self, number: u32) -> Lowering<Operand> {
+        let at = number as usize;
+        let Some(&constant) = self.ast.constants.get(at) else { return Err(Failed) };
+        match self.constants.get(at) {
+            Some(Known::Is(operand)) => return Ok(operand.clone()),
+            Some(Known::NotYet) => {}
+            Some(Known::Now) => {
+                let name = self.symbols.text(constant.name.sym).to_owned();
+                return Err(self.error(
+                    constant.name.span,
+                    format!("`{name}` is made of itself"),
+                    "a value that is known before",
+                ));
+            }
+            _ => return Err(Failed),
+        }
+        self.set_constant(at, Known::Now);
+        // A constant sees the file's names and no others.
+        let scopes = std::mem::take(&mut self.scopes);
+        let frames = std::mem::take(&mut self.frames);
+        let read = self.deeper(constant.name.span, |lower| lower.known_value(constant));
+        (self.scopes, self.frames) = (scopes, frames);
+        self.set_constant(at, read.as_ref().map_or(Known::Failed, |operand| Known::Is(operand.clone())));
+        read
+    }
+
+    fn set_constant(&mut self, at: usize, known: Known) {
+        if let Some(slot) = self.constants.get_mut(at) {
+            *slot = known;
+        }
+    }
+
+    /// What a constant is, which must be known while compiling.
+    fn known_value(&mut self, constant: Constant) -> Lowering<Operand> {
+        let span = self.ast.expr(constant.value).span;
+        let ty = constant.ty.map(|ty| self.ty(ty)).transpose()?;
+        let here = self.here.take();
+        let operand = self.expr(constant.value, ty);
+        self.here = here;
+        let operand = operand?;
+        let operand = match ty {
+            Some(ty) => self.fit(operand, ty, span)?,
+            None => operand,
+        };
+        match operand {
+            Operand::Number(_) | Operand::Bool(_) | Operand::Const(..) => Ok(operand),
+            _ => Err(self.error(
+                span,
+                "a value that is not known while compiling",
+                "numbers, constants, and operators between them",
+            )),
+        }
+    }
+
+    // Types.
+
+    /// The type of that name.
+    fn ty(&mut self, name: Ident) -> Lowering<Type> {
+        if let Some(&ty) = self.types.get(&name.sym) {
+            return Ok(ty);
+        }
+        if let Some(frame) = self.frames.last()
+            && let Some(&(_, ty)) = frame.generics.iter().find(|(sym, _)| *sym == name.sym)
+        {
+            return Ok(ty);
+        }
+        let text = self.symbols.text(name.sym);
+        if let Some(Global::Struct(_)) = self.globals.get(&name.sym) {
+            let help = "a structure is an element of a buffer or array; its fields are values";
+            return Err(self.error_help(name.span, format!("`{text}` is a structure"), "a type of values", help));
+        }
+        let expected = type_meant(text).map_or("a type".to_owned(), |meant| format!("a type; did you mean {meant}?"));
+        Err(self.error(name.span, format!("`{text}` is no type"), expected))
+    }
+
+    fn elem(&mut self, name: Ident) -> Lowering<Elem> {
+        match self.globals.get(&name.sym) {
+            Some(&Global::Struct(number)) => Ok(Elem::Struct(number)),
+            _ => self.ty(name).map(Elem::Type),
+        }
+    }
+
+    /// The type that the IR has for an element: structures are bytes.
+    fn stored(&self, elem: Elem) -> Type {
+        match elem {
+            Elem::Type(ty) => ty,
+            Elem::Struct(_) => Type::I8,
+        }
+    }
+
+    // Kernels.
+
+    /// Makes a kernel.
+    pub fn kernel(&mut self, number: usize) -> Option<Kernel> {
+        let kernel = self.ast.kernels.get(number)?;
+        let before = self.errors.len();
+        self.b = Builder::new(self.symbols.text(kernel.name.sym));
+        (self.here, self.nesting, self.outside) = (None, 0, None);
+        self.scopes.clear();
+        self.vars.clear();
+        self.loops.clear();
+        self.frames.clear();
+        self.distinct(&kernel.params);
+        for param in &kernel.params {
+            let name = param.name;
+            self.b.set_span(param.span);
+            let bound = self.kernel_param(param).unwrap_or(Operand::Failed);
+            self.scopes.push((name.sym, Binding::Fixed(bound)));
+        }
+        let entry = self.b.begin("entry", &[]);
+        self.here = Some(entry);
+        let _ = self.statements(kernel.body);
+        if self.here.is_some() {
+            let end = self.ast.block(kernel.body).span.end;
+            self.b.set_span(Span { start: end.saturating_sub(1), end });
+            self.b.ret();
+        }
+        if self.errors.len() > before {
+            return None;
+        }
+        let mut made = std::mem::replace(&mut self.b, Builder::new("")).finish();
+        made.span = kernel.name.span;
+        match halfbyte_ir::verify(&made) {
+            Ok(()) => Some(made),
+            Err(errors) => {
+                self.errors.extend(errors);
+                None
+            }
+        }
+    }
+
+    fn kernel_param(&mut self, param: &Param) -> Lowering<Operand> {
+        let name = self.symbols.text(param.name.sym);
+        match param.ty {
+            ParamTy::Number(span) => Err(self.error_help(
+                span,
+                "a number that a launch should know while compiling",
+                "a type",
+                "`const` is of functions",
+            )),
+            ParamTy::Value(ty) => {
+                let ty = self.ty(ty)?;
+                Ok(Operand::Value(self.b.scalar(name, ty)))
+            }
+            ParamTy::Buffer { direction, may_alias, elem, align, contents } => {
+                let elem = self.elem(elem)?;
+                let stored = self.stored(elem);
+                let least = self.alignment_of(elem);
+                let align = match align {
+                    Some(align) => self.small(align, "an alignment in bytes")?,
+                    None => least,
+                };
+                let value = self.b.buffer_aligned(name, direction, stored, align);
+                if may_alias.is_some() {
+                    self.b.may_alias();
+                }
+                if let Some((list, span)) = contents {
+                    let contents = self.contents(list, elem, span)?;
+                    self.b.contents(contents);
+                }
+                Ok(Operand::Buffer(Buffer { value, elem, direction: Some(direction) }))
+            }
+        }
+    }
+
+    /// What a buffer holds.
+    fn contents(&mut self, list: crate::ast::Range, elem: Elem, span: Span) -> Lowering<Vec<u8>> {
+        let Elem::Type(ty) = elem else {
+            return Err(self.error(span, "contents of structures", "a buffer of values"));
+        };
+        let mut bytes = Vec::new();
+        for &item in self.ast.list(list) {
+            let at = self.ast.expr(item).span;
+            let operand = self.expr(item, Some(ty))?;
+            let Operand::Const(_, words) = self.fit(operand, ty, at)? else {
+                return Err(self.error(at, "a value that is not known while compiling", "numbers and constants"));
+            };
+            bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()).take(ty.bytes() as usize));
+            if bytes.len() > MAX_CONTENTS {
+                return Err(self.error(span, "contents of more than 1 MiB", "fewer"));
+            }
+        }
+        Ok(bytes)
+    }
+
+    // Scopes.
+
+    /// What a name stands for, where it is one of this kernel or function.
+    fn binding(&self, name: Sym) -> Option<&Binding> {
+        let own = self.frames.last().map_or(0, |frame| frame.scopes);
+        let names = self.scopes.get(own..).unwrap_or_default();
+        names.iter().rev().find(|(sym, _)| *sym == name).map(|(_, binding)| binding)
+    }
+
+    fn bind(&mut self, name: Sym, operand: Operand) {
+        if let Operand::Value(value) = operand
+            && self.b.kernel().value_name(value).is_none()
+        {
+            self.b.name(value, self.symbols.text(name));
+        }
+        self.scopes.push((name, Binding::Fixed(operand)));
+    }
+
+    /// Names that could be meant by one that is not defined.
+    fn near(&self, name: Sym) -> Option<String> {
+        let own = self.frames.last().map_or(0, |frame| frame.scopes);
+        let names = self.scopes.get(own..).unwrap_or_default().iter().map(|(sym, _)| *sym);
+        let all = names.chain(self.globals.keys().copied()).map(|sym| self.symbols.text(sym));
+        // The order of a table must not show.
+        let mut all: Vec<&str> = all.collect();
+        all.sort_unstable();
+        halfbyte_ir::text::closest(self.symbols.text(name), all.into_iter().take(1000)).map(str::to_owned)
+    }
+
+    /// Sets where in the text the next instructions come from.
+    fn at(&mut self, span: Span) {
+        let span = self.placed(span);
+        self.b.set_span(span);
+    }
+
+    /// A number that is known while compiling and small.
+    fn small(&mut self, expr: crate::ast::ExprId, what: &str) -> Lowering<u32> {
+        let span = self.ast.expr(expr).span;
+        let value = self.known_number(expr, what)?;
+        u32::try_from(value)
+            .map_err(|_| self.error(span, format!("{value} is not {what}"), format!("0 to {}", u32::MAX)))
+    }
+
+    /// A number that is known while compiling.
+    fn known_number(&mut self, expr: crate::ast::ExprId, what: &str) -> Lowering<i128> {
+        let span = self.ast.expr(expr).span;
+        let operand = self.expr(expr, None)?;
+        match operand.number() {
+            Some(value) => Ok(value),
+            None if matches!(operand, Operand::Failed) => Err(Failed),
+            None => Err(self.error_help(
+                span,
+                "a value that is not known while compiling",
+                what,
+                "known are numbers, constants, the number of an `unroll for` and parameters that are `const`",
+            )),
+        }
+    }
+}
+
+/// "`x` and `y`"
+fn named(names: impl IntoIterator<Item = String>) -> String {
+    one_of(names).replace(" or ", " and ")
+}

@@ -1,0 +1,226 @@
+//! What expressions are: values, and what is known while compiling, which becomes a value of a type where one is asked for.
+
+use halfbyte_abi::{Elem, Type};
+use halfbyte_ir::text::{element, number};
+use halfbyte_ir::{Op, Span, Value};
+
+use super::{Buffer, Failed, Lower, Lowering};
+use crate::symbols::Sym;
+
+/// A number without a type.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Number {
+    /// Its value, where it is whole.
+    pub whole: Option<i128>,
+    /// Its digits, where they say more: a fraction, or bits in hexadecimal.
+    pub text: Option<Sym>,
+    pub negative: bool,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Operand {
+    Value(Value),
+    Number(Number),
+    /// A constant of a type, lane 0 lowest.
+    Const(Type, [u64; 8]),
+    Bool(bool),
+    Buffer(Buffer),
+    /// Several results, or none.
+    Tuple(Vec<Operand>),
+    /// Nothing comes here.
+    Never,
+    /// What was reported already.
+    Failed,
+}
+
+impl Operand {
+    pub const NOTHING: Operand = Operand::Tuple(Vec::new());
+
+    pub fn whole(value: i128) -> Operand {
+        Operand::Number(Number { whole: Some(value), text: None, negative: false })
+    }
+
+    /// The whole number that it is known to be.
+    pub fn number(&self) -> Option<i128> {
+        match self {
+            Operand::Number(number) => number.whole,
+            Operand::Const(ty, words) if ty.is_int() && ty.is_scalar() => {
+                let bits = words.first().copied().unwrap_or_default();
+                let unused = 64 - ty.elem().bits();
+                Some((((bits << unused) as i64) >> unused).into())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The bits of a type of which each lane is the same.
+pub(super) fn splat(ty: Type, lane: u64) -> [u64; 8] {
+    let lanes = [lane; 16];
+    of_lanes(ty, lanes.get(..ty.lanes()).unwrap_or(&lanes))
+}
+
+/// The bits of a type, lane 0 first.
+pub(super) fn of_lanes(ty: Type, lanes: &[u64]) -> [u64; 8] {
+    let width = ty.elem().bits() as usize;
+    let mut words = [0u64; 8];
+    for (i, &lane) in lanes.iter().enumerate() {
+        if let Some(word) = words.get_mut(i * width / 64) {
+            *word |= (lane & ty.elem().mask()) << (i * width % 64);
+        }
+    }
+    words
+}
+
+impl Lower<'_> {
+    /// The type of an operand, where it has one.
+    pub(super) fn type_of(&self, operand: &Operand) -> Option<Type> {
+        match operand {
+            Operand::Value(value) => Some(self.b.kernel().ty(*value)),
+            Operand::Const(ty, _) => Some(*ty),
+            Operand::Bool(_) => Some(Type::I1),
+            Operand::Buffer(_) => Some(Type::PTR),
+            _ => None,
+        }
+    }
+
+    /// What an operand is, for messages.
+    pub(super) fn described(&self, operand: &Operand) -> String {
+        match operand {
+            Operand::Tuple(parts) if parts.is_empty() => "nothing".into(),
+            Operand::Tuple(parts) => format!("{} values", parts.len()),
+            Operand::Never => "nothing, as it never comes here".into(),
+            Operand::Number(number) if number.whole.is_some() => "a whole number".into(),
+            Operand::Number(_) => "a number with a fraction".into(),
+            Operand::Buffer(_) => "a buffer".into(),
+            _ => self.type_of(operand).map_or("unknown".into(), |ty| format!("`{ty}`")),
+        }
+    }
+
+    /// The same operand with this type: a number takes it, anything else has it.
+    pub(super) fn fit(&mut self, operand: Operand, ty: Type, span: Span) -> Lowering<Operand> {
+        match &operand {
+            Operand::Failed => return Err(Failed),
+            Operand::Never => return Ok(operand),
+            Operand::Number(number) => {
+                let words = self.bits(*number, ty, span)?;
+                return Ok(Operand::Const(ty, words));
+            }
+            Operand::Bool(value) if ty == Type::I1 => {
+                return Ok(Operand::Const(Type::I1, splat(Type::I1, u64::from(*value))));
+            }
+            _ => {}
+        }
+        if self.type_of(&operand) == Some(ty) {
+            return Ok(operand);
+        }
+        Err(self.mismatch(&operand, ty, span))
+    }
+
+    /// Reports an operand of another type.
+    pub(super) fn mismatch(&mut self, operand: &Operand, ty: Type, span: Span) -> Failed {
+        let message = format!("this is {}", self.described(operand));
+        let expected = format!("`{ty}`");
+        let help = match (operand, self.type_of(operand)) {
+            (Operand::Buffer(_), _) => Some("`x[i]` is an element of a buffer".to_owned()),
+            (_, Some(from)) => conversions(from, ty),
+            _ => None,
+        };
+        match help {
+            Some(help) => self.error_help(span, message, expected, help),
+            None => self.error(span, message, expected),
+        }
+    }
+
+    /// The value of an operand, of this type.
+    pub(super) fn value(&mut self, operand: Operand, ty: Type, span: Span) -> Lowering<Value> {
+        let operand = self.fit(operand, ty, span)?;
+        self.emit(operand, span)
+    }
+
+    /// The value of an operand that has a type.
+    pub(super) fn emit(&mut self, operand: Operand, span: Span) -> Lowering<Value> {
+        match operand {
+            Operand::Value(value) => Ok(value),
+            Operand::Buffer(buffer) => Ok(buffer.value),
+            Operand::Const(ty, words) => {
+                self.at(span);
+                Ok(self.b.const_words(ty, words))
+            }
+            Operand::Bool(value) => {
+                self.at(span);
+                Ok(self.b.int(Type::I1, i64::from(value)))
+            }
+            Operand::Failed => Err(Failed),
+            other => {
+                let message = format!("this is {}", self.described(&other));
+                Err(self.error(span, message, "a value of a type"))
+            }
+        }
+    }
+
+    /// An operand that has a type: a whole number without one is an `i32`.
+    pub(super) fn typed(&mut self, operand: Operand, expected: Option<Type>, span: Span) -> Lowering<Operand> {
+        match (&operand, expected) {
+            (Operand::Number(_), Some(ty)) => self.fit(operand, ty, span),
+            (Operand::Number(number), None) if number.whole.is_some() => self.fit(operand, Type::I32, span),
+            (Operand::Number(_), None) => Err(self.error_help(
+                span,
+                "the number has no type",
+                "a type behind it",
+                "as in `1.5f16`, `1.5f32` or `1.5f16x2`",
+            )),
+            (Operand::Failed, _) => Err(Failed),
+            _ => Ok(operand),
+        }
+    }
+
+    /// The bits of a number as a type has it, in all lanes.
+    fn bits(&mut self, given: Number, ty: Type, span: Span) -> Lowering<[u64; 8]> {
+        let elem = ty.elem();
+        if elem == Elem::Ptr {
+            return Err(self.error(span, "a number", "an address"));
+        }
+        if let (Some(whole), true) = (given.whole, ty.is_int() && (given.text.is_none() || ty.is_scalar())) {
+            let max = i128::from(elem.mask());
+            let min = -(max + 1) / 2;
+            if !(min..=max).contains(&whole) {
+                return Err(self.error(span, format!("{whole} does not fit {ty}"), format!("{min} to {max}")));
+            }
+            return Ok(splat(ty, whole as u64 & elem.mask()));
+        }
+        let (text, negative) = match (given.text, given.whole) {
+            (Some(text), _) => (self.symbols.text(text).to_owned(), given.negative),
+            (None, whole) => {
+                let whole = whole.unwrap_or_default();
+                (whole.unsigned_abs().to_string(), whole < 0)
+            }
+        };
+        let read = match element(&text, negative, ty) {
+            Some(whole) => whole,
+            None => number(&text, negative, elem).map(|lane| splat(ty, lane)),
+        };
+        read.map_err(|bad| {
+            // A list of lanes is what the IR has.
+            let expected = match bad.expected.split_once(", or `[") {
+                Some((bits, _)) => format!("{bits}, or `{ty}(..)` with a number for each lane"),
+                None => bad.expected,
+            };
+            self.error(span, bad.message, expected)
+        })
+    }
+}
+
+/// The ops that make a value of one type of one of another, as the table of ops has them.
+pub(super) fn conversions(from: Type, to: Type) -> Option<String> {
+    let converts = |op: &&Op| {
+        let row = op.row();
+        row.args.len() == 1 && row.converts(from, to) && !matches!(**op, Op::Concat | Op::Split)
+    };
+    let mut ways: Vec<String> = Op::ALL.iter().filter(converts).map(|op| format!("`{}.{to}(..)`", op.name())).collect();
+    if !to.is_scalar() && from == to.lane_type() {
+        ways.push(format!("`{to}(..)`"));
+    }
+    ways.truncate(4);
+    (!ways.is_empty()).then(|| format!("{} makes it `{to}`", ways.join(" or ")))
+}

@@ -1,0 +1,292 @@
+//! From tokens to what they say. After an error the parser goes on at the next line, and what it could not read counts as
+//! [`ExprKind::Failed`], of which no more is said.
+
+mod expr;
+mod item;
+mod stmt;
+
+use halfbyte_ir::{Diagnostic, Span};
+
+use crate::ast::{Ast, ExprId, ExprKind, Ident};
+use crate::lexer::{Tok, Token, tokens};
+use crate::symbols::Symbols;
+
+/// How deep brackets, braces and operators may nest.
+pub(crate) const MAX_DEPTH: u32 = 96;
+
+/// Says that something was wrong and has been reported.
+#[derive(Debug)]
+pub(crate) struct Failed;
+
+pub(crate) type Parsing<T> = Result<T, Failed>;
+
+/// Words that are no names; `%for` is one. Other words of the grammar are names where a name stands.
+#[rustfmt::skip]
+pub(crate) const KEYWORDS: &[&str] = &[
+    "break", "const", "continue", "do", "else", "false", "fn", "for", "if", "in", "include", "inf", "inout", "kernel", "let", "nan", "out",
+    "return", "scratch", "shared", "struct", "true", "unroll", "var", "while",
+];
+
+/// A parser of one file, which adds to what was read of others.
+pub(crate) struct Parser<'a> {
+    source: &'a str,
+    tokens: Vec<Token>,
+    at: usize,
+    /// Where the file begins in the space of all files.
+    base: u32,
+    depth: u32,
+    /// Inside of brackets line breaks mean nothing.
+    free: bool,
+    pub ast: &'a mut Ast,
+    pub symbols: &'a mut Symbols,
+    pub errors: &'a mut Vec<Diagnostic>,
+}
+
+impl<'a> Parser<'a> {
+    pub fn new(
+        source: &'a str,
+        base: u32,
+        ast: &'a mut Ast,
+        symbols: &'a mut Symbols,
+        errors: &'a mut Vec<Diagnostic>,
+    ) -> Parser<'a> {
+        Parser { source, tokens: tokens(source), at: 0, base, depth: 0, free: false, ast, symbols, errors }
+    }
+
+    // Tokens.
+
+    fn token(&self) -> Token {
+        self.ahead(0)
+    }
+
+    /// The token so many after the next one.
+    fn ahead(&self, count: usize) -> Token {
+        let end = Token { tok: Tok::End, span: Span::default(), fresh: true, joined: false, cut: false };
+        self.tokens.get(self.at + count).or(self.tokens.last()).copied().unwrap_or(end)
+    }
+
+    /// The kind of the next token: the end where its line, and so the statement, has ended.
+    fn tok(&self) -> Tok {
+        let token = self.token();
+        if token.fresh && !self.free { Tok::End } else { token.tok }
+    }
+
+    /// The text of a token.
+    fn text_of(&self, token: Token) -> &'a str {
+        self.source.get(token.span.start as usize..token.span.end as usize).unwrap_or_default()
+    }
+
+    fn is_word(&self, token: Token, word: &str) -> bool {
+        token.tok == Tok::Word && self.text_of(token) == word
+    }
+
+    /// Whether that word comes next, on this line or the next.
+    fn at_any(&self, word: &str) -> bool {
+        self.is_word(self.token(), word)
+    }
+
+    fn at_word(&self, word: &str) -> bool {
+        self.tok() == Tok::Word && self.at_any(word)
+    }
+
+    fn at_mark(&self, mark: &str) -> bool {
+        matches!(self.tok(), Tok::Mark(found) if found == mark)
+    }
+
+    /// Takes the next token, whose span is in the space of all files.
+    fn bump(&mut self) -> Span {
+        let span = self.token().span;
+        self.at = (self.at + 1).min(self.tokens.len().saturating_sub(1));
+        self.placed(span)
+    }
+
+    fn placed(&self, span: Span) -> Span {
+        Span { start: span.start + self.base, end: span.end + self.base }
+    }
+
+    /// Where the next token is.
+    fn here(&self) -> Span {
+        self.placed(self.token().span)
+    }
+
+    /// Where the token before ends.
+    fn before(&self) -> u32 {
+        let last = self.at.checked_sub(1).and_then(|at| self.tokens.get(at));
+        last.map_or(0, |token| token.span.end) + self.base
+    }
+
+    /// From there to the end of what has been read.
+    fn since(&self, start: Span) -> Span {
+        Span { start: start.start, end: self.before().max(start.start) }
+    }
+
+    fn eat_word(&mut self, word: &str) -> bool {
+        let found = self.at_word(word);
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    fn eat(&mut self, mark: &str) -> bool {
+        let found = self.at_mark(mark);
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    fn mark(&mut self, mark: &str) -> Parsing<Span> {
+        if self.at_mark(mark) { Ok(self.bump()) } else { Err(self.unexpected(format!("`{mark}`"))) }
+    }
+
+    /// Takes that word where the grammar has no other.
+    fn keyword(&mut self, word: &str) -> Parsing<Span> {
+        if self.at_word(word) { Ok(self.bump()) } else { Err(self.unexpected(format!("`{word}`"))) }
+    }
+
+    /// Reads what is inside of brackets, where line breaks mean nothing, with the brackets.
+    fn bracketed<T>(
+        &mut self,
+        open: &'static str,
+        close: &'static str,
+        inside: impl FnOnce(&mut Self) -> Parsing<T>,
+    ) -> Parsing<T> {
+        self.mark(open)?;
+        let free = std::mem::replace(&mut self.free, true);
+        let read = inside(self);
+        let closed = match &read {
+            Ok(_) if !self.at_mark(close) => Err(self.unexpected(format!("`{close}`"))),
+            _ => Ok(()),
+        };
+        self.free = free;
+        let read = read?;
+        closed?;
+        self.bump();
+        Ok(read)
+    }
+
+    /// Reads items with commas between them, maybe one at the end, until the bracket that closes.
+    fn items<T>(&mut self, close: &'static str, mut item: impl FnMut(&mut Self) -> Parsing<T>) -> Parsing<Vec<T>> {
+        let mut items = Vec::new();
+        while !self.at_mark(close) {
+            items.push(item(self)?);
+            if !self.eat(",") && !self.at_mark(close) {
+                return Err(self.unexpected(format!("`,` or `{close}`")));
+            }
+        }
+        Ok(items)
+    }
+
+    /// A name, with or without its `%`.
+    fn name(&mut self, expected: &str) -> Parsing<Ident> {
+        let token = self.token();
+        let text = self.text_of(token);
+        match self.tok() {
+            Tok::Name => {
+                let sym = self.symbols.sym(text.get(1..).unwrap_or_default());
+                Ok(Ident { sym, span: self.bump() })
+            }
+            Tok::Word if KEYWORDS.contains(&text) => {
+                let failed = self.unexpected(expected);
+                self.help(format!("`{text}` is a word of the language; `%{text}` is a name"));
+                Err(failed)
+            }
+            Tok::Word => {
+                let sym = self.symbols.sym(text);
+                Ok(Ident { sym, span: self.bump() })
+            }
+            _ => Err(self.unexpected(expected)),
+        }
+    }
+
+    /// Ends a statement: its line ends, or the block does.
+    fn end(&mut self) -> Parsing<()> {
+        let last = self.at.checked_sub(1).and_then(|at| self.tokens.get(at)).copied();
+        if let Some(token) = last.filter(|token| token.cut) {
+            let at = self.placed(Span { start: token.span.end, end: token.span.end + 1 });
+            let failed = self.error(at, "`;` begins a comment, and what follows is none", "the end of the line");
+            self.help("statements end with their lines: write the next one on a line of its own, or a space before `;` and a comment");
+            return Err(failed);
+        }
+        match self.tok() {
+            Tok::End | Tok::Mark("}") => Ok(()),
+            _ => Err(self.unexpected("the end of the line")),
+        }
+    }
+
+    // Nesting.
+
+    /// Reads something one level deeper.
+    fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsing<T>) -> Parsing<T> {
+        if self.depth >= MAX_DEPTH {
+            let here = self.here();
+            let failed = self.error(here, format!("more than {MAX_DEPTH} levels of nesting"), "fewer");
+            self.help("give parts names with `let`, or make functions of them");
+            // What is inside would only be more of it.
+            self.at = self.tokens.len().saturating_sub(1);
+            return Err(failed);
+        }
+        self.depth += 1;
+        let read = read(self);
+        self.depth -= 1;
+        read
+    }
+
+    fn expr_node(&mut self, kind: ExprKind, span: Span) -> ExprId {
+        self.ast.add_expr(kind, span)
+    }
+
+    // Errors.
+
+    fn error(&mut self, span: Span, message: impl Into<String>, expected: impl Into<String>) -> Failed {
+        self.errors.push(Diagnostic::new(span, message).expected(expected));
+        Failed
+    }
+
+    /// Adds to what was reported last what to write instead.
+    fn help(&mut self, help: impl Into<String>) {
+        if let Some(last) = self.errors.last_mut() {
+            last.help = Some(help.into());
+        }
+    }
+
+    /// Reports the next token.
+    fn unexpected(&mut self, expected: impl Into<String>) -> Failed {
+        let expected = expected.into();
+        let token = self.token();
+        let end = self.before();
+        if self.tok() == Tok::End {
+            let (span, message) = match token.tok {
+                Tok::End => (self.here(), "unexpected end of the text"),
+                _ => (Span { start: end, end }, "unexpected end of the line"),
+            };
+            return self.error(span, message, expected);
+        }
+        let text = self.text_of(token);
+        if token.tok == Tok::OpenText {
+            return self.error(self.placed(token.span), "a string without its closing quote", expected);
+        }
+        let shown: String = text.chars().take(40).flat_map(char::escape_debug).collect();
+        let failed =
+            self.error(self.placed(token.span), format!("unexpected `{}`", shown.replace("\\\"", "\"")), expected);
+        let rest = self.source.get(token.span.start as usize..).unwrap_or_default();
+        let before = self.at.checked_sub(1).and_then(|at| self.tokens.get(at)).copied();
+        let before = before.map_or("", |before| self.text_of(before));
+        let twice = |mark: &str| token.joined && before == mark && text == mark;
+        if twice("/") || ["//", "/*", "#"].iter().any(|mark| rest.starts_with(mark)) {
+            self.help("a comment begins with `;` and ends with its line");
+        } else if before == "mut" {
+            self.help("a variable that changes is `var x = ..`");
+        } else if matches!(text, "%") || token.tok == Tok::Name {
+            self.help("a remainder is `rem_u(a, b)` or `rem_s(a, b)`");
+        } else if twice("+") || twice("-") {
+            self.help("`i += 1` adds one");
+        } else if text == "?" {
+            self.help("a choice is `if c { a } else { b }`, or `select(c, a, b)`");
+        } else if text == "~" {
+            self.help("the complement of bits is `!x`");
+        }
+        failed
+    }
+}

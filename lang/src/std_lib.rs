@@ -1,0 +1,14 @@
+//! The library of functions: `include "std/..."`.
+
+/// Each file with its text.
+const FILES: &[(&str, &str)] = &[];
+
+/// The text of a file of the library.
+pub(crate) fn text(path: &str) -> Option<&'static str> {
+    FILES.iter().find(|(name, _)| *name == path).map(|(_, text)| *text)
+}
+
+/// The names of its files.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    FILES.iter().map(|(name, _)| *name)
+}

@@ -1,0 +1,193 @@
+//! Texts that are meant to break the reader: each is answered in short time, without a panic and without using up the stack.
+
+use halfbyte_lang::{StdOnly, format, read};
+
+fn answer(text: &str) -> Vec<String> {
+    let formatted = format(text);
+    match read(text, "k.hb", &StdOnly) {
+        Ok(_) => {
+            assert!(formatted.is_ok());
+            Vec::new()
+        }
+        Err(errors) => errors.iter().map(ToString::to_string).collect(),
+    }
+}
+
+fn kernel(body: &str) -> String {
+    format!("kernel k(a: i32, x: in i32, y: out i32) {{\n  var n = a\n{body}\n  y[0] = n\n}}\n")
+}
+
+#[track_caller]
+fn refused(text: &str, why: &str) {
+    let said = answer(text);
+    assert!(said.iter().any(|message| message.contains(why)), "{:?}", &said[..said.len().min(3)]);
+}
+
+#[test]
+fn deep_nesting() {
+    for (open, close) in [
+        ("(", ")"),
+        ("-", ""),
+        ("!", ""),
+        ("x[", "]"),
+        ("min_s(1, ", ")"),
+        ("if true { ", " } else { 1 }"),
+        ("1 + (", ")"),
+        ("i8x4(", ")"),
+    ] {
+        let text = kernel(&format!("  n = {}1{}", open.repeat(100_000), close.repeat(100_000)));
+        refused(&text, "levels of nesting");
+    }
+    for block in ["if true {\n", "while true {\n", "for i in 0..2 {\n", "do {\n", "unroll for i in 0..2 {\n"] {
+        let text = kernel(&block.repeat(50_000));
+        assert!(!answer(&text).is_empty());
+    }
+    refused(&kernel(&format!("  {}", "if a == 0 { n = 1 } else ".repeat(50_000))), "levels of nesting");
+    refused(&kernel(&format!("  n = x{}", "[0]".repeat(50_000))), "parts of a place");
+    refused(&kernel(&format!("  n = a{}", ".b".repeat(50_000))), "parts of a place");
+    answer(&"(".repeat(1_000_000));
+    answer(&"{".repeat(1_000_000));
+    answer(&"kernel k(".repeat(100_000));
+    answer(&"fn f() {\n".repeat(100_000));
+}
+
+#[test]
+fn long_chains_of_operators_are_no_nesting() {
+    assert_eq!(answer(&kernel(&format!("  n = a{}", " + a".repeat(100_000)))), Vec::<String>::new());
+    assert_eq!(answer(&kernel(&format!("  let c = a == 1{}", " && a == 1".repeat(20_000)))), Vec::<String>::new());
+    let many: String = (0..20_000).map(|number| format!("  let v{number} = a + {number}\n")).collect();
+    assert_eq!(answer(&kernel(&many)), Vec::<String>::new());
+}
+
+#[test]
+fn work_without_end() {
+    refused(&kernel("  unroll for i in 0..65536 { unroll for j in 0..65536 { n += 1 } }"), "million expressions");
+    refused(&kernel("  unroll for i in 0..65536 { unroll for j in 0..65536 { } }"), "million expressions");
+    refused(&kernel("  unroll for i in 0..99999999999 { }"), "unrolled");
+    refused(&kernel("  unroll for i in -9223372036854775807..9223372036854775807 { }"), "unrolled");
+    // Functions that call others twice.
+    let calls: String =
+        (1..40).map(|f| format!("fn g{f}(a: i32) -> i32 {{ g{}(a) + g{}(a) }}\n", f - 1, f - 1)).collect();
+    refused(&format!("fn g0(a: i32) -> i32 {{ a }}\n{calls}{}", kernel("  n = g39(a)")), "million expressions");
+    // And a chain of them.
+    let calls: String = (1..5000).map(|f| format!("fn g{f}(a: i32) -> i32 {{ g{}(a) }}\n", f - 1)).collect();
+    refused(&format!("fn g0(a: i32) -> i32 {{ a }}\n{calls}{}", kernel("  n = g4999(a)")), "levels of nesting");
+    let constants: String = (1..5000).map(|c| format!("const C{c} = C{} + 1\n", c - 1)).collect();
+    assert_eq!(answer(&format!("const C0 = 1\n{constants}")), Vec::<String>::new());
+    let constants: String = (0..5000).map(|c| format!("const C{c} = C{} + 1\n", c + 1)).collect();
+    refused(&format!("{constants}const C5000 = 1\n"), "levels of nesting");
+    let constants: String = (0..50_000).map(|c| format!("const C{c} = C{}\n", c + 1)).collect();
+    refused(&format!("{constants}const C50000 = 1\n"), "levels of nesting");
+}
+
+#[test]
+fn large_numbers() {
+    refused(&kernel(&format!("  n = {}", "9".repeat(100_000))), "64 bits");
+    refused(&kernel(&format!("  n = 0x{}", "f".repeat(100_000))), "not an integer");
+    refused(&kernel(&format!("  let f = 1.{}f32", "1".repeat(100_000))), "not a number");
+    refused(&kernel("  let f = 1e999999999999f32"), "infinity");
+    refused(&kernel("  n = x[a + 9223372036854775807]"), "2 GiB");
+    refused(&kernel("  n = x[a - 18446744073709551615]"), "2 GiB");
+    refused(&kernel("  shared t: i32[4294967295]"), "bytes");
+    refused(&kernel("  shared t: i32[18446744073709551615]"), "number of elements");
+    refused("struct s { a: i64[4294967295] }", "bytes");
+}
+
+#[test]
+fn many_mistakes_end() {
+    let said = answer(&kernel(&"  n = b + c\n".repeat(10_000)));
+    assert!(said.len() <= 100, "{}", said.len());
+    answer(&kernel(&"  n = + \n".repeat(10_000)));
+}
+
+/// Any tokens, and any bytes in them.
+#[test]
+fn random_texts() {
+    const WORDS: [&str; 64] = [
+        "kernel",
+        "k",
+        "(",
+        ")",
+        "{",
+        "}",
+        "[",
+        "]",
+        "\n",
+        "\n",
+        "let",
+        "var",
+        "if",
+        "else",
+        "for",
+        "in",
+        "0",
+        "..",
+        "n",
+        "while",
+        "do",
+        "=",
+        "+=",
+        "+",
+        "-",
+        "*",
+        "/_u",
+        ">>_s",
+        "<_u",
+        "==",
+        "&&",
+        "||",
+        "!",
+        ",",
+        ":",
+        ".",
+        "i32",
+        "i8x4",
+        "f16",
+        "1.5",
+        "0xff",
+        "\"t\"",
+        "fn",
+        "->",
+        "<",
+        ">",
+        "const",
+        "struct",
+        "include",
+        "return",
+        "break",
+        "unroll",
+        "shared",
+        "step",
+        "wide",
+        "align",
+        "x",
+        "item_id()",
+        "; c\n",
+        "%",
+        "@",
+        "^",
+        "é",
+        "true",
+    ];
+    let mut state = 1u64;
+    let mut next = |count: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % count
+    };
+    for number in 0..3000 {
+        let mut text = if number % 2 == 0 { String::from("kernel k(n: i32, x: inout i32) {\n") } else { String::new() };
+        for _ in 0..next(40) {
+            text.push_str(WORDS[next(WORDS.len())]);
+            text.push_str(["", " ", " "][next(3)]);
+        }
+        if number % 2 == 0 {
+            text.push_str("\n}\n");
+        }
+        for error in read(&text, "k.hb", &StdOnly).err().unwrap_or_default() {
+            assert!(text.get(error.span.start as usize..error.span.end as usize).is_some(), "{error:?} in {text:?}");
+        }
+        if let Ok(written) = format(&text) {
+            assert_eq!(format(&written).as_ref(), Ok(&written), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! Tests of the language.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used)]
+
+mod grammar;
+mod hostile;
+mod mistakes;
+mod random;
+mod reads;
