@@ -1,160 +1,50 @@
 ; H.264's inverse transform of 4 by 4 coefficients, added to the prediction and clamped. Item i takes block i of `c`, 8 words of two
 ; coefficients, and the four bytes from word i on in four rows of `dst`, `stride` words apart.
-kernel @h264_idct4(%stride: i32, %c: in i16x2, %dst: inout i8x4) {
-^entry:
-  %c2 = const.i32 8
-  %c4 = const.i8x4 0
-  %c15 = const.i16x2 1
-  %c52 = const.i16x2 32
-  %c54 = const.i16x2 6
-  %c92 = const.i16x2 0
-  %c94 = const.i16x2 255
-  %v1 = item_id
-  %v3 = mul.i32 %v1, %c2
-  %v5 = load %c[%v3]
-  %v6 = load %c[%v3 + 1]
-  %v7 = load %c[%v3 + 2]
-  %v8 = load %c[%v3 + 3]
-  %v9 = load %c[%v3 + 4]
-  %v10 = load %c[%v3 + 5]
-  %v11 = load %c[%v3 + 6]
-  %v12 = load %c[%v3 + 7]
-  %v13 = add.i16x2 %v5, %v9
-  %v14 = sub.i16x2 %v5, %v9
-  %v16 = shr_s.i16x2 %v7, %c15
-  %v17 = sub.i16x2 %v16, %v11
-  %v18 = shr_s.i16x2 %v11, %c15
-  %v19 = add.i16x2 %v7, %v18
-  %v20 = add.i16x2 %v13, %v19
-  %v21 = add.i16x2 %v14, %v17
-  %v22 = sub.i16x2 %v14, %v17
-  %v23 = sub.i16x2 %v13, %v19
-  %v24 = add.i16x2 %v6, %v10
-  %v25 = sub.i16x2 %v6, %v10
-  %v26 = shr_s.i16x2 %v8, %c15
-  %v27 = sub.i16x2 %v26, %v12
-  %v28 = shr_s.i16x2 %v12, %c15
-  %v29 = add.i16x2 %v8, %v28
-  %v30 = add.i16x2 %v24, %v29
-  %v31 = add.i16x2 %v25, %v27
-  %v32 = sub.i16x2 %v25, %v27
-  %v33 = sub.i16x2 %v24, %v29
-  %v34 = shuffle.i16x2 %v20, %v21, [0, 2]
-  %v35 = shuffle.i16x2 %v20, %v21, [1, 3]
-  %v36 = shuffle.i16x2 %v22, %v23, [0, 2]
-  %v37 = shuffle.i16x2 %v22, %v23, [1, 3]
-  %v38 = shuffle.i16x2 %v30, %v31, [0, 2]
-  %v39 = shuffle.i16x2 %v30, %v31, [1, 3]
-  %v40 = shuffle.i16x2 %v32, %v33, [0, 2]
-  %v41 = shuffle.i16x2 %v32, %v33, [1, 3]
-  %v42 = add.i16x2 %v34, %v38
-  %v43 = sub.i16x2 %v34, %v38
-  %v44 = shr_s.i16x2 %v35, %c15
-  %v45 = sub.i16x2 %v44, %v39
-  %v46 = shr_s.i16x2 %v39, %c15
-  %v47 = add.i16x2 %v35, %v46
-  %v48 = add.i16x2 %v42, %v47
-  %v49 = add.i16x2 %v43, %v45
-  %v50 = sub.i16x2 %v43, %v45
-  %v51 = sub.i16x2 %v42, %v47
-  %v53 = add.i16x2 %v48, %c52
-  %v55 = shr_s.i16x2 %v53, %c54
-  %v56 = add.i16x2 %v49, %c52
-  %v57 = shr_s.i16x2 %v56, %c54
-  %v58 = add.i16x2 %v50, %c52
-  %v59 = shr_s.i16x2 %v58, %c54
-  %v60 = add.i16x2 %v51, %c52
-  %v61 = shr_s.i16x2 %v60, %c54
-  %v62 = add.i16x2 %v36, %v40
-  %v63 = sub.i16x2 %v36, %v40
-  %v64 = shr_s.i16x2 %v37, %c15
-  %v65 = sub.i16x2 %v64, %v41
-  %v66 = shr_s.i16x2 %v41, %c15
-  %v67 = add.i16x2 %v37, %v66
-  %v68 = add.i16x2 %v62, %v67
-  %v69 = add.i16x2 %v63, %v65
-  %v70 = sub.i16x2 %v63, %v65
-  %v71 = sub.i16x2 %v62, %v67
-  %v72 = add.i16x2 %v68, %c52
-  %v73 = shr_s.i16x2 %v72, %c54
-  %v74 = add.i16x2 %v69, %c52
-  %v75 = shr_s.i16x2 %v74, %c54
-  %v76 = add.i16x2 %v70, %c52
-  %v77 = shr_s.i16x2 %v76, %c54
-  %v78 = add.i16x2 %v71, %c52
-  %v79 = shr_s.i16x2 %v78, %c54
-  %v80 = shuffle.i16x2 %v55, %v57, [0, 2]
-  %v81 = shuffle.i16x2 %v55, %v57, [1, 3]
-  %v82 = shuffle.i16x2 %v59, %v61, [0, 2]
-  %v83 = shuffle.i16x2 %v59, %v61, [1, 3]
-  %v84 = shuffle.i16x2 %v73, %v75, [0, 2]
-  %v85 = shuffle.i16x2 %v73, %v75, [1, 3]
-  %v86 = shuffle.i16x2 %v77, %v79, [0, 2]
-  %v87 = shuffle.i16x2 %v77, %v79, [1, 3]
-  %v88 = load %dst[%v1]
-  %v89 = shuffle.i8x4 %v88, %c4, [0, 4, 1, 4]
-  %v90 = bitcast.i16x2 %v89
-  %v91 = add.i16x2 %v90, %v80
-  %v93 = max_s.i16x2 %v91, %c92
-  %v95 = min_s.i16x2 %v93, %c94
-  %v96 = bitcast.i8x4 %v95
-  %v97 = shuffle.i8x4 %v88, %c4, [2, 4, 3, 4]
-  %v98 = bitcast.i16x2 %v97
-  %v99 = add.i16x2 %v98, %v82
-  %v100 = max_s.i16x2 %v99, %c92
-  %v101 = min_s.i16x2 %v100, %c94
-  %v102 = bitcast.i8x4 %v101
-  %v103 = shuffle.i8x4 %v96, %v102, [0, 2, 4, 6]
-  store %v103, %dst[%v1]
-  %v104 = add.i32 %v1, %stride
-  %v105 = load %dst[%v104]
-  %v106 = shuffle.i8x4 %v105, %c4, [0, 4, 1, 4]
-  %v107 = bitcast.i16x2 %v106
-  %v108 = add.i16x2 %v107, %v81
-  %v109 = max_s.i16x2 %v108, %c92
-  %v110 = min_s.i16x2 %v109, %c94
-  %v111 = bitcast.i8x4 %v110
-  %v112 = shuffle.i8x4 %v105, %c4, [2, 4, 3, 4]
-  %v113 = bitcast.i16x2 %v112
-  %v114 = add.i16x2 %v113, %v83
-  %v115 = max_s.i16x2 %v114, %c92
-  %v116 = min_s.i16x2 %v115, %c94
-  %v117 = bitcast.i8x4 %v116
-  %v118 = shuffle.i8x4 %v111, %v117, [0, 2, 4, 6]
-  store %v118, %dst[%v104]
-  %v119 = add.i32 %v104, %stride
-  %v120 = load %dst[%v119]
-  %v121 = shuffle.i8x4 %v120, %c4, [0, 4, 1, 4]
-  %v122 = bitcast.i16x2 %v121
-  %v123 = add.i16x2 %v122, %v84
-  %v124 = max_s.i16x2 %v123, %c92
-  %v125 = min_s.i16x2 %v124, %c94
-  %v126 = bitcast.i8x4 %v125
-  %v127 = shuffle.i8x4 %v120, %c4, [2, 4, 3, 4]
-  %v128 = bitcast.i16x2 %v127
-  %v129 = add.i16x2 %v128, %v86
-  %v130 = max_s.i16x2 %v129, %c92
-  %v131 = min_s.i16x2 %v130, %c94
-  %v132 = bitcast.i8x4 %v131
-  %v133 = shuffle.i8x4 %v126, %v132, [0, 2, 4, 6]
-  store %v133, %dst[%v119]
-  %v134 = add.i32 %v119, %stride
-  %v135 = load %dst[%v134]
-  %v136 = shuffle.i8x4 %v135, %c4, [0, 4, 1, 4]
-  %v137 = bitcast.i16x2 %v136
-  %v138 = add.i16x2 %v137, %v85
-  %v139 = max_s.i16x2 %v138, %c92
-  %v140 = min_s.i16x2 %v139, %c94
-  %v141 = bitcast.i8x4 %v140
-  %v142 = shuffle.i8x4 %v135, %c4, [2, 4, 3, 4]
-  %v143 = bitcast.i16x2 %v142
-  %v144 = add.i16x2 %v143, %v87
-  %v145 = max_s.i16x2 %v144, %c92
-  %v146 = min_s.i16x2 %v145, %c94
-  %v147 = bitcast.i8x4 %v146
-  %v148 = shuffle.i8x4 %v141, %v147, [0, 2, 4, 6]
-  store %v148, %dst[%v134]
-  ret
+; A pass of the transform.
+fn idct(a: i16x2, b: i16x2, c: i16x2, d: i16x2) -> (i16x2, i16x2, i16x2, i16x2) {
+  let (s, t) = (a + c, a - c)
+  let u = (b >>_s 1) - d
+  let v = b + (d >>_s 1)
+  (s + v, t + u, t - u, s - v)
+}
+
+; The four of which columns are the lanes of these rows.
+fn turned(a: i16x2, b: i16x2, c: i16x2, d: i16x2) -> (i16x2, i16x2, i16x2, i16x2) {
+  (shuffle(a, b, [0, 2]), shuffle(a, b, [1, 3]), shuffle(c, d, [0, 2]), shuffle(c, d, [1, 3]))
+}
+
+fn scaled(a: i16x2, b: i16x2, c: i16x2, d: i16x2) -> (i16x2, i16x2, i16x2, i16x2) {
+  let (p, q, r, s) = idct(a, b, c, d)
+  (p + 32 >>_s 6, q + 32 >>_s 6, r + 32 >>_s 6, s + 32 >>_s 6)
+}
+
+fn pixels(p: i16x2, a: i16x2) -> i8x4 { bitcast.i8x4(min_s(max_s(p + a, 0), 255)) }
+
+fn put(at: i32, dst: inout i8x4, low: i16x2, high: i16x2) {
+  let p = dst[at]
+  let a = pixels(bitcast(shuffle(p, i8x4(0), [0, 4, 1, 4])), low)
+  let b = pixels(bitcast(shuffle(p, i8x4(0), [2, 4, 3, 4])), high)
+  dst[at] = shuffle(a, b, [0, 2, 4, 6])
+}
+
+kernel h264_idct4(stride: i32, c: in i16x2, dst: inout i8x4) {
+  let i = item_id()
+  var v: i16x2[8]
+  unroll for k in 0..8 { v[k] = c[i * 8 + k] }
+  let (a0, a1, a2, a3) = idct(v[0], v[2], v[4], v[6])
+  let (b0, b1, b2, b3) = idct(v[1], v[3], v[5], v[7])
+  let (c0, c1, c2, c3) = turned(a0, a1, a2, a3)
+  let (d0, d1, d2, d3) = turned(b0, b1, b2, b3)
+  let (e0, e1, e2, e3) = scaled(c0, c1, d0, d1)
+  let (f0, f1, f2, f3) = scaled(c2, c3, d2, d3)
+  let (g0, g1, g2, g3) = turned(e0, e1, e2, e3)
+  let (h0, h1, h2, h3) = turned(f0, f1, f2, f3)
+  put(i, dst, g0, g2)
+  let second = i + stride
+  put(second, dst, g1, g3)
+  let third = second + stride
+  put(third, dst, h0, h2)
+  put(third + stride, dst, h1, h3)
 }
 
 ; run: halu, vp1, ptx: @h264_idct4 items=32 stride=32 c=random(256, 101) dst=random(128, 103)

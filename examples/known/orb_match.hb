@@ -1,167 +1,24 @@
 ; Matching of ORB descriptors by brute force: item i finds which of the `n` descriptors of 256 bits in `t` differs from descriptor i of `q` in the
 ; fewest bits.
-kernel @orb_match(%n: i32, %q: in i32 align 16, %t: in i32 align 16, %best: out i32) {
-^entry:
-  %c2 = const.i32 8
-  %c19 = const.i32 -1
-  %c20 = const.i32 0
-  %c26 = const.i32 1
-  %c28 = const.i32 1431655765
-  %c31 = const.i32 858993459
-  %c33 = const.i32 2
-  %c37 = const.i32 4
-  %c40 = const.i32 252645135
-  %c42 = const.i32 16843009
-  %c44 = const.i32 24
-  %c151 = const.i32 16
-  %v1 = item_id
-  %v3 = mul.i32 %v1, %c2
-  %v4 = load %q[%v3]
-  %v5 = mul.i32 %v1, %c2
-  %v6 = load %q[%v5 + 1]
-  %v7 = mul.i32 %v1, %c2
-  %v8 = load %q[%v7 + 2]
-  %v9 = mul.i32 %v1, %c2
-  %v10 = load %q[%v9 + 3]
-  %v11 = mul.i32 %v1, %c2
-  %v12 = load %q[%v11 + 4]
-  %v13 = mul.i32 %v1, %c2
-  %v14 = load %q[%v13 + 5]
-  %v15 = mul.i32 %v1, %c2
-  %v16 = load %q[%v15 + 6]
-  %v17 = mul.i32 %v1, %c2
-  %v18 = load %q[%v17 + 7]
-  br ^l1(%c20, %c19, %c20)
-^l1(%v21: i32, %v22: i32, %v23: i32):
-  %v24 = load %t[%v23]
-  %v25 = xor.i32 %v4, %v24
-  %v27 = shr_u.i32 %v25, %c26
-  %v29 = and.i32 %v27, %c28
-  %v30 = sub.i32 %v25, %v29
-  %v32 = and.i32 %v30, %c31
-  %v34 = shr_u.i32 %v30, %c33
-  %v35 = and.i32 %v34, %c31
-  %v36 = add.i32 %v32, %v35
-  %v38 = shr_u.i32 %v36, %c37
-  %v39 = add.i32 %v36, %v38
-  %v41 = and.i32 %v39, %c40
-  %v43 = mul.i32 %v41, %c42
-  %v45 = shr_u.i32 %v43, %c44
-  %v46 = load %t[%v23 + 1]
-  %v47 = xor.i32 %v6, %v46
-  %v48 = shr_u.i32 %v47, %c26
-  %v49 = and.i32 %v48, %c28
-  %v50 = sub.i32 %v47, %v49
-  %v51 = and.i32 %v50, %c31
-  %v52 = shr_u.i32 %v50, %c33
-  %v53 = and.i32 %v52, %c31
-  %v54 = add.i32 %v51, %v53
-  %v55 = shr_u.i32 %v54, %c37
-  %v56 = add.i32 %v54, %v55
-  %v57 = and.i32 %v56, %c40
-  %v58 = mul.i32 %v57, %c42
-  %v59 = shr_u.i32 %v58, %c44
-  %v60 = add.i32 %v45, %v59
-  %v61 = load %t[%v23 + 2]
-  %v62 = xor.i32 %v8, %v61
-  %v63 = shr_u.i32 %v62, %c26
-  %v64 = and.i32 %v63, %c28
-  %v65 = sub.i32 %v62, %v64
-  %v66 = and.i32 %v65, %c31
-  %v67 = shr_u.i32 %v65, %c33
-  %v68 = and.i32 %v67, %c31
-  %v69 = add.i32 %v66, %v68
-  %v70 = shr_u.i32 %v69, %c37
-  %v71 = add.i32 %v69, %v70
-  %v72 = and.i32 %v71, %c40
-  %v73 = mul.i32 %v72, %c42
-  %v74 = shr_u.i32 %v73, %c44
-  %v75 = add.i32 %v60, %v74
-  %v76 = load %t[%v23 + 3]
-  %v77 = xor.i32 %v10, %v76
-  %v78 = shr_u.i32 %v77, %c26
-  %v79 = and.i32 %v78, %c28
-  %v80 = sub.i32 %v77, %v79
-  %v81 = and.i32 %v80, %c31
-  %v82 = shr_u.i32 %v80, %c33
-  %v83 = and.i32 %v82, %c31
-  %v84 = add.i32 %v81, %v83
-  %v85 = shr_u.i32 %v84, %c37
-  %v86 = add.i32 %v84, %v85
-  %v87 = and.i32 %v86, %c40
-  %v88 = mul.i32 %v87, %c42
-  %v89 = shr_u.i32 %v88, %c44
-  %v90 = add.i32 %v75, %v89
-  %v91 = load %t[%v23 + 4]
-  %v92 = xor.i32 %v12, %v91
-  %v93 = shr_u.i32 %v92, %c26
-  %v94 = and.i32 %v93, %c28
-  %v95 = sub.i32 %v92, %v94
-  %v96 = and.i32 %v95, %c31
-  %v97 = shr_u.i32 %v95, %c33
-  %v98 = and.i32 %v97, %c31
-  %v99 = add.i32 %v96, %v98
-  %v100 = shr_u.i32 %v99, %c37
-  %v101 = add.i32 %v99, %v100
-  %v102 = and.i32 %v101, %c40
-  %v103 = mul.i32 %v102, %c42
-  %v104 = shr_u.i32 %v103, %c44
-  %v105 = add.i32 %v90, %v104
-  %v106 = load %t[%v23 + 5]
-  %v107 = xor.i32 %v14, %v106
-  %v108 = shr_u.i32 %v107, %c26
-  %v109 = and.i32 %v108, %c28
-  %v110 = sub.i32 %v107, %v109
-  %v111 = and.i32 %v110, %c31
-  %v112 = shr_u.i32 %v110, %c33
-  %v113 = and.i32 %v112, %c31
-  %v114 = add.i32 %v111, %v113
-  %v115 = shr_u.i32 %v114, %c37
-  %v116 = add.i32 %v114, %v115
-  %v117 = and.i32 %v116, %c40
-  %v118 = mul.i32 %v117, %c42
-  %v119 = shr_u.i32 %v118, %c44
-  %v120 = add.i32 %v105, %v119
-  %v121 = load %t[%v23 + 6]
-  %v122 = xor.i32 %v16, %v121
-  %v123 = shr_u.i32 %v122, %c26
-  %v124 = and.i32 %v123, %c28
-  %v125 = sub.i32 %v122, %v124
-  %v126 = and.i32 %v125, %c31
-  %v127 = shr_u.i32 %v125, %c33
-  %v128 = and.i32 %v127, %c31
-  %v129 = add.i32 %v126, %v128
-  %v130 = shr_u.i32 %v129, %c37
-  %v131 = add.i32 %v129, %v130
-  %v132 = and.i32 %v131, %c40
-  %v133 = mul.i32 %v132, %c42
-  %v134 = shr_u.i32 %v133, %c44
-  %v135 = add.i32 %v120, %v134
-  %v136 = load %t[%v23 + 7]
-  %v137 = xor.i32 %v18, %v136
-  %v138 = shr_u.i32 %v137, %c26
-  %v139 = and.i32 %v138, %c28
-  %v140 = sub.i32 %v137, %v139
-  %v141 = and.i32 %v140, %c31
-  %v142 = shr_u.i32 %v140, %c33
-  %v143 = and.i32 %v142, %c31
-  %v144 = add.i32 %v141, %v143
-  %v145 = shr_u.i32 %v144, %c37
-  %v146 = add.i32 %v144, %v145
-  %v147 = and.i32 %v146, %c40
-  %v148 = mul.i32 %v147, %c42
-  %v149 = shr_u.i32 %v148, %c44
-  %v150 = add.i32 %v135, %v149
-  %v152 = shl.i32 %v150, %c151
-  %v153 = or.i32 %v152, %v21
-  %v154 = min_u.i32 %v22, %v153
-  %v155 = add.i32 %v23, %c2
-  %v156 = add.i32 %v21, %c26
-  %v157 = icmp.lt_s.i32 %v156, %n
-  br_if %v157, ^l1(%v156, %v154, %v155), ^d1
-^d1:
-  store %v154, %best[%v1]
-  ret
+fn bits(a: i32) -> i32 {
+  let pairs = a - (a >>_u 1 & 0x55555555)
+  let fours = (pairs & 0x33333333) + (pairs >>_u 2 & 0x33333333)
+  (fours + (fours >>_u 4) & 0x0f0f0f0f) * 0x01010101 >>_u 24
+}
+
+kernel orb_match(n: i32, q: in i32 align 16, t: in i32 align 16, best: out i32) {
+  let i = item_id()
+  var own: i32[8]
+  unroll for k in 0..8 { own[k] = q[i * 8 + k] }
+  var (j, least, at) = (0, -1, 0)
+  do {
+    var distance = bits(own[0] ^ t[at])
+    unroll for k in 1..8 { distance += bits(own[k] ^ t[at + k]) }
+    least = min_u(least, distance << 16 | j)
+    at += 8
+    j += 1
+  } while j <_s n
+  best[i] = least
 }
 
 ; run: halu, vp1, ptx: @orb_match items=16 n=20 q=random(128, 101) t=random(160, 101)
