@@ -1,74 +1,25 @@
 ; Blocks of 8 by 8 bytes transposed, one an item.
-kernel @transpose8(%s: in i8x4, %d: out i8x4) {
-^entry:
-  %c2 = const.i32 16
-  %v1 = item_id
-  %v3 = mul.i32 %v1, %c2
-  %v4 = load %s[%v3]
-  %v5 = load %s[%v3 + 1]
-  %v6 = load %s[%v3 + 2]
-  %v7 = load %s[%v3 + 3]
-  %v8 = load %s[%v3 + 4]
-  %v9 = load %s[%v3 + 5]
-  %v10 = load %s[%v3 + 6]
-  %v11 = load %s[%v3 + 7]
-  %v12 = load %s[%v3 + 8]
-  %v13 = load %s[%v3 + 9]
-  %v14 = load %s[%v3 + 10]
-  %v15 = load %s[%v3 + 11]
-  %v16 = load %s[%v3 + 12]
-  %v17 = load %s[%v3 + 13]
-  %v18 = load %s[%v3 + 14]
-  %v19 = load %s[%v3 + 15]
-  %v20 = shuffle.i8x4 %v4, %v6, [0, 4, 1, 5]
-  %v21 = shuffle.i8x4 %v8, %v10, [0, 4, 1, 5]
-  %v22 = shuffle.i8x4 %v4, %v6, [2, 6, 3, 7]
-  %v23 = shuffle.i8x4 %v8, %v10, [2, 6, 3, 7]
-  %v24 = shuffle.i8x4 %v20, %v21, [0, 1, 4, 5]
-  %v25 = shuffle.i8x4 %v20, %v21, [2, 3, 6, 7]
-  %v26 = shuffle.i8x4 %v22, %v23, [0, 1, 4, 5]
-  %v27 = shuffle.i8x4 %v22, %v23, [2, 3, 6, 7]
-  store %v24, %d[%v3]
-  store %v25, %d[%v3 + 2]
-  store %v26, %d[%v3 + 4]
-  store %v27, %d[%v3 + 6]
-  %v28 = shuffle.i8x4 %v5, %v7, [0, 4, 1, 5]
-  %v29 = shuffle.i8x4 %v9, %v11, [0, 4, 1, 5]
-  %v30 = shuffle.i8x4 %v5, %v7, [2, 6, 3, 7]
-  %v31 = shuffle.i8x4 %v9, %v11, [2, 6, 3, 7]
-  %v32 = shuffle.i8x4 %v28, %v29, [0, 1, 4, 5]
-  %v33 = shuffle.i8x4 %v28, %v29, [2, 3, 6, 7]
-  %v34 = shuffle.i8x4 %v30, %v31, [0, 1, 4, 5]
-  %v35 = shuffle.i8x4 %v30, %v31, [2, 3, 6, 7]
-  store %v32, %d[%v3 + 8]
-  store %v33, %d[%v3 + 10]
-  store %v34, %d[%v3 + 12]
-  store %v35, %d[%v3 + 14]
-  %v36 = shuffle.i8x4 %v12, %v14, [0, 4, 1, 5]
-  %v37 = shuffle.i8x4 %v16, %v18, [0, 4, 1, 5]
-  %v38 = shuffle.i8x4 %v12, %v14, [2, 6, 3, 7]
-  %v39 = shuffle.i8x4 %v16, %v18, [2, 6, 3, 7]
-  %v40 = shuffle.i8x4 %v36, %v37, [0, 1, 4, 5]
-  %v41 = shuffle.i8x4 %v36, %v37, [2, 3, 6, 7]
-  %v42 = shuffle.i8x4 %v38, %v39, [0, 1, 4, 5]
-  %v43 = shuffle.i8x4 %v38, %v39, [2, 3, 6, 7]
-  store %v40, %d[%v3 + 1]
-  store %v41, %d[%v3 + 3]
-  store %v42, %d[%v3 + 5]
-  store %v43, %d[%v3 + 7]
-  %v44 = shuffle.i8x4 %v13, %v15, [0, 4, 1, 5]
-  %v45 = shuffle.i8x4 %v17, %v19, [0, 4, 1, 5]
-  %v46 = shuffle.i8x4 %v13, %v15, [2, 6, 3, 7]
-  %v47 = shuffle.i8x4 %v17, %v19, [2, 6, 3, 7]
-  %v48 = shuffle.i8x4 %v44, %v45, [0, 1, 4, 5]
-  %v49 = shuffle.i8x4 %v44, %v45, [2, 3, 6, 7]
-  %v50 = shuffle.i8x4 %v46, %v47, [0, 1, 4, 5]
-  %v51 = shuffle.i8x4 %v46, %v47, [2, 3, 6, 7]
-  store %v48, %d[%v3 + 9]
-  store %v49, %d[%v3 + 11]
-  store %v50, %d[%v3 + 13]
-  store %v51, %d[%v3 + 15]
-  ret
+; Four rows of four bytes, to rows `at`, `at` + 2, .. of words.
+fn turn(d: out i8x4, at: i32, k: const, a: i8x4, b: i8x4, e: i8x4, f: i8x4) {
+  let (p, q) = (shuffle(a, b, [0, 4, 1, 5]), shuffle(e, f, [0, 4, 1, 5]))
+  let (r, s) = (shuffle(a, b, [2, 6, 3, 7]), shuffle(e, f, [2, 6, 3, 7]))
+  let (u, v) = (shuffle(p, q, [0, 1, 4, 5]), shuffle(p, q, [2, 3, 6, 7]))
+  let (x, y) = (shuffle(r, s, [0, 1, 4, 5]), shuffle(r, s, [2, 3, 6, 7]))
+  d[at + k] = u
+  d[at + (k + 2)] = v
+  d[at + (k + 4)] = x
+  d[at + (k + 6)] = y
+}
+
+kernel transpose8(s: in i8x4, d: out i8x4) {
+  let i = item_id()
+  let at = i * 16
+  var v: i8x4[16]
+  unroll for k in 0..16 { v[k] = s[at + k] }
+  turn(d, at, 0, v[0], v[2], v[4], v[6])
+  turn(d, at, 8, v[1], v[3], v[5], v[7])
+  turn(d, at, 1, v[8], v[10], v[12], v[14])
+  turn(d, at, 9, v[9], v[11], v[13], v[15])
 }
 
 ; run: halu, vp1, ptx: @transpose8 items=20 s=random(320, 101)

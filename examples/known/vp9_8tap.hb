@@ -1,56 +1,25 @@
 ; VP9's sharp filter between rows: eight taps of up to 78 in sums of 32 bits, rounded, over 128. Sixteen pixels an item, `w` items a row.
-kernel @vp9_8tap_w(%w: i32, %src: in i8x16, %dst: out i8x16) {
-^entry:
-  %c4 = const.i32x16 -1
-  %c9 = const.i32x16 6
-  %c15 = const.i32x16 -19
-  %c21 = const.i32x16 78
-  %c45 = const.i32x16 7
-  %v1 = item_id
-  %v2 = load %src[%v1]
-  %v3 = zext.i32x16 %v2
-  %v5 = mul.i32x16 %v3, %c4
-  %v6 = add.i32 %v1, %w
-  %v7 = load %src[%v6]
-  %v8 = zext.i32x16 %v7
-  %v10 = mul.i32x16 %v8, %c9
-  %v11 = add.i32x16 %v5, %v10
-  %v12 = add.i32 %v6, %w
-  %v13 = load %src[%v12]
-  %v14 = zext.i32x16 %v13
-  %v16 = mul.i32x16 %v14, %c15
-  %v17 = add.i32x16 %v11, %v16
-  %v18 = add.i32 %v12, %w
-  %v19 = load %src[%v18]
-  %v20 = zext.i32x16 %v19
-  %v22 = mul.i32x16 %v20, %c21
-  %v23 = add.i32x16 %v17, %v22
-  %v24 = add.i32 %v18, %w
-  %v25 = load %src[%v24]
-  %v26 = zext.i32x16 %v25
-  %v27 = mul.i32x16 %v26, %c21
-  %v28 = add.i32x16 %v23, %v27
-  %v29 = add.i32 %v24, %w
-  %v30 = load %src[%v29]
-  %v31 = zext.i32x16 %v30
-  %v32 = mul.i32x16 %v31, %c15
-  %v33 = add.i32x16 %v28, %v32
-  %v34 = add.i32 %v29, %w
-  %v35 = load %src[%v34]
-  %v36 = zext.i32x16 %v35
-  %v37 = mul.i32x16 %v36, %c9
-  %v38 = add.i32x16 %v33, %v37
-  %v39 = add.i32 %v34, %w
-  %v40 = load %src[%v39]
-  %v41 = zext.i32x16 %v40
-  %v42 = mul.i32x16 %v41, %c4
-  %v43 = add.i32x16 %v38, %v42
-  %v44 = add.i32 %v39, %w
-  %v46 = round_shr_s.i32x16 %v43, %c45
-  %v47 = narrow_sat_s.i16x16 %v46
-  %v48 = narrow_sat_u.i8x16 %v47
-  store %v48, %dst[%v1]
-  ret
+fn tap(src: in i8x16, at: i32, c: const) -> i32x16 { zext.i32x16(src[at]) * c }
+
+kernel vp9_8tap_w(w: i32, src: in i8x16, dst: out i8x16) {
+  let i = item_id()
+  var at = i
+  var sum = tap(src, at, -1)
+  at += w
+  sum += tap(src, at, 6)
+  at += w
+  sum += tap(src, at, -19)
+  at += w
+  sum += tap(src, at, 78)
+  at += w
+  sum += tap(src, at, 78)
+  at += w
+  sum += tap(src, at, -19)
+  at += w
+  sum += tap(src, at, 6)
+  at += w
+  sum += tap(src, at, -1)
+  dst[i] = narrow_sat_u(narrow_sat_s.i16x16(round_shr_s(sum, 7)))
 }
 
 ; run: halu, vp1, ptx: @vp9_8tap_w items=800 w=8 src=random(1024, 103)
