@@ -157,7 +157,10 @@ impl Writer<'_> {
             return;
         };
         let is_end = token.tok == Tok::End;
-        let opened = self.before.is_none_or(|(before, _)| matches!(before.tok, Tok::Mark("{" | "(" | "[")));
+        let opened = match self.before {
+            Some((before, _)) => matches!(before.tok, Tok::Mark("{" | "(" | "[")),
+            None => comment.is_empty(),
+        };
         let (mut blank, mut any_written) = (false, false);
         let mut written = self.first && comment.is_empty();
         let level = |writer: &Self| INDENT * writer.open.len();

@@ -141,10 +141,9 @@ impl Loading<'_> {
             let path = self.symbols.text(include.path).to_owned();
             let opened = match std_lib::text(&path) {
                 Some(text) => Ok(Included { name: path.clone(), text: text.to_owned() }),
-                None if path.starts_with("std/") => Err(format!(
-                    "the library has {}",
-                    halfbyte_ir::text::one_of(std_lib::names()).replace(" or ", " and ")
-                )),
+                None if path.starts_with("std/") => {
+                    Err(format!("a file of the library: {}", halfbyte_ir::text::one_of(std_lib::names())))
+                }
                 None => self.includes.open(&path, from),
             };
             let Included { name, text } = match opened {

@@ -1,7 +1,13 @@
 //! The library of functions: `include "std/..."`.
 
 /// Each file with its text.
-const FILES: &[(&str, &str)] = &[];
+const FILES: &[(&str, &str)] = &[
+    ("std/activation", include_str!("../std/activation.hb")),
+    ("std/pixel", include_str!("../std/pixel.hb")),
+    ("std/quant", include_str!("../std/quant.hb")),
+    ("std/round", include_str!("../std/round.hb")),
+    ("std/transform", include_str!("../std/transform.hb")),
+];
 
 /// The text of a file of the library.
 pub(crate) fn text(path: &str) -> Option<&'static str> {

@@ -3,6 +3,7 @@
 
 mod grammar;
 mod hostile;
+mod library;
 mod mistakes;
 mod random;
 mod reads;
