@@ -10,13 +10,16 @@ mod halves;
 mod launches;
 mod measure;
 mod native;
+mod ptx;
 mod translation;
 mod vp1;
 
 use std::process::ExitCode;
 
 use measure::{Rounds, Sample};
+use native::Compiler::{Clang, Clang128};
 use native::Peers;
+use ptx::Of::{Few, Many};
 
 /// A comparison of ours with a peer.
 struct Figure {
@@ -39,6 +42,11 @@ const LANE_OPS: &str = "Mlane-ops/s";
 const BYTES: &str = "GB/s";
 const VECTORS: &str = "Mvectors/s";
 const ITEMS: &str = "Mitems/s";
+
+/// The slowest of kernels in PTX may be so much slower than C with vectors of as many bits, and than any; their mean no more than this.
+const LEAST: f64 = 0.6;
+const LEAST_V3: f64 = 0.35;
+const MEAN: f64 = 0.8;
 
 /// Twice as slow at most, in directed rounding.
 const DIRECTED: f64 = 0.5;
@@ -93,9 +101,43 @@ const FIGURES: &[Figure] = &[
     figure("interp_histogram",          ITEMS,     "interp",      None,           |b| groups::interpreted(b, &groups::HISTOGRAM)),
     figure("interp_transpose",          ITEMS,     "interp",      None,           |b| groups::interpreted(b, &groups::TRANSPOSE)),
     figure("interp_tiled_product",      ITEMS,     "interp",      None,           |b| groups::interpreted(b, &groups::TILED_PRODUCT)),
+    // Kernels in PTX as compilers write them, as they stand: a hundred thousand items beside vectors of 128 bits and beside any, and few
+    // items.
+    figure("ptx_saxpy",                 ITEMS,     "clang128",    Some(LEAST),    |b| ptx::native(b, "saxpy", Clang128, Many)),
+    figure("ptx_saxpy_v3",              ITEMS,     "clang",       Some(LEAST_V3), |b| ptx::native(b, "saxpy", Clang, Many)),
+    figure("ptx_saxpy_few",             ITEMS,     "clang128",    None,           |b| ptx::native(b, "saxpy", Clang128, Few)),
+    figure("ptx_polynomial",            ITEMS,     "clang128",    Some(LEAST),    |b| ptx::native(b, "polynomial", Clang128, Many)),
+    figure("ptx_polynomial_v3",         ITEMS,     "clang",       Some(LEAST_V3), |b| ptx::native(b, "polynomial", Clang, Many)),
+    figure("ptx_polynomial_few",        ITEMS,     "clang128",    None,           |b| ptx::native(b, "polynomial", Clang128, Few)),
+    figure("ptx_mandelbrot",            ITEMS,     "clang128",    Some(LEAST),    |b| ptx::native(b, "mandelbrot", Clang128, Many)),
+    figure("ptx_mandelbrot_v3",         ITEMS,     "clang",       Some(LEAST_V3), |b| ptx::native(b, "mandelbrot", Clang, Many)),
+    figure("ptx_mandelbrot_few",        ITEMS,     "clang128",    None,           |b| ptx::native(b, "mandelbrot", Clang128, Few)),
+    figure("ptx_hash",                  ITEMS,     "clang128",    Some(LEAST),    |b| ptx::native(b, "hash", Clang128, Many)),
+    figure("ptx_hash_v3",               ITEMS,     "clang",       Some(LEAST_V3), |b| ptx::native(b, "hash", Clang, Many)),
+    figure("ptx_hash_few",              ITEMS,     "clang128",    None,           |b| ptx::native(b, "hash", Clang128, Few)),
+    figure("ptx_stencil",               ITEMS,     "clang128",    Some(LEAST),    |b| ptx::native(b, "stencil", Clang128, Many)),
+    figure("ptx_stencil_v3",            ITEMS,     "clang",       Some(LEAST_V3), |b| ptx::native(b, "stencil", Clang, Many)),
+    figure("ptx_stencil_few",           ITEMS,     "clang128",    None,           |b| ptx::native(b, "stencil", Clang128, Few)),
+    figure("ptx_half2_axpy",            ITEMS,     "clang128",    Some(LEAST),    |b| ptx::native(b, "half2_axpy", Clang128, Many)),
+    figure("ptx_half2_axpy_v3",         ITEMS,     "clang",       Some(LEAST_V3), |b| ptx::native(b, "half2_axpy", Clang, Many)),
+    figure("ptx_half2_axpy_few",        ITEMS,     "clang128",    None,           |b| ptx::native(b, "half2_axpy", Clang128, Few)),
+    figure("ptx_gemv",                  ITEMS,     "clang128",    Some(LEAST),    |b| ptx::native(b, "gemv", Clang128, Many)),
+    figure("ptx_gemv_v3",               ITEMS,     "clang",       Some(LEAST_V3), |b| ptx::native(b, "gemv", Clang, Many)),
+    figure("ptx_gemv_few",              ITEMS,     "clang128",    None,           |b| ptx::native(b, "gemv", Clang128, Few)),
+    figure("ptx_dequantize",            ITEMS,     "clang128",    Some(LEAST),    |b| ptx::native(b, "dequantize", Clang128, Many)),
+    figure("ptx_dequantize_v3",         ITEMS,     "clang",       Some(LEAST_V3), |b| ptx::native(b, "dequantize", Clang, Many)),
+    figure("ptx_dequantize_few",        ITEMS,     "clang128",    None,           |b| ptx::native(b, "dequantize", Clang128, Few)),
+    figure("ptx_blend",                 ITEMS,     "clang128",    Some(LEAST),    |b| ptx::native(b, "blend", Clang128, Many)),
+    figure("ptx_blend_v3",              ITEMS,     "clang",       Some(LEAST_V3), |b| ptx::native(b, "blend", Clang, Many)),
+    figure("ptx_blend_few",             ITEMS,     "clang128",    None,           |b| ptx::native(b, "blend", Clang128, Few)),
     // Translation, from the bytes of an object to the end of a launch of one item.
     figure("load_halu_100",             "ms",      "limit",       Some(1.0),      |b| translation::halu_time(b, 100)),
+    figure("load_ptx_100",              "ms",      "limit",       Some(1.0),      |b| translation::ptx_time(b, 100)),
     figure("load_vp1_100",              "ms",      "limit",       Some(1.0),      |b| translation::vp1_time(b, 100)),
+    figure("translate_halu_100",        "us/inst", "limit",       Some(1.0),      |b| translation::halu_each(b, 100)),
+    figure("translate_halu_1000",       "us/inst", "limit",       Some(1.0),      |b| translation::halu_each(b, 1000)),
+    figure("translate_ptx_100",         "us/inst", "limit",       Some(1.0),      |b| translation::ptx_each(b, 100)),
+    figure("translate_ptx_1000",        "us/inst", "limit",       Some(1.0),      |b| translation::ptx_each(b, 1000)),
     figure("load_halu_10000",           "us/inst", "1000",        Some(LINEAR),   |b| translation::halu_growth(b, 10_000)),
     figure("load_halu_100000",          "us/inst", "1000",        Some(LINEAR),   |b| translation::halu_growth(b, 100_000)),
     figure("load_vp1_10000",            "us/inst", "1000",        Some(LINEAR),   |b| translation::vp1_growth(b, 10_000)),
@@ -116,7 +158,7 @@ Options:
   -h, --help   Prints this
 
 A line is a figure: NAME ours=VALUE UNIT peer=PEER VALUE ratio=R. Values are medians; the ratio is that of the speeds, so that
-more is better, of times too. Before they are measured both sides run once, and must give the same bytes.
+more is better, of times too. `ptx_mean` is the geometric mean of those beside `clang128`. Before they are measured both sides run once, and must give the same bytes.
 Exit codes: 0 every figure reaches what is asked, 1 one does not, 2 it could not be measured.
 ";
 
@@ -166,16 +208,33 @@ fn failed(message: &str) -> ExitCode {
 fn run(bench: &Bench, figures: &[&Figure]) -> ExitCode {
     let mut missed = Vec::new();
     let mut asked_for = 0;
+    let [mut many, mut few] = [Vec::new(), Vec::new()];
     for &Figure { name, unit, peer, asked, measure } in figures {
         let Sample { ours, peer: value, ratio } = match measure(bench) {
             Ok(sample) => sample,
             Err(error) => return failed(&format!("{name}: {error}")),
         };
         println!("{name} ours={} {unit} peer={peer} {} ratio={ratio:.2}", brief(ours), brief(value));
+        if name.starts_with("ptx_") && *peer == "clang128" {
+            let means = if asked.is_some() { &mut many } else { &mut few };
+            means.push(ratio.ln());
+        }
         let Some(asked) = *asked else { continue };
         asked_for += 1;
         if ratio < asked {
             missed.push(format!("{name} has ratio {ratio:.2}; asked are {asked}"));
+        }
+    }
+    for (name, asked, logarithms) in [("ptx_mean", Some(MEAN), many), ("ptx_mean_few", None, few)] {
+        if logarithms.len() != ptx::CASES.len() {
+            continue;
+        }
+        let mean = (logarithms.iter().sum::<f64>() / logarithms.len() as f64).exp();
+        println!("{name} ratio={mean:.2}");
+        let Some(asked) = asked else { continue };
+        asked_for += 1;
+        if mean < asked {
+            missed.push(format!("{name} is {mean:.2}; asked are {asked}"));
         }
     }
     missed.iter().for_each(|missed| println!("{missed}"));

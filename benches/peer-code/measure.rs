@@ -70,6 +70,12 @@ impl Rounds {
         Ok(median(seconds))
     }
 
+    /// The median of what each round finds.
+    pub fn each(&self, side: impl FnMut() -> Result<f64, String>) -> Result<f64, String> {
+        let found = std::iter::repeat_with(side).take(self.count).collect::<Result<_, _>>()?;
+        Ok(median(found))
+    }
+
     /// Warms a side up, and finds how many runs fill a round.
     fn runs(&self, side: Side<'_>) -> Result<usize, String> {
         let mut runs = 1;

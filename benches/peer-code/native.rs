@@ -10,10 +10,14 @@ pub enum Compiler {
     Gcc,
     /// `clang -O3 -march=x86-64-v3`
     Clang,
+    /// The same with `-mprefer-vector-width=128`
+    Clang128,
 }
 
 /// Takes a scalar or a number of passes, n bytes to read, bytes to write, n.
 type Function = unsafe extern "C" fn(u32, *const u8, *mut u8, usize);
+/// Takes scalars, what to read, and bytes to write.
+type PtxFunction = unsafe extern "C" fn(*const u32, *const *const u8, *mut u8);
 /// Takes words and their number, constant bank 0, the number of items. False where a word is none that it knows.
 type NaiveFunction = unsafe extern "C" fn(*const u128, usize, *const u8, u32) -> bool;
 
@@ -21,11 +25,15 @@ type NaiveFunction = unsafe extern "C" fn(*const u128, usize, *const u8, u32) ->
 #[derive(Clone, Copy)]
 pub struct Peer(Function);
 
-/// The peers of both compilers.
+/// A peer of a kernel in PTX.
+#[derive(Clone, Copy)]
+pub struct PtxPeer(PtxFunction);
+
+/// The peers of all compilers.
 #[derive(Clone, Copy)]
 pub struct Peers {
     /// By [`Compiler`].
-    libraries: [Library; 2],
+    libraries: [Library; 3],
 }
 
 #[derive(Clone, Copy)]
@@ -53,7 +61,7 @@ impl Peers {
             }
             Ok(Library(library))
         };
-        Ok(Peers { libraries: [open("peers-gcc.so")?, open("peers-clang.so")?] })
+        Ok(Peers { libraries: [open("peers-gcc.so")?, open("peers-clang.so")?, open("peers-clang128.so")?] })
     }
 
     fn symbol(&self, compiler: Compiler, name: &CStr) -> Result<*mut c_void, String> {
@@ -68,6 +76,13 @@ impl Peers {
         let symbol = self.symbol(compiler, name)?;
         // SAFETY: this is the type of the functions in these files.
         Ok(Peer(unsafe { std::mem::transmute::<*mut c_void, Function>(symbol) }))
+    }
+
+    /// A function of ptx.c.
+    pub fn get_ptx(&self, compiler: Compiler, name: &CStr) -> Result<PtxPeer, String> {
+        let symbol = self.symbol(compiler, name)?;
+        // SAFETY: this is the type of the functions in this file.
+        Ok(PtxPeer(unsafe { std::mem::transmute::<*mut c_void, PtxFunction>(symbol) }))
     }
 
     /// Runs HALU words on the naive loop.
@@ -94,5 +109,17 @@ impl Peer {
     pub unsafe fn run(self, scalar: u32, x: &[u8], y: &mut [u8]) {
         // SAFETY: the caller's promise.
         unsafe { (self.0)(scalar, x.as_ptr(), y.as_mut_ptr(), x.len()) }
+    }
+}
+
+impl PtxPeer {
+    /// Runs it.
+    ///
+    /// # Safety
+    /// It takes as many scalars and buffers, and reads and writes no more bytes of each than there are.
+    pub unsafe fn run(self, scalars: &[u32], read: &[&[u8]], y: &mut [u8]) {
+        let read: Vec<*const u8> = read.iter().map(|bytes| bytes.as_ptr()).collect();
+        // SAFETY: the caller's promise.
+        unsafe { (self.0)(scalars.as_ptr(), read.as_ptr(), y.as_mut_ptr()) }
     }
 }

@@ -1,16 +1,22 @@
 //! What it takes to load a kernel and to make native code of it.
 
 use halfbyte::abi::{Direction, Param};
+use halfbyte::import_ptx::{self, Globals};
 use halfbyte::ir::witness::Random;
-use halfbyte::runtime::Engine;
+use halfbyte::runtime::ptx::{Arg, Launch};
+use halfbyte::runtime::{Engine, Translation};
 
 use crate::Bench;
 use crate::assembly::{buffer, halu_object, vp1_object};
 use crate::data::{first, launch};
 use crate::measure::Sample;
 
-/// What a kernel of 100 instructions may take, in milliseconds.
-const LIMIT: f64 = 5.0;
+/// What a kernel of 100 instructions may take from its object or text to the end of its launch, in milliseconds.
+const LIMIT: f64 = 1.0;
+/// The same for VP1.
+const LIMIT_VP1: f64 = 5.0;
+/// What one of a thousand instructions may take to be made native code, in microseconds.
+const LIMIT_OF_ONE: f64 = 4.0;
 /// The kernel that larger ones are compared with.
 const FEW: usize = 1000;
 /// Bytes of an item.
@@ -57,6 +63,63 @@ fn halu(instructions: usize) -> Result<Vec<u8>, String> {
     halu_object(params()?, &lines.join("\n"))
 }
 
+/// A kernel in PTX of so many instructions: floats, halves, bytes and integers, and a branch after every fifty.
+fn ptx(instructions: usize) -> String {
+    let mut lines: Vec<String> = [
+        "ld.param.u64 %rd1, [k_param_0];",
+        "ld.param.u64 %rd2, [k_param_1];",
+        "mov.u32 %r20, %ctaid.x;",
+        "mov.u32 %r21, %ntid.x;",
+        "mov.u32 %r22, %tid.x;",
+        "mad.lo.s32 %r0, %r20, %r21, %r22;",
+        "mul.wide.s32 %rd3, %r0, 4;",
+        "add.s64 %rd4, %rd1, %rd3;",
+        "ld.global.u32 %r1, [%rd4];",
+        "mov.b32 %r24, 0;",
+    ]
+    .map(str::to_owned)
+    .into();
+    let mut random = Random(1);
+    let mut labels = 0;
+    while lines.len() < instructions + labels - 3 {
+        let [d, a, b, c] = [0; 4].map(|_| 1 + random.below(12));
+        lines.push(match lines.len() % 50 {
+            48 => format!("setp.ge.u32 %p0, %r{a}, %r{b};"),
+            49 => format!("@%p0 bra L{labels};"),
+            k => match k % 6 {
+                0 => format!("fma.rn.f32 %r{d}, %r{a}, %r{b}, %r{c};"),
+                1 => format!("vadd4.u32.u32.u32.sat %r{d}, %r{a}, %r{b}, %r24;"),
+                2 => format!("lop3.b32 %r{d}, %r{a}, %r{b}, %r{c}, 0x96;"),
+                3 => format!("fma.rn.f16x2 %r{d}, %r{a}, %r{b}, %r{c};"),
+                4 => format!("add.f32 %r{d}, %r{a}, %r{b};"),
+                _ => format!("mad.lo.s32 %r{d}, %r{a}, %r{b}, %r{c};"),
+            },
+        });
+        if lines.len() % 50 == 10 && lines.len() > 50 {
+            lines.push(format!("L{labels}:"));
+            labels += 1;
+        }
+    }
+    lines.push(format!("L{labels}: add.s64 %rd5, %rd2, %rd3;"));
+    lines.push("st.global.u32 [%rd5], %r1;".to_owned());
+    lines.push("ret;".to_owned());
+    format!(
+        ".version 7.1\n.target sm_80\n.address_size 64\n\n.visible .entry k(\n\t.param .u64 k_param_0,\n\t.param .u64 k_param_1\n)\n\
+         {{\n\t.reg .pred %p<2>;\n\t.reg .b32 %r<25>;\n\t.reg .b64 %rd<6>;\n\n\t{}\n}}\n",
+        lines.join("\n\t")
+    )
+}
+
+/// Reads a text, and launches its kernel on one item, for which native code is made.
+fn read_and_launch(text: &str) -> Result<Translation, String> {
+    let kernel = import_ptx::load("k.ptx", text, None, &Globals::default()).map_err(|report| report.to_string())?;
+    let mut y = [2; 4];
+    let mut args = [Arg::In(&[1; 4]), Arg::Buffer(&mut y)];
+    let launch = Launch { engine: Engine::JIT, ..Launch::new(1, &mut args) };
+    kernel.launch(launch).map_err(|error| error.to_string())?;
+    kernel.translation().ok_or_else(|| "it was not made native code".into())
+}
+
 /// A VP1 kernel of so many instructions, in bundles of up to three.
 fn vp1(instructions: usize) -> Result<Vec<u8>, String> {
     let mut lines: Vec<String> = ["mov $r0 $m0", "mov $r1 $m1", "mov $a0 $r0", "mov $a1 $r1"].map(str::to_owned).into();
@@ -78,34 +141,61 @@ fn vp1(instructions: usize) -> Result<Vec<u8>, String> {
 }
 
 /// Loads an object, and launches its kernel on one item, for which native code is made.
-fn load_and_launch(object: &[u8]) -> Result<(), String> {
-    let program = halfbyte::TARGETS.load(object).map_err(|error| error.to_string())?;
-    launch(first(&program)?, Engine::JIT, 1, 0, &[&[1; ITEM]], &mut [2; ITEM])
-}
-
-fn time(bench: &Bench, object: &[u8]) -> Result<Sample, String> {
+fn load_and_launch(object: &[u8]) -> Result<Translation, String> {
     let program = halfbyte::TARGETS.load(object).map_err(|error| error.to_string())?;
     let kernel = first(&program)?;
     launch(kernel, Engine::JIT, 1, 0, &[&[1; ITEM]], &mut [2; ITEM])?;
-    kernel.translation().ok_or("it was not made native code")?;
-    let seconds = bench.rounds.once(|| load_and_launch(object))?;
-    Ok(Sample::of_times(seconds * 1e3, LIMIT))
+    kernel.translation().ok_or_else(|| "it was not made native code".into())
+}
+
+fn time(bench: &Bench, limit: f64, load: impl Fn() -> Result<Translation, String>) -> Result<Sample, String> {
+    let seconds = bench.rounds.once(|| load().map(drop))?;
+    Ok(Sample::of_times(seconds * 1e3, limit))
+}
+
+/// Microseconds of translation an instruction.
+fn of_one(bench: &Bench, count: usize, load: impl Fn() -> Result<Translation, String>) -> Result<Sample, String> {
+    let times = bench.rounds.each(|| Ok(load()?.time.as_secs_f64()))?;
+    Ok(Sample::of_times(times * 1e6 / count as f64, LIMIT_OF_ONE))
 }
 
 /// Microseconds an instruction, of a large kernel and of one with [`FEW`].
 fn growth(bench: &Bench, many: usize, object: &[u8], few: &[u8]) -> Result<Sample, String> {
-    let [large, small] = bench.rounds.fewer().compare(&mut || load_and_launch(object), &mut || load_and_launch(few))?;
+    let [large, small] = bench
+        .rounds
+        .fewer()
+        .compare(&mut || load_and_launch(object).map(drop), &mut || load_and_launch(few).map(drop))?;
     Ok(Sample::of_times(large * 1e6 / many as f64, small * 1e6 / FEW as f64))
 }
 
 /// Milliseconds for a HALU kernel.
 pub fn halu_time(bench: &Bench, instructions: usize) -> Result<Sample, String> {
-    time(bench, &halu(instructions)?)
+    let object = halu(instructions)?;
+    time(bench, LIMIT, || load_and_launch(&object))
+}
+
+/// Milliseconds for a kernel in PTX.
+pub fn ptx_time(bench: &Bench, instructions: usize) -> Result<Sample, String> {
+    let text = ptx(instructions);
+    time(bench, LIMIT, || read_and_launch(&text))
+}
+
+/// Microseconds of translation an instruction for HALU.
+pub fn halu_each(bench: &Bench, instructions: usize) -> Result<Sample, String> {
+    let object = halu(instructions)?;
+    of_one(bench, instructions, || load_and_launch(&object))
+}
+
+/// The same for PTX.
+pub fn ptx_each(bench: &Bench, instructions: usize) -> Result<Sample, String> {
+    let text = ptx(instructions);
+    of_one(bench, instructions, || read_and_launch(&text))
 }
 
 /// Milliseconds for a VP1 kernel.
 pub fn vp1_time(bench: &Bench, instructions: usize) -> Result<Sample, String> {
-    time(bench, &vp1(instructions)?)
+    let object = vp1(instructions)?;
+    time(bench, LIMIT_VP1, || load_and_launch(&object))
 }
 
 /// Microseconds an instruction for HALU kernels.

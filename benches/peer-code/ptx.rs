@@ -1,0 +1,229 @@
+//! Kernels in PTX as compilers write them, run as they stand: against the same loops in C, and against an emulator of GPUs.
+//!
+//! What native code computes must be what the interpreter does, bit for bit, and what C does where that means the same.
+
+use std::ffi::CStr;
+
+use halfbyte::Shape;
+use halfbyte::import_ptx::{Globals, load};
+use halfbyte::ir::witness::Random;
+use halfbyte::runtime::Engine;
+use halfbyte::runtime::ptx::{Arg, Kernel, Launch};
+
+use crate::Bench;
+use crate::data::{Aligned, Results, compare};
+use crate::measure::Sample;
+use crate::native::Compiler;
+
+/// A kernel.
+pub struct Case {
+    pub name: &'static str,
+    pub text: &'static str,
+    peer: &'static CStr,
+    /// What it is launched on: few items, which stay in a cache, and a hundred thousand.
+    sizes: [Size; 2],
+    /// Bytes of each buffer that is read, and of the one that is written, for so many items along both axes.
+    bytes: fn([usize; 2]) -> (Vec<usize>, usize),
+    /// Two bytes of what is read, of random bits.
+    element: fn(u64) -> u16,
+    /// Whether C means the same.
+    results: Results,
+}
+
+/// What a kernel is launched on.
+struct Size {
+    /// Items along both axes.
+    items: [usize; 2],
+    /// Its scalars; they come first.
+    scalars: &'static [u32],
+}
+
+/// Which of the sizes.
+#[derive(Clone, Copy)]
+pub enum Of {
+    Few = 0,
+    Many = 1,
+}
+
+/// Items of a group, along the first axis.
+const BLOCK: u32 = 256;
+const FEW: usize = 1 << 14;
+const MANY: usize = 100_000;
+
+const fn line(items: usize, scalars: &'static [u32]) -> Size {
+    Size { items: [items, 1], scalars }
+}
+
+fn any(bits: u64) -> u16 {
+    bits as u16
+}
+
+/// Words of which each two are a float of ordinary size.
+fn floats(bits: u64) -> u16 {
+    0x3C00 | bits as u16 & 0x83FF
+}
+
+fn halves(bits: u64) -> u16 {
+    0x3000 | bits as u16 & 0x8FFF
+}
+
+macro_rules! text {
+    ($name:literal) => {
+        include_str!(concat!("ptx/", $name, ".ptx"))
+    };
+}
+
+const A: u32 = 0x3FC0_0000;
+const VIEW: [u32; 3] = [0xC000_0000, 0xBF80_0000, 0x3C03_126F];
+
+pub const CASES: [Case; 9] = [
+    Case {
+        name: "saxpy",
+        text: text!("saxpy"),
+        peer: c"ptx_saxpy",
+        sizes: [line(FEW, &[FEW as u32, A]), line(MANY, &[MANY as u32, A])],
+        bytes: |[n, _]| (vec![4 * n], 4 * n),
+        element: floats,
+        results: Results::Equal,
+    },
+    Case {
+        name: "polynomial",
+        text: text!("polynomial"),
+        peer: c"ptx_polynomial",
+        sizes: [line(FEW, &[FEW as u32]), line(MANY, &[MANY as u32])],
+        bytes: |[n, _]| (vec![4 * n], 4 * n),
+        element: floats,
+        results: Results::Equal,
+    },
+    Case {
+        name: "mandelbrot",
+        text: text!("mandelbrot"),
+        peer: c"ptx_mandelbrot",
+        sizes: [
+            Size { items: [128, 128], scalars: &[128, 128, VIEW[0], VIEW[1], 0x3C80_0000, 100] },
+            Size { items: [400, 250], scalars: &[400, 250, VIEW[0], VIEW[1], VIEW[2], 100] },
+        ],
+        bytes: |[width, height]| (vec![], 4 * width * height),
+        element: any,
+        results: Results::Equal,
+    },
+    Case {
+        name: "hash",
+        text: text!("hash"),
+        peer: c"ptx_hash",
+        sizes: [line(FEW, &[FEW as u32]), line(MANY, &[MANY as u32])],
+        bytes: |[n, _]| (vec![4 * n], 4 * n),
+        element: any,
+        results: Results::Equal,
+    },
+    Case {
+        name: "stencil",
+        text: text!("stencil"),
+        peer: c"ptx_stencil",
+        sizes: [Size { items: [256, 64], scalars: &[256, 64] }, Size { items: [400, 250], scalars: &[400, 250] }],
+        bytes: |[width, height]| (vec![width * height], width * height),
+        element: any,
+        results: Results::Equal,
+    },
+    Case {
+        name: "half2_axpy",
+        text: text!("half2_axpy"),
+        peer: c"ptx_half2_axpy",
+        sizes: [line(FEW, &[FEW as u32, 0x3E00_3E00]), line(MANY, &[MANY as u32, 0x3E00_3E00])],
+        bytes: |[n, _]| (vec![4 * n], 4 * n),
+        element: halves,
+        results: Results::Differ,
+    },
+    Case {
+        name: "gemv",
+        text: text!("gemv"),
+        peer: c"ptx_gemv",
+        sizes: [line(1024, &[1024, 16]), line(MANY, &[MANY as u32, 16])],
+        bytes: |[n, _]| (vec![256 * n, 256], 4 * n),
+        element: any,
+        results: Results::Equal,
+    },
+    Case {
+        name: "dequantize",
+        text: text!("dequantize"),
+        peer: c"ptx_dequantize",
+        sizes: [line(FEW / 4, &[FEW as u32 / 4]), line(MANY, &[MANY as u32])],
+        bytes: |[n, _]| (vec![4 * n, n], 32 * n),
+        element: floats,
+        results: Results::Equal,
+    },
+    Case {
+        name: "blend",
+        text: text!("blend"),
+        peer: c"ptx_blend",
+        sizes: [line(FEW, &[FEW as u32, 0x1717_1717]), line(MANY, &[MANY as u32, 0x1717_1717])],
+        bytes: |[n, _]| (vec![4 * n], 4 * n),
+        element: any,
+        results: Results::Equal,
+    },
+];
+
+impl Case {
+    pub fn kernel(&self) -> Result<Kernel, String> {
+        load(self.name, self.text, None, &Globals::default()).map_err(|report| report.to_string())
+    }
+
+    fn shape(&self, of: Of) -> Shape {
+        let [along, down] = self.sizes[of as usize].items.map(|items| items as u32);
+        Shape { grid: [along.div_ceil(BLOCK), down, 1], block: [BLOCK, 1, 1], shared: 0 }
+    }
+
+    /// What it reads, and what it writes at first.
+    fn data(&self, of: Of) -> (Vec<Aligned>, Vec<u8>) {
+        let (read, written) = (self.bytes)(self.sizes[of as usize].items);
+        let read = (1..).zip(read).map(|(seed, bytes)| Aligned::of_random(bytes, seed, self.element));
+        let mut random = Random(99);
+        let halves = (0..written.div_ceil(2)).flat_map(|_| (self.element)(random.bits()).to_le_bytes());
+        (read.collect(), halves.take(written).collect())
+    }
+
+    fn launch(&self, kernel: &Kernel, engine: Engine, of: Of, read: &[Aligned], y: &mut [u8]) -> Result<(), String> {
+        let scalars: Vec<[u8; 4]> = self.sizes[of as usize].scalars.iter().map(|word| word.to_le_bytes()).collect();
+        let mut args: Vec<Arg<'_>> = scalars.iter().map(|bytes| Arg::Value(bytes)).collect();
+        args.extend(read.iter().map(|bytes| Arg::In(bytes)));
+        args.push(Arg::Buffer(y));
+        let launch = Launch { engine, budget: u64::MAX, ..Launch::new(self.shape(of), &mut args) };
+        kernel.launch(launch).map(drop).map_err(|error| error.to_string())
+    }
+
+    /// Native code against loops in C.
+    pub fn native(&self, bench: &Bench, compiler: Compiler, of: Of) -> Result<Sample, String> {
+        let kernel = self.kernel()?;
+        if kernel.is_interpreted() {
+            return Err("there is no native code for it".into());
+        }
+        let peer = bench.peers.get_ptx(compiler, self.peer)?;
+        let (read, start) = self.data(of);
+        let [mut found, mut expected] = [start.clone(), start.clone()];
+        self.launch(&kernel, Engine::JIT, of, &read, &mut found)?;
+        self.launch(&kernel, Engine::Interp, of, &read, &mut expected)?;
+        if found != expected {
+            return Err("native code and the interpreter differ".into());
+        }
+        let size = &self.sizes[of as usize];
+        let mut ours = |y: &mut [u8]| self.launch(&kernel, Engine::JIT, of, &read, y);
+        let mut theirs = |y: &mut [u8]| {
+            // SAFETY: it takes these scalars, and reads and writes as many bytes as they say, which there are.
+            unsafe { peer.run(size.scalars, &read.iter().map(|bytes| &**bytes).collect::<Vec<_>>(), y) };
+            Ok(())
+        };
+        let seconds = compare(bench, &start, self.results, &mut ours, &mut theirs)?;
+        let [along, down] = size.items;
+        Ok(Sample::of_speeds((along * down) as f64 / 1e6, seconds))
+    }
+}
+
+/// The kernel of a name.
+pub fn case(name: &str) -> Result<&'static Case, String> {
+    const { &CASES }.iter().find(|case| case.name == name).ok_or_else(|| format!("there is no kernel `{name}`"))
+}
+
+/// Native code against what a compiler makes of the loop.
+pub fn native(bench: &Bench, name: &str, compiler: Compiler, of: Of) -> Result<Sample, String> {
+    case(name)?.native(bench, compiler, of)
+}
