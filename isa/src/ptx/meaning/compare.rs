@@ -100,12 +100,11 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
 
     fn compare_int(&mut self, ty: Type) -> D::Pred {
         let (a, b) = (self.wide_int(1, ty), self.wide_int(2, ty));
-        let signed = ty.is_signed();
         let has = |tokens: [Token; 2]| tokens.iter().any(|&token| self.inst.has(token));
         // `lo` stands for `lt` of unsigned integers, and so on.
         let (swapped, negated) = match () {
             () if has([Token::Eq, Token::Ne]) => {
-                let equal = wide::equal(self.d, a, b);
+                let equal = self.equal(ty, a, b);
                 return if self.has(Token::Ne) { self.d.negate(equal) } else { equal };
             }
             () if has([Token::Lt, Token::Lo]) => (false, false),
@@ -114,7 +113,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
             () => (true, true),
         };
         let (first, second) = if swapped { (b, a) } else { (a, b) };
-        let less = wide::less(self.d, signed, first, second);
+        let less = self.less(ty, first, second);
         if negated { self.d.negate(less) } else { less }
     }
 

@@ -163,7 +163,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     pub(super) fn extremum(&mut self, min: bool) {
         let ty = self.ty(0);
         let (a, b) = (self.wide_int(1, ty), self.wide_int(2, ty));
-        let less = wide::less(self.d, ty.is_signed(), a, b);
+        let less = self.less(ty, a, b);
         let (first, second) = if min { (a, b) } else { (b, a) };
         let result = wide::select(self.d, less, first, second);
         self.define(result);
@@ -198,7 +198,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     pub(super) fn sad(&mut self) {
         let ty = self.ty(0);
         let (a, b, c) = (self.wide_int(1, ty), self.wide_int(2, ty), self.value(3));
-        let less = wide::less(self.d, ty.is_signed(), a, b);
+        let less = self.less(ty, a, b);
         let up = wide::sub(self.d, b, a);
         let down = wide::sub(self.d, a, b);
         let distance = wide::select(self.d, less, up, down);

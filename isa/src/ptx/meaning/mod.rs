@@ -119,6 +119,22 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         wide::extend(self.d, ty.bits(), ty.is_signed(), value)
     }
 
+    /// `a < b` of integers of a type, extended as it is; those of a word are told apart by it.
+    fn less(&mut self, ty: Type, a: [D::Word; 2], b: [D::Word; 2]) -> D::Pred {
+        match ty.bits() {
+            64 => wide::less(self.d, ty.is_signed(), a, b),
+            _ => self.d.less(ty.is_signed(), a[0], b[0]),
+        }
+    }
+
+    /// `a == b` of such.
+    fn equal(&mut self, ty: Type, a: [D::Word; 2], b: [D::Word; 2]) -> D::Pred {
+        match ty.bits() {
+            64 => wide::equal(self.d, a, b),
+            _ => self.d.equal(a[0], b[0]),
+        }
+    }
+
     /// A predicate, or its opposite.
     fn predicate(&mut self, i: usize) -> D::Pred {
         match self.operand(i) {
