@@ -1,12 +1,12 @@
 //! Blocks of PTX as dataflows.
 
-use halfbyte_isa::halu::domain::{Domain, Width};
+use halfbyte_isa::halu::domain::{Domain, Numbered, SpecialReg, Width};
 use halfbyte_isa::ptx::meaning::{
     self as meanings, Effects, Next, Reader, Write, elements, fence, guard, meaning, meeting, results,
     words_of_elements,
 };
 use halfbyte_isa::ptx::module::Entry;
-use halfbyte_isa::ptx::operand::{FrameVar, Var};
+use halfbyte_isa::ptx::operand::{FrameVar, Operand, Var};
 use halfbyte_isa::ptx::types::{Space as VariableSpace, Special, SpecialGroup, Type};
 use halfbyte_isa::ptx::{Inst, Reg, Vector};
 
@@ -120,6 +120,9 @@ impl<'a> Build<'a, Inst> for Builder<'a> {
     }
 
     fn step(&mut self, dataflow: &mut Dataflow, address: u32, inst: &Inst, holds: Option<Id>) -> bool {
+        if self.number(dataflow, address, inst) {
+            return true;
+        }
         let Effects { writes, access, next } = meaning(inst, dataflow, self);
         let guard = self.trace.acting(dataflow, holds);
         let yields = yields(inst);
@@ -198,6 +201,18 @@ impl<'a> Build<'a, Inst> for Builder<'a> {
 }
 
 impl Builder<'_> {
+    /// Whether an instruction computes the number of the item, or is for that alone: then it has been added.
+    fn number(&mut self, dataflow: &mut Dataflow, address: u32, inst: &Inst) -> bool {
+        let numbers = &self.insts.plan.numbers;
+        if let (Some(axis), Some(Operand::Register(reg))) = (numbers.axis(address), inst.operands.first()) {
+            let of = SpecialReg { of: Numbered::Item, axis: Some(axis) };
+            let (number, zero) = (self.trace.read(dataflow, Name::Special(of)), dataflow.word(0));
+            self.write(dataflow, *reg, [number, zero], None);
+            return true;
+        }
+        numbers.is_unread(address)
+    }
+
     /// Registers take elements of the words of a load.
     fn keep(&mut self, dataflow: &mut Dataflow, (element, into): (Type, Vector), words: &[Id], holds: Option<Id>) {
         let all = elements(dataflow, element, into.len(), words);

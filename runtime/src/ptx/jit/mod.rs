@@ -6,6 +6,7 @@
 mod insts;
 mod meet;
 mod memory;
+mod numbers;
 mod plan;
 #[cfg(test)]
 mod tests;

@@ -8,6 +8,7 @@ use halfbyte_isa::ptx::operand::Var;
 use halfbyte_isa::ptx::types::{Special, SpecialGroup, Type};
 use halfbyte_isa::ptx::{Inst, Operand, Reg};
 
+use super::numbers::Numbers;
 use crate::halu::jit::Leads;
 use crate::ptx::interp::yields;
 use crate::ptx::memory::param_places;
@@ -33,6 +34,8 @@ pub(super) struct Plan {
     pub frame_bytes: u32,
     /// Bytes of shared memory that the kernel declares.
     pub shared_bytes: usize,
+    /// What computes the number of an item.
+    pub numbers: Numbers,
     /// The registers by place that are read.
     pub specials: Vec<SpecialReg>,
     /// Those that hold the same in all items of a launch: a word each from an address of constant bank 0 on.
@@ -46,8 +49,16 @@ impl Plan {
         let insts = &entry.body.insts;
         let mut leads: Vec<(Leads, bool)> = insts.iter().map(|inst| (leads(entry, inst), yields(inst))).collect();
         leads.push((Leads::End, false));
-        let (mut specials, mut launch) = (Vec::new(), Vec::new());
-        for register in insts.iter().flat_map(|inst| &inst.operands).filter_map(read_by) {
+        let numbers = Numbers::new(entry);
+        let item = |axis| SpecialReg { of: Numbered::Item, axis: Some(axis) };
+        let (mut specials, mut launch): (Vec<SpecialReg>, _) = (Vec::new(), Vec::new());
+        for of in numbers.axes().map(item) {
+            if !specials.contains(&of) {
+                specials.push(of);
+            }
+        }
+        let plain = (0..).zip(insts).filter(|(at, _)| numbers.is_plain(*at)).map(|(_, inst)| inst);
+        for register in plain.flat_map(|inst| &inst.operands).filter_map(read_by) {
             match by_place(register) {
                 Some(of) if !specials.contains(&of) => specials.push(of),
                 None if !launch.contains(&register) => launch.push(register),
@@ -67,6 +78,7 @@ impl Plan {
             frame_bytes: program.kernel.frame_bytes,
             shared_bytes: entry.shared_layout().bytes as usize,
             leads,
+            numbers,
             specials,
             launch,
             launch_start: (end as u32).next_multiple_of(4),

@@ -1,0 +1,110 @@
+//! The number of an item along an axis, as compilers compute it: `ctaid.x * ntid.x + tid.x`.
+//!
+//! Along a whole launch it grows by one from item to item, while what it is computed of starts anew in every block.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use halfbyte_abi::Axis;
+use halfbyte_isa::ptx::module::Entry;
+use halfbyte_isa::ptx::row::Role;
+use halfbyte_isa::ptx::types::{Special, SpecialGroup, Token, Type};
+use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
+
+/// What instructions compute it, and which are for nothing else.
+#[derive(Debug, Default)]
+pub(super) struct Numbers {
+    axes: BTreeMap<u32, Axis>,
+    unread: BTreeSet<u32>,
+}
+
+impl Numbers {
+    pub fn new(entry: &Entry) -> Numbers {
+        let insts = &entry.body.insts;
+        // All items run these before any other.
+        let label = entry.body.labels.iter().map(|label| label.at).min().unwrap_or(u32::MAX) as usize;
+        let branch = insts.iter().position(|inst| matches!(inst.row().mnemonic, "bra" | "brx" | "call"));
+        let straight = branch.unwrap_or(insts.len()).min(label);
+        let mut writes: BTreeMap<Reg, u32> = BTreeMap::new();
+        let mut reads: BTreeMap<Reg, u32> = BTreeMap::new();
+        for (role, reg) in insts.iter().flat_map(Inst::registers) {
+            let of = if role == Role::Use { &mut reads } else { &mut writes };
+            *of.entry(reg).or_default() += 1;
+        }
+        let is_once = |reg: &Reg| writes.get(reg) == Some(&1);
+        let mut held: BTreeMap<Reg, (u32, Special)> = BTreeMap::new();
+        let mut numbers = Numbers::default();
+        for (at, inst) in (0..).zip(insts).filter(|(_, inst)| inst.guard.is_none()) {
+            let is_straight = (at as usize) < straight;
+            if let Some((reg, special)) = moved(inst).filter(|(reg, _)| is_straight && is_once(reg)) {
+                held.insert(reg, (at, special));
+            }
+            if let Some((axis, read)) = number(inst, &held) {
+                numbers.axes.insert(at, axis);
+                for reg in read {
+                    reads.entry(reg).and_modify(|reads| *reads -= 1);
+                }
+            }
+        }
+        let is_unread = |(reg, (at, _)): (&Reg, &(u32, Special))| (reads.get(reg) == Some(&0)).then_some(*at);
+        numbers.unread = held.iter().filter_map(is_unread).collect();
+        numbers
+    }
+
+    /// The axis along which an instruction's result is the number of the item.
+    pub fn axis(&self, at: u32) -> Option<Axis> {
+        self.axes.get(&at).copied()
+    }
+
+    pub fn axes(&self) -> impl Iterator<Item = Axis> {
+        self.axes.values().copied()
+    }
+
+    /// Whether an instruction writes what only those read.
+    pub fn is_unread(&self, at: u32) -> bool {
+        self.unread.contains(&at)
+    }
+
+    /// Whether it does what its meaning says.
+    pub fn is_plain(&self, at: u32) -> bool {
+        !self.axes.contains_key(&at) && !self.is_unread(at)
+    }
+}
+
+/// A special register, and the register that it is moved to.
+fn moved(inst: &Inst) -> Option<(Reg, Special)> {
+    match inst.operands.as_slice() {
+        [Operand::Register(to), Operand::Special(special)]
+            if inst.row().mnemonic == "mov" && inst.ty(0).bits() == 32 =>
+        {
+            Some((*to, *special))
+        }
+        _ => None,
+    }
+}
+
+/// Along which axis an instruction computes the number of the item, and the registers that it reads.
+fn number(inst: &Inst, held: &BTreeMap<Reg, (u32, Special)>) -> Option<(Axis, Vec<Reg>)> {
+    let is_word = matches!(inst.ty(0), Type::U32 | Type::S32);
+    if inst.opcode != Opcode::MAD || !inst.has(Token::Lo) || !is_word {
+        return None;
+    }
+    let [_, factors @ .., term] = inst.operands.as_slice() else { return None };
+    let special = |operand: &Operand| match operand {
+        Operand::Special(special) => Some(*special),
+        Operand::Register(reg) => held.get(reg).map(|(_, special)| *special),
+        _ => None,
+    };
+    let Special { group: SpecialGroup::Thread, axis } = special(term)? else { return None };
+    let [x, y] = factors else { return None };
+    let groups = [special(x)?, special(y)?];
+    let is_number = groups.iter().all(|special| special.axis == axis)
+        && matches!(
+            groups.map(|special| special.group),
+            [SpecialGroup::Block, SpecialGroup::BlockSize] | [SpecialGroup::BlockSize, SpecialGroup::Block]
+        );
+    let read = inst.operands.iter().skip(1).filter_map(|operand| match operand {
+        Operand::Register(reg) => Some(*reg),
+        _ => None,
+    });
+    is_number.then(|| (axis, read.collect()))
+}
