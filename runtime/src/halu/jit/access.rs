@@ -78,7 +78,7 @@ pub(super) struct Steps {
 /// # Safety
 /// The header is that of a context, laid out as what it shares says.
 pub(super) unsafe fn leave(header: *mut Header, item: u32, address: u32, kind: FaultKind) {
-    // SAFETY: the caller's promise. The row of those that are there has as many words as there were items, and so have the turns.
+    // SAFETY: the caller's promise. There are as many turns as there were items.
     unsafe {
         let rounds = (*header).rounds;
         (*header).at_rest = 0;
@@ -89,10 +89,6 @@ pub(super) unsafe fn leave(header: *mut Header, item: u32, address: u32, kind: F
                 header.fault = Some(RowFault { item, round, address, kind });
             }
             return;
-        }
-        let row = header.byte_add((*header).shared().valid).cast::<u32>();
-        for k in item..(*header).items {
-            row.add(k as usize).write(0);
         }
         let header = &mut *header;
         header.fault = Some(RowFault { item, round, address, kind });

@@ -272,7 +272,7 @@ fn plan(source: &Source<'_>, cells: &Cells, block: &Block, unit: &Unit) -> Sched
 pub(super) fn streams(source: &Source<'_>, cells: &Cells) -> bool {
     let Form::All(units) = source.form else { return false };
     let streams = |(block, unit): (&Block, &Option<Unit>)| {
-        unit.as_ref().is_none_or(|unit| plan(source, cells, block, unit).streams(&unit.dataflow))
+        unit.as_ref().is_none_or(|unit| plan(source, cells, block, unit).streams(unit))
     };
     let short = source.kernel.front.count() <= SHORT && !source.flow.has_loop;
     short && source.blocks.iter().zip(units).all(streams)

@@ -76,8 +76,6 @@ pub(super) struct Shared {
     pub constants: Vec<u8>,
     /// From where to where parts of it lie of which an access stays within one, ascending.
     pub parts: Vec<[u64; 2]>,
-    /// Where the row [`VALID`](VALID) lies in a context.
-    pub valid: usize,
     /// Where the row [`MASK`](MASK) does.
     pub mask: usize,
     /// Whether other threads run other items of the launch.
@@ -154,13 +152,11 @@ pub(super) struct VectorId(pub u32);
 pub(super) const MASK: VectorId = VectorId(0);
 /// The items for which the condition at the end of a block holds.
 pub(super) const CONDITION: VectorId = VectorId(1);
-/// The items that there are in the row.
-pub(super) const VALID: VectorId = VectorId(2);
 /// For what a call reads and writes that is the same for all items: three operands and the result.
-pub(super) const SCRATCH: [VectorId; 4] = [VectorId(3), VectorId(4), VectorId(5), VectorId(6)];
+pub(super) const SCRATCH: [VectorId; 4] = [VectorId(2), VectorId(3), VectorId(4), VectorId(5)];
 /// Where each item of a group is along x, and along y, where that is asked for.
-pub(super) const ALONG: [VectorId; 2] = [VectorId(7), VectorId(8)];
-const FIRST_CELL: u32 = 9;
+pub(super) const ALONG: [VectorId; 2] = [VectorId(6), VectorId(7)];
+const FIRST_CELL: u32 = 8;
 
 /// Where everything is in a context.
 #[derive(Clone, Copy, Debug)]

@@ -26,6 +26,7 @@ mod pool;
 mod run;
 mod runner;
 mod schedule;
+mod split;
 pub(crate) mod step;
 #[cfg(test)]
 mod tests;
@@ -118,6 +119,8 @@ pub(crate) struct Compiled {
     map: Map,
     /// Where items meet.
     meetings: BTreeMap<BlockId, Place>,
+    /// By block, whether a row that parts at its end may be run as two.
+    splits: Vec<bool>,
     together: Code,
     translation: Translation,
     divergent: OnceLock<Result<DivergentCode, NativeError>>,
@@ -147,9 +150,21 @@ impl Compiled {
             true => Map::streaming(cells.len()),
             false => Map::new(cells.len(), flow.varying(&blocks, cells.len())),
         };
+        let splits = if kernel.groups.is_none() { split::splits(&blocks, &units) } else { Vec::new() };
         let together = compile(&source, &mut cells, &mut map, work)?;
         let translation = together.translation(begun);
-        Ok(Compiled { layout, blocks, cells, flow, map, meetings, together, translation, divergent: OnceLock::new() })
+        Ok(Compiled {
+            layout,
+            blocks,
+            cells,
+            flow,
+            map,
+            meetings,
+            splits,
+            together,
+            translation,
+            divergent: OnceLock::new(),
+        })
     }
 
     /// What it took to make the code.

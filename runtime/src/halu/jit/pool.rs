@@ -9,10 +9,11 @@ use std::sync::{Mutex, PoisonError};
 
 /// Sizes are powers of two from this one on.
 const LEAST_LOG2: u32 = 12;
-/// Classes whose pieces are kept: up to 2 MiB.
-const CLASSES: usize = 10;
-/// Pieces of a class that are kept.
+/// Classes whose pieces are kept: up to 8 MiB.
+const CLASSES: usize = 12;
+/// Pieces of a class that are kept: so many, as long as they are not more bytes than this.
 const KEPT: usize = 16;
+const KEPT_BYTES: usize = 32 << 20;
 /// What contexts start at a multiple of.
 const ALIGN: usize = 64;
 
@@ -45,9 +46,10 @@ impl Memory {
     /// Keeps the piece for whoever takes one next, or frees it.
     pub fn give_back(self) {
         let Some(class) = class(self.layout.size()) else { return };
+        let most = KEPT.min(KEPT_BYTES / self.layout.size());
         let mut kept = lock();
         match kept.get_mut(class) {
-            Some(pieces) if pieces.len() < KEPT => pieces.push(self),
+            Some(pieces) if pieces.len() < most => pieces.push(self),
             _ => {}
         }
     }

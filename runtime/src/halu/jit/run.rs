@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::Compiled;
-use super::context::{CHUNK, MASK, VALID};
+use super::context::{CHUNK, MASK};
 use super::context::{FaultKind, RawBuffer, RowFault, Shared};
 use super::front::Kernel;
 use super::layout::Cut;
@@ -71,13 +71,11 @@ impl Compiled {
         let constant: Vec<bool> = (0..count).map(|buffer| memory.is_constant(buffer)).collect();
         let all = memory.buffers().0.iter_mut().zip(constant);
         let buffers = all.map(|(buffer, constant)| raw(buffer.as_mut(), constant)).collect();
-        let valid = self.map.row(VALID) as usize;
         let threads = self.threads(&order, threads.get().into());
         let shared = Shared {
             buffers,
             parts: memory.parts(),
             constants: std::mem::take(memory.constants()),
-            valid,
             mask: self.map.row(MASK) as usize,
             is_alone: threads == 1,
         };

@@ -11,6 +11,7 @@ use halfbyte_isa::halu::domain::Width;
 use super::cells::{Cell, Cells};
 use super::dataflow::{Access, Action, Dataflow, Id, Location, Node, Op, Reach, Shape};
 use super::demand::{Bound, Wanted, wanted};
+use super::split::is_told_by_ends;
 use super::unit::Unit;
 use crate::halu::Pointer;
 use crate::trap::Space;
@@ -120,7 +121,8 @@ impl Schedule {
 
     /// Whether everything goes from buffers to buffers, and through no row of the context but where an access cannot be made in
     /// place.
-    pub fn streams(&self, dataflow: &Dataflow) -> bool {
+    pub fn streams(&self, unit: &Unit) -> bool {
+        let dataflow = &unit.dataflow;
         let passes = |(number, access): (usize, &Access)| match (&access.action, self.methods[number]) {
             (_, Method::LoadSame | Method::StoreDirect) => true,
             (Action::Load { place, width: Width::B32, .. }, Method::LoadAffine) => {
@@ -133,7 +135,9 @@ impl Schedule {
             (_, None) | (Class::Loaded | Class::Access | Class::Uniform, _) => true,
             (_, row) => matches!(row, Some(Home::Stored(_))),
         });
-        let in_loops = self.stages.iter().all(|stage| stage.keeps.is_empty() && !stage.condition);
+        // A row that a condition parts is another two rows.
+        let is_told = || unit.condition.is_some_and(|condition| is_told_by_ends(dataflow, condition));
+        let in_loops = self.stages.iter().all(|stage| stage.keeps.is_empty() && (!stage.condition || is_told()));
         rows && in_loops && dataflow.accesses.iter().enumerate().all(passes)
     }
 }

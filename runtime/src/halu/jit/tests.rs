@@ -8,7 +8,7 @@ use halfbyte_isa::halu::domain::Width;
 use super::access::{
     Kind, Site, Steps, load_affine, load_each, load_same, store_affine, store_affine_rows, store_each, store_row,
 };
-use super::context::{CHUNK, Context, MASK, Map, VALID, VectorId};
+use super::context::{CHUNK, Context, MASK, Map, VectorId};
 use super::context::{RawBuffer, Shared};
 use super::dataflow::Scale;
 use crate::trap::{Access, Space};
@@ -49,7 +49,6 @@ impl Setup {
             buffers: buffers.into_iter().collect(),
             constants: Vec::new(),
             parts: Vec::new(),
-            valid: map.row(VALID) as usize,
             mask: map.row(MASK) as usize,
             is_alone: true,
         };
@@ -57,7 +56,6 @@ impl Setup {
         let mut context = Context::new(map).unwrap();
         context.header().shared = &raw const *shared;
         context.header().set_items(items);
-        context.row(VALID)[..items as usize].fill(u32::MAX);
         Setup { map, context, memory, start, shared }
     }
 

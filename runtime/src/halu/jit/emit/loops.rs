@@ -1,5 +1,7 @@
 //! Loops over the items of a row.
 
+use arrayvec::ArrayVec;
+
 use super::*;
 
 /// A loop over the items of a row.
@@ -16,6 +18,8 @@ pub(super) struct Iteration {
     /// The rows that loads found, moved on, and the type to load.
     loaded: Vec<Option<(Value, Type)>>,
     values: Vec<[Option<Value>; 4]>,
+    /// The same, but that what is NaN may be any.
+    floats: Vec<[Option<Value>; 4]>,
     /// The context, moved on to the iteration's items.
     context: Value,
     /// Vectors made before the loop.
@@ -107,6 +111,12 @@ impl Emitter<'_, '_> {
         sum
     }
 
+    /// The numbers of the first four items.
+    fn ramp_from_zero(&mut self) -> Value {
+        let zero = self.b.ins().iconst(I32, 0);
+        self.ramp(zero, 1)
+    }
+
     /// Four words from a first one on.
     pub(super) fn ramp(&mut self, first: Value, stride: u32) -> Value {
         let first = self.b.ins().splat(I32X4, first);
@@ -142,27 +152,43 @@ impl BlockEmitter<'_, '_, '_> {
         self.condition = Some((any, other));
     }
 
-    /// Whether a condition is seen to hold for all items of the row, and whether for none, by those of the first and the last.
+    /// Whether a condition is seen to hold for all items of the row, and whether for none, by those of the first and the last. Where
+    /// neither is seen, it may yet be so.
     fn same_for_all(&mut self, condition: Id) -> Option<[Value; 2]> {
-        let args = self.dataflow.args(condition);
-        let signed = match self.dataflow.op(condition) {
-            Op::Negate => {
-                let [all, none] = self.same_for_all(*args.first()?)?;
-                return Some([none, all]);
-            }
-            Op::Less(signed) => signed,
-            _ => return None,
-        };
-        let &[a, b] = args.as_slice() else { return None };
-        let (grows, limit) = match (self.dataflow.shape(a), self.dataflow.shape(b)) {
-            (Shape::Affine(_), Shape::Uniform) => (a, b),
-            (Shape::Uniform, Shape::Affine(_)) => (b, a),
-            _ => return None,
-        };
-        let by = stride(self.dataflow.shape(grows)).cast_signed();
-        if by <= 0 {
+        if !is_told_by_ends(self.dataflow, condition) {
             return None;
         }
+        if self.dataflow.shape(condition) == Shape::Uniform {
+            let holds = self.scalar(condition);
+            return Some([holds, self.e.b.ins().bxor_imm_s(holds, 1)]);
+        }
+        let args = self.dataflow.args(condition);
+        let (&a, &b) = (args.first()?, args.get(1).or(args.first())?);
+        match self.dataflow.op(condition) {
+            Op::Negate => {
+                let [all, none] = self.same_for_all(a)?;
+                Some([none, all])
+            }
+            op @ (Op::Both | Op::Either) => {
+                let ([all_a, none_a], [all_b, none_b]) = (self.same_for_all(a)?, self.same_for_all(b)?);
+                let b = &mut self.e.b;
+                Some(match op {
+                    Op::Both => [b.ins().band(all_a, all_b), b.ins().bor(none_a, none_b)],
+                    _ => [b.ins().bor(all_a, all_b), b.ins().band(none_a, none_b)],
+                })
+            }
+            Op::Less(signed) => Some(self.less_for_all(signed, [a, b])),
+            Op::Equal => Some(self.equal_for_all([a, b])),
+            _ => None,
+        }
+    }
+
+    /// What grows of two words, in 64 bits: of the first item and of the last one, whether it is kept by 32 bits; the other one, and
+    /// whether what grows is the first.
+    fn ends(&mut self, signed: bool, [a, b]: [Id; 2]) -> ([Value; 2], Value, Value, bool) {
+        let is_first = self.dataflow.shape(a) != Shape::Uniform;
+        let (grows, limit) = if is_first { (a, b) } else { (b, a) };
+        let by = stride(self.dataflow.shape(grows)).cast_signed();
         let [first, limit] = [grows, limit].map(|id| {
             let word = self.scalar(id);
             if signed { self.e.b.ins().sextend(I64, word) } else { self.e.b.ins().uextend(I64, word) }
@@ -176,7 +202,13 @@ impl BlockEmitter<'_, '_, '_> {
         // Where what grows wraps it is less than what it was.
         let most = if signed { i64::from(i32::MAX) } else { i64::from(u32::MAX) };
         let is_kept = b.ins().icmp_imm_s(IntCC::SignedLessThanOrEqual, last, most);
-        Some(if grows == a {
+        ([first, last], is_kept, limit, is_first)
+    }
+
+    fn less_for_all(&mut self, signed: bool, words: [Id; 2]) -> [Value; 2] {
+        let ([first, last], is_kept, limit, is_first) = self.ends(signed, words);
+        let b = &mut self.e.b;
+        if is_first {
             let all = b.ins().icmp(IntCC::SignedLessThan, last, limit);
             let none = b.ins().icmp(IntCC::SignedGreaterThanOrEqual, first, limit);
             [all, b.ins().band(none, is_kept)]
@@ -184,7 +216,17 @@ impl BlockEmitter<'_, '_, '_> {
             let all = b.ins().icmp(IntCC::SignedLessThan, limit, first);
             let none = b.ins().icmp(IntCC::SignedLessThanOrEqual, last, limit);
             [b.ins().band(all, is_kept), none]
-        })
+        }
+    }
+
+    fn equal_for_all(&mut self, words: [Id; 2]) -> [Value; 2] {
+        let ([first, last], is_kept, limit, _) = self.ends(false, words);
+        let b = &mut self.e.b;
+        let (before, behind) =
+            (b.ins().icmp(IntCC::SignedLessThan, limit, first), b.ins().icmp(IntCC::SignedGreaterThan, limit, last));
+        let none = b.ins().bor(before, behind);
+        let (is_one, is_it) = (b.ins().icmp(IntCC::Equal, first, last), b.ins().icmp(IntCC::Equal, first, limit));
+        [b.ins().band(is_one, is_it), b.ins().band(none, is_kept)]
     }
 
     /// The loop of a stage.
@@ -228,14 +270,23 @@ impl BlockEmitter<'_, '_, '_> {
             .filter_map(|&(number, word)| Some((word, self.accesses[number as usize]?.row)))
             .collect();
         let condition = self.unit.condition.filter(|_| stage.condition);
-        let sums = condition.filter(|_| !self.masked).map(|_| constant(self.e.b, I32X4, 0));
+        let asks = condition.is_some() && !self.masked;
         let mut rows: Vec<(Value, Value)> = Vec::new();
         for &(_, row) in pointers.iter().chain(&stores) {
             if !rows.iter().any(|(from, _)| *from == row) {
                 rows.push((row, self.e.fresh(row)));
             }
         }
-        let mut carried = sums.map(|zero| vec![zero; 2]).unwrap_or_default();
+        // Of the items that the condition is asked of: whether it holds for one, or does not, and the numbers of the next four.
+        let mut carried = Vec::new();
+        let mut limit = None;
+        if asks {
+            let zero = constant(self.e.b, I32X4, 0);
+            let first = self.e.ramp_from_zero();
+            carried.extend([zero, zero, first]);
+            let items = self.e.field(I32, Field::Items);
+            limit = Some(self.e.b.ins().splat(I32X4, items));
+        }
         let count = carried.len();
         carried.extend(ramps.iter().map(|(_, first)| *first));
         let around = self.e.begin_loop_over(bytes, &carried);
@@ -250,6 +301,7 @@ impl BlockEmitter<'_, '_, '_> {
             stage: number,
             loaded: vec![None; self.scalars.len()],
             values: vec![[None; 4]; self.scalars.len()],
+            floats: vec![[None; 4]; self.scalars.len()],
             context,
             splats,
             rows,
@@ -259,7 +311,10 @@ impl BlockEmitter<'_, '_, '_> {
         }
         for u in 0..unroll {
             for &id in &stage.body {
-                self.vector(&mut iteration, id, u);
+                match vector::has_any_nan(self.dataflow.op(id)) {
+                    true => self.float(&mut iteration, id, u),
+                    false => self.vector(&mut iteration, id, u),
+                };
             }
             let kept: Vec<(Home, Value)> =
                 stage.keeps.iter().map(|&(id, home)| (home, self.vector(&mut iteration, id, u))).collect();
@@ -283,10 +338,11 @@ impl BlockEmitter<'_, '_, '_> {
             }
             if let Some(held) = held {
                 self.keep(&iteration, CONDITION, held, u);
-                if let [any, other] = &mut sums[..] {
-                    let offset = self.e.map.row(VALID) + 16 * u as i32;
+                if let ([any, other, number], Some(limit)) = (&mut sums[..], limit) {
+                    let four = constant(self.e.b, I32X4, 4);
                     let b = &mut self.e.b;
-                    let valid = b.ins().load(I32X4, here(), iteration.context, offset);
+                    let valid = b.ins().icmp(IntCC::SignedLessThan, *number, limit);
+                    *number = b.ins().iadd(*number, four);
                     let (yes, no) = (b.ins().band(held, valid), b.ins().band_not(valid, held));
                     *any = b.ins().bor(*any, yes);
                     *other = b.ins().bor(*other, no);
@@ -300,7 +356,7 @@ impl BlockEmitter<'_, '_, '_> {
         }
         let mut sums = self.e.end_loop(&around, 4 * unroll, &sums);
         sums.truncate(count);
-        if let [any, other] = sums[..] {
+        if let [any, other, _] = sums[..] {
             self.condition = Some((self.e.b.ins().vany_true(any), self.e.b.ins().vany_true(other)));
         }
     }
@@ -326,6 +382,59 @@ impl BlockEmitter<'_, '_, '_> {
     pub(super) fn keep(&mut self, iteration: &Iteration, row: VectorId, value: Value, u: u32) {
         let offset = self.e.map.row(row) + 16 * u as i32;
         self.e.b.ins().store(here(), value, iteration.context, offset);
+    }
+
+    /// Whether the loop computes a value.
+    fn is_here(&self, iteration: &Iteration, id: Id) -> bool {
+        self.plan.class[id.index()] == Class::Inline && self.plan.stage_of[id.index()] == iteration.stage
+    }
+
+    /// The operands of an operation.
+    fn vectors(&mut self, iteration: &mut Iteration, id: Id, u: u32) -> [Value; 3] {
+        let takes_any = vector::takes_any_nan(self.dataflow.op(id));
+        let args = self.dataflow.args(id);
+        let each = args.iter().map(|&arg| match takes_any {
+            true => self.float(iteration, arg, u),
+            false => self.vector(iteration, arg, u),
+        });
+        let values: ArrayVec<Value, MOST> = each.collect();
+        let fill = values.first().copied().unwrap_or(self.e.context);
+        std::array::from_fn(|k| values.get(k).copied().unwrap_or(fill))
+    }
+
+    /// Four items' values for who does the same for all NaNs.
+    fn float(&mut self, iteration: &mut Iteration, id: Id, u: u32) -> Value {
+        let known = iteration.floats[id.index()][u as usize].or(iteration.values[id.index()][u as usize]);
+        if let Some(value) = known {
+            return value;
+        }
+        let op = self.dataflow.op(id);
+        let args = self.dataflow.args(id);
+        let value = match op {
+            _ if !self.is_here(iteration, id) => return self.vector(iteration, id, u),
+            op if vector::has_any_nan(op) => {
+                let values = self.vectors(iteration, id, u);
+                vector::compute_float(self.e.b, op, values)
+            }
+            // A sign that is changed or taken away leaves NaN what it is.
+            Op::Xor | Op::And
+                if let &[x, bits] = args.as_slice()
+                    && self.is_of_sign(op, bits) =>
+            {
+                let (x, bits) = (self.float(iteration, x, u), self.vector(iteration, bits, u));
+                let x = vector::cast(self.e.b, I32X4, x);
+                vector::compute(self.e.b, op, [x, bits, bits])
+            }
+            _ => return self.vector(iteration, id, u),
+        };
+        iteration.floats[id.index()][u as usize] = Some(value);
+        value
+    }
+
+    /// Whether an operation with these bits changes the sign of a float alone.
+    fn is_of_sign(&self, op: Op, bits: Id) -> bool {
+        let sign = 1 << 31;
+        self.dataflow.constant(bits) == Some(if op == Op::Xor { sign } else { !sign })
     }
 
     /// Four items' values.
@@ -358,7 +467,11 @@ impl BlockEmitter<'_, '_, '_> {
                 Some((row, ty)) => self.e.b.ins().load(ty, anywhere(), row, at),
                 None => constant(self.e.b, I32X4, 0),
             },
-            (Class::Inline, op) if self.plan.stage_of[id.index()] == iteration.stage => {
+            (Class::Inline, op) if self.is_here(iteration, id) && vector::has_any_nan(op) => {
+                let value = self.float(iteration, id, u);
+                vector::one_nan(self.e.b, value)
+            }
+            (Class::Inline, op) if self.is_here(iteration, id) => {
                 let args = self.dataflow.args(id);
                 if let Op::Shl | Op::Shr | Op::Sar = op {
                     let (x, count) = (self.vector(iteration, args[0], u), self.scalar(args[1]));
@@ -369,10 +482,8 @@ impl BlockEmitter<'_, '_, '_> {
                         _ => b.ins().sshr(x, count),
                     }
                 } else {
-                    let mut values: Vec<Value> = args.iter().map(|&arg| self.vector(iteration, arg, u)).collect();
-                    let fill = values.first().copied().unwrap_or(self.e.context);
-                    values.resize(3, fill);
-                    vector::compute(self.e.b, op, [values[0], values[1], values[2]])
+                    let values = self.vectors(iteration, id, u);
+                    vector::compute(self.e.b, op, values)
                 }
             }
             _ => {

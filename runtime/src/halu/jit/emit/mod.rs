@@ -14,11 +14,12 @@ use halfbyte_isa::halu::domain::{FloatOp, Lanes, VideoOp, Width};
 
 use super::access::{self, Kind, Site, Steps};
 use super::cells::Cell;
-use super::context::{ALONG, CHUNK, CONDITION, Field, MASK, Map, SCRATCH, VALID, VectorId};
+use super::context::{ALONG, CHUNK, CONDITION, Field, MASK, Map, SCRATCH, VectorId};
 use super::dataflow::{Action, Dataflow, Id, Location, MOST, Op, Scale, Shape};
 use super::demand::Bound;
 use super::doubles::{self, DoubleWord};
 use super::schedule::{Class, Home, Method, Schedule, Stage};
+use super::split::is_told_by_ends;
 use super::unit::Unit;
 use super::vector::{self, constant};
 use crate::halu::rows::{self, RowOp};

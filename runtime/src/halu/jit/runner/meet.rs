@@ -4,7 +4,6 @@
 use halfbyte_abi::meet::{Barrier, Exchange, Meeting, Misfit, SUBGROUP};
 
 use super::super::cells::Cell;
-use super::super::context::VALID;
 use super::super::dataflow::Shape;
 use super::super::graph::{BlockId, Next, Target};
 use super::super::meet::{Place, Source, Takes, map};
@@ -422,11 +421,6 @@ impl Runner<'_> {
 
     /// The first so many items go on together, of which all have had the same turns.
     pub(super) fn leave_apart(&mut self, items: u32) {
-        let before = self.context.header().items;
-        if items < before {
-            let gone = self.context.row(VALID).get_mut(items as usize..before as usize);
-            gone.unwrap_or_default().fill(0);
-        }
         let header = self.context.header();
         header.set_items(items);
         header.rounds = std::ptr::null_mut();

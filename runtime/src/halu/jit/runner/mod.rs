@@ -10,12 +10,13 @@ use super::Compiled;
 use super::access::leave;
 use super::cells::{Cell, Name};
 use super::compile::{Code, Leave, Start};
-use super::context::{ALONG, Context, VALID};
+use super::context::{ALONG, CONDITION, Context};
 use super::context::{CHUNK, FaultKind, Own, RowFault, Shared};
 use super::dataflow;
 use super::front::Kernel;
 use super::graph::{BlockId, Next, Target};
 use super::layout::{Cut, Layout, fill};
+use super::split::first_part;
 use crate::halu::special::Special;
 use crate::launch::{Order, Stats, Work};
 use crate::native::NativeError;
@@ -25,6 +26,14 @@ use meet::Meetings;
 
 /// Words of items that are executed before the work is counted: some milliseconds' worth.
 pub(super) const WORK_OF_A_SLICE: u64 = if cfg!(test) { 1 << 10 } else { 1 << 22 };
+
+/// What has become of a row.
+enum Done {
+    All,
+    /// Nothing yet: the first so many items are to be run alone, from the start.
+    Parts(u32),
+    Fault(u32, RowFault),
+}
 
 /// A thread's part of a launch.
 pub(super) struct Runner<'a> {
@@ -52,8 +61,6 @@ pub(super) struct Runner<'a> {
     specials: Vec<(Cell, SpecialReg, Special)>,
     /// The first item for which special registers are in their rows, and how many there are.
     placed: Option<(u32, u32)>,
-    /// The items that the context's row of those that there are has, if it is as it was made.
-    valid: Option<u32>,
     pub groups: Groups,
     pub meetings: Meetings,
     /// Words to use again.
@@ -108,7 +115,6 @@ impl<'a> Runner<'a> {
             granted: 0,
             alone: Vec::new(),
             counted_alone: false,
-            valid: None,
             placed: None,
             groups: Groups::default(),
             meetings: Meetings::default(),
@@ -125,7 +131,24 @@ impl<'a> Runner<'a> {
     }
 
     /// Runs a row; the item that faulted, if one did.
-    pub fn row(&mut self, first: u32, count: u32) -> Result<Option<(u32, RowFault)>, NativeError> {
+    pub fn row(&mut self, mut first: u32, count: u32) -> Result<Option<(u32, RowFault)>, NativeError> {
+        let mut left = count;
+        let mut part = left;
+        while left != 0 {
+            match self.part(first, part)? {
+                Done::Parts(less) => part = less,
+                Done::Fault(item, fault) => return Ok(Some((item, fault))),
+                Done::All => {
+                    (first, left) = (first + part, left - part);
+                    part = left;
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Runs a row as one.
+    fn part(&mut self, first: u32, count: u32) -> Result<Done, NativeError> {
         self.begin(first, count);
         let mut at = BlockId(0);
         loop {
@@ -154,9 +177,12 @@ impl<'a> Runner<'a> {
                     Some(at) => at,
                     None => break,
                 },
-                Leave::Part => match self.divergent(block)? {
-                    Some(at) => at,
-                    None => break,
+                Leave::Part => match self.first_part(block) {
+                    Some(items) => return Ok(Done::Parts(items)),
+                    None => match self.divergent(block)? {
+                        Some(at) => at,
+                        None => break,
+                    },
                 },
             };
         }
@@ -167,11 +193,20 @@ impl<'a> Runner<'a> {
         (header.issued, self.together) = (0, 0);
         self.count_work()?;
         let header = self.context.header();
-        let fault = header.fault.take().map(|fault| (first + fault.item, fault));
-        if fault.is_some() {
-            self.valid = None;
+        Ok(match header.fault.take() {
+            Some(fault) => Done::Fault(first + fault.item, fault),
+            None => Done::All,
+        })
+    }
+
+    /// How many items are a row of their own, where it parts at the end of a block and may be run as two.
+    fn first_part(&mut self, block: BlockId) -> Option<u32> {
+        let header = self.context.header();
+        if !self.compiled.splits.get(block.index()).is_some_and(|&is_split| is_split) || header.fault.is_some() {
+            return None;
         }
-        Ok(fault)
+        let items = header.items as usize;
+        first_part(self.context.row(CONDITION).get(..items)?)
     }
 
     fn begin(&mut self, first: u32, count: u32) {
@@ -188,13 +223,6 @@ impl<'a> Runner<'a> {
             self.alone.fill(0);
         }
         self.grant();
-        // Only code that parts items reads the row.
-        if self.valid != Some(count) && !self.compiled.flow.divergences.is_empty() {
-            let (yes, no) = self.context.row(VALID).split_at_mut(count as usize);
-            yes.fill(u32::MAX);
-            no.fill(0);
-            self.valid = Some(count);
-        }
         self.context.clear_slots();
         for &cell in &self.compiled.flow.entry_rows {
             self.context.row(self.compiled.map.cell(cell)).fill(0);

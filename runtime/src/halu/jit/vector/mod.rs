@@ -87,24 +87,13 @@ pub(super) fn compute(b: &mut FunctionBuilder<'_>, op: Op, [x, y, z]: [Value; 3]
             };
             holds(simple)
         }
-        Op::FAdd | Op::FMul | Op::Fma | Op::FDiv | Op::FSqrt | Op::IntToFloat(_) => {
-            let result = match op {
-                Op::IntToFloat(true) => b.ins().fcvt_from_sint(F32X4, x),
-                Op::IntToFloat(false) => b.ins().fcvt_from_uint(F32X4, x),
-                _ => {
-                    let (x, y, z) = (float(b, x), float(b, y), float(b, z));
-                    match op {
-                        Op::FAdd => b.ins().fadd(x, y),
-                        Op::FMul => b.ins().fmul(x, y),
-                        Op::FDiv => b.ins().fdiv(x, y),
-                        Op::FSqrt => b.ins().sqrt(x),
-                        _ => b.ins().fma(x, y, z),
-                    }
-                }
-            };
-            let nan = b.ins().fcmp(FloatCC::Unordered, result, result);
-            let (result, canonical) = (cast(b, I32X4, result), constant(b, I32X4, NAN_F32));
-            b.ins().bitselect(nan, canonical, result)
+        Op::IntToFloat(signed) => {
+            let result = if signed { b.ins().fcvt_from_sint(F32X4, x) } else { b.ins().fcvt_from_uint(F32X4, x) };
+            cast(b, I32X4, result)
+        }
+        op if has_any_nan(op) => {
+            let result = compute_float(b, op, [x, y, z]);
+            one_nan(b, result)
         }
         Op::FloatToInt(signed) => {
             let x = float(b, x);
@@ -113,4 +102,34 @@ pub(super) fn compute(b: &mut FunctionBuilder<'_>, op: Op, [x, y, z]: [Value; 3]
         // What is a call, or a leaf.
         _ => cast(b, I32X4, x),
     }
+}
+
+/// Whether it is an operation on floats whose result, where it is NaN, is made the one NaN there is.
+pub(super) fn has_any_nan(op: Op) -> bool {
+    matches!(op, Op::FAdd | Op::FMul | Op::Fma | Op::FDiv | Op::FSqrt)
+}
+
+/// Whether an operation does the same for all NaNs, so that those it is given need not be made one.
+pub(super) fn takes_any_nan(op: Op) -> bool {
+    has_any_nan(op) || matches!(op, Op::FCompare(_) | Op::FloatToInt(_))
+}
+
+/// Such an operation; where the result is NaN, it may be any.
+pub(super) fn compute_float(b: &mut FunctionBuilder<'_>, op: Op, values: [Value; 3]) -> Value {
+    let [x, y, z] = values.map(|value| cast(b, F32X4, value));
+    match op {
+        Op::FAdd => b.ins().fadd(x, y),
+        Op::FMul => b.ins().fmul(x, y),
+        Op::FDiv => b.ins().fdiv(x, y),
+        Op::FSqrt => b.ins().sqrt(x),
+        _ => b.ins().fma(x, y, z),
+    }
+}
+
+/// What is NaN becomes the one there is.
+pub(super) fn one_nan(b: &mut FunctionBuilder<'_>, value: Value) -> Value {
+    let value = cast(b, F32X4, value);
+    let nan = b.ins().fcmp(FloatCC::Unordered, value, value);
+    let (value, canonical) = (cast(b, I32X4, value), constant(b, I32X4, NAN_F32));
+    b.ins().bitselect(nan, canonical, value)
 }

@@ -1,0 +1,108 @@
+//! Rows that are run as two: where a branch by nothing but where an item is, as by whether it is one of those that there are data for,
+//! parts a row in its first items and the others, each half is run from the start as a row of its own. Nothing has been done yet that
+//! anybody could see, and code that runs some items by a mask need not be made.
+
+use super::dataflow::{Action, Dataflow, Id, Op, Shape};
+use super::graph::{Block, BlockId};
+use super::unit::Unit;
+
+/// By block, whether a row that parts at its end may be run as two.
+pub(super) fn splits(blocks: &[Block], units: &[Option<Unit>]) -> Vec<bool> {
+    let mut before: Vec<Vec<BlockId>> = vec![Vec::new(); blocks.len()];
+    for (id, block) in
+        (0..).map(BlockId).zip(blocks).filter(|(id, _)| units.get(id.index()).is_some_and(Option::is_some))
+    {
+        for next in block.successors() {
+            if let Some(before) = before.get_mut(next.index()) {
+                before.push(id);
+            }
+        }
+    }
+    // That nothing has been done at the end of it, and no block twice.
+    let mut is_new: Vec<bool> = Vec::with_capacity(blocks.len());
+    for (id, before) in (0..).map(BlockId).zip(&before) {
+        let unit = units.get(id.index()).and_then(Option::as_ref);
+        let is_first = before.iter().all(|&from| from < id && is_new.get(from.index()).is_some_and(|&new| new));
+        is_new.push(
+            is_first && unit.is_some_and(|unit| unit.dataflow.accesses.iter().all(|access| is_unseen(&access.action))),
+        );
+    }
+    let is_split = |(is_new, unit): (&bool, &Option<Unit>)| {
+        let unit = unit.as_ref().filter(|_| *is_new);
+        unit.is_some_and(|unit| unit.condition.is_some_and(|condition| is_of_place(&unit.dataflow, condition)))
+    };
+    is_new.iter().zip(units).map(is_split).collect()
+}
+
+/// Whether an access may be made again.
+fn is_unseen(action: &Action) -> bool {
+    matches!(action, Action::Load { .. })
+}
+
+/// Whether a truth value is told by what grows evenly.
+fn is_of_place(dataflow: &Dataflow, condition: Id) -> bool {
+    let mut open = vec![condition];
+    let mut looked_at = 0;
+    while let Some(id) = open.pop() {
+        looked_at += 1;
+        if looked_at > MOST {
+            return false;
+        }
+        match (dataflow.shape(id), dataflow.op(id)) {
+            (Shape::Uniform | Shape::Affine(_), _) => {}
+            (Shape::Grid(..), _) | (_, Op::Input(_) | Op::Loaded(..) | Op::Mask | Op::Access(_)) => return false,
+            _ => open.extend(dataflow.args(id)),
+        }
+    }
+    true
+}
+
+/// Whether a truth value is one of words that all items have and words that grow from item to item, of which the first item's and the
+/// last one's mostly tell whether it is the same for all.
+pub(super) fn is_told_by_ends(dataflow: &Dataflow, condition: Id) -> bool {
+    fn is_told(dataflow: &Dataflow, condition: Id, depth: u32) -> bool {
+        let Some(depth) = depth.checked_sub(1) else { return false };
+        if dataflow.shape(condition) == Shape::Uniform {
+            return true;
+        }
+        let args = dataflow.args(condition);
+        match (dataflow.op(condition), args.as_slice()) {
+            (Op::Negate | Op::Both | Op::Either, args) => args.iter().all(|&arg| is_told(dataflow, arg, depth)),
+            (Op::Less(_) | Op::Equal, &[a, b]) => match (dataflow.shape(a), dataflow.shape(b)) {
+                (Shape::Affine(by), Shape::Uniform) | (Shape::Uniform, Shape::Affine(by)) => by.cast_signed() > 0,
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+    is_told(dataflow, condition, DEPTH)
+}
+
+/// Truth values of truth values that are looked at.
+const DEPTH: u32 = 6;
+
+/// Operations of a condition that are looked at.
+const MOST: usize = 32;
+
+/// How many items come first for which a condition holds, or for which it does not; none where others do likewise behind one that does
+/// not.
+pub(super) fn first_part(condition: &[u32]) -> Option<u32> {
+    let first = *condition.first()?;
+    let count = condition.iter().position(|&other| other != first)?;
+    let is_rest = condition.iter().skip(count).all(|&other| other != first);
+    is_rest.then_some(count as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_the_first_items_and_the_others() {
+        assert_eq!(first_part(&[0, 0, u32::MAX]), Some(2));
+        assert_eq!(first_part(&[u32::MAX, 0, 0, 0]), Some(1));
+        assert_eq!(first_part(&[u32::MAX, 0, u32::MAX]), None);
+        assert_eq!(first_part(&[0, 0]), None);
+        assert_eq!(first_part(&[]), None);
+    }
+}
