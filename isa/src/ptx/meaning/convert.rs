@@ -160,6 +160,11 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     fn float_of_int(&mut self, inexact: Inexact) -> D::Word {
         let ty = self.ty(1);
         let value = self.wide_int(1, ty);
+        // No float rounds an integer of fewer bits than it has.
+        let is_nearest = ty.bits() < 24 || inexact == Inexact::Round(Rounding::Nearest);
+        if ty.bits() <= 32 && is_nearest {
+            return self.d.int_to_float(ty.is_signed(), value[0]);
+        }
         let negative = if ty.is_signed() { wide::is_negative(self.d, value[1]) } else { self.d.truth(false) };
         let opposite = wide::neg(self.d, value);
         let magnitude = wide::select(self.d, negative, opposite, value);
@@ -252,6 +257,10 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     /// Writes the integer of an f32.
     fn define_int_of(&mut self, a: D::Word) {
         let ty = self.ty(0);
+        if ty.bits() == 32 && self.rounding() == Rounding::Zero {
+            let result = self.d.float_to_int(ty.is_signed(), a);
+            return self.define_word(result);
+        }
         let integral = self.integral(a);
         let nan = self.d.fcompare(Compare::NAN, a, a);
         let of_nan = if ty.bits() == 64 { 1 << 63 } else { 0 };
