@@ -155,7 +155,7 @@ impl Header {
 
 /// The addresses of a row.
 #[derive(Clone, Copy)]
-enum Places {
+pub(super) enum Places {
     /// `base + offset + step * k`, the sum of the last two modulo 2^32.
     Affine { base: u64, offset: u32, step: u32 },
     /// The same with so much along x and along y, of so many items along x.
@@ -245,7 +245,7 @@ impl Site {
     }
 
     /// Where a row's accesses start, if all of them may be made and lie at `stride` from each other.
-    fn whole(&self, header: &Header, base: u64, offset: u32) -> Option<*mut u8> {
+    pub fn whole(&self, header: &Header, base: u64, offset: u32) -> Option<*mut u8> {
         self.whole_of(header, base, offset, header.items)
     }
 
@@ -300,7 +300,7 @@ impl Site {
 ///
 /// # Safety
 /// The header is that of a context that fits the site; places and mask are rows of it.
-unsafe fn each(
+pub(super) unsafe fn each(
     header: *mut Header,
     site: &Site,
     places: Places,

@@ -17,6 +17,7 @@ use super::front::Kernel;
 use super::graph::{Block, BlockId, Next, Target};
 use super::meet::Place;
 use super::schedule::{Schedule, schedule};
+use super::split::Split;
 use super::unit::{Items, Unit};
 use crate::launch::Work;
 use crate::native::{Allocation, FunctionId, NativeBuilder, NativeCode, NativeError, Translation};
@@ -103,7 +104,16 @@ pub(super) struct Source<'a> {
     pub flow: &'a Flow,
     /// Where items meet.
     pub meetings: &'a BTreeMap<BlockId, Place>,
+    /// By block, how rows that part at its end are run as two.
+    pub splits: &'a [Option<Split>],
     pub form: Form<'a>,
+}
+
+impl Source<'_> {
+    /// How a row that parts at the end of a block is run as two.
+    fn split(&self, id: BlockId) -> Option<Split> {
+        self.splits.get(id.index()).copied().flatten()
+    }
 }
 
 /// Compiles a kernel. The map grows by the rows that the code uses for what it computes on the way.
@@ -223,7 +233,7 @@ fn function(
             continue;
         }
         let plan = plan(source, cells, block, unit);
-        let condition = BlockEmitter::emit(&mut function.e, unit, &plan, masked);
+        let condition = BlockEmitter::emit(&mut function.e, unit, &plan, masked, source.split(id));
         if masked {
             function.leave(Leave::Done, id);
         } else {
@@ -271,11 +281,11 @@ fn plan(source: &Source<'_>, cells: &Cells, block: &Block, unit: &Unit) -> Sched
 /// Whether a kernel, which must be short, uses buffers only, each place once, and hardly ever a row of the context.
 pub(super) fn streams(source: &Source<'_>, cells: &Cells) -> bool {
     let Form::All(units) = source.form else { return false };
-    let streams = |(block, unit): (&Block, &Option<Unit>)| {
-        unit.as_ref().is_none_or(|unit| plan(source, cells, block, unit).streams(unit))
+    let streams = |(id, (block, unit)): (BlockId, (&Block, &Option<Unit>))| {
+        unit.as_ref().is_none_or(|unit| plan(source, cells, block, unit).streams(unit, source.split(id)))
     };
     let short = source.kernel.front.count() <= SHORT && !source.flow.has_loop;
-    short && source.blocks.iter().zip(units).all(streams)
+    short && (0..).map(BlockId).zip(source.blocks.iter().zip(units)).all(streams)
 }
 
 /// A function on its way.

@@ -32,6 +32,8 @@ pub(super) struct Header {
     pub first: u32,
     /// Not zero where it holds for all of these.
     pub first_all: u32,
+    /// The first items of a row that are to be run as one of their own, where it is left to be run as two.
+    pub cut: u32,
     /// Items of a group along x, and along y.
     pub across: u32,
     pub down: u32,
@@ -41,6 +43,8 @@ pub(super) struct Header {
     pub data: [*const u32; 4],
     /// Words that a load for all items found.
     pub loaded: [u32; 4],
+    /// From an item's element to the next one's, of the access that was begun last.
+    pub step: i64,
     /// What the launch has for all threads.
     pub shared: *const Shared,
     /// The fault of the item after the last.
@@ -139,9 +143,11 @@ pub(super) enum Field {
     Items = offset_of!(Header, items) as u32,
     First = offset_of!(Header, first) as u32,
     FirstAll = offset_of!(Header, first_all) as u32,
+    Cut = offset_of!(Header, cut) as u32,
     Shared = offset_of!(Header, own.shared) as u32,
     SharedBytes = offset_of!(Header, own.shared_bytes) as u32,
     Data = offset_of!(Header, data) as u32,
+    Step = offset_of!(Header, step) as u32,
 }
 
 /// A row by its number.
@@ -317,6 +323,7 @@ impl Default for Header {
             at_rest: 0,
             first: 0,
             first_all: 0,
+            cut: 0,
             across: 1,
             down: 1,
             rounds: std::ptr::null_mut(),
@@ -329,6 +336,7 @@ impl Default for Header {
             },
             data: [std::ptr::null(); 4],
             loaded: [0; 4],
+            step: 0,
             shared: std::ptr::null(),
             fault: None,
         }

@@ -113,6 +113,8 @@ pub(crate) struct Node {
     /// As many count as the operation takes.
     pub args: [Id; MOST],
     pub shape: Shape,
+    /// The bits that may be ones.
+    pub bits: u32,
 }
 
 /// What an operation computes; those named as a method of [`Domain`] do what it says.
@@ -417,16 +419,49 @@ impl Dataflow {
     pub fn push(&mut self, op: Op, args: &[Id], shape: Shape) -> Id {
         let mut all = [Id(0); MOST];
         all.iter_mut().zip(args).for_each(|(place, arg)| *place = *arg);
-        self.nodes.push(Node { op, args: all, shape });
+        let bits = self.bits(op, all);
+        self.nodes.push(Node { op, args: all, shape, bits });
         Id(self.nodes.len() as u32 - 1)
+    }
+
+    /// The bits of a word that may be ones.
+    fn bits(&self, op: Op, [a, b, c, ..]: [Id; MOST]) -> u32 {
+        let of = |id: Id| self.nodes.get(id.index()).map_or(u32::MAX, |node| node.bits);
+        let up_to =
+            |most: Option<u32>| most.map_or(u32::MAX, |most| u32::MAX.checked_shr(most.leading_zeros()).unwrap_or(0));
+        match (op, self.nodes.get(b.index()).map(|node| node.op)) {
+            (Op::Const(word), _) => word,
+            (Op::Bank { width: Width::B8, signed: false, .. }, _) => 0xFF,
+            (Op::Bank { width: Width::B16, signed: false, .. }, _) => 0xFFFF,
+            (Op::And, _) => of(a) & of(b),
+            (Op::Or | Op::Xor, _) => of(a) | of(b),
+            (Op::Add, _) => up_to(of(a).checked_add(of(b))),
+            (Op::Mul, _) => up_to(of(a).checked_mul(of(b))),
+            (Op::Shl, Some(Op::Const(count))) => of(a).wrapping_shl(count),
+            (Op::Shr, Some(Op::Const(count))) => of(a).wrapping_shr(count),
+            (Op::Select, _) => of(b) | of(c),
+            _ => u32::MAX,
+        }
     }
 
     /// Adds an access, and the words that it loads.
     pub fn access(&mut self, access: Access, words: u8, shape: Shape) -> ArrayVec<Id, 4> {
         let number = self.accesses.len() as u32;
+        let bits = match access.action {
+            Action::Load { width: Width::B8, signed: false, .. } => 0xFF,
+            Action::Load { width: Width::B16, signed: false, .. } => 0xFFFF,
+            _ => u32::MAX,
+        };
         self.accesses.push(access);
         self.push(Op::Access(number), &[], Shape::Uniform);
-        (0..words).map(|k| self.push(Op::Loaded(number, k), &[], shape)).collect()
+        let word = |k| {
+            let word = self.push(Op::Loaded(number, k), &[], shape);
+            if let Some(node) = self.nodes.last_mut() {
+                node.bits = bits;
+            }
+            word
+        };
+        (0..words).map(word).collect()
     }
 
     /// The value of a constant, or 0 or 1 for a truth value that is one.
@@ -449,6 +484,14 @@ impl Dataflow {
             (Some(a), Some(b)) => self.word(fold(&mut Concrete, a, b)),
             _ => self.apply(op, &[a, b]),
         }
+    }
+
+    /// What was shifted left by a count and lost nothing.
+    fn shifted_whole(&self, a: Id, count: u32) -> Option<Id> {
+        let Node { op: Op::Shl, args: [x, by, ..], .. } = self.node(a) else { return None };
+        let by = self.constant(by)? & 31;
+        let is_whole = by == count & 31 && self.node(x).bits.leading_zeros() >= by;
+        is_whole.then_some(x)
     }
 
     /// An operation under which strides combine.
@@ -484,6 +527,9 @@ impl Domain for Dataflow {
         match (self.constant(a), self.constant(b)) {
             (Some(0), _) | (_, Some(u32::MAX)) => a,
             (_, Some(0)) | (Some(u32::MAX), _) => b,
+            // What it leaves is all that there is.
+            (None, Some(mask)) if self.node(a).bits & !mask == 0 => a,
+            (Some(mask), None) if self.node(b).bits & !mask == 0 => b,
             _ => self.binary(Op::And, a, b, |d, a, b| d.and(a, b)),
         }
     }
@@ -523,6 +569,7 @@ impl Domain for Dataflow {
     fn shr(&mut self, a: Id, count: Id) -> Id {
         match self.constant(count) {
             Some(count) if count & 31 == 0 => a,
+            Some(count) if let Some(x) = self.shifted_whole(a, count) => x,
             _ => self.binary(Op::Shr, a, count, |d, a, b| d.shr(a, b)),
         }
     }
@@ -530,6 +577,12 @@ impl Domain for Dataflow {
     fn sar(&mut self, a: Id, count: Id) -> Id {
         match self.constant(count) {
             Some(count) if count & 31 == 0 => a,
+            Some(count)
+                if self.node(a).bits >> 31 == 0
+                    && let Some(x) = self.shifted_whole(a, count) =>
+            {
+                x
+            }
             _ => self.binary(Op::Sar, a, count, |d, a, b| d.sar(a, b)),
         }
     }

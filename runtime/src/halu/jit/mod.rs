@@ -28,6 +28,7 @@ mod runner;
 mod schedule;
 mod split;
 pub(crate) mod step;
+mod strided;
 #[cfg(test)]
 mod tests;
 mod trace;
@@ -57,6 +58,7 @@ use graph::BlockId;
 pub(crate) use graph::{Block, Leads, Next, blocks};
 pub(crate) use meet::{Place, Takes};
 pub(crate) use run::{Reached, Stop};
+use split::Split;
 pub(crate) use trace::{Build, Trace};
 pub(super) use unit::Words;
 pub(crate) use unit::{Items, Unit};
@@ -119,8 +121,8 @@ pub(crate) struct Compiled {
     map: Map,
     /// Where items meet.
     meetings: BTreeMap<BlockId, Place>,
-    /// By block, whether a row that parts at its end may be run as two.
-    splits: Vec<bool>,
+    /// By block, how a row that parts at its end is run as two.
+    splits: Vec<Option<Split>>,
     together: Code,
     translation: Translation,
     divergent: OnceLock<Result<DivergentCode, NativeError>>,
@@ -144,13 +146,14 @@ impl Compiled {
         };
         let meetings: BTreeMap<BlockId, Place> = (0..).zip(&blocks).filter_map(place).collect();
         let (flow, units) = Flow::new(kernel, layout, &blocks, &mut cells)?;
-        let source = Source { kernel, blocks: &blocks, flow: &flow, meetings: &meetings, form: Form::All(&units) };
+        let splits = if kernel.groups.is_none() { split::splits(&blocks, &units) } else { Vec::new() };
+        let form = Form::All(&units);
+        let source = Source { kernel, blocks: &blocks, flow: &flow, meetings: &meetings, splits: &splits, form };
         let mut map = match compile::streams(&source, &cells) {
             _ if kernel.groups.is_some() => Map::of_groups(cells.len()),
             true => Map::streaming(cells.len()),
             false => Map::new(cells.len(), flow.varying(&blocks, cells.len())),
         };
-        let splits = if kernel.groups.is_none() { split::splits(&blocks, &units) } else { Vec::new() };
         let together = compile(&source, &mut cells, &mut map, work)?;
         let translation = together.translation(begun);
         Ok(Compiled {
@@ -182,7 +185,7 @@ impl Compiled {
             let begun = Instant::now();
             let (mut cells, mut map) = (self.cells.clone(), self.map);
             let (blocks, flow, meetings) = (&self.blocks, &self.flow, &self.meetings);
-            let source = Source { kernel, blocks, flow, meetings, form: Form::Masked };
+            let source = Source { kernel, blocks, flow, meetings, splits: &[], form: Form::Masked };
             let code = compile(&source, &mut cells, &mut map, work)?;
             let translation = code.translation(begun);
             Ok(DivergentCode { code, map, translation })

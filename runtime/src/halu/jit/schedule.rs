@@ -4,6 +4,8 @@
 //! compiled code computes item by item; calls that work on whole rows, and stores that are calls, in order. Accesses to memory
 //! stay in the order of the program, as far as an item can tell.
 
+mod sink;
+
 use std::collections::BTreeMap;
 
 use halfbyte_isa::halu::domain::Width;
@@ -11,7 +13,8 @@ use halfbyte_isa::halu::domain::Width;
 use super::cells::{Cell, Cells};
 use super::dataflow::{Access, Action, Dataflow, Id, Location, Node, Op, Reach, Shape};
 use super::demand::{Bound, Wanted, wanted};
-use super::split::is_told_by_ends;
+use super::split::Split;
+use super::strided;
 use super::unit::Unit;
 use crate::halu::Pointer;
 use crate::trap::Space;
@@ -46,6 +49,8 @@ pub(super) enum Method {
     LoadEach,
     /// The loop, or the call that computes the words, writes them where they belong.
     StoreDirect,
+    /// The loop writes elements of another width, or farther apart, where they belong.
+    StoreStrided,
     StoreAffine,
     StoreGrid,
     StoreEach,
@@ -98,6 +103,8 @@ pub(super) struct Schedule {
     pub in_place: Vec<bool>,
     /// Loads of which nothing reads more than the items for which their guard may hold.
     pub read_first: Vec<bool>,
+    /// Loads whose elements loops take from where they are, at a stride.
+    pub strided: Vec<bool>,
     /// Rows of no cell that are used.
     pub temporaries: u32,
     /// The temporary row that each access fills or may be buffered in, if it has one.
@@ -121,10 +128,11 @@ impl Schedule {
 
     /// Whether everything goes from buffers to buffers, and through no row of the context but where an access cannot be made in
     /// place.
-    pub fn streams(&self, unit: &Unit) -> bool {
+    pub fn streams(&self, unit: &Unit, split: Option<Split>) -> bool {
         let dataflow = &unit.dataflow;
         let passes = |(number, access): (usize, &Access)| match (&access.action, self.methods[number]) {
-            (_, Method::LoadSame | Method::StoreDirect) => true,
+            (_, Method::LoadSame | Method::StoreDirect | Method::StoreStrided) => true,
+            (_, Method::LoadAffine) if self.strided[number] => true,
             (Action::Load { place, width: Width::B32, .. }, Method::LoadAffine) => {
                 let words = place.stride_shape(dataflow) == Some(Shape::Affine(4));
                 words && access.guard.is_none() && self.in_place[number]
@@ -136,8 +144,8 @@ impl Schedule {
             (_, row) => matches!(row, Some(Home::Stored(_))),
         });
         // A row that a condition parts is another two rows.
-        let is_told = || unit.condition.is_some_and(|condition| is_told_by_ends(dataflow, condition));
-        let in_loops = self.stages.iter().all(|stage| stage.keeps.is_empty() && (!stage.condition || is_told()));
+        let is_two = split == Some(Split::ByEnds);
+        let in_loops = self.stages.iter().all(|stage| stage.keeps.is_empty() && (!stage.condition || is_two));
         rows && in_loops && dataflow.accesses.iter().enumerate().all(passes)
     }
 }
@@ -211,6 +219,7 @@ pub(super) fn schedule(
     s.mark(&finals, unit.condition);
     s.call_between_buffers();
     s.place_stages();
+    s.sink(&finals, unit.condition);
     let truth = |node: &Node| match node.op {
         Op::Input(cell) => cells.is_pred(cell),
         op => op.is_truth(),
@@ -324,6 +333,7 @@ impl Scheduler<'_> {
             },
             Action::Store { place, width, .. } => match affine(place) {
                 Some(Shape::Affine(4)) if *width == Width::B32 && access.guard.is_none() => Method::StoreDirect,
+                Some(Shape::Affine(_)) if strided::stride(self.dataflow, access).is_some() => Method::StoreStrided,
                 Some(Shape::Grid(..)) => Method::StoreGrid,
                 Some(_) => Method::StoreAffine,
                 None => Method::StoreEach,
@@ -444,7 +454,7 @@ impl Scheduler<'_> {
                 let place = place.words().map(|id| self.stage[id.index()]).max().unwrap_or(0);
                 let data_stage = |id: &Id| match method {
                     Method::StoreDirect if self.is_for_store(*id) => self.stage[id.index()].max(place),
-                    Method::StoreDirect => self.in_loop(*id),
+                    Method::StoreDirect | Method::StoreStrided => self.in_loop(*id),
                     _ => self.stage[id.index()],
                 };
                 let guard = guard.map(|id| self.stage[id.index()]).max().unwrap_or(0);
@@ -459,9 +469,12 @@ impl Scheduler<'_> {
                     Method::StoreAffine | Method::StoreGrid | Method::StoreEach,
                 ) => 0,
                 (Method::StoreAffine | Method::StoreGrid | Method::StoreEach, _) => 1,
-                (Method::StoreDirect, Method::StoreAffine | Method::StoreGrid | Method::StoreEach | Method::Fault) => 0,
-                (Method::StoreDirect, Method::Atomic | Method::Fence) => 1,
-                (Method::StoreDirect, _) if !self.disjoint(before, number) => 1,
+                (
+                    Method::StoreDirect | Method::StoreStrided,
+                    Method::StoreAffine | Method::StoreGrid | Method::StoreEach | Method::Fault,
+                ) => 0,
+                (Method::StoreDirect | Method::StoreStrided, Method::Atomic | Method::Fence) => 1,
+                (Method::StoreDirect | Method::StoreStrided, _) if !self.disjoint(before, number) => 1,
                 _ => 0,
             };
             stage = stage.max(self.access_stage[before] + distance);
@@ -473,7 +486,7 @@ impl Scheduler<'_> {
             && self.stage[word.index()] == stage
         {
             self.stored.insert(word, number as u32);
-        } else if method == Method::StoreDirect
+        } else if matches!(method, Method::StoreDirect | Method::StoreStrided)
             && let Action::Store { data, .. } = &access.action
         {
             stage = data.iter().map(|&id| self.in_loop(id)).max().unwrap_or(0).max(stage);
@@ -559,6 +572,7 @@ impl Scheduler<'_> {
                     // Each iteration of a loop reads before it writes.
                     None => (Time::body(stage), Id(u32::MAX)),
                 },
+                Method::StoreStrided => (Time::body(stage), Id(u32::MAX)),
                 _ => (Time::end(stage), id),
             };
             Some((number, time))
@@ -580,14 +594,37 @@ impl Scheduler<'_> {
             if self.methods[number] != Method::LoadAffine {
                 continue;
             }
-            let word = id.index() + 1;
-            let last = last.get(word).copied().flatten();
+            let words = id.index() + 1..=id.index() + usize::from(self.words_of(number));
+            let last = words.clone().filter_map(|word| last.get(word).copied().flatten()).max();
             let changed = |&(store, time): &(usize, (Time, Id))| {
                 store > number && last.is_some_and(|last| last > time) && !self.disjoint(number, store)
             };
-            in_place[number] = !addresses[word] && !stores.iter().any(changed);
+            in_place[number] = !words.clone().any(|word| addresses[word]) && !stores.iter().any(changed);
         }
         in_place
+    }
+
+    /// How many words an access loads.
+    fn words_of(&self, number: usize) -> u8 {
+        match &self.dataflow.accesses[number].action {
+            Action::Load { width, .. } => width.registers(),
+            _ => 0,
+        }
+    }
+
+    /// Which loads are for loops alone, which take what they load from where it is. `by_row` are values that are wanted as rows.
+    fn strided(&self, in_place: &[bool], by_row: &[bool]) -> Vec<bool> {
+        let mut is_strided = vec![false; self.methods.len()];
+        for id in (0..self.used.len() as u32).map(Id) {
+            let Op::Access(number) = self.dataflow.op(id) else { continue };
+            let number = number as usize;
+            let mut words = id.index() + 1..=id.index() + usize::from(self.words_of(number));
+            is_strided[number] = self.methods[number] == Method::LoadAffine
+                && in_place[number]
+                && !words.any(|word| by_row[word])
+                && strided::stride(self.dataflow, &self.dataflow.accesses[number]).is_some();
+        }
+        is_strided
     }
 
     fn finish(self, finals: &[(Cell, Id)], condition: Option<Id>) -> Schedule {
@@ -635,6 +672,13 @@ impl Scheduler<'_> {
                                 if class_of(word) != Class::Inline || stage_of(word) != stage {
                                     read(word, Time::body(stage), id);
                                 }
+                            }
+                        }
+                        (Action::Store { data, .. }, Method::StoreStrided) => {
+                            for &word in
+                                data.iter().filter(|&&word| class_of(word) != Class::Inline || stage_of(word) != stage)
+                            {
+                                read(word, Time::body(stage), id);
                             }
                         }
                         (Action::Store { data, .. }, _) => data.iter().for_each(|&word| read(word, at, id)),
@@ -748,6 +792,9 @@ impl Scheduler<'_> {
                                 (width.registers(), Time::start(stage), last.unwrap_or(Time::start(stage)))
                             }
                             (_, Method::StoreDirect) => (1, Time::start(stage), Time::end(stage)),
+                            (Action::Store { width, .. }, Method::StoreStrided) => {
+                                (width.registers(), Time::start(stage), Time::end(stage))
+                            }
                             _ => continue,
                         };
                     wanted.push((time, end, id, words.into()));
@@ -795,6 +842,11 @@ impl Scheduler<'_> {
                             // What could not be written where it belongs is copied there.
                             stage.end.push(id);
                         }
+                        (Method::StoreStrided, Action::Store { data, .. }) => {
+                            stage.start.push(id);
+                            stage.stores.extend(data.iter().map(|&word| (number, word)));
+                            stage.end.push(id);
+                        }
                         _ => stage.start.push(id),
                     }
                 }
@@ -821,6 +873,7 @@ impl Scheduler<'_> {
             }
         }
         let in_place = self.in_place(&last);
+        let strided = self.strided(&in_place, &by_row);
         let (truths, fma, together, temporaries) = (Vec::new(), false, false, busy.len() as u32);
         let read_first = Vec::new();
         let Scheduler { class, methods, stage: stage_of, .. } = self;
@@ -832,6 +885,7 @@ impl Scheduler<'_> {
             truths,
             in_place,
             read_first,
+            strided,
             temporaries,
             access_rows,
             fma,

@@ -6,8 +6,17 @@ use super::dataflow::{Action, Dataflow, Id, Op, Shape};
 use super::graph::{Block, BlockId};
 use super::unit::Unit;
 
-/// By block, whether a row that parts at its end may be run as two.
-pub(super) fn splits(blocks: &[Block], units: &[Option<Unit>]) -> Vec<bool> {
+/// How it is found where a row parts in two.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Split {
+    /// By the words that the condition compares: code says it in the header.
+    ByEnds,
+    /// By the condition of each item.
+    ByEach,
+}
+
+/// By block, how a row that parts at its end is run as two; none where it is not.
+pub(super) fn splits(blocks: &[Block], units: &[Option<Unit>]) -> Vec<Option<Split>> {
     let mut before: Vec<Vec<BlockId>> = vec![Vec::new(); blocks.len()];
     for (id, block) in
         (0..).map(BlockId).zip(blocks).filter(|(id, _)| units.get(id.index()).is_some_and(Option::is_some))
@@ -28,8 +37,12 @@ pub(super) fn splits(blocks: &[Block], units: &[Option<Unit>]) -> Vec<bool> {
         );
     }
     let is_split = |(is_new, unit): (&bool, &Option<Unit>)| {
-        let unit = unit.as_ref().filter(|_| *is_new);
-        unit.is_some_and(|unit| unit.condition.is_some_and(|condition| is_of_place(&unit.dataflow, condition)))
+        let unit = unit.as_ref().filter(|_| *is_new)?;
+        let condition = unit.condition?;
+        match is_told_by_ends(&unit.dataflow, condition) {
+            true => Some(Split::ByEnds),
+            false => is_of_place(&unit.dataflow, condition).then_some(Split::ByEach),
+        }
     };
     is_new.iter().zip(units).map(is_split).collect()
 }

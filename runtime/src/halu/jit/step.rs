@@ -103,7 +103,7 @@ fn compute(unit: &Unit, cells: &Cells, words: &[u32]) -> Result<BTreeMap<Cell, u
         b.switch_to_block(entry);
         let (context, call_conv) = (b.block_params(entry)[0], b.func.signature.call_conv);
         let mut emitter = Emitter { b, map: &mut map, constants: &mut constants, context, call_conv, max_unroll: 1 };
-        BlockEmitter::emit(&mut emitter, unit, &plan, false);
+        BlockEmitter::emit(&mut emitter, unit, &plan, false, None);
         let done = b.ins().iconst(I32, 0);
         b.ins().return_(&[done]);
     };

@@ -1,6 +1,7 @@
 //! Accesses to memory, as calls of the functions that make them for whole rows.
 
 use super::*;
+use crate::halu::jit::strided;
 
 impl BlockEmitter<'_, '_, '_> {
     /// Makes a load, or prepares a store.
@@ -11,7 +12,7 @@ impl BlockEmitter<'_, '_, '_> {
         let context = self.e.context;
         let mask = self.mask(access.guard);
         let zero = self.e.b.ins().iconst(I64, 0);
-        let mut found = Found { row: zero, site, base: zero, offset: zero };
+        let mut found = Found { row: zero, step: zero, site, base: zero, offset: zero };
         match (&access.action, method) {
             (Action::Atomic { place, operands, .. }, _) => {
                 for (k, &word) in operands.as_flattened().iter().enumerate() {
@@ -30,7 +31,17 @@ impl BlockEmitter<'_, '_, '_> {
                 (found.base, found.offset) = self.address(place);
                 self.say_first(number);
                 let args = [context, site, found.base, found.offset, mask];
+                let strided = match method {
+                    Method::LoadAffine if self.plan.strided[number as usize] => Some(strided::load as *const ()),
+                    Method::StoreStrided => Some(strided::store as *const ()),
+                    _ => None,
+                };
                 let row = match method {
+                    _ if let Some(function) = strided => {
+                        let row = self.e.call(function as usize, &args[..4], Some(I64));
+                        found.step = self.e.field(I64, Field::Step);
+                        row
+                    }
                     Method::LoadGrid => {
                         self.e.call(access::load_grid as *const () as usize, &args, None);
                         Some(self.access_row(number))
@@ -316,7 +327,7 @@ impl BlockEmitter<'_, '_, '_> {
         let Action::Store { place, data, .. } = &access.action else { return };
         let context = self.e.context;
         match self.plan.methods[number as usize] {
-            Method::StoreDirect => {
+            method @ (Method::StoreDirect | Method::StoreStrided) => {
                 let Some(found) = self.accesses[number as usize] else { return };
                 let own = self.access_row(number);
                 let elsewhere = self.e.b.ins().icmp(IntCC::Equal, found.row, own);
@@ -325,7 +336,11 @@ impl BlockEmitter<'_, '_, '_> {
                 self.e.b.ins().brif(elsewhere, copy, &[], done, &[]);
                 self.e.b.switch_to_block(copy);
                 let args = [context, found.site, found.base, found.offset];
-                self.e.call(access::store_row as *const () as usize, &args, None);
+                let function = match method {
+                    Method::StoreDirect => access::store_row as *const (),
+                    _ => strided::end_store as *const (),
+                };
+                self.e.call(function as usize, &args, None);
                 self.e.b.ins().jump(done, &[]);
                 self.e.b.switch_to_block(done);
             }

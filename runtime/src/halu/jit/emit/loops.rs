@@ -2,6 +2,7 @@
 
 use arrayvec::ArrayVec;
 
+use super::strided::Strided;
 use super::*;
 
 /// A loop over the items of a row.
@@ -20,12 +21,22 @@ pub(super) struct Iteration {
     values: Vec<[Option<Value>; 4]>,
     /// The same, but that what is NaN may be any.
     floats: Vec<[Option<Value>; 4]>,
+    /// Accesses at a stride that the loop makes, and the words that were loaded so.
+    strided: Vec<Strided>,
+    words: Vec<[Option<[Option<Value>; 4]>; 4]>,
     /// The context, moved on to the iteration's items.
     context: Value,
     /// Vectors made before the loop.
     splats: Vec<Option<Value>>,
     /// Rows that are not the context's, and what they are moved on.
     rows: Vec<(Value, Value)>,
+}
+
+impl Loop {
+    /// Bytes of a row before the items of the iteration.
+    pub fn offset(&self) -> Value {
+        self.offset
+    }
 }
 
 impl Emitter<'_, '_> {
@@ -134,6 +145,15 @@ impl BlockEmitter<'_, '_, '_> {
     /// What a stage does for all items of the row.
     pub(super) fn body(&mut self, number: u32, stage: &Stage) {
         let condition = self.unit.condition.filter(|_| stage.condition && !self.masked);
+        if let (Some(condition), Some(Split::ByEnds)) = (condition, self.split)
+            && let Some(known) = self.same_for_all(condition)
+        {
+            self.is_told = true;
+            if !stage.keeps.is_empty() || !stage.stores.is_empty() {
+                self.each_item(number, stage);
+            }
+            return self.say_part(condition, known);
+        }
         let is_only_asked = stage.keeps.is_empty() && stage.stores.is_empty();
         let known = condition.filter(|_| is_only_asked).and_then(|condition| self.same_for_all(condition));
         let Some([all, none]) = known else { return self.each_item(number, stage) };
@@ -180,6 +200,61 @@ impl BlockEmitter<'_, '_, '_> {
             Op::Less(signed) => Some(self.less_for_all(signed, [a, b])),
             Op::Equal => Some(self.equal_for_all([a, b])),
             _ => None,
+        }
+    }
+
+    /// Says in the header how many of the first items are a row of their own, where a condition is not seen to be the same for all. Wherever
+    /// it is cut, each part is run as if it were all there is.
+    fn say_part(&mut self, condition: Id, [all, none]: [Value; 2]) {
+        let (cut, done) = (self.e.b.create_block(), self.e.b.create_block());
+        self.e.b.set_cold_block(cut);
+        let known = self.e.b.ins().bor(all, none);
+        self.e.b.ins().brif(known, done, &[], cut, &[]);
+        self.e.b.switch_to_block(cut);
+        let items = self.e.field(I32, Field::Items);
+        let mut least = self.e.b.ins().uextend(I64, items);
+        least = self.e.b.ins().iadd_imm_s(least, -1);
+        self.least_cut(condition, &mut least);
+        let least = self.e.b.ins().ireduce(I32, least);
+        self.e.set_field(Field::Cut, least);
+        self.e.b.ins().jump(done, &[]);
+        self.e.b.switch_to_block(done);
+        // It may hold for some where it is not seen to hold for none.
+        let b = &mut self.e.b;
+        self.condition = Some((b.ins().bxor_imm_s(none, 1), b.ins().bxor_imm_s(all, 1)));
+    }
+
+    /// The least number of items, one at least, behind which a compare may turn out otherwise, if it is less.
+    fn least_cut(&mut self, condition: Id, least: &mut Value) {
+        if self.dataflow.shape(condition) == Shape::Uniform {
+            return;
+        }
+        let args = self.dataflow.args(condition);
+        let (signed, is_equal) = match self.dataflow.op(condition) {
+            Op::Less(signed) => (signed, false),
+            Op::Equal => (false, true),
+            _ => return args.iter().for_each(|&arg| self.least_cut(arg, least)),
+        };
+        let &[x, y] = args.as_slice() else { return };
+        let ([first, _], _, limit, is_first) = self.ends(signed, [x, y]);
+        let grows = if is_first { x } else { y };
+        let by = i64::from(stride(self.dataflow.shape(grows)));
+        let most = if signed { i64::from(i32::MAX) } else { i64::from(u32::MAX) };
+        let b = &mut self.e.b;
+        let end = b.ins().iconst(I64, most + 1);
+        let behind = b.ins().iadd_imm_s(limit, 1);
+        // Where it is no less than the limit, where it is more, and where it wraps.
+        let ways = if is_equal { vec![limit, behind, end] } else { vec![if is_first { limit } else { behind }, end] };
+        let (one, step) = (b.ins().iconst(I64, 1), b.ins().iconst(I64, by));
+        for way in ways {
+            let far = b.ins().isub(way, first);
+            let far = b.ins().iadd_imm_s(far, by - 1);
+            let count = if by == 1 { far } else { b.ins().sdiv(far, step) };
+            let count = b.ins().smax(count, one);
+            let is_less = b.ins().icmp(IntCC::SignedLessThan, count, *least);
+            let is_ahead = b.ins().icmp(IntCC::SignedGreaterThan, way, first);
+            let is_taken = b.ins().band(is_less, is_ahead);
+            *least = b.ins().select(is_taken, count, *least);
         }
     }
 
@@ -231,6 +306,9 @@ impl BlockEmitter<'_, '_, '_> {
 
     /// The loop of a stage.
     fn each_item(&mut self, number: u32, stage: &Stage) {
+        if self.is_narrow(stage) {
+            return self.each_eight(stage);
+        }
         let unroll = match stage.body.len() {
             0..=12 => 4,
             13..=32 => 2,
@@ -248,6 +326,7 @@ impl BlockEmitter<'_, '_, '_> {
         let mut splats = vec![None; self.scalars.len()];
         let mut pointers: Vec<(Id, Value)> = Vec::new();
         let mut ramps: Vec<(Id, Value)> = Vec::new();
+        let mut strided: Vec<u32> = Vec::new();
         for id in self.read_by(stage) {
             match self.plan.class[id.index()] {
                 Class::Uniform if self.dataflow.constant(id).is_none() => {
@@ -262,14 +341,28 @@ impl BlockEmitter<'_, '_, '_> {
                         ramps.push((id, first));
                     }
                 }
-                Class::Loaded => pointers.push((id, self.row(id))),
+                Class::Loaded => match self.dataflow.op(id) {
+                    Op::Loaded(number, _) if self.plan.strided[number as usize] => {
+                        if !strided.contains(&number) {
+                            strided.push(number);
+                        }
+                    }
+                    _ => pointers.push((id, self.row(id))),
+                },
                 _ => {}
             }
         }
+        for &(number, _) in &stage.stores {
+            if self.plan.methods[number as usize] == Method::StoreStrided && !strided.contains(&number) {
+                strided.push(number);
+            }
+        }
+        let strided: Vec<Strided> = strided.into_iter().filter_map(|number| self.strided(number)).collect();
         let stores: Vec<(Id, Value)> = (stage.stores.iter())
+            .filter(|(number, _)| self.plan.methods[*number as usize] == Method::StoreDirect)
             .filter_map(|&(number, word)| Some((word, self.accesses[number as usize]?.row)))
             .collect();
-        let condition = self.unit.condition.filter(|_| stage.condition);
+        let condition = self.unit.condition.filter(|_| stage.condition && !self.is_told);
         let asks = condition.is_some() && !self.masked;
         let mut rows: Vec<(Value, Value)> = Vec::new();
         for &(_, row) in pointers.iter().chain(&stores) {
@@ -289,8 +382,11 @@ impl BlockEmitter<'_, '_, '_> {
         }
         let count = carried.len();
         carried.extend(ramps.iter().map(|(_, first)| *first));
+        carried.extend(strided.iter().map(|of| of.at));
         let around = self.e.begin_loop_over(bytes, &carried);
-        let (mut sums, ramps_in) = (around.carried.clone(), around.carried.get(count..).unwrap_or_default());
+        let (mut sums, rest) = (around.carried.clone(), around.carried.get(count..).unwrap_or_default());
+        let (ramps_in, places_in) = rest.split_at(ramps.len().min(rest.len()));
+        let strided = strided.iter().zip(places_in).map(|(of, &at)| Strided { at, ..*of }).collect();
         sums.truncate(count);
         for (&(id, _), &value) in ramps.iter().zip(ramps_in) {
             splats[id.index()] = Some(value);
@@ -302,6 +398,8 @@ impl BlockEmitter<'_, '_, '_> {
             loaded: vec![None; self.scalars.len()],
             values: vec![[None; 4]; self.scalars.len()],
             floats: vec![[None; 4]; self.scalars.len()],
+            strided,
+            words: vec![[None; 4]; self.accesses.len()],
             context,
             splats,
             rows,
@@ -320,6 +418,17 @@ impl BlockEmitter<'_, '_, '_> {
                 stage.keeps.iter().map(|&(id, home)| (home, self.vector(&mut iteration, id, u))).collect();
             let stored: Vec<(Value, Value)> =
                 stores.iter().map(|&(id, row)| (row, self.vector(&mut iteration, id, u))).collect();
+            let mut elements: Vec<(u32, ArrayVec<Value, 4>)> = Vec::new();
+            for &(number, word) in &stage.stores {
+                if self.plan.methods[number as usize] != Method::StoreStrided {
+                    continue;
+                }
+                let value = self.vector(&mut iteration, word, u);
+                match elements.last_mut().filter(|(last, _)| *last == number) {
+                    Some((_, words)) => words.push(value),
+                    None => elements.push((number, ArrayVec::from_iter([value]))),
+                }
+            }
             let held = condition.map(|id| self.vector(&mut iteration, id, u));
             for (home, value) in kept {
                 match home {
@@ -334,6 +443,11 @@ impl BlockEmitter<'_, '_, '_> {
             for (row, value) in stored {
                 if let Some(at) = iteration.moved(row) {
                     self.e.b.ins().store(anywhere(), value, at, 16 * u as i32);
+                }
+            }
+            for &(number, ref words) in &elements {
+                if let Some(of) = iteration.strided.iter().find(|of| of.number == number) {
+                    of.store(self.e.b, words, 4 * u);
                 }
             }
             if let Some(held) = held {
@@ -353,6 +467,10 @@ impl BlockEmitter<'_, '_, '_> {
             let by = stride(self.dataflow.shape(id)).wrapping_mul(4 * unroll);
             let by = constant(self.e.b, I32X4, by);
             sums.push(self.e.b.ins().iadd(value, by));
+        }
+        for of in &iteration.strided {
+            let by = self.e.b.ins().imul_imm_s(of.step, i64::from(4 * unroll));
+            sums.push(self.e.b.ins().iadd(of.at, by));
         }
         let mut sums = self.e.end_loop(&around, 4 * unroll, &sums);
         sums.truncate(count);
@@ -382,6 +500,31 @@ impl BlockEmitter<'_, '_, '_> {
     pub(super) fn keep(&mut self, iteration: &Iteration, row: VectorId, value: Value, u: u32) {
         let offset = self.e.map.row(row) + 16 * u as i32;
         self.e.b.ins().store(here(), value, iteration.context, offset);
+    }
+
+    /// An access at a stride, from its first element on.
+    pub(super) fn strided(&self, number: u32) -> Option<Strided> {
+        let (Action::Load { width, .. } | Action::Store { width, .. }) = self.dataflow.accesses[number as usize].action
+        else {
+            return None;
+        };
+        let signed = matches!(self.dataflow.accesses[number as usize].action, Action::Load { signed: true, .. });
+        let Found { row: at, step, .. } = self.accesses[number as usize]?;
+        Some(Strided { number, width, signed, at, step })
+    }
+
+    /// Four items' word of what the loop loads.
+    fn element(&mut self, iteration: &mut Iteration, number: u32, k: u8, u: u32) -> Value {
+        let known = &mut iteration.words[number as usize][u as usize];
+        let words = match (*known, iteration.strided.iter().find(|of| of.number == number)) {
+            (Some(words), _) => words,
+            (None, Some(of)) => *known.insert(of.load(self.e.b, 4 * u)),
+            (None, None) => [None; 4],
+        };
+        match words.get(usize::from(k)) {
+            Some(&Some(word)) => word,
+            _ => constant(self.e.b, I32X4, 0),
+        }
     }
 
     /// Whether the loop computes a value.
@@ -462,6 +605,9 @@ impl BlockEmitter<'_, '_, '_> {
                         self.e.b.ins().iadd(start, by)
                     }
                 }
+            }
+            (Class::Loaded, Op::Loaded(number, k)) if self.plan.strided[number as usize] => {
+                self.element(iteration, number, k, u)
             }
             (Class::Loaded, _) => match iteration.loaded[id.index()] {
                 Some((row, ty)) => self.e.b.ins().load(ty, anywhere(), row, at),

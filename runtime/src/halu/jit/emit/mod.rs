@@ -2,6 +2,8 @@
 
 mod accesses;
 mod loops;
+mod narrow;
+mod strided;
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I8X16, I16, I32, I32X4, I64};
@@ -19,7 +21,7 @@ use super::dataflow::{Action, Dataflow, Id, Location, MOST, Op, Scale, Shape};
 use super::demand::Bound;
 use super::doubles::{self, DoubleWord};
 use super::schedule::{Class, Home, Method, Schedule, Stage};
-use super::split::is_told_by_ends;
+use super::split::{Split, is_told_by_ends};
 use super::unit::Unit;
 use super::vector::{self, constant};
 use crate::halu::rows::{self, RowOp};
@@ -116,6 +118,10 @@ pub(super) struct BlockEmitter<'e, 'a, 'f> {
     dataflow: &'e Dataflow,
     plan: &'e Schedule,
     masked: bool,
+    /// How a row that parts at its end is run as two.
+    split: Option<Split>,
+    /// The condition is told without a look at each item.
+    is_told: bool,
     /// Values that are the same for all items, or those of the first.
     scalars: Vec<Option<Value>>,
     /// The rows that accesses found or will write, and what they were called with.
@@ -126,6 +132,8 @@ pub(super) struct BlockEmitter<'e, 'a, 'f> {
 #[derive(Clone, Copy)]
 struct Found {
     row: Value,
+    /// From an element to the next, where loops make the access.
+    step: Value,
     site: Value,
     base: Value,
     offset: Value,
@@ -133,7 +141,13 @@ struct Found {
 
 impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
     /// Translates all stages.
-    pub fn emit(e: &'e mut Emitter<'a, 'f>, unit: &'e Unit, plan: &'e Schedule, masked: bool) -> Condition {
+    pub fn emit(
+        e: &'e mut Emitter<'a, 'f>,
+        unit: &'e Unit,
+        plan: &'e Schedule,
+        masked: bool,
+        split: Option<Split>,
+    ) -> Condition {
         let count = unit.dataflow.nodes.len();
         e.map.reserve(plan.temporaries);
         let mut this = BlockEmitter {
@@ -142,6 +156,8 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
             dataflow: &unit.dataflow,
             plan,
             masked,
+            split,
+            is_told: false,
             scalars: vec![None; count],
             accesses: vec![None; unit.dataflow.accesses.len()],
             condition: None,

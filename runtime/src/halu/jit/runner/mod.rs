@@ -16,7 +16,7 @@ use super::dataflow;
 use super::front::Kernel;
 use super::graph::{BlockId, Next, Target};
 use super::layout::{Cut, Layout, fill};
-use super::split::first_part;
+use super::split::{Split, first_part};
 use crate::halu::special::Special;
 use crate::launch::{Order, Stats, Work};
 use crate::native::NativeError;
@@ -132,15 +132,17 @@ impl<'a> Runner<'a> {
 
     /// Runs a row; the item that faulted, if one did.
     pub fn row(&mut self, mut first: u32, count: u32) -> Result<Option<(u32, RowFault)>, NativeError> {
+        // Loops go over whole chunks, the rest is a row of its own.
+        let whole = |items: u32| if items > CHUNK { items - items % CHUNK } else { items };
         let mut left = count;
         let mut part = left;
         while left != 0 {
             match self.part(first, part)? {
-                Done::Parts(less) => part = less,
+                Done::Parts(less) => part = whole(less),
                 Done::Fault(item, fault) => return Ok(Some((item, fault))),
                 Done::All => {
                     (first, left) = (first + part, left - part);
-                    part = left;
+                    part = whole(left);
                 }
             }
         }
@@ -202,11 +204,12 @@ impl<'a> Runner<'a> {
     /// How many items are a row of their own, where it parts at the end of a block and may be run as two.
     fn first_part(&mut self, block: BlockId) -> Option<u32> {
         let header = self.context.header();
-        if !self.compiled.splits.get(block.index()).is_some_and(|&is_split| is_split) || header.fault.is_some() {
-            return None;
+        let items = header.items;
+        match self.compiled.splits.get(block.index()).copied().flatten()? {
+            // Of one item it is known.
+            Split::ByEnds => (items > 1).then(|| header.cut.clamp(1, items - 1)),
+            Split::ByEach => first_part(self.context.row(CONDITION).get(..items as usize)?),
         }
-        let items = header.items as usize;
-        first_part(self.context.row(CONDITION).get(..items)?)
     }
 
     fn begin(&mut self, first: u32, count: u32) {
