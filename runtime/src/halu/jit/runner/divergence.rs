@@ -61,14 +61,17 @@ impl Groups {
 
     /// Takes out the items for which a condition holds; those, and the others.
     fn split(&mut self, mut group: Group, condition: &[u32]) -> [Group; 2] {
+        let items: u32 = group.mask.iter().zip(condition).map(|(mask, holds)| mask & holds & 1).sum();
         let mut taken = self.free.pop().unwrap_or_default();
         taken.clear();
-        taken.resize(group.mask.len(), 0);
-        let mut items = 0;
-        for ((mask, taken), holds) in group.mask.iter_mut().zip(&mut taken).zip(condition) {
-            *taken = *mask & holds;
-            *mask &= !holds;
-            items += *taken & 1;
+        if items == group.items {
+            let none = Group { block: group.block, mask: taken, items: 0, has_met: group.has_met };
+            return [Group { has_met: false, ..group }, none];
+        }
+        if items != 0 {
+            taken.extend(group.mask.iter().zip(condition).map(|(mask, holds)| mask & holds));
+            taken.resize(group.mask.len(), 0);
+            group.mask.iter_mut().zip(condition).for_each(|(mask, holds)| *mask &= !holds);
         }
         group.items -= items;
         [Group { block: group.block, mask: taken, items, has_met: false }, group]
@@ -278,9 +281,12 @@ impl Runner<'_> {
 
     /// Items leave a block for a target, by its branch or past it.
     fn go(&mut self, target: Target, taken: bool, mut group: Group, groups: &mut Groups) {
+        if group.items == 0 {
+            return groups.recycle(group);
+        }
         match target {
             Target::Block { id, backward } => {
-                if backward && group.items != 0 {
+                if backward {
                     self.count_backward(&group);
                 }
                 group.block = id;
@@ -296,9 +302,13 @@ impl Runner<'_> {
     /// Counts a backward branch for each item of a group.
     fn count_backward(&mut self, group: &Group) {
         let limit = self.budget - self.together;
+        // No item has taken more than all groups have together.
+        let may_be_spent = self.most_alone >= limit;
+        self.most_alone += 1;
         let alone = self.alone();
         let spent: Vec<u32> = (0..)
             .zip(group.mask.iter().zip(&*alone))
+            .take(if may_be_spent { group.mask.len() } else { 0 })
             .filter(|(_, (mask, alone))| **mask != 0 && **alone >= limit)
             .map(|(item, _)| item)
             .collect();

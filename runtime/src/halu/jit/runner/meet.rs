@@ -296,7 +296,7 @@ impl Runner<'_> {
 
     /// Items have ended.
     pub(super) fn end(&mut self, group: &Group) {
-        if self.kernel.groups.is_none() {
+        if self.kernel.groups.is_none() || group.items == 0 {
             return;
         }
         let Meetings { left, ended, .. } = &mut self.meetings;

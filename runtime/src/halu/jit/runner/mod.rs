@@ -54,6 +54,8 @@ pub(super) struct Runner<'a> {
     /// Those that items have taken alone; empty or all zero unless `counted_alone`.
     alone: Vec<u64>,
     counted_alone: bool,
+    /// How often any have.
+    most_alone: u64,
     /// The launch's shape, and whether it is one run.
     shape: Shape,
     is_one_run: bool,
@@ -115,6 +117,7 @@ impl<'a> Runner<'a> {
             granted: 0,
             alone: Vec::new(),
             counted_alone: false,
+            most_alone: 0,
             placed: None,
             groups: Groups::default(),
             meetings: Meetings::default(),
@@ -224,6 +227,7 @@ impl<'a> Runner<'a> {
         self.together = 0;
         if std::mem::take(&mut self.counted_alone) {
             self.alone.fill(0);
+            self.most_alone = 0;
         }
         self.grant();
         self.context.clear_slots();
