@@ -120,7 +120,7 @@ pub const CASES: [Case; 9] = [
         name: "stencil",
         text: text!("stencil"),
         peer: c"ptx_stencil",
-        sizes: [Size { items: [256, 64], scalars: &[256, 64] }, Size { items: [400, 250], scalars: &[400, 250] }],
+        sizes: [Size { items: [512, 32], scalars: &[512, 32] }, Size { items: [1920, 52], scalars: &[1920, 52] }],
         bytes: |[width, height]| (vec![width * height], width * height),
         element: any,
         results: Results::Equal,
