@@ -17,14 +17,15 @@ use halfbyte::pipeline::{
     self, Compiled, Compiler, Options, PASSES, STAGES, Stage, Stats, Watch, count_rules, is_taken,
 };
 use halfbyte::report::Report;
-use halfbyte::{Module, RefusedKernel, TARGETS, Target};
+use halfbyte::{Module, RefusedKernel, TARGETS, Target, WriteError};
 use halfbyte_testkit::include;
 
 use serde_json::{Value, json};
 
 use super::answer::Answer;
+use super::draft::Draft;
 use super::from_ptx::{given_back, mention_free_sums, mention_unsaid};
-use super::io::{Input, to_stdout, write};
+use super::io::{Input, to_stdout, unwritable, write};
 use super::names::{among, did_you_mean};
 use super::output::{refuse_terminal, say};
 use super::{Done, Failure, ShapeArgs, SmArgs};
@@ -90,9 +91,14 @@ Examples:
   halfbyte compile examples/axpy.hb --target halu --print-after canon --print-after isel
   halfbyte compile mine.hb --target vp1 --json -o mine.s";
 
+/// Bytes of a text whose object is worth being written while it is made.
+const LONG: usize = 1 << 18;
+
 /// What compiling has made.
 struct Product {
     bytes: Vec<u8>,
+    /// The file, where it is written already.
+    draft: Option<Draft>,
     /// What the words are, where that was counted.
     compiled: Option<Compiled>,
     /// The time of each step.
@@ -133,14 +139,23 @@ impl Compile {
         if self.json {
             return self.answer(target);
         }
-        let Product { bytes, compiled, times } = self.product(target)?;
+        let Product { bytes, draft, compiled, times } = self.product(target)?;
         if let Some(compiled) = compiled {
             say(&statistics(target, &compiled));
         }
         if self.time_passes {
             say(&timing(times.iter()));
         }
-        write(self.output.as_deref().or(Some(Path::new("-"))), &bytes)
+        self.keep(draft, &bytes)
+    }
+
+    /// Puts what was made where it is to be.
+    fn keep(&self, draft: Option<Draft>, bytes: &[u8]) -> Done {
+        let path = self.output.as_deref().unwrap_or(Path::new("-"));
+        match draft {
+            Some(draft) => draft.keep().map_err(|error| unwritable(path, &error)),
+            None => write(Some(path), bytes),
+        }
     }
 
     /// On how many threads. Kernels are shown one after the other.
@@ -193,7 +208,7 @@ impl Compile {
         }
         match &self.output {
             Some(file) if !to_stdout(Some(file)) => {
-                write(Some(file), &product.bytes)?;
+                self.keep(product.draft, &product.bytes)?;
                 answer.set("output", json!({ "file": file.display().to_string() }));
             }
             _ => answer.set("output", json!({ "text": String::from_utf8_lossy(&product.bytes) })),
@@ -242,6 +257,7 @@ impl Compile {
             times.entry(order).or_insert_with(|| (step.name.to_owned(), Duration::ZERO)).1 += step.time;
         };
         let mut out = Vec::new();
+        let mut draft = None;
         let mut counted = None;
         // Nothing but the file is asked for, so no kernel need be kept.
         let is_alone = self.kernel.is_none() && !self.stats && !is_ptx(&name) && !is_language(&text);
@@ -279,6 +295,15 @@ impl Compile {
                 let source = self.line_info.then_some(name.as_str());
                 let ptx = pipeline::compile_ptx(&text, &options, source, &mut watch);
                 out = ptx.map_err(|error| Failure::compile(&name, &*text, [error]))?.into_bytes();
+            }
+            Kind::Obj if is_alone && let Some(mut made) = self.draft(&text) => {
+                pipeline::compile_object_to(&name, &text, &options, &mut watch, &mut made.file).map_err(|error| {
+                    match error {
+                        WriteError::Compile(error) => Failure::compile(&name, &*text, [error]),
+                        error => unwritable(self.output.as_deref().unwrap_or(Path::new("-")), &error),
+                    }
+                })?;
+                draft = Some(made);
             }
             Kind::Obj if is_alone => {
                 let object = pipeline::compile_object(&name, &text, &options, &mut watch);
@@ -328,7 +353,13 @@ impl Compile {
         if is_ptx(&name) && !self.contract && !to_ptx {
             mention_free_sums(&name, &text, self.kernel.as_deref())?;
         }
-        Ok(Product { bytes: out, compiled: counted, times: times.into_values().collect() })
+        Ok(Product { bytes: out, draft, compiled: counted, times: times.into_values().collect() })
+    }
+
+    /// What the object of a long text is written to while it is made: threads need not wait until all of it is written in the end.
+    fn draft(&self, text: &str) -> Option<Draft> {
+        let path = self.output.as_deref().filter(|&path| !to_stdout(Some(path)) && text.len() >= LONG)?;
+        Draft::new(path)
     }
 
     fn words(

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use halfbyte::abi::CancelToken;
 
-use super::{meter, say};
+use super::{draft, meter, say};
 
 /// The exit code of a program that Ctrl-C has ended: 128 and the number of the signal.
 pub(super) const CODE: u8 = 130;
@@ -37,6 +37,7 @@ pub(super) fn listen() {
             TOKEN.cancel();
             std::thread::sleep(PATIENCE);
         }
+        draft::remove_all();
         meter::clear_line();
         say(MESSAGE);
         exit(CODE.into());

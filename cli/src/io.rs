@@ -1,5 +1,6 @@
 //! Files and standard streams.
 
+use std::error::Error;
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write, stdin, stdout};
 use std::path::{Path, PathBuf};
@@ -145,11 +146,14 @@ pub(super) fn to_stdout(path: Option<&Path>) -> bool {
 /// Writes to a file, or to standard output for `-` and without a path.
 pub(super) fn write(path: Option<&Path>, bytes: &[u8]) -> Done {
     match path.filter(|&path| !to_stdout(Some(path))) {
-        Some(path) => {
-            std::fs::write(path, bytes).map_err(|error| Failure::Call(format!("{}: {error}", path.display())))
-        }
+        Some(path) => std::fs::write(path, bytes).map_err(|error| unwritable(path, &error)),
         None => print(bytes),
     }
+}
+
+/// What it means that a file cannot be written.
+pub(super) fn unwritable(path: &Path, error: &dyn Error) -> Failure {
+    Failure::Call(format!("{}: {error}", path.display()))
 }
 
 /// Writes to standard output.

@@ -8,6 +8,7 @@ mod compile;
 mod completions;
 mod corpus;
 mod disasm;
+mod draft;
 mod explain;
 mod fmt;
 mod from_ptx;

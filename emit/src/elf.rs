@@ -1,6 +1,7 @@
 //! Writes object files ([`halfbyte_isa::object`] has their layout).
 
 use std::collections::HashSet;
+use std::io::{self, Seek, SeekFrom, Write};
 
 use halfbyte_abi::{Form, Target};
 use halfbyte_isa::object::{
@@ -101,15 +102,61 @@ impl ObjectWriter {
         symbols.add(name, section, words.len())
     }
 
-    /// The object's bytes.
+    /// Writes what there is so far, once it is worth a call of the system: no more than that is ever kept.
+    ///
+    /// # Errors
+    /// Those of `out`. The object is then of no use.
+    pub fn hand_over(&mut self, out: &mut impl Write) -> io::Result<()> {
+        if self.file.bytes.len() < ENOUGH {
+            return Ok(());
+        }
+        out.write_all(&self.file.bytes)?;
+        self.file.before += self.file.bytes.len();
+        self.file.bytes.clear();
+        Ok(())
+    }
+
+    /// The object's bytes, of which none were handed over.
     ///
     /// # Errors
     /// Two kernels of one name; more than the format can hold.
-    pub fn finish(mut self) -> Result<Vec<u8>, ObjectError> {
+    pub fn finish(self) -> Result<Vec<u8>, ObjectError> {
+        let Rest { start, mut bytes } = self.rest()?;
+        bytes.splice(..start.len(), start);
+        Ok(bytes)
+    }
+
+    /// Writes what was not handed over so far.
+    ///
+    /// # Errors
+    /// As [`ObjectWriter::finish`]; those of `out`.
+    pub fn finish_to(self, out: &mut (impl Write + Seek)) -> Result<io::Result<()>, ObjectError> {
+        let Rest { start, bytes } = self.rest()?;
+        let mut write = || {
+            out.write_all(&bytes)?;
+            out.seek(SeekFrom::Start(0))?;
+            out.write_all(&start)
+        };
+        Ok(write())
+    }
+
+    fn rest(mut self) -> Result<Rest, ObjectError> {
         self.symbols.names.check()?;
         self.symbols.write(&mut self.file)?;
         self.file.finish()
     }
+}
+
+/// So many bytes are written at once: few enough that they are still in a cache of the processor, and that threads which have
+/// kernels to add need not wait.
+const ENOUGH: usize = 1 << 16;
+
+/// The end of an object.
+struct Rest {
+    /// What the first bytes of the object are, which say where things are.
+    start: Vec<u8>,
+    /// All bytes that were not handed over.
+    bytes: Vec<u8>,
 }
 
 /// The header of a section of records.
@@ -152,6 +199,8 @@ impl Strings {
 /// A file being written, section after section.
 struct File {
     bytes: Vec<u8>,
+    /// How many bytes before these were handed over.
+    before: usize,
     names: Strings,
     /// How many sections there are. For more than 32 bits can count there is no room in the names.
     sections: u32,
@@ -169,7 +218,7 @@ impl File {
         let mut bytes = Vec::with_capacity(capacity);
         bytes.resize(encoder().file_header_size() as usize, 0);
         let names = Strings(["\0", File::NAMES, "\0"].concat().into_bytes());
-        File { bytes, names, sections: 1, headers: Vec::new() }
+        File { bytes, before: 0, names, sections: 1, headers: Vec::new() }
     }
 
     /// Writes a section, whose header lacks its name and its place, and gives its number.
@@ -185,27 +234,33 @@ impl File {
 
     fn named_section(&mut self, header: SectionHeader, write: impl FnOnce(&mut Vec<u8>)) -> u32 {
         self.align(header.sh_addralign);
-        let start = self.bytes.len();
+        let start = self.len();
         write(&mut self.bytes);
-        let (sh_offset, sh_size) = (start as u64, (self.bytes.len() - start) as u64);
+        let (sh_offset, sh_size) = (start as u64, (self.len() - start) as u64);
         encoder().section_header(&mut self.headers, &SectionHeader { sh_offset, sh_size, ..header });
         self.sections += 1;
         self.sections - 1
     }
 
-    fn align(&mut self, to: u64) {
-        self.bytes.resize(self.bytes.len().next_multiple_of(to.max(1) as usize), 0);
+    /// With what was handed over.
+    fn len(&self) -> usize {
+        self.before + self.bytes.len()
     }
 
-    /// Writes the names and the headers of sections and, at the start, where they are.
-    fn finish(mut self) -> Result<Vec<u8>, ObjectError> {
+    fn align(&mut self, to: u64) {
+        let len = self.len().next_multiple_of(to.max(1) as usize);
+        self.bytes.resize(len - self.before, 0);
+    }
+
+    /// Writes the names and the headers of sections; at the start is said where they are.
+    fn finish(mut self) -> Result<Rest, ObjectError> {
         let encoder = encoder();
         let names = std::mem::take(&mut self.names.0);
         let header = SectionHeader { sh_name: File::NAMES_NAME, ..encoder.strtab_section_header() };
         let shstrtab_index = self.named_section(header, |bytes| bytes.extend(names));
 
         self.align(encoder.address_size());
-        let (e_shoff, section_num) = (self.bytes.len() as u64, self.sections);
+        let (e_shoff, section_num) = (self.len() as u64, self.sections);
         let layout = FileHeaderLayout { e_shoff, section_num, shstrtab_index, ..FileHeaderLayout::default() };
         encoder.null_section_header(&mut self.bytes, &layout);
         self.bytes.append(&mut self.headers);
@@ -218,8 +273,7 @@ impl File {
         };
         let mut start = Vec::new();
         encoder.file_header(&mut start, &header, &layout)?;
-        self.bytes.splice(..start.len(), start);
-        Ok(self.bytes)
+        Ok(Rest { start, bytes: self.bytes })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt::{self, Display};
+use std::io;
 use std::sync::Arc;
 
 use halfbyte_abi::{Exceeded, Loc, Target};
@@ -83,6 +84,18 @@ pub enum CompileError {
         /// What was found.
         message: String,
     },
+}
+
+/// Why kernels were not compiled to a file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// They could not be compiled.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+    /// The file could not be written.
+    #[error(transparent)]
+    Io(#[from] io::Error),
 }
 
 /// Something that is not well formed.

@@ -79,7 +79,7 @@ pub use cache::Cache;
 #[cfg(feature = "typed")]
 pub use data::Data;
 #[cfg(feature = "codegen")]
-pub use error::{At, CompileError, Invalid, Limit, Refused, TooLarge};
+pub use error::{At, CompileError, Invalid, Limit, Refused, TooLarge, WriteError};
 #[cfg(feature = "typed")]
 pub use half::{bf16, f16};
 pub use halfbyte_abi as abi;

@@ -27,7 +27,7 @@ use crate::targets::{Support, TARGETS, TargetSet};
 
 use all::{header, unwritable};
 
-pub use all::{compile, compile_kernels, compile_object, compile_ptx, compile_text};
+pub use all::{compile, compile_kernels, compile_object, compile_object_to, compile_ptx, compile_text};
 /// The passes over the IR, in order.
 pub use halfbyte_lower::ORDER as PASSES;
 

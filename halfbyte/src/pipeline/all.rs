@@ -1,5 +1,6 @@
 //! All kernels of a text or of a module, and the objects and texts that are made of them.
 
+use std::io::{Seek, Write};
 use std::ops::Range;
 
 use halfbyte_abi::{Form, Target};
@@ -10,7 +11,7 @@ use halfbyte_isa::object::Header;
 
 use super::threads::{Batches, spread};
 use super::{Binary, Compiled, Compiler, Options, Stats, Watch};
-use crate::error::{At, CompileError, Limit, Refused, TooLarge};
+use crate::error::{At, CompileError, Limit, Refused, TooLarge, WriteError};
 use crate::module::Module;
 use crate::refused::as_written;
 use crate::source::Locator;
@@ -209,6 +210,36 @@ pub fn compile_object(
     let mut writer = ObjectWriter::new(&header(file, options), 2 * text.len()).map_err(unwritable)?;
     compile_each(file, text, options, watch, |(code, _)| writer.add(&code).map_err(unwritable))?;
     writer.finish().map_err(unwritable)
+}
+
+/// Writes the object alone of all kernels of a text, from the start of `out`, while others are still compiled: it is never in
+/// memory as a whole. Of an error, what was written until then stays.
+///
+/// # Errors
+/// As [`compile_object`], and those of `out`.
+pub fn compile_object_to(
+    file: &str,
+    text: &str,
+    options: &Options,
+    watch: &mut Watch<'_>,
+    out: &mut (impl Write + Seek + Send),
+) -> Result<(), WriteError> {
+    let unwritable = |error| unwritable(file, options, error);
+    let mut writer = ObjectWriter::new(&header(file, options), 0).map_err(unwritable)?;
+    let mut failed = None;
+    let compiled = compile_each(file, text, options, watch, |(code, _)| {
+        writer.add(&code).map_err(unwritable)?;
+        writer.hand_over(out).map_err(|error| {
+            let ended = unwritable(ObjectError::Format(error.to_string()));
+            failed = Some(error);
+            ended
+        })
+    });
+    if let Some(error) = failed {
+        return Err(WriteError::Io(error));
+    }
+    compiled?;
+    writer.finish_to(out).map_err(unwritable)?.map_err(WriteError::Io)
 }
 
 /// The PTX text alone of all kernels of a text, for a target that has one; with the name of the text, the lines of it that

@@ -1,0 +1,107 @@
+//! A file that is written while it is made, beside the one that it becomes once all is well.
+
+use std::fs::{File, Metadata, Permissions, rename, set_permissions, symlink_metadata};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Drafts that an end of the program would leave.
+static LEFT: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// A file that takes the place of another when it is kept, and is removed otherwise: what fails leaves what was there.
+pub(super) struct Draft {
+    pub file: File,
+    path: PathBuf,
+    becomes: PathBuf,
+    permissions: Option<Permissions>,
+}
+
+impl Draft {
+    /// A draft of a file, where one can take its place: of a file that is none yet, or that is written to like any other.
+    pub(super) fn new(becomes: &Path) -> Option<Draft> {
+        let permissions = match symlink_metadata(becomes) {
+            Ok(there) => Some(replaced(&there)?),
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(_) => return None,
+        };
+        let mut name = becomes.file_name()?.to_owned();
+        name.push(format!(".{}.draft", process::id()));
+        let path = becomes.with_file_name(name);
+        let file = File::create_new(&path).ok()?;
+        left().push(path.clone());
+        Some(Draft { file, path, becomes: becomes.to_owned(), permissions })
+    }
+
+    /// Puts it in the place of what it becomes.
+    pub(super) fn keep(mut self) -> io::Result<()> {
+        if let Some(permissions) = self.permissions.take() {
+            set_permissions(&self.path, permissions)?;
+        }
+        rename(&self.path, &self.becomes)
+    }
+}
+
+/// A draft that was kept is no longer where it was.
+impl Drop for Draft {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+        left().retain(|path| *path != self.path);
+    }
+}
+
+/// The permissions of a file that another may take the place of: a link or a device is written to where it is.
+fn replaced(there: &Metadata) -> Option<Permissions> {
+    let permissions = there.permissions();
+    (there.is_file() && !permissions.readonly()).then_some(permissions)
+}
+
+/// Removes all drafts: the program ends before they can be kept.
+pub(super) fn remove_all() {
+    left().drain(..).for_each(|path| {
+        let _ = std::fs::remove_file(path);
+    });
+}
+
+fn left() -> MutexGuard<'static, Vec<PathBuf>> {
+    LEFT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::fs::{read, read_dir, write};
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn what_is_kept_takes_the_place_and_what_is_not_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("k.o");
+        let draft = |text: &[u8]| {
+            let mut draft = Draft::new(&path).unwrap();
+            draft.file.write_all(text).unwrap();
+            draft
+        };
+        draft(b"first").keep().unwrap();
+        assert_eq!(read(&path).unwrap(), b"first");
+        drop(draft(b"second"));
+        assert_eq!(read(&path).unwrap(), b"first");
+        draft(b"third").keep().unwrap();
+        assert_eq!(read(&path).unwrap(), b"third");
+        assert_eq!(read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn folders_and_files_that_are_not_written_to_have_no_draft() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(Draft::new(folder.path()).is_none());
+        let path = folder.path().join("k.o");
+        write(&path, "kept").unwrap();
+        let mut permissions = symlink_metadata(&path).unwrap().permissions();
+        permissions.set_readonly(true);
+        set_permissions(&path, permissions).unwrap();
+        assert!(Draft::new(&path).is_none());
+    }
+}
