@@ -29,6 +29,7 @@ mod item_counts;
 mod json;
 mod junit;
 mod kernels;
+mod language;
 mod launch;
 mod limits;
 mod mistakes;
