@@ -63,7 +63,7 @@ fn the_command_answers_for_one_op() {
     assert!(table.starts_with("| op | types | vp1 |\n|---|---|---|\n| `fadd`"), "{table}");
     // Nothing is said of targets that were not asked.
     assert!(
-        table.contains("\nRefused:\n\n* (a) vp1: it has no floating-point arithmetic; write it in integers"),
+        table.contains("\nRefused:\n\n* (a) vp1: it makes sums, differences and products of floats out of integers, rounded to nearest and without modifiers; leave the modifier out"),
         "{table}"
     );
     assert!(!table.contains("halu:") && !table.contains("ptx:"), "{table}");

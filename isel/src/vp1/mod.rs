@@ -36,6 +36,10 @@ const NO_FLOATS: Reason = Reason::with_help(
     "it has no floating-point arithmetic",
     "write it in integers (fixed point), or compile it for `--target halu` or `--target ptx`",
 );
+const NEAREST_ONLY: Reason = Reason::with_help(
+    "it makes sums, differences and products of floats out of integers, rounded to nearest and without modifiers",
+    "leave the modifier out where that will do, write it in integers (fixed point), or compile it for `--target halu` or `--target ptx`",
+);
 const NO_WIDE_LANES: Reason = Reason::with_help(
     "the lanes of its vectors are 8 bits wide",
     "compute on `i8` lanes, or on scalars of 16 and 32 bits",
@@ -75,6 +79,8 @@ fn reason_for_type(op: Op, ty: Type) -> Option<Reason> {
         Op::LocalId | Op::GroupId | Op::GroupSize | Op::GroupCount | Op::SubgroupId | Op::LaneId => NO_GROUPS,
         op if op.orders_memory() => NO_MEETING,
         Op::FcvtFromS | Op::FcvtFromU | Op::FcvtToS | Op::FcvtToU => NO_FLOATS,
+        // Plain ones are expanded.
+        Op::Fadd | Op::Fsub | Op::Fmul if ty.is_float() && ty.elem() != Elem::F64 => NEAREST_ONLY,
         Op::PtrAdd => NO_POINTERS,
         Op::DivS | Op::DivU | Op::RemS | Op::RemU => NO_DIVISION,
         Op::Trunc | Op::NarrowSatS | Op::NarrowSatU | Op::NarrowSatUU if ty == Type::I8X16 => NO_EXACT_SUM,

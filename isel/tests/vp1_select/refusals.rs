@@ -33,7 +33,11 @@ fn on_words(params: &str, body: &str) -> halfbyte_ir::Kernel {
 #[test]
 fn ops_without_a_rule() {
     let floats = on_words("", "%f = bitcast.f32 %a\n%h = fadd.f32 %f, %f\n%c = bitcast.i32 %h");
-    assert_eq!(refusal(&floats), "vp1 cannot do `fadd.f32`: it has no floating-point arithmetic");
+    let reason =
+        "it makes sums, differences and products of floats out of integers, rounded to nearest and without modifiers";
+    assert_eq!(refusal(&floats), format!("vp1 cannot do `fadd.f32`: {reason}"));
+    let quotients = on_words("", "%f = bitcast.f32 %a\n%h = fdiv.f32 %f, %f\n%c = bitcast.i32 %h");
+    assert_eq!(refusal(&quotients), "vp1 cannot do `fdiv.f32`: it has no floating-point arithmetic");
     let halves = on_words("", "%f = bitcast.i16x2 %a\n%h = add.i16x2 %f, %f\n%c = bitcast.i32 %h");
     assert_eq!(refusal(&halves), "vp1 cannot do `add.i16x2`: the lanes of its vectors are 8 bits wide");
     let wide = on_words("", "%f = zext.i64 %a\n%h = add.i64 %f, %f\n%c = trunc.i32 %h");
@@ -122,6 +126,7 @@ fn legality_of_the_rules() {
     ] {
         assert!(!legality.is_native(op, ty), "{op:?} {ty}");
     }
-    assert!(legality.reason(Op::Fadd, Type::F16X2).is_some_and(|reason| reason.why.contains("floating-point")));
+    assert!(legality.reason(Op::Fdiv, Type::F32).is_some_and(|reason| reason.why.contains("floating-point")));
+    assert!(legality.reason(Op::Fadd, Type::F16X2).is_some_and(|reason| reason.why.contains("nearest")));
     assert!(legality.reason(Op::LocalId, Type::I32).is_some_and(|reason| reason.why.contains("groups")));
 }
