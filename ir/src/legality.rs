@@ -15,6 +15,8 @@ pub struct Lanes {
     pub vector: Type,
     /// The most streams a kernel may have.
     pub max_streams: usize,
+    /// How many registers there are for scalars, and for vectors.
+    pub registers: usize,
 }
 
 /// Which numbers of items a target has, of those that ops give: along each axis of the launch, and over all axes.

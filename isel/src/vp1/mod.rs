@@ -65,9 +65,12 @@ const NARROW_ACCESS: Reason = Reason::with_help(
     "access `i8x16`, or scalars and words of at most 32 bits",
 );
 
+/// About how many values each register file can hold: some registers find streams.
+const REGISTERS: usize = 28;
+
 /// What VP1 can do.
 fn legality() -> Legality {
-    let lanes = Lanes { vector: Type::I8X16, max_streams: MAX_REGIONS };
+    let lanes = Lanes { vector: Type::I8X16, max_streams: MAX_REGIONS, registers: REGISTERS };
     Legality::new(TARGET.name(), crate::rules::VP1_NATIVE.iter().copied(), reason_for_type)
         .with_lanes(lanes)
         .with_axes(Axes::X)

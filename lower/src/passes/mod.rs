@@ -15,6 +15,7 @@ mod licm;
 mod loops;
 mod merge;
 mod pack;
+mod schedule;
 mod slp;
 mod switch;
 mod unroll;
@@ -54,6 +55,7 @@ pub const PASSES: &[BuiltIn] = &[
     widen::PASS,
     bias::PASS,
     legalise::PASS,
+    schedule::PASS,
 ];
 
 /// The order in which a compilation runs them, some more than once. It keeps what each pass says of its place ([`Pass::order`](crate::Pass::order)).
@@ -61,7 +63,7 @@ pub const PASSES: &[BuiltIn] = &[
 pub const ORDER: &[&str] = &[
     "contract", "axes", "fold", "canon", "unroll", "gvn", "if_convert", "canon", "merge", "licm", "dce", "index",
     "pack", "slp", "widen", "bias", "legalise",
-    "gvn", "licm", "dce",
+    "gvn", "licm", "schedule", "dce",
 ];
 
 /// Gives an instruction the operands that stand for its own now.

@@ -11,7 +11,7 @@ pub const COUNTS: [u32; 8] = [0, 1, 2, 3, 5, 16, 17, 1000];
 
 /// A target with all ops whose items share vectors.
 pub fn vectors(max_streams: usize) -> Legality {
-    target(|_, _| false).with_lanes(Lanes { vector: Type::I8X16, max_streams })
+    target(|_, _| false).with_lanes(Lanes { vector: Type::I8X16, max_streams, registers: 28 })
 }
 
 /// Runs passes by name, the verifier after each.
