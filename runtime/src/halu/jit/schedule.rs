@@ -5,6 +5,7 @@
 //! stay in the order of the program, as far as an item can tell.
 
 mod sink;
+mod strides;
 
 use std::collections::BTreeMap;
 
@@ -610,21 +611,6 @@ impl Scheduler<'_> {
             Action::Load { width, .. } => width.registers(),
             _ => 0,
         }
-    }
-
-    /// Which loads are for loops alone, which take what they load from where it is. `by_row` are values that are wanted as rows.
-    fn strided(&self, in_place: &[bool], by_row: &[bool]) -> Vec<bool> {
-        let mut is_strided = vec![false; self.methods.len()];
-        for id in (0..self.used.len() as u32).map(Id) {
-            let Op::Access(number) = self.dataflow.op(id) else { continue };
-            let number = number as usize;
-            let mut words = id.index() + 1..=id.index() + usize::from(self.words_of(number));
-            is_strided[number] = self.methods[number] == Method::LoadAffine
-                && in_place[number]
-                && !words.any(|word| by_row[word])
-                && strided::stride(self.dataflow, &self.dataflow.accesses[number]).is_some();
-        }
-        is_strided
     }
 
     fn finish(self, finals: &[(Cell, Id)], condition: Option<Id>) -> Schedule {
