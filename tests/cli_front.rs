@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::common::{Called, halfbyte, halfbyte_on, halfbyte_with};
 
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 21] = [
     "asm",
     "check",
     "compile",
@@ -14,6 +14,7 @@ const COMMANDS: [&str; 20] = [
     "corpus",
     "disasm",
     "explain",
+    "fmt",
     "isa",
     "launch",
     "man",

@@ -258,8 +258,10 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     fn define_int_of(&mut self, a: D::Word) {
         let ty = self.ty(0);
         if ty.bits() == 32 && self.rounding() == Rounding::Zero {
-            let result = self.d.float_to_int(ty.is_signed(), a);
-            return self.define_word(result);
+            let low = self.d.float_to_int(ty.is_signed(), a);
+            let (zero, sign) = (self.d.word(0), self.d.word(31));
+            let high = if ty.is_signed() { self.d.sar(low, sign) } else { zero };
+            return self.define([low, high]);
         }
         let integral = self.integral(a);
         let nan = self.d.fcompare(Compare::NAN, a, a);
