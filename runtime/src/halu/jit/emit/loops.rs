@@ -407,9 +407,6 @@ impl BlockEmitter<'_, '_, '_> {
         for (id, row) in pointers {
             iteration.loaded[id.index()] = iteration.moved(row).map(|row| (row, self.lanes(stage, id)));
         }
-        let skipped = self.may_skip(stage).then(|| self.skip_absent(iteration.context, unroll));
-        // What is computed where items are there is not where none are.
-        let scalars = skipped.map(|_| self.scalars.clone());
         for u in 0..unroll {
             for &id in &stage.body {
                 match vector::has_any_nan(self.dataflow.op(id)) {
@@ -466,11 +463,6 @@ impl BlockEmitter<'_, '_, '_> {
                 }
             }
         }
-        if let (Some(skipped), Some(scalars)) = (skipped, scalars) {
-            self.e.b.ins().jump(skipped, &[]);
-            self.e.b.switch_to_block(skipped);
-            self.scalars = scalars;
-        }
         for (&(id, _), &value) in ramps.iter().zip(ramps_in) {
             let by = stride(self.dataflow.shape(id)).wrapping_mul(4 * unroll);
             let by = constant(self.e.b, I32X4, by);
@@ -485,29 +477,6 @@ impl BlockEmitter<'_, '_, '_> {
         if let [any, other, _] = sums[..] {
             self.condition = Some((self.e.b.ins().vany_true(any), self.e.b.ins().vany_true(other)));
         }
-    }
-
-    /// Whether a loop may leave out items that are not at the block: of those nothing is read but who makes an access.
-    fn may_skip(&self, stage: &Stage) -> bool {
-        let is_guard = |id: Id| self.dataflow.accesses.iter().any(|access| access.guard == Some(id));
-        self.masked && !stage.keeps.iter().any(|&(id, _)| is_guard(id))
-    }
-
-    /// Goes to the end of an iteration where none of its items is at the block: what is written for those is written for nobody. That end.
-    fn skip_absent(&mut self, context: Value, unroll: u32) -> Block {
-        let (here_are, skipped) = (self.e.b.create_block(), self.e.b.create_block());
-        let row = self.e.map.row(MASK);
-        let b = &mut *self.e.b;
-        let four = |b: &mut FunctionBuilder<'_>, u: u32| b.ins().load(I32X4, here(), context, row + 16 * u as i32);
-        let mut any = four(b, 0);
-        for u in 1..unroll {
-            let mask = four(b, u);
-            any = b.ins().bor(any, mask);
-        }
-        let any = b.ins().vany_true(any);
-        b.ins().brif(any, here_are, &[], skipped, &[]);
-        b.switch_to_block(here_are);
-        skipped
     }
 
     /// What a loop reads that was there before it.
