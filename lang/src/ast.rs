@@ -72,7 +72,7 @@ pub(crate) enum UnOp {
 pub(crate) struct Number {
     /// Its digits, without the type.
     pub text: Sym,
-    /// The type behind it.
+    /// The type after it.
     pub ty: Option<Ident>,
 }
 
@@ -86,7 +86,7 @@ pub(crate) enum Arg {
     Text(Sym, Span),
 }
 
-/// `wide + 3` behind an index.
+/// `wide + 3` after an index.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wide {
     /// Where `wide` is.
@@ -310,7 +310,7 @@ pub(crate) struct Ast {
     pub constants: Vec<Constant>,
     pub structs: Vec<Struct>,
     pub includes: Vec<Include>,
-    /// Kernels in plain IR, from `kernel` to behind the brace.
+    /// Kernels in plain IR, from `kernel` to after the brace.
     pub plain: Vec<Span>,
     /// An item could not be read.
     pub lost: bool,

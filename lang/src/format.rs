@@ -109,7 +109,7 @@ impl Writer<'_> {
         self.first = false;
     }
 
-    /// Whether `<` stands behind the name of a function that is defined.
+    /// Whether `<` stands after the name of a function that is defined.
     fn begins_generics(&self, token: Token) -> bool {
         let line = self.text.get(..token.span.start as usize).unwrap_or_default();
         let line = line.rsplit('\n').next().unwrap_or_default().trim();
@@ -196,7 +196,7 @@ impl Writer<'_> {
         self.out.push_str(&" ".repeat(depth));
     }
 
-    /// Ends a line, with an empty one behind it where there was one; the first line of all has none before it.
+    /// Ends a line, with an empty one after it where there was one; the first line of all has none before it.
     fn end_line(&mut self, blank: bool, is_first: &mut bool) {
         if std::mem::take(is_first) {
             return;

@@ -33,7 +33,7 @@ pub(crate) struct Token {
     pub fresh: bool,
     /// Nothing stands between it and the token before.
     pub joined: bool,
-    /// A `;` stands directly behind it with more on the line, as if it ended a statement.
+    /// A `;` stands directly after it with more on the line, as if it ended a statement.
     pub cut: bool,
 }
 

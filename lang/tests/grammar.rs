@@ -91,7 +91,7 @@ impl Random {
 fn write(rules: &BTreeMap<String, Node>, node: &Node, random: &mut Random, depth: usize, out: &mut String) {
     match node {
         Node::Literal(text) => {
-            // A mark that belongs to what is before it, or behind it.
+            // A mark that belongs to what is before it, or after it.
             if [".", "("].contains(&text.as_str()) {
                 out.truncate(out.trim_end_matches(' ').len());
                 out.push_str(text);

@@ -38,7 +38,7 @@ impl Lower<'_> {
         vars.iter().filter_map(|&var| Some(self.vars.get(var as usize)?.ty)).collect()
     }
 
-    /// Adds a block whose parameters are these variables, behind others.
+    /// Adds a block whose parameters are these variables, after others.
     fn block_of(&mut self, name: &str, others: &[Type], vars: &[u32]) -> Block {
         let types: Vec<Type> = others.iter().copied().chain(self.types_of(vars)).collect();
         let block = self.b.block(name, &types);
@@ -116,7 +116,7 @@ impl Lower<'_> {
             None => (Ok((Some((head, before.clone())), Operand::NOTHING)), None),
         };
         if let (Err(_), _) | (_, Err(_)) = (&first, &second) {
-            // What comes behind is looked at all the same.
+            // What comes after is looked at all the same.
             self.here = Some(head);
             return Err(Failed);
         }
@@ -490,7 +490,7 @@ impl Lower<'_> {
             }
             let most = i128::from(ty.elem().mask()) / 2;
             if first + (last - first + step - 1) / step * step > most {
-                return Err(self.error(spans.1, format!("the number behind the last does not fit `{ty}`"), "fewer"));
+                return Err(self.error(spans.1, format!("the number after the last does not fit `{ty}`"), "fewer"));
             }
         }
         let step = self.value(step, ty, step_span)?;
@@ -565,7 +565,7 @@ impl Lower<'_> {
         (frame.map(|frame| frame.breaks).unwrap_or_default(), read)
     }
 
-    /// Goes on behind a loop.
+    /// Goes on after a loop.
     fn leave(&mut self, done: Option<Block>, only: bool, exits: &mut Vec<Edge>, vars: &[u32], mut after: Vec<Value>) {
         for edge in exits.drain(..) {
             if let Some(done) = done {

@@ -40,7 +40,7 @@ impl Lower<'_> {
                 Some(slot) => slot.1 = Some(ty),
                 None => {
                     let message = format!("`{name}` is of {} types", function.generics.len());
-                    return Err(self.error(modifier.span, message, "fewer types behind its name"));
+                    return Err(self.error(modifier.span, message, "fewer types after its name"));
                 }
             }
         }
@@ -103,7 +103,7 @@ impl Lower<'_> {
                 Some(ty) => known.push((sym, ty)),
                 None => {
                     let message = format!("nothing says what `{}` of `{name}` is", self.symbols.text(sym));
-                    return Err(self.error(span, message, format!("a type behind its name: `{name}.i32(..)`")));
+                    return Err(self.error(span, message, format!("a type after its name: `{name}.i32(..)`")));
                 }
             }
         }
@@ -265,7 +265,7 @@ impl Lower<'_> {
                     span,
                     message,
                     expected,
-                    "the value is the last line of the block, or behind `return`",
+                    "the value is the last line of the block, or after `return`",
                 ));
             }
         };
@@ -307,7 +307,7 @@ impl Lower<'_> {
                 at,
                 "the function gives no value",
                 "`return` alone",
-                "its result's type is behind `->`",
+                "its result's type is after `->`",
             ));
         }
         let values = self.results(operand, &results, at)?;

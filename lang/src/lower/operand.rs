@@ -167,7 +167,7 @@ impl Lower<'_> {
             (Operand::Number(_), None) => Err(self.error_help(
                 span,
                 "the number has no type",
-                "a type behind it",
+                "a type after it",
                 "as in `1.5f16`, `1.5f32` or `1.5f16x2`",
             )),
             (Operand::Failed, _) => Err(Failed),

@@ -295,7 +295,7 @@ impl Lower<'_> {
         }
         let types = row.types.map_or("", |types| types.name);
         let expected = format!("`{}.TYPE(..)`, {types}", row.name);
-        let help = format!("as in `let r: {} = {}(..)`, or with the type behind the op", first_type(row), row.name);
+        let help = format!("as in `let r: {} = {}(..)`, or with the type after the op", first_type(row), row.name);
         Err(self.error_help(span, format!("`{}` without a type", row.name), expected, help))
     }
 

@@ -156,7 +156,7 @@ impl Lower<'_> {
                 let of = self.deeper(expr.span, |lower| lower.place(base))?;
                 let mut at = self.index(index, wide.is_some())?;
                 if let Some((minus, offset)) = wide.and_then(|wide| wide.offset) {
-                    let steps = self.known_number(offset, "a number behind `wide`")?;
+                    let steps = self.known_number(offset, "a number after `wide`")?;
                     at.steps = if minus { -steps } else { steps };
                 }
                 self.indexed(of, at, wide.map(|wide| wide.span), expr.span)

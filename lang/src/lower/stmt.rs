@@ -35,7 +35,7 @@ impl Lower<'_> {
             self.step(stmt.span)?;
             if self.here.is_none() {
                 if !failed {
-                    self.error(stmt.span, "nothing comes here", "no statement behind `return`, `break` or `continue`");
+                    self.error(stmt.span, "nothing comes here", "no statement after `return`, `break` or `continue`");
                 }
                 return Err(Failed);
             }

@@ -227,7 +227,7 @@ impl Parser<'_> {
                     let at = Span { start: span.start + at as u32, end: span.end };
                     let expected = halfbyte_ir::text::type_meant(ty)
                         .map_or("a type".into(), |meant| format!("a type; did you mean {meant}?"));
-                    return Err(self.error(at, format!("`{ty}` behind a number"), expected));
+                    return Err(self.error(at, format!("`{ty}` after a number"), expected));
                 }
                 let at = Span { start: span.start + at as u32, end: span.end };
                 (number, Some(Ident { sym: self.symbols.sym(ty), span: at }))
@@ -239,7 +239,7 @@ impl Parser<'_> {
             let failed =
                 self.error(span, format!("`{text}` is no number"), "decimal digits, or `0x` and hexadecimal digits");
             if hex {
-                self.help("a type stands behind `_`: `0xff_i8`");
+                self.help("a type stands after `_`: `0xff_i8`");
             }
             return Err(failed);
         }
@@ -249,7 +249,7 @@ impl Parser<'_> {
     /// A name, or a call: `name(..)`, `name.modifier(..)`.
     fn word(&mut self) -> Parsing<ExprId> {
         let start = self.here();
-        // A call has its bracket behind the name and modifiers, with nothing between.
+        // A call has its bracket after the name and modifiers, with nothing between.
         let mut ahead = 1;
         while self.ahead(ahead).tok == Tok::Mark(".") && matches!(self.ahead(ahead + 1).tok, Tok::Word | Tok::Name) {
             if !(self.ahead(ahead).joined && self.ahead(ahead + 1).joined) {

@@ -206,7 +206,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `N: i32 = 3`, behind `const`.
+    /// `N: i32 = 3`, after `const`.
     pub(super) fn constant(&mut self) -> Parsing<Constant> {
         let name = self.name("the constant's name")?;
         let ty = if self.eat(":") { Some(self.name("a type")?) } else { None };

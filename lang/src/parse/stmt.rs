@@ -133,7 +133,7 @@ impl Parser<'_> {
                 self.bump();
                 let body = self.block()?;
                 if !self.at_any("while") {
-                    return Err(self.unexpected("`while` behind the block"));
+                    return Err(self.unexpected("`while` after the block"));
                 }
                 self.bump();
                 let condition = self.expr()?;

@@ -543,7 +543,7 @@ impl Draw {
     }
 }
 
-/// Whether nothing can stand behind the last statement.
+/// Whether nothing can stand after the last statement.
 fn ends(body: &[Stmt]) -> bool {
     match body.last() {
         Some(Stmt::Break | Stmt::Continue | Stmt::Return(_)) => true,

@@ -52,7 +52,7 @@ fn is_unseen(action: &Action) -> bool {
     matches!(action, Action::Load { .. })
 }
 
-/// Whether a truth value is told by what grows evenly.
+/// Whether a truth value follows from what grows evenly.
 fn is_of_place(dataflow: &Dataflow, condition: Id) -> bool {
     let mut open = vec![condition];
     let mut looked_at = 0;

@@ -120,7 +120,7 @@ pub(super) struct BlockEmitter<'e, 'a, 'f> {
     masked: bool,
     /// How a row that parts at its end is run as two.
     split: Option<Split>,
-    /// The condition is told without a look at each item.
+    /// The condition is known without a look at each item.
     is_told: bool,
     /// Values that are the same for all items, or those of the first.
     scalars: Vec<Option<Value>>,
