@@ -4,6 +4,8 @@
 use halfbyte_ir::Span;
 use halfbyte_ir::diag::position;
 
+use crate::std_lib;
+
 /// Where included texts come from. The library itself opens no files.
 pub trait Includes {
     /// The text of `include "path"` in the file of that name, and the name by which messages call it.
@@ -38,6 +40,8 @@ struct File {
     name: String,
     text: String,
     base: u32,
+    /// The `include` in the text that led to it.
+    at: Span,
 }
 
 #[derive(Debug, Default)]
@@ -52,14 +56,14 @@ impl Files {
         Files { main, others: Vec::new() }
     }
 
-    /// Adds a file, and says where its spans begin; nothing where the texts are longer than spans can say.
-    pub fn add(&mut self, Included { name, text }: Included) -> Option<u32> {
+    /// Adds a file that the `include` there led to, and says where its spans begin; nothing where the texts are longer than spans can say.
+    pub fn add(&mut self, Included { name, text }: Included, at: Span) -> Option<u32> {
         let base = match self.others.last() {
             Some(file) => file.base.checked_add(file.text.len() as u32)?.checked_add(1)?,
             None => self.main.checked_add(1)?,
         };
         base.checked_add(u32::try_from(text.len()).ok()?)?;
-        self.others.push(File { name, text, base });
+        self.others.push(File { name, text, base, at });
         Some(base)
     }
 
@@ -68,10 +72,24 @@ impl Files {
         span.start <= self.main
     }
 
+    fn file(&self, span: Span) -> Option<&File> {
+        let before = self.others.partition_point(|file| file.base <= span.start);
+        before.checked_sub(1).and_then(|at| self.others.get(at))
+    }
+
+    /// Whether a place is in the language's own library.
+    pub fn is_library(&self, span: Span) -> bool {
+        self.file(span).is_some_and(|file| std_lib::text(&file.name).is_some())
+    }
+
+    /// The `include` in the text that led to a place in another file.
+    pub fn included_at(&self, span: Span) -> Span {
+        self.file(span).map_or(span, |file| file.at)
+    }
+
     /// A place in another file as messages name it.
     pub fn place(&self, span: Span) -> String {
-        let before = self.others.partition_point(|file| file.base <= span.start);
-        match before.checked_sub(1).and_then(|at| self.others.get(at)) {
+        match self.file(span) {
             Some(file) => {
                 let at = position(&file.text, span.start - file.base);
                 format!("{}:{}:{}", file.name, at.line, at.column)

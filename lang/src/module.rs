@@ -67,6 +67,7 @@ pub fn read(text: &str, file: &str, includes: &dyn Includes) -> Result<Module, V
         for number in 0..ast.kernels.len() {
             kernels.extend(lower.kernel(number));
         }
+        lower.uncalled();
         errors.extend(lower.into_errors());
     }
     kernels.sort_by_key(|kernel| kernel.span.start);
@@ -165,7 +166,7 @@ impl Loading<'_> {
                 self.lost(at, format!("more than {MAX_FILES} files"), "fewer".into());
                 return;
             }
-            let Some(base) = self.files.add(Included { name: name.clone(), text: text.clone() }) else {
+            let Some(base) = self.files.add(Included { name: name.clone(), text: text.clone() }, at) else {
                 self.lost(at, "the texts have 4 GiB or more".into(), "shorter ones".into());
                 return;
             };

@@ -72,6 +72,12 @@ fn work_without_end() {
     // And a chain of them.
     let calls: String = (1..5000).map(|f| format!("fn g{f}(a: i32) -> i32 {{ g{}(a) }}\n", f - 1)).collect();
     refused(&format!("fn g0(a: i32) -> i32 {{ a }}\n{calls}{}", kernel("  n = g4999(a)")), "levels of nesting");
+    // Functions that nobody calls are looked at as far as there is time.
+    let calls: String =
+        (1..40).map(|f| format!("fn g{f}<T>(a: T) -> T {{ g{}(a) + g{}(a) }}\n", f - 1, f - 1)).collect();
+    assert_eq!(answer(&format!("fn g0<T>(a: T) -> T {{ a }}\n{calls}")), Vec::<String>::new());
+    let known: String = (0..5000).map(|f| format!("fn g{f}<S, T>(a: S, k: const) -> T {{ a + k + {f} }}\n")).collect();
+    answer(&known);
     let constants: String = (1..5000).map(|c| format!("const C{c} = C{} + 1\n", c - 1)).collect();
     assert_eq!(answer(&format!("const C0 = 1\n{constants}")), Vec::<String>::new());
     let constants: String = (0..5000).map(|c| format!("const C{c} = C{} + 1\n", c + 1)).collect();

@@ -98,6 +98,21 @@ fn places_inside_of_functions_are_their_own() {
 }
 
 #[test]
+fn functions_that_nobody_calls_may_be_right_for_some_types_and_numbers_only() {
+    for text in [
+        "fn f<T>(a: T) -> T { fsqrt(a) }",
+        "fn f<T>(a: T) -> i8x16 { trunc(a) }",
+        "fn f<S, T>(a: S) -> T { zext.T(a) }",
+        "fn f(v: i8x16, k: const) -> i8 { extract(v, k - 9) }",
+        "fn f<T>(x: inout T, i: i32, k: const) { x[i + k] = ffma(x[i], 2.0, x[i]) }",
+        "struct s { d: f16, q: i8[32] }\nfn f(b: in s, i: i32) -> i32 { sext.i32(b[i].q[i]) }",
+        "fn f(a: i32) -> (i32, i32) {\n  if a <_s 0 { return (0, 0) }\n  (a, a)\n}",
+    ] {
+        assert_eq!(ir(text), "", "{text}");
+    }
+}
+
+#[test]
 fn what_is_in_the_language() {
     for text in [
         "kernel k() {}",

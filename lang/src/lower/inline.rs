@@ -111,7 +111,7 @@ impl Lower<'_> {
     }
 
     /// Makes the body with what its names stand for.
-    fn enter(
+    pub(super) fn enter(
         &mut self,
         number: u32,
         generics: Vec<(Sym, Type)>,
@@ -185,7 +185,7 @@ impl Lower<'_> {
         let scopes = self.scopes.len();
         let frame = Frame {
             function: number,
-            call: span,
+            call: Some(span).filter(|_| self.alone.is_none() || !self.frames.is_empty()),
             results: results.clone(),
             returns: Vec::new(),
             loops: self.loops.len(),
@@ -197,6 +197,9 @@ impl Lower<'_> {
             self.outside = Some(span);
         }
         self.frames.push(frame);
+        if let Some(entered) = self.entered.get_mut(number as usize) {
+            *entered = true;
+        }
         for (name, operand) in bound {
             self.scopes.push((name, Binding::Fixed(operand)));
         }

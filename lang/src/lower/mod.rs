@@ -10,6 +10,7 @@ mod ops;
 mod place;
 mod stmt;
 mod structs;
+mod uncalled;
 
 use halfbyte_abi::Type;
 use halfbyte_ir::builder::Builder;
@@ -109,8 +110,8 @@ struct LoopFrame {
 #[derive(Debug)]
 struct Frame {
     function: u32,
-    /// Where it is called.
-    call: Span,
+    /// Where it is called; none where nobody does.
+    call: Option<Span>,
     results: Vec<Type>,
     returns: Vec<(Block, Vec<Value>)>,
     /// The loops before this one are not the function's own.
@@ -131,6 +132,10 @@ pub(crate) struct Lower<'a> {
     constants: Vec<Known>,
     layouts: Vec<Option<Layout>>,
     steps: u32,
+    /// Of a function that is looked at though nobody calls it: how many steps are enough.
+    alone: Option<u32>,
+    /// The functions that were called.
+    entered: Vec<bool>,
     nesting: u32,
     /// The place in the text of the call of a function of another file.
     outside: Option<Span>,
@@ -158,6 +163,8 @@ impl<'a> Lower<'a> {
             constants: vec![Known::NotYet; ast.constants.len()],
             layouts: Vec::new(),
             steps: 0,
+            alone: None,
+            entered: vec![false; ast.functions.len()],
             nesting: 0,
             outside: None,
             b: Builder::new(""),
@@ -197,8 +204,17 @@ impl<'a> Lower<'a> {
             let types: Vec<String> =
                 frame.generics.iter().map(|(sym, ty)| format!("{} = {ty}", self.symbols.text(*sym))).collect();
             let with = if types.is_empty() { String::new() } else { format!(" with {}", types.join(", ")) };
-            let at = self.placed(frame.call);
-            diagnostic.notes.push(Note { span: Some(at), message: format!("`{name}` is called{with}") });
+            match frame.call {
+                Some(call) => {
+                    let at = self.placed(call);
+                    diagnostic.notes.push(Note { span: Some(at), message: format!("`{name}` is called{with}") });
+                }
+                None if types.is_empty() => {}
+                None => {
+                    let message = format!("nobody calls `{name}`: this is said of it{with}");
+                    diagnostic.notes.push(Note { span: None, message });
+                }
+            }
         }
         for note in &mut diagnostic.notes {
             if let Some(span) = note.span.filter(|&span| !self.files.is_main(span)) {
@@ -227,6 +243,9 @@ impl<'a> Lower<'a> {
     /// Counts a step of work.
     fn step(&mut self, span: Span) -> Lowering<()> {
         self.steps += 1;
+        if let Some(most) = self.alone {
+            return if self.steps <= most { Ok(()) } else { Err(Failed) };
+        }
         match self.steps {
             0..=MAX_STEPS => Ok(()),
             _ => {
@@ -402,16 +421,21 @@ impl<'a> Lower<'a> {
 
     // Kernels.
 
-    /// Makes a kernel.
-    pub fn kernel(&mut self, number: usize) -> Option<Kernel> {
-        let kernel = self.ast.kernels.get(number)?;
-        let before = self.errors.len();
-        self.b = Builder::new(self.symbols.text(kernel.name.sym));
+    /// Begins anew.
+    fn clear(&mut self, name: &str) {
+        self.b = Builder::new(name);
         (self.here, self.nesting, self.outside) = (None, 0, None);
         self.scopes.clear();
         self.vars.clear();
         self.loops.clear();
         self.frames.clear();
+    }
+
+    /// Makes a kernel.
+    pub fn kernel(&mut self, number: usize) -> Option<Kernel> {
+        let kernel = self.ast.kernels.get(number)?;
+        let before = self.errors.len();
+        self.clear(self.symbols.text(kernel.name.sym));
         self.distinct(&kernel.params);
         for param in &kernel.params {
             let name = param.name;

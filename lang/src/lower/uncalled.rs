@@ -1,0 +1,163 @@
+//! Functions that nobody calls: they are typed as if somebody did, so that what is wrong with them is not left to the first who calls them.
+
+use halfbyte_abi::Type;
+use halfbyte_ir::{Diagnostic, Direction};
+
+use super::operand::Operand;
+use super::{Buffer, Lower, Lowering};
+use crate::ast::{ExprKind, Function, ParamTy};
+use crate::symbols::Sym;
+
+/// So many expressions of one function are looked at, once it is expanded, and so many of all.
+const MAX_OF_ONE: u32 = 1 << 16;
+const MAX_OF_ALL: u32 = 1 << 20;
+
+/// So many numbers are tried for parameters that are `const`.
+const MAX_NUMBERS: usize = 16;
+
+/// Types of which pairs are tried for two generics.
+const FEW: [Type; 10] = [
+    Type::I32,
+    Type::F32,
+    Type::I8,
+    Type::I16,
+    Type::F16,
+    Type::I8X4,
+    Type::I16X2,
+    Type::F16X2,
+    Type::I8X16,
+    Type::I16X16,
+];
+
+impl Lower<'_> {
+    /// Types every function of the files that no kernel came by. To be called after all kernels.
+    pub fn uncalled(&mut self) {
+        let ast = self.ast;
+        let mut left = MAX_OF_ALL;
+        for (number, function) in ast.functions.iter().enumerate() {
+            let is_entered = self.entered.get(number).copied().unwrap_or_default();
+            if is_entered || self.files.is_library(function.name.span) {
+                continue;
+            }
+            self.alone(number as u32, function, &mut left);
+        }
+    }
+
+    /// Types one function. A generic one is right where it is for some type; what is said of one that is wrong for all is what is said where
+    /// the fewest mistakes are. Where not all that it may be called with is tried, only what is wrong with each is said.
+    fn alone(&mut self, number: u32, function: &Function, left: &mut u32) {
+        let has_numbers = function.params.iter().any(|param| matches!(param.ty, ParamTy::Number(_)));
+        let numbers = if has_numbers { self.numbers_of(function) } else { vec![0] };
+        let all_types = types_of(function.generics.len());
+        let is_all = function.generics.len() <= 1 && !has_numbers;
+        let mut said: Option<Vec<Diagnostic>> = None;
+        for types in &all_types {
+            for &known in &numbers {
+                let Some(found) = self.tried(number, function, types, known, left) else {
+                    return;
+                };
+                if found.is_empty() {
+                    return;
+                }
+                said = Some(match said {
+                    None => found,
+                    Some(before) if is_all && before.len() <= found.len() => before,
+                    Some(_) if is_all => found,
+                    Some(before) => before.into_iter().filter(|one| found.iter().any(|two| same(one, two))).collect(),
+                });
+            }
+        }
+        for diagnostic in said.unwrap_or_default() {
+            if self.errors.len() < halfbyte_ir::verify::MAX_DIAGNOSTICS
+                && self.told.insert((diagnostic.span, diagnostic.message.clone()))
+            {
+                self.errors.push(diagnostic);
+            }
+        }
+    }
+
+    /// What is wrong with a function that is called with these types and this number; nothing where there was too much to look at.
+    fn tried(
+        &mut self,
+        number: u32,
+        function: &Function,
+        types: &[Type],
+        known: i128,
+        left: &mut u32,
+    ) -> Option<Vec<Diagnostic>> {
+        let errors = std::mem::take(&mut self.errors);
+        let told = std::mem::take(&mut self.told);
+        let steps = self.steps;
+        let most = MAX_OF_ONE.min(*left);
+        self.clear("");
+        self.outside =
+            Some(self.files.included_at(function.name.span)).filter(|_| !self.files.is_main(function.name.span));
+        (self.steps, self.alone) = (0, Some(most));
+        let entry = self.b.begin("entry", &[]);
+        let generics: Vec<(Sym, Type)> =
+            function.generics.iter().map(|name| name.sym).zip(types.iter().copied()).collect();
+        let given: Lowering<Vec<_>> =
+            function.params.iter().map(|param| Ok((self.given(param, &generics, known)?, param.span))).collect();
+        self.here = Some(entry);
+        if let Ok(given) = given {
+            let _ = self.enter(number, generics, given, function.name.span);
+        }
+        *left = left.saturating_sub(self.steps);
+        let is_whole = self.steps <= most;
+        (self.steps, self.alone) = (steps, None);
+        self.told = told;
+        let found = std::mem::replace(&mut self.errors, errors);
+        is_whole.then_some(found)
+    }
+
+    /// What a function is called with for a parameter.
+    fn given(&mut self, param: &crate::ast::Param, generics: &[(Sym, Type)], known: i128) -> Lowering<Operand> {
+        let name = self.symbols.text(param.name.sym);
+        let generic = |sym: Sym| generics.iter().find(|(name, _)| *name == sym).map(|(_, ty)| *ty);
+        match param.ty {
+            ParamTy::Number(_) => Ok(Operand::whole(known)),
+            ParamTy::Value(ty) => {
+                let ty = generic(ty.sym).map_or_else(|| self.ty(ty), Ok)?;
+                Ok(Operand::Value(self.b.scalar(name, ty)))
+            }
+            ParamTy::Buffer { direction, elem, .. } => {
+                let elem = generic(elem.sym).map_or_else(|| self.elem(elem), |ty| Ok(super::Elem::Type(ty)))?;
+                let value = self.b.buffer(name, Direction::InOut, self.stored(elem));
+                Ok(Operand::Buffer(Buffer { value, elem, direction: Some(direction) }))
+            }
+        }
+    }
+
+    /// Numbers that a parameter may be meant to have: some small ones, and those that the function has itself.
+    fn numbers_of(&self, function: &Function) -> Vec<i128> {
+        let body = self.ast.block(function.body).span;
+        // Expressions lie in the order in which their items stand.
+        let first = self.ast.exprs.partition_point(|expr| expr.span.start < body.start);
+        let exprs = self.ast.exprs.iter().skip(first).take_while(|expr| expr.span.start < body.end);
+        let own = exprs.filter_map(|expr| match expr.kind {
+            ExprKind::Number(number) => halfbyte_ir::text::magnitude(self.symbols.text(number.text)).map(i128::from),
+            _ => None,
+        });
+        let mut numbers = Vec::new();
+        for number in [0, 1, 2, 4, 8].into_iter().chain(own) {
+            if !numbers.contains(&number) && numbers.len() < MAX_NUMBERS {
+                numbers.push(number);
+            }
+        }
+        numbers
+    }
+}
+
+/// The types that so many generics are tried with, those first that are told of where all are wrong.
+fn types_of(generics: usize) -> Vec<Vec<Type>> {
+    if generics == 0 {
+        return vec![Vec::new()];
+    }
+    let alike = FEW.iter().chain(Type::ALL.iter().filter(|ty| !FEW.contains(ty))).map(|&ty| vec![ty; generics]);
+    let pairs = FEW.iter().flat_map(|&a| FEW.iter().map(move |&b| vec![a, b])).filter(|_| generics == 2);
+    alike.chain(pairs).collect()
+}
+
+fn same(one: &Diagnostic, two: &Diagnostic) -> bool {
+    one.span == two.span && one.message == two.message
+}
