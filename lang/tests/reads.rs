@@ -40,6 +40,17 @@ fn numbers_take_the_type_of_what_they_meet() {
 }
 
 #[test]
+fn constants_may_be_chosen() {
+    assert_eq!(
+        body("const c = if 2 * 3 == 6 && true { 5 } else { 7 }\nlet p = a + c"),
+        ["%0 = const.i32 5", "%p = add.i32 %a, %0"]
+    );
+    let text =
+        ir("const N = 4\nconst M: i8 = if N == 4 || N == 5 { -1 } else { 1 }\nkernel k(y: out i8) { y[0] = M }\n");
+    assert!(text.contains("const.i8 -1") && !text.contains("br"), "{text}");
+}
+
+#[test]
 fn places_are_addresses_of_the_ir() {
     assert_eq!(body("y[a] = x[a + 3]"), ["%0 = load %x[%a + 3]", "store %0, %y[%a]"]);
     assert_eq!(body("y[2] = x[a wide - 1]"), ["%0 = load %x[%a wide - 1]", "store %0, %y[2]"]);

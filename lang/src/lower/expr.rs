@@ -208,6 +208,11 @@ impl Lower<'_> {
         {
             let mismatch = format!("this is {}", self.described(&right));
             let expected = format!("`{a}`, as the left operand");
+            let is_of_bits = matches!(op, BinOp::And | BinOp::Or | BinOp::Xor);
+            if is_of_bits && a.is_mask() != b.is_mask() {
+                let help = "`&`, `^` and `|` bind tighter than comparisons: `(a <_s b) & c`";
+                return Err(self.error_help(at.1, mismatch, expected, help));
+            }
             return Err(match super::operand::conversions(b, a) {
                 Some(help) => self.error_help(at.1, mismatch, expected, help),
                 None => self.error(at.1, mismatch, expected),

@@ -349,8 +349,11 @@ impl<'a> Lower<'a> {
         // A constant sees the file's names and no others.
         let scopes = std::mem::take(&mut self.scopes);
         let frames = std::mem::take(&mut self.frames);
+        // What is not known while compiling becomes instructions, of no kernel: it is refused.
+        let builder = std::mem::replace(&mut self.b, Builder::new(""));
+        let here = self.here.replace(self.b.begin("entry", &[]));
         let read = self.deeper(constant.name.span, |lower| lower.known_value(constant));
-        (self.scopes, self.frames) = (scopes, frames);
+        (self.scopes, self.frames, self.b, self.here) = (scopes, frames, builder, here);
         self.set_constant(at, read.as_ref().map_or(Known::Failed, |operand| Known::Is(operand.clone())));
         read
     }
@@ -365,10 +368,7 @@ impl<'a> Lower<'a> {
     fn known_value(&mut self, constant: Constant) -> Lowering<Operand> {
         let span = self.ast.expr(constant.value).span;
         let ty = constant.ty.map(|ty| self.ty(ty)).transpose()?;
-        let here = self.here.take();
-        let operand = self.expr(constant.value, ty);
-        self.here = here;
-        let operand = operand?;
+        let operand = self.expr(constant.value, ty)?;
         let operand = match ty {
             Some(ty) => self.fit(operand, ty, span)?,
             None => operand,

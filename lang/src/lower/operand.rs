@@ -203,7 +203,12 @@ impl Lower<'_> {
         read.map_err(|bad| {
             // A list of lanes is what the IR has.
             let expected = match bad.expected.split_once(", or `[") {
-                Some((bits, _)) => format!("{bits}, or `{ty}(..)` with a number for each lane"),
+                Some((bits, _)) => {
+                    let each = text.strip_prefix("0x").map(|digits| format!("0x{}", digits.repeat(ty.lanes())));
+                    let each = each.filter(|each| (each.len() - 2) * 4 == ty.bits() as usize);
+                    let each = each.map_or(String::new(), |each| format!("`{each}` for it in every lane, "));
+                    format!("{each}{bits}, or `{ty}(..)` with a number for each lane")
+                }
                 None => bad.expected,
             };
             self.error(span, bad.message, expected)

@@ -65,7 +65,7 @@ impl Parser<'_> {
             let Some((op, tightness)) = infix(mark).filter(|&(_, tightness)| tightness >= least) else { break };
             if tightness == COMPARISON && std::mem::replace(&mut compared, true) {
                 let failed = self.unexpected("`&&` between two comparisons");
-                self.help("a value between two others is `a <_s b && b <_s c`");
+                self.help("a value between two others is `a <_s b && b <_s c`; of masks `&` binds tighter: `(a <_s b) & (c <_s d)`");
                 return Err(failed);
             }
             self.bump();
