@@ -5,6 +5,7 @@ use halfbyte_ir::{Diagnostic, Span};
 
 use crate::ast::Ast;
 use crate::lexer::{Tok, Token, tokens};
+use crate::module::is_language;
 use crate::parse::{KEYWORDS, Parser};
 use crate::symbols::Symbols;
 
@@ -30,6 +31,10 @@ pub fn format(text: &str) -> Result<String, Vec<Diagnostic>> {
     Parser::new(text, 0, &mut ast, &mut symbols, &mut errors).file();
     if !errors.is_empty() {
         return Err(errors);
+    }
+    // A comment of a test may end in a blank that counts.
+    if !is_language(text) {
+        return Ok(text.to_owned());
     }
     let tokens = tokens(text);
     let mut writer = Writer {
@@ -113,8 +118,9 @@ impl Writer<'_> {
     fn begins_generics(&self, token: Token) -> bool {
         let line = self.text.get(..token.span.start as usize).unwrap_or_default();
         let line = line.rsplit('\n').next().unwrap_or_default().trim();
-        line.strip_prefix("fn ")
-            .is_some_and(|name| !name.trim().contains(|c: char| !c.is_ascii_alphanumeric() && c != '_'))
+        line.strip_prefix("fn")
+            .filter(|name| name.starts_with(char::is_whitespace))
+            .is_some_and(|name| !name.trim().contains(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '%'))
     }
 
     /// Whether what follows a token begins an operand.

@@ -1,6 +1,7 @@
 //! Tests of the language.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used)]
 
+mod formats;
 mod grammar;
 mod hostile;
 mod library;

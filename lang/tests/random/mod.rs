@@ -8,7 +8,7 @@ mod tree;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use halfbyte_ir::eval::{Arg, Launch, Prepared};
-use halfbyte_lang::{StdOnly, read};
+use halfbyte_lang::{StdOnly, format, read};
 
 use draw::Draw;
 use interpret::{ITEMS, Machine, WORDS};
@@ -34,6 +34,12 @@ fn check(seed: u64) -> Result<bool, String> {
     let again = halfbyte_ir::text::read(&printed).map_err(|errors| wrong(format!("{printed}\n{errors:?}")))?;
     if again.to_string() != printed {
         return Err(wrong(format!("printed differently:\n{printed}\n{again}")));
+    }
+    // Formatted it is the same program, and formatted already.
+    let written = format(&text).map_err(|errors| wrong(format!("it reads, and is not formatted: {errors:?}")))?;
+    let same = read(&written, "random.hb", &StdOnly).is_ok_and(|module| module.to_string() == printed);
+    if !same || format(&written).as_ref() != Ok(&written) {
+        return Err(wrong(format!("formatted it is another:\n{written}")));
     }
     let (a, b) = (random.next() as u32, random.next() as u8);
     let x: Vec<u8> = (0..WORDS * 4).map(|_| random.edge()).collect();
