@@ -1,13 +1,8 @@
 ; How much every pixel of one grey image differs from the same pixel of another: what tells motion from stillness. An item
 ; takes four pixels in one word.
-kernel @absdiff(%a: in i8x4, %b: in i8x4, %difference: out i8x4) {
-^entry:
-  %i = item_id
-  %p = load %a[%i]
-  %q = load %b[%i]
-  %d = absdiff_u.i8x4 %p, %q
-  store %d, %difference[%i]
-  ret
+kernel absdiff(a: in i8x4, b: in i8x4, difference: out i8x4) {
+  let i = item_id()
+  difference[i] = absdiff_u(a[i], b[i])
 }
 
 ; run: halu, vp1, ptx: @absdiff items=2 a=[[0, 255, 10, 128], 7] b=[[255, 0, 13, 127], 7] difference=zeros(2) -> difference=[[255, 255, 3, 1], 0]

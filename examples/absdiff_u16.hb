@@ -1,13 +1,8 @@
 ; How much every pixel of one image of 16-bit pixels differs from the same pixel of another. An item takes two pixels in
 ; one word.
-kernel @absdiff_u16(%a: in i16x2, %b: in i16x2, %difference: out i16x2) {
-^entry:
-  %i = item_id
-  %p = load %a[%i]
-  %q = load %b[%i]
-  %r = absdiff_u.i16x2 %p, %q
-  store %r, %difference[%i]
-  ret
+kernel absdiff_u16(a: in i16x2, b: in i16x2, difference: out i16x2) {
+  let i = item_id()
+  difference[i] = absdiff_u(a[i], b[i])
 }
 
 ; run: halu, vp1, ptx: @absdiff_u16 items=3 a=[[0, 65535], [1000, 40000], [7, 256]] b=[[65535, 0], [999, 40000], [8, 255]] difference=zeros(3) -> difference=[[65535, 65535], [1, 0], [1, 1]]

@@ -1,69 +1,33 @@
 ; Comparisons of two grey images, pixel by pixel: white where the condition holds, else black, which is a mask for other
 ; images. An item takes four pixels in one word.
-kernel @equal(%a: in i8x4, %b: in i8x4, %mask: out i8x4) {
-^entry:
-  %i = item_id
-  %p = load %a[%i]
-  %q = load %b[%i]
-  %m = icmp.eq.i8x4 %p, %q
-  %r = mask_expand.i8x4 %m
-  store %r, %mask[%i]
-  ret
+kernel equal(a: in i8x4, b: in i8x4, mask: out i8x4) {
+  let i = item_id()
+  mask[i] = mask_expand(a[i] == b[i])
 }
 
-kernel @different(%a: in i8x4, %b: in i8x4, %mask: out i8x4) {
-^entry:
-  %i = item_id
-  %p = load %a[%i]
-  %q = load %b[%i]
-  %m = icmp.ne.i8x4 %p, %q
-  %r = mask_expand.i8x4 %m
-  store %r, %mask[%i]
-  ret
+kernel different(a: in i8x4, b: in i8x4, mask: out i8x4) {
+  let i = item_id()
+  mask[i] = mask_expand(a[i] != b[i])
 }
 
-kernel @greater(%a: in i8x4, %b: in i8x4, %mask: out i8x4) {
-^entry:
-  %i = item_id
-  %p = load %a[%i]
-  %q = load %b[%i]
-  %m = icmp.gt_u.i8x4 %p, %q
-  %r = mask_expand.i8x4 %m
-  store %r, %mask[%i]
-  ret
+kernel greater(a: in i8x4, b: in i8x4, mask: out i8x4) {
+  let i = item_id()
+  mask[i] = mask_expand(a[i] >_u b[i])
 }
 
-kernel @at_least(%a: in i8x4, %b: in i8x4, %mask: out i8x4) {
-^entry:
-  %i = item_id
-  %p = load %a[%i]
-  %q = load %b[%i]
-  %m = icmp.ge_u.i8x4 %p, %q
-  %r = mask_expand.i8x4 %m
-  store %r, %mask[%i]
-  ret
+kernel at_least(a: in i8x4, b: in i8x4, mask: out i8x4) {
+  let i = item_id()
+  mask[i] = mask_expand(a[i] >=_u b[i])
 }
 
-kernel @less(%a: in i8x4, %b: in i8x4, %mask: out i8x4) {
-^entry:
-  %i = item_id
-  %p = load %a[%i]
-  %q = load %b[%i]
-  %m = icmp.lt_u.i8x4 %p, %q
-  %r = mask_expand.i8x4 %m
-  store %r, %mask[%i]
-  ret
+kernel less(a: in i8x4, b: in i8x4, mask: out i8x4) {
+  let i = item_id()
+  mask[i] = mask_expand(a[i] <_u b[i])
 }
 
-kernel @at_most(%a: in i8x4, %b: in i8x4, %mask: out i8x4) {
-^entry:
-  %i = item_id
-  %p = load %a[%i]
-  %q = load %b[%i]
-  %m = icmp.le_u.i8x4 %p, %q
-  %r = mask_expand.i8x4 %m
-  store %r, %mask[%i]
-  ret
+kernel at_most(a: in i8x4, b: in i8x4, mask: out i8x4) {
+  let i = item_id()
+  mask[i] = mask_expand(a[i] <=_u b[i])
 }
 
 ; run: halu, vp1, ptx: @equal items=2 a=[[0, 255, 10, 128], [7, 200, 100, 1]] b=[[255, 0, 13, 127], [8, 100, 155, 0]] mask=zeros(2) -> mask=[[0, 0, 0, 0], [0, 0, 0, 0]]

@@ -1,69 +1,33 @@
 ; Comparisons of two images of 16-bit pixels: white where the condition holds, else black. An item takes two pixels in one
 ; word.
-kernel @equal_u16(%a: in i16x2, %b: in i16x2, %mask: out i16x2) {
-^entry:
-  %i = item_id
-  %p = load %a[%i]
-  %q = load %b[%i]
-  %m = icmp.eq.i16x2 %p, %q
-  %r = mask_expand.i16x2 %m
-  store %r, %mask[%i]
-  ret
+kernel equal_u16(a: in i16x2, b: in i16x2, mask: out i16x2) {
+  let i = item_id()
+  mask[i] = mask_expand(a[i] == b[i])
 }
 
-kernel @different_u16(%a: in i16x2, %b: in i16x2, %mask: out i16x2) {
-^entry:
-  %i = item_id
-  %p = load %a[%i]
-  %q = load %b[%i]
-  %m = icmp.ne.i16x2 %p, %q
-  %r = mask_expand.i16x2 %m
-  store %r, %mask[%i]
-  ret
+kernel different_u16(a: in i16x2, b: in i16x2, mask: out i16x2) {
+  let i = item_id()
+  mask[i] = mask_expand(a[i] != b[i])
 }
 
-kernel @greater_u16(%a: in i16x2, %b: in i16x2, %mask: out i16x2) {
-^entry:
-  %i = item_id
-  %p = load %a[%i]
-  %q = load %b[%i]
-  %m = icmp.gt_u.i16x2 %p, %q
-  %r = mask_expand.i16x2 %m
-  store %r, %mask[%i]
-  ret
+kernel greater_u16(a: in i16x2, b: in i16x2, mask: out i16x2) {
+  let i = item_id()
+  mask[i] = mask_expand(a[i] >_u b[i])
 }
 
-kernel @at_least_u16(%a: in i16x2, %b: in i16x2, %mask: out i16x2) {
-^entry:
-  %i = item_id
-  %p = load %a[%i]
-  %q = load %b[%i]
-  %m = icmp.ge_u.i16x2 %p, %q
-  %r = mask_expand.i16x2 %m
-  store %r, %mask[%i]
-  ret
+kernel at_least_u16(a: in i16x2, b: in i16x2, mask: out i16x2) {
+  let i = item_id()
+  mask[i] = mask_expand(a[i] >=_u b[i])
 }
 
-kernel @less_u16(%a: in i16x2, %b: in i16x2, %mask: out i16x2) {
-^entry:
-  %i = item_id
-  %p = load %a[%i]
-  %q = load %b[%i]
-  %m = icmp.lt_u.i16x2 %p, %q
-  %r = mask_expand.i16x2 %m
-  store %r, %mask[%i]
-  ret
+kernel less_u16(a: in i16x2, b: in i16x2, mask: out i16x2) {
+  let i = item_id()
+  mask[i] = mask_expand(a[i] <_u b[i])
 }
 
-kernel @at_most_u16(%a: in i16x2, %b: in i16x2, %mask: out i16x2) {
-^entry:
-  %i = item_id
-  %p = load %a[%i]
-  %q = load %b[%i]
-  %m = icmp.le_u.i16x2 %p, %q
-  %r = mask_expand.i16x2 %m
-  store %r, %mask[%i]
-  ret
+kernel at_most_u16(a: in i16x2, b: in i16x2, mask: out i16x2) {
+  let i = item_id()
+  mask[i] = mask_expand(a[i] <=_u b[i])
 }
 
 ; run: halu, vp1, ptx: @equal_u16 items=3 a=[[0, 65535], [1000, 40000], [7, 256]] b=[[65535, 0], [999, 40000], [8, 255]] mask=zeros(3) -> mask=[[0, 0], [0, 65535], [0, 0]]

@@ -2,32 +2,21 @@
 ; number is two halves, the real part low. w b is w.re b + w.im i b, and i b is [-b.im, b.re]; the splats of w are
 ; selectors of the operands, and the changes of sign cost nothing, so that four multiply-adds do all but the turn of b.
 ;
-; Item i takes numbers i and i + item_count of %x and puts what comes of them side by side in %y. So a transform of 2^k
+; Item i takes numbers i and i + item_count of x and puts what comes of them side by side in y. So a transform of 2^k
 ; numbers is k launches, each of which reads what the one before has written; number m comes out where the bits of m,
 ; reversed, say. Before launch s, the roots of item i are those of 2^(s+1) to the power of the lowest s bits of i,
 ; reversed.
-kernel @fft_butterfly(%x: in f16x2, %roots: in f16x2, %y: out f16x2) {
-^entry:
-  %i = item_id
-  %half = item_count
-  %j = add.i32 %i, %half
-  %a = load %x[%i]
-  %b = load %x[%j]
-  %w = load %roots[%i]
-  %re = shuffle.f16x2 %w, %w, [0, 0]
-  %im = shuffle.f16x2 %w, %w, [1, 1]
-  %minus = fneg.f16x2 %b
-  %ib = shuffle.f16x2 %minus, %b, [1, 2]
-  %minus_re = fneg.f16x2 %re
-  %minus_im = fneg.f16x2 %im
-  %p = ffma.f16x2 %b, %re, %a
-  %sum = ffma.f16x2 %ib, %im, %p
-  %q = ffma.f16x2 %b, %minus_re, %a
-  %difference = ffma.f16x2 %ib, %minus_im, %q
-  %to = add.i32 %i, %i
-  store %sum, %y[%to]
-  store %difference, %y[%to + 1]
-  ret
+kernel fft_butterfly(x: in f16x2, roots: in f16x2, y: out f16x2) {
+  let i = item_id()
+  let (a, b, w) = (x[i], x[i + item_count()], roots[i])
+  let (re, im) = (shuffle(w, w, [0, 0]), shuffle(w, w, [1, 1]))
+  let ib = shuffle(-b, b, [1, 2])
+  let (minus_re, minus_im) = (-re, -im)
+  let sum = ffma(ib, im, ffma(b, re, a))
+  let difference = ffma(ib, minus_im, ffma(b, minus_re, a))
+  let to = i + i
+  y[to] = sum
+  y[to + 1] = difference
 }
 
 ; The three steps of a transform of eight numbers.

@@ -7,56 +7,37 @@
 ;
 ; Item i goes along the row: column k of `length`, at least one, is word i + k * stride. Of the row above it reads the
 ; best scores and the gaps that come down, and writes both for its own row.
-kernel @gotoh(%bias: i8x4, %open: i8x4, %extend: i8x4, %length: i32, %stride: i32, %scores: in i8x4, %best_above: in i8x4,
-              %gap_above: in i8x4, %best: out i8x4, %gap: out i8x4, %ways: out i8x4) {
-^entry:
-  %i = item_id
-  %none = const.i8x4 0
-  %from_diagonal = const.i8x4 1
-  %from_left = const.i8x4 2
-  %from_above = const.i8x4 3
-  %on_left = const.i8x4 4
-  %on_above = const.i8x4 8
-  %zero = const.i32 0
-  %one = const.i32 1
-  br ^column(%zero, %i, %none, %none, %none)
-^column(%k: i32, %at: i32, %diagonal: i8x4, %left: i8x4, %gap_left: i8x4):
-  %score = load %scores[%at]
-  %above = load %best_above[%at]
-  %gap_down = load %gap_above[%at]
-  %biased = add_sat_u.i8x4 %diagonal, %score
-  %match = sub_sat_u.i8x4 %biased, %bias
-  %opened_right = sub_sat_u.i8x4 %left, %open
-  %longer_right = sub_sat_u.i8x4 %gap_left, %extend
-  %right = max_u.i8x4 %opened_right, %longer_right
-  %opened_down = sub_sat_u.i8x4 %above, %open
-  %longer_down = sub_sat_u.i8x4 %gap_down, %extend
-  %down = max_u.i8x4 %opened_down, %longer_down
-  %gaps = max_u.i8x4 %right, %down
-  %here = max_u.i8x4 %match, %gaps
+kernel gotoh(bias: i8x4, open: i8x4, extend: i8x4, length: i32, stride: i32, scores: in i8x4, best_above: in i8x4,
+  gap_above: in i8x4, best: out i8x4, gap: out i8x4, ways: out i8x4) {
+  let i = item_id()
+  var (k, at, diagonal, left, gap_left) = (0, i, 0i8x4, 0i8x4, 0i8x4)
+  do {
+    let (score, above, gap_down) = (scores[at], best_above[at], gap_above[at])
+    let matched = sub_sat_u(add_sat_u(diagonal, score), bias)
+    let opened_right = sub_sat_u(left, open)
+    let longer_right = sub_sat_u(gap_left, extend)
+    let right = max_u(opened_right, longer_right)
+    let opened_down = sub_sat_u(above, open)
+    let longer_down = sub_sat_u(gap_down, extend)
+    let down = max_u(opened_down, longer_down)
+    let gaps = max_u(right, down)
+    let here = max_u(matched, gaps)
 
-  ; The diagonal before a gap, a gap from the left before one from above, and a new gap before an old one.
-  %by_right = icmp.ge_u.i8x4 %right, %down
-  %by_gap = select.i8x4 %by_right, %from_left, %from_above
-  %by_match = icmp.ge_u.i8x4 %match, %gaps
-  %by = select.i8x4 %by_match, %from_diagonal, %by_gap
-  %nowhere = icmp.eq.i8x4 %here, %none
-  %way = select.i8x4 %nowhere, %none, %by
-  %goes_right = icmp.gt_u.i8x4 %longer_right, %opened_right
-  %flag_right = select.i8x4 %goes_right, %on_left, %none
-  %goes_down = icmp.gt_u.i8x4 %longer_down, %opened_down
-  %flag_down = select.i8x4 %goes_down, %on_above, %none
-  %flags = or.i8x4 %flag_right, %flag_down
-  %all = or.i8x4 %way, %flags
-  store %here, %best[%at]
-  store %down, %gap[%at]
-  store %all, %ways[%at]
-  %k1 = add.i32 %k, %one
-  %next = add.i32 %at, %stride
-  %on = icmp.lt_s.i32 %k1, %length
-  br_if %on, ^column(%k1, %next, %above, %here, %right), ^done
-^done:
-  ret
+    ; The diagonal before a gap, a gap from the left before one from above, and a new gap before an old one.
+    let by_gap = select(right >=_u down, 2i8x4, 3)
+    let by = select(matched >=_u gaps, 1, by_gap)
+    let way = select(here == 0, 0, by)
+    let flag_right = select(longer_right >_u opened_right, 4i8x4, 0)
+    let flag_down = select(longer_down >_u opened_down, 8i8x4, 0)
+    best[at] = here
+    gap[at] = down
+    ways[at] = way | (flag_right | flag_down)
+    diagonal = above
+    left = here
+    gap_left = right
+    at += stride
+    k += 1
+  } while k <_s length
 }
 
 ; run: halu, vp1, ptx: @gotoh items=2 bias=4 open=11 extend=1 length=4 stride=2 scores=[[1, 0, 10, 6], [9, 12, 1, 7], [8, 10, 12, 6], [15, 12, 0, 9], [9, 10, 12, 14], [5, 13, 4, 8], [8, 6, 7, 11], [0, 10, 4, 5]] best_above=[[21, 24, 23, 15], [250, 255, 0, 30], [18, 16, 13, 34], [2, 18, 16, 10], [20, 9, 2, 29], [23, 26, 30, 12], [37, 12, 25, 20], [24, 34, 6, 26]] gap_above=[[14, 23, 12, 6], [241, 242, 0, 24], [7, 4, 8, 22], [0, 15, 14, 5], [8, 6, 0, 22], [12, 17, 23, 1], [26, 11, 24, 7], [16, 33, 3, 14]] best=zeros(8) gap=zeros(8) ways=zeros(8) -> best=[[13, 22, 12, 5], [240, 244, 0, 23], [25, 30, 31, 23], [251, 251, 13, 35], [23, 22, 21, 44], [240, 240, 22, 24], [26, 18, 23, 36], [239, 239, 30, 23]] gap=[[13, 22, 12, 5], [240, 244, 0, 23], [7, 5, 7, 23], [0, 14, 13, 4], [9, 5, 0, 21], [12, 16, 22, 1], [26, 10, 23, 9], [15, 32, 2, 15]] ways=[[11, 11, 3, 11], [11, 3, 0, 11], [1, 1, 9, 3], [1, 9, 11, 9], [1, 9, 1, 9], [2, 10, 11, 2], [7, 14, 15, 1], [14, 14, 9, 6]]

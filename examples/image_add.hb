@@ -1,12 +1,7 @@
 ; The sum of two grey images; what exceeds white stays white. An item takes four pixels in one word.
-kernel @image_add(%a: in i8x4, %b: in i8x4, %sum: out i8x4) {
-^entry:
-  %i = item_id
-  %p = load %a[%i]
-  %q = load %b[%i]
-  %r = add_sat_u.i8x4 %p, %q
-  store %r, %sum[%i]
-  ret
+kernel image_add(a: in i8x4, b: in i8x4, sum: out i8x4) {
+  let i = item_id()
+  sum[i] = add_sat_u(a[i], b[i])
 }
 
 ; run: halu, vp1, ptx: @image_add items=2 a=[[0, 255, 10, 128], [7, 200, 100, 1]] b=[[255, 0, 13, 127], [8, 100, 155, 0]] sum=zeros(2) -> sum=[[255, 255, 23, 255], [15, 255, 255, 1]]

@@ -1,12 +1,7 @@
 ; The sum of two images of 16-bit pixels; what exceeds white stays white. An item takes two pixels in one word.
-kernel @image_add_u16(%a: in i16x2, %b: in i16x2, %sum: out i16x2) {
-^entry:
-  %i = item_id
-  %p = load %a[%i]
-  %q = load %b[%i]
-  %r = add_sat_u.i16x2 %p, %q
-  store %r, %sum[%i]
-  ret
+kernel image_add_u16(a: in i16x2, b: in i16x2, sum: out i16x2) {
+  let i = item_id()
+  sum[i] = add_sat_u(a[i], b[i])
 }
 
 ; run: halu, vp1, ptx: @image_add_u16 items=3 a=[[0, 65535], [1000, 40000], [7, 256]] b=[[65535, 0], [999, 40000], [8, 255]] sum=zeros(3) -> sum=[[65535, 65535], [1999, 65535], [15, 511]]

@@ -1,13 +1,8 @@
 ; The difference of two grey images; what is below black stays black: how a still background is taken away. An item takes
 ; four pixels in one word.
-kernel @image_sub(%a: in i8x4, %b: in i8x4, %difference: out i8x4) {
-^entry:
-  %i = item_id
-  %p = load %a[%i]
-  %q = load %b[%i]
-  %r = sub_sat_u.i8x4 %p, %q
-  store %r, %difference[%i]
-  ret
+kernel image_sub(a: in i8x4, b: in i8x4, difference: out i8x4) {
+  let i = item_id()
+  difference[i] = sub_sat_u(a[i], b[i])
 }
 
 ; run: halu, vp1, ptx: @image_sub items=2 a=[[0, 255, 10, 128], [7, 200, 100, 1]] b=[[255, 0, 13, 127], [8, 100, 155, 0]] difference=zeros(2) -> difference=[[0, 255, 0, 1], [0, 100, 0, 1]]

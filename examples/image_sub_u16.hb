@@ -1,12 +1,7 @@
 ; The difference of two images of 16-bit pixels; what is below black stays black. An item takes two pixels in one word.
-kernel @image_sub_u16(%a: in i16x2, %b: in i16x2, %difference: out i16x2) {
-^entry:
-  %i = item_id
-  %p = load %a[%i]
-  %q = load %b[%i]
-  %r = sub_sat_u.i16x2 %p, %q
-  store %r, %difference[%i]
-  ret
+kernel image_sub_u16(a: in i16x2, b: in i16x2, difference: out i16x2) {
+  let i = item_id()
+  difference[i] = sub_sat_u(a[i], b[i])
 }
 
 ; run: halu, vp1, ptx: @image_sub_u16 items=3 a=[[0, 65535], [1000, 40000], [7, 256]] b=[[65535, 0], [999, 40000], [8, 255]] difference=zeros(3) -> difference=[[0, 65535], [1, 0], [0, 1]]

@@ -2,129 +2,44 @@
 ; is shifted and scaled so that its mean is 0 and its variance 1, and then by a gain and a shift a column. Sums are of 32
 ; bits; everything else is in halves, or in bfloat16.
 ;
-; An item takes a row of `length` words, at least one. The sums go to %y first and are normalised there.
-kernel @layer_norm(%length: i32, %epsilon: f32, %x: in f16x2, %residual: in f16x2, %bias: in f16x2, %gain: in f16x2,
-                   %shift: in f16x2, %y: inout f16x2) {
-^entry:
-  %i = item_id
-  %zero = const.i32 0
-  %one = const.i32 1
-  %none = const.f32 0
-  %unit = const.f32 1
-  %start = mul.i32 %i, %length
-  %numbers = add.i32 %length, %length
-  %n = fcvt_from_s.f32 %numbers
-  br ^add(%zero, %start, %none, %none)
-^add(%k: i32, %at: i32, %sum: f32, %squares: f32):
-  %xk = load %x[%at]
-  %rk = load %residual[%at]
-  %bk = load %bias[%k]
-  %xb = fadd.f16x2 %xk, %bk
-  %v = fadd.f16x2 %xb, %rk
-  store %v, %y[%at]
-  %lo = extract.f16x2 %v, 0
-  %hi = extract.f16x2 %v, 1
-  %a = fcvt.f32 %lo
-  %b = fcvt.f32 %hi
-  %sum_a = fadd.f32 %sum, %a
-  %sum_b = fadd.f32 %sum_a, %b
-  %squares_a = ffma.f32 %a, %a, %squares
-  %squares_b = ffma.f32 %b, %b, %squares_a
-  %k1 = add.i32 %k, %one
-  %at1 = add.i32 %at, %one
-  %more = icmp.lt_s.i32 %k1, %length
-  br_if %more, ^add(%k1, %at1, %sum_b, %squares_b), ^moments
-^moments:
-  %mean = fdiv.f32 %sum_b, %n
-  %mean_square = fdiv.f32 %squares_b, %n
-  %square_mean = fmul.f32 %mean, %mean
-  %difference = fsub.f32 %mean_square, %square_mean
-  %negative = fcmp.lt.f32 %difference, %none
-  %variance = select.f32 %negative, %none, %difference
-  %above = fadd.f32 %variance, %epsilon
-  %deviation = fsqrt.f32 %above
-  %inverse = fdiv.f32 %unit, %deviation
-  %m = fcvt.f16 %mean
-  %s = fcvt.f16 %inverse
-  %mm = splat.f16x2 %m
-  %ss = splat.f16x2 %s
-  br ^scale(%zero, %start)
-^scale(%j: i32, %to: i32):
-  %w = load %y[%to]
-  %g = load %gain[%j]
-  %h = load %shift[%j]
-  %centred = fsub.f16x2 %w, %mm
-  %normal = fmul.f16x2 %centred, %ss
-  %r = ffma.f16x2 %normal, %g, %h
-  store %r, %y[%to]
-  %j1 = add.i32 %j, %one
-  %to1 = add.i32 %to, %one
-  %on = icmp.lt_s.i32 %j1, %length
-  br_if %on, ^scale(%j1, %to1), ^done
-^done:
-  ret
+; An item takes a row of `length` words, at least one. The sums go to y first and are normalised there.
+
+; T is a pair of H.
+fn normalise<T, H>(length: i32, epsilon: f32, x: in T, residual: in T, bias: in T, gain: in T, shift: in T, y: inout T) {
+  let i = item_id()
+  let start = i * length
+  let n = fcvt_from_s.f32(length + length)
+  var (k, at, sum, squares) = (0, start, 0f32, 0f32)
+  do {
+    let v = x[at] + bias[k] + residual[at]
+    y[at] = v
+    let (a, b) = (fcvt.f32(extract(v, 0)), fcvt.f32(extract(v, 1)))
+    sum = sum + a + b
+    squares = ffma(b, b, ffma(a, a, squares))
+    at += 1
+    k += 1
+  } while k <_s length
+  let mean = sum / n
+  let difference = squares / n - mean * mean
+  let variance = select(difference < 0.0, 0.0, difference)
+  let inverse = 1.0 / fsqrt(variance + epsilon)
+  let (m, s) = (T(fcvt.H(mean)), T(fcvt.H(inverse)))
+  var (j, to) = (0, start)
+  do {
+    y[to] = ffma((y[to] - m) * s, gain[j], shift[j])
+    to += 1
+    j += 1
+  } while j <_s length
 }
 
-kernel @layer_norm_bf16(%length: i32, %epsilon: f32, %x: in bf16x2, %residual: in bf16x2, %bias: in bf16x2, %gain: in bf16x2,
-                   %shift: in bf16x2, %y: inout bf16x2) {
-^entry:
-  %i = item_id
-  %zero = const.i32 0
-  %one = const.i32 1
-  %none = const.f32 0
-  %unit = const.f32 1
-  %start = mul.i32 %i, %length
-  %numbers = add.i32 %length, %length
-  %n = fcvt_from_s.f32 %numbers
-  br ^add(%zero, %start, %none, %none)
-^add(%k: i32, %at: i32, %sum: f32, %squares: f32):
-  %xk = load %x[%at]
-  %rk = load %residual[%at]
-  %bk = load %bias[%k]
-  %xb = fadd.bf16x2 %xk, %bk
-  %v = fadd.bf16x2 %xb, %rk
-  store %v, %y[%at]
-  %lo = extract.bf16x2 %v, 0
-  %hi = extract.bf16x2 %v, 1
-  %a = fcvt.f32 %lo
-  %b = fcvt.f32 %hi
-  %sum_a = fadd.f32 %sum, %a
-  %sum_b = fadd.f32 %sum_a, %b
-  %squares_a = ffma.f32 %a, %a, %squares
-  %squares_b = ffma.f32 %b, %b, %squares_a
-  %k1 = add.i32 %k, %one
-  %at1 = add.i32 %at, %one
-  %more = icmp.lt_s.i32 %k1, %length
-  br_if %more, ^add(%k1, %at1, %sum_b, %squares_b), ^moments
-^moments:
-  %mean = fdiv.f32 %sum_b, %n
-  %mean_square = fdiv.f32 %squares_b, %n
-  %square_mean = fmul.f32 %mean, %mean
-  %difference = fsub.f32 %mean_square, %square_mean
-  %negative = fcmp.lt.f32 %difference, %none
-  %variance = select.f32 %negative, %none, %difference
-  %above = fadd.f32 %variance, %epsilon
-  %deviation = fsqrt.f32 %above
-  %inverse = fdiv.f32 %unit, %deviation
-  %m = fcvt.bf16 %mean
-  %s = fcvt.bf16 %inverse
-  %mm = splat.bf16x2 %m
-  %ss = splat.bf16x2 %s
-  br ^scale(%zero, %start)
-^scale(%j: i32, %to: i32):
-  %w = load %y[%to]
-  %g = load %gain[%j]
-  %h = load %shift[%j]
-  %centred = fsub.bf16x2 %w, %mm
-  %normal = fmul.bf16x2 %centred, %ss
-  %r = ffma.bf16x2 %normal, %g, %h
-  store %r, %y[%to]
-  %j1 = add.i32 %j, %one
-  %to1 = add.i32 %to, %one
-  %on = icmp.lt_s.i32 %j1, %length
-  br_if %on, ^scale(%j1, %to1), ^done
-^done:
-  ret
+kernel layer_norm(length: i32, epsilon: f32, x: in f16x2, residual: in f16x2, bias: in f16x2, gain: in f16x2,
+  shift: in f16x2, y: inout f16x2) {
+  normalise.f16x2.f16(length, epsilon, x, residual, bias, gain, shift, y)
+}
+
+kernel layer_norm_bf16(length: i32, epsilon: f32, x: in bf16x2, residual: in bf16x2, bias: in bf16x2, gain: in bf16x2,
+  shift: in bf16x2, y: inout bf16x2) {
+  normalise.bf16x2.bf16(length, epsilon, x, residual, bias, gain, shift, y)
 }
 
 ; run: halu, ptx: @layer_norm items=2 length=2 epsilon=1e-5 x=[[1, 2], [3, 4], [0.5, -0.5], [8, -8]] residual=[[0, 0], [0, 0], [1, 1], [-1, -1]] bias=[[0, 0.25], [0, 0]] gain=[[1, 1], [2, -1]] shift=[[0, 1], [0, 0.5]] y=zeros(4) -> y=[0x39b8bdb5, 0xba803a64, 0x3c7a33fc, 0x402640d1]

@@ -3,33 +3,21 @@
 ; its own part. Beliefs are log-likelihoods in signed bytes, clamped. An item takes four bits of the code in a word.
 ;
 ; Of `degree` checks, at least one, the message of check k to item i is word i + k * stride, and so is the answer.
-kernel @ldpc_bit_node(%degree: i32, %stride: i32, %channel: in i8x4, %from_checks: in i8x4, %to_checks: out i8x4, %belief: out i8x4) {
-^entry:
-  %i = item_id
-  %zero = const.i32 0
-  %one = const.i32 1
-  %received = load %channel[%i]
-  br ^gather(%zero, %i, %received)
-^gather(%k: i32, %at: i32, %sum: i8x4):
-  %message = load %from_checks[%at]
-  %total = add_sat_s.i8x4 %sum, %message
-  %k1 = add.i32 %k, %one
-  %at1 = add.i32 %at, %stride
-  %more = icmp.lt_s.i32 %k1, %degree
-  br_if %more, ^gather(%k1, %at1, %total), ^known
-^known:
-  store %total, %belief[%i]
-  br ^answer(%zero, %i)
-^answer(%j: i32, %to: i32):
-  %own = load %from_checks[%to]
-  %others = sub_sat_s.i8x4 %total, %own
-  store %others, %to_checks[%to]
-  %j1 = add.i32 %j, %one
-  %to1 = add.i32 %to, %stride
-  %on = icmp.lt_s.i32 %j1, %degree
-  br_if %on, ^answer(%j1, %to1), ^done
-^done:
-  ret
+kernel ldpc_bit_node(degree: i32, stride: i32, channel: in i8x4, from_checks: in i8x4, to_checks: out i8x4, belief: out i8x4) {
+  let i = item_id()
+  var (k, at, sum) = (0, i, channel[i])
+  do {
+    sum = add_sat_s(sum, from_checks[at])
+    at += stride
+    k += 1
+  } while k <_s degree
+  belief[i] = sum
+  var (j, to) = (0, i)
+  do {
+    to_checks[to] = sub_sat_s(sum, from_checks[to])
+    to += stride
+    j += 1
+  } while j <_s degree
 }
 
 ; run: halu, vp1, ptx: @ldpc_bit_node items=2 degree=3 stride=2 channel=[[-91, 26, 10, -90], [-17, 57, -104, -64]] from_checks=[[127, -128, 1, 0], [24, 20, 11, -29], [40, 25, 33, -17], [-57, 36, 19, -17], [-31, 20, 15, -13], [35, -52, 3, -59]] to_checks=zeros(6) belief=zeros(2) -> to_checks=[[-82, 71, 58, -120], [-39, 41, -82, -99], [5, -82, 26, -103], [42, 25, -90, -111], [76, -77, 44, -107], [-50, 113, -74, -69]] belief=[[45, -57, 59, -120], [-15, 61, -71, -128]]

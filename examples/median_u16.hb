@@ -4,58 +4,33 @@
 ;
 ; Item i takes words i to i + 2 of each of three rows, which are `width` words long, and writes the word in their middle.
 ; Of the first and last word of a row, a pixel so has neighbours in another row, as an image has nothing beside its edge.
-kernel @median_u16(%width: i32, %pixels: in i16x2, %clean: out i16x2) {
-^entry:
-  %i = item_id
-  %row1 = add.i32 %i, %width
-  %row2 = add.i32 %row1, %width
-  %l0 = load %pixels[%i]
-  %c0 = load %pixels[%i + 1]
-  %r0 = load %pixels[%i + 2]
-  %l1 = load %pixels[%row1]
-  %c1 = load %pixels[%row1 + 1]
-  %r1 = load %pixels[%row1 + 2]
-  %l2 = load %pixels[%row2]
-  %c2 = load %pixels[%row2 + 1]
-  %r2 = load %pixels[%row2 + 2]
-  %p0 = shuffle.i16x2 %l0, %c0, [1, 2]
-  %p2 = shuffle.i16x2 %c0, %r0, [1, 2]
-  %p3 = shuffle.i16x2 %l1, %c1, [1, 2]
-  %p5 = shuffle.i16x2 %c1, %r1, [1, 2]
-  %p6 = shuffle.i16x2 %l2, %c2, [1, 2]
-  %p8 = shuffle.i16x2 %c2, %r2, [1, 2]
-  %m0a  = min_u.i16x2 %c0, %p2
-  %m0b  = max_u.i16x2 %c0, %p2
-  %m1a  = min_u.i16x2 %c1, %p5
-  %m1b  = max_u.i16x2 %c1, %p5
-  %m2a  = min_u.i16x2 %c2, %p8
-  %m2b  = max_u.i16x2 %c2, %p8
-  %m3a  = min_u.i16x2 %p0, %m0a
-  %m3b  = max_u.i16x2 %p0, %m0a
-  %m4a  = min_u.i16x2 %p3, %m1a
-  %m4b  = max_u.i16x2 %p3, %m1a
-  %m5a  = min_u.i16x2 %p6, %m2a
-  %m5b  = max_u.i16x2 %p6, %m2a
-  %m6a  = min_u.i16x2 %m3b, %m0b
-  %m6b  = max_u.i16x2 %m3b, %m0b
-  %m7a  = min_u.i16x2 %m4b, %m1b
-  %m7b  = max_u.i16x2 %m4b, %m1b
-  %m8a  = min_u.i16x2 %m5b, %m2b
-  %m8b  = max_u.i16x2 %m5b, %m2b
-  %m9b  = max_u.i16x2 %m3a, %m4a
-  %m10a = min_u.i16x2 %m7b, %m8b
-  %m11a = min_u.i16x2 %m7a, %m8a
-  %m11b = max_u.i16x2 %m7a, %m8a
-  %m12b = max_u.i16x2 %m9b, %m5a
-  %m13b = max_u.i16x2 %m6a, %m11a
-  %m14a = min_u.i16x2 %m6b, %m10a
-  %m15a = min_u.i16x2 %m13b, %m11b
-  %m16a = min_u.i16x2 %m15a, %m14a
-  %m16b = max_u.i16x2 %m15a, %m14a
-  %m17b = max_u.i16x2 %m12b, %m16a
-  %m18a = min_u.i16x2 %m17b, %m16b
-  store %m18a, %clean[%row1 + 1]
-  ret
+
+fn sorted(a: i16x2, b: i16x2) -> (i16x2, i16x2) { (min_u(a, b), max_u(a, b)) }
+
+fn in_order(a: i16x2, b: i16x2, c: i16x2) -> (i16x2, i16x2, i16x2) {
+  let (low, high) = sorted(b, c)
+  let (first, rest) = sorted(a, low)
+  let (second, third) = sorted(rest, high)
+  (first, second, third)
+}
+
+kernel median_u16(width: i32, pixels: in i16x2, clean: out i16x2) {
+  let i = item_id()
+  let row1 = i + width
+  let row2 = row1 + width
+  let (l0, c0, r0) = (pixels[i], pixels[i + 1], pixels[i + 2])
+  let (l1, c1, r1) = (pixels[row1], pixels[row1 + 1], pixels[row1 + 2])
+  let (l2, c2, r2) = (pixels[row2], pixels[row2 + 1], pixels[row2 + 2])
+  let (a0, a1, a2) = in_order(shuffle(l0, c0, [1, 2]), c0, shuffle(c0, r0, [1, 2]))
+  let (b0, b1, b2) = in_order(shuffle(l1, c1, [1, 2]), c1, shuffle(c1, r1, [1, 2]))
+  let (d0, d1, d2) = in_order(shuffle(l2, c2, [1, 2]), c2, shuffle(c2, r2, [1, 2]))
+  ; The median is that of the greatest of the least, the median of those in the middle, and the least of the greatest.
+  let least = max_u(max_u(a0, b0), d0)
+  let most = min_u(a2, min_u(b2, d2))
+  let (low, high) = sorted(b1, d1)
+  let middle = min_u(max_u(a1, low), high)
+  let (below, above) = sorted(middle, most)
+  clean[row1 + 1] = min_u(max_u(least, below), above)
 }
 
 ; run: halu, vp1, ptx: @median_u16 items=1 width=3 pixels=[[25202, 61763], [61255, 20128], [22485, 16705], [20759, 14589], [53936, 51524], [57853, 14202], [25499, 52804], [25270, 48015], [2382, 27641]] clean=zeros(9) -> clean=[[0, 0], [0, 0], [0, 0], [0, 0], [51524, 48015], [0, 0], [0, 0], [0, 0], [0, 0]]

@@ -1,23 +1,13 @@
 ; The darker and the lighter pixels of two grey images, by which images are masked and composed. An item takes four pixels in
 ; one word.
-kernel @darker(%a: in i8x4, %b: in i8x4, %least: out i8x4) {
-^entry:
-  %i = item_id
-  %p = load %a[%i]
-  %q = load %b[%i]
-  %m = min_u.i8x4 %p, %q
-  store %m, %least[%i]
-  ret
+kernel darker(a: in i8x4, b: in i8x4, least: out i8x4) {
+  let i = item_id()
+  least[i] = min_u(a[i], b[i])
 }
 
-kernel @lighter(%a: in i8x4, %b: in i8x4, %most: out i8x4) {
-^entry:
-  %i = item_id
-  %p = load %a[%i]
-  %q = load %b[%i]
-  %m = max_u.i8x4 %p, %q
-  store %m, %most[%i]
-  ret
+kernel lighter(a: in i8x4, b: in i8x4, most: out i8x4) {
+  let i = item_id()
+  most[i] = max_u(a[i], b[i])
 }
 
 ; run: halu, vp1, ptx: @darker items=2 a=[[0, 255, 10, 128], 7] b=[[255, 254, 13, 127], 8] least=zeros(2) -> least=[[0, 254, 10, 127], 7]

@@ -1,22 +1,12 @@
 ; The darker and the lighter pixels of two images of 16-bit pixels. An item takes two pixels in one word.
-kernel @darker_u16(%a: in i16x2, %b: in i16x2, %least: out i16x2) {
-^entry:
-  %i = item_id
-  %p = load %a[%i]
-  %q = load %b[%i]
-  %r = min_u.i16x2 %p, %q
-  store %r, %least[%i]
-  ret
+kernel darker_u16(a: in i16x2, b: in i16x2, least: out i16x2) {
+  let i = item_id()
+  least[i] = min_u(a[i], b[i])
 }
 
-kernel @lighter_u16(%a: in i16x2, %b: in i16x2, %most: out i16x2) {
-^entry:
-  %i = item_id
-  %p = load %a[%i]
-  %q = load %b[%i]
-  %r = max_u.i16x2 %p, %q
-  store %r, %most[%i]
-  ret
+kernel lighter_u16(a: in i16x2, b: in i16x2, most: out i16x2) {
+  let i = item_id()
+  most[i] = max_u(a[i], b[i])
 }
 
 ; run: halu, vp1, ptx: @darker_u16 items=3 a=[[0, 65535], [1000, 40000], [7, 256]] b=[[65535, 0], [999, 40000], [8, 255]] least=zeros(3) -> least=[[0, 0], [999, 40000], [7, 255]]

@@ -1,12 +1,8 @@
 ; relu(w * x + b), a neuron's multiply-add with the linear rectifier, on packed halves. The rectifier belongs to the
 ; multiply-add: a negative result becomes +0, NaN stays.
-kernel @relu_fma(%w: f16x2, %b: f16x2, %x: in f16x2, %y: out f16x2) {
-^entry:
-  %i  = item_id
-  %xi = load %x[%i]
-  %r  = ffma.relu.f16x2 %w, %xi, %b
-  store %r, %y[%i]
-  ret
+kernel relu_fma(w: f16x2, b: f16x2, x: in f16x2, y: out f16x2) {
+  let i = item_id()
+  y[i] = ffma.relu(w, x[i], b)
 }
 
 ; run: halu, ptx: @relu_fma items=3 w=2.0 b=-1.0 x=[1.0, 0.25, [0.5, nan]] -> y=[1.0, 0.0, [0.0, nan]]

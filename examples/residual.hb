@@ -1,22 +1,13 @@
 ; The last step of a video decoder: what was predicted of a picture and what is left to it, which together are the pixels. A
 ; residual has 9 bits with its sign, in the low bits of a halfword. An item takes 16 pixels and their residuals, in two halves.
-kernel @residual(%predicted: in i8x16, %residuals: in i16, %picture: out i8x16) {
-^entry:
-  %i = item_id
-  %two = const.i32 2
-  %at = mul.i32 %i, %two
-  %p = load %predicted[%i]
-  %low = load.i8x16 %residuals[%at] step 16
-  %high = load.i8x16 %residuals[%at + 1] step 16
-  %halves = concat.i16x16 %low, %high
-  %unused = const.i16x16 7
-  %up = shl.i16x16 %halves, %unused
-  %nine = shr_s.i16x16 %up, %unused
-  %wide = zext.i16x16 %p
-  %sum = add.i16x16 %wide, %nine
-  %r = narrow_sat_u.i8x16 %sum
-  store %r, %picture[%i]
-  ret
+kernel residual(predicted: in i8x16, residuals: in i16, picture: out i8x16) {
+  let i = item_id()
+  let at = i * 2
+  let p = predicted[i]
+  let low = load.i8x16(residuals[at] step 16)
+  let high = load.i8x16(residuals[at + 1] step 16)
+  let nine = concat.i16x16(low, high) << 7 >>_s 7
+  picture[i] = narrow_sat_u(zext.i16x16(p) + nine)
 }
 
 ; run: halu, vp1, ptx: @residual items=1 predicted=[[0, 255, 0, 255, 10, 250, 128, 127, 1, 254, 100, 200, 50, 60, 70, 80]] residuals=[511, 1, 255, 257, -256, 255, 127, -128, -2, 2, -100, 55, 461, 7, 0, 432] picture=zeros(1) -> picture=[[0, 255, 255, 0, 0, 255, 255, 0, 0, 255, 0, 255, 0, 67, 70, 0]]

@@ -6,63 +6,37 @@
 ; of 32 rows of 32. Row after row of the matrix, a letter of the query each, the item goes along its sequences: letter k
 ; of item i is pair i + k * item_count. What a row leaves to the next, the best ways and the gaps that come down, is kept
 ; in memory, and is 0 at first. There is at least one row and one column.
-kernel @smith_waterman_half(%open: f16x2, %extend: f16x2, %rows: i32, %columns: i32, %query: in i8, %sequences: in i8, %table: in f16,
-               %best: inout f16x2, %gap: inout f16x2, %most: out f16x2) {
-^entry:
-  %i = item_id
-  %items = item_count
-  %zero = const.i32 0
-  %one = const.i32 1
-  %two = const.i32 2
-  %five = const.i32 5
-  %letters = const.i32 31
-  %none = const.f16x2 0
-  br ^row(%zero, %none)
-^row(%r: i32, %most0: f16x2):
-  %q8 = load %query[%r]
-  %q = zext.i32 %q8
-  %ql = and.i32 %q, %letters
-  %of = shl.i32 %ql, %five
-  br ^column(%zero, %i, %none, %none, %none, %most0)
-^column(%k: i32, %at: i32, %diagonal: f16x2, %left: f16x2, %gap_left: f16x2, %most1: f16x2):
-  %pair = mul.i32 %at, %two
-  %a8 = load %sequences[%pair]
-  %b8 = load %sequences[%pair + 1]
-  %a = zext.i32 %a8
-  %b = zext.i32 %b8
-  %al = and.i32 %a, %letters
-  %bl = and.i32 %b, %letters
-  %ta = or.i32 %of, %al
-  %tb = or.i32 %of, %bl
-  %sa = load %table[%ta]
-  %sb = load %table[%tb]
-  %score = concat.f16x2 %sa, %sb
-  %above = load %best[%at]
-  %gap_down = load %gap[%at]
-  %opened_right = fsub.f16x2 %left, %open
-  %longer_right = fsub.f16x2 %gap_left, %extend
-  %right = fmax.f16x2 %opened_right, %longer_right
-  %opened_down = fsub.f16x2 %above, %open
-  %longer_down = fsub.f16x2 %gap_down, %extend
-  %down = fmax.f16x2 %opened_down, %longer_down
-  %match = fadd.f16x2 %diagonal, %score
-  %m = fmax.f16x2 %match, %right
-  %n = fmax.f16x2 %m, %down
-  %here = fmax.f16x2 %n, %none
-  %most2 = fmax.f16x2 %most1, %here
-  store %here, %best[%at]
-  store %down, %gap[%at]
-  %k1 = add.i32 %k, %one
-  %next = add.i32 %at, %items
-  %on = icmp.lt_s.i32 %k1, %columns
-  br_if %on, ^column(%k1, %next, %above, %here, %right, %most2), ^below
-^below:
-  %r1 = add.i32 %r, %one
-  %more = icmp.lt_s.i32 %r1, %rows
-  br_if %more, ^row(%r1, %most2), ^done
-^done:
-  store %most2, %most[%i]
-  ret
+
+fn letter(x: in i8, at: i32, k: const) -> i32 { zext.i32(x[at + k]) & 31 }
+
+kernel smith_waterman_half(open: f16x2, extend: f16x2, rows: i32, columns: i32, query: in i8, sequences: in i8, table: in f16,
+  best: inout f16x2, gap: inout f16x2, most: out f16x2) {
+  let i = item_id()
+  let items = item_count()
+  var (r, greatest) = (0, 0f16x2)
+  do {
+    let row = letter(query, r, 0) << 5
+    var (k, at, diagonal, left, gap_left) = (0, i, 0f16x2, 0f16x2, 0f16x2)
+    do {
+      let pair = at * 2
+      let (a, b) = (letter(sequences, pair, 0), letter(sequences, pair, 1))
+      let score = f16x2(table[row | a], table[row | b])
+      let (above, gap_down) = (best[at], gap[at])
+      let right = fmax(left - open, gap_left - extend)
+      let down = fmax(above - open, gap_down - extend)
+      let here = fmax(fmax(fmax(diagonal + score, right), down), 0.0)
+      greatest = fmax(greatest, here)
+      best[at] = here
+      gap[at] = down
+      diagonal = above
+      left = here
+      gap_left = right
+      at += items
+      k += 1
+    } while k <_s columns
+    r += 1
+  } while r <_s rows
+  most[i] = greatest
 }
 
 ; run: halu, ptx: @smith_waterman_half items=2 open=11 extend=1 rows=3 columns=4 query=[0, 4, 2] sequences=[0, 1, 5, 5, 4, 0, 0, 2, 2, 4, 4, 9, 9, 2, 2, 2] table=@blosum62-f16.npy best=zeros(8) gap=zeros(8) most=zeros(2) -> most=[[19, 19], [19, 6]]

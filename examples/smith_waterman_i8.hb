@@ -5,39 +5,25 @@
 ;
 ; Item i goes along the row: column k of `length`, at least one, is word i + k * stride. Of the row above it reads the best ways and
 ; the gaps that come down, and writes both for its own row.
-kernel @smith_waterman_i8(%open: i8x4, %extend: i8x4, %length: i32, %stride: i32, %scores: in i8x4, %best_above: in i8x4,
-                          %gap_above: in i8x4, %best: out i8x4, %gap: out i8x4, %most: inout i8x4) {
-^entry:
-  %i = item_id
-  %none = const.i8x4 0
-  %zero = const.i32 0
-  %one = const.i32 1
-  %most0 = load %most[%i]
-  br ^column(%zero, %i, %none, %none, %none, %most0)
-^column(%k: i32, %at: i32, %diagonal: i8x4, %left: i8x4, %gap_left: i8x4, %most1: i8x4):
-  %score = load %scores[%at]
-  %above = load %best_above[%at]
-  %gap_down = load %gap_above[%at]
-  %opened_right = sub_sat_s.i8x4 %left, %open
-  %longer_right = sub_sat_s.i8x4 %gap_left, %extend
-  %right = max_s.i8x4 %opened_right, %longer_right
-  %opened_down = sub_sat_s.i8x4 %above, %open
-  %longer_down = sub_sat_s.i8x4 %gap_down, %extend
-  %down = max_s.i8x4 %opened_down, %longer_down
-  %match = add_sat_s.i8x4 %diagonal, %score
-  %m = max_s.i8x4 %match, %right
-  %n = max_s.i8x4 %m, %down
-  %here = max_s.i8x4 %n, %none
-  %most2 = max_s.i8x4 %most1, %here
-  store %here, %best[%at]
-  store %down, %gap[%at]
-  %k1 = add.i32 %k, %one
-  %next = add.i32 %at, %stride
-  %on = icmp.lt_s.i32 %k1, %length
-  br_if %on, ^column(%k1, %next, %above, %here, %right, %most2), ^done
-^done:
-  store %most2, %most[%i]
-  ret
+kernel smith_waterman_i8(open: i8x4, extend: i8x4, length: i32, stride: i32, scores: in i8x4, best_above: in i8x4,
+  gap_above: in i8x4, best: out i8x4, gap: out i8x4, most: inout i8x4) {
+  let i = item_id()
+  var (k, at, diagonal, left, gap_left, greatest) = (0, i, 0i8x4, 0i8x4, 0i8x4, most[i])
+  do {
+    let (score, above, gap_down) = (scores[at], best_above[at], gap_above[at])
+    let right = max_s(sub_sat_s(left, open), sub_sat_s(gap_left, extend))
+    let down = max_s(sub_sat_s(above, open), sub_sat_s(gap_down, extend))
+    let here = max_s(max_s(max_s(add_sat_s(diagonal, score), right), down), 0)
+    greatest = max_s(greatest, here)
+    best[at] = here
+    gap[at] = down
+    diagonal = above
+    left = here
+    gap_left = right
+    at += stride
+    k += 1
+  } while k <_s length
+  most[i] = greatest
 }
 
 ; run: halu, vp1, ptx: @smith_waterman_i8 items=2 open=11 extend=1 length=4 stride=2 scores=[[4, 10, 3, -3], [5, 6, -3, 3], [1, 6, 7, -4], [-2, -4, 8, -2], [10, 11, 5, 0], [0, 5, 9, 11], [-3, 7, -3, -1], [0, 2, 6, -3]] best_above=[[21, 11, 0, 12], [19, 0, 28, 33], [120, 127, 0, 3], [12, 25, 1, 23], [23, 26, 8, 39], [24, 23, 15, 5], [31, 27, 23, 27], [36, 34, 26, 27]] gap_above=[[19, 6, -5, 11], [13, -6, 17, 24], [107, 117, -10, -6], [9, 17, -6, 15], [16, 22, 3, 33], [15, 17, 10, 4], [27, 14, 20, 25], [26, 21, 23, 16]] best=zeros(8) gap=zeros(8) most=[[44, 13, 51, 21], [29, 14, 33, 37]] -> best=[[18, 10, 3, 10], [12, 6, 17, 23], [109, 116, 7, 8], [17, 16, 36, 31], [127, 127, 5, 32], [14, 30, 25, 34], [116, 116, 19, 38], [25, 25, 24, 23]] gap=[[18, 5, -6, 10], [12, -7, 17, 23], [109, 116, -11, -7], [8, 16, -7, 14], [15, 21, 2, 32], [14, 16, 9, 3], [26, 16, 19, 24], [25, 23, 22, 16]] most=[[127, 127, 51, 38], [29, 30, 36, 37]]

@@ -10,29 +10,20 @@
 ; Item i follows the diagonals that begin in word i, through `length` letters, at least one. All items are at the same
 ; letter, of which the scores lie in a row of `stride` words: those of the family, and after them the first `length` once
 ; more.
-kernel @ssv_filter(%words: i32, %length: i32, %stride: i32, %scores: in i8x4, %best: out i8x4) {
-^entry:
-  %i = item_id
-  %zero = const.i32 0
-  %one = const.i32 1
-  %floor = const.i8x4 -128
-  %down = add.i32 %stride, %one
-  br ^letter(%zero, %i, %i, %floor, %floor)
-^letter(%k: i32, %at: i32, %word: i32, %sum: i8x4, %most: i8x4):
-  %score = load %scores[%at]
-  %here = add_sat_s.i8x4 %sum, %score
-  %most1 = max_s.i8x4 %most, %here
-  %word1 = add.i32 %word, %one
-  %wraps = icmp.eq.i32 %word1, %words
-  %turned = shuffle.i8x4 %here, %floor, [4, 0, 1, 2]
-  %next = select.i8x4 %wraps, %turned, %here
-  %k1 = add.i32 %k, %one
-  %at1 = add.i32 %at, %down
-  %more = icmp.lt_s.i32 %k1, %length
-  br_if %more, ^letter(%k1, %at1, %word1, %next, %most1), ^done
-^done:
-  store %most1, %best[%i]
-  ret
+kernel ssv_filter(words: i32, length: i32, stride: i32, scores: in i8x4, best: out i8x4) {
+  let i = item_id()
+  const FLOOR: i8x4 = -128
+  let down = stride + 1
+  var (k, at, word, sum, most) = (0, i, i, FLOOR, FLOOR)
+  do {
+    let here = add_sat_s(sum, scores[at])
+    most = max_s(most, here)
+    word += 1
+    sum = select(word == words, shuffle(here, FLOOR, [4, 0, 1, 2]), here)
+    at += down
+    k += 1
+  } while k <_s length
+  best[i] = most
 }
 
 ; run: halu, vp1, ptx: @ssv_filter items=3 words=3 length=3 stride=6 scores=[[83, 25, -25, -48], [4, -58, -46, -37], [1, -58, -58, 110], [83, 25, -25, -48], [4, -58, -46, -37], [1, -58, -58, 110], [-54, 45, 114, -17], [52, -45, -25, 40], [48, 10, 11, -31], [-54, 45, 114, -17], [52, -45, -25, 40], [48, 10, 11, -31], [-26, -8, -13, 76], [83, -54, 70, 85], [-60, 104, 119, 97], [-26, -8, -13, 76], [83, -54, 70, 85], [-60, 104, 119, 97]] best=zeros(3) -> best=[[7, -24, -9, 9], [-76, -84, -117, -41], [-45, -82, 56, -18]]

@@ -1,13 +1,8 @@
 ; An image of 16-bit pixels in black and white: pixels of more than a level become one value, all others another. An item
 ; takes two pixels in one word.
-kernel @threshold_u16(%level: i16x2, %above: i16x2, %below: i16x2, %pixels: in i16x2, %two: out i16x2) {
-^entry:
-  %i = item_id
-  %p = load %pixels[%i]
-  %m = icmp.gt_u.i16x2 %p, %level
-  %r = select.i16x2 %m, %above, %below
-  store %r, %two[%i]
-  ret
+kernel threshold_u16(level: i16x2, above: i16x2, below: i16x2, pixels: in i16x2, two: out i16x2) {
+  let i = item_id()
+  two[i] = select(pixels[i] >_u level, above, below)
 }
 
 ; run: halu, vp1, ptx: @threshold_u16 items=3 level=1000 above=65535 below=7 pixels=[[0, 1000], [1001, 65535], [32768, 999]] two=zeros(3) -> two=[[7, 7], [65535, 65535], [65535, 7]]

@@ -3,30 +3,15 @@
 ; columns: a quarter of the whole sum, nearly, and no number on the way needs more than a byte.
 ;
 ; Item i compares word i of four rows, `width` words apart.
-kernel @tile_difference(%width: i32, %a: in i8x4, %b: in i8x4, %difference: out i32) {
-^entry:
-  %i = item_id
-  %i1 = add.i32 %i, %width
-  %i2 = add.i32 %i1, %width
-  %i3 = add.i32 %i2, %width
-  %a0 = load %a[%i]
-  %b0 = load %b[%i]
-  %d0 = absdiff_u.i8x4 %a0, %b0
-  %a1 = load %a[%i1]
-  %b1 = load %b[%i1]
-  %d1 = absdiff_u.i8x4 %a1, %b1
-  %a2 = load %a[%i2]
-  %b2 = load %b[%i2]
-  %d2 = absdiff_u.i8x4 %a2, %b2
-  %a3 = load %a[%i3]
-  %b3 = load %b[%i3]
-  %d3 = absdiff_u.i8x4 %a3, %b3
-  %upper = avg_u.i8x4 %d0, %d1
-  %lower = avg_u.i8x4 %d2, %d3
-  %mean = avg_u.i8x4 %upper, %lower
-  %sum = reduce_add_u.i8x4 %mean
-  store %sum, %difference[%i]
-  ret
+kernel tile_difference(width: i32, a: in i8x4, b: in i8x4, difference: out i32) {
+  let i = item_id()
+  var d: i8x4[4]
+  var at = i
+  unroll for k in 0..4 {
+    d[k] = absdiff_u(a[at], b[at])
+    at += width
+  }
+  difference[i] = reduce_add_u(avg_u(avg_u(d[0], d[1]), avg_u(d[2], d[3])))
 }
 
 ; run: halu, vp1, ptx: @tile_difference items=3 width=3 a=[[110, 43, 46, 193], [33, 247, 19, 164], [0, 0, 0, 0], [98, 17, 180, 211], [78, 127, 202, 92], [0, 0, 0, 0], [116, 58, 225, 201], [167, 107, 69, 211], [0, 0, 0, 0], [220, 47, 174, 217], [93, 117, 14, 193], [0, 0, 0, 0]] b=[[129, 166, 85, 164], [61, 23, 132, 202], [255, 255, 255, 255], [252, 116, 5, 149], [164, 72, 78, 105], [255, 255, 255, 255], [145, 90, 180, 244], [107, 252, 201, 40], [255, 255, 255, 255], [132, 116, 98, 55], [166, 44, 190, 144], [255, 255, 255, 255]] difference=zeros(3) -> difference=[313, 392, 1020]

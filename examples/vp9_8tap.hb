@@ -1,105 +1,20 @@
 ; VP9's regular filter of eight taps along columns, half a pixel down. An item takes four pixels of a row in a word, as half-words.
 ; Rows are `w` words apart.
-kernel @vp9_8tap(%w: i32, %src: in i8x4, %dst: out i8x4) {
-^entry:
-  %c2 = const.i8x4 0
-  %c7 = const.i16x2 -1
-  %c16 = const.i16x2 6
-  %c27 = const.i16x2 -19
-  %c38 = const.i16x2 78
-  %c85 = const.i16x2 7
-  %c87 = const.i16x2 0
-  %c89 = const.i16x2 255
-  %v1 = item_id
-  %v3 = load %src[%v1 wide]
-  %v4 = add.i32 %v1, %w
-  %v5 = shuffle.i8x4 %v3, %c2, [0, 4, 1, 4]
-  %v6 = bitcast.i16x2 %v5
-  %v8 = mul.i16x2 %v6, %c7
-  %v9 = shuffle.i8x4 %v3, %c2, [2, 4, 3, 4]
-  %v10 = bitcast.i16x2 %v9
-  %v11 = mul.i16x2 %v10, %c7
-  %v12 = load %src[%v4 wide]
-  %v13 = add.i32 %v4, %w
-  %v14 = shuffle.i8x4 %v12, %c2, [0, 4, 1, 4]
-  %v15 = bitcast.i16x2 %v14
-  %v17 = mul.i16x2 %v15, %c16
-  %v18 = add.i16x2 %v8, %v17
-  %v19 = shuffle.i8x4 %v12, %c2, [2, 4, 3, 4]
-  %v20 = bitcast.i16x2 %v19
-  %v21 = mul.i16x2 %v20, %c16
-  %v22 = add.i16x2 %v11, %v21
-  %v23 = load %src[%v13 wide]
-  %v24 = add.i32 %v13, %w
-  %v25 = shuffle.i8x4 %v23, %c2, [0, 4, 1, 4]
-  %v26 = bitcast.i16x2 %v25
-  %v28 = mul.i16x2 %v26, %c27
-  %v29 = add.i16x2 %v18, %v28
-  %v30 = shuffle.i8x4 %v23, %c2, [2, 4, 3, 4]
-  %v31 = bitcast.i16x2 %v30
-  %v32 = mul.i16x2 %v31, %c27
-  %v33 = add.i16x2 %v22, %v32
-  %v34 = load %src[%v24 wide]
-  %v35 = add.i32 %v24, %w
-  %v36 = shuffle.i8x4 %v34, %c2, [0, 4, 1, 4]
-  %v37 = bitcast.i16x2 %v36
-  %v39 = mul.i16x2 %v37, %c38
-  %v40 = add.i16x2 %v29, %v39
-  %v41 = shuffle.i8x4 %v34, %c2, [2, 4, 3, 4]
-  %v42 = bitcast.i16x2 %v41
-  %v43 = mul.i16x2 %v42, %c38
-  %v44 = add.i16x2 %v33, %v43
-  %v45 = load %src[%v35 wide]
-  %v46 = add.i32 %v35, %w
-  %v47 = shuffle.i8x4 %v45, %c2, [0, 4, 1, 4]
-  %v48 = bitcast.i16x2 %v47
-  %v49 = mul.i16x2 %v48, %c38
-  %v50 = add.i16x2 %v40, %v49
-  %v51 = shuffle.i8x4 %v45, %c2, [2, 4, 3, 4]
-  %v52 = bitcast.i16x2 %v51
-  %v53 = mul.i16x2 %v52, %c38
-  %v54 = add.i16x2 %v44, %v53
-  %v55 = load %src[%v46 wide]
-  %v56 = add.i32 %v46, %w
-  %v57 = shuffle.i8x4 %v55, %c2, [0, 4, 1, 4]
-  %v58 = bitcast.i16x2 %v57
-  %v59 = mul.i16x2 %v58, %c27
-  %v60 = add.i16x2 %v50, %v59
-  %v61 = shuffle.i8x4 %v55, %c2, [2, 4, 3, 4]
-  %v62 = bitcast.i16x2 %v61
-  %v63 = mul.i16x2 %v62, %c27
-  %v64 = add.i16x2 %v54, %v63
-  %v65 = load %src[%v56 wide]
-  %v66 = add.i32 %v56, %w
-  %v67 = shuffle.i8x4 %v65, %c2, [0, 4, 1, 4]
-  %v68 = bitcast.i16x2 %v67
-  %v69 = mul.i16x2 %v68, %c16
-  %v70 = add.i16x2 %v60, %v69
-  %v71 = shuffle.i8x4 %v65, %c2, [2, 4, 3, 4]
-  %v72 = bitcast.i16x2 %v71
-  %v73 = mul.i16x2 %v72, %c16
-  %v74 = add.i16x2 %v64, %v73
-  %v75 = load %src[%v66 wide]
-  %v76 = add.i32 %v66, %w
-  %v77 = shuffle.i8x4 %v75, %c2, [0, 4, 1, 4]
-  %v78 = bitcast.i16x2 %v77
-  %v79 = mul.i16x2 %v78, %c7
-  %v80 = add.i16x2 %v70, %v79
-  %v81 = shuffle.i8x4 %v75, %c2, [2, 4, 3, 4]
-  %v82 = bitcast.i16x2 %v81
-  %v83 = mul.i16x2 %v82, %c7
-  %v84 = add.i16x2 %v74, %v83
-  %v86 = round_shr_s.i16x2 %v80, %c85
-  %v88 = max_s.i16x2 %v86, %c87
-  %v90 = min_s.i16x2 %v88, %c89
-  %v91 = bitcast.i8x4 %v90
-  %v92 = round_shr_s.i16x2 %v84, %c85
-  %v93 = max_s.i16x2 %v92, %c87
-  %v94 = min_s.i16x2 %v93, %c89
-  %v95 = bitcast.i8x4 %v94
-  %v96 = shuffle.i8x4 %v91, %v95, [0, 2, 4, 6]
-  store %v96, %dst[%v1 wide]
-  ret
+
+include "std/pixel"
+
+kernel vp9_8tap(w: i32, src: in i8x4, dst: out i8x4) {
+  let i = item_id()
+  var at = i
+  var (a, b) = (0i16x2, 0i16x2)
+  unroll for k in 0..8 {
+    const tap = if k == 0 || k == 7 { -1 } else if k == 1 || k == 6 { 6 } else if k == 2 || k == 5 { -19 } else { 78 }
+    let v = src[at wide]
+    a += low(v) * tap
+    b += high(v) * tap
+    at += w
+  }
+  dst[i wide] = bytes_clamped(round_shr_s(a, 7), round_shr_s(b, 7))
 }
 ; run: halu, ptx: @vp9_8tap items=1 w=1 src=[[255, 0, 100, 0], [255, 0, 100, 0], [255, 0, 100, 255], [255, 0, 100, 0], [255, 0, 100, 0], [255, 0, 100, 255], [255, 0, 100, 0], [255, 0, 100, 0]] dst=zeros(1) -> dst=[[255, 0, 100, 0]]
 ; run: halu, ptx: @vp9_8tap items=96 w=32 src=random(320, 103) dst=zeros(96)

@@ -1,93 +1,31 @@
 ; The mean of each pixel and its eight neighbours, rounded to nearest, of a picture of w by h bytes whose border pixels go on beyond it. A group of
 ; 16 by 8 items has its pixels and those around them, 18 by 10, in shared memory; the grid covers the picture. The sum of nine, and 4 that
 ; rounds, is at most 2299: times 7282 over 2^16 is the quotient by 9.
-kernel @box_filter(%w: i32, %h: i32, %x: in i8, %y: out i8) {
-  shared %tile: i8[180]
-^entry:
-  %zero = const.i32 0
-  %one = const.i32 1
-  %c16 = const.i32 16
-  %c8 = const.i32 8
-  %c18 = const.i32 18
-  %c180 = const.i32 180
-  %four = const.i32 4
-  %c7282 = const.i32 7282
-  %l = local_id
-  %u = local_id.x
-  %v = local_id.y
-  %gx = group_id.x
-  %gy = group_id.y
-  %col = item_id.x
-  %row = item_id.y
-  %size = group_size
-  %last_col = sub.i32 %w, %one
-  %last_row = sub.i32 %h, %one
-  %x0 = mul.i32 %gx, %c16
-  %left = sub.i32 %x0, %one
-  %y0 = mul.i32 %gy, %c8
-  %top = sub.i32 %y0, %one
-  br ^fetch(%l)
-^fetch(%p: i32):
-  %tv = div_u.i32 %p, %c18
-  %tu = rem_u.i32 %p, %c18
-  %px = add.i32 %left, %tu
-  %py = add.i32 %top, %tv
-  %px1 = max_s.i32 %px, %zero
-  %py1 = max_s.i32 %py, %zero
-  %px2 = min_s.i32 %px1, %last_col
-  %py2 = min_s.i32 %py1, %last_row
-  %line = mul.i32 %py2, %w
-  %from = add.i32 %line, %px2
-  %pixel = load %x[%from wide]
-  store %pixel, %tile[%p]
-  %p1 = add.i32 %p, %size
-  %more = icmp.lt_u.i32 %p1, %c180
-  br_if %more, ^fetch(%p1), ^filter
-^filter:
-  barrier
-  %in_col = icmp.lt_u.i32 %col, %w
-  %in_row = icmp.lt_u.i32 %row, %h
-  %inside = and.i1 %in_col, %in_row
-  br_if %inside, ^sum, ^end
-^sum:
-  %t0 = mul.i32 %v, %c18
-  %t = add.i32 %t0, %u
-  %b0 = load %tile[%t]
-  %b1 = load %tile[%t + 1]
-  %b2 = load %tile[%t + 2]
-  %b3 = load %tile[%t + 18]
-  %b4 = load %tile[%t + 19]
-  %b5 = load %tile[%t + 20]
-  %b6 = load %tile[%t + 36]
-  %b7 = load %tile[%t + 37]
-  %b8 = load %tile[%t + 38]
-  %w0 = zext.i32 %b0
-  %w1 = zext.i32 %b1
-  %w2 = zext.i32 %b2
-  %w3 = zext.i32 %b3
-  %w4 = zext.i32 %b4
-  %w5 = zext.i32 %b5
-  %w6 = zext.i32 %b6
-  %w7 = zext.i32 %b7
-  %w8 = zext.i32 %b8
-  %s1 = add.i32 %w0, %w1
-  %s2 = add.i32 %s1, %w2
-  %s3 = add.i32 %s2, %w3
-  %s4 = add.i32 %s3, %w4
-  %s5 = add.i32 %s4, %w5
-  %s6 = add.i32 %s5, %w6
-  %s7 = add.i32 %s6, %w7
-  %s8 = add.i32 %s7, %w8
-  %rounds = add.i32 %s8, %four
-  %product = mul.i32 %rounds, %c7282
-  %quotient = shr_u.i32 %product, %c16
-  %r = trunc.i8 %quotient
-  %to0 = mul.i32 %row, %w
-  %to = add.i32 %to0, %col
-  store %r, %y[%to wide]
-  br ^end
-^end:
-  ret
+kernel box_filter(w: i32, h: i32, x: in i8, y: out i8) {
+  shared tile: i8[180]
+  let (l, u, v) = (local_id(), local_id.x(), local_id.y())
+  let (gx, gy, col, row, size) = (group_id.x(), group_id.y(), item_id.x(), item_id.y(), group_size())
+  let (last_col, last_row) = (w - 1, h - 1)
+  let left = gx * 16 - 1
+  let top = gy * 8 - 1
+  var p = l
+  do {
+    let (tv, tu) = (p /_u 18, rem_u(p, 18))
+    let (px, py) = (left + tu, top + tv)
+    let (px1, py1) = (max_s(px, 0), max_s(py, 0))
+    let (px2, py2) = (min_s(px1, last_col), min_s(py1, last_row))
+    tile[p] = x[py2 * w + px2 wide]
+    p += size
+  } while p <_u 180
+  barrier()
+  if (col <_u w) & (row <_u h) {
+    let t = v * 18 + u
+    var b: i8[9]
+    unroll for r in 0..3 { unroll for c in 0..3 { b[r * 3 + c] = tile[t + (r * 18 + c)] } }
+    var sum = zext.i32(b[0])
+    unroll for k in 1..9 { sum += zext(b[k]) }
+    y[row * w + col wide] = trunc((sum + 4) * 7282 >>_u 16)
+  }
 }
 ; run: halu, ptx: @box_filter grid=3,4 block=16,8 w=37 h=29 x=random(1073, 25) y=zeros(1073)
 ; run: halu, ptx: @box_filter grid=1,1 block=16,8 w=1 h=1 x=[77] -> y=[77]

@@ -1,120 +1,48 @@
 ; The running sums of n elements, each with its own element, in two launches of one grid, which has at least n items in groups of a multiple of 32,
 ; at most 1024. The first launch gives the sum of each group's elements; in the second, a group adds what the sums before its own are, and
 ; what the subgroups before an item's have. On PTX `subgroup_reduce_add` needs sm_80.
-kernel @block_sums(%n: i32, %x: in i32, %sums: out i32) {
-  shared %parts: i32[32]
-^entry:
-  %all = const.i32 -1
-  %zero = const.i32 0
-  %five = const.i32 5
-  %i = item_id
-  %g = group_id
-  %size = group_size
-  %lane = lane_id
-  %sub = subgroup_id
-  %leads = icmp.eq.i32 %lane, %zero
-  %has = icmp.lt_u.i32 %i, %n
-  br_if %has, ^fetch, ^add(%zero)
-^fetch:
-  %e = load %x[%i]
-  br ^add(%e)
-^add(%v: i32):
-  %part = subgroup_reduce_add %v, %all
-  br_if %leads, ^leave, ^wait
-^leave:
-  store %part, %parts[%sub]
-  br ^wait
-^wait:
-  barrier
-  %first = icmp.eq.i32 %sub, %zero
-  br_if %first, ^last, ^end
-^last:
-  %subs = shr_u.i32 %size, %five
-  %takes = icmp.lt_u.i32 %lane, %subs
-  br_if %takes, ^take, ^sum(%zero)
-^take:
-  %p = load %parts[%lane]
-  br ^sum(%p)
-^sum(%q: i32):
-  %sum = subgroup_reduce_add %q, %all
-  br_if %leads, ^write, ^end
-^write:
-  store %sum, %sums[%g]
-  br ^end
-^end:
-  ret
+kernel block_sums(n: i32, x: in i32, sums: out i32) {
+  shared parts: i32[32]
+  let (i, g, size, lane, sub) = (item_id(), group_id(), group_size(), lane_id(), subgroup_id())
+  let leads = lane == 0
+  let part = subgroup_reduce_add(if i <_u n { x[i] } else { 0 }, -1)
+  if leads { parts[sub] = part }
+  barrier()
+  if sub == 0 {
+    let sum = subgroup_reduce_add(if lane <_u size >>_u 5 { parts[lane] } else { 0 }, -1)
+    if leads { sums[g] = sum }
+  }
 }
 
-kernel @prefix_sum(%n: i32, %x: in i32, %sums: in i32, %y: out i32) {
-  shared %ends: i32[32]
-  shared %bases: i32[32]
-^entry:
-  %all = const.i32 -1
-  %c = const.i32 0
-  %zero = const.i32 0
-  %d1 = const.i32 1
-  %c32 = const.i32 32
-  %c31 = const.i32 31
-  %five = const.i32 5
-  %i = item_id
-  %l = local_id
-  %g = group_id
-  %size = group_size
-  %lane = lane_id
-  %sub = subgroup_id
-  %has = icmp.lt_u.i32 %i, %n
-  br ^before(%l, %zero)
-^before(%b: i32, %base: i32):
-  %more = icmp.lt_u.i32 %b, %g
-  br_if %more, ^add_sum, ^element
-^add_sum:
-  %s = load %sums[%b]
-  %base1 = add.i32 %base, %s
-  %b1 = add.i32 %b, %size
-  br ^before(%b1, %base1)
-^element:
-  %part = subgroup_reduce_add %base, %all
-  br_if %has, ^fetch, ^scan(%d1, %zero)
-^fetch:
-  %e = load %x[%i]
-  br ^scan(%d1, %e)
-^scan(%d: i32, %v: i32):
-  %lower = subgroup_shuffle_up.i32 %v, %d, %c, %all
-  %adds = icmp.ge_u.i32 %lane, %d
-  %v_lower = add.i32 %v, %lower
-  %v1 = select.i32 %adds, %v_lower, %v
-  %twice = shl.i32 %d, %d1
-  %on = icmp.lt_u.i32 %twice, %c32
-  br_if %on, ^scan(%twice, %v1), ^scanned
-^scanned:
-  %is_last = icmp.eq.i32 %lane, %c31
-  br_if %is_last, ^leave, ^wait
-^leave:
-  store %v1, %ends[%sub]
-  store %part, %bases[%sub]
-  br ^wait
-^wait:
-  barrier
-  %subs = shr_u.i32 %size, %five
-  %takes = icmp.lt_u.i32 %lane, %subs
-  br_if %takes, ^take_base, ^all_before(%zero)
-^take_base:
-  %of_groups = load %bases[%lane]
-  %earlier = icmp.lt_u.i32 %lane, %sub
-  br_if %earlier, ^take_end, ^all_before(%of_groups)
-^take_end:
-  %of_subgroup = load %ends[%lane]
-  %both = add.i32 %of_groups, %of_subgroup
-  br ^all_before(%both)
-^all_before(%t: i32):
-  %total = subgroup_reduce_add %t, %all
-  br_if %has, ^write, ^end
-^write:
-  %r = add.i32 %total, %v1
-  store %r, %y[%i]
-  br ^end
-^end:
-  ret
+kernel prefix_sum(n: i32, x: in i32, sums: in i32, y: out i32) {
+  shared ends: i32[32]
+  shared bases: i32[32]
+  let (i, l, g, size, lane, sub) = (item_id(), local_id(), group_id(), group_size(), lane_id(), subgroup_id())
+  let has = i <_u n
+  var (b, base) = (l, 0)
+  while b <_u g {
+    base += sums[b]
+    b += size
+  }
+  let part = subgroup_reduce_add(base, -1)
+  var (d, v) = (1, if has { x[i] } else { 0 })
+  do {
+    let lower = subgroup_shuffle_up(v, d, 0, -1)
+    v = select(lane >=_u d, v + lower, v)
+    d = d << 1
+  } while d <_u 32
+  if lane == 31 {
+    ends[sub] = v
+    bases[sub] = part
+  }
+  barrier()
+  var before = 0
+  if lane <_u size >>_u 5 {
+    before = bases[lane]
+    if lane <_u sub { before += ends[lane] }
+  }
+  let total = subgroup_reduce_add(before, -1)
+  if has { y[i] = total + v }
 }
 ; run: halu, ptx: @block_sums grid=5 block=64 n=301 x=random(301, 26) sums=zeros(5)
 ; then: @prefix_sum grid=5 block=64

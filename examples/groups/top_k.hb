@@ -3,115 +3,49 @@
 ; far say whether their element has the bit: where k or more have it the others are out, else those are taken, and the rest are looked for
 ; among the others. A ballot counts within a subgroup, and shared memory has the counts of all; those of even bits and of odd bits lie apart,
 ; so that one barrier a bit is enough. On PTX `subgroup_reduce_add` needs sm_80.
-kernel @top_k(%k: i32, %x: in i32, %y: out i32, %at: out i32) {
-  shared %counts: i32[32]
-^entry:
-  %all = const.i32 -1
-  %zero = const.i32 0
-  %one = const.i32 1
-  %three = const.i32 3
-  %five = const.i32 5
-  %c31 = const.i32 31
-  %no = const.i1 0
-  %yes = const.i1 1
-  %sign = const.i32 0x80000000
-  %i = item_id
-  %l = local_id
-  %g = group_id
-  %size = group_size
-  %lane = lane_id
-  %sub = subgroup_id
-  %leads = icmp.eq.i32 %lane, %zero
-  %subs = shr_u.i32 %size, %five
-  %has = icmp.lt_u.i32 %lane, %subs
-  %earlier = icmp.lt_u.i32 %lane, %sub
-  %bit_of_lane = shl.i32 %one, %lane
-  %below = sub.i32 %bit_of_lane, %one
-  %v = load %x[%i]
-  %key = xor.i32 %v, %sign
-  br ^bit(%c31, %k, %yes, %no)
-^bit(%b: i32, %need: i32, %agrees: i1, %taken: i1):
-  %shifted = shr_u.i32 %key, %b
-  %low = and.i32 %shifted, %one
-  %bit = icmp.ne.i32 %low, %zero
-  %set = and.i1 %agrees, %bit
-  %votes = ballot %set, %all
-  %count = popcount.i32 %votes
-  %odd = and.i32 %b, %one
-  %half = shl.i32 %odd, %three
-  br_if %leads, ^leave, ^wait
-^leave:
-  %to_count = add.i32 %half, %sub
-  store %count, %counts[%to_count]
-  br ^wait
-^wait:
-  barrier
-  br_if %has, ^take, ^sum(%zero)
-^take:
-  %from_count = add.i32 %half, %lane
-  %other = load %counts[%from_count]
-  br ^sum(%other)
-^sum(%part: i32):
-  %total = subgroup_reduce_add %part, %all
-  %enough = icmp.ge_u.i32 %total, %need
-  %clear = not.i1 %bit
-  %unset = and.i1 %agrees, %clear
-  %agrees1 = select.i1 %enough, %set, %unset
-  %with_set = or.i1 %taken, %set
-  %taken1 = select.i1 %enough, %taken, %with_set
-  %rest = sub.i32 %need, %total
-  %need1 = select.i32 %enough, %need, %rest
-  %b1 = sub.i32 %b, %one
-  %more = icmp.ne.i32 %b, %zero
-  br_if %more, ^bit(%b1, %need1, %agrees1, %taken1), ^equal
-^equal:
+kernel top_k(k: i32, x: in i32, y: out i32, at: out i32) {
+  shared counts: i32[32]
+  let (i, l, g, size, lane, sub) = (item_id(), local_id(), group_id(), group_size(), lane_id(), subgroup_id())
+  let leads = lane == 0
+  let has = lane <_u size >>_u 5
+  let earlier = lane <_u sub
+  let below = (1 << lane) - 1
+  let v = x[i]
+  let key = v ^ 0x80000000
+  var (b, need, agrees, taken) = (31, k, true, false)
+  do {
+    let bit = key >>_u b & 1 != 0
+    let set = agrees & bit
+    let count = popcount(ballot(set, -1))
+    let half = (b & 1) << 3
+    if leads { counts[half + sub] = count }
+    barrier()
+    let total = subgroup_reduce_add(if has { counts[half + lane] } else { 0 }, -1)
+    let enough = total >=_u need
+    agrees = select(enough, set, agrees & !bit)
+    taken = select(enough, taken, taken | set)
+    need = select(enough, need, need - total)
+    b -= 1
+  } while b >=_s 0
   ; Those that still agree are all equal to the k-th greatest.
-  %equal_votes = ballot %agrees1, %all
-  %equal_count = popcount.i32 %equal_votes
-  br_if %leads, ^leave_equal, ^wait_equal
-^leave_equal:
-  store %equal_count, %counts[%sub + 16]
-  br ^wait_equal
-^wait_equal:
-  barrier
-  br_if %earlier, ^take_equal, ^sum_equal(%zero)
-^take_equal:
-  %other_equal = load %counts[%lane + 16]
-  br ^sum_equal(%other_equal)
-^sum_equal(%part_equal: i32):
-  %equal_before = subgroup_reduce_add %part_equal, %all
-  %equal_lanes = and.i32 %equal_votes, %below
-  %equal_here = popcount.i32 %equal_lanes
-  %equal_rank = add.i32 %equal_before, %equal_here
-  %early = icmp.lt_u.i32 %equal_rank, %need1
-  %fills = and.i1 %agrees1, %early
-  %chosen = or.i1 %taken1, %fills
-  %chosen_votes = ballot %chosen, %all
-  %chosen_count = popcount.i32 %chosen_votes
-  br_if %leads, ^leave_chosen, ^wait_chosen
-^leave_chosen:
-  store %chosen_count, %counts[%sub + 24]
-  br ^wait_chosen
-^wait_chosen:
-  barrier
-  br_if %earlier, ^take_chosen, ^sum_chosen(%zero)
-^take_chosen:
-  %other_chosen = load %counts[%lane + 24]
-  br ^sum_chosen(%other_chosen)
-^sum_chosen(%part_chosen: i32):
-  %chosen_before = subgroup_reduce_add %part_chosen, %all
-  br_if %chosen, ^write, ^end
-^write:
-  %chosen_lanes = and.i32 %chosen_votes, %below
-  %chosen_here = popcount.i32 %chosen_lanes
-  %rank = add.i32 %chosen_before, %chosen_here
-  %start = mul.i32 %g, %k
-  %to = add.i32 %start, %rank
-  store %v, %y[%to]
-  store %l, %at[%to]
-  br ^end
-^end:
-  ret
+  let equal_votes = ballot(agrees, -1)
+  let equal_count = popcount(equal_votes)
+  if leads { counts[sub + 16] = equal_count }
+  barrier()
+  let equal_before = subgroup_reduce_add(if earlier { counts[lane + 16] } else { 0 }, -1)
+  let equal_rank = equal_before + popcount(equal_votes & below)
+  let chosen = taken | agrees & (equal_rank <_u need)
+  let chosen_votes = ballot(chosen, -1)
+  let chosen_count = popcount(chosen_votes)
+  if leads { counts[sub + 24] = chosen_count }
+  barrier()
+  let chosen_before = subgroup_reduce_add(if earlier { counts[lane + 24] } else { 0 }, -1)
+  if chosen {
+    let rank = chosen_before + popcount(chosen_votes & below)
+    let to = g * k + rank
+    y[to] = v
+    at[to] = l
+  }
 }
 ; run: halu, ptx: @top_k grid=3 block=256 k=37 x=random(768, 23) y=zeros(111) at=zeros(111)
 ; run: halu, ptx: @top_k grid=2 block=96 k=96 x=random(192, 24) y=zeros(192) at=zeros(192)

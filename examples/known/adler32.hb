@@ -1,4 +1,5 @@
 ; Adler-32: item i takes a message of `len` bytes. What is left modulo 65521 comes of an upper half of a product.
+
 fn modulo(a: i32) -> i32 { a - (mul_hi_u(a, 2147975281) >>_u 15) * 65521 }
 
 kernel adler32(len: i32, m: in i8, o: out i32) {

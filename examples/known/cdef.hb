@@ -1,4 +1,5 @@
 ; AV1's constrained directional enhancement in one direction: differences to neighbours, held back above a threshold. Four pixels an item.
+
 ; What b is off from a, held back above the threshold.
 fn held(b: i8x4, a: i8x4, threshold: i8x4) -> i8x4 {
   let d = absdiff_u(b, a)

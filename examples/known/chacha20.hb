@@ -1,4 +1,5 @@
 ; The block function of ChaCha20 (RFC 8439): item i makes block i, 16 words, of key, counter and nonce in 11 words.
+
 fn turned(a: i32, n: const) -> i32 { a << n | a >>_u (32 - n) }
 
 fn quarter(a: i32, b: i32, c: i32, d: i32) -> (i32, i32, i32, i32) {

@@ -1,5 +1,6 @@
 ; FP8, E4M3 without infinities. To halves by the bits, moved and multiplied by 2^8; NaN, which a product does not make, is not treated. From halves
 ; rounded to nearest even, beyond 448 to 448, NaN to 0x7f.
+
 ; Two halves, of which each has its byte above.
 fn scaled(v: i8x4) -> f16x2 {
   let w: i16x2 = bitcast(v)

@@ -1,5 +1,6 @@
 ; H.264's inverse transform of 4 by 4 coefficients, added to the prediction and clamped. Item i takes block i of `c`, 8 words of two
 ; coefficients, and the four bytes from word i on in four rows of `dst`, `stride` words apart.
+
 ; A pass of the transform.
 fn idct(a: i16x2, b: i16x2, c: i16x2, d: i16x2) -> (i16x2, i16x2, i16x2, i16x2) {
   let (s, t) = (a + c, a - c)

@@ -1,4 +1,5 @@
 ; HEVC's half sample of luma between rows: eight taps, rounded, over 64. Sixteen pixels an item, `w` items a row.
+
 fn tap(src: in i8x16, at: i32, c: const) -> i16x16 { zext.i16x16(src[at]) * c }
 
 kernel hevc_8tap_v(w: i32, src: in i8x16, dst: out i8x16) {

@@ -1,5 +1,6 @@
 ; Matching of ORB descriptors by brute force: item i finds which of the `n` descriptors of 256 bits in `t` differs from descriptor i of `q` in the
 ; fewest bits.
+
 fn bits(a: i32) -> i32 {
   let pairs = a - (a >>_u 1 & 0x55555555)
   let fours = (pairs & 0x33333333) + (pairs >>_u 2 & 0x33333333)

@@ -1,5 +1,6 @@
 ; llama.cpp's Q4_0 to halves: a block is a scale in half precision and 32 weights of four bits, 18 bytes. Item i takes block i and writes 16
 ; words. A weight under the exponent of 1024, 0x6400, is a half that needs but a subtraction.
+
 struct block { d: f16, q: i8[16] }
 
 ; The two halves from lane k of w on, of which each is 1024 and a weight.

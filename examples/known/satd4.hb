@@ -1,5 +1,6 @@
 ; x264's SATD of 4 by 4 pixels: the sum of the magnitudes of the Hadamard transform of the difference of two blocks, halved. Item i takes the four
 ; bytes from word i on in four rows, `w` words apart.
+
 fn low(v: i8x4) -> i16x2 { bitcast(shuffle(v, i8x4(0), [0, 4, 1, 4])) }
 fn high(v: i8x4) -> i16x2 { bitcast(shuffle(v, i8x4(0), [2, 4, 3, 4])) }
 

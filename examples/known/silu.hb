@@ -1,4 +1,5 @@
 ; SiLU, x / (1 + exp(-x)), of two halves a word: in f32, by a polynomial for the exponential.
+
 ; exp(-a): 2 to the power of a * -log2(e), by its whole part and a polynomial.
 fn exp_minus(a: f32) -> f32 {
   let t = fmin(fmax(a * -1.442695, -126.0), 126.0)

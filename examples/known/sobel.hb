@@ -1,4 +1,5 @@
 ; Sobel's magnitude |gx| + |gy|, clamped. Sixteen pixels an item, `w` items a row; ends of rows meet the next row.
+
 fn left(a: i8x16, b: i8x16) -> i16x16 {
   zext(shuffle(a, b, [15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30]))
 }

@@ -1,4 +1,5 @@
 ; Blocks of 8 by 8 bytes transposed, one an item.
+
 ; Four rows of four bytes, to rows `at`, `at` + 2, .. of words.
 fn turn(d: out i8x4, at: i32, k: const, a: i8x4, b: i8x4, e: i8x4, f: i8x4) {
   let (p, q) = (shuffle(a, b, [0, 4, 1, 5]), shuffle(e, f, [0, 4, 1, 5]))

@@ -1,4 +1,5 @@
 ; VP9's sharp filter between rows: eight taps of up to 78 in sums of 32 bits, rounded, over 128. Sixteen pixels an item, `w` items a row.
+
 fn tap(src: in i8x16, at: i32, c: const) -> i32x16 { zext.i32x16(src[at]) * c }
 
 kernel vp9_8tap_w(w: i32, src: in i8x16, dst: out i8x16) {

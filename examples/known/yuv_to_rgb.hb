@@ -1,4 +1,5 @@
 ; BT.709 full-range YUV to RGB in 8.8 fixed point, clamped; a pixel an item, a word out.
+
 fn pixel(a: i32) -> i8 { trunc(min_s(max_s(a, 0), 255)) }
 
 kernel yuv2rgb_709(y: in i8, u: in i8, v: in i8, o: out i8x4) {

@@ -1,11 +1,7 @@
 ; `__vabs2` of CUDA: the absolute value of a halfword as a signed number; that of the least wraps to itself.
-kernel @vabs2(%a: in i16x2, %result: out i16x2) {
-^entry:
-  %i = item_id
-  %x = load %a[%i]
-  %r = abs.i16x2 %x
-  store %r, %result[%i]
-  ret
+kernel vabs2(a: in i16x2, result: out i16x2) {
+  let i = item_id()
+  result[i] = abs(a[i])
 }
 
 ; run: halu, vp1, ptx: @vabs2 items=8 a=[0x00010000, 0x010000ff, 0x55553fff, 0x7fff7ffe, 0x80018000, 0xaaaa80ff, 0xff00c000, 0xfffffffe] result=zeros(8) -> result=[0x00010000, 0x010000ff, 0x55553fff, 0x7fff7ffe, 0x7fff8000, 0x55567f01, 0x01004000, 0x00010002]

@@ -1,11 +1,7 @@
 ; `__vabs4` of CUDA: the absolute value of a byte as a signed number; that of the least wraps to itself.
-kernel @vabs4(%a: in i8x4, %result: out i8x4) {
-^entry:
-  %i = item_id
-  %x = load %a[%i]
-  %r = abs.i8x4 %x
-  store %r, %result[%i]
-  ret
+kernel vabs4(a: in i8x4, result: out i8x4) {
+  let i = item_id()
+  result[i] = abs(a[i])
 }
 
 ; run: halu, vp1, ptx: @vabs4 items=4 a=[0x3f020100, 0x7f7e5540, 0xaa828180, 0xfffec1c0] result=zeros(4) -> result=[0x3f020100, 0x7f7e5540, 0x567e7f80, 0x01023f40]

@@ -1,13 +1,8 @@
 ; `__vabsss2` of CUDA: the absolute value of a halfword as a signed number; that of the least is the greatest.
-kernel @vabsss2(%a: in i16x2, %result: out i16x2) {
-^entry:
-  %i = item_id
-  %x = load %a[%i]
-  %zero = const.i16x2 0
-  %minus = sub_sat_s.i16x2 %zero, %x
-  %r = max_s.i16x2 %x, %minus
-  store %r, %result[%i]
-  ret
+kernel vabsss2(a: in i16x2, result: out i16x2) {
+  let i = item_id()
+  let x = a[i]
+  result[i] = max_s(x, sub_sat_s(0, x))
 }
 
 ; run: halu, vp1, ptx: @vabsss2 items=8 a=[0x00010000, 0x010000ff, 0x55553fff, 0x7fff7ffe, 0x80018000, 0xaaaa80ff, 0xff00c000, 0xfffffffe] result=zeros(8) -> result=[0x00010000, 0x010000ff, 0x55553fff, 0x7fff7ffe, 0x7fff7fff, 0x55567f01, 0x01004000, 0x00010002]

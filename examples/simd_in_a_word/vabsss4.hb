@@ -1,13 +1,8 @@
 ; `__vabsss4` of CUDA: the absolute value of a byte as a signed number; that of the least is the greatest.
-kernel @vabsss4(%a: in i8x4, %result: out i8x4) {
-^entry:
-  %i = item_id
-  %x = load %a[%i]
-  %zero = const.i8x4 0
-  %minus = sub_sat_s.i8x4 %zero, %x
-  %r = max_s.i8x4 %x, %minus
-  store %r, %result[%i]
-  ret
+kernel vabsss4(a: in i8x4, result: out i8x4) {
+  let i = item_id()
+  let x = a[i]
+  result[i] = max_s(x, sub_sat_s(0, x))
 }
 
 ; run: halu, vp1, ptx: @vabsss4 items=4 a=[0x3f020100, 0x7f7e5540, 0xaa828180, 0xfffec1c0] result=zeros(4) -> result=[0x3f020100, 0x7f7e5540, 0x567e7f7f, 0x01023f40]

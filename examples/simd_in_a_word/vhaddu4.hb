@@ -1,17 +1,9 @@
 ; `__vhaddu4` of CUDA: the average of two bytes as unsigned numbers, rounded down: that rounded up, less 1 where the
 ; sum is odd.
-kernel @vhaddu4(%a: in i8x4, %b: in i8x4, %result: out i8x4) {
-^entry:
-  %i = item_id
-  %x = load %a[%i]
-  %y = load %b[%i]
-  %up = avg_u.i8x4 %x, %y
-  %one = const.i8x4 1
-  %differ = xor.i8x4 %x, %y
-  %odd = and.i8x4 %differ, %one
-  %r = sub.i8x4 %up, %odd
-  store %r, %result[%i]
-  ret
+kernel vhaddu4(a: in i8x4, b: in i8x4, result: out i8x4) {
+  let i = item_id()
+  let (x, y) = (a[i], b[i])
+  result[i] = avg_u(x, y) - ((x ^ y) & 1)
 }
 
 ; run: halu, vp1, ptx: @vhaddu4 items=16 a=[0x7f5a0100, 0xfffe8180, 0x7f5a0100, 0xfffe8180, 0x7f5a0100, 0xfffe8180, 0x7f5a0100, 0xfffe8180, 0x7f5a0100, 0xfffe8180, 0x7f5a0100, 0xfffe8180, 0x7f5a0100, 0xfffe8180, 0x7f5a0100, 0xfffe8180] b=[0x7f5a0100, 0xfffe8180, 0x807f5a01, 0x00fffe81, 0x81807f5a, 0x0100fffe, 0xfe81807f, 0x5a0100ff, 0xfffe8180, 0x7f5a0100, 0x00fffe81, 0x807f5a01, 0x0100fffe, 0x81807f5a, 0x5a0100ff, 0xfe81807f] result=zeros(16) -> result=[0x7f5a0100, 0xfffe8180, 0x7f6c2d00, 0x7ffebf80, 0x806d402d, 0x807fc0bf, 0xbe6d403f, 0xac7f40bf, 0xbfac4140, 0xbfac4140, 0x3fac7f40, 0xbfbe6d40, 0x402d807f, 0xc0bf806d, 0x6c2d007f, 0xfebf807f]

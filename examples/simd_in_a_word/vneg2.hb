@@ -1,11 +1,7 @@
 ; `__vneg2` of CUDA: a halfword with the sign changed; the least wraps to itself.
-kernel @vneg2(%a: in i16x2, %result: out i16x2) {
-^entry:
-  %i = item_id
-  %x = load %a[%i]
-  %r = neg.i16x2 %x
-  store %r, %result[%i]
-  ret
+kernel vneg2(a: in i16x2, result: out i16x2) {
+  let i = item_id()
+  result[i] = -a[i]
 }
 
 ; run: halu, vp1, ptx: @vneg2 items=8 a=[0x00010000, 0x010000ff, 0x55553fff, 0x7fff7ffe, 0x80018000, 0xaaaa80ff, 0xff00c000, 0xfffffffe] result=zeros(8) -> result=[0xffff0000, 0xff00ff01, 0xaaabc001, 0x80018002, 0x7fff8000, 0x55567f01, 0x01004000, 0x00010002]

@@ -1,11 +1,7 @@
 ; `__vneg4` of CUDA: a byte with the sign changed; the least wraps to itself.
-kernel @vneg4(%a: in i8x4, %result: out i8x4) {
-^entry:
-  %i = item_id
-  %x = load %a[%i]
-  %r = neg.i8x4 %x
-  store %r, %result[%i]
-  ret
+kernel vneg4(a: in i8x4, result: out i8x4) {
+  let i = item_id()
+  result[i] = -a[i]
 }
 
 ; run: halu, vp1, ptx: @vneg4 items=4 a=[0x3f020100, 0x7f7e5540, 0xaa828180, 0xfffec1c0] result=zeros(4) -> result=[0xc1feff00, 0x8182abc0, 0x567e7f80, 0x01023f40]

@@ -1,12 +1,7 @@
 ; `__vnegss2` of CUDA: a halfword with the sign changed; the least becomes the greatest.
-kernel @vnegss2(%a: in i16x2, %result: out i16x2) {
-^entry:
-  %i = item_id
-  %x = load %a[%i]
-  %zero = const.i16x2 0
-  %r = sub_sat_s.i16x2 %zero, %x
-  store %r, %result[%i]
-  ret
+kernel vnegss2(a: in i16x2, result: out i16x2) {
+  let i = item_id()
+  result[i] = sub_sat_s(0, a[i])
 }
 
 ; run: halu, vp1, ptx: @vnegss2 items=8 a=[0x00010000, 0x010000ff, 0x55553fff, 0x7fff7ffe, 0x80018000, 0xaaaa80ff, 0xff00c000, 0xfffffffe] result=zeros(8) -> result=[0xffff0000, 0xff00ff01, 0xaaabc001, 0x80018002, 0x7fff7fff, 0x55567f01, 0x01004000, 0x00010002]

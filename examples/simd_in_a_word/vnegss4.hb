@@ -1,12 +1,7 @@
 ; `__vnegss4` of CUDA: a byte with the sign changed; the least becomes the greatest.
-kernel @vnegss4(%a: in i8x4, %result: out i8x4) {
-^entry:
-  %i = item_id
-  %x = load %a[%i]
-  %zero = const.i8x4 0
-  %r = sub_sat_s.i8x4 %zero, %x
-  store %r, %result[%i]
-  ret
+kernel vnegss4(a: in i8x4, result: out i8x4) {
+  let i = item_id()
+  result[i] = sub_sat_s(0, a[i])
 }
 
 ; run: halu, vp1, ptx: @vnegss4 items=4 a=[0x3f020100, 0x7f7e5540, 0xaa828180, 0xfffec1c0] result=zeros(4) -> result=[0xc1feff00, 0x8182abc0, 0x567e7f7f, 0x01023f40]

@@ -1,15 +1,7 @@
 ; `__vsetges4` of CUDA: 1 in a byte where that of a as a signed number is at least that of b, else 0.
-kernel @vsetges4(%a: in i8x4, %b: in i8x4, %result: out i8x4) {
-^entry:
-  %i = item_id
-  %x = load %a[%i]
-  %y = load %b[%i]
-  %one = const.i8x4 1
-  %zero = const.i8x4 0
-  %m = icmp.ge_s.i8x4 %x, %y
-  %r = select.i8x4 %m, %one, %zero
-  store %r, %result[%i]
-  ret
+kernel vsetges4(a: in i8x4, b: in i8x4, result: out i8x4) {
+  let i = item_id()
+  result[i] = select(a[i] >=_s b[i], 1, 0)
 }
 
 ; run: halu, vp1, ptx: @vsetges4 items=16 a=[0x7f5a0100, 0xfffe8180, 0x7f5a0100, 0xfffe8180, 0x7f5a0100, 0xfffe8180, 0x7f5a0100, 0xfffe8180, 0x7f5a0100, 0xfffe8180, 0x7f5a0100, 0xfffe8180, 0x7f5a0100, 0xfffe8180, 0x7f5a0100, 0xfffe8180] b=[0x7f5a0100, 0xfffe8180, 0x807f5a01, 0x00fffe81, 0x81807f5a, 0x0100fffe, 0xfe81807f, 0x5a0100ff, 0xfffe8180, 0x7f5a0100, 0x00fffe81, 0x807f5a01, 0x0100fffe, 0x81807f5a, 0x5a0100ff, 0xfe81807f] result=zeros(16) -> result=[0x01010101, 0x01010101, 0x01000000, 0x00000000, 0x01010000, 0x00000000, 0x01010100, 0x00000000, 0x01010101, 0x00000000, 0x01010101, 0x01000000, 0x01010101, 0x01010000, 0x01010101, 0x01010100]
