@@ -164,12 +164,19 @@ impl Lower<'_> {
         match (&operand, expected) {
             (Operand::Number(_), Some(ty)) => self.fit(operand, ty, span),
             (Operand::Number(number), None) if number.whole.is_some() => self.fit(operand, Type::I32, span),
-            (Operand::Number(_), None) => Err(self.error_help(
-                span,
-                "the number has no type",
-                "a type after it",
-                "as in `1.5f16`, `1.5f32` or `1.5f16x2`",
-            )),
+            (Operand::Number(number), None) => {
+                let text = number.text.map(|text| self.symbols.text(text));
+                let help = match text.filter(|text| text.starts_with(|c: char| c.is_ascii_alphabetic())) {
+                    Some(text) => format!("as in `f32({text})`, or `var m: f32 = -{text}`"),
+                    None => "as in `1.5f16`, `1.5f32` or `1.5f16x2`".to_owned(),
+                };
+                let expected = if text.is_some_and(|text| help.contains(&format!("({text})"))) {
+                    "a type"
+                } else {
+                    "a type after it"
+                };
+                Err(self.error_help(span, "the number has no type", expected, help))
+            }
             (Operand::Failed, _) => Err(Failed),
             _ => Ok(operand),
         }
@@ -227,5 +234,31 @@ pub(super) fn conversions(from: Type, to: Type) -> Option<String> {
         ways.push(format!("`{to}(..)`"));
     }
     ways.truncate(4);
+    if ways.is_empty() {
+        ways = in_two_steps(from, to);
+    }
     (!ways.is_empty()).then(|| format!("{} makes it `{to}`", ways.join(" or ")))
+}
+
+/// The ways from one type to another by a wider one of as many lanes: bytes to halves by integers of 16 bits.
+fn in_two_steps(from: Type, to: Type) -> Vec<String> {
+    let mut ways = Vec::new();
+    for first in [Op::Zext, Op::Sext, Op::Fcvt] {
+        let between =
+            Type::ALL.iter().copied().filter(|ty| ty.lanes() == from.lanes() && first.row().converts(from, *ty));
+        let mut found: Vec<(u32, String)> = Vec::new();
+        for ty in between {
+            for second in [Op::FcvtFromS, Op::FcvtFromU, Op::Fcvt] {
+                // What is extended without a sign is no negative number.
+                let is_meant = !matches!((first, second), (Op::Zext, Op::FcvtFromS) | (Op::Sext, Op::FcvtFromU));
+                if is_meant && second.row().converts(ty, to) {
+                    let way = format!("`{}.{to}({}.{ty}(..))`", second.name(), first.name());
+                    found.push((ty.bits(), way));
+                }
+            }
+        }
+        found.sort();
+        ways.extend(found.into_iter().next().map(|(_, way)| way));
+    }
+    ways
 }

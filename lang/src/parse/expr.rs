@@ -330,7 +330,7 @@ impl Parser<'_> {
         let free = std::mem::replace(&mut self.free, false);
         let read = self.deeper(|parser| {
             let condition = parser.expr()?;
-            let then = parser.block()?;
+            let then = parser.body()?;
             let mut otherwise = None;
             if parser.at_any("else") {
                 parser.bump();
@@ -338,7 +338,7 @@ impl Parser<'_> {
                 otherwise = Some(if parser.at_word("if") {
                     parser.choice()?
                 } else {
-                    let block = parser.block()?;
+                    let block = parser.body()?;
                     let span = parser.since(at);
                     parser.expr_node(ExprKind::Block(block), span)
                 });

@@ -37,6 +37,8 @@ pub(crate) struct Parser<'a> {
     depth: u32,
     /// Inside of brackets line breaks mean nothing.
     free: bool,
+    /// Blocks that a comment hides the beginning of.
+    hidden: u32,
     pub ast: &'a mut Ast,
     pub symbols: &'a mut Symbols,
     pub errors: &'a mut Vec<Diagnostic>,
@@ -50,7 +52,7 @@ impl<'a> Parser<'a> {
         symbols: &'a mut Symbols,
         errors: &'a mut Vec<Diagnostic>,
     ) -> Parser<'a> {
-        Parser { source, tokens: tokens(source), at: 0, base, depth: 0, free: false, ast, symbols, errors }
+        Parser { source, tokens: tokens(source), at: 0, base, depth: 0, free: false, hidden: 0, ast, symbols, errors }
     }
 
     // Tokens.
@@ -251,6 +253,17 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Whether `(name)` stands before an operand.
+    fn is_after_cast(&self) -> bool {
+        let back = |count: usize| self.at.checked_sub(count).and_then(|at| self.tokens.get(at)).copied();
+        matches!(self.tok(), Tok::Word | Tok::Name | Tok::Number | Tok::Mark("("))
+            && back(1).is_some_and(|token| token.tok == Tok::Mark(")"))
+            && back(2).is_some_and(|token| token.tok == Tok::Word)
+            && back(3).is_some_and(|token| token.tok == Tok::Mark("("))
+            && back(4)
+                .is_none_or(|token| token.tok != Tok::Name && (token.tok != Tok::Word || self.is_word(token, "return")))
+    }
+
     /// Reports the next token.
     fn unexpected(&mut self, expected: impl Into<String>) -> Failed {
         let expected = expected.into();
@@ -286,6 +299,8 @@ impl<'a> Parser<'a> {
             self.help("a choice is `if c { a } else { b }`, or `select(c, a, b)`");
         } else if text == "~" {
             self.help("the complement of bits is `!x`");
+        } else if self.is_after_cast() {
+            self.help("conversions are ops: `fcvt.f16(x)`, `zext.i32(x)`, `trunc.i8(x)`, `fcvt_from_s.f32(i)`, `fcvt_to_s.i32(f)`");
         }
         failed
     }

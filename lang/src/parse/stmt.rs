@@ -5,7 +5,7 @@ use halfbyte_ir::{Space, Span};
 use super::expr::infix;
 use super::{Failed, Parser, Parsing};
 use crate::ast::{ArrayDecl, BinOp, BlockId, ExprKind, For, Stmt, StmtKind};
-use crate::lexer::Tok;
+use crate::lexer::{Tok, Token};
 
 /// The operator of an assignment that computes, and whether a mark is an assignment at all.
 fn assignment(mark: &str) -> Option<Option<BinOp>> {
@@ -18,6 +18,18 @@ fn assignment(mark: &str) -> Option<Option<BinOp>> {
 
 impl Parser<'_> {
     /// Statements in braces.
+    /// The block of `if`, `else`, `for`, `while` or `do`.
+    pub(super) fn body(&mut self) -> Parsing<BlockId> {
+        if !self.at_mark("{") {
+            let failed = self.unexpected("`{`");
+            if self.errors.last().is_some_and(|last| last.help.is_none()) {
+                self.help("one statement stands in braces, too: `if c { return }`");
+            }
+            return Err(failed);
+        }
+        self.block()
+    }
+
     pub(super) fn block(&mut self) -> Parsing<BlockId> {
         let start = self.mark("{")?;
         let free = std::mem::replace(&mut self.free, false);
@@ -88,10 +100,11 @@ impl Parser<'_> {
     /// Goes to the next line on which a statement of this block can begin.
     fn skip_statement(&mut self) {
         self.free = false;
-        let mut braces = 0u32;
+        let mut braces = std::mem::take(&mut self.hidden);
         loop {
             match self.token().tok {
                 Tok::End => return,
+                Tok::Word if self.at_any("for") => braces += self.hides_brace(self.token()),
                 Tok::Mark("{") => braces += 1,
                 Tok::Mark("}") if braces == 0 => return,
                 Tok::Mark("}") => braces -= 1,
@@ -126,12 +139,12 @@ impl Parser<'_> {
             (Tok::Word, "while") => {
                 self.bump();
                 let condition = self.expr()?;
-                let body = self.block()?;
+                let body = self.body()?;
                 StmtKind::While { condition, body }
             }
             (Tok::Word, "do") => {
                 self.bump();
-                let body = self.block()?;
+                let body = self.body()?;
                 if !self.at_any("while") {
                     return Err(self.unexpected("`while` after the block"));
                 }
@@ -215,10 +228,22 @@ impl Parser<'_> {
         self.skip_statement();
     }
 
+    /// How many braces the line opens in its comment: of `for (int i = 0; i < n; i++) {` all is one from the first `;` on.
+    fn hides_brace(&self, token: Token) -> u32 {
+        let rest =
+            self.source.get(token.span.start as usize..).and_then(|rest| rest.lines().next()).unwrap_or_default();
+        u32::from(rest.contains('(') && rest.contains(';') && rest.trim_end().ends_with('{'))
+    }
+
     /// `for i in 0..n step 2 { }`, from `for` on.
     fn numbers(&mut self) -> Parsing<For> {
         self.keyword("for")?;
-        let name = self.name("the name of the number").inspect_err(|_| self.help("as in `for i in 0..n { }`"))?;
+        let hidden = self.hides_brace(self.token());
+        let help = "in place of `for (int i = 0; i < n; i += 2)` it is `for i in 0..n step 2 { }`";
+        let name = self.name("the name of the number").inspect_err(|_| {
+            self.help(help);
+            self.hidden = hidden;
+        })?;
         self.keyword("in")?;
         let from = self.expr()?;
         if !self.at_mark("..") {
@@ -229,7 +254,7 @@ impl Parser<'_> {
         self.bump();
         let to = self.expr()?;
         let step = if self.eat_word("step") { Some(self.expr()?) } else { None };
-        let body = self.block()?;
+        let body = self.body()?;
         Ok(For { name, from, to, step, body })
     }
 
