@@ -48,7 +48,9 @@ fn change_stated_results(folder: &Path) -> usize {
         }
         let text = fs::read_to_string(&path).unwrap();
         // Results in a file have no digits here.
-        let stated = |line: &str| line.split_once("->").is_some_and(|(_, results)| !results.contains('@'));
+        let is_launch = |line: &str| line.starts_with("; run:") || line.starts_with("; then:");
+        let stated =
+            |line: &str| is_launch(line) && line.split_once("->").is_some_and(|(_, results)| !results.contains('@'));
         for (number, line) in text.lines().enumerate().filter(|(_, line)| stated(line)) {
             let (before, last) = line.rsplit_once(", ").unwrap();
             // The last digit, so that a number stays within its type.
@@ -63,7 +65,6 @@ fn change_stated_results(folder: &Path) -> usize {
             // Without the other launches, which are as they were, but for those before it on the same buffers.
             let first = text.lines().take(number + 1).collect::<Vec<_>>();
             let first = first.iter().rposition(|line| line.starts_with("; run:")).unwrap();
-            let is_launch = |line: &str| line.starts_with("; run:") || line.starts_with("; then:");
             let kept = |(n, old): (usize, &str)| match n == number {
                 true => Some(format!("{wrong}\n")),
                 false => (!is_launch(old) || (first..number).contains(&n)).then(|| format!("{old}\n")),
