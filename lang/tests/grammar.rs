@@ -8,7 +8,7 @@ use halfbyte_lang::format;
 
 /// A part of a rule.
 #[derive(Clone, Debug)]
-enum Node {
+pub enum Node {
     /// A word or mark.
     Literal(String),
     Rule(String),
@@ -23,7 +23,7 @@ fn page() -> String {
 }
 
 /// The rules of the page, by name.
-fn rules() -> BTreeMap<String, Node> {
+pub fn rules() -> BTreeMap<String, Node> {
     let page = page();
     let text = page.split("```ebnf\n").nth(1).unwrap().split("```").next().unwrap();
     let mut tokens = Vec::new();

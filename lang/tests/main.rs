@@ -3,6 +3,7 @@
 
 mod formats;
 mod grammar;
+mod highlight;
 mod hostile;
 mod library;
 mod mistakes;
