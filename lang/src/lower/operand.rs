@@ -165,15 +165,11 @@ impl Lower<'_> {
             (Operand::Number(_), Some(ty)) => self.fit(operand, ty, span),
             (Operand::Number(number), None) if number.whole.is_some() => self.fit(operand, Type::I32, span),
             (Operand::Number(number), None) => {
-                let text = number.text.map(|text| self.symbols.text(text));
-                let help = match text.filter(|text| text.starts_with(|c: char| c.is_ascii_alphabetic())) {
-                    Some(text) => format!("as in `f32({text})`, or `var m: f32 = -{text}`"),
-                    None => "as in `1.5f16`, `1.5f32` or `1.5f16x2`".to_owned(),
-                };
-                let expected = if text.is_some_and(|text| help.contains(&format!("({text})"))) {
-                    "a type"
+                let text = number.text.map_or("", |text| self.symbols.text(text));
+                let (expected, help) = if text.starts_with(|c: char| c.is_ascii_alphabetic()) {
+                    ("a type", format!("as in `f32({text})`, or `var m: f32 = -{text}`"))
                 } else {
-                    "a type after it"
+                    ("a type after it", "as in `1.5f16`, `1.5f32` or `1.5f16x2`".to_owned())
                 };
                 Err(self.error_help(span, "the number has no type", expected, help))
             }
