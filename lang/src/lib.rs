@@ -27,6 +27,7 @@ mod symbols;
 pub use files::{Included, Includes, StdOnly};
 pub use format::format;
 pub use module::{is_language, read};
+pub use std_lib::library;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -3,6 +3,10 @@
 /// Each file with its text.
 const FILES: &[(&str, &str)] = &[
     ("std/activation", include_str!("../std/activation.hb")),
+    ("std/colour", include_str!("../std/colour.hb")),
+    ("std/group", include_str!("../std/group.hb")),
+    ("std/half", include_str!("../std/half.hb")),
+    ("std/load", include_str!("../std/load.hb")),
     ("std/pixel", include_str!("../std/pixel.hb")),
     ("std/quant", include_str!("../std/quant.hb")),
     ("std/round", include_str!("../std/round.hb")),
@@ -16,5 +20,10 @@ pub(crate) fn text(path: &str) -> Option<&'static str> {
 
 /// The names of its files.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    FILES.iter().map(|(name, _)| *name)
+    library().map(|(name, _)| name)
+}
+
+/// The files of the library of functions, by the names under which texts include them, each with its text.
+pub fn library() -> impl Iterator<Item = (&'static str, &'static str)> {
+    FILES.iter().copied()
 }

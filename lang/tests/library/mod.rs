@@ -1,7 +1,28 @@
 //! The library of functions, over all values where there are few enough.
 
+mod colour;
+mod group;
+mod half;
+mod memory;
+
 use halfbyte_ir::eval::{Arg, Launch, Prepared};
-use halfbyte_lang::{StdOnly, read};
+use halfbyte_lang::{StdOnly, library, read};
+
+/// The error that the library states above a function, as the text after `Error: ` says it.
+fn stated(include: &str, function: &str) -> f64 {
+    let file = library().find(|(name, _)| *name == format!("std/{include}")).unwrap().1;
+    let above = file.split(&format!("\nfn {function}")).next().unwrap();
+    let comment = above.rsplit("\n\n").next().unwrap().lines().last().unwrap();
+    let number = comment.split_once("Error: ").unwrap_or_else(|| panic!("{function} states no error: {comment}")).1;
+    number.split([' ', ',']).next().unwrap().trim_end_matches('.').parse().unwrap()
+}
+
+/// What is stated is an upper bound, and not much above what was measured.
+#[track_caller]
+fn is_stated(include: &str, function: &str, measured: f64) {
+    let stated = stated(include, function);
+    assert!(measured <= stated && measured > 0.9 * stated, "{function}: {measured}, and {stated} is stated");
+}
 
 /// What an expression of `a` and `b` is, for each pair, where the kernel's buffers are of these types.
 fn each(include: &str, (from, to): (&str, &str), expr: &str, values: &[(u32, u32)]) -> Vec<u32> {
@@ -53,6 +74,12 @@ fn divisions_by_255_are_exact() {
         let each = |a: u32| (2 * a + 255) / 510;
         each(a & 0xffff) | each(a >> 16) << 16
     });
+    let mixed: Vec<(u32, u32)> = (0..=65535).map(|a| (a, (a * 7) & 255)).collect();
+    let expr = "pick(a, b)\n}\nfn pick(a: i32, b: i32) -> i32 {\n  bitcast(mix255(i16x2(trunc(a & 255)), i16x2(trunc(a >>_u 8)), i16x2(trunc(b))))";
+    check("pixel", WORDS, expr, &mixed, |a, weight| {
+        let sum = (a & 255) * (255 - weight) + (a >> 8) * weight;
+        (2 * sum + 255) / 510 * 0x1_0001
+    });
 }
 
 #[test]
@@ -65,6 +92,22 @@ fn bytes_are_widened_and_narrowed() {
         let clamped = |half: u32| (half as i16).clamp(0, 255) as u32;
         clamped(a & 0xffff) | clamped(a >> 16) << 8 | clamped(b & 0xffff) << 16 | clamped(b >> 16) << 24
     });
+    let signed = |byte: u32| i32::from(byte as u8 as i8) as u32 & 0xffff;
+    check("pixel", ("i8x4", "i16x2"), "low_s(a)", &pairs(), |a, _| signed(lane(a, 0)) | signed(lane(a, 1)) << 16);
+    check("pixel", ("i8x4", "i16x2"), "high_s(a)", &pairs(), |a, _| signed(lane(a, 2)) | signed(lane(a, 3)) << 16);
+    check("pixel", ("i16x2", "i8x4"), "bytes_clamped_s(a, b)", &pairs(), |a, b| {
+        let clamped = |half: u32| (half as i16).clamp(-128, 127) as u32 & 255;
+        clamped(a & 0xffff) | clamped(a >> 16) << 8 | clamped(b & 0xffff) << 16 | clamped(b >> 16) << 24
+    });
+    check("pixel", WORDS, "zext(byte_clamped(a))", &pairs(), |a, _| (a as i32).clamp(0, 255) as u32);
+    check("pixel", ("i32", "i16x2"), "pair_clamped(a, b)", &pairs(), |a, b| {
+        let clamped = |a: u32| (a as i32).clamp(-32768, 32767) as u32 & 0xffff;
+        clamped(a) | clamped(b) << 16
+    });
+    check("pixel", ("i32", "i16x2"), "pair_clamped_u(a, b)", &pairs(), |a, b| {
+        let clamped = |a: u32| (a as i32).clamp(0, 65535) as u32;
+        clamped(a) | clamped(b) << 16
+    });
     check("pixel", WORDS, "clamp_s(a, -5, 77)", &pairs(), |a, _| (a as i32).clamp(-5, 77) as u32);
     check("pixel", WORDS, "clamp_u(a, 5, 77)", &pairs(), |a, _| a.clamp(5, 77));
 }
@@ -74,11 +117,31 @@ fn divisions_round_as_they_say() {
     let small: Vec<(u32, u32)> = pairs().into_iter().map(|(a, b)| (a >> 2, (b >> 9).max(1))).collect();
     check("round", WORDS, "div_up(a, b)", &small, |a, b| a.div_ceil(b));
     check("round", WORDS, "div_near(a, b)", &small, |a, b| (a + b / 2) / b);
+    check("round", WORDS, "div_floor(a, b)", &small, |a, b| (a as i32).div_euclid(b as i32) as u32);
+    let signed: Vec<(u32, u32)> =
+        pairs().into_iter().filter(|(a, b)| *b != 0 && (*a != 1 << 31 || *b != u32::MAX)).collect();
+    let floor = |a: u32, b: u32| (i64::from(a as i32) as f64 / f64::from(b as i32)).floor() as i64;
+    check("round", WORDS, "div_floor(a, b)", &signed, |a, b| floor(a, b) as u32);
+    check("round", WORDS, "rem_floor(a, b)", &signed, |a, b| {
+        (i64::from(a as i32) - floor(a, b) * i64::from(b as i32)) as u32
+    });
+    let powers: Vec<(u32, u32)> = pairs().into_iter().map(|(a, b)| (a >> 1, 1 << (b % 31))).collect();
+    check("round", WORDS, "align_up(a, b)", &powers, |a, b| a.div_ceil(b).wrapping_mul(b));
     let shifts: Vec<(u32, u32)> = pairs().into_iter().map(|(a, b)| (a, b % 31)).collect();
     check("round", WORDS, "shift_down(a, b)", &shifts, |a, b| ((a as i32) >> b) as u32);
     check("round", WORDS, "shift_zero(a, b)", &shifts, |a, b| (a as i32 / (1 << b)) as u32);
     check("round", WORDS, "shift_near(a, b)", &shifts, |a, b| {
         ((i64::from(a as i32) + if b == 0 { 0 } else { 1 << (b - 1) }) >> b) as u32
+    });
+    check("round", WORDS, "shift_near_u(a, b)", &shifts, |a, b| {
+        ((u64::from(a) + if b == 0 { 0 } else { 1 << (b - 1) }) >> b) as u32
+    });
+    let some: Vec<(u32, u32)> = pairs().into_iter().map(|(a, b)| (a, b % 30 + 1)).collect();
+    let ties = some.iter().map(|&(a, b)| (a >> b << b | 1 << (b - 1), b));
+    let both: Vec<(u32, u32)> = some.iter().copied().chain(ties).collect();
+    // A quotient by a power of two is exact in f64.
+    check("round", WORDS, "shift_even(a, b)", &both, |a, b| {
+        (f64::from(a as i32) / f64::from(1u32 << b)).round_ties_even() as i32 as u32
     });
 }
 
@@ -97,6 +160,19 @@ fn transforms_are_their_matrices() {
                 .iter()
                 .zip(signs)
                 .fold(0u32, |sum, (&term, sign)| if sign > 0 { sum.wrapping_add(term) } else { sum.wrapping_sub(term) })
+        });
+    }
+    // H.264, 8.5.12.1: the rows of the matrix, with halves as shifts.
+    for (row, name) in rows.into_iter().enumerate() {
+        let expr = format!(
+            "pick(a, b)\n}}\nfn pick(a: i32, b: i32) -> i32 {{\n  let (p, q, r, s) = idct4(a, b, a * 3, b * 5)\n  {name}"
+        );
+        check("transform", WORDS, &expr, &pairs(), |a, b| {
+            let (c, d) = (a.wrapping_mul(3), b.wrapping_mul(5));
+            let half = |a: u32| (a as i32 >> 1) as u32;
+            let even = if row == 0 || row == 3 { a.wrapping_add(c) } else { a.wrapping_sub(c) };
+            let odd = if row == 0 || row == 3 { b.wrapping_add(half(d)) } else { half(b).wrapping_sub(d) };
+            if row < 2 { even.wrapping_add(odd) } else { even.wrapping_sub(odd) }
         });
     }
     let expr = "pick(a, b)\n}\nfn pick(a: i16x2, b: i16x2) -> i16x2 {\n  let (p, q) = transpose2(a, b)\n  p ^ q";
@@ -130,6 +206,24 @@ fn weights_are_unpacked() {
         };
         half(a >> 16 & 255) | half(a >> 24) << 16
     });
+    let pick =
+        "pick(a)\n}\nfn pick(v: i8x4) -> i8x4 {\n  let (low, high) = nibbles(v)\n  nibbles_packed(low | 48, high)";
+    check("quant", ("i8x4", "i8x4"), pick, &pairs(), |a, _| a);
+    let halves = |numbers: [i32; 2]| {
+        numbers
+            .map(|number| half_of(f64::from(number)))
+            .iter()
+            .rev()
+            .fold(0, |word, &half| word << 16 | u32::from(half))
+    };
+    check("quant", ("i8x4", "f16x2"), "halves_signed(a, 1)", &bytes, |a, _| {
+        halves([1, 2].map(|k| i32::from(a.to_le_bytes()[k] as i8)))
+    });
+    for k in 0..4 {
+        let nibbles = |a: u32, less: i32| halves([k, k + 4].map(|k| (a >> (4 * k) & 15) as i32 - less));
+        check("quant", ("i32", "f16x2"), &format!("halves_of_nibbles(a, {k})"), &pairs(), |a, _| nibbles(a, 0));
+        check("quant", ("i32", "f16x2"), &format!("halves_of_nibbles_signed(a, {k})"), &pairs(), |a, _| nibbles(a, 8));
+    }
     check("quant", ("i8x4", "i32"), "dot_s(a, b, 7)", &pairs(), |a, b| {
         let each =
             a.to_le_bytes().into_iter().zip(b.to_le_bytes()).map(|(a, b)| i32::from(a as i8) * i32::from(b as i8));
@@ -137,30 +231,24 @@ fn weights_are_unpacked() {
     });
 }
 
-/// Over all halves, as each is an f32: within so much of the value, or of 1 where that is less.
-#[test]
-fn activations_are_near() {
-    let halves: Vec<u32> = (0..=u16::MAX).filter(|half| half & 0x7c00 != 0x7c00).map(widened).collect();
-    let values: Vec<(u32, u32)> = halves.iter().map(|&bits| (bits, 0)).collect();
-    type Exact = fn(f64) -> f64;
-    let exact: [(&str, Exact); 3] = [
-        ("sigmoid(a)", |x| 1.0 / (1.0 + (-x).exp())),
-        ("silu(a)", |x| x / (1.0 + (-x).exp())),
-        ("gelu(a)", |x| 0.5 * x * (1.0 + (0.797_884_560_8 * (x + 0.044_715 * x * x * x)).tanh())),
-    ];
-    for (expr, exact) in exact {
-        let found = each("activation", ("f32", "f32"), expr, &values);
-        let mut worst = 0f64;
-        for (&bits, found) in halves.iter().zip(found) {
-            let (x, found) = (f64::from(f32::from_bits(bits)), f64::from(f32::from_bits(found)));
-            worst = worst.max((found - exact(x)).abs() / exact(x).abs().max(1.0));
-        }
-        assert!(worst <= 1e-6, "{expr}: {worst:e}");
-    }
+/// The half next to a number that is no more than 65504, ties to even.
+fn half_of(number: f64) -> u16 {
+    let sign = u16::from(number.is_sign_negative()) << 15;
+    let size = number.abs();
+    let exponent = if size < 2f64.powi(-14) { -14 } else { size.log2().floor() as i32 };
+    // Bits that a carry takes into the exponent, as it should.
+    let steps = (size / 2f64.powi(exponent - 10)).round_ties_even() as u16;
+    sign | if exponent == -14 { steps } else { steps + (((exponent + 14) as u16) << 10) }
 }
 
-/// The bits of a half as an f32.
-fn widened(half: u16) -> u32 {
-    let (sign, size) = (u32::from(half & 0x8000) << 16, u32::from(half & 0x7fff));
-    sign | (f32::from_bits(size << 13) * 2f32.powi(112)).to_bits()
+/// What a half is.
+fn of_half(bits: u16) -> f64 {
+    let (exponent, part) = (i32::from(bits >> 10 & 31), f64::from(bits & 0x3ff));
+    let size = match (exponent, part == 0.0) {
+        (31, true) => f64::INFINITY,
+        (31, false) => f64::NAN,
+        (0, _) => part * 2f64.powi(-24),
+        _ => (1024.0 + part) * 2f64.powi(exponent - 25),
+    };
+    if bits >> 15 == 0 { size } else { -size }
 }

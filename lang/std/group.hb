@@ -1,0 +1,68 @@
+; Reductions by all items of a subgroup or a group, and rows of a softmax. All items call them together, and each gets the result. A group has a multiple of 32 items, and
+; lends `parts`, a shared array of 32 elements.
+
+include "std/activation"
+
+; The sum of the subgroup's 32 values, of any type of 32 bits that adds. Error: of floats, five roundings.
+fn subgroup_sum<T>(a: T) -> T {
+  var sum = a
+  unroll for k in 0..5 { sum += subgroup_shuffle_xor(sum, 16 >>_u k, 31, -1) }
+  sum
+}
+
+; The greatest of the subgroup's 32 values, of floats.
+fn subgroup_max<T>(a: T) -> T {
+  var most = a
+  unroll for k in 0..5 { most = fmax(most, subgroup_shuffle_xor(most, 16 >>_u k, 31, -1)) }
+  most
+}
+
+; The sum of the values of all items of the group. Error: of floats, five roundings and one more for each further subgroup.
+fn group_sum<T>(a: T, parts: inout T) -> T {
+  let sum = subgroup_sum(a)
+  barrier()
+  if lane_id() == 0 { parts[subgroup_id()] = sum }
+  barrier()
+  var all = parts[0]
+  for k in 1..group_size() >>_u 5 { all += parts[k] }
+  all
+}
+
+; The greatest of the values of all items of the group, of floats.
+fn group_max<T>(a: T, parts: inout T) -> T {
+  let most = subgroup_max(a)
+  barrier()
+  if lane_id() == 0 { parts[subgroup_id()] = most }
+  barrier()
+  var all = parts[0]
+  for k in 1..group_size() >>_u 5 { all = fmax(all, parts[k]) }
+  all
+}
+
+; The softmax of a row of 32 numbers, one an item. Error: 1.2e-7.
+fn softmax_subgroup(a: f32) -> f32 {
+  let power = exp(a - subgroup_max(a))
+  power / subgroup_sum(power)
+}
+
+; The softmax of a row of as many numbers as the group has items, one an item. Error: 5.6e-8.
+fn softmax_group(a: f32, parts: inout f32) -> f32 {
+  let power = exp(a - group_max(a, parts))
+  power / group_sum(power, parts)
+}
+
+; The softmax of `x[first]` to `x[first + n - 1]`, of any n from 1 on, into the same elements of `y`. Error: 8.2e-8.
+fn softmax_row(x: in f32, y: inout f32, first: i32, n: i32, parts: inout f32) {
+  let (l, size) = (local_id(), group_size())
+  var most = f32(-inf)
+  for k in l..n step size { most = fmax(most, x[first + k]) }
+  most = group_max(most, parts)
+  var sum = f32(0.0)
+  for k in l..n step size {
+    let power = exp(x[first + k] - most)
+    y[first + k] = power
+    sum += power
+  }
+  sum = group_sum(sum, parts)
+  for k in l..n step size { y[first + k] = y[first + k] / sum }
+}
