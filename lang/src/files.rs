@@ -82,9 +82,9 @@ impl Files {
         self.file(span).is_some_and(|file| std_lib::text(&file.name).is_some())
     }
 
-    /// The `include` in the text that led to a place in another file.
-    pub fn included_at(&self, span: Span) -> Span {
-        self.file(span).map_or(span, |file| file.at)
+    /// The `include` in the text itself that leads to a place in another file.
+    pub fn included_at(&self, span: Span) -> Option<Span> {
+        self.file(span).map(|file| file.at)
     }
 
     /// A place in another file as messages name it.

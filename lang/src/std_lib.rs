@@ -23,6 +23,15 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     library().map(|(name, _)| name)
 }
 
+/// The file of the library that has a function of that name.
+pub(crate) fn file_of(function: &str) -> Option<&'static str> {
+    let is = |line: &str| {
+        let after = line.strip_prefix("fn ").and_then(|rest| rest.strip_prefix(function));
+        after.is_some_and(|after| after.starts_with(['(', '<']))
+    };
+    FILES.iter().find(|(_, text)| text.lines().any(is)).map(|(name, _)| *name)
+}
+
 /// The files of the library of functions, by the names under which texts include them, each with its text.
 pub fn library() -> impl Iterator<Item = (&'static str, &'static str)> {
     FILES.iter().copied()

@@ -10,10 +10,10 @@ fn nibbles_signed(v: i8x4) -> (i8x4, i8x4) { ((v << 4) >>_s 4, v >>_s 4) }
 fn nibbles_packed(low: i8x4, high: i8x4) -> i8x4 { low & 15 | high << 4 }
 
 ; Bytes k and k + 1, 0 to 255, as halves: under the exponent of 1024 a byte needs but a subtraction. k is 0 to 2.
-fn halves(v: i8x4, k: const) -> f16x2 { bitcast.f16x2(shuffle(v, i8x4(0x64_i8), [k, 4, k + 1, 4])) - 1024.0 }
+fn halves(v: i8x4, k: const) -> f16x2 { bitcast.f16x2(shuffle(i8x4(0x64_i8), v, [k + 4, 0, k + 5, 0])) - 1024.0 }
 
 ; Bytes k and k + 1, -128 to 127, as halves. k is 0 to 2.
-fn halves_signed(v: i8x4, k: const) -> f16x2 { bitcast.f16x2(shuffle(v ^ 0x80808080, i8x4(0x64_i8), [k, 4, k + 1, 4])) - 1152.0 }
+fn halves_signed(v: i8x4, k: const) -> f16x2 { bitcast.f16x2(shuffle(i8x4(0x64_i8), v ^ 0x80808080, [k + 4, 0, k + 5, 0])) - 1152.0 }
 
 ; Of eight numbers of four bits, the lowest number 0: numbers k and k + 4, 0 to 15, as halves. k is 0 to 3.
 fn halves_of_nibbles(w: i32, k: const) -> f16x2 { bitcast.f16x2(w >>_u 4 * k & 0x000f000f | 0x64006400) - 1024.0 }

@@ -31,6 +31,8 @@ impl Lower<'_> {
             let plural = if args.len() == 1 { "" } else { "s" };
             let message = format!("`{name}` of {} operand{plural}", args.len());
             let diagnostic = Diagnostic::new(span, message).expected(function.params.len().to_string());
+            let params: Vec<&str> = function.params.iter().map(|param| self.symbols.text(param.name.sym)).collect();
+            let diagnostic = diagnostic.help(format!("it is called as `{name}({})`", params.join(", ")));
             return Err(self.report(diagnostic.note(Some(function.name.span), "it is here")));
         }
         let mut generics: Vec<(Sym, Option<Type>)> = function.generics.iter().map(|name| (name.sym, None)).collect();
@@ -39,7 +41,8 @@ impl Lower<'_> {
             match generics.get_mut(at) {
                 Some(slot) => slot.1 = Some(ty),
                 None => {
-                    let message = format!("`{name}` is of {} types", function.generics.len());
+                    let count = function.generics.len();
+                    let message = format!("`{name}` is of {count} type{}", if count == 1 { "" } else { "s" });
                     return Err(self.error(modifier.span, message, "fewer types after its name"));
                 }
             }
@@ -160,11 +163,15 @@ impl Lower<'_> {
                         None => self.elem(elem)?,
                     };
                     if buffer.elem != wanted {
-                        return Err(self.error(
-                            at,
-                            "a buffer of other elements",
-                            format!("elements of `{}`", self.symbols.text(elem.sym)),
-                        ));
+                        let named = |of: Elem| match of {
+                            Elem::Type(ty) => ty.name(),
+                            Elem::Struct(number) => {
+                                self.ast.structs.get(number as usize).map_or("", |of| self.symbols.text(of.name.sym))
+                            }
+                        };
+                        let message = format!("a buffer or array of `{}`", named(buffer.elem));
+                        let expected = format!("one of `{}`", named(wanted));
+                        return Err(self.error(at, message, expected));
                     }
                     if direction != Direction::In && buffer.direction == Some(Direction::In) {
                         return Err(self.error(at, "an `in` buffer", format!("one that is written, as `{name}` is")));

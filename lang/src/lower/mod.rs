@@ -186,7 +186,11 @@ impl<'a> Lower<'a> {
 
     /// The place in the text that was read of one in any file.
     fn placed(&self, span: Span) -> Span {
-        if self.files.is_main(span) { span } else { self.outside.unwrap_or_default() }
+        if self.files.is_main(span) {
+            span
+        } else {
+            self.outside.or_else(|| self.files.included_at(span)).unwrap_or_default()
+        }
     }
 
     fn report(&mut self, mut diagnostic: Diagnostic) -> Failed {

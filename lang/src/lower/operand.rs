@@ -124,7 +124,7 @@ impl Lower<'_> {
         let help = match (operand, self.type_of(operand)) {
             (Operand::Buffer(_), _) => Some("`x[i]` is an element of a buffer".to_owned()),
             (_, Some(from)) => conversions(from, ty),
-            _ => None,
+            _ => taken(operand),
         };
         match help {
             Some(help) => self.error_help(span, message, expected, help),
@@ -219,8 +219,20 @@ impl Lower<'_> {
     }
 }
 
+/// How several values are taken.
+pub(super) fn taken(operand: &Operand) -> Option<String> {
+    let Operand::Tuple(parts) = operand else { return None };
+    let names: Vec<String> = ('a'..='z').take(parts.len()).map(String::from).collect();
+    (!names.is_empty()).then(|| format!("`let ({}) = ..` takes all of them", names.join(", ")))
+}
+
 /// The ops that make a value of one type of one of another, as the table of ops has them.
 pub(super) fn conversions(from: Type, to: Type) -> Option<String> {
+    // The bits of two halves are no number of theirs.
+    if !from.is_scalar() && to.is_scalar() && from.is_float() && to.is_float() {
+        let lane = "`extract(.., 0)` is a lane".to_owned();
+        return Some(if from.lane_type() == to { lane } else { format!("{lane}, and `fcvt.{to}(..)` converts it") });
+    }
     let converts = |op: &&Op| {
         let row = op.row();
         row.args.len() == 1 && row.converts(from, to) && !matches!(**op, Op::Concat | Op::Split)

@@ -10,6 +10,7 @@ use halfbyte_ir::{
 use super::operand::{Operand, conversions};
 use super::{Failed, Lower, Lowering};
 use crate::ast::{Arg, ExprKind, Ident, Range};
+use crate::std_lib;
 
 /// What stands between an op's name and its operands.
 #[derive(Default)]
@@ -34,6 +35,15 @@ impl Lower<'_> {
                 format!("`{text}` is neither a function nor an op"),
                 "a function or op",
                 why,
+            );
+        }
+        if let Some(file) = std_lib::file_of(text) {
+            let help = format!("`include \"{file}\"` takes it from the library");
+            return self.error_help(
+                name.span,
+                format!("`{text}` is neither a function nor an op"),
+                "a function or op",
+                help,
             );
         }
         let near = self.near(name.sym).map(|near| format!("`{near}`")).or_else(|| op_meant(text));

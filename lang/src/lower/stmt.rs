@@ -3,7 +3,7 @@
 use halfbyte_abi::Type;
 use halfbyte_ir::{Diagnostic, Op, Span, Value};
 
-use super::operand::Operand;
+use super::operand::{Operand, taken};
 use super::{Binding, Buffer, Failed, Lower, Lowering, Var};
 use crate::ast::{ArrayDecl, BinOp, BlockId, ExprId, ExprKind, Ident, Range, Stmt, StmtKind};
 
@@ -163,7 +163,10 @@ impl Lower<'_> {
                 let message = format!("this is {}", self.described(&operand));
                 let count = names.len();
                 let expected = if count == 1 { "one value".into() } else { format!("{count} values") };
-                return Err(self.error(at, message, expected));
+                return Err(match taken(&operand) {
+                    Some(help) => self.error_help(at, message, expected, help),
+                    None => self.error(at, message, expected),
+                });
             }
         };
         let mut fitted = Vec::with_capacity(operands.len());

@@ -90,8 +90,7 @@ impl Lower<'_> {
         let steps = self.steps;
         let most = MAX_OF_ONE.min(*left);
         self.clear("");
-        self.outside =
-            Some(self.files.included_at(function.name.span)).filter(|_| !self.files.is_main(function.name.span));
+        self.outside = self.files.included_at(function.name.span);
         (self.steps, self.alone) = (0, Some(most));
         let entry = self.b.begin("entry", &[]);
         let generics: Vec<(Sym, Type)> =
