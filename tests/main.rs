@@ -56,6 +56,7 @@ mod random_kernels;
 mod reach;
 mod reduce;
 mod reduce_cli;
+mod std_page;
 mod support;
 mod support_matrix;
 mod test_cli;

@@ -1,5 +1,5 @@
-; Bytes of red, green and blue to luma and chroma of limited range (16 to 235, 16 to 240) and back, in the integer forms with coefficients of eighths of a byte that
-; decoders have. `_601` and `_709` are the matrices of BT.601 and BT.709. Errors are from the matrix in real numbers, over all bytes.
+; Bytes of red, green and blue to luma and chroma of limited range (16 to 235, 16 to 240) and back, in the integer forms with coefficients of 8 bits that decoders
+; have. `_601` and `_709` are the matrices of BT.601 and BT.709. Errors are from the matrix in real numbers, over all bytes.
 
 include "std/pixel"
 

@@ -1,5 +1,6 @@
 ; Reductions by all items of a subgroup or a group, and rows of a softmax. All items call them together, and each gets the result. A group has a multiple of 32 items, and
-; lends `parts`, a shared array of 32 elements.
+; lends `parts`, a shared array of 32 elements. The powers of a softmax are `fexp2`, approximate on a GPU, and
+; its error is of the rows that the tests have.
 
 include "std/activation"
 

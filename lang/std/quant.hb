@@ -21,7 +21,7 @@ fn halves_of_nibbles(w: i32, k: const) -> f16x2 { bitcast.f16x2(w >>_u 4 * k & 0
 ; The same of numbers that are stored with 8 added: -8 to 7.
 fn halves_of_nibbles_signed(w: i32, k: const) -> f16x2 { bitcast.f16x2(w >>_u 4 * k & 0x000f000f | 0x64006400) - 1032.0 }
 
-; The sum and the products of signed bytes, on any target.
+; `sum` and the four products of signed bytes, added modulo 2^32.
 fn dot_s(a: i8x4, b: i8x4, sum: i32) -> i32 {
   var s = sum
   unroll for k in 0..4 { s += sext.i32(extract(a, k)) * sext.i32(extract(b, k)) }

@@ -308,7 +308,8 @@ impl Recogniser<'_> {
 fn texts() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut texts: Vec<(String, String)> = Vec::new();
-    for folder in ["examples", "examples/known", "examples/groups", "lang/std", "tests/files/lang"] {
+    for folder in ["examples", "examples/known", "examples/groups", "lang/std", "tests/files/lang", "docs/first-kernel"]
+    {
         let Ok(entries) = std::fs::read_dir(root.join(folder)) else { continue };
         for entry in
             entries.filter_map(Result::ok).filter(|entry| entry.path().extension().is_some_and(|is| is == "hb"))
@@ -316,7 +317,7 @@ fn texts() -> Vec<(String, String)> {
             texts.push((entry.path().display().to_string(), std::fs::read_to_string(entry.path()).unwrap()));
         }
     }
-    for page in ["language.md", "first-kernel.md", "cuda.md"] {
+    for page in ["language.md", "cuda.md", "std.md"] {
         let Ok(page) = std::fs::read_to_string(root.join("docs").join(page)) else { continue };
         for text in page.split("```").skip(1).step_by(2) {
             let text = text.split_once('\n').map_or("", |(_, text)| text);

@@ -5,7 +5,7 @@ mod kernels;
 mod page;
 
 use halfbyte::ir::diag::{Lines, Position};
-use halfbyte::ir::{Op, Reason, Span};
+use halfbyte::ir::{Op, Reason, Refusal, Span};
 use halfbyte::pipeline::{Compiler, Options};
 use halfbyte::{CompileError, Module, TARGETS, Target};
 use halfbyte_isa::object::Loc;
@@ -56,11 +56,32 @@ pub fn measure(ops: &[Op], targets: &[Target]) -> Vec<Measured> {
 
 /// What a target makes of the op on a line of a kernel.
 fn cell(form: &Form, module: &Module, line: u32, options: &Options) -> Cell {
-    let Some(kernel) = module.ir().kernels.first() else { return Cell::Refused("no kernel".into()) };
-    let lowered = match Compiler::new(module, options).lower(kernel, &mut |_| {}) {
-        Ok(lowered) => lowered,
-        Err(error) => return Cell::Refused(refusal(form, line, &error)),
-    };
+    match made(module, line, options) {
+        Ok((instructions, items)) => Cell::Made { instructions, items },
+        Err(Unmade::Lowered(error)) => Cell::Refused(refusal(form, line, &error)),
+        Err(Unmade::Selected(refused)) => {
+            Cell::Refused(refused.map_or("refused".into(), |refused| reason(form, &refused)))
+        }
+        Err(Unmade::Other(why)) => Cell::Refused(why),
+    }
+}
+
+/// The instructions that what stands on a line of the first kernel becomes, and the number of items that each is for; none where the target refuses the
+/// kernel.
+pub fn of_line(module: &Module, line: u32, target: Target) -> Option<(Vec<String>, u32)> {
+    made(module, line, &Options::new(target)).ok()
+}
+
+/// Why there are no instructions.
+enum Unmade {
+    Lowered(CompileError),
+    Selected(Option<Refusal>),
+    Other(String),
+}
+
+fn made(module: &Module, line: u32, options: &Options) -> Result<(Vec<String>, u32), Unmade> {
+    let Some(kernel) = module.ir().kernels.first() else { return Err(Unmade::Other("no kernel".into())) };
+    let lowered = Compiler::new(module, options).lower(kernel, &mut |_| {}).map_err(Unmade::Lowered)?;
     let lines = Lines::new(module.text());
     let locate = |span: Span| {
         let Position { line, column } = lines.position(span.start);
@@ -71,15 +92,13 @@ fn cell(form: &Form, module: &Module, line: u32, options: &Options) -> Cell {
         Ok(selected) => selected.code,
         Err(refused) => {
             let of_line = refused.iter().find(|refusal| locate(refusal.span).line == line).or(refused.first());
-            return Cell::Refused(of_line.map_or("refused".into(), |refusal| reason(form, refusal)));
+            return Err(Unmade::Selected(of_line.cloned()));
         }
     };
-    if let Err(error) = code.expand() {
-        return Cell::Refused(error);
-    }
+    code.expand().map_err(Unmade::Other)?;
     let of_op = code.locs().into_iter().zip(code.instructions()).filter(|(loc, _)| loc.line == line);
     let instructions = of_op.flat_map(|(_, text)| mnemonics(&text)).collect();
-    Cell::Made { instructions, items: lowered.packing.as_ref().map_or(1, |packing| packing.items) }
+    Ok((instructions, lowered.packing.as_ref().map_or(1, |packing| packing.items)))
 }
 
 /// The mnemonics of instructions that are printed on one line.
@@ -103,7 +122,7 @@ fn refusal(form: &Form, line: u32, error: &CompileError) -> String {
 }
 
 /// Why, without what the row says anyway.
-fn reason(form: &Form, refusal: &halfbyte::ir::Refusal) -> String {
+fn reason(form: &Form, refusal: &Refusal) -> String {
     let other = refusal.op.filter(|(op, _)| *op != form.op).map(|(op, ty)| format!("`{}.{ty}`: ", op.name()));
     let reason = match &refusal.reason {
         Some(Reason { why, help: Some(help) }) => format!("{why}; {help}"),
