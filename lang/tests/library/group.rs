@@ -4,12 +4,13 @@ use halfbyte_abi::Shape;
 use halfbyte_ir::eval::{Arg, Launch, Prepared};
 use halfbyte_lang::{StdOnly, read};
 
-use super::is_stated;
+use super::{half_of, is_stated, of_half};
 
 /// Runs the body of a kernel by so many groups of so many items, on so many words a group. The evaluator looks for races meanwhile.
 fn run(ty: &str, body: &str, (groups, items): (u32, u32), x: &[u32]) -> Vec<u32> {
     let text = format!(
-        "include \"std/group\"\nkernel k(x: in {ty}, y: inout {ty}, n: i32) {{\n  shared parts: {ty}[32]\n  let i = item_id()\n  {body}\n}}\n"
+        "include \"std/group\"\nkernel k(x: in {ty}, y: inout {ty}, n: i32) {{\n  shared parts: {}[32]\n  let i = item_id()\n  {body}\n}}\n",
+        if ty == "f16x2" { "f32" } else { ty }
     );
     let module = read(&text, "k.hb", &StdOnly).unwrap_or_else(|errors| panic!("{}", errors[0]));
     let mut from: Vec<u8> = x.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -97,6 +98,27 @@ fn softmax_is_as_near_as_it_says() {
     is_stated("group", "softmax_subgroup", subgroup);
     is_stated("group", "softmax_group", group);
     is_stated("group", "softmax_row", rows);
+}
+
+/// Rows of pairs of halves, each pair in a word.
+#[test]
+fn softmax_of_halves_is_rounded_once() {
+    let mut worst = 0f64;
+    for shape in SHAPES {
+        for n in [1, 31, 77, 300] {
+            let halves: Vec<u16> =
+                numbers(shape.0 * n * 2).iter().map(|&bits| half_of(f64::from(f32::from_bits(bits)))).collect();
+            let pair = |pair: &[u16]| u32::from(pair[0]) | u32::from(pair[1]) << 16;
+            let x: Vec<u32> = halves.chunks(2).map(pair).collect();
+            let y = run("f16x2", "softmax_row_h2(x, y, group_id() * n, n, parts)", shape, &x);
+            let widened = |words: &[u32]| -> Vec<u32> {
+                let halves = words.iter().flat_map(|&word| [word as u16, (word >> 16) as u16]);
+                halves.map(|half| (of_half(half) as f32).to_bits()).collect()
+            };
+            worst = worst.max(distance(&widened(&x), &widened(&y), 2 * n as usize));
+        }
+    }
+    is_stated("group", "softmax_row_h2", worst);
 }
 
 /// A row of which all but one are far below, or minus infinity.
