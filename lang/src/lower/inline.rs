@@ -133,6 +133,10 @@ impl Lower<'_> {
             let operand = match param.ty {
                 ParamTy::Value(ty) => {
                     let ty = ty_of(self, ty)?;
+                    if matches!(operand, Operand::Tuple(_)) || self.type_of(&operand).is_some_and(|of| of != ty) {
+                        let why = format!(", as `{name}` of `{}` is", self.symbols.text(function.name.sym));
+                        return Err(self.mismatch_as(&operand, ty, &why, at));
+                    }
                     let fits = self.fit(operand, ty, at)?;
                     match fits {
                         Operand::Buffer(_) => Operand::Value(self.emit(fits, at)?),

@@ -119,8 +119,13 @@ impl Lower<'_> {
 
     /// Reports an operand of another type.
     pub(super) fn mismatch(&mut self, operand: &Operand, ty: Type, span: Span) -> Failed {
+        self.mismatch_as(operand, ty, "", span)
+    }
+
+    /// The same, with why that type is expected.
+    pub(super) fn mismatch_as(&mut self, operand: &Operand, ty: Type, why: &str, span: Span) -> Failed {
         let message = format!("this is {}", self.described(operand));
-        let expected = format!("`{ty}`");
+        let expected = format!("`{ty}`{why}");
         let help = match (operand, self.type_of(operand)) {
             (Operand::Buffer(_), _) => Some("`x[i]` is an element of a buffer".to_owned()),
             (_, Some(from)) => conversions(from, ty),
