@@ -198,22 +198,26 @@ impl<'a> Lower<'a> {
         if self.errors.len() >= MAX_DIAGNOSTICS || !self.told.insert((span, diagnostic.message.clone())) {
             return Failed;
         }
-        if !self.files.is_main(span) {
-            diagnostic
-                .notes
-                .insert(0, Note { span: None, message: format!("this is said of {}", self.files.place(span)) });
-            diagnostic.span = self.placed(span);
-        } else if let Some(frame) = self.frames.last() {
+        // The function that it is in, and what its types are there.
+        let called = self.frames.last().map(|frame| {
             let name = self.ast.functions.get(frame.function as usize).map_or("", |f| self.symbols.text(f.name.sym));
             let types: Vec<String> =
                 frame.generics.iter().map(|(sym, ty)| format!("{} = {ty}", self.symbols.text(*sym))).collect();
             let with = if types.is_empty() { String::new() } else { format!(" with {}", types.join(", ")) };
-            match frame.call {
+            (name, with, frame.call)
+        });
+        if !self.files.is_main(span) {
+            let within = called.map_or(String::new(), |(name, with, _)| format!(", in `{name}`{with}"));
+            let message = format!("this is said of {}{within}", self.files.place(span));
+            diagnostic.notes.insert(0, Note { span: None, message });
+            diagnostic.span = self.placed(span);
+        } else if let Some((name, with, call)) = called {
+            match call {
                 Some(call) => {
                     let at = self.placed(call);
                     diagnostic.notes.push(Note { span: Some(at), message: format!("`{name}` is called{with}") });
                 }
-                None if types.is_empty() => {}
+                None if with.is_empty() => {}
                 None => {
                     let message = format!("nobody calls `{name}`: this is said of it{with}");
                     diagnostic.notes.push(Note { span: None, message });
