@@ -404,6 +404,14 @@ impl Run {
         let Bound { args, aliases, .. } = &mut bound;
         let how = Evaluation { watchdog: Some(within.watchdog), aliases, ..Evaluation::from(shape) };
         let (start, lines) = (Span::default(), Lines::new(text));
+        if self.items.is_some() && kernel.is_some_and(tells_groups) {
+            let [size, ..] = shape.block;
+            let groups = match items / size.max(1) {
+                1 => format!("a group of {size}"),
+                groups => format!("{groups} groups of {size}"),
+            };
+            mention(&format!("note: {items} items are {groups}; --grid and --block say others"));
+        }
         self.describe(within, name, self.engine().on_threads(self.threads), items);
         let of_fault = |kernel: &halfbyte::ir::Kernel, fault: &Fault| {
             let diagnostic = fault_diagnostic(fault, kernel, &shape, kernel.span);
@@ -645,4 +653,12 @@ fn statistics(engine: Engine, stats: &Stats, time: Duration, translation: Option
         text += &format!("; of that {time:.3} ms to make native code, {functions} functions of {bytes} bytes");
     }
     text
+}
+
+/// Whether what a kernel computes depends on which items are a group.
+fn tells_groups(kernel: &halfbyte::ir::Kernel) -> bool {
+    use halfbyte::ir::Op::{GroupId, GroupSize, LocalId};
+    let ops = || kernel.insts.values().map(|inst| inst.op);
+    ops().any(|op| op.is_convergent() || matches!(op, GroupId | GroupSize | LocalId))
+        || kernel.arrays.iter().any(|array| array.space == halfbyte::ir::Space::Shared)
 }

@@ -326,8 +326,13 @@ pub fn fault_diagnostic(fault: &Fault, kernel: &halfbyte_ir::Kernel, shape: &Sha
             let near = buffer_near(*address).and_then(|(param, offset)| {
                 let buffer = kernel.params.get(param).filter(|param| matches!(param.kind, ParamKind::Buffer { .. }))?;
                 let name = &buffer.name;
+                let index = offset / i64::from(buffer.kind.ty().bytes().max(1));
                 Some(match offset {
                     ..0 => format!(": {} bytes before buffer `{name}`", offset.unsigned_abs()),
+                    0.. if (1 << 31..1 << 32).contains(&index) => {
+                        let below = (1 << 32) - index;
+                        format!(": byte {offset} of buffer `{name}`; an index has no sign, and this one is 2^32 - {below}")
+                    }
                     0.. => format!(": byte {offset} of buffer `{name}`"),
                 })
             });

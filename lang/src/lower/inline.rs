@@ -146,9 +146,12 @@ impl Lower<'_> {
                 ParamTy::Number(_) => match operand.number() {
                     Some(number) => Operand::whole(number),
                     None => {
-                        let message = "a value that is not known while compiling";
                         let expected = format!("a number, as `{name}` is `const`");
-                        return Err(self.error(at, message, expected));
+                        if self.type_of(&operand) == Some(Type::I1) || matches!(operand, Operand::Bool(_)) {
+                            let help = format!("give 0 or 1, and compare: `if {name} == 1 {{ .. }}`");
+                            return Err(self.error_help(at, "a truth value, which is no number", expected, help));
+                        }
+                        return Err(self.error(at, "a value that is not known while compiling", expected));
                     }
                 },
                 ParamTy::Buffer { direction, may_alias, elem, align, contents } => {
