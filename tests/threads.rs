@@ -3,6 +3,8 @@
 use std::fmt::Write;
 use std::fs;
 
+use halfbyte::Module;
+
 use crate::common::{Called, halfbyte, halfbyte_on, root};
 
 const THREADS: [&str; 3] = ["1", "2", "7"];
@@ -25,8 +27,10 @@ fn many() -> String {
         for (number, file) in fs::read_dir(root().join("examples")).unwrap().enumerate() {
             let path = file.unwrap().path();
             if path.extension().is_some_and(|extension| extension == "hb") {
-                let kernels = fs::read_to_string(path).unwrap();
-                text += &kernels.replace("kernel @", &format!("kernel @r{round}_{number}_"));
+                let module = Module::parse(&fs::read_to_string(path).unwrap()).unwrap();
+                for kernel in &module.ir().kernels {
+                    text += &kernel.to_string().replace("kernel @", &format!("kernel @r{round}_{number}_"));
+                }
             }
         }
     }
