@@ -46,7 +46,7 @@ pub(crate) const MARKS: &[&str] = &[
     "+", "-", "*", "/", "&", "|", "^", "!", "<", ">", "=", "(", ")", "[", "]", "{", "}", ",", ":", ".", "@", "%",
 ];
 
-fn in_name(byte: u8) -> bool {
+pub(crate) fn in_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
@@ -100,7 +100,7 @@ fn number_len(first: u8, rest: &[u8]) -> usize {
 }
 
 /// The kind and length of a string that begins here.
-fn text(rest: &[u8]) -> (Tok, usize) {
+pub(crate) fn string(rest: &[u8]) -> (Tok, usize) {
     let mut at = 1;
     loop {
         match rest.get(at) {
@@ -141,7 +141,7 @@ pub(crate) fn tokens(source: &str) -> Vec<Token> {
             None => (Tok::End, 0),
             Some(b'a'..=b'z' | b'A'..=b'Z' | b'_') => (Tok::Word, len_while(rest, in_name)),
             Some(&first @ b'0'..=b'9') => (Tok::Number, 1 + number_len(first, rest.get(1..).unwrap_or_default())),
-            Some(b'"') => text(rest),
+            Some(b'"') => string(rest),
             Some(b'%') if rest.get(1).is_some_and(|&byte| byte.is_ascii_alphabetic() || byte == b'_') => {
                 (Tok::Name, 1 + len_while(rest.get(1..).unwrap_or_default(), in_name))
             }

@@ -15,6 +15,7 @@
 //! ```
 
 mod ast;
+mod detect;
 mod files;
 mod format;
 mod lexer;
@@ -24,9 +25,10 @@ mod parse;
 mod std_lib;
 mod symbols;
 
+pub use detect::is_language;
 pub use files::{Included, Includes, StdOnly};
 pub use format::format;
-pub use module::{is_language, read};
+pub use module::read;
 pub use std_lib::library;
 
 #[cfg(doctest)]

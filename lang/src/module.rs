@@ -6,35 +6,10 @@ use halfbyte_ir::{Diagnostic, Kernel, Module, Span};
 
 use crate::ast::Ast;
 use crate::files::{Files, Included, Includes};
-use crate::lexer::{Tok, tokens};
 use crate::lower::Lower;
 use crate::parse::Parser;
 use crate::std_lib;
 use crate::symbols::Symbols;
-
-/// Whether a text is in the language, at least in part: whether one of its items is a function, constant, structure or `include`, or a
-/// kernel whose name has no `@`.
-pub fn is_language(text: &str) -> bool {
-    let tokens = tokens(text);
-    let mut braces = 0u32;
-    for (at, token) in tokens.iter().enumerate() {
-        match token.tok {
-            Tok::Mark("{") => braces += 1,
-            Tok::Mark("}") => braces = braces.saturating_sub(1),
-            Tok::Word if braces == 0 && token.fresh => {
-                let word = text.get(token.span.start as usize..token.span.end as usize).unwrap_or_default();
-                let next = tokens.get(at + 1).filter(|next| !next.fresh).map(|next| next.tok);
-                match (word, next) {
-                    ("kernel" | "fn" | "struct" | "const", Some(Tok::Word | Tok::Name)) => return true,
-                    ("include", Some(Tok::Text)) => return true,
-                    _ => {}
-                }
-            }
-            _ => {}
-        }
-    }
-    false
-}
 
 /// Reads a text in the language, or one that has some of it beside kernels in plain IR. `file` is its name, of which `includes` may open
 /// others.

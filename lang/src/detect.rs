@@ -1,0 +1,118 @@
+//! Whether a text is in the language.
+//!
+//! Texts in plain IR are asked this, too, before they are compiled, and they can be long. So no tokens are made of them: what stands in the
+//! braces of a kernel is gone over by sixteen bytes, in search of the few that can end it.
+
+use crate::lexer::{Tok, in_name, string};
+
+/// Whether a text is in the language, at least in part: whether one of its items is a function, constant, structure or `include`, or a
+/// kernel whose name has no `@`.
+pub fn is_language(text: &str) -> bool {
+    let mut rest = text.strip_prefix('\u{feff}').unwrap_or(text).as_bytes();
+    let mut braces = 0u32;
+    let mut fresh = true;
+    loop {
+        if fresh && braces == 0 {
+            rest = after_blanks(rest);
+            if begins_item(rest) {
+                return true;
+            }
+        }
+        let at = telling(rest, braces == 0);
+        let Some(&byte) = rest.get(at) else { return false };
+        fresh = byte == b'\n';
+        match byte {
+            b'{' => braces += 1,
+            b'}' => braces = braces.saturating_sub(1),
+            _ => {}
+        }
+        let len = match byte {
+            b';' => rest.iter().skip(at).position(|&byte| byte == b'\n').unwrap_or(rest.len()),
+            b'"' => string(rest.get(at..).unwrap_or_default()).1,
+            _ => 1,
+        };
+        rest = rest.get(at + len..).unwrap_or_default();
+    }
+}
+
+/// Where the next byte is that may open or close a brace, or begins what has none: a comment or string. Between items, line breaks tell
+/// something, too.
+fn telling(rest: &[u8], lines: bool) -> usize {
+    const AT_ONCE: usize = 16;
+    let line_break = if lines { b'\n' } else { b'{' };
+    let tells = |byte: u8| (byte == b'{') | (byte == b'}') | (byte == b';') | (byte == b'"') | (byte == line_break);
+    // All bytes of a chunk are looked at, so that it is done in vectors.
+    let any_tells = |chunk: &[u8; AT_ONCE]| chunk.iter().fold(0, |any, &byte| any | u8::from(tells(byte))) != 0;
+    let (chunks, _) = rest.as_chunks::<AT_ONCE>();
+    let plain = AT_ONCE * chunks.iter().position(any_tells).unwrap_or(chunks.len());
+    let here = rest.iter().skip(plain).position(|&byte| tells(byte));
+    here.map_or(rest.len(), |at| plain + at)
+}
+
+fn after_blanks(rest: &[u8]) -> &[u8] {
+    let blanks = rest.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\r')).unwrap_or(rest.len());
+    rest.get(blanks..).unwrap_or_default()
+}
+
+/// Whether a line begins as an item of the language does.
+fn begins_item(line: &[u8]) -> bool {
+    let len = line.iter().position(|&byte| !in_name(byte)).unwrap_or(line.len());
+    let (word, rest) = line.split_at_checked(len).unwrap_or_default();
+    let next = after_blanks(rest);
+    let is_name = |byte: Option<&u8>| byte.is_some_and(|&byte| byte.is_ascii_alphabetic() || byte == b'_');
+    match word {
+        b"kernel" | b"fn" | b"struct" | b"const" => {
+            is_name(next.first()) || next.first() == Some(&b'%') && is_name(next.get(1))
+        }
+        b"include" => next.first() == Some(&b'"') && string(next).0 == Tok::Text,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lexer::tokens;
+    use halfbyte_ir::witness::Random;
+
+    /// The same by tokens.
+    fn by_tokens(text: &str) -> bool {
+        let tokens = tokens(text);
+        let mut braces = 0u32;
+        for (at, token) in tokens.iter().enumerate() {
+            match token.tok {
+                Tok::Mark("{") => braces += 1,
+                Tok::Mark("}") => braces = braces.saturating_sub(1),
+                Tok::Word if braces == 0 && token.fresh => {
+                    let word = &text[token.span.start as usize..token.span.end as usize];
+                    let next = tokens.get(at + 1).filter(|next| !next.fresh).map(|next| next.tok);
+                    match (word, next) {
+                        ("kernel" | "fn" | "struct" | "const", Some(Tok::Word | Tok::Name)) => return true,
+                        ("include", Some(Tok::Text)) => return true,
+                        _ => {}
+                    }
+                }
+                _ => {}
+            }
+        }
+        false
+    }
+
+    #[test]
+    fn it_is_as_tokens_say() {
+        #[rustfmt::skip]
+        let parts = [
+            "kernel", "fn", "struct", "const", "include", "kernels", "9fn", "a", "_b", "%c", "%", "@k", "\"s\"", "\"", "\\", "\"\\\"{\"",
+            "{", "}", "{", "}", ";", "; {", "; }", "\n", "\n", "\n", " ", " ", "\t", "\r", "\u{feff}", "\u{e9}", "(", "1.5e+3", "/_s",
+            "kernel @k(%x: in f16x2, %n: i32) {\n^entry:\n  %i = item_id ; }\n  ret\n}\n", "\nfn f", "\ninclude \"std/x\"",
+        ];
+        let mut random = Random(1);
+        let mut in_language = 0;
+        for _ in 0..100_000 {
+            let text: String = (0..random.below(24)).map(|_| parts[random.below(parts.len())]).collect();
+            assert_eq!(is_language(&text), by_tokens(&text), "{text:?}");
+            in_language += usize::from(is_language(&text));
+        }
+        assert!((10_000..90_000).contains(&in_language), "{in_language}");
+    }
+}
