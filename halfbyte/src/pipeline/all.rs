@@ -1,6 +1,7 @@
 //! All kernels of a text or of a module, and the objects and texts that are made of them.
 
 use std::io::{Seek, Write};
+use std::num::NonZero;
 use std::ops::Range;
 
 use halfbyte_abi::{Form, Target};
@@ -46,7 +47,7 @@ pub fn compile_kernels(
     let work = OfModule { kernels, begin: || Compiler::new(module, options) };
     let mut left = 0..kernels.len();
     let fill = |batch: &mut Range<usize>| {
-        *batch = left.start..left.end.min(left.start + at_once(left.start));
+        *batch = left.start..left.end.min(left.start + at_once(options.threads, left.start));
         left.start = batch.end;
         batch.start < batch.end
     };
@@ -60,9 +61,11 @@ pub fn compile_kernels(
 }
 
 /// How many kernels a thread takes at once, of those after so many: more where there are many, so that threads seldom wait for
-/// each other, and few where there may be no more, so that none is left alone with the last ones.
-fn at_once(before: usize) -> usize {
-    (before / 8).clamp(1, 64)
+/// each other, and few where there may be no more, so that none is left alone with the last ones. A thread that is the only one
+/// waits for none, and few are in its cache yet when they are compiled.
+fn at_once(threads: NonZero<usize>, before: usize) -> usize {
+    let most = if threads.get() == 1 { 4 } else { 64 };
+    (before / 8).clamp(1, most)
 }
 
 type Results = Vec<Result<(Code, Stats), CompileError>>;
@@ -282,7 +285,7 @@ fn compile_each(
     let mut gathered = Gathered::new(done);
     let mut before = 0;
     let fill = |batch: &mut Read| {
-        let is_filled = batch.fill(&mut kernels, at_once(before));
+        let is_filled = batch.fill(&mut kernels, at_once(options.threads, before));
         before += batch.count;
         is_filled
     };
