@@ -126,6 +126,7 @@ pub struct Legality {
     constant_counts: bool,
     access_alignment: u32,
     word_sums: bool,
+    half_word_pairs: bool,
     wide_indices: bool,
     axes: Axes,
     block: Option<[u32; 3]>,
@@ -153,6 +154,7 @@ impl Legality {
             constant_counts: false,
             access_alignment: 1,
             word_sums: false,
+            half_word_pairs: false,
             wide_indices: false,
             axes: Axes::All,
             block: None,
@@ -218,6 +220,19 @@ impl Legality {
     /// Whether sums of words are worth more than differences of their half-words.
     pub const fn has_word_sums(&self) -> bool {
         self.word_sums
+    }
+
+    /// The same, of a target whose ops on two half-words take no more than those on one: wide vectors of half-words are worked on by
+    /// pairs.
+    #[must_use]
+    pub const fn with_half_word_pairs(mut self) -> Legality {
+        self.half_word_pairs = true;
+        self
+    }
+
+    /// Whether ops on two half-words take no more than those on one.
+    pub const fn has_half_word_pairs(&self) -> bool {
+        self.half_word_pairs
     }
 
     /// The same, of a target that scales an index in 64 bits at least as well as in 32.

@@ -254,7 +254,7 @@ fn same_bits(from: Type, to: Type) -> bool {
     from.bits() == to.bits() && !from.is_mask() && !to.is_mask() && from != to
 }
 fn whole_of_parts(from: Type, to: Type) -> bool {
-    !from.is_mask() && !to.is_mask() && from.bits() < to.bits() && to.bits() <= 256
+    !from.is_mask() && !to.is_mask() && from.bits() < to.bits() && to.bits() <= 512
 }
 fn part_of_whole(from: Type, to: Type) -> bool {
     whole_of_parts(to, from)

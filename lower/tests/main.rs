@@ -7,3 +7,4 @@ mod pack_refusals;
 mod passes;
 mod random;
 mod rules;
+mod wide;

@@ -21,6 +21,7 @@ fn legality() -> Legality {
     Legality::new(TARGET.name(), HALU_NATIVE.iter().copied(), reason_for_type)
         .with_free_parts(4)
         .with_constant_counts()
+        .with_half_word_pairs()
         .with_access_alignment(4)
 }
 

@@ -44,6 +44,10 @@ const NO_WIDE_LANES: Reason = Reason::with_help(
     "the lanes of its vectors are 8 bits wide",
     "compute on `i8` lanes, or on scalars of 16 and 32 bits",
 );
+const NO_WIDE_PARAMETER: Reason = Reason::with_help(
+    "wide lanes are in no register, so that no block is passed any",
+    "narrow to bytes before the branch, or let the loop have few trips, a constant number, so that it is unrolled; `--target halu` and `--target ptx` pass wide lanes",
+);
 const NO_EXACT_SUM: Reason = Reason::with_help(
     "wide lanes are there only as sums of a few products of bytes, and this is none that its accumulator holds exactly",
     "narrow earlier: shift or clamp to bytes after a few products",

@@ -110,3 +110,29 @@ kernel @another_targets_instruction(%a_in: in i8x4, %b_in: in i8x4, %out: out i8
 }
 ;= %r = intrinsic.i8x4 halu "vadd4.u32.u32.u32 $d, $0, $1", %a, %b
 ;=     vp1 cannot do `intrinsic.i8x4`: it is an instruction of `halu`
+
+; Wide lanes are in the accumulator, which nothing passes on.
+kernel @passed(%n: i32, %a_in: in i8x16, %out: out i8x16) {
+^entry:
+  %i = item_id
+  %none = const.i16x16 0
+  %zero = const.i32 0
+  br ^head(%zero, %none)
+^head(%c: i32, %sum: i16x16):
+  %at = add.i32 %i, %c
+  %a = load %a_in[%at]
+  %p = zext.i16x16 %a
+  %next = add.i16x16 %sum, %p
+  %one = const.i32 1
+  %d = add.i32 %c, %one
+  %more = icmp.lt_s.i32 %d, %n
+  br_if %more, ^head(%d, %next), ^exit
+^exit:
+  %r = trunc.i8x16 %next
+  store %r, %out[%i]
+  ret
+}
+;= %none = const.i16x16 0
+;=     vp1 cannot do `const.i16x16`: wide lanes are in no register, so that no block is passed any
+;= %next = add.i16x16 %sum, %p
+;=     vp1 cannot do `add.i16x16`: wide lanes are in no register, so that no block is passed any

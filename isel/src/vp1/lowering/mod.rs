@@ -274,12 +274,22 @@ impl Lowering<'_> {
         let kernel = self.kernel;
         // Operands of wide lanes are a matter of the rules that compute them at once.
         let operands = operands(kernel, inst).filter(|&value| !is_wide(kernel.ty(value)));
-        for ty in operands.chain(kernel.result(inst)).map(|value| kernel.ty(value)) {
+        for value in operands.chain(kernel.result(inst)) {
+            let ty = kernel.ty(value);
             if class_of(ty).is_none() {
-                return Err(Some(super::reason_for_value(ty)));
+                let is_passed = is_wide(ty) && self.is_passed(value);
+                return Err(Some(if is_passed { super::NO_WIDE_PARAMETER } else { super::reason_for_value(ty) }));
             }
         }
         Ok(())
+    }
+
+    /// Whether a block is passed the value. Asked of refused ops alone.
+    fn is_passed(&self, value: Value) -> bool {
+        let kernel = self.kernel;
+        let branches = kernel.layout.iter().filter_map(|&block| kernel.terminator(block));
+        let mut calls = branches.flat_map(|branch| kernel.targets(branch));
+        calls.any(|call| kernel.call_args(call).contains(&value))
     }
 
     fn branch(&mut self, c: VReg, bit: u8, not: bool) -> VInst<Vp1> {

@@ -7,6 +7,8 @@
 //! A vector wider than any register is made of lanes only where something asks for them: a target may have an instruction for
 //! all that goes by way of it, and then selection finds it whole.
 
+use std::cmp::Ordering;
+
 use halfbyte_ir::{Attr, Inst, IntCC, Op, Type, Value};
 
 use crate::passes::legalise::Legaliser;
@@ -38,7 +40,7 @@ fn scalarised(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> Option<()> {
 }
 
 /// Whether a vector is one that nothing but an op can hold.
-fn is_wide(ty: Type) -> bool {
+pub(super) fn is_wide(ty: Type) -> bool {
     ty.bits() > 128
 }
 
@@ -79,10 +81,20 @@ fn made_of(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst, result: Value) -> 
         }
         (Op::Concat, parts, _) if is_wide(data.ty) => {
             let mut lanes = Vec::with_capacity(data.ty.lanes());
-            for &part in parts {
-                let count = result_type(legaliser, part).bits() / lane.bits();
-                for number in 0..count as u8 {
-                    lanes.push(legaliser.place(Op::Split, lane, Attr::Lane(number), &[part])?);
+            let bits = parts.first().map_or(0, |&part| result_type(legaliser, part).bits());
+            // Lanes of several parts each, or parts of several lanes.
+            let in_one = (lane.bits() / bits.max(1)).max(1) as usize;
+            for parts in parts.chunks(in_one) {
+                match (parts, bits.cmp(&lane.bits())) {
+                    (&[part], Ordering::Equal) => {
+                        lanes.push(legaliser.place(Op::Bitcast, lane, Attr::None, &[part])?)
+                    }
+                    (&[part], _) => {
+                        for number in 0..(bits / lane.bits()) as u8 {
+                            lanes.push(legaliser.place(Op::Split, lane, Attr::Lane(number), &[part])?);
+                        }
+                    }
+                    _ => lanes.push(legaliser.place(Op::Concat, lane, Attr::None, parts)?),
                 }
             }
             Made::Lanes(lanes)

@@ -1,11 +1,14 @@
 //! Legalisation: what the target lacks is made out of what it has.
 //!
-//! A `switch` becomes a chain of comparisons ([`switch`]). An op is made of others by the rules of `expand.isle`, `bits.isle`, `fp8.isle` and `soft.isle`: an
+//! A `switch` becomes a chain of comparisons ([`switch`]), and a parameter of a block that no register holds several that registers
+//! hold ([`passed`]). An op is made of others by the rules of `expand.isle`, `bits.isle`, `fp8.isle` and `soft.isle`: an
 //! expansion is taken only if the target has all that it makes, perhaps by expansions in turn. A vector of sixteen bytes
-//! for which that fails is worked on as its four words ([`words`]), and whatever is on vectors yet as
-//! lanes ([`lanes`]). What can't be made stays as it is, and selection says why the target refuses it.
+//! for which that fails is worked on as its four words ([`words`]), sums of wider lanes as pairs of half-words ([`pairs`]), and whatever is on
+//! vectors yet as lanes ([`lanes`]). What can't be made stays as it is, and selection says why the target refuses it.
 
 pub(crate) mod lanes;
+mod pairs;
+mod passed;
 mod pieces;
 pub(crate) mod words;
 
@@ -39,6 +42,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     if changed {
         context.drop_flow();
     }
+    changed |= passed::run(kernel, context.legality);
     // Most kernels are of ops that the target has.
     let mut insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts);
     if insts.all(|&inst| stays(kernel, context.legality, inst)) {
@@ -54,6 +58,8 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
         lanes: HashMap::new(),
         lanes_here: HashMap::new(),
         laneless: HashSet::new(),
+        pairs_here: HashMap::new(),
+        numbers: HashMap::new(),
         out: Vec::new(),
         hopeless: HashSet::new(),
         candidates: Vec::new(),
@@ -64,6 +70,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     for block in flow.reverse_postorder() {
         legaliser.words_here.clear();
         legaliser.lanes_here.clear();
+        legaliser.pairs_here.clear();
         let insts = std::mem::take(&mut legaliser.kernel_mut().blocks[block].insts);
         for inst in insts {
             if poll.is_stopped() {
@@ -93,6 +100,13 @@ fn has(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
         && operands.all(|ty| has_mask(legality, ty))
         && has_count(kernel, legality, inst)
         && !(data.op == Op::Fcvt && kernel.args(inst).iter().any(|&arg| kernel.ty(arg).is_fp8()))
+        && !is_part_of_wide(kernel, legality, inst)
+}
+
+/// Whether an instruction takes a part of what no register holds, on a target that works on such by parts.
+fn is_part_of_wide(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
+    let takes_wide = || kernel.args(inst).iter().any(|&arg| lanes::is_wide(kernel.ty(arg)));
+    kernel.insts[inst].op == Op::Split && legality.lanes().is_none() && takes_wide()
 }
 
 /// Whether an instruction is no shift of packed lanes, or one by a count that the target shifts them by.
@@ -162,6 +176,10 @@ pub(super) struct Legaliser<'k, 'c, 'l> {
     pub lanes_here: HashMap<Value, Vec<Value>>,
     /// Vectors that the target has no lanes of.
     pub laneless: HashSet<Value>,
+    /// The pairs that wide vectors were taken for in this block; none of those that have none.
+    pub pairs_here: HashMap<Value, Option<pairs::Pairs>>,
+    /// Which numbers the lanes of wide vectors can be, where that is known.
+    pub numbers: HashMap<Value, Option<pairs::Range>>,
     /// The block's instructions as they become.
     out: Vec<Inst>,
     /// Forms of instructions without an expansion.
@@ -223,6 +241,9 @@ impl<'k> Legaliser<'k, '_, '_> {
         } else if pieces::concat(self, inst) {
             self.changed = true;
             How::Told("the target lacks it; put together from words")
+        } else if pairs::by_pairs(self, inst) {
+            self.changed = true;
+            How::Told("the target lacks it; done by pairs of half-words")
         } else if words::by_words(self, inst) {
             self.changed = true;
             How::Told("the target lacks it; done by words of four bytes")
@@ -290,6 +311,7 @@ impl<'k> Legaliser<'k, '_, '_> {
         self.out.truncate(placed);
         self.words_here.clear();
         self.lanes_here.clear();
+        self.pairs_here.clear();
     }
 
     /// Has a store of a packed word store these bits.
@@ -312,6 +334,16 @@ impl<'k> Legaliser<'k, '_, '_> {
     pub fn place_store(&mut self, ty: Type, attr: Attr, args: &[Value], span: Span) {
         let inst = self.kernel_mut().make_inst(Op::Store, ty, attr, args, None, span);
         self.out.push(inst);
+    }
+
+    /// Whether the target has an op on a type.
+    pub fn is_native(&self, op: Op, ty: Type) -> bool {
+        self.context.legality.is_native(op, ty)
+    }
+
+    /// Whether its ops on two half-words take no more than those on one.
+    pub fn has_half_word_pairs(&self) -> bool {
+        self.context.legality.has_half_word_pairs()
     }
 
     /// Whether an access is done by parts.

@@ -40,7 +40,7 @@ fn word_type(vector: Type) -> Option<Type> {
 }
 
 /// The words of a vector, or of a mask that is constant or was made in words.
-fn words(legaliser: &mut Legaliser<'_, '_, '_>, vector: Value) -> Option<[Value; 4]> {
+pub(super) fn words(legaliser: &mut Legaliser<'_, '_, '_>, vector: Value) -> Option<[Value; 4]> {
     let known = [&legaliser.words, &legaliser.words_here].into_iter().find_map(|words| words.get(&vector));
     if let Some(&words) = known {
         return Some(words);

@@ -10,6 +10,7 @@ use super::super::super::Lowering;
 use super::plan::SUM_BITS;
 use super::sum::{self, Quotient};
 use super::{is_wide, narrowing};
+use crate::vp1::NO_WIDE_PARAMETER;
 use crate::vp1::operands::Sign;
 
 /// So many values are looked at.
@@ -62,6 +63,10 @@ impl Lowering<'_> {
         let kernel = self.kernel;
         let inst = kernel.def_inst(value).filter(|_| sum::quotient(kernel, value).is_none())?;
         let bits = kernel.ty(value).elem().bits();
+        let is_passed = |&arg: &Value| is_wide(kernel.ty(arg)) && kernel.def_inst(arg).is_none();
+        if kernel.args(inst).iter().any(is_passed) {
+            return Some((inst, NO_WIDE_PARAMETER));
+        }
         let reason = match (kernel.insts[inst].op, kernel.args(inst)) {
             (Op::Shl | Op::ShrS | Op::ShrU | Op::RoundShrS | Op::RoundShrU, &[_, count])
                 if sum::count(kernel, count).is_none() =>

@@ -1,0 +1,620 @@
+//! Wide lanes as half-words, two in a word, for targets whose ops on such a pair take no more than those on one half-word.
+//!
+//! What bytes are narrowed from is mostly a sum of their multiples. A pair holds its lanes modulo 2^16, be they of 16 bits or of 32, and
+//! beside it goes which numbers they can be ([`numbers`]): where these are less than 2^16 apart, the pair says which it is. Numbers that are
+//! not negative are multiplied and added as words, of which one lane carries nothing into the other. A clamp before a shift to the
+//! right does what one after it does, and of what is shifted only the byte is taken: no lane has to be kept from another's bits.
+
+use std::ops::RangeInclusive;
+
+use halfbyte_ir::{Attr, Inst, Kernel, LaneMap, Op, Type, Value};
+
+use super::lanes::is_wide;
+use super::{Legaliser, words};
+use crate::range;
+use crate::rewrite::{constant_lanes, signed_lane};
+
+/// Pairs of a vector of sixteen.
+const COUNT: usize = 8;
+/// Ops inside one another, at most; what is deeper is done by lanes.
+const DEPTH: u32 = 48;
+/// Bits of a lane.
+const BITS: u32 = 16;
+
+pub(super) type Pairs = [Value; COUNT];
+/// Numbers from one to another.
+pub(super) type Range = RangeInclusive<i64>;
+
+const SIGNED: Range = -0x8000..=0x7fff;
+const UNSIGNED: Range = 0..=0xffff;
+
+/// Does an instruction that takes wide lanes, and has none itself, by pairs, if the target can.
+pub(super) fn by_pairs(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> bool {
+    let kernel = legaliser.kernel();
+    let (data, result) = (kernel.insts[inst], kernel.result(inst));
+    let (Some(result), &[value]) = (result, kernel.args(inst)) else { return false };
+    if !legaliser.has_half_word_pairs() || !is_wide(kernel.ty(value)) {
+        return false;
+    }
+    let (placed, fuel) = (legaliser.placed(), legaliser.fuel);
+    let done = match (data.op, data.ty, data.attr) {
+        (op, Type::I8X16, _) => Narrowing::of(op).and_then(|how| narrowed(legaliser, value, how)),
+        (Op::Split, Type::I16X2, Attr::Lane(number)) if legaliser.kernel().ty(value) == Type::I16X16 => {
+            pairs(legaliser, value, DEPTH).and_then(|pairs| pairs.get(usize::from(number)).copied())
+        }
+        _ => None,
+    };
+    match done {
+        Some(value) => legaliser.replace(result, value),
+        None => {
+            legaliser.withdraw(placed);
+            legaliser.fuel = fuel;
+        }
+    }
+    done.is_some()
+}
+
+/// How bytes come of wider numbers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Narrowing {
+    /// Their low bits stay.
+    Wrap,
+    /// The nearest signed or unsigned byte to a signed number.
+    Signed,
+    Unsigned,
+    /// The nearest to an unsigned one.
+    UnsignedOfUnsigned,
+}
+
+impl Narrowing {
+    const fn of(op: Op) -> Option<Narrowing> {
+        match op {
+            Op::Trunc => Some(Narrowing::Wrap),
+            Op::NarrowSatS => Some(Narrowing::Signed),
+            Op::NarrowSatU => Some(Narrowing::Unsigned),
+            Op::NarrowSatUU => Some(Narrowing::UnsignedOfUnsigned),
+            _ => None,
+        }
+    }
+
+    /// The bytes that there are.
+    const fn bytes(self) -> Range {
+        match self {
+            Narrowing::Signed => -0x80..=0x7f,
+            _ => 0..=0xff,
+        }
+    }
+}
+
+fn is_in(range: &Range, of: &Range) -> bool {
+    of.contains(range.start()) && of.contains(range.end())
+}
+
+/// All numbers that lanes of a type are, as an op of that sign takes them.
+fn all(ty: Type, signed: bool) -> Range {
+    match (ty.elem().bits(), signed) {
+        (BITS, true) => SIGNED,
+        (BITS, false) => UNSIGNED,
+        (_, true) => i32::MIN.into()..=i32::MAX.into(),
+        (_, false) => 0..=u32::MAX.into(),
+    }
+}
+
+/// Numbers as an op of a sign takes them: those that are known, if lanes hold them.
+fn taken(ty: Type, numbers: Range, signed: bool) -> Range {
+    let all = all(ty, signed);
+    if is_in(&numbers, &all) { numbers } else { all }
+}
+
+/// The number that a constant has in all its lanes, modulo what they hold.
+fn everywhere(kernel: &Kernel, value: Value) -> Option<i64> {
+    let (ty, lanes) = constant_lanes(kernel, value)?;
+    let lanes = lanes.get(..ty.lanes())?;
+    let &first = lanes.first()?;
+    lanes.iter().all(|&lane| lane == first).then(|| signed_lane(ty.elem(), first))
+}
+
+/// A shift by a count for all lanes: what is shifted, the count, whether it is a signed number, and what is added first to round.
+fn shift(kernel: &Kernel, value: Value) -> Option<(Value, u32, bool, i64)> {
+    let inst = kernel.def_inst(value)?;
+    let op = kernel.insts[inst].op;
+    let &[shifted, count] = kernel.args(inst) else { return None };
+    let signed = matches!(op, Op::ShrS | Op::RoundShrS);
+    if !signed && !matches!(op, Op::ShrU | Op::RoundShrU) {
+        return None;
+    }
+    let count = everywhere(kernel, count)? as u32 % kernel.ty(value).elem().bits();
+    let rounds = matches!(op, Op::RoundShrS | Op::RoundShrU) && count > 0;
+    (count < BITS).then(|| (shifted, count, signed, if rounds { 1 << (count - 1) } else { 0 }))
+}
+
+/// Numbers of which each lane is one, modulo 2^16 or 2^32. Of 32 bits it is the signed one.
+fn numbers(legaliser: &mut Legaliser<'_, '_, '_>, value: Value, depth: u32) -> Option<Range> {
+    let value = legaliser.current(value);
+    if let Some(known) = legaliser.numbers.get(&value) {
+        return known.clone();
+    }
+    let found = depth.checked_sub(1).and_then(|depth| numbers_of(legaliser, value, depth));
+    // Sums of 32 bits that may wrap are none that 16 bits tell apart.
+    let found = found.filter(|found| is_in(found, &(i32::MIN.into()..=i32::MAX.into())));
+    legaliser.numbers.insert(value, found.clone());
+    found
+}
+
+fn numbers_of(legaliser: &mut Legaliser<'_, '_, '_>, value: Value, depth: u32) -> Option<Range> {
+    let kernel = legaliser.kernel();
+    let (ty, inst) = (kernel.ty(value), kernel.def_inst(value)?);
+    let op = kernel.insts[inst].op;
+    let args = kernel.args(inst).to_vec();
+    if let Some((shifted, count, signed, half)) = shift(kernel, value) {
+        let of = taken(ty, numbers(legaliser, shifted, depth)?, signed);
+        return Some((of.start() + half) >> count..=(of.end() + half) >> count);
+    }
+    match (op, args.as_slice()) {
+        (Op::Const, []) => {
+            let (ty, lanes) = constant_lanes(kernel, value)?;
+            let lanes = lanes.get(..ty.lanes())?.iter().map(|&lane| signed_lane(ty.elem(), lane));
+            Some(lanes.clone().min()?..=lanes.max()?)
+        }
+        (Op::Zext | Op::Sext, &[narrow]) => {
+            let signed = op == Op::Sext;
+            if kernel.ty(narrow) == Type::I8X16 {
+                return Some(bytes(kernel, narrow, signed));
+            }
+            let of = numbers(legaliser, narrow, depth)?;
+            Some(taken(Type::I16X16, of, signed))
+        }
+        (Op::MulWideS | Op::MulWideU, &[x, y]) if kernel.ty(x) == Type::I8X16 => {
+            let signed = op == Op::MulWideS;
+            Some(product(&bytes(kernel, x, signed), &bytes(kernel, y, signed)))
+        }
+        (Op::Concat, _) if ty == Type::I16X16 => Some(UNSIGNED),
+        (Op::Neg, &[x]) => numbers(legaliser, x, depth).map(|x| -x.end()..=-x.start()),
+        (Op::Abs, &[x]) => {
+            let x = taken(ty, numbers(legaliser, x, depth)?, true);
+            let most = x.start().abs().max(x.end().abs());
+            Some(if x.contains(&0) { 0 } else { x.start().abs().min(x.end().abs()) }..=most)
+        }
+        (Op::Add, &[x, y]) => {
+            let (x, y) = (numbers(legaliser, x, depth)?, numbers(legaliser, y, depth)?);
+            Some(x.start() + y.start()..=x.end() + y.end())
+        }
+        (Op::Sub, &[x, y]) => {
+            let (x, y) = (numbers(legaliser, x, depth)?, numbers(legaliser, y, depth)?);
+            Some(x.start() - y.end()..=x.end() - y.start())
+        }
+        (Op::Mul, &[x, y]) => Some(product(&numbers(legaliser, x, depth)?, &numbers(legaliser, y, depth)?)),
+        (Op::Shl, &[x, n]) => {
+            let count = everywhere(kernel, n)? as u32 % ty.elem().bits();
+            Some(product(&numbers(legaliser, x, depth)?, &(1 << count..=1 << count)))
+        }
+        (Op::MinS | Op::MaxS | Op::MinU | Op::MaxU, &[x, y]) => {
+            let signed = matches!(op, Op::MinS | Op::MaxS);
+            let x = taken(ty, numbers(legaliser, x, depth)?, signed);
+            let y = taken(ty, numbers(legaliser, y, depth)?, signed);
+            Some(match op {
+                Op::MinS | Op::MinU => *x.start().min(y.start())..=*x.end().min(y.end()),
+                _ => *x.start().max(y.start())..=*x.end().max(y.end()),
+            })
+        }
+        (Op::Trunc, &[wide]) => numbers(legaliser, wide, depth),
+        // Where no number is clamped.
+        (Op::NarrowSatS, &[wide]) => numbers(legaliser, wide, depth).filter(|wide| is_in(wide, &SIGNED)),
+        (Op::NarrowSatU, &[wide]) => numbers(legaliser, wide, depth).filter(|wide| is_in(wide, &UNSIGNED)),
+        (op, [_, ..]) if ty == Type::I16X16 && is_packed(op) => Some(UNSIGNED),
+        _ => None,
+    }
+}
+
+/// Whether an op is one on lanes that takes a word of two as it is.
+const fn is_packed(op: Op) -> bool {
+    matches!(
+        op,
+        Op::And
+            | Op::Or
+            | Op::Xor
+            | Op::Not
+            | Op::AbsDiffS
+            | Op::AbsDiffU
+            | Op::AddSatS
+            | Op::AddSatU
+            | Op::SubSatS
+            | Op::SubSatU
+            | Op::AvgS
+            | Op::AvgU
+    )
+}
+
+/// The numbers of bytes.
+fn bytes(kernel: &Kernel, value: Value, signed: bool) -> Range {
+    let known = range::of(kernel, value);
+    let known = *known.start() as i64..=*known.end() as i64;
+    if signed || *known.start() >= 0 { known } else { 0..=0xff }
+}
+
+fn product(x: &Range, y: &Range) -> Range {
+    let ends = [x.start(), x.end()].map(|x| [x.saturating_mul(*y.start()), x.saturating_mul(*y.end())]);
+    let [[a, b], [c, d]] = ends;
+    a.min(b).min(c).min(d)..=a.max(b).max(c).max(d)
+}
+
+/// The pairs of a wide value.
+fn pairs(legaliser: &mut Legaliser<'_, '_, '_>, value: Value, depth: u32) -> Option<Pairs> {
+    let value = legaliser.current(value);
+    if let Some(&known) = legaliser.pairs_here.get(&value) {
+        return known;
+    }
+    let found = depth.checked_sub(1).and_then(|depth| pairs_of(legaliser, value, depth));
+    legaliser.pairs_here.insert(value, found);
+    found
+}
+
+fn pairs_of(legaliser: &mut Legaliser<'_, '_, '_>, value: Value, depth: u32) -> Option<Pairs> {
+    let kernel = legaliser.kernel();
+    let (ty, inst) = (kernel.ty(value), kernel.def_inst(value)?);
+    let op = kernel.insts[inst].op;
+    let args: Vec<Value> = kernel.args(inst).iter().map(|&arg| legaliser.current(arg)).collect();
+    let known = numbers(legaliser, value, DEPTH)?;
+    if let Some((shifted, count, signed, half)) = shift(legaliser.kernel(), value) {
+        return shifted_by(legaliser, (shifted, count, signed, half), depth);
+    }
+    match (op, args.as_slice()) {
+        (Op::Const, []) => {
+            let (_, lanes) = constant_lanes(legaliser.kernel(), value)?;
+            let mut pairs = [value; COUNT];
+            for (pair, lanes) in pairs.iter_mut().zip(lanes.chunks(2)) {
+                let bits = lanes.iter().rev().fold(0, |bits, lane| bits << BITS | lane & 0xffff);
+                *pair = legaliser.place(Op::Const, Type::I16X2, Attr::Bits(bits), &[])?;
+            }
+            Some(pairs)
+        }
+        (Op::Zext | Op::Sext, &[narrow]) if legaliser.kernel().ty(narrow) == Type::I8X16 => {
+            extended(legaliser, narrow, op)
+        }
+        (Op::Zext | Op::Sext | Op::Trunc | Op::NarrowSatS | Op::NarrowSatU, &[other]) => pairs(legaliser, other, depth),
+        (Op::MulWideS | Op::MulWideU, &[x, y]) => {
+            let signed = op == Op::MulWideS;
+            if let (false, Some((x, scalar))) = (signed, with_splat(legaliser.kernel(), x, y)) {
+                let scalar = legaliser.current(scalar);
+                let scalar = legaliser.place(Op::Zext, Type::I32, Attr::None, &[scalar])?;
+                let pairs = extended(legaliser, x, Op::Zext)?;
+                // Products of bytes are all less than 2^16.
+                return as_words(legaliser, Op::Mul, &pairs, &[scalar; COUNT]);
+            }
+            let kernel = legaliser.kernel();
+            let (x, y) = if everywhere(kernel, x).is_some() { (y, x) } else { (x, y) };
+            let factor = everywhere(kernel, y)?;
+            let factor = if signed { factor } else { factor & 0xff };
+            let numbers = bytes(kernel, x, signed);
+            let pairs = extended(legaliser, x, if signed { Op::Sext } else { Op::Zext })?;
+            times(legaliser, &pairs, &numbers, factor)
+        }
+        (Op::Concat, parts) => match (legaliser.kernel().ty(*parts.first()?), Pairs::try_from(parts)) {
+            (Type::I16X2, Ok(pairs)) if ty == Type::I16X16 => Some(pairs),
+            _ => None,
+        },
+        (Op::Add | Op::Sub, &[x, y]) => {
+            let y = if op == Op::Add { y } else { return subtracted(legaliser, x, y, depth) };
+            match [(x, y), (y, x)].into_iter().find_map(|(x, y)| Some((x, negative_product(legaliser.kernel(), y)?))) {
+                Some((x, (y, factor))) => {
+                    let product = product_of(legaliser, y, factor, depth)?;
+                    let x = pairs(legaliser, x, depth)?;
+                    each(legaliser, Op::Sub, &[x, product])
+                }
+                None => sum(legaliser, x, y, depth),
+            }
+        }
+        (Op::Mul, &[x, y]) => {
+            let (x, y) = if everywhere(legaliser.kernel(), x).is_some() { (y, x) } else { (x, y) };
+            let factor = everywhere(legaliser.kernel(), y)?;
+            product_of(legaliser, x, factor, depth)
+        }
+        (Op::Shl, &[x, count]) => {
+            let count = everywhere(legaliser.kernel(), count)? as u32 % ty.elem().bits();
+            let numbers = numbers(legaliser, x, DEPTH)?;
+            let x = pairs(legaliser, x, depth)?;
+            if count >= BITS {
+                return None;
+            }
+            if is_in(&numbers, &UNSIGNED) && is_in(&known, &UNSIGNED) {
+                let count = legaliser.place(Op::Const, Type::I32, Attr::Bits(count.into()), &[])?;
+                return as_words(legaliser, Op::Shl, &x, &[count; COUNT]);
+            }
+            let count = constant(legaliser, count.into())?;
+            each(legaliser, Op::Shl, &[x, count])
+        }
+        (Op::MinS | Op::MaxS | Op::MinU | Op::MaxU, &[x, y]) => {
+            if ty != Type::I16X16 {
+                return None;
+            }
+            let (x, y) = (pairs(legaliser, x, depth)?, pairs(legaliser, y, depth)?);
+            each(legaliser, op, &[x, y])
+        }
+        (Op::Neg | Op::Abs | Op::Not, &[x]) if op == Op::Neg || ty == Type::I16X16 => {
+            let x = pairs(legaliser, x, depth)?;
+            each(legaliser, op, &[x])
+        }
+        (op, &[x, y]) if ty == Type::I16X16 && is_packed(op) => {
+            let (x, y) = (pairs(legaliser, x, depth)?, pairs(legaliser, y, depth)?);
+            each(legaliser, op, &[x, y])
+        }
+        _ => None,
+    }
+}
+
+/// Of two vectors, one beside which the other is a scalar in all lanes, and that.
+fn with_splat(kernel: &Kernel, x: Value, y: Value) -> Option<(Value, Value)> {
+    [(x, y), (y, x)].into_iter().find_map(|(x, y)| {
+        let inst = kernel.def_inst(y).filter(|&inst| kernel.insts[inst].op == Op::Splat)?;
+        Some((x, *kernel.args(inst).first()?))
+    })
+}
+
+/// Bytes made wide.
+fn extended(legaliser: &mut Legaliser<'_, '_, '_>, bytes: Value, extend: Op) -> Option<Pairs> {
+    let words = words::words(legaliser, bytes)?;
+    let mut pairs = [bytes; COUNT];
+    for (number, pair) in pairs.iter_mut().enumerate() {
+        let word = *words.get(number / 2)?;
+        let lane = 2 * (number % 2) as u8;
+        *pair = if extend == Op::Zext {
+            let zero = legaliser.place(Op::Const, Type::I8X4, Attr::Bits(0), &[])?;
+            let map = LaneMap::new(&[lane, 4, lane + 1, 4]);
+            let apart = legaliser.place(Op::Shuffle, Type::I8X4, Attr::Lanes(map), &[word, zero])?;
+            legaliser.place(Op::Bitcast, Type::I16X2, Attr::None, &[apart])?
+        } else {
+            let mut halves = [word; 2];
+            for (half, lane) in halves.iter_mut().zip(lane..) {
+                let byte = legaliser.place(Op::Extract, Type::I8X4, Attr::Lane(lane), &[word])?;
+                *half = legaliser.place(Op::Sext, Type::I16, Attr::None, &[byte])?;
+            }
+            legaliser.place(Op::Concat, Type::I16X2, Attr::None, &halves)?
+        };
+    }
+    Some(pairs)
+}
+
+/// A number in all lanes.
+fn constant(legaliser: &mut Legaliser<'_, '_, '_>, number: i64) -> Option<Pairs> {
+    let lane = number as u64 & 0xffff;
+    let pair = legaliser.place(Op::Const, Type::I16X2, Attr::Bits(lane << BITS | lane), &[])?;
+    Some([pair; COUNT])
+}
+
+/// An op on pairs that the target has.
+fn each(legaliser: &mut Legaliser<'_, '_, '_>, op: Op, args: &[Pairs]) -> Option<Pairs> {
+    let is_shift = matches!(op, Op::Shl | Op::ShrS | Op::ShrU | Op::RoundShrS | Op::RoundShrU);
+    if !is_shift && !legaliser.is_native(op, Type::I16X2) {
+        return None;
+    }
+    let mut results = *args.first()?;
+    for (number, result) in results.iter_mut().enumerate() {
+        let args = args.iter().map(|pairs| pairs.get(number).copied()).collect::<Option<Vec<Value>>>()?;
+        *result = legaliser.place(op, Type::I16X2, Attr::None, &args)?;
+    }
+    Some(results)
+}
+
+/// An op on the words that pairs are, which have to carry nothing from one lane into the other.
+fn as_words(legaliser: &mut Legaliser<'_, '_, '_>, op: Op, pairs: &Pairs, others: &[Value; COUNT]) -> Option<Pairs> {
+    let mut results = *pairs;
+    for (result, &other) in results.iter_mut().zip(others) {
+        let word = word(legaliser, *result)?;
+        let done = legaliser.place(op, Type::I32, Attr::None, &[word, other])?;
+        *result = legaliser.place(Op::Bitcast, Type::I16X2, Attr::None, &[done])?;
+    }
+    Some(results)
+}
+
+fn word(legaliser: &mut Legaliser<'_, '_, '_>, pair: Value) -> Option<Value> {
+    legaliser.place(Op::Bitcast, Type::I32, Attr::None, &[pair])
+}
+
+/// Pairs and others added: as words where no lane's sum is more than it holds.
+fn added(
+    legaliser: &mut Legaliser<'_, '_, '_>,
+    (x, of_x): (Pairs, &Range),
+    (y, of_y): (Pairs, &Range),
+) -> Option<Pairs> {
+    let sums = of_x.start() + of_y.start()..=of_x.end() + of_y.end();
+    if !(is_in(of_x, &UNSIGNED) && is_in(of_y, &UNSIGNED) && is_in(&sums, &UNSIGNED)) {
+        return each(legaliser, Op::Add, &[x, y]);
+    }
+    let mut words = y;
+    for other in &mut words {
+        *other = word(legaliser, *other)?;
+    }
+    as_words(legaliser, Op::Add, &x, &words)
+}
+
+fn sum(legaliser: &mut Legaliser<'_, '_, '_>, x: Value, y: Value, depth: u32) -> Option<Pairs> {
+    let (of_x, of_y) = (numbers(legaliser, x, DEPTH)?, numbers(legaliser, y, DEPTH)?);
+    let (x, y) = (pairs(legaliser, x, depth)?, pairs(legaliser, y, depth)?);
+    added(legaliser, (x, &of_x), (y, &of_y))
+}
+
+fn subtracted(legaliser: &mut Legaliser<'_, '_, '_>, x: Value, y: Value, depth: u32) -> Option<Pairs> {
+    let (x, y) = (pairs(legaliser, x, depth)?, pairs(legaliser, y, depth)?);
+    each(legaliser, Op::Sub, &[x, y])
+}
+
+/// What a value is the product of, with a negative number whose opposite is given.
+fn negative_product(kernel: &Kernel, value: Value) -> Option<(Value, i64)> {
+    let inst = kernel.def_inst(value).filter(|&inst| kernel.insts[inst].op == Op::Mul)?;
+    let &[x, y] = kernel.args(inst) else { return None };
+    let (x, y) = if everywhere(kernel, x).is_some() { (y, x) } else { (x, y) };
+    everywhere(kernel, y).filter(|&factor| factor < 0).map(|factor| (x, -factor))
+}
+
+fn product_of(legaliser: &mut Legaliser<'_, '_, '_>, x: Value, factor: i64, depth: u32) -> Option<Pairs> {
+    let of_x = numbers(legaliser, x, DEPTH)?;
+    let x = pairs(legaliser, x, depth)?;
+    times(legaliser, &x, &of_x, factor)
+}
+
+/// Pairs times a number: as words where no lane's product is more than it holds.
+fn times(legaliser: &mut Legaliser<'_, '_, '_>, pairs: &Pairs, numbers: &Range, factor: i64) -> Option<Pairs> {
+    if factor < 0 {
+        let positive = times(legaliser, pairs, numbers, -factor)?;
+        return each(legaliser, Op::Neg, &[positive]);
+    }
+    if factor == 1 {
+        return Some(*pairs);
+    }
+    let from = *numbers.start();
+    let is_product = |numbers: &Range| is_in(&product(numbers, &(factor..=factor)), &UNSIGNED);
+    if !is_in(numbers, &UNSIGNED) || !is_product(numbers) {
+        if factor == 2 {
+            return each(legaliser, Op::Add, &[*pairs, *pairs]);
+        }
+        if (factor as u64).is_power_of_two() && factor <= *UNSIGNED.end() {
+            let count = constant(legaliser, factor.trailing_zeros().into())?;
+            return each(legaliser, Op::Shl, &[*pairs, count]);
+        }
+        // Counted from the least, no number is negative.
+        let apart = 0..=numbers.end() - from;
+        if !is_product(&apart) || from == 0 {
+            return None;
+        }
+        let pairs = plus(legaliser, *pairs, numbers, -from)?;
+        let product = times(legaliser, &pairs, &apart, factor)?;
+        let unmoved = constant(legaliser, from * factor)?;
+        return each(legaliser, Op::Add, &[product, unmoved]);
+    }
+    let factor = legaliser.place(Op::Const, Type::I32, Attr::Bits(factor as u64), &[])?;
+    as_words(legaliser, Op::Mul, pairs, &[factor; COUNT])
+}
+
+/// Pairs shifted to the right, all bits right.
+fn shifted_by(
+    legaliser: &mut Legaliser<'_, '_, '_>,
+    (shifted, count, signed, half): (Value, u32, bool, i64),
+    depth: u32,
+) -> Option<Pairs> {
+    let ty = legaliser.kernel().ty(shifted);
+    let known = taken(ty, numbers(legaliser, shifted, DEPTH)?, signed);
+    let rounded = known.start() + half..=known.end() + half;
+    let x = pairs(legaliser, shifted, depth)?;
+    let counts = constant(legaliser, count.into())?;
+    let op = match (is_in(&rounded, &UNSIGNED), is_in(&rounded, &SIGNED)) {
+        (true, _) => Op::ShrU,
+        (_, true) => Op::ShrS,
+        // A sum that wraps.
+        _ if ty == Type::I16X16 => {
+            return each(legaliser, if signed { Op::RoundShrS } else { Op::RoundShrU }, &[x, counts]);
+        }
+        _ => return None,
+    };
+    let x = plus(legaliser, x, &known, half)?;
+    each(legaliser, op, &[x, counts])
+}
+
+/// Pairs of these numbers, and a number.
+fn plus(legaliser: &mut Legaliser<'_, '_, '_>, pairs: Pairs, numbers: &Range, number: i64) -> Option<Pairs> {
+    if number == 0 {
+        return Some(pairs);
+    }
+    let other = constant(legaliser, number)?;
+    added(legaliser, (pairs, numbers), (other, &(number..=number)))
+}
+
+/// What bytes a value is narrowed to, as a vector.
+fn narrowed(legaliser: &mut Legaliser<'_, '_, '_>, value: Value, how: Narrowing) -> Option<Value> {
+    let mut value = legaliser.current(value);
+    // Where it clamps nothing, what is narrowed before is as good.
+    while let kernel = legaliser.kernel()
+        && let Some(inst) = kernel.def_inst(value)
+        && matches!(kernel.insts[inst].op, Op::NarrowSatS | Op::NarrowSatU | Op::Trunc)
+        && let (op, &[wider]) = (kernel.insts[inst].op, kernel.args(inst))
+    {
+        let fits = if op == Op::NarrowSatU { UNSIGNED } else { SIGNED };
+        let is_same = numbers(legaliser, wider, DEPTH).is_some_and(|wider| is_in(&wider, &fits));
+        if !is_same || how == Narrowing::UnsignedOfUnsigned || op == Op::NarrowSatU && how != Narrowing::Wrap {
+            break;
+        }
+        value = legaliser.current(wider);
+    }
+    let shift =
+        shift(legaliser.kernel(), value).filter(|&(.., count, signed, _)| count_fits(count) && how.takes(signed));
+    let found = shift.and_then(|(shifted, count, _, half)| clamped(legaliser, shifted, count, half, how));
+    let (pairs, count) = match found {
+        Some(pairs) => (pairs, shift.map_or(0, |(_, count, ..)| count)),
+        None => (clamped(legaliser, value, 0, 0, how)?, 0),
+    };
+    let mut words = [value; COUNT / 2];
+    for (result, halves) in words.iter_mut().zip(pairs.chunks(2)) {
+        let &[low, high] = halves else { return None };
+        let mut bytes = [low, high];
+        for pair in &mut bytes {
+            if count % 8 != 0 {
+                let word = word(legaliser, *pair)?;
+                let count = legaliser.place(Op::Const, Type::I32, Attr::Bits(count.into()), &[])?;
+                *pair = legaliser.place(Op::ShrU, Type::I32, Attr::None, &[word, count])?;
+            }
+            *pair = legaliser.place(Op::Bitcast, Type::I8X4, Attr::None, &[*pair])?;
+        }
+        let first = u8::from(count == 8);
+        let map = LaneMap::new(&[first, first + 2, first + 4, first + 6]);
+        *result = legaliser.place(Op::Shuffle, Type::I8X4, Attr::Lanes(map), &bytes)?;
+    }
+    let whole = legaliser.place(Op::Concat, Type::I8X16, Attr::None, &words)?;
+    legaliser.words.insert(whole, words);
+    Some(whole)
+}
+
+/// Whether the byte that lies so high in a lane is all there.
+const fn count_fits(count: u32) -> bool {
+    count <= 8
+}
+
+impl Narrowing {
+    /// Whether it takes what a shift of that sign gives.
+    fn takes(self, signed: bool) -> bool {
+        self == Narrowing::Wrap || (self != Narrowing::UnsignedOfUnsigned) == signed
+    }
+}
+
+/// A value, with what rounds it, held between the least and the most of which the byte so high up is a byte to narrow to.
+fn clamped(
+    legaliser: &mut Legaliser<'_, '_, '_>,
+    value: Value,
+    count: u32,
+    half: i64,
+    how: Narrowing,
+) -> Option<Pairs> {
+    let ty = legaliser.kernel().ty(value);
+    let known = numbers(legaliser, value, DEPTH)?;
+    let x = pairs(legaliser, value, DEPTH)?;
+    if how == Narrowing::Wrap {
+        return plus(legaliser, x, &known, half);
+    }
+    let signed = how != Narrowing::UnsignedOfUnsigned;
+    let known = taken(ty, known, signed);
+    let bytes = how.bytes();
+    // What rounds is added to what is clamped, which does not wrap then.
+    let (least, most) = ((bytes.start() << count) - half, ((bytes.end() + 1) << count) - 1 - half);
+    // Numbers that neither sign holds all of are counted from the least.
+    let (min, max, from) = match (is_in(&known, &SIGNED), is_in(&known, &UNSIGNED)) {
+        (_, true) => (Op::MinU, Op::MaxU, 0),
+        (true, _) => (Op::MinS, Op::MaxS, 0),
+        _ if *known.start() < least && known.end() - known.start() <= *UNSIGNED.end() => {
+            (Op::MinU, Op::MaxU, *known.start())
+        }
+        _ => return None,
+    };
+    let mut x = plus(legaliser, x, &known, -from)?;
+    let mut left = known.start() - from..=known.end() - from;
+    if *known.end() > most {
+        let most = most - from;
+        let bound = constant(legaliser, most)?;
+        x = each(legaliser, min, &[x, bound])?;
+        left = *left.start()..=most;
+    }
+    if *known.start() < least {
+        let least = least - from;
+        let bound = constant(legaliser, least)?;
+        x = each(legaliser, max, &[x, bound])?;
+        left = least..=*left.end();
+    }
+    plus(legaliser, x, &left, from + half)
+}

@@ -1,0 +1,115 @@
+//! Values that blocks pass to others and that no register holds, as parts that registers hold.
+//!
+//! Such a parameter becomes several, and is put together of them where its block begins; who passes it takes the value apart. Both are
+//! ops of the IR like others, of which lanes and words are made in turn.
+
+use cranelift_entity::SecondaryMap;
+use cranelift_entity::packed_option::PackedOption;
+use halfbyte_ir::{Attr, Block, Inst, Kernel, Legality, Op, Span, Type, Value, ValueDef, ValueList};
+
+use super::lanes::is_wide;
+
+/// Passes parts for all wide values, where the target works on parts of them; whether there were any.
+pub(super) fn run(kernel: &mut Kernel, legality: &Legality) -> bool {
+    // Where items share vectors a wide value is one of the accumulator, which has no parts.
+    let are_passed = kernel.layout.iter().any(|&block| has_wide(kernel, block));
+    if legality.lanes().is_some() || !are_passed {
+        return false;
+    }
+    for number in 0..kernel.layout.len() {
+        if let Some(&block) = kernel.layout.get(number) {
+            take_apart(kernel, legality, block);
+        }
+    }
+    let mut replaced = SecondaryMap::new();
+    for number in 0..kernel.layout.len() {
+        let Some(&block) = kernel.layout.get(number) else { continue };
+        if has_wide(kernel, block) {
+            put_together(kernel, legality, block, &mut replaced);
+        }
+    }
+    kernel.replace_uses(&replaced);
+    true
+}
+
+fn has_wide(kernel: &Kernel, block: Block) -> bool {
+    kernel.block_params(block).iter().any(|&param| is_wide(kernel.ty(param)))
+}
+
+/// What a wide value is passed as.
+fn part(legality: &Legality, ty: Type) -> Type {
+    let pairs = Type::new(ty.elem(), 2).filter(|&pair| legality.has_half_word_pairs() && pair.bits() == 32);
+    pairs.unwrap_or(ty.lane_type())
+}
+
+/// Has a block's branch pass parts.
+fn take_apart(kernel: &mut Kernel, legality: &Legality, block: Block) {
+    let Some(branch) = kernel.terminator(block) else { return };
+    let Attr::Targets(range) = kernel.insts[branch].attr else { return };
+    let span = kernel.insts[branch].span;
+    let mut made = Vec::new();
+    for number in 0..kernel.calls(range).len() {
+        let Some(&call) = kernel.calls(range).get(number) else { continue };
+        if !has_wide(kernel, call.block) {
+            continue;
+        }
+        let mut passed = Vec::new();
+        for value in kernel.call_args(&call).to_vec() {
+            if is_wide(kernel.ty(value)) {
+                passed.extend(parts_of(kernel, legality, value, span, &mut made));
+            } else {
+                passed.push(value);
+            }
+        }
+        let args = ValueList::from_slice(&passed, &mut kernel.pool);
+        if let Some(call) = kernel.calls_mut(range).get_mut(number) {
+            call.args = args;
+        }
+    }
+    let insts = &mut kernel.blocks[block].insts;
+    let at = insts.len() - 1;
+    insts.splice(at..at, made);
+}
+
+fn parts_of(kernel: &mut Kernel, legality: &Legality, value: Value, span: Span, made: &mut Vec<Inst>) -> Vec<Value> {
+    let ty = kernel.ty(value);
+    let part = part(legality, ty);
+    let mut parts = Vec::new();
+    for number in 0..(ty.bits() / part.bits()) as u8 {
+        let inst = kernel.make_inst(Op::Split, part, Attr::Lane(number), &[value], Some(part), span);
+        made.push(inst);
+        parts.extend(kernel.result(inst));
+    }
+    parts
+}
+
+/// Gives a block parameters for parts, and puts the wide values together of these.
+fn put_together(
+    kernel: &mut Kernel,
+    legality: &Legality,
+    block: Block,
+    replaced: &mut SecondaryMap<Value, PackedOption<Value>>,
+) {
+    let span = kernel.blocks[block].insts.first().map_or_else(Span::default, |&first| kernel.insts[first].span);
+    let params = kernel.block_params(block).to_vec();
+    kernel.blocks[block].params = ValueList::new();
+    let mut made = Vec::new();
+    for param in params {
+        let ty = kernel.ty(param);
+        if !is_wide(ty) {
+            let number = kernel.block_params(block).len() as u32;
+            kernel.values[param].def = ValueDef::BlockParam(block, number);
+            kernel.blocks[block].params.push(param, &mut kernel.pool);
+            continue;
+        }
+        let part = part(legality, ty);
+        let parts: Vec<Value> = (0..ty.bits() / part.bits()).map(|_| kernel.add_block_param(block, part)).collect();
+        let whole = kernel.make_inst(Op::Concat, ty, Attr::None, &parts, Some(ty), span);
+        made.push(whole);
+        if let Some(whole) = kernel.result(whole) {
+            replaced[param] = whole.into();
+            kernel.inherit_value_name(whole, param);
+        }
+    }
+    kernel.blocks[block].insts.splice(0..0, made);
+}

@@ -1,0 +1,202 @@
+//! Sums in wide lanes do the same by pairs of half-words, and passed from block to block, as they are.
+//!
+//! The kernels are the same each time; `HALFBYTE_SEED=N` draws others, and `HALFBYTE_SUMS=N` so many.
+
+use crate::common::pack::{same_on, try_lower};
+use halfbyte_ir::builder::Builder;
+use halfbyte_ir::generate::arguments;
+use halfbyte_ir::witness::Random;
+use halfbyte_ir::{Direction, IntCC, Kernel, Legality, Op, Type, Value};
+use halfbyte_lower::trial::target;
+
+const WIDE: [Type; 2] = [Type::I16X16, Type::I32X16];
+const NARROWING: [Op; 4] = [Op::Trunc, Op::NarrowSatS, Op::NarrowSatU, Op::NarrowSatUU];
+
+/// A target that has wide values nowhere.
+fn without_wide_lanes() -> Legality {
+    target(|op, ty| {
+        let takes_wide = NARROWING.contains(&op) || matches!(op, Op::MulWideS | Op::MulWideU);
+        ty.bits() > 128 || takes_wide && ty == Type::I8X16
+    })
+}
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|number| number.parse().unwrap())
+}
+
+struct Sums<'r> {
+    random: &'r mut Random,
+    b: Builder,
+    bytes: Vec<Value>,
+    wide: Vec<Value>,
+}
+
+impl Sums<'_> {
+    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.random.below(of.len())]
+    }
+
+    fn ty(&self, value: Value) -> Type {
+        self.b.kernel().ty(value)
+    }
+
+    /// The last of a type, or one before it.
+    fn of(&mut self, ty: Type) -> Value {
+        let known: Vec<Value> = self.wide.iter().copied().filter(|&value| self.ty(value) == ty).collect();
+        match known.last() {
+            Some(&last) if self.random.below(2) == 0 => last,
+            Some(_) if self.random.below(3) > 0 => self.pick(&known),
+            _ => {
+                let (op, bytes) = (self.pick(&[Op::Zext, Op::Zext, Op::Sext]), self.bytes.clone());
+                let bytes = self.pick(&bytes);
+                self.b.op(op, ty, &[bytes])
+            }
+        }
+    }
+
+    fn small(&mut self, ty: Type) -> Value {
+        let number = match self.random.below(6) {
+            0 => self.random.bits(),
+            1 => 1 << self.random.below(16),
+            2 => self.random.below(300) as u64,
+            _ => (self.random.below(41) as u64).wrapping_sub(20),
+        };
+        self.b.constant(ty, &[number])
+    }
+
+    fn step(&mut self) {
+        let ty = self.pick(&[Type::I16X16, Type::I16X16, Type::I32X16]);
+        let x = self.of(ty);
+        let value = match self.random.below(16) {
+            0..=4 => {
+                let (op, y) = (self.pick(&[Op::Add, Op::Add, Op::Sub]), self.of(ty));
+                self.b.op(op, ty, &[x, y])
+            }
+            5..=7 => {
+                let y = self.small(ty);
+                self.b.op(Op::Mul, ty, &[x, y])
+            }
+            8 => {
+                let (op, y) = (self.pick(&[Op::Add, Op::Sub, Op::MinS, Op::MaxS, Op::MinU, Op::MaxU]), self.small(ty));
+                self.b.op(op, ty, &[x, y])
+            }
+            9..=11 => {
+                let op = self.pick(&[Op::Shl, Op::ShrS, Op::ShrU, Op::RoundShrS, Op::RoundShrU]);
+                let count = self.random.below(10) as u64;
+                let count = self.b.constant(ty, &[count]);
+                self.b.op(op, ty, &[x, count])
+            }
+            12 => {
+                let op = self.pick(&[Op::Neg, Op::Abs, Op::Not]);
+                self.b.op(op, ty, &[x])
+            }
+            13 => {
+                let (op, y) =
+                    (self.pick(&[Op::And, Op::Xor, Op::AbsDiffU, Op::AddSatS, Op::AvgU, Op::MaxS]), self.of(ty));
+                self.b.op(op, ty, &[x, y])
+            }
+            14 if ty == Type::I16X16 => {
+                let (op, bytes) = (self.pick(&[Op::MulWideS, Op::MulWideU]), self.bytes.clone());
+                let (x, small) = (self.pick(&bytes), self.small(Type::I8X16));
+                let y = if self.random.below(2) == 0 { small } else { self.pick(&bytes) };
+                self.b.op(op, Type::I8X16, &[x, y])
+            }
+            _ if ty == Type::I16X16 => {
+                let (op, x) = (self.pick(&NARROWING), self.of(Type::I32X16));
+                self.b.op(op, ty, &[x])
+            }
+            _ => {
+                let (op, x) = (self.pick(&[Op::Zext, Op::Sext]), self.of(Type::I16X16));
+                self.b.op(op, ty, &[x])
+            }
+        };
+        self.wide.push(value);
+    }
+
+    fn steps(&mut self, most: usize) {
+        for _ in 0..1 + self.random.below(most) {
+            self.step();
+        }
+    }
+
+    /// A value of each type goes round a loop, or past a branch.
+    fn passed(&mut self) {
+        let initial: Vec<Value> = WIDE.iter().map(|&ty| self.of(ty)).collect();
+        let (zero, trips) = (self.b.int(Type::I32, 0), self.random.below(3) as i64);
+        let bound = self.b.int(Type::I32, trips);
+        let head = self.b.block("head", &[Type::I32, WIDE[0], WIDE[1]]);
+        let exit = self.b.block("exit", &WIDE);
+        self.b.br(head, &[&[zero], initial.as_slice()].concat());
+        self.b.go_to(head);
+        let params = self.b.params(head).to_vec();
+        let outer = self.wide.len();
+        self.wide.extend(&params[1..]);
+        self.steps(4);
+        let next: Vec<Value> = WIDE.iter().map(|&ty| self.of(ty)).collect();
+        let one = self.b.int(Type::I32, 1);
+        let count = self.b.op(Op::Add, Type::I32, &[params[0], one]);
+        let more = self.b.icmp(IntCC::LtS, Type::I32, count, bound);
+        let out = if self.random.below(2) == 0 { next.clone() } else { params[1..].to_vec() };
+        self.b.br_if(more, (head, &[&[count], next.as_slice()].concat()), (exit, &out));
+        self.wide.truncate(outer);
+        self.b.go_to(exit);
+        let params = self.b.params(exit).to_vec();
+        self.wide.extend(params);
+    }
+
+    fn kernel(mut self, passes: bool) -> Kernel {
+        self.b.begin("entry", &[]);
+        let item = self.b.here(Op::ItemId);
+        for name in ["a", "b", "c"] {
+            let buffer = self.b.buffer(name, Direction::In, Type::I8X16);
+            self.bytes.push(self.b.load(Type::I8X16, buffer, item));
+        }
+        let scalar = self.b.scalar("s", Type::I8);
+        self.bytes.push(self.b.op(Op::Splat, Type::I8X16, &[scalar]));
+        self.steps(12);
+        if passes {
+            self.passed();
+            self.steps(4);
+        }
+        for number in 0..3 {
+            let ty = self.pick(&WIDE);
+            let (mut op, mut wide) = (self.pick(&NARROWING), self.of(ty));
+            if ty == Type::I32X16 && self.random.below(3) == 0 {
+                op = Op::Trunc;
+            } else if ty == Type::I32X16 {
+                let first = self.pick(&NARROWING);
+                wide = self.b.op(first, Type::I16X16, &[wide]);
+            }
+            let bytes = self.b.op(op, Type::I8X16, &[wide]);
+            let out = self.b.buffer(&format!("o{number}"), Direction::Out, Type::I8X16);
+            self.b.store(Type::I8X16, bytes, out, item);
+        }
+        self.b.ret();
+        self.b.finish()
+    }
+}
+
+#[test]
+fn wide_sums_keep_their_meaning() {
+    let mut random = Random(number("HALFBYTE_SEED").unwrap_or(0));
+    let mut in_pairs = 0;
+    let count = number("HALFBYTE_SUMS").unwrap_or(400);
+    for number in 0..count {
+        let legality = without_wide_lanes();
+        let legality = if number % 4 == 3 { legality } else { legality.with_half_word_pairs() };
+        let sums = Sums { random: &mut random, b: Builder::new("k"), bytes: Vec::new(), wide: Vec::new() };
+        let before = sums.kernel(number % 2 == 1);
+        halfbyte_ir::verify(&before).unwrap();
+        let mut after = before.clone();
+        try_lower(&mut after, "legalise gvn dce", &legality).unwrap_or_else(|found| panic!("{}\n{before}", found[0]));
+        let insts = || after.layout.iter().flat_map(|&block| &after.blocks[block].insts);
+        let types = insts().filter_map(|&inst| after.result(inst)).map(|value| after.ty(value));
+        assert!(types.clone().all(|ty| ty.bits() <= 128), "{before}\n{after}");
+        in_pairs += u64::from(types.clone().any(|ty| ty == Type::I16X2) && types.clone().all(|ty| ty != Type::I16));
+        for items in [1, 17] {
+            let args = arguments(&before, items, &mut random);
+            assert!(same_on(&before, &after, items, &args), "{before}");
+        }
+    }
+    assert!(in_pairs > count / 16, "only {in_pairs} of {count} in pairs");
+}
