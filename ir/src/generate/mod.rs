@@ -33,7 +33,7 @@ pub use palette::{Addresses, Draw, Drawn, Palette};
 
 use control::Around;
 use memory::{Input, Location, Rows};
-use palette::{int_of_mask, is_stored};
+use palette::{WIDEST, int_of_mask, is_stored};
 
 /// How a kernel is to look.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -101,6 +101,8 @@ struct Generator<'g, 't> {
     around: Vec<Around>,
     /// Branches around, besides loops' own.
     branches: usize,
+    /// How many wide values more there may be, each of which takes many registers.
+    wide: usize,
     /// How many accesses more there may be. It matters only where addresses are affine.
     accesses: usize,
     scalars: usize,
@@ -125,6 +127,7 @@ impl<'g, 't> Generator<'g, 't> {
             counters: Vec::new(),
             around: Vec::new(),
             branches: 0,
+            wide: if shape.live > 8 { 2 } else { 12 },
             accesses: memory::MOST_ACCESSES,
             scalars: 0,
             item: None,
@@ -154,6 +157,11 @@ impl<'g, 't> Generator<'g, 't> {
 
     fn is_affine(&self) -> bool {
         self.palette.addresses == Addresses::Affine
+    }
+
+    /// Whether ops may be on values of a type here.
+    fn has(&self, ty: Type) -> bool {
+        self.palette.has(ty) && (ty.bits() <= WIDEST || self.wide > 0)
     }
 
     fn one_in(&mut self, n: usize) -> bool {
@@ -201,6 +209,17 @@ fn storable(b: &mut Builder, value: Value) -> Option<Value> {
         }
         _ if ty.elem() == Elem::I1 => Some(b.op(Op::MaskExpand, int_of_mask(ty)?, &[value])),
         Type::PTR => Some(b.op(Op::Bitcast, Type::I64, &[value])),
+        // All bytes of a wide lane.
+        _ if ty.bits() > WIDEST => {
+            let mut sum = b.op(Op::Trunc, Type::I8X16, &[value]);
+            for count in (8..ty.elem().bits()).step_by(8) {
+                let count = b.constant(ty, &[count.into()]);
+                let shifted = b.op(Op::ShrU, ty, &[value, count]);
+                let byte = b.op(Op::Trunc, Type::I8X16, &[shifted]);
+                sum = b.op(Op::Xor, Type::I8X16, &[sum, byte]);
+            }
+            Some(sum)
+        }
         _ => None,
     }
 }

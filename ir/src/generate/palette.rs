@@ -9,8 +9,8 @@ use crate::{Attr, Direction, IntCC, IntrinsicData, Kernel, Op, Type, Value};
 
 use super::{Generator, Shape, storable};
 
-/// The widest type that a kernel is given, in bits.
-const WIDEST: u32 = 128;
+/// The widest type that a kernel is given, in bits. Wider values are made of these, and narrowed to them.
+pub(super) const WIDEST: u32 = 128;
 
 /// How addresses are computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -94,6 +94,8 @@ pub struct Palette<'t> {
     pub(super) types: Vec<Type>,
     pub(super) addresses: Addresses,
     pub(super) instructions: Vec<Draw>,
+    /// The types wider than what a kernel is given that blocks pass to others, once they have been asked for.
+    wide: Option<Vec<Type>>,
     known: HashMap<Form, bool>,
 }
 
@@ -105,6 +107,7 @@ impl<'t> Palette<'t> {
             types: Type::ALL.to_vec(),
             addresses: Addresses::Any,
             instructions: Vec::new(),
+            wide: None,
             known: HashMap::new(),
         }
     }
@@ -138,11 +141,19 @@ impl<'t> Palette<'t> {
 
     /// A random kernel of that name.
     pub fn kernel(&mut self, name: &str, shape: &Shape, random: &mut Random) -> Kernel {
+        if self.wide.is_none() {
+            // A target that takes ops on wide values in some combinations alone passes none to blocks.
+            let wide: Vec<Type> = Type::ALL.iter().copied().filter(|ty| ty.bits() > WIDEST).collect();
+            let named = wide.into_iter().filter(|ty| self.types.contains(ty) && self.types.contains(&Type::I8X16));
+            let named: Vec<Type> = named.collect();
+            self.wide = Some(named.into_iter().filter(|&ty| self.takes(Form::Passed(ty))).collect());
+        }
         Generator::new(self, name, shape, random).kernel(shape)
     }
 
     pub(super) fn has(&self, ty: Type) -> bool {
-        ty.bits() <= WIDEST && (ty.is_mask() || self.types.contains(&ty))
+        let is_given = ty.bits() <= WIDEST && (ty.is_mask() || self.types.contains(&ty));
+        is_given || self.wide.as_ref().is_some_and(|wide| wide.contains(&ty))
     }
 
     pub(super) fn takes(&mut self, form: Form) -> bool {
@@ -215,6 +226,10 @@ fn probe_with(
                 let lanes = int_of_mask(ty)?;
                 let (x, y) = (load(&mut b, lanes), load(&mut b, lanes));
                 b.icmp(IntCC::Eq, lanes, x, y)
+            }
+            _ if ty.bits() > WIDEST => {
+                let bytes = load(&mut b, Type::I8X16);
+                b.op(Op::Zext, ty, &[bytes])
             }
             _ => load(&mut b, ty),
         });

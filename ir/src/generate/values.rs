@@ -9,7 +9,7 @@ use crate::{
 
 use super::Generator;
 use super::memory::MOST_SCALARS;
-use super::palette::{Drawn, Form, OpForm};
+use super::palette::{Drawn, Form, OpForm, WIDEST};
 
 /// Draws before giving up on finding an op, or an operand.
 const DRAWS: usize = 50;
@@ -66,12 +66,12 @@ impl Generator<'_, '_> {
         };
         // Addresses are made where something is loaded or stored through them.
         let result = row.result_type(ty).filter(|&result| result != Type::PTR || op == Op::Select)?;
-        if !drawn || !self.palette.has(ty) || !self.palette.has(result) {
+        if !drawn || !self.has(ty) || !self.has(result) {
             return None;
         }
         let from = match row.convert {
             Some(_) => {
-                let from: Vec<Type> = row.sources(ty).filter(|&from| self.palette.has(from)).collect();
+                let from: Vec<Type> = row.sources(ty).filter(|&from| self.has(from)).collect();
                 self.pick(&from)
             }
             None => None,
@@ -86,7 +86,7 @@ impl Generator<'_, '_> {
         let constant = is_shift && !self.one_in(3);
         let form = OpForm { op, ty, from, condition, attr: uncontracted(attr), constant };
         let types = form.operands()?;
-        if !types.iter().all(|&ty| self.palette.has(ty)) || !self.palette.takes(Form::Op(form)) {
+        if !types.iter().all(|&ty| self.has(ty)) || !self.palette.takes(Form::Op(form)) {
             return None;
         }
         let mut args = Vec::with_capacity(types.len());
@@ -103,6 +103,9 @@ impl Generator<'_, '_> {
             && let Some(arg) = args.get_mut(number)
         {
             *arg = product;
+        }
+        if result.bits() > WIDEST {
+            self.wide = self.wide.saturating_sub(1);
         }
         Some(self.builder.value(op, ty, attr, &args))
     }
@@ -203,6 +206,10 @@ impl Generator<'_, '_> {
     fn source(&mut self, ty: Type) -> Option<Value> {
         if ty == Type::PTR {
             return self.own_row();
+        }
+        if ty.bits() > WIDEST && !self.one_in(4) {
+            let op = self.pick(&[Op::Zext, Op::Sext])?;
+            return self.try_op(op, ty);
         }
         let choice = self.random.below(8);
         if ty == Type::I1 && choice < 4 || ty.is_mask() && ty != Type::I1 {
