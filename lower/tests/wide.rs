@@ -12,11 +12,11 @@ use halfbyte_lower::trial::target;
 const WIDE: [Type; 2] = [Type::I16X16, Type::I32X16];
 const NARROWING: [Op; 4] = [Op::Trunc, Op::NarrowSatS, Op::NarrowSatU, Op::NarrowSatUU];
 
-/// A target that has wide values nowhere.
+/// A target that has wide values nowhere, and puts a vector together of words.
 fn without_wide_lanes() -> Legality {
     target(|op, ty| {
         let takes_wide = NARROWING.contains(&op) || matches!(op, Op::MulWideS | Op::MulWideU);
-        ty.bits() > 128 || takes_wide && ty == Type::I8X16
+        ty.bits() > 128 || (takes_wide || op == Op::Splat) && ty == Type::I8X16
     })
 }
 

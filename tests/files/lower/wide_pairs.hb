@@ -400,7 +400,7 @@ kernel @sums_of_words(%x: in i8x16, %y: in i8x16, %o: out i8x16) {
 ;=   ret
 ;= }
 
-; Products of lanes that may be negative are done lane by lane.
+; Products of lanes that may be negative are counted from the least of them.
 kernel @signed_products(%x: in i8x16, %o: out i8x16) {
 ^entry:
   %i = item_id
@@ -539,7 +539,7 @@ kernel @signed_products(%x: in i8x16, %o: out i8x16) {
 ;=   ret
 ;= }
 
-; A sum goes round a loop as eight words, one of words as sixteen.
+; A sum goes round a loop as eight words.
 kernel @round_a_loop(%n: i32, %x: in i8x16, %o: out i8x16) {
 ^entry:
   %i = item_id
@@ -673,5 +673,230 @@ kernel @round_a_loop(%n: i32, %x: in i8x16, %o: out i8x16) {
 ;=   %101 = shuffle.i8x4 %97, %100, [0, 2, 4, 6]
 ;=   %r = concat.i8x16 %80, %87, %94, %101
 ;=   store %r, %o[%i]
+;=   ret
+;= }
+
+; A factor that is the same everywhere multiplies words; of products of lanes each is a product of its own.
+kernel @vectors(%s: i8, %x: in i8x16, %y: in i8x16, %o: out i8x16, %p: out i8x16) {
+^entry:
+  %i = item_id
+  %a = load %x[%i]
+  %b = load %y[%i]
+  %v = splat.i8x16 %s
+  %t = mul_wide_u.i8x16 %a, %v
+  %n = const.i16x16 6
+  %e = round_shr_u.i16x16 %t, %n
+  %r = narrow_sat_uu.i8x16 %e
+  store %r, %o[%i]
+  %u = mul_wide_u.i8x16 %a, %b
+  %f = shr_u.i16x16 %u, %n
+  %q = trunc.i8x16 %f
+  store %q, %p[%i]
+  ret
+}
+;= kernel @vectors(%s: i8, %x: in i8x16, %y: in i8x16, %o: out i8x16, %p: out i8x16) {
+;= ^entry:
+;=   %i = item_id
+;=   %a = load %x[%i]
+;=   %b = load %y[%i]
+;=   %0 = zext.i32 %s
+;=   %1 = split.i8x4 %a, 0
+;=   %2 = split.i8x4 %a, 1
+;=   %3 = split.i8x4 %a, 2
+;=   %4 = split.i8x4 %a, 3
+;=   %5 = const.i8x4 0
+;=   %6 = shuffle.i8x4 %1, %5, [0, 4, 1, 4]
+;=   %7 = bitcast.i16x2 %6
+;=   %8 = shuffle.i8x4 %1, %5, [2, 4, 3, 4]
+;=   %9 = bitcast.i16x2 %8
+;=   %10 = shuffle.i8x4 %2, %5, [0, 4, 1, 4]
+;=   %11 = bitcast.i16x2 %10
+;=   %12 = shuffle.i8x4 %2, %5, [2, 4, 3, 4]
+;=   %13 = bitcast.i16x2 %12
+;=   %14 = shuffle.i8x4 %3, %5, [0, 4, 1, 4]
+;=   %15 = bitcast.i16x2 %14
+;=   %16 = shuffle.i8x4 %3, %5, [2, 4, 3, 4]
+;=   %17 = bitcast.i16x2 %16
+;=   %18 = shuffle.i8x4 %4, %5, [0, 4, 1, 4]
+;=   %19 = bitcast.i16x2 %18
+;=   %20 = shuffle.i8x4 %4, %5, [2, 4, 3, 4]
+;=   %21 = bitcast.i16x2 %20
+;=   %22 = bitcast.i32 %7
+;=   %23 = mul.i32 %22, %0
+;=   %24 = bitcast.i16x2 %23
+;=   %25 = bitcast.i32 %9
+;=   %26 = mul.i32 %25, %0
+;=   %27 = bitcast.i16x2 %26
+;=   %28 = bitcast.i32 %11
+;=   %29 = mul.i32 %28, %0
+;=   %30 = bitcast.i16x2 %29
+;=   %31 = bitcast.i32 %13
+;=   %32 = mul.i32 %31, %0
+;=   %33 = bitcast.i16x2 %32
+;=   %34 = bitcast.i32 %15
+;=   %35 = mul.i32 %34, %0
+;=   %36 = bitcast.i16x2 %35
+;=   %37 = bitcast.i32 %17
+;=   %38 = mul.i32 %37, %0
+;=   %39 = bitcast.i16x2 %38
+;=   %40 = bitcast.i32 %19
+;=   %41 = mul.i32 %40, %0
+;=   %42 = bitcast.i16x2 %41
+;=   %43 = bitcast.i32 %21
+;=   %44 = mul.i32 %43, %0
+;=   %45 = bitcast.i16x2 %44
+;=   %46 = const.i16x2 16351
+;=   %47 = min_u.i16x2 %24, %46
+;=   %48 = min_u.i16x2 %27, %46
+;=   %49 = min_u.i16x2 %30, %46
+;=   %50 = min_u.i16x2 %33, %46
+;=   %51 = min_u.i16x2 %36, %46
+;=   %52 = min_u.i16x2 %39, %46
+;=   %53 = min_u.i16x2 %42, %46
+;=   %54 = min_u.i16x2 %45, %46
+;=   %55 = const.i16x2 32
+;=   %56 = bitcast.i32 %55
+;=   %57 = bitcast.i32 %47
+;=   %58 = add.i32 %57, %56
+;=   %59 = bitcast.i16x2 %58
+;=   %60 = bitcast.i32 %48
+;=   %61 = add.i32 %60, %56
+;=   %62 = bitcast.i16x2 %61
+;=   %63 = bitcast.i32 %49
+;=   %64 = add.i32 %63, %56
+;=   %65 = bitcast.i16x2 %64
+;=   %66 = bitcast.i32 %50
+;=   %67 = add.i32 %66, %56
+;=   %68 = bitcast.i16x2 %67
+;=   %69 = bitcast.i32 %51
+;=   %70 = add.i32 %69, %56
+;=   %71 = bitcast.i16x2 %70
+;=   %72 = bitcast.i32 %52
+;=   %73 = add.i32 %72, %56
+;=   %74 = bitcast.i16x2 %73
+;=   %75 = bitcast.i32 %53
+;=   %76 = add.i32 %75, %56
+;=   %77 = bitcast.i16x2 %76
+;=   %78 = bitcast.i32 %54
+;=   %79 = add.i32 %78, %56
+;=   %80 = bitcast.i16x2 %79
+;=   %81 = bitcast.i32 %59
+;=   %82 = const.i32 6
+;=   %83 = shr_u.i32 %81, %82
+;=   %84 = bitcast.i8x4 %83
+;=   %85 = bitcast.i32 %62
+;=   %86 = shr_u.i32 %85, %82
+;=   %87 = bitcast.i8x4 %86
+;=   %88 = shuffle.i8x4 %84, %87, [0, 2, 4, 6]
+;=   %89 = bitcast.i32 %65
+;=   %90 = shr_u.i32 %89, %82
+;=   %91 = bitcast.i8x4 %90
+;=   %92 = bitcast.i32 %68
+;=   %93 = shr_u.i32 %92, %82
+;=   %94 = bitcast.i8x4 %93
+;=   %95 = shuffle.i8x4 %91, %94, [0, 2, 4, 6]
+;=   %96 = bitcast.i32 %71
+;=   %97 = shr_u.i32 %96, %82
+;=   %98 = bitcast.i8x4 %97
+;=   %99 = bitcast.i32 %74
+;=   %100 = shr_u.i32 %99, %82
+;=   %101 = bitcast.i8x4 %100
+;=   %102 = shuffle.i8x4 %98, %101, [0, 2, 4, 6]
+;=   %103 = bitcast.i32 %77
+;=   %104 = shr_u.i32 %103, %82
+;=   %105 = bitcast.i8x4 %104
+;=   %106 = bitcast.i32 %80
+;=   %107 = shr_u.i32 %106, %82
+;=   %108 = bitcast.i8x4 %107
+;=   %109 = shuffle.i8x4 %105, %108, [0, 2, 4, 6]
+;=   %r = concat.i8x16 %88, %95, %102, %109
+;=   store %r, %o[%i]
+;=   %110 = const.i16 6
+;=   %111 = extract.i8x16 %a, 0
+;=   %112 = extract.i8x16 %a, 1
+;=   %113 = extract.i8x16 %a, 2
+;=   %114 = extract.i8x16 %a, 3
+;=   %115 = extract.i8x16 %a, 4
+;=   %116 = extract.i8x16 %a, 5
+;=   %117 = extract.i8x16 %a, 6
+;=   %118 = extract.i8x16 %a, 7
+;=   %119 = extract.i8x16 %a, 8
+;=   %120 = extract.i8x16 %a, 9
+;=   %121 = extract.i8x16 %a, 10
+;=   %122 = extract.i8x16 %a, 11
+;=   %123 = extract.i8x16 %a, 12
+;=   %124 = extract.i8x16 %a, 13
+;=   %125 = extract.i8x16 %a, 14
+;=   %126 = extract.i8x16 %a, 15
+;=   %127 = extract.i8x16 %b, 0
+;=   %128 = extract.i8x16 %b, 1
+;=   %129 = extract.i8x16 %b, 2
+;=   %130 = extract.i8x16 %b, 3
+;=   %131 = extract.i8x16 %b, 4
+;=   %132 = extract.i8x16 %b, 5
+;=   %133 = extract.i8x16 %b, 6
+;=   %134 = extract.i8x16 %b, 7
+;=   %135 = extract.i8x16 %b, 8
+;=   %136 = extract.i8x16 %b, 9
+;=   %137 = extract.i8x16 %b, 10
+;=   %138 = extract.i8x16 %b, 11
+;=   %139 = extract.i8x16 %b, 12
+;=   %140 = extract.i8x16 %b, 13
+;=   %141 = extract.i8x16 %b, 14
+;=   %142 = extract.i8x16 %b, 15
+;=   %143 = mul_wide_u.i8 %111, %127
+;=   %144 = mul_wide_u.i8 %112, %128
+;=   %145 = mul_wide_u.i8 %113, %129
+;=   %146 = mul_wide_u.i8 %114, %130
+;=   %147 = mul_wide_u.i8 %115, %131
+;=   %148 = mul_wide_u.i8 %116, %132
+;=   %149 = mul_wide_u.i8 %117, %133
+;=   %150 = mul_wide_u.i8 %118, %134
+;=   %151 = mul_wide_u.i8 %119, %135
+;=   %152 = mul_wide_u.i8 %120, %136
+;=   %153 = mul_wide_u.i8 %121, %137
+;=   %154 = mul_wide_u.i8 %122, %138
+;=   %155 = mul_wide_u.i8 %123, %139
+;=   %156 = mul_wide_u.i8 %124, %140
+;=   %157 = mul_wide_u.i8 %125, %141
+;=   %158 = mul_wide_u.i8 %126, %142
+;=   %159 = shr_u.i16 %143, %110
+;=   %160 = shr_u.i16 %144, %110
+;=   %161 = shr_u.i16 %145, %110
+;=   %162 = shr_u.i16 %146, %110
+;=   %163 = shr_u.i16 %147, %110
+;=   %164 = shr_u.i16 %148, %110
+;=   %165 = shr_u.i16 %149, %110
+;=   %166 = shr_u.i16 %150, %110
+;=   %167 = shr_u.i16 %151, %110
+;=   %168 = shr_u.i16 %152, %110
+;=   %169 = shr_u.i16 %153, %110
+;=   %170 = shr_u.i16 %154, %110
+;=   %171 = shr_u.i16 %155, %110
+;=   %172 = shr_u.i16 %156, %110
+;=   %173 = shr_u.i16 %157, %110
+;=   %174 = shr_u.i16 %158, %110
+;=   %175 = trunc.i8 %159
+;=   %176 = trunc.i8 %160
+;=   %177 = trunc.i8 %161
+;=   %178 = trunc.i8 %162
+;=   %179 = trunc.i8 %163
+;=   %180 = trunc.i8 %164
+;=   %181 = trunc.i8 %165
+;=   %182 = trunc.i8 %166
+;=   %183 = trunc.i8 %167
+;=   %184 = trunc.i8 %168
+;=   %185 = trunc.i8 %169
+;=   %186 = trunc.i8 %170
+;=   %187 = trunc.i8 %171
+;=   %188 = trunc.i8 %172
+;=   %189 = trunc.i8 %173
+;=   %190 = trunc.i8 %174
+;=   %191 = concat.i8x4 %175, %176, %177, %178
+;=   %192 = concat.i8x4 %179, %180, %181, %182
+;=   %193 = concat.i8x4 %183, %184, %185, %186
+;=   %194 = concat.i8x4 %187, %188, %189, %190
+;=   %q = concat.i8x16 %191, %192, %193, %194
+;=   store %q, %p[%i]
 ;=   ret
 ;= }

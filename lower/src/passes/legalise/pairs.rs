@@ -344,10 +344,23 @@ fn pairs_of(legaliser: &mut Legaliser<'_, '_, '_>, value: Value, depth: u32) -> 
 
 /// Of two vectors, one beside which the other is a scalar in all lanes, and that.
 fn with_splat(kernel: &Kernel, x: Value, y: Value) -> Option<(Value, Value)> {
-    [(x, y), (y, x)].into_iter().find_map(|(x, y)| {
-        let inst = kernel.def_inst(y).filter(|&inst| kernel.insts[inst].op == Op::Splat)?;
-        Some((x, *kernel.args(inst).first()?))
-    })
+    [(x, y), (y, x)].into_iter().find_map(|(x, y)| Some((x, splatted(kernel, y)?)))
+}
+
+/// The byte that a vector has in all lanes, as it was made, or of words.
+fn splatted(kernel: &Kernel, vector: Value) -> Option<Value> {
+    let inst = kernel.def_inst(vector)?;
+    let (&part, others) = kernel.args(inst).split_first()?;
+    let is_splat = match kernel.insts[inst].op {
+        Op::Splat => true,
+        Op::Concat => others.iter().all(|&other| other == part),
+        _ => false,
+    };
+    match kernel.ty(part) {
+        Type::I8 if is_splat => Some(part),
+        Type::I8X4 if is_splat => splatted(kernel, part),
+        _ => None,
+    }
 }
 
 /// Bytes made wide.
