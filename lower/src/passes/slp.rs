@@ -3,10 +3,12 @@
 //! Two halves that are loaded, computed with alike and stored side by side take two instructions of each kind, and one where
 //! they are the lanes of an `f16x2`. The same goes for pairs of `i16` and for four `i8`.
 //!
-//! It begins at stores to neighbouring elements with no other access among them, the first at a multiple of the word's size.
-//! What they store is followed back through ops that do the same in every lane, to loads of neighbouring elements. At the
-//! edges values are put together: one for all lanes, constants, the lanes of a vector, or at the price of an instruction a
-//! lane anything. A load or op is taken in where nothing else needs its results. The word is taken where instructions are saved.
+//! It begins at stores to neighbouring elements with no other access among them, the first at a multiple of the word's size,
+//! and at halves that are put together to a word, as a wide store takes them. What they are is followed back through ops that
+//! do the same in every lane, selections by a compare of each lane among them, to loads of neighbouring elements and parts of
+//! wide ones. At the edges values are put together: one for all lanes, constants, the lanes of a vector, or at the price of an
+//! instruction a lane anything. A load or op is taken in where nothing else needs its results. The word is taken where
+//! instructions are saved.
 
 use cranelift_entity::{EntitySet, SecondaryMap};
 use halfbyte_ir::op::{ArgType, ResultType};
@@ -51,7 +53,11 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
             return true;
         }
         let insts = &kernel.blocks[block].insts;
-        if !insts.iter().any(|&inst| kernel.insts[inst].op == Op::Store && word_of(kernel.insts[inst].ty).is_some()) {
+        let begins = |&inst: &Inst| {
+            let data = &kernel.insts[inst];
+            data.op == Op::Store && word_of(data.ty).is_some() || joined(kernel, inst).is_some()
+        };
+        if !insts.iter().any(begins) {
             continue;
         }
         let search = search.get_or_insert_with(|| Search::new(kernel, context.legality));
@@ -76,10 +82,20 @@ fn word_of(ty: Type) -> Option<Type> {
     }
 }
 
+/// The halves that an instruction puts together to a word, and the word. Of integers only a store says that it pays: targets have
+/// fewer ops on the lanes of those.
+fn joined(kernel: &Kernel, inst: Inst) -> Option<(Type, Lanes<Value>)> {
+    let (data, lanes) = (&kernel.insts[inst], kernel.args(inst));
+    let is_joined = data.op == Op::Concat && data.ty.is_half() && lanes.iter().all(|&lane| kernel.ty(lane).is_scalar());
+    is_joined.then(|| (data.ty, SmallVec::from_slice(lanes)))
+}
+
 /// Values that are the lanes of a word.
 #[derive(Clone, Debug)]
 struct Group {
     values: Lanes<Value>,
+    /// The word, or a mask of its lanes.
+    ty: Type,
     how: Made,
     /// How often it is an operand of what the word takes in.
     uses: u32,
@@ -94,6 +110,8 @@ enum Made {
     Load { insts: Lanes<Inst> },
     /// It is there.
     Whole(Value),
+    /// It is the part of this number of a wider value.
+    Part { of: Value, number: u8 },
     /// It is constant.
     Const([u64; 8]),
     /// One value is all lanes.
@@ -112,12 +130,31 @@ impl Made {
     }
 }
 
-/// Neighbouring stores that become one.
+/// Lanes that become one word.
 struct Word {
-    stores: Lanes<Inst>,
+    begin: Begin,
     ty: Type,
     /// What it is computed by, operands first; the last is what is stored.
     groups: Vec<Group>,
+}
+
+/// Where a word begins.
+enum Begin {
+    /// Neighbouring stores, which become one.
+    Stores(Lanes<Inst>),
+    /// What puts the lanes together, which becomes the op on them.
+    Joined(Inst),
+}
+
+impl Word {
+    /// Where it begins, in the text.
+    fn span(&self, kernel: &Kernel) -> Span {
+        let first = match &self.begin {
+            Begin::Stores(stores) => stores.first().copied(),
+            Begin::Joined(inst) => Some(*inst),
+        };
+        first.map_or(Span::default(), |first| kernel.insts[first].span)
+    }
 }
 
 /// Where an instruction of the block stands.
@@ -184,23 +221,38 @@ impl<'l> Search<'l> {
             let ty = word_of(kernel.insts[first].ty).filter(|_| kernel.insts[first].op == Op::Store);
             let stores = ty.and_then(|ty| self.accesses.get(next..next + ty.lanes()));
             let stores: Option<Lanes<Inst>> = stores.map(SmallVec::from_slice);
-            let word = ty.zip(stores).and_then(|(ty, stores)| self.word(kernel, ty, stores));
-            next += word.as_ref().map_or(1, |word| word.stores.len());
+            let word = ty.zip(stores).and_then(|(ty, stores)| self.stored(kernel, ty, stores));
+            next += word.as_ref().map_or(1, |_| ty.map_or(1, Type::lanes));
             words.extend(word);
+        }
+        for at in 0..self.insts.len() {
+            let Some(&inst) = self.insts.get(at) else { break };
+            let groups = joined(kernel, inst).and_then(|(ty, lanes)| Some((ty, self.word(kernel, ty, &lanes)?)));
+            words.extend(groups.filter(|(_, groups)| is_op(groups)).map(|(ty, groups)| Word {
+                begin: Begin::Joined(inst),
+                ty,
+                groups,
+            }));
         }
         words
     }
 
-    fn word(&mut self, kernel: &Kernel, ty: Type, stores: Lanes<Inst>) -> Option<Word> {
+    /// The word of neighbouring stores.
+    fn stored(&mut self, kernel: &Kernel, ty: Type, stores: Lanes<Inst>) -> Option<Word> {
         if !self.are_neighbours(kernel, ty, &stores) {
             return None;
         }
         let stored: Option<Lanes<Value>> = stores.iter().map(|&store| kernel.args(store).first().copied()).collect();
-        let stored = stored?;
+        let groups = self.word(kernel, ty, &stored?)?;
+        Some(Word { begin: Begin::Stores(stores), ty, groups })
+    }
+
+    /// What a word of these lanes is computed by, operands first, where that saves instructions.
+    fn word(&mut self, kernel: &Kernel, ty: Type, lanes: &[Value]) -> Option<Vec<Group>> {
         self.kept.clear();
         loop {
             self.groups.clear();
-            self.group(kernel, ty, &stored)?;
+            self.group(kernel, ty, lanes)?;
             let is_needed = |group: &&Group| {
                 !group.how.insts().is_empty() && group.values.iter().any(|&value| self.uses[value] != group.uses)
             };
@@ -209,8 +261,9 @@ impl<'l> Search<'l> {
                 None => break,
             }
         }
-        let saved: i32 = self.groups.iter().map(|group| saved(group, ty)).sum();
-        (saved + ty.lanes() as i32 > 1).then(|| Word { stores, ty, groups: std::mem::take(&mut self.groups) })
+        let saved: i32 = self.groups.iter().map(saved).sum();
+        // One store is as many fewer as there are lanes but one, and so is what puts them together.
+        (saved + ty.lanes() as i32 > 1).then(|| std::mem::take(&mut self.groups))
     }
 
     /// Whether accesses are one after another, to neighbouring elements, the first at a multiple of the word's size.
@@ -244,9 +297,51 @@ impl<'l> Search<'l> {
             self.groups.get_mut(known)?.uses += 1;
             return Some(known);
         }
-        let how = self.made(kernel, ty, values)?;
-        self.groups.push(Group { values: SmallVec::from_slice(values), how, uses: 1 });
+        let how = if ty.is_mask() { self.mask(kernel, values)? } else { self.made(kernel, ty, values)? };
+        self.groups.push(Group { values: SmallVec::from_slice(values), ty, how, uses: 1 });
         Some(self.groups.len() - 1)
+    }
+
+    /// How a mask of these truths is made: one truth for all lanes is itself, else a compare of every lane makes it.
+    fn mask(&mut self, kernel: &Kernel, values: &[Value]) -> Option<Made> {
+        if let Some(&one) = values.first().filter(|_| is_one(values)) {
+            return Some(Made::Whole(one));
+        }
+        let (ty, insts) = self.compares(kernel, values)?;
+        let args = self.operands(kernel, &insts, |_| ty)?;
+        Some(Made::Op { insts, args })
+    }
+
+    /// The compares that make these truths, alike in all lanes, and the type that the word of their operands has.
+    fn compares(&self, kernel: &Kernel, values: &[Value]) -> Option<(Type, Lanes<Inst>)> {
+        let insts: Option<Lanes<Inst>> = values.iter().map(|&value| kernel.def_inst(value)).collect();
+        let insts = insts?;
+        let data = kernel.insts[*insts.first()?];
+        let ty = word_of(data.ty).filter(|ty| data.op == Op::Fcmp && ty.lanes() == values.len())?;
+        (!self.is_kept(values) && self.legality.is_native(Op::Fcmp, ty) && self.are_same(kernel, &insts))
+            .then_some((ty, insts))
+    }
+
+    /// Whether the rest is put together from lanes, or these are needed elsewhere too.
+    fn is_kept(&self, values: &[Value]) -> bool {
+        self.groups.len() >= MAX_GROUPS || self.kept.iter().any(|kept| kept[..] == *values)
+    }
+
+    /// The groups of the operands of these instructions, of which each has the type of its number.
+    fn operands(
+        &mut self,
+        kernel: &Kernel,
+        insts: &[Inst],
+        ty: impl Fn(usize) -> Type,
+    ) -> Option<SmallVec<[usize; 3]>> {
+        let count = insts.first().map_or(0, |&first| kernel.args(first).len());
+        let mut args = SmallVec::new();
+        for number in 0..count {
+            let lanes: Option<Lanes<Value>> =
+                insts.iter().map(|&inst| kernel.args(inst).get(number).copied()).collect();
+            args.push(self.group(kernel, ty(number), &lanes?)?);
+        }
+        Some(args)
     }
 
     /// How a word of these lanes can be made; none where it cannot.
@@ -259,24 +354,23 @@ impl<'l> Search<'l> {
             if let Some(whole) = whole(kernel, ty, &defs) {
                 return Some(Made::Whole(whole));
             }
-            let is_kept = self.groups.len() >= MAX_GROUPS || self.kept.iter().any(|kept| kept[..] == *values);
+            if let Some(part) = self.part(kernel, ty, &defs) {
+                return Some(part);
+            }
+            let is_kept = self.is_kept(values);
             if !is_kept && defs.first().is_some_and(|&first| kernel.insts[first].op == Op::Load) {
                 if self.are_neighbours(kernel, ty, &defs) {
                     return Some(Made::Load { insts: defs });
                 }
             } else if !is_kept && self.are_alike(kernel, ty, &defs) {
-                let count = defs.first().map_or(0, |&first| kernel.args(first).len());
-                let mut args = SmallVec::new();
-                for number in 0..count {
-                    let lanes = defs.iter().map(|&inst| kernel.args(inst).get(number).copied());
-                    let lanes: Option<Lanes<Value>> = lanes.collect();
-                    args.push(self.group(kernel, ty, &lanes?)?);
-                }
+                let args = self.operands(kernel, &defs, |_| ty)?;
+                return Some(Made::Op { insts: defs, args });
+            } else if let Some(mask) = ty.mask_type().filter(|_| !is_kept && self.are_selected(kernel, ty, &defs)) {
+                let args = self.operands(kernel, &defs, |number| if number == 0 { mask } else { ty })?;
                 return Some(Made::Op { insts: defs, args });
             }
         }
-        let is_one = values.iter().all(|value| Some(value) == values.first());
-        match is_one {
+        match is_one(values) {
             true if self.legality.is_native(Op::Splat, ty) => Some(Made::Splat),
             _ => self.legality.is_native(Op::Concat, ty).then_some(Made::Concat),
         }
@@ -290,14 +384,42 @@ impl<'l> Search<'l> {
             && row.result == ResultType::Same
             && row.args.iter().all(|&arg| arg == ArgType::Same)
             && matches!(row.attr, AttrKind::None | AttrKind::Float(_));
-        let is_alike = |(number, &inst): (usize, &Inst)| {
+        is_in_lanes && data.ty == ty.lane_type() && self.legality.is_native(data.op, ty) && self.are_same(kernel, insts)
+    }
+
+    /// Whether these different instructions of the block select each its lane by a truth that they share or that compares make.
+    fn are_selected(&self, kernel: &Kernel, ty: Type, insts: &[Inst]) -> bool {
+        let Some(data) = insts.first().map(|&first| kernel.insts[first]) else { return false };
+        let is_selection = (data.op, data.ty) == (Op::Select, ty.lane_type());
+        let truths: Lanes<Value> = insts.iter().filter_map(|&inst| kernel.args(inst).first().copied()).collect();
+        is_selection
+            && self.legality.is_native(Op::Select, ty)
+            && self.are_same(kernel, insts)
+            && (is_one(&truths) || self.compares(kernel, &truths).is_some())
+    }
+
+    /// Whether these are different instructions of the block with one op, type and attribute.
+    fn are_same(&self, kernel: &Kernel, insts: &[Inst]) -> bool {
+        let Some(data) = insts.first().map(|&first| kernel.insts[first]) else { return false };
+        insts.iter().enumerate().all(|(number, &inst)| {
             let other = kernel.insts[inst];
             let is_new = !insts.get(..number).unwrap_or(&[]).contains(&inst);
-            is_new
-                && self.places[inst].at > 0
-                && (other.op, other.ty, other.attr) == (data.op, ty.lane_type(), data.attr)
+            is_new && self.places[inst].at > 0 && (other.op, other.ty, other.attr) == (data.op, data.ty, data.attr)
+        })
+    }
+
+    /// The part of a wider value of which these are the parts in order.
+    fn part(&self, kernel: &Kernel, ty: Type, defs: &[Inst]) -> Option<Made> {
+        let &first = defs.first()?;
+        let (&of, Attr::Lane(lane)) = (kernel.args(first).first()?, kernel.insts[first].attr) else { return None };
+        let is_part = |(lane, &def): (u8, &Inst)| {
+            let data = &kernel.insts[def];
+            data.op == Op::Split && data.attr == Attr::Lane(lane) && kernel.args(def).first() == Some(&of)
         };
-        is_in_lanes && self.legality.is_native(data.op, ty) && insts.iter().enumerate().all(is_alike)
+        let lanes = ty.lanes() as u8;
+        let is_whole = lane.is_multiple_of(lanes) && (lane..).zip(defs).all(is_part);
+        let op = if kernel.ty(of).bits() == ty.bits() { Op::Bitcast } else { Op::Split };
+        (is_whole && self.legality.is_native(op, ty)).then_some(Made::Part { of, number: lane / lanes })
     }
 
     /// Makes the words' instructions and takes out those that they stand for.
@@ -333,10 +455,10 @@ impl<'l> Search<'l> {
     ) {
         let at = |inst: Inst| self.places[inst].at.saturating_sub(1);
         let mut values: Vec<Value> = Vec::with_capacity(word.groups.len());
-        for group in &word.groups {
+        for (number, group) in (1..).zip(&word.groups) {
             let taken = group.how.insts();
-            let span = taken.first().map_or(word_span(kernel, word), |&first| kernel.insts[first].span);
-            let before: Vec<_> = taken.iter().map(|&inst| trace.before(kernel, inst)).collect();
+            let span = taken.first().map_or(word.span(kernel), |&first| kernel.insts[first].span);
+            let mut before: Lanes<_> = taken.iter().map(|&inst| trace.before(kernel, inst)).collect();
             let (place, inst) = match &group.how {
                 Made::Whole(whole) => {
                     values.push(*whole);
@@ -345,12 +467,31 @@ impl<'l> Search<'l> {
                 Made::Op { insts, args } => {
                     let Some(data) = insts.first().map(|&first| kernel.insts[first]) else { continue };
                     let args: SmallVec<[Value; 3]> = args.iter().filter_map(|&arg| values.get(arg).copied()).collect();
-                    let inst = kernel.make_inst(data.op, word.ty, data.attr, &args, Some(word.ty), span);
-                    (insts.iter().map(|&inst| at(inst)).max(), inst)
+                    match word.begin {
+                        Begin::Joined(inst) if number == word.groups.len() => {
+                            before.push(trace.before(kernel, inst));
+                            let args = ValueList::from_slice(&args, &mut kernel.pool);
+                            let joined = &mut kernel.insts[inst];
+                            (joined.op, joined.attr, joined.args, joined.span) = (data.op, data.attr, args, span);
+                            (None, inst)
+                        }
+                        _ => {
+                            // A compare has the type of what it compares.
+                            let ty = word_of(data.ty).filter(|_| group.ty.is_mask()).unwrap_or(word.ty);
+                            let inst = kernel.make_inst(data.op, ty, data.attr, &args, Some(group.ty), span);
+                            (insts.iter().map(|&inst| at(inst)).max(), inst)
+                        }
+                    }
                 }
                 Made::Load { insts } => {
                     let Some(&first) = insts.first() else { continue };
                     (Some(at(first)), load(kernel, word.ty, insts, span))
+                }
+                Made::Part { of, number } => {
+                    let is_whole = kernel.ty(*of).bits() == word.ty.bits();
+                    let (op, attr) =
+                        if is_whole { (Op::Bitcast, Attr::None) } else { (Op::Split, Attr::Lane(*number)) };
+                    (Some(self.after(kernel, &[*of])), kernel.make_inst(op, word.ty, attr, &[*of], Some(word.ty), span))
                 }
                 Made::Const(bits) => {
                     let attr = kernel.const_attr(word.ty, *bits);
@@ -361,37 +502,47 @@ impl<'l> Search<'l> {
                         Made::Splat => (Op::Splat, group.values.get(..1).unwrap_or(&[])),
                         _ => (Op::Concat, &group.values[..]),
                     };
-                    // After the last of its lanes.
-                    let defs = group.values.iter().filter_map(|&value| kernel.def_inst(value));
-                    let place = defs.map(|def| self.places[def].at).max();
-                    (place, kernel.make_inst(op, word.ty, Attr::None, lanes, Some(word.ty), span))
+                    let place = self.after(kernel, &group.values);
+                    (Some(place), kernel.make_inst(op, word.ty, Attr::None, lanes, Some(word.ty), span))
                 }
             };
-            made.push((place.unwrap_or(0), inst));
+            made.extend(place.map(|place| (place, inst)));
             values.extend(kernel.result(inst));
             removed.extend(taken.iter().copied());
             for before in before {
                 trace.joined(before, How::Told("done with its neighbours in the lanes of a word"), kernel, &[inst]);
             }
         }
-        let Some((&stored, (&last, others))) = values.last().zip(word.stores.split_last()) else { return };
-        removed.extend(others.iter().copied());
-        store(kernel, word, stored, last, trace);
+        if let (Begin::Stores(stores), Some(&stored)) = (&word.begin, values.last()) {
+            removed.extend(stores.iter().rev().skip(1).copied());
+            store(kernel, word.ty, stores, stored, trace);
+        }
+    }
+
+    /// The place after these values, where the block computes them.
+    fn after(&self, kernel: &Kernel, values: &[Value]) -> u32 {
+        let defs = values.iter().filter_map(|&value| kernel.def_inst(value));
+        defs.map(|def| self.places[def].at).max().unwrap_or(0)
     }
 }
 
-/// The place in the text of a word's first store.
-fn word_span(kernel: &Kernel, word: &Word) -> Span {
-    word.stores.first().map_or(Span::default(), |&first| kernel.insts[first].span)
+/// Whether the last group is made by an op.
+fn is_op(groups: &[Group]) -> bool {
+    matches!(groups.last(), Some(Group { how: Made::Op { .. }, .. }))
+}
+
+/// Whether all lanes are one value.
+fn is_one(values: &[Value]) -> bool {
+    values.iter().all(|value| Some(value) == values.first())
 }
 
 /// The instructions that a group saves.
-fn saved(group: &Group, ty: Type) -> i32 {
-    let others = ty.lanes() as i32 - 1;
+fn saved(group: &Group) -> i32 {
+    let others = group.ty.lanes() as i32 - 1;
     match group.how {
         Made::Op { .. } | Made::Load { .. } => others,
         Made::Concat => -others,
-        Made::Whole(_) | Made::Const(_) | Made::Splat => 0,
+        Made::Whole(_) | Made::Part { .. } | Made::Const(_) | Made::Splat => 0,
     }
 }
 
@@ -428,16 +579,16 @@ fn load(kernel: &mut Kernel, ty: Type, insts: &[Inst], span: Span) -> Inst {
 }
 
 /// Makes the last store that of the word.
-fn store(kernel: &mut Kernel, word: &Word, stored: Value, last: Inst, trace: &mut Option<Trace>) {
-    let before: Vec<_> = word.stores.iter().map(|&inst| trace.before(kernel, inst)).collect();
-    let taken: Lanes<(Inst, Span)> = word.stores.iter().map(|&inst| (inst, kernel.insts[inst].span)).collect();
-    let Some(&(first, span)) = taken.first() else { return };
+fn store(kernel: &mut Kernel, ty: Type, stores: &[Inst], stored: Value, trace: &mut Option<Trace>) {
+    let before: Vec<_> = stores.iter().map(|&inst| trace.before(kernel, inst)).collect();
+    let taken: Lanes<(Inst, Span)> = stores.iter().map(|&inst| (inst, kernel.insts[inst].span)).collect();
+    let (Some(&(first, span)), Some(&last)) = (taken.first(), stores.last()) else { return };
     let args: Vec<Value> = std::iter::once(stored).chain(address(kernel, first).iter().copied()).collect();
     let args = ValueList::from_slice(&args, &mut kernel.pool);
-    let attr = aligned(kernel.insts[first].attr, word.ty);
+    let attr = aligned(kernel.insts[first].attr, ty);
     let data = &mut kernel.insts[last];
-    (data.ty, data.attr, data.args, data.span) = (word.ty, attr, args, span);
-    note_parts(kernel, last, word.ty.lane_type().bytes(), &taken);
+    (data.ty, data.attr, data.args, data.span) = (ty, attr, args, span);
+    note_parts(kernel, last, ty.lane_type().bytes(), &taken);
     for before in before {
         trace.joined(before, How::Told("done with its neighbours in the lanes of a word"), kernel, &[last]);
     }

@@ -189,3 +189,136 @@ kernel @wide(%a: f16, %x: in f16 align 16, %y: inout f16 align 16) {
   store %r7, %y[%j + 7]
   ret
 }
+
+; A wide store puts halves together: what they are is computed in the lanes of words, of the words that a wide load has.
+kernel @wide_store(%x: in i64, %y: in i64, %z: out i64) {
+^entry:
+  %i = item_id
+  %a = load %x[%i]
+  %b = load %y[%i]
+  %a0 = split.f16 %a, 0
+  %a1 = split.f16 %a, 1
+  %a2 = split.f16 %a, 2
+  %a3 = split.f16 %a, 3
+  %b0 = split.f16 %b, 0
+  %b1 = split.f16 %b, 1
+  %b2 = split.f16 %b, 2
+  %b3 = split.f16 %b, 3
+  %s0 = fadd.f16 %a0, %b0
+  %s1 = fadd.f16 %a1, %b1
+  %s2 = fadd.f16 %a2, %b2
+  %s3 = fadd.f16 %a3, %b3
+  %low = concat.f16x2 %s0, %s1
+  %high = concat.f16x2 %s2, %s3
+  %l = bitcast.i32 %low
+  %h = bitcast.i32 %high
+  %r = concat.i64 %l, %h
+  store %r, %z[%i]
+  ret
+}
+;= @wide_store
+;= b0():
+;=     ULDC.64 UR0, c[0x0][0x170] ;                                              // 1:8
+;=     ULDC.64 UR2, c[0x0][0x168] ;                                              // 1:8
+;=     ULDC.64 UR4, c[0x0][0x160] ;                                              // 1:8
+;=     S2R RZ, SR_ITEM ;                         rd=v20 def                      // 3:3
+;=     LEA RZ, RZ, RZ, 0x3 ;                     ra=v20, rd=v19 def              // 3:3
+;=     LDG.64 RZ, [RZ.U32+UR4] ;                 ra=v19, rd=v17.d def            // 4:3
+;=     LDG.64 RZ, [RZ.U32+UR2] ;                 ra=v19, rd=v15.d def            // 5:3
+;=     HADD2 RZ, RZ, RZ ;                        ra=v17.d, r32=v15.d, rd=v4.d def  // 14:3
+;=     HADD2 RZ, RZ, RZ ;                        ra=v17.d[1], r32=v15.d[1], rd=v5.d[1] replaces v4.d  // 16:3
+;=     STG.64 [RZ.U32+UR0], RZ ;                 ra=v19, r64=v5.d                // 23:3
+;=     exit                                                                      // 24:3
+
+; A selection by a compare of each lane is one by a mask, and one by a truth of all lanes stays by that.
+kernel @selected(%x: in f16x2, %c: i32, %z: out f16x2) {
+^entry:
+  %i = item_id
+  %v = load %x[%i]
+  %w = load %x[%i + 1]
+  %zero = const.i32 0
+  %t = icmp.ne.i32 %c, %zero
+  %v0 = extract.f16x2 %v, 0
+  %v1 = extract.f16x2 %v, 1
+  %w0 = extract.f16x2 %w, 0
+  %w1 = extract.f16x2 %w, 1
+  %c0 = fcmp.lt.f16 %v0, %w0
+  %c1 = fcmp.lt.f16 %v1, %w1
+  %m0 = select.f16 %c0, %w0, %v0
+  %m1 = select.f16 %c1, %w1, %v1
+  %r0 = select.f16 %t, %m0, %v0
+  %r1 = select.f16 %t, %m1, %v1
+  %r = concat.f16x2 %r0, %r1
+  store %r, %z[%i]
+  ret
+}
+;= @selected
+;= b0():
+;=     ULDC.64 UR0, c[0x0][0x170] ;                                              // 1:8
+;=     ULDC.64 UR2, c[0x0][0x160] ;                                              // 1:8
+;=     S2R RZ, SR_ITEM ;                         rd=v15 def                      // 3:3
+;=     LEA RZ, RZ, RZ, 0x2 ;                     ra=v15, rd=v14 def              // 3:3
+;=     LDG RZ, [RZ.U32+UR2] ;                    ra=v14, rd=v12 def              // 4:3
+;=     LDG RZ, [RZ.U32+UR2+0x4] ;                ra=v14, rd=v11 def              // 5:3
+;=     ISETP.NE.U32.AND PT, PT, RZ, c[0x0][0x168] ;  pu=v10.p def                // 7:3
+;=     HSET2.LT.AND RZ, RZ, RZ ;                 ra=v12, r32=v11, rd=v9 def      // 12:3
+;=     LOP3 RZ, RZ, RZ, RZ, 0xca ;               ra=v9, r32=v11, r64=v12, rd=v8 def  // 14:3
+;=     SEL RZ, RZ, RZ, PT ;                      ra=v8, r32=v12, pp=v10.p, rd=v5 def  // 16:3
+;=     STG [RZ.U32+UR0], RZ ;                    ra=v14, r64=v5                  // 19:3
+;=     exit                                                                      // 20:3
+
+; Unlike compares make no mask, lanes in another order are no word, and a sum that is needed elsewhere too stays.
+kernel @lanes_apart(%x: in i32, %z: out f16x2, %u: out f16) {
+^entry:
+  %i = item_id
+  %v = load %x[%i]
+  %w = load %x[%i + 1]
+  %v0 = split.f16 %v, 0
+  %v1 = split.f16 %v, 1
+  %w0 = split.f16 %w, 0
+  %w1 = split.f16 %w, 1
+  %c0 = fcmp.lt.f16 %v0, %w0
+  %c1 = fcmp.gt.f16 %v1, %w1
+  %m0 = select.f16 %c0, %w0, %v0
+  %m1 = select.f16 %c1, %w1, %v1
+  %m = concat.f16x2 %m0, %m1
+  store %m, %z[%i]
+  %s0 = fadd.f16 %v1, %w1
+  %s1 = fadd.f16 %v0, %w0
+  %s = concat.f16x2 %s0, %s1
+  store %s, %z[%i + 1]
+  %p0 = fmul.f16 %v0, %w0
+  %p1 = fmul.f16 %v1, %w1
+  %p = concat.f16x2 %p0, %p1
+  store %p, %z[%i + 2]
+  store %p1, %u[%i]
+  ret
+}
+;= @lanes_apart
+;= b0():
+;=     ULDC.64 UR0, c[0x0][0x170] ;                                              // 1:8
+;=     ULDC.64 UR2, c[0x0][0x168] ;                                              // 1:8
+;=     ULDC.64 UR4, c[0x0][0x160] ;                                              // 1:8
+;=     S2R RZ, SR_ITEM ;                         rd=v37 def                      // 3:3
+;=     LEA RZ, RZ, RZ, 0x1 ;                     ra=v37, rd=v35 def              // 3:3
+;=     LEA RZ, RZ, RZ, 0x2 ;                     ra=v37, rd=v36 def              // 3:3
+;=     LDG RZ, [RZ.U32+UR4] ;                    ra=v36, rd=v33 def              // 4:3
+;=     LDG RZ, [RZ.U32+UR4+0x4] ;                ra=v36, rd=v32 def              // 5:3
+;=     SHF.R.U32.HI RZ, RZ, 0x10, RZ ;           r64=v33, rd=v31 def             // 7:3
+;=     SHF.R.U32.HI RZ, RZ, 0x10, RZ ;           r64=v32, rd=v29 def             // 9:3
+;=     HSETP2.LT.AND PT, PT, RZ, RZ ;            ra=v33, r32=v32, pu=v27.p def   // 10:3
+;=     HSETP2.GT.AND PT, PT, RZ, RZ ;            ra=v31, r32=v29, pu=v26.p def   // 11:3
+;=     SEL RZ, RZ, RZ, PT ;                      ra=v32, r32=v33, pp=v27.p, rd=v25 def  // 12:3
+;=     SEL RZ, RZ, RZ, PT ;                      ra=v29, r32=v31, pp=v26.p, rd=v23 def  // 13:3
+;=     PRMT RZ, RZ, 0x5410, RZ ;                 ra=v25, r64=v23, rd=v21 def     // 14:3
+;=     STG [RZ.U32+UR2], RZ ;                    ra=v36, r64=v21                 // 15:3
+;=     HADD2 RZ, RZ, RZ ;                        ra=v31, r32=v29, rd=v17 def     // 16:3
+;=     HADD2 RZ, RZ, RZ ;                        ra=v33, r32=v32, rd=v16 def     // 17:3
+;=     PRMT RZ, RZ, 0x5410, RZ ;                 ra=v17, r64=v16, rd=v15 def     // 18:3
+;=     STG [RZ.U32+UR2+0x4], RZ ;                ra=v36, r64=v15                 // 19:3
+;=     HMUL2 RZ, RZ, RZ ;                        ra=v33, r32=v32, rd=v11 def     // 20:3
+;=     HMUL2 RZ, RZ, RZ ;                        ra=v31, r32=v29, rd=v8 def      // 21:3
+;=     PRMT RZ, RZ, 0x5410, RZ ;                 ra=v11, r64=v8, rd=v5 def       // 22:3
+;=     STG [RZ.U32+UR2+0x8], RZ ;                ra=v36, r64=v5                  // 23:3
+;=     STG.16 [RZ.U32+UR0], RZ ;                 ra=v35, r64=v8                  // 24:3
+;=     exit                                                                      // 25:3
