@@ -1,10 +1,11 @@
 //! Addresses, loads, stores and parameters.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use arrayvec::ArrayVec;
 use cranelift_entity::SecondaryMap;
-use halfbyte_ir::{Direction, MemAttr, Op, ParamKind, Type, Value, ValueDef};
+use halfbyte_ir::{Direction, Inst, Kernel, MemAttr, Op, ParamKind, Type, Value, ValueDef};
 use halfbyte_isa::ptx::types::Space;
 use halfbyte_isa::ptx::types::{Token, Type as RegType};
 use halfbyte_isa::ptx::{self, Address, Base, FrameVar, Opcode, Operand, Var};
@@ -28,6 +29,8 @@ pub(in crate::ptx) struct Addresses {
     bases: BTreeMap<u32, ptx::Reg>,
     /// Addresses in buffers by what they count in, made once where that is defined.
     known: SecondaryMap<Value, Vec<(Key, ptx::Reg)>>,
+    /// Whether arrays are accessed by their names alone.
+    named: OnceCell<bool>,
 }
 
 /// An address: that of a buffer, by number, and so many bytes a step.
@@ -43,7 +46,7 @@ struct Key {
 
 impl Default for Addresses {
     fn default() -> Addresses {
-        Addresses { max_items: 1 << 32, bases: BTreeMap::new(), known: SecondaryMap::new() }
+        Addresses { max_items: 1 << 32, bases: BTreeMap::new(), known: SecondaryMap::new(), named: OnceCell::new() }
     }
 }
 
@@ -79,7 +82,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// The space that an access by a value is in: of one that is neither a buffer nor an array, where there are arrays, any.
+    /// The space that an access by a value is in: of one that is neither a buffer nor an array, any, where it may be that of an
+    /// array.
     pub fn space(&self, base: Value) -> &'static [Token] {
         match self.kernel.values[base].def {
             ValueDef::Array(_) => match self.kernel.array(base).map(|array| array.space) {
@@ -87,7 +91,7 @@ impl Lowering<'_> {
                 _ => &[Token::Shared],
             },
             ValueDef::Param(_) => &[Token::Global],
-            _ if self.kernel.arrays.is_empty() => &[Token::Global],
+            _ if *self.addresses.named.get_or_init(|| are_named(self.kernel)) => &[Token::Global],
             _ => &[],
         }
     }
@@ -310,7 +314,9 @@ impl Lowering<'_> {
             return Reg::NONE;
         }
         let data = self.value_reg(value);
-        if is_pair(ty, mem) {
+        // What was put together of words is stored as words: as one number it would have to be moved to registers side by side.
+        let is_joined = self.kernel.def_inst(value).is_some_and(|def| self.kernel.insts[def].op == Op::Concat);
+        if is_pair(ty, mem) && !is_joined {
             let whole = self.out.pair(data.word(0), data.word(1));
             let at = self.operand(address, 0);
             self.out.push(Opcode::ST, &[space, &[B64]].concat(), &[at, Operand::Register(whole)]);
@@ -325,6 +331,23 @@ impl Lowering<'_> {
         }
         Reg::NONE
     }
+}
+
+/// Whether no address is made of an array's, so that all that are not its name are of buffers.
+fn are_named(kernel: &Kernel) -> bool {
+    let is_array = |&value: &Value| matches!(kernel.values[value].def, ValueDef::Array(_));
+    let is_named = |&inst: &Inst| {
+        let args = kernel.args(inst);
+        let base = match kernel.insts[inst].op {
+            Op::Load => Some(0),
+            Op::Store => Some(1),
+            _ => None,
+        };
+        let passed = kernel.targets(inst).iter().flat_map(|call| kernel.call_args(call));
+        (0..).zip(args).all(|(number, value)| Some(number) == base || !is_array(value))
+            && !passed.into_iter().any(is_array)
+    };
+    kernel.arrays.is_empty() || kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts).all(is_named)
 }
 
 /// Whether an access is of a number of 64 bits, which the assembler then keeps in registers side by side.
