@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 use halfbyte_ir::builder::Builder;
-use halfbyte_ir::{Block, Diagnostic, Kernel, Op, Type, Value};
+use halfbyte_ir::{Block, Diagnostic, Kernel, Op, Space, Type, Value};
 use halfbyte_isa::halu::domain::Domain;
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::meaning::{Reader, Write, meaning};
@@ -555,7 +555,7 @@ impl Reader<Code> for View {
     }
 }
 
-/// Takes out what only makes values that nobody uses.
+/// Takes out what only makes values that nobody uses, and arrays of the item that are not used.
 fn drop_unused(kernel: &mut Kernel) {
     let mut used = vec![false; kernel.values.len()];
     let mut work: Vec<Value> = Vec::new();
@@ -583,5 +583,12 @@ fn drop_unused(kernel: &mut Kernel) {
             !kernel.insts[inst].op.is_pure() || result.is_some_and(|result| used[result])
         });
         kernel.blocks[block].insts = insts;
+    }
+    // Those of the item are declared last. What was in them became values.
+    while let Some(array) = kernel.arrays.last()
+        && array.space == Space::Scratch
+        && !used[cranelift_entity::EntityRef::index(array.value)]
+    {
+        kernel.arrays.pop();
     }
 }
