@@ -13,7 +13,7 @@ use crate::error::{Error, Status};
 
 /// The interpreter: one work item after another, on the caller's thread.
 pub const HALFBYTE_ENGINE_INTERP: u32 = 0;
-/// Native code, made at a kernel's first launch. PTX as it stands has none.
+/// Native code, made at a kernel's first launch, which runs many work items side by side; the interpreter where there is none for what a kernel does.
 pub const HALFBYTE_ENGINE_JIT: u32 = 1;
 
 /// Bytes of a text.
@@ -80,7 +80,7 @@ impl PrintTo {
 impl Default for Options {
     fn default() -> Options {
         Options {
-            engine: Engine::Interp,
+            engine: if cfg!(feature = "jit") { Engine::JIT } else { Engine::Interp },
             budget: DEFAULT_BUDGET,
             races: false,
             limits: Limits::generous(),
@@ -127,7 +127,7 @@ impl Options {
 /// Cancels work from another thread.
 pub struct Cancel(CancelToken);
 
-/// The interpreter, within limits that are far beyond what kernels need, of which none is of time.
+/// Native code on the caller's thread, within limits that are far beyond what kernels need, of which none is of time.
 #[unsafe(no_mangle)]
 pub extern "C" fn halfbyte_options_new() -> *mut Options {
     Box::into_raw(Box::default())
@@ -150,7 +150,7 @@ pub unsafe extern "C" fn halfbyte_options_free(options: *mut Options) {
     unsafe { border::free(options) };
 }
 
-/// What executes a program: HALFBYTE_ENGINE_INTERP, or HALFBYTE_ENGINE_JIT on so many threads at most, at least one.
+/// What executes kernels: HALFBYTE_ENGINE_INTERP, or HALFBYTE_ENGINE_JIT on so many threads at most, at least one.
 ///
 /// # Safety
 /// `options` was given out and has not been freed.

@@ -15,8 +15,8 @@ use crate::error::{Error, Status};
 use crate::options::Options;
 use crate::ptx::Ptx;
 
-/// Finds the allocation that an address is in: true, with its first address and its bytes, or false. Any thread that runs a kernel calls it, and
-/// asks for an allocation once or a few times a run.
+/// Finds the allocation that an address is in: true, with its first address and its bytes, or false. Every thread that runs a kernel calls it, several
+/// at once where the options say so, and asks for an allocation once or a few times a run.
 pub type BoundsFn =
     Option<unsafe extern "C" fn(user: *mut c_void, address: u64, start: *mut u64, bytes: *mut u64) -> bool>;
 
@@ -181,9 +181,13 @@ pub unsafe extern "C" fn halfbyte_ptx_run(
         let memory = if bounds.find.is_some() { HostMemory::bounded(&find) } else { HostMemory::unbounded() };
         let watchdog = options.watchdog();
         options.printing(|print| {
-            let budget = options.budget;
-            let launch =
-                HostLaunch { budget, watchdog: Some(&watchdog), print, ..HostLaunch::new(shape, &args, &memory) };
+            let launch = HostLaunch {
+                budget: options.budget,
+                engine: options.engine,
+                watchdog: Some(&watchdog),
+                print,
+                ..HostLaunch::new(shape, &args, &memory)
+            };
             // SAFETY: the caller's contract.
             unsafe { kernel.launch_on_host(launch) }.map_err(|error| ptx.failed(&error))
         })?;
@@ -216,8 +220,8 @@ pub unsafe extern "C" fn halfbyte_ptx_set_bounds(find: BoundsFn, user: *mut c_vo
     });
 }
 
-/// Says how runs are made that begin from now on: their limits, what cancels them, where printed text goes. They are always interpreted.
-/// The options are copied; null stands for the usual ones.
+/// Says how runs are made that begin from now on: by what engine, within which limits, what cancels them, where printed text goes. The options
+/// are copied; null stands for the usual ones.
 ///
 /// # Safety
 /// `options` is null, or was given out and has not been freed.

@@ -11,6 +11,7 @@ mod engine;
 mod error;
 mod group;
 mod halu;
+mod host;
 mod kernel;
 mod launch;
 mod load;

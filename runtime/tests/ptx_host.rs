@@ -1,26 +1,46 @@
 //! Launches of PTX on the memory of the process: what may be touched, what is said of the rest, and where variables are.
 
-use std::cell::Cell;
+use std::num::NonZero;
+use std::sync::atomic::{AtomicU32, Ordering};
 
+use halfbyte_abi::Shape;
 use halfbyte_isa::ptx::text::read;
 use halfbyte_runtime::ptx::{Allocation, Globals, HostLaunch, HostMemory, Kernel};
-use halfbyte_runtime::{LaunchError, Stats, TrapKind};
+use halfbyte_runtime::{Engine, LaunchError, Stats, TrapKind};
 
-/// The kernel `k`, whose parameters are pointers in `%d0` and `%d1`.
+/// The interpreter, and native code where it is built.
+const ENGINES: &[Engine] = if cfg!(feature = "jit") { &Engine::ALL } else { &[Engine::Interp] };
+
+/// The kernel `k`, whose parameters are pointers in `%d0` and `%d1`. Its items are numbered along x in `%r7`, and `%d7` has the bytes from the
+/// first one's word to an item's.
 fn load(declared: &str, body: &str) -> Kernel {
     let text = format!(
         ".version 8.8 .target sm_90 .address_size 64\n{declared}\n.visible .entry k(.param .u64 x, .param .u64 y)
-{{ .reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 %d<8>; ld.param.u64 %d0, [x]; ld.param.u64 %d1, [y];\n{body}\nret; }}\n"
+{{ .reg .pred %p<4>; .reg .b32 %r<10>; .reg .b64 %d<8>; ld.param.u64 %d0, [x]; ld.param.u64 %d1, [y];
+mov.u32 %r7, %ctaid.x; mov.u32 %r8, %ntid.x; mov.u32 %r9, %tid.x; mad.lo.u32 %r7, %r7, %r8, %r9; mul.wide.u32 %d7, %r7, 4;\n{body}\nret; }}\n"
     );
     let text = read(&text).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"));
     Kernel::load_with(&text, "k", "k.ptx", &Globals::beside_host()).unwrap()
 }
 
-fn launch(kernel: &Kernel, pointers: [u64; 2], memory: &HostMemory<'_>) -> Result<Stats, LaunchError> {
+fn launch_shape(
+    engine: Engine,
+    shape: impl Into<Shape>,
+    kernel: &Kernel,
+    pointers: [u64; 2],
+    memory: &HostMemory<'_>,
+) -> Result<Stats, LaunchError> {
     let bytes = pointers.map(u64::to_le_bytes);
     let args = [bytes[0].as_slice(), bytes[1].as_slice()];
+    let launch = HostLaunch { engine, ..HostLaunch::new(shape, &args, memory) };
     // SAFETY: the kernels of these tests touch what they are given pointers to, or `memory` is bounded by it.
-    unsafe { kernel.launch_on_host(HostLaunch::new((1, 1), &args, memory)) }
+    let ran = unsafe { kernel.launch_on_host(launch) };
+    assert_eq!(kernel.translation().is_some(), matches!(engine, Engine::Jit { .. }) && !kernel.is_interpreted());
+    ran
+}
+
+fn launch(engine: Engine, kernel: &Kernel, pointers: [u64; 2], memory: &HostMemory<'_>) -> Result<Stats, LaunchError> {
+    launch_shape(engine, (1, 1), kernel, pointers, memory)
 }
 
 fn address<T>(of: &mut [T]) -> u64 {
@@ -37,77 +57,130 @@ fn trap(ran: Result<Stats, LaunchError>) -> String {
 
 const COPY: &str = "ld.global.u32 %r0, [%d0]; add.u32 %r0, %r0, 1; st.global.u32 [%d1], %r0;";
 
+/// Each item's word, and one more.
+const COPY_ALL: &str = "add.s64 %d0, %d0, %d7; add.s64 %d1, %d1, %d7; ld.global.u32 %r0, [%d0]; add.u32 %r0, %r0, 1; st.global.u32 [%d1], %r0;";
+
 #[test]
 fn pointers_are_what_they_are() {
-    let (mut x, mut y) = ([41_u32, 0], [0_u32, 7]);
-    let pointers = [address(&mut x), address(&mut y)];
-    launch(&load("", COPY), pointers, &HostMemory::unbounded()).unwrap();
-    assert_eq!(y, [42, 7]);
-    // Pointers in memory are followed.
-    let mut at = [pointers[0]];
-    let through = "ld.u64 %d2, [%d0]; ld.u32 %r0, [%d2]; atom.add.u32 %r1, [%d1], %r0; st.u32 [%d1+4], %r1;";
-    let found = [address(&mut at), pointers[1]];
-    launch(&load("", through), found, &HostMemory::unbounded()).unwrap();
-    assert_eq!(y, [83, 42]);
-    // Two may be one.
-    launch(&load("", COPY), [pointers[0]; 2], &HostMemory::unbounded()).unwrap();
-    assert_eq!(x, [42, 0]);
-    // Null, and what is close to it, is nowhere.
-    for null in [0, 4092] {
-        let kind = trap(launch(&load("", COPY), [pointers[0], null], &HostMemory::unbounded()));
-        assert_eq!(kind, format!("store of 4 bytes at global address {null:#x} is out of bounds"));
+    for &engine in ENGINES {
+        let (mut x, mut y) = ([41_u32, 0], [0_u32, 7]);
+        let pointers = [address(&mut x), address(&mut y)];
+        launch(engine, &load("", COPY), pointers, &HostMemory::unbounded()).unwrap();
+        assert_eq!(y, [42, 7]);
+        // Pointers in memory are followed.
+        let mut at = [pointers[0]];
+        let through = "ld.u64 %d2, [%d0]; ld.u32 %r0, [%d2]; atom.add.u32 %r1, [%d1], %r0; st.u32 [%d1+4], %r1;";
+        let found = [address(&mut at), pointers[1]];
+        launch(engine, &load("", through), found, &HostMemory::unbounded()).unwrap();
+        assert_eq!(y, [83, 42]);
+        // Two may be one.
+        launch(engine, &load("", COPY), [pointers[0]; 2], &HostMemory::unbounded()).unwrap();
+        assert_eq!(x, [42, 0]);
+        // Null, and what is close to it, is nowhere.
+        for null in [0, 4092] {
+            let kind = trap(launch(engine, &load("", COPY), [pointers[0], null], &HostMemory::unbounded()));
+            assert_eq!(kind, format!("store of 4 bytes at global address {null:#x} is out of bounds"));
+        }
+        let odd = trap(launch(engine, &load("", COPY), [pointers[0] + 2, pointers[1]], &HostMemory::unbounded()));
+        assert!(odd.contains("is misaligned"), "{odd}");
     }
-    let odd = trap(launch(&load("", COPY), [pointers[0] + 2, pointers[1]], &HostMemory::unbounded()));
-    assert!(odd.contains("is misaligned"), "{odd}");
 }
 
 #[test]
 fn accesses_are_within_one_allocation() {
-    let mut memory = [1_u32, 2, 3, 4];
-    let start = address(&mut memory);
-    let asked = Cell::new(0);
-    // The first two numbers, and the last one.
-    let find = |address: u64| {
-        asked.set(asked.get() + 1);
-        let all = [Allocation { start, bytes: 8 }, Allocation { start: start + 12, bytes: 4 }];
-        all.into_iter().find(|of| (of.start..of.start + of.bytes).contains(&address))
-    };
-    let bounded = HostMemory::bounded(&find);
-    launch(&load("", COPY), [start + 4, start + 12], &bounded).unwrap();
-    assert_eq!(asked.get(), 2);
-    // What was found is asked for no more.
-    launch(&load("", COPY), [start, start + 4], &bounded).unwrap();
-    assert_eq!(asked.get(), 2);
-    let kind = trap(launch(&load("", COPY), [start, start + 8], &bounded));
-    assert_eq!(kind, format!("store of 4 bytes at global address {:#x} is out of bounds", start + 8));
-    let wide = "ld.global.v2.u32 {%r0, %r1}, [%d0]; st.global.v4.u32 [%d1], {%r0, %r1, %r0, %r1};";
-    let LaunchError::Trap(trap) = launch(&load("", wide), [start, start], &bounded).unwrap_err() else { panic!() };
-    match trap.kind {
-        // An array of words need not be aligned to four of them.
-        TrapKind::Misaligned { .. } => {}
-        kind => assert!(kind.to_string().contains("out of bounds"), "{kind}"),
+    for &engine in ENGINES {
+        let mut memory = [1_u32, 2, 3, 4];
+        let start = address(&mut memory);
+        let asked = AtomicU32::new(0);
+        // The first two numbers, and the last one.
+        let find = |address: u64| {
+            asked.fetch_add(1, Ordering::Relaxed);
+            let all = [Allocation { start, bytes: 8 }, Allocation { start: start + 12, bytes: 4 }];
+            all.into_iter().find(|of| (of.start..of.start + of.bytes).contains(&address))
+        };
+        let bounded = HostMemory::bounded(&find);
+        // What was found is asked for no more during a launch.
+        let twice =
+            "ld.global.u32 %r0, [%d0]; ld.global.u32 %r1, [%d0+4]; add.u32 %r0, %r0, %r1; st.global.u32 [%d1], %r0;";
+        launch(engine, &load("", twice), [start, start + 12], &bounded).unwrap();
+        assert_eq!(asked.load(Ordering::Relaxed), 2);
+        launch(engine, &load("", COPY), [start + 4, start + 12], &bounded).unwrap();
+        let kind = trap(launch(engine, &load("", COPY), [start, start + 8], &bounded));
+        assert_eq!(kind, format!("store of 4 bytes at global address {:#x} is out of bounds", start + 8));
+        let wide = "ld.global.v2.u32 {%r0, %r1}, [%d0]; st.global.v4.u32 [%d1], {%r0, %r1, %r0, %r1};";
+        let LaunchError::Trap(trap) = launch(engine, &load("", wide), [start, start], &bounded).unwrap_err() else {
+            panic!()
+        };
+        match trap.kind {
+            // An array of words need not be aligned to four of them.
+            TrapKind::Misaligned { .. } => {}
+            kind => assert!(kind.to_string().contains("out of bounds"), "{kind}"),
+        }
+        assert_eq!(memory, [1, 2, 3, 3]);
     }
-    assert_eq!(memory, [1, 2, 3, 3]);
 }
 
 #[test]
 fn variables_lie_beside_the_memory_of_the_process() {
-    let declared = ".global .u32 count = 5; .global .u64 at = generic(count); .const .u32 step = 3; .shared .u32 held;";
-    let body = "ld.global.u64 %d2, [at]; ld.u32 %r0, [%d2]; ld.const.u32 %r1, [step]; add.u32 %r0, %r0, %r1; st.shared.u32 [held], %r0;
+    for &engine in ENGINES {
+        let declared =
+            ".global .u32 count = 5; .global .u64 at = generic(count); .const .u32 step = 3; .shared .u32 held;";
+        let body = "ld.global.u64 %d2, [at]; ld.u32 %r0, [%d2]; ld.const.u32 %r1, [step]; add.u32 %r0, %r0, %r1; st.shared.u32 [held], %r0;
         ld.shared.u32 %r2, [held]; st.global.u32 [count], %r2; st.global.u32 [%d0], %r2; mov.u64 %d3, count; st.global.u64 [%d1], %d3;";
-    let kernel = load(declared, body);
-    let (mut x, mut y) = ([0_u32], [0_u64]);
-    let pointers = [address(&mut x), address(&mut y)];
-    let found = [(); 2].map(|()| {
-        launch(&kernel, pointers, &HostMemory::unbounded()).unwrap();
-        x[0]
-    });
-    assert_eq!(found, [8, 11]);
-    assert!(y[0] >> 62 == 1, "{:#x}", y[0]);
-    // No memory of the process lies next to a variable: an access past its end traps.
-    let past_the_end = "mov.u64 %d3, count; ld.global.u32 %r0, [%d3+8];";
-    let kind = trap(launch(&load(declared, past_the_end), pointers, &HostMemory::bounded(&|_| None)));
-    assert!(kind.contains("byte 8 of buffer `count`, which has 4"), "{kind}");
+        let kernel = load(declared, body);
+        let (mut x, mut y) = ([0_u32], [0_u64]);
+        let pointers = [address(&mut x), address(&mut y)];
+        let found = [(); 2].map(|()| {
+            launch(engine, &kernel, pointers, &HostMemory::unbounded()).unwrap();
+            x[0]
+        });
+        assert_eq!(found, [8, 11]);
+        assert!(y[0] >> 62 == 1, "{:#x}", y[0]);
+        // Constant memory has an address without a space, too, and is not written.
+        let constant = "mov.u64 %d3, step; cvta.const.u64 %d3, %d3; ld.u32 %r0, [%d3]; st.u32 [%d0], %r0;";
+        launch(engine, &load(declared, constant), pointers, &HostMemory::unbounded()).unwrap();
+        assert_eq!(x, [3]);
+        let written = "mov.u64 %d3, step; cvta.const.u64 %d3, %d3; st.u32 [%d3], %r0;";
+        let kind = trap(launch(engine, &load(declared, written), pointers, &HostMemory::unbounded()));
+        assert!(kind.contains("`step`"), "{kind}");
+        // No memory of the process lies next to a variable: an access past its end traps.
+        let past_the_end = "mov.u64 %d3, count; ld.global.u32 %r0, [%d3+8];";
+        let kind = trap(launch(engine, &load(declared, past_the_end), pointers, &HostMemory::bounded(&|_| None)));
+        assert!(kind.contains("byte 8 of buffer `count`, which has 4"), "{kind}");
+    }
+}
+
+#[test]
+fn many_items_and_threads_reach_one_memory() {
+    let threads = |threads| Engine::Jit { threads: NonZero::<u16>::MIN.saturating_add(threads) };
+    let engines =
+        if cfg!(feature = "jit") { vec![Engine::Interp, threads(0), threads(3)] } else { vec![Engine::Interp] };
+    let items = 10_007_u32;
+    for engine in engines {
+        let mut memory: Vec<u32> = (0..2 * items).collect();
+        let start = address(&mut memory);
+        let bytes = u64::from(items) * 4;
+        let find = |address: u64| {
+            let all = [Allocation { start, bytes }, Allocation { start: start + bytes, bytes }];
+            all.into_iter().find(|of| (of.start..of.start + of.bytes).contains(&address))
+        };
+        let kernel = load("", COPY_ALL);
+        let run =
+            |items: u32, pointers| launch_shape(engine, (items, 1), &kernel, pointers, &HostMemory::bounded(&find));
+        // Above, onto itself, and with the first as an item too many.
+        run(items, [start, start + bytes]).unwrap();
+        run(items, [start, start]).unwrap();
+        for (item, word) in (0..).zip(memory.split_at(items as usize).0) {
+            assert_eq!(*word, item + 1);
+        }
+        for (item, word) in (0..).zip(memory.split_at(items as usize).1) {
+            assert_eq!(*word, item + 1);
+        }
+        let Err(LaunchError::Trap(trap)) = run(items + 1, [start, start + bytes]) else { panic!() };
+        // The first load goes on to the other allocation, the store past the end of that.
+        assert_eq!(trap.item, items, "{engine:?}");
+        assert!(trap.kind.to_string().contains("store of 4 bytes"), "{}", trap.kind);
+    }
 }
 
 #[test]

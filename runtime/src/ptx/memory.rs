@@ -6,10 +6,10 @@ use halfbyte_abi::{Alias, buffer_of};
 use halfbyte_isa::ptx::meaning::{CONST_SPACE, LOCAL_WINDOW, Location, PARAM_WINDOW, SHARED_WINDOW, WINDOW_BYTES};
 use halfbyte_isa::ptx::types::Space as VariableSpace;
 
-use super::host::HostMemory;
 use super::print::Print;
 use super::stack::Stack;
 use crate::buffers::{Buffers, range, range_mut};
+use crate::host::{Found, HostMemory};
 use crate::trap::{Access, Near, Space, TrapKind};
 
 /// All memory of a launch.
@@ -30,6 +30,8 @@ pub(super) struct Memory<'a> {
     pub beside: u64,
     /// The memory of the process, where the launch is on that: all of global memory that no variable has.
     pub host: Option<&'a HostMemory<'a>>,
+    /// What the interpreter has found of it.
+    pub found: Found,
     /// Where the file's variables lie, by number.
     pub variables: Vec<Bound>,
     /// The local memory of the item that runs.
@@ -104,6 +106,7 @@ impl<'a> Memory<'a> {
             buffers,
             beside: 0,
             host: None,
+            found: Found::default(),
             variables,
             stack: Stack::default(),
             shared: Vec::new(),
@@ -290,7 +293,11 @@ impl<'a> Memory<'a> {
         how: [bool; 2],
     ) -> Result<(), TrapKind> {
         if let Some(host) = self.host_of(address) {
-            return if host.allows(address, count) { Ok(()) } else { Err(not_of_host(host, access, address, count)) };
+            return if host.allows(&self.found, address, count) {
+                Ok(())
+            } else {
+                Err(not_of_host(host, access, address, count))
+            };
         }
         let in_buffers = address.wrapping_sub(self.beside);
         if !self.buffers.allow(access, in_buffers, count) {

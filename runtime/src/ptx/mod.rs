@@ -10,7 +10,6 @@
 #[cfg_attr(not(feature = "cuda"), path = "no_cuda.rs")]
 mod cuda;
 mod group;
-mod host;
 mod interp;
 #[cfg_attr(not(feature = "jit"), path = "no_jit.rs")]
 mod jit;
@@ -42,6 +41,7 @@ use crate::buffers::{Buffer, Buffers, Bytes};
 pub use crate::device::{CudaError, Failed, Unavailable};
 use crate::engine::Engine;
 use crate::error::LaunchError;
+pub use crate::host::{Allocation, Find, HostMemory};
 use crate::kernel;
 use crate::kernel::{Executable, Machine, OTHER_CODE};
 use crate::launch::{Order, Stats, Work, check_limits};
@@ -49,7 +49,6 @@ use crate::native::{NativeError, Translation};
 use crate::trap::{Fault, Halt, Trap, TrapKind};
 pub use cuda::device;
 use halfbyte_abi::meet::Races;
-pub use host::{Allocation, Find, HostMemory};
 use interp::{Item, Registers, Thread};
 use jit::Jit;
 use memory::{Memory, param_places};
@@ -214,6 +213,8 @@ pub struct HostLaunch<'a> {
     pub memory: &'a HostMemory<'a>,
     /// Backward branches that an item may take.
     pub budget: u64,
+    /// What runs it: native code, or the interpreter. A GPU has memory of its own, so that the interpreter stands in for it.
+    pub engine: Engine,
     /// What ends the launch early: limits that are met, or someone who cancels it.
     pub watchdog: Option<&'a Watchdog>,
     /// Takes what kernels write with `vprintf`.
@@ -221,9 +222,10 @@ pub struct HostLaunch<'a> {
 }
 
 impl<'a> HostLaunch<'a> {
-    /// A launch with the default budget.
+    /// A launch on the interpreter with the default budget.
     pub fn new(shape: impl Into<Shape>, args: &'a [&'a [u8]], memory: &'a HostMemory<'a>) -> HostLaunch<'a> {
-        HostLaunch { shape: shape.into(), args, memory, budget: DEFAULT_BUDGET, watchdog: None, print: None }
+        let (shape, budget) = (shape.into(), DEFAULT_BUDGET);
+        HostLaunch { shape, args, memory, budget, engine: Engine::Interp, watchdog: None, print: None }
     }
 }
 
@@ -489,6 +491,8 @@ impl Kernel {
     /// Addresses from 2^36 to 5 * 2^36 that an instruction names no space for are those of local, parameter and shared memory, so
     /// buffers must not lie there. No system that this was tried on puts memory there unasked.
     ///
+    /// Native code runs many work items side by side, as a GPU does: what items find that others write, and do not wait for, is not said.
+    ///
     /// # Errors
     /// Arguments that do not fit the parameters: then nothing was run. A trap: then the memory holds no result.
     ///
@@ -497,7 +501,7 @@ impl Kernel {
     /// written, and nobody else writes what the kernel accesses nor reads what it writes. Where `memory` is
     /// [unbounded](HostMemory::unbounded), all that the kernel accesses is.
     pub unsafe fn launch_on_host(&self, launch: HostLaunch<'_>) -> Result<Stats, LaunchError> {
-        let HostLaunch { shape, args, memory: host, budget, watchdog, print } = launch;
+        let HostLaunch { shape, args, memory: host, budget, engine, watchdog, print } = launch;
         let items = self.items_of(&shape)?;
         if let Some(watchdog) = watchdog {
             let exceeded = |exceeded| LaunchError::Exceeded { kernel: self.entry().name.clone(), exceeded };
@@ -510,7 +514,7 @@ impl Kernel {
         let (params, buffers) = (self.parameters(&args)?, self.buffers(&mut args, &mut held));
         let memory = Memory::new(params, places_of(&self.entry().params), buffers, variables);
         let mut memory = Memory { beside, host: Some(host), print, ..memory };
-        let order = Order { items, shape, budget, engine: Engine::Interp, done: None, watchdog, pool: None };
+        let order = Order { items, shape, budget, engine, done: None, watchdog, pool: None };
         self.run(&order, &mut memory)
     }
 

@@ -10,10 +10,11 @@ use halfbyte_isa::atomic::Change;
 use halfbyte_isa::halu::domain::{LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES, Width};
 use halfbyte_isa::ptx::meaning::{CONST_SPACE, PARAM_WINDOW};
 
-use super::context::{CHUNK, FaultKind, Header, Own, RowFault, Shared};
+use super::context::{CHUNK, FaultKind, Header, Own, RawBuffer, RowFault, Shared};
 use super::copies::{copy_in, copy_in_part, copy_out, copy_out_masked, read, write};
 use super::dataflow::{Reach, Scale, Shape};
 use super::{anywhere, atomic, grid};
+use crate::host::{Found, start_of};
 use crate::trap::{Access, Space, TrapKind};
 
 /// What faults call the space of constant buffers: the bank behind that of parameters.
@@ -101,12 +102,22 @@ pub(super) unsafe fn leave(header: *mut Header, item: u32, address: u32, kind: F
 }
 
 impl Shared {
+    /// The buffer that has an address, and its offset there.
+    fn buffer(&self, address: u64) -> Option<(&RawBuffer, u64)> {
+        let (param, offset) = buffer_of(address.wrapping_sub(self.beside))?;
+        let buffer = self.buffers.get(param).filter(|buffer| !buffer.start.is_null())?;
+        Some((buffer, offset))
+    }
+
     /// The memory of a space that an address leads to: its start there, and the bytes from there on.
-    fn find(&self, access: Access, space: Space, address: u64) -> Option<(*mut u8, u64)> {
+    fn find(&self, access: Access, space: Space, address: u64, found: &Found) -> Option<(*mut u8, u64)> {
         match space {
             Space::Global => {
-                let (param, offset) = buffer_of(address)?;
-                let buffer = self.buffers.get(param)?;
+                let Some((buffer, offset)) = self.buffer(address) else {
+                    // SAFETY: null, or memory that outlives the launch.
+                    let host = unsafe { self.host.as_ref() }?;
+                    return Some((start_of(address), host.room(found, address)?));
+                };
                 let left = (buffer.bytes as u64).checked_sub(offset)?;
                 if access == Access::Store && !buffer.writable {
                     return None;
@@ -121,8 +132,7 @@ impl Shared {
                 Some((left.as_ptr().cast_mut(), left.len() as u64))
             }
             CONSTANTS if access == Access::Load => {
-                let (param, offset) = buffer_of(address ^ CONST_SPACE)?;
-                let buffer = self.buffers.get(param).filter(|buffer| buffer.constant)?;
+                let (buffer, offset) = self.buffer(address ^ CONST_SPACE).filter(|(buffer, _)| buffer.constant)?;
                 let left = (buffer.bytes as u64).checked_sub(offset)?;
                 // SAFETY: the offset is within the buffer, or at its end.
                 Some((unsafe { buffer.start.add(offset as usize) }, left))
@@ -148,7 +158,7 @@ impl Header {
                 // SAFETY: likewise; there are so many bytes for each item of the row.
                 Some((unsafe { scratch.add(item as usize * scratch_bytes + address as usize) }, left))
             }
-            Space::Global | Space::Constant(_) => self.shared().find(access, space, address),
+            Space::Global | Space::Constant(_) => self.shared().find(access, space, address, &self.found),
         }
     }
 }

@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 
 use super::cells::Cell;
 use super::pool::Memory;
+use crate::host::{Found, HostMemory};
 use crate::trap::{Access, Space, TrapKind};
 
 /// What is at the start of a context. Compiled code reads and writes the fields that [`Field`] names.
@@ -49,6 +50,8 @@ pub(super) struct Header {
     pub shared: *const Shared,
     /// The fault of the item after the last.
     pub fault: Option<RowFault>,
+    /// What this thread has found of the memory of the process.
+    pub found: Found,
 }
 
 /// Memory that a group has together, and what each item declares of its own, one item's after another's.
@@ -77,6 +80,10 @@ pub(super) struct RawBuffer {
 pub(super) struct Shared {
     /// By parameter.
     pub buffers: SmallVec<[RawBuffer; 16]>,
+    /// What is added to the addresses of buffers.
+    pub beside: u64,
+    /// The memory of the process, which outlives the launch: what no buffer has of global memory, where the launch is on that; else null.
+    pub host: *const HostMemory<'static>,
     pub constants: Vec<u8>,
     /// From where to where parts of it lie of which an access stays within one, ascending.
     pub parts: Vec<[u64; 2]>,
@@ -87,7 +94,8 @@ pub(super) struct Shared {
 }
 
 // SAFETY: buffers are accessed by compiled code and [`access`](super::access) only, which do it through raw pointers. Items of a
-// launch are independent of each other; where a program breaks that rule, what it finds in its own buffers is up to it.
+// launch are independent of each other; where a program breaks that rule, what it finds in its own buffers is up to it. Which memory of
+// the process there is may be asked by any thread.
 unsafe impl Sync for Shared {}
 
 /// Why an item of a row cannot go on.
@@ -339,6 +347,7 @@ impl Default for Header {
             step: 0,
             shared: std::ptr::null(),
             fault: None,
+            found: Found::default(),
         }
     }
 }

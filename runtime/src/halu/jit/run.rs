@@ -12,6 +12,7 @@ use super::front::Kernel;
 use super::layout::Cut;
 use super::runner::Runner;
 use crate::buffers::{Buffer, Buffers};
+use crate::host::HostMemory;
 use crate::launch::{Order, Stats};
 use crate::native::NativeError;
 use crate::threads::{available, run_each};
@@ -36,6 +37,14 @@ pub(crate) enum Stop {
 pub(crate) trait Reached<'a> {
     /// Global memory.
     fn buffers(&mut self) -> &mut Buffers<'a>;
+    /// What is added to the addresses of buffers.
+    fn beside(&self) -> u64 {
+        0
+    }
+    /// The memory of the process, where the launch is on that.
+    fn host(&self) -> Option<&HostMemory<'a>> {
+        None
+    }
     /// Constant bank 0.
     fn constants(&mut self) -> &mut Vec<u8>;
     /// From where to where parts of the bank lie of which an access stays within one, ascending.
@@ -74,6 +83,8 @@ impl Compiled {
         let threads = self.threads(&order, threads.get().into());
         let shared = Shared {
             buffers,
+            beside: memory.beside(),
+            host: memory.host().map_or(std::ptr::null(), |host| std::ptr::from_ref(host).cast()),
             parts: memory.parts(),
             constants: std::mem::take(memory.constants()),
             mask: self.map.row(MASK) as usize,

@@ -49,6 +49,8 @@ impl Setup {
             buffers: buffers.into_iter().collect(),
             constants: Vec::new(),
             parts: Vec::new(),
+            beside: 0,
+            host: std::ptr::null(),
             mask: map.row(MASK) as usize,
             is_alone: true,
         };

@@ -6,6 +6,7 @@ use halfbyte_isa::ptx::types::Space as VariableSpace;
 
 use crate::buffers::Buffers;
 use crate::halu::jit::{CONSTANTS, Reached};
+use crate::host::HostMemory;
 use crate::ptx::memory::{By, Memory};
 use crate::trap::{Access, Space, TrapKind};
 
@@ -20,6 +21,14 @@ impl<'a> Reached<'a> for Banks<'_, 'a> {
         &mut self.memory.buffers
     }
 
+    fn beside(&self) -> u64 {
+        self.memory.beside
+    }
+
+    fn host(&self) -> Option<&HostMemory<'a>> {
+        self.memory.host
+    }
+
     fn constants(&mut self) -> &mut Vec<u8> {
         &mut self.constants
     }
@@ -31,7 +40,9 @@ impl<'a> Reached<'a> for Banks<'_, 'a> {
 
     fn is_constant(&self, buffer: usize) -> bool {
         let mut constants = self.memory.variables.iter().filter(|bound| bound.space == VariableSpace::Const);
-        constants.any(|bound| buffer_of(bound.address).is_some_and(|(number, _)| number == buffer))
+        constants.any(|bound| {
+            buffer_of(bound.address.wrapping_sub(self.memory.beside)).is_some_and(|(number, _)| number == buffer)
+        })
     }
 
     fn why_not(&mut self, access: Access, space: Space, address: u64, count: usize) -> TrapKind {

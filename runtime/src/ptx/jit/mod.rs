@@ -43,9 +43,8 @@ impl Jit {
         threads: NonZero<u16>,
     ) -> Option<Result<Stats, Ended>> {
         let plan = self.plan(entry);
-        // Where arguments overlap, items are run in order.
-        let is_apart = memory.aliases.is_empty() && memory.host.is_none() && memory.beside == 0;
-        if !plan.is_native || !is_apart || memory.races.is_some() {
+        // Where arguments are known to overlap, items are run in order.
+        if !plan.is_native || !memory.aliases.is_empty() || memory.races.is_some() {
             return None;
         }
         let size = order.shape.block.into_iter().product::<u32>().max(1);
