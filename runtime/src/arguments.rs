@@ -108,11 +108,7 @@ impl<'a> Arguments<'a> {
 
     /// Makes the buffers what they are at the start of a launch: `out` buffers are all zero. Code calls it once it is sure to run.
     pub fn start(&mut self) {
-        for buffer in self.buffers.0.iter_mut().flatten() {
-            if let (Direction::Out, Some(bytes)) = (buffer.direction, buffer.written()) {
-                bytes.fill(0);
-            }
-        }
+        self.buffers.start();
     }
 
     /// Gives parameters their places in the buffers of others, which are there by now.

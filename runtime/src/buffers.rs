@@ -53,6 +53,24 @@ impl Buffer<'_> {
 pub struct Buffers<'a>(pub Vec<Option<Buffer<'a>>>);
 
 impl<'a> Buffers<'a> {
+    /// Makes `out` buffers zero, as they are at the start of a launch.
+    pub(crate) fn start(&mut self) {
+        self.start_but(|_| false);
+    }
+
+    /// The same but for those, by number, of which it is known that the launch writes all and reads nothing.
+    pub(crate) fn start_but(&mut self, is_covered: impl Fn(usize) -> bool) {
+        for (number, buffer) in self.0.iter_mut().enumerate() {
+            if let Some(buffer) = buffer
+                && buffer.direction == Direction::Out
+                && !is_covered(number)
+                && let Some(bytes) = buffer.written()
+            {
+                bytes.fill(0);
+            }
+        }
+    }
+
     /// The buffer that an address belongs to, and the offset in it, within its size or not.
     fn at(&self, address: u64) -> Option<(&Buffer<'a>, u64)> {
         let (param, offset) = abi::buffer_of(address)?;

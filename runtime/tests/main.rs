@@ -9,6 +9,7 @@ mod hostile;
 mod jit_groups;
 mod jit_launch;
 mod jit_random;
+mod out_buffers;
 mod programs;
 mod ptx;
 mod ptx_calls;

@@ -153,7 +153,6 @@ impl Executable for Code {
     }
 
     fn launch(&self, kernel: &Kernel, order: Order<'_>, args: &mut Arguments<'_>) -> Result<Stats, LaunchError> {
-        args.start();
         let mut kept = args.scratch.take().unwrap_or_else(|| Box::new(Kept::new(kernel, &args.scalars)));
         kept.launch(order.items, &order.shape);
         let Kept { constants, local } = &mut *kept;
@@ -207,6 +206,7 @@ impl Code {
                 });
             }
         }
+        memory.buffers.start();
         if self.is_of_groups {
             return self.run_groups(kernel, order, memory, (size, bytes));
         }

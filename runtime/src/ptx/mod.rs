@@ -117,6 +117,7 @@ fn run(jit: &Jit, entry: &Entry, order: &Order<'_>, memory: &mut Memory<'_>) -> 
     {
         return done;
     }
+    memory.buffers.start();
     let Order { shape, items, budget, .. } = *order;
     let done = &mut || order.advance(1);
     run_items(entry, &shape, items, memory, budget, &mut order.work(), done)
@@ -316,7 +317,6 @@ impl Executable for Code {
             .shape
             .check_gpu()
             .map_err(|error| LaunchError::Shape { kernel: kernel.signature().name().to_owned(), error })?;
-        args.start();
         let params = parameters(kernel.signature(), &args.scalars).collect();
         let entry = &self.code.kernel.entry;
         let first = entry.params.len();
@@ -357,6 +357,7 @@ impl Code {
     fn run(&self, kernel: &kernel::Kernel, order: Order<'_>, memory: &mut Memory<'_>) -> Result<Stats, LaunchError> {
         let code = &self.code.kernel;
         if order.engine == Engine::Cuda {
+            memory.buffers.start();
             let failed = |error| LaunchError::Cuda { kernel: kernel.signature().name().to_owned(), error };
             cuda::run(code, &order.shape, memory).map_err(failed)?;
             order.advance(order.items);

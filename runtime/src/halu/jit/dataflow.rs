@@ -473,6 +473,18 @@ impl Dataflow {
         }
     }
 
+    /// Where in constant bank 0 an address is, of which both words are loaded whole: part of a word may be another parameter's.
+    pub fn bank_address(&self, words: [Id; 2]) -> Option<u32> {
+        let whole = |word: Id| match self.op(word) {
+            Op::Bank { offset, width: Width::B32, .. } => Some(offset),
+            _ => None,
+        };
+        match words.map(whole) {
+            [Some(low), Some(high)] if low.checked_add(4) == Some(high) => Some(low),
+            _ => None,
+        }
+    }
+
     /// An operation without a closer look: varying, unless all operands are uniform.
     fn apply(&mut self, op: Op, args: &[Id]) -> Id {
         let uniform = args.iter().all(|&arg| self.shape(arg) == Shape::Uniform);

@@ -12,6 +12,7 @@ mod cells;
 mod compile;
 mod context;
 mod copies;
+mod cover;
 mod dataflow;
 mod demand;
 mod doubles;
@@ -45,6 +46,7 @@ use crate::launch::{Order, Stats, Work};
 use crate::native::{NativeError, Translation, once};
 use compile::{Code, Form, Source, compile};
 use context::Map;
+use cover::Covers;
 use flow::Flow;
 use layout::{Cut, Layout};
 pub use step::native_effects;
@@ -87,7 +89,8 @@ impl Jit {
         once(made, || Compiled::new(kernel, layout, &mut order.work()))
     }
 
-    /// Runs all items of a launch; none where the kernel is too large for native code. The interpreter takes kernels of any size.
+    /// Runs all items of a launch, whose buffers it starts; none where the kernel is too large for native code. The interpreter takes
+    /// kernels of any size.
     pub fn launch<'m>(
         &self,
         kernel: &Kernel<'_>,
@@ -98,7 +101,10 @@ impl Jit {
         match self.get(kernel, &order) {
             Ok(code) => Some(code.launch(kernel, memory, order, threads)),
             Err(NativeError::TooLarge) => None,
-            Err(error) => Some(Err(Stop::Native(error))),
+            Err(error) => {
+                memory.buffers().start();
+                Some(Err(Stop::Native(error)))
+            }
         }
     }
 
@@ -123,6 +129,7 @@ pub(crate) struct Compiled {
     meetings: BTreeMap<BlockId, Place>,
     /// By block, how a row that parts at its end is run as two.
     splits: Vec<Option<Split>>,
+    covers: Covers,
     together: Code,
     translation: Translation,
     divergent: OnceLock<Result<DivergentCode, NativeError>>,
@@ -156,8 +163,10 @@ impl Compiled {
         };
         let together = compile(&source, &mut cells, &mut map, work)?;
         let translation = together.translation(begun);
+        let covers = Covers::new(&blocks, kernel, layout, &units);
         Ok(Compiled {
             layout,
+            covers,
             blocks,
             cells,
             flow,

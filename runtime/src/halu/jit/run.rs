@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use super::Compiled;
 use super::context::{CHUNK, MASK};
 use super::context::{FaultKind, RawBuffer, RowFault, Shared};
+use super::cover::{AllCovered, clear_from};
 use super::front::Kernel;
 use super::layout::Cut;
 use super::runner::Runner;
@@ -76,6 +77,17 @@ impl Compiled {
         order: Order<'_>,
         threads: NonZero<u16>,
     ) -> Result<Stats, Stop> {
+        let cut = kernel.cut(&order);
+        let covered = match cut.run == order.items {
+            true => {
+                let constants = std::mem::take(memory.constants());
+                let covered = self.covers.buffers(&constants, order.items, memory.buffers());
+                *memory.constants() = constants;
+                covered
+            }
+            false => AllCovered::new(),
+        };
+        memory.buffers().start_but(|buffer| covered.iter().any(|covered| covered.is(buffer)));
         let count = memory.buffers().0.len();
         let constant: Vec<bool> = (0..count).map(|buffer| memory.is_constant(buffer)).collect();
         let all = memory.buffers().0.iter_mut().zip(constant);
@@ -96,7 +108,6 @@ impl Compiled {
                 self.map.width.min((order.items / (LOTS_OF_A_THREAD * threads)).next_multiple_of(ITEMS_OF_A_THREAD))
             }
         };
-        let cut = kernel.cut(&order);
         let rows = match kernel.groups {
             Some(size) => Rows { run: size, width: size, whole: 1, of_run: 1, count: order.items / size },
             None => Rows::new(order.items, cut.run, width),
@@ -121,9 +132,12 @@ impl Compiled {
         *memory.constants() = shared.constants;
         let outcome = outcome.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(error) = outcome.error {
+            clear_from(&covered, 0, memory.buffers());
             return Err(Stop::Native(error));
         }
         let Some((item, RowFault { address, kind, .. })) = outcome.fault else { return Ok(outcome.stats) };
+        // All items before it have run to their end.
+        clear_from(&covered, item, memory.buffers());
         let kind = match kind {
             FaultKind::Known(kind) => kind,
             FaultKind::Memory { access, space, address, bytes } => {

@@ -536,17 +536,10 @@ impl Scheduler<'_> {
             ) => (((a, scale), from, i64::from(imm), bytes), ((b, by), to, i64::from(other), others)),
         };
         // The bases of buffers are so far apart that an offset does not lead from one to another, but parameters may have one
-        // buffer. A base is known where both of
-        // its words are loaded whole from where the parameter is: part of a word may be another parameter's.
-        let whole = |word: Id| match self.dataflow.op(word) {
-            Op::Bank { offset, width: Width::B32, .. } => Some(offset),
-            _ => None,
-        };
-        let pointer = |base: [Id; 2]| match base.map(whole) {
-            [Some(low), Some(high)] if low.checked_add(4) == Some(high) => {
-                self.pointers.iter().find(|pointer| pointer.offset == low)
-            }
-            _ => None,
+        // buffer.
+        let pointer = |base: [Id; 2]| {
+            let at = self.dataflow.bank_address(base)?;
+            self.pointers.iter().find(|pointer| pointer.offset == at)
         };
         let of_different = matches!((pointer(a.1), pointer(b.1)),
             (Some(a), Some(b)) if a != b && (a.is_unique || b.is_unique));
