@@ -4,15 +4,17 @@ use std::ops::Range;
 
 use halfbyte_isa::stream::{Holds, Stream};
 
-use super::tiles::{Plan, Tile, Visit};
+use super::tiles::{Move, Plan, Tile, Visit};
 use crate::buffers::Buffers;
 use crate::trap::{Access, Fault, Space, TrapKind};
 
 /// The bits of a `$a` that are the address.
 const ADDRESS: u32 = 0xffff;
 
-/// Bytes that are copied at a time. What a C library has for more of them takes long to begin, and a data store is small.
-const PIECE: usize = 1 << 10;
+/// Bytes that are copied, and that are made zero, at a time. What a C library has for more of them takes long to begin, and a data
+/// store is small.
+const PIECE: usize = 2 << 10;
+const ZEROS: usize = 1 << 10;
 
 /// Copies bytes to as many others.
 fn copy(place: &mut [u8], from: &[u8]) {
@@ -123,6 +125,35 @@ impl Run<'_> {
     }
 }
 
+/// The streams of a launch as they are copied tile by tile, in the order of the data store, where it is known of all accesses that
+/// they are right and side by side.
+pub(super) fn moves(plan: &Plan, buffers: &Buffers<'_>) -> Option<Vec<Move>> {
+    let is_alone = |visit: &Visit| {
+        let stream = plan.streams().get(visit.stream)?;
+        let share = plan.shares.get(visit.stream).filter(|share| share.streams == 1)?;
+        let is_plain = stream.holds == Holds::Elements && !stream.uniform && stream.guard.is_none();
+        if !is_plain || plan.rounds.get(visit.stream) != Some(&1) {
+            return None;
+        }
+        let (&base, &scale) = (plan.bases.get(visit.stream)?, plan.scales.get(visit.stream)?);
+        let run = Run { stream, base, scale, index: visit.index, element: 0, first: 0, count: plan.items };
+        let (start, _) = run.whole().filter(|_| run.is_right(buffers))?;
+        Some(Move { written: stream.site.written, region: share.region, start, bytes: stream.bytes })
+    };
+    let moves: Option<Vec<Move>> = plan.visits.iter().map(is_alone).collect();
+    // Whatever else there is in the data store is not copied.
+    let is_all = |moves: &Vec<Move>| moves.len() == plan.streams().len() && moves.is_sorted_by_key(|of| of.region);
+    moves.filter(is_all)
+}
+
+impl Move {
+    /// What of the buffer is a tile's: where it starts, and how many bytes there are.
+    fn of(&self, tile: &Tile) -> (u64, usize) {
+        let bytes = u64::from(self.bytes);
+        (self.start + bytes * u64::from(tile.first), (bytes * u64::from(tile.items)) as usize)
+    }
+}
+
 impl<'a> Copier<'a> {
     /// Fills the data store: with an image from its beginning on, with the streams that are read, of which what cannot be read is
     /// zero, and with zeros elsewhere. Returns the bytes copied from buffers.
@@ -135,6 +166,21 @@ impl<'a> Copier<'a> {
             copy(place, image);
         }
         let tile = self.tile;
+        if let Some(moves) = &plan.moves {
+            for of in moves.iter().filter(|of| !of.written) {
+                let (address, count) = of.of(tile);
+                if let Some(place) = tile.places.get(of.region as usize)
+                    && let Some(held) = buffers.get(address, count)
+                    && let Some(place) = self.open(&mut filled, place.start as usize, count)
+                {
+                    copy(place, held);
+                    copied += count as u64;
+                }
+            }
+            let end = self.store.len();
+            self.open(&mut filled, end, 0);
+            return copied;
+        }
         for ((stream, share), &base) in plan.streams().iter().zip(&plan.shares).zip(&plan.bases) {
             if let Some(place) = tile.places.get(share.region as usize)
                 && stream.holds == Holds::Buffer
@@ -177,7 +223,7 @@ impl<'a> Copier<'a> {
     fn open(&mut self, filled: &mut usize, start: usize, count: usize) -> Option<&mut [u8]> {
         let end = start.checked_add(count).filter(|&end| end <= self.store.len())?;
         if let Some(before) = self.store.get_mut(*filled..start) {
-            before.chunks_mut(PIECE).for_each(|piece| piece.fill(0));
+            before.chunks_mut(ZEROS).for_each(|piece| piece.fill(0));
         }
         *filled = end.max(*filled);
         self.store.get_mut(start..end)
@@ -187,6 +233,9 @@ impl<'a> Copier<'a> {
     pub fn first_fault(&self, buffers: &Buffers<'_>, stop: Option<&Stop>) -> Option<(u32, Fault)> {
         let mut found: Option<(u32, Fault)> = None;
         let plan = self.plan;
+        if plan.moves.is_some() {
+            return None;
+        }
         for visit in &plan.visits {
             for row in self.rows(visit) {
                 let below = |item: u32| found.as_ref().is_none_or(|&(lowest, _)| item < lowest);
@@ -219,6 +268,19 @@ impl<'a> Copier<'a> {
     pub fn copy_out(&mut self, buffers: &mut Buffers<'_>) -> u64 {
         let mut copied = 0;
         let plan = self.plan;
+        if let Some(moves) = &plan.moves {
+            for of in moves.iter().filter(|of| of.written) {
+                let (address, count) = of.of(self.tile);
+                if let Some(place) = self.tile.places.get(of.region as usize).map(|place| place.start as usize)
+                    && let Some(written) = self.store.get(place..place + count)
+                    && let Some(place) = buffers.get_mut(address, count)
+                {
+                    copy(place, written);
+                    copied += count as u64;
+                }
+            }
+            return copied;
+        }
         for visit in &plan.visits {
             for row in self.rows(visit).filter(|row| row.stream.site.written) {
                 if let Some(window) = row.stream.window() {

@@ -287,7 +287,7 @@ impl TileRunner<'_> {
 
         set(m, M_TILE_ITEMS.into(), tile.items);
         set(m, M_FIRST_ITEM.into(), tile.first);
-        for (number, place) in (first_stream..).zip(&tile.places) {
+        for (number, place) in (first_stream..).zip(tile.places.iter()) {
             set(m, number, place.end << 16 | place.start);
         }
         let mut run = Run::new(&code.bundles, &code.tiles, tile.groups, order.budget, order.work());

@@ -3,10 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use halfbyte_isa::stream::{Affine, Factor, Holds, MAX_REGIONS, Stream, Tiles, Trips, WINDOW_MARGIN, regions_of};
+use halfbyte_isa::stream::{Affine, Factor, Holds, Stream, Tiles, Trips, WINDOW_MARGIN, regions_of};
 use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
-use smallvec::SmallVec;
 
+use super::copy;
 use crate::arguments::Arguments;
 use crate::error::TooLarge;
 use crate::kernel::Kernel;
@@ -38,6 +38,20 @@ pub(super) struct Plan {
     pub items: u32,
     /// Items of a tile, but for the last one.
     tile_items: u32,
+    /// All that there is to copy, where that is known to be right for the whole launch and lies side by side: by region, as `visits` are.
+    pub moves: Option<Vec<Move>>,
+}
+
+/// The accesses of a stream, all of which may be made and stand side by side in the buffer and in the stream.
+#[derive(Clone, Copy)]
+pub(super) struct Move {
+    pub written: bool,
+    /// The region of the stream, which is its own.
+    pub region: u32,
+    /// The address of item 0's access.
+    pub start: u64,
+    /// Bytes of an item.
+    pub bytes: u32,
 }
 
 /// Where a stream is in its region.
@@ -72,7 +86,7 @@ pub(super) struct Tile {
     /// How many groups they are.
     pub groups: u32,
     /// Where each region is in the data store.
-    pub places: SmallVec<[Range<u32>; MAX_REGIONS]>,
+    pub places: Arc<[Range<u32>]>,
     /// The first address after all streams.
     pub end: u32,
 }
@@ -160,6 +174,7 @@ impl Plan {
             frame_bytes: kernel.info.local_bytes,
             items,
             tile_items: items,
+            moves: None,
         };
         if items == 0 {
             return Ok(plan);
@@ -184,6 +199,7 @@ impl Plan {
         let accessed: Vec<usize> = (0..streams.len()).filter(accessed).collect();
         let starts: Vec<Visit> = accessed.iter().map(|&stream| plan.start(&values, stream)).collect();
         plan.visit(&values, &starts, 0);
+        plan.moves = copy::moves(&plan, &args.buffers);
         Ok(plan)
     }
 
@@ -205,11 +221,8 @@ impl Plan {
 
     /// A tile of so many items from the first on.
     fn tile(&self, items: u32) -> Tile {
-        let mut tile = Tile { first: 0, items, groups: items.div_ceil(self.group), places: SmallVec::new(), end: 0 };
-        for place in self.places(items) {
-            tile.places.push(place.start as u32..place.end as u32);
-        }
-        Tile { end: self.end(items) as u32, ..tile }
+        let places = self.places(items).map(|place| place.start as u32..place.end as u32).collect();
+        Tile { first: 0, items, groups: items.div_ceil(self.group), places, end: self.end(items) as u32 }
     }
 
     /// Where the regions of so many items lie, wherever the data store ends.
