@@ -5,7 +5,7 @@ use halfbyte_ir::{Diagnostic, Span};
 
 use crate::ast::Ast;
 use crate::lexer::{Tok, Token, tokens};
-use crate::module::is_language;
+use crate::detect::is_language;
 use crate::parse::{KEYWORDS, Parser};
 use crate::symbols::Symbols;
 
