@@ -331,7 +331,9 @@ pub fn fault_diagnostic(fault: &Fault, kernel: &halfbyte_ir::Kernel, shape: &Sha
                     ..0 => format!(": {} bytes before buffer `{name}`", offset.unsigned_abs()),
                     0.. if (1 << 31..1 << 32).contains(&index) => {
                         let below = (1 << 32) - index;
-                        format!(": byte {offset} of buffer `{name}`; an index has no sign, and this one is 2^32 - {below}")
+                        format!(
+                            ": byte {offset} of buffer `{name}`; an index has no sign, and this one is 2^32 - {below}"
+                        )
                     }
                     0.. => format!(": byte {offset} of buffer `{name}`"),
                 })

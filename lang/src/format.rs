@@ -4,8 +4,8 @@
 use halfbyte_ir::{Diagnostic, Span};
 
 use crate::ast::Ast;
-use crate::lexer::{Tok, Token, tokens};
 use crate::detect::is_language;
+use crate::lexer::{Tok, Token, tokens};
 use crate::parse::{KEYWORDS, Parser};
 use crate::symbols::Symbols;
 

@@ -33,7 +33,7 @@ const NO_MEETING: Reason = Reason::with_help(
     "let each item do its part alone, or compile it for `--target ptx`",
 );
 const NO_FLOATS: Reason = Reason::with_help(
-    "it has no floating-point arithmetic",
+    "it has no floating-point arithmetic; of floats only sums, differences and products are made, out of integers",
     "write it in integers (fixed point), or compile it for `--target halu` or `--target ptx`",
 );
 const NEAREST_ONLY: Reason = Reason::with_help(

@@ -80,7 +80,7 @@ pub(super) fn accesses(
                 place.computed(kernel, site).map_err(|reason| match known {
                     Err(known) if reason == ACROSS_WORDS => {
                         let why = format!("{}, and it may lie across two words of the data store", known.why);
-                        Reason::from(why).help("load and store bytes there, and `concat` or `split` them")
+                        Reason::from(why).help("load bytes there and put them together by `concat`, or store the bytes that `split` makes; or let an item do all of a block")
                     }
                     _ => reason,
                 })
@@ -283,7 +283,7 @@ pub(super) const NO_BUFFER: Reason = Reason::with_help(
 
 const ACROSS_WORDS: Reason = Reason::with_help(
     "its buffer is accessed at addresses that are computed as the kernel runs, and it may lie across two words of the data store",
-    "load and store bytes there, and `concat` or `split` them",
+    "load bytes there and put them together by `concat`, or store the bytes that `split` makes; or let an item do all of a block",
 );
 
 const UNKNOWN_TRIPS: Reason = Reason::with_help(

@@ -23,7 +23,9 @@ mod values;
 mod vectorise;
 
 use cranelift_entity::{EntityRef, EntitySet};
-use halfbyte_ir::{Array, Axis, Block, Effect, Flow, Inst, Kernel, Lanes, Op, ParamKind, Reason, Refusal, Type, Value};
+use halfbyte_ir::{
+    Array, Axis, Block, Effect, Flow, Inst, Kernel, Lanes, Op, ParamKind, Reason, Refusal, Type, Value, ValueDef,
+};
 
 use crate::pass::{BuiltIn, Context, Order, Poll};
 use crate::passes::loops::{Loops, Strange};
@@ -88,6 +90,7 @@ fn check(kernel: &Kernel, target: &'static str) -> Result<(), Vec<Refusal>> {
         Refusal { op: None, span: array.span, target, reason: Some(reason) }
     };
     let mut refusals: Vec<Refusal> = kernel.arrays.iter().map(refused).collect();
+    let is_array = |value: Value| matches!(kernel.values.get(value).map(|value| value.def), Some(ValueDef::Array(_)));
     let is_buffer = |value: Value| kernel.param(value).is_some_and(|p| matches!(p.kind, ParamKind::Buffer { .. }));
     for &block in &kernel.layout {
         for &inst in &kernel.blocks[block].insts {
@@ -119,8 +122,10 @@ fn check(kernel: &Kernel, target: &'static str) -> Result<(), Vec<Refusal>> {
                     data.op.name()
                 );
                 refuse(Reason::from(reason).help(
-                    "compute the row of `item_id` and a parameter, the items of a row; `--target halu` and `--target ptx` have axes",
+                    "let an item be a row, or count rows off `item_id` in a loop, by a parameter that says how long they are; `--target halu` and `--target ptx` have axes",
                 ));
+            } else if base.is_some_and(|base| kernel.args(inst).get(base).is_some_and(|&base| is_array(base))) {
+                // That there is none has been said.
             } else if base.is_some_and(|base| !kernel.args(inst).get(base).is_some_and(|&base| is_buffer(base))) {
                 refuse(NO_BUFFER);
             } else if data.op == Op::Store
