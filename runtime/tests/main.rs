@@ -19,5 +19,6 @@ mod ptx_objects;
 mod traps;
 mod vp1_hostile;
 mod vp1_jit;
+mod vp1_moves;
 mod vp1_programs;
 mod vp1_traps;
