@@ -124,8 +124,8 @@ impl<'a> super::jit::Reached<'a> for Memory<'a> {
         &mut self.constants
     }
 
-    fn parts(&self) -> Vec<[u64; 2]> {
-        vec![[0, self.constants.len() as u64]]
+    fn parts(&self) -> super::jit::Parts {
+        smallvec::smallvec![[0, self.constants.len() as u64]]
     }
 
     fn is_constant(&self, _: usize) -> bool {

@@ -76,6 +76,9 @@ pub(super) struct RawBuffer {
     pub constant: bool,
 }
 
+/// Parts of constant bank 0.
+pub(crate) type Parts = SmallVec<[[u64; 2]; 2]>;
+
 /// What all threads of a launch have in common.
 pub(super) struct Shared {
     /// By parameter.
@@ -86,7 +89,7 @@ pub(super) struct Shared {
     pub host: *const HostMemory<'static>,
     pub constants: Vec<u8>,
     /// From where to where parts of it lie of which an access stays within one, ascending.
-    pub parts: Vec<[u64; 2]>,
+    pub parts: Parts,
     /// Where the row [`MASK`](MASK) does.
     pub mask: usize,
     /// Whether other threads run other items of the launch.

@@ -42,13 +42,17 @@ use std::num::NonZero;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
+use halfbyte_isa::halu::domain::SpecialReg;
+
 use crate::launch::{Order, Stats, Work};
 use crate::native::{NativeError, Translation, once};
+use cells::Cell;
 use compile::{Code, Form, Source, compile};
 use context::Map;
+pub(crate) use context::Parts;
 use cover::Covers;
 use flow::Flow;
-use layout::{Cut, Layout};
+use layout::Layout;
 pub use step::native_effects;
 
 // What another machine's instructions are made native code of.
@@ -77,8 +81,7 @@ impl fmt::Debug for Jit {
 
 impl Jit {
     /// The code for a launch, made now if it is not there yet.
-    fn get(&self, kernel: &Kernel<'_>, order: &Order<'_>) -> Result<&Compiled, NativeError> {
-        let Cut { layout, .. } = kernel.cut(order);
+    fn get(&self, kernel: &Kernel<'_>, order: &Order<'_>, layout: Layout) -> Result<&Compiled, NativeError> {
         let [along, apart, groups, planes] = &*self.0;
         let made = match layout {
             Layout::Along => along,
@@ -98,8 +101,9 @@ impl Jit {
         order: Order<'_>,
         threads: NonZero<u16>,
     ) -> Option<Result<Stats, Stop>> {
-        match self.get(kernel, &order) {
-            Ok(code) => Some(code.launch(kernel, memory, order, threads)),
+        let cut = kernel.cut(&order);
+        match self.get(kernel, &order, cut.layout) {
+            Ok(code) => Some(code.launch(kernel, memory, (order, cut), threads)),
             Err(NativeError::TooLarge) => None,
             Err(error) => {
                 memory.buffers().start();
@@ -121,6 +125,8 @@ impl Jit {
 /// A kernel, compiled, and what the code relies on.
 pub(crate) struct Compiled {
     layout: Layout,
+    /// The special registers that the code reads, by their cells.
+    specials: Vec<(Cell, SpecialReg)>,
     blocks: Vec<Block>,
     cells: Cells,
     flow: Flow,
@@ -164,8 +170,10 @@ impl Compiled {
         let together = compile(&source, &mut cells, &mut map, work)?;
         let translation = together.translation(begun);
         let covers = Covers::new(&blocks, kernel, layout, &units);
+        let special = |&register: &SpecialReg| Some((cells.find(Name::Special(register))?, register));
         Ok(Compiled {
             layout,
+            specials: kernel.specials.iter().filter_map(special).collect(),
             covers,
             blocks,
             cells,

@@ -5,9 +5,11 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use smallvec::SmallVec;
+
 use super::Compiled;
 use super::context::{CHUNK, MASK};
-use super::context::{FaultKind, RawBuffer, RowFault, Shared};
+use super::context::{FaultKind, Parts, RawBuffer, RowFault, Shared};
 use super::cover::{AllCovered, clear_from};
 use super::front::Kernel;
 use super::layout::Cut;
@@ -49,7 +51,7 @@ pub(crate) trait Reached<'a> {
     /// Constant bank 0.
     fn constants(&mut self) -> &mut Vec<u8>;
     /// From where to where parts of the bank lie of which an access stays within one, ascending.
-    fn parts(&self) -> Vec<[u64; 2]>;
+    fn parts(&self) -> Parts;
     /// Whether a buffer is at the addresses of constants, too.
     fn is_constant(&self, buffer: usize) -> bool;
     /// Why an access that native code did not make cannot be made.
@@ -69,15 +71,14 @@ fn raw(buffer: Option<&mut Buffer<'_>>, constant: bool) -> RawBuffer {
 }
 
 impl Compiled {
-    /// Runs every item of a launch.
-    pub fn launch<'m>(
+    /// Runs every item of a launch, cut as it is for this layout.
+    pub(super) fn launch<'m>(
         &self,
         kernel: &Kernel<'_>,
         memory: &mut impl Reached<'m>,
-        order: Order<'_>,
+        (order, cut): (Order<'_>, Cut),
         threads: NonZero<u16>,
     ) -> Result<Stats, Stop> {
-        let cut = kernel.cut(&order);
         let covered = match cut.run == order.items {
             true => {
                 let constants = std::mem::take(memory.constants());
@@ -89,7 +90,7 @@ impl Compiled {
         };
         memory.buffers().start_but(|buffer| covered.iter().any(|covered| covered.is(buffer)));
         let count = memory.buffers().0.len();
-        let constant: Vec<bool> = (0..count).map(|buffer| memory.is_constant(buffer)).collect();
+        let constant: SmallVec<[bool; 16]> = (0..count).map(|buffer| memory.is_constant(buffer)).collect();
         let all = memory.buffers().0.iter_mut().zip(constant);
         let buffers = all.map(|(buffer, constant)| raw(buffer.as_mut(), constant)).collect();
         let threads = self.threads(&order, threads.get().into());

@@ -9,7 +9,7 @@ use super::access::{
     Kind, Site, Steps, load_affine, load_each, load_same, store_affine, store_affine_rows, store_each, store_row,
 };
 use super::context::{CHUNK, Context, MASK, Map, VectorId};
-use super::context::{RawBuffer, Shared};
+use super::context::{Parts, RawBuffer, Shared};
 use super::dataflow::Scale;
 use crate::trap::{Access, Space};
 
@@ -48,7 +48,7 @@ impl Setup {
         let shared = Shared {
             buffers: buffers.into_iter().collect(),
             constants: Vec::new(),
-            parts: Vec::new(),
+            parts: Parts::new(),
             beside: 0,
             host: std::ptr::null(),
             mask: map.row(MASK) as usize,

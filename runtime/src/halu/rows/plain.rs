@@ -54,6 +54,12 @@ unsafe fn row(result: *mut u32, operands: [*const u32; 3], span: usize, op: &Row
             unsafe { each(result, operands, span, $compute) }
         };
     }
+    macro_rules! pairs {
+        ($compute:expr) => {
+            // SAFETY: the caller's promise.
+            unsafe { pairs(result, operands, span, $compute) }
+        };
+    }
     match op {
         RowOp::Shl => each!(|a, b, _| words(|k| a[k].wrapping_shl(b[k]))),
         RowOp::Shr => each!(|a, b, _| words(|k| a[k].wrapping_shr(b[k]))),
@@ -68,14 +74,14 @@ unsafe fn row(result: *mut u32, operands: [*const u32; 3], span: usize, op: &Row
         RowOp::Fma => each!(|a, b, c| words(|k| fma(a[k], b[k], c[k]))),
         RowOp::MinMax(op) => each!(|a, b, min| min_max(op, a, b, min)),
         RowOp::Compare(op, lane) => each!(|a, b, _| compare(op, *lane, a, b)),
-        RowOp::Bytes(VideoKind::Add) => each!(|a, b, _| bytes(a, b, u8::saturating_add)),
-        RowOp::Bytes(VideoKind::Sub) => each!(|a, b, _| bytes(a, b, u8::saturating_sub)),
+        RowOp::Bytes(VideoKind::Add) => pairs!(|a, b| bytes(a, b, u8::saturating_add)),
+        RowOp::Bytes(VideoKind::Sub) => pairs!(|a, b| bytes(a, b, u8::saturating_sub)),
         RowOp::Bytes(VideoKind::Avrg) => {
-            each!(|a, b, _| bytes(a, b, |a, b| ((u16::from(a) + u16::from(b) + 1) >> 1) as u8))
+            pairs!(|a, b| bytes(a, b, |a, b| ((u16::from(a) + u16::from(b) + 1) >> 1) as u8))
         }
-        RowOp::Bytes(VideoKind::AbsDiff) => each!(|a, b, _| bytes(a, b, u8::abs_diff)),
-        RowOp::Bytes(VideoKind::Min) => each!(|a, b, _| bytes(a, b, u8::min)),
-        RowOp::Bytes(VideoKind::Max) => each!(|a, b, _| bytes(a, b, u8::max)),
+        RowOp::Bytes(VideoKind::AbsDiff) => pairs!(|a, b| bytes(a, b, u8::abs_diff)),
+        RowOp::Bytes(VideoKind::Min) => pairs!(|a, b| bytes(a, b, u8::min)),
+        RowOp::Bytes(VideoKind::Max) => pairs!(|a, b| bytes(a, b, u8::max)),
         RowOp::Narrow(..) | RowOp::Widen(_) | RowOp::Half(_) | RowOp::Elementary(_) | RowOp::HalfElementary(..) => {
             each!(|a, b, c| words(|k| op.word(a[k], b[k], c[k])))
         }
@@ -103,6 +109,29 @@ unsafe fn each(
             let c = c.add(k * steps[2]).cast::<Words>().read_unaligned();
             result.add(k).cast::<Words>().write_unaligned(compute(&a, &b, &c));
         }
+    }
+}
+
+/// Computes lot by lot of two operands, in a loop that does nothing beside where both are rows.
+///
+/// # Safety
+/// As for every [`RowFn`](super::RowFn).
+#[inline(always)]
+unsafe fn pairs(result: *mut u32, [a, b, _]: [*const u32; 3], span: usize, compute: impl Fn(&Words, &Words) -> Words) {
+    let Span { items, steps } = Span::new(span);
+    if (steps[0], steps[1]) != (1, 1) {
+        // SAFETY: the caller's promise.
+        return unsafe { each(result, [a, b, b], span, |a, b, _| compute(a, b)) };
+    }
+    let mut k = 0;
+    while k < items {
+        // SAFETY: every row has a lot from `k` on; they may start anywhere.
+        unsafe {
+            let a = a.add(k).cast::<Words>().read_unaligned();
+            let b = b.add(k).cast::<Words>().read_unaligned();
+            result.add(k).cast::<Words>().write_unaligned(compute(&a, &b));
+        }
+        k += LOT;
     }
 }
 

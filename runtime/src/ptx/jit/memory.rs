@@ -5,7 +5,7 @@ use halfbyte_isa::ptx::meaning::{Location, SHARED_WINDOW};
 use halfbyte_isa::ptx::types::Space as VariableSpace;
 
 use crate::buffers::Buffers;
-use crate::halu::jit::{CONSTANTS, Reached};
+use crate::halu::jit::{CONSTANTS, Parts, Reached};
 use crate::host::HostMemory;
 use crate::ptx::memory::{By, Memory};
 use crate::trap::{Access, Space, TrapKind};
@@ -33,7 +33,7 @@ impl<'a> Reached<'a> for Banks<'_, 'a> {
         &mut self.constants
     }
 
-    fn parts(&self) -> Vec<[u64; 2]> {
+    fn parts(&self) -> Parts {
         let all = self.memory.params.iter().zip(&self.memory.param_places);
         all.map(|(param, &place)| [place, place + param.len() as u64]).collect()
     }

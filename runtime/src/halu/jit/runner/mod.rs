@@ -5,10 +5,11 @@ pub(crate) mod meet;
 
 use halfbyte_abi::Shape;
 use halfbyte_isa::halu::domain::SpecialReg;
+use smallvec::SmallVec;
 
 use super::Compiled;
 use super::access::leave;
-use super::cells::{Cell, Name};
+use super::cells::Cell;
 use super::compile::{Code, Leave, Start};
 use super::context::{ALONG, CONDITION, Context};
 use super::context::{CHUNK, FaultKind, Own, RowFault, Shared};
@@ -60,7 +61,7 @@ pub(super) struct Runner<'a> {
     shape: Shape,
     is_one_run: bool,
     /// The special registers that the code reads, by their cells.
-    specials: Vec<(Cell, SpecialReg, Special)>,
+    specials: SmallVec<[(Cell, SpecialReg, Special); 4]>,
     /// The first item for which special registers are in their rows, and how many there are.
     placed: Option<(u32, u32)>,
     pub groups: Groups,
@@ -98,13 +99,11 @@ impl<'a> Runner<'a> {
                 line.fill(y);
             }
         }
-        let special = |&register: &SpecialReg| {
-            Some((compiled.cells.find(Name::Special(register))?, register, Special::new(register, &order.shape)))
-        };
+        let special = |&(cell, register): &(Cell, SpecialReg)| (cell, register, Special::new(register, &order.shape));
         Ok(Runner {
             shape: order.shape,
             is_one_run: cut.run == order.items,
-            specials: kernel.specials.iter().filter_map(special).collect(),
+            specials: compiled.specials.iter().map(special).collect(),
             compiled,
             kernel,
             context,
