@@ -666,6 +666,18 @@ impl generated::Context for Rewriter<'_> {
         idioms::count_below(self.kernel, ty, count)
     }
 
+    fn is_word_s(&mut self, number: i64) -> Option<()> {
+        holds(i32::try_from(number).is_ok())
+    }
+
+    fn is_word_u(&mut self, number: i64) -> Option<()> {
+        holds(u32::try_from(number).is_ok())
+    }
+
+    fn differ(&mut self, a: i64, b: i64) -> Option<()> {
+        holds(a != b)
+    }
+
     fn makes_width(&mut self, ty: Type, a: i64, b: i64) -> Option<()> {
         let width = i64::from(ty.elem().bits());
         holds((1..width).contains(&a) && a + b == width)

@@ -58,5 +58,5 @@ kernel @k(%x: in i32, %y: inout i32) {
 ;=     int_add3 (isel/rules/halu/integer.isle:7), priority 3
 ;=       line 7: wanted (Add $I32 a b), found `%3 = shr_u.i32 %a, %b`
 ;=   by canon
-;=     round_shr_u_zero (lower/rules/simplify.isle:182), priority 0
-;=       line 182: wanted (iconst 0), found `%b = load %y[%i]`
+;=     round_shr_u_zero (lower/rules/simplify.isle:193), priority 0
+;=       line 193: wanted (iconst 0), found `%b = load %y[%i]`

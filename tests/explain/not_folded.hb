@@ -76,9 +76,9 @@ kernel @k(%x: in i8x4, %n: in i8x4, %z: out i8x4) {
 ;=
 ;= not taken
 ;=   by canon
-;=     shl_zero (lower/rules/simplify.isle:166), priority 1
-;=       line 166: wanted (iconst 0), found `%b = load %n[%i]`
-;=     zero_shl (lower/rules/simplify.isle:168), priority 0
-;=       line 168: wanted (iconst 0), found `%a = load %x[%i]`
+;=     shl_zero (lower/rules/simplify.isle:177), priority 1
+;=       line 177: wanted (iconst 0), found `%b = load %n[%i]`
+;=     zero_shl (lower/rules/simplify.isle:179), priority 0
+;=       line 179: wanted (iconst 0), found `%a = load %x[%i]`
 ;=     shl_constants (lower/rules/idioms.isle:277), priority -10
 ;=       line 277: wanted (Shl _ x (iconst j)), found `%a = load %x[%i]`

@@ -32,10 +32,10 @@ kernel @k(%x: in i32, %y: in i32, %z: inout i32, %p: out i32) {
 ;=   by canon
 ;=     dot_of_products (lower/rules/idioms.isle:334), priority -40
 ;=       line 334: wanted (makes_dot x y), found x = `%c = load %z[%i]`, y = `%m = mul.i32 %a, %b`
-;=     add_zero (lower/rules/simplify.isle:12), priority 5
-;=       line 12: wanted (iconst 0), found `%m = mul.i32 %a, %b`
-;=     add_constants (lower/rules/simplify.isle:14), priority 4
-;=       line 14: wanted (Add _ x j @ (constant)), found `%c = load %z[%i]`
-;=     add_neg (lower/rules/simplify.isle:16), priority 3
-;=       line 16: wanted (Neg _ y), found `%m = mul.i32 %a, %b`
+;=     add_zero (lower/rules/simplify.isle:16), priority 5
+;=       line 16: wanted (iconst 0), found `%m = mul.i32 %a, %b`
+;=     add_constants (lower/rules/simplify.isle:18), priority 4
+;=       line 18: wanted (Add _ x j @ (constant)), found `%c = load %z[%i]`
+;=     add_neg (lower/rules/simplify.isle:20), priority 3
+;=       line 20: wanted (Neg _ y), found `%m = mul.i32 %a, %b`
 ;=     and 16 more; --all shows them

@@ -28,12 +28,12 @@ kernel @k(%x: in i32, %y: in i32, %z: inout i32, %p: out i32) {
 ;=     int_mad (isel/rules/halu/integer.isle:19), priority 4
 ;=       line 19: wanted (Mul $I32 a b), found `%c = load %z[%i]`
 ;=   by canon
-;=     mul_zero (lower/rules/simplify.isle:47), priority 4
-;=       line 47: wanted (iconst 0), found `%b = load %y[%i]`
-;=     mul_one (lower/rules/simplify.isle:49), priority 4
-;=       line 49: wanted (iconst 1), found `%b = load %y[%i]`
-;=     mul_minus_one (lower/rules/simplify.isle:51), priority 4
-;=       line 51: wanted (iconst -1), found `%b = load %y[%i]`
-;=     mul_constants (lower/rules/simplify.isle:53), priority 3
-;=       line 53: wanted (Mul _ x j @ (constant)), found `%a = load %x[%i]`
+;=     mul_zero (lower/rules/simplify.isle:51), priority 4
+;=       line 51: wanted (iconst 0), found `%b = load %y[%i]`
+;=     mul_one (lower/rules/simplify.isle:53), priority 4
+;=       line 53: wanted (iconst 1), found `%b = load %y[%i]`
+;=     mul_minus_one (lower/rules/simplify.isle:55), priority 4
+;=       line 55: wanted (iconst -1), found `%b = load %y[%i]`
+;=     mul_constants (lower/rules/simplify.isle:57), priority 3
+;=       line 57: wanted (Mul _ x j @ (constant)), found `%a = load %x[%i]`
 ;=     and 1 more; --all shows them

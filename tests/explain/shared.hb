@@ -33,10 +33,10 @@ kernel @k(%x: in i32, %y: inout i32) {
 ;=   by canon
 ;=     dot_of_products (lower/rules/idioms.isle:334), priority -40
 ;=       line 334: wanted (makes_dot x y), found x = `%b = load %y[%i]`, y = `%a = load %x[%i]`
-;=     add_zero (lower/rules/simplify.isle:12), priority 5
-;=       line 12: wanted (iconst 0), found `%a = load %x[%i]`
-;=     add_constants (lower/rules/simplify.isle:14), priority 4
-;=       line 14: wanted (Add _ x j @ (constant)), found `%b = load %y[%i]`
-;=     add_neg (lower/rules/simplify.isle:16), priority 3
-;=       line 16: wanted (Neg _ y), found `%a = load %x[%i]`
+;=     add_zero (lower/rules/simplify.isle:16), priority 5
+;=       line 16: wanted (iconst 0), found `%a = load %x[%i]`
+;=     add_constants (lower/rules/simplify.isle:18), priority 4
+;=       line 18: wanted (Add _ x j @ (constant)), found `%b = load %y[%i]`
+;=     add_neg (lower/rules/simplify.isle:20), priority 3
+;=       line 20: wanted (Neg _ y), found `%a = load %x[%i]`
 ;=     and 16 more; --all shows them
