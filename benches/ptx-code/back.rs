@@ -7,7 +7,7 @@ use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 use halfbyte::emit::ptx_text;
-use halfbyte::import_ptx::{self, GivenBack, give_back, ir_name};
+use halfbyte::import_ptx::{self, give_back, ir_name};
 use halfbyte::pipeline::{Options, compile_kernels};
 use halfbyte::{Module, Sm};
 
@@ -40,9 +40,9 @@ pub fn given_back(text: &str, kernel: Option<&str>, sm: Sm) -> Result<(String, b
     let read = import_ptx::read_each("k.ptx", text).map_err(|report| report.to_string())?;
     let mut is_packed = false;
     let code = compiled.code.into_iter().zip(compiled.stats).map(|(code, stats)| {
-        let GivenBack { code, is_own } = give_back(&read, code, stats.is_packed);
-        is_packed |= !is_own;
-        code
+        let back = give_back(&read, code, stats.is_packed);
+        is_packed |= back.is_packed;
+        back.code
     });
     let code = code.collect();
     Ok((ptx_text(code, sm, None), is_packed))
@@ -71,15 +71,15 @@ fn texts(file: &str) -> Result<Vec<(String, Option<String>)>, String> {
 }
 
 fn count(tools: &Tools, text: &str, kernel: Option<&str>, sm: Sm) -> Result<Count, String> {
-    let (after, is_packed) = given_back(text, kernel, sm)?;
+    let (given, is_packed) = given_back(text, kernel, sm)?;
     let arch = sm.to_string();
-    let (before, after) = (tools.kernels(&arch, text)?, tools.kernels(&arch, &after)?);
+    let (before, after) = (tools.kernels(&arch, text)?, tools.kernels(&arch, &given)?);
     let (name, after) = after.into_iter().next().ok_or("there is no kernel")?;
     let before = before.get(&name).ok_or("the kernel has another name")?;
     Ok(Count { sm, before: before.insts.len(), after: after.insts.len(), is_packed, name })
 }
 
-/// Prints every kernel that is longer than it was, how many cannot be given back, and the geometric means.
+/// Prints every kernel with packed work, and of others those that are longer than they were, how many cannot be given back, and the geometric means.
 pub fn compare(tools: &Tools, files: &[String]) -> Result<(), String> {
     let mut counts = Vec::new();
     let mut refused: BTreeMap<String, usize> = BTreeMap::new();
@@ -93,8 +93,11 @@ pub fn compare(tools: &Tools, files: &[String]) -> Result<(), String> {
             }
         }
     }
-    for Count { name, sm, before, after, .. } in counts.iter().filter(|count| count.after > count.before) {
-        println!("@{name} on {sm}: {before} instructions, {after} given back");
+    for Count { name, sm, before, after, .. } in
+        counts.iter().filter(|count| count.is_packed || count.after > count.before)
+    {
+        let ratio = *after as f64 / *before as f64;
+        println!("@{name} on {sm}: {before} instructions, {after} given back, {ratio:.3}");
     }
     println!("{} kernels by SM, {} more are not given back:", counts.len(), refused.values().sum::<usize>());
     for (why, count) in refused {

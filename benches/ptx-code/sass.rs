@@ -12,7 +12,7 @@ pub struct Tools {
     nvdisasm: PathBuf,
 }
 
-/// The instructions of a kernel, up to the last that ends it.
+/// The instructions of a kernel and of the functions that it calls, up to the last that ends one of them.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Sass {
     /// As the disassembler writes them.
@@ -82,7 +82,8 @@ fn kernels(listing: &str) -> BTreeMap<String, Sass> {
         }
     }
     for Sass { insts } in kernels.values_mut() {
-        let end = insts.iter().rposition(|inst| opcode(inst) == "EXIT").map_or(0, |at| at + 1);
+        let ends = |inst: &String| matches!(opcode(inst).split('.').next(), Some("EXIT" | "RET"));
+        let end = insts.iter().rposition(ends).map_or(0, |at| at + 1);
         insts.truncate(end);
     }
     kernels

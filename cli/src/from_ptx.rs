@@ -11,7 +11,7 @@ use super::output::mention;
 pub(super) fn given_back(name: &str, text: &str, compiled: Compiled) -> Result<Vec<Code>, Failure> {
     let read = import_ptx::read_each(name, text)?;
     let code = compiled.code.into_iter().zip(compiled.stats).map(|(code, stats)| {
-        let GivenBack { code, is_own } = give_back(&read, code, stats.is_packed);
+        let GivenBack { code, is_own, .. } = give_back(&read, code, stats.is_packed);
         if is_own {
             let kernel = code.info.signature.name();
             mention(&format!("note: @{kernel} has no packed work, and is given back as it was"));

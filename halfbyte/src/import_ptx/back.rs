@@ -15,6 +15,8 @@ pub struct GivenBack {
     pub code: Code,
     /// Whether it is the text's own.
     pub is_own: bool,
+    /// Whether there is packed work, in the text or found in it.
+    pub is_packed: bool,
 }
 
 /// What is given back for a kernel of a text that was compiled to this; `is_packed` says whether it has packed work
@@ -29,18 +31,19 @@ pub fn give_back(read: &Text, code: Code, is_packed: bool) -> GivenBack {
     let found = number.and_then(|number| read.module.entries.get(number).zip(read.locs.get(number)));
     let compiled = code.words.clone().downcast();
     let (Some((entry, locs)), Some(ptx::Code { sm, kernel })) = (found, compiled) else {
-        return GivenBack { code, is_own: false };
+        return GivenBack { code, is_own: false, is_packed };
     };
     let is_alone = entry.functions.is_empty() && entry.variables.iter().all(|variable| variable.addresses.is_empty());
     let has = |inst: &Inst| inst.since().suffix.is_none() && inst.since().is_met_by(sm);
     let was_packed = entry.body.insts.iter().any(Inst::is_packed);
-    if is_alone && !was_packed && !is_packed && entry.body.insts.iter().all(has) {
+    let is_packed = is_packed || was_packed;
+    if is_alone && !is_packed && entry.body.insts.iter().all(has) {
         let mut kernel = Kernel::for_sm(sm, entry.clone());
         // Declarations may need more than the instructions do.
         kernel.version = kernel.version.max(read.module.version);
         let words = ptx::Code { sm, kernel }.into();
         let code = Code { words, locs: locs.clone(), parts: Vec::new(), stats: Vec::new(), ..code };
-        return GivenBack { code, is_own: true };
+        return GivenBack { code, is_own: true, is_packed: false };
     }
     let mut kernel = kernel;
     if entry.blocks != Blocks::Any {
@@ -52,5 +55,5 @@ pub fn give_back(read: &Text, code: Code, is_packed: bool) -> GivenBack {
         entry.body.pragmas.iter().map(|pragma| format!(".pragma {};", pragma.text)).collect();
     pragmas.dedup();
     kernel.entry.hints.extend(pragmas);
-    GivenBack { code: Code { words: ptx::Code { sm, kernel }.into(), ..code }, is_own: false }
+    GivenBack { code: Code { words: ptx::Code { sm, kernel }.into(), ..code }, is_own: false, is_packed }
 }
