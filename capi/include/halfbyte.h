@@ -42,7 +42,7 @@
 // The interpreter: one work item after another, on the caller's thread.
 #define HALFBYTE_ENGINE_INTERP 0
 
-// Native code, made at a kernel's first launch. PTX as it stands has none.
+// Native code, made at a kernel's first launch, which runs many work items side by side; the interpreter where there is none for what a kernel does.
 #define HALFBYTE_ENGINE_JIT 1
 
 // Bytes of a text.
@@ -165,8 +165,8 @@ typedef struct halfbyte_stats {
   uint64_t bytes_out;
 } halfbyte_stats;
 
-// Finds the allocation that an address is in: true, with its first address and its bytes, or false. Any thread that runs a kernel calls it, and
-// asks for an allocation once or a few times a run.
+// Finds the allocation that an address is in: true, with its first address and its bytes, or false. Every thread that runs a kernel calls it, several
+// at once where the options say so, and asks for an allocation once or a few times a run.
 typedef bool (*halfbyte_ptx_bounds)(void *user, uint64_t address, uint64_t *start, uint64_t *bytes);
 
 #ifdef __cplusplus
@@ -273,7 +273,7 @@ const uint8_t *halfbyte_object_bytes(const struct halfbyte_object *object, size_
 // `object` is null, or was given out and has not been freed.
 void halfbyte_object_free(struct halfbyte_object *object);
 
-// The interpreter, within limits that are far beyond what kernels need, of which none is of time.
+// Native code on the caller's thread, within limits that are far beyond what kernels need, of which none is of time.
 struct halfbyte_options *halfbyte_options_new(void);
 
 // The same within limits for texts and kernels of strangers: 9 seconds, 1.5 GiB of memory, 64 MiB of buffers, and the others of
@@ -286,7 +286,7 @@ struct halfbyte_options *halfbyte_options_new_strict(void);
 // `options` is null, or was given out and has not been freed.
 void halfbyte_options_free(struct halfbyte_options *options);
 
-// What executes a program: HALFBYTE_ENGINE_INTERP, or HALFBYTE_ENGINE_JIT on so many threads at most, at least one.
+// What executes kernels: HALFBYTE_ENGINE_INTERP, or HALFBYTE_ENGINE_JIT on so many threads at most, at least one.
 //
 // The caller promises:
 // `options` was given out and has not been freed.
@@ -457,8 +457,8 @@ const struct halfbyte_error *halfbyte_ptx_last_error(void);
 // is memory is memory until the run that has asked ends.
 void halfbyte_ptx_set_bounds(halfbyte_ptx_bounds find, void *user);
 
-// Says how runs are made that begin from now on: their limits, what cancels them, where printed text goes. They are always interpreted.
-// The options are copied; null stands for the usual ones.
+// Says how runs are made that begin from now on: by what engine, within which limits, what cancels them, where printed text goes. The options
+// are copied; null stands for the usual ones.
 //
 // The caller promises:
 // `options` is null, or was given out and has not been freed.

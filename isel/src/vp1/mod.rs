@@ -33,8 +33,8 @@ const NO_MEETING: Reason = Reason::with_help(
     "let each item do its part alone, or compile it for `--target ptx`",
 );
 const NO_FLOATS: Reason = Reason::with_help(
-    "it has no floating-point arithmetic; of floats only sums, differences and products are made, out of integers",
-    "write it in integers (fixed point), or compile it for `--target halu` or `--target ptx`",
+    "it has no floating-point arithmetic",
+    "write it in integers (fixed point) or by `fadd`, `fsub` and `fmul`, which are made out of integers; `--target halu` and `--target ptx` have floats",
 );
 const NEAREST_ONLY: Reason = Reason::with_help(
     "it makes sums, differences and products of floats out of integers, rounded to nearest and without modifiers",
