@@ -141,3 +141,46 @@ fn what_the_machine_lacks_is_not_given_back_as_it_was() {
     let called = compiled(&(function.to_owned() + &kernel("", body)), &[]);
     assert!(called.code == 0 && !called.out.contains("call"), "{}{}", called.out, called.err);
 }
+
+#[test]
+fn functions_are_given_back_with_the_kernels_that_call_them() {
+    let functions = ".global .u32 count = 3;\n.func (.param .b32 r) twice(.param .b32 a)\n{\n.reg .b32 %r<3>;\nld.param.b32 %r0, [a];\n\
+        ld.global.u32 %r1, [count];\nmad.lo.u32 %r2, %r0, 2, %r1;\nst.param.b32 [r], %r2;\nret;\n}\n\
+        .func (.param .b32 r) more(.param .b32 a)\n{\n.reg .b32 %r<3>;\nld.param.b32 %r0, [a];\n{ .param .b32 p; .param .b32 q; st.param.b32 [p], %r0;\n\
+        call.uni (q), twice, (p);\nld.param.b32 %r1, [q]; }\nadd.u32 %r2, %r1, 1;\nst.param.b32 [r], %r2;\nret;\n}\n\
+        .func unused()\n{\nret;\n}\n";
+    let call = "ld.global.u32 %r0, [%d2];\n{ .param .b32 p; .param .b32 q; st.param.b32 [p], %r0;\ncall.uni (q), more, (p);\nld.param.b32 %r1, [q]; }\n\
+        st.global.u32 [%d2], %r1;";
+    let packed = "ld.global.b32 %r0, [%d2];\nadd.f16x2 %r1, %r0, %r0;\nst.global.b32 [%d2], %r1;";
+    let [first, second] = ["k", "also"].map(|name| kernel("", call).replace("entry k(", &format!("entry {name}(")));
+    let third = kernel("", packed).replace("entry k(", "entry twice_as_much(");
+    let text = format!("{functions}{first}{second}{third}");
+    let called = compiled(&text, &[]);
+    assert_eq!(called.code, 0, "{}", called.err);
+    for name in ["@k", "@also"] {
+        assert!(
+            called.err.contains(&format!("note: {name} has no packed work, and is given back as it was")),
+            "{}",
+            called.err
+        );
+    }
+    for once in
+        [".func (.param .b32 r0) twice (.param .b32 a0);", "call.uni (q), twice, (p);", ".global .u32 count = 3;"]
+    {
+        assert_eq!(called.out.matches(once).count(), 1, "{once}: {}", called.out);
+    }
+    assert!(!called.out.contains("unused"), "{}", called.out);
+    // What was written reads again, and does the same.
+    let (before, after) = (file(&text), file(""));
+    std::fs::write(&after.path, &called.out).unwrap();
+    for name in ["k", "also", "twice_as_much"] {
+        let run = |path: &str| {
+            let x =
+                ["--kernel", name, "--target", "ptx", "--grid", "1", "--block", "4", "--arg", "x=u32:[1, 2, 3, 70000]"];
+            halfbyte(&[&["run", path], &x[..]].concat())
+        };
+        let (before, after) = (run(&before.path), run(&after.path));
+        assert_eq!(before.code, 0, "{}", before.err);
+        assert_eq!((before.out, before.code), (after.out, after.code), "{}", after.err);
+    }
+}

@@ -33,11 +33,13 @@ pub fn give_back(read: &Text, code: Code, is_packed: bool) -> GivenBack {
     let (Some((entry, locs)), Some(ptx::Code { sm, kernel })) = (found, compiled) else {
         return GivenBack { code, is_own: false, is_packed };
     };
-    let is_alone = entry.functions.is_empty() && entry.variables.iter().all(|variable| variable.addresses.is_empty());
+    let is_alone = entry.variables.iter().all(|variable| variable.addresses.is_empty());
     let has = |inst: &Inst| inst.since().suffix.is_none() && inst.since().is_met_by(sm);
-    let was_packed = entry.body.insts.iter().any(Inst::is_packed);
+    // What it calls is given back with it.
+    let insts = || entry.reached_bodies().flat_map(|body| &body.insts);
+    let was_packed = insts().any(Inst::is_packed);
     let is_packed = is_packed || was_packed;
-    if is_alone && !is_packed && entry.body.insts.iter().all(has) {
+    if is_alone && !is_packed && insts().all(has) {
         let mut kernel = Kernel::for_sm(sm, entry.clone());
         // Declarations may need more than the instructions do.
         kernel.version = kernel.version.max(read.module.version);

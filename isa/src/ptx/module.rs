@@ -1,6 +1,6 @@
 //! A PTX file as a value: what is read from text and printed as text.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -39,9 +39,10 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// A kernel for an SM, with the lowest version and the widest target that have all of its instructions.
+    /// A kernel for an SM, with the lowest version and the widest target that have all of its instructions, and of its functions'.
     pub fn for_sm(sm: Sm, entry: Entry) -> Kernel {
-        let needs = entry.body.insts.iter().map(Inst::since).fold(Since::first(sm), Since::and);
+        let insts = entry.reached_bodies().flat_map(|body| &body.insts);
+        let needs = insts.map(Inst::since).fold(Since::first(sm), Since::and);
         // A family has names from this version on.
         let is_family = needs.suffix == Some(Suffix::Family);
         let version = if is_family { needs.version.max((8, 8)) } else { needs.version };
@@ -118,7 +119,7 @@ impl Variable {
     }
 
     /// Whether two are the same but for their names.
-    fn is_like(&self, other: &Variable) -> bool {
+    pub(super) fn is_like(&self, other: &Variable) -> bool {
         let of = |v: &Variable| (v.space, v.linkage, v.ty, v.count, v.align);
         of(self) == of(other) && self.bytes == other.bytes && self.addresses == other.addresses
     }
@@ -148,42 +149,9 @@ pub fn variables_of(signature: &Signature) -> Variables {
 }
 
 /// Takes a name, or where it is taken the name with a number.
-fn unused(taken: &mut HashSet<String>, name: &str) -> String {
+pub(super) fn unused(taken: &mut HashSet<String>, name: &str) -> String {
     let mut names = std::iter::once(name.to_owned()).chain((1u32..).map(|number| format!("{name}_{number}")));
     names.find(|name| taken.insert(name.clone())).unwrap_or_default()
-}
-
-/// Puts the variables of some of a file's kernels together, of which these are the names: variables of one name that are the
-/// same are one, and others of that name get other names.
-pub(super) fn join<'e>(names: Vec<String>, entries: impl Iterator<Item = &'e mut Entry>) -> Variables {
-    let mut entries: Vec<&mut Entry> = entries.collect();
-    if entries.is_empty() {
-        return Variables::default();
-    }
-    let mut taken: HashSet<String> = names.into_iter().collect();
-    let mut all: Vec<Variable> = Vec::new();
-    let mut made: HashMap<String, Vec<u32>> = HashMap::new();
-    for entry in &mut entries {
-        let mut number = |variable: &Variable| {
-            let made = made.entry(variable.name.clone()).or_default();
-            let is_like = |number: &&u32| all.get(**number as usize).is_some_and(|of| of.is_like(variable));
-            if let Some(&number) = made.iter().find(is_like) {
-                return number;
-            }
-            let name = unused(&mut taken, &variable.name);
-            let number = all.len() as u32;
-            all.push(Variable { name, ..variable.clone() });
-            made.push(number);
-            number
-        };
-        let numbers: Vec<u32> = entry.variables.iter().map(&mut number).collect();
-        for var in entry.body.insts.iter_mut().flat_map(|inst| &mut inst.operands).filter_map(Operand::variable_mut) {
-            var.number = numbers.get(var.number as usize).copied().unwrap_or(var.number);
-        }
-    }
-    let all: Variables = all.into();
-    entries.iter_mut().for_each(|entry| entry.variables = all.clone());
-    all
 }
 
 /// The name of a machine: `sm_90`, `sm_90a`, `sm_120f`.

@@ -6,6 +6,7 @@ mod constant;
 mod error;
 mod function;
 mod instruction;
+mod join;
 mod lexer;
 mod names;
 mod number;

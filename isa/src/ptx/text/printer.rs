@@ -117,13 +117,24 @@ impl Printer {
 
     /// What functions are called with, the variables, which may hold their addresses, and what the functions do.
     fn functions(&mut self, functions: &[Function], variables: &Variables) {
-        self.out.push_str(if functions.is_empty() { "" } else { "\n" });
-        for function in functions {
+        let all: Vec<u32> = (0..functions.len() as u32).collect();
+        self.declare(functions, &all);
+        self.variables(variables, functions);
+        self.define(functions, &all, variables);
+    }
+
+    /// What some functions are called with, after an empty line.
+    pub fn declare(&mut self, functions: &[Function], which: &[u32]) {
+        self.out.push_str(if which.is_empty() { "" } else { "\n" });
+        for function in which.iter().filter_map(|&number| functions.get(number as usize)) {
             self.head(function, None);
             self.out.push_str(";\n");
         }
-        self.variables(variables, functions);
-        for function in functions {
+    }
+
+    /// What some functions do, each after an empty line.
+    pub fn define(&mut self, functions: &[Function], which: &[u32], variables: &[Variable]) {
+        for function in which.iter().filter_map(|&number| functions.get(number as usize)) {
             let Some(code) = &function.code else { continue };
             self.out.push('\n');
             self.head(function, Some(code));

@@ -1,14 +1,15 @@
 //! Writes a file kernel by kernel.
 
 use crate::object::Loc;
-use crate::ptx::module::{Entry, Kernel, TargetName, join};
+use crate::ptx::module::{Entry, Kernel, TargetName};
 use crate::ptx::types::{Since, Suffix};
 use halfbyte_abi::Sm;
 
+use super::join::{Joined, join};
 use super::printer::Printer;
 
-/// Writes a file kernel by kernel, of which it keeps nothing but the text. Only kernels with variables wait: what these are
-/// called hangs on the names of all kernels.
+/// Writes a file kernel by kernel, of which it keeps nothing but the text. Only kernels with variables or functions wait: what these
+/// are called hangs on the names of all kernels.
 pub struct Writer {
     sm: Sm,
     /// The name of the source text, where the lines of it are to be said.
@@ -49,7 +50,7 @@ impl Writer {
         self.suffix = self.suffix.max(kernel.target.suffix);
         let locs = if self.source.is_some() { locs } else { &[] };
         let entry = kernel.entry;
-        if entry.variables.is_empty() {
+        if entry.variables.is_empty() && entry.functions.is_empty() {
             self.text.separate(&entry, locs);
             self.names.push(entry.name);
         } else {
@@ -61,12 +62,14 @@ impl Writer {
     /// The text.
     pub fn finish(self) -> String {
         let Writer { sm, source, version, suffix, text, names, mut waiting } = self;
-        let variables = join(names, waiting.iter_mut().map(|kernel| &mut kernel.entry));
+        let Joined { variables, functions } = join(names, waiting.iter_mut().map(|kernel| &mut kernel.entry));
         let mut head = Printer::of_head(version, TargetName { sm: sm.number(), suffix });
         if let Some(source) = source {
             head.all(&[".file 1 \"", &source, "\"\n"]);
         }
+        functions.iter().for_each(|(functions, reached)| head.declare(functions, reached));
         head.variables(&variables, &[]);
+        functions.iter().for_each(|(functions, reached)| head.define(functions, reached, &variables));
         let mut written = text.into_text();
         if waiting.is_empty() {
             written.insert_str(0, &head.into_text());

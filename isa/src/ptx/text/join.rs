@@ -1,0 +1,105 @@
+//! Variables and functions of a file's kernels, which were apart, as those of the file.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use crate::ptx::module::{Body, Entry, Functions, Variable, Variables, unused};
+use crate::ptx::operand::Operand;
+
+/// What kernels of a file have in common.
+pub(super) struct Joined {
+    pub variables: Variables,
+    /// The functions of each text that kernels are from, and which of them these kernels reach, by number.
+    pub functions: Vec<(Functions, Vec<u32>)>,
+}
+
+/// Puts the variables and functions of some of a file's kernels together, of which these are the names: variables of one name that are the
+/// same are one, and so are the functions of kernels that have the same; others of that name get other names.
+pub(super) fn join<'e>(names: Vec<String>, entries: impl Iterator<Item = &'e mut Entry>) -> Joined {
+    let mut entries: Vec<&mut Entry> = entries.collect();
+    if entries.is_empty() {
+        return Joined { variables: Variables::default(), functions: Vec::new() };
+    }
+    let mut taken: HashSet<String> = names.into_iter().collect();
+    let mut texts = texts(&entries);
+    let mut all: Vec<Variable> = Vec::new();
+    let mut made: HashMap<String, Vec<u32>> = HashMap::new();
+    let mut number = |variable: &Variable, taken: &mut HashSet<String>| {
+        let made = made.entry(variable.name.clone()).or_default();
+        let is_like = |number: &&u32| all.get(**number as usize).is_some_and(|of| of.is_like(variable));
+        if let Some(&number) = made.iter().find(is_like) {
+            return number;
+        }
+        let name = unused(taken, &variable.name);
+        let number = all.len() as u32;
+        all.push(Variable { name, ..variable.clone() });
+        made.push(number);
+        number
+    };
+    for entry in &mut entries {
+        let numbers: Vec<u32> = entry.variables.iter().map(|variable| number(variable, &mut taken)).collect();
+        renumber(&mut entry.body, &numbers);
+    }
+    for text in &mut texts {
+        let numbers: Vec<u32> = text.variables.iter().map(|variable| number(variable, &mut taken)).collect();
+        let functions = text.functions.iter().cloned().zip(0..).map(|(mut function, at)| {
+            if let Some(code) = &mut function.code {
+                renumber(&mut code.body, &numbers);
+                if text.reached.contains(&at) {
+                    function.name = unused(&mut taken, &function.name);
+                }
+            }
+            function
+        });
+        text.functions = functions.collect();
+    }
+    let variables: Variables = all.into();
+    for (number, entry) in entries.iter_mut().enumerate() {
+        entry.variables = variables.clone();
+        if let Some(text) = texts.iter().find(|text| text.entries.contains(&number)) {
+            entry.functions = text.functions.clone();
+        }
+    }
+    let functions = texts.into_iter().map(|text| (text.functions, text.reached)).collect();
+    Joined { variables, functions }
+}
+
+/// Kernels that have the same functions.
+struct Text {
+    entries: Vec<usize>,
+    functions: Functions,
+    variables: Variables,
+    /// Those that some kernel reaches, ascending.
+    reached: Vec<u32>,
+}
+
+fn texts(entries: &[&mut Entry]) -> Vec<Text> {
+    let mut texts: Vec<Text> = Vec::new();
+    for (number, entry) in entries.iter().enumerate().filter(|(_, entry)| !entry.functions.is_empty()) {
+        let same = |text: &&mut Text| {
+            let is_one = Arc::ptr_eq(&text.functions, &entry.functions) || text.functions == entry.functions;
+            is_one && text.variables == entry.variables
+        };
+        let reached = entry.reached_functions();
+        match texts.iter_mut().find(same) {
+            Some(text) => {
+                text.entries.push(number);
+                text.reached.extend(reached);
+                text.reached.sort_unstable();
+                text.reached.dedup();
+            }
+            None => {
+                let (functions, variables) = (entry.functions.clone(), entry.variables.clone());
+                texts.push(Text { entries: vec![number], functions, variables, reached });
+            }
+        }
+    }
+    texts
+}
+
+/// Gives the variables that a body names the numbers that they have now.
+fn renumber(body: &mut Body, numbers: &[u32]) {
+    for var in body.insts.iter_mut().flat_map(|inst| &mut inst.operands).filter_map(Operand::variable_mut) {
+        var.number = numbers.get(var.number as usize).copied().unwrap_or(var.number);
+    }
+}
