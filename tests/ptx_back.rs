@@ -135,8 +135,8 @@ fn what_the_machine_lacks_is_not_given_back_as_it_was() {
     let file = file(&text);
     let called = halfbyte(&["compile", &file.path, "--target", "ptx", "--sm", "75"]);
     assert!(called.code == 0 && called.out.contains(".target sm_75"), "{}{}", called.out, called.err);
-    // A function is put in the place of its call.
-    let function = ".func (.reg .b32 r) twice(.reg .b32 a) { add.u32 r, a, a; ret; }\n";
+    // Beside packed work a function is put in the place of its call.
+    let function = ".func (.reg .b32 r) twice(.reg .b32 a) { add.f16x2 r, a, a; ret; }\n";
     let body = "ld.global.b32 %r0, [%d2];\ncall (%r1), twice, (%r0);\nst.global.b32 [%d2], %r1;";
     let called = compiled(&(function.to_owned() + &kernel("", body)), &[]);
     assert!(called.code == 0 && !called.out.contains("call"), "{}{}", called.out, called.err);
@@ -175,8 +175,18 @@ fn functions_are_given_back_with_the_kernels_that_call_them() {
     std::fs::write(&after.path, &called.out).unwrap();
     for name in ["k", "also", "twice_as_much"] {
         let run = |path: &str| {
-            let x =
-                ["--kernel", name, "--target", "ptx", "--grid", "1", "--block", "4", "--arg", "x=u32:[1, 2, 3, 70000]"];
+            let x = [
+                "--kernel",
+                name,
+                "--target",
+                "ptx",
+                "--grid",
+                "1",
+                "--block",
+                "4",
+                "--arg",
+                "x=[0x00000001, 0x00000002, 0x3c003c00, 0x00011170]",
+            ];
             halfbyte(&[&["run", path], &x[..]].concat())
         };
         let (before, after) = (run(&before.path), run(&after.path));
