@@ -1,5 +1,7 @@
 //! Functions that nobody calls: they are typed as if somebody did, so that what is wrong with them is not left to the first who calls them.
 
+use std::cmp::Reverse;
+
 use halfbyte_abi::Type;
 use halfbyte_ir::{Diagnostic, Direction};
 
@@ -44,7 +46,7 @@ impl Lower<'_> {
     }
 
     /// Types one function. A generic one is right where it is for some type; what is said of one that is wrong for all is what is said where
-    /// the fewest mistakes are. Where not all that it may be called with is tried, only what is wrong with each is said.
+    /// the fewest mistakes are, and of as few the last ones: the type that fits longest is likely the one that is meant. Where not all that it may be called with is tried, only what is wrong with each is said.
     fn alone(&mut self, number: u32, function: &Function, left: &mut u32) {
         let has_numbers = function.params.iter().any(|param| matches!(param.ty, ParamTy::Number(_)));
         let numbers = if has_numbers { self.numbers_of(function) } else { vec![0] };
@@ -61,7 +63,7 @@ impl Lower<'_> {
                 }
                 said = Some(match said {
                     None => found,
-                    Some(before) if is_all && before.len() <= found.len() => before,
+                    Some(before) if is_all && rank(&before) <= rank(&found) => before,
                     Some(_) if is_all => found,
                     Some(before) => before.into_iter().filter(|one| found.iter().any(|two| same(one, two))).collect(),
                 });
@@ -155,6 +157,10 @@ fn types_of(generics: usize) -> Vec<Vec<Type>> {
     let alike = FEW.iter().chain(Type::ALL.iter().filter(|ty| !FEW.contains(ty))).map(|&ty| vec![ty; generics]);
     let pairs = FEW.iter().flat_map(|&a| FEW.iter().map(move |&b| vec![a, b])).filter(|_| generics == 2);
     alike.chain(pairs).collect()
+}
+
+fn rank(said: &[Diagnostic]) -> (usize, Reverse<u32>) {
+    (said.len(), Reverse(said.first().map_or(0, |first| first.span.start)))
 }
 
 fn same(one: &Diagnostic, two: &Diagnostic) -> bool {
