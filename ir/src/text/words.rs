@@ -233,7 +233,7 @@ const TYPES: &[Advice] = &[
     ("`i64`", &["u64", "s64", "b64", "long", "ulong", "int64", "uint64", "int64_t", "uint64_t", "size_t"]),
     ("`f16`", &["half", "__half", "float16", "fp16", "binary16"]),
     ("`bf16`", &["bfloat16", "__nv_bfloat16", "bfloat", "nv_bfloat16"]),
-    ("`f32`", &["float", "float32", "fp32", "single"]),
+    ("`f32`", &["float", "float32", "fp32", "single", "f"]),
     ("`f64`", &["double", "float64", "fp64"]),
     ("`e4m3`", &["fp8", "float8_e4m3fn", "float8_e4m3", "e4m3fn", "__nv_fp8_e4m3", "f8e4m3fn"]),
     ("`e5m2`", &["float8_e5m2", "__nv_fp8_e5m2", "f8e5m2"]),

@@ -97,9 +97,16 @@ impl Lower<'_> {
         if self.types.contains_key(&name) {
             return Err(self.error(span, format!("`{text}` is a type"), format!("a value, such as `{text}(..)`")));
         }
-        let expected = self
-            .near(name)
-            .map_or("the name of a value".into(), |near| format!("the name of a value; did you mean `{near}`?"));
+        let of_cuda = match text {
+            "threadIdx" => Some("local_id.x()"),
+            "blockIdx" => Some("group_id.x()"),
+            "blockDim" => Some("group_size.x()"),
+            "gridDim" => Some("group_count.x()"),
+            _ => None,
+        };
+        let near = of_cuda.map(str::to_owned).or_else(|| self.near(name));
+        let expected =
+            near.map_or("the name of a value".into(), |near| format!("the name of a value; did you mean `{near}`?"));
         Err(self.error(span, format!("`{text}` is not defined"), expected))
     }
 

@@ -181,9 +181,15 @@ impl Parser<'_> {
             return Err(failed);
         }
         let target = self.expr()?;
+        let is_name = matches!(self.ast.expr(target).kind, ExprKind::Name(_));
+        if self.tok() == Tok::Word && is_name {
+            let failed = self.unexpected("the end of the line");
+            self.help("a name is given by `let` or `var`: `var a = 3`, or with a type `var a: i32 = 3`");
+            return Err(failed);
+        }
         let Tok::Mark(mark) = self.tok() else { return Ok(StmtKind::Expr(target)) };
         let Some(op) = assignment(mark) else {
-            if mark == ":" && matches!(self.ast.expr(target).kind, ExprKind::Name(_)) {
+            if mark == ":" && is_name {
                 let failed = self.unexpected("the end of the line");
                 self.help("a name is given by `let` or `var`");
                 return Err(failed);
