@@ -145,7 +145,7 @@ fn what_is_changed_at_random_is_refused_or_does_what_it_says() {
             let (mut expected, mut found) = (before.clone(), before);
             let text_ran =
                 host.launch_on(How { budget: BUDGET.into(), ..Engine::Interp.into() }, (GRID, BLOCK), &mut expected);
-            let ir_ran = evaluate_within(kernel, GRID * BLOCK, BUDGET, &mut found);
+            let ir_ran = evaluate_within(kernel, (GRID, BLOCK), BUDGET, &mut found);
             match (text_ran, ir_ran) {
                 // Items that are not independent, or take too long, may differ.
                 (_, Err(Fault::Race(_))) => continue,

@@ -22,7 +22,7 @@ fuzz_target!(|text: &str| {
         let (mut expected, mut found) = (before.clone(), before);
         let how = How { budget: BUDGET.into(), ..Engine::Interp.into() };
         let text_ran = host.launch_on(how, (GRID, BLOCK), &mut expected);
-        let ir_ran = evaluate_within(kernel, GRID * BLOCK, BUDGET, &mut found);
+        let ir_ran = evaluate_within(kernel, (GRID, BLOCK), BUDGET, &mut found);
         match (text_ran, ir_ran) {
             // Items that are not independent, or take too long, may differ.
             (_, Err(Fault::Race(_))) => {}
