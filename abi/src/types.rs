@@ -193,6 +193,11 @@ impl Type {
         self.lanes == 1
     }
 
+    /// A vector of more than 16 bytes: it is in no memory and in no register, but among ops.
+    pub const fn is_wide(self) -> bool {
+        self.bits() > 128
+    }
+
     /// `i1` and its vectors.
     pub const fn is_mask(self) -> bool {
         matches!(self.elem, Elem::I1)

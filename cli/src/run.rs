@@ -16,7 +16,7 @@ use halfbyte::abi::{Alias, Limits, Watchdog};
 use halfbyte::import_ptx::{self, Host, MAX_ITEMS, ir_name, is_ptx};
 use halfbyte::ir::diag::Lines;
 use halfbyte::ir::eval::Fault;
-use halfbyte::ir::{Diagnostic, Span};
+use halfbyte::ir::{Diagnostic, Space, Span};
 use halfbyte::launch::{
     Engine, Evaluation, How, Print, evaluate, execute, fault_diagnostic, given, launch_diagnostic, may_depend_on_order,
     order_dependence,
@@ -655,10 +655,8 @@ fn statistics(engine: Engine, stats: &Stats, time: Duration, translation: Option
     text
 }
 
-/// Whether what a kernel computes depends on which items are a group.
+/// Whether what a kernel computes may depend on which items are a group.
 fn tells_groups(kernel: &halfbyte::ir::Kernel) -> bool {
-    use halfbyte::ir::Op::{GroupId, GroupSize, LocalId};
-    let ops = || kernel.insts.values().map(|inst| inst.op);
-    ops().any(|op| op.is_convergent() || matches!(op, GroupId | GroupSize | LocalId))
-        || kernel.arrays.iter().any(|array| array.space == halfbyte::ir::Space::Shared)
+    kernel.insts.values().any(|inst| inst.op.is_convergent() || inst.op.tells_group())
+        || kernel.arrays.iter().any(|array| array.space == Space::Shared)
 }

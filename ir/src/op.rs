@@ -776,6 +776,12 @@ impl Op {
         self.row().effect == Effect::Convergent
     }
 
+    /// Whether it says in which group an item is, or where in it.
+    pub fn tells_group(self) -> bool {
+        use Op::{GroupCount, GroupId, GroupSize, LaneId, LocalId, SubgroupId};
+        matches!(self, LocalId | GroupId | GroupSize | GroupCount | SubgroupId | LaneId)
+    }
+
     /// Which items meet at it.
     pub fn party(self) -> Option<Party> {
         let party = if self.row().attr == AttrKind::Barrier { Party::Group } else { Party::Subgroup };

@@ -3,7 +3,7 @@
 use crate::{Block, IntCC, Op, Type, Value};
 
 use super::memory::TRIPS;
-use super::palette::{Form, WIDEST};
+use super::palette::Form;
 use super::{Counter, Generator};
 
 /// Where a loop asks whether it goes on, besides the ways out in its middle.
@@ -85,9 +85,8 @@ impl Generator<'_, '_> {
         let mut types = Vec::new();
         for _ in 0..count {
             let ty = self.any().map(|value| self.ty(value));
-            let ty =
-                ty.filter(|ty| ty.bits() <= WIDEST || self.wide > 0).filter(|&ty| self.palette.takes(Form::Passed(ty)));
-            if ty.is_some_and(|ty| ty.bits() > WIDEST) {
+            let ty = ty.filter(|ty| !ty.is_wide() || self.wide > 0).filter(|&ty| self.palette.takes(Form::Passed(ty)));
+            if ty.is_some_and(|ty| ty.is_wide()) {
                 self.wide = self.wide.saturating_sub(1);
             }
             types.extend(ty);

@@ -33,7 +33,7 @@ pub use palette::{Addresses, Draw, Drawn, Palette};
 
 use control::Around;
 use memory::{Input, Location, Rows};
-use palette::{WIDEST, int_of_mask, is_stored};
+use palette::{int_of_mask, is_stored};
 
 /// How a kernel is to look.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -161,7 +161,7 @@ impl<'g, 't> Generator<'g, 't> {
 
     /// Whether ops may be on values of a type here.
     fn has(&self, ty: Type) -> bool {
-        self.palette.has(ty) && (ty.bits() <= WIDEST || self.wide > 0)
+        self.palette.has(ty) && (!ty.is_wide() || self.wide > 0)
     }
 
     fn one_in(&mut self, n: usize) -> bool {
@@ -210,7 +210,7 @@ fn storable(b: &mut Builder, value: Value) -> Option<Value> {
         _ if ty.elem() == Elem::I1 => Some(b.op(Op::MaskExpand, int_of_mask(ty)?, &[value])),
         Type::PTR => Some(b.op(Op::Bitcast, Type::I64, &[value])),
         // All bytes of a wide lane.
-        _ if ty.bits() > WIDEST => {
+        _ if ty.is_wide() => {
             let mut sum = b.op(Op::Trunc, Type::I8X16, &[value]);
             for count in (8..ty.elem().bits()).step_by(8) {
                 let count = b.constant(ty, &[count.into()]);

@@ -9,9 +9,6 @@ use crate::{Attr, Direction, IntCC, IntrinsicData, Kernel, Op, Type, Value};
 
 use super::{Generator, Shape, storable};
 
-/// The widest type that a kernel is given, in bits. Wider values are made of these, and narrowed to them.
-pub(super) const WIDEST: u32 = 128;
-
 /// How addresses are computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Addresses {
@@ -143,7 +140,7 @@ impl<'t> Palette<'t> {
     pub fn kernel(&mut self, name: &str, shape: &Shape, random: &mut Random) -> Kernel {
         if self.wide.is_none() {
             // A target that takes ops on wide values in some combinations alone passes none to blocks.
-            let wide: Vec<Type> = Type::ALL.iter().copied().filter(|ty| ty.bits() > WIDEST).collect();
+            let wide: Vec<Type> = Type::ALL.iter().copied().filter(|ty| ty.is_wide()).collect();
             let named = wide.into_iter().filter(|ty| self.types.contains(ty) && self.types.contains(&Type::I8X16));
             let named: Vec<Type> = named.collect();
             self.wide = Some(named.into_iter().filter(|&ty| self.takes(Form::Passed(ty))).collect());
@@ -152,7 +149,7 @@ impl<'t> Palette<'t> {
     }
 
     pub(super) fn has(&self, ty: Type) -> bool {
-        let is_given = ty.bits() <= WIDEST && (ty.is_mask() || self.types.contains(&ty));
+        let is_given = !ty.is_wide() && (ty.is_mask() || self.types.contains(&ty));
         is_given || self.wide.as_ref().is_some_and(|wide| wide.contains(&ty))
     }
 
@@ -178,7 +175,7 @@ impl<'t> Palette<'t> {
 
 /// Whether values of the type lie in buffers.
 pub(super) fn is_stored(ty: Type) -> bool {
-    !ty.is_mask() && ty != Type::PTR && ty.bits() <= WIDEST
+    !ty.is_mask() && ty != Type::PTR && !ty.is_wide()
 }
 
 /// Integers with one lane for each of a mask.
@@ -227,7 +224,7 @@ fn probe_with(
                 let (x, y) = (load(&mut b, lanes), load(&mut b, lanes));
                 b.icmp(IntCC::Eq, lanes, x, y)
             }
-            _ if ty.bits() > WIDEST => {
+            _ if ty.is_wide() => {
                 let bytes = load(&mut b, Type::I8X16);
                 b.op(Op::Zext, ty, &[bytes])
             }

@@ -9,7 +9,7 @@ use crate::{
 
 use super::Generator;
 use super::memory::MOST_SCALARS;
-use super::palette::{Drawn, Form, OpForm, WIDEST};
+use super::palette::{Drawn, Form, OpForm};
 
 /// Draws before giving up on finding an op, or an operand.
 const DRAWS: usize = 50;
@@ -104,7 +104,7 @@ impl Generator<'_, '_> {
         {
             *arg = product;
         }
-        if result.bits() > WIDEST {
+        if result.is_wide() {
             self.wide = self.wide.saturating_sub(1);
         }
         Some(self.builder.value(op, ty, attr, &args))
@@ -207,7 +207,7 @@ impl Generator<'_, '_> {
         if ty == Type::PTR {
             return self.own_row();
         }
-        if ty.bits() > WIDEST && !self.one_in(4) {
+        if ty.is_wide() && !self.one_in(4) {
             let op = self.pick(&[Op::Zext, Op::Sext])?;
             return self.try_op(op, ty);
         }

@@ -83,7 +83,7 @@ fn legality() -> Legality {
 /// Why VP1 has no such op on the type, where more can be said.
 fn reason_for_type(op: Op, ty: Type) -> Option<Reason> {
     Some(match op {
-        Op::LocalId | Op::GroupId | Op::GroupSize | Op::GroupCount | Op::SubgroupId | Op::LaneId => NO_GROUPS,
+        op if op.tells_group() => NO_GROUPS,
         op if op.orders_memory() => NO_MEETING,
         Op::FcvtFromS | Op::FcvtFromU | Op::FcvtToS | Op::FcvtToU => NO_FLOATS,
         // Plain ones are expanded.

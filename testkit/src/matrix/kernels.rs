@@ -71,7 +71,7 @@ impl Form {
             return vec![Form { op, variant: Variant::Plain, ty: None, from: None }];
         };
         let mut forms = Vec::new();
-        let is_asked = |ty: Type| ty != Type::PTR && !is_wide(ty);
+        let is_asked = |ty: Type| ty != Type::PTR && !ty.is_wide();
         for &ty in Type::ALL.iter().filter(|&&ty| (types.contains)(ty) && is_asked(ty)) {
             let from: Vec<Option<Type>> = match row.convert {
                 Some(_) => row.sources(ty).filter(|&from| is_asked(from)).map(Some).collect(),
@@ -216,11 +216,6 @@ fn compared(mask: Type) -> Type {
         4 => Type::I8X4,
         _ => Type::I8X16,
     }
-}
-
-/// Whether a type is too wide to be in memory at once.
-fn is_wide(ty: Type) -> bool {
-    ty.bits() > 128
 }
 
 impl Draft {

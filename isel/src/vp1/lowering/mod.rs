@@ -28,7 +28,7 @@ use crate::driver::{Condition, Draft, Drafted, End, Selector, Way};
 use crate::trace::Trace;
 use crate::vcode::{Access, Operand, VCode, VInst, VReg};
 use crate::{Refusal, Selected, reasons};
-use context::wide::{Copied, FactorWord, Uses, is_wide};
+use context::wide::{Copied, FactorWord, Uses};
 
 pub(super) struct Lowering<'k> {
     pub kernel: &'k Kernel,
@@ -273,11 +273,11 @@ impl Lowering<'_> {
     fn checked(&self, inst: Inst) -> Result<(), Option<Reason>> {
         let kernel = self.kernel;
         // Operands of wide lanes are a matter of the rules that compute them at once.
-        let operands = operands(kernel, inst).filter(|&value| !is_wide(kernel.ty(value)));
+        let operands = operands(kernel, inst).filter(|&value| !kernel.ty(value).is_wide());
         for value in operands.chain(kernel.result(inst)) {
             let ty = kernel.ty(value);
             if class_of(ty).is_none() {
-                let is_passed = is_wide(ty) && self.is_passed(value);
+                let is_passed = ty.is_wide() && self.is_passed(value);
                 return Err(Some(if is_passed { super::NO_WIDE_PARAMETER } else { super::reason_for_value(ty) }));
             }
         }
@@ -598,7 +598,7 @@ impl<'k> Selector<'k> for Lowering<'k> {
     fn refused_args(&mut self, inst: Inst) {
         let kernel = self.kernel;
         let operands = operands(kernel, inst);
-        for arg in operands.filter(|&arg| kernel.def_inst(arg).is_some() && !is_wide(kernel.ty(arg))) {
+        for arg in operands.filter(|&arg| kernel.def_inst(arg).is_some() && !kernel.ty(arg).is_wide()) {
             self.value_reg(arg);
         }
     }

@@ -29,7 +29,7 @@ fn scalarised(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> Option<()> {
         return as_word(legaliser, inst);
     }
     let result = legaliser.kernel().result(inst)?;
-    if is_wide(legaliser.kernel().ty(result)) {
+    if legaliser.kernel().ty(result).is_wide() {
         return None;
     }
     match made_of(legaliser, inst, result)? {
@@ -37,11 +37,6 @@ fn scalarised(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> Option<()> {
         Made::Lanes(lanes) => whole(legaliser, inst, result, lanes),
     }
     Some(())
-}
-
-/// Whether a vector is one that nothing but an op can hold.
-pub(super) fn is_wide(ty: Type) -> bool {
-    ty.bits() > 128
 }
 
 /// What an instruction comes to, lane by lane.
@@ -79,7 +74,7 @@ fn made_of(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst, result: Value) -> 
             let parts: Option<Vec<_>> = parts.iter().map(|&part| lanes(legaliser, part)).collect();
             Made::Lanes(parts?.concat())
         }
-        (Op::Concat, parts, _) if is_wide(data.ty) => {
+        (Op::Concat, parts, _) if data.ty.is_wide() => {
             let mut lanes = Vec::with_capacity(data.ty.lanes());
             let bits = parts.first().map_or(0, |&part| result_type(legaliser, part).bits());
             // Lanes of several parts each, or parts of several lanes.
@@ -209,9 +204,9 @@ fn lanes(legaliser: &mut Legaliser<'_, '_, '_>, vector: Value) -> Option<Vec<Val
 /// Those of the operands that a wide vector is made of whose lanes are not known, and that are wide too.
 fn unknown_parts(legaliser: &Legaliser<'_, '_, '_>, vector: Value) -> Vec<Value> {
     let kernel = legaliser.kernel();
-    let def = kernel.def_inst(vector).filter(|_| is_wide(kernel.ty(vector)));
+    let def = kernel.def_inst(vector).filter(|_| kernel.ty(vector).is_wide());
     let parts = def.map_or(&[][..], |def| kernel.args(def)).iter().map(|&part| legaliser.current(part));
-    parts.filter(|&part| is_wide(kernel.ty(part)) && known(legaliser, part).is_none()).collect()
+    parts.filter(|&part| kernel.ty(part).is_wide() && known(legaliser, part).is_none()).collect()
 }
 
 /// The lanes of a vector that have been made, or the scalar that it is.
@@ -237,7 +232,7 @@ fn lanes_of(legaliser: &mut Legaliser<'_, '_, '_>, vector: Value) -> Option<Vec<
         if kernel.insts[def].op == Op::Concat && are_lanes {
             return Some(parts.to_vec());
         }
-        if is_wide(ty) {
+        if ty.is_wide() {
             let Made::Lanes(lanes) = made_of(legaliser, def, vector)? else { return None };
             return Some(lanes);
         }

@@ -105,7 +105,7 @@ fn has(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
 
 /// Whether an instruction takes a part of what no register holds, on a target that works on such by parts.
 fn is_part_of_wide(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
-    let takes_wide = || kernel.args(inst).iter().any(|&arg| lanes::is_wide(kernel.ty(arg)));
+    let takes_wide = || kernel.args(inst).iter().any(|&arg| kernel.ty(arg).is_wide());
     kernel.insts[inst].op == Op::Split && legality.lanes().is_none() && takes_wide()
 }
 

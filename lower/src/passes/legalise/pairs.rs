@@ -9,7 +9,6 @@ use std::ops::RangeInclusive;
 
 use halfbyte_ir::{Attr, Inst, Kernel, LaneMap, Op, Type, Value};
 
-use super::lanes::is_wide;
 use super::{Legaliser, words};
 use crate::range;
 use crate::rewrite::{constant_lanes, signed_lane};
@@ -33,7 +32,7 @@ pub(super) fn by_pairs(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> boo
     let kernel = legaliser.kernel();
     let (data, result) = (kernel.insts[inst], kernel.result(inst));
     let (Some(result), &[value]) = (result, kernel.args(inst)) else { return false };
-    if !legaliser.has_half_word_pairs() || !is_wide(kernel.ty(value)) {
+    if !legaliser.has_half_word_pairs() || !kernel.ty(value).is_wide() {
         return false;
     }
     let (placed, fuel) = (legaliser.placed(), legaliser.fuel);

@@ -7,8 +7,6 @@ use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 use halfbyte_ir::{Attr, Block, Inst, Kernel, Legality, Op, Span, Type, Value, ValueDef, ValueList};
 
-use super::lanes::is_wide;
-
 /// Passes parts for all wide values, where the target works on parts of them; whether there were any.
 pub(super) fn run(kernel: &mut Kernel, legality: &Legality) -> bool {
     // Where items share vectors a wide value is one of the accumulator, which has no parts.
@@ -33,7 +31,7 @@ pub(super) fn run(kernel: &mut Kernel, legality: &Legality) -> bool {
 }
 
 fn has_wide(kernel: &Kernel, block: Block) -> bool {
-    kernel.block_params(block).iter().any(|&param| is_wide(kernel.ty(param)))
+    kernel.block_params(block).iter().any(|&param| kernel.ty(param).is_wide())
 }
 
 /// What a wide value is passed as.
@@ -55,7 +53,7 @@ fn take_apart(kernel: &mut Kernel, legality: &Legality, block: Block) {
         }
         let mut passed = Vec::new();
         for value in kernel.call_args(&call).to_vec() {
-            if is_wide(kernel.ty(value)) {
+            if kernel.ty(value).is_wide() {
                 passed.extend(parts_of(kernel, legality, value, span, &mut made));
             } else {
                 passed.push(value);
@@ -96,7 +94,7 @@ fn put_together(
     let mut made = Vec::new();
     for param in params {
         let ty = kernel.ty(param);
-        if !is_wide(ty) {
+        if !ty.is_wide() {
             let number = kernel.block_params(block).len() as u32;
             kernel.values[param].def = ValueDef::BlockParam(block, number);
             kernel.blocks[block].params.push(param, &mut kernel.pool);

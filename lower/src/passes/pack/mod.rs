@@ -108,10 +108,7 @@ fn check(kernel: &Kernel, target: &'static str) -> Result<(), Vec<Refusal>> {
                     "work items that share vectors do not meet",
                     "let each item do its part alone; `--target ptx` has groups whose items meet",
                 ));
-            } else if matches!(
-                data.op,
-                Op::LocalId | Op::GroupId | Op::GroupSize | Op::GroupCount | Op::SubgroupId | Op::LaneId
-            ) {
+            } else if data.op.tells_group() {
                 refuse(Reason::with_help(
                     "work items that share vectors have no groups of their own",
                     "use `item_id` and `item_count`; `--target halu` and `--target ptx` have groups",

@@ -12,7 +12,7 @@ use crate::buffers::{Buffer, Buffers};
 use crate::halu::Pointer;
 use crate::trap::Space;
 
-/// The stores of a kernel that each item makes from the start of a buffer on, right behind the item before it.
+/// The stores of a kernel that each item makes from the start of a buffer on, right next to those of the item before it.
 #[derive(Default)]
 pub(super) struct Covers {
     stores: Vec<Cover>,

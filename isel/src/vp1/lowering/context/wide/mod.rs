@@ -41,11 +41,6 @@ pub(crate) struct Copied {
 /// The most vectors that are in a pair of their own: those of the loop need registers too.
 const MAX_COPIES: usize = 8;
 
-/// Whether the lanes of a type are wider than those of any register.
-pub(crate) fn is_wide(ty: Type) -> bool {
-    matches!(ty, Type::I16X16 | Type::I32X16)
-}
-
 /// What a narrowing op makes bytes of, as numbers of which sign, and how.
 fn narrowing(kernel: &Kernel, inst: Inst) -> Option<(Value, Option<Sign>, Clip)> {
     let &value = kernel.args(inst).first()?;
@@ -68,7 +63,7 @@ fn narrowing(kernel: &Kernel, inst: Inst) -> Option<(Value, Option<Sign>, Clip)>
 
 /// The shift count that all lanes of a wide constant have.
 pub(in crate::vp1::lowering) fn wide_count(kernel: &Kernel, value: Value) -> Option<u8> {
-    is_wide(kernel.ty(value)).then(|| sum::count(kernel, value))?.map(|count| count as u8)
+    kernel.ty(value).is_wide().then(|| sum::count(kernel, value))?.map(|count| count as u8)
 }
 
 /// A byte, and the two that it is held between: the first is never greater than the second, or either may be.

@@ -7,9 +7,9 @@ use cranelift_entity::EntitySet;
 use halfbyte_ir::{Inst, Op, Reason, Value};
 
 use super::super::super::Lowering;
+use super::narrowing;
 use super::plan::SUM_BITS;
 use super::sum::{self, Quotient};
-use super::{is_wide, narrowing};
 use crate::vp1::NO_WIDE_PARAMETER;
 use crate::vp1::operands::Sign;
 
@@ -52,7 +52,7 @@ impl Lowering<'_> {
                 continue;
             }
             open.push((value, true));
-            let wide = kernel.args(inst).iter().rev().filter(|&&arg| is_wide(kernel.ty(arg)));
+            let wide = kernel.args(inst).iter().rev().filter(|&&arg| kernel.ty(arg).is_wide());
             open.extend(wide.map(|&arg| (arg, false)));
         }
         ordered
@@ -63,7 +63,7 @@ impl Lowering<'_> {
         let kernel = self.kernel;
         let inst = kernel.def_inst(value).filter(|_| sum::quotient(kernel, value).is_none())?;
         let bits = kernel.ty(value).elem().bits();
-        let is_passed = |&arg: &Value| is_wide(kernel.ty(arg)) && kernel.def_inst(arg).is_none();
+        let is_passed = |&arg: &Value| kernel.ty(arg).is_wide() && kernel.def_inst(arg).is_none();
         if kernel.args(inst).iter().any(is_passed) {
             return Some((inst, NO_WIDE_PARAMETER));
         }
