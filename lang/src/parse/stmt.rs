@@ -180,6 +180,11 @@ impl Parser<'_> {
             self.help("labels are of plain IR, in which a kernel is `kernel @name`");
             return Err(failed);
         }
+        if ["+", "*", "&", "|", "&&", "||"].into_iter().any(|mark| self.at_mark(mark)) {
+            let failed = self.unexpected("a statement");
+            self.help("an expression goes on in the next line where its line ends with the operator");
+            return Err(failed);
+        }
         let target = self.expr()?;
         let is_name = matches!(self.ast.expr(target).kind, ExprKind::Name(_));
         if self.tok() == Tok::Word && is_name {
