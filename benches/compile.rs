@@ -2,9 +2,12 @@
 //!
 //! The module has 2,000 generated kernels of about 40 ops on `f16x2`, `i8x4` and `i32`, with loads and stores, branches and
 //! loops. `compile` is the whole way from text to an object file; the other lines are its parts, `verify` one of `read`. A
-//! part's time on a kernel is the least of several rounds, so that whatever else the machine does counts little.
+//! part's time on a kernel is the least of several rounds, so that whatever else the machine does counts little. `language` reads the kernels of
+//! `examples/known`, which are in the language.
 #![allow(clippy::unwrap_used)]
 
+use std::fs;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use halfbyte::ir::generate::{Meets, Palette, Shape};
@@ -44,6 +47,24 @@ fn main() {
     let start = Instant::now();
     module.ir().kernels.iter().for_each(|kernel| verify(kernel).unwrap());
     println!("verify ours={:.0} ns/op", start.elapsed().as_nanos() as f64 / ops as f64);
+    println!("language ours={:.3} Mops/s", language() / 1e6);
+}
+
+/// How many ops of the IR a second are read from kernels in the language, those of `examples/known`.
+fn language() -> f64 {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/known");
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let texts = files.filter(|file| file.extension().is_some_and(|extension| extension == "hb"));
+    let texts: Vec<String> = texts.map(|file| fs::read_to_string(file).unwrap()).collect();
+    let read = |text: &String| {
+        let start = Instant::now();
+        let module = Module::parse(text).unwrap();
+        (start.elapsed(), module.ir().kernels.iter().map(ops).sum::<usize>())
+    };
+    let best = |text: &String| (0..ROUNDS).map(|_| read(text)).min().unwrap();
+    let (time, ops) =
+        texts.iter().map(best).fold((Duration::ZERO, 0), |(time, all), (one, ops)| (time + one, all + ops));
+    ops as f64 / time.as_secs_f64()
 }
 
 fn ops(kernel: &Kernel) -> usize {
