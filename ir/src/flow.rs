@@ -6,7 +6,8 @@
 use std::cell::OnceCell;
 
 use cranelift_entity::packed_option::{PackedOption, ReservedValue};
-use cranelift_entity::{EntityRef, SecondaryMap, entity_impl};
+use cranelift_entity::{EntityRef, entity_impl};
+use smallvec::{SmallVec, smallvec};
 
 use crate::kernel::{Block, Kernel};
 
@@ -88,33 +89,42 @@ impl Graph for Kernel {
 pub fn reverse_postorder<G: Graph>(graph: &G) -> Vec<G::Node> {
     let mut order = Search::new(graph).postorder;
     order.reverse();
-    order
+    order.into_vec()
 }
+
+/// Most kernels have few blocks. The lists of such a graph take no memory of their own, which would be most of the work on it.
+type Few<T> = SmallVec<[T; 8]>;
 
 /// A flow graph as it was when this was made; that of a kernel's blocks, where nothing else is said.
 #[derive(Clone, Debug)]
-pub struct Flow<N: EntityRef + ReservedValue = Block> {
-    search: Search<N>,
-    preds: Vec<N>,
-    /// By node, where its predecessors end in the list of all; they begin where those of the node before end.
-    pred_ends: Vec<u32>,
-    /// Found when it is first asked for: most passes need nothing but an order of the blocks.
-    dominators: OnceCell<Dominators<N>>,
-}
+pub struct Flow<N: EntityRef + ReservedValue = Block>(Box<Walked<N>>);
 
-/// The tree of dominators.
+/// What is behind a graph, which passes hand on.
 #[derive(Clone, Debug)]
-struct Dominators<N: EntityRef + ReservedValue> {
-    idom: SecondaryMap<N, PackedOption<N>>,
-    /// Of a reachable node, the numbers between which those of all the nodes that it dominates lie.
-    tree: SecondaryMap<N, Interval>,
+struct Walked<N: EntityRef + ReservedValue> {
+    search: Search<N>,
+    preds: Few<N>,
+    /// By node, where its predecessors end in the list of all; they begin where those of the node before end.
+    pred_ends: Few<u32>,
+    /// The tree of dominators by node, found when it is first asked for: most passes need nothing but an order of the blocks.
+    dominators: OnceCell<Few<Dominated<N>>>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Interval {
+/// A node's place in the tree of dominators.
+#[derive(Clone, Copy, Debug)]
+struct Dominated<N: ReservedValue> {
+    idom: PackedOption<N>,
+    /// Of a reachable node, the numbers between which those of all the nodes that it dominates lie.
     first: u32,
     /// 0 for unreachable nodes.
     end: u32,
+}
+
+impl<N: ReservedValue> Dominated<N> {
+    /// That of an unreachable node.
+    fn nowhere() -> Dominated<N> {
+        Dominated { idom: None.into(), first: 0, end: 0 }
+    }
 }
 
 impl<N: EntityRef + ReservedValue> Flow<N> {
@@ -127,42 +137,46 @@ impl<N: EntityRef + ReservedValue> Flow<N> {
             let mut search = Search::with_capacity(1, entry.index() + 1);
             search.visit(entry, 0);
             search.postorder.push(entry);
-            return Flow { search, preds: Vec::new(), pred_ends: Vec::new(), dominators: OnceCell::new() };
+            return Flow::of(search, Few::new(), Few::new());
         }
         let (preds, pred_ends) = predecessors(graph);
-        Flow { search: Search::new(graph), preds, pred_ends, dominators: OnceCell::new() }
+        Flow::of(Search::new(graph), preds, pred_ends)
+    }
+
+    fn of(search: Search<N>, preds: Few<N>, pred_ends: Few<u32>) -> Flow<N> {
+        Flow(Box::new(Walked { search, preds, pred_ends, dominators: OnceCell::new() }))
     }
 
     /// Whether this is still the graph, its nodes in the same order.
     pub fn is_of(&self, graph: &impl Graph<Node = N>) -> bool {
-        let Flow { search, preds, pred_ends, .. } = Flow::new(graph);
-        (&search.postorder, &preds) == (&self.search.postorder, &self.preds)
-            && pred_ends.iter().zip(&self.pred_ends).all(|(a, b)| a == b)
+        let Walked { search, preds, pred_ends, .. } = *Flow::new(graph).0;
+        (&search.postorder, &preds) == (&self.0.search.postorder, &self.0.preds)
+            && pred_ends.iter().zip(&self.0.pred_ends).all(|(a, b)| a == b)
     }
 
     /// The reachable nodes in reverse postorder: the entry first, and a node before all that it dominates.
     pub fn reverse_postorder(&self) -> impl DoubleEndedIterator<Item = N> + '_ {
-        self.search.postorder.iter().rev().copied()
+        self.0.search.postorder.iter().rev().copied()
     }
 
     /// The nodes that go to a node, reachable or not, once for each edge.
     pub fn predecessors(&self, node: N) -> &[N] {
         let number = node.index();
-        let end = |number: usize| self.pred_ends.get(number).copied().unwrap_or(0) as usize;
+        let end = |number: usize| self.0.pred_ends.get(number).copied().unwrap_or(0) as usize;
         let start = number.checked_sub(1).map_or(0, end);
-        self.preds.get(start..end(number)).unwrap_or_default()
+        self.0.preds.get(start..end(number)).unwrap_or_default()
     }
 
     /// Whether the node can be reached from the entry.
     pub fn is_reachable(&self, node: N) -> bool {
-        self.search.number[node] != usize::MAX
+        self.0.search.number(node).is_some()
     }
 
     /// The closest node that dominates this one and is not it; none for the entry and unreachable nodes.
     pub fn immediate_dominator(&self, node: N) -> Option<N> {
         // Of the entry alone no tree need be found.
-        let entry = self.search.preorder.first();
-        if entry == Some(&node) { None } else { self.dominators().idom[node].expand() }
+        let entry = self.0.search.preorder.first();
+        if entry == Some(&node) { None } else { self.dominated(node).idom.expand() }
     }
 
     /// Whether every path from the entry to `b` goes through `a`; of itself always, of an unreachable node by no other.
@@ -170,50 +184,44 @@ impl<N: EntityRef + ReservedValue> Flow<N> {
         if a == b {
             return true;
         }
-        let tree = &self.dominators().tree;
-        let (a_tree, b_tree) = (tree[a], tree[b]);
-        a_tree.first <= b_tree.first && b_tree.end <= a_tree.end && b_tree.end != 0
+        let (a, b) = (self.dominated(a), self.dominated(b));
+        a.first <= b.first && b.end <= a.end && b.end != 0
     }
 
-    fn dominators(&self) -> &Dominators<N> {
-        self.dominators.get_or_init(|| Dominators::new(self))
+    fn dominated(&self, node: N) -> Dominated<N> {
+        let tree = self.0.dominators.get_or_init(|| self.find_dominators());
+        tree.get(node.index()).copied().unwrap_or(Dominated::nowhere())
     }
-}
 
-impl<N: EntityRef + ReservedValue> Dominators<N> {
-    fn new(flow: &Flow<N>) -> Dominators<N> {
-        let search = &flow.search;
-        let idom = search.dominators(flow);
-        let mut dominators = Dominators { idom: SecondaryMap::new(), tree: SecondaryMap::new() };
-        let nodes = flow.pred_ends.len();
-        dominators.idom.resize(nodes);
-        dominators.tree.resize(nodes);
-        for (number, &node) in search.preorder.iter().enumerate().skip(1) {
-            dominators.idom[node] = search.preorder.get(idom[number]).copied().into();
-        }
+    fn find_dominators(&self) -> Few<Dominated<N>> {
+        let search = &self.0.search;
+        let mut steps = search.dominators(self);
         // Descendants of a node in the search tree follow it, so sizes of dominator subtrees add up backwards, and
         // numbers are handed out forwards.
-        let mut size = vec![1u32; idom.len()];
-        for number in (1..idom.len()).rev() {
-            size[idom[number]] += size[number];
+        for number in (1..steps.len()).rev() {
+            let Step { idom, size, .. } = steps[number];
+            steps[idom].size += size;
         }
-        let mut next = vec![0u32; idom.len()];
+        let mut tree = smallvec![Dominated::nowhere(); search.number.len()];
         for (number, &node) in search.preorder.iter().enumerate() {
-            let first = if number == 0 { 0 } else { next[idom[number]] };
+            let Step { idom, size, .. } = steps[number];
+            let mut place = Dominated { idom: None.into(), first: 0, end: size };
             if number > 0 {
-                next[idom[number]] += size[number];
+                let first = steps[idom].next;
+                steps[idom].next += size;
+                place = Dominated { idom: search.preorder.get(idom).copied().into(), first, end: first + size };
             }
-            next[number] = first + 1;
-            dominators.tree[node] = Interval { first, end: first + size[number] };
+            steps[number].next = place.first + 1;
+            tree[node.index()] = place;
         }
-        dominators
+        tree
     }
 }
 
 /// All predecessors in one list, ordered by node, and where each node's end in it.
-fn predecessors<G: Graph>(graph: &G) -> (Vec<G::Node>, Vec<u32>) {
+fn predecessors<G: Graph>(graph: &G) -> (Few<G::Node>, Few<u32>) {
     let edges = || graph.nodes().flat_map(|from| graph.successors(from).map(move |to| (from, to)));
-    let mut at = vec![0u32; graph.count() + 1];
+    let mut at: Few<u32> = smallvec![0; graph.count() + 1];
     for (_, to) in edges() {
         at[to.index() + 1] += 1;
     }
@@ -221,7 +229,7 @@ fn predecessors<G: Graph>(graph: &G) -> (Vec<G::Node>, Vec<u32>) {
         at[node] += at[node - 1];
     }
     let total = at.last().copied().unwrap_or(0);
-    let mut preds = vec![G::Node::reserved_value(); total as usize];
+    let mut preds = smallvec![G::Node::reserved_value(); total as usize];
     // Each node's place moves from where its predecessors start to where they end.
     for (from, to) in edges() {
         let slot = &mut at[to.index()];
@@ -234,39 +242,43 @@ fn predecessors<G: Graph>(graph: &G) -> (Vec<G::Node>, Vec<u32>) {
 /// A depth-first search from the entry.
 #[derive(Clone, Debug)]
 struct Search<N: EntityRef> {
-    preorder: Vec<N>,
-    postorder: Vec<N>,
+    preorder: Few<N>,
+    postorder: Few<N>,
     /// By preorder number, that of the parent.
-    parent: Vec<usize>,
-    /// Preorder numbers; `usize::MAX` where unreachable.
-    number: SecondaryMap<N, usize>,
+    parent: Few<u32>,
+    /// Preorder numbers by node; [`UNREACHED`] of others.
+    number: Few<u32>,
 }
+
+const UNREACHED: u32 = u32::MAX;
 
 impl<N: EntityRef + ReservedValue> Search<N> {
     /// With room for so many nodes in order, and for the numbers of so many.
     fn with_capacity(nodes: usize, numbers: usize) -> Search<N> {
-        let mut number = SecondaryMap::with_default(usize::MAX);
-        number.resize(numbers);
-        let (preorder, postorder) = (Vec::with_capacity(nodes), Vec::with_capacity(nodes));
-        Search { preorder, postorder, parent: Vec::with_capacity(nodes), number }
+        Search {
+            preorder: Few::with_capacity(nodes),
+            postorder: Few::with_capacity(nodes),
+            parent: Few::with_capacity(nodes),
+            number: smallvec![UNREACHED; numbers],
+        }
     }
 
     fn new(graph: &impl Graph<Node = N>) -> Search<N> {
         let mut search = Search::with_capacity(graph.count(), graph.count());
-        let mut stack = Vec::with_capacity(graph.count());
+        let mut stack: Few<_> = Few::new();
         if let Some(entry) = graph.entry() {
             search.visit(entry, 0);
-            stack.push((entry, graph.successors(entry)));
+            stack.push((entry, 0, graph.successors(entry)));
         }
-        while let Some((node, successors)) = stack.last_mut() {
-            let node = *node;
-            match successors.find(|&to| search.number[to] == usize::MAX) {
+        while let Some((node, number, successors)) = stack.last_mut() {
+            match successors.find(|&to| search.number(to).is_none()) {
                 Some(to) => {
-                    search.visit(to, search.number[node]);
-                    stack.push((to, graph.successors(to)));
+                    let parent = *number;
+                    let number = search.visit(to, parent);
+                    stack.push((to, number, graph.successors(to)));
                 }
                 None => {
-                    search.postorder.push(node);
+                    search.postorder.push(*node);
                     stack.pop();
                 }
             }
@@ -274,80 +286,109 @@ impl<N: EntityRef + ReservedValue> Search<N> {
         search
     }
 
-    fn visit(&mut self, node: N, parent: usize) {
-        self.number[node] = self.preorder.len();
+    /// Gives a node the next preorder number.
+    fn visit(&mut self, node: N, parent: u32) -> u32 {
+        let number = self.preorder.len() as u32;
+        if node.index() >= self.number.len() {
+            self.number.resize(node.index() + 1, UNREACHED);
+        }
+        self.number[node.index()] = number;
         self.preorder.push(node);
         self.parent.push(parent);
+        number
     }
 
-    /// Immediate dominators, all by preorder number; the entry's is itself.
-    fn dominators(&self, flow: &Flow<N>) -> Vec<usize> {
+    /// The preorder number of a node that was reached.
+    fn number(&self, node: N) -> Option<usize> {
+        let number = self.number.get(node.index()).copied().filter(|&number| number != UNREACHED);
+        number.map(|number| number as usize)
+    }
+
+    /// By preorder number, what is found of each node, of which the immediate dominator counts; the entry's is itself.
+    fn dominators(&self, flow: &Flow<N>) -> Few<Step> {
         let count = self.preorder.len();
-        let mut forest = Forest {
-            ancestor: vec![usize::MAX; count],
-            label: (0..count).collect(),
-            semi: (0..count).collect(),
-            path: Vec::new(),
-        };
-        let mut idom = vec![0; count];
-        // Nodes whose semidominator is this one, as linked lists.
-        let mut bucket = vec![usize::MAX; count];
-        let mut bucket_next = vec![usize::MAX; count];
+        let mut forest = Forest { steps: (0..count).map(Step::new).collect(), path: Few::new() };
         for w in (1..count).rev() {
             for &pred in flow.predecessors(self.preorder[w]) {
-                let v = self.number[pred];
-                if v != usize::MAX {
+                if let Some(v) = self.number(pred) {
                     let u = forest.eval(v);
-                    forest.semi[w] = forest.semi[w].min(forest.semi[u]);
+                    forest.steps[w].semi = forest.steps[w].semi.min(forest.steps[u].semi);
                 }
             }
-            let semi = forest.semi[w];
-            bucket_next[w] = std::mem::replace(&mut bucket[semi], w);
-            let parent = self.parent[w];
-            forest.ancestor[w] = parent;
-            let mut v = std::mem::replace(&mut bucket[parent], usize::MAX);
-            while v != usize::MAX {
+            let semi = forest.steps[w].semi;
+            forest.steps[w].bucket_next = std::mem::replace(&mut forest.steps[semi].bucket, w);
+            let parent = self.parent[w] as usize;
+            forest.steps[w].ancestor = parent;
+            let mut v = std::mem::replace(&mut forest.steps[parent].bucket, NONE);
+            while v != NONE {
                 let u = forest.eval(v);
-                idom[v] = if forest.semi[u] < forest.semi[v] { u } else { parent };
-                v = bucket_next[v];
+                let is_lower = forest.steps[u].semi < forest.steps[v].semi;
+                forest.steps[v].idom = if is_lower { u } else { parent };
+                v = forest.steps[v].bucket_next;
             }
         }
+        let mut steps = forest.steps;
         for w in 1..count {
-            if idom[w] != forest.semi[w] {
-                idom[w] = idom[idom[w]];
+            let Step { idom, semi, .. } = steps[w];
+            if idom != semi {
+                steps[w].idom = steps[idom].idom;
             }
         }
-        idom
+        steps
+    }
+}
+
+/// No preorder number.
+const NONE: usize = usize::MAX;
+
+/// What is found of a node on the way to its dominators; nodes are named by their preorder numbers.
+struct Step {
+    ancestor: usize,
+    /// The node with the least semidominator between this one and where `ancestor` skips to.
+    label: usize,
+    semi: usize,
+    /// The first of the nodes whose semidominator is this one.
+    bucket: usize,
+    /// The next one with the same semidominator.
+    bucket_next: usize,
+    idom: usize,
+    /// How many nodes it dominates, and the number that the next of them gets.
+    size: u32,
+    next: u32,
+}
+
+impl Step {
+    fn new(number: usize) -> Step {
+        let (label, semi) = (number, number);
+        Step { ancestor: NONE, label, semi, bucket: NONE, bucket_next: NONE, idom: 0, size: 1, next: 0 }
     }
 }
 
 /// The part of the search tree that is done with, its paths shortened as they are walked.
 struct Forest {
-    ancestor: Vec<usize>,
-    /// The node with the least semidominator between this one and where `ancestor` skips to.
-    label: Vec<usize>,
-    semi: Vec<usize>,
-    path: Vec<usize>,
+    steps: Few<Step>,
+    path: Few<usize>,
 }
 
 impl Forest {
     fn eval(&mut self, v: usize) -> usize {
-        if self.ancestor[v] == usize::MAX {
+        let Forest { steps, path } = self;
+        if steps[v].ancestor == NONE {
             return v;
         }
         let mut at = v;
-        while self.ancestor[self.ancestor[at]] != usize::MAX {
-            self.path.push(at);
-            at = self.ancestor[at];
+        while steps[steps[at].ancestor].ancestor != NONE {
+            path.push(at);
+            at = steps[at].ancestor;
         }
-        while let Some(at) = self.path.pop() {
-            let above = self.ancestor[at];
-            if self.semi[self.label[above]] < self.semi[self.label[at]] {
-                self.label[at] = self.label[above];
+        while let Some(at) = path.pop() {
+            let above = steps[at].ancestor;
+            if steps[steps[above].label].semi < steps[steps[at].label].semi {
+                steps[at].label = steps[above].label;
             }
-            self.ancestor[at] = self.ancestor[above];
+            steps[at].ancestor = steps[above].ancestor;
         }
-        self.label[v]
+        steps[v].label
     }
 }
 
