@@ -131,7 +131,8 @@ struct Changes {
 fn is_done(done: &[(&'static str, Changes)], pass: &str, now: Changes) -> bool {
     let sees_unused = pass != GVN.name && pass != DCE.name;
     let has_seen = |then: Changes| if sees_unused { then.all == now.all } else { then.of_used == now.of_used };
-    done.iter().any(|&(name, then)| has_seen(then) && name == pass)
+    // Counts only go up: those that have seen it are the last ones.
+    done.iter().rev().take_while(|&&(_, then)| has_seen(then)).any(|&(name, _)| name == pass)
 }
 
 /// Runs a pass: whether it changed the kernel, and how long it took.

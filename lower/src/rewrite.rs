@@ -284,13 +284,16 @@ pub(crate) fn constant_lanes(kernel: &Kernel, value: Value) -> Option<(Type, [u6
     Some((ty, lanes))
 }
 
-/// What the evaluator makes of a pure instruction whose operands are all constants, as a constant's words.
+/// Whether an instruction has operands, and all are constants.
+#[inline]
+pub(crate) fn has_constants_alone(kernel: &Kernel, inst: Inst) -> bool {
+    let args = kernel.args(inst);
+    !args.is_empty() && args.iter().all(|&arg| is_constant(kernel, arg))
+}
+
+/// What the evaluator makes of a pure instruction that has constants alone, as a constant's words.
 pub(crate) fn constant_result(kernel: &Kernel, inst: Inst) -> Option<(Type, [u64; 8])> {
     let args = kernel.args(inst);
-    // Hardly any instruction has constants alone, so that is asked before anything else.
-    if args.is_empty() || !args.iter().all(|&arg| is_constant(kernel, arg)) {
-        return None;
-    }
     let data = &kernel.insts[inst];
     let ty = kernel.ty(data.result.expand().filter(|_| data.op.is_pure())?);
     let constants: SmallVec<[(Type, [u64; MAX_LANES]); 4]> =

@@ -6,7 +6,7 @@
 use halfbyte_ir::{Attr, Inst, Kernel, Op, Type, ValueList};
 
 use crate::pass::{BuiltIn, Context, Order};
-use crate::rewrite::{constant_lanes, constant_result};
+use crate::rewrite::{constant_lanes, constant_result, has_constants_alone};
 use crate::trace::{How, Tell};
 
 /// The pass.
@@ -49,8 +49,14 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     changed
 }
 
-/// Folds one instruction, if it can be.
+/// Folds one instruction, if it can be. Hardly any has constants alone, so that is asked before anything else.
+#[inline]
 pub(super) fn fold(kernel: &mut Kernel, inst: Inst) -> bool {
+    has_constants_alone(kernel, inst) && fold_constants(kernel, inst)
+}
+
+/// The same of an instruction that has constants alone.
+fn fold_constants(kernel: &mut Kernel, inst: Inst) -> bool {
     if let Some((ty, bits)) = constant_result(kernel, inst) {
         let attr = kernel.const_attr(ty, bits);
         let data = &mut kernel.insts[inst];
