@@ -1,7 +1,7 @@
 //! Whether a text is in the language.
 //!
 //! Texts in plain IR are asked this, too, before they are compiled, and they can be long. So no tokens are made of them: what stands in the
-//! braces of a kernel is gone over by sixteen bytes, in search of the few that can end it.
+//! braces of a kernel is gone over by 64 bytes, in search of the few that can end it.
 
 use crate::lexer::{Tok, in_name, string};
 
@@ -38,15 +38,19 @@ pub fn is_language(text: &str) -> bool {
 /// Where the next byte is that may open or close a brace, or begins what has none: a comment or string. Between items, line breaks tell
 /// something, too.
 fn telling(rest: &[u8], lines: bool) -> usize {
-    const AT_ONCE: usize = 16;
     let line_break = if lines { b'\n' } else { b'{' };
     let tells = |byte: u8| (byte == b'{') | (byte == b'}') | (byte == b';') | (byte == b'"') | (byte == line_break);
-    // All bytes of a chunk are looked at, so that it is done in vectors.
+    let far = plain::<64>(rest, tells);
+    let near = far + plain::<16>(rest.get(far..).unwrap_or_default(), tells);
+    let here = rest.iter().skip(near).position(|&byte| tells(byte));
+    here.map_or(rest.len(), |at| near + at)
+}
+
+/// The length of the chunks at the start in which no byte tells anything. All bytes of a chunk are looked at, so that it is done in vectors.
+fn plain<const AT_ONCE: usize>(rest: &[u8], tells: impl Fn(u8) -> bool) -> usize {
     let any_tells = |chunk: &[u8; AT_ONCE]| chunk.iter().fold(0, |any, &byte| any | u8::from(tells(byte))) != 0;
     let (chunks, _) = rest.as_chunks::<AT_ONCE>();
-    let plain = AT_ONCE * chunks.iter().position(any_tells).unwrap_or(chunks.len());
-    let here = rest.iter().skip(plain).position(|&byte| tells(byte));
-    here.map_or(rest.len(), |at| plain + at)
+    AT_ONCE * chunks.iter().position(any_tells).unwrap_or(chunks.len())
 }
 
 fn after_blanks(rest: &[u8]) -> &[u8] {
