@@ -308,7 +308,8 @@ impl<M: Machine> VCode<M> {
         mut each: impl FnMut(&mut Vec<M::Class>, BlockIndex, VInst<M>, &mut Vec<VInst<M>>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut old: Vec<Option<VInst<M>>> = std::mem::take(&mut self.insts).into_iter().map(Some).collect();
-        let mut made: Vec<Vec<VInst<M>>> = self.blocks.iter().map(|_| Vec::new()).collect();
+        let mut made: Vec<Vec<VInst<M>>> =
+            self.blocks.iter().map(|block| Vec::with_capacity(block.insts.len())).collect();
         // By old instruction, where in its block that begins which has taken its place.
         let mut places = vec![0u32; old.len()];
         for &index in order {

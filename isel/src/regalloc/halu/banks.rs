@@ -151,18 +151,16 @@ pub(super) fn plan(code: &VCode<Halu>, flow: &Flow, liveness: &mut Liveness, eff
         *bank = Some(full(slot));
     }
     let place = |slot: Slot| banks.iter().position(|bank| bank.is_some_and(|bank| bank.slot == slot));
-    let home = |class: RegClass| match class {
-        RegClass::Pred => place(Slot::Pred),
-        RegClass::Word => place(Slot::Gpr(1)),
-        RegClass::Pair | RegClass::Quad => wide.and_then(place),
-    };
-    let mut main = Assignment::by_class(code, banks, home);
+    // By class, in their order.
+    let wide = wide.and_then(place);
+    let homes = [place(Slot::Pred), place(Slot::Gpr(1)), wide, wide];
+    let mut main = Assignment::by_class(code, banks, |class| homes[class as usize]);
     let most = if word_banks > 1 {
         spread(code, flow, liveness, &mut main)
     } else {
         let mut most = [0; 3];
-        for (class, live) in [RegClass::Pred, RegClass::Word, RegClass::Pair, RegClass::Quad].into_iter().zip(live) {
-            if let Some(bank) = home(class) {
+        for (home, live) in homes.into_iter().zip(live) {
+            if let Some(bank) = home {
                 most[bank] += live;
             }
         }
