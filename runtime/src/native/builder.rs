@@ -139,6 +139,18 @@ impl NativeBuilder {
         Ok((FunctionId(self.functions.len() as u32 - 1), made))
     }
 
+    /// Adds a function by its code, which refers to nothing outside it.
+    pub fn define_code(&mut self, code: &[u8]) -> Result<FunctionId, NativeError> {
+        /// What the starts of functions are a multiple of: a line of decoded instructions.
+        const ALIGN: u64 = 32;
+        let module: &mut JITModule = &mut self.module.0;
+        let id = module.declare_anonymous_function(&Signature::new(CallConv::SystemV))?;
+        module.define_function_bytes(id, ALIGN, code, &[])?;
+        self.bytes += code.len();
+        self.functions.push(id);
+        Ok(FunctionId(self.functions.len() as u32 - 1))
+    }
+
     /// Makes all functions callable.
     pub fn finish(self) -> Result<NativeCode, NativeError> {
         let NativeBuilder { mut module, functions, bytes, .. } = self;

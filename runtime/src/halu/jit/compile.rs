@@ -144,7 +144,9 @@ pub(super) fn compile(
         next = after;
     }
     map.bytes().ok_or(NativeError::TooLarge)?;
+    let wide = constants.define_wide(&mut native)?;
     let native = native.finish()?;
+    constants.link_wide(&native, &wide);
     let mut starts = vec![None; source.blocks.len()];
     for (function, first, blocks) in functions {
         let Some(address) = native.address(function) else { continue };

@@ -35,6 +35,7 @@ mod tests;
 mod trace;
 mod unit;
 mod vector;
+mod wide;
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -108,7 +108,9 @@ fn compute(unit: &Unit, cells: &Cells, words: &[u32]) -> Result<BTreeMap<Cell, u
         b.ins().return_(&[done]);
     };
     let (id, ()) = native.define(signature, Allocation::Backtracking, build)?;
+    let wide = constants.define_wide(&mut native)?;
     let code = native.finish()?;
+    constants.link_wide(&code, &wide);
     let mut context = Context::new(map).ok_or(NativeError::TooLarge)?;
     context.header().set_items(1);
     for (cell, &word) in (0..).map(Cell).zip(words) {

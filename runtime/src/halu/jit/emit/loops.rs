@@ -309,12 +309,6 @@ impl BlockEmitter<'_, '_, '_> {
         if self.is_narrow(stage) {
             return self.each_eight(stage);
         }
-        let unroll = match stage.body.len() {
-            0..=12 => 4,
-            13..=32 => 2,
-            _ => 1,
-        }
-        .min(self.e.max_unroll);
         let bytes = match stage.first.and_then(|holds| Bound::of(self.dataflow, holds)) {
             Some(bound) => {
                 let items = self.chunks_of_first(bound);
@@ -322,6 +316,15 @@ impl BlockEmitter<'_, '_, '_> {
             }
             None => self.e.field(I64, Field::Bytes),
         };
+        if self.each_wide(number, stage, bytes) {
+            return;
+        }
+        let unroll = match stage.body.len() {
+            0..=12 => 4,
+            13..=32 => 2,
+            _ => 1,
+        }
+        .min(self.e.max_unroll);
         // Whatever the loop reads that does not change in it.
         let mut splats = vec![None; self.scalars.len()];
         let mut pointers: Vec<(Id, Value)> = Vec::new();

@@ -4,6 +4,7 @@ mod accesses;
 mod loops;
 mod narrow;
 mod strided;
+mod wide;
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I8X16, I16, I32, I32X4, I64};
@@ -26,6 +27,7 @@ use super::unit::Unit;
 use super::vector::{self, constant};
 use crate::halu::rows::{self, RowOp};
 use crate::trap::{Access, Space};
+use wide::WideFunction;
 
 /// What compiled code points to, for as long as it is there.
 #[derive(Default)]
@@ -36,6 +38,8 @@ pub(super) struct Constants {
     ops: Vec<Box<RowOp>>,
     #[expect(clippy::vec_box, reason = "code has the addresses")]
     doubles: Vec<Box<DoubleWord>>,
+    #[expect(clippy::vec_box, reason = "code has the addresses")]
+    wide: Vec<Box<WideFunction>>,
 }
 
 /// A function on its way.
@@ -223,13 +227,14 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
 
     /// The vector of a scalar.
     fn splat(&mut self, id: Id, value: Value) -> Value {
-        let word = if self.is_truth(id) {
-            let word = self.e.b.ins().uextend(I32, value);
-            self.e.b.ins().ineg(word)
-        } else {
-            value
-        };
+        let word = if self.is_truth(id) { self.all_ones(value) } else { value };
         self.e.b.ins().splat(I32X4, word)
+    }
+
+    /// The word of a truth value, as vectors have it.
+    fn all_ones(&mut self, truth: Value) -> Value {
+        let word = self.e.b.ins().uextend(I32, truth);
+        self.e.b.ins().ineg(word)
     }
 
     /// The address of a row.

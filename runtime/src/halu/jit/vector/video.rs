@@ -30,17 +30,37 @@ pub(super) fn bytes(b: &mut FunctionBuilder<'_>, x: Value, y: Value, select: [u8
     }
 }
 
-/// The operation on four words at a time.
-pub(super) fn video(b: &mut FunctionBuilder<'_>, op: &VideoOp, x: Value, y: Value, c: Value) -> Value {
-    let picked = |select: [u8; 4]| match op.lanes {
+/// The bytes of the pair of words that the lanes of each operand are.
+fn picked(op: &VideoOp) -> [[u8; 4]; 2] {
+    [op.a_select, op.b_select].map(|select| match op.lanes {
         Lanes::Four => select,
         Lanes::Two => [0, 1, 2, 3].map(|byte: u8| 2 * select[usize::from(byte / 2)] + byte % 2),
-    };
-    let (select_a, select_b) = (picked(op.a_select), picked(op.b_select));
-    let (x, y) = (bytes(b, x, y, select_a), bytes(b, x, y, select_b));
+    })
+}
+
+/// The bits of the lanes that are written.
+fn written(op: &VideoOp) -> u32 {
     let lane_mask = u32::MAX >> (32 - op.lanes.bits());
-    let mask = (0..op.lanes.count()).filter(|i| op.mask >> i & 1 != 0);
-    let mask = mask.fold(0, |mask, i| mask | lane_mask << (i * op.lanes.bits()));
+    let lanes = (0..op.lanes.count()).filter(|i| op.mask >> i & 1 != 0);
+    lanes.fold(0, |mask, i| mask | lane_mask << (i * op.lanes.bits()))
+}
+
+/// The operation as one on lanes of whole words, if it is one, and which of its operands these words are.
+pub(crate) fn of_words(op: &VideoOp) -> Option<(LaneOp, [usize; 2])> {
+    let whole = |select: [u8; 4]| match select {
+        [0, 1, 2, 3] => Some(0),
+        [4, 5, 6, 7] => Some(1),
+        _ => None,
+    };
+    let [a, b] = picked(op).map(whole);
+    (written(op) == u32::MAX).then_some((LaneOp::of_video(op)?, [a?, b?]))
+}
+
+/// The operation on four words at a time.
+pub(super) fn video(b: &mut FunctionBuilder<'_>, op: &VideoOp, x: Value, y: Value, c: Value) -> Value {
+    let [select_a, select_b] = picked(op);
+    let (x, y) = (bytes(b, x, y, select_a), bytes(b, x, y, select_b));
+    let mask = written(op);
     let narrow = if op.lanes == Lanes::Four { I8X16 } else { I16X8 };
     let (x, y) = (cast(b, narrow, x), cast(b, narrow, y));
     if op.merge == VideoMerge::Accumulate {
@@ -48,8 +68,8 @@ pub(super) fn video(b: &mut FunctionBuilder<'_>, op: &VideoOp, x: Value, y: Valu
         let c = cast(b, I32X4, c);
         return b.ins().iadd(sum, c);
     }
-    let result = match same_width(b, op, x, y) {
-        Some(result) => result,
+    let result = match LaneOp::of_video(op) {
+        Some(op) => op.compute(b, x, y),
         None => through_wide(b, op, x, y),
     };
     let result = cast(b, I32X4, result);
@@ -62,28 +82,69 @@ pub(super) fn video(b: &mut FunctionBuilder<'_>, op: &VideoOp, x: Value, y: Valu
     }
 }
 
-/// The lanes' results, wrapped or saturated, where there are instructions for lanes of this width.
-fn same_width(b: &mut FunctionBuilder<'_>, op: &VideoOp, x: Value, y: Value) -> Option<Value> {
-    let like = op.a_signed == op.b_signed;
-    let signed = op.a_signed;
-    let wraps = op.merge == VideoMerge::Wrap;
-    // The result type's range holds every result, or clamps to it are what the instruction does.
-    let clamps = like && op.d_signed == signed;
-    Some(match op.kind {
-        VideoKind::Add if wraps => b.ins().iadd(x, y),
-        VideoKind::Sub if wraps => b.ins().isub(x, y),
-        VideoKind::Add if clamps && signed => b.ins().sadd_sat(x, y),
-        VideoKind::Add if clamps => b.ins().uadd_sat(x, y),
-        VideoKind::Sub if clamps && signed => b.ins().ssub_sat(x, y),
-        VideoKind::Sub if clamps => b.ins().usub_sat(x, y),
-        VideoKind::AbsDiff if like && (wraps || !op.d_signed) => abs_diff(b, signed, x, y),
-        VideoKind::Min if like && signed && (wraps || op.d_signed) => b.ins().smin(x, y),
-        VideoKind::Min if like && !signed && (wraps || !op.d_signed) => b.ins().umin(x, y),
-        VideoKind::Max if like && signed && (wraps || op.d_signed) => b.ins().smax(x, y),
-        VideoKind::Max if like && !signed && (wraps || !op.d_signed) => b.ins().umax(x, y),
-        VideoKind::Avrg if like && !signed && (wraps || !op.d_signed) => b.ins().avg_round(x, y),
-        _ => return None,
-    })
+/// An operation on lanes that computers have as one instruction, or as few.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum LaneOp {
+    Add,
+    Sub,
+    AddSat {
+        signed: bool,
+    },
+    SubSat {
+        signed: bool,
+    },
+    /// As unsigned lanes.
+    AbsDiff {
+        signed: bool,
+    },
+    Min {
+        signed: bool,
+    },
+    Max {
+        signed: bool,
+    },
+    /// Of unsigned lanes, rounded up.
+    Average,
+}
+
+impl LaneOp {
+    /// What gives the lanes' results, wrapped or saturated, if that is one.
+    pub fn of_video(op: &VideoOp) -> Option<LaneOp> {
+        let like = op.a_signed == op.b_signed;
+        let signed = op.a_signed;
+        let wraps = op.merge == VideoMerge::Wrap;
+        // The result type's range holds every result, or clamps to it are what the instruction does.
+        let clamps = like && op.d_signed == signed;
+        Some(match op.kind {
+            _ if op.merge == VideoMerge::Accumulate => return None,
+            VideoKind::Add if wraps => LaneOp::Add,
+            VideoKind::Sub if wraps => LaneOp::Sub,
+            VideoKind::Add if clamps => LaneOp::AddSat { signed },
+            VideoKind::Sub if clamps => LaneOp::SubSat { signed },
+            VideoKind::AbsDiff if like && (wraps || !op.d_signed) => LaneOp::AbsDiff { signed },
+            VideoKind::Min if like && (wraps || op.d_signed == signed) => LaneOp::Min { signed },
+            VideoKind::Max if like && (wraps || op.d_signed == signed) => LaneOp::Max { signed },
+            VideoKind::Avrg if like && !signed && (wraps || !op.d_signed) => LaneOp::Average,
+            _ => return None,
+        })
+    }
+
+    fn compute(self, b: &mut FunctionBuilder<'_>, x: Value, y: Value) -> Value {
+        match self {
+            LaneOp::Add => b.ins().iadd(x, y),
+            LaneOp::Sub => b.ins().isub(x, y),
+            LaneOp::AddSat { signed: true } => b.ins().sadd_sat(x, y),
+            LaneOp::AddSat { signed: false } => b.ins().uadd_sat(x, y),
+            LaneOp::SubSat { signed: true } => b.ins().ssub_sat(x, y),
+            LaneOp::SubSat { signed: false } => b.ins().usub_sat(x, y),
+            LaneOp::AbsDiff { signed } => abs_diff(b, signed, x, y),
+            LaneOp::Min { signed: true } => b.ins().smin(x, y),
+            LaneOp::Min { signed: false } => b.ins().umin(x, y),
+            LaneOp::Max { signed: true } => b.ins().smax(x, y),
+            LaneOp::Max { signed: false } => b.ins().umax(x, y),
+            LaneOp::Average => b.ins().avg_round(x, y),
+        }
+    }
 }
 
 /// `|x - y|` of lanes that are both signed or both unsigned, as unsigned lanes.

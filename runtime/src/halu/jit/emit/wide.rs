@@ -1,0 +1,173 @@
+//! Loops over items in vectors of 256 bits, as functions of their own.
+
+use super::*;
+use crate::halu::jit::vector::video::{LaneOp, of_words};
+use crate::halu::jit::wide::{self, Loop, Opcode, Shift, Step};
+use crate::native::{FunctionId, NativeBuilder, NativeCode, NativeError};
+
+/// A function that compiled code calls by its address, which is there once all code is.
+pub(super) struct WideFunction {
+    code: Vec<u8>,
+    address: usize,
+}
+
+impl Constants {
+    /// Adds the functions of the loops to those that have been compiled.
+    pub fn define_wide(&self, native: &mut NativeBuilder) -> Result<Vec<FunctionId>, NativeError> {
+        self.wide.iter().map(|function| native.define_code(&function.code)).collect()
+    }
+
+    /// Tells compiled code where they are.
+    pub fn link_wide(&mut self, native: &NativeCode, functions: &[FunctionId]) {
+        for (function, &id) in self.wide.iter_mut().zip(functions) {
+            function.address = native.address(id).map_or(0, <*const u8>::addr);
+            function.code = Vec::new();
+        }
+    }
+}
+
+/// A loop on its way, and what it is called with.
+struct Wide<'s> {
+    number: u32,
+    stage: &'s Stage,
+    code: Loop,
+    values: Vec<Option<Step>>,
+    /// Those whose rows the loop reads, and the places of what it writes.
+    rows: Vec<Row>,
+    /// Those that are the same for all items.
+    words: Vec<Id>,
+}
+
+/// A row of a loop.
+#[derive(Clone, Copy)]
+enum Row {
+    Of(Id),
+    Home(Home),
+    Stored(u32),
+}
+
+impl BlockEmitter<'_, '_, '_> {
+    /// Makes the loop of a stage, over so many bytes of a row, in wide vectors, where this computer has them and the loop a form in them.
+    pub(super) fn each_wide(&mut self, number: u32, stage: &Stage, bytes: Value) -> bool {
+        let asks = stage.condition && !self.is_told;
+        if asks || !wide::is_here() {
+            return false;
+        }
+        let values = vec![None; self.scalars.len()];
+        let wide = Wide { number, stage, code: Loop::default(), values, rows: Vec::new(), words: Vec::new() };
+        let Some(Wide { code, rows, words, .. }) = self.wide_loop(wide) else { return false };
+        let (table, Some(machine_code)) = (code.table(), code.code()) else { return false };
+        let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, table.bytes(), 3);
+        let slot = self.e.b.create_sized_stack_slot(slot);
+        for (number, row) in (0..).zip(rows) {
+            let address = match row {
+                Row::Of(id) => self.row(id),
+                Row::Home(home) => self.home(home, 0),
+                Row::Stored(access) => self.home(Home::Stored(access), 0),
+            };
+            self.e.b.ins().stack_store(I64, address, slot, table.row(number));
+        }
+        for (number, id) in (0..).zip(words) {
+            let word = self.scalar(id);
+            let word = if self.is_truth(id) { self.all_ones(word) } else { word };
+            self.e.b.ins().stack_store(I64, word, slot, table.word(number));
+        }
+        let function = Box::new(WideFunction { code: machine_code, address: 0 });
+        let address = std::ptr::from_ref(&function.address) as usize;
+        self.e.constants.wide.push(function);
+        let address = self.e.b.ins().iconst(I64, address as i64);
+        let callee = self.e.b.ins().load(I64, here(), address, 0);
+        let mut signature = Signature::new(CallConv::SystemV);
+        signature.params = vec![AbiParam::new(I64); 2];
+        let signature = self.e.b.import_signature(signature);
+        let slot = self.e.b.ins().stack_addr(I64, slot, 0);
+        self.e.b.ins().call_indirect(signature, callee, &[slot, bytes]);
+        true
+    }
+
+    fn wide_loop<'s>(&self, mut wide: Wide<'s>) -> Option<Wide<'s>> {
+        let stage = wide.stage;
+        for &id in &stage.body {
+            self.wide_value(&mut wide, id)?;
+        }
+        let kept = stage.keeps.iter().map(|&(id, home)| (Row::Home(home), id));
+        let stored = stage.stores.iter().map(|&(number, id)| (Row::Stored(number), id));
+        let is_direct = |number: u32| self.plan.methods.get(number as usize) == Some(&Method::StoreDirect);
+        if !stage.stores.iter().all(|&(number, _)| is_direct(number)) {
+            return None;
+        }
+        for (row, id) in kept.chain(stored) {
+            let value = self.wide_value(&mut wide, id)?;
+            let number = wide.code.row()?;
+            wide.rows.push(row);
+            wide.code.store(number, value);
+        }
+        Some(wide)
+    }
+
+    /// Eight items' values; none where there are none in wide vectors.
+    fn wide_value(&self, wide: &mut Wide<'_>, id: Id) -> Option<Step> {
+        if let Some(step) = wide.values[id.index()] {
+            return Some(step);
+        }
+        let op = self.dataflow.op(id);
+        let step = match (self.plan.class[id.index()], op) {
+            (Class::Uniform, _) => {
+                wide.words.push(id);
+                wide.code.word()?
+            }
+            (Class::Affine | Class::Access, _) => return None,
+            (Class::Loaded, Op::Loaded(number, _)) if self.plan.strided[number as usize] => return None,
+            (Class::Inline, op) if self.plan.stage_of[id.index()] == wide.number => self.wide_op(wide, op, id)?,
+            _ => {
+                self.plan.rows[id.index()]?;
+                let row = wide.code.row()?;
+                wide.rows.push(Row::Of(id));
+                wide.code.load(row)
+            }
+        };
+        wide.values[id.index()] = Some(step);
+        Some(step)
+    }
+
+    fn wide_op(&self, wide: &mut Wide<'_>, op: Op, id: Id) -> Option<Step> {
+        let args = self.dataflow.args(id);
+        let arg = |wide: &mut Wide<'_>, k: usize| self.wide_value(wide, *args.get(k)?);
+        if let Op::Video(op) = op {
+            let (lanes, places) = of_words(&op)?;
+            let width = if op.lanes == Lanes::Four { wide::Width::B8 } else { wide::Width::B16 };
+            let (a, b) = (arg(wide, places[0])?, arg(wide, places[1])?);
+            return wide.code.lanes(lanes, width, a, b);
+        }
+        let shift = match op {
+            Op::Shl => Some(Shift::Left),
+            Op::Shr => Some(Shift::Right),
+            Op::Sar => Some(Shift::Arithmetic),
+            _ => None,
+        };
+        if let Some(shift) = shift {
+            let count = self.dataflow.constant(*args.get(1)?)?;
+            let from = arg(wide, 0)?;
+            return Some(wide.code.shift(shift, from, count));
+        }
+        if let Op::Select | Op::Choose = op {
+            let (holds, yes, no) = (arg(wide, 0)?, arg(wide, 1)?, arg(wide, 2)?);
+            return Some(wide.code.select(holds, yes, no));
+        }
+        let words = |op| Opcode::of_lanes(op, wide::Width::B32);
+        let (opcode, is_swapped) = match op {
+            Op::And | Op::Both => (Opcode::AND, false),
+            Op::Or | Op::Either => (Opcode::OR, false),
+            Op::Xor | Op::Differ => (Opcode::XOR, false),
+            Op::Add => (words(LaneOp::Add)?, false),
+            Op::Sub => (words(LaneOp::Sub)?, false),
+            Op::Mul => (Opcode::MUL, false),
+            Op::Equal => (Opcode::EQUAL, false),
+            Op::Less(true) => (Opcode::GREATER, true),
+            _ => return None,
+        };
+        let (a, b) = (arg(wide, 0)?, arg(wide, 1)?);
+        let (a, b) = if is_swapped { (b, a) } else { (a, b) };
+        Some(wide.code.binary(opcode, a, b))
+    }
+}

@@ -1,0 +1,191 @@
+//! Random loops, beside what their operations are by the word.
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+use crate::native::NativeBuilder;
+
+/// An operation on the values so far, by number.
+#[derive(Clone, Copy, Debug)]
+enum Op {
+    Lanes(LaneOp, Width),
+    Words(Opcode),
+    Shift(Shift, u32),
+    Select,
+}
+
+const LANE_OPS: [LaneOp; 13] = [
+    LaneOp::Add,
+    LaneOp::Sub,
+    LaneOp::AddSat { signed: false },
+    LaneOp::AddSat { signed: true },
+    LaneOp::SubSat { signed: false },
+    LaneOp::SubSat { signed: true },
+    LaneOp::AbsDiff { signed: false },
+    LaneOp::AbsDiff { signed: true },
+    LaneOp::Min { signed: false },
+    LaneOp::Min { signed: true },
+    LaneOp::Max { signed: false },
+    LaneOp::Max { signed: true },
+    LaneOp::Average,
+];
+const WIDTHS: [Width; 3] = [Width::B8, Width::B16, Width::B32];
+const WORDS: [Opcode; 6] = [Opcode::AND, Opcode::OR, Opcode::XOR, Opcode::MUL, Opcode::EQUAL, Opcode::GREATER];
+const SHIFTS: [Shift; 3] = [Shift::Left, Shift::Right, Shift::Arithmetic];
+
+/// A lane of a number of bits.
+fn lane(op: LaneOp, bits: u32, a: u32, b: u32) -> u32 {
+    let signed = |x: u32| i64::from((x << (32 - bits)) as i32 >> (32 - bits));
+    let number = |is_signed: bool, x: u32| if is_signed { signed(x) } else { x.into() };
+    let range =
+        |is_signed: bool| if is_signed { (-1 << (bits - 1), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) };
+    let clamp = |is_signed: bool, x: i64| x.clamp(range(is_signed).0, range(is_signed).1);
+    let of = |is_signed: bool| (number(is_signed, a), number(is_signed, b));
+    let result = match op {
+        LaneOp::Add => of(false).0 + of(false).1,
+        LaneOp::Sub => of(false).0 - of(false).1,
+        LaneOp::AddSat { signed } => clamp(signed, of(signed).0 + of(signed).1),
+        LaneOp::SubSat { signed } => clamp(signed, of(signed).0 - of(signed).1),
+        LaneOp::AbsDiff { signed } => (of(signed).0 - of(signed).1).abs(),
+        LaneOp::Min { signed } => of(signed).0.min(of(signed).1),
+        LaneOp::Max { signed } => of(signed).0.max(of(signed).1),
+        LaneOp::Average => (of(false).0 + of(false).1 + 1) >> 1,
+    };
+    result as u32 & (u32::MAX >> (32 - bits))
+}
+
+fn word(op: Op, [a, b, c]: [u32; 3]) -> u32 {
+    match op {
+        Op::Lanes(op, width) => {
+            let bits = match width {
+                Width::B8 => 8,
+                Width::B16 => 16,
+                Width::B32 => 32,
+            };
+            let mask = u32::MAX >> (32 - bits);
+            let lanes = (0..32).step_by(bits as usize);
+            lanes.fold(0, |word, at| word | lane(op, bits, a >> at & mask, b >> at & mask) << at)
+        }
+        Op::Words(Opcode::AND) => a & b,
+        Op::Words(Opcode::OR) => a | b,
+        Op::Words(Opcode::XOR) => a ^ b,
+        Op::Words(Opcode::MUL) => a.wrapping_mul(b),
+        Op::Words(Opcode::EQUAL) => u32::from(a == b).wrapping_neg(),
+        Op::Words(_) => u32::from(a as i32 > b as i32).wrapping_neg(),
+        Op::Shift(Shift::Left, count) => a << count,
+        Op::Shift(Shift::Right, count) => a >> count,
+        Op::Shift(Shift::Arithmetic, count) => (a as i32 >> count) as u32,
+        // By each byte's highest bit: what it is given is all ones or zero.
+        Op::Select => (0..4).fold(0, |word, byte| {
+            let mask = 0xFF << (8 * byte);
+            word | mask & if a >> (8 * byte + 7) & 1 != 0 { b } else { c }
+        }),
+    }
+}
+
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        (self.next() >> 33) as usize % end
+    }
+
+    fn word(&mut self) -> u32 {
+        let edges = [0, 0x7F80_00FF, 0x8000_7FFF, u32::MAX, 0x0101_FEFE, 0x8080_8080];
+        if self.below(3) == 0 { edges[self.below(edges.len())] } else { self.next() as u32 }
+    }
+}
+
+/// Items of a row: any number of chunks.
+const ITEMS: usize = 48;
+
+/// Makes a random loop and runs it; whether it has code.
+fn check(random: &mut Random) -> bool {
+    let mut wide = Loop::default();
+    let (reads, writes, words) = (random.below(4) + 1, random.below(3) + 1, random.below(MOST_WORDS + 1));
+    let mut steps: Vec<Step> = Vec::new();
+    let mut values: Vec<Vec<u32>> = Vec::new();
+    let mut rows: Vec<Vec<u32>> = Vec::new();
+    for _ in 0..reads {
+        let row = wide.row().unwrap();
+        steps.push(wide.load(row));
+        // Rows start anywhere: one word is left out before.
+        rows.push((0..=ITEMS).map(|_| random.word()).collect());
+        values.push(rows.last().unwrap()[1..].to_vec());
+    }
+    let same: Vec<u32> = (0..words).map(|_| random.word()).collect();
+    for &word in &same {
+        steps.push(wide.word().unwrap());
+        values.push(vec![word; ITEMS]);
+    }
+    for _ in 0..random.below(24) + 1 {
+        let op = match random.below(8) {
+            0 => Op::Words(WORDS[random.below(WORDS.len())]),
+            1 => Op::Shift(SHIFTS[random.below(3)], random.below(32) as u32),
+            2 => Op::Select,
+            _ => Op::Lanes(LANE_OPS[random.below(LANE_OPS.len())], WIDTHS[random.below(3)]),
+        };
+        let args = [(); 3].map(|()| random.below(steps.len()));
+        let [a, b, c] = args.map(|arg| steps[arg]);
+        let step = match op {
+            Op::Lanes(op, width) => match wide.lanes(op, width, a, b) {
+                Some(step) => step,
+                None => continue,
+            },
+            Op::Words(op) => wide.binary(op, a, b),
+            Op::Shift(shift, count) => wide.shift(shift, a, count),
+            Op::Select => wide.select(a, b, c),
+        };
+        values.push((0..ITEMS).map(|item| word(op, args.map(|arg| values[arg][item]))).collect());
+        steps.push(step);
+    }
+    let mut expected = Vec::new();
+    for _ in 0..writes {
+        let (row, value) = (wide.row().unwrap(), random.below(steps.len()));
+        wide.store(row, steps[value]);
+        rows.push(vec![0; ITEMS + 1]);
+        expected.push(values[value].clone());
+    }
+    let Some(code) = wide.code() else { return false };
+    let mut builder = NativeBuilder::new().unwrap();
+    let id = builder.define_code(&code).unwrap();
+    let code = builder.finish().unwrap();
+    let addresses = rows.iter_mut().map(|row| row[1..].as_mut_ptr().expose_provenance() as u64);
+    let table: Vec<u64> = addresses.chain(same.iter().map(|&word| word.into())).collect();
+    assert_eq!(8 * table.len(), wide.table().bytes() as usize);
+    let address = code.address(id).unwrap();
+    // SAFETY: the code is that of a loop, which is called with its table and as many bytes as its rows have.
+    unsafe {
+        let function = std::mem::transmute::<*const u8, unsafe extern "sysv64" fn(*const u64, usize)>(address);
+        function(table.as_ptr(), 4 * ITEMS);
+    }
+    for (row, expected) in rows[reads..].iter().zip(&expected) {
+        assert_eq!(&row[1..], expected, "{wide:?}");
+        assert_eq!(row[0], 0);
+    }
+    true
+}
+
+#[test]
+fn loops_do_what_their_operations_say() {
+    if !is_here() {
+        return;
+    }
+    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    let made = (0..4000).filter(|_| check(&mut random)).count();
+    // Some take too many registers.
+    assert!((2000..4000).contains(&made), "{made}");
+}
+
+#[test]
+fn rows_and_words_are_bounded() {
+    let mut wide = Loop::default();
+    assert_eq!((0..20).filter_map(|_| wide.row()).count(), MOST_ROWS);
+    assert_eq!((0..20).filter_map(|_| wide.word()).count(), MOST_WORDS);
+}
