@@ -26,7 +26,7 @@ fn copy(place: &mut [u8], from: &[u8]) {
 /// A tile's streams, in the order of addresses of the data store.
 pub(super) struct Copier<'a> {
     pub plan: &'a Plan,
-    pub tile: &'a Tile,
+    pub tile: Tile,
     pub store: &'a mut [u8],
 }
 
@@ -148,7 +148,7 @@ pub(super) fn moves(plan: &Plan, buffers: &Buffers<'_>) -> Option<Vec<Move>> {
 
 impl Move {
     /// What of the buffer is a tile's: where it starts, and how many bytes there are.
-    fn of(&self, tile: &Tile) -> (u64, usize) {
+    fn of(&self, tile: Tile) -> (u64, usize) {
         let bytes = u64::from(self.bytes);
         (self.start + bytes * u64::from(tile.first), (bytes * u64::from(tile.items)) as usize)
     }
@@ -165,11 +165,11 @@ impl<'a> Copier<'a> {
         if let Some(place) = self.open(&mut filled, 0, image.len()) {
             copy(place, image);
         }
-        let tile = self.tile;
+        let (tile, places) = (self.tile, &plan.places(&self.tile).regions);
         if let Some(moves) = &plan.moves {
             for of in moves.iter().filter(|of| !of.written) {
                 let (address, count) = of.of(tile);
-                if let Some(place) = tile.places.get(of.region as usize)
+                if let Some(place) = places.get(of.region as usize)
                     && let Some(held) = buffers.get(address, count)
                     && let Some(place) = self.open(&mut filled, place.start as usize, count)
                 {
@@ -181,8 +181,17 @@ impl<'a> Copier<'a> {
             self.open(&mut filled, end, 0);
             return copied;
         }
+        self.fill_by_rows(filled, buffers)
+    }
+
+    /// The same where not all is known beforehand, from where the image has ended.
+    #[inline(never)]
+    fn fill_by_rows(&mut self, mut filled: usize, buffers: &Buffers<'_>) -> u64 {
+        let mut copied = 0;
+        let plan = self.plan;
+        let places = &plan.places(&self.tile).regions;
         for ((stream, share), &base) in plan.streams().iter().zip(&plan.shares).zip(&plan.bases) {
-            if let Some(place) = tile.places.get(share.region as usize)
+            if let Some(place) = places.get(share.region as usize)
                 && stream.holds == Holds::Buffer
                 && let Some(held) = buffers.get(base, place.len())
                 && let Some(place) = self.open(&mut filled, place.start as usize, held.len())
@@ -231,11 +240,13 @@ impl<'a> Copier<'a> {
 
     /// What the lowest item that does something wrong in a buffer does wrong first, as far as the run came.
     pub fn first_fault(&self, buffers: &Buffers<'_>, stop: Option<&Stop>) -> Option<(u32, Fault)> {
+        if self.plan.moves.is_some() { None } else { self.find_fault(buffers, stop) }
+    }
+
+    #[inline(never)]
+    fn find_fault(&self, buffers: &Buffers<'_>, stop: Option<&Stop>) -> Option<(u32, Fault)> {
         let mut found: Option<(u32, Fault)> = None;
         let plan = self.plan;
-        if plan.moves.is_some() {
-            return None;
-        }
         for visit in &plan.visits {
             for row in self.rows(visit) {
                 let below = |item: u32| found.as_ref().is_none_or(|&(lowest, _)| item < lowest);
@@ -269,9 +280,10 @@ impl<'a> Copier<'a> {
         let mut copied = 0;
         let plan = self.plan;
         if let Some(moves) = &plan.moves {
+            let places = &plan.places(&self.tile).regions;
             for of in moves.iter().filter(|of| of.written) {
                 let (address, count) = of.of(self.tile);
-                if let Some(place) = self.tile.places.get(of.region as usize).map(|place| place.start as usize)
+                if let Some(place) = places.get(of.region as usize).map(|place| place.start as usize)
                     && let Some(written) = self.store.get(place..place + count)
                     && let Some(place) = buffers.get_mut(address, count)
                 {
@@ -281,6 +293,14 @@ impl<'a> Copier<'a> {
             }
             return copied;
         }
+        self.copy_out_by_rows(buffers)
+    }
+
+    /// The same where not all is known beforehand.
+    #[inline(never)]
+    fn copy_out_by_rows(&mut self, buffers: &mut Buffers<'_>) -> u64 {
+        let mut copied = 0;
+        let plan = self.plan;
         for visit in &plan.visits {
             for row in self.rows(visit).filter(|row| row.stream.site.written) {
                 if let Some(window) = row.stream.window() {
@@ -365,7 +385,7 @@ impl<'a> Copier<'a> {
 
     /// The region of a stream.
     fn place(&self, stream: usize) -> Option<&Range<u32>> {
-        self.tile.places.get(self.plan.shares.get(stream)?.region as usize)
+        self.plan.places(&self.tile).regions.get(self.plan.shares.get(stream)?.region as usize)
     }
 
     /// The place of an element of a stream in the data store.

@@ -36,7 +36,7 @@ use copy::{Copier, Stop};
 use interp::{Bundles, Run};
 pub use jit::step_bundle;
 use jit::{Compiled, Jit, Machine as Registers};
-use tiles::{Plan, Tile};
+use tiles::{Places, Plan, Tile};
 
 /// The machine.
 #[derive(Clone, Copy, Debug)]
@@ -113,7 +113,11 @@ impl Executable for Code {
             Engine::Jit { threads } => {
                 let compiled = self.jit.get(&self.bundles, self.tiles.group_branch, &mut order.work());
                 let compiled = compiled.map_err(|error| kernel.native_error(error))?;
-                (Some(compiled), usize::from(threads.get()).min(available(order.pool)))
+                let threads = match threads.get() {
+                    1 => 1,
+                    threads => usize::from(threads).min(available(order.pool)),
+                };
+                (Some(compiled), threads)
             }
         };
         args.start();
@@ -158,7 +162,7 @@ impl Code {
                     return Err(Box::new(kernel.trap(&order.shape, item, fault)).into());
                 }
                 add(&mut stats, of_tile);
-                let mut copier = Copier { plan, tile: &tile, store: processor.store() };
+                let mut copier = Copier { plan, tile, store: processor.store() };
                 stats.bytes_out += copier.copy_out(buffers);
                 order.advance(tile.items);
             }
@@ -209,16 +213,9 @@ impl Processor {
     }
 
     /// Runs from the first bundle to an exit, `$m` being what it is.
-    fn run(&mut self, m: &[u32; 64], run: &mut Run<'_>, tile: &Tile) -> Result<(), Halt> {
+    fn run(&mut self, m: &[u32; 64], run: &mut Run<'_>, places: &Places) -> Result<(), Halt> {
         match self {
-            Processor::Interpreter { store, cursors } => {
-                let mut state = State { m: *m, ..State::default() };
-                fill(&mut state, store, tile);
-                let done = run.finish(&mut state);
-                drain(&state, store, tile);
-                *cursors = state.a;
-                done
-            }
+            Processor::Interpreter { store, cursors } => interpret(m, run, (store, cursors), places.end),
             Processor::Native { compiled, machine } => {
                 machine.reset(m);
                 compiled.finish(machine, run)
@@ -268,7 +265,7 @@ impl TileRunner<'_> {
     fn run_all(&self, slots: &mut [Slot], threads: usize, buffers: &Buffers<'_>) {
         let run = |slots: &mut [Slot]| {
             for Slot { processor, tile, done } in slots {
-                *done = tile.as_ref().map(|tile| self.run(processor, tile, buffers));
+                *done = tile.map(|tile| self.run(processor, tile, buffers));
             }
         };
         if let [_] = slots {
@@ -279,19 +276,19 @@ impl TileRunner<'_> {
     }
 
     /// Runs the program over a tile, which leaves what it stores in the data store.
-    fn run(&self, processor: &mut Processor, tile: &Tile, buffers: &Buffers<'_>) -> Result<Done, Exceeded> {
+    fn run(&self, processor: &mut Processor, tile: Tile, buffers: &Buffers<'_>) -> Result<Done, Exceeded> {
         let TileRunner { code, plan, m, first_stream, order } = *self;
         let m = &mut { *m };
-        let store = processor.store();
+        let (store, places) = (processor.store(), plan.places(&tile));
         let bytes_in = Copier { plan, tile, store }.fill(&code.tiles.image, buffers);
 
         set(m, M_TILE_ITEMS.into(), tile.items);
         set(m, M_FIRST_ITEM.into(), tile.first);
-        for (number, place) in (first_stream..).zip(tile.places.iter()) {
+        for (number, place) in (first_stream..).zip(&places.regions) {
             set(m, number, place.end << 16 | place.start);
         }
         let mut run = Run::new(&code.bundles, &code.tiles, tile.groups, order.budget, order.work());
-        let stopped = processor.run(m, &mut run, tile);
+        let stopped = processor.run(m, &mut run, places);
         run.work.poll()?;
         let program = match stopped {
             Ok(()) => None,
@@ -323,16 +320,32 @@ fn set(m: &mut [u32; 64], number: usize, word: u32) {
     }
 }
 
+/// Runs on the interpreter, with what is before the end of the data store.
+#[inline(never)]
+fn interpret(
+    m: &[u32; 64],
+    run: &mut Run<'_>,
+    (store, cursors): (&mut [u8], &mut [u32; 32]),
+    end: u32,
+) -> Result<(), Halt> {
+    let mut state = State { m: *m, ..State::default() };
+    fill(&mut state, store, end);
+    let done = run.finish(&mut state);
+    drain(&state, store, end);
+    *cursors = state.a;
+    done
+}
+
 /// The data store as it is before the run, from its bytes in the order of addresses.
-fn fill(state: &mut State, store: &[u8], tile: &Tile) {
-    for (row, address) in store.as_chunks::<ROW>().0.iter().zip((0..tile.end).step_by(ROW)) {
+fn fill(state: &mut State, store: &[u8], end: u32) {
+    for (row, address) in store.as_chunks::<ROW>().0.iter().zip((0..end).step_by(ROW)) {
         state.data.store(Shape::Horizontal, address, *row);
     }
 }
 
 /// What the run left, in the order of addresses.
-fn drain(state: &State, store: &mut [u8], tile: &Tile) {
-    for (row, address) in store.as_chunks_mut::<ROW>().0.iter_mut().zip((0..tile.end).step_by(ROW)) {
+fn drain(state: &State, store: &mut [u8], end: u32) {
+    for (row, address) in store.as_chunks_mut::<ROW>().0.iter_mut().zip((0..end).step_by(ROW)) {
         *row = state.data.load(Shape::Horizontal, address);
     }
 }

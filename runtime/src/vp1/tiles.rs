@@ -38,6 +38,8 @@ pub(super) struct Plan {
     pub items: u32,
     /// Items of a tile, but for the last one.
     tile_items: u32,
+    /// Where the regions of whole tiles lie, and those of the last one where that has fewer items.
+    places: [Places; 2],
     /// All that there is to copy, where that is known to be right for the whole launch and lies side by side: by region, as `visits` are.
     pub moves: Option<Vec<Move>>,
 }
@@ -76,8 +78,9 @@ pub(super) struct Visit {
     pub index: u32,
 }
 
-/// Work items whose streams are in the data store together.
-#[derive(Clone)]
+/// Work items whose streams are in the data store together. It is a plain value: what is counted in one step would wait, tile by tile, for
+/// all that has been copied to arrive.
+#[derive(Clone, Copy)]
 pub(super) struct Tile {
     /// The first item.
     pub first: u32,
@@ -85,8 +88,13 @@ pub(super) struct Tile {
     pub items: u32,
     /// How many groups they are.
     pub groups: u32,
+}
+
+/// Where the streams of a tile lie.
+#[derive(Default)]
+pub(super) struct Places {
     /// Where each region is in the data store.
-    pub places: Arc<[Range<u32>]>,
+    pub regions: Vec<Range<u32>>,
     /// The first address after all streams.
     pub end: u32,
 }
@@ -174,6 +182,7 @@ impl Plan {
             frame_bytes: kernel.info.local_bytes,
             items,
             tile_items: items,
+            places: Default::default(),
             moves: None,
         };
         if items == 0 {
@@ -199,6 +208,7 @@ impl Plan {
         let accessed: Vec<usize> = (0..streams.len()).filter(accessed).collect();
         let starts: Vec<Visit> = accessed.iter().map(|&stream| plan.start(&values, stream)).collect();
         plan.visit(&values, &starts, 0);
+        plan.places = [plan.tile_items, items % plan.tile_items].map(|items| plan.lay_out(items));
         plan.moves = copy::moves(&plan, &args.buffers);
         Ok(plan)
     }
@@ -211,22 +221,26 @@ impl Plan {
     /// The tiles, from the first item on.
     pub fn tiles(&self) -> impl Iterator<Item = Tile> {
         let step = self.tile_items.max(1);
-        let whole = self.tile(step);
         (0..self.items).step_by(step as usize).map(move |first| {
             let items = step.min(self.items - first);
-            let tile = if items == step { whole.clone() } else { self.tile(items) };
-            Tile { first, ..tile }
+            Tile { first, items, groups: items.div_ceil(self.group) }
         })
     }
 
-    /// A tile of so many items from the first on.
-    fn tile(&self, items: u32) -> Tile {
-        let places = self.places(items).map(|place| place.start as u32..place.end as u32).collect();
-        Tile { first: 0, items, groups: items.div_ceil(self.group), places, end: self.end(items) as u32 }
+    /// Where the streams of a tile lie.
+    pub fn places(&self, tile: &Tile) -> &Places {
+        let [whole, last] = &self.places;
+        if tile.items == self.tile_items { whole } else { last }
+    }
+
+    /// Where the streams of so many items lie, which fit.
+    fn lay_out(&self, items: u32) -> Places {
+        let regions = self.places_of(items).map(|place| place.start as u32..place.end as u32).collect();
+        Places { regions, end: self.end(items) as u32 }
     }
 
     /// Where the regions of so many items lie, wherever the data store ends.
-    fn places(&self, items: u32) -> impl Iterator<Item = Range<u64>> {
+    fn places_of(&self, items: u32) -> impl Iterator<Item = Range<u64>> {
         let items = u64::from(items.div_ceil(self.group)) * u64::from(self.group);
         let mut end = u64::from(self.frame_bytes);
         self.regions().map(move |(stream, rounds, streams)| {
@@ -249,7 +263,7 @@ impl Plan {
 
     /// The first address after the streams of so many items.
     fn end(&self, items: u32) -> u64 {
-        let last = self.places(items).zip(self.regions()).last();
+        let last = self.places_of(items).zip(self.regions()).last();
         last.map_or(self.frame_bytes.into(), |(place, (stream, ..))| place.end.saturating_add(margin(stream)))
     }
 
@@ -260,7 +274,7 @@ impl Plan {
     #[cold]
     fn too_large(&self, kernel: &Kernel, items: u32) -> TooLarge {
         let all_bytes = self.end(items);
-        let sizes = self.places(items).map(|place| place.end - place.start);
+        let sizes = self.places_of(items).map(|place| place.end - place.start);
         let (mut stream, mut stream_bytes): (Option<&Stream>, u64) = (None, 0);
         for ((other, ..), bytes) in self.regions().zip(sizes) {
             if bytes > stream_bytes {

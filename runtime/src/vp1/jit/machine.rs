@@ -45,6 +45,8 @@ pub(in crate::vp1) struct Machine {
     pub left: u64,
     /// Those that were taken, of all groups.
     pub counted: u64,
+    /// All registers but `$m` and `$x` are what they are after reset.
+    is_reset: bool,
 }
 
 /// Offsets of the fields that native code uses.
@@ -99,15 +101,25 @@ impl Machine {
             budget: 0,
             left: 0,
             counted: 0,
+            is_reset: false,
         });
-        machine.set_registers(&RESET);
+        machine.reset(&[0; 64]);
         machine
     }
 
     /// The registers become what they are after reset, but for `$m`.
     pub fn reset(&mut self, m: &[u32; 64]) {
-        self.set_registers(&RESET);
+        if !self.is_reset {
+            self.set_registers(&RESET);
+            self.is_reset = true;
+        }
+        self.x = RESET.x;
         self.m = *m;
+    }
+
+    /// Native code was left otherwise than by an exit, at which no register counts, and so none but `$m` and `$x` has been written.
+    pub fn left(&mut self) {
+        self.is_reset = false;
     }
 
     /// The data store, in the order of addresses.
@@ -129,7 +141,8 @@ impl Machine {
     }
 
     /// The registers become those of a state.
-    pub fn set_registers(&mut self, state: &State) {
+    fn set_registers(&mut self, state: &State) {
+        self.is_reset = false;
         let (r, _) = self.r.split_at_mut(state.r.len());
         r.copy_from_slice(&state.r);
         (self.v, self.vx, self.va) = (state.v, state.vx, state.va);

@@ -175,18 +175,24 @@ impl Compiled {
                 }
             }
             switches += u32::from(!is_slice);
-            let mut state = State::default();
-            machine.get(&mut state);
-            let done = self.interpret(&mut state, run, switches > MAX_SWITCHES);
-            machine.set(&state);
-            if done? {
+            if self.interpret(machine, run, switches > MAX_SWITCHES)? {
                 return Ok(());
             }
         }
     }
 
-    /// Runs on to where native code can, or to the end, which it says.
-    fn interpret(&self, state: &mut State, run: &mut Run<'_>, to_the_end: bool) -> Result<bool, Halt> {
+    /// Runs on to where native code can, or to the end, which it says. The state is large, and most tiles need none.
+    #[cold]
+    #[inline(never)]
+    fn interpret(&self, machine: &mut Machine, run: &mut Run<'_>, to_the_end: bool) -> Result<bool, Halt> {
+        let mut state = State::default();
+        machine.get(&mut state);
+        let done = self.steps(&mut state, run, to_the_end);
+        machine.set(&state);
+        done
+    }
+
+    fn steps(&self, state: &mut State, run: &mut Run<'_>, to_the_end: bool) -> Result<bool, Halt> {
         loop {
             if run.step(state)?.is_break() {
                 return Ok(true);
@@ -212,6 +218,9 @@ impl Compiled {
         }
         // SAFETY: the code was made for this machine's layout, keeps its accesses within it, and lives as long as this.
         let code = unsafe { function(machine, number) };
+        if Code(code) != Code::EXIT {
+            machine.left();
+        }
         let groups = rest - machine.rest;
         let backward = machine.counted + if self.group_is_backward { groups.into() } else { 0 };
         run.issued += machine.issued;
