@@ -326,7 +326,9 @@ impl Kept {
 /// Constant bank 0 but for what is the launch's. It is read in words, up to the one that holds the last parameter's end.
 fn constants(kernel: &Kernel, scalars: &[u128]) -> Vec<u8> {
     let signature = kernel.signature();
-    let mut constants = vec![0; usize::from(signature.constant_bytes()).next_multiple_of(16)];
+    let bytes = usize::from(signature.constant_bytes()).next_multiple_of(16);
+    // An allocator has small pieces at hand, but hardly any that are zero.
+    let mut constants: Vec<u8> = std::iter::repeat_n(0, bytes).collect();
     for ((param, &offset), bits) in signature.params().iter().zip(signature.offsets()).zip(scalars) {
         put(&mut constants, offset, bits.to_le_bytes().split_at(param.kind.bytes().into()).0);
     }
@@ -334,6 +336,8 @@ fn constants(kernel: &Kernel, scalars: &[u128]) -> Vec<u8> {
 }
 
 fn put(constants: &mut [u8], offset: u16, bytes: &[u8]) {
-    let place = constants.iter_mut().skip(offset.into());
-    place.zip(bytes).for_each(|(place, byte)| *place = *byte);
+    let start = usize::from(offset);
+    if let Some(place) = constants.get_mut(start..start + bytes.len()) {
+        place.copy_from_slice(bytes);
+    }
 }

@@ -82,7 +82,7 @@ pub(crate) type Parts = SmallVec<[[u64; 2]; 2]>;
 /// What all threads of a launch have in common.
 pub(super) struct Shared {
     /// By parameter.
-    pub buffers: SmallVec<[RawBuffer; 16]>,
+    pub buffers: SmallVec<[RawBuffer; 8]>,
     /// What is added to the addresses of buffers.
     pub beside: u64,
     /// The memory of the process, which outlives the launch: what no buffer has of global memory, where the launch is on that; else null.
@@ -187,7 +187,7 @@ pub(super) struct Map {
 impl Map {
     /// Rows in the level one cache leave this much of it to what is streamed through.
     const CACHE_BYTES: u32 = 20 << 10;
-    const STREAM_ITEMS: u32 = 16 << 10;
+    const STREAM_ITEMS: u32 = 32 << 10;
     /// The most that a group has.
     const GROUP_ITEMS: u32 = 1024;
     const ALIGN: usize = 64;

@@ -4,6 +4,7 @@
 //! as pages that take no memory until they are touched, so that a launch of few items takes little of them.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::cell::Cell;
 use std::ptr::NonNull;
 use std::sync::{Mutex, PoisonError};
 
@@ -18,6 +19,14 @@ const KEPT_BYTES: usize = 32 << 20;
 const ALIGN: usize = 64;
 
 static KEPT_PIECES: Mutex<[Vec<Memory>; CLASSES]> = Mutex::new([const { Vec::new() }; CLASSES]);
+
+/// Bytes of a piece that a thread may keep for itself.
+const OWN_BYTES: usize = 4 << 20;
+
+thread_local! {
+    /// The piece that this thread gave back last: a lock would have it wait for all that a launch has stored to arrive.
+    static OWN: Cell<Option<Memory>> = const { Cell::new(None) };
+}
 
 /// A piece of memory. All its bytes are initialised, to anything.
 pub(super) struct Memory {
@@ -34,7 +43,7 @@ impl Memory {
         // Only what an allocator aligns by itself does it get from the system without writing it.
         let size = bytes.checked_add(ALIGN)?.checked_next_power_of_two()?.max(1 << LEAST_LOG2);
         let layout = Layout::from_size_align(size, align_of::<u128>()).ok()?;
-        let kept = class(size).and_then(|class| lock().get_mut(class)?.pop());
+        let kept = Memory::own(size).or_else(|| class(size).and_then(|class| lock().get_mut(class)?.pop()));
         Some(kept.unwrap_or_else(|| {
             // SAFETY: the size is not zero.
             let start = unsafe { alloc_zeroed(layout) };
@@ -43,8 +52,32 @@ impl Memory {
         }))
     }
 
+    /// This thread's piece, if it has that size.
+    fn own(size: usize) -> Option<Memory> {
+        let take = |own: &Cell<Option<Memory>>| {
+            let memory = own.take()?;
+            if memory.layout.size() == size {
+                return Some(memory);
+            }
+            own.set(Some(memory));
+            None
+        };
+        OWN.try_with(take).ok().flatten()
+    }
+
     /// Keeps the piece for whoever takes one next, or frees it.
     pub fn give_back(self) {
+        if self.layout.size() > OWN_BYTES {
+            return self.share();
+        }
+        let mut memory = Some(self);
+        // The piece before it is shared: this one is of the kernel that is launched now.
+        let before = OWN.try_with(|own| own.replace(memory.take())).ok().flatten();
+        before.or(memory).into_iter().for_each(Memory::share);
+    }
+
+    /// Keeps the piece for whichever thread takes one next, or frees it.
+    fn share(self) {
         let Some(class) = class(self.layout.size()) else { return };
         let most = KEPT.min(KEPT_BYTES / self.layout.size());
         let mut kept = lock();

@@ -1,11 +1,9 @@
 //! Launches on compiled code: rows one after another, on as many threads as pay.
 
 use std::num::NonZero;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
-
-use smallvec::SmallVec;
 
 use super::Compiled;
 use super::context::{CHUNK, MASK};
@@ -90,9 +88,11 @@ impl Compiled {
         };
         memory.buffers().start_but(|buffer| covered.iter().any(|covered| covered.is(buffer)));
         let count = memory.buffers().0.len();
-        let constant: SmallVec<[bool; 16]> = (0..count).map(|buffer| memory.is_constant(buffer)).collect();
-        let all = memory.buffers().0.iter_mut().zip(constant);
-        let buffers = all.map(|(buffer, constant)| raw(buffer.as_mut(), constant)).collect();
+        let buffer = |number: usize| {
+            let constant = memory.is_constant(number);
+            raw(memory.buffers().0.get_mut(number).and_then(Option::as_mut), constant)
+        };
+        let buffers = (0..count).map(buffer).collect();
         let threads = self.threads(&order, threads.get().into());
         let shared = Shared {
             buffers,
@@ -113,25 +113,13 @@ impl Compiled {
             Some(size) => Rows { run: size, width: size, whole: 1, of_run: 1, count: order.items / size },
             None => Rows::new(order.items, cut.run, width),
         };
-        let launch = Launch {
-            compiled: self,
-            kernel,
-            shared: &shared,
-            order,
-            cut,
-            lot: (rows.count / (LOTS_OF_A_THREAD * threads)).max(1),
-            rows,
-            next: AtomicU32::new(0),
-            faulted: AtomicU32::new(u32::MAX),
-            outcome: Mutex::default(),
+        let launch =
+            Launch { compiled: self, kernel, shared: &shared, order, cut, rows, faulted: AtomicU32::new(u32::MAX) };
+        let outcome = match threads {
+            1 => launch.work(std::iter::once(0..launch.rows.count)),
+            threads => launch.share(threads),
         };
-        match threads {
-            1 => launch.work(),
-            threads => run_each(order.pool, 0..threads, |_| launch.work()),
-        }
-        let Launch { outcome, .. } = launch;
         *memory.constants() = shared.constants;
-        let outcome = outcome.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(error) = outcome.error {
             clear_from(&covered, 0, memory.buffers());
             return Err(Stop::Native(error));
@@ -170,13 +158,8 @@ struct Launch<'a> {
     order: Order<'a>,
     cut: Cut,
     rows: Rows,
-    /// Rows that a thread takes at a time.
-    lot: u32,
-    /// The next row to take.
-    next: AtomicU32,
     /// The lowest item that has faulted: what comes after it need not be run.
     faulted: AtomicU32,
-    outcome: Mutex<Outcome>,
 }
 
 /// What has come of the rows that are done.
@@ -188,29 +171,51 @@ struct Outcome {
     error: Option<NativeError>,
 }
 
+impl Outcome {
+    /// What has come of other rows, too.
+    fn add(&mut self, other: Outcome) {
+        self.stats.issued += other.stats.issued;
+        self.stats.backward_branches += other.stats.backward_branches;
+        self.error = self.error.take().or(other.error);
+        let faults = self.fault.take().into_iter().chain(other.fault);
+        self.fault = faults.min_by_key(|(item, _)| *item);
+    }
+}
+
 impl Launch<'_> {
-    /// Runs rows until there are no more.
-    fn work(&self) {
+    /// Runs all rows on so many threads, each of which takes the next lot when it is done with one.
+    fn share(&self, threads: u32) -> Outcome {
+        let lot = (self.rows.count / (LOTS_OF_A_THREAD * threads)).max(1);
+        let (next, all) = (AtomicU32::new(0), Mutex::new(Outcome::default()));
+        run_each(self.order.pool, 0..threads, |_| {
+            let lots = std::iter::repeat_with(|| {
+                let start = next.fetch_add(lot, Ordering::Relaxed);
+                start..start.saturating_add(lot)
+            });
+            let done = self.work(lots);
+            all.lock().unwrap_or_else(PoisonError::into_inner).add(done);
+        });
+        all.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs lots of rows until there are no more.
+    fn work(&self, mut lots: impl Iterator<Item = Range<u32>>) -> Outcome {
         let mut done = Outcome::default();
         match Runner::new(self.compiled, self.kernel, self.shared, &self.order, self.cut) {
             Ok(mut runner) => {
-                while self.lot(&mut runner, &mut done).is_continue() {}
+                while let Some(rows) = lots.next()
+                    && self.lot(rows, &mut runner, &mut done).is_continue()
+                {}
                 done.stats = runner.stats;
             }
             Err(error) => done.error = Some(error),
         }
-        let mut all = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
-        all.stats.issued += done.stats.issued;
-        all.stats.backward_branches += done.stats.backward_branches;
-        all.error = all.error.take().or(done.error);
-        let faults = all.fault.take().into_iter().chain(done.fault);
-        all.fault = faults.min_by_key(|(item, _)| *item);
+        done
     }
 
-    /// Runs the next rows.
-    fn lot(&self, runner: &mut Runner<'_>, done: &mut Outcome) -> ControlFlow<()> {
-        let start = self.next.fetch_add(self.lot, Ordering::Relaxed);
-        for row in start..start.saturating_add(self.lot) {
+    /// Runs the rows of a lot.
+    fn lot(&self, rows: Range<u32>, runner: &mut Runner<'_>, done: &mut Outcome) -> ControlFlow<()> {
+        for row in rows {
             let Some((first, count)) = self.rows.get(row) else { return ControlFlow::Break(()) };
             if first > self.faulted.load(Ordering::Relaxed) {
                 return ControlFlow::Break(());
