@@ -235,11 +235,12 @@ struct Place {
 
 /// The numbers of two buffers that share bytes, of which one is written.
 fn overlap(places: impl Iterator<Item = Place>) -> Option<[usize; 2]> {
-    let mut places: SmallVec<[Place; 16]> = places.filter(|place| place.start < place.end).collect();
-    places.sort_unstable_by_key(|place| place.start);
+    let mut sorted: SmallVec<[Place; 8]> = SmallVec::new();
+    sorted.extend(places.filter(|place| place.start < place.end));
+    sorted.sort_unstable_by_key(|place| place.start);
     // Of those so far the one that ends last, and the one of them that is written.
     let (mut last, mut last_written): (Option<Place>, Option<Place>) = (None, None);
-    for place in places {
+    for &place in &sorted {
         let other = if place.is_written { last } else { last_written };
         if let Some(other) = other.filter(|other| place.start < other.end) {
             return Some([other.number.min(place.number), other.number.max(place.number)]);

@@ -240,13 +240,11 @@ impl<'a> Copier<'a> {
 
     /// What the lowest item that does something wrong in a buffer does wrong first, as far as the run came.
     pub fn first_fault(&self, buffers: &Buffers<'_>, stop: Option<&Stop>) -> Option<(u32, Fault)> {
-        if self.plan.moves.is_some() { None } else { self.find_fault(buffers, stop) }
-    }
-
-    #[inline(never)]
-    fn find_fault(&self, buffers: &Buffers<'_>, stop: Option<&Stop>) -> Option<(u32, Fault)> {
         let mut found: Option<(u32, Fault)> = None;
         let plan = self.plan;
+        if plan.moves.is_some() {
+            return None;
+        }
         for visit in &plan.visits {
             for row in self.rows(visit) {
                 let below = |item: u32| found.as_ref().is_none_or(|&(lowest, _)| item < lowest);

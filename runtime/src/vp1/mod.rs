@@ -158,7 +158,7 @@ impl Code {
                     return Ok(stats);
                 };
                 let Done { stats: of_tile, fault } = done.map_err(|exceeded| kernel.exceeded(exceeded))?;
-                if let Some((item, fault)) = fault {
+                if let Some((item, fault)) = fault.map(|fault| *fault) {
                     return Err(Box::new(kernel.trap(&order.shape, item, fault)).into());
                 }
                 add(&mut stats, of_tile);
@@ -212,12 +212,12 @@ impl Processor {
         }
     }
 
-    /// Runs from the first bundle to an exit, `$m` being what it is.
-    fn run(&mut self, m: &[u32; 64], run: &mut Run<'_>, places: &Places) -> Result<(), Halt> {
+    /// Runs from the first bundle to an exit.
+    fn run(&mut self, m: &Given<'_>, run: &mut Run<'_>) -> Result<(), Halt> {
         match self {
-            Processor::Interpreter { store, cursors } => interpret(m, run, (store, cursors), places.end),
+            Processor::Interpreter { store, cursors } => interpret(m, run, (store, cursors)),
             Processor::Native { compiled, machine } => {
-                machine.reset(m);
+                machine.reset(|words| m.set(words));
                 compiled.finish(machine, run)
             }
         }
@@ -257,7 +257,27 @@ struct TileRunner<'a> {
 struct Done {
     stats: Stats,
     /// The lowest item that did something wrong, and what.
-    fault: Option<(u32, Fault)>,
+    fault: Option<Box<(u32, Fault)>>,
+}
+
+/// What a program finds in `$m`.
+struct Given<'a> {
+    /// But for what is of a tile.
+    all: &'a [u32; 64],
+    first_stream: usize,
+    tile: Tile,
+    places: &'a Places,
+}
+
+impl Given<'_> {
+    fn set(&self, m: &mut [u32; 64]) {
+        *m = *self.all;
+        set(m, M_TILE_ITEMS.into(), self.tile.items);
+        set(m, M_FIRST_ITEM.into(), self.tile.first);
+        for (number, place) in (self.first_stream..).zip(&self.places.regions) {
+            set(m, number, place.end << 16 | place.start);
+        }
+    }
 }
 
 impl TileRunner<'_> {
@@ -278,31 +298,41 @@ impl TileRunner<'_> {
     /// Runs the program over a tile, which leaves what it stores in the data store.
     fn run(&self, processor: &mut Processor, tile: Tile, buffers: &Buffers<'_>) -> Result<Done, Exceeded> {
         let TileRunner { code, plan, m, first_stream, order } = *self;
-        let m = &mut { *m };
-        let (store, places) = (processor.store(), plan.places(&tile));
-        let bytes_in = Copier { plan, tile, store }.fill(&code.tiles.image, buffers);
-
-        set(m, M_TILE_ITEMS.into(), tile.items);
-        set(m, M_FIRST_ITEM.into(), tile.first);
-        for (number, place) in (first_stream..).zip(&places.regions) {
-            set(m, number, place.end << 16 | place.start);
-        }
+        let bytes_in = Copier { plan, tile, store: processor.store() }.fill(&code.tiles.image, buffers);
+        let m = Given { all: m, first_stream, tile, places: plan.places(&tile) };
         let mut run = Run::new(&code.bundles, &code.tiles, tile.groups, order.budget, order.work());
-        let stopped = processor.run(m, &mut run, places);
+        let stopped = processor.run(&m, &mut run);
         run.work.poll()?;
+        let fault = match stopped {
+            // All accesses are known to be right.
+            Ok(()) if plan.moves.is_some() => None,
+            stopped => self.find_fault(processor, tile, (stopped, run.group()), buffers)?.map(Box::new),
+        };
+        let stats = Stats { issued: run.issued, backward_branches: run.backward, tiles: 1, bytes_in, bytes_out: 0 };
+        Ok(Done { stats, fault })
+    }
+
+    /// The lowest item that did something wrong, and what, where a run has ended so in a group.
+    #[inline(never)]
+    fn find_fault(
+        &self,
+        processor: &mut Processor,
+        tile: Tile,
+        (stopped, group): (Result<(), Halt>, u32),
+        buffers: &Buffers<'_>,
+    ) -> Result<Option<(u32, Fault)>, Exceeded> {
+        let TileRunner { code, plan, .. } = *self;
         let program = match stopped {
             Ok(()) => None,
-            Err(Halt::Fault(fault)) => Some((tile.first + run.group() * code.tiles.items, fault)),
+            Err(Halt::Fault(fault)) => Some((tile.first + group * code.tiles.items, fault)),
             Err(Halt::Exceeded(exceeded)) => return Err(exceeded),
         };
         let stop = program.as_ref().map(|&(item, _)| Stop { item, cursors: *processor.cursors() });
         let accesses = Copier { plan, tile, store: processor.store() }.first_fault(buffers, stop.as_ref());
-        let fault = match (accesses, program) {
+        Ok(match (accesses, program) {
             (Some(access), Some(program)) => Some(if access.0 <= program.0 { access } else { program }),
             (access, program) => access.or(program),
-        };
-        let stats = Stats { issued: run.issued, backward_branches: run.backward, tiles: 1, bytes_in, bytes_out: 0 };
-        Ok(Done { stats, fault })
+        })
     }
 }
 
@@ -322,13 +352,9 @@ fn set(m: &mut [u32; 64], number: usize, word: u32) {
 
 /// Runs on the interpreter, with what is before the end of the data store.
 #[inline(never)]
-fn interpret(
-    m: &[u32; 64],
-    run: &mut Run<'_>,
-    (store, cursors): (&mut [u8], &mut [u32; 32]),
-    end: u32,
-) -> Result<(), Halt> {
-    let mut state = State { m: *m, ..State::default() };
+fn interpret(m: &Given<'_>, run: &mut Run<'_>, (store, cursors): (&mut [u8], &mut [u32; 32])) -> Result<(), Halt> {
+    let (mut state, end) = (State::default(), m.places.end);
+    m.set(&mut state.m);
     fill(&mut state, store, end);
     let done = run.finish(&mut state);
     drain(&state, store, end);

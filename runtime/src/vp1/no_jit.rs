@@ -50,7 +50,7 @@ impl Machine {
         match *self {}
     }
 
-    pub fn reset(&mut self, _: &[u32; 64]) {
+    pub fn reset(&mut self, _: impl FnOnce(&mut [u32; 64])) {
         match *self {}
     }
 }

@@ -116,7 +116,7 @@ impl Compiled {
         let launch =
             Launch { compiled: self, kernel, shared: &shared, order, cut, rows, faulted: AtomicU32::new(u32::MAX) };
         let outcome = match threads {
-            1 => launch.work(std::iter::once(0..launch.rows.count)),
+            1 => launch.work(&mut std::iter::once(0..launch.rows.count)),
             threads => launch.share(threads),
         };
         *memory.constants() = shared.constants;
@@ -188,18 +188,18 @@ impl Launch<'_> {
         let lot = (self.rows.count / (LOTS_OF_A_THREAD * threads)).max(1);
         let (next, all) = (AtomicU32::new(0), Mutex::new(Outcome::default()));
         run_each(self.order.pool, 0..threads, |_| {
-            let lots = std::iter::repeat_with(|| {
+            let mut lots = std::iter::repeat_with(|| {
                 let start = next.fetch_add(lot, Ordering::Relaxed);
                 start..start.saturating_add(lot)
             });
-            let done = self.work(lots);
+            let done = self.work(&mut lots);
             all.lock().unwrap_or_else(PoisonError::into_inner).add(done);
         });
         all.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Runs lots of rows until there are no more.
-    fn work(&self, mut lots: impl Iterator<Item = Range<u32>>) -> Outcome {
+    fn work(&self, lots: &mut dyn Iterator<Item = Range<u32>>) -> Outcome {
         let mut done = Outcome::default();
         match Runner::new(self.compiled, self.kernel, self.shared, &self.order, self.cut) {
             Ok(mut runner) => {

@@ -103,18 +103,18 @@ impl Machine {
             counted: 0,
             is_reset: false,
         });
-        machine.reset(&[0; 64]);
+        machine.reset(|_| ());
         machine
     }
 
-    /// The registers become what they are after reset, but for `$m`.
-    pub fn reset(&mut self, m: &[u32; 64]) {
+    /// The registers become what they are after reset, but for `$m`, which is set.
+    pub fn reset(&mut self, m: impl FnOnce(&mut [u32; 64])) {
         if !self.is_reset {
             self.set_registers(&RESET);
             self.is_reset = true;
         }
         self.x = RESET.x;
-        self.m = *m;
+        m(&mut self.m);
     }
 
     /// Native code was left otherwise than by an exit, at which no register counts, and so none but `$m` and `$x` has been written.
