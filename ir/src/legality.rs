@@ -5,6 +5,7 @@ use std::fmt;
 
 use halfbyte_abi::Type;
 
+use crate::kernel::{Inst, Kernel};
 use crate::op::Op;
 use crate::span::Span;
 
@@ -115,6 +116,9 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
+/// Says of an instruction that narrows wide lanes to bytes whether a target computes at once, with all that they are made of, what it gives.
+pub type Narrowings = Box<dyn Fn(&Kernel, Inst) -> bool>;
+
 /// Which ops a target has, and why it lacks the others.
 #[derive(Clone, Debug)]
 pub struct Legality {
@@ -128,6 +132,7 @@ pub struct Legality {
     word_sums: bool,
     half_word_pairs: bool,
     wide_indices: bool,
+    narrowings: Option<fn(&Kernel) -> Narrowings>,
     axes: Axes,
     block: Option<[u32; 3]>,
     unrolled: u32,
@@ -156,6 +161,7 @@ impl Legality {
             word_sums: false,
             half_word_pairs: false,
             wide_indices: false,
+            narrowings: None,
             axes: Axes::All,
             block: None,
             unrolled: 64,
@@ -245,6 +251,19 @@ impl Legality {
     /// Whether indices are scaled in 64 bits at least as well as in 32.
     pub const fn has_wide_indices(&self) -> bool {
         self.wide_indices
+    }
+
+    /// The same, of a target whose vectors are of bytes, and which has wide lanes only on the way to those that they are narrowed to: of a
+    /// kernel it says which narrowings it computes at once. Of the others, and of wide lanes that blocks pass on, the passes make vectors of bytes.
+    #[must_use]
+    pub const fn with_narrowings(mut self, of: fn(&Kernel) -> Narrowings) -> Legality {
+        self.narrowings = Some(of);
+        self
+    }
+
+    /// What says which narrowings of wide lanes the target computes at once; none where it has other ways.
+    pub const fn narrowings(&self) -> Option<fn(&Kernel) -> Narrowings> {
+        self.narrowings
     }
 
     /// The same, of a target for which a loop of few iterations may become so many instructions.

@@ -38,7 +38,7 @@ pub use kernel::{
     Attr, Block, BlockCall, BlockData, CallRange, Inst, InstData, IntrinsicData, IntrinsicRef, Kernel, Module, Param,
     Part, Value, ValueData, ValueDef, ValueList, WideConst,
 };
-pub use legality::{Axes, Lanes, Legality, Reason, Refusal};
+pub use legality::{Axes, Lanes, Legality, Narrowings, Reason, Refusal};
 pub use op::{AttrKind, Effect, Op, OpRow, Party};
 pub use order::{AtomicAttr, FenceAttr, MemOrder, Scope};
 pub use rule::Rule;

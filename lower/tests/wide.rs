@@ -1,4 +1,4 @@
-//! Sums in wide lanes do the same by pairs of half-words, and passed from block to block, as they are.
+//! Wide lanes do the same by pairs of half-words, by vectors of their bytes, and passed from block to block, as they are.
 //!
 //! The kernels are the same each time; `HALFBYTE_SEED=N` draws others, and `HALFBYTE_SUMS=N` so many.
 
@@ -6,7 +6,7 @@ use crate::common::pack::{same_on, try_lower};
 use halfbyte_ir::builder::Builder;
 use halfbyte_ir::generate::arguments;
 use halfbyte_ir::witness::Random;
-use halfbyte_ir::{Direction, IntCC, Kernel, Legality, Op, Type, Value};
+use halfbyte_ir::{Direction, Inst, IntCC, Kernel, Legality, Op, Type, Value};
 use halfbyte_lower::trial::target;
 
 const WIDE: [Type; 2] = [Type::I16X16, Type::I32X16];
@@ -199,4 +199,48 @@ fn wide_sums_keep_their_meaning() {
         }
     }
     assert!(in_pairs > count / 16, "only {in_pairs} of {count} in pairs");
+}
+
+/// Whether wide lanes are a sum of a few bytes, or that shifted to the right.
+fn is_sum_of_bytes(kernel: &Kernel, value: Value, most: &mut u32) -> bool {
+    let Some(inst) = kernel.def_inst(value) else { return false };
+    let args = kernel.args(inst);
+    match (kernel.insts[inst].op, args) {
+        (Op::Const, _) => true,
+        (Op::Zext | Op::Sext, &[bytes]) if kernel.ty(bytes) == Type::I8X16 => {
+            *most = most.saturating_sub(1);
+            *most > 0
+        }
+        (Op::Add | Op::Sub, &[x, y]) => is_sum_of_bytes(kernel, x, most) && is_sum_of_bytes(kernel, y, most),
+        (Op::ShrS | Op::ShrU, &[x, _]) => is_sum_of_bytes(kernel, x, most),
+        _ => false,
+    }
+}
+
+/// What such a target makes at once; anything else that narrows is done by planes.
+fn narrows_sums(kernel: &Kernel, inst: Inst) -> bool {
+    kernel.insts[inst].op == Op::Trunc && is_sum_of_bytes(kernel, kernel.args(inst)[0], &mut 16)
+}
+
+#[test]
+fn wide_lanes_keep_their_meaning_by_planes() {
+    let mut random = Random(number("HALFBYTE_SEED").unwrap_or(1));
+    let legality = target(|_, ty| ty.is_wide()).with_narrowings(|_| Box::new(narrows_sums));
+    for number in 0..number("HALFBYTE_SUMS").unwrap_or(400) {
+        let sums = Sums { random: &mut random, b: Builder::new("k"), bytes: Vec::new(), wide: Vec::new() };
+        let before = sums.kernel(number % 2 == 1);
+        halfbyte_ir::verify(&before).unwrap();
+        let mut after = before.clone();
+        try_lower(&mut after, "legalise gvn dce", &legality).unwrap_or_else(|found| panic!("{}\n{before}", found[0]));
+        for &inst in after.layout.iter().flat_map(|&block| &after.blocks[block].insts) {
+            let takes_wide = after.args(inst).iter().any(|&arg| after.ty(arg).is_wide());
+            let gives_wide = after.result(inst).is_some_and(|result| after.ty(result).is_wide());
+            assert!(!takes_wide || gives_wide || narrows_sums(&after, inst), "{before}\n{after}");
+        }
+        assert!(after.layout.iter().all(|&block| after.block_params(block).iter().all(|&p| !after.ty(p).is_wide())));
+        for items in [1, 17] {
+            let args = arguments(&before, items, &mut random);
+            assert!(same_on(&before, &after, items, &args), "{before}");
+        }
+    }
 }

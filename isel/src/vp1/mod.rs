@@ -46,7 +46,7 @@ const NO_WIDE_LANES: Reason = Reason::with_help(
 );
 const NO_WIDE_PARAMETER: Reason = Reason::with_help(
     "wide lanes are in no register, so that no block is passed any",
-    "narrow to bytes before the branch, or let the loop have few trips, a constant number, so that it is unrolled; `--target halu` and `--target ptx` pass wide lanes",
+    "narrow to bytes before the branch, or run the pass `legalise`, which makes vectors of bytes of them",
 );
 const NO_EXACT_SUM: Reason = Reason::with_help(
     "wide lanes are there only as sums of a few products of bytes, and this is none that its accumulator holds exactly",
@@ -78,6 +78,7 @@ fn legality() -> Legality {
     Legality::new(TARGET.name(), crate::rules::VP1_NATIVE.iter().copied(), reason_for_type)
         .with_lanes(lanes)
         .with_axes(Axes::X)
+        .with_narrowings(lowering::context::wide::narrowings)
 }
 
 /// Why VP1 has no such op on the type, where more can be said.

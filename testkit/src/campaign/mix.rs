@@ -10,7 +10,7 @@ use halfbyte::pipeline::{Compiler, Options};
 use halfbyte_ir::generate::{Addresses, Meets, Palette, Shape};
 
 /// The types of kernels for a machine whose vectors are of bytes: the more often one stands here, the more there is of it.
-const BYTES: [Type; 17] = [
+const BYTES: [Type; 19] = [
     Type::I8X4,
     Type::I8X4,
     Type::I8X4,
@@ -19,6 +19,8 @@ const BYTES: [Type; 17] = [
     Type::I8X16,
     Type::I8X16,
     Type::I8X16,
+    Type::I16X16,
+    Type::I32X16,
     Type::I8,
     Type::I8,
     Type::I32,

@@ -26,7 +26,7 @@ PTX that differs from one SM to another is listed by the first SM of each kind. 
 measured where its mask is expanded to integers; `select` and branches often take it into themselves, and VP1's `select` counts with
 it. Of modifiers and conditions, each is measured alone. `br`, `br_if`, `switch` and `ret` are on every target, and so are constants; an
 `intrinsic` is on the target that it names. Values of i16x16 and i32x16 are intermediates between vectors of bytes: HALU and PTX work on their
-lanes, and VP1 has them within sums of products of bytes that it holds exactly.
+lanes, and VP1 on the vectors of their bytes, of which its accumulator makes sums of products at once.
 ";
 
 /// A family of ops, which have a table of their own.

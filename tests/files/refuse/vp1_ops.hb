@@ -44,37 +44,6 @@ kernel @pairs(%a_in: in i64, %b_in: in i64, %out: out i64) {
 ;= store %r, %out[%i]
 ;=     vp1 cannot do `store.i64`: its scalar registers hold 32 bits
 
-; What the accumulator does not hold exactly is not computed by it.
-kernel @wide_sum_of_many_bits(%a_in: in i8x16, %b_in: in i8x16, %out: out i8x16) {
-^entry:
-  %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %x = mul_wide_s.i8x16 %a, %b
-  %k = const.i16x16 1000
-  %y = mul.i16x16 %x, %k
-  %r = trunc.i8x16 %y
-  store %r, %out[%i]
-  ret
-}
-;= %y = mul.i16x16 %x, %k
-;=     vp1 cannot do `mul.i16x16`: the sum is between -16256000 and 16384000 here, and the accumulator of wide lanes holds -524288 to 524287
-
-kernel @wide_shift_by_lanes(%a_in: in i8x16, %b_in: in i8x16, %out: out i8x16) {
-^entry:
-  %i = item_id
-  %a = load %a_in[%i]
-  %b = load %b_in[%i]
-  %x = zext.i16x16 %a
-  %y = zext.i16x16 %b
-  %z = shl.i16x16 %x, %y
-  %r = trunc.i8x16 %z
-  store %r, %out[%i]
-  ret
-}
-;= %z = shl.i16x16 %x, %y
-;=     vp1 cannot do `shl.i16x16`: wide lanes are shifted by one constant for all
-
 ; No register holds wide lanes.
 kernel @wide_values_stored(%a_in: in i8x16, %out: out i16x16) {
 ^entry:
@@ -110,29 +79,3 @@ kernel @another_targets_instruction(%a_in: in i8x4, %b_in: in i8x4, %out: out i8
 }
 ;= %r = intrinsic.i8x4 halu "vadd4.u32.u32.u32 $d, $0, $1", %a, %b
 ;=     vp1 cannot do `intrinsic.i8x4`: it is an instruction of `halu`
-
-; Wide lanes are in the accumulator, which nothing passes on.
-kernel @passed(%n: i32, %a_in: in i8x16, %out: out i8x16) {
-^entry:
-  %i = item_id
-  %none = const.i16x16 0
-  %zero = const.i32 0
-  br ^head(%zero, %none)
-^head(%c: i32, %sum: i16x16):
-  %at = add.i32 %i, %c
-  %a = load %a_in[%at]
-  %p = zext.i16x16 %a
-  %next = add.i16x16 %sum, %p
-  %one = const.i32 1
-  %d = add.i32 %c, %one
-  %more = icmp.lt_s.i32 %d, %n
-  br_if %more, ^head(%d, %next), ^exit
-^exit:
-  %r = trunc.i8x16 %next
-  store %r, %out[%i]
-  ret
-}
-;= %none = const.i16x16 0
-;=     vp1 cannot do `const.i16x16`: wide lanes are in no register, so that no block is passed any
-;= %next = add.i16x16 %sum, %p
-;=     vp1 cannot do `add.i16x16`: wide lanes are in no register, so that no block is passed any

@@ -3,20 +3,21 @@
 //! A `switch` becomes a chain of comparisons ([`switch`]), and a parameter of a block that no register holds several that registers
 //! hold ([`passed`]). An op is made of others by the rules of `expand.isle`, `bits.isle`, `fp8.isle` and `soft.isle`: an
 //! expansion is taken only if the target has all that it makes, perhaps by expansions in turn. A vector of sixteen bytes
-//! for which that fails is worked on as its four words ([`words`]), sums of wider lanes as pairs of half-words ([`pairs`]), and whatever is on
+//! for which that fails is worked on as its four words ([`words`]), sums of wider lanes as pairs of half-words ([`pairs`]) or as vectors of their bytes ([`planes`]), and whatever is on
 //! vectors yet as lanes ([`lanes`]). What can't be made stays as it is, and selection says why the target refuses it.
 
 pub(crate) mod lanes;
 mod pairs;
 mod passed;
 mod pieces;
+mod planes;
 pub(crate) mod words;
 
 use std::collections::{HashMap, HashSet};
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
-use halfbyte_ir::{Attr, Inst, Kernel, Legality, Op, Span, Type, Value};
+use halfbyte_ir::{Attr, Inst, Kernel, Legality, Narrowings, Op, Span, Type, Value};
 
 use crate::pass::{BuiltIn, Context};
 use crate::passes::{dce, switch};
@@ -43,9 +44,11 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
         context.drop_flow();
     }
     changed |= passed::run(kernel, context.legality);
+    let has_wide = kernel.values.values().any(|value| value.ty.is_wide());
+    let narrowings = context.legality.narrowings().filter(|_| has_wide).map(|of| of(kernel));
     // Most kernels are of ops that the target has.
     let mut insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts);
-    if insts.all(|&inst| stays(kernel, context.legality, inst)) {
+    if insts.all(|&inst| stays(kernel, context.legality, inst) && !goes_beyond(kernel, narrowings.as_ref(), inst)) {
         return changed;
     }
     let flow = context.flow(kernel);
@@ -59,6 +62,8 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
         lanes_here: HashMap::new(),
         laneless: HashSet::new(),
         pairs_here: HashMap::new(),
+        planes_here: HashMap::new(),
+        narrowings,
         numbers: HashMap::new(),
         out: Vec::new(),
         hopeless: HashSet::new(),
@@ -71,6 +76,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
         legaliser.words_here.clear();
         legaliser.lanes_here.clear();
         legaliser.pairs_here.clear();
+        legaliser.planes_here.clear();
         let insts = std::mem::take(&mut legaliser.kernel_mut().blocks[block].insts);
         for inst in insts {
             if poll.is_stopped() {
@@ -106,7 +112,8 @@ fn has(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
 /// Whether an instruction takes a part of what no register holds, on a target that works on such by parts.
 fn is_part_of_wide(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
     let takes_wide = || kernel.args(inst).iter().any(|&arg| kernel.ty(arg).is_wide());
-    kernel.insts[inst].op == Op::Split && legality.lanes().is_none() && takes_wide()
+    let by_parts = legality.lanes().is_none() || legality.narrowings().is_some();
+    kernel.insts[inst].op == Op::Split && by_parts && takes_wide()
 }
 
 /// Whether an instruction is no shift of packed lanes, or one by a count that the target shifts them by.
@@ -135,6 +142,15 @@ fn stays(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
     let by_pieces = pieces::are_needed(kernel, legality, inst);
     !by_pieces
         && (has(kernel, legality, inst) || !kernel.insts[inst].op.is_pure() && !is_word_access(kernel, legality, inst))
+}
+
+/// Whether an instruction narrows wide lanes of which the target does not compute at once what it gives, or which are there as bytes.
+fn goes_beyond(kernel: &Kernel, narrowings: Option<&Narrowings>, inst: Inst) -> bool {
+    let data = &kernel.insts[inst];
+    let narrows = matches!(data.op, Op::Trunc | Op::NarrowSatS | Op::NarrowSatU | Op::NarrowSatUU);
+    let wide = kernel.args(inst).first().copied().filter(|&arg| kernel.ty(arg).is_wide());
+    let (Some(of), Some(wide)) = (narrowings, wide.filter(|_| narrows && !data.ty.is_wide())) else { return false };
+    data.op == Op::Trunc && planes::are_there(kernel, wide) || !of(kernel, inst)
 }
 
 /// Whether an instruction accesses a packed word, which the target does as one of integers only.
@@ -178,6 +194,10 @@ pub(super) struct Legaliser<'k, 'c, 'l> {
     pub laneless: HashSet<Value>,
     /// The pairs that wide vectors were taken for in this block; none of those that have none.
     pub pairs_here: HashMap<Value, Option<pairs::Pairs>>,
+    /// The planes of wide vectors that were made in this block; none of those that have none.
+    pub planes_here: HashMap<Value, Option<planes::Planes>>,
+    /// Which narrowings of wide lanes the target computes at once, where it has no others.
+    narrowings: Option<Narrowings>,
     /// Which numbers the lanes of wide vectors can be, where that is known.
     pub numbers: HashMap<Value, Option<pairs::Range>>,
     /// The block's instructions as they become.
@@ -221,7 +241,9 @@ impl<'k> Legaliser<'k, '_, '_> {
 
     /// Places an instruction, or what it has to become.
     fn legalise(&mut self, inst: Inst) {
-        if stays(self.kernel(), self.context.legality, inst) {
+        if stays(self.kernel(), self.context.legality, inst)
+            && !goes_beyond(self.kernel(), self.narrowings.as_ref(), inst)
+        {
             self.out.push(inst);
             return;
         }
@@ -244,6 +266,9 @@ impl<'k> Legaliser<'k, '_, '_> {
         } else if pairs::by_pairs(self, inst) {
             self.changed = true;
             How::Told("the target lacks it; done by pairs of half-words")
+        } else if planes::by_planes(self, inst) {
+            self.changed = true;
+            How::Told("the target lacks it; done by the bytes of all lanes")
         } else if words::by_words(self, inst) {
             self.changed = true;
             How::Told("the target lacks it; done by words of four bytes")
@@ -312,6 +337,7 @@ impl<'k> Legaliser<'k, '_, '_> {
         self.words_here.clear();
         self.lanes_here.clear();
         self.pairs_here.clear();
+        self.planes_here.clear();
     }
 
     /// Has a store of a packed word store these bits.
@@ -344,6 +370,28 @@ impl<'k> Legaliser<'k, '_, '_> {
     /// Whether its ops on two half-words take no more than those on one.
     pub fn has_half_word_pairs(&self) -> bool {
         self.context.legality.has_half_word_pairs()
+    }
+
+    /// Whether wide lanes are worked on as vectors of their bytes.
+    pub fn has_planes(&self) -> bool {
+        self.narrowings.is_some()
+    }
+
+    /// Whether the target computes at once what an instruction narrows wide lanes to.
+    pub fn narrows(&self, inst: Inst) -> bool {
+        self.narrowings.as_ref().is_some_and(|of| of(self.kernel(), inst))
+    }
+
+    /// Makes an instruction that is placed later, or not at all: on wide lanes, or one that narrows them, which the target takes together.
+    pub fn draft(&mut self, draft: &mut Vec<Inst>, op: Op, ty: Type, attr: Attr, args: &[Value]) -> Value {
+        let value = self.rewriter.make(op, ty, attr, args);
+        draft.extend(self.rewriter.take_made());
+        value
+    }
+
+    /// Places instructions that were made before.
+    pub fn place_drafted(&mut self, draft: &[Inst]) {
+        self.out.extend(draft);
     }
 
     /// Whether an access is done by parts.

@@ -128,7 +128,7 @@ fn shift(kernel: &Kernel, value: Value) -> Option<(Value, u32, bool, i64)> {
 }
 
 /// Numbers of which each lane is one, modulo 2^16 or 2^32. Of 32 bits it is the signed one.
-fn numbers(legaliser: &mut Legaliser<'_, '_, '_>, value: Value, depth: u32) -> Option<Range> {
+pub(super) fn numbers(legaliser: &mut Legaliser<'_, '_, '_>, value: Value, depth: u32) -> Option<Range> {
     let value = legaliser.current(value);
     if let Some(known) = legaliser.numbers.get(&value) {
         return known.clone();

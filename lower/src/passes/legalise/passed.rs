@@ -7,11 +7,13 @@ use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 use halfbyte_ir::{Attr, Block, Inst, Kernel, Legality, Op, Span, Type, Value, ValueDef, ValueList};
 
+use super::planes;
+
 /// Passes parts for all wide values, where the target works on parts of them; whether there were any.
 pub(super) fn run(kernel: &mut Kernel, legality: &Legality) -> bool {
-    // Where items share vectors a wide value is one of the accumulator, which has no parts.
     let are_passed = kernel.layout.iter().any(|&block| has_wide(kernel, block));
-    if legality.lanes().is_some() || !are_passed {
+    // Where items share vectors wide values have no parts but the bytes of all lanes.
+    if !are_passed || legality.lanes().is_some() && legality.narrowings().is_none() {
         return false;
     }
     for number in 0..kernel.layout.len() {
@@ -71,6 +73,9 @@ fn take_apart(kernel: &mut Kernel, legality: &Legality, block: Block) {
 
 fn parts_of(kernel: &mut Kernel, legality: &Legality, value: Value, span: Span, made: &mut Vec<Inst>) -> Vec<Value> {
     let ty = kernel.ty(value);
+    if legality.narrowings().is_some() {
+        return planes::apart(kernel, value, span, made);
+    }
     let part = part(legality, ty);
     let mut parts = Vec::new();
     for number in 0..(ty.bits() / part.bits()) as u8 {
@@ -100,11 +105,17 @@ fn put_together(
             kernel.blocks[block].params.push(param, &mut kernel.pool);
             continue;
         }
-        let part = part(legality, ty);
+        let is_planes = legality.narrowings().is_some();
+        let part = if is_planes { Type::I8X16 } else { part(legality, ty) };
         let parts: Vec<Value> = (0..ty.bits() / part.bits()).map(|_| kernel.add_block_param(block, part)).collect();
-        let whole = kernel.make_inst(Op::Concat, ty, Attr::None, &parts, Some(ty), span);
-        made.push(whole);
-        if let Some(whole) = kernel.result(whole) {
+        let whole = if is_planes {
+            planes::whole(kernel, ty, &parts, span, &mut made)
+        } else {
+            let whole = kernel.make_inst(Op::Concat, ty, Attr::None, &parts, Some(ty), span);
+            made.push(whole);
+            kernel.result(whole)
+        };
+        if let Some(whole) = whole {
             replaced[param] = whole.into();
             kernel.inherit_value_name(whole, param);
         }

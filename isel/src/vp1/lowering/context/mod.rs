@@ -1,6 +1,6 @@
 //! What the rules call: matchers of values, and the instruction families.
 
-pub(super) mod wide;
+pub(in crate::vp1) mod wide;
 
 use halfbyte_ir::{
     AtomicAttr, Attr, Axis, FenceAttr, FloatCC, FloatFlags, Inst, IntCC, Kernel, LaneMap, MemAttr, Op, Type, Value,

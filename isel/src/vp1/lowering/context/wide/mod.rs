@@ -7,8 +7,9 @@ mod sum;
 mod uses;
 mod why;
 
-use halfbyte_ir::{Attr, Inst, IntCC, Kernel, Op, Type, Value};
+use halfbyte_ir::{Attr, Flow, Inst, IntCC, Kernel, Narrowings, Op, Type, Value};
 use halfbyte_isa::object::Loc;
+use halfbyte_isa::vp1::TARGET;
 use halfbyte_isa::vp1::fields::*;
 use halfbyte_isa::vp1::{Inst as Word, Opcode};
 
@@ -17,6 +18,8 @@ use super::rules;
 use crate::vcode::VReg;
 use crate::vp1::builder::second;
 use crate::vp1::operands::{Alu, Factor, Half, Readout, Reg, Round, Sign, Src, VFlag};
+use crate::vp1::streams::Streams;
+use crate::vp1::uniform::Uniform;
 use crate::vp1::{Class, Group};
 
 pub(crate) use plan::{Addend, Chain, Operand, Pair, Plan};
@@ -131,17 +134,64 @@ pub(in crate::vp1::lowering) fn joined_difference(
     })
 }
 
+/// How the bytes that an op narrows wide lanes to are computed, if they can be exactly.
+fn plan(facts: &Facts<'_>, inst: Inst) -> Option<Plan> {
+    let kernel = facts.kernel;
+    let (value, sign, clip) = narrowing(kernel, inst)?;
+    let mut quotient = sum::quotient(kernel, value)?;
+    if let Some(sign) = sign {
+        quotient = quotient.exact(kernel, kernel.ty(value).elem().bits(), sign)?;
+    }
+    facts.plan(&quotient, clip)
+}
+
+/// Says of a packed kernel's narrowings which are computed at once. Of values that are made later it takes none for uniform, and none
+/// for used once.
+pub(crate) fn narrowings(kernel: &Kernel) -> Narrowings {
+    let Some(uniform) = uniform(kernel) else { return Box::new(|_, _| true) };
+    let uses = Uses::new(kernel);
+    Box::new(move |kernel, inst| {
+        let is_uniform = |value| uniform.has(kernel, value);
+        let facts = Facts { kernel, uses: &uses, is_uniform: &is_uniform };
+        plan(&facts, inst).is_some() || adds_nine_bits(kernel, inst)
+    })
+}
+
+/// What is uniform in a kernel, if that is one to select.
+fn uniform(kernel: &Kernel) -> Option<Uniform> {
+    let packing = kernel.packing.as_ref()?;
+    let signature = crate::signature::signature(kernel, TARGET.name()).ok()?;
+    let streams = Streams::new(kernel, packing, &signature).ok()?;
+    Some(Uniform::new(kernel, &Flow::new(kernel), &streams))
+}
+
+/// Whether an op narrows the sum of bytes and of nine bits, as the rules of `vadd9` have it.
+fn adds_nine_bits(kernel: &Kernel, inst: Inst) -> bool {
+    let args_of = |value: Value, op: Op| {
+        let inst = kernel.def_inst(value).filter(|&inst| kernel.insts[inst].op == op)?;
+        <[Value; 2]>::try_from(kernel.args(inst)).ok()
+    };
+    let by_seven = |value: Value, op: Op| {
+        let [shifted, count] = args_of(value, op)?;
+        (wide_count(kernel, count) == Some(7)).then_some(shifted)
+    };
+    let is_nine = |value: Value| {
+        let both = by_seven(value, Op::ShrS).and_then(|up| by_seven(up, Op::Shl)).and_then(|x| args_of(x, Op::Concat));
+        both.is_some_and(|parts| parts.iter().all(|&part| kernel.ty(part) == Type::I8X16))
+    };
+    let is_byte = |value: Value| kernel.def_inst(value).is_some_and(|inst| kernel.insts[inst].op == Op::Zext);
+    let is_sum = |value: Value| {
+        args_of(value, Op::Add).is_some_and(|[a, b]| is_byte(a) && is_nine(b) || is_byte(b) && is_nine(a))
+    };
+    kernel.insts[inst].op == Op::NarrowSatU
+        && kernel.args(inst).first().is_some_and(|&sum| kernel.ty(sum) == Type::I16X16 && is_sum(sum))
+}
+
 impl Lowering<'_> {
-    /// How the bytes that an op narrows wide lanes to are computed, if they can be exactly.
     pub(in crate::vp1::lowering) fn plan_of(&self, inst: Inst) -> Option<Plan> {
         let kernel = self.kernel;
-        let (value, sign, clip) = narrowing(kernel, inst)?;
-        let mut quotient = sum::quotient(kernel, value)?;
-        if let Some(sign) = sign {
-            quotient = quotient.exact(kernel, kernel.ty(value).elem().bits(), sign)?;
-        }
         let is_uniform = |value| self.uniform.has(kernel, value);
-        Facts { kernel, uses: &self.uses, is_uniform: &is_uniform }.plan(&quotient, clip)
+        plan(&Facts { kernel, uses: &self.uses, is_uniform: &is_uniform }, inst)
     }
 
     /// Whether a byte is never the least signed one, which has no absolute value.

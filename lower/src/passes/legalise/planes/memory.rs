@@ -1,0 +1,94 @@
+//! Wide values as they lie in memory, lane after lane.
+
+use halfbyte_ir::{Attr, LaneMap, Op, Type, Value};
+use smallvec::{SmallVec, smallvec};
+
+use super::{LANES, Maker, Plane, Planes};
+
+impl Maker<'_, '_, '_, '_> {
+    pub(super) fn shuffled(&mut self, a: Value, b: Value, lanes: &[u8; LANES]) -> Option<Value> {
+        self.legaliser.place(Op::Shuffle, Type::I8X16, Attr::Lanes(LaneMap::new(lanes)), &[a, b])
+    }
+
+    /// Parts of so many bytes of both by turns, from the lower half or the upper half of each.
+    pub(super) fn by_turns(&mut self, a: Value, b: Value, bytes: usize, upper: bool) -> Option<Value> {
+        let from = if upper { LANES / 2 } else { 0 };
+        let lanes = std::array::from_fn(|i| {
+            let (part, at) = (i / bytes, i % bytes);
+            (part % 2 * LANES + from + part / 2 * bytes + at) as u8
+        });
+        self.shuffled(a, b, &lanes)
+    }
+
+    /// Every other byte of both, from the first on or from the second.
+    pub(super) fn every_other(&mut self, a: Value, b: Value, first: usize) -> Option<Value> {
+        let lanes = std::array::from_fn(|i| (2 * i + first) as u8);
+        self.shuffled(a, b, &lanes)
+    }
+
+    /// A plane with each lane in the place so many before.
+    pub(super) fn turned(&mut self, plane: Plane, distance: usize) -> Option<Plane> {
+        let Some(value) = plane else { return Some(None) };
+        let lanes = std::array::from_fn(|i| ((i + distance) % LANES) as u8);
+        self.shuffled(value, value, &lanes).map(Some)
+    }
+
+    /// The vectors that a wide value is in memory.
+    pub(super) fn in_memory(&mut self, value: Value) -> Option<SmallVec<[Value; 4]>> {
+        let planes = self.planes(value)?;
+        let planes: SmallVec<[Value; 4]> = planes.iter().map(|&plane| self.vector(plane)).collect::<Option<_>>()?;
+        let halves = |maker: &mut Self, a, b, bytes| {
+            Some([maker.by_turns(a, b, bytes, false)?, maker.by_turns(a, b, bytes, true)?])
+        };
+        match *planes.as_slice() {
+            [a, b] => Some(halves(self, a, b, 1)?.into_iter().collect()),
+            [a, b, c, d] => {
+                let ([low, high], [above_low, above_high]) = (halves(self, a, b, 1)?, halves(self, c, d, 1)?);
+                let (first, last) = (halves(self, low, above_low, 2)?, halves(self, high, above_high, 2)?);
+                Some(first.into_iter().chain(last).collect())
+            }
+            _ => None,
+        }
+    }
+
+    /// The planes of vectors that are a wide value in memory.
+    pub(super) fn of_memory(&mut self, vectors: &[Value]) -> Option<Planes> {
+        match *vectors {
+            [a, b] => Some(smallvec![self.every_other(a, b, 0), self.every_other(a, b, 1)]),
+            [a, b, c, d] => {
+                let (even, other_even) = (self.every_other(a, b, 0)?, self.every_other(c, d, 0)?);
+                let (odd, other_odd) = (self.every_other(a, b, 1)?, self.every_other(c, d, 1)?);
+                let planes = [(even, other_even, 0), (odd, other_odd, 0), (even, other_even, 1), (odd, other_odd, 1)];
+                planes.into_iter().map(|(a, b, first)| self.every_other(a, b, first).map(Some)).collect()
+            }
+            _ => None,
+        }
+    }
+
+    /// What is put together of parts of any size.
+    pub(super) fn put_together(&mut self, parts: &[Value], places: usize) -> Option<Planes> {
+        let ty = self.ty(*parts.first()?);
+        let mut vectors: SmallVec<[Value; 4]> = SmallVec::new();
+        match ty.bits() {
+            _ if ty == Type::I8X16 => vectors.extend_from_slice(parts),
+            _ if ty.is_wide() => {
+                for &part in parts {
+                    vectors.extend(self.in_memory(part)?);
+                }
+            }
+            bits @ (8 | 16 | 32) => {
+                let mut word = |parts: &[Value]| match *parts {
+                    [only] => Some(only),
+                    _ => self.legaliser.place(Op::Concat, Type::I32, Attr::None, parts),
+                };
+                let words: SmallVec<[Value; LANES]> =
+                    parts.chunks(32 / bits as usize).map(&mut word).collect::<Option<_>>()?;
+                for words in words.chunks(4) {
+                    vectors.push(self.legaliser.place(Op::Concat, Type::I8X16, Attr::None, words)?);
+                }
+            }
+            _ => return None,
+        }
+        if vectors.len() == places { self.of_memory(&vectors) } else { None }
+    }
+}
