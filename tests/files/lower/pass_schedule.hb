@@ -1,9 +1,8 @@
 ; test: lower vp1 passes=pack,legalise,gvn,schedule
 ; Three words of sums in 32 bits: what is computed of four items is computed while they are at hand.
-kernel @item_after_item(%x: in i8, %y: in i8, %s: out i8, %d: out i8) {
+kernel @item_after_item(%k: i32, %x: in i8, %y: in i8, %s: out i8, %d: out i8) {
 ^entry:
   %i = item_id
-  %k = const.i32 403
   %n = const.i32 8
   %a = load %x[%i]
   %b = load %y[%i]
@@ -20,7 +19,7 @@ kernel @item_after_item(%x: in i8, %y: in i8, %s: out i8, %d: out i8) {
   store %g, %d[%i]
   ret
 }
-;= kernel @item_after_item(%x: in i8, %y: in i8, %s: out i8, %d: out i8) groups 16 {
+;= kernel @item_after_item(%k: i32, %x: in i8, %y: in i8, %s: out i8, %d: out i8) groups 16 {
 ;=   stream %x_0: in i8x16 of %x, 1 byte at 1 * item
 ;=   stream %y_1: in i8x16 of %y, 1 byte at 1 * item
 ;=   stream %s_2: out i8x16 of %s, 1 byte at 1 * item
@@ -33,7 +32,6 @@ kernel @item_after_item(%x: in i8, %y: in i8, %s: out i8, %d: out i8) {
 ;=   %b = load %y_1[%0]
 ;=   %3 = extract.i8x16 %b, 0
 ;=   %4 = zext.i32 %3
-;=   %k = const.i32 403
 ;=   %5 = mul.i32 %4, %k
 ;=   %6 = add.i32 %2, %5
 ;=   %7 = const.i32 8

@@ -12,6 +12,7 @@ mod affine;
 mod code;
 mod if_convert;
 mod invariants;
+mod kept;
 mod masks;
 mod memory;
 mod order;
@@ -52,7 +53,8 @@ pub const PASS: BuiltIn = BuiltIn {
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let lanes = context.legality.lanes().filter(|lanes| lanes.vector == Type::I8X16);
     let Some(lanes) = lanes.filter(|_| kernel.packing.is_none()) else { return false };
-    match packed(kernel, lanes, context.legality.target(), context.poll()) {
+    let has_wide_lanes = context.legality.narrowings().is_some();
+    match packed(kernel, lanes, has_wide_lanes, context.legality.target(), context.poll()) {
         Ok(packed) => {
             let before = standing(context.trace.as_ref(), kernel);
             *kernel = packed;
@@ -66,7 +68,13 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     }
 }
 
-fn packed(kernel: &Kernel, lanes: Lanes, target: &'static str, poll: Poll<'_>) -> Result<Kernel, Vec<Refusal>> {
+fn packed(
+    kernel: &Kernel,
+    lanes: Lanes,
+    has_wide_lanes: bool,
+    target: &'static str,
+    poll: Poll<'_>,
+) -> Result<Kernel, Vec<Refusal>> {
     let mut source = kernel.clone();
     switch::expand(&mut source);
     check(&source, target)?;
@@ -79,7 +87,7 @@ fn packed(kernel: &Kernel, lanes: Lanes, target: &'static str, poll: Poll<'_>) -
     let varying_load = |inst| varying.contains(inst) || reads_any(kernel, inst, &stored);
     let uniformity = &Uniformity::without_branches(kernel, &Flow::new(kernel), &varying_load);
     let packed = Source { kernel, accesses: &accesses, uniformity, gates: &converted.gates };
-    vectorise(packed, lanes, target)
+    vectorise(packed, lanes, has_wide_lanes, target)
 }
 
 /// Refuses what no packed kernel can have.

@@ -2,9 +2,10 @@
 //!
 //! A uniform value stays one. Of others there are two forms, made from each other where they are needed: `items`, a value
 //! an item; and `vector`, the bytes of neighbouring items side by side in vectors, for masks a lane a byte. A byte or truth
-//! value also has a form in which it fills the four lanes that an item with a word has.
+//! value also has a form in which it fills the four lanes that an item with a word has, and a pair of half-words that bytes were made of
+//! one in which each is a wide lane: of an item's four the first and the third; what is in the others is of no matter.
 
-use cranelift_entity::SecondaryMap;
+use cranelift_entity::{EntitySet, SecondaryMap};
 use halfbyte_ir::{Attr, Block, Flow, IntCC, Kernel, LaneMap, Op, Type, Value};
 use smallvec::{SmallVec, smallvec};
 
@@ -29,6 +30,8 @@ struct Forms {
     /// Each item's lane four times: bytes, and masks.
     words: Option<(Block, Parts)>,
     masks: Option<(Block, Parts)>,
+    /// Pairs in wide lanes.
+    wide: Option<(Block, Parts)>,
 }
 
 /// The values of a kernel being packed.
@@ -43,6 +46,10 @@ pub(super) struct Values<'a> {
     entry: Block,
     /// Comes before the entry's instructions.
     pub head: Block,
+    /// Whether the target works on wide lanes.
+    pub has_wide_lanes: bool,
+    /// What is kept in wide lanes from where it is made to where it is narrowed.
+    pub kept_wide: EntitySet<Value>,
     forms: SecondaryMap<Value, Forms>,
 }
 
@@ -51,11 +58,27 @@ pub(super) const fn vector_type(ty: Type) -> Type {
     if ty.is_mask() { Type::I1X16 } else { Type::I8X16 }
 }
 
+/// Whether values of a type are half-words, truth values for such, or bytes that these are made into.
+fn is_pair(ty: Type) -> bool {
+    matches!(ty, Type::I16X2 | Type::I1X2 | Type::I8X4)
+}
+
 impl<'a> Values<'a> {
-    pub fn new(from: &'a Kernel, flow: &'a Flow, mut code: Code, count: usize) -> Values<'a> {
+    pub fn new(from: &'a Kernel, flow: &'a Flow, mut code: Code, count: usize, has_wide_lanes: bool) -> Values<'a> {
         let entry = from.entry().unwrap_or(code.block);
         let head = code.kernel.blocks.push(halfbyte_ir::BlockData::default());
-        Values { from, flow, code, count, at: entry, entry, head, forms: SecondaryMap::new() }
+        Values {
+            from,
+            flow,
+            code,
+            count,
+            at: entry,
+            entry,
+            head,
+            has_wide_lanes,
+            kept_wide: EntitySet::new(),
+            forms: SecondaryMap::new(),
+        }
     }
 
     /// The lanes that an item has in vectors, of types whose values are kept there.
@@ -116,9 +139,11 @@ impl<'a> Values<'a> {
         form.filter(|(made, _)| self.flow.dominates(*made, self.at)).map(|(_, values)| values.clone())
     }
 
-    /// Whether the vector form is there without work.
+    /// Whether the vector form is there, or can be made of wide lanes.
     pub fn has_vector(&self, value: Value) -> bool {
-        self.known(self.forms[value].vector.as_ref()).is_some()
+        let forms = &self.forms[value];
+        self.known(forms.vector.as_ref()).is_some()
+            || is_pair(self.ty(value)) && self.known(forms.wide.as_ref()).is_some()
     }
 
     /// Makes something of a uniform value: for a constant or a parameter of the kernel before the entry's own instructions,
@@ -159,9 +184,17 @@ impl<'a> Values<'a> {
         if let Some(items) = self.known(forms.items.as_ref()) {
             return items;
         }
-        let Some(parts) = self.known(forms.vector.as_ref()) else { return Items::new() };
         let ty = self.ty(value);
-        let bytes: Parts = match ty.is_mask() {
+        if let Some(wide) = self.known(forms.wide.as_ref()).filter(|_| !is_pair(ty)) {
+            let split = |item: usize| self.code.value(Op::Split, ty, Attr::Lane(item as u8), &wide);
+            let items: Items = (0..self.count).map(split).collect();
+            self.forms[value].items = Some((self.at, items.clone()));
+            return items;
+        }
+        let Some(parts) = self.known(forms.vector.as_ref()).or_else(|| self.pairs_in_bytes(value)) else {
+            return Items::new();
+        };
+        let bytes: Parts = match ty.is_mask() && ty != Type::I1X2 {
             true => parts.iter().map(|&part| self.code.op(Op::MaskExpand, Type::I8X16, &[part])).collect(),
             false => parts,
         };
@@ -181,6 +214,10 @@ impl<'a> Values<'a> {
                 let byte = self.code.value(Op::Extract, Type::I8X16, place, &[part]);
                 self.is_set(Type::I8, byte)
             }
+            Type::I1X2 => {
+                let pair = self.code.value(Op::Split, Type::I16X2, place, &[part]);
+                self.is_set(Type::I16X2, pair)
+            }
             Type::I1X4 => {
                 let word = self.code.value(Op::Split, Type::I8X4, place, &[part]);
                 self.is_set(Type::I8X4, word)
@@ -197,6 +234,10 @@ impl<'a> Values<'a> {
     /// The bytes of neighbouring items side by side.
     pub fn vector(&mut self, value: Value) -> Parts {
         if let Some(parts) = self.known(self.forms[value].vector.as_ref()) {
+            return parts;
+        }
+        if let Some(parts) = self.pairs_in_bytes(value) {
+            self.forms[value].vector = Some((self.at, parts.clone()));
             return parts;
         }
         let ty = self.ty(value);
@@ -320,6 +361,139 @@ impl<'a> Values<'a> {
         parts
     }
 
+    // Pairs in wide lanes -----------------------------------------------------------------------------------------------
+
+    /// Vectors of wide lanes of a group.
+    pub fn wide_parts(&self, ty: Type) -> usize {
+        if ty.is_scalar() { self.count / LANES } else { self.count / WORD }
+    }
+
+    pub fn set_wide(&mut self, value: Value, parts: Parts) {
+        self.forms[value].wide = Some((self.at, parts));
+    }
+
+    /// The wide lanes in which values of a type may be: half-words in pairs, and, where an item has a lane, numbers.
+    pub fn wide_type(&self, ty: Type) -> Option<Type> {
+        match ty {
+            _ if !self.has_wide_lanes => None,
+            Type::I16X2 if self.count >= WORD => Some(Type::I16X16),
+            Type::I16 if self.count == LANES => Some(Type::I16X16),
+            Type::I32 if self.count == LANES => Some(Type::I32X16),
+            _ => None,
+        }
+    }
+
+    /// Whether a value is there in wide lanes, or a pair as bytes of which these are made.
+    pub fn has_wide(&self, value: Value) -> bool {
+        self.known(self.forms[value].wide.as_ref()).is_some() || self.ty(value) == Type::I16X2 && self.has_vector(value)
+    }
+
+    /// Whether a value is there in wide lanes, and not as bytes yet.
+    pub fn is_only_wide(&self, value: Value) -> bool {
+        let forms = &self.forms[value];
+        self.known(forms.wide.as_ref()).is_some() && self.known(forms.vector.as_ref()).is_none()
+    }
+
+    /// A value in wide lanes; none of a type that has no such form.
+    pub fn wide(&mut self, value: Value) -> Option<Parts> {
+        if let Some(parts) = self.known(self.forms[value].wide.as_ref()) {
+            return Some(parts);
+        }
+        if self.ty(value) != Type::I16X2 {
+            return self.wide_of_uniform(value).or_else(|| self.wide_of_items(value));
+        }
+        let (made, parts) = match (self.constant(value), self.forms[value].uniform) {
+            (Some(bits), _) => self.early(value, |values| {
+                // Of four lanes the first two are the first half-word's, the others the second's.
+                let [low, high] = [bits[0] & 0xffff, bits[0] >> 16 & 0xffff];
+                let four = low | low << 16 | high << 32 | high << 48;
+                let wide = values.code.constant(Type::I16X16, [four, four, four, four, 0, 0, 0, 0]);
+                smallvec![wide; values.count / WORD]
+            }),
+            (None, _) => {
+                let vectors = self.vector(value);
+                (self.at, vectors.iter().map(|&vector| self.pairs_of_bytes(vector)).collect())
+            }
+        };
+        self.forms[value].wide = Some((made, parts.clone()));
+        Some(parts)
+    }
+
+    /// Wide lanes of a number that is the same for all items.
+    fn wide_of_uniform(&mut self, value: Value) -> Option<Parts> {
+        let (ty, uniform) = (self.wide_type(self.ty(value))?, self.forms[value].uniform?);
+        let (made, parts) = match self.constant(value) {
+            Some(bits) => self.early(value, |values| {
+                let width = ty.elem().bits();
+                let lane = bits[0] & (u64::MAX >> (u64::BITS - width));
+                let word = (0..u64::BITS).step_by(width as usize).fold(0, |word, at| word | lane << at);
+                let mut words = [0; 8];
+                words.iter_mut().take((ty.bits() / u64::BITS) as usize).for_each(|other| *other = word);
+                smallvec![values.code.constant(ty, words)]
+            }),
+            None => (self.at, smallvec![self.code.op(Op::Splat, ty, &[uniform])]),
+        };
+        self.forms[value].wide = Some((made, parts.clone()));
+        Some(parts)
+    }
+
+    /// Wide lanes of a number an item.
+    fn wide_of_items(&mut self, value: Value) -> Option<Parts> {
+        let ty = self.wide_type(self.ty(value))?;
+        let items = self.items(value);
+        let parts: Parts = smallvec![self.code.op(Op::Concat, ty, &items)];
+        self.forms[value].wide = Some((self.at, parts.clone()));
+        Some(parts)
+    }
+
+    /// The low bytes of pairs in wide lanes, each in the first place of its two.
+    pub fn low_bytes(&mut self, value: Value) -> Option<Parts> {
+        let parts = self.known(self.forms[value].wide.as_ref()).filter(|_| !self.ty(value).is_mask())?;
+        Some(parts.iter().map(|&wide| self.code.op(Op::Trunc, Type::I8X16, &[wide])).collect())
+    }
+
+    /// Wide lanes of the half-words that a vector's bytes are.
+    fn pairs_of_bytes(&mut self, vector: Value) -> Value {
+        let lanes: [u8; LANES] = std::array::from_fn(|lane| (lane | 1) as u8);
+        let attr = Attr::Lanes(LaneMap::new(&lanes));
+        let high = self.code.value(Op::Shuffle, Type::I8X16, attr, &[vector, vector]);
+        let [low, high] = [vector, high].map(|bytes| self.code.op(Op::Zext, Type::I16X16, &[bytes]));
+        let count = self.count_of(8);
+        let high = self.code.op(Op::Shl, Type::I16X16, &[high, count]);
+        self.code.op(Op::Add, Type::I16X16, &[low, high])
+    }
+
+    /// The bytes of pairs in wide lanes; of truth values all bits of a half-word or none.
+    fn pairs_in_bytes(&mut self, value: Value) -> Option<Parts> {
+        let parts = self.known(self.forms[value].wide.as_ref()).filter(|_| is_pair(self.ty(value)))?;
+        if self.ty(value).is_mask() {
+            let lanes: [u8; LANES] = std::array::from_fn(|lane| (lane & !1) as u8);
+            let attr = Attr::Lanes(LaneMap::new(&lanes));
+            let expand = |&mask: &Value| {
+                let bytes = self.code.op(Op::MaskExpand, Type::I8X16, &[mask]);
+                self.code.value(Op::Shuffle, Type::I8X16, attr, &[bytes, bytes])
+            };
+            return Some(parts.iter().map(expand).collect());
+        }
+        let lanes: [u8; LANES] =
+            std::array::from_fn(|lane| (if lane % 2 == 0 { lane } else { LANES + lane - 1 }) as u8);
+        let attr = Attr::Lanes(LaneMap::new(&lanes));
+        let join = |&wide: &Value| {
+            let low = self.code.op(Op::Trunc, Type::I8X16, &[wide]);
+            let count = self.count_of(8);
+            let up = self.code.op(Op::ShrU, Type::I16X16, &[wide, count]);
+            let high = self.code.op(Op::Trunc, Type::I8X16, &[up]);
+            self.code.value(Op::Shuffle, Type::I8X16, attr, &[low, high])
+        };
+        Some(parts.iter().map(join).collect())
+    }
+
+    /// A count for wide lanes.
+    fn count_of(&mut self, count: u64) -> Value {
+        let four = count | count << 16 | count << 32 | count << 48;
+        self.code.constant(Type::I16X16, [four, four, four, four, 0, 0, 0, 0])
+    }
+
     /// Vectors with each lane of a vector four times.
     fn spread(&mut self, ty: Type, value: Value) -> Parts {
         let Some(&vector) = self.vector(value).first() else { return Parts::new() };
@@ -339,6 +513,9 @@ impl<'a> Values<'a> {
             if !varies(param) {
                 let value = self.code.kernel.add_block_param(to, ty);
                 self.set_uniform(param, value);
+            } else if let Some(wide) = self.wide_type(ty).filter(|_| self.kept_wide.contains(param)) {
+                let parts = (0..self.wide_parts(ty)).map(|_| self.code.kernel.add_block_param(to, wide)).collect();
+                self.set_wide(param, parts);
             } else if self.lanes(ty).is_some() {
                 let parts = 0..self.parts(ty);
                 let parts = parts.map(|_| self.code.kernel.add_block_param(to, vector_type(ty))).collect();
@@ -354,6 +531,9 @@ impl<'a> Values<'a> {
     pub fn argument(&mut self, param: Value, varies: bool, value: Value) -> Items {
         if !varies {
             return self.uniform(value).into_iter().collect();
+        }
+        if self.kept_wide.contains(param) {
+            return self.wide(value).into_iter().flatten().collect();
         }
         match self.lanes(self.ty(param)) {
             Some(_) => self.vector(value).into_iter().collect(),

@@ -11,6 +11,7 @@ use halfbyte_ir::{
 };
 
 use super::code::Code;
+use super::kept::kept_wide;
 use super::memory::{Access, AccessStep, refusal};
 use super::streams::{Place, Shape, Source, Streams};
 use super::values::{Items, LANES, Parts, Values, WORD, vector_type};
@@ -102,7 +103,12 @@ impl PartialEq for Stream<'_> {
 ///
 /// # Errors
 /// More streams than the target has room for.
-pub(super) fn vectorise(source: Source<'_>, lanes: Lanes, target: &'static str) -> Result<Kernel, Vec<Refusal>> {
+pub(super) fn vectorise(
+    source: Source<'_>,
+    lanes: Lanes,
+    has_wide_lanes: bool,
+    target: &'static str,
+) -> Result<Kernel, Vec<Refusal>> {
     let Source { kernel: from, accesses, uniformity, .. } = source;
     let is_uniform = |access: &Access| from.result(access.inst).is_some_and(|result| !uniformity.varies(result));
     check_streams(from, accesses.iter(), is_uniform, lanes, target)?;
@@ -130,7 +136,8 @@ pub(super) fn vectorise(source: Source<'_>, lanes: Lanes, target: &'static str) 
             value
         })
         .collect();
-    let mut values = Values::new(from, &flow, Code { kernel: to, block: entry, span: from.span }, count);
+    let code = Code { kernel: to, block: entry, span: from.span };
+    let mut values = Values::new(from, &flow, code, count, has_wide_lanes);
     for (param, &value) in from.params.iter().zip(&params) {
         if matches!(param.kind, ParamKind::Scalar(_)) {
             values.set_uniform(param.value, value);
@@ -142,6 +149,9 @@ pub(super) fn vectorise(source: Source<'_>, lanes: Lanes, target: &'static str) 
         numbers[access.inst] = Some(number);
     }
     let mut widener = Widener { source, values, streams, numbers, group: None, refused: None };
+    if has_wide_lanes {
+        widener.values.kept_wide = kept_wide(from, &widener.values, &|value| uniformity.varies(value));
+    }
     // Parameters of blocks stand before all branches that give them values.
     for block in flow.reverse_postorder() {
         let Some(to) = blocks[block].expand() else { continue };
@@ -214,12 +224,23 @@ fn is_of_floats(op: Op, ty: Type) -> bool {
     matches!(op, Op::Fadd | Op::Fsub | Op::Fmul | Op::Fcvt) && ty.is_float() || op == Op::FcvtFromS
 }
 
+/// Whether an op on pairs of half-words is done on wide lanes as well.
+const fn is_done_wide(op: Op) -> bool {
+    op.row().lanewise && !matches!(op, Op::Const | Op::Bitcast) || matches!(op, Op::Shuffle)
+}
+
 /// An offset that is in no window.
 const NOWHERE: u32 = i32::MAX as u32;
 
 /// How a window is accessed, at an index in bytes.
 fn window_mem(access: &Access) -> Attr {
     Attr::Mem(MemAttr { scale: 1, offset: 0, align: access.mem.align, wide: false })
+}
+
+/// What is computed in wide lanes: such, or bytes that they are narrowed to.
+enum InWide {
+    Wide(Parts),
+    Bytes(Parts),
 }
 
 struct Widener<'a> {
@@ -262,6 +283,11 @@ impl Widener<'_> {
             self.values.set_items(result, items);
         } else if let Some(parts) = self.in_vectors(inst, args) {
             self.values.set_vector(result, parts);
+        } else if let Some(made) = self.in_wide_lanes(inst, args) {
+            match made {
+                InWide::Wide(parts) => self.values.set_wide(result, parts),
+                InWide::Bytes(parts) => self.values.set_vector(result, parts),
+            }
         } else if let Some(items) = self.conditions(inst, args) {
             self.values.set_items(result, items);
         } else {
@@ -321,7 +347,7 @@ impl Widener<'_> {
             (Op::Insert, &[vector, scalar]) if wide => self.insert(inst, vector, scalar),
             (Op::Extract | Op::Split, &[vector]) if self.values.count == LANES => self.extract(inst, vector),
             (Op::Concat, &[a, b, c, d]) if wide && self.values.count == LANES => self.interleave([a, b, c, d]),
-            (Op::Bitcast, &[x]) => self.bitcast(inst, x),
+            (Op::Bitcast, &[x]) if !self.is_bitcast_in_wide(inst, x) => self.bitcast(inst, x),
             (op, _) if op.row().lanewise => self.lanewise(inst, args),
             _ => None,
         }
@@ -349,6 +375,114 @@ impl Widener<'_> {
             self.values.code.value(data.op, ty, data.attr, &args)
         };
         Some((0..parts).map(part).collect())
+    }
+
+    /// What is computed in wide lanes: of pairs of half-words that bytes were made of, of numbers that are kept there, and of such and what is
+    /// the same for all items.
+    fn in_wide_lanes(&mut self, inst: Inst, args: &[Value]) -> Option<InWide> {
+        let data = self.source.kernel.insts[inst];
+        let result = self.source.kernel.result(inst)?;
+        let values = &mut self.values;
+        if !values.has_wide_lanes || values.count < WORD {
+            return None;
+        }
+        if let (Op::Bitcast, &[x]) = (data.op, args) {
+            return self.pairs_bitcast(data.ty, x);
+        }
+        let is_number = |ty: Type| matches!(ty, Type::I16 | Type::I32);
+        let is_kept = |arg: Value| values.kept_wide.contains(arg) || values.uniform(arg).is_some();
+        let converts = matches!(data.op, Op::Trunc | Op::NarrowSatS | Op::NarrowSatU | Op::NarrowSatUU);
+        let ty = match (data.ty, data.op) {
+            (Type::I16X2, op) if is_done_wide(op) => Type::I16X16,
+            (Type::I1X2, Op::And | Op::Or | Op::Xor | Op::Not) => Type::I1X16,
+            (ty, Op::Icmp) if is_number(ty) && args.iter().all(|&arg| is_kept(arg)) => values.wide_type(ty)?,
+            (Type::I8, _) if converts && args.iter().all(|&arg| values.kept_wide.contains(arg)) => Type::I8X16,
+            (Type::I8, Op::MulWideS | Op::MulWideU) if values.kept_wide.contains(result) => Type::I8X16,
+            (ty, _) if is_number(ty) && values.kept_wide.contains(result) => values.wide_type(ty)?,
+            _ => return None,
+        };
+        let is_pair = !is_number(data.ty) && data.ty != Type::I8;
+        if is_pair {
+            let there = |&arg: &Value| values.has_wide(arg);
+            let fits = |arg: &Value| {
+                let is_uniform = values.uniform(*arg).is_some() && values.wide_type(values.ty(*arg)).is_some();
+                there(arg) || is_uniform || values.ty(*arg) == Type::I1
+            };
+            if !args.iter().all(fits) || !args.iter().any(there) {
+                return None;
+            }
+        }
+        let parts = if is_pair { values.count / WORD } else { values.count / LANES };
+        let mut columns: Vec<Parts> = Vec::with_capacity(args.len());
+        for &arg in args {
+            columns.push(match self.values.ty(arg) {
+                Type::I1 => match self.values.uniform(arg) {
+                    Some(uniform) => std::iter::repeat_n(uniform, parts).collect(),
+                    None if is_pair => self.values.masks(arg),
+                    None => self.values.vector(arg),
+                },
+                Type::I8 => self.values.vector(arg),
+                _ => self.values.wide(arg)?,
+            });
+        }
+        let attr = match data.attr {
+            Attr::Lanes(map) => {
+                // The lane that one is taken from, which has the next one's place to itself, too.
+                let from = |lane: usize| match map.get(lane % WORD / 2) {
+                    from @ 0..2 => lane / WORD * WORD + 2 * from,
+                    from => LANES + lane / WORD * WORD + 2 * (from - 2),
+                };
+                let lanes: [u8; LANES] = std::array::from_fn(|lane| from(lane) as u8);
+                Attr::Lanes(LaneMap::new(&lanes))
+            }
+            attr => attr,
+        };
+        let part = |part: usize| {
+            let args: Parts = columns.iter().filter_map(|column| column.get(part)).copied().collect();
+            self.values.code.value(data.op, ty, attr, &args)
+        };
+        let parts = (0..parts).map(part).collect();
+        Some(if matches!(self.values.ty(result), Type::I8 | Type::I1) {
+            InWide::Bytes(parts)
+        } else {
+            InWide::Wide(parts)
+        })
+    }
+
+    /// Half-words that bytes with zeros between them are, and the bytes that half-words are.
+    fn pairs_bitcast(&mut self, ty: Type, x: Value) -> Option<InWide> {
+        let parts = match ty {
+            Type::I16X2 if self.has_zeros_between(x) => {
+                let vectors = self.values.vector(x);
+                vectors.iter().map(|&bytes| self.code().op(Op::Zext, Type::I16X16, &[bytes])).collect()
+            }
+            Type::I8X4 if self.values.ty(x) == Type::I16X2 && self.values.uniform(x).is_none() => {
+                self.values.wide(x)?
+            }
+            _ => return None,
+        };
+        Some(InWide::Wide(parts))
+    }
+
+    /// Whether bits that are taken for others stay in wide lanes, or come there.
+    fn is_bitcast_in_wide(&self, inst: Inst, x: Value) -> bool {
+        let ty = self.source.kernel.insts[inst].ty;
+        let is_there = || self.values.ty(x) == Type::I16X2 && self.values.is_only_wide(x);
+        self.values.has_wide_lanes
+            && self.values.count >= WORD
+            && (ty == Type::I16X2 && self.has_zeros_between(x) || ty == Type::I8X4 && is_there())
+    }
+
+    /// Whether the odd bytes of a word are zeros.
+    fn has_zeros_between(&self, bytes: Value) -> bool {
+        let from = self.source.kernel;
+        let Some(inst) = from.def_inst(bytes).filter(|&inst| from.insts[inst].op == Op::Shuffle) else { return false };
+        let (Attr::Lanes(map), &[x, y]) = (from.insts[inst].attr, from.args(inst)) else { return false };
+        let is_zero = |lane: usize| {
+            let operand = if map.get(lane) < WORD { x } else { y };
+            from.def_inst(operand).and_then(|inst| from.const_bits(inst)).is_some_and(|bits| bits[0] as u32 == 0)
+        };
+        self.values.ty(bytes) == Type::I8X4 && is_zero(1) && is_zero(3) && self.values.has_vector(bytes)
     }
 
     /// The type on which a lanewise op is done on vectors; none where it is not.
@@ -384,7 +518,15 @@ impl Widener<'_> {
             if from < WORD { word + from } else { LANES + word + from - WORD }
         };
         let lanes: [u8; LANES] = std::array::from_fn(|i| lane(i) as u8);
-        let (xs, ys) = (self.values.vector(x), self.values.vector(y));
+        // Of half-words in wide lanes the low bytes are there at once.
+        let is_low = |of: fn(usize) -> bool| {
+            (0..WORD).map(|lane| map.get(lane)).filter(|&from| of(from)).all(|from| from % 2 == 0)
+        };
+        let mut bytes = |value: Value, is_low: bool| {
+            let low = if is_low && data.ty == Type::I8X4 { self.values.low_bytes(value) } else { None };
+            low.unwrap_or_else(|| self.values.vector(value))
+        };
+        let (xs, ys) = (bytes(x, is_low(|from| from < WORD)), bytes(y, is_low(|from| from >= WORD)));
         let attr = Attr::Lanes(LaneMap::new(&lanes));
         let part =
             |(&x, &y): (&Value, &Value)| self.values.code.value(Op::Shuffle, vector_type(data.ty), attr, &[x, y]);
