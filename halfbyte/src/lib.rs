@@ -36,6 +36,7 @@
 //! | `snippets` | reports that show the lines they are about | yes |
 //! | `import-ptx` | PTX in: `import_ptx` | |
 //! | `jit` | [`Engine::Jit`]: native code, made by Cranelift | |
+//! | `aot` | `native`: kernels as objects with a C interface, for this computer and others | |
 //! | `cuda` | [`Engine::Cuda`]: PTX on a GPU | |
 //! | `parallel` | launches on several threads | |
 //! | `cache` | [`Cache`]: programs by what they were compiled from | |
@@ -59,6 +60,8 @@ pub mod intrinsics;
 #[cfg(feature = "codegen")]
 pub mod launch;
 mod module;
+#[cfg(feature = "aot")]
+pub mod native;
 #[cfg(feature = "codegen")]
 pub mod pipeline;
 #[cfg(feature = "typed")]

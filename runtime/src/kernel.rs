@@ -61,6 +61,15 @@ pub trait Executable: Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
         false
     }
 
+    /// Adds a function to a native object that runs the kernel's items.
+    ///
+    /// # Errors
+    /// It does what no function of an object does.
+    #[cfg(feature = "aot")]
+    fn native(&self, _kernel: &Kernel, _into: &mut crate::aot::Emit<'_, '_>) -> Result<(), crate::aot::NotMade> {
+        Err(crate::aot::Refusal::Machine.into())
+    }
+
     /// What it took to make native code, where there is some.
     fn translation(&self) -> Option<Translation> {
         None

@@ -3,6 +3,8 @@
 //! Nothing here knows the compiler: a program is what its object says. What the machines have in common (objects, arguments,
 //! buffers, traps) is at the top; each has a folder for how its words run.
 
+#[cfg(feature = "aot")]
+pub mod aot;
 mod arguments;
 mod bound;
 mod buffers;

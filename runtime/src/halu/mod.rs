@@ -12,6 +12,8 @@ mod state;
 use std::mem::take;
 use std::sync::{Arc, OnceLock};
 
+#[cfg(feature = "aot")]
+use halfbyte_abi::Axis;
 use halfbyte_abi::{GROUP_COUNT_OFFSET, GROUP_SIZE_OFFSET, ITEM_COUNT_OFFSET, ParamKind, Shape, ShapeError};
 use halfbyte_isa::halu::domain::SpecialReg;
 use halfbyte_isa::halu::fields::{IMM32, RZ};
@@ -21,6 +23,8 @@ use halfbyte_isa::isa::{Isa, Words};
 use halfbyte_isa::object::{KernelInfo, Loc};
 use halfbyte_isa::row::{Address, Kind, RegFile};
 
+#[cfg(feature = "aot")]
+use crate::aot;
 use crate::arguments::Arguments;
 use crate::engine::Engine;
 use crate::error::LaunchError;
@@ -150,6 +154,38 @@ impl Executable for Code {
 
     fn is_interpreted(&self) -> bool {
         !self.is_native
+    }
+
+    #[cfg(feature = "aot")]
+    fn native(&self, kernel: &Kernel, into: &mut aot::Emit<'_, '_>) -> Result<(), aot::NotMade> {
+        if !self.is_native {
+            return Err(aot::Refusal::Waits.into());
+        }
+        let signature = kernel.signature();
+        let bytes = u32::from(signature.constant_bytes()).next_multiple_of(16);
+        let words = jit::Words { words: &self.words, constant_bytes: bytes, local_bytes: kernel.info.local_bytes };
+        let axes = || Axis::ALL.map(Some).into_iter().chain([None]);
+        let groups = [(GROUP_SIZE_OFFSET, aot::Count::Block as fn(_) -> _), (GROUP_COUNT_OFFSET, aot::Count::Grid)];
+        let of_groups = groups.into_iter().flat_map(|(start, count)| {
+            (u32::from(start)..).step_by(4).zip(axes()).map(move |(at, axis)| (at, count(axis)))
+        });
+        let bank = aot::Bank {
+            bytes,
+            params: signature.offsets().iter().map(|&offset| offset.into()).collect(),
+            launch: of_groups.chain([(ITEM_COUNT_OFFSET.into(), aot::Count::Items)]).collect(),
+            parts: vec![[0, bytes]],
+        };
+        into.add(
+            kernel,
+            &aot::Source {
+                front: &words,
+                specials: &self.specials,
+                bank,
+                scratch_bytes: kernel.info.scratch_bytes,
+                scratch_start: 0,
+                has_shared: self.has_shared,
+            },
+        )
     }
 
     fn launch(&self, kernel: &Kernel, order: Order<'_>, args: &mut Arguments<'_>) -> Result<Stats, LaunchError> {

@@ -98,7 +98,7 @@ impl NativeBuilder {
         let context = module.make_context();
         Ok(NativeBuilder {
             isa,
-            module: NativeModule(ManuallyDrop::new(module)),
+            module: NativeModule::new(module),
             context,
             frontend: FunctionBuilderContext::new(),
             functions: Vec::new(),
@@ -191,13 +191,20 @@ impl NativeCode {
 }
 
 /// A module that frees its memory, which a [`JITModule`] alone does not.
-struct NativeModule(ManuallyDrop<JITModule>);
+pub(crate) struct NativeModule(ManuallyDrop<JITModule>);
+
+impl NativeModule {
+    /// Addresses of its functions are to be called no longer than this is there.
+    pub fn new(module: JITModule) -> NativeModule {
+        NativeModule(ManuallyDrop::new(module))
+    }
+}
 
 impl Drop for NativeModule {
     fn drop(&mut self) {
         // SAFETY: this is the only place that takes the module, once.
         let module = unsafe { ManuallyDrop::take(&mut self.0) };
-        // SAFETY: addresses of its functions are given out by `NativeCode` only, to be called no longer than that is there.
+        // SAFETY: whoever gives out addresses of its functions keeps it for as long as they may be called.
         unsafe { module.free_memory() };
     }
 }

@@ -10,6 +10,8 @@ use std::time::Duration;
 use halfbyte_abi::Exceeded;
 use thiserror::Error;
 
+#[cfg(feature = "aot")]
+pub(crate) use builder::NativeModule;
 #[cfg(feature = "jit")]
 pub(crate) use builder::{Allocation, FunctionId, NativeBuilder, NativeCode};
 

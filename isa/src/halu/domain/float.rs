@@ -13,7 +13,7 @@ const INFINITY: u64 = 0x7FF0_0000_0000_0000;
 const INVALID: u64 = 0xFFF8_0000_0000_0000;
 
 /// [`Domain::single`]: to nearest by what the domain has, else exact and rounded once.
-pub(crate) fn single<D: Domain>(d: &mut D, op: &FloatOp, operands: [D::Word; 3]) -> D::Word {
+pub fn single<D: Domain>(d: &mut D, op: &FloatOp, operands: [D::Word; 3]) -> D::Word {
     if op.rounding != Rounding::Nearest {
         return rounded_single(d, op, operands, Finish::default());
     }

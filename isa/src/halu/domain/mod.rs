@@ -11,7 +11,7 @@ pub(crate) mod float;
 pub(crate) mod wide;
 
 pub use expand::{float_minmax, permute};
-pub use float::{convert as convert_in_steps, double as double_in_steps};
+pub use float::{convert as convert_in_steps, double as double_in_steps, single as single_in_steps};
 
 use arrayvec::ArrayVec;
 use halfbyte_abi::Axis;

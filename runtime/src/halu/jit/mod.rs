@@ -61,14 +61,15 @@ pub(crate) use access::CONSTANTS;
 pub(crate) use cells::{Cells, Name};
 pub(crate) use dataflow::{Access, Action, Dataflow, Id, Location, Op, Reach, Scale, Shape};
 pub(crate) use front::{Front, Kernel};
-use graph::BlockId;
-pub(crate) use graph::{Block, Leads, Next, blocks};
+pub(crate) use graph::{Block, BlockId, Leads, Next, blocks};
 pub(crate) use meet::{Place, Takes};
 pub(crate) use run::{Reached, Stop};
 use split::Split;
 pub(crate) use trace::{Build, Trace};
 pub(super) use unit::Words;
 pub(crate) use unit::{Items, Unit};
+#[cfg(feature = "aot")]
+pub(crate) use {cells::Cell as CellNumber, graph::Target, vector::compare, vector::integer};
 
 /// A kernel's native code, once it has been asked for.
 #[derive(Clone, Default)]

@@ -25,7 +25,7 @@ pub(super) fn constant(b: &mut FunctionBuilder<'_>, ty: Type, word: u32) -> Valu
 }
 
 /// An operation that Cranelift has on integers of any kind, as it has on vectors of them.
-pub(super) fn integer(b: &mut FunctionBuilder<'_>, op: &Op, x: Value, y: Value) -> Option<Value> {
+pub(crate) fn integer(b: &mut FunctionBuilder<'_>, op: &Op, x: Value, y: Value) -> Option<Value> {
     Some(match op {
         Op::And | Op::Both => b.ins().band(x, y),
         Op::Or | Op::Either => b.ins().bor(x, y),
@@ -38,6 +38,34 @@ pub(super) fn integer(b: &mut FunctionBuilder<'_>, op: &Op, x: Value, y: Value) 
         Op::Less(false) => b.ins().icmp(IntCC::UnsignedLessThan, x, y),
         _ => return None,
     })
+}
+
+/// A compare of floats of any kind, as Cranelift has it on vectors of them; none of one that has no name.
+pub(crate) fn compare(b: &mut FunctionBuilder<'_>, compare: Compare, x: Value, y: Value) -> Option<Value> {
+    let simple = match compare {
+        Compare::LT => FloatCC::LessThan,
+        Compare::EQ => FloatCC::Equal,
+        Compare::LE => FloatCC::LessThanOrEqual,
+        Compare::GT => FloatCC::GreaterThan,
+        Compare::GE => FloatCC::GreaterThanOrEqual,
+        Compare::NUM => FloatCC::Ordered,
+        Compare::NAN => FloatCC::Unordered,
+        Compare::LTU => FloatCC::UnorderedOrLessThan,
+        Compare::LEU => FloatCC::UnorderedOrLessThanOrEqual,
+        Compare::GTU => FloatCC::UnorderedOrGreaterThan,
+        Compare::GEU => FloatCC::UnorderedOrGreaterThanOrEqual,
+        Compare::NEU => FloatCC::NotEqual,
+        other => {
+            let pair = match other {
+                Compare::NE => [FloatCC::LessThan, FloatCC::GreaterThan],
+                Compare::EQU => [FloatCC::Equal, FloatCC::Unordered],
+                _ => return None,
+            };
+            let [one, other] = pair.map(|code| b.ins().fcmp(code, x, y));
+            return Some(b.ins().bor(one, other));
+        }
+    };
+    Some(b.ins().fcmp(simple, x, y))
 }
 
 /// An operation on vectors; truth values are all ones or zero.
@@ -56,36 +84,9 @@ pub(super) fn compute(b: &mut FunctionBuilder<'_>, op: Op, [x, y, z]: [Value; 3]
         }
         Op::FCompare(compare) => {
             let (x, y) = (float(b, x), float(b, y));
-            let mut holds = |code| b.ins().fcmp(code, x, y);
-            let either =
-                |one: FloatCC, other: FloatCC, holds: &mut dyn FnMut(FloatCC) -> Value| [holds(one), holds(other)];
-            let simple = match compare {
-                Compare::LT => FloatCC::LessThan,
-                Compare::EQ => FloatCC::Equal,
-                Compare::LE => FloatCC::LessThanOrEqual,
-                Compare::GT => FloatCC::GreaterThan,
-                Compare::GE => FloatCC::GreaterThanOrEqual,
-                Compare::NUM => FloatCC::Ordered,
-                Compare::NAN => FloatCC::Unordered,
-                Compare::LTU => FloatCC::UnorderedOrLessThan,
-                Compare::LEU => FloatCC::UnorderedOrLessThanOrEqual,
-                Compare::GTU => FloatCC::UnorderedOrGreaterThan,
-                Compare::GEU => FloatCC::UnorderedOrGreaterThanOrEqual,
-                Compare::NEU => FloatCC::NotEqual,
-                other => {
-                    let pair = match other {
-                        Compare::NE => either(FloatCC::LessThan, FloatCC::GreaterThan, &mut holds),
-                        Compare::EQU => either(FloatCC::Equal, FloatCC::Unordered, &mut holds),
-                        // Never and always, which have no name.
-                        _ => {
-                            let word = if other.code() == 0 { 0 } else { u32::MAX };
-                            return constant(b, I32X4, word);
-                        }
-                    };
-                    return b.ins().bor(pair[0], pair[1]);
-                }
-            };
-            holds(simple)
+            // Never and always, which have no name.
+            let other = if compare.code() == 0 { 0 } else { u32::MAX };
+            self::compare(b, compare, x, y).unwrap_or_else(|| constant(b, I32X4, other))
         }
         Op::IntToFloat(signed) => {
             let result = if signed { b.ins().fcvt_from_sint(F32X4, x) } else { b.ins().fcvt_from_uint(F32X4, x) };

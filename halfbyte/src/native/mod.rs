@@ -1,0 +1,49 @@
+//! Kernels as native objects with a C interface, for this computer and others: no GPU and no library of halfbyte's is needed where they run.
+//!
+//! ```
+//! use halfbyte::native::{self, Machine, Options};
+//! use halfbyte::{HALU, Module, Program};
+//!
+//! let module = Module::parse(
+//!     "kernel @scale(%a: f16x2, %x: inout f16x2) {
+//!      ^entry:
+//!        %i = item_id
+//!        %v = load %x[%i]
+//!        %r = fmul.f16x2 %a, %v
+//!        store %r, %x[%i]
+//!        ret
+//!      }",
+//! )?;
+//! let program = Program::load(&module.compile(HALU)?.object)?;
+//! let machine = Machine::new("aarch64-unknown-linux-gnu", None)?;
+//! let object = native::object(&[("scale", program.kernel("scale")?)], &machine, &Options::default())?;
+//! assert!(object.bytes.starts_with(b"\x7FELF"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use halfbyte_runtime::aot;
+pub use halfbyte_runtime::aot::{
+    Error, Function, Loaded, Machine, MachineError, Object, Options, Refusal, Status, Trapped,
+};
+
+use crate::program::Kernel;
+
+/// Makes an object of kernels, each with the name that its function is to have. Several share what they need.
+///
+/// # Errors
+/// A kernel that does what no function of an object does; two functions of one name.
+pub fn object(kernels: &[(&str, Kernel<'_>)], machine: &Machine, options: &Options) -> Result<Object, Error> {
+    aot::object(&raw(kernels), machine, options)
+}
+
+/// Makes the functions that an object for this computer has, in the memory of this process.
+///
+/// # Errors
+/// As for [`object`].
+pub fn load(kernels: &[(&str, Kernel<'_>)], options: &Options) -> Result<Loaded, Error> {
+    aot::load(&raw(kernels), options)
+}
+
+fn raw<'a>(kernels: &[(&'a str, Kernel<'a>)]) -> Vec<(&'a str, &'a halfbyte_runtime::Kernel)> {
+    kernels.iter().map(|&(name, kernel)| (name, kernel.raw())).collect()
+}

@@ -1,0 +1,66 @@
+//! Why there is no object.
+
+use thiserror::Error;
+
+use super::machine::MachineError;
+
+/// Why no object is made.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A kernel does what no function of an object does.
+    #[error("kernel `{kernel}` cannot be a native object{}: {reason}", at(*.line))]
+    Refused {
+        /// The kernel.
+        kernel: String,
+        /// The line of its text, 0 where none is known.
+        line: u32,
+        /// What it does.
+        reason: Refusal,
+    },
+    /// Two functions of one name.
+    #[error("two kernels would be the function `{0}`")]
+    Symbol(String),
+    /// There is no code for the computer.
+    #[error(transparent)]
+    Machine(#[from] MachineError),
+    /// Cranelift does not make the code.
+    #[error("native code could not be made: {0}")]
+    Code(String),
+}
+
+fn at(line: u32) -> String {
+    if line == 0 { String::new() } else { format!(", at line {line}") }
+}
+
+/// What a kernel does that no function of an object does.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// Its machine code is of a machine whose items do not run one by one.
+    #[error("its machine code is not made into objects; compile it for halu or ptx")]
+    Machine,
+    /// Its items meet.
+    #[error("its items meet, and those of an object run one after another, each to its end")]
+    Meets,
+    /// Its items have memory together.
+    #[error("its items have shared memory, and those of an object run one after another, each to its end")]
+    Shared,
+    /// Its items wait for each other.
+    #[error("its items may wait for what others write, and those of an object run one after another, each to its end")]
+    Waits,
+    /// What only an interpreter does.
+    #[error("no native engine takes what it does: {0}")]
+    Interpreted(String),
+    /// It has too much local memory.
+    #[error("an item has {bytes} bytes of memory of its own; an object's has {limit} at most")]
+    Private {
+        /// Bytes of an item.
+        bytes: u32,
+        /// How many there may be.
+        limit: u32,
+    },
+    /// An operation for which there is no code.
+    #[error("there is no code for {0}")]
+    Op(String),
+}

@@ -1,0 +1,271 @@
+//! Operations on halves, by f64.
+//!
+//! In f64 the product of two halves is exact, and so is the sum of two of binary16. What is not is rounded to odd there, so that the one
+//! rounding to a half after it is as if of the exact result. To nearest, that is done by the machine's own addition: beside a number whose
+//! last bit counts as much as that of the half will, the sum has no bits below.
+
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::types::{F32, F64, I32, I64};
+use cranelift_codegen::ir::{InstBuilder, Value};
+use halfbyte_isa::half::{Clamp, Format, NAN, NAN_F32, Rounding};
+use halfbyte_isa::halu::domain::{Domain, HalfCompare, HalfKind, HalfMinMax, HalfOp};
+
+use super::odd_sum;
+use crate::aot::scalar::Scalar;
+
+/// Bits of an f64's fraction.
+const FRACTION: u32 = 52;
+/// The exponent field of an f64 that is 1.
+const BIAS: i32 = 1023;
+
+/// The exponent of the least normal number.
+const fn least(format: Format) -> i32 {
+    format.min_exponent() + format.fraction_bits() as i32
+}
+
+/// The bits of the f64 that is 2 to a power.
+const fn power(exponent: i32) -> u64 {
+    ((exponent + BIAS) as u64) << FRACTION
+}
+
+/// Both lanes of an operation.
+pub(super) fn half(s: &mut Scalar<'_, '_, '_>, op: &HalfOp, words: [Value; 3]) -> Value {
+    s.lanes(words, |s, lanes| {
+        let [a, b, c] = lanes.map(|lane| operand(s, op, lane));
+        let (format, rounding) = (op.mode.format, op.mode.rounding);
+        let nearest = rounding == Rounding::Nearest;
+        let (result, addends) = match op.kind {
+            HalfKind::Mul => (s.b.ins().fmul(a, b), None),
+            // Two of binary16 lie within 40 bits.
+            HalfKind::Add if format == Format::F16 => (s.b.ins().fadd(a, b), Some([a, b])),
+            HalfKind::Add => (odd(s, a, b), Some([a, b])),
+            HalfKind::Fma => {
+                let product = s.b.ins().fmul(a, b);
+                // To nearest: where the sum is not exact, what is cut off is less than a quarter of a unit of a half, and no
+                // number of the format or middle of two is passed, since addend and product lie more than 2^21 apart.
+                let sum =
+                    if nearest && format == Format::F16 { s.b.ins().fadd(product, c) } else { odd(s, product, c) };
+                (sum, Some([product, c]))
+            }
+        };
+        let result = match addends {
+            Some(addends) if rounding == Rounding::Down => with_zero_down(s, result, addends),
+            _ => result,
+        };
+        let rounded = narrow(s, format, rounding, result);
+        finish(s, op, rounded)
+    })
+}
+
+fn odd(s: &mut Scalar<'_, '_, '_>, a: Value, b: Value) -> Value {
+    let bits = odd_sum(s, a, b);
+    s.cast(F64, bits)
+}
+
+/// A sum where what is exactly zero of unlike signs is -0.
+fn with_zero_down(s: &mut Scalar<'_, '_, '_>, sum: Value, addends: [Value; 2]) -> Value {
+    let zero = s.f64(0.0);
+    let is_zero = s.b.ins().fcmp(FloatCC::Equal, sum, zero);
+    let [a, b] = addends.map(|x| s.cast(I64, x));
+    let either = s.b.ins().bor(a, b);
+    let sign = s.constant(I64, 1 << 63);
+    let of_zero = s.b.ins().band(either, sign);
+    let bits = s.cast(I64, sum);
+    let bits = s.b.ins().select(is_zero, of_zero, bits);
+    s.cast(F64, bits)
+}
+
+/// The f64 of an operand, which is in the low half of a word whose upper half is zero.
+fn operand(s: &mut Scalar<'_, '_, '_>, op: &HalfOp, lane: Value) -> Value {
+    let lane = if op.mode.ftz { flush(s, op.mode.format, lane) } else { lane };
+    widen(s, op.mode.format, lane)
+}
+
+/// A half, or the zero of its sign if it is subnormal.
+fn flush(s: &mut Scalar<'_, '_, '_>, format: Format, lane: Value) -> Value {
+    let exponent = s.b.ins().band_imm_s(lane, i64::from(format.infinity()));
+    let is_small = s.b.ins().icmp_imm_s(IntCC::Equal, exponent, 0);
+    let zero = s.b.ins().band_imm_s(lane, 0x8000);
+    s.b.ins().select(is_small, zero, lane)
+}
+
+/// The f64 of a half. Any NaN is one.
+pub(super) fn widen(s: &mut Scalar<'_, '_, '_>, format: Format, lane: Value) -> Value {
+    if format == Format::Bf16 {
+        let bits = s.b.ins().ishl_imm_s(lane, 16);
+        let single = s.cast(F32, bits);
+        return s.b.ins().fpromote(F64, single);
+    }
+    // The fraction where f64 has it, and an exponent that a product by a power of two makes right, of subnormals too.
+    let cut = FRACTION - format.fraction_bits();
+    let magnitude = s.b.ins().band_imm_s(lane, 0x7FFF);
+    let is_finite = s.b.ins().icmp_imm_s(IntCC::UnsignedLessThan, magnitude, i64::from(format.infinity()));
+    let bits = s.b.ins().uextend(I64, magnitude);
+    let bits = s.b.ins().ishl_imm_s(bits, i64::from(cut));
+    let infinity = s.constant(I64, 0x7FF << FRACTION);
+    let beyond = s.b.ins().bor(bits, infinity);
+    let bits = s.b.ins().select(is_finite, bits, beyond);
+    let sign = s.b.ins().band_imm_s(lane, 0x8000);
+    let sign = s.b.ins().uextend(I64, sign);
+    let sign = s.b.ins().ishl_imm_s(sign, 48);
+    let bits = s.b.ins().bor(bits, sign);
+    let small = s.cast(F64, bits);
+    let scale = s.f64(f64::from_bits(power(BIAS - 1 + least(format))));
+    s.b.ins().fmul(small, scale)
+}
+
+/// An f64, rounded once more to a half, in the low half of a word; NaN becomes the one there is.
+pub(super) fn narrow(s: &mut Scalar<'_, '_, '_>, format: Format, rounding: Rounding, x: Value) -> Value {
+    let bits = s.cast(I64, x);
+    let sign = s.b.ins().ushr_imm_s(bits, 48);
+    let sign = s.b.ins().ireduce(I32, sign);
+    let sign = s.b.ins().band_imm_s(sign, 0x8000);
+    let all = s.constant(I64, u64::MAX >> 1);
+    let magnitude = s.b.ins().band(bits, all);
+    // From here on all is infinite.
+    let end = s.constant(I64, power(beyond(format)));
+    let kept = s.b.ins().umin(magnitude, end);
+    let exponents = s.constant(I64, 0x7FF << FRACTION);
+    let exponent = s.b.ins().band(kept, exponents);
+    let first = s.constant(I64, power(least(format)));
+    let exponent = s.b.ins().umax(exponent, first);
+    // A number so much greater that the last bit of the sum is the last one of the half.
+    let apart = s.constant(I64, u64::from(FRACTION - format.fraction_bits()) << FRACTION);
+    let beside = s.b.ins().iadd(exponent, apart);
+    let (kept_float, beside_float) = (s.cast(F64, kept), s.cast(F64, beside));
+    let sum = s.b.ins().fadd(kept_float, beside_float);
+    let sum_bits = s.cast(I64, sum);
+    let mut units = s.b.ins().isub(sum_bits, beside);
+    if rounding != Rounding::Nearest {
+        let near = s.b.ins().fsub(sum, beside_float);
+        let is_above = s.b.ins().fcmp(FloatCC::GreaterThan, near, kept_float);
+        let is_below = s.b.ins().fcmp(FloatCC::LessThan, near, kept_float);
+        let (is_above, is_below) = (s.b.ins().uextend(I64, is_above), s.b.ins().uextend(I64, is_below));
+        let toward = s.b.ins().isub(units, is_above);
+        let away = s.b.ins().iadd(units, is_below);
+        units = match rounding {
+            Rounding::Zero | Rounding::Nearest => toward,
+            Rounding::Up => s.b.ins().select(sign, toward, away),
+            Rounding::Down => s.b.ins().select(sign, away, toward),
+        };
+    }
+    // The leading one of a normal number counts as one in the exponent, and so does a carry out of it.
+    let low = s.b.ins().isub(exponent, first);
+    let low = s.b.ins().ushr_imm_s(low, i64::from(FRACTION - format.fraction_bits()));
+    let result = s.b.ins().iadd(low, units);
+    let mut result = s.b.ins().ireduce(I32, result);
+    if rounding != Rounding::Nearest {
+        // What is finite and too large stays so where it is rounded toward zero.
+        let is_reached = s.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, magnitude, end);
+        let is_finite = s.b.ins().icmp(IntCC::UnsignedLessThan, magnitude, exponents);
+        let is_large = s.b.ins().band(is_reached, is_finite);
+        let most = s.word(u32::from(format.infinity()) - 1);
+        let toward = s.b.ins().select(is_large, most, result);
+        result = match rounding {
+            Rounding::Zero | Rounding::Nearest => toward,
+            Rounding::Up => s.b.ins().select(sign, toward, result),
+            Rounding::Down => s.b.ins().select(sign, result, toward),
+        };
+    }
+    let result = s.b.ins().bor(result, sign);
+    let is_nan = s.b.ins().icmp(IntCC::UnsignedGreaterThan, magnitude, exponents);
+    let nan = s.word(NAN.into());
+    s.b.ins().select(is_nan, nan, result)
+}
+
+/// The exponent of the power of two behind the last finite number.
+const fn beyond(format: Format) -> i32 {
+    1 - least(format) + 1
+}
+
+/// What is done to the rounded result.
+fn finish(s: &mut Scalar<'_, '_, '_>, op: &HalfOp, rounded: Value) -> Value {
+    let format = op.mode.format;
+    let zero = s.word(0);
+    let clamped = match op.mode.clamp {
+        Clamp::None => rounded,
+        Clamp::Sat => {
+            // What is negative is above what is infinite, and so is NaN.
+            let is_number = s.b.ins().icmp_imm_s(IntCC::UnsignedLessThanOrEqual, rounded, i64::from(format.infinity()));
+            let one = s.word(format.one().into());
+            let limited = s.b.ins().umin(rounded, one);
+            s.b.ins().select(is_number, limited, zero)
+        }
+        Clamp::Relu => {
+            let is_less = s.b.ins().icmp_imm_s(IntCC::UnsignedGreaterThan, rounded, 0x8000);
+            s.b.ins().select(is_less, zero, rounded)
+        }
+    };
+    if op.mode.ftz { flush(s, format, clamped) } else { clamped }
+}
+
+/// [`Domain::narrow`]
+pub(in crate::aot) fn narrow_single(s: &mut Scalar<'_, '_, '_>, format: Format, rounding: Rounding, x: Value) -> Value {
+    let single = s.cast(F32, x);
+    let double = s.b.ins().fpromote(F64, single);
+    narrow(s, format, rounding, double)
+}
+
+/// [`Domain::widen`]
+pub(in crate::aot) fn widen_to_single(s: &mut Scalar<'_, '_, '_>, format: Format, x: Value) -> Value {
+    let lane = s.b.ins().band_imm_s(x, 0xFFFF);
+    let magnitude = s.b.ins().band_imm_s(lane, 0x7FFF);
+    let is_nan = s.b.ins().icmp_imm_s(IntCC::UnsignedGreaterThan, magnitude, i64::from(format.infinity()));
+    let bits = match format {
+        Format::Bf16 => s.b.ins().ishl_imm_s(lane, 16),
+        Format::F16 => {
+            let double = widen(s, format, lane);
+            let single = s.b.ins().fdemote(F32, double);
+            s.cast(I32, single)
+        }
+    };
+    let nan = s.word(NAN_F32);
+    s.b.ins().select(is_nan, nan, bits)
+}
+
+/// Halves in the order of their numbers, -0 below +0, as signed words.
+fn order_key(s: &mut Scalar<'_, '_, '_>, lane: Value) -> Value {
+    let high = s.b.ins().ishl_imm_s(lane, 16);
+    let signed = s.b.ins().sshr_imm_s(high, 16);
+    let signs = s.b.ins().sshr_imm_s(high, 31);
+    let turned = s.b.ins().band_imm_s(signs, 0x7FFF);
+    s.b.ins().bxor(signed, turned)
+}
+
+fn is_nan(s: &mut Scalar<'_, '_, '_>, format: Format, lane: Value) -> Value {
+    let magnitude = s.b.ins().band_imm_s(lane, 0x7FFF);
+    s.b.ins().icmp_imm_s(IntCC::UnsignedGreaterThan, magnitude, i64::from(format.infinity()))
+}
+
+/// [`Domain::half_minmax`]
+pub(in crate::aot) fn half_minmax(s: &mut Scalar<'_, '_, '_>, op: &HalfMinMax, min: Value, words: [Value; 2]) -> Value {
+    s.lanes(words, |s, lanes| {
+        let [a, b] = lanes.map(|lane| if op.ftz { flush(s, op.format, lane) } else { lane });
+        let [a_key, b_key] = [a, b].map(|lane| order_key(s, lane));
+        let is_less = s.b.ins().icmp(IntCC::SignedLessThan, a_key, b_key);
+        // The first where it is less and the lesser is asked for, or neither.
+        let is_second = s.b.ins().bxor(is_less, min);
+        let chosen = s.b.ins().select(is_second, b, a);
+        let [a_nan, b_nan] = [a, b].map(|lane| is_nan(s, op.format, lane));
+        let nan = s.word(NAN.into());
+        if op.nan {
+            let either = s.b.ins().bor(a_nan, b_nan);
+            return s.b.ins().select(either, nan, chosen);
+        }
+        let of_b_nan = s.b.ins().select(b_nan, a, chosen);
+        let of_a_nan = s.b.ins().select(b_nan, nan, b);
+        s.b.ins().select(a_nan, of_a_nan, of_b_nan)
+    })
+}
+
+/// [`Domain::half_compare`]
+pub(in crate::aot) fn half_compare(s: &mut Scalar<'_, '_, '_>, op: &HalfCompare, words: [Value; 2]) -> [Value; 2] {
+    let [a, b] = words.map(|word| s.halves(word));
+    [[a[0], b[0]], [a[1], b[1]]].map(|lanes| {
+        let [a, b] = lanes.map(|lane| {
+            let lane = if op.ftz { flush(s, op.format, lane) } else { lane };
+            widen(s, op.format, lane)
+        });
+        s.relation(op.compare, a, b)
+    })
+}

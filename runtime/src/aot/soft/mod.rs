@@ -1,0 +1,157 @@
+//! Arithmetic that Cranelift has no instruction for, as code of the object. What is long is a function of its own.
+
+mod half;
+
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::types::{F32, F64, I8, I64};
+use cranelift_codegen::ir::{InstBuilder, Value};
+use halfbyte_isa::approx::Function;
+use halfbyte_isa::half::{Format, Rounding};
+use halfbyte_isa::halu::domain::{
+    Conversion, FloatKind, FloatOp, HalfKind, HalfOp, convert_in_steps, double_in_steps, single_in_steps,
+};
+
+use super::memory::here;
+use super::scalar::{Scalar, Values};
+pub(super) use half::{half_compare, half_minmax, narrow_single, widen_to_single};
+
+/// A function that code of the object calls, by what it computes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) enum Soft {
+    /// Both lanes.
+    Half(HalfOp),
+    /// Of f32, not to nearest.
+    Single(FloatOp),
+    /// Of f64.
+    Double(FloatOp),
+    Convert(Conversion),
+    Elementary(Function),
+    HalfElementary(Function, Format),
+    /// From an address on so many bytes become zeros.
+    Zero,
+}
+
+impl Soft {
+    /// The number of operands, all of which are words but for those of [`Soft::Zero`].
+    pub fn operands(self) -> usize {
+        match self {
+            Soft::Half(HalfOp { kind: HalfKind::Fma, .. }) | Soft::Single(_) => 3,
+            Soft::Half(_) | Soft::Convert(_) | Soft::Zero => 2,
+            Soft::Double(op) => 2 * op.kind.operands(),
+            Soft::Elementary(_) | Soft::HalfElementary(..) => 1,
+        }
+    }
+
+    /// The number of words that it gives.
+    pub fn results(self) -> usize {
+        match self {
+            Soft::Double(_) | Soft::Convert(_) => 2,
+            Soft::Half(_) | Soft::Single(_) | Soft::Elementary(_) | Soft::HalfElementary(..) => 1,
+            Soft::Zero => 0,
+        }
+    }
+}
+
+/// What a function computes of its parameters.
+pub(super) fn body(s: &mut Scalar<'_, '_, '_>, soft: Soft, args: &[Value]) -> Values {
+    let zero = || args.first().copied().unwrap_or(Value::from_u32(0));
+    let arg = |k: usize| args.get(k).copied().unwrap_or_else(zero);
+    let pair = |k: usize| [arg(2 * k), arg(2 * k + 1)];
+    match soft {
+        Soft::Half(op) => Values::from_slice(&[half::half(s, &op, [arg(0), arg(1), arg(2)])]),
+        Soft::Single(op) => Values::from_slice(&[single_in_steps(s, &op, [arg(0), arg(1), arg(2)])]),
+        Soft::Double(op) => Values::from(double_in_steps(s, &op, [pair(0), pair(1), pair(2)]).as_slice()),
+        Soft::Convert(op) => Values::from(convert_in_steps(s, &op, pair(0)).as_slice()),
+        Soft::Elementary(_) | Soft::HalfElementary(..) => Values::from_slice(&[arg(0)]),
+        Soft::Zero => {
+            zero_bytes(s, [arg(0), arg(1)]);
+            Values::new()
+        }
+    }
+}
+
+/// Words as long as there are any, then bytes.
+fn zero_bytes(s: &mut Scalar<'_, '_, '_>, [start, bytes]: [Value; 2]) {
+    let words = s.b.ins().band_imm_s(bytes, -8);
+    let end = s.b.ins().iadd(start, words);
+    let after = s.b.ins().iadd(start, bytes);
+    for (from, to, ty) in [(start, end, I64), (end, after, I8)] {
+        let (head, body, done) = (s.b.create_block(), s.b.create_block(), s.b.create_block());
+        let at = s.b.append_block_param(head, I64);
+        s.b.ins().jump(head, &[from.into()]);
+        s.b.switch_to_block(head);
+        let more = s.b.ins().icmp(IntCC::NotEqual, at, to);
+        s.b.ins().brif(more, body, &[], done, &[]);
+        s.b.switch_to_block(body);
+        let none = s.b.ins().iconst(ty, 0);
+        s.b.ins().store(here(), none, at, 0);
+        let next = s.b.ins().iadd_imm_s(at, i64::from(ty.bytes()));
+        s.b.ins().jump(head, &[next.into()]);
+        s.b.switch_to_block(done);
+    }
+}
+
+/// The bits of the sum of two f64, rounded to odd: where it is not exact, its last bit is one, and what is cut off later to fewer than 52
+/// bits rounds as the exact sum does. The sum to nearest is beside that or is it: what it lacks, which is exact (Knuth), says on which side.
+fn odd_sum(s: &mut Scalar<'_, '_, '_>, a: Value, b: Value) -> Value {
+    let near = s.b.ins().fadd(a, b);
+    let of_b = s.b.ins().fsub(near, a);
+    let of_a = s.b.ins().fsub(near, of_b);
+    let (less_a, less_b) = (s.b.ins().fsub(a, of_a), s.b.ins().fsub(b, of_b));
+    let rest = s.b.ins().fadd(less_a, less_b);
+    let zero = s.f64(0.0);
+    // Of infinities and NaN there is no rest.
+    let (below, above) =
+        (s.b.ins().fcmp(FloatCC::LessThan, rest, zero), s.b.ins().fcmp(FloatCC::GreaterThan, rest, zero));
+    let is_cut = s.b.ins().bor(below, above);
+    let (bits, rest) = (s.cast(I64, near), s.cast(I64, rest));
+    // Towards zero, where what it lacks has the other sign.
+    let signs = s.b.ins().bxor(bits, rest);
+    let down = s.b.ins().ushr_imm_s(signs, 63);
+    let toward = s.b.ins().isub(bits, down);
+    let odd = s.b.ins().bor_imm_s(toward, 1);
+    s.b.ins().select(is_cut, odd, bits)
+}
+
+/// `a * b + c` of f32 with one rounding: the product is exact in f64, and the sum rounded to odd has 29 bits more than are left.
+pub(super) fn single_fma(s: &mut Scalar<'_, '_, '_>, operands: [Value; 3]) -> Value {
+    let [a, b, c] = operands.map(|x| {
+        let x = s.cast(F32, x);
+        s.b.ins().fpromote(F64, x)
+    });
+    let product = s.b.ins().fmul(a, b);
+    let sum = odd_sum(s, product, c);
+    let sum = s.cast(F64, sum);
+    let result = s.b.ins().fdemote(F32, sum);
+    s.single_result(result)
+}
+
+/// An operation on f64s: to nearest what the machine has, but that which NaN it is is said here.
+pub(super) fn double(s: &mut Scalar<'_, '_, '_>, op: &FloatOp, operands: [[Value; 2]; 3]) -> [Value; 2] {
+    if op.rounding != Rounding::Nearest || (op.kind == FloatKind::Fma && !s.library.has_fma) {
+        let words: Values = operands.as_flattened().iter().copied().take(2 * op.kind.operands()).collect();
+        let results = s.call(Soft::Double(*op), &words);
+        return results.first_chunk().copied().unwrap_or(operands[0]);
+    }
+    let bits = operands.map(|words| s.join(words));
+    let [a, b, c] = bits.map(|bits| s.cast(F64, bits));
+    let result = match op.kind {
+        FloatKind::Add => s.b.ins().fadd(a, b),
+        FloatKind::Sub => s.b.ins().fsub(a, b),
+        FloatKind::Mul => s.b.ins().fmul(a, b),
+        FloatKind::Div => s.b.ins().fdiv(a, b),
+        FloatKind::Sqrt => s.b.ins().sqrt(a),
+        FloatKind::Fma => s.b.ins().fma(a, b, c),
+    };
+    let mut nan = s.constant(I64, 0xFFF8 << 48);
+    for (x, bits) in [a, b, c].into_iter().zip(bits).take(op.kind.operands()).rev() {
+        let is_nan = s.b.ins().fcmp(FloatCC::Unordered, x, x);
+        let quiet = s.constant(I64, 1 << 51);
+        let quiet = s.b.ins().bor(bits, quiet);
+        nan = s.b.ins().select(is_nan, quiet, nan);
+    }
+    let is_nan = s.b.ins().fcmp(FloatCC::Unordered, result, result);
+    let result = s.cast(I64, result);
+    let result = s.b.ins().select(is_nan, nan, result);
+    s.split(result)
+}

@@ -1,0 +1,1 @@
+//! Soft arithmetic against what it stands for, and kernels.
