@@ -11,9 +11,19 @@ mod real;
 mod reduce;
 mod series;
 
-use real::{Pair, Real};
+pub use real::Pair;
+use real::Real;
 
 use crate::half::{Format, NAN_F32, Rounding};
+
+/// What the functions are evaluated with, for code that does their steps elsewhere.
+pub mod constants {
+    pub use super::reduce::{TWO_BY_PI, WORDS};
+    pub use super::series::{BY_FACTORIAL, BY_ODD, HALF_PI, LN_2, QUARTER_PI, TWO_BY_LN_2};
+
+    /// Terms of a series in f64, and in pairs of them.
+    pub const TERMS: [usize; 2] = [<f64 as super::Real>::TERMS, <super::Pair as super::Real>::TERMS];
+}
 
 const SIGN: u32 = 0x8000_0000;
 const INFINITY: u32 = 0x7F80_0000;

@@ -42,12 +42,15 @@ impl Real for f64 {
 /// The sum of two f64, the second at most half a unit in the last place of the first. The steps are Dekker's and Knuth's,
 /// each within some 2^-103 of the exact result.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pair {
+pub struct Pair {
+    /// The f64 nearest to the sum.
     pub high: f64,
+    /// What is left.
     pub low: f64,
 }
 
 impl Pair {
+    /// The sum of two, of which the second is that small.
     pub const fn new(high: f64, low: f64) -> Pair {
         Pair { high, low }
     }
@@ -60,7 +63,7 @@ impl Pair {
     }
 
     /// The exact sum where the first is the greater.
-    pub const fn quick(a: f64, b: f64) -> Pair {
+    pub(super) const fn quick(a: f64, b: f64) -> Pair {
         let high = a + b;
         Pair { high, low: b - (high - a) }
     }
@@ -79,19 +82,19 @@ impl Pair {
         Pair { high, low: ((x * y - high) + x * v + u * y) + u * v }
     }
 
-    pub const fn plus(self, other: Pair) -> Pair {
+    pub(super) const fn plus(self, other: Pair) -> Pair {
         let high = Pair::two_sum(self.high, other.high);
         let low = Pair::two_sum(self.low, other.low);
         let sum = Pair::quick(high.high, high.low + low.high);
         Pair::quick(sum.high, sum.low + low.low)
     }
 
-    pub const fn times(self, other: Pair) -> Pair {
+    pub(super) const fn times(self, other: Pair) -> Pair {
         let product = Pair::product(self.high, other.high);
         Pair::quick(product.high, product.low + (self.high * other.low + self.low * other.high))
     }
 
-    pub const fn by(self, other: Pair) -> Pair {
+    pub(super) const fn by(self, other: Pair) -> Pair {
         // Three digits of a long division.
         let first = self.high / other.high;
         let rest = self.plus(other.times(Pair::new(-first, 0.0)));

@@ -3,7 +3,7 @@
 use super::real::{Pair, power};
 
 /// The bits of 2 / pi after the point, 32 a word.
-const TWO_BY_PI: [u32; 9] = [
+pub const TWO_BY_PI: [u32; 9] = [
     0xA2F9_836E,
     0x4E44_1529,
     0xFC27_57D1,
@@ -15,7 +15,7 @@ const TWO_BY_PI: [u32; 9] = [
     0xB724_6E3A,
 ];
 /// Words that are multiplied.
-const WORDS: usize = 6;
+pub const WORDS: usize = 6;
 
 /// How many quarters of a turn a positive f32, at least 1/2, is from 0, modulo 4 and to nearest; and the part of a quarter from
 /// there, between -1/2 and 1/2.

@@ -7,18 +7,18 @@ use super::real::{Pair, Real, power};
 use super::reduce::quarters;
 
 /// ln 2
-const LN_2: Pair = Pair::new(f64::from_bits(0x3FE6_2E42_FEFA_39EF), f64::from_bits(0x3C7A_BC9E_3B39_803F));
+pub const LN_2: Pair = Pair::new(f64::from_bits(0x3FE6_2E42_FEFA_39EF), f64::from_bits(0x3C7A_BC9E_3B39_803F));
 /// 2 / ln 2
-const TWO_BY_LN_2: Pair = Pair::new(f64::from_bits(0x4007_1547_652B_82FE), f64::from_bits(0x3C87_77D0_FFDA_0D24));
+pub const TWO_BY_LN_2: Pair = Pair::new(f64::from_bits(0x4007_1547_652B_82FE), f64::from_bits(0x3C87_77D0_FFDA_0D24));
 /// pi / 2
-const HALF_PI: Pair = Pair::new(f64::from_bits(0x3FF9_21FB_5444_2D18), f64::from_bits(0x3C91_A626_3314_5C07));
+pub const HALF_PI: Pair = Pair::new(f64::from_bits(0x3FF9_21FB_5444_2D18), f64::from_bits(0x3C91_A626_3314_5C07));
 /// pi / 4, below which sine and cosine are their series.
-const QUARTER_PI: f64 = 0.785;
+pub const QUARTER_PI: f64 = 0.785;
 
 const TERMS: usize = 34;
 
 /// 1 / k!
-const BY_FACTORIAL: [Pair; TERMS] = {
+pub const BY_FACTORIAL: [Pair; TERMS] = {
     let mut table = [Pair::new(1.0, 0.0); TERMS];
     let mut k = 1;
     while k < TERMS {
@@ -29,7 +29,7 @@ const BY_FACTORIAL: [Pair; TERMS] = {
 };
 
 /// 1 / (2k + 1)
-const BY_ODD: [Pair; TERMS] = {
+pub const BY_ODD: [Pair; TERMS] = {
     let mut table = [Pair::new(1.0, 0.0); TERMS];
     let mut k = 1;
     while k < TERMS {

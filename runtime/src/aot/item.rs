@@ -4,9 +4,8 @@ use cranelift_codegen::ir::types::{I8, I32, I64};
 use cranelift_codegen::ir::{self, InstBuilder, StackSlot, TrapCode, Value};
 use cranelift_frontend::Variable;
 use halfbyte_isa::halu::domain::{Domain, Width};
-use halfbyte_isa::object::Loc;
+use halfbyte_isa::object::{Loc, Part};
 
-use super::error::Refusal;
 use super::known::{Flow, Known, bank_word};
 use super::memory::BufferValues;
 use super::scalar::Scalar;
@@ -42,6 +41,8 @@ pub(super) struct Item<'a, 'b, 'f, 'm> {
     pub s: Scalar<'b, 'f, 'm>,
     pub frame: &'a Frame,
     pub locs: &'a [Loc],
+    /// What words stand for that access more than one thing of the text.
+    pub parts: &'a [Part],
     pub flow: &'a Flow,
     labels: Vec<Option<ir::Block>>,
     /// The block on its way, what is known before it, and the values of its operations.
@@ -64,7 +65,7 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
     pub fn emit(
         s: Scalar<'b, 'f, 'm>,
         frame: &'a Frame,
-        locs: &'a [Loc],
+        (locs, parts): (&'a [Loc], &'a [Part]),
         blocks: &'a [Block],
         flow: &'a Flow,
         none: &'a Known,
@@ -73,6 +74,7 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
             s,
             frame,
             locs,
+            parts,
             flow,
             labels: vec![None; blocks.len()],
             unit: None,
@@ -143,7 +145,7 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
             Next::Undefined(_) => {
                 let none = self.s.constant(I64, 0);
                 let status = self.status(Status::Undefined);
-                return self.jump_to_trap(status, block.start, none);
+                return self.jump_to_trap(status, (block.start, None), none);
             }
             Next::Branch { taken, fall } => (Some(taken), fall),
             Next::ExitIf { fall } => (None, fall),
@@ -183,7 +185,7 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
             Target::PastEnd => (Status::RanPastEnd, 0),
         };
         let (status, address) = (self.status(status), self.s.constant(I64, address));
-        self.jump_to_trap(status, from, address);
+        self.jump_to_trap(status, (from, None), address);
     }
 
     /// Counts a backward branch.
@@ -194,7 +196,7 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
         self.s.b.ins().brif(left, on, &[], cold, &[]);
         self.s.b.switch_to_block(cold);
         let (status, none) = (self.status(Status::Budget), self.s.constant(I64, 0));
-        self.jump_to_trap(status, from, none);
+        self.jump_to_trap(status, (from, None), none);
         self.s.b.switch_to_block(on);
         let left = self.s.b.ins().iadd_imm_s(left, -1);
         self.s.b.def_var(headroom, left);
@@ -204,16 +206,21 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
         self.s.word(status.code().cast_unsigned())
     }
 
-    /// The item traps at a word.
-    pub fn jump_to_trap(&mut self, status: Value, word: u32, address: Value) {
-        let line = self.locs.get(word as usize).map_or(0, |loc| loc.line);
-        let (line, word) = (self.s.word(line), self.s.word(word));
+    /// The item traps at a word, which is of a line unless another is given.
+    pub fn jump_to_trap(&mut self, status: Value, (word, line): (u32, Option<Value>), address: Value) {
+        let of_word = self.locs.get(word as usize).map_or(0, |loc| loc.line);
+        let (line, word) = (line.unwrap_or_else(|| self.s.word(of_word)), self.s.word(word));
         self.s.b.ins().jump(self.frame.trap, &[status.into(), line.into(), word.into(), address.into()]);
     }
 
     /// The same, and what follows is never reached.
     pub fn trap_with(&mut self, status: Value, word: u32, address: Value) {
-        self.jump_to_trap(status, word, address);
+        self.jump_to_trap(status, (word, None), address);
+        self.start_unreached();
+    }
+
+    /// What follows is never reached.
+    pub fn start_unreached(&mut self) {
         let never = self.s.b.create_block();
         self.s.b.switch_to_block(never);
     }
@@ -403,12 +410,4 @@ fn wanted(unit: &Unit) -> Vec<bool> {
         }
     }
     wanted
-}
-
-/// Why a block cannot be made, and the word that is about.
-pub(super) fn refusal(unit: &Unit) -> Option<Refusal> {
-    unit.dataflow.nodes.iter().find_map(|node| match node.op {
-        Op::Elementary(function) | Op::HalfElementary(function, _) => Some(Refusal::Op(function.name().to_owned())),
-        _ => None,
-    })
 }

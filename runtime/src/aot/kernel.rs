@@ -9,7 +9,7 @@ use halfbyte_abi::{Axis, Direction, Elem, ParamKind};
 use halfbyte_isa::halu::domain::{Domain, Numbered, SpecialReg};
 
 use super::error::Refusal;
-use super::item::{Frame, Item, refusal, type_of};
+use super::item::{Frame, Item, type_of};
 use super::known::{Flow, Known, flow};
 use super::library::Library;
 use super::memory::{BufferValues, here};
@@ -68,11 +68,6 @@ pub(super) fn add(
     }
     let mut cells = Cells::default();
     let flow = flow(source.front, &blocks, &mut cells);
-    for (block, unit) in blocks.iter().zip(&flow.units) {
-        if let Some(why) = unit.as_ref().and_then(refusal) {
-            return Err(Stop::Refused(block.start, why));
-        }
-    }
     let units = || flow.units.iter().flatten();
     let reads = |offset: u32| units().any(|unit| reads_bank(unit, offset));
     let reads_any = units().any(reads_bank_anywhere);
@@ -231,6 +226,12 @@ impl Launch<'_, '_, '_, '_> {
             put(&mut self.s, &mut words, at, 4, value);
         }
         let zero = self.s.word(0);
+        let most = self.kernel.info.max_items;
+        if most != u32::MAX {
+            let holds = self.s.b.ins().icmp_imm_s(IntCC::UnsignedLessThanOrEqual, sizes.items, i64::from(most));
+            let nowhere = self.s.constant(I64, 0);
+            self.or_fail(failed, holds, Status::Items, 0, nowhere);
+        }
         let words: Vec<Value> = words.into_iter().map(|word| word.unwrap_or(zero)).collect();
         // What is behind the checks.
         for (param, buffer) in signature.given().iter().zip(&buffers) {
@@ -311,7 +312,7 @@ impl Launch<'_, '_, '_, '_> {
             cells: variables,
         };
         let none = Known::new();
-        let mut s = Item::emit(self.s, &frame, &self.kernel.locs, blocks, flow, &none);
+        let mut s = Item::emit(self.s, &frame, (&self.kernel.locs, &self.kernel.parts), blocks, flow, &none);
         // The next one.
         s.b.switch_to_block(after);
         let at = s.b.use_var(number);
@@ -429,6 +430,14 @@ impl Launch<'_, '_, '_, '_> {
         let holds = self.s.b.ins().bor(fits, none);
         let nowhere = self.s.constant(I64, 0);
         self.or_fail(failed, holds, Status::Items, 0, nowhere);
+        if self.kernel.info.along_x {
+            // The code of the kernel knows no others.
+            let [[_, grid @ ..], [_, block @ ..]] = groups;
+            for count in grid.into_iter().chain(block) {
+                let holds = self.s.b.ins().icmp_imm_s(IntCC::UnsignedLessThanOrEqual, count, 1);
+                self.or_fail(failed, holds, Status::Items, 0, nowhere);
+            }
+        }
         let (items, zero) = (self.s.b.ins().ireduce(I32, all), self.s.word(0));
         Sizes { items: self.s.b.ins().select(some, items, zero), groups: Some(groups) }
     }

@@ -166,6 +166,9 @@ impl Loaded {
                 }),
                 (ParamKind::Buffer { .. }, Arg::Alias { of, offset }) => {
                     let Some(&(start, bytes)) = places.get(*of) else { return Err(refused(Status::Other, k as u32)) };
+                    if param.kind.is_written() && !matches!(args.get(*of), Some(Arg::Buffer(_))) {
+                        return Err(refused(Status::ReadOnly, k as u32));
+                    }
                     let left = (bytes as u64).checked_sub(*offset).ok_or(refused(Status::Other, k as u32))?;
                     words.extend([start + offset, left / u64::from(elem_bytes(param))]);
                 }

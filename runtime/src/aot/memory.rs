@@ -5,6 +5,8 @@ use cranelift_codegen::ir::types::{I8, I16, I32, I64};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, StackSlot, Value};
 use halfbyte_isa::atomic::{Change, atomically_one};
 use halfbyte_isa::halu::domain::{Domain, LOCAL_WINDOW, WINDOW_BYTES, Width};
+use halfbyte_isa::object::Part;
+use halfbyte_isa::ptx::meaning::{CONST_SPACE, PARAM_WINDOW};
 use smallvec::SmallVec;
 
 use super::item::Item;
@@ -35,6 +37,15 @@ struct Place {
     at: Value,
     /// Whether it is global memory.
     is_global: bool,
+}
+
+/// What is wrong with an access.
+#[derive(Clone, Copy)]
+struct Why {
+    status: Value,
+    address: Value,
+    /// The line of the part of it that fails, where it has parts.
+    line: Option<Value>,
 }
 
 /// What is checked of an access.
@@ -162,7 +173,13 @@ impl Item<'_, '_, '_, '_> {
                     }
                     Reach::In(Space::Global) => self.global(base, offset, of),
                     Reach::Any { params } => self.anywhere(base, offset, params, of),
-                    Reach::In(Space::Shared) | Reach::Constants => {
+                    // Constant buffers have the addresses of global memory, but for a bit.
+                    Reach::Constants => {
+                        let address = self.sum(base, offset);
+                        let address = self.s.b.ins().bxor_imm_s(address, CONST_SPACE.cast_signed());
+                        self.found(address, of)
+                    }
+                    Reach::In(Space::Shared) => {
                         let address = self.sum(base, offset);
                         self.never(Status::OutOfBounds, of, address)
                     }
@@ -230,13 +247,13 @@ impl Item<'_, '_, '_, '_> {
     }
 
     /// Goes on where a truth value holds, else to a new block, in which the item is to trap.
-    fn or_trap(&mut self, holds: Value, of: Checked, trap: impl FnOnce(&mut Self) -> (Value, Value)) {
+    fn or_trap(&mut self, holds: Value, of: Checked, trap: impl FnOnce(&mut Self) -> Why) {
         let (on, cold) = (self.s.b.create_block(), self.s.b.create_block());
         self.s.b.set_cold_block(cold);
         self.s.b.ins().brif(holds, on, &[], cold, &[]);
         self.s.b.switch_to_block(cold);
-        let (status, address) = trap(self);
-        self.jump_to_trap(status, of.word, address);
+        let Why { status, address, line } = trap(self);
+        self.jump_to_trap(status, (of.word, line), address);
         self.s.b.switch_to_block(on);
     }
 
@@ -249,8 +266,12 @@ impl Item<'_, '_, '_, '_> {
         let offset = if start == 0 { address } else { self.s.b.ins().iadd_imm_s(address, -start) };
         let held = self.s.constant(I64, bytes.into());
         let holds = self.is_within(offset, held, of.width);
-        self.or_trap(holds, of, |item| (item.of_alignment(address, of.width, Status::OutOfBounds), address));
+        self.or_trap(holds, of, |item| item.outside(address, of));
         Some(self.in_slot(slot, offset))
+    }
+
+    fn outside(&mut self, address: Value, of: Checked) -> Why {
+        Why { status: self.of_alignment(address, of.width, Status::OutOfBounds), address, line: None }
     }
 
     fn in_slot(&mut self, slot: StackSlot, offset: Value) -> Place {
@@ -264,7 +285,7 @@ impl Item<'_, '_, '_, '_> {
             return self.never(Status::OutOfBounds, of, address);
         };
         let holds = self.in_parts(address, of.width);
-        self.or_trap(holds, of, |item| (item.of_alignment(address, of.width, Status::OutOfBounds), address));
+        self.or_trap(holds, of, |item| item.outside(address, of));
         Some(self.in_slot(slot, address))
     }
 
@@ -289,6 +310,11 @@ impl Item<'_, '_, '_, '_> {
             return self.in_buffer(buffer, offset, of);
         }
         let address = self.sum(base, offset);
+        self.found(address, of)
+    }
+
+    /// Whichever buffer has an address.
+    fn found(&mut self, address: Value, of: Checked) -> Option<Place> {
         let found = self.search(address, of);
         self.or_trap(found, of, |item| item.why_not(address, of));
         Some(Place { at: address, is_global: true })
@@ -298,13 +324,54 @@ impl Item<'_, '_, '_, '_> {
         let BufferValues { start, bytes, is_written } = buffer;
         let at = self.s.b.ins().iadd(start, offset);
         if of.access == trap::Access::Store && !is_written {
-            let status = self.why_not_in(buffer, offset, of);
-            self.trap_with(status, of.word, at);
+            let why = self.why_not_of(buffer, offset, of);
+            self.jump_to_trap(why.status, (of.word, why.line), why.address);
+            self.start_unreached();
             return None;
         }
         let holds = self.is_within(offset, bytes, of.width);
-        self.or_trap(holds, of, |item| (item.why_not_in(buffer, offset, of), at));
+        self.or_trap(holds, of, |item| item.why_not_of(buffer, offset, of));
         Some(Place { at, is_global: true })
+    }
+
+    /// What is wrong with an access at an offset in a buffer.
+    fn why_not_of(&mut self, buffer: BufferValues, offset: Value, of: Checked) -> Why {
+        let status = self.why_not_in(buffer, offset, of);
+        let address = self.s.b.ins().iadd(buffer.start, offset);
+        let whole = Why { status, address, line: None };
+        self.first_part(whole, of, |item, by, part| {
+            let offset = item.s.b.ins().iadd_imm_s(offset, by);
+            let is_kept = item.is_within(offset, buffer.bytes, part.width);
+            let is_allowed = buffer.is_written || part.access == trap::Access::Load;
+            let kept = if is_allowed { is_kept } else { item.s.truth(false) };
+            (kept, item.why_not_in(buffer, offset, part))
+        })
+    }
+
+    /// Of an access that stands for several of the text the first of them that is wrong.
+    fn first_part(
+        &mut self,
+        whole: Why,
+        of: Checked,
+        mut each: impl FnMut(&mut Self, i64, Checked) -> (Value, Value),
+    ) -> Why {
+        let mut why = whole;
+        for part in Part::of_word(self.parts, of.word).iter().rev() {
+            let width = [Width::B8, Width::B16, Width::B32, Width::B64, Width::B128];
+            let width = width.into_iter().find(|width| width.bytes() == part.bytes.into()).unwrap_or(of.width);
+            let by = i64::from(part.offset);
+            let (holds, status) = each(self, by, Checked { width, ..of });
+            let address = self.s.b.ins().iadd_imm_s(whole.address, by);
+            let line = self.s.word(part.loc.line);
+            let of_whole = self.locs.get(of.word as usize).map_or(0, |loc| loc.line);
+            let otherwise = why.line.unwrap_or_else(|| self.s.word(of_whole));
+            why = Why {
+                status: self.s.b.ins().select(holds, why.status, status),
+                address: self.s.b.ins().select(holds, why.address, address),
+                line: Some(self.s.b.ins().select(holds, otherwise, line)),
+            };
+        }
+        why
     }
 
     /// Why an access at an offset in a buffer is not made.
@@ -340,7 +407,16 @@ impl Item<'_, '_, '_, '_> {
     }
 
     /// Why no buffer has what is accessed: what the one says that the address is in.
-    fn why_not(&mut self, address: Value, of: Checked) -> (Value, Value) {
+    fn why_not(&mut self, address: Value, of: Checked) -> Why {
+        let status = self.status_at(address, of);
+        let whole = Why { status, address, line: None };
+        self.first_part(whole, of, |item, by, part| {
+            let address = item.s.b.ins().iadd_imm_s(address, by);
+            (item.search(address, part), item.status_at(address, part))
+        })
+    }
+
+    fn status_at(&mut self, address: Value, of: Checked) -> Value {
         let mut status = self.of_alignment(address, of.width, Status::OutOfBounds);
         for buffer in self.frame.buffers.clone().into_iter().flatten() {
             let offset = self.s.b.ins().isub(address, buffer.start);
@@ -348,7 +424,7 @@ impl Item<'_, '_, '_, '_> {
             let why = self.why_not_in(buffer, offset, of);
             status = self.s.b.ins().select(is_in, why, status);
         }
-        (status, address)
+        status
     }
 
     /// Any memory: a buffer, or the window of another one.
@@ -377,7 +453,7 @@ impl Item<'_, '_, '_, '_> {
         let bank = self.frame.bank.filter(|_| params && of.access == trap::Access::Load);
         if let Some(slot) = bank {
             self.s.b.switch_to_block(other);
-            let offset = self.s.b.ins().iadd_imm_s(address, -(halfbyte_isa::ptx::meaning::PARAM_WINDOW as i64));
+            let offset = self.s.b.ins().iadd_imm_s(address, -(PARAM_WINDOW as i64));
             let holds = self.in_parts(offset, of.width);
             let place = self.in_slot(slot, offset);
             other = self.s.b.create_block();
@@ -385,12 +461,12 @@ impl Item<'_, '_, '_, '_> {
         }
         self.s.b.switch_to_block(other);
         self.s.b.set_cold_block(other);
-        let (status, address) = self.why_not(address, of);
+        let Why { status, address, line } = self.why_not(address, of);
         // In a window an address counts from its start.
         let local = self.s.b.ins().iadd_imm_s(address, -(LOCAL_WINDOW as i64));
         let is_local = self.s.b.ins().icmp_imm_s(IntCC::UnsignedLessThan, local, WINDOW_BYTES as i64);
         let named = self.s.b.ins().select(is_local, local, address);
-        self.jump_to_trap(status, of.word, named);
+        self.jump_to_trap(status, (of.word, line), named);
         self.s.b.switch_to_block(done);
         Some(Place { at, is_global: true })
     }

@@ -35,7 +35,7 @@ pub enum Status {
     LargeBuffer,
     /// Buffers that share bytes, of which one is written and may overlap no other.
     Overlap,
-    /// More work items than 32 bits can number.
+    /// More work items than the kernel can have, or along other axes.
     Items,
 }
 
@@ -123,7 +123,7 @@ impl Status {
             Status::MisalignedBuffer => "a buffer whose address is no multiple of its parameter's alignment",
             Status::LargeBuffer => "a buffer of more bytes than a kernel can address",
             Status::Overlap => "buffers that share bytes, of which one is written and may overlap no other",
-            Status::Items => "more work items than 32 bits can number",
+            Status::Items => "more work items than the kernel can have, or items along axes that it does not know",
         }
     }
 

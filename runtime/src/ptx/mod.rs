@@ -307,6 +307,11 @@ impl Executable for Code {
         self.jit.translation()
     }
 
+    #[cfg(feature = "aot")]
+    fn native(&self, kernel: &kernel::Kernel, into: &mut crate::aot::Emit<'_, '_>) -> Result<(), crate::aot::NotMade> {
+        jit::native(&self.code.kernel.entry, kernel, into)
+    }
+
     fn launch(
         &self,
         kernel: &kernel::Kernel,

@@ -1,5 +1,6 @@
 //! Arithmetic that Cranelift has no instruction for, as code of the object. What is long is a function of its own.
 
+mod elementary;
 mod half;
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
@@ -62,7 +63,10 @@ pub(super) fn body(s: &mut Scalar<'_, '_, '_>, soft: Soft, args: &[Value]) -> Va
         Soft::Single(op) => Values::from_slice(&[single_in_steps(s, &op, [arg(0), arg(1), arg(2)])]),
         Soft::Double(op) => Values::from(double_in_steps(s, &op, [pair(0), pair(1), pair(2)]).as_slice()),
         Soft::Convert(op) => Values::from(convert_in_steps(s, &op, pair(0)).as_slice()),
-        Soft::Elementary(_) | Soft::HalfElementary(..) => Values::from_slice(&[arg(0)]),
+        Soft::Elementary(function) => Values::from_slice(&[elementary::single(s, function, arg(0))]),
+        Soft::HalfElementary(function, format) => {
+            Values::from_slice(&[elementary::halves(s, function, format, arg(0))])
+        }
         Soft::Zero => {
             zero_bytes(s, [arg(0), arg(1)]);
             Values::new()

@@ -30,9 +30,19 @@ pub(super) struct Insts<'a> {
     pub plan: &'a Plan,
     pub entry: &'a Entry,
     /// Where the file's variables lie, by number.
-    pub variables: &'a [Bound],
+    pub variables: Variables<'a>,
     /// Where each parameter lies in the memory of parameters.
     pub places: &'a [u64],
+}
+
+/// How instructions come to the addresses of variables.
+#[derive(Clone, Copy)]
+pub(super) enum Variables<'a> {
+    /// They are known.
+    At(&'a [Bound]),
+    /// They are in constant bank 0, one after another from an address on, as `cvta` gives them.
+    #[cfg_attr(not(feature = "aot"), expect(dead_code, reason = "launches know them"))]
+    InBank(u32),
 }
 
 impl Front for Insts<'_> {
@@ -315,12 +325,19 @@ impl Reader<Dataflow> for Builder<'_> {
     }
 
     fn variable(&mut self, dataflow: &mut Dataflow, var: Var) -> [Id; 2] {
-        let address = self.insts.variables.get(var.number as usize).map_or(0, |bound| bound.address);
-        constant(dataflow, address)
+        match self.insts.variables {
+            Variables::At(all) => constant(dataflow, all.get(var.number as usize).map_or(0, |bound| bound.address)),
+            Variables::InBank(start) => {
+                let low = start + 8 * var.number;
+                let word = |offset| Op::Bank { offset, width: Width::B32, signed: false };
+                [low, low + 4].map(|offset| dataflow.push(word(offset), &[], Shape::Uniform))
+            }
+        }
     }
 
     fn is_constant(&mut self, dataflow: &mut Dataflow, [_, high]: [Id; 2]) -> Id {
-        let constants = self.insts.variables.iter().filter(|bound| bound.space == VariableSpace::Const);
+        let Variables::At(all) = self.insts.variables else { return dataflow.truth(false) };
+        let constants = all.iter().filter(|bound| bound.space == VariableSpace::Const);
         let numbers = constants.filter_map(|bound| buffer_of(bound.address)).map(|(number, _)| number);
         // From a buffer to the next; the lower word is but a part of the offset in one.
         let spacing = buffer_base(0);

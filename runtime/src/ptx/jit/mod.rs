@@ -3,6 +3,8 @@
 //! Registers become cells of a word each, two where they have 64 bits. Parameters and what the launch says in special registers are
 //! constant bank 0. What there is no native code for is found out before the first launch; the interpreter runs such kernels.
 
+#[cfg(feature = "aot")]
+mod ahead;
 mod insts;
 mod meet;
 mod memory;
@@ -22,7 +24,9 @@ use crate::halu::jit::{self as engine, Kernel, Stop};
 use crate::launch::{Order, Stats};
 use crate::native::Translation;
 use crate::trap::Halt;
-use insts::Insts;
+#[cfg(feature = "aot")]
+pub(super) use ahead::native;
+use insts::{Insts, Variables};
 use memory::Banks;
 use plan::Plan;
 
@@ -51,7 +55,7 @@ impl Jit {
         let shared_bytes = if plan.is_of_groups { plan.shared_bytes + order.shape.shared as usize } else { 0 };
         let constants = constants(plan, memory, order, shared_bytes as u64);
         let (variables, places) = (memory.variables.clone(), memory.param_places.clone());
-        let insts = Insts { plan, entry, variables: &variables, places: &places };
+        let insts = Insts { plan, entry, variables: Variables::At(&variables), places: &places };
         let kernel = Kernel {
             front: &insts,
             pointers: &[],
