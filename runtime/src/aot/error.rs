@@ -1,8 +1,34 @@
 //! Why there is no object.
 
+use cranelift_module::ModuleError;
 use thiserror::Error;
 
 use super::machine::MachineError;
+
+/// What Cranelift says where it makes no code.
+#[derive(Debug)]
+pub(super) struct NoCode(String);
+
+impl From<ModuleError> for NoCode {
+    fn from(error: ModuleError) -> NoCode {
+        NoCode(match error {
+            ModuleError::Compilation(error) => error.to_string(),
+            error => error.to_string(),
+        })
+    }
+}
+
+impl From<NoCode> for Error {
+    fn from(NoCode(said): NoCode) -> Error {
+        Error::Code(said)
+    }
+}
+
+impl From<ModuleError> for Error {
+    fn from(error: ModuleError) -> Error {
+        NoCode::from(error).into()
+    }
+}
 
 /// Why no object is made.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]

@@ -8,7 +8,7 @@ use halfbyte_abi::meet::SUBGROUP;
 use halfbyte_abi::{Axis, Direction, Elem, ParamKind};
 use halfbyte_isa::halu::domain::{Domain, Numbered, SpecialReg};
 
-use super::error::Refusal;
+use super::error::{NoCode, Refusal};
 use super::item::{Frame, Item, type_of};
 use super::known::{Flow, Known, flow};
 use super::library::Library;
@@ -110,11 +110,11 @@ pub(super) fn add(
 pub(super) enum Stop {
     /// At a word.
     Refused(u32, Refusal),
-    Code(cranelift_module::ModuleError),
+    Code(NoCode),
 }
 
-impl From<cranelift_module::ModuleError> for Stop {
-    fn from(error: cranelift_module::ModuleError) -> Stop {
+impl From<NoCode> for Stop {
+    fn from(error: NoCode) -> Stop {
         Stop::Code(error)
     }
 }

@@ -3,8 +3,9 @@
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{AbiParam, FuncRef, Function, InstBuilder, Signature, Value};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use cranelift_module::{DataDescription, DataId, FuncId, Linkage, Module, ModuleError};
+use cranelift_module::{DataDescription, DataId, FuncId, Linkage, Module};
 
+use super::error::NoCode;
 use super::scalar::Scalar;
 use super::soft::{self, Soft};
 
@@ -20,7 +21,7 @@ pub(super) struct Library<'m> {
     /// Data, counted for their names.
     data: usize,
     /// What went wrong where nothing can be returned.
-    error: Option<ModuleError>,
+    error: Option<NoCode>,
 }
 
 impl<'m> Library<'m> {
@@ -41,7 +42,7 @@ impl<'m> Library<'m> {
                 Some(id)
             }
             Err(error) => {
-                self.error.get_or_insert(error);
+                self.error.get_or_insert(error.into());
                 None
             }
         }
@@ -64,7 +65,7 @@ impl<'m> Library<'m> {
         name: &str,
         signature: Signature,
         build: impl FnOnce(&mut Scalar<'_, '_, 'm>),
-    ) -> Result<(), ModuleError> {
+    ) -> Result<(), NoCode> {
         let id = self.module.declare_function(name, Linkage::Export, &signature)?;
         self.define(id, signature, build)
     }
@@ -74,7 +75,7 @@ impl<'m> Library<'m> {
         id: FuncId,
         signature: Signature,
         build: impl FnOnce(&mut Scalar<'_, '_, 'm>),
-    ) -> Result<(), ModuleError> {
+    ) -> Result<(), NoCode> {
         let mut context = self.module.make_context();
         context.func.signature = signature;
         let mut frontend = FunctionBuilderContext::new();
@@ -85,11 +86,11 @@ impl<'m> Library<'m> {
         build(&mut Scalar::new(&mut b, self));
         b.seal_all_blocks();
         b.finalize(self.module.target_config());
-        self.module.define_function(id, &mut context)
+        Ok(self.module.define_function(id, &mut context)?)
     }
 
     /// Data that nobody writes, aligned.
-    pub fn constant(&mut self, bytes: &[u8], align: u64) -> Result<DataId, ModuleError> {
+    pub fn constant(&mut self, bytes: &[u8], align: u64) -> Result<DataId, NoCode> {
         let name = format!("data.{}", self.data);
         self.data += 1;
         let id = self.module.declare_data(&name, Linkage::Local, false, false)?;
@@ -101,7 +102,7 @@ impl<'m> Library<'m> {
     }
 
     /// Makes the soft functions that are called, and those that these call.
-    pub fn finish(&mut self) -> Result<(), ModuleError> {
+    pub fn finish(&mut self) -> Result<(), NoCode> {
         while let Some(&(soft, id)) = self.functions.get(self.made) {
             self.made += 1;
             let signature = self.signature(soft);

@@ -12,7 +12,7 @@ use super::error::Error;
 use super::machine::Machine;
 use super::memory::here;
 use super::status::Status;
-use super::{Function, Options, add_all, code};
+use super::{Function, Options, add_all};
 use crate::arguments::Arg;
 use crate::kernel::Kernel;
 use crate::native::NativeModule;
@@ -89,7 +89,7 @@ pub fn load(kernels: &[(&str, &Kernel)], options: &Options) -> Result<Loaded, Er
             entered.push(entry(&mut module, id, &function.symbol)?);
         }
     }
-    module.finalize_definitions().map_err(code)?;
+    module.finalize_definitions()?;
     let entries = entered.into_iter().map(|id| module.get_finalized_function(id)).collect();
     Ok(Loaded { functions, entries, _module: NativeModule::new(module) })
 }
@@ -100,7 +100,7 @@ fn entry(module: &mut JITModule, id: FuncId, name: &str) -> Result<FuncId, Error
     let mut signature = module.make_signature();
     signature.params.push(AbiParam::new(I64));
     signature.returns.push(AbiParam::new(I32));
-    let entry = module.declare_function(&format!("enter.{name}"), Linkage::Local, &signature).map_err(code)?;
+    let entry = module.declare_function(&format!("enter.{name}"), Linkage::Local, &signature)?;
     let mut context = module.make_context();
     context.func.signature = signature;
     let mut frontend = cranelift_frontend::FunctionBuilderContext::new();
@@ -119,7 +119,7 @@ fn entry(module: &mut JITModule, id: FuncId, name: &str) -> Result<FuncId, Error
     b.ins().return_(&results);
     b.seal_all_blocks();
     b.finalize(module.target_config());
-    module.define_function(entry, &mut context).map_err(code)?;
+    module.define_function(entry, &mut context)?;
     Ok(entry)
 }
 

@@ -22,7 +22,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use cranelift_module::{Module, ModuleError, default_libcall_names};
+use cranelift_module::{Module, default_libcall_names};
 use cranelift_object::{ObjectBuilder, ObjectModule};
 use halfbyte_abi::{DEFAULT_BUDGET, Param};
 
@@ -82,18 +82,11 @@ pub struct Object {
 /// # Errors
 /// A kernel that cannot be one, or two of one name.
 pub fn object(kernels: &[(&str, &Kernel)], machine: &Machine, options: &Options) -> Result<Object, Error> {
-    let builder = ObjectBuilder::new(machine.isa.clone(), "halfbyte", default_libcall_names()).map_err(code)?;
+    let builder = ObjectBuilder::new(machine.isa.clone(), "halfbyte", default_libcall_names())?;
     let mut module = ObjectModule::new(builder);
     let functions = add_all(&mut module, machine.has_fma(), kernels, options)?;
     let bytes = module.finish().emit().map_err(|error| Error::Code(error.to_string()))?;
     Ok(Object { bytes, functions })
-}
-
-fn code(error: ModuleError) -> Error {
-    match error {
-        ModuleError::Compilation(error) => Error::Code(error.to_string()),
-        error => Error::Code(error.to_string()),
-    }
 }
 
 /// Makes functions of kernels in a module.
@@ -119,10 +112,10 @@ fn add_all(
         match made {
             Ok(()) => functions.extend(emit.function.take()),
             Err(NotMade(Stop::Refused(word, reason))) => return Err(refused(word, reason)),
-            Err(NotMade(Stop::Code(error))) => return Err(code(error)),
+            Err(NotMade(Stop::Code(error))) => return Err(error.into()),
         }
     }
-    emit.library.finish().map_err(code)?;
+    emit.library.finish()?;
     Ok(functions)
 }
 

@@ -41,8 +41,9 @@ pub(super) fn half(s: &mut Scalar<'_, '_, '_>, op: &HalfOp, words: [Value; 3]) -
             HalfKind::Add => (odd(s, a, b), Some([a, b])),
             HalfKind::Fma => {
                 let product = s.b.ins().fmul(a, b);
-                // To nearest: where the sum is not exact, what is cut off is less than a quarter of a unit of a half, and no
-                // number of the format or middle of two is passed, since addend and product lie more than 2^21 apart.
+                // To nearest a sum of binary16 need not be rounded to odd. It is inexact in f64 only where one addend has no bit
+                // within 2^-52 of the other's first one: the other is then the result or lies beyond the format, and no middle of
+                // two halves, which would take a bit of a product within 2^-33.
                 let sum =
                     if nearest && format == Format::F16 { s.b.ins().fadd(product, c) } else { odd(s, product, c) };
                 (sum, Some([product, c]))
