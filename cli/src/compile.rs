@@ -10,6 +10,7 @@ use clap::ValueEnum;
 use halfbyte::abi::Form;
 use halfbyte::emit::{BlockStats, Code, ptx_text};
 use halfbyte::import_ptx::{self, is_ptx};
+use halfbyte::include;
 use halfbyte::ir::{Diagnostic, Kernel, Span};
 use halfbyte::isa::row::Class;
 use halfbyte::lang::is_language;
@@ -18,7 +19,6 @@ use halfbyte::pipeline::{
 };
 use halfbyte::report::Report;
 use halfbyte::{Module, RefusedKernel, TARGETS, Target, WriteError};
-use halfbyte_testkit::include;
 
 use serde_json::{Value, json};
 

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use halfbyte::Target;
+use halfbyte::include;
 use halfbyte::pipeline::Options;
 use halfbyte_inspect::explain::{ExplainError, Question, Text, explain};
-use halfbyte_testkit::include;
 
 use super::compile::select;
 use super::io::{Input, print};

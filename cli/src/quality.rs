@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use halfbyte::abi::Limits;
+use halfbyte::include;
 use halfbyte::{Module, TARGETS, Target};
-use halfbyte_testkit::include;
 use halfbyte_testkit::quality::{Quality as Measure, measure, page};
 use halfbyte_testkit::spare;
 use serde_json::{Value, json};

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use halfbyte::Target;
 use halfbyte::abi::Limits;
+use halfbyte::include;
 use halfbyte::launch::Engine;
-use halfbyte_testkit::include;
 use halfbyte_testkit::reduce::{
     Case, Effort, FindError, Found, Patience, Progress, Question, Suspect, find, reduce, suspects,
 };

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use halfbyte::Target;
+use halfbyte::include;
 use halfbyte::report::Report;
 use halfbyte_inspect::view::page;
-use halfbyte_testkit::include;
 
 use super::compile::select;
 use super::io::{Input, write};

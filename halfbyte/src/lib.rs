@@ -55,6 +55,7 @@ mod data;
 mod error;
 #[cfg(feature = "import-ptx")]
 pub mod import_ptx;
+pub mod include;
 #[cfg(feature = "codegen")]
 pub mod intrinsics;
 #[cfg(feature = "codegen")]

@@ -122,7 +122,7 @@ impl Module {
 #[pyfunction]
 #[pyo3(signature = (text, file="<text>"))]
 pub(crate) fn parse(py: Python<'_>, text: &str, file: &str) -> PyResult<Module> {
-    let read = watched(py, limits(None)?, false, |_| halfbyte_testkit::include::named(file, text))?;
+    let read = watched(py, limits(None)?, false, |_| halfbyte::include::named(file, text))?;
     let module = Arc::new(read.map_err(|report| error::of_report(py, &report))?);
     let kernels = PyDict::new(py);
     for (number, kernel) in module.ir().kernels.iter().enumerate() {

@@ -20,10 +20,10 @@ use halfbyte_runtime::Program;
 use crate::approximate::{self, Approximation, approximations};
 use crate::bind::{Bound, Kept, bind_after};
 use crate::compare::{Difference, compare};
-use crate::include;
 use crate::margin::{Format, Near};
 use crate::runlines::{self, LaunchLine, NearResult, RefuseLine, RunLine, RunLines, kernel_names};
 use crate::values::{Loader, brief};
+use halfbyte::include;
 
 /// What came of checking a file.
 #[derive(Clone, Debug, Default)]

@@ -9,7 +9,6 @@ pub mod check;
 pub mod compare;
 pub mod draw;
 pub mod harness;
-pub mod include;
 pub mod json;
 pub mod margin;
 pub mod matrix;

@@ -7,7 +7,7 @@ use halfbyte_runtime::Program;
 use super::failure::{Failure, Kind};
 use super::{Arg, How, Request, Size, Via, address, bytes_of, check_count, choose};
 use crate::approximate::is_approximate;
-use crate::include;
+use halfbyte::include;
 use halfbyte::launch::{Engine, Evaluation, How as Order, evaluate as evaluated, execute};
 use halfbyte::{Module, pipeline};
 

@@ -13,8 +13,8 @@ use halfbyte_lower::Pipeline;
 
 use super::checks::{Check, Kind, Reader};
 use super::coverage::{RuleId, find};
-use crate::include;
 use crate::runlines::comment;
+use halfbyte::include;
 
 /// What a line of an expected output begins with.
 pub(super) const MARK: &str = ";=";

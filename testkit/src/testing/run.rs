@@ -15,7 +15,7 @@ use super::checks;
 use super::coverage::Coverage;
 use super::file::{MARK, Stage, Test, TestFile, Whole};
 use super::why;
-use crate::include;
+use halfbyte::include;
 
 /// Lines of an output that a failure shows on each side.
 const SHOWN: usize = 5;

@@ -2,9 +2,11 @@
 
 use std::path::{Component, Path};
 
-use halfbyte::lang::{Included, Includes};
-use halfbyte::report::Report;
-use halfbyte::{Module, import_ptx};
+use halfbyte_lang::{Included, Includes};
+
+#[cfg(feature = "import-ptx")]
+use crate::import_ptx;
+use crate::{Module, Report};
 
 /// Files by their path from the folder of the file that names them, and in no folder above it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,6 +43,7 @@ pub fn named(file: &str, text: impl Into<String>) -> Result<Module, Report> {
 ///
 /// # Errors
 /// As there.
+#[cfg(feature = "import-ptx")]
 pub fn open_each(
     file: &str,
     text: impl Into<String>,
