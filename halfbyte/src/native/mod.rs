@@ -21,12 +21,19 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod header;
+mod names;
+mod triples;
+
 use halfbyte_runtime::aot;
 pub use halfbyte_runtime::aot::{
     Error, Function, Loaded, Machine, MachineError, Object, Options, Refusal, Status, Trapped,
 };
+pub use header::{About, Language, header};
 
 use crate::program::Kernel;
+pub use names::symbols;
+pub use triples::{TRIPLES, meant};
 
 /// Makes an object of kernels, each with the name that its function is to have. Several share what they need.
 ///

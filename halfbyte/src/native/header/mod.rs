@@ -1,0 +1,198 @@
+//! Headers: how programs in other languages call the functions of an object.
+
+mod c;
+mod rust;
+
+use halfbyte_abi::{Direction, Elem, Param, ParamKind, Type};
+
+use super::names::Names;
+use super::{Function, Machine};
+
+/// The language of a header.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Language {
+    /// C11 and C++17, in one text.
+    C,
+    /// Rust: declarations, and safe functions on slices.
+    Rust,
+}
+
+impl Language {
+    /// That of a file of this name, by what it ends in; none where that says nothing.
+    pub fn of_file(name: &str) -> Option<Language> {
+        match name.rsplit_once('.')?.1 {
+            "h" | "hh" | "hpp" | "hxx" => Some(Language::C),
+            "rs" => Some(Language::Rust),
+            _ => None,
+        }
+    }
+}
+
+/// What a header says beside its functions.
+#[derive(Clone, Copy, Debug)]
+pub struct About<'a> {
+    /// The file's name, which its include guard is made of.
+    pub name: &'a str,
+    /// The file that the kernels are in.
+    pub source: &'a str,
+    /// The machine that the object is for.
+    pub machine: &'a Machine,
+}
+
+/// The text that declares the functions of an object.
+pub fn header(language: Language, about: &About<'_>, functions: &[Function]) -> String {
+    match language {
+        Language::C => c::header(about, functions),
+        Language::Rust => rust::header(about, functions),
+    }
+}
+
+/// What an element or a scalar is in both languages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Repr {
+    /// An unsigned integer of so many bits.
+    Bits(u32),
+    F32,
+    F64,
+    /// Sixteen bytes, aligned as a whole.
+    Vector,
+}
+
+impl Repr {
+    fn of(ty: Type) -> Repr {
+        match (ty.elem(), ty.bytes()) {
+            (Elem::F32, 4) => Repr::F32,
+            (Elem::F64, 8) => Repr::F64,
+            (_, bytes @ ..=8) => Repr::Bits(8 * bytes),
+            _ => Repr::Vector,
+        }
+    }
+}
+
+/// What a function is given beside its parameters, in the order of its arguments.
+fn launch(function: &Function) -> &'static [&'static str] {
+    if function.takes_grid { &["grid", "block"] } else { &["items"] }
+}
+
+/// The names of each parameter and of its length.
+fn names(function: &Function, taken: &[&str]) -> Vec<[String; 2]> {
+    let mut names = Names::new(launch(function).iter().chain(taken).copied());
+    function.parameters.iter().map(|param| names.of(&param.name)).collect()
+}
+
+/// What a comment says of a parameter; of a buffer with the name of its length, where the language has one.
+fn says(param: &Param, length: Option<&str>) -> String {
+    let ty = param.ty();
+    let (one, many) = element(ty);
+    let ParamKind::Buffer { direction, align, may_alias, .. } = param.kind else {
+        return match ty.lanes() {
+            1 => format!("{ty}, {one}"),
+            lanes => format!("{ty}, {lanes} {many}, the first lowest"),
+        };
+    };
+    let does = match direction {
+        Direction::In => "read",
+        Direction::Out => "made zero, then written",
+        Direction::InOut => "read and written",
+    };
+    let what = match ty.lanes() {
+        1 => many.to_owned(),
+        lanes => format!("elements of {lanes} {many}, the first lowest"),
+    };
+    let count = length.map_or(String::new(), |length| format!("{length} "));
+    let aligned = if align > ty.bytes() { format!("; aligned to {align} bytes") } else { String::new() };
+    let overlaps = match (may_alias, direction) {
+        (true, _) => "; may overlap others that say so",
+        (false, Direction::In) => "",
+        (false, _) => "; overlaps no other",
+    };
+    format!("{}, {does}: {count}{what}{aligned}{overlaps}", param.kind)
+}
+
+/// What a lane holds, and what several do.
+fn element(ty: Type) -> (&'static str, &'static str) {
+    match ty.elem() {
+        Elem::I1 if ty.is_scalar() => ("a truth value, 0 or 1", "truth values, 0 or 1"),
+        Elem::I1 => ("a truth value", "truth values of a bit"),
+        Elem::I8 => ("an 8-bit integer", "8-bit integers"),
+        Elem::I16 => ("a 16-bit integer", "16-bit integers"),
+        Elem::I32 => ("a 32-bit integer", "32-bit integers"),
+        Elem::I64 => ("a 64-bit integer", "64-bit integers"),
+        Elem::F16 => ("the bits of an IEEE half", "IEEE halves"),
+        Elem::BF16 => ("the bits of a bfloat16", "bfloat16"),
+        Elem::F32 => ("an IEEE single", "IEEE singles"),
+        Elem::F64 => ("an IEEE double", "IEEE doubles"),
+        Elem::E4M3 => ("the bits of an FP8 E4M3", "FP8 E4M3"),
+        Elem::E5M2 => ("the bits of an FP8 E5M2", "FP8 E5M2"),
+        Elem::Ptr => ("an address", "addresses"),
+    }
+}
+
+/// Columns of a line that is not broken.
+const COLUMNS: usize = 120;
+
+/// A call or a declaration, with an argument a line where it is long.
+fn listed(indent: &str, before: &str, arguments: &[String], after: &str) -> String {
+    let line = format!("{indent}{before}({}){after}", arguments.join(", "));
+    if line.len() <= COLUMNS {
+        return line;
+    }
+    format!("{indent}{before}(\n{indent}    {}\n{indent}){after}", arguments.join(&format!(",\n{indent}    ")))
+}
+
+/// A text as a sentence of its own.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_name_says_the_language() {
+        assert_eq!(Language::of_file("k.h"), Some(Language::C));
+        assert_eq!(Language::of_file("out/k.v2.hpp"), Some(Language::C));
+        assert_eq!(Language::of_file("k.rs"), Some(Language::Rust));
+        assert_eq!(Language::of_file("k.o"), None);
+        assert_eq!(Language::of_file("h"), None);
+    }
+
+    fn param(kind: ParamKind) -> Param {
+        Param { name: "x".to_owned(), kind }
+    }
+
+    fn buffer(direction: Direction, elem: Type, align: u32, may_alias: bool) -> Param {
+        param(ParamKind::Buffer { direction, elem, align, may_alias })
+    }
+
+    #[test]
+    fn parameters_are_described() {
+        let f16x2 = says(&param(ParamKind::Scalar(Type::F16X2)), None);
+        assert_eq!(f16x2, "f16x2, 2 IEEE halves, the first lowest");
+        assert_eq!(says(&param(ParamKind::Scalar(Type::F32)), None), "f32, an IEEE single");
+        let read = buffer(Direction::In, Type::I8X4, 16, false);
+        let expected = "in i8x4, read: x_len elements of 4 8-bit integers, the first lowest; aligned to 16 bytes";
+        assert_eq!(says(&read, Some("x_len")), expected);
+        let written = buffer(Direction::Out, Type::F32, 4, false);
+        assert_eq!(says(&written, None), "out f32, made zero, then written: IEEE singles; overlaps no other");
+        let shared = buffer(Direction::InOut, Type::I1, 1, true);
+        let expected = "inout may_alias i1, read and written: truth values, 0 or 1; may overlap others that say so";
+        assert_eq!(says(&shared, None), expected);
+    }
+
+    #[test]
+    fn every_type_of_a_parameter_has_its_own_size() {
+        for ty in Type::ALL.iter().copied().filter(|ty| !ty.is_wide()) {
+            let bytes = match Repr::of(ty) {
+                Repr::Bits(bits) => bits / 8,
+                Repr::F32 => 4,
+                Repr::F64 => 8,
+                Repr::Vector => 16,
+            };
+            assert_eq!(bytes, ty.bytes(), "{ty}");
+        }
+    }
+}
