@@ -46,7 +46,7 @@ fn shape(target: Target, random: &mut Random) -> Shape {
 fn check(seeds: Range<u64>, forms: &Options, ways: &[Options]) -> Vec<usize> {
     let empty = Module::parse("").unwrap();
     let mut palette = palette(&empty, forms);
-    let trial = Trial { ways, engines: &Engine::ALL, budget: BUDGET, watchdog: None };
+    let trial = Trial { ways, engines: &Engine::ALL, ahead: false, budget: BUDGET, watchdog: None };
     let mut accepted = vec![0; ways.len()];
     for seed in seeds {
         let mut random = Random(seed);
@@ -99,6 +99,7 @@ fn campaign(kernels: Range<u64>, targets: Vec<Target>, meets: Option<Meets>) -> 
         shard: Shard::WHOLE,
         targets,
         engines: Engine::ALL.to_vec(),
+        ahead: false,
         threads: NonZero::<usize>::MIN,
         enough: 1,
         meets,
@@ -217,7 +218,7 @@ fn kernels_of_vp1_are_varied() {
 #[test]
 fn what_stands_behind_a_loop_without_end_is_not_accessed() {
     let ways = [with_passes(halfbyte::HALU), with_passes(halfbyte::VP1)];
-    let trial = Trial { ways: &ways, engines: &Engine::ALL, budget: BUDGET, watchdog: None };
+    let trial = Trial { ways: &ways, engines: &Engine::ALL, ahead: false, budget: BUDGET, watchdog: None };
     for elem in ["i8", "i8x4", "i32"] {
         let text = format!(
             "kernel @k(%x: in {elem}, %y: in {elem}, %n: i32, %z: out {elem}) {{

@@ -6,6 +6,8 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
 use halfbyte::Target;
 use halfbyte::abi::Form;
 use halfbyte::abi::Limits;
@@ -20,6 +22,41 @@ use super::limits::LimitArgs;
 use super::meter::{Meter, grouped, seconds};
 use super::output::{say, summarize};
 use super::{Done, EngineName, Failure, Message, SmArgs, interrupt, silence_panics};
+
+/// What runs random kernels.
+#[derive(Clone, Copy)]
+enum Runner {
+    Engine(EngineName),
+    /// The functions that objects have of them.
+    #[cfg_attr(not(feature = "aot"), allow(dead_code))]
+    Ahead,
+}
+
+/// The name of [`Runner::Ahead`].
+const AHEAD: &str = "aot";
+
+impl ValueEnum for Runner {
+    fn value_variants<'a>() -> &'a [Runner] {
+        const ALL: &[Runner] = &[
+            Runner::Engine(EngineName::Interp),
+            Runner::Engine(EngineName::Jit),
+            Runner::Engine(EngineName::Cuda),
+            #[cfg(feature = "aot")]
+            Runner::Ahead,
+        ];
+        ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        match self {
+            Runner::Engine(engine) => engine.to_possible_value(),
+            Runner::Ahead => {
+                let help = "Native code as an object has it, of HALU's words and PTX: items run one after another";
+                Some(PossibleValue::new(AHEAD).help(help))
+            }
+        }
+    }
+}
 
 /// Differences after which no more kernels are run.
 const ENOUGH: usize = 10;
@@ -51,7 +88,7 @@ pub(super) struct Random {
     sm: SmArgs,
     /// One engine, not every engine there is
     #[arg(long, value_enum)]
-    engine: Option<EngineName>,
+    engine: Option<Runner>,
     /// Threads; as many as there are processors if not given
     #[arg(long, value_name = "N")]
     threads: Option<NonZero<usize>>,
@@ -82,6 +119,7 @@ Examples:
   halfbyte random --seed 7 --first 1234 --count 1
   halfbyte random --words --target vp1
   halfbyte random --meets --target ptx --count 500
+  halfbyte random --engine aot --target halu --count 2000
   halfbyte random --races --count 500
   halfbyte random --print --count 3";
 
@@ -114,16 +152,20 @@ impl Random {
             shard: self.shard,
             targets: self.sm.targets(self.target)?,
             engines: match self.engine {
-                Some(engine) => vec![engine.engine()],
+                Some(Runner::Engine(engine)) => vec![engine.engine()],
+                Some(Runner::Ahead) => Vec::new(),
                 None => Engine::ALL.to_vec(),
             },
+            ahead: self.engine.is_some_and(|engine| matches!(engine, Runner::Ahead)),
             threads: self.threads(),
             enough: ENOUGH,
             meets: self.kinds(),
             limits: self.limits.limits(Limits::generous()),
             cancel: interrupt::token(),
         };
-        if let Some(reason) = self.engine.and_then(|engine| engine.missing(&self.sm)) {
+        let missing =
+            |engine| if let Runner::Engine(engine) = engine { EngineName::missing(engine, &self.sm) } else { None };
+        if let Some(reason) = self.engine.and_then(missing) {
             return print(format!("skipped: {reason}\n").as_bytes());
         }
         // A difference that cannot be written would end a long run.
@@ -234,7 +276,8 @@ fn report(plan: &Plan, summary: &Summary, time: Duration) -> String {
     for (target, accepted) in plan.targets.iter().zip(accepted) {
         text += &format!("on {:<9} {}\n", target.name(), share(*accepted));
     }
-    let engines: Vec<&str> = plan.engines.iter().map(|engine| engine.name()).collect();
+    let ahead = plan.ahead.then_some(AHEAD);
+    let engines: Vec<&str> = plan.engines.iter().map(|engine| engine.name()).chain(ahead).collect();
     text += &format!("trapping     {}\n", share(*trapping));
     text += &format!("launches     {} on {}\n", grouped(*launches), engines.join(", "));
     if *exceeded > 0 {

@@ -2,6 +2,8 @@
 //! say what a stage makes of it ([`testing`]), every rule is proved by running both its sides ([`prove`](mod@prove)), random kernels and
 //! random words are compared ([`campaign`], [`words`]), and what differs is made small ([`reduce`](mod@reduce)).
 
+#[cfg(feature = "aot")]
+mod ahead;
 pub mod approximate;
 pub mod bind;
 pub mod campaign;

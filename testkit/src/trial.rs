@@ -13,6 +13,8 @@ use halfbyte_ir::{Kernel, Op, Space, eval};
 use halfbyte_isa::stream::Stream;
 use halfbyte_runtime::{LaunchError, Program, Stats, Trap, TrapKind};
 
+#[cfg(feature = "aot")]
+use crate::ahead::{Ahead, Called};
 use crate::approximate::is_approximate;
 use crate::compare::compare;
 
@@ -23,6 +25,8 @@ pub struct Trial<'a> {
     pub ways: &'a [Options],
     /// What executes the words.
     pub engines: &'a [Engine],
+    /// Whether the functions that objects have of the words run too, which takes feature `aot`.
+    pub ahead: bool,
     /// Backward branches that an item may take.
     pub budget: u32,
     /// What ends the trial early.
@@ -221,6 +225,10 @@ impl Trial<'_> {
                 Some(launch) => failure.in_launch(launch),
                 None => failure,
             })?;
+            #[cfg(feature = "aot")]
+            let ahead = self.ahead(program.as_ref(), target)?;
+            #[cfg(feature = "aot")]
+            let program = program.filter(|_| !self.ahead || ahead.is_some());
             tally.accepted.push(program.is_some());
             let Some(program) = program else { continue };
             for (launch, (args, outcome)) in launches.iter().zip(&expected) {
@@ -242,9 +250,23 @@ impl Trial<'_> {
                     }
                     failure.in_launch(launch)
                 })?;
+                #[cfg(feature = "aot")]
+                if let Some(ahead) = &ahead {
+                    tally.launches += u64::from(reference.check_ahead(ahead)?);
+                }
             }
         }
         Ok(tally)
+    }
+
+    /// The function that an object has of the only kernel of a program, where it is asked for and can be had.
+    #[cfg(feature = "aot")]
+    fn ahead(&self, program: Option<&Program>, target: Target) -> Result<Option<Ahead>, Failure> {
+        let kernel = program.and_then(|program| program.kernels().first()).filter(|_| self.ahead);
+        let Some(kernel) = kernel else { return Ok(None) };
+        let wrong = |kind, said: &dyn fmt::Display| Failure::on(target, kind, format!("on {target} (aot): {said}"));
+        let made = caught(|| Ahead::new(kernel, self.budget)).map_err(|said| wrong(Kind::Panic, &said))?;
+        made.map_err(|error| wrong(Kind::Defect, &error))
     }
 }
 
@@ -277,8 +299,8 @@ struct Reference<'a> {
     watchdog: Option<&'a Watchdog>,
 }
 
-/// Whether a kernel takes the bits of an address: on a GPU they are others.
-fn reads_addresses(kernel: &Kernel) -> bool {
+/// Whether a kernel takes the bits of an address: in memory of the process or of a GPU they are others than on the evaluator.
+pub fn reads_addresses(kernel: &Kernel) -> bool {
     let insts = kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)).flat_map(|block| &block.insts);
     insts.filter_map(|&inst| Some((inst, kernel.insts.get(inst)?))).any(|(inst, data)| {
         let is_cast = matches!(data.op, Op::Bitcast | Op::Split | Op::Concat);
@@ -331,6 +353,68 @@ impl Reference<'_> {
         Ok(())
     }
 
+    /// Calls the function that an object has of the kernel, and gives whether that can be compared.
+    #[cfg(feature = "aot")]
+    fn check_ahead(&self, ahead: &Ahead) -> Result<bool, Failure> {
+        if reads_addresses(self.kernel) || !(ahead.takes_grid() || self.launch.shape.is_along_x()) {
+            return Ok(false);
+        }
+        let on = format!("{} (aot)", self.target);
+        let called = caught(|| ahead.call(self.launch))
+            .map_err(|said| Failure::on(self.target, Kind::Panic, format!("{on} panics: {said}")))?;
+        let agrees = self.agrees_ahead(&on, &called).or_else(|failure| {
+            // Words may have fewer backward branches than the text, and come further.
+            let budget = self.budget.saturating_mul(PATIENCE).min(DEFAULT_BUDGET);
+            if !matches!(self.outcome, Err(Fault::Trap(trap)) if is_over_budget(trap)) || budget <= self.budget {
+                return Err(failure);
+            }
+            let mut expected = self.launch.args.clone();
+            let outcome = evaluate(self.kernel, self.launch.evaluation(budget, self.watchdog), &mut expected);
+            if let Err(Fault::Exceeded(exceeded)) = outcome {
+                return Err((Kind::Exceeded, exceeded.to_string()));
+            }
+            Reference { args: &expected, outcome: &outcome, ..*self }.agrees_ahead(&on, &called)
+        });
+        let wrong = |(kind, reason)| Failure::on(self.target, kind, reason).in_launch(self.launch);
+        agrees.map(|()| true).map_err(wrong)
+    }
+
+    /// Compares what a function came to with the evaluator's outcome.
+    #[cfg(feature = "aot")]
+    fn agrees_ahead(&self, on: &str, called: &Called) -> Result<(), (Kind, String)> {
+        let reason = match (self.outcome, &called.stopped) {
+            (Ok(writers), None) => return self.same_memory(on, &called.args, writers),
+            (Err(Fault::Trap(expected)), Some(found)) => {
+                let is_own = match expected.kind {
+                    eval::TrapKind::OutOfBounds { address, .. } | eval::TrapKind::Misaligned { address, .. } => {
+                        eval::space_of(self.kernel, expected.inst, address).is_some()
+                    }
+                    _ => false,
+                };
+                match called.is_stopped_by(found, expected, self.line(expected), is_own) {
+                    true => return Ok(()),
+                    false => format!("on {on}: {found}; on ir line {}, {expected}", self.line(expected)),
+                }
+            }
+            (Ok(_), Some(found)) => format!("on {on}: {found}; on ir there is no trap"),
+            (Err(fault), None) => format!("on {on} there is no trap; on ir: {fault}"),
+            (Err(fault), Some(found)) => format!("on {on}: {found}; on ir: {fault}"),
+        };
+        Err((Kind::Trap, reason))
+    }
+
+    /// Compares what is left in memory with what the evaluator leaves.
+    fn same_memory(&self, on: &str, args: &[Vec<u8>], writers: &Writers) -> Result<(), (Kind, String)> {
+        let params = given(self.kernel);
+        for (param, (expected, found)) in params.iter().enumerate().zip(self.args.iter().zip(args)) {
+            let difference = compare(&self.kernel.name, param, ("ir", expected), (on, found), None, writers);
+            if let Some(difference) = difference {
+                return Err((Kind::Memory, difference.to_string()));
+            }
+        }
+        Ok(())
+    }
+
     /// Compares an engine's outcome with the evaluator's.
     fn agrees(
         &self,
@@ -342,17 +426,7 @@ impl Reference<'_> {
         let reason = match (self.outcome, outcome) {
             // A launch that a machine has no room for.
             (_, Err(LaunchError::Tile(_))) => return Ok(()),
-            (Ok(writers), Ok(_)) => {
-                let params = given(self.kernel);
-                for (param, (expected, found)) in params.iter().enumerate().zip(self.args.iter().zip(args)) {
-                    if let Some(difference) =
-                        compare(&self.kernel.name, param, ("ir", expected), (on, found), None, writers)
-                    {
-                        return Err((Kind::Memory, difference.to_string()));
-                    }
-                }
-                return Ok(());
-            }
+            (Ok(writers), Ok(_)) => return self.same_memory(on, args, writers),
             (Err(Fault::Trap(expected)), Err(LaunchError::Trap(found))) => {
                 match self.is_same_trap(words, expected, found) {
                     true => return Ok(()),
@@ -479,6 +553,7 @@ mod tests {
         let trial = Trial {
             ways: &[Options::new(halfbyte::HALU)],
             engines: &[Engine::Interp, Engine::JIT],
+            ahead: false,
             budget,
             watchdog: None,
         };

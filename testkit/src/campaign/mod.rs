@@ -42,6 +42,8 @@ pub struct Plan {
     pub targets: Vec<Target>,
     /// What executes their words.
     pub engines: Vec<Engine>,
+    /// Whether the functions that objects have of these words run too, which takes feature `aot`.
+    pub ahead: bool,
     /// How many threads run kernels.
     pub threads: NonZero<usize>,
     /// Differences after which no more kernels are begun.
@@ -128,7 +130,8 @@ fn one(plan: &Plan, mix: &mut Mix<'_>, number: u64) -> Outcome {
     let (text, mut random) = mix.draw(plan.seed, number, plan.meets);
     let patience = Patience::each(plan.limits.clone(), plan.cancel.clone());
     let watchdog = &patience.watchdog();
-    let trial = Trial { ways: &ways, engines: &plan.engines, budget: BUDGET, watchdog: Some(watchdog) };
+    let trial =
+        Trial { ways: &ways, engines: &plan.engines, ahead: plan.ahead, budget: BUDGET, watchdog: Some(watchdog) };
     let outcome = match plan.meets {
         Some(Meets::Racing) => trial.must_race(&text, |kernel| launches(kernel, &mut random)),
         _ => trial.run_printed(&text, |kernel| launches(kernel, &mut random)),
@@ -190,6 +193,7 @@ mod tests {
             shard: shard.parse().unwrap(),
             targets: vec![halfbyte::HALU, halfbyte::VP1],
             engines: vec![Engine::Interp],
+            ahead: false,
             threads: NonZero::new(threads).unwrap(),
             enough: 1,
             meets: None,

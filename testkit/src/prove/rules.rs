@@ -330,7 +330,8 @@ impl Sides<'_> {
     /// Whether the compiler's words for a target do not do what the kernel says.
     fn differs(&self, target: Target, items: u32, args: &[Vec<u8>]) -> bool {
         let ways = [halfbyte::pipeline::Options::new(target)];
-        let trial = Trial { ways: &ways, engines: &[Engine::Interp], budget: DEFAULT_BUDGET, watchdog: None };
+        let trial =
+            Trial { ways: &ways, engines: &[Engine::Interp], ahead: false, budget: DEFAULT_BUDGET, watchdog: None };
         trial
             .run(self.module, &[trial::Launch { shape: self.shape(items), args: args.to_vec(), aliases: Vec::new() }])
             .is_err()

@@ -176,7 +176,8 @@ impl Found {
         let launches = [case.launch().clone()];
         let failure = |engines: &[Engine], budget| {
             let watchdog = &patience.watchdog();
-            let trial = Trial { ways: std::slice::from_ref(&options), engines, budget, watchdog: Some(watchdog) };
+            let trial =
+                Trial { ways: std::slice::from_ref(&options), engines, ahead: false, budget, watchdog: Some(watchdog) };
             trial.run(&case.module(), &launches).err()
         };
         let failure_of_all = failure(engines, DEFAULT_BUDGET)?;
@@ -198,7 +199,13 @@ impl Found {
     pub fn fails(&self, case: &Case) -> Option<Failure> {
         let Found { options, engines, budget, .. } = self;
         let watchdog = &self.patience.watchdog();
-        let trial = Trial { ways: std::slice::from_ref(options), engines, budget: *budget, watchdog: Some(watchdog) };
+        let trial = Trial {
+            ways: std::slice::from_ref(options),
+            engines,
+            ahead: false,
+            budget: *budget,
+            watchdog: Some(watchdog),
+        };
         let failure = trial.run(&case.module(), std::slice::from_ref(case.launch())).err()?;
         failure.is_like(&self.failure).then_some(failure)
     }

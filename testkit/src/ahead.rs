@@ -1,0 +1,114 @@
+//! Launches of the functions that objects have of kernels, in the memory of this process.
+
+use halfbyte_abi::{Alias, ParamKind, buffer_base};
+use halfbyte_ir::eval;
+use halfbyte_runtime::aot::{Error, Loaded, Options, Status, Trapped, load};
+use halfbyte_runtime::{Arg, Kernel};
+
+use crate::trial::Launch;
+
+/// The function of a kernel.
+pub(crate) struct Ahead(Loaded);
+
+/// What a launch came to.
+pub(crate) struct Called {
+    /// Why it stopped, if it did.
+    pub stopped: Option<Trapped>,
+    /// The arguments after it.
+    pub args: Vec<Vec<u8>>,
+    /// By parameter, where its buffer was.
+    bases: Vec<Option<u64>>,
+}
+
+impl Ahead {
+    /// The function of a kernel; none where kernels like it have none.
+    ///
+    /// # Errors
+    /// A defect of the engine.
+    pub fn new(kernel: &Kernel, budget: u32) -> Result<Option<Ahead>, Error> {
+        let mut options = Options::default();
+        options.budget = budget.into();
+        match load(&[("kernel", kernel)], &options) {
+            Ok(loaded) => Ok(Some(Ahead(loaded))),
+            Err(Error::Refused { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether it is told how items are put into groups: of another, which item is which is known along x alone.
+    pub fn takes_grid(&self) -> bool {
+        self.0.functions.first().is_some_and(|function| function.takes_grid)
+    }
+
+    /// Calls it. Buffers are aligned as their parameters say, and no more than that.
+    pub fn call(&self, launch: &Launch) -> Called {
+        let params = self.0.functions.first().map_or(&[][..], |function| &function.parameters);
+        let alias_of = |number: usize| launch.aliases.iter().find(|alias| alias.param == number);
+        let mut memory: Vec<(Vec<u8>, usize)> = (params.iter().zip(&launch.args))
+            .map(|(param, bytes)| match param.kind {
+                ParamKind::Buffer { align, .. } => placed(bytes, align as usize),
+                ParamKind::Scalar(_) => (bytes.clone(), 0),
+            })
+            .collect();
+        let base = |(memory, start): &(Vec<u8>, usize)| memory.as_ptr().addr() as u64 + *start as u64;
+        let bases = (params.iter().enumerate())
+            .map(|(number, param)| {
+                let own = memory.get(number).filter(|_| matches!(param.kind, ParamKind::Buffer { .. }))?;
+                alias_of(number)
+                    .map_or_else(|| Some(base(own)), |alias| Some(base(memory.get(alias.of)?) + alias.offset))
+            })
+            .collect();
+        let mut args: Vec<Arg<'_>> = (params.iter().zip(&mut memory).zip(&launch.args).enumerate())
+            .map(|(number, ((param, (memory, start)), bytes))| match (param.kind, alias_of(number)) {
+                (ParamKind::Scalar(_), _) => {
+                    Arg::Scalar(bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte)))
+                }
+                (ParamKind::Buffer { .. }, Some(&Alias { of, offset, .. })) => Arg::Alias { of, offset },
+                (ParamKind::Buffer { .. }, None) => {
+                    Arg::Buffer(memory.get_mut(*start..*start + bytes.len()).unwrap_or_default())
+                }
+            })
+            .collect();
+        let stopped = self.0.call(0, &launch.shape, &mut args).err();
+        drop(args);
+        let left = memory.iter().zip(&launch.args);
+        let mut args: Vec<Vec<u8>> = left
+            .map(|((memory, start), bytes)| memory.get(*start..*start + bytes.len()).unwrap_or_default().to_vec())
+            .collect();
+        halfbyte::launch::show_aliases(params.iter().map(|param| param.kind), &launch.aliases, &mut args);
+        Called { stopped, args, bases }
+    }
+}
+
+/// Bytes in memory, and where in it: at a multiple of an alignment that is none of twice that.
+fn placed(bytes: &[u8], align: usize) -> (Vec<u8>, usize) {
+    let mut memory = vec![0xAA; bytes.len() + 3 * align];
+    let misaligned = memory.as_ptr().addr() % (2 * align);
+    let start = (3 * align - misaligned) % (2 * align);
+    if let Some(place) = memory.get_mut(start..start + bytes.len()) {
+        place.copy_from_slice(bytes);
+    }
+    (memory, start)
+}
+
+impl Called {
+    /// Whether it stopped where an item traps on the evaluator. An access may be made in parts; memory of an item has addresses of its own.
+    pub fn is_stopped_by(&self, found: &Trapped, trap: &eval::Trap, line: u32, is_own: bool) -> bool {
+        if found.item != trap.item {
+            return false;
+        }
+        let (status, at, bytes) = match trap.kind {
+            // The branch that is one too many may be another.
+            eval::TrapKind::Budget { .. } => return found.status == Status::Budget,
+            eval::TrapKind::OutOfBounds { address, bytes } => (Status::OutOfBounds, address, bytes.into()),
+            eval::TrapKind::Misaligned { address, .. } => (Status::Misaligned, address, 1),
+            eval::TrapKind::ReadOnly { address, .. } => (Status::ReadOnly, address, 1),
+            _ => return false,
+        };
+        let is_there = |(number, base): (usize, &Option<u64>)| {
+            let offset = at.wrapping_sub(buffer_base(number));
+            base.is_some_and(|base| found.address.wrapping_sub(base).wrapping_sub(offset) < bytes)
+        };
+        found.status == status && found.line == line && (is_own || self.bases.iter().enumerate().any(is_there))
+    }
+}
