@@ -1,0 +1,52 @@
+//! Archives of one object, as linkers of the systems that have `ar` read them.
+
+/// An archive that has an object and says which symbols that defines.
+///
+/// Its index is GNU's: a member `/` with a count, for each symbol where its member begins, all in four bytes, the highest first, and the
+/// names, each with a zero behind it.
+pub(crate) fn archive<'s>(object: &[u8], symbols: impl ExactSizeIterator<Item = &'s str> + Clone) -> Vec<u8> {
+    let names: usize = symbols.clone().map(|symbol| symbol.len() + 1).sum();
+    let index = 4 + 4 * symbols.len() + names;
+    let start = (MAGIC.len() + HEADER + index.next_multiple_of(2)) as u32;
+    let mut out = MAGIC.to_vec();
+    out.extend(header("/", index));
+    out.extend((symbols.len() as u32).to_be_bytes());
+    symbols.clone().for_each(|_| out.extend(start.to_be_bytes()));
+    for symbol in symbols {
+        out.extend(symbol.bytes().chain([0]));
+    }
+    if !index.is_multiple_of(2) {
+        out.push(b'\n');
+    }
+    out.extend(header("kernels.o/", object.len()));
+    out.extend(object);
+    if !object.len().is_multiple_of(2) {
+        out.push(b'\n');
+    }
+    out
+}
+
+const MAGIC: &[u8] = b"!<arch>\n";
+/// Bytes of a member's header.
+const HEADER: usize = 60;
+
+/// A member's name, without time, owner and group, so that the same kernels give the same bytes.
+fn header(name: &str, bytes: usize) -> Vec<u8> {
+    format!("{name:<16}{:<12}{:<6}{:<6}{:<8}{bytes:<10}`\n", 0, 0, 0, 644).into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_begin_at_even_places() {
+        let made = archive(b"12345", ["a", "bc"].into_iter());
+        let index = MAGIC.len() + HEADER;
+        assert_eq!(made.get(index..index + 12), Some([0, 0, 0, 2, 0, 0, 0, 86, 0, 0, 0, 86].as_slice()));
+        assert_eq!(made.get(index + 12..index + 18), Some(b"a\0bc\0\n".as_slice()));
+        assert_eq!(made.get(86..96), Some(b"kernels.o/".as_slice()));
+        assert_eq!(made.get(86 + HEADER..), Some(b"12345\n".as_slice()));
+        assert_eq!(made.get(86 + 58..86 + 60), Some(b"`\n".as_slice()));
+    }
+}

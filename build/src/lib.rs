@@ -1,0 +1,218 @@
+//! Kernels in a Rust crate, as native functions: for build scripts.
+//!
+//! ```no_run
+//! // build.rs
+//! fn main() -> Result<(), halfbyte_build::Error> {
+//!     halfbyte_build::compile("kernels")
+//! }
+//! ```
+//!
+//! compiles the files `*.hb` and `*.ptx` of the folder `kernels`, links the native code into the crate, and writes `kernels.rs`, which the
+//! crate includes:
+//!
+//! ```ignore
+//! mod kernels {
+//!     include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
+//! }
+//! ```
+//!
+//! It has a safe function on slices for each kernel, and below `raw` one on pointers. [`Build`] says more.
+
+mod archive;
+
+use std::collections::BTreeMap;
+use std::env::{self, VarError};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use halfbyte::import_ptx::Options as ImportOptions;
+use halfbyte::native::{self, About, Function, Language, Machine, MachineError, Options, header, object, symbols};
+use halfbyte::{HALU, Program, include};
+use thiserror::Error;
+
+/// Why a build script has no native functions.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A folder or a file cannot be read or written.
+    #[error("{}: {error}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// A variable that Cargo sets for build scripts is not there.
+    #[error("${name}: {error}")]
+    Variable {
+        /// Which.
+        name: &'static str,
+        /// Why.
+        error: VarError,
+    },
+    /// There are no kernels in a folder.
+    #[error("{}: there is no *.hb or *.ptx in it", .0.display())]
+    Empty(PathBuf),
+    /// A text that is wrong, or a kernel that cannot be compiled: the report of it, with the lines that it is about.
+    #[error("{0}")]
+    Report(String),
+    /// Two kernels of one name.
+    #[error("kernel `{kernel}` is in {first} and in {second}")]
+    Twice {
+        /// The name.
+        kernel: String,
+        /// The file of one.
+        first: String,
+        /// The file of the other.
+        second: String,
+    },
+    /// There is no native code for the target of the build.
+    #[error(transparent)]
+    Machine(#[from] MachineError),
+    /// No native code can be made of a kernel.
+    #[error("{file}: {error}")]
+    Native {
+        /// The file.
+        file: String,
+        /// Why.
+        error: native::Error,
+    },
+}
+
+/// Compiles the kernels of a folder for the target of the build, into `$OUT_DIR/FOLDER.rs` and a static library that is linked.
+///
+/// # Errors
+/// What is wrong with a kernel, with the folder, or with the target.
+pub fn compile(folder: impl AsRef<Path>) -> Result<(), Error> {
+    Build::new(folder).run()
+}
+
+/// What is compiled, and how.
+#[derive(Clone, Debug)]
+pub struct Build {
+    folder: PathBuf,
+    cpu: Option<String>,
+    options: Options,
+}
+
+/// What is made of a folder.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Made {
+    /// A static library.
+    pub library: Vec<u8>,
+    /// The bindings.
+    pub bindings: String,
+}
+
+impl Build {
+    /// The kernels of the files `*.hb` and `*.ptx` of a folder.
+    pub fn new(folder: impl AsRef<Path>) -> Build {
+        Build { folder: folder.as_ref().to_owned(), cpu: None, options: Options::default() }
+    }
+
+    /// The processor that may be counted on, by Cranelift's names, as `halfbyte compile --cpu` takes it: `x86-64-v3`. Without it code runs on
+    /// all computers of the target.
+    #[must_use]
+    pub fn cpu(mut self, cpu: impl Into<String>) -> Build {
+        self.cpu = Some(cpu.into());
+        self
+    }
+
+    /// Backward branches that an item may take, in place of 2^20.
+    #[must_use]
+    pub fn budget(mut self, branches: u64) -> Build {
+        self.options.budget = branches;
+        self
+    }
+
+    /// Compiles in a build script: for the target that Cargo builds for, with symbols that begin with the package's name, into Cargo's
+    /// folder for what build scripts make.
+    ///
+    /// # Errors
+    /// What is wrong with a kernel, with the folder, or with the target.
+    pub fn run(&self) -> Result<(), Error> {
+        let package = identifier(&variable("CARGO_PKG_NAME")?);
+        let out = PathBuf::from(variable("OUT_DIR")?);
+        let made = self.make(&variable("TARGET")?, &format!("{package}_"))?;
+        let name = self.folder.file_name().and_then(OsStr::to_str).unwrap_or("kernels");
+        let library = format!("{package}_{}", identifier(name));
+        write(&out.join(format!("lib{library}.a")), &made.library)?;
+        write(&out.join(format!("{name}.rs")), made.bindings.as_bytes())?;
+        println!("cargo::rerun-if-changed={}", self.folder.display());
+        println!("cargo::rustc-link-search=native={}", out.display());
+        println!("cargo::rustc-link-lib=static={library}");
+        Ok(())
+    }
+
+    /// Compiles for a triple, with symbols that begin so.
+    ///
+    /// # Errors
+    /// What is wrong with a kernel, with the folder, or with the triple.
+    pub fn make(&self, triple: &str, prefix: &str) -> Result<Made, Error> {
+        let machine = Machine::new(triple, self.cpu.as_deref())?;
+        let mut programs = Vec::new();
+        let mut homes: BTreeMap<String, String> = BTreeMap::new();
+        for path in self.files()? {
+            let file = path.display().to_string();
+            let program = program(&path, &file)?;
+            for kernel in program.kernels() {
+                let (kernel, second) = (kernel.name().to_owned(), file.clone());
+                if let Some(first) = homes.insert(kernel.clone(), second.clone()) {
+                    return Err(Error::Twice { kernel, first, second });
+                }
+            }
+            programs.push(program);
+        }
+        let kernels: Vec<_> = programs.iter().flat_map(Program::kernels).collect();
+        let names = symbols(kernels.iter().map(|kernel| kernel.name()));
+        let names: Vec<String> = names.into_iter().map(|name| format!("{prefix}{name}")).collect();
+        let named: Vec<_> = names.iter().map(String::as_str).zip(kernels).collect();
+        let made = object(&named, &machine, &self.options);
+        let made = made.map_err(|error| Error::Native { file: self.folder.display().to_string(), error })?;
+        let source = self.folder.display().to_string();
+        let about = About { name: "kernels.rs", source: &source, machine: &machine };
+        let symbols = made.functions.iter().map(|function: &Function| function.symbol.as_str());
+        let bindings = header(Language::Rust, &about, &made.functions);
+        Ok(Made { library: archive::archive(&made.bytes, symbols), bindings })
+    }
+
+    /// The files, in the order of their names.
+    fn files(&self) -> Result<Vec<PathBuf>, Error> {
+        let at = |error| Error::File { path: self.folder.clone(), error };
+        let mut files = Vec::new();
+        for entry in fs::read_dir(&self.folder).map_err(at)? {
+            let path = entry.map_err(at)?.path();
+            if path.extension().is_some_and(|end| end == "hb" || end == "ptx") {
+                files.push(path);
+            }
+        }
+        files.sort();
+        if files.is_empty() { Err(Error::Empty(self.folder.clone())) } else { Ok(files) }
+    }
+}
+
+/// The kernels of a file.
+fn program(path: &Path, file: &str) -> Result<Program, Error> {
+    let text = fs::read_to_string(path).map_err(|error| Error::File { path: path.to_owned(), error })?;
+    let module = include::open_each(file, text, ImportOptions::default());
+    let module = module.map_err(|report| Error::Report(report.to_string()))?;
+    if let Some(refused) = module.refused_kernels().first() {
+        return Err(Error::Report(module.report(refused.errors.clone()).to_string()));
+    }
+    let binary = module.compile(HALU).map_err(|error| Error::Report(module.report(error).to_string()))?;
+    Program::load(&binary.object).map_err(|error| Error::Report(format!("{file}: {error}")))
+}
+
+fn variable(name: &'static str) -> Result<String, Error> {
+    env::var(name).map_err(|error| Error::Variable { name, error })
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    fs::write(path, bytes).map_err(|error| Error::File { path: path.to_owned(), error })
+}
+
+/// A name that can begin a symbol.
+fn identifier(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
+}

@@ -1,0 +1,3 @@
+fn main() -> Result<(), halfbyte_build::Error> {
+    halfbyte_build::compile("kernels")
+}
