@@ -18,15 +18,17 @@ use halfbyte::pipeline::{
     self, Compiled, Compiler, Options, PASSES, STAGES, Stage, Stats, Watch, count_rules, is_taken,
 };
 use halfbyte::report::Report;
-use halfbyte::{Module, RefusedKernel, TARGETS, Target, WriteError};
+use halfbyte::{HALU, Module, RefusedKernel, TARGETS, Target, WriteError};
 
 use serde_json::{Value, json};
 
+use super::aim::{Aim, aim};
 use super::answer::Answer;
 use super::draft::Draft;
 use super::from_ptx::{given_back, mention_free_sums, mention_unsaid};
 use super::io::{Input, to_stdout, unwritable, write};
 use super::names::{among, did_you_mean};
+use super::native::NativeArgs;
 use super::output::{refuse_terminal, say};
 use super::{Done, Failure, ShapeArgs, SmArgs};
 
@@ -36,9 +38,9 @@ use super::{Done, Failure, ShapeArgs, SmArgs};
 pub(super) struct Compile {
     /// The kernel file, or a file in PTX (*.ptx); - is standard input
     file: PathBuf,
-    /// What to compile for
-    #[arg(long, value_parser = super::target_name())]
-    target: Target,
+    /// What to compile for: a target, or the triple of a computer, whose objects have native code (docs/native.md)
+    #[arg(long, value_parser = aim())]
+    target: Aim,
     #[command(flatten)]
     sm: SmArgs,
     #[command(flatten)]
@@ -80,6 +82,8 @@ pub(super) struct Compile {
     /// without -o, what was made
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    native: NativeArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -89,7 +93,9 @@ Examples:
   halfbyte compile examples/axpy.hb --target ptx --sm 80 -o axpy.ptx
   halfbyte compile examples/axpy.hb --target halu --emit obj -o axpy.o
   halfbyte compile examples/axpy.hb --target halu --print-after canon --print-after isel
-  halfbyte compile mine.hb --target vp1 --json -o mine.s";
+  halfbyte compile mine.hb --target vp1 --json -o mine.s
+  halfbyte compile examples/axpy.hb --target native --emit obj -o axpy.o --header axpy.h
+  halfbyte compile mine.hb --target aarch64-unknown-linux-gnu --emit obj -o mine.o --header mine.rs";
 
 /// Bytes of a text whose object is worth being written while it is made.
 const LONG: usize = 1 << 18;
@@ -103,6 +109,8 @@ struct Product {
     compiled: Option<Compiled>,
     /// The time of each step.
     times: Vec<(String, Duration)>,
+    /// The header that was asked for, and its text.
+    header: Option<(PathBuf, String)>,
 }
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
@@ -139,14 +147,19 @@ impl Compile {
         if self.json {
             return self.answer(target);
         }
-        let Product { bytes, draft, compiled, times } = self.product(target)?;
+        let Product { bytes, draft, compiled, times, header } = self.product(target)?;
         if let Some(compiled) = compiled {
             say(&statistics(target, &compiled));
         }
         if self.time_passes {
             say(&timing(times.iter()));
         }
+        self.keep_header(header)?;
         self.keep(draft, &bytes)
+    }
+
+    fn keep_header(&self, header: Option<(PathBuf, String)>) -> Done {
+        header.map_or(Ok(()), |(path, text)| write(Some(&path), text.as_bytes()))
     }
 
     /// Puts what was made where it is to be.
@@ -169,7 +182,17 @@ impl Compile {
 
     /// The target; a wrong call where it is not one for what is asked for.
     fn target(&self) -> Result<Target, Failure> {
-        let target = self.sm.only(self.target)?;
+        let target = match &self.target {
+            Aim::Words(target) => {
+                self.native.refuse_for(target.name())?;
+                self.sm.only(*target)?
+            }
+            Aim::Host(triple) => {
+                self.native.check(triple, self.emit == Kind::Obj, self.stats)?;
+                // Native code is made of HALU's words.
+                self.sm.only(HALU)?
+            }
+        };
         let to_ptx = target.form() == Form::Text;
         if self.emit == Kind::Ptx && !to_ptx {
             return Err(Failure::Call(format!("target `{target}` has words, not PTX text")));
@@ -189,10 +212,18 @@ impl Compile {
         Ok(target)
     }
 
+    /// What is compiled for, as it was named.
+    fn aim(&self) -> &str {
+        match &self.target {
+            Aim::Words(target) => target.name(),
+            Aim::Host(triple) => triple,
+        }
+    }
+
     /// Answers with an object.
     fn answer(&self, target: Target) -> Done {
         let mut answer = Answer::new("compile");
-        answer.set("target", target.name());
+        answer.set("target", self.aim());
         answer.set("emit", self.emit.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned()));
         let product = match self.product(target) {
             Ok(product) => product,
@@ -206,6 +237,7 @@ impl Compile {
                 |(step, time): &(String, Duration)| json!({ "step": step, "microseconds": time.as_micros() as u64 });
             answer.set("times", product.times.iter().map(micros).collect::<Vec<_>>());
         }
+        self.keep_header(product.header)?;
         match &self.output {
             Some(file) if !to_stdout(Some(file)) => {
                 self.keep(product.draft, &product.bytes)?;
@@ -353,12 +385,19 @@ impl Compile {
         if is_ptx(&name) && !self.contract && !to_ptx {
             mention_free_sums(&name, &text, self.kernel.as_deref())?;
         }
-        Ok(Product { bytes: out, draft, compiled: counted, times: times.into_values().collect() })
+        let mut header = None;
+        if let Aim::Host(triple) = &self.target {
+            let made = self.native.make(triple, &out, &name, &text)?;
+            (out, header) = (made.object, made.header);
+        }
+        Ok(Product { bytes: out, draft, compiled: counted, times: times.into_values().collect(), header })
     }
 
-    /// What the object of a long text is written to while it is made: threads need not wait until all of it is written in the end.
+    /// What the object of a long text is written to while it is made: threads need not wait until all of it is written in the end. None
+    /// where native code is made of it.
     fn draft(&self, text: &str) -> Option<Draft> {
-        let path = self.output.as_deref().filter(|&path| !to_stdout(Some(path)) && text.len() >= LONG)?;
+        let is_whole = matches!(self.target, Aim::Words(_)) && text.len() >= LONG;
+        let path = self.output.as_deref().filter(|&path| !to_stdout(Some(path)) && is_whole)?;
         Draft::new(path)
     }
 

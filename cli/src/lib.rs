@@ -1,6 +1,7 @@
 //! The program `halfbyte` as a function, [`run`], for whoever starts it from another program: a file a subcommand. Data go to standard output, messages to standard error. Exit codes: 0 all went
 //! well, 1 the input is at fault, 2 the call is, 130 Ctrl-C has ended it.
 
+mod aim;
 mod answer;
 mod asm;
 mod check;
@@ -22,6 +23,8 @@ mod limits;
 mod man;
 mod meter;
 mod names;
+#[cfg_attr(not(feature = "aot"), path = "no_native.rs")]
+mod native;
 mod numbers;
 mod output;
 mod prove;

@@ -1,0 +1,57 @@
+//! What `compile` compiles for: one of the targets, or a computer.
+
+use std::ffi::OsStr;
+
+use clap::Arg;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use halfbyte::{TARGETS, Target};
+
+use super::Named;
+use super::native::{TRIPLES, meant};
+
+/// What to compile for.
+#[derive(Clone)]
+pub(super) enum Aim {
+    /// A target of the list.
+    Words(Target),
+    /// A computer, by its triple; [`THIS`] is this one.
+    Host(String),
+}
+
+/// This computer, in place of a triple.
+pub(super) const THIS: &str = "native";
+
+/// Reads the name of a target, or a triple.
+pub(super) fn aim() -> impl TypedValueParser<Value = Aim> {
+    let targets = TARGETS.defaults().map(|target| PossibleValue::new(target.name()).help(target.summary()));
+    let this = PossibleValue::new(THIS).help("This computer: --emit obj makes native code that C calls");
+    let triples = TRIPLES.map(|triple| PossibleValue::new(triple).help("Another one, likewise"));
+    AimParser(Named(PossibleValuesParser::new(targets.chain([this]).chain(triples).collect::<Vec<_>>())))
+}
+
+#[derive(Clone)]
+struct AimParser(Named);
+
+impl TypedValueParser for AimParser {
+    type Value = Aim;
+
+    fn parse_ref(&self, command: &clap::Command, arg: Option<&Arg>, value: &OsStr) -> Result<Aim, clap::Error> {
+        match value.to_str() {
+            Some(name) if is_host(name) => Ok(Aim::Host(name.to_owned())),
+            _ => {
+                let name = self.0.parse_ref(command, arg, value)?;
+                let target = TARGETS.named(&name).map(Aim::Words);
+                Ok(target.unwrap_or(Aim::Host(name)))
+            }
+        }
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        self.0.possible_values()
+    }
+}
+
+/// Whether a text is a triple, or meant as one. NVIDIA's are another way to say PTX.
+fn is_host(name: &str) -> bool {
+    !name.starts_with("nvptx") && (name == THIS || name.contains('-') || meant(name).is_some())
+}

@@ -1,0 +1,33 @@
+//! In place of `native.rs`, where the program is built without feature `aot`.
+
+use std::path::PathBuf;
+
+use super::Failure;
+
+#[derive(clap::Args)]
+pub(super) struct NativeArgs {}
+
+pub(super) struct Made {
+    pub object: Vec<u8>,
+    pub header: Option<(PathBuf, String)>,
+}
+
+pub(super) const TRIPLES: [&str; 0] = [];
+
+pub(super) fn meant(_: &str) -> Option<&'static str> {
+    None
+}
+
+impl NativeArgs {
+    pub(super) fn refuse_for(&self, _: &str) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    pub(super) fn check(&self, triple: &str, _: bool, _: bool) -> Result<(), Failure> {
+        Err(Failure::Call(format!("--target {triple}: this program was built without feature `aot`")))
+    }
+
+    pub(super) fn make(&self, triple: &str, _: &[u8], _: &str, _: &str) -> Result<Made, Failure> {
+        self.check(triple, true, false).map(|()| Made { object: Vec::new(), header: None })
+    }
+}
