@@ -33,6 +33,7 @@ mod language;
 mod launch;
 mod limits;
 mod mistakes;
+mod native;
 mod near;
 mod pressure;
 mod prove;

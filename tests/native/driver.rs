@@ -1,0 +1,257 @@
+//! A C program that makes launches of native functions: the arguments come from a file, what the launches leave goes to another.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use halfbyte::Shape;
+use halfbyte::abi::{Alias, Elem, ParamKind};
+use halfbyte::native::{About, Function, Language, Machine, header};
+
+/// What compiles C for a machine, and what runs the result here.
+pub struct Tools {
+    pub triple: &'static str,
+    pub compiler: &'static [&'static str],
+    pub runner: &'static [&'static str],
+}
+
+pub const HOST: Tools = Tools { triple: "x86_64-unknown-linux-gnu", compiler: &["gcc"], runner: &[] };
+
+/// Others, which QEMU runs.
+pub const OTHERS: [Tools; 2] = [
+    Tools {
+        triple: "aarch64-unknown-linux-gnu",
+        compiler: &["aarch64-linux-gnu-gcc", "-static"],
+        runner: &["qemu-aarch64"],
+    },
+    Tools {
+        triple: "riscv64gc-unknown-linux-gnu",
+        compiler: &["riscv64-linux-gnu-gcc", "-static"],
+        runner: &["qemu-riscv64"],
+    },
+];
+
+impl Tools {
+    /// What is missing of them here.
+    pub fn missing(&self) -> Option<&'static str> {
+        let is_there =
+            |tool: &str| Command::new(tool).arg("--version").output().is_ok_and(|said| said.status.success());
+        [self.compiler, self.runner].into_iter().filter_map(|call| call.first()).find(|tool| !is_there(tool)).copied()
+    }
+}
+
+/// One object with its functions.
+pub struct Unit {
+    pub bytes: Vec<u8>,
+    pub functions: Vec<Function>,
+}
+
+/// A launch.
+#[derive(Clone)]
+pub struct Call {
+    /// The object and the function in it.
+    pub function: (usize, usize),
+    pub shape: Shape,
+    /// By parameter: a scalar's bytes, or a buffer's.
+    pub args: Vec<Vec<u8>>,
+    pub aliases: Vec<Alias>,
+}
+
+/// What came of a launch.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Answer {
+    pub status: i32,
+    pub item: u32,
+    pub line: u32,
+    pub args: Vec<Vec<u8>>,
+}
+
+/// Arguments start at multiples of this in the files.
+const STEP: usize = 16;
+
+/// Where each argument of each launch lies in the files.
+fn places(calls: &[Call]) -> Vec<Vec<usize>> {
+    let mut end = 0_usize;
+    let mut place = |bytes: &Vec<u8>| {
+        let start = end;
+        end += bytes.len().next_multiple_of(STEP);
+        start
+    };
+    calls.iter().map(|call| call.args.iter().map(&mut place).collect()).collect()
+}
+
+/// Makes the launches in a program that is built in this folder, with these further options of the compiler, under these tools.
+pub fn run(
+    folder: &Path,
+    tools: &Tools,
+    options: &[&str],
+    under: &[&str],
+    units: &[Unit],
+    calls: &[Call],
+) -> Vec<Answer> {
+    let program = build(folder, tools, options, units, calls);
+    let places = places(calls);
+    let mut data = Vec::new();
+    for (call, places) in calls.iter().zip(&places) {
+        for (bytes, &place) in call.args.iter().zip(places) {
+            data.resize(place, 0);
+            data.extend(bytes);
+        }
+    }
+    let [before, after] = ["before", "after"].map(|name| folder.join(name));
+    fs::write(&before, &data).unwrap();
+    let mut words = under.iter().chain(tools.runner).map(PathBuf::from).chain([program, before, after.clone()]);
+    let output = Command::new(words.next().unwrap()).args(words).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {said:.2000}", output.status);
+    let data = fs::read(after).unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let answers = text.lines().zip(calls.iter().zip(&places)).map(|(line, (call, places))| {
+        let numbers: Vec<i64> = line.split(' ').map(|number| number.parse().unwrap()).collect();
+        let [status, item, line] = numbers[..] else { panic!("{line}") };
+        let args = call.args.iter().zip(places).map(|(bytes, &place)| data[place..place + bytes.len()].to_vec());
+        Answer { status: status as i32, item: item as u32, line: line as u32, args: args.collect() }
+    });
+    let answers: Vec<Answer> = answers.collect();
+    assert_eq!(answers.len(), calls.len(), "{said:.2000}");
+    answers
+}
+
+/// Builds the program: an object and a header a unit, and a function a launch, so that compilers do not take long.
+fn build(folder: &Path, tools: &Tools, options: &[&str], units: &[Unit], calls: &[Call]) -> PathBuf {
+    let machine = Machine::new(tools.triple, None).unwrap();
+    let mut text = PROLOGUE.to_owned();
+    let mut inputs = vec![folder.join("driver.c")];
+    for (number, unit) in units.iter().enumerate() {
+        let [object, name] = ["o", "h"].map(|end| format!("unit{number}.{end}"));
+        let about = About { name: &name, source: "kernels", machine: &machine };
+        fs::write(folder.join(&name), header(Language::C, &about, &unit.functions)).unwrap();
+        fs::write(folder.join(&object), &unit.bytes).unwrap();
+        inputs.push(folder.join(object));
+        writeln!(text, "#include \"{name}\"").unwrap();
+    }
+    for (number, (call, places)) in calls.iter().zip(places(calls)).enumerate() {
+        let (unit, function) = call.function;
+        launch(&mut text, number, call, &places, &units[unit].functions[function]);
+    }
+    text += "static void (*const LAUNCHES[])(void) = {\n";
+    (0..calls.len()).for_each(|number| writeln!(text, "    launch{number},").unwrap());
+    text += EPILOGUE;
+    fs::write(folder.join("driver.c"), text).unwrap();
+    let program = folder.join("driver");
+    let mut compiler = Command::new(tools.compiler[0]);
+    compiler.args(&tools.compiler[1..]).args(["-std=c11", "-Wall", "-Wextra", "-pedantic", "-Werror"]).args(options);
+    let output = compiler.args(inputs).arg("-o").arg(&program).output().unwrap();
+    assert!(output.status.success(), "{:.4000}", String::from_utf8_lossy(&output.stderr));
+    program
+}
+
+/// A function that makes a launch: each buffer is memory of its own, as large as it is.
+fn launch(text: &mut String, number: usize, call: &Call, places: &[usize], function: &Function) {
+    writeln!(text, "static void launch{number}(void) {{").unwrap();
+    let mut arguments = Vec::new();
+    if function.takes_grid {
+        for (name, counts) in [("grid", call.shape.grid), ("block", call.shape.block)] {
+            let [x, y, z] = counts;
+            writeln!(text, "    const uint32_t {name}[3] = {{{x}u, {y}u, {z}u}};").unwrap();
+            arguments.push(name.to_owned());
+        }
+    } else {
+        arguments.push(format!("{}u", call.shape.items().unwrap()));
+    }
+    let alias_of = |param: usize| call.aliases.iter().find(|alias| alias.param == param);
+    let is_own = |number: usize| {
+        matches!(function.parameters[number].kind, ParamKind::Buffer { .. }) && alias_of(number).is_none()
+    };
+    let own: Vec<usize> = (0..function.parameters.len()).filter(|&number| is_own(number)).collect();
+    for &param in &own {
+        let (place, size) = (places[param], call.args[param].len());
+        writeln!(text, "    void *const b{param} = take({place}, {size});").unwrap();
+    }
+    for (number, (param, bytes)) in function.parameters.iter().zip(&call.args).enumerate() {
+        let (ty, size) = (param.ty(), param.ty().bytes() as usize);
+        let bits = || bytes.iter().rev().fold(0_u128, |bits, &byte| bits << 8 | u128::from(byte));
+        match (param.kind, ty.elem()) {
+            (ParamKind::Buffer { .. }, _) => {
+                let (of, offset) = alias_of(number).map_or((number, 0), |alias| (alias.of, alias.offset as usize));
+                let elements = (call.args[of].len() - offset) / size;
+                arguments.push(format!("(void *)((char *)b{of} + {offset}), {elements}"));
+            }
+            (_, Elem::F32) => arguments.push(format!("single(0x{:x}u)", bits())),
+            (_, Elem::F64) => arguments.push(format!("twice(UINT64_C(0x{:x}))", bits())),
+            _ if size == 16 => {
+                let lanes: Vec<String> = bytes.iter().map(u8::to_string).collect();
+                writeln!(text, "    const halfbyte_i8x16 s{number} = {{{{{}}}}};", lanes.join(", ")).unwrap();
+                arguments.push(format!("&s{number}"));
+            }
+            _ => arguments.push(format!("UINT64_C(0x{:x})", bits())),
+        }
+    }
+    arguments.push("&trap".to_owned());
+    writeln!(text, "    struct halfbyte_trap trap = {{0, 0, 0, 0, 0}};").unwrap();
+    writeln!(text, "    const int32_t status = {}({});", function.symbol, arguments.join(", ")).unwrap();
+    for &param in &own {
+        writeln!(text, "    give(b{param}, {}, {});", places[param], call.args[param].len()).unwrap();
+    }
+    writeln!(text, "    say(status, trap.item, trap.line);\n}}\n").unwrap();
+}
+
+const PROLOGUE: &str = "\
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned char *data;
+
+/* Memory with the bytes of an argument; null where there are none. */
+static inline void *take(size_t place, size_t size) {
+    if (size == 0) return NULL;
+    void *memory = malloc(size);
+    if (!memory) abort();
+    return memcpy(memory, data + place, size);
+}
+
+static inline void give(void *memory, size_t place, size_t size) {
+    if (size != 0) memcpy(data + place, memory, size);
+    free(memory);
+}
+
+static inline float single(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline double twice(uint64_t bits) {
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline void say(int32_t status, uint32_t item, uint32_t line) {
+    printf(\"%\" PRId32 \" %\" PRIu32 \" %\" PRIu32 \"\\n\", status, item, line);
+    fflush(stdout);
+}
+
+";
+
+const EPILOGUE: &str = "};
+
+int main(int count, char **names) {
+    if (count != 3) return 2;
+    FILE *file = fopen(names[1], \"rb\");
+    if (!file || fseek(file, 0, SEEK_END)) return 2;
+    const long size = ftell(file);
+    rewind(file);
+    data = malloc((size_t)size + 16);
+    if (!data || fread(data, 1, (size_t)size, file) != (size_t)size) return 2;
+    fclose(file);
+    for (size_t number = 0; number < sizeof LAUNCHES / sizeof *LAUNCHES; number++) LAUNCHES[number]();
+    file = fopen(names[2], \"wb\");
+    if (!file || fwrite(data, 1, (size_t)size, file) != (size_t)size || fclose(file)) return 2;
+    free(data);
+}
+";
