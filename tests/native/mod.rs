@@ -32,6 +32,9 @@ const DOZEN: [&str; 14] = [
     "baseline/k08_bf2_axpy.hb",
 ];
 
+/// An object has the arithmetic that its kernel wants, and no more.
+const MAX_BYTES: usize = 200 << 10;
+
 /// Whether tools are there. CI has them.
 fn has(tools: &Tools) -> bool {
     let missing = tools.missing();
@@ -53,6 +56,8 @@ fn agree(files: &[PathBuf], tools: &Tools, options: &[&str], under: &[&str]) -> 
 /// The same of kernels that are objects by now.
 fn compared(corpus: Corpus, tools: &Tools, options: &[&str], under: &[&str]) -> (usize, usize, Vec<String>) {
     let Corpus { units, calls, expected, refused } = corpus;
+    let largest = units.iter().map(|unit| unit.bytes.len()).max();
+    assert!(largest <= Some(MAX_BYTES), "{largest:?} bytes");
     let folder = tempfile::tempdir().unwrap();
     let answers = run(folder.path(), tools, options, under, &units, &calls);
     let mut wrong = Vec::new();
