@@ -25,11 +25,14 @@ use crate::common::root;
 pub struct Corpus {
     pub units: Vec<Unit>,
     pub calls: Vec<Call>,
-    /// By launch: its name, and what it leaves, or where it traps.
-    pub expected: Vec<(String, Result<Vec<Vec<u8>>, At>)>,
+    /// By launch: its name, and what comes of it.
+    pub expected: Vec<(String, Outcome)>,
     /// Kernels that no object is made of, and why.
     pub refused: Vec<String>,
 }
+
+/// What a launch leaves in its arguments, or where it traps.
+type Outcome = Result<Vec<Vec<u8>>, At>;
 
 /// Where a launch traps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -142,12 +145,12 @@ impl Corpus {
             Ok(unit) => self.units.push(unit),
             Err(reason) => return self.refused.push(format!("{name}: {}", reason.lines().next().unwrap_or_default())),
         }
-        let unit = Some(self.units.len() - 1);
+        let unit = self.units.len() - 1;
         for (at, launch) in launches(kernel, &mut random).iter().enumerate() {
-            let takes_grid = self.units[unit.unwrap()].functions[0].takes_grid;
+            let takes_grid = self.units[unit].functions[0].takes_grid;
             // What knows no axes is not launched over several.
             if takes_grid || launch.shape.is_along_x() {
-                self.launch(format!("{name}, launch {at}"), &module, kernel, unit, launch, BUDGET);
+                self.launch(format!("{name}, launch {at}"), &module, kernel, Some(unit), launch, BUDGET);
             }
         }
     }
