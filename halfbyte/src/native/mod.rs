@@ -46,7 +46,7 @@ pub fn object(kernels: &[(&str, Kernel<'_>)], machine: &Machine, options: &Optio
 /// Makes the functions that an object for this computer has, in the memory of this process.
 ///
 /// # Errors
-/// As for [`object`].
+/// As for [`object()`].
 pub fn load(kernels: &[(&str, Kernel<'_>)], options: &Options) -> Result<Loaded, Error> {
     aot::load(&raw(kernels), options)
 }

@@ -78,7 +78,7 @@ struct Record {
 /// Makes functions of kernels, each with its name, in the memory of this process: the code that an object for it has.
 ///
 /// # Errors
-/// As for [`object`](super::object).
+/// As for [`object()`](super::object).
 pub fn load(kernels: &[(&str, &Kernel)], options: &Options) -> Result<Loaded, Error> {
     let machine = Machine::in_memory()?;
     let mut module = JITModule::new(JITBuilder::with_isa(machine.isa.clone(), default_libcall_names()));

@@ -1,4 +1,4 @@
-//! Kernels as native objects, made ahead of time for this computer or another: [`object`]. [`load`] has the same functions in the memory of
+//! Kernels as native objects, made ahead of time for this computer or another: [`object()`]. [`load`] has the same functions in the memory of
 //! this process.
 //!
 //! The native engine takes items in rows, and calls on Rust for what items of a row do apart. An object calls nothing. In it items run one
