@@ -8,7 +8,7 @@ use cranelift_module::FuncId;
 use halfbyte_isa::approx::Function;
 use halfbyte_isa::half::{Compare, Format, NAN_F32, Rounding};
 use halfbyte_isa::halu::domain::{
-    Conversion, Divide, Domain, FloatKind, FloatOp, HalfCompare, HalfKind, HalfMinMax, HalfOp,
+    Conversion, Divide, Domain, FloatOp, HalfCompare, HalfKind, HalfMinMax, HalfOp, single_in_steps,
 };
 use smallvec::SmallVec;
 
@@ -316,17 +316,7 @@ impl Domain for Scalar<'_, '_, '_> {
         if op.rounding != Rounding::Nearest {
             return self.call_one(Soft::Single(*op), &[a, b, c]);
         }
-        match op.kind {
-            FloatKind::Add => self.fadd(a, b),
-            FloatKind::Sub => {
-                let b = self.b.ins().bxor_imm_s(b, i64::from(i32::MIN));
-                self.fadd(a, b)
-            }
-            FloatKind::Mul => self.fmul(a, b),
-            FloatKind::Fma => self.fma(a, b, c),
-            FloatKind::Div => self.fdiv(a, b),
-            FloatKind::Sqrt => self.fsqrt(a),
-        }
+        single_in_steps(self, op, [a, b, c])
     }
 
     fn double(&mut self, op: &FloatOp, [a, b, c]: [[Value; 2]; 3]) -> [Value; 2] {

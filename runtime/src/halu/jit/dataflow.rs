@@ -9,10 +9,9 @@ use halfbyte_isa::approx::Function;
 use halfbyte_isa::atomic::Change;
 use halfbyte_isa::half::{Compare, Format, Rounding};
 use halfbyte_isa::halu::concrete::Concrete;
-use halfbyte_isa::halu::domain::permute;
 use halfbyte_isa::halu::domain::{
-    Conversion, Divide, Domain, FloatKind, FloatOp, HalfCompare, HalfKind, HalfMinMax, HalfOp, VideoMerge, VideoOp,
-    Width,
+    Conversion, Divide, Domain, FloatOp, HalfCompare, HalfKind, HalfMinMax, HalfOp, VideoMerge, VideoOp, Width,
+    permute, single_in_steps,
 };
 
 use super::cells::Cell;
@@ -751,18 +750,7 @@ impl Domain for Dataflow {
         if op.rounding != Rounding::Nearest {
             return self.apply(Op::Single(*op), &[a, b, c][..op.kind.operands()]);
         }
-        match op.kind {
-            FloatKind::Add => self.fadd(a, b),
-            FloatKind::Sub => {
-                let sign = self.word(1 << 31);
-                let b = self.xor(b, sign);
-                self.fadd(a, b)
-            }
-            FloatKind::Mul => self.fmul(a, b),
-            FloatKind::Fma => self.fma(a, b, c),
-            FloatKind::Div => self.fdiv(a, b),
-            FloatKind::Sqrt => self.fsqrt(a),
-        }
+        single_in_steps(self, op, [a, b, c])
     }
 
     fn double(&mut self, op: &FloatOp, [a, b, c]: [[Id; 2]; 3]) -> [Id; 2] {
