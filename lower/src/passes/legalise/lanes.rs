@@ -16,12 +16,7 @@ use crate::rewrite::constant_lanes;
 
 /// Does an instruction on vectors by lanes, if the target can.
 pub(super) fn by_lanes(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> bool {
-    let placed = legaliser.placed();
-    let done = scalarised(legaliser, inst);
-    if done.is_none() {
-        legaliser.withdraw(placed);
-    }
-    done.is_some()
+    legaliser.attempt(|legaliser| scalarised(legaliser, inst)).is_some()
 }
 
 fn scalarised(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> Option<()> {
@@ -251,15 +246,14 @@ fn lanes_of(legaliser: &mut Legaliser<'_, '_, '_>, vector: Value) -> Option<Vec<
 
 /// Records the lanes of an instruction's result and puts the vector together after them, where the target can.
 fn whole(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst, result: Value, lanes: Vec<Value>) {
-    let placed = legaliser.placed();
-    match joined(legaliser, legaliser.kernel().ty(result), &lanes) {
+    let ty = legaliser.kernel().ty(result);
+    match legaliser.attempt(|legaliser| joined(legaliser, ty, &lanes)) {
         Some(whole) => {
             legaliser.replace(result, whole);
             legaliser.lanes.insert(whole, lanes);
         }
         None => {
             // Whoever knows the lanes needs no more; for others the instruction is what the target refuses.
-            legaliser.withdraw(placed);
             legaliser.keep(inst);
             legaliser.lanes.insert(result, lanes);
         }

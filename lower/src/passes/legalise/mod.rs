@@ -326,18 +326,20 @@ impl<'k> Legaliser<'k, '_, '_> {
         Some(self.current(value))
     }
 
-    /// How much is placed; for attempts that fail.
-    pub fn placed(&self) -> usize {
-        self.out.len()
-    }
-
-    /// Takes back what was placed since. Words taken from vectors may be among that, so they are forgotten.
-    pub fn withdraw(&mut self, placed: usize) {
-        self.out.truncate(placed);
-        self.words_here.clear();
-        self.lanes_here.clear();
-        self.pairs_here.clear();
-        self.planes_here.clear();
+    /// What an attempt makes. What it has placed is taken back if it fails; values of other forms may be among that, so they are
+    /// forgotten.
+    pub fn attempt<T>(&mut self, make: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        let (placed, fuel) = (self.out.len(), self.fuel);
+        let made = make(self);
+        if made.is_none() {
+            self.fuel = fuel;
+            self.out.truncate(placed);
+            self.words_here.clear();
+            self.lanes_here.clear();
+            self.pairs_here.clear();
+            self.planes_here.clear();
+        }
+        made
     }
 
     /// Has a store of a packed word store these bits.

@@ -35,22 +35,14 @@ pub(super) fn by_pairs(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> boo
     if !legaliser.has_half_word_pairs() || !kernel.ty(value).is_wide() {
         return false;
     }
-    let (placed, fuel) = (legaliser.placed(), legaliser.fuel);
-    let done = match (data.op, data.ty, data.attr) {
+    let done = legaliser.attempt(|legaliser| match (data.op, data.ty, data.attr) {
         (op, Type::I8X16, _) => Narrowing::of(op).and_then(|how| narrowed(legaliser, value, how)),
         (Op::Split, Type::I16X2, Attr::Lane(number)) if legaliser.kernel().ty(value) == Type::I16X16 => {
             pairs(legaliser, value, DEPTH).and_then(|pairs| pairs.get(usize::from(number)).copied())
         }
         _ => None,
-    };
-    match done {
-        Some(value) => legaliser.replace(result, value),
-        None => {
-            legaliser.withdraw(placed);
-            legaliser.fuel = fuel;
-        }
-    }
-    done.is_some()
+    });
+    done.inspect(|&value| legaliser.replace(result, value)).is_some()
 }
 
 /// How bytes come of wider numbers.

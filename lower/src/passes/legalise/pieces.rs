@@ -16,12 +16,11 @@ pub(super) fn by_pieces(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> bo
     if !legaliser.needs_pieces(inst) {
         return false;
     }
-    let placed = legaliser.placed();
-    let op = legaliser.kernel().insts[inst].op;
-    let done = if op == Op::Load { loaded(legaliser, inst) } else { stored(legaliser, inst) };
-    if done.is_none() {
-        legaliser.withdraw(placed);
-    }
+    let is_load = legaliser.kernel().insts[inst].op == Op::Load;
+    let done = legaliser.attempt(|legaliser| match is_load {
+        true => loaded(legaliser, inst),
+        false => stored(legaliser, inst),
+    });
     done.is_some()
 }
 
@@ -87,13 +86,9 @@ pub(super) fn concat(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> bool 
     if kernel.insts[inst].op != Op::Concat || ty.bits() <= 32 || !parts.iter().all(is_short) {
         return false;
     }
-    let (placed, result) = (legaliser.placed(), kernel.result(inst));
-    let Some((result, whole)) = result.and_then(|result| Some((result, joined(legaliser, ty, parts)?))) else {
-        legaliser.withdraw(placed);
-        return false;
-    };
-    legaliser.replace(result, whole);
-    true
+    let Some(result) = kernel.result(inst) else { return false };
+    let whole = legaliser.attempt(|legaliser| joined(legaliser, ty, parts));
+    whole.inspect(|&whole| legaliser.replace(result, whole)).is_some()
 }
 
 fn stored(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> Option<()> {

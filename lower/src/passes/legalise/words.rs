@@ -17,17 +17,13 @@ pub(super) fn by_words(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> boo
     if !matches!(data.ty, Type::I8X16 | Type::I1X16) {
         return false;
     }
-    let placed = legaliser.placed();
-    let done = match data.op {
+    let done = legaliser.attempt(|legaliser| match data.op {
         Op::Any | Op::All => whole_mask(legaliser, inst),
         Op::Shuffle => shuffled(legaliser, inst),
         Op::Insert => inserted(legaliser, inst),
         op if op.row().lanewise => lanewise(legaliser, inst),
         _ => None,
-    };
-    if done.is_none() {
-        legaliser.withdraw(placed);
-    }
+    });
     done.is_some()
 }
 

@@ -40,16 +40,8 @@ pub(super) fn by_planes(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> bo
     if !takes_wide || kernel.ty(result).is_wide() {
         return false;
     }
-    let (placed, fuel) = (legaliser.placed(), legaliser.fuel);
-    let done = Maker { legaliser, depth: DEPTH }.of_bytes(inst);
-    match done {
-        Some(value) => legaliser.replace(result, value),
-        None => {
-            legaliser.withdraw(placed);
-            legaliser.fuel = fuel;
-        }
-    }
-    done.is_some()
+    let done = legaliser.attempt(|legaliser| Maker { legaliser, depth: DEPTH }.of_bytes(inst));
+    done.inspect(|&value| legaliser.replace(result, value)).is_some()
 }
 
 /// The planes of which [`whole`] has made a value, if it has.
