@@ -99,7 +99,7 @@ type Few<T> = SmallVec<[T; 8]>;
 #[derive(Clone, Debug)]
 pub struct Flow<N: EntityRef + ReservedValue = Block>(Box<Walked<N>>);
 
-/// What is behind a graph, which passes hand on.
+/// The lists of a graph, which passes that leave control flow as it is hand on.
 #[derive(Clone, Debug)]
 struct Walked<N: EntityRef + ReservedValue> {
     search: Search<N>,

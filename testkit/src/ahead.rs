@@ -35,7 +35,7 @@ impl Ahead {
         }
     }
 
-    /// Whether it is told how items are put into groups: of another, which item is which is known along x alone.
+    /// Whether the function takes grid and block. One that does not numbers its items along x alone.
     pub fn takes_grid(&self) -> bool {
         self.0.functions.first().is_some_and(|function| function.takes_grid)
     }

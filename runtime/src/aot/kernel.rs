@@ -233,7 +233,7 @@ impl Launch<'_, '_, '_, '_> {
             self.or_fail(failed, holds, Status::Items, 0, nowhere);
         }
         let words: Vec<Value> = words.into_iter().map(|word| word.unwrap_or(zero)).collect();
-        // What is behind the checks.
+        // Only now is anything written.
         for (param, buffer) in signature.given().iter().zip(&buffers) {
             if let (ParamKind::Buffer { direction: Direction::Out, .. }, Some(buffer)) = (param.kind, buffer) {
                 self.s.call(Soft::Zero, &[buffer.start, buffer.bytes]);
@@ -393,8 +393,8 @@ impl Launch<'_, '_, '_, '_> {
                 }
                 let ends = [x, y].map(|of| self.s.b.ins().iadd(of.start, of.bytes));
                 let before = self.s.b.ins().icmp(IntCC::UnsignedLessThan, x.start, ends[1]);
-                let behind = self.s.b.ins().icmp(IntCC::UnsignedLessThan, y.start, ends[0]);
-                let overlap = self.s.b.ins().band(before, behind);
+                let after = self.s.b.ins().icmp(IntCC::UnsignedLessThan, y.start, ends[0]);
+                let overlap = self.s.b.ins().band(before, after);
                 let some = [x, y].map(|of| self.s.b.ins().icmp_imm_s(IntCC::NotEqual, of.bytes, 0));
                 let some = self.s.b.ins().band(some[0], some[1]);
                 let overlap = self.s.b.ins().band(overlap, some);

@@ -228,7 +228,7 @@ impl Item<'_, '_, '_, '_> {
         self.s.b.ins().select(rest, misaligned, otherwise)
     }
 
-    /// Whether as many bytes as are accessed lie behind an offset in memory of so many bytes, at a multiple of their number.
+    /// Whether an access at an offset is within memory of so many bytes, and aligned.
     fn is_within(&mut self, offset: Value, bytes: Value, width: Width) -> Value {
         let b = &mut self.s.b;
         let is_in = if width == Width::B8 {

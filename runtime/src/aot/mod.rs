@@ -57,7 +57,7 @@ pub struct Function {
     pub kernel: String,
     /// Its own.
     pub symbol: String,
-    /// The kernel's parameters that it has. In front of them are the number of items, or grid and block; behind them is the trap record.
+    /// The kernel's parameters that it has. The number of items, or grid and block, come before them, the trap record after them.
     pub parameters: Vec<Param>,
     /// Whether it takes grid and block: the kernel asks how items are put into groups.
     pub takes_grid: bool,

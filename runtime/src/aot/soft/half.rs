@@ -179,7 +179,7 @@ pub(super) fn narrow(s: &mut Scalar<'_, '_, '_>, format: Format, rounding: Round
     s.b.ins().select(is_nan, nan, result)
 }
 
-/// The exponent of the power of two behind the last finite number.
+/// The exponent of the first power of two that is too large for the format.
 const fn beyond(format: Format) -> i32 {
     1 - least(format) + 1
 }
