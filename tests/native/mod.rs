@@ -105,6 +105,13 @@ fn kernels_called_from_c_leave_what_the_evaluator_leaves() {
 }
 
 #[test]
+fn an_argument_within_another_reaches_what_is_before_it() {
+    if has(&HOST) {
+        agree(&[root().join("tests/native/before_its_argument.hb")], &HOST, &[], &[]);
+    }
+}
+
+#[test]
 fn kernels_for_other_computers_leave_the_same_bits() {
     for tools in OTHERS.iter().filter(|tools| has(tools)) {
         let (_, _, refused) = agree(&dozen(), tools, &[], &[]);

@@ -196,7 +196,10 @@ impl Launch<'_, '_, '_, '_> {
                         }
                     };
                     put(&mut self.s, &mut words, at, 8, start);
-                    buffers.push(Some(BufferValues { start, bytes, is_written: param.kind.is_written() }));
+                    // No argument lies in a table of the kernel's own.
+                    let is_unique = number as usize >= signature.given().len() || param.kind.is_unique();
+                    let is_written = param.kind.is_written();
+                    buffers.push(Some(BufferValues { start, bytes, is_written, is_unique }));
                 }
                 (ParamKind::Scalar(ty), _) => {
                     let value = next();

@@ -29,6 +29,8 @@ pub(super) struct BufferValues {
     /// Its size in bytes.
     pub bytes: Value,
     pub is_written: bool,
+    /// It may share no byte with another.
+    pub is_unique: bool,
 }
 
 /// Where an access goes, once it has been checked.
@@ -315,13 +317,13 @@ impl Item<'_, '_, '_, '_> {
 
     /// Whichever buffer has an address.
     fn found(&mut self, address: Value, of: Checked) -> Option<Place> {
-        let found = self.search(address, of);
+        let found = self.search(address, of, |_| true);
         self.or_trap(found, of, |item| item.why_not(address, of));
         Some(Place { at: address, is_global: true })
     }
 
     fn in_buffer(&mut self, buffer: BufferValues, offset: Value, of: Checked) -> Option<Place> {
-        let BufferValues { start, bytes, is_written } = buffer;
+        let BufferValues { start, bytes, is_written, is_unique } = buffer;
         let at = self.s.b.ins().iadd(start, offset);
         if of.access == trap::Access::Store && !is_written {
             let why = self.why_not_of(buffer, offset, of);
@@ -330,7 +332,19 @@ impl Item<'_, '_, '_, '_> {
             return None;
         }
         let holds = self.is_within(offset, bytes, of.width);
-        self.or_trap(holds, of, |item| item.why_not_of(buffer, offset, of));
+        if is_unique || self.frame.buffers.iter().flatten().filter(|other| !other.is_unique).count() < 2 {
+            self.or_trap(holds, of, |item| item.why_not_of(buffer, offset, of));
+            return Some(Place { at, is_global: true });
+        }
+        // What is before or after it may be in a buffer that it lies in.
+        let (on, elsewhere) = (self.s.b.create_block(), self.s.b.create_block());
+        self.s.b.set_cold_block(elsewhere);
+        self.s.b.ins().brif(holds, on, &[], elsewhere, &[]);
+        self.s.b.switch_to_block(elsewhere);
+        let found = self.search(at, of, |other| !other.is_unique);
+        self.or_trap(found, of, |item| item.why_not_of(buffer, offset, of));
+        self.s.b.ins().jump(on, &[]);
+        self.s.b.switch_to_block(on);
         Some(Place { at, is_global: true })
     }
 
@@ -392,10 +406,10 @@ impl Item<'_, '_, '_, '_> {
         self.s.b.ins().select(rest, misaligned, status)
     }
 
-    /// Whether a buffer has what is accessed. Addresses count from where each starts.
-    fn search(&mut self, address: Value, of: Checked) -> Value {
+    /// Whether one of these buffers has what is accessed. Addresses count from where each starts.
+    fn search(&mut self, address: Value, of: Checked, among: impl Fn(&BufferValues) -> bool) -> Value {
         let mut found = None;
-        for buffer in self.frame.buffers.clone().into_iter().flatten() {
+        for buffer in self.frame.buffers.clone().into_iter().flatten().filter(among) {
             if of.access == trap::Access::Store && !buffer.is_written {
                 continue;
             }
@@ -412,7 +426,7 @@ impl Item<'_, '_, '_, '_> {
         let whole = Why { status, address, line: None };
         self.first_part(whole, of, |item, by, part| {
             let address = item.s.b.ins().iadd_imm_s(address, by);
-            (item.search(address, part), item.status_at(address, part))
+            (item.search(address, part, |_| true), item.status_at(address, part))
         })
     }
 
@@ -435,7 +449,7 @@ impl Item<'_, '_, '_, '_> {
         let address = self.sum(base, offset);
         let done = self.s.b.create_block();
         let at = self.s.b.append_block_param(done, I64);
-        let found = self.search(address, of);
+        let found = self.search(address, of, |_| true);
         let mut other = self.s.b.create_block();
         self.s.b.ins().brif(found, done, &[address.into()], other, &[]);
         let scratch = self.frame.scratch.filter(|_| !of.is_atomic);
