@@ -182,8 +182,14 @@ fn launches_of_every_instruction_come_as_expected() {
         ("program", 72, [72, 60]),
         ("select", 87, [87, 87]),
     ];
-    let ways: [(&[&str], usize); 5] =
-        [(&["ptx"], 0), (&["ir"], 1), (&["halu"], 1), (&["halu", "--engine", "jit"], 1), (&["recompiled"], 1)];
+    let ways: [(&[&str], usize); 6] = [
+        (&["ptx"], 0),
+        (&["ir"], 1),
+        (&["halu"], 1),
+        (&["halu", "--engine", "jit"], 1),
+        (&["object"], 1),
+        (&["recompiled"], 1),
+    ];
     for (name, launches, equal) in files {
         let file = folder.join(format!("ptx-{name}.jsonl.gz")).display().to_string();
         for (via, way) in ways {

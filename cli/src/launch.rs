@@ -89,6 +89,9 @@ pub(super) enum ViaArg {
     Ir,
     /// HALU's machine code, likewise
     Halu,
+    /// The function that a native object has of HALU's machine code, called here
+    #[cfg(feature = "aot")]
+    Object,
     /// The PTX that PTX is compiled to
     Recompiled,
 }
@@ -109,6 +112,8 @@ impl ViaArg {
             ViaArg::Ptx => Via::Ptx,
             ViaArg::Ir => Via::Ir,
             ViaArg::Halu => Via::Halu,
+            #[cfg(feature = "aot")]
+            ViaArg::Object => Via::Object,
             ViaArg::Recompiled => Via::Recompiled,
         }
     }

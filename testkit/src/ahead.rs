@@ -26,13 +26,21 @@ impl Ahead {
     /// # Errors
     /// A defect of the engine.
     pub fn new(kernel: &Kernel, budget: u32) -> Result<Option<Ahead>, Error> {
-        let mut options = Options::default();
-        options.budget = budget.into();
-        match load(&[("kernel", kernel)], &options) {
-            Ok(loaded) => Ok(Some(Ahead(loaded))),
+        match Ahead::load(kernel, budget.into()) {
+            Ok(ahead) => Ok(Some(ahead)),
             Err(Error::Refused { .. }) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// The function of a kernel.
+    ///
+    /// # Errors
+    /// Kernels like it have none; a defect of the engine.
+    pub fn load(kernel: &Kernel, budget: u64) -> Result<Ahead, Error> {
+        let mut options = Options::default();
+        options.budget = budget;
+        Ok(Ahead(load(&[("kernel", kernel)], &options)?))
     }
 
     /// Whether the function takes grid and block. One that does not numbers its items along x alone.

@@ -5,6 +5,8 @@ use halfbyte_abi::{Place, Shape, ShapeError};
 use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::eval::{self, Fault};
 use halfbyte_isa::object::Loc;
+#[cfg(feature = "aot")]
+use halfbyte_runtime::aot;
 use halfbyte_runtime::{LaunchError, Space, Trap, TrapKind};
 
 use halfbyte::Report;
@@ -220,6 +222,31 @@ impl Failure {
             _ => Kind::Limit,
         };
         Failure::new(kind, error.to_string())
+    }
+
+    /// Why no object is made of a kernel.
+    #[cfg(feature = "aot")]
+    pub(super) fn of_object(error: &aot::Error) -> Failure {
+        let line = match error {
+            aot::Error::Refused { line, .. } => Some(*line).filter(|&line| line != 0),
+            _ => None,
+        };
+        Failure { line, ..Failure::new(Kind::Unsupported, error.to_string()) }
+    }
+
+    /// Why a function of an object did not run to its end. Which memory an access is outside of is not in its record.
+    #[cfg(feature = "aot")]
+    pub(super) fn of_stop(stop: &aot::Trapped, shape: &Shape) -> Failure {
+        let kind = match stop.status {
+            aot::Status::OutOfBounds => Kind::OutOfBoundsGlobal,
+            aot::Status::Misaligned => Kind::Misaligned,
+            aot::Status::ReadOnly => Kind::ReadOnly,
+            aot::Status::Budget => Kind::Budget,
+            status if status.is_of_arguments() => return Failure::arguments(stop.to_string()),
+            _ => Kind::Trap,
+        };
+        let line = Some(stop.line).filter(|&line| line != 0);
+        Failure { line, item: Some(item(stop.item, shape)), ..Failure::new(kind, stop.status.summary()) }
     }
 
     /// What went wrong on the evaluator.

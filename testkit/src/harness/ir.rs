@@ -6,7 +6,11 @@ use halfbyte_runtime::Program;
 
 use super::failure::{Failure, Kind};
 use super::{Arg, How, Request, Size, Via, address, bytes_of, check_count, choose};
+#[cfg(feature = "aot")]
+use crate::ahead::Ahead;
 use crate::approximate::is_approximate;
+#[cfg(feature = "aot")]
+use crate::trial::Launch;
 use halfbyte::include;
 use halfbyte::launch::{Engine, Evaluation, How as Order, evaluate as evaluated, execute};
 use halfbyte::{Module, pipeline};
@@ -18,6 +22,8 @@ impl Via {
             Via::Ptx => "ptx",
             Via::Ir => "ir",
             Via::Halu => "halu",
+            #[cfg(feature = "aot")]
+            Via::Object => "object",
             Via::Recompiled => "recompiled",
         }
     }
@@ -112,10 +118,16 @@ impl Run<'_> {
                 let Some(words) = program.kernels().first() else {
                     return Err(Failure::new(Kind::Refused, "the kernel has no words"));
                 };
-                let (budget, watchdog) = (request.budget, how.watchdog);
-                let order =
-                    Order { budget, watchdog, aliases: &aliases, ..Order::from(how.engine.unwrap_or(Engine::Interp)) };
-                execute(words, order, self.shape, &mut args).map_err(|error| Failure::of_launch(&error))?;
+                match self.via {
+                    #[cfg(feature = "aot")]
+                    Via::Object => args = self.call(words, request.budget, (args, aliases.clone()))?,
+                    _ => {
+                        let (budget, watchdog) = (request.budget, how.watchdog);
+                        let engine = how.engine.unwrap_or(Engine::Interp);
+                        let order = Order { budget, watchdog, aliases: &aliases, ..Order::from(engine) };
+                        execute(words, order, self.shape, &mut args).map_err(|error| Failure::of_launch(&error))?;
+                    }
+                }
             }
         }
         for (number, ((param, given), result)) in kernel.given_params().iter().zip(self.given).zip(args).enumerate() {
@@ -130,11 +142,29 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// Calls the function that an object has of a kernel's words, and gives the arguments after it.
+    #[cfg(feature = "aot")]
+    fn call(
+        &self,
+        words: &halfbyte_runtime::Kernel,
+        budget: u64,
+        (args, aliases): (Vec<Vec<u8>>, Vec<Alias>),
+    ) -> Result<Vec<Vec<u8>>, Failure> {
+        let ahead = Ahead::load(words, budget).map_err(|error| Failure::of_object(&error))?;
+        let called = ahead.call(&Launch { shape: self.shape, args, aliases });
+        match called.stopped {
+            Some(stopped) => Err(Failure::of_stop(&stopped, &self.shape)),
+            None => Ok(called.args),
+        }
+    }
+
     /// What the kernel is compiled for; none where it is evaluated.
     fn target(&self, request: &Request) -> Result<Option<Target>, Failure> {
         match self.via {
             Via::Ir => Ok(None),
             Via::Halu => Ok(Some(halfbyte::HALU)),
+            #[cfg(feature = "aot")]
+            Via::Object => Ok(Some(halfbyte::HALU)),
             Via::Ptx | Via::Recompiled => {
                 let number = request.machine.map_or(Sm::DEFAULT.number(), |machine| machine.sm);
                 if let Some(sm) = Sm::new(number) {

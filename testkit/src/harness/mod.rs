@@ -53,6 +53,9 @@ pub enum Via {
     Ir,
     /// HALU's words.
     Halu,
+    /// The functions that native objects have of HALU's words, called in this process.
+    #[cfg(feature = "aot")]
+    Object,
     /// The PTX that PTX, imported, is compiled to; of kernels of the IR, the same as [`Via::Ptx`].
     Recompiled,
 }
