@@ -2,6 +2,7 @@
 
 use halfbyte_abi::{self as abi, Direction};
 use halfbyte_isa::object::Part;
+use smallvec::SmallVec;
 
 use crate::trap::{Access, Near, Space, TrapKind};
 
@@ -48,6 +49,18 @@ impl Buffer<'_> {
     }
 }
 
+/// A buffer of which a launch writes all and reads nothing, so that it is not made zero before.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Covered {
+    /// Its parameter, by number.
+    pub buffer: usize,
+    /// Bytes that an item writes, next to those of the item before it.
+    pub bytes: u32,
+}
+
+/// Those of a launch.
+pub(crate) type AllCovered = SmallVec<[Covered; 4]>;
+
 /// All buffers, by parameter; `None` for a scalar.
 #[derive(Debug, Default)]
 pub struct Buffers<'a>(pub Vec<Option<Buffer<'a>>>);
@@ -55,18 +68,31 @@ pub struct Buffers<'a>(pub Vec<Option<Buffer<'a>>>);
 impl<'a> Buffers<'a> {
     /// Makes `out` buffers zero, as they are at the start of a launch.
     pub(crate) fn start(&mut self) {
-        self.start_but(|_| false);
+        self.start_but(&[]);
     }
 
-    /// The same but for those, by number, of which it is known that the launch writes all and reads nothing.
-    pub(crate) fn start_but(&mut self, is_covered: impl Fn(usize) -> bool) {
+    /// The same but for those that the launch covers.
+    pub(crate) fn start_but(&mut self, covered: &[Covered]) {
         for (number, buffer) in self.0.iter_mut().enumerate() {
             if let Some(buffer) = buffer
                 && buffer.direction == Direction::Out
-                && !is_covered(number)
+                && !covered.iter().any(|covered| covered.buffer == number)
                 && let Some(bytes) = buffer.written()
             {
                 bytes.fill(0);
+            }
+        }
+    }
+
+    /// Makes what a launch has not written of them zero, as if it had been before: the bytes of items from one on.
+    pub(crate) fn clear_from(&mut self, covered: &[Covered], item: u32) {
+        for &Covered { buffer, bytes } in covered {
+            let place = self.0.get_mut(buffer).and_then(Option::as_mut).and_then(Buffer::written);
+            let done = usize::try_from(u64::from(item) * u64::from(bytes));
+            if let (Some(place), Ok(done)) = (place, done)
+                && let Some(rest) = place.get_mut(done..)
+            {
+                rest.fill(0);
             }
         }
     }

@@ -317,7 +317,7 @@ impl Item<'_, '_, '_, '_> {
 
     /// Whichever buffer has an address.
     fn found(&mut self, address: Value, of: Checked) -> Option<Place> {
-        let found = self.search(address, of, |_| true);
+        let found = self.search(address, of);
         self.or_trap(found, of, |item| item.why_not(address, of));
         Some(Place { at: address, is_global: true })
     }
@@ -336,12 +336,12 @@ impl Item<'_, '_, '_, '_> {
             self.or_trap(holds, of, |item| item.why_not_of(buffer, offset, of));
             return Some(Place { at, is_global: true });
         }
-        // What is before or after it may be in a buffer that it lies in.
+        // What is before or after it may be in a buffer that it begins in.
         let (on, elsewhere) = (self.s.b.create_block(), self.s.b.create_block());
         self.s.b.set_cold_block(elsewhere);
         self.s.b.ins().brif(holds, on, &[], elsewhere, &[]);
         self.s.b.switch_to_block(elsewhere);
-        let found = self.search(at, of, |other| !other.is_unique);
+        let found = self.search_around(buffer, at, of);
         self.or_trap(found, of, |item| item.why_not_of(buffer, offset, of));
         self.s.b.ins().jump(on, &[]);
         self.s.b.switch_to_block(on);
@@ -406,18 +406,39 @@ impl Item<'_, '_, '_, '_> {
         self.s.b.ins().select(rest, misaligned, status)
     }
 
-    /// Whether one of these buffers has what is accessed. Addresses count from where each starts.
-    fn search(&mut self, address: Value, of: Checked, among: impl Fn(&BufferValues) -> bool) -> Value {
+    /// Whether a buffer has what is accessed, where addresses count from its start; none where it never has.
+    fn has(&mut self, buffer: BufferValues, address: Value, of: Checked) -> Option<Value> {
+        if of.access == trap::Access::Store && !buffer.is_written {
+            return None;
+        }
+        let offset = self.s.b.ins().isub(address, buffer.start);
+        Some(self.is_within(offset, buffer.bytes, of.width))
+    }
+
+    /// Whether some buffer has what is accessed.
+    fn search(&mut self, address: Value, of: Checked) -> Value {
         let mut found = None;
-        for buffer in self.frame.buffers.clone().into_iter().flatten().filter(among) {
-            if of.access == trap::Access::Store && !buffer.is_written {
-                continue;
-            }
-            let offset = self.s.b.ins().isub(address, buffer.start);
-            let is_in = self.is_within(offset, buffer.bytes, of.width);
+        for buffer in self.frame.buffers.clone().into_iter().flatten() {
+            let Some(is_in) = self.has(buffer, address, of) else { continue };
             found = Some(found.map_or(is_in, |found| self.s.b.ins().bor(found, is_in)));
         }
         found.unwrap_or_else(|| self.s.truth(false))
+    }
+
+    /// Whether one that a buffer begins in, or at the end of, has what is accessed.
+    fn search_around(&mut self, inner: BufferValues, address: Value, of: Checked) -> Value {
+        let mut found = self.s.truth(false);
+        for outer in self.frame.buffers.clone().into_iter().flatten() {
+            if outer.is_unique || outer.start == inner.start {
+                continue;
+            }
+            let Some(is_in) = self.has(outer, address, of) else { continue };
+            let begins = self.s.b.ins().isub(inner.start, outer.start);
+            let is_around = self.s.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, begins, outer.bytes);
+            let is_in = self.s.b.ins().band(is_in, is_around);
+            found = self.s.b.ins().bor(found, is_in);
+        }
+        found
     }
 
     /// Why no buffer has what is accessed: what the one says that the address is in.
@@ -426,7 +447,7 @@ impl Item<'_, '_, '_, '_> {
         let whole = Why { status, address, line: None };
         self.first_part(whole, of, |item, by, part| {
             let address = item.s.b.ins().iadd_imm_s(address, by);
-            (item.search(address, part, |_| true), item.status_at(address, part))
+            (item.search(address, part), item.status_at(address, part))
         })
     }
 
@@ -449,7 +470,7 @@ impl Item<'_, '_, '_, '_> {
         let address = self.sum(base, offset);
         let done = self.s.b.create_block();
         let at = self.s.b.append_block_param(done, I64);
-        let found = self.search(address, of, |_| true);
+        let found = self.search(address, of);
         let mut other = self.s.b.create_block();
         self.s.b.ins().brif(found, done, &[address.into()], other, &[]);
         let scratch = self.frame.scratch.filter(|_| !of.is_atomic);

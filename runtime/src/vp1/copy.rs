@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
+use halfbyte_abi::{Direction, buffer_of};
 use halfbyte_isa::stream::{Holds, Stream};
 
 use super::tiles::{Move, Plan, Tile, Visit};
-use crate::buffers::Buffers;
+use crate::buffers::{AllCovered, Buffers, Covered};
 use crate::trap::{Access, Fault, Space, TrapKind};
 
 /// The bits of a `$a` that are the address.
@@ -144,6 +145,21 @@ pub(super) fn moves(plan: &Plan, buffers: &Buffers<'_>) -> Option<Vec<Move>> {
     // Whatever else there is in the data store is not copied.
     let is_all = |moves: &Vec<Move>| moves.len() == plan.streams().len() && moves.is_sorted_by_key(|of| of.region);
     moves.filter(is_all)
+}
+
+/// The buffers that the copies of a launch fill.
+pub(super) fn covered(plan: &Plan, buffers: &Buffers<'_>) -> AllCovered {
+    let moves = plan.moves.as_deref().unwrap_or_default();
+    let fills = |of: &Move| {
+        let (buffer, 0) = buffer_of(of.start)? else { return None };
+        let held = buffers.0.get(buffer)?.as_ref()?;
+        let is_all = held.bytes().len() as u64 == u64::from(of.bytes) * u64::from(plan.items);
+        let is_read =
+            || moves.iter().any(|of| !of.written && buffer_of(of.start).is_none_or(|(read, _)| read == buffer));
+        let is_covered = of.written && held.direction == Direction::Out && held.is_written() && is_all && !is_read();
+        is_covered.then_some(Covered { buffer, bytes: of.bytes })
+    };
+    moves.iter().filter_map(fills).collect()
 }
 
 impl Move {

@@ -105,7 +105,7 @@ impl Executable for Code {
             }
             None => {
                 let plan = Plan::new(kernel, &self.tiles, order.items, args)?;
-                Box::new(Kept { plan, m: scalars(kernel, &args.scalars), slots: Vec::new() })
+                Box::new(Kept { plan, m: scalars(kernel, &args.scalars), slots: Vec::new(), copied: 0 })
             }
         };
         let (compiled, threads) = match order.engine {
@@ -120,8 +120,12 @@ impl Executable for Code {
                 (Some(compiled), threads)
             }
         };
-        args.start();
+        args.buffers.start_but(&kept.plan.covered);
+        kept.copied = 0;
         let done = self.run(kernel, order, compiled, threads, &mut kept, &mut args.buffers);
+        if done.is_err() {
+            args.buffers.clear_from(&kept.plan.covered, kept.copied);
+        }
         args.scratch.keep(kept);
         done
     }
@@ -134,7 +138,7 @@ impl Code {
         order: Order<'_>,
         compiled: Option<&Arc<Compiled>>,
         threads: usize,
-        Kept { plan, m, slots }: &mut Kept,
+        Kept { plan, m, slots, copied }: &mut Kept,
         buffers: &mut Buffers<'_>,
     ) -> Result<Stats, LaunchError> {
         set(m, M_ITEM_COUNT.into(), order.items);
@@ -164,6 +168,7 @@ impl Code {
                 add(&mut stats, of_tile);
                 let mut copier = Copier { plan, tile, store: processor.store() };
                 stats.bytes_out += copier.copy_out(buffers);
+                *copied = tile.first + tile.items;
                 order.advance(tile.items);
             }
         }
@@ -176,6 +181,8 @@ struct Kept {
     /// `$m` with the scalar arguments.
     m: [u32; 64],
     slots: Vec<Slot>,
+    /// Items whose stores have been copied out.
+    copied: u32,
 }
 
 fn scalars(kernel: &Kernel, scalars: &[u128]) -> [u32; 64] {

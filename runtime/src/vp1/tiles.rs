@@ -8,6 +8,7 @@ use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
 
 use super::copy;
 use crate::arguments::Arguments;
+use crate::buffers::AllCovered;
 use crate::error::TooLarge;
 use crate::kernel::Kernel;
 
@@ -42,6 +43,8 @@ pub(super) struct Plan {
     places: [Places; 2],
     /// All that there is to copy, where that is known to be right for the whole launch and lies side by side: by region, as `visits` are.
     pub moves: Option<Vec<Move>>,
+    /// The buffers of which all that is written is among these, and all of them is written.
+    pub covered: AllCovered,
 }
 
 /// The accesses of a stream, all of which may be made and stand side by side in the buffer and in the stream.
@@ -184,6 +187,7 @@ impl Plan {
             tile_items: items,
             places: Default::default(),
             moves: None,
+            covered: AllCovered::new(),
         };
         if items == 0 {
             return Ok(plan);
@@ -210,6 +214,7 @@ impl Plan {
         plan.visit(&values, &starts, 0);
         plan.places = [plan.tile_items, items % plan.tile_items].map(|items| plan.lay_out(items));
         plan.moves = copy::moves(&plan, &args.buffers);
+        plan.covered = copy::covered(&plan, &args.buffers);
         Ok(plan)
     }
 

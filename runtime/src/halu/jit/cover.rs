@@ -1,16 +1,14 @@
 //! Buffers that a launch writes all of and reads nothing of, so that what they hold before it does not count.
 
-use halfbyte_abi::{Direction, buffer_of};
-use smallvec::SmallVec;
-
 use super::dataflow::{Access, Action, Dataflow, Id, Location, Op, Reach, Shape};
 use super::front::Kernel;
 use super::graph::{Block, Next};
 use super::layout::Layout;
 use super::unit::Unit;
-use crate::buffers::{Buffer, Buffers};
+use crate::buffers::{AllCovered, Buffers, Covered};
 use crate::halu::Pointer;
 use crate::trap::Space;
+use halfbyte_abi::{Direction, buffer_of};
 
 /// The stores of a kernel that each item makes from the start of a buffer on, right next to those of the item before it.
 #[derive(Default)]
@@ -30,17 +28,6 @@ struct Cover {
     /// The largest number that an item may have, lest the offset wraps.
     last: u32,
 }
-
-/// A buffer that is not made zero before a launch.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Covered {
-    buffer: usize,
-    /// Bytes that an item writes.
-    bytes: u32,
-}
-
-/// The buffers of a launch that are not made zero before it.
-pub(super) type AllCovered = SmallVec<[Covered; 4]>;
 
 /// An address plus a word that counts for so many bytes lies in no other buffer than the address.
 const FARTHEST: u32 = 64;
@@ -102,25 +89,6 @@ impl Covers {
             }
         }
         covered
-    }
-}
-
-/// Makes what the launch has not written zero, as if it had been before: the bytes of items from one on.
-pub(super) fn clear_from(covered: &[Covered], item: u32, buffers: &mut Buffers<'_>) {
-    for &Covered { buffer, bytes } in covered {
-        let place = buffers.0.get_mut(buffer).and_then(Option::as_mut).and_then(Buffer::written);
-        let done = usize::try_from(u64::from(item) * u64::from(bytes));
-        if let (Some(place), Ok(done)) = (place, done)
-            && let Some(rest) = place.get_mut(done..)
-        {
-            rest.fill(0);
-        }
-    }
-}
-
-impl Covered {
-    pub fn is(&self, buffer: usize) -> bool {
-        self.buffer == buffer
     }
 }
 

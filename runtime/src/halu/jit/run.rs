@@ -8,11 +8,10 @@ use std::sync::{Mutex, PoisonError};
 use super::Compiled;
 use super::context::{CHUNK, MASK};
 use super::context::{FaultKind, Parts, RawBuffer, RowFault, Shared};
-use super::cover::{AllCovered, clear_from};
 use super::front::Kernel;
 use super::layout::Cut;
 use super::runner::Runner;
-use crate::buffers::{Buffer, Buffers};
+use crate::buffers::{AllCovered, Buffer, Buffers};
 use crate::host::HostMemory;
 use crate::launch::{Order, Stats};
 use crate::native::NativeError;
@@ -86,7 +85,7 @@ impl Compiled {
             }
             false => AllCovered::new(),
         };
-        memory.buffers().start_but(|buffer| covered.iter().any(|covered| covered.is(buffer)));
+        memory.buffers().start_but(&covered);
         let count = memory.buffers().0.len();
         let buffer = |number: usize| {
             let constant = memory.is_constant(number);
@@ -121,12 +120,12 @@ impl Compiled {
         };
         *memory.constants() = shared.constants;
         if let Some(error) = outcome.error {
-            clear_from(&covered, 0, memory.buffers());
+            memory.buffers().clear_from(&covered, 0);
             return Err(Stop::Native(error));
         }
         let Some((item, RowFault { address, kind, .. })) = outcome.fault else { return Ok(outcome.stats) };
         // All items before it have run to their end.
-        clear_from(&covered, item, memory.buffers());
+        memory.buffers().clear_from(&covered, item);
         let kind = match kind {
             FaultKind::Known(kind) => kind,
             FaultKind::Memory { access, space, address, bytes } => {
