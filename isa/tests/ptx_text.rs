@@ -1,7 +1,10 @@
 //! PTX text: what is printed reads as what it was, an assembler takes it, and what is wrong is said where it is.
 
 use std::collections::BTreeMap;
+use std::num::NonZero;
 use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::random::Random;
 use halfbyte_abi::Sm;
@@ -148,32 +151,49 @@ type Header = ((u8, u8), Option<Suffix>);
 #[test]
 fn an_assembler_takes_every_form_at_the_version_of_its_row() {
     let Some(ptxas) = crate::ptx::ptxas() else { return };
-    let empty = crate::ptx::empty_entry();
-    let (mut random, mut count, mut wrong) = (Random(21), 0, Vec::new());
-    for sm in Sm::ALL {
-        let mut by_header: BTreeMap<Header, Vec<Inst>> = BTreeMap::new();
-        for &opcode in Opcode::ALL {
-            let most = if is_wide(opcode) { 24 } else { 300 };
-            for words in some_of(all_words(opcode.row()), most, &mut random) {
-                let mut inst = Inst::random_of(opcode, &words, &empty, &mut || random.next()).unwrap();
-                if !inst.since().is_met_by(sm) || crate::ptx::clamps_nothing(&inst) || crate::ptx::is_of_a_call(&inst) {
-                    continue;
+    let (left, count, wrong) = (Mutex::new(Sm::ALL.iter()), AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, NonZero::get) {
+            scope.spawn(|| {
+                loop {
+                    let Some(&sm) = left.lock().unwrap().next() else { break };
+                    let (taken, said) = refused_on(&ptxas, sm);
+                    count.fetch_add(taken, Ordering::Relaxed);
+                    wrong.lock().unwrap().extend(said);
                 }
-                crate::ptx::tame(&mut inst);
-                let Kernel { version, target, .. } = Kernel::for_sm(sm, with(&empty, vec![inst.clone()]));
-                by_header.entry((version, target.suffix)).or_default().push(inst);
-            }
+            });
         }
-        for ((version, suffix), insts) in by_header {
-            count += insts.len();
-            let target = TargetName { sm: sm.number(), suffix };
-            let said = refused_of(&ptxas, (version, target), &crate::ptx::empty_entry_of(version), insts);
-            wrong.extend(said.into_iter().map(|said| format!("{version:?} {target}: {said}")));
-        }
-    }
+    });
+    let (count, wrong) = (count.into_inner(), wrong.into_inner().unwrap());
     println!("{count} forms");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(count > 10_000, "{count}");
+}
+
+/// How many forms an SM has, and what an assembler refuses of them.
+fn refused_on(ptxas: &Path, sm: Sm) -> (usize, Vec<String>) {
+    let empty = crate::ptx::empty_entry();
+    let (mut random, mut count, mut wrong) = (Random(21 + u64::from(sm.number())), 0, Vec::new());
+    let mut by_header: BTreeMap<Header, Vec<Inst>> = BTreeMap::new();
+    for &opcode in Opcode::ALL {
+        let most = if is_wide(opcode) { 24 } else { 300 };
+        for words in some_of(all_words(opcode.row()), most, &mut random) {
+            let mut inst = Inst::random_of(opcode, &words, &empty, &mut || random.next()).unwrap();
+            if !inst.since().is_met_by(sm) || crate::ptx::clamps_nothing(&inst) || crate::ptx::is_of_a_call(&inst) {
+                continue;
+            }
+            crate::ptx::tame(&mut inst);
+            let Kernel { version, target, .. } = Kernel::for_sm(sm, with(&empty, vec![inst.clone()]));
+            by_header.entry((version, target.suffix)).or_default().push(inst);
+        }
+    }
+    for ((version, suffix), insts) in by_header {
+        count += insts.len();
+        let target = TargetName { sm: sm.number(), suffix };
+        let said = refused_of(ptxas, (version, target), &crate::ptx::empty_entry_of(version), insts);
+        wrong.extend(said.into_iter().map(|said| format!("{version:?} {target}: {said}")));
+    }
+    (count, wrong)
 }
 
 /// At most so many: of accesses to memory there are more forms than an assembler reads in a minute.
