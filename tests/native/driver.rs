@@ -206,17 +206,23 @@ const PROLOGUE: &str = "\
 
 static unsigned char *data;
 
+/* Bytes before and after an argument that are nobody's. */
+#ifndef APART
+#define APART 0
+#endif
+
 /* Memory with the bytes of an argument; null where there are none. */
 static inline void *take(size_t place, size_t size) {
     if (size == 0) return NULL;
-    void *memory = malloc(size);
+    unsigned char *memory = malloc(size + 2 * (size_t)APART);
     if (!memory) abort();
-    return memcpy(memory, data + place, size);
+    return memcpy(memory + APART, data + place, size);
 }
 
 static inline void give(void *memory, size_t place, size_t size) {
-    if (size != 0) memcpy(data + place, memory, size);
-    free(memory);
+    if (size == 0) return;
+    memcpy(data + place, memory, size);
+    free((unsigned char *)memory - APART);
 }
 
 static inline float single(uint32_t bits) {
