@@ -425,7 +425,7 @@ impl Item<'_, '_, '_, '_> {
         found.unwrap_or_else(|| self.s.truth(false))
     }
 
-    /// Whether one that a buffer begins in, or at the end of, has what is accessed.
+    /// Whether what is accessed is in a buffer in which this one begins, or at whose end.
     fn search_around(&mut self, inner: BufferValues, address: Value, of: Checked) -> Value {
         let mut found = self.s.truth(false);
         for outer in self.frame.buffers.clone().into_iter().flatten() {

@@ -43,7 +43,7 @@ pub(super) struct Plan {
     places: [Places; 2],
     /// All that there is to copy, where that is known to be right for the whole launch and lies side by side: by region, as `visits` are.
     pub moves: Option<Vec<Move>>,
-    /// The buffers of which all that is written is among these, and all of them is written.
+    /// The `out` buffers that these fill, which need not be zero before.
     pub covered: AllCovered,
 }
 
