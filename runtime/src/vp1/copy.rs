@@ -2,27 +2,16 @@
 
 use std::ops::Range;
 
-use halfbyte_abi::{Direction, buffer_of};
 use halfbyte_isa::stream::{Holds, Stream};
+use smallvec::SmallVec;
 
-use super::tiles::{Move, Plan, Tile, Visit};
-use crate::buffers::{AllCovered, Buffers, Covered};
+use super::moves::Move;
+use super::tiles::{Plan, Tile, Visit};
+use crate::buffers::Buffers;
 use crate::trap::{Access, Fault, Space, TrapKind};
 
 /// The bits of a `$a` that are the address.
 const ADDRESS: u32 = 0xffff;
-
-/// Bytes that are copied, and that are made zero, at a time. What a C library has for more of them takes long to begin, and a data
-/// store is small.
-const PIECE: usize = 2 << 10;
-const ZEROS: usize = 1 << 10;
-
-/// Copies bytes to as many others.
-fn copy(place: &mut [u8], from: &[u8]) {
-    for (place, from) in place.chunks_mut(PIECE).zip(from.chunks(PIECE)) {
-        place.copy_from_slice(from);
-    }
-}
 
 /// A tile's streams, in the order of addresses of the data store.
 pub(super) struct Copier<'a> {
@@ -128,7 +117,7 @@ impl Run<'_> {
 
 /// The streams of a launch as they are copied tile by tile, in the order of the data store, where it is known of all accesses that
 /// they are right and side by side.
-pub(super) fn moves(plan: &Plan, buffers: &Buffers<'_>) -> Option<Vec<Move>> {
+pub(super) fn moves(plan: &Plan, buffers: &Buffers<'_>) -> Option<SmallVec<[Move; 8]>> {
     let is_alone = |visit: &Visit| {
         let stream = plan.streams().get(visit.stream)?;
         let share = plan.shares.get(visit.stream).filter(|share| share.streams == 1)?;
@@ -139,80 +128,40 @@ pub(super) fn moves(plan: &Plan, buffers: &Buffers<'_>) -> Option<Vec<Move>> {
         let (&base, &scale) = (plan.bases.get(visit.stream)?, plan.scales.get(visit.stream)?);
         let run = Run { stream, base, scale, index: visit.index, element: 0, first: 0, count: plan.items };
         let (start, _) = run.whole().filter(|_| run.is_right(buffers))?;
-        Some(Move { written: stream.site.written, region: share.region, start, bytes: stream.bytes })
+        Move::new(stream.site.written, share.region, start, stream.bytes)
     };
-    let moves: Option<Vec<Move>> = plan.visits.iter().map(is_alone).collect();
+    let moves: Option<SmallVec<[Move; 8]>> = plan.visits.iter().map(is_alone).collect();
     // Whatever else there is in the data store is not copied.
-    let is_all = |moves: &Vec<Move>| moves.len() == plan.streams().len() && moves.is_sorted_by_key(|of| of.region);
-    moves.filter(is_all)
-}
-
-/// The buffers that the copies of a launch fill.
-pub(super) fn covered(plan: &Plan, buffers: &Buffers<'_>) -> AllCovered {
-    let moves = plan.moves.as_deref().unwrap_or_default();
-    let fills = |of: &Move| {
-        let (buffer, 0) = buffer_of(of.start)? else { return None };
-        let held = buffers.0.get(buffer)?.as_ref()?;
-        let is_all = held.bytes().len() as u64 == u64::from(of.bytes) * u64::from(plan.items);
-        let is_read =
-            || moves.iter().any(|of| !of.written && buffer_of(of.start).is_none_or(|(read, _)| read == buffer));
-        let is_covered = of.written && held.direction == Direction::Out && held.is_written() && is_all && !is_read();
-        is_covered.then_some(Covered { buffer, bytes: of.bytes })
-    };
-    moves.iter().filter_map(fills).collect()
-}
-
-impl Move {
-    /// What of the buffer is a tile's: where it starts, and how many bytes there are.
-    fn of(&self, tile: Tile) -> (u64, usize) {
-        let bytes = u64::from(self.bytes);
-        (self.start + bytes * u64::from(tile.first), (bytes * u64::from(tile.items)) as usize)
-    }
+    moves.filter(|moves| moves.len() == plan.streams().len() && moves.is_sorted_by_key(|of| of.region))
 }
 
 impl<'a> Copier<'a> {
     /// Fills the data store: with an image from its beginning on, with the streams that are read, of which what cannot be read is
     /// zero, and with zeros elsewhere. Returns the bytes copied from buffers.
     pub fn fill(&mut self, image: &[u8], buffers: &Buffers<'_>) -> u64 {
-        let mut copied = 0;
-        let plan = self.plan;
-        let mut filled = 0;
-        let image = image.get(..self.store.len()).unwrap_or(image);
-        if let Some(place) = self.open(&mut filled, 0, image.len()) {
-            copy(place, image);
+        if let Some(moves) = self.plan.moves(self.tile) {
+            return moves.fill(self.store, image, self.tile, buffers);
         }
-        let (tile, places) = (self.tile, &plan.places(&self.tile).regions);
-        if let Some(moves) = &plan.moves {
-            for of in moves.iter().filter(|of| !of.written) {
-                let (address, count) = of.of(tile);
-                if let Some(place) = places.get(of.region as usize)
-                    && let Some(held) = buffers.get(address, count)
-                    && let Some(place) = self.open(&mut filled, place.start as usize, count)
-                {
-                    copy(place, held);
-                    copied += count as u64;
-                }
-            }
-            let end = self.store.len();
-            self.open(&mut filled, end, 0);
-            return copied;
-        }
-        self.fill_by_rows(filled, buffers)
+        self.fill_by_rows(image, buffers)
     }
 
-    /// The same where not all is known beforehand, from where the image has ended.
+    /// The same where not all is known beforehand.
     #[inline(never)]
-    fn fill_by_rows(&mut self, mut filled: usize, buffers: &Buffers<'_>) -> u64 {
-        let mut copied = 0;
+    fn fill_by_rows(&mut self, image: &[u8], buffers: &Buffers<'_>) -> u64 {
+        let (mut copied, mut filled) = (0, 0);
+        let image = image.get(..self.store.len()).unwrap_or(image);
+        if let Some(place) = self.open(&mut filled, 0, image.len()) {
+            place.copy_from_slice(image);
+        }
         let plan = self.plan;
-        let places = &plan.places(&self.tile).regions;
+        let places = &plan.places(self.tile).regions;
         for ((stream, share), &base) in plan.streams().iter().zip(&plan.shares).zip(&plan.bases) {
             if let Some(place) = places.get(share.region as usize)
                 && stream.holds == Holds::Buffer
                 && let Some(held) = buffers.get(base, place.len())
                 && let Some(place) = self.open(&mut filled, place.start as usize, held.len())
             {
-                copy(place, held);
+                place.copy_from_slice(held);
                 copied += held.len() as u64;
             }
         }
@@ -225,7 +174,7 @@ impl<'a> Copier<'a> {
                     && let Some(held) = buffers.get(address, count)
                     && let Some(place) = self.open(&mut filled, start, count)
                 {
-                    copy(place, held);
+                    place.copy_from_slice(held);
                     copied += count as u64;
                     continue;
                 }
@@ -248,7 +197,7 @@ impl<'a> Copier<'a> {
     fn open(&mut self, filled: &mut usize, start: usize, count: usize) -> Option<&mut [u8]> {
         let end = start.checked_add(count).filter(|&end| end <= self.store.len())?;
         if let Some(before) = self.store.get_mut(*filled..start) {
-            before.chunks_mut(ZEROS).for_each(|piece| piece.fill(0));
+            before.fill(0);
         }
         *filled = end.max(*filled);
         self.store.get_mut(start..end)
@@ -258,7 +207,7 @@ impl<'a> Copier<'a> {
     pub fn first_fault(&self, buffers: &Buffers<'_>, stop: Option<&Stop>) -> Option<(u32, Fault)> {
         let mut found: Option<(u32, Fault)> = None;
         let plan = self.plan;
-        if plan.moves.is_some() {
+        if plan.is_right() {
             return None;
         }
         for visit in &plan.visits {
@@ -291,21 +240,8 @@ impl<'a> Copier<'a> {
 
     /// Empties the streams that are written, all of whose accesses are right. Returns the bytes copied.
     pub fn copy_out(&mut self, buffers: &mut Buffers<'_>) -> u64 {
-        let mut copied = 0;
-        let plan = self.plan;
-        if let Some(moves) = &plan.moves {
-            let places = &plan.places(&self.tile).regions;
-            for of in moves.iter().filter(|of| of.written) {
-                let (address, count) = of.of(self.tile);
-                if let Some(place) = places.get(of.region as usize).map(|place| place.start as usize)
-                    && let Some(written) = self.store.get(place..place + count)
-                    && let Some(place) = buffers.get_mut(address, count)
-                {
-                    copy(place, written);
-                    copied += count as u64;
-                }
-            }
-            return copied;
+        if let Some(moves) = self.plan.moves(self.tile) {
+            return moves.copy_out(self.store, self.tile, buffers);
         }
         self.copy_out_by_rows(buffers)
     }
@@ -328,7 +264,7 @@ impl<'a> Copier<'a> {
                     && let Some((address, count)) = row.whole()
                     && let Some(place) = buffers.get_mut(address, count)
                 {
-                    copy(place, written);
+                    place.copy_from_slice(written);
                     copied += count as u64;
                     continue;
                 }
@@ -385,7 +321,7 @@ impl<'a> Copier<'a> {
         // Without loops the groups follow each other, and are one row.
         let alone = plan.shares.get(visit.stream).is_none_or(|share| share.streams == 1);
         let whole = rounds == 1 && alone || stream.is_some_and(|stream| stream.uniform);
-        let (rows, step) = if whole { (1, tile.items) } else { (tile.groups, plan.group) };
+        let (rows, step) = if whole { (1, tile.items) } else { (plan.groups(tile.items), plan.group) };
         stream.into_iter().flat_map(move |stream| {
             (0..rows).map(move |row| {
                 let done = row * step;
@@ -399,7 +335,7 @@ impl<'a> Copier<'a> {
 
     /// The region of a stream.
     fn place(&self, stream: usize) -> Option<&Range<u32>> {
-        self.plan.places(&self.tile).regions.get(self.plan.shares.get(stream)?.region as usize)
+        self.plan.places(self.tile).regions.get(self.plan.shares.get(stream)?.region as usize)
     }
 
     /// The place of an element of a stream in the data store.

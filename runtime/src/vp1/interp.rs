@@ -89,14 +89,14 @@ pub(super) struct Run<'a> {
     pub last: usize,
     /// How often the branch to the next group was taken, and the budget begun anew: at most once a group.
     pub done: u32,
+    /// Bundles executed. Of this and [`Run::backward`] one cannot be read with the other, which would wait for all that was stored.
+    pub issued: u64,
     /// Backward branches that a group may take.
     pub budget: u64,
     /// Backward branches that this one took.
     pub taken: u64,
     /// Return addresses, as numbers of bundles.
     pub calls: ArrayVec<usize, MAX_CALLS>,
-    /// Bundles executed.
-    pub issued: u64,
     /// Backward branches taken, of all groups.
     pub backward: u64,
     /// Where both are counted.

@@ -8,6 +8,7 @@ mod copy;
 mod interp;
 #[cfg_attr(not(feature = "jit"), path = "no_jit.rs")]
 mod jit;
+mod moves;
 mod tiles;
 
 use std::sync::Arc;
@@ -143,7 +144,8 @@ impl Code {
     ) -> Result<Stats, LaunchError> {
         set(m, M_ITEM_COUNT.into(), order.items);
         let first_stream = first_stream_m(kernel.signature());
-        let runner = TileRunner { code: self, plan, m, first_stream, order };
+        let sizes = plan.sizes().map(|size| Size::new(m, first_stream, plan.groups(size.0), size));
+        let runner = TileRunner { code: self, plan, sizes, order };
         let mut stats = Stats::default();
         let mut tiles = plan.tiles();
         let most = if threads > 1 { plan.tiles().take(threads * TILES_OF_A_THREAD).count().max(1) } else { 1 };
@@ -151,6 +153,27 @@ impl Code {
             slots.clear();
         }
         slots.resize_with(most, || Slot::new(compiled));
+        let mut take = |processor: &mut Processor, tile: Tile, done: Done, buffers: &mut Buffers<'_>| {
+            if let Some((item, fault)) = done.fault.map(|fault| *fault) {
+                return Err(Box::new(kernel.trap(&order.shape, item, fault)));
+            }
+            stats.issued += done.issued;
+            stats.backward_branches += done.backward;
+            stats.tiles += 1;
+            stats.bytes_in += done.bytes_in;
+            let mut copier = Copier { plan, tile, store: processor.store() };
+            stats.bytes_out += copier.copy_out(buffers);
+            *copied = tile.first + tile.items;
+            order.advance(tile.items);
+            Ok(())
+        };
+        if let [Slot { processor, .. }] = slots.as_mut_slice() {
+            for tile in tiles {
+                let done = runner.run(processor, tile, buffers).map_err(|exceeded| kernel.exceeded(exceeded))?;
+                take(processor, tile, done, buffers)?;
+            }
+            return Ok(stats);
+        }
         // Tiles run side by side, but what they store is copied out in their order, and so is their lowest trap the first.
         loop {
             for slot in &mut *slots {
@@ -161,15 +184,7 @@ impl Code {
                 let (Some(tile), Some(done)) = (tile.take(), done.take()) else {
                     return Ok(stats);
                 };
-                let Done { stats: of_tile, fault } = done.map_err(|exceeded| kernel.exceeded(exceeded))?;
-                if let Some((item, fault)) = fault.map(|fault| *fault) {
-                    return Err(Box::new(kernel.trap(&order.shape, item, fault)).into());
-                }
-                add(&mut stats, of_tile);
-                let mut copier = Copier { plan, tile, store: processor.store() };
-                stats.bytes_out += copier.copy_out(buffers);
-                *copied = tile.first + tile.items;
-                order.advance(tile.items);
+                take(processor, tile, done.map_err(|exceeded| kernel.exceeded(exceeded))?, buffers)?;
             }
         }
     }
@@ -183,6 +198,16 @@ struct Kept {
     slots: Vec<Slot>,
     /// Items whose stores have been copied out.
     copied: u32,
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        for slot in self.slots.drain(..) {
+            if let Processor::Native { compiled, machine } = slot.processor {
+                compiled.spare(machine);
+            }
+        }
+    }
 }
 
 fn scalars(kernel: &Kernel, scalars: &[u128]) -> [u32; 64] {
@@ -219,12 +244,12 @@ impl Processor {
         }
     }
 
-    /// Runs from the first bundle to an exit.
-    fn run(&mut self, m: &Given<'_>, run: &mut Run<'_>) -> Result<(), Halt> {
+    /// Runs from the first bundle to an exit, with `$m` as it is set. The streams are before `end`.
+    fn run(&mut self, m: impl FnOnce(&mut [u32; 64]), end: u32, run: &mut Run<'_>) -> Result<(), Halt> {
         match self {
-            Processor::Interpreter { store, cursors } => interpret(m, run, (store, cursors)),
+            Processor::Interpreter { store, cursors } => interpret(m, end, run, (store, cursors)),
             Processor::Native { compiled, machine } => {
-                machine.reset(|words| m.set(words));
+                machine.reset(m);
                 compiled.finish(machine, run)
             }
         }
@@ -253,37 +278,47 @@ impl Slot {
 struct TileRunner<'a> {
     code: &'a Code,
     plan: &'a Plan,
-    /// `$m`, but for what is of a tile.
-    m: &'a [u32; 64],
-    /// The number of the first stream's `$m`.
-    first_stream: usize,
+    /// Whole tiles, and the last one where that has fewer items.
+    sizes: [Size; 2],
     order: Order<'a>,
 }
 
 /// What a tile's run did.
 struct Done {
-    stats: Stats,
+    /// Bundles executed.
+    issued: u64,
+    /// Backward branches taken.
+    backward: u64,
+    /// Bytes copied from buffers.
+    bytes_in: u64,
     /// The lowest item that did something wrong, and what.
     fault: Option<Box<(u32, Fault)>>,
 }
 
-/// What a program finds in `$m`.
-struct Given<'a> {
-    /// But for what is of a tile.
-    all: &'a [u32; 64],
-    first_stream: usize,
-    tile: Tile,
-    places: &'a Places,
+/// Tiles of some size.
+struct Size {
+    /// What a program finds in `$m`, but for the first item.
+    m: [u32; 64],
+    /// The groups of a tile.
+    groups: u32,
+    /// The end of the streams in the data store.
+    end: u32,
 }
 
-impl Given<'_> {
-    fn set(&self, m: &mut [u32; 64]) {
-        *m = *self.all;
-        set(m, M_TILE_ITEMS.into(), self.tile.items);
-        set(m, M_FIRST_ITEM.into(), self.tile.first);
-        for (number, place) in (self.first_stream..).zip(&self.places.regions) {
-            set(m, number, place.end << 16 | place.start);
+impl Size {
+    /// Of tiles of so many items, whose streams lie in such places. `$m` of the first stream is of this number.
+    fn new(m: &[u32; 64], first_stream: usize, groups: u32, (items, places): (u32, &Places)) -> Size {
+        let mut m = *m;
+        set(&mut m, M_TILE_ITEMS.into(), items);
+        for (number, place) in (first_stream..).zip(&places.regions) {
+            set(&mut m, number, place.end << 16 | place.start);
         }
+        Size { m, groups, end: places.end }
+    }
+
+    fn set(&self, m: &mut [u32; 64], tile: Tile) {
+        *m = self.m;
+        set(m, M_FIRST_ITEM.into(), tile.first);
     }
 }
 
@@ -295,28 +330,24 @@ impl TileRunner<'_> {
                 *done = tile.map(|tile| self.run(processor, tile, buffers));
             }
         };
-        if let [_] = slots {
-            return run(slots);
-        }
         let share = slots.len().div_ceil(threads).max(1);
         run_each(self.order.pool, slots.chunks_mut(share), run);
     }
 
     /// Runs the program over a tile, which leaves what it stores in the data store.
     fn run(&self, processor: &mut Processor, tile: Tile, buffers: &Buffers<'_>) -> Result<Done, Exceeded> {
-        let TileRunner { code, plan, m, first_stream, order } = *self;
+        let TileRunner { code, plan, sizes: [whole, last], order } = self;
         let bytes_in = Copier { plan, tile, store: processor.store() }.fill(&code.tiles.image, buffers);
-        let m = Given { all: m, first_stream, tile, places: plan.places(&tile) };
-        let mut run = Run::new(&code.bundles, &code.tiles, tile.groups, order.budget, order.work());
-        let stopped = processor.run(&m, &mut run);
+        let size = if plan.is_whole(tile) { whole } else { last };
+        let mut run = Run::new(&code.bundles, &code.tiles, size.groups, order.budget, order.work());
+        let stopped = processor.run(|m| size.set(m, tile), size.end, &mut run);
         run.work.poll()?;
         let fault = match stopped {
             // All accesses are known to be right.
-            Ok(()) if plan.moves.is_some() => None,
+            Ok(()) if plan.is_right() => None,
             stopped => self.find_fault(processor, tile, (stopped, run.group()), buffers)?.map(Box::new),
         };
-        let stats = Stats { issued: run.issued, backward_branches: run.backward, tiles: 1, bytes_in, bytes_out: 0 };
-        Ok(Done { stats, fault })
+        Ok(Done { issued: run.issued, backward: run.backward, bytes_in, fault })
     }
 
     /// The lowest item that did something wrong, and what, where a run has ended so in a group.
@@ -343,14 +374,6 @@ impl TileRunner<'_> {
     }
 }
 
-fn add(stats: &mut Stats, tile: Stats) {
-    stats.issued += tile.issued;
-    stats.backward_branches += tile.backward_branches;
-    stats.tiles += tile.tiles;
-    stats.bytes_in += tile.bytes_in;
-    stats.bytes_out += tile.bytes_out;
-}
-
 fn set(m: &mut [u32; 64], number: usize, word: u32) {
     if let Some(m) = m.get_mut(number) {
         *m = word;
@@ -359,9 +382,14 @@ fn set(m: &mut [u32; 64], number: usize, word: u32) {
 
 /// Runs on the interpreter, with what is before the end of the data store.
 #[inline(never)]
-fn interpret(m: &Given<'_>, run: &mut Run<'_>, (store, cursors): (&mut [u8], &mut [u32; 32])) -> Result<(), Halt> {
-    let (mut state, end) = (State::default(), m.places.end);
-    m.set(&mut state.m);
+fn interpret(
+    m: impl FnOnce(&mut [u32; 64]),
+    end: u32,
+    run: &mut Run<'_>,
+    (store, cursors): (&mut [u8], &mut [u32; 32]),
+) -> Result<(), Halt> {
+    let mut state = State::default();
+    m(&mut state.m);
     fill(&mut state, store, end);
     let done = run.finish(&mut state);
     drain(&state, store, end);

@@ -36,6 +36,10 @@ impl Compiled {
         match *self {}
     }
 
+    pub fn spare(&self, _: Box<Machine>) {
+        match *self {}
+    }
+
     pub fn finish(&self, _: &mut Machine, _: &mut Run<'_>) -> Result<(), Halt> {
         match *self {}
     }

@@ -7,6 +7,7 @@ use halfbyte_isa::stream::{Affine, Factor, Holds, Stream, Tiles, Trips, WINDOW_M
 use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
 
 use super::copy;
+use super::moves::{self, Moves};
 use crate::arguments::Arguments;
 use crate::buffers::AllCovered;
 use crate::error::TooLarge;
@@ -41,22 +42,10 @@ pub(super) struct Plan {
     tile_items: u32,
     /// Where the regions of whole tiles lie, and those of the last one where that has fewer items.
     places: [Places; 2],
-    /// All that there is to copy, where that is known to be right for the whole launch and lies side by side: by region, as `visits` are.
-    pub moves: Option<Vec<Move>>,
+    /// All that there is to copy for such tiles, where that is known to be right for the whole launch and lies side by side.
+    moves: Option<[Moves; 2]>,
     /// The `out` buffers that these fill, which need not be zero before.
     pub covered: AllCovered,
-}
-
-/// The accesses of a stream, all of which may be made and stand side by side in the buffer and in the stream.
-#[derive(Clone, Copy)]
-pub(super) struct Move {
-    pub written: bool,
-    /// The region of the stream, which is its own.
-    pub region: u32,
-    /// The address of item 0's access.
-    pub start: u64,
-    /// Bytes of an item.
-    pub bytes: u32,
 }
 
 /// Where a stream is in its region.
@@ -81,16 +70,14 @@ pub(super) struct Visit {
     pub index: u32,
 }
 
-/// Work items whose streams are in the data store together. It is a plain value: what is counted in one step would wait, tile by tile, for
-/// all that has been copied to arrive.
+/// Work items whose streams are in the data store together. It is so small that it stays in registers: what is stored in parts and read
+/// as a whole waits, tile by tile, for all that has been copied to arrive.
 #[derive(Clone, Copy)]
 pub(super) struct Tile {
     /// The first item.
     pub first: u32,
     /// How many there are.
     pub items: u32,
-    /// How many groups they are.
-    pub groups: u32,
 }
 
 /// Where the streams of a tile lie.
@@ -195,10 +182,12 @@ impl Plan {
         if !plan.fits(items) {
             let bytewise = streams.iter().any(|stream| stream.is_of_accesses() && stream.element_bytes() == 1);
             let quantum = plan.group.max(if bytewise { 16 } else { 4 });
-            let (mut most, mut too_many) = (0, items.div_ceil(quantum));
+            let (mut most, mut too_many) = (0, items.div_ceil(quantum).min(plan.beyond(quantum)));
+            // Little is lost between streams: most often the first that is tried fits.
+            let mut tried = too_many.saturating_sub(1);
             while most + 1 < too_many {
-                let middle = most + (too_many - most) / 2;
-                *(if plan.fits(middle * quantum) { &mut most } else { &mut too_many }) = middle;
+                *(if plan.fits(tried * quantum) { &mut most } else { &mut too_many }) = tried;
+                tried = most + (too_many - most) / 2;
             }
             if most == 0 {
                 return Err(Box::new(plan.too_large(kernel, items.min(quantum))));
@@ -212,9 +201,16 @@ impl Plan {
         let accessed: Vec<usize> = (0..streams.len()).filter(accessed).collect();
         let starts: Vec<Visit> = accessed.iter().map(|&stream| plan.start(&values, stream)).collect();
         plan.visit(&values, &starts, 0);
-        plan.places = [plan.tile_items, items % plan.tile_items].map(|items| plan.lay_out(items));
-        plan.moves = copy::moves(&plan, &args.buffers);
-        plan.covered = copy::covered(&plan, &args.buffers);
+        let sizes = [plan.tile_items, items % plan.tile_items];
+        plan.places = sizes.map(|items| plan.lay_out(items));
+        if let Some(moves) = copy::moves(&plan, &args.buffers) {
+            let [whole, last] = &plan.places;
+            let of = |items, places| Moves::new(&moves, items, places, tiles.image.len(), DATA_STORE_BYTES);
+            plan.moves = of(sizes[0], whole).zip(of(sizes[1], last)).map(Into::into);
+            if plan.is_right() {
+                plan.covered = moves::covered(&moves, items, &args.buffers);
+            }
+        }
         Ok(plan)
     }
 
@@ -228,14 +224,42 @@ impl Plan {
         let step = self.tile_items.max(1);
         (0..self.items).step_by(step as usize).map(move |first| {
             let items = step.min(self.items - first);
-            Tile { first, items, groups: items.div_ceil(self.group) }
+            Tile { first, items }
         })
     }
 
     /// Where the streams of a tile lie.
-    pub fn places(&self, tile: &Tile) -> &Places {
+    pub fn places(&self, tile: Tile) -> &Places {
         let [whole, last] = &self.places;
-        if tile.items == self.tile_items { whole } else { last }
+        if self.is_whole(tile) { whole } else { last }
+    }
+
+    /// How many groups so many items of a tile are.
+    pub fn groups(&self, items: u32) -> u32 {
+        items.div_ceil(self.group)
+    }
+
+    /// Whether a tile has as many items as any.
+    pub fn is_whole(&self, tile: Tile) -> bool {
+        tile.items == self.tile_items
+    }
+
+    /// The items of a whole tile and of the last one where that has fewer, and where the streams of each lie.
+    pub fn sizes(&self) -> [(u32, &Places); 2] {
+        let [whole, last] = &self.places;
+        let left = self.items.checked_rem(self.tile_items).unwrap_or(0);
+        [(self.tile_items, whole), (left, last)]
+    }
+
+    /// The copies of a tile, where they are known to be right.
+    pub fn moves(&self, tile: Tile) -> Option<&Moves> {
+        let [whole, last] = self.moves.as_ref()?;
+        Some(if self.is_whole(tile) { whole } else { last })
+    }
+
+    /// Whether all accesses of the launch are known to be right.
+    pub fn is_right(&self) -> bool {
+        self.moves.is_some()
     }
 
     /// Where the streams of so many items lie, which fit.
@@ -274,6 +298,16 @@ impl Plan {
 
     fn fits(&self, items: u32) -> bool {
         self.end(items) <= DATA_STORE_BYTES as u64
+    }
+
+    /// A number of times so many items that do not fit, as their streams alone are more than the data store.
+    fn beyond(&self, quantum: u32) -> u32 {
+        let bytes = self.regions().filter(|(stream, ..)| !stream.uniform).map(|(stream, rounds, streams)| {
+            rounds.saturating_mul(quantum.into()).saturating_mul(stream.element_bytes().into()).saturating_mul(streams)
+        });
+        let bytes = bytes.fold(0, u64::saturating_add);
+        let room = (DATA_STORE_BYTES as u64).checked_div(bytes).unwrap_or(u64::MAX);
+        u32::try_from(room.saturating_add(1)).unwrap_or(u32::MAX)
     }
 
     #[cold]

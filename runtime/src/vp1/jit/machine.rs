@@ -1,5 +1,6 @@
 //! The processor's state as native code has it: an image in memory that functions load registers from and leave them in.
 
+use std::cell::Cell;
 use std::mem::offset_of;
 use std::sync::LazyLock;
 
@@ -77,6 +78,16 @@ pub(super) mod at {
 }
 
 impl Machine {
+    /// One that runs a program from the state after reset, once its data store is filled.
+    pub fn take() -> Box<Machine> {
+        SPARE.take().unwrap_or_else(Machine::new)
+    }
+
+    /// Keeps it for the next launch of this thread.
+    pub fn spare(self: Box<Machine>) {
+        SPARE.set(Some(self));
+    }
+
     /// The state after reset.
     pub fn new() -> Box<Machine> {
         let mut machine = Box::new(Machine {
@@ -165,6 +176,11 @@ impl Machine {
             state.data.store(Shape::Horizontal, address, *row);
         }
     }
+}
+
+thread_local! {
+    /// A machine that no launch has. To make one takes longer than many launches do.
+    static SPARE: Cell<Option<Box<Machine>>> = const { Cell::new(None) };
 }
 
 /// The state after reset.

@@ -146,9 +146,14 @@ impl Compiled {
         Ok(Compiled { entries, group_is_backward: graph.group_is_backward, translation, _code: code })
     }
 
-    /// What the code runs on, in the state after reset.
+    /// What the code runs on.
     pub fn machine(&self) -> Box<Machine> {
-        Machine::new()
+        Machine::take()
+    }
+
+    /// Keeps it for the next launch of this thread.
+    pub fn spare(&self, machine: Box<Machine>) {
+        machine.spare();
     }
 
     fn entry(&self, at: usize) -> Option<(Function, u32)> {
