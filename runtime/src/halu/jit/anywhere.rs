@@ -94,28 +94,29 @@ enum Lot {
     Each,
 }
 
-/// The least offset and the greatest of those that a mask has, and the bits that one has.
+/// The least offset and the greatest of those that a mask has, and the bits in which some of them differ.
 #[inline(always)]
 unsafe fn reach(offset: *const u32, mask: Option<*const u32>, items: usize) -> [u32; 3] {
-    let (mut least, mut most, mut bits) = (u32::MAX, 0, 0);
+    let (mut least, mut most, mut any, mut all) = (u32::MAX, 0, 0, u32::MAX);
     // SAFETY: the caller's promise: both have so many words.
     unsafe {
         match mask {
             None => {
                 for k in 0..items {
                     let word = offset.add(k).read_unaligned();
-                    (least, most, bits) = (least.min(word), most.max(word), bits | word);
+                    (least, most, any, all) = (least.min(word), most.max(word), any | word, all & word);
                 }
             }
             Some(mask) => {
                 for k in 0..items {
                     let (word, mask) = (offset.add(k).read_unaligned(), mask.add(k).read_unaligned());
-                    (least, most, bits) = (least.min(word | !mask), most.max(word & mask), bits | word & mask);
+                    let (high, low) = (word | !mask, word & mask);
+                    (least, most, any, all) = (least.min(high), most.max(low), any | low, all & high);
                 }
             }
         }
     }
-    [least, most, bits]
+    [least, most, any & !all]
 }
 
 /// Makes a function that uses wider vectors where the computer has them.
@@ -213,9 +214,9 @@ pub(super) unsafe fn span(
     let base = base.wrapping_add_signed(site.imm.into());
     let width = u64::from(site.width.bytes());
     // SAFETY: the caller's promise.
-    let [least, most, bits] = unsafe {
+    let [least, most, differ] = unsafe {
         match offset.step {
-            0 => [offset.get(0); 3],
+            0 => [offset.get(0), offset.get(0), 0],
             _ => wide_reach(offset.start, mask.map(|mask| mask.start), items),
         }
     };
@@ -246,9 +247,9 @@ pub(super) unsafe fn span(
         return None;
     }
     let step = if space == Space::Local { header.own.scratch_bytes } else { 0 };
-    // The bits that some offset has are those of some multiple, where that is by a power of two.
-    let of_offset = if by.is_power_of_two() { bits.wrapping_mul(by) } else { by };
-    let is_aligned = (base | u64::from(of_offset)) & (width - 1) == 0;
+    // Where a multiple is by a power of two, multiples differ in no other bits than offsets.
+    let differ = if by.is_power_of_two() { differ.wrapping_mul(by) } else { by };
+    let is_aligned = (first | u64::from(differ)) & (width - 1) == 0;
     let start = start.wrapping_sub((least as usize).wrapping_mul(by as usize));
     let bytes = site.width.bytes();
     let beside = if bytes.is_multiple_of(by) { bytes / by } else { 0 };
@@ -356,6 +357,31 @@ unsafe fn load_one<const BYTES: usize>(span: &Span, row: *mut u32, get: impl Fn(
     }
 }
 
+/// Loads words of each item, of so many registers: those of several items together, so that each row gets its own at once.
+///
+/// # Safety
+/// As for [`load_one`].
+#[inline(always)]
+unsafe fn load_several<const REGISTERS: usize>(span: &Span, rows: [*mut u32; REGISTERS]) {
+    const ITEMS: usize = 4;
+    // SAFETY: the caller's promise; items are in the row.
+    unsafe {
+        let words = |item: usize| span.at(item).cast::<[u32; REGISTERS]>().read_unaligned().map(u32::from_le);
+        let whole = if span.mask.is_none() { span.items / ITEMS * ITEMS } else { 0 };
+        for first in (0..whole).step_by(ITEMS) {
+            let of_items: [[u32; REGISTERS]; ITEMS] = std::array::from_fn(|k| words(first + k));
+            for (j, row) in rows.iter().enumerate() {
+                row.add(first).cast::<[u32; ITEMS]>().write_unaligned(of_items.map(|words| words[j]));
+            }
+        }
+        for item in (whole..span.items).filter(|&item| span.has(item)) {
+            for (row, word) in rows.iter().zip(words(item)) {
+                row.add(item).write(word);
+            }
+        }
+    }
+}
+
 #[inline(always)]
 unsafe fn load_all(span: &Span, width: Width, signed: bool, rows: [*mut u32; 4]) {
     // SAFETY: the caller's promise; what is read may start anywhere.
@@ -370,14 +396,8 @@ unsafe fn load_all(span: &Span, width: Width, signed: bool, rows: [*mut u32; 4])
                 load_one::<2>(span, rows[0], |at| i16::from_le(at.cast::<i16>().read_unaligned()) as u32);
             }
             (Width::B32, _) => load_one::<4>(span, rows[0], |at| u32::from_le(at.cast::<u32>().read_unaligned())),
-            (Width::B64 | Width::B128, _) => {
-                for item in (0..span.items).filter(|&item| span.has(item)) {
-                    let at = span.at(item).cast::<u32>();
-                    for (k, row) in rows.iter().enumerate().take(width.registers().into()) {
-                        row.add(item).write(u32::from_le(at.add(k).read_unaligned()));
-                    }
-                }
-            }
+            (Width::B64, _) => load_several(span, [rows[0], rows[1]]),
+            (Width::B128, _) => load_several(span, rows),
         }
     }
 }
