@@ -497,12 +497,11 @@ impl Dataflow {
         }
     }
 
-    /// What was shifted left by a count and lost nothing.
-    fn shifted_whole(&self, a: Id, count: u32) -> Option<Id> {
+    /// What was shifted left by a count, and whether it lost nothing.
+    fn shifted(&self, a: Id, count: u32) -> Option<(Id, bool)> {
         let Node { op: Op::Shl, args: [x, by, ..], .. } = self.node(a) else { return None };
         let by = self.constant(by)? & 31;
-        let is_whole = by == count & 31 && self.node(x).bits.leading_zeros() >= by;
-        is_whole.then_some(x)
+        (by == count & 31).then(|| (x, self.node(x).bits.leading_zeros() >= by))
     }
 
     /// An operation under which strides combine.
@@ -580,7 +579,10 @@ impl Domain for Dataflow {
     fn shr(&mut self, a: Id, count: Id) -> Id {
         match self.constant(count) {
             Some(count) if count & 31 == 0 => a,
-            Some(count) if let Some(x) = self.shifted_whole(a, count) => x,
+            Some(count) if let Some((x, _)) = self.shifted(a, count) => {
+                let kept = self.word(u32::MAX >> (count & 31));
+                self.and(x, kept)
+            }
             _ => self.binary(Op::Shr, a, count, |d, a, b| d.shr(a, b)),
         }
     }
@@ -590,7 +592,7 @@ impl Domain for Dataflow {
             Some(count) if count & 31 == 0 => a,
             Some(count)
                 if self.node(a).bits >> 31 == 0
-                    && let Some(x) = self.shifted_whole(a, count) =>
+                    && let Some((x, true)) = self.shifted(a, count) =>
             {
                 x
             }
