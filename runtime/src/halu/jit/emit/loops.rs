@@ -578,7 +578,7 @@ impl BlockEmitter<'_, '_, '_> {
     }
 
     /// Whether an operation with these bits changes the sign of a float alone.
-    fn is_of_sign(&self, op: Op, bits: Id) -> bool {
+    pub(super) fn is_of_sign(&self, op: Op, bits: Id) -> bool {
         let sign = 1 << 31;
         self.dataflow.constant(bits) == Some(if op == Op::Xor { sign } else { !sign })
     }

@@ -4,6 +4,7 @@ use super::*;
 use crate::halu::jit::vector::video::{LaneOp, of_words};
 use crate::halu::jit::wide::{self, Loop, Opcode, Shift, Step};
 use crate::native::{FunctionId, NativeBuilder, NativeCode, NativeError};
+use halfbyte_isa::half::NAN_F32;
 
 /// A function that compiled code calls by its address, which is there once all code is.
 pub(super) struct WideFunction {
@@ -32,10 +33,21 @@ struct Wide<'s> {
     stage: &'s Stage,
     code: Loop,
     values: Vec<Option<Step>>,
+    /// Of floats for who does the same for all NaNs.
+    floats: Vec<Option<Step>>,
+    /// The one NaN that others are given.
+    nan: Option<Step>,
     /// Those whose rows the loop reads, and the places of what it writes.
     rows: Vec<Row>,
     /// Those that are the same for all items.
-    words: Vec<Id>,
+    words: Vec<Word>,
+}
+
+/// A word of a loop.
+#[derive(Clone, Copy)]
+enum Word {
+    Of(Id),
+    Is(u32),
 }
 
 /// A row of a loop.
@@ -54,7 +66,8 @@ impl BlockEmitter<'_, '_, '_> {
             return false;
         }
         let values = vec![None; self.scalars.len()];
-        let wide = Wide { number, stage, code: Loop::default(), values, rows: Vec::new(), words: Vec::new() };
+        let (floats, code) = (values.clone(), Loop::default());
+        let wide = Wide { number, stage, code, values, floats, nan: None, rows: Vec::new(), words: Vec::new() };
         let Some(Wide { code, rows, words, .. }) = self.wide_loop(wide) else { return false };
         let (table, Some(machine_code)) = (code.table(), code.code()) else { return false };
         let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, table.bytes(), 3);
@@ -67,9 +80,15 @@ impl BlockEmitter<'_, '_, '_> {
             };
             self.e.b.ins().stack_store(I64, address, slot, table.row(number));
         }
-        for (number, id) in (0..).zip(words) {
-            let word = self.scalar(id);
-            let word = if self.is_truth(id) { self.all_ones(word) } else { word };
+        for (number, word) in (0..).zip(words) {
+            let word = match word {
+                Word::Of(id) if self.is_truth(id) => {
+                    let word = self.scalar(id);
+                    self.all_ones(word)
+                }
+                Word::Of(id) => self.scalar(id),
+                Word::Is(word) => self.e.b.ins().iconst(I32, i64::from(word)),
+            };
             self.e.b.ins().stack_store(I64, word, slot, table.word(number));
         }
         let function = Box::new(WideFunction { code: machine_code, address: 0 });
@@ -88,7 +107,7 @@ impl BlockEmitter<'_, '_, '_> {
     fn wide_loop<'s>(&self, mut wide: Wide<'s>) -> Option<Wide<'s>> {
         let stage = wide.stage;
         for &id in &stage.body {
-            self.wide_value(&mut wide, id)?;
+            self.wide_float(&mut wide, id)?;
         }
         let kept = stage.keeps.iter().map(|&(id, home)| (Row::Home(home), id));
         let stored = stage.stores.iter().map(|&(number, id)| (Row::Stored(number), id));
@@ -113,12 +132,24 @@ impl BlockEmitter<'_, '_, '_> {
         let op = self.dataflow.op(id);
         let step = match (self.plan.class[id.index()], op) {
             (Class::Uniform, _) => {
-                wide.words.push(id);
+                wide.words.push(Word::Of(id));
                 wide.code.word()?
             }
             (Class::Affine | Class::Access, _) => return None,
             (Class::Loaded, Op::Loaded(number, _)) if self.plan.strided[number as usize] => return None,
-            (Class::Inline, op) if self.plan.stage_of[id.index()] == wide.number => self.wide_op(wide, op, id)?,
+            (Class::Inline, op) if self.is_of(wide, id) && vector::has_any_nan(op) => {
+                let float = self.wide_float(wide, id)?;
+                let nan = match wide.nan {
+                    Some(nan) => nan,
+                    None => {
+                        wide.words.push(Word::Is(NAN_F32));
+                        wide.code.word()?
+                    }
+                };
+                wide.nan = Some(nan);
+                wide.code.or_if_nan(float, nan)
+            }
+            (Class::Inline, op) if self.is_of(wide, id) => self.wide_op(wide, op, id)?,
             _ => {
                 self.plan.rows[id.index()]?;
                 let row = wide.code.row()?;
@@ -127,6 +158,43 @@ impl BlockEmitter<'_, '_, '_> {
             }
         };
         wide.values[id.index()] = Some(step);
+        Some(step)
+    }
+
+    /// Whether the loop computes a value.
+    fn is_of(&self, wide: &Wide<'_>, id: Id) -> bool {
+        self.plan.class[id.index()] == Class::Inline && self.plan.stage_of[id.index()] == wide.number
+    }
+
+    /// Eight items' values for who does the same for all NaNs.
+    fn wide_float(&self, wide: &mut Wide<'_>, id: Id) -> Option<Step> {
+        if let Some(step) = wide.floats[id.index()].or(wide.values[id.index()]) {
+            return Some(step);
+        }
+        let (op, args) = (self.dataflow.op(id), self.dataflow.args(id));
+        let step = match (op, args.as_slice()) {
+            _ if !self.is_of(wide, id) => return self.wide_value(wide, id),
+            (Op::FAdd | Op::FMul | Op::FDiv, &[x, y]) => {
+                let (x, y) = (self.wide_float(wide, x)?, self.wide_float(wide, y)?);
+                let opcode = match op {
+                    Op::FAdd => Opcode::FLOAT_ADD,
+                    Op::FMul => Opcode::FLOAT_MUL,
+                    _ => Opcode::FLOAT_DIV,
+                };
+                wide.code.binary(opcode, x, y)
+            }
+            (Op::Fma, &[x, y, z]) => {
+                let [x, y, z] = [x, y, z].map(|arg| self.wide_float(wide, arg));
+                wide.code.multiply_add(x?, y?, z?)
+            }
+            (Op::Xor | Op::And, &[x, bits]) if self.is_of_sign(op, bits) => {
+                let (x, bits) = (self.wide_float(wide, x)?, self.wide_value(wide, bits)?);
+                wide.code.binary(if op == Op::Xor { Opcode::XOR } else { Opcode::AND }, x, bits)
+            }
+            (op, _) if vector::has_any_nan(op) => return None,
+            _ => return self.wide_value(wide, id),
+        };
+        wide.floats[id.index()] = Some(step);
         Some(step)
     }
 
@@ -153,6 +221,10 @@ impl BlockEmitter<'_, '_, '_> {
         if let Op::Select | Op::Choose = op {
             let (holds, yes, no) = (arg(wide, 0)?, arg(wide, 1)?, arg(wide, 2)?);
             return Some(wide.code.select(holds, yes, no));
+        }
+        if let Op::IntToFloat(true) = op {
+            let number = arg(wide, 0)?;
+            return Some(wide.code.float(number));
         }
         let words = |op| Opcode::of_lanes(op, wide::Width::B32);
         let (opcode, is_swapped) = match op {

@@ -1,6 +1,6 @@
 //! The code of a loop: registers, and instructions with VEX prefixes.
 
-use super::{Loop, MOST_ROWS, Shift, Step, Vector, Width};
+use super::{HELD_WORDS, Loop, MOST_ROWS, Shift, Step, Vector, Width};
 use crate::halu::jit::context::CHUNK;
 use crate::halu::jit::vector::video::LaneOp;
 
@@ -10,7 +10,7 @@ const VECTOR: u8 = 32;
 const ROW_OF_CHUNK: u8 = 4 * CHUNK as u8;
 
 const RDI: u8 = 7;
-/// What holds the address of each row. That of the table is needed no more once the last one is loaded.
+/// What holds the address of each row. That of the table is needed no more once the last one is loaded, where registers hold all words.
 const ROWS: [u8; MOST_ROWS] = [1, 2, 8, 9, 10, 11, RDI];
 /// Registers of vectors.
 const VECTORS: u8 = 16;
@@ -43,6 +43,7 @@ const MAP_0F: u8 = 1;
 const MAP_0F38: u8 = 2;
 const MAP_0F3A: u8 = 3;
 /// Prefixes as VEX has them.
+const NO_PREFIX: u8 = 0;
 const PREFIX_66: u8 = 1;
 const PREFIX_F3: u8 = 2;
 
@@ -50,6 +51,7 @@ const PREFIX_F3: u8 = 2;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::halu::jit) struct Opcode {
     map: u8,
+    prefix: u8,
     byte: u8,
 }
 
@@ -58,14 +60,18 @@ impl Opcode {
     pub const OR: Opcode = Opcode::of_0f(0xEB);
     pub const XOR: Opcode = Opcode::of_0f(0xEF);
     /// The low halves of products of words.
-    pub const MUL: Opcode = Opcode { map: MAP_0F38, byte: 0x40 };
+    pub const MUL: Opcode = Opcode { map: MAP_0F38, prefix: PREFIX_66, byte: 0x40 };
     /// Of words, all ones where it holds.
     pub const EQUAL: Opcode = Opcode::of_0f(0x76);
     /// The first of two signed words is greater.
     pub const GREATER: Opcode = Opcode::of_0f(0x66);
+    /// Of floats.
+    pub const FLOAT_ADD: Opcode = Opcode { map: MAP_0F, prefix: NO_PREFIX, byte: 0x58 };
+    pub const FLOAT_MUL: Opcode = Opcode { map: MAP_0F, prefix: NO_PREFIX, byte: 0x59 };
+    pub const FLOAT_DIV: Opcode = Opcode { map: MAP_0F, prefix: NO_PREFIX, byte: 0x5E };
 
     const fn of_0f(byte: u8) -> Opcode {
-        Opcode { map: MAP_0F, byte }
+        Opcode { map: MAP_0F, prefix: PREFIX_66, byte }
     }
 
     /// That of an operation on lanes, if it is one instruction.
@@ -104,7 +110,7 @@ impl Opcode {
                 return None;
             }
         };
-        Some(Opcode { map, byte })
+        Some(Opcode { map, prefix: PREFIX_66, byte })
     }
 }
 
@@ -201,18 +207,43 @@ impl<'a> Registers<'a> {
         Some(register)
     }
 
-    /// Frees the registers of what is read for the last time at a step. Words stay, for the next iteration.
+    /// The register of a value that is read no more, as that of another.
+    fn pass(&mut self, step: usize, register: u8) -> Option<()> {
+        self.free.retain(|&free| free != register);
+        *self.held.get_mut(step)? = Some(register);
+        Some(())
+    }
+
+    /// Whether a value is read for the last time at a step. Words that are held stay, for the next iteration.
+    fn ends(&self, value: Step, at: usize) -> bool {
+        let value = value.0 as usize;
+        self.last.get(value) == Some(&at) && !self.of.steps.get(value).is_some_and(|step| self.of.is_held(step))
+    }
+
+    /// Frees the registers of what is read for the last time at a step.
     fn release(&mut self, at: usize) {
         let Some(step) = self.of.steps.get(at) else { return };
         for arg in step.args() {
-            let arg = arg.0 as usize;
-            if self.last.get(arg) == Some(&at)
-                && !matches!(self.of.steps.get(arg), Some(Vector::Word(_)))
-                && let Some(register) = self.held.get_mut(arg).and_then(Option::take)
+            if self.ends(arg, at)
+                && let Some(register) = self.held.get_mut(arg.0 as usize).and_then(Option::take)
             {
                 self.free.push(register);
             }
         }
+    }
+}
+
+impl Loop {
+    /// Whether it is a word that a register holds all the time.
+    fn is_held(&self, step: &Vector) -> bool {
+        matches!(step, Vector::Word(_)) && self.words <= HELD_WORDS
+    }
+}
+
+impl Code {
+    /// vpbroadcastd
+    fn word(&mut self, register: u8, table: Table, word: u8) {
+        self.vex((MAP_0F38, PREFIX_66, 0x58), register, 0, Operand::Table(table.word(word)));
     }
 }
 
@@ -221,11 +252,14 @@ pub(super) fn encode(of: &Loop) -> Option<Vec<u8>> {
     let mut code = Code::default();
     let mut registers = Registers::new(of);
     let table = of.table();
+    if table.words > HELD_WORDS && usize::from(table.rows) == MOST_ROWS {
+        return None;
+    }
     for (at, step) in of.steps.iter().enumerate() {
-        if let &Vector::Word(word) = step {
-            let register = registers.take(at)?;
-            // vpbroadcastd
-            code.vex((MAP_0F38, PREFIX_66, 0x58), register, 0, Operand::Table(table.word(word)));
+        if let &Vector::Word(word) = step
+            && of.is_held(step)
+        {
+            code.word(registers.take(at)?, table, word);
         }
     }
     for row in 0..of.rows {
@@ -255,7 +289,8 @@ pub(super) fn encode(of: &Loop) -> Option<Vec<u8>> {
 fn iteration(of: &Loop, code: &mut Code, registers: &mut Registers<'_>, after: u8) -> Option<()> {
     for (at, step) in of.steps.iter().enumerate() {
         match *step {
-            Vector::Word(_) => {}
+            Vector::Word(_) if of.is_held(step) => {}
+            Vector::Word(word) => code.word(registers.take(at)?, of.table(), word),
             Vector::Row(_) if registers.is_folded.get(at) == Some(&true) => {}
             Vector::Row(row) => {
                 let register = registers.take(at)?;
@@ -271,7 +306,39 @@ fn iteration(of: &Loop, code: &mut Code, registers: &mut Registers<'_>, after: u
                 };
                 registers.release(at);
                 let result = registers.take(at)?;
-                code.vex((op.map, PREFIX_66, op.byte), result, first, last);
+                code.vex((op.map, op.prefix, op.byte), result, first, last);
+            }
+            Vector::MultiplyAdd(args) => {
+                let [a, b, c] = args;
+                let [x, y, z] = [registers.get(a)?, registers.get(b)?, registers.get(c)?];
+                // vfmadd231ps adds to its result, vfmadd213ps multiplies it.
+                let (byte, result, second, last) = match args.map(|arg| registers.ends(arg, at)) {
+                    [.., true] => (0xB8, z, x, y),
+                    [true, ..] => (0xA8, x, y, z),
+                    [_, true, _] => (0xA8, y, x, z),
+                    _ => {
+                        let result = registers.take(at)?;
+                        // vmovaps
+                        code.vex((MAP_0F, NO_PREFIX, 0x28), result, 0, Operand::Register(z));
+                        (0xB8, result, x, y)
+                    }
+                };
+                registers.release(at);
+                registers.pass(at, result)?;
+                code.vex((MAP_0F38, PREFIX_66, byte), result, second, Operand::Register(last));
+            }
+            Vector::Float(a) => {
+                let from = registers.get(a)?;
+                registers.release(at);
+                // vcvtdq2ps
+                code.vex((MAP_0F, NO_PREFIX, 0x5B), registers.take(at)?, 0, Operand::Register(from));
+            }
+            Vector::IsNan(a) => {
+                let from = registers.get(a)?;
+                registers.release(at);
+                // vcmpunordps
+                code.vex((MAP_0F, NO_PREFIX, 0xC2), registers.take(at)?, from, Operand::Register(from));
+                code.put(&[3]);
             }
             Vector::Shift(shift, a, count) => {
                 let from = registers.get(a)?;
@@ -303,7 +370,7 @@ fn iteration(of: &Loop, code: &mut Code, registers: &mut Registers<'_>, after: u
     }
     // What was stored is read no more.
     for (held, step) in registers.held.iter_mut().zip(&of.steps) {
-        if !matches!(step, Vector::Word(_))
+        if !of.is_held(step)
             && let Some(register) = held.take()
         {
             registers.free.push(register);

@@ -16,7 +16,9 @@ pub(super) use encode::{Opcode, Table};
 
 /// Rows that a loop reads and writes at most, and words that are the same for all items.
 pub(super) const MOST_ROWS: usize = 7;
-const MOST_WORDS: usize = 6;
+const MOST_WORDS: usize = 32;
+/// Words that stay in registers from one iteration to the next, where a loop has no more.
+const HELD_WORDS: u8 = 6;
 
 /// Whether this computer runs such loops, and may.
 pub(super) fn is_here() -> bool {
@@ -43,6 +45,12 @@ pub(super) enum Vector {
     /// The same word for all.
     Word(u8),
     Binary(Opcode, [Step; 2]),
+    /// The first two multiplied and the third added, with one rounding.
+    MultiplyAdd([Step; 3]),
+    /// The float of a signed number.
+    Float(Step),
+    /// All ones where a float is NaN.
+    IsNan(Step),
     /// Words shifted by a constant.
     Shift(Shift, Step, u8),
     /// The second where the first is all ones, the third where it is 0.
@@ -63,8 +71,8 @@ impl Vector {
         match *self {
             Vector::Row(_) | Vector::Word(_) => ArrayVec::new(),
             Vector::Binary(_, args) => args.into_iter().collect(),
-            Vector::Shift(_, arg, _) => [arg].into_iter().collect(),
-            Vector::Select(args) => args.into(),
+            Vector::Shift(_, arg, _) | Vector::Float(arg) | Vector::IsNan(arg) => [arg].into_iter().collect(),
+            Vector::MultiplyAdd(args) | Vector::Select(args) => args.into(),
         }
     }
 }
@@ -113,6 +121,20 @@ impl Loop {
 
     pub fn select(&mut self, holds: Step, a: Step, b: Step) -> Step {
         self.push(Vector::Select([holds, a, b]))
+    }
+
+    pub fn multiply_add(&mut self, a: Step, b: Step, c: Step) -> Step {
+        self.push(Vector::MultiplyAdd([a, b, c]))
+    }
+
+    pub fn float(&mut self, number: Step) -> Step {
+        self.push(Vector::Float(number))
+    }
+
+    /// A float, or the other value where it is NaN.
+    pub fn or_if_nan(&mut self, float: Step, other: Step) -> Step {
+        let is_nan = self.push(Vector::IsNan(float));
+        self.select(is_nan, other, float)
     }
 
     /// An operation on lanes; none where there is no short form of it.

@@ -11,6 +11,10 @@ enum Op {
     Words(Opcode),
     Shift(Shift, u32),
     Select,
+    /// Of floats, where NaN is the one there is.
+    Floats(Opcode),
+    MultiplyAdd,
+    Float,
 }
 
 const LANE_OPS: [LaneOp; 13] = [
@@ -30,6 +34,7 @@ const LANE_OPS: [LaneOp; 13] = [
 ];
 const WIDTHS: [Width; 3] = [Width::B8, Width::B16, Width::B32];
 const WORDS: [Opcode; 6] = [Opcode::AND, Opcode::OR, Opcode::XOR, Opcode::MUL, Opcode::EQUAL, Opcode::GREATER];
+const FLOATS: [Opcode; 3] = [Opcode::FLOAT_ADD, Opcode::FLOAT_MUL, Opcode::FLOAT_DIV];
 const SHIFTS: [Shift; 3] = [Shift::Left, Shift::Right, Shift::Arithmetic];
 
 /// A lane of a number of bits.
@@ -53,8 +58,19 @@ fn lane(op: LaneOp, bits: u32, a: u32, b: u32) -> u32 {
     result as u32 & (u32::MAX >> (32 - bits))
 }
 
+/// The bits of a float, which are the same for all NaNs.
+fn bits(float: f32) -> u32 {
+    if float.is_nan() { NAN } else { float.to_bits() }
+}
+
 fn word(op: Op, [a, b, c]: [u32; 3]) -> u32 {
+    let [x, y, z] = [a, b, c].map(f32::from_bits);
     match op {
+        Op::Floats(Opcode::FLOAT_ADD) => bits(x + y),
+        Op::Floats(Opcode::FLOAT_MUL) => bits(x * y),
+        Op::Floats(_) => bits(x / y),
+        Op::MultiplyAdd => bits(x.mul_add(y, z)),
+        Op::Float => (a as i32 as f32).to_bits(),
         Op::Lanes(op, width) => {
             let bits = match width {
                 Width::B8 => 8,
@@ -97,10 +113,12 @@ impl Random {
     }
 
     fn word(&mut self) -> u32 {
-        let edges = [0, 0x7F80_00FF, 0x8000_7FFF, u32::MAX, 0x0101_FEFE, 0x8080_8080];
+        let edges = [0, 0x7F80_00FF, 0x8000_7FFF, u32::MAX, 0x0101_FEFE, 0x8080_8080, 0x3F80_0000, 0xFF80_0000];
         if self.below(3) == 0 { edges[self.below(edges.len())] } else { self.next() as u32 }
     }
 }
+
+const NAN: u32 = 0x7FFF_FFFF;
 
 /// Items of a row: any number of chunks.
 const ITEMS: usize = 48;
@@ -108,7 +126,8 @@ const ITEMS: usize = 48;
 /// Makes a random loop and runs it; whether it has code.
 fn check(random: &mut Random) -> bool {
     let mut wide = Loop::default();
-    let (reads, writes, words) = (random.below(4) + 1, random.below(3) + 1, random.below(MOST_WORDS + 1));
+    // Of more words than are held some loops have none in registers.
+    let (reads, writes, words) = (random.below(4) + 1, random.below(3) + 1, random.below(9) + 1);
     let mut steps: Vec<Step> = Vec::new();
     let mut values: Vec<Vec<u32>> = Vec::new();
     let mut rows: Vec<Vec<u32>> = Vec::new();
@@ -119,13 +138,17 @@ fn check(random: &mut Random) -> bool {
         rows.push((0..=ITEMS).map(|_| random.word()).collect());
         values.push(rows.last().unwrap()[1..].to_vec());
     }
-    let same: Vec<u32> = (0..words).map(|_| random.word()).collect();
+    // One is what NaN becomes.
+    let same: Vec<u32> = std::iter::once(NAN).chain((1..words).map(|_| random.word())).collect();
     for &word in &same {
         steps.push(wide.word().unwrap());
         values.push(vec![word; ITEMS]);
     }
     for _ in 0..random.below(24) + 1 {
-        let op = match random.below(8) {
+        let op = match random.below(11) {
+            8 => Op::Floats(FLOATS[random.below(FLOATS.len())]),
+            9 => Op::MultiplyAdd,
+            10 => Op::Float,
             0 => Op::Words(WORDS[random.below(WORDS.len())]),
             1 => Op::Shift(SHIFTS[random.below(3)], random.below(32) as u32),
             2 => Op::Select,
@@ -141,6 +164,15 @@ fn check(random: &mut Random) -> bool {
             Op::Words(op) => wide.binary(op, a, b),
             Op::Shift(shift, count) => wide.shift(shift, a, count),
             Op::Select => wide.select(a, b, c),
+            Op::Floats(op) => {
+                let float = wide.binary(op, a, b);
+                wide.or_if_nan(float, steps[reads])
+            }
+            Op::MultiplyAdd => {
+                let float = wide.multiply_add(a, b, c);
+                wide.or_if_nan(float, steps[reads])
+            }
+            Op::Float => wide.float(a),
         };
         values.push((0..ITEMS).map(|item| word(op, args.map(|arg| values[arg][item]))).collect());
         steps.push(step);
@@ -186,6 +218,6 @@ fn loops_do_what_their_operations_say() {
 #[test]
 fn rows_and_words_are_bounded() {
     let mut wide = Loop::default();
-    assert_eq!((0..20).filter_map(|_| wide.row()).count(), MOST_ROWS);
-    assert_eq!((0..20).filter_map(|_| wide.word()).count(), MOST_WORDS);
+    assert_eq!((0..40).filter_map(|_| wide.row()).count(), MOST_ROWS);
+    assert_eq!((0..40).filter_map(|_| wide.word()).count(), MOST_WORDS);
 }
