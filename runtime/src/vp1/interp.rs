@@ -89,7 +89,8 @@ pub(super) struct Run<'a> {
     pub last: usize,
     /// How often the branch to the next group was taken, and the budget begun anew: at most once a group.
     pub done: u32,
-    /// Bundles executed. Of this and [`Run::backward`] one cannot be read with the other, which would wait for all that was stored.
+    /// Bundles executed. It is not beside [`Run::backward`]: a load of both at once, which were stored one by one, would fail to forward and
+    /// wait for all stores before it.
     pub issued: u64,
     /// Backward branches that a group may take.
     pub budget: u64,

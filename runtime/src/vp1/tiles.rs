@@ -70,8 +70,8 @@ pub(super) struct Visit {
     pub index: u32,
 }
 
-/// Work items whose streams are in the data store together. It is so small that it stays in registers: what is stored in parts and read
-/// as a whole waits, tile by tile, for all that has been copied to arrive.
+/// Work items whose streams are in the data store together. It is small enough to be passed in registers: in memory a load of both fields
+/// at once, which were stored one by one, would fail to forward and wait for all stores of the copies.
 #[derive(Clone, Copy)]
 pub(super) struct Tile {
     /// The first item.

@@ -239,7 +239,7 @@ const STEPS: [(u32, &str); 18] = [
         4,
         "ld.global.f32 %f1, [%rd4]; sub.f32 %f2, %f1, %f1; neg.f32 %f3, %f2; setp.lt.f32 %p2, %f1, %f3; @%p2 add.f32 %f3, %f1, %f2; st.global.f32 [%rd5], %f3;",
     ),
-    // Addresses of which nothing is known, as far from where they are aligned as the access is from them, or not.
+    // Addresses that are aligned only with the constant offset of the access, and ones that it misaligns.
     (
         16,
         "xor.b32 %r15, %r5, 5; mul.wide.u32 %rd6, %r15, 16; add.s64 %rd7, %rd1, %rd6; add.s64 %rd7, %rd7, 8; ld.global.v4.u32 {%r6, %r7, %r8, %r9}, [%rd7+-8]; ld.global.v2.u32 {%r10, %r11}, [%rd7+-16]; add.s32 %r6, %r6, %r10; st.global.v4.u32 [%rd5], {%r9, %r6, %r7, %r11};",
@@ -248,7 +248,7 @@ const STEPS: [(u32, &str); 18] = [
         16,
         "xor.b32 %r15, %r5, 5; mul.wide.u32 %rd6, %r15, 16; add.s64 %rd7, %rd1, %rd6; ld.global.v4.u32 {%r6, %r7, %r8, %r9}, [%rd7+8]; st.global.u32 [%rd5], %r9;",
     ),
-    // More words than registers, and a byte of a sum that needs nine bits.
+    // More constants than registers, and a byte that is stored of a sum of nine bits.
     (
         4,
         "ld.global.f32 %f1, [%rd4]; fma.rn.f32 %f2, %f1, 0f3F000000, 0f3E800000; fma.rn.f32 %f2, %f2, %f1, 0fBF800000; fma.rn.f32 %f2, %f2, %f1, 0f40490FDB; fma.rn.f32 %f2, %f2, %f1, 0f41200000; fma.rn.f32 %f2, %f2, %f1, 0f00000001; fma.rn.f32 %f2, %f2, %f1, 0f3DCCCCCD; fma.rn.f32 %f2, %f2, %f1, 0fC2F70000; st.global.f32 [%rd5], %f2;",

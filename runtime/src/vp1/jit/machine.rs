@@ -80,12 +80,12 @@ pub(super) mod at {
 impl Machine {
     /// One that runs a program from the state after reset, once its data store is filled.
     pub fn take() -> Box<Machine> {
-        SPARE.take().unwrap_or_else(Machine::new)
+        SPARE.try_with(Cell::take).ok().flatten().unwrap_or_else(Machine::new)
     }
 
-    /// Keeps it for the next launch of this thread.
+    /// Keeps it for the next launch of this thread, unless that ends.
     pub fn spare(self: Box<Machine>) {
-        SPARE.set(Some(self));
+        let _ = SPARE.try_with(|spare| spare.set(Some(self)));
     }
 
     /// The state after reset.

@@ -33,9 +33,9 @@ struct Wide<'s> {
     stage: &'s Stage,
     code: Loop,
     values: Vec<Option<Step>>,
-    /// Of floats for who does the same for all NaNs.
+    /// Floats whose NaNs are not canonical yet, for operations that do the same for all NaNs.
     floats: Vec<Option<Step>>,
-    /// The one NaN that others are given.
+    /// The canonical NaN, which all others are given.
     nan: Option<Step>,
     /// Those whose rows the loop reads, and the places of what it writes.
     rows: Vec<Row>,
@@ -166,7 +166,7 @@ impl BlockEmitter<'_, '_, '_> {
         self.plan.class[id.index()] == Class::Inline && self.plan.stage_of[id.index()] == wide.number
     }
 
-    /// Eight items' values for who does the same for all NaNs.
+    /// Eight items' values for an operation that does the same for all NaNs.
     fn wide_float(&self, wide: &mut Wide<'_>, id: Id) -> Option<Step> {
         if let Some(step) = wide.floats[id.index()].or(wide.values[id.index()]) {
             return Some(step);
