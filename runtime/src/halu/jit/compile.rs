@@ -280,14 +280,17 @@ fn plan(source: &Source<'_>, cells: &Cells, block: &Block, unit: &Unit) -> Sched
     schedule(kernel.pointers, unit, cells, live, has_fma(), matches!(form, Form::Masked))
 }
 
-/// Whether a kernel, which must be short, uses buffers only, each place once, and hardly ever a row of the context.
+/// Words of a kernel of which it is asked whether it streams: its blocks are planned once more for that.
+const ASKED: usize = 128;
+
+/// Whether a kernel uses buffers only, each place once, and hardly ever a row of the context.
 pub(super) fn streams(source: &Source<'_>, cells: &Cells) -> bool {
     let Form::All(units) = source.form else { return false };
     let streams = |(id, (block, unit)): (BlockId, (&Block, &Option<Unit>))| {
         unit.as_ref().is_none_or(|unit| plan(source, cells, block, unit).streams(unit, source.split(id)))
     };
-    let short = source.kernel.front.count() <= SHORT && !source.flow.has_loop;
-    short && (0..).map(BlockId).zip(source.blocks.iter().zip(units)).all(streams)
+    let is_asked = source.kernel.front.count() <= ASKED && !source.flow.has_loop;
+    is_asked && (0..).map(BlockId).zip(source.blocks.iter().zip(units)).all(streams)
 }
 
 /// A function on its way.

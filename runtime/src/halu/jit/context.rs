@@ -187,6 +187,8 @@ pub(super) struct Map {
 impl Map {
     /// Rows in the level one cache leave this much of it to what is streamed through.
     const CACHE_BYTES: u32 = 20 << 10;
+    /// What the rows of a streaming kernel are to take: a piece of memory that is kept from launch to launch. Few of them are touched.
+    const STREAM_BYTES: u32 = 2 << 20;
     const STREAM_ITEMS: u32 = 32 << 10;
     /// The most that a group has.
     const GROUP_ITEMS: u32 = 1024;
@@ -201,7 +203,9 @@ impl Map {
 
     /// For a kernel that hardly ever uses a row: the longer they are, the less there is to do between them.
     pub fn streaming(cells: usize) -> Map {
-        Map { width: Self::STREAM_ITEMS, ..Map::new(cells, 0) }
+        let map = Map::new(cells, 0);
+        let fits = Self::STREAM_BYTES / 4 / map.rows;
+        Map { width: (1 << fits.max(1).ilog2()).clamp(map.width, Self::STREAM_ITEMS), ..map }
     }
 
     /// For rows that are groups.

@@ -41,6 +41,9 @@ pub(super) unsafe extern "C" fn load(header: *mut Header, site: *const Site, bas
                 (*header).step = i64::from(site.stride.cast_signed());
                 return at;
             }
+            Some(at) if site.stride as usize == width => {
+                own.copy_from_nonoverlapping(at, (*header).items as usize * width);
+            }
             Some(at) => {
                 for k in 0..(*header).items as usize {
                     let from = at.offset(site.stride.cast_signed() as isize * k as isize);
@@ -91,6 +94,10 @@ pub(super) unsafe extern "C" fn end_store(header: *mut Header, site: *const Site
         let width = site.width.bytes() as usize;
         let own = header.byte_add(site.row).cast::<u8>();
         if let Some(at) = site.whole(&*header, base, offset) {
+            if site.stride as usize == width {
+                at.copy_from_nonoverlapping(own, (*header).items as usize * width);
+                return;
+            }
             for k in 0..(*header).items as usize {
                 let to = at.offset(site.stride.cast_signed() as isize * k as isize);
                 to.copy_from_nonoverlapping(own.add(k * width), width);
