@@ -363,21 +363,55 @@ unsafe fn load_one<const BYTES: usize>(span: &Span, row: *mut u32, get: impl Fn(
 /// As for [`load_one`].
 #[inline(always)]
 unsafe fn load_several<const REGISTERS: usize>(span: &Span, rows: [*mut u32; REGISTERS]) {
-    const ITEMS: usize = 4;
     // SAFETY: the caller's promise; items are in the row.
     unsafe {
-        let words = |item: usize| span.at(item).cast::<[u32; REGISTERS]>().read_unaligned().map(u32::from_le);
         let whole = if span.mask.is_none() { span.items / ITEMS * ITEMS } else { 0 };
         for first in (0..whole).step_by(ITEMS) {
-            let of_items: [[u32; REGISTERS]; ITEMS] = std::array::from_fn(|k| words(first + k));
-            for (j, row) in rows.iter().enumerate() {
-                row.add(first).cast::<[u32; ITEMS]>().write_unaligned(of_items.map(|words| words[j]));
-            }
+            let of_items = std::array::from_fn(|k| span.at(first + k).cast_const());
+            turn(of_items, rows.map(|row| row.add(first)));
         }
         for item in (whole..span.items).filter(|&item| span.has(item)) {
-            for (row, word) in rows.iter().zip(words(item)) {
+            for (row, word) in rows.iter().zip(words::<REGISTERS>(span.at(item))) {
                 row.add(item).write(word);
             }
+        }
+    }
+}
+
+/// Items whose words are loaded together.
+const ITEMS: usize = 4;
+
+/// # Safety
+/// There are so many words.
+#[inline(always)]
+unsafe fn words<const REGISTERS: usize>(at: *const u8) -> [u32; REGISTERS] {
+    // SAFETY: the caller's promise; they may start anywhere.
+    unsafe { at.cast::<[u32; REGISTERS]>().read_unaligned() }.map(u32::from_le)
+}
+
+/// Makes words of so many registers of each item words of the items of each register.
+///
+/// # Safety
+/// All of them may be read and written.
+#[inline(always)]
+unsafe fn turn<const REGISTERS: usize>(of_items: [*const u8; ITEMS], of_registers: [*mut u32; REGISTERS]) {
+    // SAFETY: the caller's promise. Vectors of 128 bits are what every computer of this kind has.
+    unsafe {
+        #[cfg(target_arch = "x86_64")]
+        if let [Some(a), Some(b), Some(c), Some(d)] = std::array::from_fn(|j| of_registers.get(j)) {
+            use std::arch::x86_64::*;
+            let [p, q, r, s] = of_items.map(|at| _mm_loadu_si128(at.cast()));
+            let [low_pq, high_pq] = [_mm_unpacklo_epi32(p, q), _mm_unpackhi_epi32(p, q)];
+            let [low_rs, high_rs] = [_mm_unpacklo_epi32(r, s), _mm_unpackhi_epi32(r, s)];
+            _mm_storeu_si128(a.cast(), _mm_unpacklo_epi64(low_pq, low_rs));
+            _mm_storeu_si128(b.cast(), _mm_unpackhi_epi64(low_pq, low_rs));
+            _mm_storeu_si128(c.cast(), _mm_unpacklo_epi64(high_pq, high_rs));
+            _mm_storeu_si128(d.cast(), _mm_unpackhi_epi64(high_pq, high_rs));
+            return;
+        }
+        let of_items = of_items.map(|at| words::<REGISTERS>(at));
+        for (j, row) in of_registers.iter().enumerate() {
+            row.cast::<[u32; ITEMS]>().write_unaligned(of_items.map(|words| words[j]));
         }
     }
 }
@@ -515,5 +549,31 @@ pub(super) unsafe fn change(span: &Span, mut each: impl FnMut(usize, *mut u8)) {
                 each(item, span.at(item));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_turned<const REGISTERS: usize>() {
+        let word = |item: usize, register: usize| (item << 8 | register) as u32;
+        let bytes = |item: usize| {
+            let words = (0..REGISTERS).flat_map(|register| word(item, register).to_le_bytes());
+            // They may start anywhere.
+            std::iter::once(0).chain(words).collect::<Vec<u8>>()
+        };
+        let items: [Vec<u8>; ITEMS] = std::array::from_fn(bytes);
+        let mut rows = [[0; ITEMS]; REGISTERS];
+        // SAFETY: each item has a word for each register, and each register one for each item.
+        unsafe { turn(items.each_ref().map(|item| item.as_ptr().add(1)), rows.each_mut().map(|row| row.as_mut_ptr())) };
+        let expected = std::array::from_fn(|register| std::array::from_fn(|item| word(item, register)));
+        assert_eq!(rows, expected);
+    }
+
+    #[test]
+    fn words_of_items_become_words_of_registers() {
+        is_turned::<2>();
+        is_turned::<4>();
     }
 }
