@@ -79,6 +79,8 @@ pub(crate) struct Code {
     specials: Vec<SpecialReg>,
     /// The addresses of buffers in constant bank 0, once they have been asked for.
     pointers: OnceLock<Vec<Pointer>>,
+    /// Constant bank 0 without arguments, once it has been asked for.
+    blank: OnceLock<Vec<u8>>,
     jit: Jit,
 }
 
@@ -138,6 +140,7 @@ impl Code {
             words,
             specials,
             pointers: OnceLock::new(),
+            blank: OnceLock::new(),
             jit: Jit::default(),
         }
     }
@@ -189,7 +192,8 @@ impl Executable for Code {
     }
 
     fn launch(&self, kernel: &Kernel, order: Order<'_>, args: &mut Arguments<'_>) -> Result<Stats, LaunchError> {
-        let mut kept = args.scratch.take().unwrap_or_else(|| Box::new(Kept::new(kernel, &args.scalars)));
+        let first = || Box::new(Kept { constants: self.constants(kernel, &args.scalars), local: Vec::new() });
+        let mut kept = args.scratch.take().unwrap_or_else(first);
         kept.launch(order.items, &order.shape);
         let Kept { constants, local } = &mut *kept;
         let mut memory = Memory {
@@ -209,6 +213,18 @@ impl Executable for Code {
 }
 
 impl Code {
+    /// Constant bank 0 but for what is the launch's. It is read in words, up to the one that holds the last parameter's end.
+    fn constants(&self, kernel: &Kernel, scalars: &[u128]) -> Vec<u8> {
+        let signature = kernel.signature();
+        // An allocator has small pieces at hand, but hardly any that are zero: zeros are copied.
+        let blank = self.blank.get_or_init(|| vec![0; usize::from(signature.constant_bytes()).next_multiple_of(16)]);
+        let mut constants = blank.clone();
+        for ((param, &offset), bits) in signature.params().iter().zip(signature.offsets()).zip(scalars) {
+            put(&mut constants, offset, bits.to_le_bytes().split_at(param.kind.bytes().into()).0);
+        }
+        constants
+    }
+
     fn run(&self, kernel: &Kernel, order: Order<'_>, memory: &mut Memory<'_>) -> Result<Stats, LaunchError> {
         let Order { items, shape, budget, engine, .. } = order;
         if self.is_of_groups {
@@ -343,10 +359,6 @@ impl Kernel {
 }
 
 impl Kept {
-    fn new(kernel: &Kernel, scalars: &[u128]) -> Kept {
-        Kept { constants: constants(kernel, scalars), local: Vec::new() }
-    }
-
     /// Says how many items and groups there are.
     fn launch(&mut self, items: u32, shape: &Shape) {
         put(&mut self.constants, ITEM_COUNT_OFFSET, &items.to_le_bytes());
@@ -357,18 +369,6 @@ impl Kept {
             }
         }
     }
-}
-
-/// Constant bank 0 but for what is the launch's. It is read in words, up to the one that holds the last parameter's end.
-fn constants(kernel: &Kernel, scalars: &[u128]) -> Vec<u8> {
-    let signature = kernel.signature();
-    let bytes = usize::from(signature.constant_bytes()).next_multiple_of(16);
-    // An allocator has small pieces at hand, but hardly any that are zero.
-    let mut constants: Vec<u8> = std::iter::repeat_n(0, bytes).collect();
-    for ((param, &offset), bits) in signature.params().iter().zip(signature.offsets()).zip(scalars) {
-        put(&mut constants, offset, bits.to_le_bytes().split_at(param.kind.bytes().into()).0);
-    }
-    constants
 }
 
 fn put(constants: &mut [u8], offset: u16, bytes: &[u8]) {
