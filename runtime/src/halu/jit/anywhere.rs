@@ -368,7 +368,7 @@ unsafe fn load_several<const REGISTERS: usize>(span: &Span, rows: [*mut u32; REG
         let whole = if span.mask.is_none() { span.items / ITEMS * ITEMS } else { 0 };
         for first in (0..whole).step_by(ITEMS) {
             let of_items = std::array::from_fn(|k| span.at(first + k).cast_const());
-            turn(of_items, rows.map(|row| row.add(first)));
+            transpose(of_items, rows.map(|row| row.add(first)));
         }
         for item in (whole..span.items).filter(|&item| span.has(item)) {
             for (row, word) in rows.iter().zip(words::<REGISTERS>(span.at(item))) {
@@ -378,7 +378,7 @@ unsafe fn load_several<const REGISTERS: usize>(span: &Span, rows: [*mut u32; REG
     }
 }
 
-/// Items whose words are loaded together.
+/// Items that are transposed at once.
 const ITEMS: usize = 4;
 
 /// # Safety
@@ -389,13 +389,13 @@ unsafe fn words<const REGISTERS: usize>(at: *const u8) -> [u32; REGISTERS] {
     unsafe { at.cast::<[u32; REGISTERS]>().read_unaligned() }.map(u32::from_le)
 }
 
-/// Makes words of so many registers of each item words of the items of each register.
+/// Transposes what some items load: the row of each register gets that register's word of each item.
 ///
 /// # Safety
 /// All of them may be read and written.
 #[inline(always)]
-unsafe fn turn<const REGISTERS: usize>(of_items: [*const u8; ITEMS], of_registers: [*mut u32; REGISTERS]) {
-    // SAFETY: the caller's promise. Vectors of 128 bits are what every computer of this kind has.
+unsafe fn transpose<const REGISTERS: usize>(of_items: [*const u8; ITEMS], of_registers: [*mut u32; REGISTERS]) {
+    // SAFETY: the caller's promise; x86-64 has SSE2.
     unsafe {
         #[cfg(target_arch = "x86_64")]
         if let [Some(a), Some(b), Some(c), Some(d)] = std::array::from_fn(|j| of_registers.get(j)) {
@@ -556,7 +556,7 @@ pub(super) unsafe fn change(span: &Span, mut each: impl FnMut(usize, *mut u8)) {
 mod tests {
     use super::*;
 
-    fn is_turned<const REGISTERS: usize>() {
+    fn is_transposed<const REGISTERS: usize>() {
         let word = |item: usize, register: usize| (item << 8 | register) as u32;
         let bytes = |item: usize| {
             let words = (0..REGISTERS).flat_map(|register| word(item, register).to_le_bytes());
@@ -566,14 +566,16 @@ mod tests {
         let items: [Vec<u8>; ITEMS] = std::array::from_fn(bytes);
         let mut rows = [[0; ITEMS]; REGISTERS];
         // SAFETY: each item has a word for each register, and each register one for each item.
-        unsafe { turn(items.each_ref().map(|item| item.as_ptr().add(1)), rows.each_mut().map(|row| row.as_mut_ptr())) };
+        unsafe {
+            transpose(items.each_ref().map(|item| item.as_ptr().add(1)), rows.each_mut().map(|row| row.as_mut_ptr()))
+        };
         let expected = std::array::from_fn(|register| std::array::from_fn(|item| word(item, register)));
         assert_eq!(rows, expected);
     }
 
     #[test]
-    fn words_of_items_become_words_of_registers() {
-        is_turned::<2>();
-        is_turned::<4>();
+    fn registers_of_items_are_transposed() {
+        is_transposed::<2>();
+        is_transposed::<4>();
     }
 }

@@ -280,8 +280,8 @@ fn plan(source: &Source<'_>, cells: &Cells, block: &Block, unit: &Unit) -> Sched
     schedule(kernel.pointers, unit, cells, live, has_fma(), matches!(form, Form::Masked))
 }
 
-/// Words of a kernel of which it is asked whether it streams: its blocks are planned once more for that.
-const ASKED: usize = 128;
+/// The most words of a kernel that may stream: to find out whether it does, its blocks are scheduled once more.
+const MAX_STREAMED: usize = 128;
 
 /// Whether a kernel uses buffers only, each place once, and hardly ever a row of the context.
 pub(super) fn streams(source: &Source<'_>, cells: &Cells) -> bool {
@@ -289,8 +289,8 @@ pub(super) fn streams(source: &Source<'_>, cells: &Cells) -> bool {
     let streams = |(id, (block, unit)): (BlockId, (&Block, &Option<Unit>))| {
         unit.as_ref().is_none_or(|unit| plan(source, cells, block, unit).streams(unit, source.split(id)))
     };
-    let is_asked = source.kernel.front.count() <= ASKED && !source.flow.has_loop;
-    is_asked && (0..).map(BlockId).zip(source.blocks.iter().zip(units)).all(streams)
+    let is_small = source.kernel.front.count() <= MAX_STREAMED && !source.flow.has_loop;
+    is_small && (0..).map(BlockId).zip(source.blocks.iter().zip(units)).all(streams)
 }
 
 /// A function on its way.

@@ -187,7 +187,7 @@ pub(super) struct Map {
 impl Map {
     /// Rows in the level one cache leave this much of it to what is streamed through.
     const CACHE_BYTES: u32 = 20 << 10;
-    /// What the rows of a streaming kernel are to take: a piece of memory that is kept from launch to launch. Few of them are touched.
+    /// Bytes that the rows of a streaming kernel take: so much memory is kept from launch to launch, where more would be made zero in each.
     const STREAM_BYTES: u32 = 2 << 20;
     const STREAM_ITEMS: u32 = 32 << 10;
     /// The most that a group has.
