@@ -6,8 +6,8 @@ use std::fmt;
 use halfbyte::Module;
 use halfbyte::import_ptx::{self, ir_name, is_ptx};
 use halfbyte_abi::{Elem, Type};
-use halfbyte_ir::{self as ir, Attr, IntrinsicData, Kernel, Op};
-use halfbyte_isa::ptx::row::{Bound, Distance};
+use halfbyte_ir::{self as ir, Attr, Kernel, Op};
+use halfbyte_isa::ptx::row::{Bound, Class, Distance};
 use halfbyte_isa::ptx::types::Token;
 use halfbyte_isa::ptx::{Inst, NAME, Opcode, template};
 
@@ -103,14 +103,21 @@ fn of_kernel(kernel: &Kernel) -> impl Iterator<Item = Approximation> {
     insts.filter_map(|&inst| {
         let data = kernel.insts.get(inst)?;
         match data.attr {
-            Attr::Intrinsic(text) => Approximation::of_inst(&named(kernel, inst, kernel.intrinsics.get(text)?)?),
+            Attr::Intrinsic(_) => Approximation::of_inst(&named(kernel, inst)?),
             _ => Approximation::of_op(data.op, data.ty),
         }
     })
 }
 
+/// Whether an instruction converts an address or asks for its space.
+pub(crate) fn is_of_addresses(kernel: &Kernel, inst: ir::Inst) -> bool {
+    named(kernel, inst).is_some_and(|inst| inst.row().class == Class::Address)
+}
+
 /// The instruction of PTX that an intrinsic names.
-fn named(kernel: &Kernel, inst: ir::Inst, of: &IntrinsicData) -> Option<Inst> {
+fn named(kernel: &Kernel, inst: ir::Inst) -> Option<Inst> {
+    let Attr::Intrinsic(text) = kernel.insts.get(inst)?.attr else { return None };
+    let of = kernel.intrinsics.get(text)?;
     if of.target != NAME {
         return None;
     }

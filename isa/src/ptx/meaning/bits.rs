@@ -198,6 +198,9 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let found = self.d.select(downward, down, up);
         let none = self.d.word(u32::MAX);
         let result = self.d.select(absent, none, found);
+        // The manual has bases up to 31 only; a GPU finds nothing from another.
+        let outside = self.d.less(false, last, base);
+        let result = self.d.select(outside, none, result);
         self.define_word(result);
     }
 
