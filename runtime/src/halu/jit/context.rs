@@ -15,8 +15,10 @@ use crate::trap::{Access, Space, TrapKind};
 pub(super) struct Header {
     /// Constant bank 0.
     pub constants: *const u8,
-    /// Bytes of a row that loops go over: those of [`Header::items`], and on to a multiple of [`CHUNK`] items.
+    /// Where in a row loops end, in bytes: behind those of [`Header::items`], at a multiple of [`CHUNK`] items.
     pub bytes: u64,
+    /// Where in a row the loops of masked code begin, at such a multiple.
+    pub begin: u64,
     /// Backward branches that all items may yet take.
     pub headroom: u64,
     /// Words executed by each item since the row began.
@@ -136,6 +138,21 @@ impl Header {
         self.items = items;
         self.bytes = 4 * u64::from(items.next_multiple_of(CHUNK).max(CHUNK));
     }
+
+    /// Has the loops of masked code go over the chunks from the first item of a mask to the last.
+    pub fn set_masked(&mut self, mask: &[u32]) {
+        let is_here = |mask: &u32| *mask != 0;
+        let (Some(first), Some(last)) = (mask.iter().position(is_here), mask.iter().rposition(is_here)) else { return };
+        let chunk = CHUNK as usize;
+        self.begin = 4 * (first / chunk * chunk) as u64;
+        self.bytes = 4 * (last / chunk + 1).saturating_mul(chunk) as u64;
+    }
+
+    /// Has loops go over all items of the row again.
+    pub fn set_all(&mut self) {
+        self.begin = 0;
+        self.set_items(self.items);
+    }
 }
 
 /// Items that loops go over at a time, and that every row is a multiple of.
@@ -147,6 +164,7 @@ pub(super) const CHUNK: u32 = 16;
 pub(super) enum Field {
     Constants = offset_of!(Header, constants) as u32,
     Bytes = offset_of!(Header, bytes) as u32,
+    Begin = offset_of!(Header, begin) as u32,
     Headroom = offset_of!(Header, headroom) as u32,
     Issued = offset_of!(Header, issued) as u32,
     Round = offset_of!(Header, round) as u32,
@@ -331,6 +349,7 @@ impl Default for Header {
         Header {
             constants: std::ptr::null(),
             bytes: 0,
+            begin: 0,
             headroom: 0,
             issued: 0,
             items: 0,

@@ -42,12 +42,12 @@ impl Loop {
 impl Emitter<'_, '_> {
     /// Begins a loop over the items: its offset in a row, and values that go from iteration to iteration.
     pub(super) fn begin_loop(&mut self, carried: &[Value]) -> Loop {
-        let bytes = self.field(I64, Field::Bytes);
-        self.begin_loop_over(bytes, carried)
+        let (begin, bytes) = (self.b.ins().iconst(I64, 0), self.field(I64, Field::Bytes));
+        self.begin_loop_over(begin, bytes, carried)
     }
 
-    /// The same over so many bytes of a row, of one iteration at least.
-    fn begin_loop_over(&mut self, bytes: Value, carried: &[Value]) -> Loop {
+    /// The same from one offset in a row to another, of one iteration at least.
+    fn begin_loop_over(&mut self, begin: Value, bytes: Value, carried: &[Value]) -> Loop {
         let body = self.b.create_block();
         let offset = self.b.append_block_param(body, I64);
         let values = carried.iter().map(|&value| {
@@ -55,8 +55,7 @@ impl Emitter<'_, '_> {
             self.b.append_block_param(body, ty)
         });
         let carried_in = values.collect();
-        let zero = self.b.ins().iconst(I64, 0);
-        let args: Vec<_> = std::iter::once(zero).chain(carried.iter().copied()).map(Into::into).collect();
+        let args: Vec<_> = std::iter::once(begin).chain(carried.iter().copied()).map(Into::into).collect();
         self.b.ins().jump(body, &args);
         self.b.switch_to_block(body);
         Loop { body, bytes, offset, carried: carried_in }
@@ -304,6 +303,34 @@ impl BlockEmitter<'_, '_, '_> {
         [b.ins().band(is_one, is_it), b.ins().band(none, is_kept)]
     }
 
+    /// Where in a row loops begin.
+    pub(super) fn begin(&mut self) -> Value {
+        if self.masked { self.e.field(I64, Field::Begin) } else { self.e.b.ins().iconst(I64, 0) }
+    }
+
+    /// What a word has grown to where loops begin.
+    fn grown(&mut self, first: Value, stride: u32, begin: Value) -> Value {
+        if !self.masked || stride == 0 {
+            return first;
+        }
+        let b = &mut self.e.b;
+        let items = b.ins().ireduce(I32, begin);
+        let items = b.ins().ushr_imm_s(items, 2);
+        let by = b.ins().imul_imm_s(items, i64::from(stride.cast_signed()));
+        b.ins().iadd(first, by)
+    }
+
+    /// An access at a stride, from the element on where loops begin.
+    fn moved_on(&mut self, of: Strided, begin: Value) -> Strided {
+        if !self.masked {
+            return of;
+        }
+        let b = &mut self.e.b;
+        let items = b.ins().ushr_imm_s(begin, 2);
+        let by = b.ins().imul(items, of.step);
+        Strided { at: b.ins().iadd(of.at, by), ..of }
+    }
+
     /// The loop of a stage.
     fn each_item(&mut self, number: u32, stage: &Stage) {
         if self.is_narrow(stage) {
@@ -316,7 +343,8 @@ impl BlockEmitter<'_, '_, '_> {
             }
             None => self.e.field(I64, Field::Bytes),
         };
-        if self.each_wide(number, stage, bytes) {
+        let begin = self.begin();
+        if self.each_wide(number, stage, [begin, bytes]) {
             return;
         }
         let unroll = match stage.body.len() {
@@ -337,6 +365,7 @@ impl BlockEmitter<'_, '_, '_> {
                 }
                 Class::Affine => {
                     let (first, stride) = (self.scalar(id), stride(self.dataflow.shape(id)));
+                    let first = self.grown(first, stride, begin);
                     let first = self.e.ramp(first, stride);
                     if stride == 0 {
                         splats[id.index()] = Some(first);
@@ -360,7 +389,11 @@ impl BlockEmitter<'_, '_, '_> {
                 strided.push(number);
             }
         }
-        let strided: Vec<Strided> = strided.into_iter().filter_map(|number| self.strided(number)).collect();
+        let moved_on = |number| {
+            let of = self.strided(number)?;
+            Some(self.moved_on(of, begin))
+        };
+        let strided: Vec<Strided> = strided.into_iter().filter_map(moved_on).collect();
         let stores: Vec<(Id, Value)> = (stage.stores.iter())
             .filter(|(number, _)| self.plan.methods[*number as usize] == Method::StoreDirect)
             .filter_map(|&(number, word)| Some((word, self.accesses[number as usize]?.row)))
@@ -386,7 +419,7 @@ impl BlockEmitter<'_, '_, '_> {
         let count = carried.len();
         carried.extend(ramps.iter().map(|(_, first)| *first));
         carried.extend(strided.iter().map(|of| of.at));
-        let around = self.e.begin_loop_over(bytes, &carried);
+        let around = self.e.begin_loop_over(begin, bytes, &carried);
         let (mut sums, rest) = (around.carried.clone(), around.carried.get(count..).unwrap_or_default());
         let (ramps_in, places_in) = rest.split_at(ramps.len().min(rest.len()));
         let strided = strided.iter().zip(places_in).map(|(of, &at)| Strided { at, ..*of }).collect();

@@ -371,20 +371,20 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
             self.end_store(number);
             return;
         }
-        let result = self.row(id);
-        let args = self.dataflow.args(id);
         if let Op::Double(op, part) = self.dataflow.op(id) {
-            self.call_double(result, &args, op, part);
+            self.call_double(id, op, part);
             return;
         }
+        let (result, args) = (self.row(id), self.dataflow.args(id));
+        let result = self.from_begin(result, id);
         let mut rows = [result; 3];
         let mut steps = 0;
         for (k, (place, &arg)) in rows.iter_mut().zip(&args).enumerate() {
-            *place = self.row(arg);
+            let row = self.row(arg);
+            *place = self.from_begin(row, arg);
             steps |= i64::from(self.dataflow.shape(arg) != Shape::Uniform) << k;
         }
-        let bytes = self.e.field(I64, Field::Bytes);
-        let span = self.e.b.ins().bor_imm_s(bytes, steps);
+        let span = self.span(steps);
         let shapes = self.dataflow.node(id).args.map(|arg| self.dataflow.shape(arg));
         let op = self.dataflow.op(id);
         if let Some(op) = op.row_op(shapes, self.plan.fma).or_else(|| op.wide_row_op()) {
@@ -392,19 +392,44 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
         }
     }
 
+    /// The row of a value from where loops begin; of one that is the same for all items, as it is.
+    fn from_begin(&mut self, row: Value, id: Id) -> Value {
+        if !self.masked || self.dataflow.shape(id) == Shape::Uniform {
+            return row;
+        }
+        let begin = self.e.field(I64, Field::Begin);
+        self.e.b.ins().iadd(row, begin)
+    }
+
+    /// The bytes that an operation goes over, a chunk's at least, with which operands are rows.
+    fn span(&mut self, steps: i64) -> Value {
+        let mut bytes = self.e.field(I64, Field::Bytes);
+        if self.masked {
+            let begin = self.e.field(I64, Field::Begin);
+            let b = &mut self.e.b;
+            // Where an item has faulted, the row may end before.
+            let least = b.ins().iconst(I64, 4 * i64::from(CHUNK));
+            bytes = b.ins().isub(bytes, begin);
+            bytes = b.ins().smax(bytes, least);
+        }
+        self.e.b.ins().bor_imm_s(bytes, steps)
+    }
+
     /// Calls an operation on f64s, whose words have too many rows for the arguments of a call.
-    fn call_double(&mut self, result: Value, args: &[Id], op: FloatOp, part: u8) {
+    fn call_double(&mut self, id: Id, op: FloatOp, part: u8) {
+        let (result, args) = (self.row(id), self.dataflow.args(id));
         let table = StackSlotData::new(StackSlotKind::ExplicitSlot, 8 * MOST as u32, 3);
         let table = self.e.b.create_sized_stack_slot(table);
+        let result = self.from_begin(result, id);
         let mut steps = 0;
         for (k, &arg) in args.iter().enumerate() {
             let row = self.row(arg);
+            let row = self.from_begin(row, arg);
             self.e.b.ins().stack_store(I64, row, table, 8 * k as i32);
             steps |= i64::from(self.dataflow.shape(arg) != Shape::Uniform) << k;
         }
         let table = self.e.b.ins().stack_addr(I64, table, 0);
-        let bytes = self.e.field(I64, Field::Bytes);
-        let span = self.e.b.ins().bor_imm_s(bytes, steps);
+        let span = self.span(steps);
         let op = self.double_op(op, part);
         self.e.call(doubles::row as *const () as usize, &[result, table, span, op], None);
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::halu::jit::vector::video::{LaneOp, of_words};
-use crate::halu::jit::wide::{self, Loop, Opcode, Shift, Step};
+use crate::halu::jit::wide::{self, Loop, Opcode, Place, Predicate, Shift, Step};
 use crate::native::{FunctionId, NativeBuilder, NativeCode, NativeError};
 use halfbyte_isa::half::NAN_F32;
 
@@ -37,7 +37,7 @@ struct Wide<'s> {
     floats: Vec<Option<Step>>,
     /// The canonical NaN, which all others are given.
     nan: Option<Step>,
-    /// Those whose rows the loop reads, and the places of what it writes.
+    /// What has the addresses of the rows that the loop reads and writes.
     rows: Vec<Row>,
     /// Those that are the same for all items.
     words: Vec<Word>,
@@ -50,33 +50,45 @@ enum Word {
     Is(u32),
 }
 
-/// A row of a loop.
-#[derive(Clone, Copy)]
+/// What has the address of a row.
+#[derive(Clone, Copy, PartialEq)]
 enum Row {
-    Of(Id),
-    Home(Home),
-    Stored(u32),
+    /// The context, for all rows of its own.
+    Context,
+    /// What an access found or will write, and which of its rows.
+    Access(u32, u8),
+}
+
+impl Wide<'_> {
+    /// The number of an address in the table; none where there are too many.
+    fn address(&mut self, row: Row) -> Option<u8> {
+        if let Some(number) = self.rows.iter().position(|&other| other == row) {
+            return u8::try_from(number).ok();
+        }
+        let number = self.code.row()?;
+        self.rows.push(row);
+        Some(number)
+    }
 }
 
 impl BlockEmitter<'_, '_, '_> {
-    /// Makes the loop of a stage, over so many bytes of a row, in wide vectors, where this computer has them and the loop a form in them.
-    pub(super) fn each_wide(&mut self, number: u32, stage: &Stage, bytes: Value) -> bool {
+    /// Makes the loop of a stage, from one offset in a row to another, in wide vectors, where this computer has them and the loop a form in them.
+    pub(super) fn each_wide(&mut self, number: u32, stage: &Stage, [begin, bytes]: [Value; 2]) -> bool {
         let asks = stage.condition && !self.is_told;
-        if asks || !wide::is_here() {
+        if asks && !self.masked || !wide::is_here() {
             return false;
         }
         let values = vec![None; self.scalars.len()];
         let (floats, code) = (values.clone(), Loop::default());
         let wide = Wide { number, stage, code, values, floats, nan: None, rows: Vec::new(), words: Vec::new() };
         let Some(Wide { code, rows, words, .. }) = self.wide_loop(wide) else { return false };
-        let (table, Some(machine_code)) = (code.table(), code.code()) else { return false };
-        let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, table.bytes(), 3);
+        let (table, Some((machine_code, table_bytes))) = (code.table(), code.code()) else { return false };
+        let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, table_bytes, 3);
         let slot = self.e.b.create_sized_stack_slot(slot);
         for (number, row) in (0..).zip(rows) {
             let address = match row {
-                Row::Of(id) => self.row(id),
-                Row::Home(home) => self.home(home, 0),
-                Row::Stored(access) => self.home(Home::Stored(access), 0),
+                Row::Context => self.e.context,
+                Row::Access(access, k) => self.home(Home::Loaded(access), k),
             };
             self.e.b.ins().stack_store(I64, address, slot, table.row(number));
         }
@@ -97,10 +109,10 @@ impl BlockEmitter<'_, '_, '_> {
         let address = self.e.b.ins().iconst(I64, address as i64);
         let callee = self.e.b.ins().load(I64, here(), address, 0);
         let mut signature = Signature::new(CallConv::SystemV);
-        signature.params = vec![AbiParam::new(I64); 2];
+        signature.params = vec![AbiParam::new(I64); 3];
         let signature = self.e.b.import_signature(signature);
         let slot = self.e.b.ins().stack_addr(I64, slot, 0);
-        self.e.b.ins().call_indirect(signature, callee, &[slot, bytes]);
+        self.e.b.ins().call_indirect(signature, callee, &[slot, begin, bytes]);
         true
     }
 
@@ -109,17 +121,20 @@ impl BlockEmitter<'_, '_, '_> {
         for &id in &stage.body {
             self.wide_float(&mut wide, id)?;
         }
-        let kept = stage.keeps.iter().map(|&(id, home)| (Row::Home(home), id));
-        let stored = stage.stores.iter().map(|&(number, id)| (Row::Stored(number), id));
+        let kept = stage.keeps.iter().map(|&(id, home)| (Some(home), id));
+        let stored = stage.stores.iter().map(|&(number, id)| (Some(Home::Stored(number)), id));
+        let asked = self.unit.condition.filter(|_| stage.condition && self.masked).map(|id| (None, id));
         let is_direct = |number: u32| self.plan.methods.get(number as usize) == Some(&Method::StoreDirect);
         if !stage.stores.iter().all(|&(number, _)| is_direct(number)) {
             return None;
         }
-        for (row, id) in kept.chain(stored) {
+        for (home, id) in kept.chain(stored).chain(asked) {
             let value = self.wide_value(&mut wide, id)?;
-            let number = wide.code.row()?;
-            wide.rows.push(row);
-            wide.code.store(number, value);
+            let place = match home {
+                Some(home) => self.wide_home(&mut wide, home, 0)?,
+                None => self.wide_row(&mut wide, CONDITION)?,
+            };
+            wide.code.store(place, value);
         }
         Some(wide)
     }
@@ -150,15 +165,30 @@ impl BlockEmitter<'_, '_, '_> {
                 wide.code.or_if_nan(float, nan)
             }
             (Class::Inline, op) if self.is_of(wide, id) => self.wide_op(wide, op, id)?,
-            _ => {
-                self.plan.rows[id.index()]?;
-                let row = wide.code.row()?;
-                wide.rows.push(Row::Of(id));
-                wide.code.load(row)
+            (_, op) => {
+                let k = if let Op::Loaded(_, k) = op { k } else { 0 };
+                let place = self.wide_home(wide, self.plan.rows[id.index()]?, k)?;
+                wide.code.load(place)
             }
         };
         wide.values[id.index()] = Some(step);
         Some(step)
+    }
+
+    /// A row of the context.
+    fn wide_row(&self, wide: &mut Wide<'_>, row: VectorId) -> Option<Place> {
+        Some(Place { row: wide.address(Row::Context)?, at: self.e.map.row(row) })
+    }
+
+    fn wide_home(&self, wide: &mut Wide<'_>, home: Home, k: u8) -> Option<Place> {
+        match home {
+            Home::Cell(cell) => self.wide_row(wide, self.e.map.cell(cell)),
+            Home::Mask => self.wide_row(wide, MASK),
+            Home::Temporary(number) => self.wide_row(wide, self.e.map.temporary(number)),
+            Home::Loaded(number) | Home::Stored(number) => {
+                Some(Place { row: wide.address(Row::Access(number, k))?, at: 0 })
+            }
+        }
     }
 
     /// Whether the loop computes a value.
@@ -191,6 +221,10 @@ impl BlockEmitter<'_, '_, '_> {
                 let (x, bits) = (self.wide_float(wide, x)?, self.wide_value(wide, bits)?);
                 wide.code.binary(if op == Op::Xor { Opcode::XOR } else { Opcode::AND }, x, bits)
             }
+            (Op::FSqrt, &[x]) => {
+                let x = self.wide_float(wide, x)?;
+                wide.code.root(x)
+            }
             (op, _) if vector::has_any_nan(op) => return None,
             _ => return self.wide_value(wide, id),
         };
@@ -221,6 +255,18 @@ impl BlockEmitter<'_, '_, '_> {
         if let Op::Select | Op::Choose = op {
             let (holds, yes, no) = (arg(wide, 0)?, arg(wide, 1)?, arg(wide, 2)?);
             return Some(wide.code.select(holds, yes, no));
+        }
+        if let Op::FCompare(compare) = op {
+            let [x, y] = [0, 1].map(|k| args.get(k).map(|&arg| self.wide_float(wide, arg)));
+            return Some(wide.code.compare(Predicate::of(compare), x??, y??));
+        }
+        if let Op::Not | Op::Negate = op {
+            let word = arg(wide, 0)?;
+            return Some(wide.code.not(word));
+        }
+        if let Op::Less(false) = op {
+            let (a, b) = (arg(wide, 0)?, arg(wide, 1)?);
+            return Some(wide.code.less(a, b));
         }
         if let Op::IntToFloat(true) = op {
             let number = arg(wide, 0)?;

@@ -185,7 +185,9 @@ impl Runner<'_> {
                 continue;
             }
             self.context.row(MASK)[..group.mask.len()].copy_from_slice(&group.mask);
+            self.context.header().set_masked(&group.mask);
             self.call(start_of(code, group.block)?);
+            self.context.header().set_all();
             if let Some(block) = self.compiled.blocks.get(group.block.index()) {
                 self.stats.issued += u64::from(group.items) * u64::from(block.end - block.start);
                 // A block takes as long for few items as for all.

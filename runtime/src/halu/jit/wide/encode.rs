@@ -1,6 +1,9 @@
 //! The code of a loop: registers, and instructions with VEX prefixes.
 
-use super::{HELD_WORDS, Loop, MOST_ROWS, Shift, Step, Vector, Width};
+use halfbyte_isa::half::Compare;
+use smallvec::SmallVec;
+
+use super::{HELD_WORDS, Loop, MOST_ROWS, Place, Shift, Step, Vector, Width};
 use crate::halu::jit::context::CHUNK;
 use crate::halu::jit::vector::video::LaneOp;
 
@@ -10,12 +13,16 @@ const VECTOR: u8 = 32;
 const ROW_OF_CHUNK: u8 = 4 * CHUNK as u8;
 
 const RDI: u8 = 7;
-/// What holds the address of each row. That of the table is needed no more once the last one is loaded, where registers hold all words.
-const ROWS: [u8; MOST_ROWS] = [1, 2, 8, 9, 10, 11, RDI];
+/// What holds the addresses of rows; those that a function has to leave as they are last.
+const POINTERS: [u8; MOST_ROWS] = [1, 2, 8, 9, 10, 11, 3, 12, 13, 14, 15];
+const KEPT: [u8; 5] = [3, 12, 13, 14, 15];
 /// Registers of vectors.
 const VECTORS: u8 = 16;
 
-/// What a loop's code is called with: eight bytes for the address of each row, then for each word.
+/// Steps of a loop whose iterations do a chunk, with code for each of its vectors; those of a longer one do a vector.
+const MOST_TWICE: usize = 48;
+
+/// What a loop's code is called with: eight bytes for the address of each row, then for each word; behind them is room for vectors.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::halu::jit) struct Table {
     pub rows: u8,
@@ -33,8 +40,9 @@ impl Table {
         8 * i32::from(self.rows + word)
     }
 
-    pub fn bytes(&self) -> u32 {
-        8 * u32::from(self.rows + self.words)
+    /// Where a vector is put for which no register is left.
+    fn spill(&self, slot: u8) -> i32 {
+        self.word(self.words) + i32::from(VECTOR) * i32::from(slot)
     }
 }
 
@@ -63,6 +71,8 @@ impl Opcode {
     pub const MUL: Opcode = Opcode { map: MAP_0F38, prefix: PREFIX_66, byte: 0x40 };
     /// Of words, all ones where it holds.
     pub const EQUAL: Opcode = Opcode::of_0f(0x76);
+    /// The greater of two unsigned words.
+    pub const MAX_UNSIGNED: Opcode = Opcode { map: MAP_0F38, prefix: PREFIX_66, byte: 0x3F };
     /// The first of two signed words is greater.
     pub const GREATER: Opcode = Opcode::of_0f(0x66);
     /// Of floats.
@@ -114,12 +124,29 @@ impl Opcode {
     }
 }
 
+/// A compare of floats, by the number that `vcmpps` has for it; all are quiet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::halu::jit) struct Predicate(u8);
+
+impl Predicate {
+    pub const NAN: Predicate = Predicate(3);
+
+    /// By the code of a compare, whose bits are less, equal, greater and unordered.
+    const ALL: [u8; 16] = [
+        0x0B, 0x11, 0x00, 0x12, 0x1E, 0x0C, 0x1D, 0x07, 0x03, 0x19, 0x08, 0x1A, 0x16, 0x04, 0x15, 0x0F,
+    ];
+
+    pub fn of(compare: Compare) -> Predicate {
+        Predicate(Self::ALL[usize::from(compare.code() & 15)])
+    }
+}
+
 /// The last operand of an instruction.
 #[derive(Clone, Copy)]
 enum Operand {
     Register(u8),
     /// In a row, so many bytes after where the iteration is.
-    Row(u8, u8),
+    Row(Place, u8),
     /// In the table.
     Table(i32),
 }
@@ -136,7 +163,7 @@ impl Code {
     fn vex(&mut self, (map, prefix, byte): (u8, u8, u8), result: u8, second: u8, last: Operand) {
         let base = match last {
             Operand::Register(register) => register,
-            Operand::Row(row, _) => gpr(row),
+            Operand::Row(place, _) => pointer(place.row),
             Operand::Table(_) => RDI,
         };
         // Bits of registers are inverted here; the index, which is `rax`, has none.
@@ -145,91 +172,196 @@ impl Code {
         let fields = (result & 7) << 3;
         match last {
             Operand::Register(register) => self.put(&[0b11 << 6 | fields | register & 7]),
-            // A base, an index and a byte.
-            Operand::Row(_, after) => self.put(&[0b01 << 6 | fields | 0b100, base & 7, after]),
+            // A base, an index and a number.
+            Operand::Row(place, after) => {
+                self.put(&[0b10 << 6 | fields | 0b100, base & 7]);
+                self.put(&(place.at + i32::from(after)).to_le_bytes());
+            }
             Operand::Table(at) => {
                 self.put(&[0b10 << 6 | fields | RDI]);
                 self.put(&at.to_le_bytes());
             }
         }
     }
+
+    fn load(&mut self, register: u8, from: Operand) {
+        // vmovdqu
+        self.vex((MAP_0F, PREFIX_F3, 0x6F), register, 0, from);
+    }
+
+    fn store(&mut self, register: u8, to: Operand) {
+        // vmovdqu
+        self.vex((MAP_0F, PREFIX_F3, 0x7F), register, 0, to);
+    }
+
+    fn word(&mut self, register: u8, table: Table, word: u8) {
+        // vpbroadcastd
+        self.vex((MAP_0F38, PREFIX_66, 0x58), register, 0, Operand::Table(table.word(word)));
+    }
+
+    fn ones(&mut self, register: u8) {
+        // vpcmpeqd
+        self.vex((MAP_0F, PREFIX_66, 0x76), register, register, Operand::Register(register));
+    }
+
+    /// push or pop, by its opcode, of those of the registers for addresses that the caller keeps.
+    fn keep(&mut self, opcode: u8, register: u8) {
+        if register >= 8 {
+            self.put(&[0x41]);
+        }
+        self.put(&[opcode | register & 7]);
+    }
 }
 
 /// What holds the address of a row.
-fn gpr(row: u8) -> u8 {
-    ROWS.get(usize::from(row)).copied().unwrap_or(RDI)
+fn pointer(row: u8) -> u8 {
+    POINTERS.get(usize::from(row)).copied().unwrap_or(RDI)
 }
 
-/// Which registers hold values, and which are free.
+/// Where the values of an iteration are.
 struct Registers<'a> {
     of: &'a Loop,
-    /// The last step that reads each value, by number; those that are stored are read after all.
-    last: Vec<usize>,
-    /// Loads that are operands of the only instruction that reads them.
-    is_folded: Vec<bool>,
+    /// The steps that read each value, in order; stores come after all.
+    reads: Vec<SmallVec<[u32; 4]>>,
+    /// By value.
     held: Vec<Option<u8>>,
-    free: Vec<u8>,
+    spilled: Vec<Option<u8>>,
+    /// By register; what is not in a register by number is free.
+    values: [Option<Step>; VECTORS as usize],
+    spills: u8,
 }
 
 impl<'a> Registers<'a> {
     fn new(of: &'a Loop) -> Registers<'a> {
         let count = of.steps.len();
-        let (mut last, mut reads) = (vec![0; count], vec![0; count]);
-        let mut is_folded = vec![false; count];
+        let mut reads = vec![SmallVec::new(); count];
+        let mut read = |value: Step, at: usize| {
+            if let Some(reads) = reads.get_mut(value.0 as usize) {
+                reads.push(at as u32);
+            }
+        };
         for (at, step) in of.steps.iter().enumerate() {
-            for arg in step.args() {
-                let arg = arg.0 as usize;
-                last[arg] = at;
-                reads[arg] += 1;
-            }
-            if let Vector::Binary(_, [_, second]) = step {
-                is_folded[second.0 as usize] = true;
-            }
+            step.args().into_iter().for_each(|arg| read(arg, at));
         }
-        for (_, value) in &of.stores {
-            last[value.0 as usize] = count;
-            reads[value.0 as usize] += 1;
+        for (at, &(_, value)) in (count..).zip(&of.stores) {
+            read(value, at);
         }
-        for ((folded, reads), step) in is_folded.iter_mut().zip(reads).zip(&of.steps) {
-            *folded &= reads == 1 && matches!(step, Vector::Row(_));
-        }
-        Registers { of, last, is_folded, held: vec![None; count], free: (0..VECTORS).rev().collect() }
+        let [held, spilled] = [(); 2].map(|()| vec![None; count]);
+        Registers { of, reads, held, spilled, values: [None; VECTORS as usize], spills: 0 }
     }
 
-    fn get(&self, step: Step) -> Option<u8> {
-        self.held.get(step.0 as usize).copied().flatten()
+    /// The next step after one that reads a value.
+    fn next_read(&self, value: Step, at: usize) -> Option<u32> {
+        let reads = self.reads.get(value.0 as usize)?;
+        reads.iter().copied().find(|&read| read as usize > at)
     }
 
-    /// A register for a value; none where all are taken.
-    fn take(&mut self, step: usize) -> Option<u8> {
-        let register = self.free.pop()?;
-        *self.held.get_mut(step)? = Some(register);
+    fn step(&self, value: Step) -> Option<&'a Vector> {
+        self.of.steps.get(value.0 as usize)
+    }
+
+    /// Whether a value is found again where it came from: a row is until the loop writes rows.
+    fn is_found_again(&self, value: Step) -> bool {
+        match self.step(value) {
+            Some(Vector::Word(_) | Vector::Ones) => true,
+            Some(Vector::Row(_)) => !self.is_stored(value),
+            _ => false,
+        }
+    }
+
+    fn is_stored(&self, value: Step) -> bool {
+        let last = self.reads.get(value.0 as usize).and_then(|reads| reads.last());
+        last.is_some_and(|&last| last as usize >= self.of.steps.len())
+    }
+
+    /// Words that are held stay, for the next iteration.
+    fn stays(&self, value: Step) -> bool {
+        self.step(value).is_some_and(|step| self.of.is_held(step))
+    }
+
+    fn get(&self, value: Step) -> Option<u8> {
+        self.held.get(value.0 as usize).copied().flatten()
+    }
+
+    fn hold(&mut self, value: Step, register: u8) {
+        if let (Some(held), Some(here)) =
+            (self.held.get_mut(value.0 as usize), self.values.get_mut(usize::from(register)))
+        {
+            *held = Some(register);
+            *here = Some(value);
+        }
+    }
+
+    fn free(&mut self, value: Step) {
+        if let Some(register) = self.held.get_mut(value.0 as usize).and_then(Option::take)
+            && let Some(here) = self.values.get_mut(usize::from(register))
+        {
+            *here = None;
+        }
+    }
+
+    /// A register for a value at a step: one that is free, or that of the value which is read last of all but some.
+    fn take(&mut self, value: Step, at: usize, kept: &[Step], code: &mut Code) -> Option<u8> {
+        if let Some(free) = self.values.iter().position(Option::is_none) {
+            self.hold(value, free as u8);
+            return Some(free as u8);
+        }
+        let others = self.values.iter().flatten().filter(|&&other| !self.stays(other) && !kept.contains(&other));
+        // What is read at this step is read before its result is there.
+        let far = |other: &&Step| self.next_read(**other, at).unwrap_or(u32::MAX);
+        let &other = others.max_by_key(far)?;
+        let register = self.get(other)?;
+        let is_read = self.next_read(other, at).is_some();
+        if is_read && !self.is_found_again(other) && self.spilled.get(other.0 as usize)?.is_none() {
+            let slot = self.spills;
+            self.spills = slot.checked_add(1)?;
+            *self.spilled.get_mut(other.0 as usize)? = Some(slot);
+            code.store(register, Operand::Table(self.of.table().spill(slot)));
+        }
+        self.free(other);
+        self.hold(value, register);
         Some(register)
     }
 
-    /// The register of a value that is read no more, as that of another.
-    fn pass(&mut self, step: usize, register: u8) -> Option<()> {
-        self.free.retain(|&free| free != register);
-        *self.held.get_mut(step)? = Some(register);
-        Some(())
+    /// The register of what a step reads.
+    fn fetch(&mut self, value: Step, at: usize, kept: &[Step], after: u8, code: &mut Code) -> Option<u8> {
+        if let Some(register) = self.get(value) {
+            return Some(register);
+        }
+        // It is read at this very step, too.
+        let register = self.take(value, at.wrapping_sub(1), kept, code)?;
+        let table = self.of.table();
+        match (self.spilled.get(value.0 as usize).copied().flatten(), self.step(value)?) {
+            (Some(slot), _) => code.load(register, Operand::Table(table.spill(slot))),
+            (None, &Vector::Row(place)) => code.load(register, Operand::Row(place, after)),
+            (None, &Vector::Word(word)) => code.word(register, table, word),
+            (None, Vector::Ones) => code.ones(register),
+            (None, _) => return None,
+        }
+        Some(register)
     }
 
-    /// Whether a value is read for the last time at a step. Words that are held stay, for the next iteration.
-    fn ends(&self, value: Step, at: usize) -> bool {
-        let value = value.0 as usize;
-        self.last.get(value) == Some(&at) && !self.of.steps.get(value).is_some_and(|step| self.of.is_held(step))
+    /// The registers of what a step reads.
+    fn fetch_all<const N: usize>(&mut self, args: [Step; N], at: usize, after: u8, code: &mut Code) -> Option<[u8; N]> {
+        let mut registers = [0; N];
+        for (register, arg) in registers.iter_mut().zip(args) {
+            *register = self.fetch(arg, at, &args, after, code)?;
+        }
+        Some(registers)
     }
 
     /// Frees the registers of what is read for the last time at a step.
-    fn release(&mut self, at: usize) {
-        let Some(step) = self.of.steps.get(at) else { return };
-        for arg in step.args() {
-            if self.ends(arg, at)
-                && let Some(register) = self.held.get_mut(arg.0 as usize).and_then(Option::take)
-            {
-                self.free.push(register);
+    fn release(&mut self, args: &[Step], at: usize) {
+        for &arg in args {
+            if self.ends(arg, at) {
+                self.free(arg);
             }
         }
+    }
+
+    /// Whether a value is read for the last time at a step.
+    fn ends(&self, value: Step, at: usize) -> bool {
+        self.next_read(value, at).is_none() && !self.stays(value)
     }
 }
 
@@ -240,110 +372,114 @@ impl Loop {
     }
 }
 
-impl Code {
-    /// vpbroadcastd
-    fn word(&mut self, register: u8, table: Table, word: u8) {
-        self.vex((MAP_0F38, PREFIX_66, 0x58), register, 0, Operand::Table(table.word(word)));
-    }
-}
-
-/// The code of a loop; none where there are too few registers.
-pub(super) fn encode(of: &Loop) -> Option<Vec<u8>> {
+/// The code of a loop, and the bytes of the table that it is called with; none where something of it is too much.
+pub(super) fn encode(of: &Loop) -> Option<(Vec<u8>, u32)> {
     let mut code = Code::default();
     let mut registers = Registers::new(of);
     let table = of.table();
-    if table.words > HELD_WORDS && usize::from(table.rows) == MOST_ROWS {
-        return None;
-    }
-    for (at, step) in of.steps.iter().enumerate() {
+    let pointers = POINTERS.get(..usize::from(of.rows))?;
+    let kept = pointers.iter().filter(|register| KEPT.contains(register));
+    kept.clone().for_each(|&register| code.keep(0x50, register));
+    // mov rax, rsi; mov rsi, rdx
+    code.put(&[0x48, 0x89, 0xF0, 0x48, 0x89, 0xD6]);
+    for (step, value) in of.steps.iter().zip(0..) {
         if let &Vector::Word(word) = step
             && of.is_held(step)
         {
-            code.word(registers.take(at)?, table, word);
+            let register = registers.take(Step(value), 0, &[], &mut code)?;
+            code.word(register, table, word);
         }
     }
-    for row in 0..of.rows {
-        let register = gpr(row);
+    for (row, &register) in (0..).zip(pointers) {
         // mov
         code.put(&[0x48 | register >> 3 << 2, 0x8B, 0b10 << 6 | (register & 7) << 3 | RDI]);
         code.put(&table.row(row).to_le_bytes());
     }
-    // xor eax, eax
-    code.put(&[0x31, 0xC0]);
     let start = code.0.len();
-    for after in (0..ROW_OF_CHUNK).step_by(VECTOR.into()) {
-        iteration(of, &mut code, &mut registers, after)?;
+    let vectors = if of.steps.len() > MOST_TWICE { 1 } else { ROW_OF_CHUNK / VECTOR };
+    for k in 0..vectors {
+        iteration(of, &mut code, &mut registers, k * VECTOR)?;
     }
-    // add rax, the bytes of a chunk; cmp rax, rsi
-    code.put(&[0x48, 0x83, 0xC0, ROW_OF_CHUNK, 0x48, 0x39, 0xF0]);
+    // add rax, the bytes of an iteration; cmp rax, rsi
+    code.put(&[0x48, 0x83, 0xC0, vectors * VECTOR, 0x48, 0x39, 0xF0]);
     // jb start, from the instruction's end
     let back = i32::try_from(start).ok()? - i32::try_from(code.0.len() + 6).ok()?;
     code.put(&[0x0F, 0x82]);
     code.put(&back.to_le_bytes());
-    // vzeroupper; ret
-    code.put(&[0xC5, 0xF8, 0x77, 0xC3]);
-    Some(code.0)
+    // vzeroupper
+    code.put(&[0xC5, 0xF8, 0x77]);
+    kept.rev().for_each(|&register| code.keep(0x58, register));
+    // ret
+    code.put(&[0xC3]);
+    let bytes = u32::try_from(table.spill(registers.spills)).ok()?;
+    Some((code.0, bytes))
 }
 
 /// Eight items, so many bytes after where the iteration is.
 fn iteration(of: &Loop, code: &mut Code, registers: &mut Registers<'_>, after: u8) -> Option<()> {
+    // Nothing waits from one to the next.
+    registers.spilled.fill(None);
+    registers.spills = 0;
     for (at, step) in of.steps.iter().enumerate() {
+        let value = Step(at as u32);
+        let unary = |registers: &mut Registers<'_>, code: &mut Code, opcode: (u8, u8, u8), arg: Step| {
+            let [from] = registers.fetch_all([arg], at, after, code)?;
+            registers.release(&[arg], at);
+            let result = registers.take(value, at, &[], code)?;
+            code.vex(opcode, result, 0, Operand::Register(from));
+            Some(())
+        };
         match *step {
-            Vector::Word(_) if of.is_held(step) => {}
-            Vector::Word(word) => code.word(registers.take(at)?, of.table(), word),
-            Vector::Row(_) if registers.is_folded.get(at) == Some(&true) => {}
-            Vector::Row(row) => {
-                let register = registers.take(at)?;
-                // vmovdqu
-                code.vex((MAP_0F, PREFIX_F3, 0x6F), register, 0, Operand::Row(row, after));
+            // What is stored has to be there before rows are written.
+            Vector::Row(_) if registers.is_stored(value) => {
+                registers.fetch(value, at, &[], after, code)?;
             }
+            Vector::Row(_) | Vector::Word(_) | Vector::Ones => {}
             Vector::Binary(op, [a, b]) => {
-                let first = registers.get(a)?;
-                let last = match (registers.get(b), of.steps.get(b.0 as usize)) {
-                    (Some(register), _) => Operand::Register(register),
-                    (None, Some(&Vector::Row(row))) => Operand::Row(row, after),
-                    (None, _) => return None,
+                let first = registers.fetch(a, at, &[a, b], after, code)?;
+                let last = match (registers.get(b), registers.step(b)) {
+                    (None, Some(&Vector::Row(place))) if registers.ends(b, at) => Operand::Row(place, after),
+                    _ => Operand::Register(registers.fetch(b, at, &[a, b], after, code)?),
                 };
-                registers.release(at);
-                let result = registers.take(at)?;
+                registers.release(&[a, b], at);
+                let result = registers.take(value, at, &[], code)?;
                 code.vex((op.map, op.prefix, op.byte), result, first, last);
             }
             Vector::MultiplyAdd(args) => {
                 let [a, b, c] = args;
-                let [x, y, z] = [registers.get(a)?, registers.get(b)?, registers.get(c)?];
+                let [x, y, z] = registers.fetch_all(args, at, after, code)?;
                 // vfmadd231ps adds to its result, vfmadd213ps multiplies it.
                 let (byte, result, second, last) = match args.map(|arg| registers.ends(arg, at)) {
                     [.., true] => (0xB8, z, x, y),
                     [true, ..] => (0xA8, x, y, z),
                     [_, true, _] => (0xA8, y, x, z),
                     _ => {
-                        let result = registers.take(at)?;
+                        let result = registers.take(value, at, &args, code)?;
                         // vmovaps
                         code.vex((MAP_0F, NO_PREFIX, 0x28), result, 0, Operand::Register(z));
                         (0xB8, result, x, y)
                     }
                 };
-                registers.release(at);
-                registers.pass(at, result)?;
+                registers.release(&[a, b, c], at);
+                registers.hold(value, result);
                 code.vex((MAP_0F38, PREFIX_66, byte), result, second, Operand::Register(last));
             }
-            Vector::Float(a) => {
-                let from = registers.get(a)?;
-                registers.release(at);
-                // vcvtdq2ps
-                code.vex((MAP_0F, NO_PREFIX, 0x5B), registers.take(at)?, 0, Operand::Register(from));
-            }
-            Vector::IsNan(a) => {
-                let from = registers.get(a)?;
-                registers.release(at);
-                // vcmpunordps
-                code.vex((MAP_0F, NO_PREFIX, 0xC2), registers.take(at)?, from, Operand::Register(from));
-                code.put(&[3]);
+            // vcvtdq2ps
+            Vector::Float(a) => unary(registers, code, (MAP_0F, NO_PREFIX, 0x5B), a)?,
+            // vsqrtps
+            Vector::Root(a) => unary(registers, code, (MAP_0F, NO_PREFIX, 0x51), a)?,
+            Vector::Compare(Predicate(predicate), args) => {
+                let [first, last] = registers.fetch_all(args, at, after, code)?;
+                registers.release(&args, at);
+                let result = registers.take(value, at, &[], code)?;
+                // vcmpps
+                code.vex((MAP_0F, NO_PREFIX, 0xC2), result, first, Operand::Register(last));
+                code.put(&[predicate]);
             }
             Vector::Shift(shift, a, count) => {
-                let from = registers.get(a)?;
-                registers.release(at);
-                let result = registers.take(at)?;
+                let [from] = registers.fetch_all([a], at, after, code)?;
+                registers.release(&[a], at);
+                let result = registers.take(value, at, &[], code)?;
                 let digit = match shift {
                     Shift::Left => 6,
                     Shift::Right => 2,
@@ -353,28 +489,24 @@ fn iteration(of: &Loop, code: &mut Code, registers: &mut Registers<'_>, after: u
                 code.vex((MAP_0F, PREFIX_66, 0x72), digit, result, Operand::Register(from));
                 code.put(&[count]);
             }
-            Vector::Select([holds, yes, no]) => {
-                let [holds, yes, no] = [registers.get(holds)?, registers.get(yes)?, registers.get(no)?];
-                registers.release(at);
-                let result = registers.take(at)?;
+            Vector::Select(args) => {
+                let [holds, yes, no] = registers.fetch_all(args, at, after, code)?;
+                registers.release(&args, at);
+                let result = registers.take(value, at, &[], code)?;
                 // vpblendvb
                 code.vex((MAP_0F3A, PREFIX_66, 0x4C), result, no, Operand::Register(yes));
                 code.put(&[holds << 4]);
             }
         }
-    }
-    for &(row, value) in &of.stores {
-        let register = registers.get(value)?;
-        // vmovdqu
-        code.vex((MAP_0F, PREFIX_F3, 0x7F), register, 0, Operand::Row(row, after));
-    }
-    // What was stored is read no more.
-    for (held, step) in registers.held.iter_mut().zip(&of.steps) {
-        if !of.is_held(step)
-            && let Some(register) = held.take()
-        {
-            registers.free.push(register);
+        // Nobody reads it.
+        if registers.ends(value, at) {
+            registers.free(value);
         }
+    }
+    for (at, &(place, value)) in (of.steps.len()..).zip(&of.stores) {
+        let register = registers.fetch(value, at, &[], after, code)?;
+        code.store(register, Operand::Row(place, after));
+        registers.release(&[value], at);
     }
     Some(())
 }

@@ -1,7 +1,7 @@
 //! Loops over vectors of 256 bits, which Cranelift has none of: as code for x86-64 with AVX2, made here.
 //!
-//! A loop is straight. It loads words of rows, eight items at a time, computes, and stores to rows, with every value in a register.
-//! One that takes more registers than there are is left to Cranelift.
+//! A loop is straight. It loads words of rows, eight items at a time, computes, and stores to rows. What registers
+//! have no room for waits on the stack. A loop of more rows than there are registers for addresses is left to Cranelift.
 
 mod encode;
 #[cfg(all(test, target_arch = "x86_64"))]
@@ -12,11 +12,11 @@ use arrayvec::ArrayVec;
 use super::vector::video::LaneOp;
 use crate::halu::rows::Variant;
 use encode::encode;
-pub(super) use encode::{Opcode, Table};
+pub(super) use encode::{Opcode, Predicate, Table};
 
 /// Rows that a loop reads and writes at most, and words that are the same for all items.
-pub(super) const MOST_ROWS: usize = 7;
-const MOST_WORDS: usize = 32;
+pub(super) const MOST_ROWS: usize = 11;
+const MOST_WORDS: usize = 64;
 /// Words that stay in registers from one iteration to the next, where a loop has no more.
 const HELD_WORDS: u8 = 6;
 
@@ -33,6 +33,13 @@ pub(super) enum Width {
     B32,
 }
 
+/// A row: so many bytes behind an address in the table, which has a number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Place {
+    pub row: u8,
+    pub at: i32,
+}
+
 /// A value of a loop: the step that makes it, by its number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Step(u32);
@@ -41,7 +48,7 @@ pub(super) struct Step(u32);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Vector {
     /// Words of a row.
-    Row(u8),
+    Row(Place),
     /// The same word for all.
     Word(u8),
     Binary(Opcode, [Step; 2]),
@@ -49,8 +56,12 @@ pub(super) enum Vector {
     MultiplyAdd([Step; 3]),
     /// The float of a signed number.
     Float(Step),
-    /// All ones where a float is NaN.
-    IsNan(Step),
+    /// Of floats, all ones where it holds.
+    Compare(Predicate, [Step; 2]),
+    /// The square root of a float.
+    Root(Step),
+    /// All ones.
+    Ones,
     /// Words shifted by a constant.
     Shift(Shift, Step, u8),
     /// The second where the first is all ones, the third where it is 0.
@@ -69,9 +80,9 @@ pub(super) enum Shift {
 impl Vector {
     fn args(&self) -> ArrayVec<Step, 3> {
         match *self {
-            Vector::Row(_) | Vector::Word(_) => ArrayVec::new(),
-            Vector::Binary(_, args) => args.into_iter().collect(),
-            Vector::Shift(_, arg, _) | Vector::Float(arg) | Vector::IsNan(arg) => [arg].into_iter().collect(),
+            Vector::Row(_) | Vector::Word(_) | Vector::Ones => ArrayVec::new(),
+            Vector::Binary(_, args) | Vector::Compare(_, args) => args.into_iter().collect(),
+            Vector::Shift(_, arg, _) | Vector::Float(arg) | Vector::Root(arg) => [arg].into_iter().collect(),
             Vector::MultiplyAdd(args) | Vector::Select(args) => args.into(),
         }
     }
@@ -84,11 +95,11 @@ pub(super) struct Loop {
     rows: u8,
     words: u8,
     /// Once all steps of an iteration are done: rows, and what is written to them, in order.
-    stores: Vec<(u8, Step)>,
+    stores: Vec<(Place, Step)>,
 }
 
 impl Loop {
-    /// A row that the loop reads or writes; none where there are too many.
+    /// The address of a row that the loop reads or writes, or of several; none where there are too many.
     pub fn row(&mut self) -> Option<u8> {
         let row = self.rows;
         (usize::from(row) < MOST_ROWS).then(|| {
@@ -97,9 +108,9 @@ impl Loop {
         })
     }
 
-    /// What the row that has a number holds.
-    pub fn load(&mut self, row: u8) -> Step {
-        self.push(Vector::Row(row))
+    /// What a row holds.
+    pub fn load(&mut self, place: Place) -> Step {
+        self.push(Vector::Row(place))
     }
 
     /// A word that is the same for all items; none where there are too many.
@@ -133,8 +144,28 @@ impl Loop {
 
     /// A float, or the other value where it is NaN.
     pub fn or_if_nan(&mut self, float: Step, other: Step) -> Step {
-        let is_nan = self.push(Vector::IsNan(float));
+        let is_nan = self.compare(Predicate::NAN, float, float);
         self.select(is_nan, other, float)
+    }
+
+    pub fn compare(&mut self, predicate: Predicate, a: Step, b: Step) -> Step {
+        self.push(Vector::Compare(predicate, [a, b]))
+    }
+
+    pub fn root(&mut self, float: Step) -> Step {
+        self.push(Vector::Root(float))
+    }
+
+    pub fn not(&mut self, a: Step) -> Step {
+        let ones = self.push(Vector::Ones);
+        self.binary(Opcode::XOR, a, ones)
+    }
+
+    /// Of unsigned words, all ones where the first is less.
+    pub fn less(&mut self, a: Step, b: Step) -> Step {
+        let greater = self.binary(Opcode::MAX_UNSIGNED, a, b);
+        let is_not = self.binary(Opcode::EQUAL, greater, a);
+        self.not(is_not)
     }
 
     /// An operation on lanes; none where there is no short form of it.
@@ -153,8 +184,8 @@ impl Loop {
     }
 
     /// Writes a value to a row.
-    pub fn store(&mut self, row: u8, value: Step) {
-        self.stores.push((row, value));
+    pub fn store(&mut self, place: Place, value: Step) {
+        self.stores.push((place, value));
     }
 
     fn push(&mut self, vector: Vector) -> Step {
@@ -167,9 +198,10 @@ impl Loop {
         Table { rows: self.rows, words: self.words }
     }
 
-    /// The loop's code; none where registers do not suffice. It is a function of the convention of System V, of the address of a
-    /// [`Table`] and a number of bytes: of each row it goes over so many, a multiple of those of a chunk of items and not 0.
-    pub fn code(&self) -> Option<Vec<u8>> {
+    /// The loop's code, and the bytes of the table; none where there is too much of something. It is a function of the convention of System V, of the address of a
+    /// [`Table`] and two offsets in bytes, multiples of those of a chunk of items: it goes over each row from the first to the second, a
+    /// greater one.
+    pub fn code(&self) -> Option<(Vec<u8>, u32)> {
         encode(self)
     }
 }
