@@ -1,6 +1,7 @@
 //! The memory that compiled code works on: one context for each thread of a launch.
 
 use std::mem::offset_of;
+use std::ops::Range;
 use std::ptr::NonNull;
 
 use smallvec::SmallVec;
@@ -139,13 +140,10 @@ impl Header {
         self.bytes = 4 * u64::from(items.next_multiple_of(CHUNK).max(CHUNK));
     }
 
-    /// Has the loops of masked code go over the chunks from the first item of a mask to the last.
-    pub fn set_masked(&mut self, mask: &[u32]) {
-        let is_here = |mask: &u32| *mask != 0;
-        let (Some(first), Some(last)) = (mask.iter().position(is_here), mask.iter().rposition(is_here)) else { return };
-        let chunk = CHUNK as usize;
-        self.begin = 4 * (first / chunk * chunk) as u64;
-        self.bytes = 4 * (last / chunk + 1).saturating_mul(chunk) as u64;
+    /// Has the loops of masked code go over the chunks of these items, of which there are some.
+    pub fn set_span(&mut self, items: Range<usize>) {
+        self.begin = 4 * items.start as u64;
+        self.bytes = 4 * items.end.next_multiple_of(CHUNK as usize) as u64;
     }
 
     /// Has loops go over all items of the row again.

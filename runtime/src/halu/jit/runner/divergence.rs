@@ -1,11 +1,14 @@
 //! Divergence: the items of a row have taken different branches. Blocks run for those at the lowest address, by a mask, until all
 //! have reconverged.
 
+use std::ops::Range;
+
 use super::super::DivergentCode;
 use super::super::compile::Code;
-use super::super::context::{CONDITION, MASK};
+use super::super::context::{CONDITION, Context, MASK};
 use super::super::flow::Divergence;
 use super::super::graph::{Block, BlockId, Next, Target};
+use super::mask::Mask;
 use super::{Runner, WORK_OF_A_SLICE, start_of, undefined};
 use crate::native::NativeError;
 use crate::trap::TrapKind;
@@ -13,8 +16,8 @@ use crate::trap::TrapKind;
 /// Items that are at the same block.
 pub(super) struct Group {
     pub block: BlockId,
-    /// For each item of the row all ones if it is here, else zero.
-    pub mask: Vec<u32>,
+    /// The items.
+    pub mask: Mask,
     /// How many are.
     pub items: u32,
     /// They have met others right before it.
@@ -27,7 +30,9 @@ pub(in crate::halu::jit) struct Groups {
     /// The one at the lowest address last.
     waiting: Vec<Group>,
     /// Masks to use again.
-    free: Vec<Vec<u32>>,
+    free: Vec<Mask>,
+    /// Where the row of the context that says who runs is not zero; none before it is used.
+    written: Option<Range<usize>>,
 }
 
 impl Groups {
@@ -36,8 +41,7 @@ impl Groups {
         let free: Vec<Group> = self.waiting.drain(..).collect();
         free.into_iter().for_each(|group| self.recycle(group));
         let mut mask = self.free.pop().unwrap_or_default();
-        mask.clear();
-        mask.resize(items as usize, u32::MAX);
+        mask.fill(items);
         Group { block, mask, items, has_met: false }
     }
 
@@ -50,7 +54,7 @@ impl Groups {
         let place = self.waiting.partition_point(|waiting| waiting.block > group.block);
         match self.waiting.get_mut(place) {
             Some(there) if there.block == group.block => {
-                there.mask.iter_mut().zip(&group.mask).for_each(|(there, mask)| *there |= mask);
+                there.mask.join(&group.mask);
                 there.items += group.items;
                 there.has_met |= group.has_met;
                 self.recycle(group);
@@ -61,17 +65,15 @@ impl Groups {
 
     /// Takes out the items for which a condition holds; those, and the others.
     fn split(&mut self, mut group: Group, condition: &[u32]) -> [Group; 2] {
-        let items: u32 = group.mask.iter().zip(condition).map(|(mask, holds)| mask & holds & 1).sum();
+        let items = group.mask.count_where(condition);
         let mut taken = self.free.pop().unwrap_or_default();
-        taken.clear();
+        taken.clear(group.mask.words().len() as u32);
         if items == group.items {
             let none = Group { block: group.block, mask: taken, items: 0, has_met: group.has_met };
             return [Group { has_met: false, ..group }, none];
         }
         if items != 0 {
-            taken.extend(group.mask.iter().zip(condition).map(|(mask, holds)| mask & holds));
-            taken.resize(group.mask.len(), 0);
-            group.mask.iter_mut().zip(condition).for_each(|(mask, holds)| *mask &= !holds);
+            group.mask.split(condition, &mut taken);
         }
         group.items -= items;
         [Group { block: group.block, mask: taken, items, has_met: false }, group]
@@ -82,14 +84,13 @@ impl Groups {
         let place = self.waiting.partition_point(|waiting| waiting.block > block);
         if self.waiting.get(place).is_none_or(|there| there.block != block) {
             let mut mask = self.free.pop().unwrap_or_default();
-            mask.clear();
-            mask.resize(items as usize, 0);
+            mask.clear(items);
             self.waiting.insert(place, Group { block, mask, items: 0, has_met: false });
         }
         if let Some(there) = self.waiting.get_mut(place)
-            && let Some(mask) = there.mask.get_mut(item as usize)
+            && item < items
         {
-            *mask = u32::MAX;
+            there.mask.insert(item);
             there.items += 1;
             there.has_met = true;
         }
@@ -98,14 +99,23 @@ impl Groups {
     /// Only the first so many items are still in the row.
     fn truncate(&mut self, items: u32) {
         for group in &mut self.waiting {
-            group.mask.truncate(items as usize);
-            group.items = count(&group.mask);
+            group.mask.truncate(items);
+            group.items = group.mask.count();
         }
     }
-}
 
-fn count(mask: &[u32]) -> u32 {
-    mask.iter().map(|mask| mask & 1).sum()
+    /// Has a row of the context say who runs.
+    fn write(&mut self, mask: &Mask, context: &mut Context) {
+        let row = context.row(MASK);
+        let written = self.written.replace(mask.span()).unwrap_or(0..row.len());
+        if let Some(words) = row.get_mut(written) {
+            words.fill(0);
+        }
+        if let Some(words) = row.get_mut(mask.span()) {
+            words.copy_from_slice(mask.spanned());
+        }
+        context.header().set_span(mask.span());
+    }
 }
 
 impl Runner<'_> {
@@ -184,14 +194,13 @@ impl Runner<'_> {
                 self.meet_apart(group, groups);
                 continue;
             }
-            self.context.row(MASK)[..group.mask.len()].copy_from_slice(&group.mask);
-            self.context.header().set_masked(&group.mask);
+            groups.write(&group.mask, &mut self.context);
             self.call(start_of(code, group.block)?);
             self.context.header().set_all();
             if let Some(block) = self.compiled.blocks.get(group.block.index()) {
                 self.stats.issued += u64::from(group.items) * u64::from(block.end - block.start);
-                // A block takes as long for few items as for all.
-                masked += u64::from(items) * u64::from(block.end - block.start);
+                // A block takes as long for few items of a span as for all.
+                masked += group.mask.span().len() as u64 * u64::from(block.end - block.start);
             }
             if masked >= WORK_OF_A_SLICE {
                 masked = 0;
@@ -308,13 +317,11 @@ impl Runner<'_> {
         let may_be_spent = self.most_alone >= limit;
         self.most_alone += 1;
         let alone = self.alone();
-        let spent: Vec<u32> = (0..)
-            .zip(group.mask.iter().zip(&*alone))
-            .take(if may_be_spent { group.mask.len() } else { 0 })
-            .filter(|(_, (mask, alone))| **mask != 0 && **alone >= limit)
-            .map(|(item, _)| item)
-            .collect();
-        alone.iter_mut().zip(&group.mask).for_each(|(alone, mask)| *alone += u64::from(mask & 1));
+        let is_spent = |&item: &u32| alone.get(item as usize).is_some_and(|&alone| alone >= limit);
+        let spent: Vec<u32> = if may_be_spent { group.mask.items().filter(is_spent).collect() } else { Vec::new() };
+        if let Some(alone) = alone.get_mut(group.mask.span()) {
+            alone.iter_mut().zip(group.mask.spanned()).for_each(|(alone, mask)| *alone += u64::from(mask & 1));
+        }
         if let Some(block) = self.compiled.blocks.get(group.block.index()) {
             for item in spent {
                 self.fault(item, (block.last(), TrapKind::Budget { limit: self.budget }));
@@ -325,7 +332,7 @@ impl Runner<'_> {
 
     /// All items of a group fault, of which the first counts.
     fn fault_first(&mut self, group: &Group, fault: (u32, TrapKind)) {
-        for (item, _) in (0..).zip(&group.mask).filter(|(_, mask)| **mask != 0) {
+        for item in group.mask.items() {
             self.fault(item, fault.clone());
         }
     }

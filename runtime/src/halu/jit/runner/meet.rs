@@ -285,13 +285,11 @@ impl Runner<'_> {
         let header = self.context.header();
         let least = header.round;
         let Some((turn, item)) = header.fault.as_ref().map(|fault| (fault.round, fault.item)) else { return };
-        for ((k, mask), of) in (0..).zip(&mut group.mask).zip(&self.meetings.turns) {
-            if *mask != 0 && (least + of, k) >= (turn, item) {
-                *mask = 0;
-                group.items -= 1;
-                self.meetings.left -= 1;
-            }
-        }
+        let Meetings { turns, left, .. } = &mut self.meetings;
+        let turn_of = |k: u32| least + turns.get(k as usize).copied().unwrap_or(0);
+        group.mask.retain(|k| (turn_of(k), k) < (turn, item));
+        let count = group.mask.count();
+        *left -= std::mem::replace(&mut group.items, count) - count;
     }
 
     /// Items have ended.
@@ -301,8 +299,8 @@ impl Runner<'_> {
         }
         let Meetings { left, ended, .. } = &mut self.meetings;
         *left -= group.items;
-        ended.resize(group.mask.len(), 0);
-        ended.iter_mut().zip(&group.mask).for_each(|(ended, mask)| *ended |= mask);
+        ended.resize(group.mask.words().len(), 0);
+        ended.iter_mut().zip(group.mask.words()).for_each(|(ended, mask)| *ended |= mask);
     }
 
     /// Items that are apart come to a word where they meet; those that go on at once are returned.
@@ -312,10 +310,10 @@ impl Runner<'_> {
         let items = self.context.header().items;
         let is_barrier = matches!(place.meeting, Meeting::Barrier { .. });
         let is_rest = !is_barrier || (group.items == items && self.meetings.rendezvous.is_at_rest());
-        if is_rest && self.is_plain(place, View::Apart, Some(&group.mask)) {
-            self.put(place, Some(&group.mask));
+        if is_rest && self.is_plain(place, View::Apart, Some(group.mask.words())) {
+            self.put(place, Some(group.mask.words()));
             let size = if is_barrier { items } else { SUBGROUP } as usize;
-            for (turns, mask) in self.meetings.turns.chunks_mut(size).zip(group.mask.chunks(size)) {
+            for (turns, mask) in self.meetings.turns.chunks_mut(size).zip(group.mask.words().chunks(size)) {
                 if mask.first().is_some_and(|&mask| mask != 0) {
                     let last = turns.iter().copied().max().unwrap_or(0);
                     turns.fill(last + 1);
@@ -325,7 +323,7 @@ impl Runner<'_> {
         }
         let meeting = self.read_meeting(place, View::Apart);
         let at = compiled.blocks.get(group.block.index()).map_or(0, |block| block.start);
-        for item in (0..items).filter(|&item| group.mask.get(item as usize).is_some_and(|&mask| mask != 0)) {
+        for item in group.mask.items().take_while(|&item| item < items) {
             let word = |read: Read| match read {
                 Read::Same(word) => word,
                 Read::Each(k) => self.operand(k).get(item as usize).copied().unwrap_or(0),

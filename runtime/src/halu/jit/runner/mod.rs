@@ -1,6 +1,7 @@
 //! A row of items on compiled code, as long as all of them are at the same place.
 
 pub(crate) mod divergence;
+mod mask;
 pub(crate) mod meet;
 
 use halfbyte_abi::Shape;
