@@ -234,8 +234,11 @@ fn function(
             }
             continue;
         }
-        let plan = plan(source, cells, block, unit);
-        let condition = BlockEmitter::emit(&mut function.e, unit, &plan, masked, source.split(id));
+        let emitted = [true, false].into_iter().find_map(|inlines_halves| {
+            let plan = plan(source, cells, block, unit, inlines_halves);
+            Some(BlockEmitter::new(&mut function.e, unit, &plan, masked, source.split(id))?.emit())
+        });
+        let condition = emitted.unwrap_or(Condition::None);
         if masked {
             function.leave(Leave::Done, id);
         } else {
@@ -273,11 +276,11 @@ fn function(
     (included, at)
 }
 
-/// The schedule of a block.
-fn plan(source: &Source<'_>, cells: &Cells, block: &Block, unit: &Unit) -> Schedule {
+/// The schedule of a block, with halves in loops or in calls.
+fn plan(source: &Source<'_>, cells: &Cells, block: &Block, unit: &Unit, inlines_halves: bool) -> Schedule {
     let &Source { kernel, flow, form, .. } = source;
     let live = |cell| block.successors().any(|next| flow.live.has(next, cell));
-    schedule(kernel.pointers, unit, cells, live, has_fma(), matches!(form, Form::Masked))
+    schedule(kernel.pointers, unit, cells, live, has_fma(), matches!(form, Form::Masked), inlines_halves)
 }
 
 /// The most words of a kernel that may stream: to find out whether it does, its blocks are scheduled once more.
@@ -287,7 +290,7 @@ const MAX_STREAMED: usize = 128;
 pub(super) fn streams(source: &Source<'_>, cells: &Cells) -> bool {
     let Form::All(units) = source.form else { return false };
     let streams = |(id, (block, unit)): (BlockId, (&Block, &Option<Unit>))| {
-        unit.as_ref().is_none_or(|unit| plan(source, cells, block, unit).streams(unit, source.split(id)))
+        unit.as_ref().is_none_or(|unit| plan(source, cells, block, unit, true).streams(unit, source.split(id)))
     };
     let is_small = source.kernel.front.count() <= MAX_STREAMED && !source.flow.has_loop;
     is_small && (0..).map(BlockId).zip(source.blocks.iter().zip(units)).all(streams)

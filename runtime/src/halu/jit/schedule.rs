@@ -17,6 +17,7 @@ use super::demand::{Bound, Wanted, wanted};
 use super::split::Split;
 use super::strided;
 use super::unit::Unit;
+use super::wide::HalfStep;
 use crate::halu::Pointer;
 use crate::trap::Space;
 
@@ -192,7 +193,7 @@ struct Scheduler<'a> {
     stored: BTreeMap<Id, u32>,
 }
 
-/// Schedules a block. `live` tells which cells matter afterwards.
+/// Schedules a block. `live` tells which cells matter afterwards. Halves that are inlined have to be in wide loops.
 pub(super) fn schedule(
     pointers: &[Pointer],
     unit: &Unit,
@@ -200,13 +201,14 @@ pub(super) fn schedule(
     live: impl Fn(Cell) -> bool,
     fma: bool,
     masked: bool,
+    inlines_halves: bool,
 ) -> Schedule {
     let dataflow = &unit.dataflow;
     let count = dataflow.nodes.len();
     let mut s = Scheduler {
         pointers,
         dataflow,
-        class: (0..count as u32).map(|id| class(dataflow, Id(id), fma)).collect(),
+        class: (0..count as u32).map(|id| class(dataflow, Id(id), fma, inlines_halves)).collect(),
         used: vec![false; count],
         users: vec![0; count],
         stage: vec![0; count],
@@ -286,7 +288,7 @@ fn bound_stages(plan: &mut Schedule, unit: &Unit, live: impl Fn(Cell) -> bool) {
     plan.read_first = read_first;
 }
 
-fn class(dataflow: &Dataflow, id: Id, fma: bool) -> Class {
+fn class(dataflow: &Dataflow, id: Id, fma: bool, inlines_halves: bool) -> Class {
     let node = dataflow.node(id);
     match (node.op, node.shape) {
         (Op::Access(_), _) => Class::Access,
@@ -295,6 +297,7 @@ fn class(dataflow: &Dataflow, id: Id, fma: bool) -> Class {
         (Op::Input(_) | Op::Mask, Shape::Varying) => Class::Leaf,
         (Op::Loaded(..), Shape::Varying) => Class::Loaded,
         (Op::Double(..), Shape::Varying) => Class::Call,
+        (Op::Half(op), Shape::Varying) if inlines_halves && HalfStep::of(&op).is_some() => Class::Inline,
         (op, Shape::Varying) if op.row_op(node.args.map(|arg| dataflow.shape(arg)), fma).is_some() => Class::Call,
         (_, Shape::Varying) => Class::Inline,
     }

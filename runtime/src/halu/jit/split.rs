@@ -106,6 +106,17 @@ pub(super) fn first_part(condition: &[u32]) -> Option<u32> {
     is_rest.then_some(count as u32)
 }
 
+/// What a condition is for the items of a row: bit 0 if it holds for any, bit 1 if it does not hold for any.
+///
+/// # Safety
+/// The row is as long.
+pub(super) unsafe extern "C" fn held(condition: *const u32, items: u32) -> u32 {
+    // SAFETY: the caller's promise, of a row that is aligned.
+    let condition = unsafe { std::slice::from_raw_parts(condition, items as usize) };
+    let [any, all] = condition.iter().fold([0, u32::MAX], |[any, all], word| [any | word, all & word]);
+    any & 1 | (!all & 1) << 1
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -117,5 +128,13 @@ mod tests {
         assert_eq!(first_part(&[u32::MAX, 0, u32::MAX]), None);
         assert_eq!(first_part(&[0, 0]), None);
         assert_eq!(first_part(&[]), None);
+    }
+
+    #[test]
+    fn conditions_hold_for_some_or_for_none() {
+        for (row, expected) in [([0, 0], 2), ([u32::MAX; 2], 1), ([0, u32::MAX], 3)] {
+            // SAFETY: it is as long.
+            assert_eq!(unsafe { held(row.as_ptr(), 2) }, expected);
+        }
     }
 }

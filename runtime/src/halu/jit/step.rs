@@ -90,7 +90,7 @@ impl Results {
 
 /// Compiles the operations of a unit, and runs them on what its first cells hold; the final words of its cells.
 fn compute(unit: &Unit, cells: &Cells, words: &[u32]) -> Result<BTreeMap<Cell, u32>, NativeError> {
-    let plan = schedule(&[], unit, cells, |_| true, has_fma(), false);
+    let plan = schedule(&[], unit, cells, |_| true, has_fma(), false, false);
     let mut map = Map::new(cells.len(), cells.len());
     let mut constants = Constants::default();
     let mut native = NativeBuilder::new()?;
@@ -103,7 +103,9 @@ fn compute(unit: &Unit, cells: &Cells, words: &[u32]) -> Result<BTreeMap<Cell, u
         b.switch_to_block(entry);
         let (context, call_conv) = (b.block_params(entry)[0], b.func.signature.call_conv);
         let mut emitter = Emitter { b, map: &mut map, constants: &mut constants, context, call_conv, max_unroll: 1 };
-        BlockEmitter::emit(&mut emitter, unit, &plan, false, None);
+        if let Some(block) = BlockEmitter::new(&mut emitter, unit, &plan, false, None) {
+            block.emit();
+        }
         let done = b.ins().iconst(I32, 0);
         b.ins().return_(&[done]);
     };

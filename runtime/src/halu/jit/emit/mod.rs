@@ -27,7 +27,7 @@ use super::unit::Unit;
 use super::vector::{self, constant};
 use crate::halu::rows::{self, RowOp};
 use crate::trap::{Access, Space};
-use wide::WideFunction;
+use wide::{WideFunction, WideLoop};
 
 /// What compiled code points to, for as long as it is there.
 #[derive(Default)]
@@ -131,6 +131,8 @@ pub(super) struct BlockEmitter<'e, 'a, 'f> {
     /// The rows that accesses found or will write, and what they were called with.
     accesses: Vec<Option<Found>>,
     condition: Option<(Value, Value)>,
+    /// By stage, its loop in wide vectors.
+    wide: Vec<Option<WideLoop>>,
 }
 
 #[derive(Clone, Copy)]
@@ -144,14 +146,14 @@ struct Found {
 }
 
 impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
-    /// Translates all stages.
-    pub fn emit(
+    /// None where the schedule has something in a loop of which there is no such loop.
+    pub fn new(
         e: &'e mut Emitter<'a, 'f>,
         unit: &'e Unit,
         plan: &'e Schedule,
         masked: bool,
         split: Option<Split>,
-    ) -> Condition {
+    ) -> Option<Self> {
         let count = unit.dataflow.nodes.len();
         e.map.reserve(plan.temporaries);
         let mut this = BlockEmitter {
@@ -165,25 +167,33 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
             scalars: vec![None; count],
             accesses: vec![None; unit.dataflow.accesses.len()],
             condition: None,
+            wide: Vec::new(),
         };
+        this.wide = this.wide_loops()?;
+        Some(this)
+    }
+
+    /// Translates all stages.
+    pub fn emit(mut self) -> Condition {
+        let plan = self.plan;
         for (number, stage) in (0..).zip(&plan.stages) {
-            stage.start.iter().for_each(|&id| this.start(id));
+            stage.start.iter().for_each(|&id| self.start(id));
             if stage.has_loop() {
-                this.body(number, stage);
+                self.body(number, stage);
             }
-            stage.end.iter().for_each(|&id| this.end(id));
+            stage.end.iter().for_each(|&id| self.end(id));
         }
         for &(cell, id) in &plan.slots {
-            let mut value = this.scalar(id);
-            if this.is_truth(id) {
-                value = this.e.b.ins().uextend(I32, value);
+            let mut value = self.scalar(id);
+            if self.is_truth(id) {
+                value = self.e.b.ins().uextend(I32, value);
             }
-            let slot = this.e.map.slot(cell);
-            this.e.b.ins().store(here(), value, this.e.context, slot);
+            let slot = self.e.map.slot(cell);
+            self.e.b.ins().store(here(), value, self.e.context, slot);
         }
-        match (this.condition, unit.condition) {
+        match (self.condition, self.unit.condition) {
             (Some((any, other)), _) => Condition::Each { any, other },
-            (None, Some(id)) if !masked => Condition::Same(this.scalar(id)),
+            (None, Some(id)) if !self.masked => Condition::Same(self.scalar(id)),
             _ => Condition::None,
         }
     }

@@ -2,9 +2,11 @@
 
 use super::*;
 use crate::halu::jit::vector::video::{LaneOp, of_words};
-use crate::halu::jit::wide::{self, Loop, Opcode, Place, Predicate, Shift, Step};
+use crate::halu::jit::split;
+use crate::halu::jit::wide::{self, HalfStep, Loop, Opcode, Place, Predicate, Shift, Step, Table};
 use crate::native::{FunctionId, NativeBuilder, NativeCode, NativeError};
-use halfbyte_isa::half::NAN_F32;
+use halfbyte_isa::half::{NAN, NAN_F32};
+use halfbyte_isa::halu::domain::HalfKind;
 
 /// A function that compiled code calls by its address, which is there once all code is.
 pub(super) struct WideFunction {
@@ -27,7 +29,17 @@ impl Constants {
     }
 }
 
-/// A loop on its way, and what it is called with.
+/// A loop, and what it is called with.
+#[derive(Clone)]
+pub(super) struct WideLoop {
+    code: Vec<u8>,
+    table: Table,
+    table_bytes: u32,
+    rows: Vec<Row>,
+    words: Vec<Word>,
+}
+
+/// A loop on its way.
 struct Wide<'s> {
     number: u32,
     stage: &'s Stage,
@@ -35,8 +47,8 @@ struct Wide<'s> {
     values: Vec<Option<Step>>,
     /// Floats whose NaNs are not canonical yet, for operations that do the same for all NaNs.
     floats: Vec<Option<Step>>,
-    /// The canonical NaN, which all others are given.
-    nan: Option<Step>,
+    /// Constants that are no values of the block.
+    constants: Vec<(u32, Step)>,
     /// What has the addresses of the rows that the loop reads and writes.
     rows: Vec<Row>,
     /// Those that are the same for all items.
@@ -69,20 +81,27 @@ impl Wide<'_> {
         self.rows.push(row);
         Some(number)
     }
+
+    /// A constant; none where there are too many words.
+    fn word(&mut self, word: u32) -> Option<Step> {
+        if let Some(&(_, step)) = self.constants.iter().find(|(constant, _)| *constant == word) {
+            return Some(step);
+        }
+        self.words.push(Word::Is(word));
+        let step = self.code.word()?;
+        self.constants.push((word, step));
+        Some(step)
+    }
 }
 
 impl BlockEmitter<'_, '_, '_> {
     /// Makes the loop of a stage, from one offset in a row to another, in wide vectors, where this computer has them and the loop a form in them.
     pub(super) fn each_wide(&mut self, number: u32, stage: &Stage, [begin, bytes]: [Value; 2]) -> bool {
-        let asks = stage.condition && !self.is_told;
-        if asks && !self.masked || !wide::is_here() {
+        let Some(WideLoop { code, table, table_bytes, rows, words }) =
+            self.wide.get_mut(number as usize).and_then(Option::take)
+        else {
             return false;
-        }
-        let values = vec![None; self.scalars.len()];
-        let (floats, code) = (values.clone(), Loop::default());
-        let wide = Wide { number, stage, code, values, floats, nan: None, rows: Vec::new(), words: Vec::new() };
-        let Some(Wide { code, rows, words, .. }) = self.wide_loop(wide) else { return false };
-        let (table, Some((machine_code, table_bytes))) = (code.table(), code.code()) else { return false };
+        };
         let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, table_bytes, 3);
         let slot = self.e.b.create_sized_stack_slot(slot);
         for (number, row) in (0..).zip(rows) {
@@ -103,7 +122,7 @@ impl BlockEmitter<'_, '_, '_> {
             };
             self.e.b.ins().stack_store(I64, word, slot, table.word(number));
         }
-        let function = Box::new(WideFunction { code: machine_code, address: 0 });
+        let function = Box::new(WideFunction { code, address: 0 });
         let address = std::ptr::from_ref(&function.address) as usize;
         self.e.constants.wide.push(function);
         let address = self.e.b.ins().iconst(I64, address as i64);
@@ -113,17 +132,52 @@ impl BlockEmitter<'_, '_, '_> {
         let signature = self.e.b.import_signature(signature);
         let slot = self.e.b.ins().stack_addr(I64, slot, 0);
         self.e.b.ins().call_indirect(signature, callee, &[slot, begin, bytes]);
+        if stage.condition && !self.is_told && !self.masked {
+            self.condition = Some(self.held());
+        }
         true
     }
 
-    fn wide_loop<'s>(&self, mut wide: Wide<'s>) -> Option<Wide<'s>> {
+    /// Whether the condition at the end of the block holds for any item, and whether it does not hold for any.
+    fn held(&mut self) -> (Value, Value) {
+        let (row, items) = (self.e.row_address(CONDITION), self.e.field(I32, Field::Items));
+        let held = self.e.call(split::held as *const () as usize, &[row, items], Some(I32)).unwrap_or(items);
+        let b = &mut self.e.b;
+        let held = b.ins().ireduce(I8, held);
+        (b.ins().band_imm_s(held, 1), b.ins().ushr_imm_s(held, 1))
+    }
+
+    /// The loops of stages that can be made in wide vectors, where this computer has them; none if halves are in another one.
+    pub(super) fn wide_loops(&self) -> Option<Vec<Option<WideLoop>>> {
+        let is_half = |&id: &Id| matches!(self.dataflow.op(id), Op::Half(_));
+        let stages = (0..).zip(&self.plan.stages).map(|(number, stage)| {
+            let made = if stage.has_loop() && wide::is_here() { self.wide_loop(number, stage) } else { None };
+            let is_needed = stage.body.iter().any(is_half);
+            (made.is_some() || !is_needed).then_some(made)
+        });
+        stages.collect()
+    }
+
+    fn wide_loop(&self, number: u32, stage: &Stage) -> Option<WideLoop> {
+        let values = vec![None; self.scalars.len()];
+        let (floats, code) = (values.clone(), Loop::default());
+        let wide = Wide { number, stage, code, values, floats, constants: Vec::new(), rows: Vec::new(), words: Vec::new() };
+        let Wide { code, rows, words, .. } = self.wide_steps(wide)?;
+        let table = code.table();
+        let (code, table_bytes) = code.code()?;
+        Some(WideLoop { code, table, table_bytes, rows, words })
+    }
+
+    fn wide_steps<'s>(&self, mut wide: Wide<'s>) -> Option<Wide<'s>> {
         let stage = wide.stage;
         for &id in &stage.body {
             self.wide_float(&mut wide, id)?;
         }
         let kept = stage.keeps.iter().map(|&(id, home)| (Some(home), id));
         let stored = stage.stores.iter().map(|&(number, id)| (Some(Home::Stored(number)), id));
-        let asked = self.unit.condition.filter(|_| stage.condition && self.masked).map(|id| (None, id));
+        let is_told = |&id: &Id| self.split == Some(Split::ByEnds) && !self.masked && is_told_by_ends(self.dataflow, id);
+        let condition = self.unit.condition.filter(|id| stage.condition && !is_told(id));
+        let asked = condition.map(|id| (None, id));
         let is_direct = |number: u32| self.plan.methods.get(number as usize) == Some(&Method::StoreDirect);
         if !stage.stores.iter().all(|&(number, _)| is_direct(number)) {
             return None;
@@ -150,18 +204,25 @@ impl BlockEmitter<'_, '_, '_> {
                 wide.words.push(Word::Of(id));
                 wide.code.word()?
             }
-            (Class::Affine | Class::Access, _) => return None,
+            (Class::Affine, _) => {
+                let Shape::Affine(by) = self.dataflow.shape(id) else { return None };
+                wide.words.push(Word::Of(id));
+                let first = wide.code.word()?;
+                let numbers = wide.code.numbers();
+                let grown = match by.is_power_of_two() {
+                    true => wide.code.shift(Shift::Left, numbers, by.ilog2()),
+                    false => {
+                        let by = wide.word(by)?;
+                        wide.code.binary(Opcode::MUL, numbers, by)
+                    }
+                };
+                wide.code.lanes(LaneOp::Add, wide::Width::B32, first, grown)?
+            }
+            (Class::Access, _) => return None,
             (Class::Loaded, Op::Loaded(number, _)) if self.plan.strided[number as usize] => return None,
             (Class::Inline, op) if self.is_of(wide, id) && vector::has_any_nan(op) => {
                 let float = self.wide_float(wide, id)?;
-                let nan = match wide.nan {
-                    Some(nan) => nan,
-                    None => {
-                        wide.words.push(Word::Is(NAN_F32));
-                        wide.code.word()?
-                    }
-                };
-                wide.nan = Some(nan);
+                let nan = wide.word(NAN_F32)?;
                 wide.code.or_if_nan(float, nan)
             }
             (Class::Inline, op) if self.is_of(wide, id) => self.wide_op(wide, op, id)?,
@@ -242,15 +303,21 @@ impl BlockEmitter<'_, '_, '_> {
             return wide.code.lanes(lanes, width, a, b);
         }
         let shift = match op {
-            Op::Shl => Some(Shift::Left),
-            Op::Shr => Some(Shift::Right),
-            Op::Sar => Some(Shift::Arithmetic),
+            Op::Shl => Some((Shift::Left, Opcode::SHL)),
+            Op::Shr => Some((Shift::Right, Opcode::SHR)),
+            Op::Sar => Some((Shift::Arithmetic, Opcode::SAR)),
             _ => None,
         };
-        if let Some(shift) = shift {
-            let count = self.dataflow.constant(*args.get(1)?)?;
+        if let Some((shift, by_word)) = shift {
+            let count = *args.get(1)?;
             let from = arg(wide, 0)?;
-            return Some(wide.code.shift(shift, from, count));
+            if let Some(count) = self.dataflow.constant(count) {
+                return Some(wide.code.shift(shift, from, count));
+            }
+            // It is the same for all items, and counts modulo 32.
+            let (count, last) = (arg(wide, 1)?, wide.word(31)?);
+            let count = wide.code.binary(Opcode::AND, count, last);
+            return Some(wide.code.binary(by_word, from, count));
         }
         if let Op::Select | Op::Choose = op {
             let (holds, yes, no) = (arg(wide, 0)?, arg(wide, 1)?, arg(wide, 2)?);
@@ -267,6 +334,13 @@ impl BlockEmitter<'_, '_, '_> {
         if let Op::Less(false) = op {
             let (a, b) = (arg(wide, 0)?, arg(wide, 1)?);
             return Some(wide.code.less(a, b));
+        }
+        if let Op::Half(op) = op {
+            let op = HalfStep::of(&op)?;
+            let (a, b) = (arg(wide, 0)?, arg(wide, 1)?);
+            let c = if op.kind == HalfKind::Fma { arg(wide, 2)? } else { b };
+            let nan = wide.word(u32::from(NAN) << 16 | u32::from(NAN))?;
+            return Some(wide.code.half(op, [a, b, c], nan));
         }
         if let Op::IntToFloat(true) = op {
             let number = arg(wide, 0)?;

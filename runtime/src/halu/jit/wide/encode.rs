@@ -47,13 +47,14 @@ impl Table {
 }
 
 /// The maps of opcodes.
-const MAP_0F: u8 = 1;
-const MAP_0F38: u8 = 2;
-const MAP_0F3A: u8 = 3;
+pub(super) const MAP_0F: u8 = 1;
+pub(super) const MAP_0F38: u8 = 2;
+pub(super) const MAP_0F3A: u8 = 3;
 /// Prefixes as VEX has them.
-const NO_PREFIX: u8 = 0;
-const PREFIX_66: u8 = 1;
-const PREFIX_F3: u8 = 2;
+pub(super) const NO_PREFIX: u8 = 0;
+pub(super) const PREFIX_66: u8 = 1;
+pub(super) const PREFIX_F3: u8 = 2;
+pub(super) const PREFIX_F2: u8 = 3;
 
 /// An instruction on two vectors, of which the second may be in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,6 +68,10 @@ impl Opcode {
     pub const AND: Opcode = Opcode::of_0f(0xDB);
     pub const OR: Opcode = Opcode::of_0f(0xEB);
     pub const XOR: Opcode = Opcode::of_0f(0xEF);
+    /// Words shifted by words below 32.
+    pub const SHL: Opcode = Opcode { map: MAP_0F38, prefix: PREFIX_66, byte: 0x47 };
+    pub const SHR: Opcode = Opcode { map: MAP_0F38, prefix: PREFIX_66, byte: 0x45 };
+    pub const SAR: Opcode = Opcode { map: MAP_0F38, prefix: PREFIX_66, byte: 0x46 };
     /// The low halves of products of words.
     pub const MUL: Opcode = Opcode { map: MAP_0F38, prefix: PREFIX_66, byte: 0x40 };
     /// Of words, all ones where it holds.
@@ -131,6 +136,10 @@ pub(in crate::halu::jit) struct Predicate(u8);
 impl Predicate {
     pub const NAN: Predicate = Predicate(3);
 
+    pub fn number(self) -> u8 {
+        self.0
+    }
+
     /// By the code of a compare, whose bits are less, equal, greater and unordered.
     const ALL: [u8; 16] = [
         0x0B, 0x11, 0x00, 0x12, 0x1E, 0x0C, 0x1D, 0x07, 0x03, 0x19, 0x08, 0x1A, 0x16, 0x04, 0x15, 0x0F,
@@ -149,14 +158,20 @@ enum Operand {
     Row(Place, u8),
     /// In the table.
     Table(i32),
+    /// The numbers of the items of a chunk, of which a vector's are so many bytes on.
+    Numbers(u8),
 }
 
 #[derive(Default)]
-struct Code(Vec<u8>);
+pub(super) struct Code {
+    bytes: Vec<u8>,
+    /// Where code has to know where [`Operand::Numbers`] are.
+    numbers: Vec<usize>,
+}
 
 impl Code {
-    fn put(&mut self, bytes: &[u8]) {
-        self.0.extend_from_slice(bytes);
+    pub(super) fn put(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
     }
 
     /// An instruction on vectors of 256 bits, but for an immediate.
@@ -164,7 +179,7 @@ impl Code {
         let base = match last {
             Operand::Register(register) => register,
             Operand::Row(place, _) => pointer(place.row),
-            Operand::Table(_) => RDI,
+            Operand::Table(_) | Operand::Numbers(_) => RDI,
         };
         // Bits of registers are inverted here; the index, which is `rax`, has none.
         let high = |register: u8| (!register >> 3 & 1) << 7;
@@ -181,7 +196,29 @@ impl Code {
                 self.put(&[0b10 << 6 | fields | RDI]);
                 self.put(&at.to_le_bytes());
             }
+            // They are behind all code, counted from the instruction's end.
+            Operand::Numbers(after) => {
+                self.put(&[fields | 0b101]);
+                self.numbers.push(self.bytes.len());
+                self.put(&i32::from(after).to_le_bytes());
+            }
         }
+    }
+
+    /// Puts the numbers of the items of a chunk behind the code, and tells it where they are.
+    fn link_numbers(&mut self) -> Option<()> {
+        if self.numbers.is_empty() {
+            return Some(());
+        }
+        let start = self.bytes.len();
+        for at in std::mem::take(&mut self.numbers) {
+            let place = self.bytes.get_mut(at..at + 4)?;
+            let after = i32::from_le_bytes(place.try_into().ok()?);
+            let far = i32::try_from(start - at - 4).ok()? + after;
+            place.copy_from_slice(&far.to_le_bytes());
+        }
+        self.bytes.extend((0..CHUNK).flat_map(u32::to_le_bytes));
+        Some(())
     }
 
     fn load(&mut self, register: u8, from: Operand) {
@@ -395,7 +432,7 @@ pub(super) fn encode(of: &Loop) -> Option<(Vec<u8>, u32)> {
         code.put(&[0x48 | register >> 3 << 2, 0x8B, 0b10 << 6 | (register & 7) << 3 | RDI]);
         code.put(&table.row(row).to_le_bytes());
     }
-    let start = code.0.len();
+    let start = code.bytes.len();
     let vectors = if of.steps.len() > MOST_TWICE { 1 } else { ROW_OF_CHUNK / VECTOR };
     for k in 0..vectors {
         iteration(of, &mut code, &mut registers, k * VECTOR)?;
@@ -403,7 +440,7 @@ pub(super) fn encode(of: &Loop) -> Option<(Vec<u8>, u32)> {
     // add rax, the bytes of an iteration; cmp rax, rsi
     code.put(&[0x48, 0x83, 0xC0, vectors * VECTOR, 0x48, 0x39, 0xF0]);
     // jb start, from the instruction's end
-    let back = i32::try_from(start).ok()? - i32::try_from(code.0.len() + 6).ok()?;
+    let back = i32::try_from(start).ok()? - i32::try_from(code.bytes.len() + 6).ok()?;
     code.put(&[0x0F, 0x82]);
     code.put(&back.to_le_bytes());
     // vzeroupper
@@ -411,8 +448,9 @@ pub(super) fn encode(of: &Loop) -> Option<(Vec<u8>, u32)> {
     kept.rev().for_each(|&register| code.keep(0x58, register));
     // ret
     code.put(&[0xC3]);
+    code.link_numbers()?;
     let bytes = u32::try_from(table.spill(registers.spills)).ok()?;
-    Some((code.0, bytes))
+    Some((code.bytes, bytes))
 }
 
 /// Eight items, so many bytes after where the iteration is.
@@ -488,6 +526,26 @@ fn iteration(of: &Loop, code: &mut Code, registers: &mut Registers<'_>, after: u
                 // vpslld, vpsrld, vpsrad: the result is where others have an operand.
                 code.vex((MAP_0F, PREFIX_66, 0x72), digit, result, Operand::Register(from));
                 code.put(&[count]);
+            }
+            Vector::Half(op, args) => {
+                let from = registers.fetch_all(args, at, after, code)?;
+                let [a, b, c, nan] = args;
+                // NaN is read when the result is there.
+                let ends = [a, b, c].into_iter().filter(|&arg| arg != nan);
+                ends.for_each(|arg| registers.release(&[arg], at));
+                let result = registers.take(value, at, &args, code)?;
+                registers.release(&[nan], at);
+                code.half(op, result, from);
+            }
+            Vector::Numbers => {
+                let result = registers.take(value, at, &[], code)?;
+                // vmovd, vpbroadcastd: the bytes of a row before, of which an item has four
+                code.put(&[0xC5, 0xF9 & !((result & 8) << 4), 0x6E, 0b11 << 6 | (result & 7) << 3]);
+                code.vex((MAP_0F38, PREFIX_66, 0x58), result, 0, Operand::Register(result));
+                // vpsrld, vpaddd
+                code.vex((MAP_0F, PREFIX_66, 0x72), 2, result, Operand::Register(result));
+                code.put(&[2]);
+                code.vex((MAP_0F, PREFIX_66, 0xFE), result, result, Operand::Numbers(after));
             }
             Vector::Select(args) => {
                 let [holds, yes, no] = registers.fetch_all(args, at, after, code)?;

@@ -4,6 +4,7 @@
 //! have no room for waits on the stack. A loop of more rows than there are registers for addresses is left to Cranelift.
 
 mod encode;
+mod half;
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests;
 
@@ -13,6 +14,7 @@ use super::vector::video::LaneOp;
 use crate::halu::rows::Variant;
 use encode::encode;
 pub(super) use encode::{Opcode, Predicate, Table};
+pub(super) use half::HalfStep;
 
 /// Rows that a loop reads and writes at most, and words that are the same for all items.
 pub(super) const MOST_ROWS: usize = 11;
@@ -62,6 +64,10 @@ pub(super) enum Vector {
     Root(Step),
     /// All ones.
     Ones,
+    /// The item's number in the row.
+    Numbers,
+    /// On the halves of up to three words; the fourth one has what NaN becomes.
+    Half(HalfStep, [Step; 4]),
     /// Words shifted by a constant.
     Shift(Shift, Step, u8),
     /// The second where the first is all ones, the third where it is 0.
@@ -78,12 +84,13 @@ pub(super) enum Shift {
 }
 
 impl Vector {
-    fn args(&self) -> ArrayVec<Step, 3> {
+    fn args(&self) -> ArrayVec<Step, 4> {
         match *self {
-            Vector::Row(_) | Vector::Word(_) | Vector::Ones => ArrayVec::new(),
+            Vector::Row(_) | Vector::Word(_) | Vector::Ones | Vector::Numbers => ArrayVec::new(),
             Vector::Binary(_, args) | Vector::Compare(_, args) => args.into_iter().collect(),
             Vector::Shift(_, arg, _) | Vector::Float(arg) | Vector::Root(arg) => [arg].into_iter().collect(),
-            Vector::MultiplyAdd(args) | Vector::Select(args) => args.into(),
+            Vector::MultiplyAdd(args) | Vector::Select(args) => args.into_iter().collect(),
+            Vector::Half(_, args) => args.into(),
         }
     }
 }
@@ -150,6 +157,16 @@ impl Loop {
 
     pub fn compare(&mut self, predicate: Predicate, a: Step, b: Step) -> Step {
         self.push(Vector::Compare(predicate, [a, b]))
+    }
+
+    /// The items' numbers in the row.
+    pub fn numbers(&mut self) -> Step {
+        self.push(Vector::Numbers)
+    }
+
+    /// An operation on halves, whose NaNs become those of another value.
+    pub fn half(&mut self, op: HalfStep, [a, b, c]: [Step; 3], nan: Step) -> Step {
+        self.push(Vector::Half(op, [a, b, c, nan]))
     }
 
     pub fn root(&mut self, float: Step) -> Step {

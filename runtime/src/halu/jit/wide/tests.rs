@@ -3,9 +3,11 @@
 
 use std::cmp::Ordering;
 
-use halfbyte_isa::half::Compare;
+use halfbyte_isa::half::{Compare, Format, Mode, Rounding};
+use halfbyte_isa::halu::domain::{HalfKind, HalfOp};
 
 use super::*;
+use crate::halu::rows::RowOp;
 use crate::native::NativeBuilder;
 
 /// An operation on the values so far, by number.
@@ -24,6 +26,11 @@ enum Op {
     Not,
     /// Of unsigned words.
     Less,
+    Half(HalfOp),
+    /// The item's number.
+    Numbers,
+    /// Shifts by the highest bits of a word.
+    By(Opcode),
 }
 
 const LANE_OPS: [LaneOp; 13] = [
@@ -44,6 +51,7 @@ const LANE_OPS: [LaneOp; 13] = [
 const WIDTHS: [Width; 3] = [Width::B8, Width::B16, Width::B32];
 const WORDS: [Opcode; 6] = [Opcode::AND, Opcode::OR, Opcode::XOR, Opcode::MUL, Opcode::EQUAL, Opcode::GREATER];
 const FLOATS: [Opcode; 3] = [Opcode::FLOAT_ADD, Opcode::FLOAT_MUL, Opcode::FLOAT_DIV];
+const BY: [Opcode; 3] = [Opcode::SHL, Opcode::SHR, Opcode::SAR];
 const SHIFTS: [Shift; 3] = [Shift::Left, Shift::Right, Shift::Arithmetic];
 
 /// A lane of a number of bits.
@@ -82,6 +90,11 @@ fn word(op: Op, [a, b, c]: [u32; 3]) -> u32 {
         Op::Float => (a as i32 as f32).to_bits(),
         Op::Root => bits(x.sqrt()),
         Op::Not => !a,
+        Op::Half(op) => RowOp::Half(op).word(a, b, c),
+        Op::Numbers => 0,
+        Op::By(Opcode::SHL) => a << (b >> 27),
+        Op::By(Opcode::SHR) => a >> (b >> 27),
+        Op::By(_) => (a as i32 >> (b >> 27)) as u32,
         Op::Less => u32::from(a < b).wrapping_neg(),
         Op::Compare(compare) => {
             let which = match x.partial_cmp(&y) {
@@ -134,21 +147,22 @@ impl Random {
     }
 
     fn word(&mut self) -> u32 {
-        let edges = [0, 0x7F80_00FF, 0x8000_7FFF, u32::MAX, 0x0101_FEFE, 0x8080_8080, 0x3F80_0000, 0xFF80_0000];
+        let edges = [0, 0x7BFF_0001, 0x03FF_0400, 0xFBFF_8001, 0x7C00_FC00, 0x3C00_1001, 0x7F80_00FF, 0x8000_7FFF, u32::MAX, 0x0101_FEFE, 0x8080_8080, 0x3F80_0000, 0xFF80_0000];
         if self.below(3) == 0 { edges[self.below(edges.len())] } else { self.next() as u32 }
     }
 }
 
 const NAN: u32 = 0x7FFF_FFFF;
+const NAN_HALVES: u32 = 0x7FFF_7FFF;
 
 /// Items of a row: any number of chunks.
 const ITEMS: usize = 48;
 
 /// Makes a random loop and runs it.
-fn check(random: &mut Random) {
+fn check(random: &mut Random, halves: &[HalfOp]) {
     let mut wide = Loop::default();
     // Of more words than are held some loops have none in registers.
-    let (reads, writes, words) = (random.below(6) + 1, random.below(5) + 1, random.below(9) + 1);
+    let (reads, writes, words) = (random.below(6) + 1, random.below(5) + 1, random.below(9) + 2);
     let (begin, end) = [(0, ITEMS), (16, ITEMS), (16, 32), (0, 16)][random.below(4)];
     let mut steps: Vec<Step> = Vec::new();
     let mut values: Vec<Vec<u32>> = Vec::new();
@@ -160,15 +174,18 @@ fn check(random: &mut Random) {
         rows.push((0..=ITEMS).map(|_| random.word()).collect());
         values.push(rows.last().unwrap()[1..].to_vec());
     }
-    // One is what NaN becomes.
-    let same: Vec<u32> = std::iter::once(NAN).chain((1..words).map(|_| random.word())).collect();
+    // The first are what NaN becomes, of floats and of halves.
+    let same: Vec<u32> = [NAN, NAN_HALVES].into_iter().chain((2..words).map(|_| random.word())).collect();
     for &word in &same {
         steps.push(wide.word().unwrap());
         values.push(vec![word; ITEMS]);
     }
     // Many values take more registers than there are, some loops have one vector an iteration.
     for _ in 0..random.below(60) + 1 {
-        let op = match random.below(15) {
+        let op = match random.below(19) {
+            15 | 16 if !halves.is_empty() => Op::Half(halves[random.below(halves.len())]),
+            17 => Op::Numbers,
+            18 => Op::By(BY[random.below(3)]),
             11 => Op::Compare(Compare::from_code(random.below(16) as u64)),
             12 => Op::Root,
             13 => Op::Not,
@@ -206,9 +223,19 @@ fn check(random: &mut Random) {
                 wide.or_if_nan(root, steps[reads])
             }
             Op::Not => wide.not(a),
+            Op::Numbers => wide.numbers(),
+            Op::Half(op) => wide.half(HalfStep::of(&op).unwrap(), [a, b, c], steps[reads + 1]),
+            Op::By(op) => {
+                let count = wide.shift(Shift::Right, b, 27);
+                wide.binary(op, a, count)
+            }
             Op::Less => wide.less(a, b),
         };
-        values.push((0..ITEMS).map(|item| word(op, args.map(|arg| values[arg][item]))).collect());
+        let of_item = |item: usize| match op {
+            Op::Numbers => item as u32,
+            op => word(op, args.map(|arg| values[arg][item])),
+        };
+        values.push((0..ITEMS).map(of_item).collect());
         steps.push(step);
     }
     let mut expected = Vec::new();
@@ -243,7 +270,13 @@ fn loops_do_what_their_operations_say() {
         return;
     }
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
-    (0..4000).for_each(|_| check(&mut random));
+    let halves: Vec<HalfOp> = Rounding::ALL
+        .into_iter()
+        .flat_map(|rounding| [HalfKind::Add, HalfKind::Mul, HalfKind::Fma].map(|kind| (kind, rounding)))
+        .map(|(kind, rounding)| HalfOp { kind, mode: Mode::new(Format::F16, rounding) })
+        .filter(|op| HalfStep::of(op).is_some())
+        .collect();
+    (0..4000).for_each(|_| check(&mut random, &halves));
 }
 
 #[test]
