@@ -118,11 +118,20 @@ impl NativeBuilder {
         allocation: Allocation,
         build: impl FnOnce(&mut FunctionBuilder<'_>) -> R,
     ) -> Result<(FunctionId, R), NativeError> {
+        self.define_as_built(signature, |b| (allocation, build(b)))
+    }
+
+    /// The same of a function of which `build` says how registers are allocated.
+    pub fn define_as_built<R>(
+        &mut self,
+        signature: Signature,
+        build: impl FnOnce(&mut FunctionBuilder<'_>) -> (Allocation, R),
+    ) -> Result<(FunctionId, R), NativeError> {
         let module: &mut JITModule = &mut self.module.0;
         module.clear_context(&mut self.context);
         self.context.func.signature = signature;
         let mut b = FunctionBuilder::new(&mut self.context.func, &mut self.frontend);
-        let made = build(&mut b);
+        let (allocation, made) = build(&mut b);
         b.seal_all_blocks();
         b.finalize(self.isa.frontend_config());
         let id = module.declare_anonymous_function(&self.context.func.signature)?;

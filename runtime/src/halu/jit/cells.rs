@@ -1,8 +1,7 @@
 //! What an item has of its own: registers, predicates and words of local memory, numbered in the order they are met.
 
-use std::collections::HashMap;
-
 use halfbyte_isa::halu::domain::SpecialReg;
+use rustc_hash::FxHashMap;
 
 /// A cell by its number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -40,7 +39,7 @@ impl Name {
 /// The cells that a kernel names.
 #[derive(Clone, Default)]
 pub(crate) struct Cells {
-    numbers: HashMap<Name, Cell>,
+    numbers: FxHashMap<Name, Cell>,
     preds: Vec<bool>,
 }
 

@@ -136,7 +136,7 @@ pub(super) fn compile(
     while next < source.blocks.len() {
         work.poll()?;
         let first = BlockId(next as u32);
-        let made = native.define(signature.clone(), Allocation::Backtracking, |b| {
+        let made = native.define_as_built(signature.clone(), |b| {
             function(source, cells, map, &mut constants, b, first)
         })?;
         let (id, (blocks, after)) = made;
@@ -181,7 +181,7 @@ fn max_unroll(kernel: &Kernel<'_>) -> u32 {
     }
 }
 
-/// Makes a function of blocks from one on; those it has, and where the next one begins.
+/// Makes a function of blocks from one on: how its registers are allocated, those it has, and where the next one begins.
 fn function(
     source: &Source<'_>,
     cells: &mut Cells,
@@ -189,7 +189,7 @@ fn function(
     constants: &mut Constants,
     b: &mut FunctionBuilder<'_>,
     first: BlockId,
-) -> (Vec<BlockId>, usize) {
+) -> (Allocation, (Vec<BlockId>, usize)) {
     let &Source { kernel, blocks, flow, form, .. } = source;
     let masked = matches!(form, Form::Masked);
     let entry = b.create_block();
@@ -200,7 +200,7 @@ fn function(
     b.ins().jump(dispatch, &[]);
     let call_conv = b.func.signature.call_conv;
     let max_unroll = max_unroll(kernel);
-    let emitter = Emitter { b, map, constants, context, call_conv, max_unroll };
+    let emitter = Emitter { b, map, constants, context, call_conv, max_unroll, has_loops: false };
     let mut function = Function { e: emitter, flow, labels: vec![], first };
     let mut included = Vec::new();
     let mut at = first.index();
@@ -248,7 +248,7 @@ fn function(
             break;
         }
     }
-    let Function { e: Emitter { b, .. }, labels, .. } = function;
+    let Function { e: Emitter { b, has_loops, .. }, labels, .. } = function;
     // Blocks of other functions.
     let others = (0..).map(|k| BlockId(first.0 + k)).zip(&labels);
     for (id, label) in others.filter_map(|(id, label)| Some((id, (*label)?))) {
@@ -273,7 +273,10 @@ fn function(
     b.switch_to_block(done);
     let code = b.ins().iconst(I32, i64::from(Leave::Done.with(BlockId(0))));
     b.ins().return_(&[code]);
-    (included, at)
+    // Where loops are functions of their own, and it is long, it is to be made fast.
+    let is_long = kernel.front.count() > SHORT;
+    let allocation = if is_long && !has_loops { Allocation::SinglePass } else { Allocation::Backtracking };
+    (allocation, (included, at))
 }
 
 /// The schedule of a block, with halves in loops or in calls.

@@ -98,26 +98,25 @@ impl Flow {
         cells: &mut Cells,
     ) -> Result<(Flow, Vec<Option<Unit>>), NativeError> {
         let is_narrowed = is_narrowed(kernel);
-        let mut narrowed = Vec::new();
-        let summary = |block| {
-            let unit = kernel.front.unit(block, cells, Items::All(&[]));
+        let of_any: Vec<Unit> = blocks.iter().map(|block| kernel.front.unit(block, cells, Items::All(&[]))).collect();
+        let summary = |unit: &Unit| {
             let writes = unit.finals.keys().copied().collect();
-            let summary = Summary { writes, reads: unit.reads.clone(), kills: unit.kills.clone() };
-            narrowed.extend(is_narrowed.then_some(unit));
-            summary
+            Summary { writes, reads: unit.reads.clone(), kills: unit.kills.clone() }
         };
-        let summaries: Vec<Summary> = blocks.iter().map(summary).collect();
+        let summaries: Vec<Summary> = of_any.iter().map(summary).collect();
         if blocks.len().saturating_mul(cells.len()) > MAX_FACTS {
             return Err(NativeError::TooLarge);
         }
         let order = reverse_post_order(blocks);
-        let live = liveness(blocks, &order, &summaries, &narrowed, cells.len());
+        let narrowed = if is_narrowed { of_any.as_slice() } else { &[] };
+        let live = liveness(blocks, &order, &summaries, narrowed, cells.len());
         let mut solver = Solver {
             kernel,
             blocks,
             summaries,
             post_dominators: post_dominators(blocks),
             live: &live,
+            of_any: of_any.into_iter().map(Some).collect(),
             units: blocks.iter().map(|_| None).collect(),
             before: blocks.iter().map(|_| Vec::new()).collect(),
             reached: vec![false; blocks.len()],
@@ -432,6 +431,8 @@ struct Solver<'a> {
     summaries: Vec<Summary>,
     post_dominators: Vec<Option<BlockId>>,
     live: &'a CellSets,
+    /// The blocks as they are whatever the cells hold, until they are taken.
+    of_any: Vec<Option<Unit>>,
     units: Vec<Option<Unit>>,
     before: Vec<Vec<Shape>>,
     /// The blocks that shapes have come to.
@@ -461,7 +462,14 @@ impl Solver<'_> {
 
     fn visit(&mut self, id: BlockId, cells: &mut Cells, pending: &mut [bool]) {
         let block = &self.blocks[id.index()];
-        let unit = self.kernel.front.unit(block, cells, Items::All(&self.before[id.index()]));
+        let before = &self.before[id.index()];
+        // What it reads is of no shape that would tell more.
+        let is_any = |cell: &Cell| before.get(cell.index()).is_none_or(|shape| shape.is_varying());
+        let of_any = self.summaries[id.index()].reads.iter().all(is_any).then(|| self.of_any[id.index()].take());
+        let unit = match of_any.flatten() {
+            Some(unit) => unit,
+            None => self.kernel.front.unit(block, cells, Items::All(before)),
+        };
         let mut out = self.before[id.index()].clone();
         for (cell, &value) in &unit.finals {
             out[cell.index()] = unit.dataflow.shape(value);

@@ -2,7 +2,7 @@
 
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::{Numbered, SpecialReg, Width};
-use halfbyte_isa::ptx::meaning::{Access, Next, Reader, meaning, results};
+use halfbyte_isa::ptx::meaning::{Access, Effects, Next, Reader, meaning, results};
 use halfbyte_isa::ptx::module::{Entry, Param};
 use halfbyte_isa::ptx::operand::Var;
 use halfbyte_isa::ptx::types::{Special, SpecialGroup, Type};
@@ -47,7 +47,15 @@ impl Plan {
     pub fn new(entry: &Entry) -> Plan {
         let program = Program::new(entry);
         let insts = &entry.body.insts;
-        let mut leads: Vec<(Leads, bool)> = insts.iter().map(|inst| (leads(entry, inst), yields(inst))).collect();
+        let code = program.kernel.types.as_slice();
+        let mut are_taken = true;
+        let of_inst = |inst: &Inst| {
+            // What sort of effect it has does not depend on what it reads.
+            let effects = meaning(inst, &mut Concrete, &mut Nothing);
+            are_taken &= is_taken(inst, &effects, code);
+            (leads(entry, inst, &effects), yields(inst))
+        };
+        let mut leads: Vec<(Leads, bool)> = insts.iter().map(of_inst).collect();
         leads.push((Leads::End, false));
         let numbers = Numbers::new(entry);
         let item = |axis| SpecialReg { of: Numbered::Item, axis: Some(axis) };
@@ -67,11 +75,9 @@ impl Plan {
         }
         let sizes = || entry.params.iter().map(|param| (param.bytes(), param.alignment()));
         let end = param_places(sizes()).last().copied().unwrap_or(0) + entry.params.last().map_or(0, Param::bytes);
-        let code = program.kernel.types.as_slice();
-        let is_taken = |inst: &Inst| is_taken(inst, code);
         let has_frame = program.kernel.frame_bytes <= MAX_FRAME && end < u64::from(u32::MAX / 2);
         Plan {
-            is_native: has_frame && insts.iter().all(is_taken) && !may_wait(insts, &leads),
+            is_native: has_frame && are_taken && !may_wait(insts, &leads),
             is_of_groups: program.is_of_groups(),
             types: program.kernel.types,
             places: program.kernel.places,
@@ -118,11 +124,10 @@ pub(super) fn width_of(element: Type, count: usize) -> Option<Width> {
 }
 
 /// Whether there is native code for an instruction.
-fn is_taken(inst: &Inst, types: &[Type]) -> bool {
+fn is_taken(inst: &Inst, effects: &Effects<u32, bool>, types: &[Type]) -> bool {
     if inst.operands.iter().filter_map(read_by).any(is_clock) {
         return false;
     }
-    let effects = meaning(inst, &mut Concrete, &mut Nothing);
     let is_access = match &effects.access {
         None => true,
         Some(Access::Load { element, into, .. }) => width_of(*element, into.len()).is_some(),
@@ -145,9 +150,9 @@ fn is_taken(inst: &Inst, types: &[Type]) -> bool {
 }
 
 /// Where an instruction leads.
-fn leads(entry: &Entry, inst: &Inst) -> Leads {
+fn leads(entry: &Entry, inst: &Inst, effects: &Effects<u32, bool>) -> Leads {
     let always = inst.guard.is_none();
-    match meaning(inst, &mut Concrete, &mut Nothing).next {
+    match effects.next {
         Next::Branch(label) => {
             let end = entry.body.insts.len() as i64;
             let target = entry.body.labels.get(label.0 as usize).map_or(end, |label| label.at.into());
@@ -172,7 +177,7 @@ fn may_wait(insts: &[Inst], leads: &[(Leads, bool)]) -> bool {
     (0i64..).zip(insts).any(|(at, inst)| asks(inst) && loops.iter().any(|around| around.contains(&at)))
 }
 
-/// Reads nothing but zeros: what sort of effect an instruction has does not depend on what it reads.
+/// Reads nothing but zeros.
 struct Nothing;
 
 impl Reader<Concrete> for Nothing {

@@ -48,6 +48,7 @@ impl Emitter<'_, '_> {
 
     /// The same from one offset in a row to another, of one iteration at least.
     fn begin_loop_over(&mut self, begin: Value, bytes: Value, carried: &[Value]) -> Loop {
+        self.has_loops = true;
         let body = self.b.create_block();
         let offset = self.b.append_block_param(body, I64);
         let values = carried.iter().map(|&value| {
