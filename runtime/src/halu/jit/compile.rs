@@ -16,7 +16,7 @@ use super::flow::Flow;
 use super::front::Kernel;
 use super::graph::{Block, BlockId, Next, Target};
 use super::meet::Place;
-use super::schedule::{Schedule, schedule};
+use super::schedule::{Inlines, Schedule, schedule};
 use super::split::Split;
 use super::unit::{Items, Unit};
 use crate::launch::Work;
@@ -234,8 +234,8 @@ fn function(
             }
             continue;
         }
-        let emitted = [true, false].into_iter().find_map(|inlines_halves| {
-            let plan = plan(source, cells, block, unit, inlines_halves);
+        let emitted = Inlines::ALL.into_iter().find_map(|inlines| {
+            let plan = plan(source, cells, block, unit, inlines);
             Some(BlockEmitter::new(&mut function.e, unit, &plan, masked, source.split(id))?.emit())
         });
         let condition = emitted.unwrap_or(Condition::None);
@@ -279,11 +279,11 @@ fn function(
     (allocation, (included, at))
 }
 
-/// The schedule of a block, with halves in loops or in calls.
-fn plan(source: &Source<'_>, cells: &Cells, block: &Block, unit: &Unit, inlines_halves: bool) -> Schedule {
+/// The schedule of a block.
+fn plan(source: &Source<'_>, cells: &Cells, block: &Block, unit: &Unit, inlines: Inlines) -> Schedule {
     let &Source { kernel, flow, form, .. } = source;
     let live = |cell| block.successors().any(|next| flow.live.has(next, cell));
-    schedule(kernel.pointers, unit, cells, live, has_fma(), matches!(form, Form::Masked), inlines_halves)
+    schedule(kernel.pointers, unit, cells, live, has_fma(), matches!(form, Form::Masked), inlines)
 }
 
 /// The most words of a kernel that may stream: to find out whether it does, its blocks are scheduled once more.
@@ -293,7 +293,7 @@ const MAX_STREAMED: usize = 128;
 pub(super) fn streams(source: &Source<'_>, cells: &Cells) -> bool {
     let Form::All(units) = source.form else { return false };
     let streams = |(id, (block, unit)): (BlockId, (&Block, &Option<Unit>))| {
-        unit.as_ref().is_none_or(|unit| plan(source, cells, block, unit, true).streams(unit, source.split(id)))
+        unit.as_ref().is_none_or(|unit| plan(source, cells, block, unit, Inlines::ALL[0]).streams(unit, source.split(id)))
     };
     let is_small = source.kernel.front.count() <= MAX_STREAMED && !source.flow.has_loop;
     is_small && (0..).map(BlockId).zip(source.blocks.iter().zip(units)).all(streams)

@@ -185,6 +185,8 @@ struct Scheduler<'a> {
     used: Vec<bool>,
     /// Users of each value.
     users: Vec<u32>,
+    /// Whether loops make accesses at a stride.
+    strides: bool,
     stage: Vec<u32>,
     methods: Vec<Method>,
     /// Stages of the accesses.
@@ -193,7 +195,25 @@ struct Scheduler<'a> {
     stored: BTreeMap<Id, u32>,
 }
 
-/// Schedules a block. `live` tells which cells matter afterwards. Halves that are inlined have to be in wide loops.
+/// What loops do themselves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Inlines {
+    /// Arithmetic on halves, which wide loops alone can have.
+    pub halves: bool,
+    /// Accesses at a stride, which wide loops have not.
+    pub strides: bool,
+}
+
+impl Inlines {
+    /// All ways, the best first.
+    pub const ALL: [Inlines; 3] = [
+        Inlines { halves: true, strides: true },
+        Inlines { halves: true, strides: false },
+        Inlines { halves: false, strides: true },
+    ];
+}
+
+/// Schedules a block. `live` tells which cells matter afterwards.
 pub(super) fn schedule(
     pointers: &[Pointer],
     unit: &Unit,
@@ -201,16 +221,17 @@ pub(super) fn schedule(
     live: impl Fn(Cell) -> bool,
     fma: bool,
     masked: bool,
-    inlines_halves: bool,
+    inlines: Inlines,
 ) -> Schedule {
     let dataflow = &unit.dataflow;
     let count = dataflow.nodes.len();
     let mut s = Scheduler {
         pointers,
         dataflow,
-        class: (0..count as u32).map(|id| class(dataflow, Id(id), fma, inlines_halves)).collect(),
+        class: (0..count as u32).map(|id| class(dataflow, Id(id), fma, inlines.halves)).collect(),
         used: vec![false; count],
         users: vec![0; count],
+        strides: inlines.strides,
         stage: vec![0; count],
         methods: Vec::new(),
         access_stage: vec![0; dataflow.accesses.len()],
@@ -337,7 +358,9 @@ impl Scheduler<'_> {
             },
             Action::Store { place, width, .. } => match affine(place) {
                 Some(Shape::Affine(4)) if *width == Width::B32 && access.guard.is_none() => Method::StoreDirect,
-                Some(Shape::Affine(_)) if strided::stride(self.dataflow, access).is_some() => Method::StoreStrided,
+                Some(Shape::Affine(_)) if self.strides && strided::stride(self.dataflow, access).is_some() => {
+                    Method::StoreStrided
+                }
                 Some(Shape::Grid(..)) => Method::StoreGrid,
                 Some(_) => Method::StoreAffine,
                 None => Method::StoreEach,

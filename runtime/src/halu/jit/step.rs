@@ -16,7 +16,7 @@ use super::compile::{Entry, has_fma};
 use super::context::{Context, Map};
 use super::dataflow::{Dataflow, Id, Op, Shape};
 use super::emit::{BlockEmitter, Constants, Emitter};
-use super::schedule::schedule;
+use super::schedule::{Inlines, schedule};
 use super::unit::Unit;
 use crate::native::{Allocation, NativeBuilder, NativeError};
 
@@ -90,7 +90,7 @@ impl Results {
 
 /// Compiles the operations of a unit, and runs them on what its first cells hold; the final words of its cells.
 fn compute(unit: &Unit, cells: &Cells, words: &[u32]) -> Result<BTreeMap<Cell, u32>, NativeError> {
-    let plan = schedule(&[], unit, cells, |_| true, has_fma(), false, false);
+    let plan = schedule(&[], unit, cells, |_| true, has_fma(), false, Inlines { halves: false, strides: true });
     let mut map = Map::new(cells.len(), cells.len());
     let mut constants = Constants::default();
     let mut native = NativeBuilder::new()?;

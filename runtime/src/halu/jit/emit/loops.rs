@@ -48,7 +48,6 @@ impl Emitter<'_, '_> {
 
     /// The same from one offset in a row to another, of one iteration at least.
     fn begin_loop_over(&mut self, begin: Value, bytes: Value, carried: &[Value]) -> Loop {
-        self.has_loops = true;
         let body = self.b.create_block();
         let offset = self.b.append_block_param(body, I64);
         let values = carried.iter().map(|&value| {
@@ -348,6 +347,7 @@ impl BlockEmitter<'_, '_, '_> {
         if self.each_wide(number, stage, [begin, bytes]) {
             return;
         }
+        self.e.has_loops = true;
         let unroll = match stage.body.len() {
             0..=12 => 4,
             13..=32 => 2,

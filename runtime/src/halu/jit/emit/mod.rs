@@ -52,7 +52,7 @@ pub(super) struct Emitter<'a, 'f> {
     pub call_conv: CallConv,
     /// Iterations of a loop's body, of four items each, that are made one at most; a power of two.
     pub max_unroll: u32,
-    /// Whether any loop over items is in the function itself.
+    /// Whether loops of stages are in the function itself.
     pub has_loops: bool,
 }
 

@@ -67,6 +67,7 @@ impl BlockEmitter<'_, '_, '_> {
         numbers.sort_unstable();
         numbers.dedup();
         let strided: Vec<Strided> = numbers.into_iter().filter_map(|number| self.strided(number)).collect();
+        self.e.has_loops = true;
         let around: Loop = self.e.begin_loop(&[]);
         // An item has a word of a row, and a byte or a half-word here.
         let [bytes, halves] = [2, 1].map(|by| self.e.b.ins().ushr_imm_s(around.offset(), by));

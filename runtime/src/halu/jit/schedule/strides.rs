@@ -8,7 +8,7 @@ impl Scheduler<'_> {
     /// Which loads are for one loop alone, which takes what they load from where it is. `by_row` are values that are wanted as rows.
     pub(super) fn strided(&self, in_place: &[bool], by_row: &[bool]) -> Vec<bool> {
         let mut is_strided = vec![false; self.methods.len()];
-        if !self.methods.contains(&Method::LoadAffine) {
+        if !self.strides || !self.methods.contains(&Method::LoadAffine) {
             return is_strided;
         }
         let loops = self.loops();
