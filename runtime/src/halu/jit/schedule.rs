@@ -4,6 +4,7 @@
 //! compiled code computes item by item; calls that work on whole rows, and stores that are calls, in order. Accesses to memory
 //! stay in the order of the program, as far as an item can tell.
 
+mod bound;
 mod sink;
 mod strides;
 
@@ -13,7 +14,7 @@ use halfbyte_isa::halu::domain::Width;
 
 use super::cells::{Cell, Cells};
 use super::dataflow::{Access, Action, Dataflow, Id, Location, Node, Op, Reach, Shape};
-use super::demand::{Bound, Wanted, wanted};
+use super::demand::Bound;
 use super::split::Split;
 use super::strided;
 use super::unit::Unit;
@@ -251,7 +252,7 @@ pub(super) fn schedule(
     let truths = dataflow.nodes.iter().map(truth).collect();
     let mut plan = Schedule { truths, fma, together: !masked, ..s.finish(&finals, condition) };
     if !masked {
-        bound_stages(&mut plan, unit, live);
+        bound::bound_stages(&mut plan, unit, live);
     }
     plan
 }
@@ -260,53 +261,6 @@ fn is_of_first(dataflow: &Dataflow, number: u32, method: Method) -> bool {
     let guard = dataflow.accesses.get(number as usize).and_then(|access| access.guard);
     matches!(method, Method::LoadAffine | Method::StoreAffine)
         && guard.is_some_and(|guard| Bound::of(dataflow, guard).is_some())
-}
-
-/// Has loops leave out items of which nothing is wanted.
-fn bound_stages(plan: &mut Schedule, unit: &Unit, live: impl Fn(Cell) -> bool) {
-    let dataflow = &unit.dataflow;
-    if !(0..dataflow.accesses.len() as u32).any(|number| plan.is_of_first(dataflow, number)) {
-        return;
-    }
-    let wanted = wanted(unit, live, |number| plan.is_of_first(dataflow, number));
-    for (number, stage) in (0..).zip(&mut plan.stages) {
-        let words = stage.keeps.iter().map(|&(id, _)| id).chain(stage.stores.iter().map(|&(_, id)| id));
-        let mut wanted = words.map(|id| wanted[id.index()]);
-        let Some(Wanted::Where(holds)) = wanted.next() else { continue };
-        let is_known = |bound: Bound| bound.words().iter().all(|word| plan.stage_of[word.index()] <= number);
-        if !stage.condition
-            && wanted.all(|other| other == Wanted::Where(holds))
-            && Bound::of(dataflow, holds).is_some_and(is_known)
-        {
-            stage.first = Some(holds);
-        }
-    }
-    let is_first = |access: &Access, user: Id| {
-        let stage = plan.stage_of.get(user.index()).and_then(|&stage| plan.stages.get(stage as usize));
-        plan.class[user.index()] == Class::Inline && stage.is_some_and(|stage| stage.first == access.guard)
-    };
-    let mut read_first: Vec<bool> =
-        (0..dataflow.accesses.len() as u32).map(|number| plan.is_of_first(dataflow, number)).collect();
-    let mut reads = |value: Id, user: Option<Id>| {
-        if let Op::Loaded(number, _) = dataflow.op(value)
-            && let (Some(first), Some(access)) =
-                (read_first.get_mut(number as usize), dataflow.accesses.get(number as usize))
-        {
-            *first &= user.is_some_and(|user| is_first(access, user));
-        }
-    };
-    unit.finals.values().for_each(|&value| reads(value, None));
-    for user in (0..dataflow.nodes.len() as u32).map(Id) {
-        match dataflow.op(user) {
-            Op::Access(number) => {
-                let words = dataflow.accesses[number as usize].action.words();
-                words.into_iter().for_each(|value| reads(value, None));
-            }
-            _ if wanted[user.index()] == Wanted::Nobodys => {}
-            _ => dataflow.args(user).into_iter().for_each(|value| reads(value, Some(user))),
-        }
-    }
-    plan.read_first = read_first;
 }
 
 fn class(dataflow: &Dataflow, id: Id, fma: bool, inlines_halves: bool) -> Class {
