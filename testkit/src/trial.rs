@@ -304,7 +304,8 @@ pub fn reads_addresses(kernel: &Kernel) -> bool {
     let insts = kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)).flat_map(|block| &block.insts);
     insts.filter_map(|&inst| Some((inst, kernel.insts.get(inst)?))).any(|(inst, data)| {
         let is_cast = matches!(data.op, Op::Bitcast | Op::Split | Op::Concat);
-        let takes_pointer = is_cast && data.ty != Type::PTR && kernel.args(inst).iter().any(|&arg| kernel.ty(arg) == Type::PTR);
+        let takes_pointer =
+            is_cast && data.ty != Type::PTR && kernel.args(inst).iter().any(|&arg| kernel.ty(arg) == Type::PTR);
         takes_pointer || is_of_addresses(kernel, inst)
     })
 }

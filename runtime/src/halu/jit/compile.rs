@@ -136,9 +136,8 @@ pub(super) fn compile(
     while next < source.blocks.len() {
         work.poll()?;
         let first = BlockId(next as u32);
-        let made = native.define_as_built(signature.clone(), |b| {
-            function(source, cells, map, &mut constants, b, first)
-        })?;
+        let made =
+            native.define_as_built(signature.clone(), |b| function(source, cells, map, &mut constants, b, first))?;
         let (id, (blocks, after)) = made;
         functions.push((id, first, blocks));
         next = after;
@@ -293,7 +292,8 @@ const MAX_STREAMED: usize = 128;
 pub(super) fn streams(source: &Source<'_>, cells: &Cells) -> bool {
     let Form::All(units) = source.form else { return false };
     let streams = |(id, (block, unit)): (BlockId, (&Block, &Option<Unit>))| {
-        unit.as_ref().is_none_or(|unit| plan(source, cells, block, unit, Inlines::ALL[0]).streams(unit, source.split(id)))
+        unit.as_ref()
+            .is_none_or(|unit| plan(source, cells, block, unit, Inlines::ALL[0]).streams(unit, source.split(id)))
     };
     let is_small = source.kernel.front.count() <= MAX_STREAMED && !source.flow.has_loop;
     is_small && (0..).map(BlockId).zip(source.blocks.iter().zip(units)).all(streams)

@@ -153,6 +153,21 @@ impl Header {
     }
 }
 
+/// Makes the words of a row zero of items that the loops of masked code leave out.
+///
+/// # Safety
+/// The header is that of a context, and the row one of its rows.
+pub(super) unsafe extern "C" fn clear_outside(header: *const Header, row: *mut u32) {
+    // SAFETY: the caller's promise; a row has the words of all items, and nothing else refers to it.
+    unsafe {
+        let items = (*header).items as usize;
+        let row = std::slice::from_raw_parts_mut(row, items);
+        let [begin, end] = [(*header).begin, (*header).bytes].map(|bytes| (bytes as usize / 4).min(items));
+        row[..begin].fill(0);
+        row[end..].fill(0);
+    }
+}
+
 /// Items that loops go over at a time, and that every row is a multiple of.
 pub(super) const CHUNK: u32 = 16;
 
@@ -286,6 +301,11 @@ impl Context {
     pub fn new(map: Map) -> Option<Context> {
         let memory = Memory::take(map.bytes()?)?;
         let start = memory.start();
+        // Who relies on zeros shall not find them.
+        if cfg!(debug_assertions) {
+            // SAFETY: the memory has so many bytes, and is owned.
+            unsafe { start.write_bytes(0xA5, map.bytes()?) };
+        }
         // SAFETY: the header is at the start, aligned and owned; nothing is dropped by the write.
         unsafe { start.cast::<Header>().write(Header::default()) };
         Some(Context { start, memory: Some(memory), map })

@@ -102,7 +102,15 @@ fn compute(unit: &Unit, cells: &Cells, words: &[u32]) -> Result<BTreeMap<Cell, u
         b.append_block_params_for_function_params(entry);
         b.switch_to_block(entry);
         let (context, call_conv) = (b.block_params(entry)[0], b.func.signature.call_conv);
-        let mut emitter = Emitter { b, map: &mut map, constants: &mut constants, context, call_conv, max_unroll: 1, has_loops: false };
+        let mut emitter = Emitter {
+            b,
+            map: &mut map,
+            constants: &mut constants,
+            context,
+            call_conv,
+            max_unroll: 1,
+            has_loops: false,
+        };
         if let Some(block) = BlockEmitter::new(&mut emitter, unit, &plan, false, None) {
             block.emit();
         }

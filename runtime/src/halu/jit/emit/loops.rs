@@ -303,24 +303,6 @@ impl BlockEmitter<'_, '_, '_> {
         [b.ins().band(is_one, is_it), b.ins().band(none, is_kept)]
     }
 
-    /// Whether a stage makes the row of an access's guard. All of the row is read: who is not at the block makes no access.
-    fn keeps_guard(&self, stage: &Stage) -> bool {
-        let is_guard = |id: Id| self.dataflow.accesses.iter().any(|access| access.guard == Some(id));
-        stage.keeps.iter().any(|&(id, _)| is_guard(id))
-    }
-
-    /// Bytes of a row with all items.
-    fn bytes_of_all(&mut self) -> Value {
-        let items = self.e.field(I32, Field::Items);
-        let b = &mut self.e.b;
-        let items = b.ins().uextend(I64, items);
-        let one = b.ins().iconst(I64, 1);
-        let items = b.ins().umax(items, one);
-        let items = b.ins().iadd_imm_s(items, i64::from(CHUNK) - 1);
-        let items = b.ins().band_imm_s(items, -i64::from(CHUNK));
-        b.ins().ishl_imm_s(items, 2)
-    }
-
     /// Where in a row loops begin.
     pub(super) fn begin(&mut self) -> Value {
         if self.masked { self.e.field(I64, Field::Begin) } else { self.e.b.ins().iconst(I64, 0) }
@@ -349,8 +331,18 @@ impl BlockEmitter<'_, '_, '_> {
         Strided { at: b.ins().iadd(of.at, by), ..of }
     }
 
-    /// The loop of a stage.
+    /// The loop of a stage. Accesses ask each item of a row for their guard: it holds for none that the loop left out.
     fn each_item(&mut self, number: u32, stage: &Stage) {
+        self.make_loop(number, stage);
+        let (accesses, is_masked) = (&self.dataflow.accesses, self.masked);
+        let is_guard = |id: Id| is_masked && accesses.iter().any(|access| access.guard == Some(id));
+        for &(_, home) in stage.keeps.iter().filter(|&&(id, _)| is_guard(id)) {
+            let row = self.home(home, 0);
+            self.e.call(context::clear_outside as *const () as usize, &[self.e.context, row], None);
+        }
+    }
+
+    fn make_loop(&mut self, number: u32, stage: &Stage) {
         if self.is_narrow(stage) {
             return self.each_eight(stage);
         }
@@ -359,10 +351,9 @@ impl BlockEmitter<'_, '_, '_> {
                 let items = self.chunks_of_first(bound);
                 self.e.b.ins().ishl_imm_s(items, 2)
             }
-            None if self.masked && self.keeps_guard(stage) => self.bytes_of_all(),
             None => self.e.field(I64, Field::Bytes),
         };
-        let begin = if self.keeps_guard(stage) { self.e.b.ins().iconst(I64, 0) } else { self.begin() };
+        let begin = self.begin();
         if self.each_wide(number, stage, [begin, bytes]) {
             return;
         }

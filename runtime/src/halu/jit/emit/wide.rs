@@ -1,8 +1,8 @@
 //! Loops over items in vectors of 256 bits, as functions of their own.
 
 use super::*;
-use crate::halu::jit::vector::video::{LaneOp, of_words};
 use crate::halu::jit::split;
+use crate::halu::jit::vector::video::{LaneOp, of_words};
 use crate::halu::jit::wide::{self, HalfStep, Loop, Opcode, Place, Predicate, Shift, Step, Table};
 use crate::native::{FunctionId, NativeBuilder, NativeCode, NativeError};
 use halfbyte_isa::half::{NAN, NAN_F32};
@@ -161,7 +161,8 @@ impl BlockEmitter<'_, '_, '_> {
     fn wide_loop(&self, number: u32, stage: &Stage) -> Option<WideLoop> {
         let values = vec![None; self.scalars.len()];
         let (floats, code) = (values.clone(), Loop::default());
-        let wide = Wide { number, stage, code, values, floats, constants: Vec::new(), rows: Vec::new(), words: Vec::new() };
+        let wide =
+            Wide { number, stage, code, values, floats, constants: Vec::new(), rows: Vec::new(), words: Vec::new() };
         let Wide { code, rows, words, .. } = self.wide_steps(wide)?;
         let table = code.table();
         let (code, table_bytes) = code.code()?;
@@ -175,7 +176,8 @@ impl BlockEmitter<'_, '_, '_> {
         }
         let kept = stage.keeps.iter().map(|&(id, home)| (Some(home), id));
         let stored = stage.stores.iter().map(|&(number, id)| (Some(Home::Stored(number)), id));
-        let is_told = |&id: &Id| self.split == Some(Split::ByEnds) && !self.masked && is_told_by_ends(self.dataflow, id);
+        let is_told =
+            |&id: &Id| self.split == Some(Split::ByEnds) && !self.masked && is_told_by_ends(self.dataflow, id);
         let condition = self.unit.condition.filter(|id| stage.condition && !is_told(id));
         let asked = condition.map(|id| (None, id));
         let is_direct = |number: u32| self.plan.methods.get(number as usize) == Some(&Method::StoreDirect);

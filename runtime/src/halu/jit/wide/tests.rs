@@ -147,7 +147,21 @@ impl Random {
     }
 
     fn word(&mut self) -> u32 {
-        let edges = [0, 0x7BFF_0001, 0x03FF_0400, 0xFBFF_8001, 0x7C00_FC00, 0x3C00_1001, 0x7F80_00FF, 0x8000_7FFF, u32::MAX, 0x0101_FEFE, 0x8080_8080, 0x3F80_0000, 0xFF80_0000];
+        let edges = [
+            0,
+            0x7BFF_0001,
+            0x03FF_0400,
+            0xFBFF_8001,
+            0x7C00_FC00,
+            0x3C00_1001,
+            0x7F80_00FF,
+            0x8000_7FFF,
+            u32::MAX,
+            0x0101_FEFE,
+            0x8080_8080,
+            0x3F80_0000,
+            0xFF80_0000,
+        ];
         if self.below(3) == 0 { edges[self.below(edges.len())] } else { self.next() as u32 }
     }
 }
