@@ -29,6 +29,15 @@ fn text_tests_run() {
     assert!(lines.iter().filter(|line| line.contains("on ir, halu")).count() >= 4, "{lines:#?}");
 }
 
+/// Launches that were wrong once are right, with what memory holds at first where assertions are on.
+#[test]
+fn launches_that_were_wrong_are_right() {
+    for engine in ["interp", "jit"] {
+        let called = halfbyte(&["check", "tests/regressions/runs", "--engine", engine]);
+        assert_eq!(called.output().lines().last(), Some("1 passed, 0 failed"), "{engine}");
+    }
+}
+
 /// A result that is off by one bit in the text is found in every example that states results.
 #[test]
 fn every_stated_result_is_compared() {

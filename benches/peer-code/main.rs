@@ -10,6 +10,7 @@ mod halves;
 mod launches;
 mod measure;
 mod native;
+mod processes;
 mod ptx;
 mod translation;
 mod vp1;
@@ -132,6 +133,7 @@ const FIGURES: &[Figure] = &[
     figure("ptx_blend_few",             ITEMS,     "clang128",    None,           |b| ptx::native(b, "blend", Clang128, Few)),
     // Translation, from the bytes of an object to the end of a launch of one item.
     figure("load_halu_100",             "ms",      "limit",       Some(1.0),      |b| translation::halu_time(b, 100)),
+    figure("threads_ptx_polynomial",    ITEMS,     "processes",   Some(0.9),      processes::threads),
     figure("load_ptx_100",              "ms",      "limit",       Some(1.0),      |b| translation::ptx_time(b, 100)),
     figure("load_vp1_100",              "ms",      "limit",       Some(1.0),      |b| translation::vp1_time(b, 100)),
     figure("translate_halu_100",        "us/inst", "limit",       Some(1.0),      |b| translation::halu_each(b, 100)),
@@ -178,6 +180,8 @@ fn main() -> ExitCode {
                 return ExitCode::SUCCESS;
             }
             "--quick" => rounds = Rounds::QUICK,
+            // What this program starts as a peer of two threads.
+            processes::ALONE => return ended(processes::alone()),
             // Cargo says it to every bench.
             "--bench" => {}
             _ if arg.starts_with('-') => return failed(&format!("`{arg}` is no option; see --help")),
@@ -198,6 +202,10 @@ fn main() -> ExitCode {
         Err(error) => return failed(&error),
     };
     run(&Bench { rounds, peers }, &FIGURES.iter().filter(wanted).collect::<Vec<_>>())
+}
+
+fn ended(outcome: Result<(), String>) -> ExitCode {
+    outcome.map_or_else(|error| failed(&error), |()| ExitCode::SUCCESS)
 }
 
 fn failed(message: &str) -> ExitCode {

@@ -25,7 +25,7 @@ pub struct Case {
     /// Bytes of each buffer that is read, and of the one that is written, for so many items along both axes.
     bytes: fn([usize; 2]) -> (Vec<usize>, usize),
     /// Two bytes of what is read, of random bits.
-    element: fn(u64) -> u16,
+    pub element: fn(u64) -> u16,
     /// Whether C means the same.
     results: Results,
 }
@@ -46,7 +46,7 @@ pub enum Of {
 }
 
 /// Items of a group, along the first axis.
-const BLOCK: u32 = 256;
+pub const BLOCK: u32 = 256;
 const FEW: usize = 1 << 14;
 const MANY: usize = 100_000;
 

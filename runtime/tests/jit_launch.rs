@@ -134,9 +134,9 @@ fn code_is_made_once_and_only_for_the_engine() {
     assert_eq!(kernel.translation(), None);
     launch(&program, 100, 1, &x, &mut y).unwrap();
     let translation = kernel.translation().unwrap();
-    // Items diverge, so there is code for all items of a row and code for some; and a loop in vectors of 256 bits, where the computer
-    // has them.
-    assert!(matches!(translation.functions, 2 | 3), "{}", translation.functions);
+    // Items diverge, so there is code for all items of a row and code for some; and a function for each loop in vectors of 256 bits, where
+    // the computer has them.
+    assert!(translation.functions >= 2, "{}", translation.functions);
     assert!(translation.bytes > 0 && !translation.time.is_zero());
     launch(&program, 100, 1, &x, &mut y).unwrap();
     assert_eq!(kernel.translation(), Some(translation));

@@ -7,7 +7,7 @@ use halfbyte_isa::half::{Compare, Format, Mode, Rounding};
 use halfbyte_isa::halu::domain::{HalfKind, HalfOp};
 
 use super::*;
-use crate::halu::rows::RowOp;
+use crate::halu::rows::{Operand, RowOp, Variant, apply};
 use crate::native::NativeBuilder;
 
 /// An operation on the values so far, by number.
@@ -284,12 +284,7 @@ fn loops_do_what_their_operations_say() {
         return;
     }
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
-    let halves: Vec<HalfOp> = Rounding::ALL
-        .into_iter()
-        .flat_map(|rounding| [HalfKind::Add, HalfKind::Mul, HalfKind::Fma].map(|kind| (kind, rounding)))
-        .map(|(kind, rounding)| HalfOp { kind, mode: Mode::new(Format::F16, rounding) })
-        .filter(|op| HalfStep::of(op).is_some())
-        .collect();
+    let halves = halves();
     (0..4000).for_each(|_| check(&mut random, &halves));
 }
 
@@ -298,4 +293,56 @@ fn rows_and_words_are_bounded() {
     let mut wide = Loop::default();
     assert_eq!((0..80).filter_map(|_| wide.row()).count(), MOST_ROWS);
     assert_eq!((0..80).filter_map(|_| wide.word()).count(), MOST_WORDS);
+}
+
+/// The operations on halves that loops can have here.
+fn halves() -> Vec<HalfOp> {
+    Rounding::ALL
+        .into_iter()
+        .flat_map(|rounding| [HalfKind::Add, HalfKind::Mul, HalfKind::Fma].map(|kind| (kind, rounding)))
+        .map(|(kind, rounding)| HalfOp { kind, mode: Mode::new(Format::F16, rounding) })
+        .filter(|op| HalfStep::of(op).is_some())
+        .collect()
+}
+
+/// Rows are proved beside exact arithmetic (`halfbyte prove engine`).
+#[test]
+fn halves_of_loops_are_those_of_rows() {
+    const ALL: usize = 1 << 16;
+    let mut random = Random(0x2545_F491_4F6C_DD1D);
+    for op in halves() {
+        let mut wide = Loop::default();
+        let args = [(); 3].map(|()| {
+            let row = wide.row().unwrap();
+            wide.load(Place { row, at: 0 })
+        });
+        let nan = wide.word().unwrap();
+        let step = wide.half(HalfStep::of(&op).unwrap(), args, nan);
+        let row = wide.row().unwrap();
+        wide.store(Place { row, at: 0 }, step);
+        let (code, bytes) = wide.code().unwrap();
+        let mut builder = NativeBuilder::new().unwrap();
+        let id = builder.define_code(&code).unwrap();
+        let code = builder.finish().unwrap();
+        let address = code.address(id).unwrap();
+        // Every half is the first operand of each lane.
+        let a: Vec<u32> = (0..ALL as u32).map(|half| half | (half ^ 0x5A5A) << 16).collect();
+        for _ in 0..24 {
+            let [b, c] = [(); 2].map(|()| (0..ALL).map(|_| random.word()).collect::<Vec<u32>>());
+            let [mut found, mut expected] = [(); 2].map(|()| vec![0_u32; ALL]);
+            let rows = [a.as_ptr(), b.as_ptr(), c.as_ptr(), found.as_mut_ptr().cast_const()];
+            let mut table: Vec<u64> = rows.map(|row| row.expose_provenance() as u64).to_vec();
+            table.push(NAN_HALVES.into());
+            table.resize(bytes as usize / 8, 0);
+            // SAFETY: the code is that of a loop, which is called with its table and as many bytes as its rows have.
+            unsafe {
+                let function =
+                    std::mem::transmute::<*const u8, unsafe extern "sysv64" fn(*mut u64, usize, usize)>(address);
+                function(table.as_mut_ptr(), 0, 4 * ALL);
+            }
+            let operands = [&a, &b, &c].map(|row| Operand::Row(row));
+            apply(Variant::Avx2, &RowOp::Half(op), operands, &mut expected).unwrap();
+            assert!(found == expected, "{op:?}");
+        }
+    }
 }
