@@ -161,6 +161,7 @@ Options:
 
 A line is a figure: NAME ours=VALUE UNIT peer=PEER VALUE ratio=R. Values are medians; the ratio is that of the speeds, so that
 more is better, of times too. `ptx_mean` is the geometric mean of those beside `clang128`. Before they are measured both sides run once, and must give the same bytes.
+Pin it to a core, but for `two_threads` and `threads_ptx`, which need two.
 Exit codes: 0 every figure reaches what is asked, 1 one does not, 2 it could not be measured.
 ";
 

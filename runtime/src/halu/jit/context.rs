@@ -16,7 +16,7 @@ use crate::trap::{Access, Space, TrapKind};
 pub(super) struct Header {
     /// Constant bank 0.
     pub constants: *const u8,
-    /// Where in a row loops end, in bytes: behind those of [`Header::items`], at a multiple of [`CHUNK`] items.
+    /// Where in a row loops end, in bytes: past those of [`Header::items`], at a multiple of [`CHUNK`] items.
     pub bytes: u64,
     /// Where in a row the loops of masked code begin, at such a multiple.
     pub begin: u64,

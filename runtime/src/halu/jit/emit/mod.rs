@@ -388,12 +388,12 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
             return;
         }
         let (result, args) = (self.row(id), self.dataflow.args(id));
-        let result = self.begun(result, id);
+        let result = self.moved_to_begin(result, id);
         let mut rows = [result; 3];
         let mut steps = 0;
         for (k, (place, &arg)) in rows.iter_mut().zip(&args).enumerate() {
             let row = self.row(arg);
-            *place = self.begun(row, arg);
+            *place = self.moved_to_begin(row, arg);
             steps |= i64::from(self.dataflow.shape(arg) != Shape::Uniform) << k;
         }
         let span = self.span(steps);
@@ -405,7 +405,7 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
     }
 
     /// The row of a value from where loops begin; of one that is the same for all items, as it is.
-    fn begun(&mut self, row: Value, id: Id) -> Value {
+    fn moved_to_begin(&mut self, row: Value, id: Id) -> Value {
         if !self.masked || self.dataflow.shape(id) == Shape::Uniform {
             return row;
         }
@@ -432,11 +432,11 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
         let (result, args) = (self.row(id), self.dataflow.args(id));
         let table = StackSlotData::new(StackSlotKind::ExplicitSlot, 8 * MOST as u32, 3);
         let table = self.e.b.create_sized_stack_slot(table);
-        let result = self.begun(result, id);
+        let result = self.moved_to_begin(result, id);
         let mut steps = 0;
         for (k, &arg) in args.iter().enumerate() {
             let row = self.row(arg);
-            let row = self.begun(row, arg);
+            let row = self.moved_to_begin(row, arg);
             self.e.b.ins().stack_store(I64, row, table, 8 * k as i32);
             steps |= i64::from(self.dataflow.shape(arg) != Shape::Uniform) << k;
         }

@@ -22,7 +22,7 @@ const VECTORS: u8 = 16;
 /// Steps of a loop whose iterations do a chunk, with code for each of its vectors; those of a longer one do a vector.
 const MOST_TWICE: usize = 48;
 
-/// What a loop's code is called with: eight bytes for the address of each row, then for each word; behind them is room for vectors.
+/// What a loop's code is called with: eight bytes for the address of each row, then for each word, then room for the vectors that are spilled.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::halu::jit) struct Table {
     pub rows: u8,
@@ -40,7 +40,7 @@ impl Table {
         8 * i32::from(self.rows + word)
     }
 
-    /// Where a vector is put for which no register is left.
+    /// Where a vector is spilled to.
     fn spill(&self, slot: u8) -> i32 {
         self.word(self.words) + i32::from(VECTOR) * i32::from(slot)
     }
@@ -195,7 +195,7 @@ impl Code {
                 self.put(&[0b10 << 6 | fields | RDI]);
                 self.put(&at.to_le_bytes());
             }
-            // They are behind all code, counted from the instruction's end.
+            // They are where the code ends, counted from the end of the instruction.
             Operand::Numbers(after) => {
                 self.put(&[fields | 0b101]);
                 self.numbers.push(self.bytes.len());
@@ -204,7 +204,7 @@ impl Code {
         }
     }
 
-    /// Puts the numbers of the items of a chunk behind the code, and tells it where they are.
+    /// Appends the numbers of the items of a chunk to the code, and tells it where they are.
     fn link_numbers(&mut self) -> Option<()> {
         if self.numbers.is_empty() {
             return Some(());

@@ -1,7 +1,7 @@
 //! Loops over vectors of 256 bits, which Cranelift has none of: as code for x86-64 with AVX2, made here.
 //!
 //! A loop is straight. It loads words of rows, eight items at a time, computes, and stores to rows. What registers
-//! have no room for waits on the stack. A loop of more rows than there are registers for addresses is left to Cranelift.
+//! have no room for is spilled. A loop of more rows than there are registers for addresses is left to Cranelift.
 
 mod encode;
 mod half;
