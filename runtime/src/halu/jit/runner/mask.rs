@@ -54,7 +54,7 @@ impl Mask {
         self.span = 0..items as usize;
     }
 
-    /// Leaves out the items from one on, and those of which something does not hold.
+    /// Leaves out the items for which something does not hold.
     pub fn retain(&mut self, mut holds: impl FnMut(u32) -> bool) {
         for (item, word) in (self.span.start as u32..).zip(self.words.get_mut(self.span.clone()).unwrap_or_default()) {
             if *word != 0 && !holds(item) {
