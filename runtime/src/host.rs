@@ -61,7 +61,7 @@ pub struct HostMemory<'a> {
 
 impl fmt::Debug for HostMemory<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HostMemory").field("is_bounded", &self.find.is_some()).finish_non_exhaustive()
+        f.debug_struct("HostMemory").field("is_bounded", &self.is_bounded()).finish_non_exhaustive()
     }
 }
 
@@ -74,6 +74,11 @@ impl<'a> HostMemory<'a> {
     /// All of it: a kernel that is wrong reads and writes what it likes, and may end the process.
     pub fn unbounded() -> HostMemory<'a> {
         HostMemory { find: None }
+    }
+
+    /// Whether it is known where allocations end.
+    pub(crate) fn is_bounded(&self) -> bool {
+        self.find.is_some()
     }
 
     /// The allocation that an address is in, where that is asked.

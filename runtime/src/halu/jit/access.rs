@@ -14,7 +14,7 @@ use super::context::{CHUNK, FaultKind, Header, Own, RawBuffer, RowFault, Shared}
 use super::copies::{copy_in, copy_in_part, copy_out, copy_out_masked, read, write};
 use super::dataflow::{Reach, Scale, Shape};
 use super::{anywhere, atomic, grid};
-use crate::host::{Found, start_of};
+use crate::host::{Found, HostMemory, start_of};
 use crate::trap::{Access, Space, TrapKind};
 
 /// What faults call the space of constant buffers: the bank behind that of parameters.
@@ -102,6 +102,12 @@ pub(super) unsafe fn leave(header: *mut Header, item: u32, address: u32, kind: F
 }
 
 impl Shared {
+    /// Whether all memory is known to have an end, so that what is there behind an access may be read, too.
+    fn is_bounded(&self) -> bool {
+        // SAFETY: null, or memory that outlives the launch.
+        unsafe { self.host.as_ref() }.is_none_or(HostMemory::is_bounded)
+    }
+
     /// The buffer that has an address, and its offset there.
     fn buffer(&self, address: u64) -> Option<(&RawBuffer, u64)> {
         let (param, offset) = buffer_of(address.wrapping_sub(self.beside))?;
@@ -259,6 +265,12 @@ impl Site {
         self.whole_of(header, base, offset, header.items)
     }
 
+    /// The same of so many items that a loop loads, of which the last ones up to a whole chunk may be none of the row.
+    pub fn whole_chunks(&self, header: &Header, base: u64, offset: u32, items: u32) -> Option<*mut u8> {
+        let is_read = items <= header.items || header.shared().is_bounded();
+        if is_read { self.whole_of(header, base, offset, items) } else { None }
+    }
+
     /// The same of the first so many items of a row.
     fn whole_of(&self, header: &Header, base: u64, offset: u32, items: u32) -> Option<*mut u8> {
         if self.flat.is_some() || self.space == Space::Local {
@@ -413,9 +425,9 @@ pub(super) unsafe extern "C" fn load_affine(
             Some(at) => {
                 let together =
                     site.in_place && site.width == Width::B32 && site.stride == 4 && cfg!(target_endian = "little");
-                let read = if site.read_first { items } else { (*header).items };
-                let is_there = || read == items || site.whole(&*header, base, offset).is_some();
-                if together && read.is_multiple_of(CHUNK) && is_there() {
+                let read = if site.read_first { items } else { (*header).items }.next_multiple_of(CHUNK);
+                let is_there = || read == items || site.whole_chunks(&*header, base, offset, read).is_some();
+                if together && is_there() {
                     others_run(header, site);
                     return at.cast();
                 }

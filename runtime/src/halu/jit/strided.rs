@@ -36,11 +36,12 @@ pub(super) unsafe extern "C" fn load(header: *mut Header, site: *const Site, bas
         let site = &*site;
         let width = site.width.bytes() as usize;
         let own = header.byte_add(site.row).cast::<u8>();
+        let chunks = (*header).items.next_multiple_of(CHUNK);
+        if let Some(at) = site.whole_chunks(&*header, base, offset, chunks) {
+            (*header).step = i64::from(site.stride.cast_signed());
+            return at;
+        }
         match site.whole(&*header, base, offset) {
-            Some(at) if (*header).items.is_multiple_of(CHUNK) => {
-                (*header).step = i64::from(site.stride.cast_signed());
-                return at;
-            }
             Some(at) if site.stride as usize == width => {
                 own.copy_from_nonoverlapping(at, (*header).items as usize * width);
             }

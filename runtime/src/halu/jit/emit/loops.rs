@@ -343,9 +343,6 @@ impl BlockEmitter<'_, '_, '_> {
     }
 
     fn make_loop(&mut self, number: u32, stage: &Stage) {
-        if self.is_narrow(stage) {
-            return self.each_eight(stage);
-        }
         let bytes = match stage.first.and_then(|holds| Bound::of(self.dataflow, holds)) {
             Some(bound) => {
                 let items = self.chunks_of_first(bound);
@@ -356,6 +353,9 @@ impl BlockEmitter<'_, '_, '_> {
         let begin = self.begin();
         if self.each_wide(number, stage, [begin, bytes]) {
             return;
+        }
+        if self.is_narrow(stage) {
+            return self.each_eight(stage);
         }
         self.e.has_loops = true;
         let unroll = match stage.body.len() {

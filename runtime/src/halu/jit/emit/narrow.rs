@@ -1,10 +1,13 @@
-//! Loops over items whose words are small: eight items at a time, in lanes of 16 bits.
+//! Loops over items whose words are small: in lanes of 16 bits, sixteen items at a time in wide vectors or eight.
 
 use halfbyte_isa::halu::domain::Width;
 
 use super::loops::Loop;
 use super::strided::Strided;
+use super::wide::Wide;
 use super::*;
+use crate::halu::jit::vector::video::LaneOp;
+use crate::halu::jit::wide::{self, Opcode, Shift, Step};
 use cranelift_codegen::ir::types::I16X8;
 
 /// The most that a lane holds.
@@ -54,6 +57,58 @@ impl BlockEmitter<'_, '_, '_> {
             && stage.stores.iter().all(is_stored)
             && stage.stores.iter().all(|&(_, word)| is_read(word))
             && stage.body.iter().all(is_computed)
+    }
+
+    /// The steps of such a stage in wide vectors.
+    pub(super) fn narrow_steps<'s>(&self, mut wide: Wide<'s>) -> Option<Wide<'s>> {
+        for &id in &wide.stage.body {
+            self.sixteen(&mut wide, id)?;
+        }
+        for &(number, word) in &wide.stage.stores {
+            let mut value = self.sixteen(&mut wide, word)?;
+            let place = self.wide_home(&mut wide, Home::Stored(number), 0)?;
+            if place.item == wide::Width::B8 && self.dataflow.node(word).bits > 0xFF {
+                let byte = wide.word(0x00FF_00FF)?;
+                value = wide.code.binary(Opcode::AND, value, byte);
+            }
+            wide.code.store(place, value);
+        }
+        Some(wide)
+    }
+
+    /// Sixteen items' values.
+    fn sixteen(&self, wide: &mut Wide<'_>, id: Id) -> Option<Step> {
+        if let Some(step) = *wide.values.get(id.index())? {
+            return Some(step);
+        }
+        let (op, args) = (self.dataflow.op(id), self.dataflow.args(id));
+        let step = match (op, args.as_slice()) {
+            (Op::Const(word), _) => wide.word(word << 16 | word)?,
+            (Op::Loaded(number, _), _) => {
+                let place = self.wide_home(wide, Home::Loaded(number), 0)?;
+                wide.code.load(place, false)
+            }
+            (Op::Shl | Op::Shr, &[x, count]) => {
+                let x = self.sixteen(wide, x)?;
+                let shift = if op == Op::Shl { Shift::Left } else { Shift::Right };
+                wide.code.shift(shift, x, self.dataflow.constant(count)?)
+            }
+            (_, &[x, y]) => {
+                let opcode = match op {
+                    Op::Add => Opcode::of_lanes(LaneOp::Add, wide::Width::B16)?,
+                    Op::And => Opcode::AND,
+                    Op::Or => Opcode::OR,
+                    Op::Xor => Opcode::XOR,
+                    Op::Mul => Opcode::MUL_16,
+                    _ => return None,
+                };
+                let (x, y) = (self.sixteen(wide, x)?, self.sixteen(wide, y)?);
+                wide.code.binary(opcode, x, y)
+            }
+            _ => return None,
+        };
+        *wide.values.get_mut(id.index())? = Some(step);
+        Some(step)
     }
 
     /// The loop of such a stage.

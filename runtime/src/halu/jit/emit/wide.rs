@@ -40,11 +40,11 @@ pub(super) struct WideLoop {
 }
 
 /// A loop on its way.
-struct Wide<'s> {
+pub(super) struct Wide<'s> {
     number: u32,
-    stage: &'s Stage,
-    code: Loop,
-    values: Vec<Option<Step>>,
+    pub stage: &'s Stage,
+    pub code: Loop,
+    pub values: Vec<Option<Step>>,
     /// Floats whose NaNs are not canonical yet, for operations that do the same for all NaNs.
     floats: Vec<Option<Step>>,
     /// Constants that are no values of the block.
@@ -83,7 +83,7 @@ impl Wide<'_> {
     }
 
     /// A constant; none where there are too many words.
-    fn word(&mut self, word: u32) -> Option<Step> {
+    pub fn word(&mut self, word: u32) -> Option<Step> {
         if let Some(&(_, step)) = self.constants.iter().find(|(constant, _)| *constant == word) {
             return Some(step);
         }
@@ -160,10 +160,12 @@ impl BlockEmitter<'_, '_, '_> {
 
     fn wide_loop(&self, number: u32, stage: &Stage) -> Option<WideLoop> {
         let values = vec![None; self.scalars.len()];
-        let (floats, code) = (values.clone(), Loop::default());
-        let wide =
-            Wide { number, stage, code, values, floats, constants: Vec::new(), rows: Vec::new(), words: Vec::new() };
-        let Wide { code, rows, words, .. } = self.wide_steps(wide)?;
+        let is_narrow = self.is_narrow(stage);
+        let code = Loop::new(if is_narrow { wide::Width::B16 } else { wide::Width::B32 });
+        let (floats, constants, rows, words) = (values.clone(), Vec::new(), Vec::new(), Vec::new());
+        let wide = Wide { number, stage, code, values, floats, constants, rows, words };
+        let made = if is_narrow { self.narrow_steps(wide) } else { self.wide_steps(wide) };
+        let Wide { code, rows, words, .. } = made?;
         let table = code.table();
         let (code, table_bytes) = code.code()?;
         Some(WideLoop { code, table, table_bytes, rows, words })
@@ -180,16 +182,21 @@ impl BlockEmitter<'_, '_, '_> {
             |&id: &Id| self.split == Some(Split::ByEnds) && !self.masked && is_told_by_ends(self.dataflow, id);
         let condition = self.unit.condition.filter(|id| stage.condition && !is_told(id));
         let asked = condition.map(|id| (None, id));
-        let is_direct = |number: u32| self.plan.methods.get(number as usize) == Some(&Method::StoreDirect);
-        if !stage.stores.iter().all(|&(number, _)| is_direct(number)) {
-            return None;
-        }
         for (home, id) in kept.chain(stored).chain(asked) {
-            let value = self.wide_value(&mut wide, id)?;
+            let mut value = self.wide_value(&mut wide, id)?;
             let place = match home {
                 Some(home) => self.wide_home(&mut wide, home, 0)?,
                 None => self.wide_row(&mut wide, CONDITION)?,
             };
+            let most = match place.item {
+                wide::Width::B8 => 0xFF,
+                wide::Width::B16 => 0xFFFF,
+                wide::Width::B32 => u32::MAX,
+            };
+            if self.dataflow.node(id).bits & !most != 0 {
+                let most = wide.word(most)?;
+                value = wide.code.binary(Opcode::AND, value, most);
+            }
             wide.code.store(place, value);
         }
         Some(wide)
@@ -221,7 +228,6 @@ impl BlockEmitter<'_, '_, '_> {
                 wide.code.lanes(LaneOp::Add, wide::Width::B32, first, grown)?
             }
             (Class::Access, _) => return None,
-            (Class::Loaded, Op::Loaded(number, _)) if self.plan.strided[number as usize] => return None,
             (Class::Inline, op) if self.is_of(wide, id) && vector::has_any_nan(op) => {
                 let float = self.wide_float(wide, id)?;
                 let nan = wide.word(NAN_F32)?;
@@ -230,8 +236,13 @@ impl BlockEmitter<'_, '_, '_> {
             (Class::Inline, op) if self.is_of(wide, id) => self.wide_op(wide, op, id)?,
             (_, op) => {
                 let k = if let Op::Loaded(_, k) = op { k } else { 0 };
-                let place = self.wide_home(wide, self.plan.rows[id.index()]?, k)?;
-                wide.code.load(place)
+                let place = match op {
+                    Op::Loaded(number, 0) if self.plan.strided[number as usize] => {
+                        self.wide_home(wide, Home::Loaded(number), 0)?
+                    }
+                    _ => self.wide_home(wide, self.plan.rows[id.index()]?, k)?,
+                };
+                wide.code.load(place, self.is_signed(op))
             }
         };
         wide.values[id.index()] = Some(step);
@@ -240,18 +251,43 @@ impl BlockEmitter<'_, '_, '_> {
 
     /// A row of the context.
     fn wide_row(&self, wide: &mut Wide<'_>, row: VectorId) -> Option<Place> {
-        Some(Place { row: wide.address(Row::Context)?, at: self.e.map.row(row) })
+        Some(Place { row: wide.address(Row::Context)?, at: self.e.map.row(row), item: wide::Width::B32 })
     }
 
-    fn wide_home(&self, wide: &mut Wide<'_>, home: Home, k: u8) -> Option<Place> {
+    /// The row of a home; none where it has elements that are not side by side, or wider than words.
+    pub(super) fn wide_home(&self, wide: &mut Wide<'_>, home: Home, k: u8) -> Option<Place> {
         match home {
             Home::Cell(cell) => self.wide_row(wide, self.e.map.cell(cell)),
             Home::Mask => self.wide_row(wide, MASK),
             Home::Temporary(number) => self.wide_row(wide, self.e.map.temporary(number)),
             Home::Loaded(number) | Home::Stored(number) => {
-                Some(Place { row: wide.address(Row::Access(number, k))?, at: 0 })
+                let item = self.item(number)?;
+                Some(Place { row: wide.address(Row::Access(number, k))?, at: 0, item })
             }
         }
+    }
+
+    /// The width of what an access has in its row, which is a word but where the loop makes the access.
+    fn item(&self, number: u32) -> Option<wide::Width> {
+        let access = self.dataflow.accesses.get(number as usize)?;
+        let (Action::Load { width, .. } | Action::Store { width, .. }) = access.action else {
+            return Some(wide::Width::B32);
+        };
+        if !self.plan.strided[number as usize] && self.plan.methods[number as usize] != Method::StoreStrided {
+            return Some(wide::Width::B32);
+        }
+        match width {
+            Width::B8 => Some(wide::Width::B8),
+            Width::B16 => Some(wide::Width::B16),
+            Width::B32 | Width::B64 | Width::B128 => None,
+        }
+    }
+
+    /// Whether a loop extends what it loads with its sign.
+    fn is_signed(&self, op: Op) -> bool {
+        let Op::Loaded(number, _) = op else { return false };
+        let access = self.dataflow.accesses.get(number as usize);
+        access.is_some_and(|access| matches!(access.action, Action::Load { signed: true, .. }))
     }
 
     /// Whether the loop computes a value.

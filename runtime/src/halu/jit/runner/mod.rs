@@ -1,10 +1,11 @@
 //! A row of items on compiled code, as long as all of them are at the same place.
 
+mod cuts;
 pub(crate) mod divergence;
 mod mask;
 pub(crate) mod meet;
 
-use halfbyte_abi::Shape;
+use halfbyte_abi::{Place, Shape};
 use halfbyte_isa::halu::domain::SpecialReg;
 use smallvec::SmallVec;
 
@@ -23,6 +24,7 @@ use crate::halu::special::Special;
 use crate::launch::{Order, Stats, Work};
 use crate::native::NativeError;
 use crate::trap::TrapKind;
+use cuts::Cuts;
 use divergence::Groups;
 use meet::Meetings;
 
@@ -61,10 +63,13 @@ pub(super) struct Runner<'a> {
     /// The launch's shape, and whether it is one run.
     shape: Shape,
     is_one_run: bool,
+    /// Items of a run.
+    run: u32,
+    cuts: Cuts,
     /// The special registers that the code reads, by their cells.
     specials: SmallVec<[(Cell, SpecialReg, Special); 4]>,
-    /// The first item for which special registers are in their rows, and how many there are.
-    placed: Option<(u32, u32)>,
+    /// Where the first item is for which special registers are in their rows, and how many items there are.
+    placed: Option<(Place, u32)>,
     pub groups: Groups,
     pub meetings: Meetings,
     /// Words to use again.
@@ -104,6 +109,8 @@ impl<'a> Runner<'a> {
         Ok(Runner {
             shape: order.shape,
             is_one_run: cut.run == order.items,
+            run: cut.run.max(1),
+            cuts: Cuts::default(),
             specials: compiled.specials.iter().map(special).collect(),
             compiled,
             kernel,
@@ -134,20 +141,19 @@ impl<'a> Runner<'a> {
     }
 
     /// Runs a row; the item that faulted, if one did.
-    pub fn row(&mut self, mut first: u32, count: u32) -> Result<Option<(u32, RowFault)>, NativeError> {
-        // Loops go over whole chunks, the rest is a row of its own.
-        let whole = |items: u32| if items > CHUNK { items - items % CHUNK } else { items };
-        let mut left = count;
-        let mut part = left;
-        while left != 0 {
-            match self.part(first, part)? {
-                Done::Parts(less) => part = whole(less),
-                Done::Fault(item, fault) => return Ok(Some((item, fault))),
-                Done::All => {
-                    (first, left) = (first + part, left - part);
-                    part = whole(left);
+    pub fn row(&mut self, first: u32, count: u32) -> Result<Option<(u32, RowFault)>, NativeError> {
+        self.cuts.begin(first % self.run, count);
+        let mut done = 0;
+        while done != count {
+            let mut end = self.cuts.end(done);
+            loop {
+                match self.part(first + done, end - done)? {
+                    Done::Parts(items) => end = self.cuts.cut(done, items),
+                    Done::Fault(item, fault) => return Ok(Some((item, fault))),
+                    Done::All => break,
                 }
             }
+            done = end;
         }
         Ok(None)
     }
@@ -244,18 +250,16 @@ impl<'a> Runner<'a> {
 
     /// Says in special registers where the items are.
     fn place(&mut self, first: u32, count: u32) {
-        let placed = self.placed.replace((first, count)).filter(|(_, before)| *before == count);
         let layout = self.compiled.layout;
-        let has_rows = self.specials.iter().any(|(_, register, _)| layout.shape(*register).is_varying());
-        let before = placed.filter(|_| has_rows).map(|(before, _)| self.shape.place(before));
         let place = self.shape.place(first);
+        let before = self.placed.replace((place, count)).filter(|(_, before)| *before == count);
         for (cell, register, special) in &self.specials {
             match layout {
                 Layout::Groups | Layout::Planes if !layout.shape(*register).is_varying() => {
                     *self.context.slot(*cell) = special.at(&place);
                 }
                 // From a group to another all items' grow by the same.
-                Layout::Groups | Layout::Planes if let Some(before) = &before => {
+                Layout::Groups | Layout::Planes if let Some((before, _)) = &before => {
                     let by = special.at(&place).wrapping_sub(special.at(before));
                     if by != 0 {
                         let row = self.context.row(self.compiled.map.cell(*cell)).iter_mut().take(count as usize);

@@ -9,8 +9,6 @@ use crate::halu::jit::vector::video::LaneOp;
 
 /// Bytes of a vector.
 const VECTOR: u8 = 32;
-/// Bytes of a chunk's row.
-const ROW_OF_CHUNK: u8 = 4 * CHUNK as u8;
 
 const RDI: u8 = 7;
 /// What holds the addresses of rows; those that a function has to leave as they are last.
@@ -50,6 +48,8 @@ impl Table {
 pub(super) const MAP_0F: u8 = 1;
 pub(super) const MAP_0F38: u8 = 2;
 pub(super) const MAP_0F3A: u8 = 3;
+/// With the map of an opcode on elements of 64 bits.
+const WIDE: u8 = 1 << 7;
 /// Prefixes as VEX has them.
 pub(super) const NO_PREFIX: u8 = 0;
 pub(super) const PREFIX_66: u8 = 1;
@@ -72,6 +72,8 @@ impl Opcode {
     pub const SHL: Opcode = Opcode { map: MAP_0F38, prefix: PREFIX_66, byte: 0x47 };
     pub const SHR: Opcode = Opcode { map: MAP_0F38, prefix: PREFIX_66, byte: 0x45 };
     pub const SAR: Opcode = Opcode { map: MAP_0F38, prefix: PREFIX_66, byte: 0x46 };
+    /// The low halves of products of lanes of 16 bits.
+    pub const MUL_16: Opcode = Opcode::of_0f(0xD5);
     /// The low halves of products of words.
     pub const MUL: Opcode = Opcode { map: MAP_0F38, prefix: PREFIX_66, byte: 0x40 };
     /// Of words, all ones where it holds.
@@ -153,12 +155,19 @@ impl Predicate {
 #[derive(Clone, Copy)]
 enum Operand {
     Register(u8),
-    /// In a row, so many bytes after where the iteration is.
+    /// In a row, so many items after where the iteration is.
     Row(Place, u8),
     /// In the table.
     Table(i32),
-    /// The numbers of the items of a chunk, of which a vector's are so many bytes on.
+    /// The numbers of the items of a chunk, of which a vector's are so many items on.
     Numbers(u8),
+}
+
+/// The length of vectors.
+#[derive(Clone, Copy)]
+enum Length {
+    L128,
+    L256,
 }
 
 #[derive(Default)]
@@ -174,7 +183,11 @@ impl Code {
     }
 
     /// An instruction on vectors of 256 bits, but for an immediate.
-    fn vex(&mut self, (map, prefix, byte): (u8, u8, u8), result: u8, second: u8, last: Operand) {
+    fn vex(&mut self, opcode: (u8, u8, u8), result: u8, second: u8, last: Operand) {
+        self.vex_of(Length::L256, opcode, result, second, last);
+    }
+
+    fn vex_of(&mut self, length: Length, (map, prefix, byte): (u8, u8, u8), result: u8, second: u8, last: Operand) {
         let base = match last {
             Operand::Register(register) => register,
             Operand::Row(place, _) => pointer(place.row),
@@ -182,14 +195,21 @@ impl Code {
         };
         // Bits of registers are inverted here; the index, which is `rax`, has none.
         let high = |register: u8| (!register >> 3 & 1) << 7;
-        self.put(&[0xC4, high(result) | 1 << 6 | high(base) >> 2 | map, (!second & 0xF) << 3 | 1 << 2 | prefix, byte]);
+        let length = match length {
+            Length::L128 => 0,
+            Length::L256 => 1,
+        };
+        // Opcodes with this bit are of quadwords.
+        let (is_wide, map) = (map & WIDE, map & !WIDE);
+        let fields = is_wide | (!second & 0xF) << 3 | length << 2 | prefix;
+        self.put(&[0xC4, high(result) | 1 << 6 | high(base) >> 2 | map, fields, byte]);
         let fields = (result & 7) << 3;
         match last {
             Operand::Register(register) => self.put(&[0b11 << 6 | fields | register & 7]),
             // A base, an index and a number.
             Operand::Row(place, after) => {
-                self.put(&[0b10 << 6 | fields | 0b100, base & 7]);
-                self.put(&(place.at + i32::from(after)).to_le_bytes());
+                self.put(&[0b10 << 6 | fields | 0b100, place.item.log2() << 6 | base & 7]);
+                self.put(&(place.at + i32::from(after) * i32::from(place.item.bytes())).to_le_bytes());
             }
             Operand::Table(at) => {
                 self.put(&[0b10 << 6 | fields | RDI]);
@@ -199,7 +219,7 @@ impl Code {
             Operand::Numbers(after) => {
                 self.put(&[fields | 0b101]);
                 self.numbers.push(self.bytes.len());
-                self.put(&i32::from(after).to_le_bytes());
+                self.put(&(4 * i32::from(after)).to_le_bytes());
             }
         }
     }
@@ -225,9 +245,56 @@ impl Code {
         self.vex((MAP_0F, PREFIX_F3, 0x6F), register, 0, from);
     }
 
+    /// Loads lanes from a row.
+    fn load_row(&mut self, register: u8, lane: Width, (place, signed): (Place, bool), after: u8) {
+        use Width::{B8, B16, B32};
+        // vpmovzx, of which vpmovsx has other opcodes
+        let byte = match (place.item, lane) {
+            (B8, B16) => 0x30,
+            (B8, B32) => 0x31,
+            (B16, B32) => 0x33,
+            _ => return self.load(register, Operand::Row(place, after)),
+        };
+        let byte = if signed { byte - 0x10 } else { byte };
+        self.vex((MAP_0F38, PREFIX_66, byte), register, 0, Operand::Row(place, after));
+    }
+
     fn store(&mut self, register: u8, to: Operand) {
         // vmovdqu
         self.vex((MAP_0F, PREFIX_F3, 0x7F), register, 0, to);
+    }
+
+    /// Stores what lanes hold to a row, where it is the register's first bytes.
+    fn store_row(&mut self, register: u8, lane: Width, place: Place, after: u8) {
+        let to = Operand::Row(place, after);
+        match lane.log2() - place.item.log2() {
+            0 => self.store(register, to),
+            1 => self.vex_of(Length::L128, (MAP_0F, PREFIX_F3, 0x7F), register, 0, to),
+            // vmovq
+            _ => self.vex_of(Length::L128, (MAP_0F, PREFIX_66, 0xD6), register, 0, to),
+        }
+    }
+
+    /// Makes items of lanes that are no greater, side by side.
+    fn narrow(&mut self, result: u8, from: u8, lane: Width, item: Width) {
+        let mut from = from;
+        if lane == Width::B32 {
+            // vpackusdw
+            self.vex((MAP_0F38, PREFIX_66, 0x2B), result, from, Operand::Register(from));
+            from = result;
+        }
+        if item == Width::B8 {
+            // vpackuswb
+            self.vex((MAP_0F, PREFIX_66, 0x67), result, from, Operand::Register(from));
+        }
+        // Each half of the register was packed by itself. vpermq
+        self.vex((MAP_0F3A | WIDE, PREFIX_66, 0x00), result, 0, Operand::Register(result));
+        self.put(&[0b10_00]);
+        if (lane, item) == (Width::B32, Width::B8) {
+            // vpshufd
+            self.vex((MAP_0F, PREFIX_66, 0x70), result, 0, Operand::Register(result));
+            self.put(&[0b10_00]);
+        }
     }
 
     fn word(&mut self, register: u8, table: Table, word: u8) {
@@ -300,7 +367,7 @@ impl<'a> Registers<'a> {
     fn is_found_again(&self, value: Step) -> bool {
         match self.step(value) {
             Some(Vector::Word(_) | Vector::Ones) => true,
-            Some(Vector::Row(_)) => !self.is_stored(value),
+            Some(Vector::Row(..)) => !self.is_stored(value),
             _ => false,
         }
     }
@@ -369,7 +436,7 @@ impl<'a> Registers<'a> {
         let table = self.of.table();
         match (self.spilled.get(value.0 as usize).copied().flatten(), self.step(value)?) {
             (Some(slot), _) => code.load(register, Operand::Table(table.spill(slot))),
-            (None, &Vector::Row(place)) => code.load(register, Operand::Row(place, after)),
+            (None, &Vector::Row(place, signed)) => code.load_row(register, self.of.lane, (place, signed), after),
             (None, &Vector::Word(word)) => code.word(register, table, word),
             (None, Vector::Ones) => code.ones(register),
             (None, _) => return None,
@@ -416,8 +483,8 @@ pub(super) fn encode(of: &Loop) -> Option<(Vec<u8>, u32)> {
     let pointers = POINTERS.get(..usize::from(of.rows))?;
     let kept = pointers.iter().filter(|register| KEPT.contains(register));
     kept.clone().for_each(|&register| code.keep(0x50, register));
-    // mov rax, rsi; mov rsi, rdx
-    code.put(&[0x48, 0x89, 0xF0, 0x48, 0x89, 0xD6]);
+    // Items are counted: mov rax, rsi; shr rax, 2; mov rsi, rdx; shr rsi, 2
+    code.put(&[0x48, 0x89, 0xF0, 0x48, 0xC1, 0xE8, 2, 0x48, 0x89, 0xD6, 0x48, 0xC1, 0xEE, 2]);
     for (step, value) in of.steps.iter().zip(0..) {
         if let &Vector::Word(word) = step
             && of.is_held(step)
@@ -432,12 +499,13 @@ pub(super) fn encode(of: &Loop) -> Option<(Vec<u8>, u32)> {
         code.put(&table.row(row).to_le_bytes());
     }
     let start = code.bytes.len();
-    let vectors = if of.steps.len() > MOST_TWICE { 1 } else { ROW_OF_CHUNK / VECTOR };
+    let items = VECTOR / of.lane.bytes();
+    let vectors = if of.steps.len() > MOST_TWICE { 1 } else { CHUNK as u8 / items };
     for k in 0..vectors {
-        iteration(of, &mut code, &mut registers, k * VECTOR)?;
+        iteration(of, &mut code, &mut registers, k * items)?;
     }
-    // add rax, the bytes of an iteration; cmp rax, rsi
-    code.put(&[0x48, 0x83, 0xC0, vectors * VECTOR, 0x48, 0x39, 0xF0]);
+    // add rax, the items of an iteration; cmp rax, rsi
+    code.put(&[0x48, 0x83, 0xC0, vectors * items, 0x48, 0x39, 0xF0]);
     // jb start, from the instruction's end
     let back = i32::try_from(start).ok()? - i32::try_from(code.bytes.len() + 6).ok()?;
     code.put(&[0x0F, 0x82]);
@@ -452,7 +520,7 @@ pub(super) fn encode(of: &Loop) -> Option<(Vec<u8>, u32)> {
     Some((code.bytes, bytes))
 }
 
-/// Eight items, so many bytes after where the iteration is.
+/// A vector's items, so many after where the iteration is.
 fn iteration(of: &Loop, code: &mut Code, registers: &mut Registers<'_>, after: u8) -> Option<()> {
     // Nothing waits from one to the next.
     registers.spilled.fill(None);
@@ -468,14 +536,16 @@ fn iteration(of: &Loop, code: &mut Code, registers: &mut Registers<'_>, after: u
         };
         match *step {
             // What is stored has to be there before rows are written.
-            Vector::Row(_) if registers.is_stored(value) => {
+            Vector::Row(..) if registers.is_stored(value) => {
                 registers.fetch(value, at, &[], after, code)?;
             }
-            Vector::Row(_) | Vector::Word(_) | Vector::Ones => {}
+            Vector::Row(..) | Vector::Word(_) | Vector::Ones => {}
             Vector::Binary(op, [a, b]) => {
                 let first = registers.fetch(a, at, &[a, b], after, code)?;
                 let last = match (registers.get(b), registers.step(b)) {
-                    (None, Some(&Vector::Row(place))) if registers.ends(b, at) => Operand::Row(place, after),
+                    (None, Some(&Vector::Row(place, _))) if place.item == of.lane && registers.ends(b, at) => {
+                        Operand::Row(place, after)
+                    }
                     _ => Operand::Register(registers.fetch(b, at, &[a, b], after, code)?),
                 };
                 registers.release(&[a, b], at);
@@ -522,9 +592,16 @@ fn iteration(of: &Loop, code: &mut Code, registers: &mut Registers<'_>, after: u
                     Shift::Right => 2,
                     Shift::Arithmetic => 4,
                 };
-                // vpslld, vpsrld, vpsrad: the result is where others have an operand.
-                code.vex((MAP_0F, PREFIX_66, 0x72), digit, result, Operand::Register(from));
+                // vpslld, vpsrld, vpsrad, or those of 16 bits: the result is where others have an operand.
+                let byte = if of.lane == Width::B16 { 0x71 } else { 0x72 };
+                code.vex((MAP_0F, PREFIX_66, byte), digit, result, Operand::Register(from));
                 code.put(&[count]);
+            }
+            Vector::Narrow(a, item) => {
+                let [from] = registers.fetch_all([a], at, after, code)?;
+                registers.release(&[a], at);
+                let result = registers.take(value, at, &[], code)?;
+                code.narrow(result, from, of.lane, item);
             }
             Vector::Half(op, args) => {
                 let from = registers.fetch_all(args, at, after, code)?;
@@ -538,12 +615,9 @@ fn iteration(of: &Loop, code: &mut Code, registers: &mut Registers<'_>, after: u
             }
             Vector::Numbers => {
                 let result = registers.take(value, at, &[], code)?;
-                // vmovd, vpbroadcastd: the bytes of a row before, of which an item has four
+                // vmovd, vpbroadcastd, vpaddd
                 code.put(&[0xC5, 0xF9 & !((result & 8) << 4), 0x6E, 0b11 << 6 | (result & 7) << 3]);
                 code.vex((MAP_0F38, PREFIX_66, 0x58), result, 0, Operand::Register(result));
-                // vpsrld, vpaddd
-                code.vex((MAP_0F, PREFIX_66, 0x72), 2, result, Operand::Register(result));
-                code.put(&[2]);
                 code.vex((MAP_0F, PREFIX_66, 0xFE), result, result, Operand::Numbers(after));
             }
             Vector::Select(args) => {
@@ -562,7 +636,7 @@ fn iteration(of: &Loop, code: &mut Code, registers: &mut Registers<'_>, after: u
     }
     for (at, &(place, value)) in (of.steps.len()..).zip(&of.stores) {
         let register = registers.fetch(value, at, &[], after, code)?;
-        code.store(register, Operand::Row(place, after));
+        code.store_row(register, of.lane, place, after);
         registers.release(&[value], at);
     }
     Some(())

@@ -1,7 +1,7 @@
 //! Loops over vectors of 256 bits, which Cranelift has none of: as code for x86-64 with AVX2, made here.
 //!
-//! A loop is straight. It loads words of rows, eight items at a time, computes, and stores to rows. What registers
-//! have no room for is spilled. A loop of more rows than there are registers for addresses is left to Cranelift.
+//! A loop is straight. It loads from rows, eight items at a time as words, or sixteen in lanes of 16 bits, computes, and stores to rows.
+//! What registers have no room for is spilled. A loop of more rows than there are registers for addresses is left to Cranelift.
 
 mod encode;
 mod half;
@@ -27,12 +27,27 @@ pub(super) fn is_here() -> bool {
     cfg!(target_arch = "x86_64") && Variant::best() >= Variant::Avx2
 }
 
-/// The width of lanes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// The width of lanes, and of an item in a row.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub(super) enum Width {
     B8,
     B16,
+    #[default]
     B32,
+}
+
+impl Width {
+    fn bytes(self) -> u8 {
+        1 << self.log2()
+    }
+
+    fn log2(self) -> u8 {
+        match self {
+            Width::B8 => 0,
+            Width::B16 => 1,
+            Width::B32 => 2,
+        }
+    }
 }
 
 /// A row: so many bytes behind an address in the table, which has a number.
@@ -40,17 +55,19 @@ pub(super) enum Width {
 pub(super) struct Place {
     pub row: u8,
     pub at: i32,
+    /// What each item has there: no more than a lane holds.
+    pub item: Width,
 }
 
 /// A value of a loop: the step that makes it, by its number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Step(u32);
 
-/// A word of each of eight items.
+/// A lane for each of eight items, or of sixteen. But for `Binary` and `Shift`, they are of words.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Vector {
-    /// Words of a row.
-    Row(Place),
+    /// What a row holds, extended with its sign or without.
+    Row(Place, bool),
     /// The same word for all.
     Word(u8),
     Binary(Opcode, [Step; 2]),
@@ -68,8 +85,10 @@ pub(super) enum Vector {
     Numbers,
     /// On the halves of up to three words; the fourth one has what NaN becomes.
     Half(HalfStep, [Step; 4]),
-    /// Words shifted by a constant.
+    /// Lanes shifted by a constant.
     Shift(Shift, Step, u8),
+    /// Lanes that are no more than an item of this width, side by side, for a row of such items.
+    Narrow(Step, Width),
     /// The second where the first is all ones, the third where it is 0.
     Select([Step; 3]),
 }
@@ -86,9 +105,11 @@ pub(super) enum Shift {
 impl Vector {
     fn args(&self) -> ArrayVec<Step, 4> {
         match *self {
-            Vector::Row(_) | Vector::Word(_) | Vector::Ones | Vector::Numbers => ArrayVec::new(),
+            Vector::Row(..) | Vector::Word(_) | Vector::Ones | Vector::Numbers => ArrayVec::new(),
             Vector::Binary(_, args) | Vector::Compare(_, args) => args.into_iter().collect(),
-            Vector::Shift(_, arg, _) | Vector::Float(arg) | Vector::Root(arg) => [arg].into_iter().collect(),
+            Vector::Shift(_, arg, _) | Vector::Float(arg) | Vector::Root(arg) | Vector::Narrow(arg, _) => {
+                [arg].into_iter().collect()
+            }
             Vector::MultiplyAdd(args) | Vector::Select(args) => args.into_iter().collect(),
             Vector::Half(_, args) => args.into(),
         }
@@ -98,6 +119,7 @@ impl Vector {
 /// A loop on its way. Rows and words are numbered as they are asked for.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Loop {
+    lane: Width,
     steps: Vec<Vector>,
     rows: u8,
     words: u8,
@@ -106,6 +128,11 @@ pub(super) struct Loop {
 }
 
 impl Loop {
+    /// A loop with lanes of 16 bits, or of 32.
+    pub fn new(lane: Width) -> Loop {
+        Loop { lane, ..Loop::default() }
+    }
+
     /// The address of a row that the loop reads or writes, or of several; none where there are too many.
     pub fn row(&mut self) -> Option<u8> {
         let row = self.rows;
@@ -116,11 +143,11 @@ impl Loop {
     }
 
     /// What a row holds.
-    pub fn load(&mut self, place: Place) -> Step {
-        self.push(Vector::Row(place))
+    pub fn load(&mut self, place: Place, signed: bool) -> Step {
+        self.push(Vector::Row(place, signed))
     }
 
-    /// A word that is the same for all items; none where there are too many.
+    /// A word that is the same for all items, or for each two of them; none where there are too many.
     pub fn word(&mut self) -> Option<Step> {
         let word = self.words;
         (usize::from(word) < MOST_WORDS).then(|| {
@@ -134,7 +161,8 @@ impl Loop {
     }
 
     pub fn shift(&mut self, shift: Shift, a: Step, count: u32) -> Step {
-        self.push(Vector::Shift(shift, a, (count & 31) as u8))
+        let last = 8 * u32::from(self.lane.bytes()) - 1;
+        self.push(Vector::Shift(shift, a, (count & last) as u8))
     }
 
     pub fn select(&mut self, holds: Step, a: Step, b: Step) -> Step {
@@ -200,8 +228,9 @@ impl Loop {
         self.lanes(LaneOp::Sub, width, most, least)
     }
 
-    /// Writes a value to a row.
+    /// Writes a value to a row, of narrower items one that they hold.
     pub fn store(&mut self, place: Place, value: Step) {
+        let value = if place.item < self.lane { self.push(Vector::Narrow(value, place.item)) } else { value };
         self.stores.push((place, value));
     }
 
@@ -216,8 +245,8 @@ impl Loop {
     }
 
     /// The loop's code, and the bytes of the table; none where there is too much of something. It is a function of the convention of System V, of the address of a
-    /// [`Table`] and two offsets in bytes, multiples of those of a chunk of items: it goes over each row from the first to the second, a
-    /// greater one.
+    /// [`Table`] and two offsets of items in rows of words, in bytes, multiples of those of a chunk of items: it goes over each row from the
+    /// first to the second, a greater one.
     pub fn code(&self) -> Option<(Vec<u8>, u32)> {
         encode(self)
     }

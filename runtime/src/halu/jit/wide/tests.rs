@@ -118,7 +118,7 @@ fn word(op: Op, [a, b, c]: [u32; 3]) -> u32 {
         Op::Words(Opcode::AND) => a & b,
         Op::Words(Opcode::OR) => a | b,
         Op::Words(Opcode::XOR) => a ^ b,
-        Op::Words(Opcode::MUL) => a.wrapping_mul(b),
+        Op::Words(Opcode::MUL | Opcode::MUL_16) => a.wrapping_mul(b),
         Op::Words(Opcode::EQUAL) => u32::from(a == b).wrapping_neg(),
         Op::Words(_) => u32::from(a as i32 > b as i32).wrapping_neg(),
         Op::Shift(Shift::Left, count) => a << count,
@@ -172,31 +172,63 @@ const NAN_HALVES: u32 = 0x7FFF_7FFF;
 /// Items of a row: any number of chunks.
 const ITEMS: usize = 48;
 
+impl Width {
+    /// The item of a row that has such items.
+    fn get(self, row: &[u8], item: usize, signed: bool) -> u32 {
+        let at = item * usize::from(self.bytes());
+        match (self, signed) {
+            (Width::B8, false) => row[at].into(),
+            (Width::B8, true) => row[at].cast_signed() as u32,
+            (Width::B16, false) => u16::from_le_bytes([row[at], row[at + 1]]).into(),
+            (Width::B16, true) => i16::from_le_bytes([row[at], row[at + 1]]) as u32,
+            (Width::B32, _) => u32::from_le_bytes(row[at..at + 4].try_into().unwrap()),
+        }
+    }
+
+    fn mask(self) -> u32 {
+        u32::MAX >> (32 - 8 * u32::from(self.bytes()))
+    }
+}
+
+/// An operation on lanes of 16 bits.
+fn narrow_op(random: &mut Random) -> Op {
+    match random.below(4) {
+        0 => Op::Words([Opcode::AND, Opcode::OR, Opcode::XOR, Opcode::MUL_16][random.below(4)]),
+        1 => Op::Shift(SHIFTS[random.below(2)], random.below(16) as u32),
+        _ => Op::Lanes(LANE_OPS[random.below(LANE_OPS.len())], Width::B16),
+    }
+}
+
 /// Makes a random loop and runs it.
 fn check(random: &mut Random, halves: &[HalfOp]) {
-    let mut wide = Loop::default();
+    let lane = [Width::B16, Width::B32, Width::B32][random.below(3)];
+    let mut wide = Loop::new(lane);
     // Of more words than are held some loops have none in registers.
     let (reads, writes, words) = (random.below(6) + 1, random.below(5) + 1, random.below(9) + 2);
     let (begin, end) = [(0, ITEMS), (16, ITEMS), (16, 32), (0, 16)][random.below(4)];
     let mut steps: Vec<Step> = Vec::new();
     let mut values: Vec<Vec<u32>> = Vec::new();
-    let mut rows: Vec<Vec<u32>> = Vec::new();
+    let mut rows: Vec<Vec<u8>> = Vec::new();
+    let narrower: Vec<Width> = WIDTHS.into_iter().filter(|item| *item <= lane).collect();
     for _ in 0..reads {
-        let row = wide.row().unwrap();
-        steps.push(wide.load(Place { row, at: 0 }));
-        // Rows start anywhere: one word is left out before.
-        rows.push((0..=ITEMS).map(|_| random.word()).collect());
-        values.push(rows.last().unwrap()[1..].to_vec());
+        let (row, item, signed) = (wide.row().unwrap(), narrower[random.below(narrower.len())], random.below(2) == 0);
+        steps.push(wide.load(Place { row, at: 0, item }, signed));
+        // Rows start anywhere: one byte is left out before.
+        let bytes: Vec<u8> = (0..=ITEMS).flat_map(|_| random.word().to_le_bytes()).collect();
+        values.push((0..ITEMS).map(|at| item.get(&bytes[1..], at, signed) & lane.mask()).collect());
+        rows.push(bytes);
     }
     // The first are what NaN becomes, of floats and of halves.
     let same: Vec<u32> = [NAN, NAN_HALVES].into_iter().chain((2..words).map(|_| random.word())).collect();
     for &word in &same {
         steps.push(wide.word().unwrap());
-        values.push(vec![word; ITEMS]);
+        let of_item = |item: usize| if lane == Width::B16 { word >> (16 * (item % 2)) & 0xFFFF } else { word };
+        values.push((0..ITEMS).map(of_item).collect());
     }
     // Many values take more registers than there are, some loops have one vector an iteration.
     for _ in 0..random.below(60) + 1 {
         let op = match random.below(19) {
+            _ if lane == Width::B16 => narrow_op(random),
             15 | 16 if !halves.is_empty() => Op::Half(halves[random.below(halves.len())]),
             17 => Op::Numbers,
             18 => Op::By(BY[random.below(3)]),
@@ -247,34 +279,43 @@ fn check(random: &mut Random, halves: &[HalfOp]) {
         };
         let of_item = |item: usize| match op {
             Op::Numbers => item as u32,
-            op => word(op, args.map(|arg| values[arg][item])),
+            op => word(op, args.map(|arg| values[arg][item])) & lane.mask(),
         };
         values.push((0..ITEMS).map(of_item).collect());
         steps.push(step);
     }
     let mut expected = Vec::new();
     for _ in 0..writes {
-        let (row, value) = (wide.row().unwrap(), random.below(steps.len()));
-        wide.store(Place { row, at: 0 }, steps[value]);
-        rows.push(vec![0; ITEMS + 1]);
-        expected.push(values[value].clone());
+        let (row, item) = (wide.row().unwrap(), narrower[random.below(narrower.len())]);
+        let small: Vec<usize> = (0..steps.len()).filter(|&of| values[of].iter().all(|&v| v <= item.mask())).collect();
+        let Some(&value) = small.get(random.below(small.len().max(1))) else { continue };
+        wide.store(Place { row, at: 0, item }, steps[value]);
+        rows.push(vec![0; 4 * (ITEMS + 1)]);
+        expected.push((row, item, &values[value]));
     }
     let (code, bytes) = wide.code().unwrap();
     let mut builder = NativeBuilder::new().unwrap();
     let id = builder.define_code(&code).unwrap();
     let code = builder.finish().unwrap();
-    let addresses = rows.iter_mut().map(|row| row[1..].as_mut_ptr().expose_provenance() as u64);
-    let mut table: Vec<u64> = addresses.chain(same.iter().map(|&word| word.into())).collect();
-    table.resize(bytes as usize / 8, 0);
+    let mut table: Vec<u64> = vec![0; bytes as usize / 8];
+    let written = expected.iter().map(|(row, ..)| *row);
+    for (row, bytes) in (0..reads as u8).chain(written).zip(&mut rows) {
+        table[usize::from(row)] = bytes[1..].as_mut_ptr().expose_provenance() as u64;
+    }
+    for (number, &word) in (0..).zip(&same) {
+        table[wide.table().word(number) as usize / 8] = word.into();
+    }
     let address = code.address(id).unwrap();
     // SAFETY: the code is that of a loop, which is called with its table and as many bytes as its rows have.
     unsafe {
         let function = std::mem::transmute::<*const u8, unsafe extern "sysv64" fn(*mut u64, usize, usize)>(address);
         function(table.as_mut_ptr(), 4 * begin, 4 * end);
     }
-    for (row, expected) in rows[reads..].iter().zip(&expected) {
-        assert_eq!(&row[1 + begin..1 + end], &expected[begin..end], "{wide:?}");
-        assert!(row[..1 + begin].iter().chain(&row[1 + end..]).all(|&word| word == 0));
+    for (row, (_, item, expected)) in rows[reads..].iter().zip(&expected) {
+        let found: Vec<u32> = (begin..end).map(|at| item.get(&row[1..], at, false)).collect();
+        assert_eq!(found, &expected[begin..end], "{wide:?}");
+        let [begin, end] = [begin, end].map(|at| 1 + at * usize::from(item.bytes()));
+        assert!(row[..begin].iter().chain(&row[end..]).all(|&byte| byte == 0), "{wide:?}");
     }
 }
 
@@ -290,7 +331,7 @@ fn loops_do_what_their_operations_say() {
 
 #[test]
 fn rows_and_words_are_bounded() {
-    let mut wide = Loop::default();
+    let mut wide = Loop::new(Width::B32);
     assert_eq!((0..80).filter_map(|_| wide.row()).count(), MOST_ROWS);
     assert_eq!((0..80).filter_map(|_| wide.word()).count(), MOST_WORDS);
 }
@@ -311,15 +352,15 @@ fn halves_of_loops_are_those_of_rows() {
     const ALL: usize = 1 << 16;
     let mut random = Random(0x2545_F491_4F6C_DD1D);
     for op in halves() {
-        let mut wide = Loop::default();
+        let mut wide = Loop::new(Width::B32);
         let args = [(); 3].map(|()| {
             let row = wide.row().unwrap();
-            wide.load(Place { row, at: 0 })
+            wide.load(Place { row, at: 0, item: Width::B32 }, false)
         });
         let nan = wide.word().unwrap();
         let step = wide.half(HalfStep::of(&op).unwrap(), args, nan);
         let row = wide.row().unwrap();
-        wide.store(Place { row, at: 0 }, step);
+        wide.store(Place { row, at: 0, item: Width::B32 }, step);
         let (code, bytes) = wide.code().unwrap();
         let mut builder = NativeBuilder::new().unwrap();
         let id = builder.define_code(&code).unwrap();
