@@ -129,7 +129,7 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
             return;
         }
         let condition = unit.condition.map(|id| self.value(id));
-        let finals: Vec<(Cell, Value)> = unit.finals.iter().map(|(&cell, &id)| (cell, self.value(id))).collect();
+        let finals: Vec<(Cell, Value)> = unit.finals.iter().map(|&(cell, id)| (cell, self.value(id))).collect();
         for (cell, value) in finals {
             if let Some(&variable) = self.frame.cells.get(cell.index()) {
                 self.s.b.def_var(variable, value);
@@ -399,7 +399,7 @@ fn wanted(unit: &Unit) -> Vec<bool> {
             *place = true;
         }
     };
-    unit.finals.values().copied().chain(unit.condition).for_each(|id| want(id, &mut wanted));
+    unit.finals.iter().map(|&(_, id)| id).chain(unit.condition).for_each(|id| want(id, &mut wanted));
     for id in (0..d.nodes.len() as u32).rev().map(Id) {
         if let Op::Access(number) = d.op(id) {
             want(id, &mut wanted);

@@ -45,7 +45,7 @@ pub(super) fn flow(front: &dyn Front, blocks: &[Block], cells: &mut Cells) -> Fl
         }
         let unit = front.unit(block, cells, Items::All(&shapes));
         let mut after = known.clone();
-        for (&cell, &value) in &unit.finals {
+        for &(cell, value) in &unit.finals {
             match bank_word(&unit.dataflow, &known, value) {
                 Some(word) => after.insert(cell, word),
                 None => after.remove(&cell),

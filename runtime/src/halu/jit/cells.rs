@@ -3,6 +3,8 @@
 use halfbyte_isa::halu::domain::SpecialReg;
 use rustc_hash::FxHashMap;
 
+use super::dataflow::Id;
+
 /// A cell by its number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Cell(pub u32);
@@ -41,6 +43,19 @@ impl Name {
 pub(crate) struct Cells {
     numbers: FxHashMap<Name, Cell>,
     preds: Vec<bool>,
+    /// Room for what traces know of each cell, one after another.
+    pub spare: Vec<State>,
+}
+
+/// What the trace of a block knows of a cell.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct State {
+    /// What it holds, once read or written.
+    pub now: Option<Id>,
+    /// What it held before, where it was read.
+    pub input: Option<Id>,
+    /// Whether it was always written, if it was written.
+    pub written: Option<bool>,
 }
 
 impl Cells {

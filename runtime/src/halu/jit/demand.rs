@@ -54,7 +54,7 @@ pub(super) fn wanted(unit: &Unit, live: impl Fn(Cell) -> bool, reads_first: impl
         let place = &mut all[chosen(d, id, by).index()];
         *place = place.or(by);
     };
-    let finals = unit.finals.iter().filter(|(cell, _)| live(**cell)).map(|(_, &id)| id);
+    let finals = unit.finals.iter().filter(|(cell, _)| live(*cell)).map(|&(_, id)| id);
     finals.chain(unit.condition).for_each(|id| want(&mut all, id, Wanted::All));
     for id in (0..d.nodes.len() as u32).rev().map(Id) {
         if let Op::Access(number) = d.op(id) {
@@ -165,7 +165,6 @@ impl Action {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
 
     use arrayvec::ArrayVec;
     use halfbyte_isa::halu::domain::{Domain, Width};
@@ -186,7 +185,7 @@ mod tests {
         let place = Location::Own { space: Space::Shared, offset: grows, imm: 0 };
         let action = Action::Store { place, width: Width::B32, data: ArrayVec::from_iter([sum]) };
         d.access(Access { address: 0, guard: Some(p), action, yields: false }, 0, Shape::Uniform);
-        let finals = BTreeMap::from([(Cell(4), sum)]);
+        let finals = vec![(Cell(4), sum)];
         let unit = Unit { dataflow: d, finals, reads: vec![], kills: vec![], condition: None, dead: false };
         (unit, [a, b, p, choice, sum])
     }

@@ -100,7 +100,7 @@ impl Flow {
         let is_narrowed = is_narrowed(kernel);
         let of_any: Vec<Unit> = blocks.iter().map(|block| kernel.front.unit(block, cells, Items::All(&[]))).collect();
         let summary = |unit: &Unit| {
-            let writes = unit.finals.keys().copied().collect();
+            let writes = unit.finals.iter().map(|&(cell, _)| cell).collect();
             Summary { writes, reads: unit.reads.clone(), kills: unit.kills.clone() }
         };
         let summaries: Vec<Summary> = of_any.iter().map(summary).collect();
@@ -131,7 +131,7 @@ impl Flow {
                 unit.iter_mut().for_each(|unit| demand::narrow(unit, is_alive));
             }
         }
-        let shapes = |unit: &Unit| unit.finals.iter().map(|(&cell, &id)| (cell, unit.dataflow.shape(id))).collect();
+        let shapes = |unit: &Unit| unit.finals.iter().map(|&(cell, id)| (cell, unit.dataflow.shape(id))).collect();
         let after = units.iter().map(|unit| unit.as_ref().map(shapes)).collect();
         let has_loop = blocks.iter().any(Block::goes_back);
         let mut flow = Flow {
@@ -471,7 +471,7 @@ impl Solver<'_> {
             None => self.kernel.front.unit(block, cells, Items::All(before)),
         };
         let mut out = self.before[id.index()].clone();
-        for (cell, &value) in &unit.finals {
+        for &(cell, value) in &unit.finals {
             out[cell.index()] = unit.dataflow.shape(value);
         }
         if !unit.dead {

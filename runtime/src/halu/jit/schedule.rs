@@ -8,9 +8,8 @@ mod bound;
 mod sink;
 mod strides;
 
-use std::collections::BTreeMap;
-
 use halfbyte_isa::halu::domain::Width;
+use rustc_hash::FxHashMap;
 
 use super::cells::{Cell, Cells};
 use super::dataflow::{Access, Action, Dataflow, Id, Location, Node, Op, Reach, Shape};
@@ -193,7 +192,7 @@ struct Scheduler<'a> {
     /// Stages of the accesses.
     access_stage: Vec<u32>,
     /// For a value that is computed by a call: the store that it alone is for.
-    stored: BTreeMap<Id, u32>,
+    stored: FxHashMap<Id, u32>,
 }
 
 /// What loops do themselves.
@@ -236,10 +235,10 @@ pub(super) fn schedule(
         stage: vec![0; count],
         methods: Vec::new(),
         access_stage: vec![0; dataflow.accesses.len()],
-        stored: BTreeMap::new(),
+        stored: FxHashMap::default(),
     };
     s.methods = (0..dataflow.accesses.len()).map(|number| s.method(number)).collect();
-    let finals: Vec<(Cell, Id)> = unit.finals.iter().map(|(&cell, &id)| (cell, id)).filter(|x| live(x.0)).collect();
+    let finals: Vec<(Cell, Id)> = unit.finals.iter().copied().filter(|x| live(x.0)).collect();
     let condition = unit.condition.filter(|&id| masked || dataflow.shape(id).is_varying());
     s.mark(&finals, unit.condition);
     s.call_between_buffers();
@@ -672,7 +671,7 @@ impl Scheduler<'_> {
             }
         }
         // When a cell's row is last read for what was in it before.
-        let mut old: BTreeMap<Cell, (Time, Id)> = BTreeMap::new();
+        let mut old: FxHashMap<Cell, (Time, Id)> = FxHashMap::default();
         for id in ids() {
             if let (Class::Leaf, Op::Input(cell), Some(time)) = (class_of(id), dataflow.op(id), last[id.index()]) {
                 let entry = old.entry(cell).or_insert(time);

@@ -44,7 +44,7 @@ pub fn native_effects(
 
 /// The values that are wanted of an instruction. One may be wanted in more than one place; each has a cell of its own.
 pub(crate) struct Outputs {
-    wanted: RefCell<(Cells, BTreeMap<Cell, Id>)>,
+    wanted: RefCell<(Cells, Vec<(Cell, Id)>)>,
     /// What the cells of the inputs hold.
     words: Vec<u32>,
 }
@@ -53,7 +53,7 @@ impl Outputs {
     fn output(&self, id: Id, truth: bool) -> Cell {
         let (cells, finals) = &mut *self.wanted.borrow_mut();
         let cell = cells.add(truth);
-        finals.insert(cell, id);
+        finals.push((cell, id));
         cell
     }
 
@@ -131,7 +131,7 @@ fn compute(unit: &Unit, cells: &Cells, words: &[u32]) -> Result<BTreeMap<Cell, u
         // what it calls is told where in the context to work.
         unsafe { std::mem::transmute::<*const u8, Entry>(address)(context.as_ptr(), 0) };
     }
-    let mut result = |(&cell, &id): (&Cell, &Id)| match unit.dataflow.shape(id) {
+    let mut result = |&(cell, id): &(Cell, Id)| match unit.dataflow.shape(id) {
         Shape::Varying => (cell, context.row(map.cell(cell)).first().copied().unwrap_or(0)),
         Shape::Uniform | Shape::Affine(_) | Shape::Grid(..) => (cell, *context.slot(cell)),
     };
@@ -152,7 +152,7 @@ impl<'a, R> Inputs<'a, R> {
     }
 
     pub fn outputs(self) -> Outputs {
-        Outputs { wanted: RefCell::new((self.cells, BTreeMap::new())), words: self.words }
+        Outputs { wanted: RefCell::new((self.cells, Vec::new())), words: self.words }
     }
 
     pub fn input(&mut self, dataflow: &mut Dataflow, word: u32, truth: bool) -> Id {

@@ -1,10 +1,10 @@
 //! What cells hold on the way through a block.
 
-use std::collections::BTreeMap;
+use std::mem::take;
 
 use halfbyte_isa::halu::domain::Domain;
 
-use super::cells::{Cell, Cells, Name};
+use super::cells::{Cell, Cells, Name, State};
 use super::dataflow::{Dataflow, Id, Op, Shape};
 use super::graph::{Block, Next};
 use super::unit::{Items, Unit};
@@ -58,12 +58,10 @@ pub(crate) struct Trace<'a> {
     items: Items<'a>,
     /// The items that are at the block, where those are not all.
     mask: Option<Id>,
-    /// What cells hold, once read or written.
-    now: BTreeMap<Cell, Id>,
-    /// What those that were read held before.
-    inputs: BTreeMap<Cell, Id>,
-    /// Those that were written, and whether always.
-    written: BTreeMap<Cell, bool>,
+    /// By cell.
+    states: Vec<State>,
+    /// Those that were read or written.
+    met: Vec<Cell>,
 }
 
 impl<'a> Trace<'a> {
@@ -73,7 +71,19 @@ impl<'a> Trace<'a> {
             Items::All(_) => None,
             Items::Masked(_) => Some(dataflow.push(Op::Mask, &[], Shape::Varying)),
         };
-        Trace { cells, items, mask, now: BTreeMap::new(), inputs: BTreeMap::new(), written: BTreeMap::new() }
+        let states = take(&mut cells.spare);
+        Trace { cells, items, mask, states, met: Vec::new() }
+    }
+
+    fn state(&mut self, cell: Cell) -> &mut State {
+        if self.states.len() <= cell.index() {
+            self.states.resize(self.cells.len().max(cell.index() + 1), State::default());
+        }
+        let state = &mut self.states[cell.index()];
+        if state.now.is_none() {
+            self.met.push(cell);
+        }
+        state
     }
 
     /// The items for which an instruction acts that does where `holds`; none where all of the row do.
@@ -87,14 +97,14 @@ impl<'a> Trace<'a> {
     /// What a cell holds.
     pub fn read(&mut self, dataflow: &mut Dataflow, name: Name) -> Id {
         let cell = self.cells.get(name);
-        if let Some(&value) = self.now.get(&cell) {
+        if let Some(value) = self.states.get(cell.index()).and_then(|state| state.now) {
             return value;
         }
         let (Items::All(shapes) | Items::Masked(shapes)) = self.items;
         let shape = shapes.get(cell.index()).copied().unwrap_or(Shape::Varying);
         let value = dataflow.push(Op::Input(cell), &[], shape);
-        self.now.insert(cell, value);
-        self.inputs.insert(cell, value);
+        let state = self.state(cell);
+        (state.now, state.input) = (Some(value), Some(value));
         value
     }
 
@@ -108,8 +118,7 @@ impl<'a> Trace<'a> {
             }
         };
         let cell = self.cells.get(name);
-        self.now.insert(cell, value);
-        *self.written.entry(cell).or_default() |= holds.is_none();
+        self.state(cell).write(value, holds.is_none());
     }
 
     /// A cell is given something by who runs the block: it will be in its row.
@@ -119,30 +128,37 @@ impl<'a> Trace<'a> {
             self.read(dataflow, name);
         }
         let value = dataflow.push(Op::Input(cell), &[], Shape::Varying);
-        self.now.insert(cell, value);
-        *self.written.entry(cell).or_default() |= !guarded;
+        self.state(cell).write(value, !guarded);
     }
 
     /// The block, at whose end there may be a branch or exit with a guard. `dead` says that nobody gets there.
     pub fn finish(self, mut dataflow: Dataflow, condition: Option<Id>, dead: bool) -> Unit {
-        let Trace { cells, mask, now, inputs, written, .. } = self;
-        let mut finals: BTreeMap<Cell, Id> = written.keys().filter_map(|cell| Some((*cell, *now.get(cell)?))).collect();
+        let Trace { cells, mask, mut states, mut met, .. } = self;
+        met.sort_unstable();
+        let (mut finals, mut reads, mut kills) = (Vec::new(), Vec::new(), Vec::new());
         // Under a mask nothing but what is always written is kept from before, and reads are not asked for.
-        let reads = inputs.keys().copied().collect();
-        let kills = written.iter().filter(|(_, all)| **all).map(|(cell, _)| *cell).collect();
-        if let Some(mask) = mask {
-            for (&cell, value) in &mut finals {
-                let old = match inputs.get(&cell) {
-                    Some(&old) => old,
-                    None => dataflow.push(Op::Input(cell), &[], Shape::Varying),
-                };
-                *value = if cells.is_pred(cell) {
-                    dataflow.choose(mask, *value, old)
-                } else {
-                    dataflow.select(mask, *value, old)
+        for cell in met {
+            let State { now, input, written } = take(&mut states[cell.index()]);
+            reads.extend(input.map(|_| cell));
+            kills.extend(written.filter(|&always| always).map(|_| cell));
+            let (Some(mut value), Some(_)) = (now, written) else { continue };
+            if let Some(mask) = mask {
+                let old = input.unwrap_or_else(|| dataflow.push(Op::Input(cell), &[], Shape::Varying));
+                value = match cells.is_pred(cell) {
+                    true => dataflow.choose(mask, value, old),
+                    false => dataflow.select(mask, value, old),
                 };
             }
+            finals.push((cell, value));
         }
+        cells.spare = states;
         Unit { dataflow, finals, reads, kills, condition, dead }
+    }
+}
+
+impl State {
+    fn write(&mut self, value: Id, always: bool) {
+        self.now = Some(value);
+        self.written = Some(always || self.written == Some(true));
     }
 }

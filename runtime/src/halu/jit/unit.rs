@@ -1,7 +1,5 @@
 //! A block as a dataflow, and what it leaves in the cells.
 
-use std::collections::BTreeMap;
-
 use halfbyte_isa::halu::domain::{self, Address, Domain, Effects, Reader, SpecialReg, Width, Write};
 use halfbyte_isa::halu::fields::RZ;
 use halfbyte_isa::halu::meaning::{given, guard, meaning, meeting, yields};
@@ -39,8 +37,8 @@ pub(crate) enum Items<'a> {
 #[derive(Debug)]
 pub(crate) struct Unit {
     pub dataflow: Dataflow,
-    /// The cells that it writes and what they become.
-    pub finals: BTreeMap<Cell, Id>,
+    /// The cells that it writes, ascending, and what they become.
+    pub finals: Vec<(Cell, Id)>,
     /// The cells whose value before the block it reads.
     pub reads: Vec<Cell>,
     /// Those that it writes for all items.

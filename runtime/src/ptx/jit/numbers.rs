@@ -9,6 +9,7 @@ use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::row::Role;
 use halfbyte_isa::ptx::types::{Special, SpecialGroup, Token, Type};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
+use rustc_hash::FxHashMap;
 
 /// What instructions compute it, and which are for nothing else.
 #[derive(Debug, Default)]
@@ -24,8 +25,7 @@ impl Numbers {
         let label = entry.body.labels.iter().map(|label| label.at).min().unwrap_or(u32::MAX) as usize;
         let branch = insts.iter().position(|inst| matches!(inst.row().mnemonic, "bra" | "brx" | "call"));
         let straight = branch.unwrap_or(insts.len()).min(label);
-        let mut writes: BTreeMap<Reg, u32> = BTreeMap::new();
-        let mut reads: BTreeMap<Reg, u32> = BTreeMap::new();
+        let [mut writes, mut reads]: [FxHashMap<Reg, u32>; 2] = Default::default();
         for (role, reg) in insts.iter().flat_map(Inst::registers) {
             let of = if role == Role::Use { &mut reads } else { &mut writes };
             *of.entry(reg).or_default() += 1;

@@ -5,6 +5,7 @@ use halfbyte_isa::halu::domain::{Numbered, SpecialReg, Width};
 use halfbyte_isa::ptx::meaning::{Access, Effects, Next, Reader, meaning, results};
 use halfbyte_isa::ptx::module::{Entry, Param};
 use halfbyte_isa::ptx::operand::Var;
+use halfbyte_isa::ptx::row::Class;
 use halfbyte_isa::ptx::types::{Special, SpecialGroup, Type};
 use halfbyte_isa::ptx::{Inst, Operand, Reg};
 
@@ -50,6 +51,10 @@ impl Plan {
         let code = program.kernel.types.as_slice();
         let mut are_taken = true;
         let of_inst = |inst: &Inst| {
+            if computes(inst) {
+                are_taken &= !reads_clock(inst);
+                return (Leads::On, yields(inst));
+            }
             // What sort of effect it has does not depend on what it reads.
             let effects = meaning(inst, &mut Concrete, &mut Nothing);
             are_taken &= is_taken(inst, &effects, code);
@@ -123,9 +128,18 @@ pub(super) fn width_of(element: Type, count: usize) -> Option<Width> {
     })
 }
 
+/// Whether an instruction is of a class that accesses no memory and leads on.
+pub(super) fn computes(inst: &Inst) -> bool {
+    matches!(inst.row().class, Class::Compute | Class::Move)
+}
+
+fn reads_clock(inst: &Inst) -> bool {
+    inst.operands.iter().filter_map(read_by).any(is_clock)
+}
+
 /// Whether there is native code for an instruction.
 fn is_taken(inst: &Inst, effects: &Effects<u32, bool>, types: &[Type]) -> bool {
-    if inst.operands.iter().filter_map(read_by).any(is_clock) {
+    if reads_clock(inst) {
         return false;
     }
     let is_access = match &effects.access {

@@ -8,6 +8,7 @@ use halfbyte_isa::ptx::operand::Var;
 use halfbyte_isa::ptx::types::{Special, Type};
 use halfbyte_isa::ptx::{Inst, Opcode, Reg};
 
+use super::plan::computes;
 use crate::halu::jit::step::Inputs;
 use crate::halu::jit::{Dataflow, Id};
 use crate::ptx::{Arg as Given, Kernel, Launch};
@@ -190,6 +191,9 @@ fn every_opcode_does_what_its_meaning_says() {
             let mut state = random.clone();
             let acts = guard(&inst, &mut Concrete, &mut state) != Some(false);
             let expected = meaning(&inst, &mut Concrete, &mut state);
+            if computes(&inst) {
+                assert!(expected.access.is_none() && expected.next == Next::Fall, "{inst:?}");
+            }
             let found = native_effects(&inst, &mut random);
             assert_eq!(found.is_some(), acts, "{inst:?}");
             if let Some(found) = found {

@@ -39,7 +39,7 @@ pub(super) fn bound_stages(plan: &mut Schedule, unit: &Unit, live: impl Fn(Cell)
             *first &= user.is_some_and(|user| is_first(access, user));
         }
     };
-    unit.finals.values().for_each(|&value| reads(value, None));
+    unit.finals.iter().for_each(|&(_, value)| reads(value, None));
     for user in (0..dataflow.nodes.len() as u32).map(Id) {
         match dataflow.op(user) {
             Op::Access(number) => {
