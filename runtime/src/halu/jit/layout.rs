@@ -82,6 +82,9 @@ impl Cut {
 
 /// How many items, from any multiple of that number on, a register grows by its stride from one to the next.
 fn run(register: SpecialReg, shape: &Shape) -> u32 {
+    if shape.is_along_x() && register.of == Numbered::Item && matches!(register.axis, None | Some(Axis::X)) {
+        return Axis::X.of(shape.grid).wrapping_mul(Axis::X.of(shape.block));
+    }
     let Special { local, group } = Special::new(register, shape);
     let counts = shape.block.into_iter().chain(shape.grid);
     let mut run: u32 = 1;
