@@ -39,7 +39,7 @@
 //! | `aot` | `native`: kernels as objects with a C interface, for this computer and others | |
 //! | `cuda` | [`Engine::Cuda`]: PTX on a GPU | |
 //! | `parallel` | launches on several threads | |
-//! | `cache` | [`Cache`]: programs by what they were compiled from | |
+//! | `cache` | [`Cache`]: programs by what they were compiled from; `import_ptx::Cache`: kernels by their texts | |
 //! | `codegen` | [`pipeline`], and launches on bytes for targets of one's own; every target brings it | with a target |
 //!
 //! Without any of them a text is read, verified and evaluated ([`ir`]). An engine that was not built refuses a launch and names its

@@ -4,6 +4,8 @@ use halfbyte_abi::{Alias, Param, Shape};
 use halfbyte_import::{Part, Signature, signature, span};
 use halfbyte_ir::{Diagnostic, Span};
 use halfbyte_isa::ptx::text::Text;
+#[cfg(feature = "cache")]
+use halfbyte_isa::ptx::types::Space;
 use halfbyte_runtime::LaunchError;
 use halfbyte_runtime::ptx::{Arg, Globals, Kernel, Launch, LoadError};
 use halfbyte_runtime::{Stats, Translation};
@@ -85,6 +87,12 @@ impl Host {
     /// Whether it has an instruction that GPUs approximate.
     pub fn is_approximate(&self) -> bool {
         is_approximate(self.kernel.entry())
+    }
+
+    /// Whether it has variables that a launch may write, and the next one read.
+    #[cfg(feature = "cache")]
+    pub(super) fn has_variables(&self) -> bool {
+        self.kernel.entry().variables.iter().any(|variable| variable.space == Space::Global)
     }
 
     /// Whether the interpreter runs it where native code is asked for.

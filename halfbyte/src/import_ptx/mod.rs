@@ -20,12 +20,16 @@
 //! ```
 
 mod back;
+#[cfg(feature = "cache")]
+mod cache;
 mod host;
 
 use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::text::Text;
 
 pub use back::{GivenBack, give_back};
+#[cfg(feature = "cache")]
+pub use cache::Cache;
 use halfbyte_import::{Imported, Refused};
 pub use halfbyte_import::{
     MAX_BLOCK, MAX_ITEMS, Options, Part, Shape, Signature, free_sums, ir_name, is_ptx, signature, unsaid_exchanges,
