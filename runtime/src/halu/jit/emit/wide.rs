@@ -236,12 +236,7 @@ impl BlockEmitter<'_, '_, '_> {
             (Class::Inline, op) if self.is_of(wide, id) => self.wide_op(wide, op, id)?,
             (_, op) => {
                 let k = if let Op::Loaded(_, k) = op { k } else { 0 };
-                let place = match op {
-                    Op::Loaded(number, 0) if self.plan.strided[number as usize] => {
-                        self.wide_home(wide, Home::Loaded(number), 0)?
-                    }
-                    _ => self.wide_home(wide, self.plan.rows[id.index()]?, k)?,
-                };
+                let place = self.wide_home(wide, self.plan.rows[id.index()]?, k)?;
                 wide.code.load(place, self.is_signed(op))
             }
         };
