@@ -92,7 +92,7 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
     }
 
     pub fn dataflow(&self) -> &'a Dataflow {
-        static NONE: Dataflow = Dataflow { nodes: Vec::new(), accesses: Vec::new() };
+        static NONE: Dataflow = Dataflow::NONE;
         self.unit.map_or(&NONE, |unit| &unit.dataflow)
     }
 

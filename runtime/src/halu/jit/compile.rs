@@ -116,9 +116,11 @@ impl Source<'_> {
     }
 }
 
-/// Compiles a kernel. The map grows by the rows that the code uses for what it computes on the way.
+/// Compiles a kernel, of some blocks of which there are schedules already. The map grows by the rows that the code uses for what it
+/// computes on the way.
 pub(super) fn compile(
     source: &Source<'_>,
+    mut plans: Plans,
     cells: &mut Cells,
     map: &mut Map,
     work: &mut Work<'_>,
@@ -136,8 +138,9 @@ pub(super) fn compile(
     while next < source.blocks.len() {
         work.poll()?;
         let first = BlockId(next as u32);
-        let made =
-            native.define_as_built(signature.clone(), |b| function(source, cells, map, &mut constants, b, first))?;
+        let made = native.define_as_built(signature.clone(), |b| {
+            function(source, &mut plans, cells, map, &mut constants, b, first)
+        })?;
         let (id, (blocks, after)) = made;
         functions.push((id, first, blocks));
         next = after;
@@ -183,6 +186,7 @@ fn max_unroll(kernel: &Kernel<'_>) -> u32 {
 /// Makes a function of blocks from one on: how its registers are allocated, those it has, and where the next one begins.
 fn function(
     source: &Source<'_>,
+    plans: &mut Plans,
     cells: &mut Cells,
     map: &mut Map,
     constants: &mut Constants,
@@ -234,7 +238,10 @@ fn function(
             continue;
         }
         let emitted = Inlines::ALL.into_iter().find_map(|inlines| {
-            let plan = plan(source, cells, block, unit, inlines);
+            let plan = match plans.take(id, inlines) {
+                Some(plan) => plan,
+                None => plan(source, cells, block, unit, inlines),
+            };
             Some(BlockEmitter::new(&mut function.e, unit, &plan, masked, source.split(id))?.emit())
         });
         let condition = emitted.unwrap_or(Condition::None);
@@ -285,18 +292,34 @@ fn plan(source: &Source<'_>, cells: &Cells, block: &Block, unit: &Unit, inlines:
     schedule(kernel.pointers, unit, cells, live, has_fma(), matches!(form, Form::Masked), inlines)
 }
 
-/// The most words of a kernel that may stream: to find out whether it does, its blocks are scheduled once more.
+/// The schedules of blocks, the first ones of a kernel, with all that may be inlined.
+#[derive(Default)]
+pub(super) struct Plans(Vec<Option<Schedule>>);
+
+impl Plans {
+    fn take(&mut self, id: BlockId, inlines: Inlines) -> Option<Schedule> {
+        self.0.get_mut(id.index()).filter(|_| inlines == Inlines::ALL[0])?.take()
+    }
+}
+
+/// The most words of a kernel that may stream.
 const MAX_STREAMED: usize = 128;
 
-/// Whether a kernel uses buffers only, each place once, and hardly ever a row of the context.
-pub(super) fn streams(source: &Source<'_>, cells: &Cells) -> bool {
-    let Form::All(units) = source.form else { return false };
+/// Whether a kernel uses buffers only, each place once, and hardly ever a row of the context; and the schedules that tell.
+pub(super) fn streams(source: &Source<'_>, cells: &Cells) -> (bool, Plans) {
+    let mut plans = Plans::default();
+    let Form::All(units) = source.form else { return (false, plans) };
+    if source.kernel.front.count() > MAX_STREAMED || source.flow.has_loop {
+        return (false, plans);
+    }
     let streams = |(id, (block, unit)): (BlockId, (&Block, &Option<Unit>))| {
-        unit.as_ref()
-            .is_none_or(|unit| plan(source, cells, block, unit, Inlines::ALL[0]).streams(unit, source.split(id)))
+        let plan = unit.as_ref().map(|unit| (plan(source, cells, block, unit, Inlines::ALL[0]), unit));
+        let streams = plan.as_ref().is_none_or(|(plan, unit)| plan.streams(unit, source.split(id)));
+        plans.0.push(plan.map(|(plan, _)| plan));
+        streams
     };
-    let is_small = source.kernel.front.count() <= MAX_STREAMED && !source.flow.has_loop;
-    is_small && (0..).map(BlockId).zip(source.blocks.iter().zip(units)).all(streams)
+    let all = (0..).map(BlockId).zip(source.blocks.iter().zip(units)).all(streams);
+    (all, plans)
 }
 
 /// A function on its way.

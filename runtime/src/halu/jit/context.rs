@@ -168,6 +168,18 @@ pub(super) unsafe extern "C" fn clear_outside(header: *const Header, row: *mut u
     }
 }
 
+/// Writes words to the first so many bytes of a row, each as much more than the one before.
+///
+/// # Safety
+/// The row is one of a context, and not referred to by anything else; the bytes are those of chunks, and no more than it has.
+pub(super) unsafe extern "C" fn fill(row: *mut u32, bytes: u64, first: u32, stride: u32) {
+    // SAFETY: the caller's promise.
+    let row = unsafe { std::slice::from_raw_parts_mut(row, bytes as usize / 4) };
+    for (word, number) in row.iter_mut().zip(0..) {
+        *word = first.wrapping_add(stride.wrapping_mul(number));
+    }
+}
+
 /// Items that loops go over at a time, and that every row is a multiple of.
 pub(super) const CHUNK: u32 = 16;
 

@@ -393,9 +393,24 @@ impl Location {
 pub(crate) struct Dataflow {
     pub nodes: Vec<Node>,
     pub accesses: Vec<Access>,
+    /// Constants met of late, each by its lowest bits: most are met again.
+    constants: [Option<Id>; CONSTANTS],
 }
 
+/// How many constants are kept in mind.
+const CONSTANTS: usize = 16;
+
 impl Dataflow {
+    /// Without operations.
+    pub const NONE: Dataflow = Dataflow { nodes: Vec::new(), accesses: Vec::new(), constants: [None; CONSTANTS] };
+
+    /// Without operations, and with room for those of so many instructions.
+    pub fn of_instructions(count: usize) -> Dataflow {
+        /// Operations of most instructions.
+        const OF_ONE: usize = 3;
+        Dataflow { nodes: Vec::with_capacity(OF_ONE * count), ..Dataflow::NONE }
+    }
+
     pub fn node(&self, id: Id) -> Node {
         // Numbers come from this dataflow only.
         self.nodes[id.index()]
@@ -526,7 +541,13 @@ impl Domain for Dataflow {
     type Pred = Id;
 
     fn word(&mut self, value: u32) -> Id {
-        self.push(Op::Const(value), &[], Shape::Uniform)
+        let place = value as usize % CONSTANTS;
+        if let Some(id) = self.constants[place].filter(|&id| self.op(id) == Op::Const(value)) {
+            return id;
+        }
+        let id = self.push(Op::Const(value), &[], Shape::Uniform);
+        self.constants[place] = Some(id);
+        id
     }
 
     fn truth(&mut self, value: bool) -> Id {

@@ -98,7 +98,12 @@ impl Flow {
         cells: &mut Cells,
     ) -> Result<(Flow, Vec<Option<Unit>>), NativeError> {
         let is_narrowed = is_narrowed(kernel);
-        let of_any: Vec<Unit> = blocks.iter().map(|block| kernel.front.unit(block, cells, Items::All(&[]))).collect();
+        let returns = blocks.iter().flat_map(Block::successors).any(|next| next == BlockId(0));
+        let unit = |(id, block)| match id {
+            BlockId(0) if !returns => kernel.front.unit(block, cells, Items::Start(layout)),
+            _ => kernel.front.unit(block, cells, Items::All(&[])),
+        };
+        let of_any: Vec<Unit> = (0..).map(BlockId).zip(blocks).map(unit).collect();
         let summary = |unit: &Unit| {
             let writes = unit.finals.iter().map(|&(cell, _)| cell).collect();
             Summary { writes, reads: unit.reads.clone(), kills: unit.kills.clone() }
@@ -117,6 +122,7 @@ impl Flow {
             post_dominators: post_dominators(blocks),
             live: &live,
             of_any: of_any.into_iter().map(Some).collect(),
+            returns,
             units: blocks.iter().map(|_| None).collect(),
             before: blocks.iter().map(|_| Vec::new()).collect(),
             reached: vec![false; blocks.len()],
@@ -431,8 +437,10 @@ struct Solver<'a> {
     summaries: Vec<Summary>,
     post_dominators: Vec<Option<BlockId>>,
     live: &'a CellSets,
-    /// The blocks as they are whatever the cells hold, until they are taken.
+    /// The blocks as they are whatever the cells hold, until they are taken; the first one as it is at the start of the kernel, unless
+    /// something returns there.
     of_any: Vec<Option<Unit>>,
+    returns: bool,
     units: Vec<Option<Unit>>,
     before: Vec<Vec<Shape>>,
     /// The blocks that shapes have come to.
@@ -465,7 +473,8 @@ impl Solver<'_> {
         let before = &self.before[id.index()];
         // What it reads is of no shape that would tell more.
         let is_any = |cell: &Cell| before.get(cell.index()).is_none_or(|shape| shape.is_varying());
-        let of_any = self.summaries[id.index()].reads.iter().all(is_any).then(|| self.of_any[id.index()].take());
+        let is_known = id == BlockId(0) && !self.returns || self.summaries[id.index()].reads.iter().all(is_any);
+        let of_any = is_known.then(|| self.of_any[id.index()].take());
         let unit = match of_any.flatten() {
             Some(unit) => unit,
             None => self.kernel.front.unit(block, cells, Items::All(before)),

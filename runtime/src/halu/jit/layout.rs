@@ -9,7 +9,7 @@ use crate::halu::special::Special;
 
 /// How code takes the items of a launch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Layout {
+pub(crate) enum Layout {
     /// In rows along which every special register grows by a constant, the same in all launches.
     Along,
     /// In rows of any items, with a row of what each special register holds.

@@ -48,7 +48,7 @@ use halfbyte_isa::halu::domain::SpecialReg;
 use crate::launch::{Order, Stats, Work};
 use crate::native::{NativeError, Translation, once};
 use cells::Cell;
-use compile::{Code, Form, Source, compile};
+use compile::{Code, Form, Plans, Source, compile};
 use context::Map;
 pub(crate) use context::Parts;
 use cover::Covers;
@@ -164,12 +164,13 @@ impl Compiled {
         let splits = if kernel.groups.is_none() { split::splits(&blocks, &units) } else { Vec::new() };
         let form = Form::All(&units);
         let source = Source { kernel, blocks: &blocks, flow: &flow, meetings: &meetings, splits: &splits, form };
-        let mut map = match compile::streams(&source, &cells) {
+        let (streams, plans) = compile::streams(&source, &cells);
+        let mut map = match streams {
             _ if kernel.groups.is_some() => Map::of_groups(cells.len()),
             true => Map::streaming(cells.len()),
             false => Map::new(cells.len(), flow.varying(&blocks, cells.len())),
         };
-        let together = compile(&source, &mut cells, &mut map, work)?;
+        let together = compile(&source, plans, &mut cells, &mut map, work)?;
         let translation = together.translation(begun);
         let covers = Covers::new(&blocks, kernel, layout, &units);
         let special = |&register: &SpecialReg| Some((cells.find(Name::Special(register))?, register));
@@ -205,7 +206,7 @@ impl Compiled {
             let (mut cells, mut map) = (self.cells.clone(), self.map);
             let (blocks, flow, meetings) = (&self.blocks, &self.flow, &self.meetings);
             let source = Source { kernel, blocks, flow, meetings, splits: &[], form: Form::Masked };
-            let code = compile(&source, &mut cells, &mut map, work)?;
+            let code = compile(&source, Plans::default(), &mut cells, &mut map, work)?;
             let translation = code.translation(begun);
             Ok(DivergentCode { code, map, translation })
         };

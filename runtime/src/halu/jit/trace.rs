@@ -68,7 +68,7 @@ impl<'a> Trace<'a> {
     /// The state before the first instruction.
     pub fn new(dataflow: &mut Dataflow, cells: &'a mut Cells, items: Items<'a>) -> Trace<'a> {
         let mask = match items {
-            Items::All(_) => None,
+            Items::Start(_) | Items::All(_) => None,
             Items::Masked(_) => Some(dataflow.push(Op::Mask, &[], Shape::Varying)),
         };
         let states = take(&mut cells.spare);
@@ -100,8 +100,13 @@ impl<'a> Trace<'a> {
         if let Some(value) = self.states.get(cell.index()).and_then(|state| state.now) {
             return value;
         }
-        let (Items::All(shapes) | Items::Masked(shapes)) = self.items;
-        let shape = shapes.get(cell.index()).copied().unwrap_or(Shape::Varying);
+        let shape = match (self.items, name) {
+            (Items::Start(layout), Name::Special(register)) => layout.shape(register),
+            (Items::Start(_), _) => Shape::Uniform,
+            (Items::All(shapes) | Items::Masked(shapes), _) => {
+                shapes.get(cell.index()).copied().unwrap_or(Shape::Varying)
+            }
+        };
         let value = dataflow.push(Op::Input(cell), &[], shape);
         let state = self.state(cell);
         (state.now, state.input) = (Some(value), Some(value));

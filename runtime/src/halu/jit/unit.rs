@@ -10,6 +10,7 @@ use super::cells::{Cell, Cells, Name};
 use super::dataflow::{Access, Action, Dataflow, Id, Location, Op, Reach, Scale, Shape};
 use super::front::Front;
 use super::graph::{Block, blocks, leads};
+use super::layout::Layout;
 use super::meet::{Place, place_of};
 use super::trace::{Build, Trace};
 use crate::halu::Word;
@@ -27,6 +28,8 @@ pub(in crate::halu) struct Words<'a> {
 /// Which items run a block.
 #[derive(Clone, Copy)]
 pub(crate) enum Items<'a> {
+    /// All of a row, at the start of the kernel: cells hold zeros, but for special registers.
+    Start(Layout),
     /// All of a row; what the cells hold has these shapes.
     All(&'a [Shape]),
     /// Some, by a mask. Cells that have another shape than varying are never written.
@@ -60,10 +63,10 @@ impl Front for Words<'_> {
     }
 
     fn unit(&self, block: &Block, cells: &mut Cells, items: Items<'_>) -> Unit {
-        let mut dataflow = Dataflow::default();
+        let words = self.words.get(block.start as usize..block.end as usize).unwrap_or_default();
+        let mut dataflow = Dataflow::of_instructions(words.len());
         let trace = Trace::new(&mut dataflow, cells, items);
         let builder = Builder { kernel: self, trace, fault: None };
-        let words = self.words.get(block.start as usize..block.end as usize).unwrap_or_default();
         let insts = (block.start..).zip(words).filter_map(|(address, word)| match word {
             Word::Inst(inst) => Some((address, inst)),
             Word::Undefined(_) => None,

@@ -212,6 +212,15 @@ pub fn function(op: &RowOp) -> RowFn {
     Variant::best().function(op)
 }
 
+/// What [`RowOp::word`] says, for compiled code.
+///
+/// # Safety
+/// There is an operation where the pointer says.
+pub unsafe extern "C" fn word(a: u32, b: u32, c: u32, op: *const RowOp) -> u32 {
+    // SAFETY: the caller's promise.
+    unsafe { &*op }.word(a, b, c)
+}
+
 /// An operand of [`apply`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Operand<'a> {

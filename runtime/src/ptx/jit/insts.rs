@@ -55,10 +55,10 @@ impl Front for Insts<'_> {
     }
 
     fn unit(&self, block: &Block, cells: &mut Cells, items: Items<'_>) -> Unit {
-        let mut dataflow = Dataflow::default();
+        let insts = self.entry.body.insts.get(block.start as usize..block.end as usize).unwrap_or_default();
+        let mut dataflow = Dataflow::of_instructions(insts.len());
         let trace = Trace::new(&mut dataflow, cells, items);
         let builder = Builder { insts: self, trace };
-        let insts = self.entry.body.insts.get(block.start as usize..block.end as usize).unwrap_or_default();
         builder.build(dataflow, block, (block.start..).zip(insts))
     }
 

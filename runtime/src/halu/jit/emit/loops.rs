@@ -77,28 +77,25 @@ impl Emitter<'_, '_> {
 
     /// Writes what is in a cell's slot to its row, growing as a shape says.
     pub fn spread(&mut self, cell: Cell, truth: bool, shape: Shape) {
-        let mut start = self.slot(cell);
+        let mut first = self.slot(cell);
         if truth {
-            start = self.b.ins().ineg(start);
+            first = self.b.ins().ineg(first);
         }
-        let stride = stride(shape);
-        let start = self.ramp(start, stride);
-        let around = self.begin_loop(&[start]);
+        let row = self.map.cell(cell);
+        let Shape::Grid(..) = shape else {
+            let (row, bytes) = (self.row_address(row), self.field(I64, Field::Bytes));
+            let stride = self.b.ins().iconst(I32, i64::from(stride(shape)));
+            self.call(context::fill as *const () as usize, &[row, bytes, first, stride], None);
+            return;
+        };
+        let first = self.ramp(first, 0);
+        let around = self.begin_loop(&[]);
         let at = self.b.ins().iadd(self.context, around.offset);
-        let row = self.map.row(self.map.cell(cell));
-        let mut value = around.carried[0];
-        let step = constant(self.b, I32X4, stride.wrapping_mul(4));
         for u in 0..CHUNK / 4 {
-            let word = match shape {
-                Shape::Grid(..) => self.on_grid(value, shape, at, 16 * u as i32),
-                _ => value,
-            };
-            self.b.ins().store(here(), word, at, row + 16 * u as i32);
-            if stride != 0 {
-                value = self.b.ins().iadd(value, step);
-            }
+            let word = self.on_grid(first, shape, at, 16 * u as i32);
+            self.b.ins().store(here(), word, at, self.map.row(row) + 16 * u as i32);
         }
-        self.end_loop(&around, CHUNK, &[value]);
+        self.end_loop(&around, CHUNK, &[]);
     }
 
     /// What four items have on a grid: of a vector of what the first has, and from where in the rows of the context on.

@@ -6,6 +6,7 @@ mod narrow;
 mod strided;
 mod wide;
 
+use arrayvec::ArrayVec;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I8X16, I16, I32, I32X4, I64};
 use cranelift_codegen::ir::{
@@ -40,6 +41,23 @@ pub(super) struct Constants {
     doubles: Vec<Box<DoubleWord>>,
     #[expect(clippy::vec_box, reason = "code has the addresses")]
     wide: Vec<Box<WideFunction>>,
+    /// Words as often as calls read those that are the same for all items.
+    #[expect(clippy::vec_box, reason = "code has the addresses")]
+    chunks: Vec<Box<[u32; CHUNK as usize]>>,
+}
+
+impl Constants {
+    /// The address of a chunk of a word.
+    fn chunk(&mut self, word: u32) -> usize {
+        let known = self.chunks.iter().find(|chunk| chunk.first() == Some(&word));
+        if let Some(chunk) = known {
+            return chunk.as_ptr() as usize;
+        }
+        let chunk = Box::new([word; CHUNK as usize]);
+        let address = chunk.as_ptr() as usize;
+        self.chunks.push(chunk);
+        address
+    }
 }
 
 /// A function on its way.
@@ -130,6 +148,8 @@ pub(super) struct BlockEmitter<'e, 'a, 'f> {
     is_told: bool,
     /// Values that are the same for all items, or those of the first.
     scalars: Vec<Option<Value>>,
+    /// The constant bank, once something is read from it.
+    bank: Option<Value>,
     /// The rows that accesses found or will write, and what they were called with.
     accesses: Vec<Option<Found>>,
     condition: Option<(Value, Value)>,
@@ -167,6 +187,7 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
             split,
             is_told: false,
             scalars: vec![None; count],
+            bank: None,
             accesses: vec![None; unit.dataflow.accesses.len()],
             condition: None,
             wide: Vec::new(),
@@ -222,6 +243,9 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
             self.begin_access(number);
             return;
         }
+        if self.chunk(id).is_some() {
+            return;
+        }
         let value = self.scalar(id);
         // For calls, which take rows: the same word as often as they read it.
         if let (Some(home), Class::Uniform) = (self.plan.rows[id.index()], self.plan.class[id.index()]) {
@@ -229,6 +253,13 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
             let row = self.home(home, 0);
             self.store_chunk(words, row);
         }
+    }
+
+    /// What there is in place of the row of a constant that calls alone take: its word, as vectors have it.
+    fn chunk(&self, id: Id) -> Option<u32> {
+        let word = self.dataflow.constant(id)?;
+        let is_for_calls = matches!(self.plan.rows[id.index()], Some(Home::Temporary(_)));
+        is_for_calls.then_some(if self.is_truth(id) { word.wrapping_neg() } else { word })
     }
 
     fn store_chunk(&mut self, words: Value, row: Value) {
@@ -272,6 +303,10 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
 
     /// The address of the row of a value that has one.
     fn row(&mut self, id: Id) -> Value {
+        if let Some(word) = self.chunk(id) {
+            let address = self.e.constants.chunk(word);
+            return self.e.b.ins().iconst(I64, address as i64);
+        }
         let k = if let Op::Loaded(_, k) = self.dataflow.op(id) { k } else { 0 };
         match self.plan.rows[id.index()] {
             Some(home) => self.home(home, k),
@@ -281,10 +316,10 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
 
     fn scalar_args(&mut self, id: Id) -> [Value; 3] {
         let args = self.dataflow.args(id);
-        let mut values: Vec<Value> = args.iter().map(|&arg| self.scalar(arg)).collect();
-        let fill = values.first().copied().unwrap_or(self.e.context);
-        values.resize(3, fill);
-        [values[0], values[1], values[2]]
+        let context = self.e.context;
+        let mut values = args.iter().map(|&arg| self.scalar(arg));
+        let first = values.next().unwrap_or(context);
+        [first, values.next().unwrap_or(first), values.next().unwrap_or(first)]
     }
 
     fn compute(&mut self, id: Id) -> Value {
@@ -297,7 +332,10 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
                 return if self.is_truth(id) { self.nonzero(word) } else { word };
             }
             Op::Bank { offset, width, signed } => {
-                let bank = self.e.field(I64, Field::Constants);
+                let bank = match self.bank {
+                    Some(bank) => bank,
+                    None => *self.bank.insert(self.e.field(I64, Field::Constants)),
+                };
                 let ty = match width {
                     Width::B8 => I8,
                     Width::B16 => I16,
@@ -336,18 +374,17 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
             Op::Sar => b.ins().sshr(x, y),
             Op::Select | Op::Choose => b.ins().select(x, y, z),
             op => {
-                let args: Vec<Value> = self.dataflow.args(id).into_iter().map(|arg| self.scalar_vector(arg)).collect();
                 let word = if let Some(op) = op.row_op([Shape::Uniform; MOST], self.plan.fma) {
-                    for (&words, row) in args.iter().zip(SCRATCH) {
-                        let row = self.e.row_address(row);
-                        self.store_chunk(words, row);
-                    }
-                    let rows = SCRATCH.map(|row| self.e.row_address(row));
-                    let [a, b, c, result] = rows;
-                    let span = self.e.b.ins().iconst(I64, i64::from(4 * CHUNK));
-                    self.call_row(op, result, [a, b, c], span);
-                    self.e.b.ins().load(I32, here(), result, 0)
+                    let [x, y, z] = [x, y, z].map(|word| match self.e.b.func.dfg.value_type(word) {
+                        I8 => self.all_ones(word),
+                        _ => word,
+                    });
+                    let op = self.row_op(op);
+                    let word = self.e.call(rows::word as *const () as usize, &[x, y, z, op], Some(I32));
+                    word.unwrap_or(x)
                 } else {
+                    let args = self.dataflow.args(id).into_iter().map(|arg| self.scalar_vector(arg));
+                    let args: ArrayVec<Value, MOST> = args.collect();
                     let fill = args.first().copied().unwrap_or(self.e.context);
                     let mut all = [fill; 3];
                     all.iter_mut().zip(args).for_each(|(place, arg)| *place = arg);
@@ -370,11 +407,15 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
 
     fn call_row(&mut self, op: RowOp, result: Value, [a, b, c]: [Value; 3], span: Value) {
         let function = rows::function(&op) as usize;
+        let op = self.row_op(op);
+        self.e.call(function, &[result, a, b, c, span, op], None);
+    }
+
+    fn row_op(&mut self, op: RowOp) -> Value {
         let op = Box::new(op);
         let address = std::ptr::from_ref(&*op) as usize;
         self.e.constants.ops.push(op);
-        let op = self.e.b.ins().iconst(I64, address as i64);
-        self.e.call(function, &[result, a, b, c, span, op], None);
+        self.e.b.ins().iconst(I64, address as i64)
     }
 
     /// Calls, and stores that are calls.
@@ -433,14 +474,14 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
         let table = StackSlotData::new(StackSlotKind::ExplicitSlot, 8 * MOST as u32, 3);
         let table = self.e.b.create_sized_stack_slot(table);
         let result = self.moved_to_begin(result, id);
+        let table = self.e.b.ins().stack_addr(I64, table, 0);
         let mut steps = 0;
         for (k, &arg) in args.iter().enumerate() {
             let row = self.row(arg);
             let row = self.moved_to_begin(row, arg);
-            self.e.b.ins().stack_store(I64, row, table, 8 * k as i32);
+            self.e.b.ins().store(here(), row, table, 8 * k as i32);
             steps |= i64::from(self.dataflow.shape(arg) != Shape::Uniform) << k;
         }
-        let table = self.e.b.ins().stack_addr(I64, table, 0);
         let span = self.span(steps);
         let op = self.double_op(op, part);
         self.e.call(doubles::row as *const () as usize, &[result, table, span, op], None);
@@ -450,11 +491,11 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
     fn scalar_double(&mut self, id: Id, op: FloatOp, part: u8) -> Value {
         let table = StackSlotData::new(StackSlotKind::ExplicitSlot, 4 * MOST as u32, 3);
         let table = self.e.b.create_sized_stack_slot(table);
+        let words = self.e.b.ins().stack_addr(I64, table, 0);
         for (k, arg) in self.dataflow.args(id).into_iter().enumerate() {
             let word = self.scalar(arg);
-            self.e.b.ins().stack_store(I64, word, table, 4 * k as i32);
+            self.e.b.ins().store(here(), word, words, 4 * k as i32);
         }
-        let words = self.e.b.ins().stack_addr(I64, table, 0);
         let op = self.double_op(op, part);
         let word = self.e.call(doubles::word as *const () as usize, &[words, op], Some(I32));
         word.unwrap_or(words)

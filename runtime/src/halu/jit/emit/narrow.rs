@@ -68,7 +68,7 @@ impl BlockEmitter<'_, '_, '_> {
             let mut value = self.sixteen(&mut wide, word)?;
             let place = self.wide_home(&mut wide, Home::Stored(number), 0)?;
             if place.item == wide::Width::B8 && self.dataflow.node(word).bits > 0xFF {
-                let byte = wide.word(0x00FF_00FF)?;
+                let byte = wide.constant(0x00FF_00FF);
                 value = wide.code.binary(Opcode::AND, value, byte);
             }
             wide.code.store(place, value);
@@ -83,7 +83,7 @@ impl BlockEmitter<'_, '_, '_> {
         }
         let (op, args) = (self.dataflow.op(id), self.dataflow.args(id));
         let step = match (op, args.as_slice()) {
-            (Op::Const(word), _) => wide.word(word << 16 | word)?,
+            (Op::Const(word), _) => wide.constant(word << 16 | word),
             (Op::Loaded(number, _), _) => {
                 let place = self.wide_home(wide, Home::Loaded(number), 0)?;
                 wide.code.load(place, false)

@@ -36,7 +36,7 @@ pub(super) struct WideLoop {
     table: Table,
     table_bytes: u32,
     rows: Vec<Row>,
-    words: Vec<Word>,
+    words: Vec<Id>,
 }
 
 /// A loop on its way.
@@ -51,15 +51,8 @@ pub(super) struct Wide<'s> {
     constants: Vec<(u32, Step)>,
     /// What has the addresses of the rows that the loop reads and writes.
     rows: Vec<Row>,
-    /// Those that are the same for all items.
-    words: Vec<Word>,
-}
-
-/// A word of a loop.
-#[derive(Clone, Copy)]
-enum Word {
-    Of(Id),
-    Is(u32),
+    /// Those that are the same for all items, and are put into the table.
+    words: Vec<Id>,
 }
 
 /// What has the address of a row.
@@ -82,15 +75,14 @@ impl Wide<'_> {
         Some(number)
     }
 
-    /// A constant; none where there are too many words.
-    pub fn word(&mut self, word: u32) -> Option<Step> {
+    /// A constant.
+    pub fn constant(&mut self, word: u32) -> Step {
         if let Some(&(_, step)) = self.constants.iter().find(|(constant, _)| *constant == word) {
-            return Some(step);
+            return step;
         }
-        self.words.push(Word::Is(word));
-        let step = self.code.word()?;
+        let step = self.code.constant(word);
         self.constants.push((word, step));
-        Some(step)
+        step
     }
 }
 
@@ -104,23 +96,18 @@ impl BlockEmitter<'_, '_, '_> {
         };
         let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, table_bytes, 3);
         let slot = self.e.b.create_sized_stack_slot(slot);
+        let values = self.e.b.ins().stack_addr(I64, slot, 0);
         for (number, row) in (0..).zip(rows) {
             let address = match row {
                 Row::Context => self.e.context,
                 Row::Access(access, k) => self.home(Home::Loaded(access), k),
             };
-            self.e.b.ins().stack_store(I64, address, slot, table.row(number));
+            self.e.b.ins().store(here(), address, values, table.row(number));
         }
-        for (number, word) in (0..).zip(words) {
-            let word = match word {
-                Word::Of(id) if self.is_truth(id) => {
-                    let word = self.scalar(id);
-                    self.all_ones(word)
-                }
-                Word::Of(id) => self.scalar(id),
-                Word::Is(word) => self.e.b.ins().iconst(I32, i64::from(word)),
-            };
-            self.e.b.ins().stack_store(I64, word, slot, table.word(number));
+        for (number, id) in (0..).zip(words) {
+            let word = self.scalar(id);
+            let word = if self.is_truth(id) { self.all_ones(word) } else { word };
+            self.e.b.ins().store(here(), word, values, table.word(number));
         }
         let function = Box::new(WideFunction { code, address: 0 });
         let address = std::ptr::from_ref(&function.address) as usize;
@@ -130,8 +117,7 @@ impl BlockEmitter<'_, '_, '_> {
         let mut signature = Signature::new(CallConv::SystemV);
         signature.params = vec![AbiParam::new(I64); 3];
         let signature = self.e.b.import_signature(signature);
-        let slot = self.e.b.ins().stack_addr(I64, slot, 0);
-        self.e.b.ins().call_indirect(signature, callee, &[slot, begin, bytes]);
+        self.e.b.ins().call_indirect(signature, callee, &[values, begin, bytes]);
         if stage.condition && !self.is_told && !self.masked {
             self.condition = Some(self.held());
         }
@@ -194,7 +180,7 @@ impl BlockEmitter<'_, '_, '_> {
                 wide::Width::B32 => u32::MAX,
             };
             if self.dataflow.node(id).bits & !most != 0 {
-                let most = wide.word(most)?;
+                let most = wide.constant(most);
                 value = wide.code.binary(Opcode::AND, value, most);
             }
             wide.code.store(place, value);
@@ -209,19 +195,18 @@ impl BlockEmitter<'_, '_, '_> {
         }
         let op = self.dataflow.op(id);
         let step = match (self.plan.class[id.index()], op) {
-            (Class::Uniform, _) => {
-                wide.words.push(Word::Of(id));
-                wide.code.word()?
+            (Class::Uniform, _) if let Some(constant) = self.dataflow.constant(id) => {
+                wide.constant(if self.is_truth(id) { constant.wrapping_neg() } else { constant })
             }
+            (Class::Uniform, _) => self.wide_first(wide, id)?,
             (Class::Affine, _) => {
                 let Shape::Affine(by) = self.dataflow.shape(id) else { return None };
-                wide.words.push(Word::Of(id));
-                let first = wide.code.word()?;
+                let first = self.wide_first(wide, id)?;
                 let numbers = wide.code.numbers();
                 let grown = match by.is_power_of_two() {
                     true => wide.code.shift(Shift::Left, numbers, by.ilog2()),
                     false => {
-                        let by = wide.word(by)?;
+                        let by = wide.constant(by);
                         wide.code.binary(Opcode::MUL, numbers, by)
                     }
                 };
@@ -230,7 +215,7 @@ impl BlockEmitter<'_, '_, '_> {
             (Class::Access, _) => return None,
             (Class::Inline, op) if self.is_of(wide, id) && vector::has_any_nan(op) => {
                 let float = self.wide_float(wide, id)?;
-                let nan = wide.word(NAN_F32)?;
+                let nan = wide.constant(NAN_F32);
                 wide.code.or_if_nan(float, nan)
             }
             (Class::Inline, op) if self.is_of(wide, id) => self.wide_op(wide, op, id)?,
@@ -242,6 +227,18 @@ impl BlockEmitter<'_, '_, '_> {
         };
         wide.values[id.index()] = Some(step);
         Some(step)
+    }
+
+    /// What the first item has, for all items: from the slot of a cell where it is that, else from the table.
+    fn wide_first(&self, wide: &mut Wide<'_>, id: Id) -> Option<Step> {
+        if let Op::Input(cell) = self.dataflow.op(id)
+            && !self.is_truth(id)
+        {
+            let (row, at) = (wide.address(Row::Context)?, self.e.map.slot(cell));
+            return Some(wide.code.same(Place { row, at, item: wide::Width::B32 }));
+        }
+        wide.words.push(id);
+        wide.code.word()
     }
 
     /// A row of the context.
@@ -348,7 +345,7 @@ impl BlockEmitter<'_, '_, '_> {
                 return Some(wide.code.shift(shift, from, count));
             }
             // It is the same for all items, and counts modulo 32.
-            let (count, last) = (arg(wide, 1)?, wide.word(31)?);
+            let (count, last) = (arg(wide, 1)?, wide.constant(31));
             let count = wide.code.binary(Opcode::AND, count, last);
             return Some(wide.code.binary(by_word, from, count));
         }
@@ -372,7 +369,7 @@ impl BlockEmitter<'_, '_, '_> {
             let op = HalfStep::of(&op)?;
             let (a, b) = (arg(wide, 0)?, arg(wide, 1)?);
             let c = if op.kind == HalfKind::Fma { arg(wide, 2)? } else { b };
-            let nan = wide.word(u32::from(NAN) << 16 | u32::from(NAN))?;
+            let nan = wide.constant(u32::from(NAN) << 16 | u32::from(NAN));
             return Some(wide.code.half(op, [a, b, c], nan));
         }
         if let Op::IntToFloat(true) = op {

@@ -157,8 +157,18 @@ enum Operand {
     Register(u8),
     /// In a row, so many items after where the iteration is.
     Row(Place, u8),
+    /// In what a row is in, wherever the iteration is.
+    Fixed(Place),
     /// In the table.
     Table(i32),
+    /// Behind the code.
+    Pool(Pooled),
+}
+
+/// What lies behind the code.
+#[derive(Clone, Copy)]
+enum Pooled {
+    Constant(u32),
     /// The numbers of the items of a chunk, of which a vector's are so many items on.
     Numbers(u8),
 }
@@ -173,8 +183,8 @@ enum Length {
 #[derive(Default)]
 pub(super) struct Code {
     bytes: Vec<u8>,
-    /// Where code has to know where [`Operand::Numbers`] are.
-    numbers: Vec<usize>,
+    /// Where code has to know where something in the pool is.
+    pooled: Vec<(usize, Pooled)>,
 }
 
 impl Code {
@@ -190,8 +200,8 @@ impl Code {
     fn vex_of(&mut self, length: Length, (map, prefix, byte): (u8, u8, u8), result: u8, second: u8, last: Operand) {
         let base = match last {
             Operand::Register(register) => register,
-            Operand::Row(place, _) => pointer(place.row),
-            Operand::Table(_) | Operand::Numbers(_) => RDI,
+            Operand::Row(place, _) | Operand::Fixed(place) => pointer(place.row),
+            Operand::Table(_) | Operand::Pool(_) => RDI,
         };
         // Bits of registers are inverted here; the index, which is `rax`, has none.
         let high = |register: u8| (!register >> 3 & 1) << 7;
@@ -215,28 +225,47 @@ impl Code {
                 self.put(&[0b10 << 6 | fields | RDI]);
                 self.put(&at.to_le_bytes());
             }
-            // They are where the code ends, counted from the end of the instruction.
-            Operand::Numbers(after) => {
+            Operand::Fixed(place) => {
+                // A base with this number needs the byte that has an index, here none.
+                match base & 7 {
+                    0b100 => self.put(&[0b10 << 6 | fields | 0b100, 0b100 << 3 | 0b100]),
+                    base => self.put(&[0b10 << 6 | fields | base]),
+                }
+                self.put(&place.at.to_le_bytes());
+            }
+            // It is counted from the end of the instruction.
+            Operand::Pool(of) => {
                 self.put(&[fields | 0b101]);
-                self.numbers.push(self.bytes.len());
-                self.put(&(4 * i32::from(after)).to_le_bytes());
+                self.pooled.push((self.bytes.len(), of));
+                self.put(&[0; 4]);
             }
         }
     }
 
-    /// Appends the numbers of the items of a chunk to the code, and tells it where they are.
-    fn link_numbers(&mut self) -> Option<()> {
-        if self.numbers.is_empty() {
-            return Some(());
-        }
+    /// Appends what is in the pool to the code, and tells it where that is.
+    fn link(&mut self) -> Option<()> {
+        let pooled = std::mem::take(&mut self.pooled);
         let start = self.bytes.len();
-        for at in std::mem::take(&mut self.numbers) {
-            let place = self.bytes.get_mut(at..at + 4)?;
-            let after = i32::from_le_bytes(place.try_into().ok()?);
-            let far = i32::try_from(start - at - 4).ok()? + after;
-            place.copy_from_slice(&far.to_le_bytes());
+        let has_numbers = pooled.iter().any(|(_, of)| matches!(of, Pooled::Numbers(_)));
+        if has_numbers {
+            self.bytes.extend((0..CHUNK).flat_map(u32::to_le_bytes));
         }
-        self.bytes.extend((0..CHUNK).flat_map(u32::to_le_bytes));
+        let mut constants: Vec<(u32, usize)> = Vec::new();
+        for (at, of) in pooled {
+            let to = match of {
+                Pooled::Numbers(after) => start + 4 * usize::from(after),
+                Pooled::Constant(word) => match constants.iter().find(|(other, _)| *other == word) {
+                    Some(&(_, to)) => to,
+                    None => {
+                        constants.push((word, self.bytes.len()));
+                        self.put(&word.to_le_bytes());
+                        self.bytes.len() - 4
+                    }
+                },
+            };
+            let far = i32::try_from(to - at - 4).ok()?;
+            self.bytes.get_mut(at..at + 4)?.copy_from_slice(&far.to_le_bytes());
+        }
         Some(())
     }
 
@@ -297,9 +326,10 @@ impl Code {
         }
     }
 
-    fn word(&mut self, register: u8, table: Table, word: u8) {
+    /// Loads a word for all lanes.
+    fn word(&mut self, register: u8, from: Operand) {
         // vpbroadcastd
-        self.vex((MAP_0F38, PREFIX_66, 0x58), register, 0, Operand::Table(table.word(word)));
+        self.vex((MAP_0F38, PREFIX_66, 0x58), register, 0, from);
     }
 
     fn ones(&mut self, register: u8) {
@@ -331,6 +361,8 @@ struct Registers<'a> {
     spilled: Vec<Option<u8>>,
     /// By register; what is not in a register by number is free.
     values: [Option<Step>; VECTORS as usize],
+    /// What is held from one iteration to the next.
+    words: SmallVec<[Step; HELD_WORDS]>,
     spills: u8,
 }
 
@@ -350,7 +382,8 @@ impl<'a> Registers<'a> {
             read(value, at);
         }
         let [held, spilled] = [(); 2].map(|()| vec![None; count]);
-        Registers { of, reads, held, spilled, values: [None; VECTORS as usize], spills: 0 }
+        let words = SmallVec::new();
+        Registers { of, reads, held, spilled, values: [None; VECTORS as usize], words, spills: 0 }
     }
 
     /// The next step after one that reads a value.
@@ -366,7 +399,7 @@ impl<'a> Registers<'a> {
     /// Whether a value is found again where it came from: a row is until the loop writes rows.
     fn is_found_again(&self, value: Step) -> bool {
         match self.step(value) {
-            Some(Vector::Word(_) | Vector::Ones) => true,
+            Some(Vector::Word(_) | Vector::Same(_) | Vector::Constant(_) | Vector::Ones) => true,
             Some(Vector::Row(..)) => !self.is_stored(value),
             _ => false,
         }
@@ -379,7 +412,7 @@ impl<'a> Registers<'a> {
 
     /// Words that are held stay, for the next iteration.
     fn stays(&self, value: Step) -> bool {
-        self.step(value).is_some_and(|step| self.of.is_held(step))
+        self.words.contains(&value)
     }
 
     fn get(&self, value: Step) -> Option<u8> {
@@ -437,9 +470,8 @@ impl<'a> Registers<'a> {
         match (self.spilled.get(value.0 as usize).copied().flatten(), self.step(value)?) {
             (Some(slot), _) => code.load(register, Operand::Table(table.spill(slot))),
             (None, &Vector::Row(place, signed)) => code.load_row(register, self.of.lane, (place, signed), after),
-            (None, &Vector::Word(word)) => code.word(register, table, word),
             (None, Vector::Ones) => code.ones(register),
-            (None, _) => return None,
+            (None, step) => code.word(register, self.of.place_of_word(step)?),
         }
         Some(register)
     }
@@ -469,9 +501,21 @@ impl<'a> Registers<'a> {
 }
 
 impl Loop {
-    /// Whether it is a word that a register holds all the time.
-    fn is_held(&self, step: &Vector) -> bool {
-        matches!(step, Vector::Word(_)) && self.words <= HELD_WORDS
+    /// Where a word is that is the same for all items.
+    fn place_of_word(&self, step: &Vector) -> Option<Operand> {
+        Some(match *step {
+            Vector::Word(word) => Operand::Table(self.table().word(word)),
+            Vector::Same(place) => Operand::Fixed(place),
+            Vector::Constant(word) => Operand::Pool(Pooled::Constant(word)),
+            _ => return None,
+        })
+    }
+
+    /// The words that registers hold all the time.
+    fn held_words(&self) -> Vec<(Step, Operand)> {
+        let words = (0..).zip(&self.steps).filter_map(|(value, step)| Some((Step(value), self.place_of_word(step)?)));
+        let words: Vec<_> = words.take(HELD_WORDS + 1).collect();
+        if words.len() <= HELD_WORDS { words } else { Vec::new() }
     }
 }
 
@@ -485,18 +529,15 @@ pub(super) fn encode(of: &Loop) -> Option<(Vec<u8>, u32)> {
     kept.clone().for_each(|&register| code.keep(0x50, register));
     // Items are counted: mov rax, rsi; shr rax, 2; mov rsi, rdx; shr rsi, 2
     code.put(&[0x48, 0x89, 0xF0, 0x48, 0xC1, 0xE8, 2, 0x48, 0x89, 0xD6, 0x48, 0xC1, 0xEE, 2]);
-    for (step, value) in of.steps.iter().zip(0..) {
-        if let &Vector::Word(word) = step
-            && of.is_held(step)
-        {
-            let register = registers.take(Step(value), 0, &[], &mut code)?;
-            code.word(register, table, word);
-        }
-    }
     for (row, &register) in (0..).zip(pointers) {
         // mov
         code.put(&[0x48 | register >> 3 << 2, 0x8B, 0b10 << 6 | (register & 7) << 3 | RDI]);
         code.put(&table.row(row).to_le_bytes());
+    }
+    for (value, place) in of.held_words() {
+        let register = registers.take(value, 0, &[], &mut code)?;
+        code.word(register, place);
+        registers.words.push(value);
     }
     let start = code.bytes.len();
     let items = VECTOR / of.lane.bytes();
@@ -515,7 +556,7 @@ pub(super) fn encode(of: &Loop) -> Option<(Vec<u8>, u32)> {
     kept.rev().for_each(|&register| code.keep(0x58, register));
     // ret
     code.put(&[0xC3]);
-    code.link_numbers()?;
+    code.link()?;
     let bytes = u32::try_from(table.spill(registers.spills)).ok()?;
     Some((code.bytes, bytes))
 }
@@ -539,7 +580,7 @@ fn iteration(of: &Loop, code: &mut Code, registers: &mut Registers<'_>, after: u
             Vector::Row(..) if registers.is_stored(value) => {
                 registers.fetch(value, at, &[], after, code)?;
             }
-            Vector::Row(..) | Vector::Word(_) | Vector::Ones => {}
+            Vector::Row(..) | Vector::Word(_) | Vector::Same(_) | Vector::Constant(_) | Vector::Ones => {}
             Vector::Binary(op, [a, b]) => {
                 let first = registers.fetch(a, at, &[a, b], after, code)?;
                 let last = match (registers.get(b), registers.step(b)) {
@@ -618,7 +659,7 @@ fn iteration(of: &Loop, code: &mut Code, registers: &mut Registers<'_>, after: u
                 // vmovd, vpbroadcastd, vpaddd
                 code.put(&[0xC5, 0xF9 & !((result & 8) << 4), 0x6E, 0b11 << 6 | (result & 7) << 3]);
                 code.vex((MAP_0F38, PREFIX_66, 0x58), result, 0, Operand::Register(result));
-                code.vex((MAP_0F, PREFIX_66, 0xFE), result, result, Operand::Numbers(after));
+                code.vex((MAP_0F, PREFIX_66, 0xFE), result, result, Operand::Pool(Pooled::Numbers(after)));
             }
             Vector::Select(args) => {
                 let [holds, yes, no] = registers.fetch_all(args, at, after, code)?;

@@ -20,7 +20,7 @@ pub(super) use half::HalfStep;
 pub(super) const MOST_ROWS: usize = 11;
 const MOST_WORDS: usize = 64;
 /// Words that stay in registers from one iteration to the next, where a loop has no more.
-const HELD_WORDS: u8 = 6;
+const HELD_WORDS: usize = 6;
 
 /// Whether this computer runs such loops, and may.
 pub(super) fn is_here() -> bool {
@@ -68,8 +68,12 @@ pub(super) struct Step(u32);
 pub(super) enum Vector {
     /// What a row holds, extended with its sign or without.
     Row(Place, bool),
-    /// The same word for all.
+    /// The same word for all, from the table.
     Word(u8),
+    /// The same word for all, from a place in what a row is in; the row's width does not count.
+    Same(Place),
+    /// The same constant for all, or for each two of them.
+    Constant(u32),
     Binary(Opcode, [Step; 2]),
     /// The first two multiplied and the third added, with one rounding.
     MultiplyAdd([Step; 3]),
@@ -105,7 +109,8 @@ pub(super) enum Shift {
 impl Vector {
     fn args(&self) -> ArrayVec<Step, 4> {
         match *self {
-            Vector::Row(..) | Vector::Word(_) | Vector::Ones | Vector::Numbers => ArrayVec::new(),
+            Vector::Row(..) | Vector::Word(_) | Vector::Same(_) | Vector::Constant(_) => ArrayVec::new(),
+            Vector::Ones | Vector::Numbers => ArrayVec::new(),
             Vector::Binary(_, args) | Vector::Compare(_, args) => args.into_iter().collect(),
             Vector::Shift(_, arg, _) | Vector::Float(arg) | Vector::Root(arg) | Vector::Narrow(arg, _) => {
                 [arg].into_iter().collect()
@@ -147,13 +152,23 @@ impl Loop {
         self.push(Vector::Row(place, signed))
     }
 
-    /// A word that is the same for all items, or for each two of them; none where there are too many.
+    /// A word of the table, which is the same for all items, or for each two of them; none where there are too many.
     pub fn word(&mut self) -> Option<Step> {
         let word = self.words;
         (usize::from(word) < MOST_WORDS).then(|| {
             self.words += 1;
             self.push(Vector::Word(word))
         })
+    }
+
+    /// A word that is the same for all items, from where a row begins.
+    pub fn same(&mut self, place: Place) -> Step {
+        self.push(Vector::Same(place))
+    }
+
+    /// A constant, for all items or for each two of them.
+    pub fn constant(&mut self, word: u32) -> Step {
+        self.push(Vector::Constant(word))
     }
 
     pub fn binary(&mut self, op: Opcode, a: Step, b: Step) -> Step {

@@ -204,7 +204,7 @@ fn check(random: &mut Random, halves: &[HalfOp]) {
     let lane = [Width::B16, Width::B32, Width::B32][random.below(3)];
     let mut wide = Loop::new(lane);
     // Of more words than are held some loops have none in registers.
-    let (reads, writes, words) = (random.below(6) + 1, random.below(5) + 1, random.below(9) + 2);
+    let (reads, writes, words) = (random.below(6) + 1, random.below(4) + 1, random.below(9) + 2);
     let (begin, end) = [(0, ITEMS), (16, ITEMS), (16, 32), (0, 16)][random.below(4)];
     let mut steps: Vec<Step> = Vec::new();
     let mut values: Vec<Vec<u32>> = Vec::new();
@@ -220,8 +220,17 @@ fn check(random: &mut Random, halves: &[HalfOp]) {
     }
     // The first are what NaN becomes, of floats and of halves.
     let same: Vec<u32> = [NAN, NAN_HALVES].into_iter().chain((2..words).map(|_| random.word())).collect();
-    for &word in &same {
-        steps.push(wide.word().unwrap());
+    // Some are constants, some at a place in a row of theirs.
+    let (fixed, mut in_table) = (wide.row().unwrap(), Vec::new());
+    for (at, &word) in (0..).step_by(4).zip(&same) {
+        steps.push(match random.below(3) {
+            0 => wide.constant(word),
+            1 => wide.same(Place { row: fixed, at, item: Width::B32 }),
+            _ => {
+                in_table.push(word);
+                wide.word().unwrap()
+            }
+        });
         let of_item = |item: usize| if lane == Width::B16 { word >> (16 * (item % 2)) & 0xFFFF } else { word };
         values.push((0..ITEMS).map(of_item).collect());
     }
@@ -302,7 +311,8 @@ fn check(random: &mut Random, halves: &[HalfOp]) {
     for (row, bytes) in (0..reads as u8).chain(written).zip(&mut rows) {
         table[usize::from(row)] = bytes[1..].as_mut_ptr().expose_provenance() as u64;
     }
-    for (number, &word) in (0..).zip(&same) {
+    table[usize::from(fixed)] = same.as_ptr().expose_provenance() as u64;
+    for (number, &word) in (0..).zip(&in_table) {
         table[wide.table().word(number) as usize / 8] = word.into();
     }
     let address = code.address(id).unwrap();
