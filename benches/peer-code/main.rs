@@ -49,6 +49,9 @@ const LEAST: f64 = 0.6;
 const LEAST_V3: f64 = 0.35;
 const MEAN: f64 = 0.8;
 
+/// What a function of an object is of native code in memory.
+const AHEAD: f64 = 0.95;
+
 /// Twice as slow at most, in directed rounding.
 const DIRECTED: f64 = 0.5;
 /// Time an instruction counts as the same up to this.
@@ -131,6 +134,16 @@ const FIGURES: &[Figure] = &[
     figure("ptx_blend",                 ITEMS,     "clang128",    Some(LEAST),    |b| ptx::native(b, "blend", Clang128, Many)),
     figure("ptx_blend_v3",              ITEMS,     "clang",       Some(LEAST_V3), |b| ptx::native(b, "blend", Clang, Many)),
     figure("ptx_blend_few",             ITEMS,     "clang128",    None,           |b| ptx::native(b, "blend", Clang128, Few)),
+    // The same kernels as functions of objects, for this computer, beside native code in memory.
+    figure("ahead_saxpy",                ITEMS,     "memory",      Some(AHEAD),    |b| ptx::ahead(b, "saxpy")),
+    figure("ahead_polynomial",           ITEMS,     "memory",      Some(AHEAD),    |b| ptx::ahead(b, "polynomial")),
+    figure("ahead_mandelbrot",           ITEMS,     "memory",      Some(AHEAD),    |b| ptx::ahead(b, "mandelbrot")),
+    figure("ahead_hash",                 ITEMS,     "memory",      Some(AHEAD),    |b| ptx::ahead(b, "hash")),
+    figure("ahead_stencil",              ITEMS,     "memory",      Some(AHEAD),    |b| ptx::ahead(b, "stencil")),
+    figure("ahead_half2_axpy",           ITEMS,     "memory",      Some(AHEAD),    |b| ptx::ahead(b, "half2_axpy")),
+    figure("ahead_gemv",                 ITEMS,     "memory",      Some(AHEAD),    |b| ptx::ahead(b, "gemv")),
+    figure("ahead_dequantize",           ITEMS,     "memory",      Some(AHEAD),    |b| ptx::ahead(b, "dequantize")),
+    figure("ahead_blend",                ITEMS,     "memory",      Some(AHEAD),    |b| ptx::ahead(b, "blend")),
     // Translation, from the bytes of an object to the end of a launch of one item.
     figure("load_halu_100",             "ms",      "limit",       Some(1.0),      |b| translation::halu_time(b, 100)),
     figure("threads_ptx_polynomial",    ITEMS,     "processes",   Some(0.9),      processes::threads),

@@ -4,11 +4,11 @@
 
 use std::ffi::CStr;
 
-use halfbyte::Shape;
-use halfbyte::import_ptx::{Globals, load};
+use halfbyte::import_ptx::{self, Globals, load};
 use halfbyte::ir::witness::Random;
-use halfbyte::runtime::Engine;
 use halfbyte::runtime::ptx::{Arg, Kernel, Launch};
+use halfbyte::runtime::{self, Engine};
+use halfbyte::{HALU, Program, Shape, include, native};
 
 use crate::Bench;
 use crate::data::{Aligned, Results, compare};
@@ -216,6 +216,44 @@ impl Case {
         let [along, down] = size.items;
         Ok(Sample::of_speeds((along * down) as f64 / 1e6, seconds))
     }
+
+    /// The function of an object against native code in memory: of the same machine code.
+    fn ahead(&self, bench: &Bench, of: Of) -> Result<Sample, String> {
+        let module =
+            include::open_each(&format!("{}.ptx", self.name), self.text.to_owned(), import_ptx::Options::default());
+        let module = module.map_err(|report| report.to_string())?;
+        let binary = module.compile(HALU).map_err(|error| error.to_string())?;
+        let program = Program::load(&binary.object).map_err(|error| error.to_string())?;
+        let kernel = program.kernels().next().ok_or("no kernel")?;
+        let options = native::Options::default();
+        let function = native::load(&[(self.name, kernel)], &options).map_err(|error| error.to_string())?;
+        let (read, start) = self.data(of);
+        let (size, shape) = (&self.sizes[of as usize], self.shape(of));
+        let arguments = |y: &mut [u8], run: &mut dyn FnMut(&mut [runtime::Arg<'_>]) -> Result<(), String>| {
+            let mut args: Vec<runtime::Arg<'_>> =
+                size.scalars.iter().map(|&word| runtime::Arg::Scalar(word.into())).collect();
+            args.extend(read.iter().map(|bytes| runtime::Arg::In(bytes)));
+            args.push(runtime::Arg::Buffer(y));
+            run(&mut args)
+        };
+        let mut ours =
+            |y: &mut [u8]| arguments(y, &mut |args| function.call(0, &shape, args).map_err(|error| error.to_string()));
+        let mut theirs = |y: &mut [u8]| {
+            arguments(y, &mut |args| {
+                let launch =
+                    runtime::Launch { engine: Engine::JIT, budget: u64::MAX, ..runtime::Launch::new(shape, args) };
+                kernel.raw().launch(launch).map(drop).map_err(|error| error.to_string())
+            })
+        };
+        let seconds = compare(bench, &start, Results::Equal, &mut ours, &mut theirs)?;
+        let [along, down] = size.items;
+        Ok(Sample::of_speeds((along * down) as f64 / 1e6, seconds))
+    }
+}
+
+/// An object's function against native code in memory.
+pub fn ahead(bench: &Bench, name: &str) -> Result<Sample, String> {
+    case(name)?.ahead(bench, Of::Many)
 }
 
 /// The kernel of a name.

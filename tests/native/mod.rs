@@ -4,6 +4,7 @@ mod builds;
 mod calls;
 mod corpus;
 mod driver;
+mod runs;
 
 use std::path::PathBuf;
 

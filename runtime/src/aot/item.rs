@@ -47,7 +47,9 @@ pub(super) struct Item<'a, 'b, 'f, 'm> {
     labels: Vec<Option<ir::Block>>,
     /// The block on its way, what is known before it, and the values of its operations.
     unit: Option<&'a Unit>,
-    known: &'a Known,
+    pub known: &'a Known,
+    /// Of a run of items that are taken together, those but for the first, in 64 bits.
+    pub others: Option<Value>,
     values: Vec<Option<Value>>,
     /// The words that accesses have loaded.
     loaded: Vec<[Option<Value>; 4]>,
@@ -61,34 +63,38 @@ pub(super) fn type_of(cells: &Cells, cell: Cell) -> ir::Type {
 }
 
 impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
-    /// Makes all blocks. The item begins at the first, which the current block of Cranelift's jumps to.
-    pub fn emit(
+    /// No block is made yet.
+    pub fn new(
         s: Scalar<'b, 'f, 'm>,
         frame: &'a Frame,
         (locs, parts): (&'a [Loc], &'a [Part]),
-        blocks: &'a [Block],
         flow: &'a Flow,
         none: &'a Known,
-    ) -> Scalar<'b, 'f, 'm> {
-        let mut item = Item {
+    ) -> Item<'a, 'b, 'f, 'm> {
+        Item {
             s,
             frame,
             locs,
             parts,
             flow,
-            labels: vec![None; blocks.len()],
+            labels: vec![None; flow.units.len()],
             unit: None,
             known: none,
+            others: None,
             values: Vec::new(),
             loaded: Vec::new(),
             pairs: Vec::new(),
-        };
-        item.go(0, Target::Block { id: BlockId(0), backward: false });
-        for (id, block) in (0..).map(BlockId).zip(blocks) {
-            let Some(Some(unit)) = flow.units.get(id.index()) else { continue };
-            item.block(id, block, unit);
         }
-        item.s
+    }
+
+    /// Makes all blocks. The item begins at the first, which the current block of Cranelift's jumps to.
+    pub fn emit(mut self, blocks: &[Block]) -> Scalar<'b, 'f, 'm> {
+        self.go(0, Target::Block { id: BlockId(0), backward: false });
+        for (id, block) in (0..).map(BlockId).zip(blocks) {
+            let Some(Some(unit)) = self.flow.units.get(id.index()) else { continue };
+            self.block(id, block, unit);
+        }
+        self.s
     }
 
     pub fn dataflow(&self) -> &'a Dataflow {
@@ -96,14 +102,13 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
         self.unit.map_or(&NONE, |unit| &unit.dataflow)
     }
 
-    fn label(&mut self, id: BlockId) -> Option<ir::Block> {
+    pub fn label(&mut self, id: BlockId) -> Option<ir::Block> {
         let label = self.labels.get_mut(id.index())?;
         Some(*label.get_or_insert_with(|| self.s.b.create_block()))
     }
 
-    fn block(&mut self, id: BlockId, block: &Block, unit: &'a Unit) {
-        let Some(label) = self.label(id) else { return };
-        self.s.b.switch_to_block(label);
+    /// What follows is of a block.
+    pub fn enter(&mut self, id: BlockId, unit: &'a Unit) {
         self.unit = Some(unit);
         if let Some(known) = self.flow.before.get(id.index()) {
             self.known = known;
@@ -111,6 +116,12 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
         self.values = vec![None; unit.dataflow.nodes.len()];
         self.loaded = vec![[None; 4]; unit.dataflow.accesses.len()];
         self.pairs.clear();
+    }
+
+    fn block(&mut self, id: BlockId, block: &Block, unit: &'a Unit) {
+        let Some(label) = self.label(id) else { return };
+        self.s.b.switch_to_block(label);
+        self.enter(id, unit);
         let wanted = wanted(unit);
         for (id, _) in (0..).map(Id).zip(&unit.dataflow.nodes).filter(|(id, _)| wanted.get(id.index()) == Some(&true)) {
             match unit.dataflow.op(id) {

@@ -17,8 +17,9 @@ use super::scalar::Scalar;
 use super::soft::Soft;
 use super::source::{Count, Source, is_of_groups};
 use super::status::Status;
+use super::stream::{Runs, are_known};
 use super::{Function, Options};
-use crate::halu::jit::{Action, Block, Cells, Location, Name, Next, Op, Reach, Unit};
+use crate::halu::jit::{self, Action, Block, CellNumber, Cells, Location, Name, Next, Op, Reach, Stream, Unit};
 use crate::kernel::Kernel;
 
 /// Bytes of memory of its own that an item may have: they are on the stack.
@@ -68,6 +69,16 @@ pub(super) fn add(
     }
     let mut cells = Cells::default();
     let flow = flow(source.front, &blocks, &mut cells);
+    let of_runs = jit::Kernel {
+        front: source.front,
+        pointers: source.pointers,
+        specials: source.specials,
+        groups: None,
+        shared_bytes: 0,
+        scratch_bytes: source.scratch_bytes as usize,
+        scratch_start: source.scratch_start,
+    };
+    let streams = jit::streams(&of_runs, &blocks, &mut cells, library.features.vectors);
     let units = || flow.units.iter().flatten();
     let reads = |offset: u32| units().any(|unit| reads_bank(unit, offset));
     let reads_any = units().any(reads_bank_anywhere);
@@ -101,7 +112,7 @@ pub(super) fn add(
     library.export(symbol, made, |s| {
         let scalar = Scalar::new(&mut *s.b, &mut *s.library);
         let launch = Launch { s: scalar, kernel, source, cells: &cells, takes_grid, bank_in_memory: reads_any };
-        launch.emit(&blocks, &flow, &data, options.budget, has_loop);
+        launch.emit((&blocks, &flow, streams.as_deref()), &data, options.budget, has_loop);
     })?;
     Ok(function)
 }
@@ -158,8 +169,7 @@ struct Sizes {
 impl Launch<'_, '_, '_, '_> {
     fn emit(
         mut self,
-        blocks: &[Block],
-        flow: &Flow,
+        (blocks, flow, streams): (&[Block], &Flow, Option<&[Option<Stream>]>),
         data: &[(cranelift_module::DataId, usize)],
         budget: u64,
         has_loop: bool,
@@ -251,6 +261,7 @@ impl Launch<'_, '_, '_, '_> {
         });
         let scratch_bytes = self.source.scratch_bytes;
         let scratch = (scratch_bytes != 0).then(|| (self.slot(scratch_bytes), scratch_bytes));
+        let streams = streams.filter(|streams| are_known(streams, flow, &self.source.bank.params, &buffers));
         // The loop over items.
         let number = self.s.b.declare_var(I32);
         let place = sizes.groups.map(|_| [(); 6].map(|()| self.s.b.declare_var(I32)));
@@ -259,11 +270,13 @@ impl Launch<'_, '_, '_, '_> {
         }
         let (head, body, after, done) =
             (self.s.b.create_block(), self.s.b.create_block(), self.s.b.create_block(), self.s.b.create_block());
+        let runs = streams.map(|streams| (streams, Runs::new(&mut self.s, sizes.items, sizes.groups)));
         self.s.b.ins().jump(head, &[]);
         self.s.b.switch_to_block(head);
         let at = self.s.b.use_var(number);
         let more = self.s.b.ins().icmp(IntCC::UnsignedLessThan, at, sizes.items);
-        self.s.b.ins().brif(more, body, &[], done, &[]);
+        let first = runs.as_ref().map_or(body, |(_, runs)| runs.ask);
+        self.s.b.ins().brif(more, first, &[], done, &[]);
         self.s.b.switch_to_block(done);
         let ok = self.s.word(0);
         self.s.b.ins().return_(&[ok]);
@@ -287,21 +300,9 @@ impl Launch<'_, '_, '_, '_> {
         self.s.b.ins().jump(silent, &[]);
         self.s.b.switch_to_block(silent);
         self.s.b.ins().return_(&[status]);
-        // An item.
-        self.s.b.switch_to_block(body);
-        let variables = self.start(number, place, &sizes);
-        if let Some((slot, bytes)) = scratch {
-            let start = self.s.b.ins().stack_addr(I64, slot, 0);
-            let bytes = self.s.constant(I64, bytes.into());
-            self.s.call(Soft::Zero, &[start, bytes]);
-        }
-        let headroom = has_loop.then(|| {
-            let headroom = self.s.b.declare_var(I64);
-            let all = self.s.constant(I64, budget);
-            self.s.b.def_var(headroom, all);
-            headroom
-        });
-        let frame = Frame {
+        let cells = (0..self.cells.len() as u32).map(CellNumber);
+        let cells = cells.map(|cell| self.s.b.declare_var(type_of(self.cells, cell))).collect();
+        let mut frame = Frame {
             buffers,
             pointers: self.source.bank.params.clone(),
             words,
@@ -311,11 +312,40 @@ impl Launch<'_, '_, '_, '_> {
             scratch_start: self.source.scratch_start,
             trap,
             next: after,
-            headroom,
-            cells: variables,
+            headroom: None,
+            cells,
         };
-        let none = Known::new();
-        let mut s = Item::emit(self.s, &frame, (&self.kernel.locs, &self.kernel.parts), blocks, flow, &none);
+        let (none, of_text) = (Known::new(), (self.kernel.locs.as_slice(), self.kernel.parts.as_slice()));
+        // A run of items.
+        if let Some((streams, runs)) = runs {
+            let ways = runs.begin(&mut self.s, number, sizes.items, body);
+            self.start(&frame.cells, number, place, &sizes);
+            let first = Item::new(self.s, &frame, of_text, flow, &none);
+            self.s = first.emit_run(blocks, streams, ways);
+            let next = runs.end(&mut self.s, ways, number, body);
+            if let (Some([x, _, _, u, ..]), Some([_, [across, ..]])) = (place, sizes.groups) {
+                let b = &mut *self.s.b;
+                let (group, local) = (b.ins().udiv(next, across), b.ins().urem(next, across));
+                b.def_var(u, group);
+                b.def_var(x, local);
+            }
+            self.s.b.ins().jump(head, &[]);
+        }
+        // An item.
+        self.s.b.switch_to_block(body);
+        self.start(&frame.cells, number, place, &sizes);
+        if let Some((slot, bytes)) = scratch {
+            let start = self.s.b.ins().stack_addr(I64, slot, 0);
+            let bytes = self.s.constant(I64, bytes.into());
+            self.s.call(Soft::Zero, &[start, bytes]);
+        }
+        frame.headroom = has_loop.then(|| {
+            let headroom = self.s.b.declare_var(I64);
+            let all = self.s.constant(I64, budget);
+            self.s.b.def_var(headroom, all);
+            headroom
+        });
+        let mut s = Item::new(self.s, &frame, of_text, flow, &none).emit(blocks);
         // The next one.
         s.b.switch_to_block(after);
         let at = s.b.use_var(number);
@@ -468,24 +498,19 @@ impl Launch<'_, '_, '_, '_> {
         }
     }
 
-    /// The cells of an item: zeros, but for special registers.
-    fn start(&mut self, number: Variable, place: Option<[Variable; 6]>, sizes: &Sizes) -> Vec<Variable> {
-        let mut variables = Vec::new();
-        for cell in (0..self.cells.len() as u32).map(crate::halu::jit::CellNumber) {
-            let ty = type_of(self.cells, cell);
-            let variable = self.s.b.declare_var(ty);
-            let zero = self.s.b.ins().iconst(ty, 0);
+    /// The cells of an item become zeros, but for special registers.
+    fn start(&mut self, cells: &[Variable], number: Variable, place: Option<[Variable; 6]>, sizes: &Sizes) {
+        for (cell, &variable) in (0..).map(CellNumber).zip(cells) {
+            let zero = self.s.b.ins().iconst(type_of(self.cells, cell), 0);
             self.s.b.def_var(variable, zero);
-            variables.push(variable);
         }
         for &register in self.source.specials {
             let Some(cell) = self.cells.find(Name::Special(register)) else { continue };
             let value = self.special(register, number, place, sizes);
-            if let Some(&variable) = variables.get(cell.index()) {
+            if let Some(&variable) = cells.get(cell.index()) {
                 self.s.b.def_var(variable, value);
             }
         }
-        variables
     }
 
     /// What a special register holds: a sum over the axes, as [`crate::halu`] has it.

@@ -2,31 +2,42 @@
 
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{AbiParam, FuncRef, Function, InstBuilder, Signature, Value};
+use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_module::{DataDescription, DataId, FuncId, Linkage, Module};
 
 use super::error::NoCode;
+use super::machine::Features;
 use super::scalar::Scalar;
 use super::soft::{self, Soft};
+
+/// What the functions of loops take: a table, where they begin and where they end.
+fn loop_signature() -> Signature {
+    let mut signature = Signature::new(CallConv::SystemV);
+    signature.params = vec![AbiParam::new(I64); 3];
+    signature
+}
 
 /// An object on its way.
 pub(super) struct Library<'m> {
     pub module: &'m mut dyn Module,
-    /// Whether the machine multiplies and adds with one rounding.
-    pub has_fma: bool,
+    /// What the machine has.
+    pub features: Features,
     /// The soft functions that something calls, in the order in which they were met.
     functions: Vec<(Soft, FuncId)>,
     /// How many of them have been made.
     made: usize,
     /// Data, counted for their names.
     data: usize,
+    /// Functions of loops, likewise.
+    loops: usize,
     /// What went wrong where nothing can be returned.
     error: Option<NoCode>,
 }
 
 impl<'m> Library<'m> {
-    pub fn new(module: &'m mut dyn Module, has_fma: bool) -> Library<'m> {
-        Library { module, has_fma, functions: Vec::new(), made: 0, data: 0, error: None }
+    pub fn new(module: &'m mut dyn Module, features: Features) -> Library<'m> {
+        Library { module, features, functions: Vec::new(), made: 0, data: 0, loops: 0, error: None }
     }
 
     /// A soft function; none where the module refuses it, which [`Library::finish`] then says.
@@ -41,6 +52,25 @@ impl<'m> Library<'m> {
                 self.functions.push((soft, id));
                 Some(id)
             }
+            Err(error) => {
+                self.error.get_or_insert(error.into());
+                None
+            }
+        }
+    }
+
+    /// A function of a loop, by its code; none where the module refuses it.
+    pub fn loop_function(&mut self, code: &[u8]) -> Option<FuncId> {
+        /// What the starts of loops are a multiple of: a line of decoded instructions.
+        const ALIGN: u64 = 32;
+        let name = format!("loop.{}", self.loops);
+        self.loops += 1;
+        let made = self.module.declare_function(&name, Linkage::Local, &loop_signature()).and_then(|id| {
+            self.module.define_function_bytes(id, ALIGN, code, &[])?;
+            Ok(id)
+        });
+        match made {
+            Ok(id) => Some(id),
             Err(error) => {
                 self.error.get_or_insert(error.into());
                 None

@@ -4,8 +4,10 @@ use std::str::FromStr;
 
 use cranelift_codegen::isa::{self, LookupError, OwnedTargetIsa};
 use cranelift_codegen::settings::{self, Configurable, Flags, SetError};
-use target_lexicon::{Endianness, PointerWidth, Triple};
+use target_lexicon::{Architecture, Endianness, OperatingSystem, PointerWidth, Triple};
 use thiserror::Error;
+
+use crate::halu::jit::Vectors;
 
 /// A computer by its triple, and what of its instructions may be used.
 #[derive(Clone)]
@@ -106,15 +108,30 @@ impl Machine {
         self.isa.triple().to_string()
     }
 
-    /// Whether it multiplies and adds with one rounding: otherwise Cranelift calls the C library for that.
-    pub(super) fn has_fma(&self) -> bool {
-        match self.isa.triple().architecture {
-            target_lexicon::Architecture::X86_64 => {
-                self.isa.isa_flags().iter().any(|flag| flag.name == "has_fma" && flag.as_bool() == Some(true))
-            }
-            _ => true,
+    /// What it has beyond what all have.
+    pub(super) fn features(&self) -> Features {
+        let triple = self.isa.triple();
+        if triple.architecture != Architecture::X86_64 {
+            return Features { fma: true, vectors: Vectors::default() };
         }
+        let flags = self.isa.isa_flags();
+        let has = |name: &str| flags.iter().any(|flag| flag.name == name && flag.as_bool() == Some(true));
+        // Loops are functions as all systems have them but this one.
+        let has_loops = triple.operating_system != OperatingSystem::Windows;
+        let wide = has_loops && ["has_avx", "has_avx2", "has_fma"].into_iter().all(has);
+        // Who has these two has also those of bytes, of which Cranelift does not know.
+        let halves = wide && ["has_avx512f", "has_avx512dq", "has_avx512vl"].into_iter().all(has);
+        // Cranelift's multiply-adds are instructions of AVX.
+        Features { fma: has("has_fma") && has("has_avx"), vectors: Vectors { wide, halves } }
     }
+}
+
+/// Instructions of a computer that not all have.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Features {
+    /// It multiplies and adds with one rounding: otherwise Cranelift calls the C library for that.
+    pub fma: bool,
+    pub vectors: Vectors,
 }
 
 /// A feature by Cranelift's name for it with or without `has_`, or a processor by a name of Cranelift's or of compilers of C.
@@ -123,7 +140,14 @@ fn enable(builder: &mut isa::Builder, name: &str) -> Result<(), SetError> {
         "x86-64" | "generic" | "generic-rv64" => Ok(()),
         name => {
             let feature = name.strip_prefix('+').unwrap_or(name);
-            builder.enable(feature).or_else(|_| builder.enable(&format!("has_{feature}")))
+            builder.enable(feature).or_else(|_| builder.enable(&format!("has_{feature}")))?;
+            // What Cranelift's levels leave out of those that x86-64 defines.
+            let left_out: &[&str] = match feature {
+                "x86-64-v3" => &["has_avx"],
+                "x86-64-v4" => &["has_avx", "has_avx512f"],
+                _ => &[],
+            };
+            left_out.iter().try_for_each(|feature| builder.enable(feature))
         }
     }
 }

@@ -508,7 +508,7 @@ impl Item<'_, '_, '_, '_> {
 }
 
 /// The words of a load.
-fn load(s: &mut Scalar<'_, '_, '_>, at: Value, width: Width, signed: bool) -> SmallVec<[Value; 4]> {
+pub(super) fn load(s: &mut Scalar<'_, '_, '_>, at: Value, width: Width, signed: bool) -> SmallVec<[Value; 4]> {
     let narrow = match width {
         Width::B8 => I8,
         Width::B16 => I16,

@@ -17,6 +17,7 @@ mod scalar;
 mod soft;
 mod source;
 mod status;
+mod stream;
 #[cfg(test)]
 mod tests;
 
@@ -31,6 +32,7 @@ pub use error::{Error, Refusal};
 use kernel::Stop;
 use library::Library;
 pub use loaded::{Loaded, Trapped, load};
+use machine::Features;
 pub use machine::{Machine, MachineError};
 pub(crate) use source::{Bank, Count, Source};
 pub use status::Status;
@@ -84,7 +86,7 @@ pub struct Object {
 pub fn object(kernels: &[(&str, &Kernel)], machine: &Machine, options: &Options) -> Result<Object, Error> {
     let builder = ObjectBuilder::new(machine.isa.clone(), "halfbyte", default_libcall_names())?;
     let mut module = ObjectModule::new(builder);
-    let functions = add_all(&mut module, machine.has_fma(), kernels, options)?;
+    let functions = add_all(&mut module, machine.features(), kernels, options)?;
     let bytes = module.finish().emit().map_err(|error| Error::Code(error.to_string()))?;
     Ok(Object { bytes, functions })
 }
@@ -92,12 +94,12 @@ pub fn object(kernels: &[(&str, &Kernel)], machine: &Machine, options: &Options)
 /// Makes functions of kernels in a module.
 fn add_all(
     module: &mut dyn Module,
-    has_fma: bool,
+    features: Features,
     kernels: &[(&str, &Kernel)],
     options: &Options,
 ) -> Result<Vec<Function>, Error> {
     let (mut names, mut functions) = (BTreeSet::new(), Vec::new());
-    let library = Library::new(module, has_fma);
+    let library = Library::new(module, features);
     let mut emit = Emit { library, options, symbol: "", function: None };
     for &(symbol, kernel) in kernels {
         if !names.insert(symbol) {

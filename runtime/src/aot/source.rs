@@ -3,11 +3,14 @@
 use halfbyte_abi::Axis;
 use halfbyte_isa::halu::domain::{Numbered, SpecialReg};
 
+use crate::halu::Pointer;
 use crate::halu::jit::Front;
 
 /// A kernel, as its machine sees it.
 pub(crate) struct Source<'a> {
     pub front: &'a dyn Front,
+    /// The addresses of buffers in constant bank 0, where it is known which are unique.
+    pub pointers: &'a [Pointer],
     /// The special registers that instructions read.
     pub specials: &'a [SpecialReg],
     pub bank: Bank,

@@ -17,10 +17,11 @@ use halfbyte_isa::halu::domain::{
 };
 
 use super::library::Library;
-use super::machine::Machine;
+use super::machine::{Features, Machine};
 use super::memory::here;
 use super::scalar::Scalar;
 use super::soft::Soft;
+use crate::halu::jit::Vectors;
 use crate::native::NativeModule;
 
 /// Operands, and what comes of them.
@@ -32,13 +33,17 @@ trait Operation {
     fn of<D: Domain>(&self, d: &mut D, words: [D::Word; OPERANDS]) -> [D::Word; RESULTS];
 }
 
+fn features(fma: bool) -> Features {
+    Features { fma, vectors: Vectors::default() }
+}
+
 /// Runs an operation on words as an object does, and says where it differs from what it stands for.
 fn differing(op: &impl Operation, has_fma: bool, cases: &[[u32; OPERANDS]]) -> Option<String> {
     let machine = Machine::in_memory().unwrap();
     let mut module = JITModule::new(JITBuilder::with_isa(machine.isa.clone(), default_libcall_names()));
     let mut signature = module.make_signature();
     signature.params = vec![AbiParam::new(I64); 3];
-    let mut library = Library::new(&mut module, has_fma);
+    let mut library = Library::new(&mut module, features(has_fma));
     library
         .export("all", signature, |s| {
             let params: Vec<Value> = s.b.block_params(s.b.current_block().unwrap()).to_vec();
@@ -165,7 +170,7 @@ fn proves(name: impl std::fmt::Debug, few: usize, op: &impl Operation) {
     let mut random = Random(0x5EED ^ few as u64);
     let cases: Vec<_> = (0..count(few)).map(|_| random.case()).collect();
     for has_fma in [false, true] {
-        if has_fma && !Machine::in_memory().unwrap().has_fma() {
+        if has_fma && !Machine::in_memory().unwrap().features().fma {
             continue;
         }
         let found = differing(op, has_fma, &cases);
@@ -331,7 +336,7 @@ fn bytes_are_picked_in_any_order() {
         let mut signature = module.make_signature();
         signature.params = vec![AbiParam::new(I32); 2];
         signature.returns = vec![AbiParam::new(I32)];
-        let mut library = Library::new(&mut module, false);
+        let mut library = Library::new(&mut module, features(false));
         library
             .export("pick", signature, |s| {
                 let params: Vec<Value> = s.b.block_params(s.b.current_block().unwrap()).to_vec();
@@ -396,7 +401,7 @@ fn objects_call_nothing() {
         let mut module = ObjectModule::new(builder);
         let mut signature = module.make_signature();
         signature.params = vec![AbiParam::new(I64); 2];
-        let mut library = Library::new(&mut module, machine.has_fma());
+        let mut library = Library::new(&mut module, machine.features());
         library
             .export("all", signature, |s| {
                 let params: Vec<Value> = s.b.block_params(s.b.current_block().unwrap()).to_vec();

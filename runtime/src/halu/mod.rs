@@ -182,6 +182,7 @@ impl Executable for Code {
             kernel,
             &aot::Source {
                 front: &words,
+                pointers: self.pointers.get_or_init(|| kernel.pointers().collect()),
                 specials: &self.specials,
                 bank,
                 scratch_bytes: kernel.info.scratch_bytes,

@@ -132,7 +132,7 @@ pub(super) fn single_fma(s: &mut Scalar<'_, '_, '_>, operands: [Value; 3]) -> Va
 
 /// An operation on f64s: to nearest what the machine has, but that which NaN it is is said here.
 pub(super) fn double(s: &mut Scalar<'_, '_, '_>, op: &FloatOp, operands: [[Value; 2]; 3]) -> [Value; 2] {
-    if op.rounding != Rounding::Nearest || (op.kind == FloatKind::Fma && !s.library.has_fma) {
+    if op.rounding != Rounding::Nearest || (op.kind == FloatKind::Fma && !s.library.features.fma) {
         let words: Values = operands.as_flattened().iter().copied().take(2 * op.kind.operands()).collect();
         let results = s.call(Soft::Double(*op), &words);
         return results.first_chunk().copied().unwrap_or(operands[0]);

@@ -8,7 +8,8 @@ use super::context::{CHUNK, Header};
 use super::dataflow::Scale;
 use crate::trap::Space;
 
-const LOT: usize = CHUNK as usize;
+/// Items that are looked at together.
+pub(super) const LOT: usize = CHUNK as usize;
 
 /// Where a row of accesses goes, all of which may be made.
 #[derive(Clone, Copy)]
@@ -320,6 +321,26 @@ wide! {
         store_row_of(at, data, mask, items);
 }
 
+/// The words of a lot of items. They are read before any is written elsewhere, so that vectors do it wherever that is.
+///
+/// # Safety
+/// There are so many.
+#[inline(always)]
+pub(super) unsafe fn lot_of(row: *const u32) -> [u32; LOT] {
+    // SAFETY: the caller's promise; they may start anywhere.
+    unsafe { row.cast::<[u32; LOT]>().read_unaligned() }
+}
+
+/// Writes the words of a lot of items.
+///
+/// # Safety
+/// There is room for them.
+#[inline(always)]
+pub(super) unsafe fn put_lot(row: *mut u32, words: [u32; LOT]) {
+    // SAFETY: the caller's promise; they may start anywhere.
+    unsafe { row.cast::<[u32; LOT]>().write_unaligned(words) }
+}
+
 /// Loads a word of each item, of one register.
 ///
 /// # Safety
@@ -334,16 +355,9 @@ unsafe fn load_one<const BYTES: usize>(span: &Span, row: *mut u32, get: impl Fn(
                 Lot::None => {}
                 Lot::Row => {
                     let at = span.at(first);
-                    for k in 0..LOT {
-                        row.add(first + k).write(get(at.add(BYTES * k)));
-                    }
+                    put_lot(row.add(first), std::array::from_fn(|k| get(at.add(BYTES * k))));
                 }
-                Lot::Same => {
-                    let word = get(span.at(first));
-                    for k in 0..LOT {
-                        row.add(first + k).write(word);
-                    }
-                }
+                Lot::Same => put_lot(row.add(first), [get(span.at(first)); LOT]),
                 Lot::Each => {
                     for item in (first..first + LOT).filter(|&item| span.has(item)) {
                         row.add(item).write(get(span.at(item)));
@@ -457,10 +471,8 @@ unsafe fn store_one<const BYTES: usize>(span: &Span, data: Words, put: impl Fn(*
             match span.lot(first) {
                 Lot::None => {}
                 Lot::Row if data.step == 1 => {
-                    let (at, words) = (span.at(first), data.start.add(first));
-                    for k in 0..LOT {
-                        put(at.add(BYTES * k), words.add(k).read_unaligned());
-                    }
+                    let (at, words) = (span.at(first), lot_of(data.start.add(first)));
+                    words.into_iter().enumerate().for_each(|(k, word)| put(at.add(BYTES * k), word));
                 }
                 // The last one's stays.
                 Lot::Same => put(span.at(first), data.get((first + LOT - 1) as u32)),

@@ -19,6 +19,7 @@ use super::meet::Place;
 use super::schedule::{Inlines, Schedule, schedule};
 use super::split::Split;
 use super::unit::{Items, Unit};
+use super::wide;
 use crate::launch::Work;
 use crate::native::{Allocation, FunctionId, NativeBuilder, NativeCode, NativeError, Translation};
 
@@ -289,6 +290,7 @@ fn function(
 fn plan(source: &Source<'_>, cells: &Cells, block: &Block, unit: &Unit, inlines: Inlines) -> Schedule {
     let &Source { kernel, flow, form, .. } = source;
     let live = |cell| block.successors().any(|next| flow.live.has(next, cell));
+    let inlines = Inlines { halves: inlines.halves && wide::has_halves(), ..inlines };
     schedule(kernel.pointers, unit, cells, live, has_fma(), matches!(form, Form::Masked), inlines)
 }
 

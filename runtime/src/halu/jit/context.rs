@@ -212,11 +212,11 @@ pub(super) struct VectorId(pub u32);
 pub(super) const MASK: VectorId = VectorId(0);
 /// The items for which the condition at the end of a block holds.
 pub(super) const CONDITION: VectorId = VectorId(1);
-/// For what a call reads and writes that is the same for all items: three operands and the result.
-pub(super) const SCRATCH: [VectorId; 4] = [VectorId(2), VectorId(3), VectorId(4), VectorId(5)];
+/// Stands for rows that nothing reads or writes.
+pub(super) const NO_ROW: VectorId = VectorId(2);
 /// Where each item of a group is along x, and along y, where that is asked for.
-pub(super) const ALONG: [VectorId; 2] = [VectorId(6), VectorId(7)];
-const FIRST_CELL: u32 = 8;
+pub(super) const ALONG: [VectorId; 2] = [VectorId(3), VectorId(4)];
+const FIRST_CELL: u32 = 5;
 
 /// Where everything is in a context.
 #[derive(Clone, Copy, Debug)]

@@ -43,6 +43,14 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
+    /// What a word grows by from item to item, where that is the same for all.
+    pub fn stride(self) -> u32 {
+        match self {
+            Shape::Affine(stride) => stride,
+            Shape::Uniform | Shape::Grid(..) | Shape::Varying => 0,
+        }
+    }
+
     /// It grows by so much.
     pub fn affine(stride: u32) -> Shape {
         if stride == 0 { Shape::Uniform } else { Shape::Affine(stride) }

@@ -186,7 +186,15 @@ mod tests {
         let action = Action::Store { place, width: Width::B32, data: ArrayVec::from_iter([sum]) };
         d.access(Access { address: 0, guard: Some(p), action, yields: false }, 0, Shape::Uniform);
         let finals = vec![(Cell(4), sum)];
-        let unit = Unit { dataflow: d, finals, reads: vec![], kills: vec![], condition: None, dead: false };
+        let unit = Unit {
+            dataflow: d,
+            finals,
+            reads: vec![],
+            kills: vec![],
+            condition: None,
+            assumed: Vec::new(),
+            dead: false,
+        };
         (unit, [a, b, p, choice, sum])
     }
 

@@ -259,7 +259,13 @@ impl Flow {
         written.unwrap_or_else(|| self.shape_before(block, cell))
     }
 
-    /// The same before it.
+    /// What the cells hold before a block, where all items run it together.
+    #[cfg(feature = "aot")]
+    pub fn before(&self, block: BlockId) -> &[Shape] {
+        self.before.get(block.index()).map_or(&[], Vec::as_slice)
+    }
+
+    /// The same of a cell.
     pub fn shape_before(&self, block: BlockId, cell: Cell) -> Shape {
         let shapes = self.before.get(block.index());
         shapes.and_then(|shapes| shapes.get(cell.index())).copied().unwrap_or(Shape::Varying)

@@ -4,7 +4,7 @@
 use halfbyte_isa::halu::domain::Width;
 
 use super::access::{Site, Words};
-use super::anywhere::wide;
+use super::anywhere::{LOT, lot_of, put_lot, wide};
 use super::context::Header;
 use super::dataflow::Scale;
 use crate::trap::Space;
@@ -66,9 +66,6 @@ impl Places {
     }
 }
 
-/// Items that are taken together where there are so many along x.
-const LOT: usize = 16;
-
 /// Fills a row with words that are loaded, of elements of so many bytes.
 ///
 /// # Safety
@@ -88,14 +85,13 @@ unsafe fn load_words<const BYTES: isize>(places: &Places, row: *mut u32, get: im
                 0 if is_lots => {
                     let word = get(from);
                     for first in (0..across).step_by(LOT) {
-                        row.add(first).cast::<[u32; LOT]>().write_unaligned([word; LOT]);
+                        put_lot(row.add(first), [word; LOT]);
                     }
                 }
                 _ if stride == BYTES && is_lots => {
                     for first in (0..across).step_by(LOT) {
-                        for x in first..first + LOT {
-                            row.add(x).write(get(from.offset(BYTES * x as isize)));
-                        }
+                        let from = from.offset(BYTES * first as isize);
+                        put_lot(row.add(first), std::array::from_fn(|x| get(from.offset(BYTES * x as isize))));
                     }
                 }
                 _ => (0..across).for_each(|x| row.add(x).write(get(from.wrapping_offset(stride * x as isize)))),
@@ -105,8 +101,8 @@ unsafe fn load_words<const BYTES: isize>(places: &Places, row: *mut u32, get: im
     for first in (0..across).step_by(LOT).filter(|_| lines < down) {
         // SAFETY: the caller's promise: the line is there, and those that follow it.
         unsafe {
-            let lot = row.add(first).cast::<[u32; LOT]>().read_unaligned();
-            (lines..down).for_each(|y| row.add(first + y * across).cast::<[u32; LOT]>().write_unaligned(lot));
+            let lot = lot_of(row.add(first));
+            (lines..down).for_each(|y| put_lot(row.add(first + y * across), lot));
         }
     }
 }
@@ -159,9 +155,8 @@ unsafe fn store_words<const BYTES: isize>(places: &Places, data: Words, put: imp
         unsafe {
             if stride == BYTES && data.step == 1 && across.is_multiple_of(LOT) {
                 for first in (0..across).step_by(LOT) {
-                    for x in first..first + LOT {
-                        put(to.offset(BYTES * x as isize), data.start.add(x).read_unaligned());
-                    }
+                    let (to, words) = (to.offset(BYTES * first as isize), lot_of(data.start.add(first)));
+                    words.into_iter().zip(0..).for_each(|(word, x)| put(to.offset(BYTES * x), word));
                 }
             } else {
                 (0..across).for_each(|x| put(to.wrapping_offset(stride * x as isize), data.get(x as u32)));

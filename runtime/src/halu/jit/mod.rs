@@ -17,6 +17,7 @@ mod dataflow;
 mod demand;
 mod doubles;
 mod emit;
+mod ends;
 mod flow;
 mod front;
 mod graph;
@@ -29,6 +30,8 @@ mod runner;
 mod schedule;
 mod split;
 pub(crate) mod step;
+#[cfg(feature = "aot")]
+mod stream;
 mod strided;
 #[cfg(test)]
 mod tests;
@@ -69,7 +72,13 @@ pub(crate) use trace::{Build, Trace};
 pub(super) use unit::Words;
 pub(crate) use unit::{Items, Unit};
 #[cfg(feature = "aot")]
-pub(crate) use {cells::Cell as CellNumber, graph::Target, vector::compare, vector::integer};
+pub(crate) use {
+    cells::Cell as CellNumber,
+    ends::Ends,
+    graph::Target,
+    stream::{Run, Stream, StreamLoop, Vectors, streams},
+    vector::{compare, integer},
+};
 
 /// A kernel's native code, once it has been asked for.
 #[derive(Clone, Default)]

@@ -122,6 +122,11 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
+    /// Whether a value is a truth value.
+    pub fn is_truth(&self, id: Id) -> bool {
+        self.truths.get(id.index()).copied().unwrap_or(false)
+    }
+
     /// Whether an access looks at no items but the first, as far as its guard can hold.
     pub fn is_of_first(&self, dataflow: &Dataflow, number: u32) -> bool {
         let method = self.methods.get(number as usize).copied();
@@ -734,8 +739,8 @@ impl Scheduler<'_> {
                         wanted.push((Time::body(stage), last, id, 1));
                     }
                 }
-                // What is the same for all goes to a row of its own only for who reads rows only.
-                (Class::Uniform | Class::Affine, _) if by_row[id.index()] => {
+                // What is the same for all goes to a row of its own only for who reads rows only, to whom constants are given.
+                (Class::Uniform | Class::Affine, _) if by_row[id.index()] && dataflow.constant(id).is_none() => {
                     wanted.push((Time::start(stage), until(id).unwrap_or(Time::start(stage)), id, 1));
                 }
                 (_, Op::Access(number)) => {

@@ -70,7 +70,15 @@ impl Outputs {
     /// Compiles the operations, and runs them.
     pub fn compute(self, dataflow: Dataflow) -> Result<Results, NativeError> {
         let (cells, finals) = self.wanted.into_inner();
-        let unit = Unit { dataflow, finals, reads: Vec::new(), kills: Vec::new(), condition: None, dead: false };
+        let unit = Unit {
+            dataflow,
+            finals,
+            reads: Vec::new(),
+            kills: Vec::new(),
+            condition: None,
+            assumed: Vec::new(),
+            dead: false,
+        };
         compute(&unit, &cells, &self.words).map(Results)
     }
 }

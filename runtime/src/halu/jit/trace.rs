@@ -7,6 +7,7 @@ use halfbyte_isa::halu::domain::Domain;
 use super::cells::{Cell, Cells, Name, State};
 use super::dataflow::{Dataflow, Id, Op, Shape};
 use super::graph::{Block, Next};
+use super::split::is_told_by_ends;
 use super::unit::{Items, Unit};
 
 /// Adds the instructions of a block to its dataflow, one after another.
@@ -21,6 +22,9 @@ pub(crate) trait Build<'a, I: 'a>: Sized {
     fn meet(&mut self, dataflow: &mut Dataflow, inst: &I, guarded: bool);
 
     /// The state of the cells.
+    fn trace(&mut self) -> &mut Trace<'a>;
+
+    /// The same, at the end of the block.
     fn into_trace(self) -> Trace<'a>;
 
     /// The dataflow of a block of these instructions, each with its number.
@@ -42,7 +46,8 @@ pub(crate) trait Build<'a, I: 'a>: Sized {
             if holds.is_some_and(|holds| dataflow.constant(holds) == Some(0)) {
                 continue;
             }
-            let holds = holds.filter(|&holds| dataflow.constant(holds).is_none());
+            let is_open = |&holds: &Id| dataflow.constant(holds).is_none() && !self.trace().assumes(&dataflow, holds);
+            let holds = holds.filter(is_open);
             if !self.step(&mut dataflow, address, inst, holds) {
                 dead = true;
                 break;
@@ -62,17 +67,19 @@ pub(crate) struct Trace<'a> {
     states: Vec<State>,
     /// Those that were read or written.
     met: Vec<Cell>,
+    /// Guards that are to hold for all items.
+    assumed: Vec<Id>,
 }
 
 impl<'a> Trace<'a> {
     /// The state before the first instruction.
     pub fn new(dataflow: &mut Dataflow, cells: &'a mut Cells, items: Items<'a>) -> Trace<'a> {
         let mask = match items {
-            Items::Start(_) | Items::All(_) => None,
+            Items::Start(_) | Items::All(_) | Items::Run(_) => None,
             Items::Masked(_) => Some(dataflow.push(Op::Mask, &[], Shape::Varying)),
         };
         let states = take(&mut cells.spare);
-        Trace { cells, items, mask, states, met: Vec::new() }
+        Trace { cells, items, mask, states, met: Vec::new(), assumed: Vec::new() }
     }
 
     fn state(&mut self, cell: Cell) -> &mut State {
@@ -84,6 +91,15 @@ impl<'a> Trace<'a> {
             self.met.push(cell);
         }
         state
+    }
+
+    /// Whether instructions act as if a guard held for all items.
+    fn assumes(&mut self, dataflow: &Dataflow, guard: Id) -> bool {
+        let is_assumed = matches!(self.items, Items::Run(_)) && is_told_by_ends(dataflow, guard);
+        if is_assumed && !self.assumed.contains(&guard) {
+            self.assumed.push(guard);
+        }
+        is_assumed
     }
 
     /// The items for which an instruction acts that does where `holds`; none where all of the row do.
@@ -103,7 +119,7 @@ impl<'a> Trace<'a> {
         let shape = match (self.items, name) {
             (Items::Start(layout), Name::Special(register)) => layout.shape(register),
             (Items::Start(_), _) => Shape::Uniform,
-            (Items::All(shapes) | Items::Masked(shapes), _) => {
+            (Items::All(shapes) | Items::Run(shapes) | Items::Masked(shapes), _) => {
                 shapes.get(cell.index()).copied().unwrap_or(Shape::Varying)
             }
         };
@@ -138,7 +154,7 @@ impl<'a> Trace<'a> {
 
     /// The block, at whose end there may be a branch or exit with a guard. `dead` says that nobody gets there.
     pub fn finish(self, mut dataflow: Dataflow, condition: Option<Id>, dead: bool) -> Unit {
-        let Trace { cells, mask, mut states, mut met, .. } = self;
+        let Trace { cells, mask, mut states, mut met, assumed, .. } = self;
         met.sort_unstable();
         let (mut finals, mut reads, mut kills) = (Vec::new(), Vec::new(), Vec::new());
         // Under a mask nothing but what is always written is kept from before, and reads are not asked for.
@@ -157,7 +173,7 @@ impl<'a> Trace<'a> {
             finals.push((cell, value));
         }
         cells.spare = states;
-        Unit { dataflow, finals, reads, kills, condition, dead }
+        Unit { dataflow, finals, reads, kills, condition, assumed, dead }
     }
 }
 

@@ -32,6 +32,10 @@ pub(crate) enum Items<'a> {
     Start(Layout),
     /// All of a row; what the cells hold has these shapes.
     All(&'a [Shape]),
+    /// The same of items of which it is found out before anything is done whether the guards hold for all that their places tell:
+    /// instructions act as if they did.
+    #[cfg_attr(not(feature = "aot"), expect(dead_code, reason = "rows find out on the way"))]
+    Run(&'a [Shape]),
     /// Some, by a mask. Cells that have another shape than varying are never written.
     Masked(&'a [Shape]),
 }
@@ -48,6 +52,8 @@ pub(crate) struct Unit {
     pub kills: Vec<Cell>,
     /// The guard of the branch or exit at its end, where it has one.
     pub condition: Option<Id>,
+    /// Of a run of items, the guards that are to hold for all.
+    pub assumed: Vec<Id>,
     /// Every item that comes here faults.
     pub dead: bool,
 }
@@ -175,6 +181,10 @@ impl<'a> Build<'a, Inst> for Builder<'a> {
             self.write(dataflow, Name::Gpr(n), word, holds);
         }
         true
+    }
+
+    fn trace(&mut self) -> &mut Trace<'a> {
+        &mut self.trace
     }
 
     fn into_trace(self) -> Trace<'a> {

@@ -39,6 +39,7 @@ pub(in crate::ptx) fn native(entry: &Entry, kernel: &Kernel, into: &mut Emit<'_,
         kernel,
         &Source {
             front: &insts,
+            pointers: &[],
             specials: &plan.specials,
             bank,
             scratch_bytes: plan.frame_bytes,

@@ -205,6 +205,10 @@ impl<'a> Build<'a, Inst> for Builder<'a> {
         true
     }
 
+    fn trace(&mut self) -> &mut Trace<'a> {
+        &mut self.trace
+    }
+
     fn into_trace(self) -> Trace<'a> {
         self.trace
     }

@@ -226,7 +226,7 @@ impl BlockEmitter<'_, '_, '_> {
     pub(super) fn access_row(&mut self, number: u32) -> Value {
         match self.plan.access_rows.get(number as usize).copied().flatten() {
             Some(row) => self.home(Home::Temporary(row), 0),
-            None => self.e.row_address(SCRATCH[3]),
+            None => self.e.row_address(NO_ROW),
         }
     }
 
@@ -237,7 +237,7 @@ impl BlockEmitter<'_, '_, '_> {
         let own = self.plan.access_rows.get(number as usize).copied().flatten();
         let row = match own {
             Some(row) => self.e.map.temporary(row),
-            None => SCRATCH[3],
+            None => NO_ROW,
         };
         let mut site = Site {
             address: access.address,
@@ -310,12 +310,12 @@ impl BlockEmitter<'_, '_, '_> {
             }
         }
         if let Some(offset) = place.and_then(|place| place.words().next()) {
-            site.step = stride(dataflow.shape(offset));
+            site.step = dataflow.shape(offset).stride();
             if let Shape::Grid(x, y) = dataflow.shape(offset) {
                 site.grid = [x, y];
             }
         }
-        site.stride = place.and_then(|place| place.stride_shape(dataflow)).map_or(0, stride);
+        site.stride = place.and_then(|place| place.stride_shape(dataflow)).map_or(0, Shape::stride);
         let site = Box::new(site);
         let address = std::ptr::from_ref(&*site) as usize;
         self.e.constants.sites.push(site);

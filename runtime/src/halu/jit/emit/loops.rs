@@ -84,7 +84,7 @@ impl Emitter<'_, '_> {
         let row = self.map.cell(cell);
         let Shape::Grid(..) = shape else {
             let (row, bytes) = (self.row_address(row), self.field(I64, Field::Bytes));
-            let stride = self.b.ins().iconst(I32, i64::from(stride(shape)));
+            let stride = self.b.ins().iconst(I32, i64::from(shape.stride()));
             self.call(context::fill as *const () as usize, &[row, bytes, first, stride], None);
             return;
         };
@@ -168,37 +168,6 @@ impl BlockEmitter<'_, '_, '_> {
         self.condition = Some((any, other));
     }
 
-    /// Whether a condition is seen to hold for all items of the row, and whether for none, by those of the first and the last. Where
-    /// neither is seen, it may yet be so.
-    fn same_for_all(&mut self, condition: Id) -> Option<[Value; 2]> {
-        if !is_told_by_ends(self.dataflow, condition) {
-            return None;
-        }
-        if self.dataflow.shape(condition) == Shape::Uniform {
-            let holds = self.scalar(condition);
-            return Some([holds, self.e.b.ins().bxor_imm_s(holds, 1)]);
-        }
-        let args = self.dataflow.args(condition);
-        let (&a, &b) = (args.first()?, args.get(1).or(args.first())?);
-        match self.dataflow.op(condition) {
-            Op::Negate => {
-                let [all, none] = self.same_for_all(a)?;
-                Some([none, all])
-            }
-            op @ (Op::Both | Op::Either) => {
-                let ([all_a, none_a], [all_b, none_b]) = (self.same_for_all(a)?, self.same_for_all(b)?);
-                let b = &mut self.e.b;
-                Some(match op {
-                    Op::Both => [b.ins().band(all_a, all_b), b.ins().bor(none_a, none_b)],
-                    _ => [b.ins().bor(all_a, all_b), b.ins().band(none_a, none_b)],
-                })
-            }
-            Op::Less(signed) => Some(self.less_for_all(signed, [a, b])),
-            Op::Equal => Some(self.equal_for_all([a, b])),
-            _ => None,
-        }
-    }
-
     /// Says in the header how many of the first items are a row of their own, where a condition is not seen to be the same for all. Wherever
     /// it is cut, each part is run as if it were all there is.
     fn say_part(&mut self, condition: Id, [all, none]: [Value; 2]) {
@@ -234,7 +203,7 @@ impl BlockEmitter<'_, '_, '_> {
         let &[x, y] = args.as_slice() else { return };
         let ([first, _], _, limit, is_first) = self.ends(signed, [x, y]);
         let grows = if is_first { x } else { y };
-        let by = i64::from(stride(self.dataflow.shape(grows)));
+        let by = i64::from(self.dataflow.shape(grows).stride());
         let most = if signed { i64::from(i32::MAX) } else { i64::from(u32::MAX) };
         let b = &mut self.e.b;
         let end = b.ins().iconst(I64, most + 1);
@@ -252,52 +221,6 @@ impl BlockEmitter<'_, '_, '_> {
             let is_taken = b.ins().band(is_less, is_ahead);
             *least = b.ins().select(is_taken, count, *least);
         }
-    }
-
-    /// What grows of two words, in 64 bits: of the first item and of the last one, whether it is kept by 32 bits; the other one, and
-    /// whether what grows is the first.
-    fn ends(&mut self, signed: bool, [a, b]: [Id; 2]) -> ([Value; 2], Value, Value, bool) {
-        let is_first = self.dataflow.shape(a) != Shape::Uniform;
-        let (grows, limit) = if is_first { (a, b) } else { (b, a) };
-        let by = stride(self.dataflow.shape(grows)).cast_signed();
-        let [first, limit] = [grows, limit].map(|id| {
-            let word = self.scalar(id);
-            if signed { self.e.b.ins().sextend(I64, word) } else { self.e.b.ins().uextend(I64, word) }
-        });
-        let items = self.e.field(I32, Field::Items);
-        let b = &mut self.e.b;
-        let others = b.ins().uextend(I64, items);
-        let others = b.ins().iadd_imm_s(others, -1);
-        let grown = b.ins().imul_imm_s(others, i64::from(by));
-        let last = b.ins().iadd(first, grown);
-        // Where what grows wraps it is less than what it was.
-        let most = if signed { i64::from(i32::MAX) } else { i64::from(u32::MAX) };
-        let is_kept = b.ins().icmp_imm_s(IntCC::SignedLessThanOrEqual, last, most);
-        ([first, last], is_kept, limit, is_first)
-    }
-
-    fn less_for_all(&mut self, signed: bool, words: [Id; 2]) -> [Value; 2] {
-        let ([first, last], is_kept, limit, is_first) = self.ends(signed, words);
-        let b = &mut self.e.b;
-        if is_first {
-            let all = b.ins().icmp(IntCC::SignedLessThan, last, limit);
-            let none = b.ins().icmp(IntCC::SignedGreaterThanOrEqual, first, limit);
-            [all, b.ins().band(none, is_kept)]
-        } else {
-            let all = b.ins().icmp(IntCC::SignedLessThan, limit, first);
-            let none = b.ins().icmp(IntCC::SignedLessThanOrEqual, last, limit);
-            [b.ins().band(all, is_kept), none]
-        }
-    }
-
-    fn equal_for_all(&mut self, words: [Id; 2]) -> [Value; 2] {
-        let ([first, last], is_kept, limit, _) = self.ends(false, words);
-        let b = &mut self.e.b;
-        let (before, behind) =
-            (b.ins().icmp(IntCC::SignedLessThan, limit, first), b.ins().icmp(IntCC::SignedGreaterThan, limit, last));
-        let none = b.ins().bor(before, behind);
-        let (is_one, is_it) = (b.ins().icmp(IntCC::Equal, first, last), b.ins().icmp(IntCC::Equal, first, limit));
-        [b.ins().band(is_one, is_it), b.ins().band(none, is_kept)]
     }
 
     /// Where in a row loops begin.
@@ -351,7 +274,7 @@ impl BlockEmitter<'_, '_, '_> {
         if self.each_wide(number, stage, [begin, bytes]) {
             return;
         }
-        if self.is_narrow(stage) {
+        if self.vectorizer().is_narrow(stage) {
             return self.each_eight(stage);
         }
         self.e.has_loops = true;
@@ -372,7 +295,7 @@ impl BlockEmitter<'_, '_, '_> {
                     splats[id.index()] = Some(self.scalar_vector(id));
                 }
                 Class::Affine => {
-                    let (first, stride) = (self.scalar(id), stride(self.dataflow.shape(id)));
+                    let (first, stride) = (self.scalar(id), self.dataflow.shape(id).stride());
                     let first = self.grown(first, stride, begin);
                     let first = self.e.ramp(first, stride);
                     if stride == 0 {
@@ -508,7 +431,7 @@ impl BlockEmitter<'_, '_, '_> {
             }
         }
         for (&(id, _), &value) in ramps.iter().zip(ramps_in) {
-            let by = stride(self.dataflow.shape(id)).wrapping_mul(4 * unroll);
+            let by = self.dataflow.shape(id).stride().wrapping_mul(4 * unroll);
             let by = constant(self.e.b, I32X4, by);
             sums.push(self.e.b.ins().iadd(value, by));
         }
@@ -606,7 +529,7 @@ impl BlockEmitter<'_, '_, '_> {
             // A sign that is changed or taken away leaves NaN what it is.
             Op::Xor | Op::And
                 if let &[x, bits] = args.as_slice()
-                    && self.is_of_sign(op, bits) =>
+                    && is_of_sign(self.dataflow, op, bits) =>
             {
                 let (x, bits) = (self.float(iteration, x, u), self.vector(iteration, bits, u));
                 let x = vector::cast(self.e.b, I32X4, x);
@@ -616,12 +539,6 @@ impl BlockEmitter<'_, '_, '_> {
         };
         iteration.floats[id.index()][u as usize] = Some(value);
         value
-    }
-
-    /// Whether an operation with these bits changes the sign of a float alone.
-    pub(super) fn is_of_sign(&self, op: Op, bits: Id) -> bool {
-        let sign = 1 << 31;
-        self.dataflow.constant(bits) == Some(if op == Op::Xor { sign } else { !sign })
     }
 
     /// Four items' values.
@@ -645,7 +562,7 @@ impl BlockEmitter<'_, '_, '_> {
                     Shape::Grid(..) => self.e.on_grid(start, shape, iteration.context, at),
                     _ if u == 0 => start,
                     _ => {
-                        let by = constant(self.e.b, I32X4, stride(shape).wrapping_mul(4 * u));
+                        let by = constant(self.e.b, I32X4, shape.stride().wrapping_mul(4 * u));
                         self.e.b.ins().iadd(start, by)
                     }
                 }
@@ -681,7 +598,7 @@ impl BlockEmitter<'_, '_, '_> {
                     Some(Home::Cell(cell)) => self.e.map.cell(cell),
                     Some(Home::Temporary(number)) => self.e.map.temporary(number),
                     Some(Home::Mask) => MASK,
-                    Some(Home::Loaded(_) | Home::Stored(_)) | None => SCRATCH[3],
+                    Some(Home::Loaded(_) | Home::Stored(_)) | None => NO_ROW,
                 };
                 let offset = self.e.map.row(row) + at;
                 self.e.b.ins().load(I32X4, here(), iteration.context, offset)

@@ -18,16 +18,20 @@ use halfbyte_isa::halu::domain::{FloatOp, Lanes, VideoOp, Width};
 
 use super::access::{self, Kind, Site, Steps};
 use super::cells::Cell;
-use super::context::{self, ALONG, CHUNK, CONDITION, Field, MASK, Map, SCRATCH, VectorId};
+use super::context::{self, ALONG, CHUNK, CONDITION, Field, MASK, Map, NO_ROW, VectorId};
 use super::dataflow::{Action, Dataflow, Id, Location, MOST, Op, Scale, Shape};
 use super::demand::Bound;
 use super::doubles::{self, DoubleWord};
+use super::ends::Ends;
 use super::schedule::{Class, Home, Method, Schedule, Stage};
 use super::split::{Split, is_told_by_ends};
 use super::unit::Unit;
 use super::vector::{self, constant};
 use crate::halu::rows::{self, RowOp};
 use crate::trap::{Access, Space};
+#[cfg(feature = "aot")]
+pub(super) use wide::Row;
+pub(super) use wide::Vectorizer;
 use wide::{WideFunction, WideLoop};
 
 /// What compiled code points to, for as long as it is there.
@@ -192,8 +196,13 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
             condition: None,
             wide: Vec::new(),
         };
-        this.wide = this.wide_loops()?;
+        this.wide = this.vectorizer().loops(super::wide::is_here())?;
         Some(this)
+    }
+
+    fn vectorizer(&self) -> Vectorizer<'_> {
+        let &BlockEmitter { unit, plan, masked, split, .. } = self;
+        Vectorizer { unit, plan, masked, split, map: Some(self.e.map) }
     }
 
     /// Translates all stages.
@@ -223,7 +232,7 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
 
     /// Whether a value is a truth value.
     fn is_truth(&self, id: Id) -> bool {
-        self.plan.truths.get(id.index()).copied().unwrap_or(false)
+        self.plan.is_truth(id)
     }
 
     /// A value that is the same for all items, or that of the first.
@@ -243,9 +252,6 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
             self.begin_access(number);
             return;
         }
-        if self.chunk(id).is_some() {
-            return;
-        }
         let value = self.scalar(id);
         // For calls, which take rows: the same word as often as they read it.
         if let (Some(home), Class::Uniform) = (self.plan.rows[id.index()], self.plan.class[id.index()]) {
@@ -253,13 +259,6 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
             let row = self.home(home, 0);
             self.store_chunk(words, row);
         }
-    }
-
-    /// What there is in place of the row of a constant that calls alone take: its word, as vectors have it.
-    fn chunk(&self, id: Id) -> Option<u32> {
-        let word = self.dataflow.constant(id)?;
-        let is_for_calls = matches!(self.plan.rows[id.index()], Some(Home::Temporary(_)));
-        is_for_calls.then_some(if self.is_truth(id) { word.wrapping_neg() } else { word })
     }
 
     fn store_chunk(&mut self, words: Value, row: Value) {
@@ -296,21 +295,22 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
                     self.e.b.ins().iadd_imm_s(found.row, i64::from(bytes))
                 }
                 // Accesses come before what they load and before what they store is computed.
-                None => self.e.row_address(SCRATCH[3]),
+                None => self.e.row_address(NO_ROW),
             },
         }
     }
 
     /// The address of the row of a value that has one.
     fn row(&mut self, id: Id) -> Value {
-        if let Some(word) = self.chunk(id) {
-            let address = self.e.constants.chunk(word);
-            return self.e.b.ins().iconst(I64, address as i64);
-        }
         let k = if let Op::Loaded(_, k) = self.dataflow.op(id) { k } else { 0 };
-        match self.plan.rows[id.index()] {
-            Some(home) => self.home(home, k),
-            None => self.e.row_address(SCRATCH[3]),
+        match (self.plan.rows[id.index()], self.dataflow.constant(id)) {
+            (Some(home), _) => self.home(home, k),
+            (None, Some(word)) => {
+                let word = if self.is_truth(id) { word.wrapping_neg() } else { word };
+                let address = self.e.constants.chunk(word);
+                self.e.b.ins().iconst(I64, address as i64)
+            }
+            (None, None) => self.e.row_address(NO_ROW),
         }
     }
 
@@ -351,7 +351,7 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
             Op::Loaded(number, k) => {
                 let row = match self.accesses[number as usize] {
                     Some(found) => found.row,
-                    None => self.e.row_address(SCRATCH[3]),
+                    None => self.e.row_address(NO_ROW),
                 };
                 return self.e.b.ins().load(I32, anywhere(), row, 4 * i32::from(k));
             }
@@ -509,9 +509,28 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
     }
 }
 
-fn stride(shape: Shape) -> u32 {
-    match shape {
-        Shape::Affine(stride) => stride,
-        Shape::Uniform | Shape::Grid(..) | Shape::Varying => 0,
+impl<'f> Ends<'f> for BlockEmitter<'_, '_, 'f> {
+    fn dataflow(&self) -> &Dataflow {
+        self.dataflow
     }
+
+    fn builder(&mut self) -> &mut FunctionBuilder<'f> {
+        self.e.b
+    }
+
+    fn scalar(&mut self, id: Id) -> Value {
+        BlockEmitter::scalar(self, id)
+    }
+
+    fn others(&mut self) -> Value {
+        let items = self.e.field(I32, Field::Items);
+        let items = self.e.b.ins().uextend(I64, items);
+        self.e.b.ins().iadd_imm_s(items, -1)
+    }
+}
+
+/// Whether an operation with these bits changes the sign of a float alone.
+fn is_of_sign(dataflow: &Dataflow, op: Op, bits: Id) -> bool {
+    let sign = 1 << 31;
+    dataflow.constant(bits) == Some(if op == Op::Xor { sign } else { !sign })
 }

@@ -4,7 +4,7 @@ use halfbyte_isa::halu::domain::Width;
 
 use super::loops::Loop;
 use super::strided::Strided;
-use super::wide::Wide;
+use super::wide::{Vectorizer, Wide};
 use super::*;
 use crate::halu::jit::vector::video::LaneOp;
 use crate::halu::jit::wide::{self, Opcode, Shift, Step};
@@ -22,29 +22,29 @@ struct Lanes8 {
     values: Vec<[Option<Value>; VECTORS as usize]>,
 }
 
-impl BlockEmitter<'_, '_, '_> {
+impl Vectorizer<'_> {
     /// Whether a stage does nothing but compute small numbers of small ones, loaded and stored as bytes or half-words.
-    pub(super) fn is_narrow(&self, stage: &Stage) -> bool {
+    pub fn is_narrow(&self, stage: &Stage) -> bool {
         let is_stored = |&(number, _): &(u32, Id)| {
-            let access = &self.dataflow.accesses[number as usize];
+            let access = &self.dataflow().accesses[number as usize];
             matches!(access.action, Action::Store { width: Width::B8 | Width::B16, .. })
                 && self.plan.methods[number as usize] == Method::StoreStrided
         };
         let is_loaded = |number: u32| {
-            let access = &self.dataflow.accesses[number as usize];
+            let access = &self.dataflow().accesses[number as usize];
             let is_small = matches!(access.action, Action::Load { width: Width::B8 | Width::B16, signed: false, .. });
             is_small && self.plan.strided[number as usize]
         };
-        let is_small = |id: Id| self.dataflow.node(id).bits <= MOST;
-        let is_read = |id: Id| match (self.plan.class[id.index()], self.dataflow.op(id)) {
+        let is_small = |id: Id| self.dataflow().node(id).bits <= MOST;
+        let is_read = |id: Id| match (self.plan.class[id.index()], self.dataflow().op(id)) {
             (_, Op::Const(_)) => is_small(id),
             (Class::Loaded, Op::Loaded(number, _)) => is_loaded(number),
             (class, _) => class == Class::Inline && stage.body.contains(&id),
         };
-        let is_count = |id: Id| self.dataflow.constant(id).is_some_and(|count| count < 16);
+        let is_count = |id: Id| self.dataflow().constant(id).is_some_and(|count| count < 16);
         let is_computed = |&id: &Id| {
-            let args = self.dataflow.args(id);
-            let is_taken = match (self.dataflow.op(id), args.as_slice()) {
+            let args = self.dataflow().args(id);
+            let is_taken = match (self.dataflow().op(id), args.as_slice()) {
                 (Op::Shl | Op::Shr, &[x, count]) => is_read(x) && is_count(count),
                 (Op::Add | Op::And | Op::Or | Op::Xor | Op::Mul, args) => args.iter().all(|&arg| is_read(arg)),
                 _ => false,
@@ -67,7 +67,7 @@ impl BlockEmitter<'_, '_, '_> {
         for &(number, word) in &wide.stage.stores {
             let mut value = self.sixteen(&mut wide, word)?;
             let place = self.wide_home(&mut wide, Home::Stored(number), 0)?;
-            if place.item == wide::Width::B8 && self.dataflow.node(word).bits > 0xFF {
+            if place.item == wide::Width::B8 && self.dataflow().node(word).bits > 0xFF {
                 let byte = wide.constant(0x00FF_00FF);
                 value = wide.code.binary(Opcode::AND, value, byte);
             }
@@ -81,7 +81,7 @@ impl BlockEmitter<'_, '_, '_> {
         if let Some(step) = *wide.values.get(id.index())? {
             return Some(step);
         }
-        let (op, args) = (self.dataflow.op(id), self.dataflow.args(id));
+        let (op, args) = (self.dataflow().op(id), self.dataflow().args(id));
         let step = match (op, args.as_slice()) {
             (Op::Const(word), _) => wide.constant(word << 16 | word),
             (Op::Loaded(number, _), _) => {
@@ -91,7 +91,7 @@ impl BlockEmitter<'_, '_, '_> {
             (Op::Shl | Op::Shr, &[x, count]) => {
                 let x = self.sixteen(wide, x)?;
                 let shift = if op == Op::Shl { Shift::Left } else { Shift::Right };
-                wide.code.shift(shift, x, self.dataflow.constant(count)?)
+                wide.code.shift(shift, x, self.dataflow().constant(count)?)
             }
             (_, &[x, y]) => {
                 let opcode = match op {
@@ -110,7 +110,9 @@ impl BlockEmitter<'_, '_, '_> {
         *wide.values.get_mut(id.index())? = Some(step);
         Some(step)
     }
+}
 
+impl BlockEmitter<'_, '_, '_> {
     /// The loop of such a stage.
     pub(super) fn each_eight(&mut self, stage: &Stage) {
         let mut numbers: Vec<u32> = stage.stores.iter().map(|&(number, _)| number).collect();

@@ -31,12 +31,12 @@ impl Constants {
 
 /// A loop, and what it is called with.
 #[derive(Clone)]
-pub(super) struct WideLoop {
-    code: Vec<u8>,
-    table: Table,
-    table_bytes: u32,
-    rows: Vec<Row>,
-    words: Vec<Id>,
+pub(in crate::halu::jit) struct WideLoop {
+    pub code: Vec<u8>,
+    pub table: Table,
+    pub table_bytes: u32,
+    pub rows: Vec<Row>,
+    pub words: Vec<Id>,
 }
 
 /// A loop on its way.
@@ -57,7 +57,7 @@ pub(super) struct Wide<'s> {
 
 /// What has the address of a row.
 #[derive(Clone, Copy, PartialEq)]
-enum Row {
+pub(in crate::halu::jit) enum Row {
     /// The context, for all rows of its own.
     Context,
     /// What an access found or will write, and which of its rows.
@@ -132,12 +132,30 @@ impl BlockEmitter<'_, '_, '_> {
         let held = b.ins().ireduce(I8, held);
         (b.ins().band_imm_s(held, 1), b.ins().ushr_imm_s(held, 1))
     }
+}
 
-    /// The loops of stages that can be made in wide vectors, where this computer has them; none if halves are in another one.
-    pub(super) fn wide_loops(&self) -> Option<Vec<Option<WideLoop>>> {
-        let is_half = |&id: &Id| matches!(self.dataflow.op(id), Op::Half(_));
+/// Makes loops in wide vectors of the stages of a block.
+#[derive(Clone, Copy)]
+pub(in crate::halu::jit) struct Vectorizer<'a> {
+    pub unit: &'a Unit,
+    pub plan: &'a Schedule,
+    pub masked: bool,
+    /// How a row that parts at its end is run as two.
+    pub split: Option<Split>,
+    /// Where rows and words are in the context; none where there is none.
+    pub map: Option<&'a Map>,
+}
+
+impl<'a> Vectorizer<'a> {
+    pub fn dataflow(&self) -> &'a Dataflow {
+        &self.unit.dataflow
+    }
+
+    /// The loops of stages that can be made in wide vectors, where there are such; none if halves are in another one.
+    pub fn loops(&self, has_wide: bool) -> Option<Vec<Option<WideLoop>>> {
+        let is_half = |&id: &Id| matches!(self.dataflow().op(id), Op::Half(_));
         let stages = (0..).zip(&self.plan.stages).map(|(number, stage)| {
-            let made = if stage.has_loop() && wide::is_here() { self.wide_loop(number, stage) } else { None };
+            let made = if stage.has_loop() && has_wide { self.wide_loop(number, stage) } else { None };
             let is_needed = stage.body.iter().any(is_half);
             (made.is_some() || !is_needed).then_some(made)
         });
@@ -145,7 +163,7 @@ impl BlockEmitter<'_, '_, '_> {
     }
 
     fn wide_loop(&self, number: u32, stage: &Stage) -> Option<WideLoop> {
-        let values = vec![None; self.scalars.len()];
+        let values = vec![None; self.dataflow().nodes.len()];
         let is_narrow = self.is_narrow(stage);
         let code = Loop::new(if is_narrow { wide::Width::B16 } else { wide::Width::B32 });
         let (floats, constants, rows, words) = (values.clone(), Vec::new(), Vec::new(), Vec::new());
@@ -165,7 +183,7 @@ impl BlockEmitter<'_, '_, '_> {
         let kept = stage.keeps.iter().map(|&(id, home)| (Some(home), id));
         let stored = stage.stores.iter().map(|&(number, id)| (Some(Home::Stored(number)), id));
         let is_told =
-            |&id: &Id| self.split == Some(Split::ByEnds) && !self.masked && is_told_by_ends(self.dataflow, id);
+            |&id: &Id| self.split == Some(Split::ByEnds) && !self.masked && is_told_by_ends(self.dataflow(), id);
         let condition = self.unit.condition.filter(|id| stage.condition && !is_told(id));
         let asked = condition.map(|id| (None, id));
         for (home, id) in kept.chain(stored).chain(asked) {
@@ -179,7 +197,7 @@ impl BlockEmitter<'_, '_, '_> {
                 wide::Width::B16 => 0xFFFF,
                 wide::Width::B32 => u32::MAX,
             };
-            if self.dataflow.node(id).bits & !most != 0 {
+            if self.dataflow().node(id).bits & !most != 0 {
                 let most = wide.constant(most);
                 value = wide.code.binary(Opcode::AND, value, most);
             }
@@ -193,14 +211,14 @@ impl BlockEmitter<'_, '_, '_> {
         if let Some(step) = wide.values[id.index()] {
             return Some(step);
         }
-        let op = self.dataflow.op(id);
+        let op = self.dataflow().op(id);
         let step = match (self.plan.class[id.index()], op) {
-            (Class::Uniform, _) if let Some(constant) = self.dataflow.constant(id) => {
-                wide.constant(if self.is_truth(id) { constant.wrapping_neg() } else { constant })
+            (Class::Uniform, _) if let Some(constant) = self.dataflow().constant(id) => {
+                wide.constant(if self.plan.is_truth(id) { constant.wrapping_neg() } else { constant })
             }
             (Class::Uniform, _) => self.wide_first(wide, id)?,
             (Class::Affine, _) => {
-                let Shape::Affine(by) = self.dataflow.shape(id) else { return None };
+                let Shape::Affine(by) = self.dataflow().shape(id) else { return None };
                 let first = self.wide_first(wide, id)?;
                 let numbers = wide.code.numbers();
                 let grown = match by.is_power_of_two() {
@@ -231,10 +249,10 @@ impl BlockEmitter<'_, '_, '_> {
 
     /// What the first item has, for all items: from the slot of a cell where it is that, else from the table.
     fn wide_first(&self, wide: &mut Wide<'_>, id: Id) -> Option<Step> {
-        if let Op::Input(cell) = self.dataflow.op(id)
-            && !self.is_truth(id)
+        if let (Op::Input(cell), Some(map)) = (self.dataflow().op(id), self.map)
+            && !self.plan.is_truth(id)
         {
-            let (row, at) = (wide.address(Row::Context)?, self.e.map.slot(cell));
+            let (row, at) = (wide.address(Row::Context)?, map.slot(cell));
             return Some(wide.code.same(Place { row, at, item: wide::Width::B32 }));
         }
         wide.words.push(id);
@@ -243,15 +261,16 @@ impl BlockEmitter<'_, '_, '_> {
 
     /// A row of the context.
     fn wide_row(&self, wide: &mut Wide<'_>, row: VectorId) -> Option<Place> {
-        Some(Place { row: wide.address(Row::Context)?, at: self.e.map.row(row), item: wide::Width::B32 })
+        let at = self.map?.row(row);
+        Some(Place { row: wide.address(Row::Context)?, at, item: wide::Width::B32 })
     }
 
     /// The row of a home; none where it has elements that are not side by side, or wider than words.
     pub(super) fn wide_home(&self, wide: &mut Wide<'_>, home: Home, k: u8) -> Option<Place> {
         match home {
-            Home::Cell(cell) => self.wide_row(wide, self.e.map.cell(cell)),
+            Home::Cell(cell) => self.wide_row(wide, self.map?.cell(cell)),
             Home::Mask => self.wide_row(wide, MASK),
-            Home::Temporary(number) => self.wide_row(wide, self.e.map.temporary(number)),
+            Home::Temporary(number) => self.wide_row(wide, self.map?.temporary(number)),
             Home::Loaded(number) | Home::Stored(number) => {
                 let item = self.item(number)?;
                 Some(Place { row: wide.address(Row::Access(number, k))?, at: 0, item })
@@ -261,7 +280,7 @@ impl BlockEmitter<'_, '_, '_> {
 
     /// The width of what an access has in its row, which is a word but where the loop makes the access.
     fn item(&self, number: u32) -> Option<wide::Width> {
-        let access = self.dataflow.accesses.get(number as usize)?;
+        let access = self.dataflow().accesses.get(number as usize)?;
         let (Action::Load { width, .. } | Action::Store { width, .. }) = access.action else {
             return Some(wide::Width::B32);
         };
@@ -278,7 +297,7 @@ impl BlockEmitter<'_, '_, '_> {
     /// Whether a loop extends what it loads with its sign.
     fn is_signed(&self, op: Op) -> bool {
         let Op::Loaded(number, _) = op else { return false };
-        let access = self.dataflow.accesses.get(number as usize);
+        let access = self.dataflow().accesses.get(number as usize);
         access.is_some_and(|access| matches!(access.action, Action::Load { signed: true, .. }))
     }
 
@@ -292,7 +311,7 @@ impl BlockEmitter<'_, '_, '_> {
         if let Some(step) = wide.floats[id.index()].or(wide.values[id.index()]) {
             return Some(step);
         }
-        let (op, args) = (self.dataflow.op(id), self.dataflow.args(id));
+        let (op, args) = (self.dataflow().op(id), self.dataflow().args(id));
         let step = match (op, args.as_slice()) {
             _ if !self.is_of(wide, id) => return self.wide_value(wide, id),
             (Op::FAdd | Op::FMul | Op::FDiv, &[x, y]) => {
@@ -308,7 +327,7 @@ impl BlockEmitter<'_, '_, '_> {
                 let [x, y, z] = [x, y, z].map(|arg| self.wide_float(wide, arg));
                 wide.code.multiply_add(x?, y?, z?)
             }
-            (Op::Xor | Op::And, &[x, bits]) if self.is_of_sign(op, bits) => {
+            (Op::Xor | Op::And, &[x, bits]) if is_of_sign(self.dataflow(), op, bits) => {
                 let (x, bits) = (self.wide_float(wide, x)?, self.wide_value(wide, bits)?);
                 wide.code.binary(if op == Op::Xor { Opcode::XOR } else { Opcode::AND }, x, bits)
             }
@@ -324,7 +343,7 @@ impl BlockEmitter<'_, '_, '_> {
     }
 
     fn wide_op(&self, wide: &mut Wide<'_>, op: Op, id: Id) -> Option<Step> {
-        let args = self.dataflow.args(id);
+        let args = self.dataflow().args(id);
         let arg = |wide: &mut Wide<'_>, k: usize| self.wide_value(wide, *args.get(k)?);
         if let Op::Video(op) = op {
             let (lanes, places) = of_words(&op)?;
@@ -341,7 +360,7 @@ impl BlockEmitter<'_, '_, '_> {
         if let Some((shift, by_word)) = shift {
             let count = *args.get(1)?;
             let from = arg(wide, 0)?;
-            if let Some(count) = self.dataflow.constant(count) {
+            if let Some(count) = self.dataflow().constant(count) {
                 return Some(wide.code.shift(shift, from, count));
             }
             // It is the same for all items, and counts modulo 32.

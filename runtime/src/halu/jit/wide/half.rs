@@ -5,7 +5,6 @@ use halfbyte_isa::half::{Clamp, Format, Mode, Rounding};
 use halfbyte_isa::halu::domain::{HalfKind, HalfOp};
 
 use super::encode::{Code, MAP_0F, MAP_0F3A, MAP_0F38, NO_PREFIX, PREFIX_66, PREFIX_F2, PREFIX_F3, Predicate};
-use crate::halu::rows::Variant;
 
 /// An operation that there is code for: one on binary16 that neither flushes nor clamps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,12 +14,11 @@ pub(in crate::halu::jit) struct HalfStep {
 }
 
 impl HalfStep {
-    /// None where there is no code for it, or this computer does not run it.
+    /// None where there is no code for it.
     pub fn of(op: &HalfOp) -> Option<HalfStep> {
         let Mode { format, rounding, ftz, clamp } = op.mode;
         let is_plain = format == Format::F16 && !ftz && clamp == Clamp::None;
-        let is_here = cfg!(target_arch = "x86_64") && Variant::best() >= Variant::Avx512;
-        (is_plain && is_here).then_some(HalfStep { kind: op.kind, rounding })
+        is_plain.then_some(HalfStep { kind: op.kind, rounding })
     }
 }
 

@@ -27,6 +27,11 @@ pub(super) fn is_here() -> bool {
     cfg!(target_arch = "x86_64") && Variant::best() >= Variant::Avx2
 }
 
+/// Whether it runs those with arithmetic on halves.
+pub(super) fn has_halves() -> bool {
+    cfg!(target_arch = "x86_64") && Variant::best() >= Variant::Avx512
+}
+
 /// The width of lanes, and of an item in a row.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub(super) enum Width {

@@ -1,0 +1,374 @@
+//! Runs of items that are whole chunks, of kernels that stream: their accesses are checked from the ends, then loops in wide vectors do
+//! what the items do. Where a run's items part, or an access cannot be made, the run is not begun: its items run one after another.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{self, InstBuilder, StackSlotData, StackSlotKind, Value};
+use cranelift_frontend::{FunctionBuilder, Variable};
+use halfbyte_isa::halu::domain::{Domain, Width};
+
+use super::item::Item;
+use super::known::{Flow, bank_word};
+use super::memory::{BufferValues, here, load};
+use super::scalar::Scalar;
+use crate::halu::jit::{
+    Access, Action, Block, BlockId, Dataflow, Ends, Id, Location, Next, Run, Stream, StreamLoop, Target,
+};
+
+/// Where a run of items goes.
+#[derive(Clone, Copy)]
+pub(super) struct Ways {
+    /// How many items it has: whole chunks.
+    pub count: Value,
+    /// It was not begun.
+    pub failed: ir::Block,
+    /// It is done.
+    pub done: ir::Block,
+}
+
+/// The memory that the items of a run access.
+struct Span {
+    /// Where the first one's access goes.
+    first: Value,
+    start: Value,
+    end: Value,
+    run: Run,
+    width: Width,
+    param: usize,
+    is_unique: bool,
+    is_store: bool,
+}
+
+/// The parameter whose buffer an access goes to, where that is known before it runs.
+fn param_of(access: &Access, dataflow: &Dataflow, known: &super::known::Known, pointers: &[u32]) -> Option<usize> {
+    let (Action::Load { place, .. } | Action::Store { place, .. }) = &access.action else { return None };
+    let Location::Global { base, .. } = place else { return None };
+    let [low, high] = base.map(|word| bank_word(dataflow, known, word));
+    let low = low.filter(|low| low.checked_add(4) == high)?;
+    pointers.iter().position(|&at| at == low)
+}
+
+/// Whether it is known of each access of a kernel that streams which buffer it goes to, and runs of it may be aligned.
+pub(super) fn are_known(
+    streams: &[Option<Stream>],
+    flow: &Flow,
+    pointers: &[u32],
+    buffers: &[Option<BufferValues>],
+) -> bool {
+    streams.iter().zip(&flow.before).all(|(stream, known)| {
+        let Some(Stream { unit, accesses, .. }) = stream else { return true };
+        unit.dataflow.accesses.iter().zip(accesses).all(|(access, run)| {
+            let (is_store, width) = match access.action {
+                Action::Load { width, .. } => (false, width),
+                Action::Store { width, .. } => (true, width),
+                _ => return false,
+            };
+            let is_even = match run {
+                Run::Same => !is_store,
+                Run::Each(stride) => stride % i64::from(width.bytes()) == 0,
+            };
+            let param = param_of(access, &unit.dataflow, known, pointers);
+            let buffer = param.and_then(|param| buffers.get(param).copied().flatten());
+            is_even && buffer.is_some_and(|buffer| buffer.is_written || !is_store)
+        })
+    })
+}
+
+impl<'f> Ends<'f> for Item<'_, '_, 'f, '_> {
+    fn dataflow(&self) -> &Dataflow {
+        Item::dataflow(self)
+    }
+
+    fn builder(&mut self) -> &mut FunctionBuilder<'f> {
+        self.s.b
+    }
+
+    fn scalar(&mut self, id: Id) -> Value {
+        self.value(id)
+    }
+
+    fn others(&mut self) -> Value {
+        match self.others {
+            Some(others) => others,
+            None => self.s.constant(I64, 0),
+        }
+    }
+}
+
+impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
+    /// Makes all blocks for a run. The item that its cells are of is the first one; the current block of Cranelift's goes to the first
+    /// block.
+    pub fn emit_run(mut self, blocks: &[Block], streams: &'a [Option<Stream>], ways: Ways) -> Scalar<'b, 'f, 'm> {
+        let count = self.s.b.ins().uextend(I64, ways.count);
+        self.others = Some(self.s.b.ins().iadd_imm_s(count, -1));
+        self.run_on(Some(Target::Block { id: BlockId(0), backward: false }), ways);
+        for ((id, block), stream) in (0..).map(BlockId).zip(blocks).zip(streams) {
+            let (Some(stream), Some(label)) = (stream, self.label(id)) else { continue };
+            self.s.b.switch_to_block(label);
+            self.enter(id, &stream.unit);
+            self.run_block(block, stream, ways);
+        }
+        self.s
+    }
+
+    /// All items of the run go on at a target; none is their end.
+    fn run_on(&mut self, target: Option<Target>, ways: Ways) {
+        let to = match target {
+            None => ways.done,
+            Some(Target::Block { id, .. }) => self.label(id).unwrap_or(ways.failed),
+            Some(_) => ways.failed,
+        };
+        self.s.b.ins().jump(to, &[]);
+    }
+
+    fn run_block(&mut self, block: &Block, stream: &'a Stream, ways: Ways) {
+        let accesses = &stream.unit.dataflow.accesses;
+        let mut may = self.s.truth(true);
+        for &guard in &stream.unit.assumed {
+            let Some([all, _]) = self.same_for_all(guard) else {
+                self.s.b.ins().jump(ways.failed, &[]);
+                return;
+            };
+            may = self.s.b.ins().band(may, all);
+        }
+        let mut spans: Vec<Span> = Vec::new();
+        for (access, run) in accesses.iter().zip(&stream.accesses) {
+            let Some((span, holds)) = self.span(access, *run) else {
+                self.s.b.ins().jump(ways.failed, &[]);
+                return;
+            };
+            may = self.s.b.ins().band(may, holds);
+            for other in &spans {
+                if let Some(holds) = self.are_apart(other, &span) {
+                    may = self.s.b.ins().band(may, holds);
+                }
+            }
+            spans.push(span);
+        }
+        if !spans.is_empty() || !stream.unit.assumed.is_empty() {
+            let on = self.s.b.create_block();
+            self.s.b.ins().brif(may, on, &[], ways.failed, &[]);
+            self.s.b.switch_to_block(on);
+        }
+        for ((number, access), span) in (0..).zip(accesses).zip(&spans) {
+            if let (Action::Load { width, signed, .. }, Run::Same) = (&access.action, span.run) {
+                let words = load(&mut self.s, span.first, *width, *signed);
+                self.keep(number, &words);
+            }
+        }
+        for of in &stream.loops {
+            self.run_loop(of, &spans);
+        }
+        let condition = stream.unit.condition.map(|condition| self.same_for_all(condition));
+        let slots: Vec<_> = stream.slots.iter().map(|&(cell, id)| (cell, self.value(id))).collect();
+        for (cell, value) in slots {
+            if let Some(&variable) = self.frame.cells.get(cell.index()) {
+                self.s.b.def_var(variable, value);
+            }
+        }
+        let (taken, fall) = match block.next {
+            Next::To(target) => return self.run_on(Some(target), ways),
+            Next::Exit => return self.run_on(None, ways),
+            Next::Branch { taken, fall } => (Some(taken), fall),
+            Next::ExitIf { fall } => (None, fall),
+            Next::Undefined(_) | Next::Meet { .. } => {
+                self.s.b.ins().jump(ways.failed, &[]);
+                return;
+            }
+        };
+        // Without a condition the branch is always taken.
+        if let Some(known) = condition {
+            let Some([all, none]) = known else {
+                self.s.b.ins().jump(ways.failed, &[]);
+                return;
+            };
+            let (yes, else_, no) = (self.s.b.create_block(), self.s.b.create_block(), self.s.b.create_block());
+            self.s.b.ins().brif(all, yes, &[], else_, &[]);
+            self.s.b.switch_to_block(else_);
+            self.s.b.ins().brif(none, no, &[], ways.failed, &[]);
+            self.s.b.switch_to_block(no);
+            self.run_on(Some(fall), ways);
+            self.s.b.switch_to_block(yes);
+        }
+        self.run_on(taken, ways);
+    }
+
+    /// Where the accesses of a run go, and whether all may be made; none where that is never known.
+    fn span(&mut self, access: &Access, run: Run) -> Option<(Span, Value)> {
+        let (place, width, is_store) = match access.action {
+            Action::Load { place, width, .. } => (place, width, false),
+            Action::Store { place, width, .. } => (place, width, true),
+            _ => return None,
+        };
+        let Location::Global { offset, imm, scale, .. } = place else { return None };
+        let param = param_of(access, Item::dataflow(self), self.known, &self.frame.pointers)?;
+        let buffer = self.frame.buffers.get(param).copied().flatten()?;
+        let (step, stride) = match run {
+            Run::Same => (0, 0),
+            Run::Each(stride) => (Item::dataflow(self).shape(offset).stride().cast_signed().into(), stride),
+        };
+        let word = self.value(offset);
+        let others = self.others();
+        let b = &mut *self.s.b;
+        let number = if scale.signed { b.ins().sextend(I64, word) } else { b.ins().uextend(I64, word) };
+        // Words are offsets as far as they do not wrap.
+        let grown = b.ins().imul_imm_s(others, step);
+        let last = b.ins().iadd(number, grown);
+        let [least, most] = if scale.signed { [i32::MIN.into(), i32::MAX.into()] } else { [0, i64::from(u32::MAX)] };
+        let from = b.ins().icmp_imm_s(IntCC::SignedGreaterThanOrEqual, last, least);
+        let to = b.ins().icmp_imm_s(IntCC::SignedLessThanOrEqual, last, most);
+        let mut holds = b.ins().band(from, to);
+        let bytes = b.ins().imul_imm_s(number, i64::from(scale.by));
+        let first = b.ins().iadd_imm_s(bytes, i64::from(imm));
+        let reach = b.ins().imul_imm_s(others, stride);
+        let furthest = b.ins().iadd(first, reach);
+        let (low, high) = if stride < 0 { (furthest, first) } else { (first, furthest) };
+        let end = b.ins().iadd_imm_s(high, i64::from(width.bytes()));
+        let is_from = b.ins().icmp_imm_s(IntCC::SignedGreaterThanOrEqual, low, 0);
+        let is_to = b.ins().icmp(IntCC::SignedLessThanOrEqual, end, buffer.bytes);
+        for is_in in [is_from, is_to] {
+            holds = b.ins().band(holds, is_in);
+        }
+        if width != Width::B8 {
+            let rest = b.ins().band_imm_s(first, i64::from(width.bytes()) - 1);
+            let is_aligned = b.ins().icmp_imm_s(IntCC::Equal, rest, 0);
+            holds = b.ins().band(holds, is_aligned);
+        }
+        let [first, start, end] = [first, low, end].map(|offset| b.ins().iadd(buffer.start, offset));
+        Some((Span { first, start, end, run, width, param, is_unique: buffer.is_unique, is_store }, holds))
+    }
+
+    /// Whether no item's access touches what another's of another access does, of which one writes; none where that is known.
+    fn are_apart(&mut self, a: &Span, b: &Span) -> Option<Value> {
+        let is_one = a.param == b.param;
+        if !(a.is_store || b.is_store) || (!is_one && (a.is_unique || b.is_unique)) {
+            return None;
+        }
+        let before = self.s.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, a.end, b.start);
+        let behind = self.s.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, b.end, a.start);
+        let apart = self.s.b.ins().bor(before, behind);
+        let is_item_by_item = is_one && a.run == b.run && a.run != Run::Same && a.width == b.width;
+        Some(if is_item_by_item {
+            // Of the same places the schedule knows what comes first.
+            let same = self.s.b.ins().icmp(IntCC::Equal, a.first, b.first);
+            self.s.b.ins().bor(apart, same)
+        } else {
+            apart
+        })
+    }
+
+    fn run_loop(&mut self, of: &StreamLoop, spans: &[Span]) {
+        let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, of.table_bytes, 3);
+        let slot = self.s.b.create_sized_stack_slot(slot);
+        let table = self.s.b.ins().stack_addr(I64, slot, 0);
+        for &(at, access) in &of.rows {
+            if let Some(span) = spans.get(access as usize) {
+                self.s.b.ins().store(here(), span.first, table, at);
+            }
+        }
+        for &(at, id) in &of.words {
+            let value = self.value(id);
+            let word = match self.s.b.func.dfg.value_type(value) {
+                I32 => value,
+                _ => {
+                    let word = self.s.b.ins().uextend(I32, value);
+                    self.s.b.ins().ineg(word)
+                }
+            };
+            self.s.b.ins().store(here(), word, table, at);
+        }
+        let begin = self.s.constant(I64, 0);
+        let others = self.others();
+        let count = self.s.b.ins().iadd_imm_s(others, 1);
+        let end = self.s.b.ins().ishl_imm_s(count, 2);
+        self.s.call_loop(&of.code, [table, begin, end]);
+    }
+}
+
+/// Which items are run together, in the loop over all.
+#[derive(Clone, Copy)]
+pub(super) struct Runs {
+    /// Where it is asked whether a run begins at the item on its way.
+    pub ask: ir::Block,
+    /// Before which item they run one after another.
+    until: Variable,
+    /// The most items of the next run.
+    most: Variable,
+}
+
+/// Items of a run at most.
+const MOST: i64 = 1 << 13;
+/// Where so many do not run together, they run one after another.
+const FEW: i64 = 64;
+/// What a run has a multiple of: what loops take at a time.
+const CHUNK: i64 = 16;
+
+impl Runs {
+    /// The current block of Cranelift's is before the loop.
+    pub fn new(s: &mut Scalar<'_, '_, '_>, items: Value, groups: Option<[[Value; 3]; 2]>) -> Runs {
+        let ask = s.b.create_block();
+        let [until, most] = [(); 2].map(|()| s.b.declare_var(I32));
+        let mut from = s.word(0);
+        // Items of other axes are not side by side.
+        if let Some([[_, grid @ ..], [_, block @ ..]]) = groups {
+            let mut is_along_x = s.truth(true);
+            for count in grid.into_iter().chain(block) {
+                let is_one = s.b.ins().icmp_imm_s(IntCC::Equal, count, 1);
+                is_along_x = s.b.ins().band(is_along_x, is_one);
+            }
+            from = s.b.ins().select(is_along_x, from, items);
+        }
+        s.b.def_var(until, from);
+        let all = s.b.ins().iconst(I32, MOST);
+        s.b.def_var(most, all);
+        Runs { ask, until, most }
+    }
+
+    /// Begins the run at an item, or goes on with that alone. What follows is of the run.
+    pub fn begin(self, s: &mut Scalar<'_, '_, '_>, number: Variable, items: Value, alone: ir::Block) -> Ways {
+        let [together, rest, run, failed, done] = [(); 5].map(|()| s.b.create_block());
+        s.b.switch_to_block(self.ask);
+        let (at, until) = (s.b.use_var(number), s.b.use_var(self.until));
+        let is_alone = s.b.ins().icmp(IntCC::UnsignedLessThan, at, until);
+        s.b.ins().brif(is_alone, alone, &[], together, &[]);
+        s.b.switch_to_block(together);
+        let left = s.b.ins().isub(items, at);
+        let most = s.b.use_var(self.most);
+        let count = s.b.ins().umin(left, most);
+        let count = s.b.ins().band_imm_s(count, -CHUNK);
+        s.b.ins().brif(count, run, &[], rest, &[]);
+        s.b.switch_to_block(rest);
+        s.b.def_var(self.until, items);
+        s.b.ins().jump(alone, &[]);
+        s.b.switch_to_block(run);
+        Ways { count, failed, done }
+    }
+
+    /// Makes what comes after a run, done or not. Where it is done, what follows is, and the number is that of the next item.
+    pub fn end(self, s: &mut Scalar<'_, '_, '_>, ways: Ways, number: Variable, alone: ir::Block) -> Value {
+        let Ways { count, failed, done } = ways;
+        let (few, less) = (s.b.create_block(), s.b.create_block());
+        s.b.switch_to_block(failed);
+        let is_more = s.b.ins().icmp_imm_s(IntCC::UnsignedGreaterThan, count, FEW);
+        s.b.ins().brif(is_more, less, &[], few, &[]);
+        s.b.switch_to_block(less);
+        let half = s.b.ins().ushr_imm_s(count, 1);
+        s.b.def_var(self.most, half);
+        s.b.ins().jump(self.ask, &[]);
+        s.b.switch_to_block(few);
+        let at = s.b.use_var(number);
+        let end = s.b.ins().iadd(at, count);
+        s.b.def_var(self.until, end);
+        s.b.ins().jump(alone, &[]);
+        s.b.switch_to_block(done);
+        let at = s.b.use_var(number);
+        let next = s.b.ins().iadd(at, count);
+        s.b.def_var(number, next);
+        let most = s.b.use_var(self.most);
+        let twice = s.b.ins().ishl_imm_s(most, 1);
+        let all = s.b.ins().iconst(I32, MOST);
+        let most = s.b.ins().umin(twice, all);
+        s.b.def_var(self.most, most);
+        next
+    }
+}

@@ -1,0 +1,175 @@
+//! Kernels that stream, for objects: what they do for a run of items is a few loops in wide vectors, which read buffers and write them
+//! and need no context, once it is known that all accesses may be made and that the items stay together.
+
+use super::cells::{Cell, Cells};
+use super::dataflow::{Access, Action, Id, Location, Op, Shape};
+use super::emit::{Row, Vectorizer};
+use super::flow::Flow;
+use super::front::Kernel;
+use super::graph::{Block, BlockId, Next, Target};
+use super::layout::Layout;
+use super::schedule::{Inlines, Method, Schedule, schedule};
+use super::split::{Split, is_told_by_ends, splits};
+use super::unit::{Items, Unit};
+use halfbyte_abi::Axis;
+use halfbyte_isa::halu::domain::{Numbered, SpecialReg, Width};
+
+/// What a computer that code is made for has.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Vectors {
+    /// Vectors of 256 bits, of integers and of floats, with multiply-adds.
+    pub wide: bool,
+    /// Those that arithmetic on halves is made of.
+    pub halves: bool,
+}
+
+/// A block of a kernel that streams, for a run of whole chunks.
+pub(crate) struct Stream {
+    pub unit: Unit,
+    /// By access, how it is made.
+    pub accesses: Vec<Run>,
+    pub loops: Vec<StreamLoop>,
+    /// Cells that hold the same for all items or grow evenly, at the end.
+    pub slots: Vec<(Cell, Id)>,
+}
+
+/// How all items of a run make an access.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Run {
+    /// All load the same.
+    Same,
+    /// A loop makes it: each item so many bytes behind the one before.
+    Each(i64),
+}
+
+/// A loop, with an address and the offsets of a run's first item and of its end, in words, as arguments. At the address are those of
+/// rows, and words that are the same for all items, each at its offset.
+pub(crate) struct StreamLoop {
+    pub code: Vec<u8>,
+    pub table_bytes: u32,
+    /// The place in memory of the first item's access.
+    pub rows: Vec<(i32, u32)>,
+    pub words: Vec<(i32, Id)>,
+}
+
+/// Blocks that are looked at.
+const MOST_BLOCKS: usize = 16;
+/// Accesses of a block that are checked.
+const MOST_ACCESSES: usize = 12;
+
+/// The blocks of a kernel that are reached; none where it does not stream.
+pub(crate) fn streams(
+    kernel: &Kernel<'_>,
+    blocks: &[Block],
+    cells: &mut Cells,
+    vectors: Vectors,
+) -> Option<Vec<Option<Stream>>> {
+    let is_item =
+        |register: &SpecialReg| register.of == Numbered::Item && matches!(register.axis, None | Some(Axis::X));
+    let is_simple = kernel.groups.is_none() && kernel.scratch_bytes == 0 && kernel.specials.iter().all(is_item);
+    if !vectors.wide || !is_simple || blocks.len() > MOST_BLOCKS || blocks.iter().any(Block::goes_back) {
+        return None;
+    }
+    let (flow, units) = Flow::new(kernel, Layout::Along, blocks, cells).ok()?;
+    let run = |(id, (block, unit)): (BlockId, (&Block, Option<Unit>))| {
+        unit.map(|_| kernel.front.unit(block, cells, Items::Run(flow.before(id))))
+    };
+    let units: Vec<Option<Unit>> = (0..).map(BlockId).zip(blocks.iter().zip(units)).map(run).collect();
+    let splits = splits(blocks, &units);
+    let all: Vec<&Unit> = units.iter().flatten().collect();
+    // What is found where it is not known before is found before anything is written.
+    let is_end = |block: &Block| matches!(block.next, Next::Exit | Next::To(Target::Block { .. }));
+    let ends_after = |from: &Block| {
+        let mut open: Vec<BlockId> = from.successors().collect();
+        while let Some(id) = open.pop() {
+            let (Some(block), Some(Some(unit))) = (blocks.get(id.index()), units.get(id.index())) else { return false };
+            if !is_end(block) || !unit.dataflow.accesses.is_empty() {
+                return false;
+            }
+            open.extend(block.successors());
+        }
+        is_end(from)
+    };
+    let does_something = all.iter().any(|unit| !unit.dataflow.accesses.is_empty());
+    if !does_something {
+        return None;
+    }
+    let mut plans = Vec::new();
+    for ((block, unit), split) in blocks.iter().zip(&units).zip(&splits) {
+        let Some(unit) = unit else {
+            plans.push(None);
+            continue;
+        };
+        let live = |cell| block.successors().any(|next| flow.live.has(next, cell));
+        let inlines = Inlines { halves: vectors.halves, strides: true };
+        let plan = schedule(kernel.pointers, unit, cells, live, true, false, inlines);
+        let is_quiet = unit.dataflow.accesses.is_empty();
+        if !(is_quiet || ends_after(block)) || !is_taken(unit, &plan, *split) {
+            return None;
+        }
+        let loops = loops(unit, &plan, *split)?;
+        let accesses = unit.dataflow.accesses.iter().zip(&plan.methods).map(|(access, method)| match &access.action {
+            _ if *method == Method::LoadSame => Some(Run::Same),
+            Action::Load { place, .. } | Action::Store { place, .. } => match place.stride_shape(&unit.dataflow)? {
+                Shape::Affine(stride) => Some(Run::Each(stride.cast_signed().into())),
+                _ => None,
+            },
+            _ => None,
+        });
+        plans.push(Some((accesses.collect::<Option<Vec<Run>>>()?, loops, plan.slots)));
+    }
+    let stream = |(unit, plan): (Option<Unit>, _)| {
+        let (accesses, loops, slots) = plan?;
+        Some(Stream { unit: unit?, accesses, loops, slots })
+    };
+    Some(units.into_iter().zip(plans).map(stream).collect())
+}
+
+/// Whether a block is nothing but loops of one stage, and accesses that these make.
+fn is_taken(unit: &Unit, plan: &Schedule, split: Option<Split>) -> bool {
+    let dataflow = &unit.dataflow;
+    let is_known = |condition: Id| {
+        dataflow.shape(condition) == Shape::Uniform
+            || (split == Some(Split::ByEnds) && is_told_by_ends(dataflow, condition))
+    };
+    let is_bare = |access: &Access| {
+        let place = match &access.action {
+            Action::Load { place, .. } => place,
+            Action::Store { place, width: Width::B8 | Width::B16 | Width::B32, .. } => place,
+            _ => return false,
+        };
+        access.guard.is_none() && !access.yields && matches!(place, Location::Global { .. })
+    };
+    !unit.dead
+        && plan.stages.len() <= 1
+        && plan.stages.iter().all(|stage| stage.first.is_none())
+        && plan.streams(unit, split)
+        && plan.stages.iter().flat_map(|stage| &stage.end).all(|&id| matches!(dataflow.op(id), Op::Access(_)))
+        && unit.condition.is_none_or(is_known)
+        && dataflow.accesses.len() <= MOST_ACCESSES
+        && dataflow.accesses.iter().all(is_bare)
+}
+
+/// The loops of a block; none where one is not in wide vectors, or needs a context.
+fn loops(unit: &Unit, plan: &Schedule, split: Option<Split>) -> Option<Vec<StreamLoop>> {
+    let made = Vectorizer { unit, plan, masked: false, split, map: None }.loops(true)?;
+    let mut loops = Vec::new();
+    for (stage, made) in plan.stages.iter().zip(made) {
+        // What a condition is told by is no loop.
+        if stage.stores.is_empty() && stage.keeps.is_empty() {
+            continue;
+        }
+        let made = made?;
+        let row = |(number, row): (u8, &Row)| match *row {
+            Row::Access(access, 0) => Some((made.table.row(number), access)),
+            _ => None,
+        };
+        loops.push(StreamLoop {
+            rows: (0..).zip(&made.rows).map(row).collect::<Option<_>>()?,
+            words: (0..).zip(&made.words).map(|(number, &id)| (made.table.word(number), id)).collect(),
+            code: made.code,
+            table_bytes: made.table_bytes,
+        });
+    }
+    Some(loops)
+}

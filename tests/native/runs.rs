@@ -1,0 +1,153 @@
+//! Kernels that stream: objects for computers with wide vectors take their items in runs, and leave what the interpreter leaves.
+
+use halfbyte::import_ptx;
+use halfbyte::ir::witness::Random;
+use halfbyte::native::{self, Machine, Options};
+use halfbyte::runtime::{Arg, Engine, Launch, LaunchError};
+use halfbyte::{HALU, Program, Shape, include};
+
+/// Each with its name, its scalars, bytes of an item in each of its buffers, and whether there is a loop for runs of its items.
+const KERNELS: [(&str, &str, &[u32], &[usize], bool); 12] = [
+    (
+        "guarded",
+        "n: i32, a: f32, x: in f32, y: inout f32) {\nlet i = item_id()\nif i <_u n {\ny[i] = ffma(a, x[i], y[i])\n}\n}",
+        &[77, 0x3FC0_0000],
+        &[4, 4],
+        true,
+    ),
+    (
+        "signed",
+        "n: i32, x: in i32, y: out i32) {\nlet i = item_id()\nif i <_s n {\ny[i] = x[i] * 3 + i\n}\n}",
+        &[130],
+        &[4, 4],
+        true,
+    ),
+    ("bare", "x: in i32, y: out i32) {\nlet i = item_id()\ny[i] = x[i] ^ (i << 3)\n}", &[], &[4, 4], true),
+    ("bytes", "x: in i8, y: out i8) {\nlet i = item_id()\ny[i] = x[i] + x[i]\n}", &[], &[1, 1], true),
+    ("shorts", "x: in i16, y: inout i16) {\nlet i = item_id()\ny[i] = x[i] ^ y[i]\n}", &[], &[2, 2], true),
+    ("moved", "k: i32, x: in i32, y: out i32) {\nlet i = item_id()\ny[i] = x[i + k]\n}", &[5], &[4, 4], true),
+    (
+        "wrapped",
+        "k: i32, x: in i32, y: out i32) {\nlet i = item_id()\nif i >=_u 40 {\ny[i] = x[i + k]\n}\n}",
+        &[0xFFFF_FFF0],
+        &[4, 4],
+        true,
+    ),
+    ("same", "w: in f32, x: in f32, y: out f32) {\nlet i = item_id()\ny[i] = w[2] * x[i]\n}", &[], &[4, 4, 4], true),
+    (
+        "two",
+        "n: i32, m: i32, x: in i32, y: inout i32, z: inout i32) {\nlet i = item_id()\nif i <_u n {\ny[i] = x[i] + 1\n}\nif i <_u m {\nz[i] = x[i] - 1\n}\n}",
+        &[50, 90],
+        &[4, 4, 4],
+        true,
+    ),
+    (
+        "aliases",
+        "x: in may_alias i32, y: inout may_alias i32) {\nlet i = item_id()\ny[i] = x[i] + y[i]\n}",
+        &[],
+        &[4, 4],
+        true,
+    ),
+    (
+        "halves",
+        "a: f16x2, x: in f16x2, y: inout f16x2) {\nlet i = item_id()\ny[i] = ffma(a, x[i], y[i])\n}",
+        &[0x3E00_3C00],
+        &[4, 4],
+        false,
+    ),
+    ("gathered", "x: in i32, y: out i32) {\nlet i = item_id()\ny[i] = x[x[i] & 15]\n}", &[], &[4, 4], false),
+];
+
+fn program(name: &str, rest: &str) -> Program {
+    let text = format!("kernel {name}({rest}\n");
+    let module = include::open_each("k.hb", text, import_ptx::Options::default());
+    let module = module.unwrap_or_else(|report| panic!("{name}: {report}"));
+    let binary = module.compile(HALU).unwrap_or_else(|error| panic!("{name}: {}", module.report(error)));
+    Program::load(&binary.object).unwrap()
+}
+
+/// Where a launch ended: nowhere, or at an item.
+type Ended = Result<(), u32>;
+
+#[test]
+fn items_of_a_run_leave_what_they_leave_one_after_another() {
+    let mut random = Random(7);
+    for (name, rest, scalars, items, _) in KERNELS {
+        let program = program(name, rest);
+        let kernel = program.kernels().next().unwrap();
+        let function = native::load(&[(name, kernel)], &Options::default()).unwrap();
+        for count in [0, 1, 15, 16, 17, 31, 32, 48, 63, 64, 65, 100, 127, 160, 300, 1000, 9000] {
+            // With as much as there is to access, with less and with more.
+            for bytes in [0_i64, -4, -40, 64] {
+                let sizes: Vec<usize> =
+                    items.iter().map(|each| (*each as i64 * i64::from(count) + bytes).max(0) as usize).collect();
+                let start: Vec<Vec<u8>> = sizes
+                    .iter()
+                    .zip(items)
+                    .map(|(size, each)| (0..size / each * each).map(|_| random.bits() as u8).collect())
+                    .collect();
+                let launched = |run: &mut dyn FnMut(&mut [Arg<'_>]) -> Ended| {
+                    let mut buffers = start.clone();
+                    let mut args: Vec<Arg<'_>> = scalars.iter().map(|&word| Arg::Scalar(word.into())).collect();
+                    args.extend(buffers.iter_mut().map(|bytes| Arg::Buffer(bytes)));
+                    let ended = run(&mut args);
+                    drop(args);
+                    (ended, buffers)
+                };
+                let (expected, expected_buffers) = launched(&mut |args| {
+                    let launch = Launch { engine: Engine::Interp, ..Launch::new(count, args) };
+                    match kernel.raw().launch(launch) {
+                        Ok(_) => Ok(()),
+                        Err(LaunchError::Trap(trap)) => Err(trap.item),
+                        Err(error) => panic!("{name}: {error}"),
+                    }
+                });
+                let (found, found_buffers) =
+                    launched(&mut |args| function.call(0, &Shape::from(count), args).map_err(|trapped| trapped.item));
+                assert_eq!(found, expected, "{name}, {count} items, {bytes} bytes more");
+                if found.is_ok() {
+                    assert_eq!(found_buffers, expected_buffers, "{name}, {count} items, {bytes} bytes more");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn buffers_of_a_run_may_be_one_memory() {
+    let &(name, rest, ..) = KERNELS.iter().find(|(name, ..)| *name == "aliases").unwrap();
+    let program = program(name, rest);
+    let kernel = program.kernels().next().unwrap();
+    let function = native::load(&[(name, kernel)], &Options::default()).unwrap();
+    for offset in [0, 4, 8, 60, 64, 400, 600] {
+        let launched = |run: &mut dyn FnMut(&mut [Arg<'_>])| {
+            let mut bytes: Vec<u8> = (0..1200).map(|k| (k * 7) as u8).collect();
+            run(&mut [Arg::Buffer(&mut bytes), Arg::Alias { of: 0, offset }]);
+            bytes
+        };
+        let expected = launched(&mut |args| {
+            kernel.raw().launch(Launch { engine: Engine::Interp, ..Launch::new(150, args) }).map(drop).unwrap();
+        });
+        let found = launched(&mut |args| function.call(0, &Shape::from(150), args).unwrap());
+        assert_eq!(found, expected, "{offset} bytes behind");
+    }
+}
+
+#[test]
+fn objects_have_loops_where_computers_have_vectors() {
+    let has = |bytes: &[u8], name: &[u8]| bytes.windows(name.len()).any(|bytes| bytes == name);
+    let has_loop = |name: &str, rest: &str, cpu: Option<&str>| {
+        let program = program(name, rest);
+        let kernel = program.kernels().next().unwrap();
+        let machine = Machine::new("x86_64-unknown-linux-gnu", cpu).unwrap();
+        let object = native::object(&[(name, kernel)], &machine, &Options::default()).unwrap();
+        assert!(!has(&object.bytes, b"fma"), "{name}: it calls the C library");
+        has(&object.bytes, b"loop.0")
+    };
+    for (name, rest, _, _, streams) in KERNELS {
+        assert_eq!(has_loop(name, rest, Some("x86-64-v3")), streams, "{name}");
+        assert!(!has_loop(name, rest, None), "{name}");
+    }
+    let &(name, rest, ..) = KERNELS.iter().find(|(name, ..)| *name == "halves").unwrap();
+    assert!(has_loop(name, rest, Some("x86-64-v4")));
+}
