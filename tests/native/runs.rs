@@ -1,4 +1,5 @@
-//! Kernels that stream: objects for computers with wide vectors take their items in runs, and leave what the interpreter leaves.
+//! Kernels that stream: native code, and objects for computers with wide vectors, take their items in runs, and leave what the
+//! interpreter leaves.
 
 use halfbyte::import_ptx;
 use halfbyte::ir::witness::Random;
@@ -76,7 +77,7 @@ fn items_of_a_run_leave_what_they_leave_one_after_another() {
         let program = program(name, rest);
         let kernel = program.kernels().next().unwrap();
         let function = native::load(&[(name, kernel)], &Options::default()).unwrap();
-        for count in [0, 1, 15, 16, 17, 31, 32, 48, 63, 64, 65, 100, 127, 160, 300, 1000, 9000] {
+        for count in [0, 1, 15, 16, 17, 31, 32, 48, 63, 64, 65, 100, 127, 160, 300, 1000, 9000, 70_000] {
             // With as much as there is to access, with less and with more.
             for bytes in [0_i64, -4, -40, 64] {
                 let sizes: Vec<usize> =
@@ -94,14 +95,20 @@ fn items_of_a_run_leave_what_they_leave_one_after_another() {
                     drop(args);
                     (ended, buffers)
                 };
-                let (expected, expected_buffers) = launched(&mut |args| {
-                    let launch = Launch { engine: Engine::Interp, ..Launch::new(count, args) };
-                    match kernel.raw().launch(launch) {
-                        Ok(_) => Ok(()),
-                        Err(LaunchError::Trap(trap)) => Err(trap.item),
-                        Err(error) => panic!("{name}: {error}"),
-                    }
-                });
+                let on = |engine: Engine, args: &mut [Arg<'_>]| match kernel
+                    .raw()
+                    .launch(Launch { engine, ..Launch::new(count, args) })
+                {
+                    Ok(_) => Ok(()),
+                    Err(LaunchError::Trap(trap)) => Err(trap.item),
+                    Err(error) => panic!("{name}: {error}"),
+                };
+                let (expected, expected_buffers) = launched(&mut |args| on(Engine::Interp, args));
+                let (found, found_buffers) = launched(&mut |args| on(Engine::JIT, args));
+                assert_eq!(found, expected, "{name}, {count} items, {bytes} bytes more, in memory");
+                if found.is_ok() {
+                    assert_eq!(found_buffers, expected_buffers, "{name}, {count} items, {bytes} bytes more, in memory");
+                }
                 let (found, found_buffers) =
                     launched(&mut |args| function.call(0, &Shape::from(count), args).map_err(|trapped| trapped.item));
                 assert_eq!(found, expected, "{name}, {count} items, {bytes} bytes more");

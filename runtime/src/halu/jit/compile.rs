@@ -18,6 +18,7 @@ use super::graph::{Block, BlockId, Next, Target};
 use super::meet::Place;
 use super::schedule::{Inlines, Schedule, schedule};
 use super::split::Split;
+use super::stream::{self, Runs};
 use super::unit::{Items, Unit};
 use super::wide;
 use crate::launch::Work;
@@ -41,14 +42,24 @@ pub(super) enum Leave {
     Budget = 5,
     /// All items are at the block, whose one word is where they meet.
     Meet = 6,
+    /// A guard that is to hold for all items is not seen to. Nothing has been done that anybody could see.
+    Guarded = 7,
 }
 
 /// Bits of a block's number.
 const BLOCK_BITS: u32 = 28;
 
 impl Leave {
-    const ALL: [Leave; 7] =
-        [Leave::Go, Leave::Done, Leave::Part, Leave::Fault, Leave::FaultFall, Leave::Budget, Leave::Meet];
+    const ALL: [Leave; 8] = [
+        Leave::Go,
+        Leave::Done,
+        Leave::Part,
+        Leave::Fault,
+        Leave::FaultFall,
+        Leave::Budget,
+        Leave::Meet,
+        Leave::Guarded,
+    ];
 
     fn with(self, block: BlockId) -> u32 {
         (self as u32) << BLOCK_BITS | block.0
@@ -243,7 +254,9 @@ fn function(
                 Some(plan) => plan,
                 None => plan(source, cells, block, unit, inlines),
             };
-            Some(BlockEmitter::new(&mut function.e, unit, &plan, masked, source.split(id))?.emit())
+            let mut block = BlockEmitter::new(&mut function.e, unit, &plan, masked, source.split(id))?;
+            block.leave_unless_guards_hold(Leave::Guarded.with(id));
+            Some(block.emit())
         });
         let condition = emitted.unwrap_or(Condition::None);
         if masked {
@@ -296,7 +309,7 @@ fn plan(source: &Source<'_>, cells: &Cells, block: &Block, unit: &Unit, inlines:
 
 /// The schedules of blocks, the first ones of a kernel, with all that may be inlined.
 #[derive(Default)]
-pub(super) struct Plans(Vec<Option<Schedule>>);
+pub(super) struct Plans(pub Vec<Option<Schedule>>);
 
 impl Plans {
     fn take(&mut self, id: BlockId, inlines: Inlines) -> Option<Schedule> {
@@ -322,6 +335,14 @@ pub(super) fn streams(source: &Source<'_>, cells: &Cells) -> (bool, Plans) {
     };
     let all = (0..).map(BlockId).zip(source.blocks.iter().zip(units)).all(streams);
     (all, plans)
+}
+
+/// The blocks for runs of items, where a kernel streams but for guards.
+pub(super) fn runs(source: &Source<'_>, units: &[Option<Unit>], cells: &mut Cells) -> Option<Runs> {
+    let &Source { kernel, blocks, flow, .. } = source;
+    let inlines = Inlines { halves: wide::has_halves(), ..Inlines::ALL[0] };
+    let is_small = kernel.front.count() <= MAX_STREAMED;
+    if is_small { stream::runs(kernel, blocks, (flow, units), cells, (has_fma(), inlines)) } else { None }
 }
 
 /// A function on its way.

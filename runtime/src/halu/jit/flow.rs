@@ -260,7 +260,6 @@ impl Flow {
     }
 
     /// What the cells hold before a block, where all items run it together.
-    #[cfg(feature = "aot")]
     pub fn before(&self, block: BlockId) -> &[Shape] {
         self.before.get(block.index()).map_or(&[], Vec::as_slice)
     }

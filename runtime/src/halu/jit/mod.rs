@@ -30,7 +30,6 @@ mod runner;
 mod schedule;
 mod split;
 pub(crate) mod step;
-#[cfg(feature = "aot")]
 mod stream;
 mod strided;
 #[cfg(test)]
@@ -68,6 +67,7 @@ pub(crate) use graph::{Block, BlockId, Leads, Next, blocks};
 pub(crate) use meet::{Place, Takes};
 pub(crate) use run::{Reached, Stop};
 use split::Split;
+use stream::Runs;
 pub(crate) use trace::{Build, Trace};
 pub(super) use unit::Words;
 pub(crate) use unit::{Items, Unit};
@@ -148,8 +148,16 @@ pub(crate) struct Compiled {
     splits: Vec<Option<Split>>,
     covers: Covers,
     together: Code,
+    run: Option<RunCode>,
     translation: Translation,
     divergent: OnceLock<Result<DivergentCode, NativeError>>,
+}
+
+/// The code for runs of items of a kernel that streams, for all of which guards hold.
+struct RunCode {
+    code: Code,
+    /// By block, how a row that parts at its end is run as two.
+    splits: Vec<Option<Split>>,
 }
 
 /// The code for items that are not all at the same place.
@@ -174,13 +182,26 @@ impl Compiled {
         let form = Form::All(&units);
         let source = Source { kernel, blocks: &blocks, flow: &flow, meetings: &meetings, splits: &splits, form };
         let (streams, plans) = compile::streams(&source, &cells);
-        let mut map = match streams {
+        let is_along = layout == Layout::Along && kernel.groups.is_none();
+        let runs =
+            if is_along && stream::has_guards(&units) { compile::runs(&source, &units, &mut cells) } else { None };
+        let mut map = match streams || runs.is_some() {
             _ if kernel.groups.is_some() => Map::of_groups(cells.len()),
             true => Map::streaming(cells.len()),
             false => Map::new(cells.len(), flow.varying(&blocks, cells.len())),
         };
         let together = compile(&source, plans, &mut cells, &mut map, work)?;
-        let translation = together.translation(begun);
+        let mut translation = together.translation(begun);
+        let run = match runs {
+            Some(Runs { units, plans, splits }) => {
+                let begun = Instant::now();
+                let source = Source { splits: &splits, form: Form::All(&units), ..source };
+                let code = compile(&source, Plans(plans), &mut cells, &mut map, work)?;
+                translation += code.translation(begun);
+                Some(RunCode { code, splits })
+            }
+            None => None,
+        };
         let covers = Covers::new(&blocks, kernel, layout, &units);
         let special = |&register: &SpecialReg| Some((cells.find(Name::Special(register))?, register));
         Ok(Compiled {
@@ -194,6 +215,7 @@ impl Compiled {
             meetings,
             splits,
             together,
+            run,
             translation,
             divergent: OnceLock::new(),
         })

@@ -1,20 +1,28 @@
-//! Kernels that stream, for objects: what they do for a run of items is a few loops in wide vectors, which read buffers and write them
-//! and need no context, once it is known that all accesses may be made and that the items stay together.
+//! Kernels that stream: what they do for a run of items is a few loops, which read buffers and write them, once it is known that the items
+//! stay together and that guards hold for all of them. Nothing is done before that is known, so that where it is not the same items
+//! are run as any are. Objects have such loops for runs whose accesses may all be made, and need no context for them.
 
-use super::cells::{Cell, Cells};
+use super::cells::Cells;
 use super::dataflow::{Access, Action, Id, Location, Op, Shape};
-use super::emit::{Row, Vectorizer};
 use super::flow::Flow;
 use super::front::Kernel;
 use super::graph::{Block, BlockId, Next, Target};
-use super::layout::Layout;
-use super::schedule::{Inlines, Method, Schedule, schedule};
+use super::schedule::{Inlines, Schedule, schedule};
 use super::split::{Split, is_told_by_ends, splits};
 use super::unit::{Items, Unit};
-use halfbyte_abi::Axis;
-use halfbyte_isa::halu::domain::{Numbered, SpecialReg, Width};
+use halfbyte_isa::halu::domain::Width;
+#[cfg(feature = "aot")]
+use {
+    super::cells::Cell,
+    super::emit::{Row, Vectorizer},
+    super::layout::Layout,
+    super::schedule::Method,
+    halfbyte_abi::Axis,
+    halfbyte_isa::halu::domain::{Numbered, SpecialReg},
+};
 
 /// What a computer that code is made for has.
+#[cfg(feature = "aot")]
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Vectors {
     /// Vectors of 256 bits, of integers and of floats, with multiply-adds.
@@ -24,6 +32,7 @@ pub(crate) struct Vectors {
 }
 
 /// A block of a kernel that streams, for a run of whole chunks.
+#[cfg(feature = "aot")]
 pub(crate) struct Stream {
     pub unit: Unit,
     /// By access, how it is made.
@@ -34,6 +43,7 @@ pub(crate) struct Stream {
 }
 
 /// How all items of a run make an access.
+#[cfg(feature = "aot")]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Run {
     /// All load the same.
@@ -44,6 +54,7 @@ pub(crate) enum Run {
 
 /// A loop, with an address and the offsets of a run's first item and of its end, in words, as arguments. At the address are those of
 /// rows, and words that are the same for all items, each at its offset.
+#[cfg(feature = "aot")]
 pub(crate) struct StreamLoop {
     pub code: Vec<u8>,
     pub table_bytes: u32,
@@ -57,7 +68,69 @@ const MOST_BLOCKS: usize = 16;
 /// Accesses of a block that are checked.
 const MOST_ACCESSES: usize = 12;
 
-/// The blocks of a kernel that are reached; none where it does not stream.
+/// The blocks of a kernel that streams, as they are for runs of items.
+pub(super) struct Runs {
+    pub units: Vec<Option<Unit>>,
+    pub plans: Vec<Option<Schedule>>,
+    pub splits: Vec<Option<Split>>,
+}
+
+/// The blocks that are reached; none where the kernel does not stream. `fma` and `inlines` say what loops compute.
+pub(super) fn runs(
+    kernel: &Kernel<'_>,
+    blocks: &[Block],
+    (flow, units): (&Flow, &[Option<Unit>]),
+    cells: &mut Cells,
+    (fma, inlines): (bool, Inlines),
+) -> Option<Runs> {
+    if blocks.len() > MOST_BLOCKS
+        || flow.has_loop
+        || units.iter().flatten().all(|unit| unit.dataflow.accesses.is_empty())
+    {
+        return None;
+    }
+    let run = |(id, (block, unit)): (BlockId, (&Block, &Option<Unit>))| {
+        unit.as_ref().map(|_| kernel.front.unit(block, cells, Items::Run(flow.before(id))))
+    };
+    let units: Vec<Option<Unit>> = (0..).map(BlockId).zip(blocks.iter().zip(units)).map(run).collect();
+    let splits = splits(blocks, &units);
+    // What is found where it is not known before is found before anything is written.
+    let is_end = |block: &Block| matches!(block.next, Next::Exit | Next::To(Target::Block { .. }));
+    let ends_after = |from: &Block| {
+        let mut open: Vec<BlockId> = from.successors().collect();
+        while let Some(id) = open.pop() {
+            let (Some(block), Some(Some(unit))) = (blocks.get(id.index()), units.get(id.index())) else { return false };
+            if !is_end(block) || !unit.dataflow.accesses.is_empty() || !unit.assumed.is_empty() {
+                return false;
+            }
+            open.extend(block.successors());
+        }
+        is_end(from)
+    };
+    let mut plans = Vec::new();
+    for ((block, unit), split) in blocks.iter().zip(&units).zip(&splits) {
+        let Some(unit) = unit else {
+            plans.push(None);
+            continue;
+        };
+        let live = |cell| block.successors().any(|next| flow.live.has(next, cell));
+        let plan = schedule(kernel.pointers, unit, cells, live, fma, false, inlines);
+        let is_quiet = unit.dataflow.accesses.is_empty();
+        if !(is_quiet || ends_after(block)) || !is_taken(unit, &plan, *split) {
+            return None;
+        }
+        plans.push(Some(plan));
+    }
+    Some(Runs { units, plans, splits })
+}
+
+/// Whether guards say of some accesses whether items make them.
+pub(super) fn has_guards(units: &[Option<Unit>]) -> bool {
+    units.iter().flatten().any(|unit| unit.dataflow.accesses.iter().any(|access| access.guard.is_some()))
+}
+
+/// The blocks of a kernel for an object, those that are reached; none where it does not stream.
+#[cfg(feature = "aot")]
 pub(crate) fn streams(
     kernel: &Kernel<'_>,
     blocks: &[Block],
@@ -67,47 +140,14 @@ pub(crate) fn streams(
     let is_item =
         |register: &SpecialReg| register.of == Numbered::Item && matches!(register.axis, None | Some(Axis::X));
     let is_simple = kernel.groups.is_none() && kernel.scratch_bytes == 0 && kernel.specials.iter().all(is_item);
-    if !vectors.wide || !is_simple || blocks.len() > MOST_BLOCKS || blocks.iter().any(Block::goes_back) {
+    if !vectors.wide || !is_simple || blocks.iter().any(Block::goes_back) {
         return None;
     }
     let (flow, units) = Flow::new(kernel, Layout::Along, blocks, cells).ok()?;
-    let run = |(id, (block, unit)): (BlockId, (&Block, Option<Unit>))| {
-        unit.map(|_| kernel.front.unit(block, cells, Items::Run(flow.before(id))))
-    };
-    let units: Vec<Option<Unit>> = (0..).map(BlockId).zip(blocks.iter().zip(units)).map(run).collect();
-    let splits = splits(blocks, &units);
-    let all: Vec<&Unit> = units.iter().flatten().collect();
-    // What is found where it is not known before is found before anything is written.
-    let is_end = |block: &Block| matches!(block.next, Next::Exit | Next::To(Target::Block { .. }));
-    let ends_after = |from: &Block| {
-        let mut open: Vec<BlockId> = from.successors().collect();
-        while let Some(id) = open.pop() {
-            let (Some(block), Some(Some(unit))) = (blocks.get(id.index()), units.get(id.index())) else { return false };
-            if !is_end(block) || !unit.dataflow.accesses.is_empty() {
-                return false;
-            }
-            open.extend(block.successors());
-        }
-        is_end(from)
-    };
-    let does_something = all.iter().any(|unit| !unit.dataflow.accesses.is_empty());
-    if !does_something {
-        return None;
-    }
-    let mut plans = Vec::new();
-    for ((block, unit), split) in blocks.iter().zip(&units).zip(&splits) {
-        let Some(unit) = unit else {
-            plans.push(None);
-            continue;
-        };
-        let live = |cell| block.successors().any(|next| flow.live.has(next, cell));
-        let inlines = Inlines { halves: vectors.halves, strides: true };
-        let plan = schedule(kernel.pointers, unit, cells, live, true, false, inlines);
-        let is_quiet = unit.dataflow.accesses.is_empty();
-        if !(is_quiet || ends_after(block)) || !is_taken(unit, &plan, *split) {
-            return None;
-        }
-        let loops = loops(unit, &plan, *split)?;
+    let inlines = Inlines { halves: vectors.halves, strides: true };
+    let Runs { units, plans, splits } = runs(kernel, blocks, (&flow, &units), cells, (true, inlines))?;
+    let stream = |((unit, plan), split): ((Option<Unit>, Option<Schedule>), Option<Split>)| {
+        let (Some(unit), Some(plan)) = (unit, plan) else { return Some(None) };
         let accesses = unit.dataflow.accesses.iter().zip(&plan.methods).map(|(access, method)| match &access.action {
             _ if *method == Method::LoadSame => Some(Run::Same),
             Action::Load { place, .. } | Action::Store { place, .. } => match place.stride_shape(&unit.dataflow)? {
@@ -116,13 +156,11 @@ pub(crate) fn streams(
             },
             _ => None,
         });
-        plans.push(Some((accesses.collect::<Option<Vec<Run>>>()?, loops, plan.slots)));
-    }
-    let stream = |(unit, plan): (Option<Unit>, _)| {
-        let (accesses, loops, slots) = plan?;
-        Some(Stream { unit: unit?, accesses, loops, slots })
+        let accesses = accesses.collect::<Option<Vec<Run>>>()?;
+        let loops = loops(&unit, &plan, split)?;
+        Some(Some(Stream { unit, accesses, loops, slots: plan.slots }))
     };
-    Some(units.into_iter().zip(plans).map(stream).collect())
+    units.into_iter().zip(plans).zip(splits).map(stream).collect()
 }
 
 /// Whether a block is nothing but loops of one stage, and accesses that these make.
@@ -151,6 +189,7 @@ fn is_taken(unit: &Unit, plan: &Schedule, split: Option<Split>) -> bool {
 }
 
 /// The loops of a block; none where one is not in wide vectors, or needs a context.
+#[cfg(feature = "aot")]
 fn loops(unit: &Unit, plan: &Schedule, split: Option<Split>) -> Option<Vec<StreamLoop>> {
     let made = Vectorizer { unit, plan, masked: false, split, map: None }.loops(true)?;
     let mut loops = Vec::new();

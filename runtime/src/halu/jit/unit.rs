@@ -34,7 +34,6 @@ pub(crate) enum Items<'a> {
     All(&'a [Shape]),
     /// The same of items of which it is found out before anything is done whether the guards hold for all that their places tell:
     /// instructions act as if they did.
-    #[cfg_attr(not(feature = "aot"), expect(dead_code, reason = "rows find out on the way"))]
     Run(&'a [Shape]),
     /// Some, by a mask. Cells that have another shape than varying are never written.
     Masked(&'a [Shape]),

@@ -205,6 +205,24 @@ impl<'e, 'a, 'f> BlockEmitter<'e, 'a, 'f> {
         Vectorizer { unit, plan, masked, split, map: Some(self.e.map) }
     }
 
+    /// Leaves with a code where guards that are to hold for all items are not seen to.
+    pub fn leave_unless_guards_hold(&mut self, code: u32) {
+        let unit = self.unit;
+        let mut may: Option<Value> = None;
+        for &guard in &unit.assumed {
+            let [all, _] = self.same_for_all(guard).unwrap_or_else(|| [self.e.b.ins().iconst(I8, 0); 2]);
+            may = Some(may.map_or(all, |may| self.e.b.ins().band(may, all)));
+        }
+        let Some(may) = may else { return };
+        let (on, leave) = (self.e.b.create_block(), self.e.b.create_block());
+        self.e.b.set_cold_block(leave);
+        self.e.b.ins().brif(may, on, &[], leave, &[]);
+        self.e.b.switch_to_block(leave);
+        let code = self.e.b.ins().iconst(I32, i64::from(code));
+        self.e.b.ins().return_(&[code]);
+        self.e.b.switch_to_block(on);
+    }
+
     /// Translates all stages.
     pub fn emit(mut self) -> Condition {
         let plan = self.plan;

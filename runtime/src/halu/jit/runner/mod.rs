@@ -37,7 +37,16 @@ enum Done {
     /// Nothing yet: the first so many items are to be run alone, from the start.
     Parts(u32),
     Fault(u32, RowFault),
+    /// Nothing yet: guards do not hold for all items.
+    Guarded,
 }
+
+/// Items that are run as any are where guards do not hold for all of them, rather than as two rows.
+const FEW: u32 = 256;
+/// The most of them where guards are not asked.
+const MOST_ROW: u32 = 1024;
+/// As often in a row as that guards are asked in vain.
+const MOST_IN_VAIN: u32 = 16;
 
 /// A thread's part of a launch.
 pub(super) struct Runner<'a> {
@@ -66,6 +75,8 @@ pub(super) struct Runner<'a> {
     /// Items of a run.
     run: u32,
     cuts: Cuts,
+    /// How often in a row guards did not hold.
+    vain: u32,
     /// The special registers that the code reads, by their cells.
     specials: SmallVec<[(Cell, SpecialReg, Special); 4]>,
     /// Where the first item is for which special registers are in their rows, and how many items there are.
@@ -111,6 +122,7 @@ impl<'a> Runner<'a> {
             is_one_run: cut.run == order.items,
             run: cut.run.max(1),
             cuts: Cuts::default(),
+            vain: 0,
             specials: compiled.specials.iter().map(special).collect(),
             compiled,
             kernel,
@@ -150,7 +162,7 @@ impl<'a> Runner<'a> {
                 match self.part(first + done, end - done)? {
                     Done::Parts(items) => end = self.cuts.cut(done, items),
                     Done::Fault(item, fault) => return Ok(Some((item, fault))),
-                    Done::All => break,
+                    Done::All | Done::Guarded => break,
                 }
             }
             done = end;
@@ -158,12 +170,36 @@ impl<'a> Runner<'a> {
         Ok(None)
     }
 
-    /// Runs a row as one.
+    /// Runs a row as one, where it is no run as a run.
     fn part(&mut self, first: u32, count: u32) -> Result<Done, NativeError> {
+        let compiled = self.compiled;
+        if let Some(run) = compiled.run.as_ref().filter(|_| self.vain < MOST_IN_VAIN) {
+            match self.part_on((&run.code, &run.splits), first, count)? {
+                Done::Guarded if count > FEW => return Ok(Done::Parts((count / 2).next_multiple_of(CHUNK))),
+                Done::Guarded => self.vain += 1,
+                done => {
+                    self.vain = 0;
+                    return Ok(done);
+                }
+            }
+        }
+        // Rows of runs are longer than is good for others.
+        if compiled.run.is_some() && count > MOST_ROW {
+            return Ok(Done::Parts(MOST_ROW));
+        }
+        self.part_on((&compiled.together, &compiled.splits), first, count)
+    }
+
+    fn part_on(
+        &mut self,
+        (code, splits): (&Code, &[Option<Split>]),
+        first: u32,
+        count: u32,
+    ) -> Result<Done, NativeError> {
         self.begin(first, count);
         let mut at = BlockId(0);
         loop {
-            let start = start_of(&self.compiled.together, at)?;
+            let start = start_of(code, at)?;
             let (leave, block) = self.call(start);
             if self.context.header().items == 0 {
                 break;
@@ -188,8 +224,11 @@ impl<'a> Runner<'a> {
                     Some(at) => at,
                     None => break,
                 },
-                Leave::Part => match self.first_part(block) {
+                Leave::Guarded => return Ok(Done::Guarded),
+                Leave::Part => match self.first_part(splits.get(block.index()).copied().flatten()) {
                     Some(items) => return Ok(Done::Parts(items)),
+                    // A run has no code for items that are apart.
+                    None if !std::ptr::eq(code, &raw const self.compiled.together) => return Ok(Done::Guarded),
                     None => match self.divergent(block)? {
                         Some(at) => at,
                         None => break,
@@ -210,11 +249,11 @@ impl<'a> Runner<'a> {
         })
     }
 
-    /// How many items are a row of their own, where it parts at the end of a block and may be run as two.
-    fn first_part(&mut self, block: BlockId) -> Option<u32> {
+    /// How many items are a row of their own, where it parts and may be run as two.
+    fn first_part(&mut self, split: Option<Split>) -> Option<u32> {
         let header = self.context.header();
         let items = header.items;
-        match self.compiled.splits.get(block.index()).copied().flatten()? {
+        match split? {
             // Of one item it is known.
             Split::ByEnds => (items > 1).then(|| header.cut.clamp(1, items - 1)),
             Split::ByEach => first_part(self.context.row(CONDITION).get(..items as usize)?),
