@@ -3,7 +3,8 @@
 //!
 //! The native engine takes items in rows, and calls on Rust for what items of a row do apart. An object calls nothing. In it items run one
 //! after another, each to its end, with its values in registers: control flow is that of the machine. What instructions mean is said by the
-//! same dataflows (`halu::jit::Front`), and what Cranelift has no instruction for is code of the object (`soft`).
+//! same dataflows (`halu::jit::Front`), and what Cranelift has no instruction for is code of the object (`soft`). Where the computer has wide
+//! vectors, kernels that stream have the engine's loops for runs of items, too (`stream`).
 
 mod error;
 mod item;
