@@ -681,6 +681,8 @@ impl Domain for Dataflow {
                 self.truth(less)
             }
             (_, Some(0)) if !signed => self.truth(false),
+            // As what a sum of one word carries.
+            _ if a == b => self.truth(false),
             _ => self.apply(Op::Less(signed), &[a, b]),
         }
     }
