@@ -121,6 +121,40 @@ fn items_of_a_run_leave_what_they_leave_one_after_another() {
 }
 
 #[test]
+fn runs_end_where_lines_do() {
+    let text = "w: i32, h: i32, x: in i32, y: inout i32) {\nlet (i, j) = (item_id.x(), item_id.y())\nlet at = j * w + i\n\
+                if i >_u 0 && i <_s w - 1 && j <_u h {\ny[at] = x[at - 1] + x[at + 1] * group_id.y()\n}\n}";
+    let program = program("lines", text);
+    let kernel = program.kernels().next().unwrap();
+    let function = native::load(&[("lines", kernel)], &Options::default()).unwrap();
+    let [width, height] = [300_u32, 7];
+    let x: Vec<u8> = (0..4 * width * height).map(|k| (k * 13 >> 3) as u8).collect();
+    for (grid, block) in [
+        ([3, 7, 1], [100, 1, 1]),
+        ([10, 8, 1], [32, 1, 1]),
+        ([1, 7, 1], [300, 1, 1]),
+        ([19, 3, 2], [16, 1, 1]),
+        ([4, 4, 1], [100, 2, 1]),
+        ([300, 7, 1], [1, 1, 1]),
+    ] {
+        let shape = Shape { grid, block, shared: 0 };
+        let launched = |run: &mut dyn FnMut(&mut [Arg<'_>])| {
+            let mut y = vec![7; x.len()];
+            run(&mut [Arg::Scalar(width.into()), Arg::Scalar(height.into()), Arg::In(&x), Arg::Buffer(&mut y)]);
+            y
+        };
+        let on = |engine: Engine| {
+            launched(&mut |args| {
+                kernel.raw().launch(Launch { engine, ..Launch::new(shape, args) }).map(drop).unwrap();
+            })
+        };
+        let expected = on(Engine::Interp);
+        assert_eq!(on(Engine::JIT), expected, "{shape:?}, in memory");
+        assert_eq!(launched(&mut |args| function.call(0, &shape, args).unwrap()), expected, "{shape:?}");
+    }
+}
+
+#[test]
 fn buffers_of_a_run_may_be_one_memory() {
     let &(name, rest, ..) = KERNELS.iter().find(|(name, ..)| *name == "aliases").unwrap();
     let program = program(name, rest);

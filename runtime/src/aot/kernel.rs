@@ -318,16 +318,21 @@ impl Launch<'_, '_, '_, '_> {
         let (none, of_text) = (Known::new(), (self.kernel.locs.as_slice(), self.kernel.parts.as_slice()));
         // A run of items.
         if let Some((streams, runs)) = runs {
-            let ways = runs.begin(&mut self.s, number, sizes.items, body);
+            let ways = runs.begin(&mut self.s, number, body);
             self.start(&frame.cells, number, place, &sizes);
             let first = Item::new(self.s, &frame, of_text, flow, &none);
             self.s = first.emit_run(blocks, streams, ways);
             let next = runs.end(&mut self.s, ways, number, body);
-            if let (Some([x, _, _, u, ..]), Some([_, [across, ..]])) = (place, sizes.groups) {
+            // Groups are lines there.
+            if let (Some([x, _, _, u, v, w]), Some([[across, down, _], [along, ..]])) = (place, sizes.groups) {
                 let b = &mut *self.s.b;
-                let (group, local) = (b.ins().udiv(next, across), b.ins().urem(next, across));
-                b.def_var(u, group);
-                b.def_var(x, local);
+                let mut rest = next;
+                for (variable, count) in [(x, along), (u, across), (v, down)] {
+                    let place = b.ins().urem(rest, count);
+                    b.def_var(variable, place);
+                    rest = b.ins().udiv(rest, count);
+                }
+                b.def_var(w, rest);
             }
             self.s.b.ins().jump(head, &[]);
         }

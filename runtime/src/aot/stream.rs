@@ -20,8 +20,12 @@ use crate::halu::jit::{
 pub(super) struct Ways {
     /// How many items it has: whole chunks.
     pub count: Value,
-    /// It was not begun.
+    /// It is not begun.
     pub failed: ir::Block,
+    /// It is not begun, as its items part behind so many.
+    pub parted: ir::Block,
+    /// It is not begun, and its items are to run one after another.
+    pub alone: ir::Block,
     /// It is done.
     pub done: ir::Block,
 }
@@ -123,14 +127,16 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
 
     fn run_block(&mut self, block: &Block, stream: &'a Stream, ways: Ways) {
         let accesses = &stream.unit.dataflow.accesses;
-        let mut may = self.s.truth(true);
         for &guard in &stream.unit.assumed {
-            let Some([all, _]) = self.same_for_all(guard) else {
+            let Some(known) = self.same_for_all(guard) else {
                 self.s.b.ins().jump(ways.failed, &[]);
                 return;
             };
-            may = self.s.b.ins().band(may, all);
+            let on = self.s.b.create_block();
+            self.ask(guard, known, [on, ways.alone], ways);
+            self.s.b.switch_to_block(on);
         }
+        let mut may = self.s.truth(true);
         let mut spans: Vec<Span> = Vec::new();
         for (access, run) in accesses.iter().zip(&stream.accesses) {
             let Some((span, holds)) = self.span(access, *run) else {
@@ -145,7 +151,7 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
             }
             spans.push(span);
         }
-        if !spans.is_empty() || !stream.unit.assumed.is_empty() {
+        if !spans.is_empty() {
             let on = self.s.b.create_block();
             self.s.b.ins().brif(may, on, &[], ways.failed, &[]);
             self.s.b.switch_to_block(on);
@@ -159,7 +165,7 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
         for of in &stream.loops {
             self.run_loop(of, &spans);
         }
-        let condition = stream.unit.condition.map(|condition| self.same_for_all(condition));
+        let condition = stream.unit.condition.map(|condition| (condition, self.same_for_all(condition)));
         let slots: Vec<_> = stream.slots.iter().map(|&(cell, id)| (cell, self.value(id))).collect();
         for (cell, value) in slots {
             if let Some(&variable) = self.frame.cells.get(cell.index()) {
@@ -177,20 +183,31 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
             }
         };
         // Without a condition the branch is always taken.
-        if let Some(known) = condition {
-            let Some([all, none]) = known else {
+        if let Some((condition, known)) = condition {
+            let Some(known) = known else {
                 self.s.b.ins().jump(ways.failed, &[]);
                 return;
             };
-            let (yes, else_, no) = (self.s.b.create_block(), self.s.b.create_block(), self.s.b.create_block());
-            self.s.b.ins().brif(all, yes, &[], else_, &[]);
-            self.s.b.switch_to_block(else_);
-            self.s.b.ins().brif(none, no, &[], ways.failed, &[]);
+            let (yes, no) = (self.s.b.create_block(), self.s.b.create_block());
+            self.ask(condition, known, [yes, no], ways);
             self.s.b.switch_to_block(no);
             self.run_on(Some(fall), ways);
             self.s.b.switch_to_block(yes);
         }
         self.run_on(taken, ways);
+    }
+
+    /// Goes on where a condition holds for all items, or where it holds for none.
+    fn ask(&mut self, condition: Id, [all, none]: [Value; 2], [yes, no]: [ir::Block; 2], ways: Ways) {
+        let (other, part) = (self.s.b.create_block(), self.s.b.create_block());
+        self.s.b.ins().brif(all, yes, &[], other, &[]);
+        self.s.b.switch_to_block(other);
+        self.s.b.ins().brif(none, no, &[], part, &[]);
+        self.s.b.set_cold_block(part);
+        self.s.b.switch_to_block(part);
+        let cut = self.cut(condition);
+        let cut = self.s.b.ins().ireduce(I32, cut);
+        self.s.b.ins().jump(ways.parted, &[cut.into()]);
     }
 
     /// Where the accesses of a run go, and whether all may be made; none where that is never known.
@@ -294,11 +311,13 @@ pub(super) struct Runs {
     until: Variable,
     /// The most items of the next run.
     most: Variable,
+    /// Every so many items a run ends.
+    line: Value,
 }
 
 /// Items of a run at most.
 const MOST: i64 = 1 << 13;
-/// Where so many do not run together, they run one after another.
+/// Where accesses of so many cannot all be made, they run one after another.
 const FEW: i64 = 64;
 /// What a run has a multiple of: what loops take at a time.
 const CHUNK: i64 = 16;
@@ -308,67 +327,74 @@ impl Runs {
     pub fn new(s: &mut Scalar<'_, '_, '_>, items: Value, groups: Option<[[Value; 3]; 2]>) -> Runs {
         let ask = s.b.create_block();
         let [until, most] = [(); 2].map(|()| s.b.declare_var(I32));
-        let mut from = s.word(0);
-        // Items of other axes are not side by side.
-        if let Some([[_, grid @ ..], [_, block @ ..]]) = groups {
-            let mut is_along_x = s.truth(true);
-            for count in grid.into_iter().chain(block) {
+        let (mut from, mut line) = (s.word(0), items);
+        // Along x items are side by side where groups are lines.
+        if let Some([[across, ..], [along, block @ ..]]) = groups {
+            let mut is_line = s.truth(true);
+            for count in block {
                 let is_one = s.b.ins().icmp_imm_s(IntCC::Equal, count, 1);
-                is_along_x = s.b.ins().band(is_along_x, is_one);
+                is_line = s.b.ins().band(is_line, is_one);
             }
-            from = s.b.ins().select(is_along_x, from, items);
+            from = s.b.ins().select(is_line, from, items);
+            line = s.b.ins().imul(across, along);
         }
         s.b.def_var(until, from);
         let all = s.b.ins().iconst(I32, MOST);
         s.b.def_var(most, all);
-        Runs { ask, until, most }
+        Runs { ask, until, most, line }
     }
 
     /// Begins the run at an item, or goes on with that alone. What follows is of the run.
-    pub fn begin(self, s: &mut Scalar<'_, '_, '_>, number: Variable, items: Value, alone: ir::Block) -> Ways {
-        let [together, rest, run, failed, done] = [(); 5].map(|()| s.b.create_block());
+    pub fn begin(self, s: &mut Scalar<'_, '_, '_>, number: Variable, item: ir::Block) -> Ways {
+        let [together, rest, run, failed, parted, alone, done] = [(); 7].map(|()| s.b.create_block());
         s.b.switch_to_block(self.ask);
         let (at, until) = (s.b.use_var(number), s.b.use_var(self.until));
         let is_alone = s.b.ins().icmp(IntCC::UnsignedLessThan, at, until);
-        s.b.ins().brif(is_alone, alone, &[], together, &[]);
+        s.b.ins().brif(is_alone, item, &[], together, &[]);
         s.b.switch_to_block(together);
-        let left = s.b.ins().isub(items, at);
+        let before = s.b.ins().urem(at, self.line);
+        let left = s.b.ins().isub(self.line, before);
         let most = s.b.use_var(self.most);
         let count = s.b.ins().umin(left, most);
         let count = s.b.ins().band_imm_s(count, -CHUNK);
         s.b.ins().brif(count, run, &[], rest, &[]);
         s.b.switch_to_block(rest);
-        s.b.def_var(self.until, items);
-        s.b.ins().jump(alone, &[]);
+        let end = s.b.ins().iadd(at, left);
+        s.b.def_var(self.until, end);
+        s.b.ins().jump(item, &[]);
         s.b.switch_to_block(run);
-        Ways { count, failed, done }
+        Ways { count, failed, parted, alone, done }
     }
 
     /// Makes what comes after a run, done or not. Where it is done, what follows is, and the number is that of the next item.
-    pub fn end(self, s: &mut Scalar<'_, '_, '_>, ways: Ways, number: Variable, alone: ir::Block) -> Value {
-        let Ways { count, failed, done } = ways;
+    pub fn end(self, s: &mut Scalar<'_, '_, '_>, ways: Ways, number: Variable, item: ir::Block) -> Value {
+        let Ways { count, failed, parted, alone, done } = ways;
+        let cut = s.b.append_block_param(parted, I32);
         let (few, less) = (s.b.create_block(), s.b.create_block());
+        let (next_most, next_items) = (s.b.append_block_param(less, I32), s.b.append_block_param(few, I32));
         s.b.switch_to_block(failed);
         let is_more = s.b.ins().icmp_imm_s(IntCC::UnsignedGreaterThan, count, FEW);
-        s.b.ins().brif(is_more, less, &[], few, &[]);
-        s.b.switch_to_block(less);
         let half = s.b.ins().ushr_imm_s(count, 1);
-        s.b.def_var(self.most, half);
+        s.b.ins().brif(is_more, less, &[half.into()], few, &[count.into()]);
+        s.b.switch_to_block(parted);
+        let is_more = s.b.ins().icmp_imm_s(IntCC::UnsignedGreaterThanOrEqual, cut, CHUNK);
+        s.b.ins().brif(is_more, less, &[cut.into()], few, &[cut.into()]);
+        s.b.switch_to_block(alone);
+        s.b.ins().jump(few, &[count.into()]);
+        s.b.switch_to_block(less);
+        s.b.def_var(self.most, next_most);
         s.b.ins().jump(self.ask, &[]);
         s.b.switch_to_block(few);
         let at = s.b.use_var(number);
-        let end = s.b.ins().iadd(at, count);
+        let end = s.b.ins().iadd(at, next_items);
         s.b.def_var(self.until, end);
-        s.b.ins().jump(alone, &[]);
+        s.b.ins().jump(item, &[]);
         s.b.switch_to_block(done);
         let at = s.b.use_var(number);
         let next = s.b.ins().iadd(at, count);
         s.b.def_var(number, next);
-        let most = s.b.use_var(self.most);
-        let twice = s.b.ins().ishl_imm_s(most, 1);
         let all = s.b.ins().iconst(I32, MOST);
-        let most = s.b.ins().umin(twice, all);
-        s.b.def_var(self.most, most);
+        s.b.def_var(self.most, all);
         next
     }
 }

@@ -51,6 +51,47 @@ pub(crate) trait Ends<'f> {
         }
     }
 
+    /// How many of the first items are a row of their own, where a condition is not seen to be the same for all.
+    fn cut(&mut self, condition: Id) -> Value {
+        let mut least = self.others();
+        self.least_cut(condition, &mut least);
+        least
+    }
+
+    /// The least number of items, one at least, behind which a compare may turn out otherwise, if it is less.
+    fn least_cut(&mut self, condition: Id, least: &mut Value) {
+        if self.dataflow().shape(condition) == Shape::Uniform {
+            return;
+        }
+        let args = self.dataflow().args(condition);
+        let (signed, is_equal) = match self.dataflow().op(condition) {
+            Op::Less(signed) => (signed, false),
+            Op::Equal => (false, true),
+            _ => return args.iter().for_each(|&arg| self.least_cut(arg, least)),
+        };
+        let &[x, y] = args.as_slice() else { return };
+        let ([first, _], _, limit, is_first) = self.ends(signed, [x, y]);
+        let grows = if is_first { x } else { y };
+        let by = i64::from(self.dataflow().shape(grows).stride());
+        let most = if signed { i64::from(i32::MAX) } else { i64::from(u32::MAX) };
+        let b = self.builder();
+        let end = b.ins().iconst(I64, most + 1);
+        let behind = b.ins().iadd_imm_s(limit, 1);
+        // Where it is no less than the limit, where it is more, and where it wraps.
+        let ways = if is_equal { vec![limit, behind, end] } else { vec![if is_first { limit } else { behind }, end] };
+        let (one, step) = (b.ins().iconst(I64, 1), b.ins().iconst(I64, by));
+        for way in ways {
+            let far = b.ins().isub(way, first);
+            let far = b.ins().iadd_imm_s(far, by - 1);
+            let count = if by == 1 { far } else { b.ins().sdiv(far, step) };
+            let count = b.ins().smax(count, one);
+            let is_less = b.ins().icmp(IntCC::SignedLessThan, count, *least);
+            let is_ahead = b.ins().icmp(IntCC::SignedGreaterThan, way, first);
+            let is_taken = b.ins().band(is_less, is_ahead);
+            *least = b.ins().select(is_taken, count, *least);
+        }
+    }
+
     /// What grows of two words, in 64 bits: of the first item and of the last one, whether it is kept by 32 bits; the other one, and
     /// whether what grows is the first.
     fn ends(&mut self, signed: bool, [a, b]: [Id; 2]) -> ([Value; 2], Value, Value, bool) {

@@ -176,10 +176,7 @@ impl BlockEmitter<'_, '_, '_> {
         let known = self.e.b.ins().bor(all, none);
         self.e.b.ins().brif(known, done, &[], cut, &[]);
         self.e.b.switch_to_block(cut);
-        let items = self.e.field(I32, Field::Items);
-        let mut least = self.e.b.ins().uextend(I64, items);
-        least = self.e.b.ins().iadd_imm_s(least, -1);
-        self.least_cut(condition, &mut least);
+        let least = self.cut(condition);
         let least = self.e.b.ins().ireduce(I32, least);
         self.e.set_field(Field::Cut, least);
         self.e.b.ins().jump(done, &[]);
@@ -187,40 +184,6 @@ impl BlockEmitter<'_, '_, '_> {
         // It may hold for some where it is not seen to hold for none.
         let b = &mut self.e.b;
         self.condition = Some((b.ins().bxor_imm_s(none, 1), b.ins().bxor_imm_s(all, 1)));
-    }
-
-    /// The least number of items, one at least, behind which a compare may turn out otherwise, if it is less.
-    fn least_cut(&mut self, condition: Id, least: &mut Value) {
-        if self.dataflow.shape(condition) == Shape::Uniform {
-            return;
-        }
-        let args = self.dataflow.args(condition);
-        let (signed, is_equal) = match self.dataflow.op(condition) {
-            Op::Less(signed) => (signed, false),
-            Op::Equal => (false, true),
-            _ => return args.iter().for_each(|&arg| self.least_cut(arg, least)),
-        };
-        let &[x, y] = args.as_slice() else { return };
-        let ([first, _], _, limit, is_first) = self.ends(signed, [x, y]);
-        let grows = if is_first { x } else { y };
-        let by = i64::from(self.dataflow.shape(grows).stride());
-        let most = if signed { i64::from(i32::MAX) } else { i64::from(u32::MAX) };
-        let b = &mut self.e.b;
-        let end = b.ins().iconst(I64, most + 1);
-        let behind = b.ins().iadd_imm_s(limit, 1);
-        // Where it is no less than the limit, where it is more, and where it wraps.
-        let ways = if is_equal { vec![limit, behind, end] } else { vec![if is_first { limit } else { behind }, end] };
-        let (one, step) = (b.ins().iconst(I64, 1), b.ins().iconst(I64, by));
-        for way in ways {
-            let far = b.ins().isub(way, first);
-            let far = b.ins().iadd_imm_s(far, by - 1);
-            let count = if by == 1 { far } else { b.ins().sdiv(far, step) };
-            let count = b.ins().smax(count, one);
-            let is_less = b.ins().icmp(IntCC::SignedLessThan, count, *least);
-            let is_ahead = b.ins().icmp(IntCC::SignedGreaterThan, way, first);
-            let is_taken = b.ins().band(is_less, is_ahead);
-            *least = b.ins().select(is_taken, count, *least);
-        }
     }
 
     /// Where in a row loops begin.
