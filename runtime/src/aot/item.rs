@@ -248,12 +248,16 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
         }
     }
 
-    /// The buffer whose address two words are.
-    pub fn buffer_at(&self, base: [Id; 2]) -> Option<BufferValues> {
+    /// The parameter whose buffer's address two words are.
+    pub fn param_at(&self, base: [Id; 2]) -> Option<usize> {
         let [low, high] = base.map(|word| bank_word(self.dataflow(), self.known, word));
         let low = low.filter(|low| low.checked_add(4) == high)?;
-        let param = self.frame.pointers.iter().position(|&at| at == low)?;
-        self.frame.buffers.get(param).copied().flatten()
+        self.frame.pointers.iter().position(|&at| at == low)
+    }
+
+    /// That buffer.
+    pub fn buffer_at(&self, base: [Id; 2]) -> Option<BufferValues> {
+        self.frame.buffers.get(self.param_at(base)?).copied().flatten()
     }
 
     /// A value of the block.

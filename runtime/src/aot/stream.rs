@@ -1,6 +1,7 @@
 //! Runs of items that are whole chunks, of kernels that stream: their accesses are checked from the ends, then loops in wide vectors do
 //! what the items do. Where a run's items part, or an access cannot be made, the run is not begun: its items run one after another.
 
+use arrayvec::ArrayVec;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{self, InstBuilder, StackSlotData, StackSlotKind, Value};
@@ -8,12 +9,15 @@ use cranelift_frontend::{FunctionBuilder, Variable};
 use halfbyte_isa::halu::domain::{Domain, Width};
 
 use super::item::Item;
-use super::known::{Flow, bank_word};
+use super::known::{Flow, Known, bank_word};
 use super::memory::{BufferValues, here, load};
 use super::scalar::Scalar;
 use crate::halu::jit::{
-    Access, Action, Block, BlockId, Dataflow, Ends, Id, Location, Next, Run, Stream, StreamLoop, Target,
+    Access, Action, Block, BlockId, Dataflow, Ends, Id, Location, Next, Op, Run, Stream, StreamLoop, Target,
 };
+
+/// Offsets beyond this are in no buffer.
+const MOST_BYTES: i64 = 1 << 48;
 
 /// Where a run of items goes.
 #[derive(Clone, Copy)]
@@ -43,14 +47,29 @@ struct Span {
     is_store: bool,
 }
 
-/// The parameter whose buffer an access goes to, where that is known before it runs.
-fn param_of(access: &Access, dataflow: &Dataflow, known: &super::known::Known, pointers: &[u32]) -> Option<usize> {
+/// The parameter whose buffer an access is to go to: whose address is a part of the sum that its own is. That it goes there is checked.
+fn param_of(access: &Access, dataflow: &Dataflow, known: &Known, pointers: &[u32]) -> Option<usize> {
     let (Action::Load { place, .. } | Action::Store { place, .. }) = &access.action else { return None };
-    let Location::Global { base, .. } = place else { return None };
-    let [low, high] = base.map(|word| bank_word(dataflow, known, word));
-    let low = low.filter(|low| low.checked_add(4) == high)?;
-    pointers.iter().position(|&at| at == low)
+    let Location::Global { base: [low, _], .. } = place else { return None };
+    let mut parts: ArrayVec<Id, MOST_PARTS> = [*low].into_iter().collect();
+    let mut at = 0;
+    while let Some(&part) = parts.get(at) {
+        at += 1;
+        if let Some(word) = bank_word(dataflow, known, part)
+            && let Some(param) = pointers.iter().position(|&at| at == word)
+        {
+            return Some(param);
+        }
+        if dataflow.op(part) == Op::Add {
+            let room = parts.remaining_capacity();
+            parts.extend(dataflow.args(part).into_iter().take(room));
+        }
+    }
+    None
 }
+
+/// Words of an address that are looked at.
+const MOST_PARTS: usize = 8;
 
 /// Whether it is known of each access of a kernel that streams which buffer it goes to, and runs of it may be aligned.
 pub(super) fn are_known(
@@ -217,12 +236,21 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
             Action::Store { place, width, .. } => (place, width, true),
             _ => return None,
         };
-        let Location::Global { offset, imm, scale, .. } = place else { return None };
+        let Location::Global { offset, base, imm, scale } = place else { return None };
         let param = param_of(access, Item::dataflow(self), self.known, &self.frame.pointers)?;
         let buffer = self.frame.buffers.get(param).copied().flatten()?;
         let (step, stride) = match run {
             Run::Same => (0, 0),
             Run::Each(stride) => (Item::dataflow(self).shape(offset).stride().cast_signed().into(), stride),
+        };
+        // How far into the buffer it is that offsets count from.
+        let into = match self.param_at(base) {
+            Some(of) if of == param => None,
+            _ => {
+                let [low, high] = base.map(|word| self.value(word));
+                let base = self.s.b.ins().iconcat(low, high);
+                Some(self.s.b.ins().isub(base, buffer.start))
+            }
         };
         let word = self.value(offset);
         let others = self.others();
@@ -236,7 +264,16 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
         let to = b.ins().icmp_imm_s(IntCC::SignedLessThanOrEqual, last, most);
         let mut holds = b.ins().band(from, to);
         let bytes = b.ins().imul_imm_s(number, i64::from(scale.by));
-        let first = b.ins().iadd_imm_s(bytes, i64::from(imm));
+        let mut first = b.ins().iadd_imm_s(bytes, i64::from(imm));
+        // Nothing overflows of what may be right.
+        for offset in into.into_iter().chain([bytes]) {
+            let raised = b.ins().iadd_imm_s(offset, MOST_BYTES);
+            let is_near = b.ins().icmp_imm_s(IntCC::UnsignedLessThan, raised, 2 * MOST_BYTES);
+            holds = b.ins().band(holds, is_near);
+        }
+        if let Some(into) = into {
+            first = b.ins().iadd(first, into);
+        }
         let reach = b.ins().imul_imm_s(others, stride);
         let furthest = b.ins().iadd(first, reach);
         let (low, high) = if stride < 0 { (furthest, first) } else { (first, furthest) };
