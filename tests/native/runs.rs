@@ -59,6 +59,10 @@ const KERNELS: [(&str, &str, &[u32], &[usize], bool); 12] = [
     ("gathered", "x: in i32, y: out i32) {\nlet i = item_id()\ny[i] = x[x[i] & 15]\n}", &[], &[4, 4], false),
 ];
 
+/// A kernel of an image.
+const LINES: &str = "w: i32, h: i32, x: in i32, y: inout i32) {\nlet (i, j) = (item_id.x(), item_id.y())\nlet at = j * w + i\n\
+                if i >_u 0 && i <_s w - 1 && j <_u h {\ny[at] = x[at - 1] + x[at + 1] * group_id.y()\n}\n}";
+
 fn program(name: &str, rest: &str) -> Program {
     let text = format!("kernel {name}({rest}\n");
     let module = include::open_each("k.hb", text, import_ptx::Options::default());
@@ -122,9 +126,7 @@ fn items_of_a_run_leave_what_they_leave_one_after_another() {
 
 #[test]
 fn runs_end_where_lines_do() {
-    let text = "w: i32, h: i32, x: in i32, y: inout i32) {\nlet (i, j) = (item_id.x(), item_id.y())\nlet at = j * w + i\n\
-                if i >_u 0 && i <_s w - 1 && j <_u h {\ny[at] = x[at - 1] + x[at + 1] * group_id.y()\n}\n}";
-    let program = program("lines", text);
+    let program = program("lines", LINES);
     let kernel = program.kernels().next().unwrap();
     let function = native::load(&[("lines", kernel)], &Options::default()).unwrap();
     let [width, height] = [300_u32, 7];
@@ -189,6 +191,7 @@ fn objects_have_loops_where_computers_have_vectors() {
         assert_eq!(has_loop(name, rest, Some("x86-64-v3")), streams, "{name}");
         assert!(!has_loop(name, rest, None), "{name}");
     }
+    assert!(has_loop("lines", LINES, Some("x86-64-v3")));
     let &(name, rest, ..) = KERNELS.iter().find(|(name, ..)| *name == "halves").unwrap();
     assert!(has_loop(name, rest, Some("x86-64-v4")));
 }

@@ -248,7 +248,9 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
             Some(of) if of == param => None,
             _ => {
                 let [low, high] = base.map(|word| self.value(word));
-                let base = self.s.b.ins().iconcat(low, high);
+                let [low, high] = [low, high].map(|word| self.s.b.ins().uextend(I64, word));
+                let high = self.s.b.ins().ishl_imm_s(high, 32);
+                let base = self.s.b.ins().bor(low, high);
                 Some(self.s.b.ins().isub(base, buffer.start))
             }
         };

@@ -137,9 +137,10 @@ pub(crate) fn streams(
     cells: &mut Cells,
     vectors: Vectors,
 ) -> Option<Vec<Option<Stream>>> {
-    let is_item =
-        |register: &SpecialReg| register.of == Numbered::Item && matches!(register.axis, None | Some(Axis::X));
-    let is_simple = kernel.groups.is_none() && kernel.scratch_bytes == 0 && kernel.specials.iter().all(is_item);
+    // What grows evenly along a line, or is the same there.
+    let is_of_line =
+        |register: &SpecialReg| register.of == Numbered::Item || matches!(register.axis, Some(Axis::Y | Axis::Z));
+    let is_simple = kernel.groups.is_none() && kernel.scratch_bytes == 0 && kernel.specials.iter().all(is_of_line);
     if !vectors.wide || !is_simple || blocks.iter().any(Block::goes_back) {
         return None;
     }
