@@ -7,8 +7,10 @@ use halfbyte::native::{self, Machine, Options};
 use halfbyte::runtime::{Arg, Engine, Launch, LaunchError};
 use halfbyte::{HALU, Program, Shape, include};
 
-/// Each with its name, its scalars, bytes of an item in each of its buffers, and whether there is a loop for runs of its items.
-const KERNELS: [(&str, &str, &[u32], &[usize], bool); 12] = [
+/// A kernel's name and text, its scalars, bytes of an item in each of its buffers, and whether there is a loop for runs of its items.
+type Case = (&'static str, &'static str, &'static [u32], &'static [usize], bool);
+
+const KERNELS: [Case; 12] = [
     (
         "guarded",
         "n: i32, a: f32, x: in f32, y: inout f32) {\nlet i = item_id()\nif i <_u n {\ny[i] = ffma(a, x[i], y[i])\n}\n}",
@@ -130,7 +132,7 @@ fn runs_end_where_lines_do() {
     let kernel = program.kernels().next().unwrap();
     let function = native::load(&[("lines", kernel)], &Options::default()).unwrap();
     let [width, height] = [300_u32, 7];
-    let x: Vec<u8> = (0..4 * width * height).map(|k| (k * 13 >> 3) as u8).collect();
+    let x: Vec<u8> = (0..4 * width * height).map(|k| ((k * 13) >> 3) as u8).collect();
     for (grid, block) in [
         ([3, 7, 1], [100, 1, 1]),
         ([10, 8, 1], [32, 1, 1]),

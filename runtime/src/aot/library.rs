@@ -65,14 +65,15 @@ impl<'m> Library<'m> {
         const ALIGN: u64 = 32;
         let name = format!("loop.{}", self.loops);
         self.loops += 1;
-        let made = self.module.declare_function(&name, Linkage::Local, &loop_signature()).and_then(|id| {
+        let made = self.module.declare_function(&name, Linkage::Local, &loop_signature());
+        let made = made.map_err(NoCode::from).and_then(|id| {
             self.module.define_function_bytes(id, ALIGN, code, &[])?;
             Ok(id)
         });
         match made {
             Ok(id) => Some(id),
             Err(error) => {
-                self.error.get_or_insert(error.into());
+                self.error.get_or_insert(error);
                 None
             }
         }
