@@ -12,21 +12,26 @@ use halfbyte::native::{About, Function, Language, Machine, header};
 /// What compiles C for a machine, and what runs the result here.
 pub struct Tools {
     pub triple: &'static str,
+    pub cpu: Option<&'static str>,
     pub compiler: &'static [&'static str],
     pub runner: &'static [&'static str],
 }
 
-pub const HOST: Tools = Tools { triple: "x86_64-unknown-linux-gnu", compiler: &["gcc"], runner: &[] };
+pub const HOST: Tools = Tools { triple: "x86_64-unknown-linux-gnu", cpu: None, compiler: &["gcc"], runner: &[] };
+/// The same, with vectors of 256 bits.
+pub const WIDE: Tools = Tools { cpu: Some("x86-64-v3"), ..HOST };
 
 /// Others, which QEMU runs.
 pub const OTHERS: [Tools; 2] = [
     Tools {
         triple: "aarch64-unknown-linux-gnu",
+        cpu: None,
         compiler: &["aarch64-linux-gnu-gcc", "-static"],
         runner: &["qemu-aarch64"],
     },
     Tools {
         triple: "riscv64gc-unknown-linux-gnu",
+        cpu: None,
         compiler: &["riscv64-linux-gnu-gcc", "-static"],
         runner: &["qemu-riscv64"],
     },
@@ -35,6 +40,10 @@ pub const OTHERS: [Tools; 2] = [
 impl Tools {
     /// What is missing of them here.
     pub fn missing(&self) -> Option<&'static str> {
+        #[cfg(target_arch = "x86_64")]
+        if self.cpu.is_some() && !(is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")) {
+            return self.cpu;
+        }
         let is_there =
             |tool: &str| Command::new(tool).arg("--version").output().is_ok_and(|said| said.status.success());
         [self.compiler, self.runner].into_iter().filter_map(|call| call.first()).find(|tool| !is_there(tool)).copied()

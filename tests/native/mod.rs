@@ -13,7 +13,7 @@ use halfbyte_testkit::campaign::{Mix, Targets};
 
 use crate::common::root;
 use corpus::{Corpus, files};
-use driver::{HOST, OTHERS, Tools, run};
+use driver::{HOST, OTHERS, Tools, WIDE, run};
 
 /// Kernels of the normal tests: halves of both formats with fused sums and elementary functions, bytes, loops, tables, local memory.
 const DOZEN: [&str; 14] = [
@@ -48,7 +48,7 @@ fn has(tools: &Tools) -> bool {
 
 /// Kernels in a program for a machine leave what the evaluator leaves. Gives the number of kernels and of launches, and what is refused.
 fn agree(files: &[PathBuf], tools: &Tools, options: &[&str], under: &[&str]) -> (usize, usize, Vec<String>) {
-    let machine = Machine::new(tools.triple, None).unwrap();
+    let machine = Machine::new(tools.triple, tools.cpu).unwrap();
     let mut corpus = Corpus::default();
     files.iter().for_each(|file| corpus.add(file, &machine));
     let largest = corpus.units.iter().map(|unit| unit.bytes.len()).max();
@@ -98,8 +98,8 @@ fn dozen() -> Vec<PathBuf> {
 
 #[test]
 fn kernels_called_from_c_leave_what_the_evaluator_leaves() {
-    if has(&HOST) {
-        let (kernels, launches, refused) = agree(&dozen(), &HOST, &[], &[]);
+    for tools in [&HOST, &WIDE].into_iter().filter(|tools| has(tools)) {
+        let (kernels, launches, refused) = agree(&dozen(), tools, &[], &[]);
         assert!(kernels >= DOZEN.len() && launches >= kernels, "{kernels} kernels, {launches} launches; {refused:?}");
         assert_eq!(refused, Vec::<String>::new());
     }
@@ -124,7 +124,7 @@ fn kernels_for_other_computers_leave_the_same_bits() {
 #[test]
 #[ignore = "takes minutes"]
 fn every_example_leaves_the_same_bits_on_every_computer() {
-    for tools in [&HOST].into_iter().chain(&OTHERS).filter(|tools| has(tools)) {
+    for tools in [&HOST, &WIDE].into_iter().chain(&OTHERS).filter(|tools| has(tools)) {
         let (kernels, launches, refused) = agree(&files(&root().join("examples")), tools, &[], &[]);
         println!("{}: {kernels} kernels, {launches} launches; refused {}", tools.triple, refused.len());
         // It is the same everywhere.
@@ -138,9 +138,10 @@ fn sanitizers_find_nothing() {
     if !has(&HOST) {
         return;
     }
-    agree(&dozen(), &HOST, &["-fsanitize=address,undefined", "-g"], &[]);
-    let valgrind = Tools { triple: HOST.triple, compiler: HOST.compiler, runner: &["valgrind"] };
-    if has(&valgrind) {
+    for tools in [&HOST, &WIDE].into_iter().filter(|tools| has(tools)) {
+        agree(&dozen(), tools, &["-fsanitize=address,undefined", "-g"], &[]);
+    }
+    if has(&Tools { runner: &["valgrind"], ..HOST }) {
         let checked = ["valgrind", "--quiet", "--error-exitcode=9", "--leak-check=full"];
         agree(&dozen(), &HOST, &["-g"], &checked);
     }
@@ -154,8 +155,8 @@ fn random_kernels_leave_the_same_bits_on_every_computer() {
     let (count, seed) = (number("HALFBYTE_KERNELS", 200), number("HALFBYTE_SEED", 0));
     let targets = Targets::new();
     let mut mix = Mix::new(&targets);
-    for tools in [&HOST].into_iter().chain(&OTHERS).filter(|tools| has(tools)) {
-        let machine = Machine::new(tools.triple, None).unwrap();
+    for tools in [&HOST, &WIDE].into_iter().chain(&OTHERS).filter(|tools| has(tools)) {
+        let machine = Machine::new(tools.triple, tools.cpu).unwrap();
         let (mut kernels, mut launches, mut refused) = (0, 0, 0);
         // A program of a hundred kernels is compiled in a second.
         for first in (0..count).step_by(100) {
