@@ -10,7 +10,21 @@ use halfbyte::{HALU, Program, Shape, include};
 /// A kernel's name and text, its scalars, bytes of an item in each of its buffers, and whether there is a loop for runs of its items.
 type Case = (&'static str, &'static str, &'static [u32], &'static [usize], bool);
 
-const KERNELS: [Case; 12] = [
+const KERNELS: [Case; 14] = [
+    (
+        "counted",
+        "n: in i32, x: in i32, y: inout i32) {\nlet i = item_id()\nif i <_u n[1] & 63 {\ny[i] = x[i] + 1\n}\n}",
+        &[],
+        &[4, 4, 4],
+        false,
+    ),
+    (
+        "shifted",
+        "k: in i32, x: in i32, y: inout i32) {\nlet i = item_id()\ny[i] = x[i + (k[2] & 7)]\n}",
+        &[],
+        &[4, 4, 4],
+        true,
+    ),
     (
         "guarded",
         "n: i32, a: f32, x: in f32, y: inout f32) {\nlet i = item_id()\nif i <_u n {\ny[i] = ffma(a, x[i], y[i])\n}\n}",

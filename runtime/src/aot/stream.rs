@@ -1,5 +1,5 @@
 //! Runs of items that are whole chunks, of kernels that stream: their accesses are checked from the ends, then loops in wide vectors do
-//! what the items do. Where a run's items part, or an access cannot be made, the run is not begun: its items run one after another.
+//! what the items do. Where the items of a run diverge, or an access cannot be made, the run is not begun: its items run one after another.
 
 use arrayvec::ArrayVec;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -26,7 +26,7 @@ pub(super) struct Ways {
     pub count: Value,
     /// It is not begun.
     pub failed: ir::Block,
-    /// It is not begun, as its items part behind so many.
+    /// It is not begun, as its items diverge after so many.
     pub parted: ir::Block,
     /// It is not begun, and its items are to run one after another.
     pub alone: ir::Block,
@@ -157,7 +157,7 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
         }
         let mut may = self.s.truth(true);
         let mut spans: Vec<Span> = Vec::new();
-        for (access, run) in accesses.iter().zip(&stream.accesses) {
+        for ((number, access), run) in (0..).zip(accesses).zip(&stream.accesses) {
             let Some((span, holds)) = self.span(access, *run) else {
                 self.s.b.ins().jump(ways.failed, &[]);
                 return;
@@ -168,18 +168,16 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
                     may = self.s.b.ins().band(may, holds);
                 }
             }
-            spans.push(span);
-        }
-        if !spans.is_empty() {
-            let on = self.s.b.create_block();
-            self.s.b.ins().brif(may, on, &[], ways.failed, &[]);
-            self.s.b.switch_to_block(on);
-        }
-        for ((number, access), span) in (0..).zip(accesses).zip(&spans) {
-            if let (Action::Load { width, signed, .. }, Run::Same) = (&access.action, span.run) {
+            // What all load may be a part of the addresses of other accesses.
+            if let (Action::Load { width, signed, .. }, Run::Same) = (&access.action, run) {
+                self.or_fail(may, ways);
                 let words = load(&mut self.s, span.first, *width, *signed);
                 self.keep(number, &words);
             }
+            spans.push(span);
+        }
+        if !spans.is_empty() {
+            self.or_fail(may, ways);
         }
         for of in &stream.loops {
             self.run_loop(of, &spans);
@@ -214,6 +212,13 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
             self.s.b.switch_to_block(yes);
         }
         self.run_on(taken, ways);
+    }
+
+    /// Goes on where a truth value holds; otherwise the run is not begun.
+    fn or_fail(&mut self, holds: Value, ways: Ways) {
+        let on = self.s.b.create_block();
+        self.s.b.ins().brif(holds, on, &[], ways.failed, &[]);
+        self.s.b.switch_to_block(on);
     }
 
     /// Goes on where a condition holds for all items, or where it holds for none.

@@ -91,6 +91,20 @@ pub(super) fn is_told_by_ends(dataflow: &Dataflow, condition: Id) -> bool {
     is_told(dataflow, condition, DEPTH)
 }
 
+/// Whether a value follows from what the block begins with, and from nothing that it loads.
+pub(super) fn is_known_before(dataflow: &Dataflow, id: Id) -> bool {
+    let mut open = vec![id];
+    let mut looked_at = 0;
+    while let Some(id) = open.pop() {
+        looked_at += 1;
+        if looked_at > MOST || matches!(dataflow.op(id), Op::Loaded(..) | Op::Access(_)) {
+            return false;
+        }
+        open.extend(dataflow.args(id));
+    }
+    true
+}
+
 /// Truth values of truth values that are looked at.
 const DEPTH: u32 = 6;
 

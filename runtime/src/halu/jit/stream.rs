@@ -48,7 +48,7 @@ pub(crate) struct Stream {
 pub(crate) enum Run {
     /// All load the same.
     Same,
-    /// A loop makes it: each item so many bytes behind the one before.
+    /// A loop makes it: from an item to the next the address grows by so many bytes.
     Each(i64),
 }
 
@@ -195,7 +195,7 @@ fn loops(unit: &Unit, plan: &Schedule, split: Option<Split>) -> Option<Vec<Strea
     let made = Vectorizer { unit, plan, masked: false, split, map: None }.loops(true)?;
     let mut loops = Vec::new();
     for (stage, made) in plan.stages.iter().zip(made) {
-        // What a condition is told by is no loop.
+        // A stage that has a condition alone needs no loop: the first item and the last decide it.
         if stage.stores.is_empty() && stage.keeps.is_empty() {
             continue;
         }

@@ -7,7 +7,7 @@ use halfbyte_isa::halu::domain::Domain;
 use super::cells::{Cell, Cells, Name, State};
 use super::dataflow::{Dataflow, Id, Op, Shape};
 use super::graph::{Block, Next};
-use super::split::is_told_by_ends;
+use super::split::{is_known_before, is_told_by_ends};
 use super::unit::{Items, Unit};
 
 /// Adds the instructions of a block to its dataflow, one after another.
@@ -95,7 +95,9 @@ impl<'a> Trace<'a> {
 
     /// Whether instructions act as if a guard held for all items.
     fn assumes(&mut self, dataflow: &Dataflow, guard: Id) -> bool {
-        let is_assumed = matches!(self.items, Items::Run(_)) && is_told_by_ends(dataflow, guard);
+        // It is asked at the start of the block.
+        let is_assumed =
+            matches!(self.items, Items::Run(_)) && is_told_by_ends(dataflow, guard) && is_known_before(dataflow, guard);
         if is_assumed && !self.assumed.contains(&guard) {
             self.assumed.push(guard);
         }

@@ -161,11 +161,11 @@ enum Operand {
     Fixed(Place),
     /// In the table.
     Table(i32),
-    /// Behind the code.
+    /// In the constant pool after the code.
     Pool(Pooled),
 }
 
-/// What lies behind the code.
+/// What is in the constant pool.
 #[derive(Clone, Copy)]
 enum Pooled {
     Constant(u32),
