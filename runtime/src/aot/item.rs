@@ -360,7 +360,7 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
 }
 
 /// An operation on values of the item.
-fn scalar(s: &mut Scalar<'_, '_, '_>, op: Op, [x, y, z]: [Value; 3]) -> Value {
+pub(super) fn scalar(s: &mut Scalar<'_, '_, '_>, op: Op, [x, y, z]: [Value; 3]) -> Value {
     match op {
         Op::And => s.and(x, y),
         Op::Or => s.or(x, y),

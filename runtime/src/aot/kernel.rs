@@ -9,17 +9,20 @@ use halfbyte_abi::{Axis, Direction, Elem, ParamKind};
 use halfbyte_isa::halu::domain::{Domain, Numbered, SpecialReg};
 
 use super::error::{NoCode, Refusal};
+use super::gang;
 use super::item::{Frame, Item, type_of};
 use super::known::{Flow, Known, flow};
 use super::library::Library;
+use super::machine::Features;
 use super::memory::{BufferValues, here};
 use super::scalar::Scalar;
 use super::soft::Soft;
 use super::source::{Count, Source, is_of_groups};
 use super::status::Status;
-use super::stream::{Runs, are_known};
+use super::runs::{self, Place, Runs};
+use super::stream::are_known;
 use super::{Function, Options};
-use crate::halu::jit::{self, Action, Block, CellNumber, Cells, Location, Name, Next, Op, Reach, Stream, Unit};
+use crate::halu::jit::{self, Action, Block, CellNumber, Cells, Gang, Location, Name, Next, Op, Reach, Stream, Unit};
 use crate::kernel::Kernel;
 
 /// Bytes of memory of its own that an item may have: they are on the stack.
@@ -78,7 +81,12 @@ pub(super) fn add(
         scratch_bytes: source.scratch_bytes as usize,
         scratch_start: source.scratch_start,
     };
-    let streams = jit::streams(&of_runs, &blocks, &mut cells, library.features.vectors);
+    let Features { fma, gangs, vectors } = library.features;
+    let together = match jit::streams(&of_runs, &blocks, &mut cells, vectors) {
+        Some(streams) => Some(Together::Streams(streams)),
+        None if gangs => Gang::new(&of_runs, &blocks, &mut cells, fma).map(Together::Gang),
+        None => None,
+    };
     let units = || flow.units.iter().flatten();
     let reads = |offset: u32| units().any(|unit| reads_bank(unit, offset));
     let reads_any = units().any(reads_bank_anywhere);
@@ -112,7 +120,7 @@ pub(super) fn add(
     library.export(symbol, made, |s| {
         let scalar = Scalar::new(&mut *s.b, &mut *s.library);
         let launch = Launch { s: scalar, kernel, source, cells: &cells, takes_grid, bank_in_memory: reads_any };
-        launch.emit((&blocks, &flow, streams.as_deref()), &data, options.budget, has_loop);
+        launch.emit((&blocks, &flow, together.as_ref()), &data, options.budget, has_loop);
     })?;
     Ok(function)
 }
@@ -148,6 +156,20 @@ fn reads_bank_anywhere(unit: &Unit) -> bool {
     })
 }
 
+/// How items are run together.
+enum Together {
+    /// In runs, by loops.
+    Streams(Vec<Option<Stream>>),
+    Gang(Gang),
+}
+
+/// The same where it is known which buffers items access.
+enum OfBuffers<'a> {
+    Streams(&'a [Option<Stream>]),
+    /// With the parameters whose buffers are stored to.
+    Gang(&'a Gang, Vec<bool>),
+}
+
 /// A function on its way.
 struct Launch<'a, 'b, 'f, 'm> {
     s: Scalar<'b, 'f, 'm>,
@@ -169,7 +191,7 @@ struct Sizes {
 impl Launch<'_, '_, '_, '_> {
     fn emit(
         mut self,
-        (blocks, flow, streams): (&[Block], &Flow, Option<&[Option<Stream>]>),
+        (blocks, flow, together): (&[Block], &Flow, Option<&Together>),
         data: &[(cranelift_module::DataId, usize)],
         budget: u64,
         has_loop: bool,
@@ -261,7 +283,15 @@ impl Launch<'_, '_, '_, '_> {
         });
         let scratch_bytes = self.source.scratch_bytes;
         let scratch = (scratch_bytes != 0).then(|| (self.slot(scratch_bytes), scratch_bytes));
-        let streams = streams.filter(|streams| are_known(streams, flow, &self.source.bank.params, &buffers));
+        let pointers = &self.source.bank.params;
+        let together = together.and_then(|together| match together {
+            Together::Streams(streams) => {
+                are_known(streams, flow, pointers, &buffers).then_some(OfBuffers::Streams(streams))
+            }
+            Together::Gang(gang) => {
+                Some(OfBuffers::Gang(gang, gang::stored(gang, flow, pointers, &buffers)?))
+            }
+        });
         // The loop over items.
         let number = self.s.b.declare_var(I32);
         let place = sizes.groups.map(|_| [(); 6].map(|()| self.s.b.declare_var(I32)));
@@ -270,7 +300,14 @@ impl Launch<'_, '_, '_, '_> {
         }
         let (head, body, after, done) =
             (self.s.b.create_block(), self.s.b.create_block(), self.s.b.create_block(), self.s.b.create_block());
-        let runs = streams.map(|streams| (streams, Runs::new(&mut self.s, sizes.items, sizes.groups)));
+        let runs = together.map(|together| {
+            let most = match together {
+                OfBuffers::Streams(_) => runs::Sizes::STREAMS,
+                OfBuffers::Gang(..) => runs::Sizes::GANGS,
+            };
+            let place = place.zip(sizes.groups).map(|(at, [grid, block])| Place { at, grid, block });
+            (together, Runs::new(&mut self.s, most, sizes.items, (number, place)))
+        });
         self.s.b.ins().jump(head, &[]);
         self.s.b.switch_to_block(head);
         let at = self.s.b.use_var(number);
@@ -316,29 +353,24 @@ impl Launch<'_, '_, '_, '_> {
             cells,
         };
         let (none, of_text) = (Known::new(), (self.kernel.locs.as_slice(), self.kernel.parts.as_slice()));
-        // A run of items.
-        if let Some((streams, runs)) = runs {
-            let ways = runs.begin(&mut self.s, number, body);
-            self.start(&frame.cells, number, place, &sizes);
+        // Items together.
+        if let Some((together, runs)) = runs {
+            let ways = runs.begin(&mut self.s, body);
+            let along = runs.along(&mut self.s);
+            self.start(&frame.cells, number, (place, Some(along)), &sizes);
             let first = Item::new(self.s, &frame, of_text, flow, &none);
-            self.s = first.emit_run(blocks, streams, ways);
-            let next = runs.end(&mut self.s, ways, number, body);
-            // Groups are lines there.
-            if let (Some([x, _, _, u, v, w]), Some([[across, down, _], [along, ..]])) = (place, sizes.groups) {
-                let b = &mut *self.s.b;
-                let mut rest = next;
-                for (variable, count) in [(x, along), (u, across), (v, down)] {
-                    let place = b.ins().urem(rest, count);
-                    b.def_var(variable, place);
-                    rest = b.ins().udiv(rest, count);
+            self.s = match &together {
+                OfBuffers::Streams(streams) => first.emit_run(blocks, streams, ways),
+                OfBuffers::Gang(gang, stored) => {
+                    gang::Emitter::new(first, (gang, self.cells, blocks), stored, ways).emit(budget)
                 }
-                b.def_var(w, rest);
-            }
+            };
+            runs.end(&mut self.s, ways, body);
             self.s.b.ins().jump(head, &[]);
         }
         // An item.
         self.s.b.switch_to_block(body);
-        self.start(&frame.cells, number, place, &sizes);
+        self.start(&frame.cells, number, (place, None), &sizes);
         if let Some((slot, bytes)) = scratch {
             let start = self.s.b.ins().stack_addr(I64, slot, 0);
             let bytes = self.s.constant(I64, bytes.into());
@@ -503,8 +535,14 @@ impl Launch<'_, '_, '_, '_> {
         }
     }
 
-    /// The cells of an item become zeros, but for special registers.
-    fn start(&mut self, cells: &[Variable], number: Variable, place: Option<[Variable; 6]>, sizes: &Sizes) {
+    /// The cells of an item become zeros, but for special registers. Of a run it is said how far along its line it begins.
+    fn start(
+        &mut self,
+        cells: &[Variable],
+        number: Variable,
+        place: (Option<[Variable; 6]>, Option<Value>),
+        sizes: &Sizes,
+    ) {
         for (cell, &variable) in (0..).map(CellNumber).zip(cells) {
             let zero = self.s.b.ins().iconst(type_of(self.cells, cell), 0);
             self.s.b.def_var(variable, zero);
@@ -523,7 +561,7 @@ impl Launch<'_, '_, '_, '_> {
         &mut self,
         register: SpecialReg,
         number: Variable,
-        place: Option<[Variable; 6]>,
+        (place, along): (Option<[Variable; 6]>, Option<Value>),
         sizes: &Sizes,
     ) -> Value {
         let (Some(place), Some([grid, block])) = (place, sizes.groups) else { return self.s.b.use_var(number) };
@@ -537,6 +575,9 @@ impl Launch<'_, '_, '_, '_> {
             s.b.ins().iadd(at[0], before)
         };
         let in_launch = |s: &mut Scalar<'_, '_, '_>, axis: Axis| {
+            if let (Axis::X, Some(along)) = (axis, along) {
+                return along;
+            }
             let before = s.b.ins().imul(axis.of(group), axis.of(block));
             s.b.ins().iadd(before, axis.of(local))
         };

@@ -112,7 +112,8 @@ impl Machine {
     pub(super) fn features(&self) -> Features {
         let triple = self.isa.triple();
         if triple.architecture != Architecture::X86_64 {
-            return Features { fma: true, vectors: Vectors::default() };
+            let gangs = matches!(triple.architecture, Architecture::Aarch64(_));
+            return Features { fma: true, gangs, vectors: Vectors::default() };
         }
         let flags = self.isa.isa_flags();
         let has = |name: &str| flags.iter().any(|flag| flag.name == name && flag.as_bool() == Some(true));
@@ -122,7 +123,7 @@ impl Machine {
         // Who has these two has also those of bytes, of which Cranelift does not know.
         let halves = wide && ["has_avx512f", "has_avx512dq", "has_avx512vl"].into_iter().all(has);
         // Cranelift's multiply-adds are instructions of AVX.
-        Features { fma: has("has_fma") && has("has_avx"), vectors: Vectors { wide, halves } }
+        Features { fma: has("has_fma") && has("has_avx"), gangs: true, vectors: Vectors { wide, halves } }
     }
 }
 
@@ -131,6 +132,8 @@ impl Machine {
 pub(super) struct Features {
     /// It multiplies and adds with one rounding: otherwise Cranelift calls the C library for that.
     pub fma: bool,
+    /// Vectors of 128 bits.
+    pub gangs: bool,
     pub vectors: Vectors,
 }
 

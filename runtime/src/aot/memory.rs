@@ -191,12 +191,17 @@ impl Item<'_, '_, '_, '_> {
     }
 
     /// An offset in 64 bits.
-    fn offset(&mut self, offset: Id, imm: i32, scale: Scale) -> Value {
-        let imm = i64::from(imm);
+    pub fn offset(&mut self, offset: Id, imm: i32, scale: Scale) -> Value {
         if let Some(word) = self.dataflow().constant(offset) {
-            return self.s.constant(I64, scale.of(word).wrapping_add_signed(imm));
+            return self.s.constant(I64, scale.of(word).wrapping_add_signed(imm.into()));
         }
         let word = self.value(offset);
+        self.scaled(word, imm, scale)
+    }
+
+    /// That of a word.
+    pub fn scaled(&mut self, word: Value, imm: i32, scale: Scale) -> Value {
+        let imm = i64::from(imm);
         let wide = if scale.signed { self.s.b.ins().sextend(I64, word) } else { self.s.b.ins().uextend(I64, word) };
         let scaled = match scale.by {
             1 => wide,
@@ -206,7 +211,7 @@ impl Item<'_, '_, '_, '_> {
         if imm == 0 { scaled } else { self.s.b.ins().iadd_imm_s(scaled, imm) }
     }
 
-    fn sum(&mut self, base: [Id; 2], offset: Value) -> Value {
+    pub fn sum(&mut self, base: [Id; 2], offset: Value) -> Value {
         let words = base.map(|word| self.value(word));
         let base = self.s.join(words);
         self.s.b.ins().iadd(base, offset)
@@ -521,7 +526,8 @@ pub(super) fn load(s: &mut Scalar<'_, '_, '_>, at: Value, width: Width, signed: 
     std::iter::once(word).collect()
 }
 
-fn store(s: &mut Scalar<'_, '_, '_>, at: Value, width: Width, data: &[Value]) {
+/// Stores words.
+pub(super) fn store(s: &mut Scalar<'_, '_, '_>, at: Value, width: Width, data: &[Value]) {
     let narrow = match width {
         Width::B8 => Some(I8),
         Width::B16 => Some(I16),

@@ -7,6 +7,7 @@
 //! vectors, kernels that stream have the engine's loops for runs of items, too (`stream`).
 
 mod error;
+mod gang;
 mod item;
 mod kernel;
 mod known;
@@ -14,6 +15,7 @@ mod library;
 mod loaded;
 mod machine;
 mod memory;
+mod runs;
 mod scalar;
 mod soft;
 mod source;

@@ -5,12 +5,13 @@ use arrayvec::ArrayVec;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{self, InstBuilder, StackSlotData, StackSlotKind, Value};
-use cranelift_frontend::{FunctionBuilder, Variable};
+use cranelift_frontend::FunctionBuilder;
 use halfbyte_isa::halu::domain::{Domain, Width};
 
 use super::item::Item;
 use super::known::{Flow, Known, bank_word};
 use super::memory::{BufferValues, here, load};
+use super::runs::Ways;
 use super::scalar::Scalar;
 use crate::halu::jit::{
     Access, Action, Block, BlockId, Dataflow, Ends, Id, Location, Next, Op, Run, Stream, StreamLoop, Target,
@@ -19,25 +20,10 @@ use crate::halu::jit::{
 /// Offsets beyond this are in no buffer.
 const MOST_BYTES: i64 = 1 << 48;
 
-/// Where a run of items goes.
-#[derive(Clone, Copy)]
-pub(super) struct Ways {
-    /// How many items it has: whole chunks.
-    pub count: Value,
-    /// It is not begun.
-    pub failed: ir::Block,
-    /// It is not begun, as its items diverge after so many.
-    pub parted: ir::Block,
-    /// It is not begun, and its items are to run one after another.
-    pub alone: ir::Block,
-    /// It is done.
-    pub done: ir::Block,
-}
-
 /// The memory that the items of a run access.
-struct Span {
+pub(super) struct Span {
     /// Where the first one's access goes.
-    first: Value,
+    pub first: Value,
     start: Value,
     end: Value,
     run: Run,
@@ -48,7 +34,7 @@ struct Span {
 }
 
 /// The parameter whose buffer an access is to go to: whose address is a part of the sum that its own is. That it goes there is checked.
-fn param_of(access: &Access, dataflow: &Dataflow, known: &Known, pointers: &[u32]) -> Option<usize> {
+pub(super) fn param_of(access: &Access, dataflow: &Dataflow, known: &Known, pointers: &[u32]) -> Option<usize> {
     let (Action::Load { place, .. } | Action::Store { place, .. }) = &access.action else { return None };
     let Location::Global { base: [low, _], .. } = place else { return None };
     let mut parts: ArrayVec<Id, MOST_PARTS> = [*low].into_iter().collect();
@@ -235,7 +221,7 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
     }
 
     /// Where the accesses of a run go, and whether all may be made; none where that is never known.
-    fn span(&mut self, access: &Access, run: Run) -> Option<(Span, Value)> {
+    pub fn span(&mut self, access: &Access, run: Run) -> Option<(Span, Value)> {
         let (place, width, is_store) = match access.action {
             Action::Load { place, width, .. } => (place, width, false),
             Action::Store { place, width, .. } => (place, width, true),
@@ -346,99 +332,3 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
     }
 }
 
-/// Which items are run together, in the loop over all.
-#[derive(Clone, Copy)]
-pub(super) struct Runs {
-    /// Where it is asked whether a run begins at the item on its way.
-    pub ask: ir::Block,
-    /// Before which item they run one after another.
-    until: Variable,
-    /// The most items of the next run.
-    most: Variable,
-    /// Every so many items a run ends.
-    line: Value,
-}
-
-/// Items of a run at most.
-const MOST: i64 = 1 << 13;
-/// Where accesses of so many cannot all be made, they run one after another.
-const FEW: i64 = 64;
-/// What a run has a multiple of: what loops take at a time.
-const CHUNK: i64 = 16;
-
-impl Runs {
-    /// The current block of Cranelift's is before the loop.
-    pub fn new(s: &mut Scalar<'_, '_, '_>, items: Value, groups: Option<[[Value; 3]; 2]>) -> Runs {
-        let ask = s.b.create_block();
-        let [until, most] = [(); 2].map(|()| s.b.declare_var(I32));
-        let (mut from, mut line) = (s.word(0), items);
-        // Along x items are side by side where groups are lines.
-        if let Some([[across, ..], [along, block @ ..]]) = groups {
-            let mut is_line = s.truth(true);
-            for count in block {
-                let is_one = s.b.ins().icmp_imm_s(IntCC::Equal, count, 1);
-                is_line = s.b.ins().band(is_line, is_one);
-            }
-            from = s.b.ins().select(is_line, from, items);
-            line = s.b.ins().imul(across, along);
-        }
-        s.b.def_var(until, from);
-        let all = s.b.ins().iconst(I32, MOST);
-        s.b.def_var(most, all);
-        Runs { ask, until, most, line }
-    }
-
-    /// Begins the run at an item, or goes on with that alone. What follows is of the run.
-    pub fn begin(self, s: &mut Scalar<'_, '_, '_>, number: Variable, item: ir::Block) -> Ways {
-        let [together, rest, run, failed, parted, alone, done] = [(); 7].map(|()| s.b.create_block());
-        s.b.switch_to_block(self.ask);
-        let (at, until) = (s.b.use_var(number), s.b.use_var(self.until));
-        let is_alone = s.b.ins().icmp(IntCC::UnsignedLessThan, at, until);
-        s.b.ins().brif(is_alone, item, &[], together, &[]);
-        s.b.switch_to_block(together);
-        let before = s.b.ins().urem(at, self.line);
-        let left = s.b.ins().isub(self.line, before);
-        let most = s.b.use_var(self.most);
-        let count = s.b.ins().umin(left, most);
-        let count = s.b.ins().band_imm_s(count, -CHUNK);
-        s.b.ins().brif(count, run, &[], rest, &[]);
-        s.b.switch_to_block(rest);
-        let end = s.b.ins().iadd(at, left);
-        s.b.def_var(self.until, end);
-        s.b.ins().jump(item, &[]);
-        s.b.switch_to_block(run);
-        Ways { count, failed, parted, alone, done }
-    }
-
-    /// Makes what comes after a run, done or not. Where it is done, what follows is, and the number is that of the next item.
-    pub fn end(self, s: &mut Scalar<'_, '_, '_>, ways: Ways, number: Variable, item: ir::Block) -> Value {
-        let Ways { count, failed, parted, alone, done } = ways;
-        let cut = s.b.append_block_param(parted, I32);
-        let (few, less) = (s.b.create_block(), s.b.create_block());
-        let (next_most, next_items) = (s.b.append_block_param(less, I32), s.b.append_block_param(few, I32));
-        s.b.switch_to_block(failed);
-        let is_more = s.b.ins().icmp_imm_s(IntCC::UnsignedGreaterThan, count, FEW);
-        let half = s.b.ins().ushr_imm_s(count, 1);
-        s.b.ins().brif(is_more, less, &[half.into()], few, &[count.into()]);
-        s.b.switch_to_block(parted);
-        let is_more = s.b.ins().icmp_imm_s(IntCC::UnsignedGreaterThanOrEqual, cut, CHUNK);
-        s.b.ins().brif(is_more, less, &[cut.into()], few, &[cut.into()]);
-        s.b.switch_to_block(alone);
-        s.b.ins().jump(few, &[count.into()]);
-        s.b.switch_to_block(less);
-        s.b.def_var(self.most, next_most);
-        s.b.ins().jump(self.ask, &[]);
-        s.b.switch_to_block(few);
-        let at = s.b.use_var(number);
-        let end = s.b.ins().iadd(at, next_items);
-        s.b.def_var(self.until, end);
-        s.b.ins().jump(item, &[]);
-        s.b.switch_to_block(done);
-        let at = s.b.use_var(number);
-        let next = s.b.ins().iadd(at, count);
-        s.b.def_var(number, next);
-        let all = s.b.ins().iconst(I32, MOST);
-        s.b.def_var(self.most, all);
-        next
-    }
-}

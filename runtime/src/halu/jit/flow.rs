@@ -97,6 +97,27 @@ impl Flow {
         blocks: &[Block],
         cells: &mut Cells,
     ) -> Result<(Flow, Vec<Option<Unit>>), NativeError> {
+        Flow::of(kernel, layout, blocks, cells, true)
+    }
+
+    /// The same where items that have diverged do not reconverge.
+    #[cfg(feature = "aot")]
+    pub fn without_reconvergence(
+        kernel: &Kernel<'_>,
+        layout: Layout,
+        blocks: &[Block],
+        cells: &mut Cells,
+    ) -> Result<(Flow, Vec<Option<Unit>>), NativeError> {
+        Flow::of(kernel, layout, blocks, cells, false)
+    }
+
+    fn of(
+        kernel: &Kernel<'_>,
+        layout: Layout,
+        blocks: &[Block],
+        cells: &mut Cells,
+        reconverges: bool,
+    ) -> Result<(Flow, Vec<Option<Unit>>), NativeError> {
         let is_narrowed = is_narrowed(kernel);
         let returns = blocks.iter().flat_map(Block::successors).any(|next| next == BlockId(0));
         let unit = |(id, block)| match id {
@@ -130,7 +151,10 @@ impl Flow {
         };
         let entry = entry(kernel, layout, cells);
         solver.solve(&order, entry, cells);
-        let Solver { mut units, before, divergences, summaries, .. } = solver;
+        let Solver { mut units, before, mut divergences, summaries, .. } = solver;
+        if !reconverges {
+            divergences.values_mut().for_each(|reconvergence| *reconvergence = None);
+        }
         if is_narrowed {
             for (block, unit) in blocks.iter().zip(&mut units) {
                 let is_alive = |cell| block.successors().any(|next| live.has(next, cell));

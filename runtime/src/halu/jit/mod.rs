@@ -20,6 +20,8 @@ mod emit;
 mod ends;
 mod flow;
 mod front;
+#[cfg(feature = "aot")]
+mod gang;
 mod graph;
 mod grid;
 mod layout;
@@ -74,10 +76,12 @@ pub(crate) use unit::{Items, Unit};
 #[cfg(feature = "aot")]
 pub(crate) use {
     cells::Cell as CellNumber,
+    emit::is_of_sign,
     ends::Ends,
+    gang::{Gang, is_alone},
     graph::Target,
     stream::{Run, Stream, StreamLoop, Vectors, streams},
-    vector::{compare, integer},
+    vector::{cast, compare, compute, compute_float, constant, elements, has_any_nan, integer, one_nan, takes_any_nan},
 };
 
 /// A kernel's native code, once it has been asked for.

@@ -137,9 +137,6 @@ pub(crate) fn streams(
     cells: &mut Cells,
     vectors: Vectors,
 ) -> Option<Vec<Option<Stream>>> {
-    // What grows evenly along a line, or is the same there.
-    let is_of_line =
-        |register: &SpecialReg| register.of == Numbered::Item || matches!(register.axis, Some(Axis::Y | Axis::Z));
     let is_simple = kernel.groups.is_none() && kernel.scratch_bytes == 0 && kernel.specials.iter().all(is_of_line);
     if !vectors.wide || !is_simple || blocks.iter().any(Block::goes_back) {
         return None;
@@ -162,6 +159,12 @@ pub(crate) fn streams(
         Some(Some(Stream { unit, accesses, loops, slots: plan.slots }))
     };
     units.into_iter().zip(plans).zip(splits).map(stream).collect()
+}
+
+/// Whether a special register grows evenly along a line of items, or is the same there.
+#[cfg(feature = "aot")]
+pub(super) fn is_of_line(register: &SpecialReg) -> bool {
+    register.of == Numbered::Item || matches!(register.axis, Some(Axis::Y | Axis::Z))
 }
 
 /// Whether a block is nothing but loops of one stage, and accesses that these make.

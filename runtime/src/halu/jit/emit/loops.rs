@@ -2,8 +2,8 @@
 
 use arrayvec::ArrayVec;
 
-use super::strided::Strided;
 use super::*;
+use crate::halu::jit::vector::elements::Strided;
 
 /// A loop over the items of a row.
 pub(super) struct Loop {

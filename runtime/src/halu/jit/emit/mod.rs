@@ -3,7 +3,6 @@
 mod accesses;
 mod loops;
 mod narrow;
-mod strided;
 mod wide;
 
 use arrayvec::ArrayVec;
@@ -548,7 +547,7 @@ impl<'f> Ends<'f> for BlockEmitter<'_, '_, 'f> {
 }
 
 /// Whether an operation with these bits changes the sign of a float alone.
-fn is_of_sign(dataflow: &Dataflow, op: Op, bits: Id) -> bool {
+pub(crate) fn is_of_sign(dataflow: &Dataflow, op: Op, bits: Id) -> bool {
     let sign = 1 << 31;
     dataflow.constant(bits) == Some(if op == Op::Xor { sign } else { !sign })
 }

@@ -3,9 +3,9 @@
 use halfbyte_isa::halu::domain::Width;
 
 use super::loops::Loop;
-use super::strided::Strided;
 use super::wide::{Vectorizer, Wide};
 use super::*;
+use crate::halu::jit::vector::elements::Strided;
 use crate::halu::jit::vector::video::LaneOp;
 use crate::halu::jit::wide::{self, Opcode, Shift, Step};
 use cranelift_codegen::ir::types::I16X8;

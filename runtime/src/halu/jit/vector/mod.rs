@@ -1,5 +1,6 @@
 //! Operations on four work items at a time, as instructions on vectors.
 
+pub(crate) mod elements;
 pub(crate) mod video;
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
@@ -11,14 +12,14 @@ use halfbyte_isa::half::{Compare, NAN_F32};
 use super::dataflow::Op;
 
 /// Looks at the same bits as lanes of another width.
-pub(super) fn cast(b: &mut FunctionBuilder<'_>, ty: Type, x: Value) -> Value {
+pub(crate) fn cast(b: &mut FunctionBuilder<'_>, ty: Type, x: Value) -> Value {
     let mut flags = MemFlagsData::new();
     flags.set_endianness(Endianness::Little);
     if b.func.dfg.value_type(x) == ty { x } else { b.ins().bitcast(ty, flags, x) }
 }
 
 /// A vector of the same word.
-pub(super) fn constant(b: &mut FunctionBuilder<'_>, ty: Type, word: u32) -> Value {
+pub(crate) fn constant(b: &mut FunctionBuilder<'_>, ty: Type, word: u32) -> Value {
     let bytes: Vec<u8> = word.to_le_bytes().repeat(4);
     let constant = b.func.dfg.constants.insert(bytes.into());
     b.ins().vconst(ty, constant)
@@ -69,7 +70,7 @@ pub(crate) fn compare(b: &mut FunctionBuilder<'_>, compare: Compare, x: Value, y
 }
 
 /// An operation on vectors; truth values are all ones or zero.
-pub(super) fn compute(b: &mut FunctionBuilder<'_>, op: Op, [x, y, z]: [Value; 3]) -> Value {
+pub(crate) fn compute(b: &mut FunctionBuilder<'_>, op: Op, [x, y, z]: [Value; 3]) -> Value {
     let float = |b: &mut FunctionBuilder<'_>, x: Value| cast(b, F32X4, x);
     if let Some(result) = integer(b, &op, x, y) {
         return result;
@@ -106,17 +107,17 @@ pub(super) fn compute(b: &mut FunctionBuilder<'_>, op: Op, [x, y, z]: [Value; 3]
 }
 
 /// Whether it is an operation on floats whose result, where it is NaN, is made the one NaN there is.
-pub(super) fn has_any_nan(op: Op) -> bool {
+pub(crate) fn has_any_nan(op: Op) -> bool {
     matches!(op, Op::FAdd | Op::FMul | Op::Fma | Op::FDiv | Op::FSqrt)
 }
 
 /// Whether an operation does the same for all NaNs, so that those it is given need not be made one.
-pub(super) fn takes_any_nan(op: Op) -> bool {
+pub(crate) fn takes_any_nan(op: Op) -> bool {
     has_any_nan(op) || matches!(op, Op::FCompare(_) | Op::FloatToInt(_))
 }
 
 /// Such an operation; where the result is NaN, it may be any.
-pub(super) fn compute_float(b: &mut FunctionBuilder<'_>, op: Op, values: [Value; 3]) -> Value {
+pub(crate) fn compute_float(b: &mut FunctionBuilder<'_>, op: Op, values: [Value; 3]) -> Value {
     let [x, y, z] = values.map(|value| cast(b, F32X4, value));
     match op {
         Op::FAdd => b.ins().fadd(x, y),
@@ -128,7 +129,7 @@ pub(super) fn compute_float(b: &mut FunctionBuilder<'_>, op: Op, values: [Value;
 }
 
 /// What is NaN becomes the one there is.
-pub(super) fn one_nan(b: &mut FunctionBuilder<'_>, value: Value) -> Value {
+pub(crate) fn one_nan(b: &mut FunctionBuilder<'_>, value: Value) -> Value {
     let value = cast(b, F32X4, value);
     let nan = b.ins().fcmp(FloatCC::Unordered, value, value);
     let (value, canonical) = (cast(b, I32X4, value), constant(b, I32X4, NAN_F32));

@@ -1,0 +1,205 @@
+//! Which items are run together, in the loop over all.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::I32;
+use cranelift_codegen::ir::{self, InstBuilder, Value};
+use cranelift_frontend::Variable;
+use halfbyte_isa::halu::domain::Domain;
+
+use super::gang;
+use super::scalar::Scalar;
+
+/// Where a run of items goes.
+#[derive(Clone, Copy)]
+pub(super) struct Ways {
+    /// How many items it has: whole chunks.
+    pub count: Value,
+    /// It is not begun.
+    pub failed: ir::Block,
+    /// It is not begun, as its items diverge after so many.
+    pub parted: ir::Block,
+    /// It is not begun, or given up, and its items are to run one after another.
+    pub alone: ir::Block,
+    /// It is done.
+    pub done: ir::Block,
+}
+
+/// How many items are run together.
+#[derive(Clone, Copy)]
+pub(super) struct Sizes {
+    /// A run has a multiple of so many.
+    chunk: u32,
+    most: u32,
+}
+
+impl Sizes {
+    /// Of kernels that stream: chunks are what their loops take at a time.
+    pub const STREAMS: Sizes = Sizes { chunk: 16, most: 1 << 13 };
+    pub const GANGS: Sizes = Sizes { chunk: gang::ITEMS, most: gang::ITEMS };
+}
+
+/// Where accesses of so many items cannot all be made, they run one after another.
+const FEW: i64 = 64;
+
+/// Where an item is among those of a launch in groups, and how many groups and items of a group there are, along each axis.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    /// In its group, then that of the group.
+    pub at: [Variable; 6],
+    pub grid: [Value; 3],
+    pub block: [Value; 3],
+}
+
+impl Place {
+    /// That of an item of a launch whose groups are lines.
+    fn put(self, s: &mut Scalar<'_, '_, '_>, item: Value) {
+        let Place { at: [x, y, z, u, v, w], grid: [across, down, _], block: [along, ..] } = self;
+        let zero = s.word(0);
+        s.b.def_var(y, zero);
+        s.b.def_var(z, zero);
+        let mut rest = item;
+        for (variable, count) in [(x, along), (u, across), (v, down)] {
+            let place = s.b.ins().urem(rest, count);
+            s.b.def_var(variable, place);
+            rest = s.b.ins().udiv(rest, count);
+        }
+        s.b.def_var(w, rest);
+    }
+}
+
+/// The items that are run together. Along a line they are side by side; where they are is kept for its first one and for what runs alone.
+#[derive(Clone, Copy)]
+pub(super) struct Runs {
+    /// Where it is asked whether a run begins at the item on its way.
+    pub ask: ir::Block,
+    sizes: Sizes,
+    number: Variable,
+    place: Option<Place>,
+    /// Before which item they run one after another.
+    until: Variable,
+    /// The most items of the next run.
+    most: Variable,
+    /// The first item of the line, and the one after its last.
+    line: [Variable; 2],
+    /// Items of a line.
+    length: Value,
+}
+
+impl Runs {
+    /// The current block of Cranelift's is before the loop.
+    pub fn new(
+        s: &mut Scalar<'_, '_, '_>,
+        sizes: Sizes,
+        items: Value,
+        (number, place): (Variable, Option<Place>),
+    ) -> Runs {
+        let ask = s.b.create_block();
+        let [until, most, start, end] = [(); 4].map(|()| s.b.declare_var(I32));
+        let (mut from, mut length) = (s.word(0), items);
+        // Along x items are side by side where groups are lines.
+        if let Some(Place { grid: [across, ..], block: [along, rest @ ..], .. }) = place {
+            let mut is_line = s.truth(true);
+            for count in rest {
+                let is_one = s.b.ins().icmp_imm_s(IntCC::Equal, count, 1);
+                is_line = s.b.ins().band(is_line, is_one);
+            }
+            from = s.b.ins().select(is_line, from, items);
+            length = s.b.ins().imul(across, along);
+        }
+        let zero = s.word(0);
+        for (variable, value) in [(until, from), (start, zero), (end, zero)] {
+            s.b.def_var(variable, value);
+        }
+        let all = s.b.ins().iconst(I32, i64::from(sizes.most));
+        s.b.def_var(most, all);
+        Runs { ask, sizes, number, place, until, most, line: [start, end], length }
+    }
+
+    fn put_place(self, s: &mut Scalar<'_, '_, '_>, item: Value) {
+        if let Some(place) = self.place {
+            place.put(s, item);
+        }
+    }
+
+    /// How far along its line the first item of a run is.
+    pub fn along(self, s: &mut Scalar<'_, '_, '_>) -> Value {
+        let [at, start] = [self.number, self.line[0]].map(|variable| s.b.use_var(variable));
+        s.b.ins().isub(at, start)
+    }
+
+    /// Begins the run at an item, or goes on with that alone. What follows is of the run.
+    pub fn begin(self, s: &mut Scalar<'_, '_, '_>, item: ir::Block) -> Ways {
+        let [together, next_line, go, rest, run] = [(); 5].map(|()| s.b.create_block());
+        let [failed, parted, alone, done] = [(); 4].map(|()| s.b.create_block());
+        let [start, end] = self.line;
+        s.b.switch_to_block(self.ask);
+        let (at, until) = (s.b.use_var(self.number), s.b.use_var(self.until));
+        let is_alone = s.b.ins().icmp(IntCC::UnsignedLessThan, at, until);
+        s.b.ins().brif(is_alone, item, &[], together, &[]);
+        s.b.switch_to_block(together);
+        let before = s.b.use_var(end);
+        let is_on = s.b.ins().icmp(IntCC::UnsignedLessThan, at, before);
+        s.b.ins().brif(is_on, go, &[], next_line, &[]);
+        s.b.switch_to_block(next_line);
+        let into = s.b.ins().urem(at, self.length);
+        let first = s.b.ins().isub(at, into);
+        s.b.def_var(start, first);
+        let last = s.b.ins().iadd(first, self.length);
+        s.b.def_var(end, last);
+        self.put_place(s, at);
+        s.b.ins().jump(go, &[]);
+        s.b.switch_to_block(go);
+        let last = s.b.use_var(end);
+        let left = s.b.ins().isub(last, at);
+        let Sizes { chunk, most } = self.sizes;
+        let (ways, count) = if chunk == most {
+            let is_whole = s.b.ins().icmp_imm_s(IntCC::UnsignedGreaterThanOrEqual, left, i64::from(chunk));
+            (is_whole, s.word(chunk))
+        } else {
+            let most = s.b.use_var(self.most);
+            let count = s.b.ins().umin(left, most);
+            let count = s.b.ins().band_imm_s(count, -i64::from(chunk));
+            (count, count)
+        };
+        s.b.ins().brif(ways, run, &[], rest, &[]);
+        s.b.switch_to_block(rest);
+        s.b.def_var(self.until, last);
+        self.put_place(s, at);
+        s.b.ins().jump(item, &[]);
+        s.b.switch_to_block(run);
+        Ways { count, failed, parted, alone, done }
+    }
+
+    /// Makes what comes after a run, done or not. Where it is done, what follows is, and the number is that of the next item.
+    pub fn end(self, s: &mut Scalar<'_, '_, '_>, ways: Ways, item: ir::Block) {
+        let Ways { count, failed, parted, alone, done } = ways;
+        let Sizes { chunk, most } = self.sizes;
+        let cut = s.b.append_block_param(parted, I32);
+        let (few, less) = (s.b.create_block(), s.b.create_block());
+        let (next_most, next_items) = (s.b.append_block_param(less, I32), s.b.append_block_param(few, I32));
+        s.b.switch_to_block(failed);
+        let is_more = s.b.ins().icmp_imm_s(IntCC::UnsignedGreaterThan, count, FEW);
+        let half = s.b.ins().ushr_imm_s(count, 1);
+        s.b.ins().brif(is_more, less, &[half.into()], few, &[count.into()]);
+        s.b.switch_to_block(parted);
+        let is_more = s.b.ins().icmp_imm_s(IntCC::UnsignedGreaterThanOrEqual, cut, i64::from(chunk));
+        s.b.ins().brif(is_more, less, &[cut.into()], few, &[cut.into()]);
+        s.b.switch_to_block(alone);
+        s.b.ins().jump(few, &[count.into()]);
+        s.b.switch_to_block(less);
+        s.b.def_var(self.most, next_most);
+        s.b.ins().jump(self.ask, &[]);
+        s.b.switch_to_block(few);
+        let at = s.b.use_var(self.number);
+        let end = s.b.ins().iadd(at, next_items);
+        s.b.def_var(self.until, end);
+        self.put_place(s, at);
+        s.b.ins().jump(item, &[]);
+        s.b.switch_to_block(done);
+        let at = s.b.use_var(self.number);
+        let next = s.b.ins().iadd(at, count);
+        s.b.def_var(self.number, next);
+        let all = s.b.ins().iconst(I32, i64::from(most));
+        s.b.def_var(self.most, all);
+    }
+}
