@@ -195,13 +195,7 @@ impl Item<'_, '_, '_, '_> {
         if let Some(word) = self.dataflow().constant(offset) {
             return self.s.constant(I64, scale.of(word).wrapping_add_signed(imm.into()));
         }
-        let word = self.value(offset);
-        self.scaled(word, imm, scale)
-    }
-
-    /// That of a word.
-    pub fn scaled(&mut self, word: Value, imm: i32, scale: Scale) -> Value {
-        let imm = i64::from(imm);
+        let (word, imm) = (self.value(offset), i64::from(imm));
         let wide = if scale.signed { self.s.b.ins().sextend(I64, word) } else { self.s.b.ins().uextend(I64, word) };
         let scaled = match scale.by {
             1 => wide,

@@ -2,7 +2,7 @@
 //! each access can be made.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::{I32X4, I64};
+use cranelift_codegen::ir::types::{I32X4, I64, I64X2};
 use cranelift_codegen::ir::{InstBuilder, StackSlotData, StackSlotKind, Value};
 use halfbyte_isa::halu::domain::Width;
 use smallvec::SmallVec;
@@ -11,7 +11,7 @@ use super::{Emitter, ITEMS, PARTS, Words};
 use crate::aot::memory::{BufferValues, here, load, store};
 use crate::aot::stream::param_of;
 use crate::halu::jit::elements::{Strided, gather, joined, scatter};
-use crate::halu::jit::{Access, Action, Id, Location, Op, Run, Shape, Unit, constant};
+use crate::halu::jit::{Access, Action, Id, Location, Op, Run, Scale, Shape, Unit, cast, constant};
 
 /// Where the items of a gang access memory.
 #[derive(Clone, Copy)]
@@ -20,6 +20,15 @@ enum Places {
     Even { first: Value, stride: i64 },
     /// Of each item.
     Each([Value; ITEMS as usize]),
+}
+
+/// Vectors of 64 bits of all items, two each.
+const PAIRS: usize = 2 * PARTS;
+
+/// Those of each part.
+fn pairs(mut of: impl FnMut(usize) -> [Value; 2]) -> [Value; PAIRS] {
+    let parts: [[Value; 2]; PARTS] = std::array::from_fn(&mut of);
+    std::array::from_fn(|k| parts[k / 2][k % 2])
 }
 
 /// A store that can be made.
@@ -192,71 +201,110 @@ impl Emitter<'_, '_, '_, '_> {
             }
         }
         let is_same = |id: Id| dataflow.shape(id) == Shape::Uniform;
-        let offsets: [Value; ITEMS as usize] = if is_same(offset) {
-            [self.item.offset(offset, imm, scale); ITEMS as usize]
+        let offsets = if is_same(offset) {
+            let offset = self.item.offset(offset, imm, scale);
+            [self.item.s.b.ins().splat(I64X2, offset); PAIRS]
         } else {
             let words = self.vector(offset);
-            self.each(words).map(|word| self.item.scaled(word, imm, scale))
+            self.offsets(words, imm, scale)
         };
-        let bases: [Value; ITEMS as usize] = if base.into_iter().all(is_same) {
+        let bases = if base.into_iter().all(is_same) {
             let none = self.item.s.constant(I64, 0);
-            [self.item.sum(base, none); ITEMS as usize]
+            let base = self.item.sum(base, none);
+            [self.item.s.b.ins().splat(I64X2, base); PAIRS]
         } else {
             let [low, high] = base.map(|word| self.vector(word));
-            let parts: [[Value; 4]; PARTS] = std::array::from_fn(|part| joined(self.item.s.b, [low[part], high[part]]));
-            std::array::from_fn(|item| parts[item / 4][item % 4])
+            pairs(|part| joined(self.item.s.b, [low[part], high[part]]))
         };
-        let b = &mut *self.item.s.b;
-        let addresses: [Value; ITEMS as usize] = std::array::from_fn(|item| b.ins().iadd(bases[item], offsets[item]));
+        let addresses: [Value; PAIRS] = std::array::from_fn(|k| self.item.s.b.ins().iadd(bases[k], offsets[k]));
         let active = access.guard.map(|guard| {
             let holds = self.vector(guard);
-            self.each(holds)
+            (self.each(holds), self.wide(holds, true))
         });
-        let b = &mut *self.item.s.b;
         // That of an item that makes it.
-        let mut one = addresses[0];
-        for (active, &address) in active.iter().flatten().zip(&addresses) {
-            one = b.ins().select(*active, address, one);
+        let mut each = self.each_of(addresses);
+        let mut one = each[0];
+        for (active, &address) in active.iter().flat_map(|(active, _)| active).zip(&each) {
+            one = self.item.s.b.ins().select(*active, address, one);
         }
         let [start, bytes, mut holds] = self.search(one, &self.candidates(access), width)?;
         let b = &mut *self.item.s.b;
-        let none = b.ins().iconst(I64, 0);
-        let offsets: [Value; ITEMS as usize] = std::array::from_fn(|item| {
-            let offset = b.ins().isub(addresses[item], start);
-            match active {
-                Some(active) => b.ins().select(active[item], offset, none),
-                None => offset,
+        let last = b.ins().iadd_imm_s(bytes, -i64::from(width.bytes()));
+        let (start, last) = (b.ins().splat(I64X2, start), b.ins().splat(I64X2, last));
+        // Offsets are within where neither they nor what is left behind them are negative.
+        let mut all: Option<[Value; 2]> = None;
+        for (k, &address) in addresses.iter().enumerate() {
+            let mut offset = b.ins().isub(address, start);
+            if let Some((_, masks)) = active {
+                offset = b.ins().band(offset, masks[k]);
             }
-        });
-        let (mut furthest, mut bits) = (offsets[0], offsets[0]);
-        for &offset in &offsets[1..] {
-            furthest = b.ins().umax(furthest, offset);
-            bits = b.ins().bor(bits, offset);
+            let left = b.ins().isub(last, offset);
+            all = Some(all.map_or([offset, left], |all| [b.ins().bor(all[0], offset), b.ins().bor(all[1], left)]));
         }
-        let is_within = b.ins().icmp(IntCC::UnsignedLessThan, furthest, bytes);
+        let [bits, left] = all.unwrap_or([start; 2]).map(|words| {
+            let [first, second] = [0, 1].map(|lane| b.ins().extractlane(words, lane));
+            b.ins().bor(first, second)
+        });
+        let signs = b.ins().bor(bits, left);
+        let is_within = b.ins().icmp_imm_s(IntCC::SignedGreaterThanOrEqual, signs, 0);
         holds = b.ins().band(holds, is_within);
         if width != Width::B8 {
             let rest = b.ins().band_imm_s(bits, i64::from(width.bytes()) - 1);
             let is_aligned = b.ins().icmp_imm_s(IntCC::Equal, rest, 0);
             holds = b.ins().band(holds, is_aligned);
         }
-        let places = match active {
-            Some(active) => {
-                // Where no item makes it, nothing need be there.
-                let mut any = active[0];
-                for &active in &active[1..] {
-                    any = b.ins().bor(any, active);
-                }
-                let is_none = b.ins().icmp_imm_s(IntCC::Equal, any, 0);
-                holds = b.ins().bor(holds, is_none);
-                let nowhere = self.nowhere();
-                let b = &mut *self.item.s.b;
-                std::array::from_fn(|item| b.ins().select(active[item], addresses[item], nowhere))
-            }
-            None => addresses,
-        };
+        if let Some(guard) = access.guard {
+            // Where no item makes it, nothing need be there.
+            let guard = self.vector(guard);
+            let any = self.any(guard);
+            let is_none = self.item.s.b.ins().bxor_imm_s(any, 1);
+            holds = self.item.s.b.ins().bor(holds, is_none);
+        }
+        if let Some((active, _)) = active {
+            let nowhere = self.nowhere();
+            each = std::array::from_fn(|item| self.item.s.b.ins().select(active[item], each[item], nowhere));
+        }
         self.or_give_up(holds);
-        Some((Places::Each(places), active))
+        Some((Places::Each(each), active.map(|(active, _)| active)))
+    }
+
+    /// Words in 64 bits, two items' each.
+    fn wide(&mut self, words: Words, signed: bool) -> [Value; PAIRS] {
+        let b = &mut *self.item.s.b;
+        pairs(|part| match signed {
+            true => [b.ins().swiden_low(words[part]), b.ins().swiden_high(words[part])],
+            false => [b.ins().uwiden_low(words[part]), b.ins().uwiden_high(words[part])],
+        })
+    }
+
+    /// The offsets that words are, in bytes.
+    fn offsets(&mut self, words: Words, imm: i32, scale: Scale) -> [Value; PAIRS] {
+        let words = words.map(|word| cast(self.item.s.b, I32X4, word));
+        let wide = self.wide(words, scale.signed);
+        let b = &mut *self.item.s.b;
+        wide.map(|offset| {
+            let bytes = match scale.by {
+                1 => offset,
+                by if by.is_power_of_two() => b.ins().ishl_imm_s(offset, i64::from(by.ilog2())),
+                by => {
+                    let by = b.ins().iconst(I64, i64::from(by));
+                    let by = b.ins().splat(I64X2, by);
+                    b.ins().imul(offset, by)
+                }
+            };
+            if imm == 0 {
+                return bytes;
+            }
+            let imm = b.ins().iconst(I64, i64::from(imm));
+            let imm = b.ins().splat(I64X2, imm);
+            b.ins().iadd(bytes, imm)
+        })
+    }
+
+    /// Those of each item.
+    fn each_of(&mut self, words: [Value; PAIRS]) -> [Value; ITEMS as usize] {
+        let b = &mut *self.item.s.b;
+        std::array::from_fn(|item| b.ins().extractlane(words[item / 2], (item % 2) as u8))
     }
 
     /// The word of each item.

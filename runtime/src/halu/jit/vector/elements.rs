@@ -196,12 +196,11 @@ pub(crate) fn scatter(b: &mut FunctionBuilder<'_>, width: Width, words: &[Value]
     }
 }
 
-/// The 64-bit words of four items, from the low words and the high ones of each.
+/// The words of 64 bits of four items, two each, from the low halves of all and the high ones.
 #[cfg(feature = "aot")]
-pub(crate) fn joined(b: &mut FunctionBuilder<'_>, words: [Value; 2]) -> [Value; 4] {
-    let [ab, cd] = [false, true].map(|second| {
+pub(crate) fn joined(b: &mut FunctionBuilder<'_>, words: [Value; 2]) -> [Value; 2] {
+    [false, true].map(|second| {
         let pair = interleave(b, words, second);
         cast(b, I64X2, pair)
-    });
-    [(ab, 0), (ab, 1), (cd, 0), (cd, 1)].map(|(pair, k)| b.ins().extractlane(pair, k))
+    })
 }
