@@ -1,9 +1,11 @@
 //! Kernels as native objects: linked into programs in C and Rust, they leave what the evaluator leaves.
 
+mod alike;
 mod builds;
 mod calls;
 mod corpus;
 mod driver;
+mod gangs;
 mod runs;
 
 use std::path::PathBuf;

@@ -1,11 +1,11 @@
 //! Kernels that stream: native code, and objects for computers with wide vectors, take their items in runs, and leave what the
 //! interpreter leaves.
 
-use halfbyte::import_ptx;
+use halfbyte::Shape;
 use halfbyte::ir::witness::Random;
 use halfbyte::native::{self, Machine, Options};
-use halfbyte::runtime::{Arg, Engine, Launch, LaunchError};
-use halfbyte::{HALU, Program, Shape, include};
+
+use super::alike::{Alike, Given, program};
 
 /// A kernel's name and text, its scalars, bytes of an item in each of its buffers, and whether there is a loop for runs of its items.
 type Case = (&'static str, &'static str, &'static [u32], &'static [usize], bool);
@@ -79,62 +79,19 @@ const KERNELS: [Case; 14] = [
 const LINES: &str = "w: i32, h: i32, x: in i32, y: inout i32) {\nlet (i, j) = (item_id.x(), item_id.y())\nlet at = j * w + i\n\
                 if i >_u 0 && i <_s w - 1 && j <_u h {\ny[at] = x[at - 1] + x[at + 1] * group_id.y()\n}\n}";
 
-fn program(name: &str, rest: &str) -> Program {
-    let text = format!("kernel {name}({rest}\n");
-    let module = include::open_each("k.hb", text, import_ptx::Options::default());
-    let module = module.unwrap_or_else(|report| panic!("{name}: {report}"));
-    let binary = module.compile(HALU).unwrap_or_else(|error| panic!("{name}: {}", module.report(error)));
-    Program::load(&binary.object).unwrap()
-}
-
-/// Where a launch ended: nowhere, or at an item.
-type Ended = Result<(), u32>;
-
 #[test]
 fn items_of_a_run_leave_what_they_leave_one_after_another() {
     let mut random = Random(7);
     for (name, rest, scalars, items, _) in KERNELS {
-        let program = program(name, rest);
-        let kernel = program.kernels().next().unwrap();
-        let function = native::load(&[(name, kernel)], &Options::default()).unwrap();
+        let alike = Alike::new(name, rest);
         for count in [0, 1, 15, 16, 17, 31, 32, 48, 63, 64, 65, 100, 127, 160, 300, 1000, 9000, 70_000] {
             // With as much as there is to access, with less and with more.
             for bytes in [0_i64, -4, -40, 64] {
-                let sizes: Vec<usize> =
-                    items.iter().map(|each| (*each as i64 * i64::from(count) + bytes).max(0) as usize).collect();
-                let start: Vec<Vec<u8>> = sizes
-                    .iter()
-                    .zip(items)
-                    .map(|(size, each)| (0..size / each * each).map(|_| random.bits() as u8).collect())
-                    .collect();
-                let launched = |run: &mut dyn FnMut(&mut [Arg<'_>]) -> Ended| {
-                    let mut buffers = start.clone();
-                    let mut args: Vec<Arg<'_>> = scalars.iter().map(|&word| Arg::Scalar(word.into())).collect();
-                    args.extend(buffers.iter_mut().map(|bytes| Arg::Buffer(bytes)));
-                    let ended = run(&mut args);
-                    drop(args);
-                    (ended, buffers)
-                };
-                let on = |engine: Engine, args: &mut [Arg<'_>]| match kernel
-                    .raw()
-                    .launch(Launch { engine, ..Launch::new(count, args) })
-                {
-                    Ok(_) => Ok(()),
-                    Err(LaunchError::Trap(trap)) => Err(trap.item),
-                    Err(error) => panic!("{name}: {error}"),
-                };
-                let (expected, expected_buffers) = launched(&mut |args| on(Engine::Interp, args));
-                let (found, found_buffers) = launched(&mut |args| on(Engine::JIT, args));
-                assert_eq!(found, expected, "{name}, {count} items, {bytes} bytes more, in memory");
-                if found.is_ok() {
-                    assert_eq!(found_buffers, expected_buffers, "{name}, {count} items, {bytes} bytes more, in memory");
-                }
-                let (found, found_buffers) =
-                    launched(&mut |args| function.call(0, &Shape::from(count), args).map_err(|trapped| trapped.item));
-                assert_eq!(found, expected, "{name}, {count} items, {bytes} bytes more");
-                if found.is_ok() {
-                    assert_eq!(found_buffers, expected_buffers, "{name}, {count} items, {bytes} bytes more");
-                }
+                let size = |each: &usize| (*each as i64 * i64::from(count) + bytes).max(0) as usize / each * each;
+                let words = scalars.iter().map(|&word| Given::Word(word));
+                let buffers =
+                    items.iter().map(|each| Given::Bytes((0..size(each)).map(|_| random.bits() as u8).collect()));
+                let _ = alike.check(count, &words.chain(buffers).collect::<Vec<Given>>());
             }
         }
     }
@@ -142,11 +99,11 @@ fn items_of_a_run_leave_what_they_leave_one_after_another() {
 
 #[test]
 fn runs_end_where_lines_do() {
-    let program = program("lines", LINES);
-    let kernel = program.kernels().next().unwrap();
-    let function = native::load(&[("lines", kernel)], &Options::default()).unwrap();
+    let alike = Alike::new("lines", LINES);
     let [width, height] = [300_u32, 7];
     let x: Vec<u8> = (0..4 * width * height).map(|k| ((k * 13) >> 3) as u8).collect();
+    let y = vec![7; x.len()];
+    let given = [Given::Word(width), Given::Word(height), Given::Bytes(x), Given::Bytes(y)];
     for (grid, block) in [
         ([3, 7, 1], [100, 1, 1]),
         ([10, 8, 1], [32, 1, 1]),
@@ -155,40 +112,17 @@ fn runs_end_where_lines_do() {
         ([4, 4, 1], [100, 2, 1]),
         ([300, 7, 1], [1, 1, 1]),
     ] {
-        let shape = Shape { grid, block, shared: 0 };
-        let launched = |run: &mut dyn FnMut(&mut [Arg<'_>])| {
-            let mut y = vec![7; x.len()];
-            run(&mut [Arg::Scalar(width.into()), Arg::Scalar(height.into()), Arg::In(&x), Arg::Buffer(&mut y)]);
-            y
-        };
-        let on = |engine: Engine| {
-            launched(&mut |args| {
-                kernel.raw().launch(Launch { engine, ..Launch::new(shape, args) }).map(drop).unwrap();
-            })
-        };
-        let expected = on(Engine::Interp);
-        assert_eq!(on(Engine::JIT), expected, "{shape:?}, in memory");
-        assert_eq!(launched(&mut |args| function.call(0, &shape, args).unwrap()), expected, "{shape:?}");
+        assert_eq!(alike.check(Shape { grid, block, shared: 0 }, &given), Ok(()));
     }
 }
 
 #[test]
 fn buffers_of_a_run_may_be_one_memory() {
     let &(name, rest, ..) = KERNELS.iter().find(|(name, ..)| *name == "aliases").unwrap();
-    let program = program(name, rest);
-    let kernel = program.kernels().next().unwrap();
-    let function = native::load(&[(name, kernel)], &Options::default()).unwrap();
+    let alike = Alike::new(name, rest);
     for offset in [0, 4, 8, 60, 64, 400, 600] {
-        let launched = |run: &mut dyn FnMut(&mut [Arg<'_>])| {
-            let mut bytes: Vec<u8> = (0..1200).map(|k| (k * 7) as u8).collect();
-            run(&mut [Arg::Buffer(&mut bytes), Arg::Alias { of: 0, offset }]);
-            bytes
-        };
-        let expected = launched(&mut |args| {
-            kernel.raw().launch(Launch { engine: Engine::Interp, ..Launch::new(150, args) }).map(drop).unwrap();
-        });
-        let found = launched(&mut |args| function.call(0, &Shape::from(150), args).unwrap());
-        assert_eq!(found, expected, "{offset} bytes behind");
+        let bytes = (0..1200).map(|k| (k * 7) as u8).collect();
+        assert_eq!(alike.check_function(150, &[Given::Bytes(bytes), Given::Alias(0, offset)]), Ok(()));
     }
 }
 

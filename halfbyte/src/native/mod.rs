@@ -27,7 +27,7 @@ mod triples;
 
 use halfbyte_runtime::aot;
 pub use halfbyte_runtime::aot::{
-    Error, Function, Loaded, Machine, MachineError, Object, Options, Refusal, Status, Trapped,
+    Error, Function, Loaded, Machine, MachineError, Object, Options, Refusal, Status, Trapped, Vectorized,
 };
 pub use header::{About, Language, header};
 

@@ -6,7 +6,7 @@ use cranelift_frontend::Variable;
 use halfbyte_isa::halu::domain::{Domain, Width};
 use halfbyte_isa::object::{Loc, Part};
 
-use super::known::{Flow, Known, bank_word};
+use super::known::{Before, Flow, bank_word};
 use super::memory::BufferValues;
 use super::scalar::Scalar;
 use super::status::Status;
@@ -17,7 +17,7 @@ pub(super) struct Frame {
     /// The buffers, by parameter.
     pub buffers: Vec<Option<BufferValues>>,
     /// Where in constant bank 0 the address of each lies.
-    pub pointers: Vec<u32>,
+    pub pointers: Vec<Option<u32>>,
     /// The words of constant bank 0, from its start on.
     pub words: Vec<Value>,
     /// The bank in memory, where something reads it there.
@@ -47,7 +47,7 @@ pub(super) struct Item<'a, 'b, 'f, 'm> {
     labels: Vec<Option<ir::Block>>,
     /// The block on its way, what is known before it, and the values of its operations.
     unit: Option<&'a Unit>,
-    pub known: &'a Known,
+    pub before: Before<'a>,
     /// Of a run of items that are taken together, those but for the first, in 64 bits.
     pub others: Option<Value>,
     values: Vec<Option<Value>>,
@@ -69,7 +69,7 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
         frame: &'a Frame,
         (locs, parts): (&'a [Loc], &'a [Part]),
         flow: &'a Flow,
-        none: &'a Known,
+        none: Before<'a>,
     ) -> Item<'a, 'b, 'f, 'm> {
         Item {
             s,
@@ -79,7 +79,7 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
             flow,
             labels: vec![None; flow.units.len()],
             unit: None,
-            known: none,
+            before: none,
             others: None,
             values: Vec::new(),
             loaded: Vec::new(),
@@ -110,8 +110,8 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
     /// What follows is of a block.
     pub fn enter(&mut self, id: BlockId, unit: &'a Unit) {
         self.unit = Some(unit);
-        if let Some(known) = self.flow.before.get(id.index()) {
-            self.known = known;
+        if let Some(before) = self.flow.before(id.index()) {
+            self.before = before;
         }
         self.values = vec![None; unit.dataflow.nodes.len()];
         self.loaded = vec![[None; 4]; unit.dataflow.accesses.len()];
@@ -250,9 +250,9 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
 
     /// The parameter whose buffer's address two words are.
     pub fn param_at(&self, base: [Id; 2]) -> Option<usize> {
-        let [low, high] = base.map(|word| bank_word(self.dataflow(), self.known, word));
+        let [low, high] = base.map(|word| bank_word(self.dataflow(), self.before.known, word));
         let low = low.filter(|low| low.checked_add(4) == high)?;
-        self.frame.pointers.iter().position(|&at| at == low)
+        self.frame.pointers.iter().position(|&at| at == Some(low))
     }
 
     /// That buffer.
@@ -286,7 +286,7 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
             Op::Const(word) => return self.s.word(word),
             Op::Truth(truth) => return self.s.truth(truth),
             Op::Input(cell) => {
-                if let Some(&offset) = self.known.get(&cell) {
+                if let Some(&offset) = self.before.known.get(&cell) {
                     return self.bank(offset);
                 }
                 return match self.frame.cells.get(cell.index()) {

@@ -11,17 +11,17 @@ use halfbyte_isa::halu::domain::{Domain, Numbered, SpecialReg};
 use super::error::{NoCode, Refusal};
 use super::gang;
 use super::item::{Frame, Item, type_of};
-use super::known::{Flow, Known, flow};
+use super::known::{Before, Flow, Known, Origins, flow};
 use super::library::Library;
 use super::machine::Features;
 use super::memory::{BufferValues, here};
+use super::runs::{self, Place, Runs};
 use super::scalar::Scalar;
 use super::soft::Soft;
 use super::source::{Count, Source, is_of_groups};
 use super::status::Status;
-use super::runs::{self, Place, Runs};
 use super::stream::are_known;
-use super::{Function, Options};
+use super::{Function, Options, Vectorized};
 use crate::halu::jit::{self, Action, Block, CellNumber, Cells, Gang, Location, Name, Next, Op, Reach, Stream, Unit};
 use crate::kernel::Kernel;
 
@@ -71,7 +71,8 @@ pub(super) fn add(
         return Err(Stop::Refused(0, Refusal::Private { bytes: source.scratch_bytes, limit: MAX_PRIVATE }));
     }
     let mut cells = Cells::default();
-    let flow = flow(source.front, &blocks, &mut cells);
+    let pointers = pointers(kernel, source);
+    let flow = flow(source.front, &blocks, &mut cells, &pointers);
     let of_runs = jit::Kernel {
         front: source.front,
         pointers: source.pointers,
@@ -93,13 +94,14 @@ pub(super) fn add(
     let of_groups = source.bank.launch.iter().any(|&(at, count)| count.is_of_groups() && (reads_any || reads(at)));
     let takes_grid = of_groups || source.specials.iter().any(|&register| is_of_groups(register));
     let signature = kernel.signature();
-    let function = Function {
+    let mut function = Function {
         kernel: signature.name().to_owned(),
         symbol: symbol.to_owned(),
         parameters: signature.given().to_vec(),
         takes_grid,
         budget: options.budget,
         private_bytes: source.scratch_bytes,
+        vectorized: Vectorized::No,
     };
     let mut data = Vec::new();
     for contents in signature.contents() {
@@ -120,9 +122,15 @@ pub(super) fn add(
     library.export(symbol, made, |s| {
         let scalar = Scalar::new(&mut *s.b, &mut *s.library);
         let launch = Launch { s: scalar, kernel, source, cells: &cells, takes_grid, bank_in_memory: reads_any };
-        launch.emit((&blocks, &flow, together.as_ref()), &data, options.budget, has_loop);
+        function.vectorized = launch.emit((&blocks, &flow, together.as_ref()), &data, options.budget, has_loop);
     })?;
     Ok(function)
+}
+
+/// Where in constant bank 0 the addresses of buffers lie, by parameter.
+fn pointers(kernel: &Kernel, source: &Source<'_>) -> Vec<Option<u32>> {
+    let params = kernel.signature().params().iter().zip(&source.bank.params);
+    params.map(|(param, &at)| matches!(param.kind, ParamKind::Buffer { .. }).then_some(at)).collect()
 }
 
 /// Why a kernel is no function.
@@ -195,7 +203,7 @@ impl Launch<'_, '_, '_, '_> {
         data: &[(cranelift_module::DataId, usize)],
         budget: u64,
         has_loop: bool,
-    ) {
+    ) -> Vectorized {
         let entry = self.s.b.current_block();
         let params: Vec<Value> = entry.map_or(Vec::new(), |entry| self.s.b.block_params(entry).to_vec());
         let (mut given, trap_out) = (params.iter().copied(), params.last().copied());
@@ -283,14 +291,12 @@ impl Launch<'_, '_, '_, '_> {
         });
         let scratch_bytes = self.source.scratch_bytes;
         let scratch = (scratch_bytes != 0).then(|| (self.slot(scratch_bytes), scratch_bytes));
-        let pointers = &self.source.bank.params;
+        let pointers = pointers(self.kernel, self.source);
         let together = together.and_then(|together| match together {
             Together::Streams(streams) => {
-                are_known(streams, flow, pointers, &buffers).then_some(OfBuffers::Streams(streams))
+                are_known(streams, flow, &pointers, &buffers).then_some(OfBuffers::Streams(streams))
             }
-            Together::Gang(gang) => {
-                Some(OfBuffers::Gang(gang, gang::stored(gang, flow, pointers, &buffers)?))
-            }
+            Together::Gang(gang) => Some(OfBuffers::Gang(gang, gang::stored(gang, flow, &pointers, &buffers)?)),
         });
         // The loop over items.
         let number = self.s.b.declare_var(I32);
@@ -341,7 +347,7 @@ impl Launch<'_, '_, '_, '_> {
         let cells = cells.map(|cell| self.s.b.declare_var(type_of(self.cells, cell))).collect();
         let mut frame = Frame {
             buffers,
-            pointers: self.source.bank.params.clone(),
+            pointers,
             words,
             bank,
             parts: self.source.bank.parts.clone(),
@@ -352,13 +358,20 @@ impl Launch<'_, '_, '_, '_> {
             headroom: None,
             cells,
         };
-        let (none, of_text) = (Known::new(), (self.kernel.locs.as_slice(), self.kernel.parts.as_slice()));
+        let (known, origins) = (Known::new(), Origins::new());
+        let (none, of_text) =
+            (Before { known: &known, origins: &origins }, (self.kernel.locs.as_slice(), self.kernel.parts.as_slice()));
         // Items together.
+        let vectorized = match &runs {
+            None => Vectorized::No,
+            Some((OfBuffers::Streams(_), _)) => Vectorized::Loops,
+            Some((OfBuffers::Gang(..), _)) => Vectorized::Gangs,
+        };
         if let Some((together, runs)) = runs {
             let ways = runs.begin(&mut self.s, body);
             let along = runs.along(&mut self.s);
             self.start(&frame.cells, number, (place, Some(along)), &sizes);
-            let first = Item::new(self.s, &frame, of_text, flow, &none);
+            let first = Item::new(self.s, &frame, of_text, flow, none);
             self.s = match &together {
                 OfBuffers::Streams(streams) => first.emit_run(blocks, streams, ways),
                 OfBuffers::Gang(gang, stored) => {
@@ -382,7 +395,7 @@ impl Launch<'_, '_, '_, '_> {
             self.s.b.def_var(headroom, all);
             headroom
         });
-        let mut s = Item::new(self.s, &frame, of_text, flow, &none).emit(blocks);
+        let mut s = Item::new(self.s, &frame, of_text, flow, none).emit(blocks);
         // The next one.
         s.b.switch_to_block(after);
         let at = s.b.use_var(number);
@@ -393,6 +406,7 @@ impl Launch<'_, '_, '_, '_> {
             advance(&mut s, [(x, block[0]), (y, block[1]), (z, block[2]), (u, grid[0]), (v, grid[1]), (w, grid[2])]);
         }
         s.b.ins().jump(head, &[]);
+        vectorized
     }
 
     fn slot(&mut self, bytes: u32) -> StackSlot {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use arrayvec::ArrayVec;
 use halfbyte_isa::halu::domain::Width;
 
 use crate::halu::jit::{Block, BlockId, CellNumber as Cell, Cells, Dataflow, Front, Id, Items, Op, Shape, Unit};
@@ -9,10 +10,57 @@ use crate::halu::jit::{Block, BlockId, CellNumber as Cell, Cells, Dataflow, Fron
 /// The offset of the word of the bank that each of some cells holds.
 pub(super) type Known = BTreeMap<Cell, u32>;
 
+/// The parameters that the addresses of some cells come from: these hold a buffer's address, or the low word of it, plus anything.
+pub(super) type Origins = BTreeMap<Cell, usize>;
+
 /// The blocks that items reach, as dataflows.
 pub(super) struct Flow {
     pub units: Vec<Option<Unit>>,
     pub before: Vec<Known>,
+    pub origins: Vec<Origins>,
+}
+
+/// What is known before a block.
+#[derive(Clone, Copy)]
+pub(super) struct Before<'a> {
+    pub known: &'a Known,
+    pub origins: &'a Origins,
+}
+
+impl Flow {
+    /// What is known before a block.
+    pub fn before(&self, block: usize) -> Option<Before<'_>> {
+        Some(Before { known: self.before.get(block)?, origins: self.origins.get(block)? })
+    }
+}
+
+/// Words that are looked at for the parameter that one comes from.
+const MOST_PARTS: usize = 8;
+
+impl Before<'_> {
+    /// The parameter that a word comes from: a buffer's address, of which the low word is at one of these offsets in the bank, is one of the parts
+    /// that it is the sum of.
+    pub fn origin(self, d: &Dataflow, id: Id, pointers: &[Option<u32>]) -> Option<usize> {
+        let mut parts: ArrayVec<Id, MOST_PARTS> = [id].into_iter().collect();
+        let mut at = 0;
+        while let Some(&part) = parts.get(at) {
+            at += 1;
+            let word = bank_word(d, self.known, part);
+            let of_word = word.and_then(|word| pointers.iter().position(|&at| at == Some(word)));
+            let of_cell = || match d.op(part) {
+                Op::Input(cell) => self.origins.get(&cell).copied(),
+                _ => None,
+            };
+            if let Some(param) = of_word.or_else(of_cell) {
+                return Some(param);
+            }
+            if d.op(part) == Op::Add {
+                let room = parts.remaining_capacity();
+                parts.extend(d.args(part).into_iter().take(room));
+            }
+        }
+        None
+    }
 }
 
 /// The word of the bank that a value is.
@@ -24,8 +72,9 @@ pub(super) fn bank_word(d: &Dataflow, known: &Known, id: Id) -> Option<u32> {
     }
 }
 
-/// Goes through the blocks until nothing more is found to be unknown.
-pub(super) fn flow(front: &dyn Front, blocks: &[Block], cells: &mut Cells) -> Flow {
+/// Goes through the blocks until nothing more is found to be unknown. The low words of the addresses of buffers are at some offsets in the
+/// bank, by parameter.
+pub(super) fn flow(front: &dyn Front, blocks: &[Block], cells: &mut Cells, pointers: &[Option<u32>]) -> Flow {
     let mut units: Vec<Option<Unit>> = blocks.iter().map(|_| None).collect();
     let mut before: Vec<Option<Known>> = vec![None; blocks.len()];
     if let Some(first) = before.first_mut() {
@@ -70,5 +119,44 @@ pub(super) fn flow(front: &dyn Front, blocks: &[Block], cells: &mut Cells) -> Fl
             *place = Some(unit);
         }
     }
-    Flow { units, before: before.into_iter().map(Option::unwrap_or_default).collect() }
+    let before = before.into_iter().map(Option::unwrap_or_default).collect();
+    let mut flow = Flow { units, before, origins: Vec::new() };
+    flow.origins = origins(&flow, blocks, pointers);
+    flow
+}
+
+/// By block, the parameters that cells come from.
+fn origins(flow: &Flow, blocks: &[Block], pointers: &[Option<u32>]) -> Vec<Origins> {
+    let mut before: Vec<Option<Origins>> = vec![None; blocks.len()];
+    if let Some(first) = before.first_mut() {
+        *first = Some(Origins::new());
+    }
+    let mut pending: Vec<BlockId> = vec![BlockId(0)];
+    while let Some(id) = pending.pop() {
+        let (Some(block), Some(Some(origins))) = (blocks.get(id.index()), before.get(id.index())) else { continue };
+        let (Some(Some(unit)), Some(known)) = (flow.units.get(id.index()), flow.before.get(id.index())) else {
+            continue;
+        };
+        let mut after = origins.clone();
+        for &(cell, value) in &unit.finals {
+            match (Before { known, origins }.origin(&unit.dataflow, value, pointers)) {
+                Some(param) => after.insert(cell, param),
+                None => after.remove(&cell),
+            };
+        }
+        for next in block.successors().filter(|_| !unit.dead) {
+            let Some(place) = before.get_mut(next.index()) else { continue };
+            let met = match place {
+                None => after.clone(),
+                Some(old) => {
+                    old.iter().filter(|(cell, param)| after.get(cell) == Some(param)).map(|(c, p)| (*c, *p)).collect()
+                }
+            };
+            if place.as_ref() != Some(&met) {
+                *place = Some(met);
+                pending.push(next);
+            }
+        }
+    }
+    before.into_iter().map(Option::unwrap_or_default).collect()
 }

@@ -70,6 +70,20 @@ pub struct Function {
     pub budget: u64,
     /// Bytes of memory that an item has of its own, on the stack.
     pub private_bytes: u32,
+    /// How its items run in vectors.
+    pub vectorized: Vectorized,
+}
+
+/// How the items of a function run in vectors.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Vectorized {
+    /// They do not.
+    No,
+    /// Eight side by side, from the start of the kernel to its end.
+    Gangs,
+    /// By loops over up to 8,192, operation after operation.
+    Loops,
 }
 
 /// An object.

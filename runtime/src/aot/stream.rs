@@ -1,7 +1,6 @@
 //! Runs of items that are whole chunks, of kernels that stream: their accesses are checked from the ends, then loops in wide vectors do
 //! what the items do. Where the items of a run diverge, or an access cannot be made, the run is not begun: its items run one after another.
 
-use arrayvec::ArrayVec;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{self, InstBuilder, StackSlotData, StackSlotKind, Value};
@@ -9,12 +8,12 @@ use cranelift_frontend::FunctionBuilder;
 use halfbyte_isa::halu::domain::{Domain, Width};
 
 use super::item::Item;
-use super::known::{Flow, Known, bank_word};
+use super::known::{Before, Flow};
 use super::memory::{BufferValues, here, load};
 use super::runs::Ways;
 use super::scalar::Scalar;
 use crate::halu::jit::{
-    Access, Action, Block, BlockId, Dataflow, Ends, Id, Location, Next, Op, Run, Stream, StreamLoop, Target,
+    Access, Action, Block, BlockId, Dataflow, Ends, Id, Location, Next, Run, Stream, StreamLoop, Target,
 };
 
 /// Offsets beyond this are in no buffer.
@@ -33,39 +32,28 @@ pub(super) struct Span {
     is_store: bool,
 }
 
-/// The parameter whose buffer an access is to go to: whose address is a part of the sum that its own is. That it goes there is checked.
-pub(super) fn param_of(access: &Access, dataflow: &Dataflow, known: &Known, pointers: &[u32]) -> Option<usize> {
+/// The parameter whose buffer an access is to go to: the one that its address comes from. That it goes there is checked.
+pub(super) fn param_of(
+    access: &Access,
+    dataflow: &Dataflow,
+    before: Before<'_>,
+    pointers: &[Option<u32>],
+) -> Option<usize> {
     let (Action::Load { place, .. } | Action::Store { place, .. }) = &access.action else { return None };
     let Location::Global { base: [low, _], .. } = place else { return None };
-    let mut parts: ArrayVec<Id, MOST_PARTS> = [*low].into_iter().collect();
-    let mut at = 0;
-    while let Some(&part) = parts.get(at) {
-        at += 1;
-        if let Some(word) = bank_word(dataflow, known, part)
-            && let Some(param) = pointers.iter().position(|&at| at == word)
-        {
-            return Some(param);
-        }
-        if dataflow.op(part) == Op::Add {
-            let room = parts.remaining_capacity();
-            parts.extend(dataflow.args(part).into_iter().take(room));
-        }
-    }
-    None
+    before.origin(dataflow, *low, pointers)
 }
-
-/// Words of an address that are looked at.
-const MOST_PARTS: usize = 8;
 
 /// Whether it is known of each access of a kernel that streams which buffer it goes to, and runs of it may be aligned.
 pub(super) fn are_known(
     streams: &[Option<Stream>],
     flow: &Flow,
-    pointers: &[u32],
+    pointers: &[Option<u32>],
     buffers: &[Option<BufferValues>],
 ) -> bool {
-    streams.iter().zip(&flow.before).all(|(stream, known)| {
+    streams.iter().enumerate().all(|(block, stream)| {
         let Some(Stream { unit, accesses, .. }) = stream else { return true };
+        let Some(before) = flow.before(block) else { return false };
         unit.dataflow.accesses.iter().zip(accesses).all(|(access, run)| {
             let (is_store, width) = match access.action {
                 Action::Load { width, .. } => (false, width),
@@ -76,7 +64,7 @@ pub(super) fn are_known(
                 Run::Same => !is_store,
                 Run::Each(stride) => stride % i64::from(width.bytes()) == 0,
             };
-            let param = param_of(access, &unit.dataflow, known, pointers);
+            let param = param_of(access, &unit.dataflow, before, pointers);
             let buffer = param.and_then(|param| buffers.get(param).copied().flatten());
             is_even && buffer.is_some_and(|buffer| buffer.is_written || !is_store)
         })
@@ -220,6 +208,11 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
         self.s.b.ins().jump(ways.parted, &[cut.into()]);
     }
 
+    /// The parameter whose buffer an access is to go to.
+    pub fn param_of(&self, access: &Access) -> Option<usize> {
+        param_of(access, Item::dataflow(self), self.before, &self.frame.pointers)
+    }
+
     /// Where the accesses of a run go, and whether all may be made; none where that is never known.
     pub fn span(&mut self, access: &Access, run: Run) -> Option<(Span, Value)> {
         let (place, width, is_store) = match access.action {
@@ -228,7 +221,7 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
             _ => return None,
         };
         let Location::Global { offset, base, imm, scale } = place else { return None };
-        let param = param_of(access, Item::dataflow(self), self.known, &self.frame.pointers)?;
+        let param = self.param_of(access)?;
         let buffer = self.frame.buffers.get(param).copied().flatten()?;
         let (step, stride) = match run {
             Run::Same => (0, 0),
@@ -331,4 +324,3 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
         self.s.call_loop(&of.code, [table, begin, end]);
     }
 }
-

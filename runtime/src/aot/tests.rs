@@ -34,7 +34,7 @@ trait Operation {
 }
 
 fn features(fma: bool) -> Features {
-    Features { fma, vectors: Vectors::default() }
+    Features { fma, gangs: false, vectors: Vectors::default() }
 }
 
 /// Runs an operation on words as an object does, and says where it differs from what it stands for.

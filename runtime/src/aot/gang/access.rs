@@ -9,7 +9,6 @@ use smallvec::SmallVec;
 
 use super::{Emitter, ITEMS, PARTS, Words};
 use crate::aot::memory::{BufferValues, here, load, store};
-use crate::aot::stream::param_of;
 use crate::halu::jit::elements::{Strided, gather, joined, scatter};
 use crate::halu::jit::{Access, Action, Id, Location, Op, Run, Scale, Shape, Unit, cast, constant};
 
@@ -126,9 +125,9 @@ impl Emitter<'_, '_, '_, '_> {
     /// Memory that is there, and holds zeros.
     fn nowhere(&mut self) -> Value {
         let b = &mut *self.item.s.b;
-        let slot = *self.nowhere.get_or_insert_with(|| {
-            b.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, 16, 4))
-        });
+        let slot = *self
+            .nowhere
+            .get_or_insert_with(|| b.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, 16, 4)));
         let (at, none) = (b.ins().stack_addr(I64, slot, 0), constant(b, I32X4, 0));
         b.ins().store(here(), none, at, 0);
         at
@@ -136,10 +135,13 @@ impl Emitter<'_, '_, '_, '_> {
 
     /// The buffers that an access may go to.
     fn candidates(&self, access: &Access) -> Vec<BufferValues> {
-        let known = param_of(access, self.item.dataflow(), self.item.known, &self.item.frame.pointers);
+        let known = self.item.param_of(access);
         let buffers = self.item.frame.buffers.iter().zip(self.stored).enumerate();
         let is_taken = |(param, is_stored): (usize, bool)| known.map_or(!is_stored, |known| known == param);
-        buffers.filter(|&(param, (_, &is_stored))| is_taken((param, is_stored))).filter_map(|(_, (buffer, _))| *buffer).collect()
+        buffers
+            .filter(|&(param, (_, &is_stored))| is_taken((param, is_stored)))
+            .filter_map(|(_, (buffer, _))| *buffer)
+            .collect()
     }
 
     /// The start of the buffer that has what is at an address, the bytes of its whole elements of a width, and whether there is one.
@@ -147,7 +149,11 @@ impl Emitter<'_, '_, '_, '_> {
         let mut found: Option<[Value; 3]> = None;
         for buffer in candidates {
             let b = &mut *self.item.s.b;
-            let whole = if width == Width::B8 { buffer.bytes } else { b.ins().band_imm_s(buffer.bytes, -i64::from(width.bytes())) };
+            let whole = if width == Width::B8 {
+                buffer.bytes
+            } else {
+                b.ins().band_imm_s(buffer.bytes, -i64::from(width.bytes()))
+            };
             let offset = b.ins().isub(address, buffer.start);
             let is_in = b.ins().icmp(IntCC::UnsignedLessThan, offset, whole);
             found = Some(match found {
@@ -164,7 +170,7 @@ impl Emitter<'_, '_, '_, '_> {
 
     /// Where all items load the same.
     fn same_place(&mut self, access: &Access, place: Location, width: Width) -> Option<Value> {
-        let known = param_of(access, self.item.dataflow(), self.item.known, &self.item.frame.pointers);
+        let known = self.item.param_of(access);
         if known.is_some() {
             let (span, holds) = self.item.span(access, Run::Same)?;
             self.or_give_up(holds);
@@ -187,11 +193,13 @@ impl Emitter<'_, '_, '_, '_> {
 
     /// Where the items make an access, and which do, unless all do; what others are given is a place that is there.
     fn places(&mut self, access: &Access) -> Option<(Places, Option<[Value; ITEMS as usize]>)> {
-        let (Action::Load { place, width, .. } | Action::Store { place, width, .. }) = access.action else { return None };
+        let (Action::Load { place, width, .. } | Action::Store { place, width, .. }) = access.action else {
+            return None;
+        };
         let Location::Global { offset, base, imm, scale } = place else { return None };
         let dataflow = self.item.dataflow();
         let is_even = base.iter().all(|&word| dataflow.shape(word) == Shape::Uniform) && access.guard.is_none();
-        let known = param_of(access, dataflow, self.item.known, &self.item.frame.pointers);
+        let known = self.item.param_of(access);
         if let (true, Some(_), Some(Shape::Affine(stride))) = (is_even, known, place.stride_shape(dataflow)) {
             let stride = i64::from(stride.cast_signed());
             if stride % i64::from(width.bytes()) == 0 {

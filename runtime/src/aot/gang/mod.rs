@@ -32,13 +32,14 @@ type Words = [Value; PARTS];
 pub(super) fn stored(
     gang: &Gang,
     flow: &Flow,
-    pointers: &[u32],
+    pointers: &[Option<u32>],
     buffers: &[Option<BufferValues>],
 ) -> Option<Vec<bool>> {
-    let units = || [&gang.together, &gang.masked].into_iter().flat_map(|units| units.iter().zip(&flow.before));
+    let units = || [&gang.together, &gang.masked].into_iter().flat_map(|units| units.iter().enumerate());
     let accesses = || {
-        units().filter_map(|(unit, known)| Some((unit.as_ref()?, known))).flat_map(|(unit, known)| {
-            let of = move |access| param_of(access, &unit.dataflow, known, pointers);
+        let known = units().filter_map(|(block, unit)| Some((unit.as_ref()?, flow.before(block)?)));
+        known.flat_map(|(unit, before)| {
+            let of = move |access| param_of(access, &unit.dataflow, before, pointers);
             unit.dataflow.accesses.iter().map(move |access| (&access.action, of(access)))
         })
     };
@@ -134,7 +135,8 @@ impl<'a, 'b, 'f, 'm> Emitter<'a, 'b, 'f, 'm> {
         let (gang, blocks) = (self.gang, self.blocks);
         self.go(None, Target::Block { id: BlockId(0), backward: false });
         for (id, block) in (0..).map(BlockId).zip(blocks) {
-            let (Some(Some(unit)), Some(&label)) = (gang.together.get(id.index()), self.together.get(id.index())) else {
+            let (Some(Some(unit)), Some(&label)) = (gang.together.get(id.index()), self.together.get(id.index()))
+            else {
                 continue;
             };
             self.item.s.b.switch_to_block(label);
@@ -193,7 +195,8 @@ impl<'a, 'b, 'f, 'm> Emitter<'a, 'b, 'f, 'm> {
 
     /// A cell that all items have evenly becomes a vector.
     fn spread(&mut self, cell: Cell, shape: Shape) {
-        let (Some(&variable), Some(&row)) = (self.item.frame.cells.get(cell.index()), self.rows.get(cell.index())) else {
+        let (Some(&variable), Some(&row)) = (self.item.frame.cells.get(cell.index()), self.rows.get(cell.index()))
+        else {
             return;
         };
         let first = self.item.s.b.use_var(variable);
@@ -249,7 +252,8 @@ impl<'a, 'b, 'f, 'm> Emitter<'a, 'b, 'f, 'm> {
         }
         // Values of the condition are not those of cells after the block.
         let condition = unit.condition.map(|condition| {
-            let told = if unit.dataflow.shape(condition).is_varying() { self.item.same_for_all(condition) } else { None };
+            let told =
+                if unit.dataflow.shape(condition).is_varying() { self.item.same_for_all(condition) } else { None };
             (condition, told)
         });
         let holds = match condition {
@@ -360,7 +364,8 @@ impl<'a, 'b, 'f, 'm> Emitter<'a, 'b, 'f, 'm> {
 
     fn run_apart(&mut self, id: BlockId, block: &Block, unit: &'a Unit) {
         let Some(&variables) = self.waiting.get(id.index()) else { return };
-        let next = (id.index() + 1..self.blocks.len()).find(|&next| self.gang.masked.get(next).is_some_and(Option::is_some));
+        let next =
+            (id.index() + 1..self.blocks.len()).find(|&next| self.gang.masked.get(next).is_some_and(Option::is_some));
         let next = next.and_then(|next| self.apart.get(next).copied()).unwrap_or(self.ways.done);
         let mask = self.get(variables);
         let (some, body) = (self.any(mask), self.item.s.b.create_block());

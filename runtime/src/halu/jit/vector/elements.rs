@@ -132,7 +132,12 @@ impl Strided {
 }
 
 /// The words of four elements, wherever they are.
-pub(crate) fn gather(b: &mut FunctionBuilder<'_>, width: Width, signed: bool, places: [Value; 4]) -> [Option<Value>; 4] {
+pub(crate) fn gather(
+    b: &mut FunctionBuilder<'_>,
+    width: Width,
+    signed: bool,
+    places: [Value; 4],
+) -> [Option<Value>; 4] {
     match width {
         Width::B8 | Width::B16 | Width::B32 => {
             let [w, rest @ ..] = places.map(|at| match (width, signed) {
