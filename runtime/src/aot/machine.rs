@@ -122,8 +122,10 @@ impl Machine {
         let wide = has_loops && ["has_avx", "has_avx2", "has_fma"].into_iter().all(has);
         // Who has these two has also those of bytes, of which Cranelift does not know.
         let halves = wide && ["has_avx512f", "has_avx512dq", "has_avx512vl"].into_iter().all(has);
+        // Without these Cranelift calls functions that move bytes within a vector.
+        let gangs = ["has_ssse3", "has_sse41"].into_iter().all(has);
         // Cranelift's multiply-adds are instructions of AVX.
-        Features { fma: has("has_fma") && has("has_avx"), gangs: true, vectors: Vectors { wide, halves } }
+        Features { fma: has("has_fma") && has("has_avx"), gangs, vectors: Vectors { wide, halves } }
     }
 }
 

@@ -120,11 +120,19 @@ impl<'a, 'b, 'f, 'm> Item<'a, 'b, 'f, 'm> {
 
     fn run_block(&mut self, block: &Block, stream: &'a Stream, ways: Ways) {
         let accesses = &stream.unit.dataflow.accesses;
-        for &guard in &stream.unit.assumed {
-            let Some(known) = self.same_for_all(guard) else {
-                self.s.b.ins().jump(ways.failed, &[]);
-                return;
-            };
+        let known: Option<Vec<[Value; 2]>> =
+            stream.unit.assumed.iter().map(|&guard| self.same_for_all(guard)).collect();
+        let Some(known) = known else {
+            self.s.b.ins().jump(ways.failed, &[]);
+            return;
+        };
+        let for_none = known.iter().map(|[_, none]| *none).reduce(|a, b| self.s.b.ins().band(a, b));
+        if let Some(for_none) = for_none.filter(|_| stream.is_idle) {
+            let on = self.s.b.create_block();
+            self.s.b.ins().brif(for_none, ways.done, &[], on, &[]);
+            self.s.b.switch_to_block(on);
+        }
+        for (&guard, known) in stream.unit.assumed.iter().zip(known) {
             let on = self.s.b.create_block();
             self.ask(guard, known, [on, ways.alone], ways);
             self.s.b.switch_to_block(on);

@@ -40,6 +40,8 @@ pub(crate) struct Stream {
     pub loops: Vec<StreamLoop>,
     /// Cells that hold the same for all items or grow evenly, at the end.
     pub slots: Vec<(Cell, Id)>,
+    /// Where its guards hold for no item, nothing is done, and all items end.
+    pub is_idle: bool,
 }
 
 /// How all items of a run make an access.
@@ -141,10 +143,15 @@ pub(crate) fn streams(
     if !vectors.wide || !is_simple || blocks.iter().any(Block::goes_back) {
         return None;
     }
-    let (flow, units) = Flow::new(kernel, Layout::Along, blocks, cells).ok()?;
+    let (flow, all_units) = Flow::new(kernel, Layout::Along, blocks, cells).ok()?;
     let inlines = Inlines { halves: vectors.halves, strides: true };
-    let Runs { units, plans, splits } = runs(kernel, blocks, (&flow, &units), cells, (true, inlines))?;
-    let stream = |((unit, plan), split): ((Option<Unit>, Option<Schedule>), Option<Split>)| {
+    let Runs { units, plans, splits } = runs(kernel, blocks, (&flow, &all_units), cells, (true, inlines))?;
+    let is_idle = |(block, unit): (&Block, &Option<Unit>)| {
+        let is_guarded = |unit: &Unit| unit.dataflow.accesses.iter().all(|access| access.guard.is_some());
+        block.next == Next::Exit && unit.as_ref().is_some_and(is_guarded)
+    };
+    let idle = blocks.iter().zip(&all_units).map(is_idle);
+    let stream = |(((unit, plan), split), is_idle): (((Option<Unit>, Option<Schedule>), Option<Split>), bool)| {
         let (Some(unit), Some(plan)) = (unit, plan) else { return Some(None) };
         let accesses = unit.dataflow.accesses.iter().zip(&plan.methods).map(|(access, method)| match &access.action {
             _ if *method == Method::LoadSame => Some(Run::Same),
@@ -156,9 +163,9 @@ pub(crate) fn streams(
         });
         let accesses = accesses.collect::<Option<Vec<Run>>>()?;
         let loops = loops(&unit, &plan, split)?;
-        Some(Some(Stream { unit, accesses, loops, slots: plan.slots }))
+        Some(Some(Stream { unit, accesses, loops, slots: plan.slots, is_idle }))
     };
-    units.into_iter().zip(plans).zip(splits).map(stream).collect()
+    units.into_iter().zip(plans).zip(splits).zip(idle).map(stream).collect()
 }
 
 /// Whether a special register grows evenly along a line of items, or is the same there.
