@@ -51,7 +51,7 @@ impl ValueEnum for Runner {
         match self {
             Runner::Engine(engine) => engine.to_possible_value(),
             Runner::Ahead => {
-                let help = "Native code as an object has it, of HALU's words and PTX: items run one after another";
+                let help = "Native code as an object has it, of HALU's words and PTX";
                 Some(PossibleValue::new(AHEAD).help(help))
             }
         }

@@ -4,7 +4,8 @@
 //! The native engine takes items in rows, and calls on Rust for what items of a row do apart. An object calls nothing. In it items run one
 //! after another, each to its end, with its values in registers: control flow is that of the machine. What instructions mean is said by the
 //! same dataflows (`halu::jit::Front`), and what Cranelift has no instruction for is code of the object (`soft`). Where the computer has wide
-//! vectors, kernels that stream have the engine's loops for runs of items, too (`stream`).
+//! vectors, kernels that stream have the engine's loops for runs of items, too (`stream`); where it has vectors at all, others run eight
+//! items side by side (`gang`), if nothing that they load may be what they store.
 
 mod error;
 mod gang;
