@@ -296,7 +296,7 @@ impl Launch<'_, '_, '_, '_> {
             Together::Streams(streams) => {
                 are_known(streams, flow, &pointers, &buffers).then_some(OfBuffers::Streams(streams))
             }
-            Together::Gang(gang) => Some(OfBuffers::Gang(gang, gang::stored(gang, flow, &pointers, &buffers)?)),
+            Together::Gang(gang) => Some(OfBuffers::Gang(gang, gang::stored(gang, blocks, flow, &pointers, &buffers)?)),
         });
         // The loop over items.
         let number = self.s.b.declare_var(I32);

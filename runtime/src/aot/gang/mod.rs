@@ -1,9 +1,10 @@
 //! Gangs: eight items side by side, whose words are in vectors from the start of a kernel to its end. While all of a gang are at one
 //! block, what is the same for all is computed once; where they diverge, each block runs for those that are at the lowest address, by
 //! a mask. A gang is given up where an access cannot be made or a budget may be spent: then its items run one after another from their
-//! start, which does the same again, as nothing that they load is what they store.
+//! start, which does the same again ([`stored`]).
 
 mod access;
+mod stored;
 mod values;
 
 use cranelift_codegen::ir::types::{I32X4, I64};
@@ -11,13 +12,12 @@ use cranelift_codegen::ir::{self, InstBuilder, StackSlot, Value};
 use cranelift_frontend::Variable;
 
 use super::item::Item;
-use super::known::Flow;
-use super::memory::BufferValues;
 use super::runs::Ways;
 use super::scalar::Scalar;
-use super::stream::param_of;
+pub(super) use stored::stored;
+
 use crate::halu::jit::{
-    Action, Block, BlockId, CellNumber as Cell, Cells, Ends, Gang, Id, Next, Op, Shape, Target, Unit, constant,
+    Block, BlockId, CellNumber as Cell, Cells, Ends, Gang, Id, Next, Op, Shape, Target, Unit, constant,
 };
 
 /// Vectors of a word of all items.
@@ -27,35 +27,6 @@ pub(super) const ITEMS: u32 = 4 * PARTS as u32;
 
 /// A word of all items, or a truth value: all ones or zero.
 type Words = [Value; PARTS];
-
-/// The parameters whose buffers are stored to; none where it is not known which these are, or where something may load what is stored.
-pub(super) fn stored(
-    gang: &Gang,
-    flow: &Flow,
-    pointers: &[Option<u32>],
-    buffers: &[Option<BufferValues>],
-) -> Option<Vec<bool>> {
-    let units = || [&gang.together, &gang.masked].into_iter().flat_map(|units| units.iter().enumerate());
-    let accesses = || {
-        let known = units().filter_map(|(block, unit)| Some((unit.as_ref()?, flow.before(block)?)));
-        known.flat_map(|(unit, before)| {
-            let of = move |access| param_of(access, &unit.dataflow, before, pointers);
-            unit.dataflow.accesses.iter().map(move |access| (&access.action, of(access)))
-        })
-    };
-    let mut stored = vec![false; buffers.len()];
-    for (_, param) in accesses().filter(|(action, _)| matches!(action, Action::Store { .. })) {
-        let param = param?;
-        let buffer = buffers.get(param).copied().flatten()?;
-        if !(buffer.is_unique && buffer.is_written) {
-            return None;
-        }
-        *stored.get_mut(param)? = true;
-    }
-    let is_stored = |param: Option<usize>| param.is_some_and(|param| stored.get(param) == Some(&true));
-    let loads_any = accesses().any(|(action, param)| matches!(action, Action::Load { .. }) && is_stored(param));
-    (!loads_any).then_some(stored)
-}
 
 /// The blocks of a kernel on their way.
 pub(super) struct Emitter<'a, 'b, 'f, 'm> {

@@ -85,6 +85,17 @@ pub(crate) fn compute(b: &mut FunctionBuilder<'_>, op: Op, [x, y, z]: [Value; 3]
         }
         Op::FCompare(compare) => {
             let (x, y) = (float(b, x), float(b, y));
+            // Cranelift has no vectors on aarch64 of those that hold for NaN, too.
+            let opposite = match compare {
+                Compare::LTU => Some(Compare::GE),
+                Compare::LEU => Some(Compare::GT),
+                Compare::GTU => Some(Compare::LE),
+                Compare::GEU => Some(Compare::LT),
+                _ => None,
+            };
+            if let Some(holds) = opposite.and_then(|opposite| self::compare(b, opposite, x, y)) {
+                return b.ins().bnot(holds);
+            }
             // Never and always, which have no name.
             let other = if compare.code() == 0 { 0 } else { u32::MAX };
             self::compare(b, compare, x, y).unwrap_or_else(|| constant(b, I32X4, other))
