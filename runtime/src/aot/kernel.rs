@@ -85,7 +85,7 @@ pub(super) fn add(
     let Features { fma, gangs, vectors } = library.features;
     let together = match jit::streams(&of_runs, &blocks, &mut cells, vectors) {
         Some(streams) => Some(Together::Streams(streams)),
-        None if gangs => Gang::new(&of_runs, &blocks, &mut cells, fma).map(Together::Gang),
+        None if gangs => Gang::new(&of_runs, &blocks, &mut cells, fma).map(|gang| Together::Gang(Box::new(gang))),
         None => None,
     };
     let units = || flow.units.iter().flatten();
@@ -168,7 +168,7 @@ fn reads_bank_anywhere(unit: &Unit) -> bool {
 enum Together {
     /// In runs, by loops.
     Streams(Vec<Option<Stream>>),
-    Gang(Gang),
+    Gang(Box<Gang>),
 }
 
 /// The same where it is known which buffers items access.

@@ -56,6 +56,16 @@ pub(super) struct Emitter<'a, 'b, 'f, 'm> {
     nowhere: Option<StackSlot>,
 }
 
+/// A condition that all items of a gang ask.
+enum Asked {
+    Same(Value),
+    /// With whether it is seen to hold for all, and whether for none.
+    Each {
+        condition: Id,
+        known: [Value; 2],
+    },
+}
+
 impl<'a, 'b, 'f, 'm> Emitter<'a, 'b, 'f, 'm> {
     /// No block is made yet. The cells of the item are those of the first one of a gang.
     pub fn new(
@@ -221,20 +231,7 @@ impl<'a, 'b, 'f, 'm> Emitter<'a, 'b, 'f, 'm> {
         if !self.make_accesses(unit) || unit.dead {
             return self.give_up();
         }
-        // Values of the condition are not those of cells after the block.
-        let condition = unit.condition.map(|condition| {
-            let told =
-                if unit.dataflow.shape(condition).is_varying() { self.item.same_for_all(condition) } else { None };
-            (condition, told)
-        });
-        let holds = match condition {
-            Some((condition, None)) if unit.dataflow.shape(condition).is_varying() => Some(self.vector(condition)),
-            _ => None,
-        };
-        let same = match condition {
-            Some((condition, _)) if !unit.dataflow.shape(condition).is_varying() => Some(self.item.value(condition)),
-            _ => None,
-        };
+        let condition = unit.condition.map(|condition| self.asked(unit, condition));
         self.finish(block, unit);
         let (taken, fall) = match block.next {
             Next::To(target) => return self.go(Some(id), target),
@@ -246,18 +243,21 @@ impl<'a, 'b, 'f, 'm> Emitter<'a, 'b, 'f, 'm> {
             }
             Next::Undefined(_) | Next::Meet { .. } => return self.give_up(),
         };
-        if let Some((condition, told)) = condition {
-            let [yes, no, other, part] = [(); 4].map(|()| self.item.s.b.create_block());
-            if let Some(same) = same {
-                self.item.s.b.ins().brif(same, yes, &[], no, &[]);
-            } else {
-                let [all, none] = told.unwrap_or_else(|| self.all_or_none(holds));
-                self.item.s.b.ins().brif(all, yes, &[], other, &[]);
-                self.item.s.b.switch_to_block(other);
-                self.item.s.b.ins().brif(none, no, &[], part, &[]);
-                self.item.s.b.switch_to_block(part);
-                let holds = holds.unwrap_or_else(|| self.vector(condition));
-                self.diverge(id, [taken, Some(fall)], holds);
+        if let Some(condition) = condition {
+            let [yes, no] = [(); 2].map(|()| self.item.s.b.create_block());
+            match condition {
+                Asked::Same(holds) => {
+                    self.item.s.b.ins().brif(holds, yes, &[], no, &[]);
+                }
+                Asked::Each { condition, known: [all, none] } => {
+                    let [other, part] = [(); 2].map(|()| self.item.s.b.create_block());
+                    self.item.s.b.ins().brif(all, yes, &[], other, &[]);
+                    self.item.s.b.switch_to_block(other);
+                    self.item.s.b.ins().brif(none, no, &[], part, &[]);
+                    self.item.s.b.switch_to_block(part);
+                    let holds = self.vector(condition);
+                    self.diverge(id, [taken, Some(fall)], holds);
+                }
             }
             self.item.s.b.switch_to_block(no);
             self.go(Some(id), fall);
@@ -271,17 +271,20 @@ impl<'a, 'b, 'f, 'm> Emitter<'a, 'b, 'f, 'm> {
         }
     }
 
-    /// Whether a truth value holds for all items, and whether for none.
-    fn all_or_none(&mut self, holds: Option<Words>) -> [Value; 2] {
-        let Some(holds) = holds else {
-            let no = self.item.s.b.ins().iconst(ir::types::I8, 0);
-            return [no; 2];
-        };
+    /// What is known of a condition before cells are written.
+    fn asked(&mut self, unit: &Unit, condition: Id) -> Asked {
+        if !unit.dataflow.shape(condition).is_varying() {
+            return Asked::Same(self.item.value(condition));
+        }
+        if let Some(known) = self.item.same_for_all(condition) {
+            return Asked::Each { condition, known };
+        }
+        let holds = self.vector(condition);
         let any = self.any(holds);
         let b = &mut *self.item.s.b;
         let [first, second] = holds;
         let both = b.ins().band(first, second);
-        [b.ins().vall_true(both), b.ins().bxor_imm_s(any, 1)]
+        Asked::Each { condition, known: [b.ins().vall_true(both), b.ins().bxor_imm_s(any, 1)] }
     }
 
     /// Whether it holds for any.

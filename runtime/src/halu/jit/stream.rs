@@ -150,8 +150,9 @@ pub(crate) fn streams(
         let is_guarded = |unit: &Unit| unit.dataflow.accesses.iter().all(|access| access.guard.is_some());
         block.next == Next::Exit && unit.as_ref().is_some_and(is_guarded)
     };
-    let idle = blocks.iter().zip(&all_units).map(is_idle);
-    let stream = |(((unit, plan), split), is_idle): (((Option<Unit>, Option<Schedule>), Option<Split>), bool)| {
+    let mut idle = blocks.iter().zip(&all_units).map(is_idle);
+    let stream = |((unit, plan), split): ((Option<Unit>, Option<Schedule>), Option<Split>)| {
+        let is_idle = idle.next().unwrap_or(false);
         let (Some(unit), Some(plan)) = (unit, plan) else { return Some(None) };
         let accesses = unit.dataflow.accesses.iter().zip(&plan.methods).map(|(access, method)| match &access.action {
             _ if *method == Method::LoadSame => Some(Run::Same),
@@ -165,7 +166,7 @@ pub(crate) fn streams(
         let loops = loops(&unit, &plan, split)?;
         Some(Some(Stream { unit, accesses, loops, slots: plan.slots, is_idle }))
     };
-    units.into_iter().zip(plans).zip(splits).zip(idle).map(stream).collect()
+    units.into_iter().zip(plans).zip(splits).map(stream).collect()
 }
 
 /// Whether a special register grows evenly along a line of items, or is the same there.
