@@ -1,13 +1,14 @@
 //! The functions of an object on their way, with those that others call.
 
+use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{AbiParam, FuncRef, Function, InstBuilder, Signature, Value};
-use cranelift_codegen::isa::CallConv;
+use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use cranelift_module::{DataDescription, DataId, FuncId, Linkage, Module};
+use cranelift_module::{DataDescription, DataId, FuncId, Linkage, Module, ModuleError, ModuleReloc};
 
 use super::error::NoCode;
-use super::machine::Features;
+use super::machine::{Features, Machine};
 use super::scalar::Scalar;
 use super::soft::{self, Soft};
 
@@ -18,11 +19,15 @@ fn loop_signature() -> Signature {
     signature
 }
 
+/// Of functions of more instructions of Cranelift's registers are allocated in one pass.
+const MOST_INSTRUCTIONS: usize = 1 << 15;
+
 /// An object on its way.
 pub(super) struct Library<'m> {
     pub module: &'m mut dyn Module,
     /// What the machine has.
     pub features: Features,
+    one_pass: OwnedTargetIsa,
     /// The soft functions that something calls, in the order in which they were met.
     functions: Vec<(Soft, FuncId)>,
     /// How many of them have been made.
@@ -36,8 +41,9 @@ pub(super) struct Library<'m> {
 }
 
 impl<'m> Library<'m> {
-    pub fn new(module: &'m mut dyn Module, features: Features) -> Library<'m> {
-        Library { module, features, functions: Vec::new(), made: 0, data: 0, loops: 0, error: None }
+    pub fn new(module: &'m mut dyn Module, machine: &Machine) -> Library<'m> {
+        let (features, one_pass) = (machine.features(), machine.one_pass.clone());
+        Library { module, features, one_pass, functions: Vec::new(), made: 0, data: 0, loops: 0, error: None }
     }
 
     /// A soft function; none where the module refuses it, which [`Library::finish`] then says.
@@ -117,7 +123,14 @@ impl<'m> Library<'m> {
         build(&mut Scalar::new(&mut b, self));
         b.seal_all_blocks();
         b.finalize(self.module.target_config());
-        Ok(self.module.define_function(id, &mut context)?)
+        if context.func.dfg.num_insts() <= MOST_INSTRUCTIONS {
+            return Ok(self.module.define_function(id, &mut context)?);
+        }
+        context.compile(self.one_pass.as_ref(), &mut ControlPlane::default()).map_err(ModuleError::from)?;
+        let Some(code) = context.compiled_code() else { return Ok(()) };
+        let relocs = code.buffer.relocs().iter();
+        let relocs: Vec<_> = relocs.map(|reloc| ModuleReloc::from_mach_reloc(reloc, &context.func, id)).collect();
+        Ok(self.module.define_function_bytes(id, code.buffer.alignment.into(), code.code_buffer(), &relocs)?)
     }
 
     /// Data that nobody writes, aligned.

@@ -82,7 +82,7 @@ struct Record {
 pub fn load(kernels: &[(&str, &Kernel)], options: &Options) -> Result<Loaded, Error> {
     let machine = Machine::in_memory()?;
     let mut module = JITModule::new(JITBuilder::with_isa(machine.isa.clone(), default_libcall_names()));
-    let functions = add_all(&mut module, machine.features(), kernels, options)?;
+    let functions = add_all(&mut module, &machine, kernels, options)?;
     let mut entered = Vec::new();
     for function in &functions {
         if let Some(FuncOrDataId::Func(id)) = module.get_name(&function.symbol) {

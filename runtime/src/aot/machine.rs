@@ -13,6 +13,8 @@ use crate::halu::jit::Vectors;
 #[derive(Clone)]
 pub struct Machine {
     pub(super) isa: OwnedTargetIsa,
+    /// The same, by which registers are allocated in one pass: what the other way takes grows with the square of a function's size.
+    pub(super) one_pass: OwnedTargetIsa,
 }
 
 /// Why there are no objects for a computer.
@@ -98,9 +100,11 @@ impl Machine {
     /// `moves` says that code may come to lie anywhere.
     fn of(builder: isa::Builder, moves: bool) -> Result<Machine, MachineError> {
         let host = |error: String| MachineError::Host(error);
-        let flags = flags(moves).map_err(|error| host(error.to_string()))?;
-        let isa = builder.finish(flags).map_err(|error| host(error.to_string()))?;
-        Ok(Machine { isa })
+        let finish = |algorithm: &str| {
+            let flags = flags(moves, algorithm).map_err(|error| host(error.to_string()))?;
+            builder.finish(flags).map_err(|error| host(error.to_string()))
+        };
+        Ok(Machine { isa: finish("backtracking")?, one_pass: finish("single_pass")? })
     }
 
     /// The triple, whole.
@@ -158,11 +162,12 @@ fn enable(builder: &mut isa::Builder, name: &str) -> Result<(), SetError> {
 }
 
 /// How code is made ahead of time: it is made once, so that what costs time is worth it.
-fn flags(moves: bool) -> Result<Flags, SetError> {
+fn flags(moves: bool, algorithm: &str) -> Result<Flags, SetError> {
     let mut flags = settings::builder();
     let verify = if cfg!(debug_assertions) { "true" } else { "false" };
     let set = [
         ("opt_level", "speed"),
+        ("regalloc_algorithm", algorithm),
         ("is_pic", if moves { "true" } else { "false" }),
         ("unwind_info", "false"),
         // Frames may exceed the guard page below a stack; and nothing is called for it.

@@ -36,7 +36,6 @@ pub use error::{Error, Refusal};
 use kernel::Stop;
 use library::Library;
 pub use loaded::{Loaded, Trapped, load};
-use machine::Features;
 pub use machine::{Machine, MachineError};
 pub(crate) use source::{Bank, Count, Source};
 pub use status::Status;
@@ -104,7 +103,7 @@ pub struct Object {
 pub fn object(kernels: &[(&str, &Kernel)], machine: &Machine, options: &Options) -> Result<Object, Error> {
     let builder = ObjectBuilder::new(machine.isa.clone(), "halfbyte", default_libcall_names())?;
     let mut module = ObjectModule::new(builder);
-    let functions = add_all(&mut module, machine.features(), kernels, options)?;
+    let functions = add_all(&mut module, machine, kernels, options)?;
     let bytes = module.finish().emit().map_err(|error| Error::Code(error.to_string()))?;
     Ok(Object { bytes, functions })
 }
@@ -112,12 +111,12 @@ pub fn object(kernels: &[(&str, &Kernel)], machine: &Machine, options: &Options)
 /// Makes functions of kernels in a module.
 fn add_all(
     module: &mut dyn Module,
-    features: Features,
+    machine: &Machine,
     kernels: &[(&str, &Kernel)],
     options: &Options,
 ) -> Result<Vec<Function>, Error> {
     let (mut names, mut functions) = (BTreeSet::new(), Vec::new());
-    let library = Library::new(module, features);
+    let library = Library::new(module, machine);
     let mut emit = Emit { library, options, symbol: "", function: None };
     for &(symbol, kernel) in kernels {
         if !names.insert(symbol) {

@@ -43,7 +43,8 @@ fn differing(op: &impl Operation, has_fma: bool, cases: &[[u32; OPERANDS]]) -> O
     let mut module = JITModule::new(JITBuilder::with_isa(machine.isa.clone(), default_libcall_names()));
     let mut signature = module.make_signature();
     signature.params = vec![AbiParam::new(I64); 3];
-    let mut library = Library::new(&mut module, features(has_fma));
+    let mut library = Library::new(&mut module, &machine);
+    library.features = features(has_fma);
     library
         .export("all", signature, |s| {
             let params: Vec<Value> = s.b.block_params(s.b.current_block().unwrap()).to_vec();
@@ -336,7 +337,8 @@ fn bytes_are_picked_in_any_order() {
         let mut signature = module.make_signature();
         signature.params = vec![AbiParam::new(I32); 2];
         signature.returns = vec![AbiParam::new(I32)];
-        let mut library = Library::new(&mut module, features(false));
+        let mut library = Library::new(&mut module, &machine);
+        library.features = features(false);
         library
             .export("pick", signature, |s| {
                 let params: Vec<Value> = s.b.block_params(s.b.current_block().unwrap()).to_vec();
@@ -401,7 +403,7 @@ fn objects_call_nothing() {
         let mut module = ObjectModule::new(builder);
         let mut signature = module.make_signature();
         signature.params = vec![AbiParam::new(I64); 2];
-        let mut library = Library::new(&mut module, machine.features());
+        let mut library = Library::new(&mut module, &machine);
         library
             .export("all", signature, |s| {
                 let params: Vec<Value> = s.b.block_params(s.b.current_block().unwrap()).to_vec();
