@@ -102,15 +102,7 @@ pub(super) fn flow(front: &dyn Front, blocks: &[Block], cells: &mut Cells, point
         }
         if !unit.dead {
             for next in block.successors() {
-                let Some(place) = before.get_mut(next.index()) else { continue };
-                let met = match place {
-                    None => after.clone(),
-                    Some(old) => {
-                        old.iter().filter(|(cell, word)| after.get(cell) == Some(word)).map(|(c, w)| (*c, *w)).collect()
-                    }
-                };
-                if place.as_ref() != Some(&met) {
-                    *place = Some(met);
+                if before.get_mut(next.index()).is_some_and(|place| meet(place, &after)) {
                     pending.push(next);
                 }
             }
@@ -123,6 +115,20 @@ pub(super) fn flow(front: &dyn Front, blocks: &[Block], cells: &mut Cells, point
     let mut flow = Flow { units, before, origins: Vec::new() };
     flow.origins = origins(&flow, blocks, pointers);
     flow
+}
+
+/// What is known before a block becomes what is known after another that leads there, too. Whether it has changed.
+fn meet<V: Copy + PartialEq>(before: &mut Option<BTreeMap<Cell, V>>, after: &BTreeMap<Cell, V>) -> bool {
+    let met = match before {
+        None => after.clone(),
+        Some(old) => {
+            let same = |(cell, value): &(&Cell, &V)| after.get(cell) == Some(value);
+            old.iter().filter(same).map(|(cell, value)| (*cell, *value)).collect()
+        }
+    };
+    let is_new = before.as_ref() != Some(&met);
+    *before = Some(met);
+    is_new
 }
 
 /// By block, the parameters that cells come from.
@@ -145,15 +151,7 @@ fn origins(flow: &Flow, blocks: &[Block], pointers: &[Option<u32>]) -> Vec<Origi
             };
         }
         for next in block.successors().filter(|_| !unit.dead) {
-            let Some(place) = before.get_mut(next.index()) else { continue };
-            let met = match place {
-                None => after.clone(),
-                Some(old) => {
-                    old.iter().filter(|(cell, param)| after.get(cell) == Some(param)).map(|(c, p)| (*c, *p)).collect()
-                }
-            };
-            if place.as_ref() != Some(&met) {
-                *place = Some(met);
+            if before.get_mut(next.index()).is_some_and(|place| meet(place, &after)) {
                 pending.push(next);
             }
         }

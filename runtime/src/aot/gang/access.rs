@@ -61,7 +61,7 @@ impl Emitter<'_, '_, '_, '_> {
         true
     }
 
-    /// Nobody may come by an instruction that traps.
+    /// No item may reach an instruction that traps: whether that may yet be.
     fn fault(&mut self, guard: Option<Id>) -> bool {
         let Some(guard) = guard else { return false };
         let holds = self.vector(guard);
