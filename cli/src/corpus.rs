@@ -342,11 +342,10 @@ const OF_LAUNCHES: &[&str] = &[
     "deadlock",
 ];
 
-/// Whether a launch has failed as it was to. A text that must be refused is wrong, or asks for what cannot be; that it is not
-/// supported says nothing of it.
+/// Whether a launch has failed as it was to. A text that must be refused is wrong; that it is not supported, or that its arguments
+/// do not fit, says nothing of it.
 fn is_kind(expected: &str, found: Kind) -> bool {
-    let of_text = !OF_LAUNCHES.contains(&expected) && matches!(found, Kind::Parse | Kind::Arguments);
-    expected == found.name() || of_text
+    expected == found.name() || (!OF_LAUNCHES.contains(&expected) && found == Kind::Parse)
 }
 
 fn is_as_expected(buffers: &[Vec<u8>], expected: &[Option<Expected>]) -> Result<(), String> {

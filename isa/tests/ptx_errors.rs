@@ -188,7 +188,7 @@ fn errors_are_where_they_are() {
             "7:20: operand `a` of `ld` must be an address `[register+number]`, the register of 64 bits, or `[variable+number]` of a `.global` variable",
         ),
         ("ld.global.b32 %r1, [%d1+0x80000000];", "7:25: `2147483648` does not fit an offset of 32 bits"),
-        ("ld.global.b32 %r1, [%d1;", "7:24: expected `]`; found `;`"),
+        ("ld.global.b32 %r1, [%d1;", "7:24: expected `+` or `]`; found `;`"),
         ("ld.param.b32 %r1, [p1];", "7:20: unknown name `p1`"),
         (
             "ld.global.b32 %r1, %d1;",
@@ -213,7 +213,7 @@ fn errors_are_where_they_are() {
         ("bra %r1;", "7:5: operand `target` of `bra` must be a label"),
         ("a: ret; a:", "7:9: `a` is already defined"),
         ("ret", "8:1: expected an operand; found `}`"),
-        ("ld.const.b32 %r1, [c0;", "7:22: expected `]`; found `;`"),
+        ("ld.const.b32 %r1, [c0;", "7:22: expected `+` or `]`; found `;`"),
         ("ld.const.b32 %r1, [c1];", "7:20: unknown name `c1`"),
         (
             "ld.const.b32 %r1, [g0];",
@@ -252,6 +252,15 @@ fn errors_are_where_they_are() {
         ),
         ("cvta.to.const.u64 %d1, c0;", "7:24: operand `a` of `cvta` must be a register of type .u64"),
         ("cvta.u64 %d1, c0;", "7:5: `.u64` cannot stand here in `cvta`"),
+        ("ld.global.u32 %r1, [%d1-4];", "7:24: expected `+` or `]`; found `-`"),
+        // These words stand in their order.
+        ("bar.sync.cta 0;", "7:9: `.cta` cannot stand here in `bar`"),
+        ("bar.sync.warp -1;", "7:9: `.warp` cannot stand here in `bar`"),
+        ("mad.sat.hi.s32 %r1, %r1, %r1, %r1;", "7:4: `.sat` cannot stand here in `mad`"),
+        ("cp.async.ca.global.shared [%d1], [%d1], 4;", "7:12: `.global` cannot stand here in `cp`"),
+        // All values of the source are in range.
+        ("cvt.sat.u32.u16 %r1, %h1;", "7:12: `.u16` cannot stand here in `cvt`"),
+        ("cvt.sat.s32.s32 %r1, %r2;", "7:12: `.s32` cannot stand here in `cvt`"),
         ("add.u64 %d1, c0, 4;", "7:14: operand `a` of `add` must be a register or a number of type .u64"),
         ("bra c0+4;", "7:5: operand `target` of `bra` must be a label"),
         (".const .b32 x = 1;", "7:1: a variable in a kernel (`.const`) is not supported"),

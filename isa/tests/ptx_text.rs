@@ -60,7 +60,7 @@ fn an_assembler_takes_every_instruction() {
         for &opcode in Opcode::ALL {
             let mut insts = instructions(opcode, 12);
             insts.retain(|inst| probe.provides(inst.since()));
-            insts.retain(|inst| !crate::ptx::clamps_nothing(inst) && !crate::ptx::is_of_a_call(inst));
+            insts.retain(|inst| !crate::ptx::is_of_a_call(inst));
             insts.iter_mut().for_each(crate::ptx::tame);
             entry.body.insts.extend(insts);
         }
@@ -179,7 +179,7 @@ fn refused_on(ptxas: &Path, sm: Sm) -> (usize, Vec<String>) {
         let most = if is_wide(opcode) { 24 } else { 300 };
         for words in some_of(all_words(opcode.row()), most, &mut random) {
             let mut inst = Inst::random_of(opcode, &words, &empty, &mut || random.next()).unwrap();
-            if !inst.since().is_met_by(sm) || crate::ptx::clamps_nothing(&inst) || crate::ptx::is_of_a_call(&inst) {
+            if !inst.since().is_met_by(sm) || crate::ptx::is_of_a_call(&inst) {
                 continue;
             }
             crate::ptx::tame(&mut inst);

@@ -21,7 +21,7 @@ pub struct Row {
     pub mnemonic: &'static str,
     /// The words after it, in the order in which they must stand.
     pub slots: &'static [Slot],
-    /// Words that do not stand together: one of the first with one of the second.
+    /// Words that do not stand together: one of the first, and after it one of the second.
     pub apart: &'static [[&'static [Token]; 2]],
     /// The operands, in order.
     pub operands: &'static [OperandRow],
@@ -312,8 +312,9 @@ impl Row {
             return Err(Mismatch { word: words.len() - rest.len(), missing: None });
         }
         let is_apart = |[first, second]: &[&[Token]; 2]| {
-            let last = words.iter().rposition(|word| second.contains(word));
-            last.filter(|_| words.iter().any(|word| first.contains(word)))
+            let from = words.iter().position(|word| first.contains(word))?;
+            let last = words.iter().rposition(|word| second.contains(word))?;
+            (from < last).then_some(last)
         };
         match self.apart.iter().find_map(is_apart) {
             Some(word) => Err(Mismatch { word, missing: None }),
@@ -342,8 +343,11 @@ impl Row {
     fn is_free(&self, token: Token) -> bool {
         use Token::*;
         match token {
-            Rn | Rz | Rm | Rp | Rni | Rzi | Rmi | Rpi | Rna | Rs | Ftz | Sat | Satfinite | Relu | Nan | And | Or
-            | Xor | Add => true,
+            Sat => !self.takes(Hi),
+            Rn | Rz | Rm | Rp | Rni | Rzi | Rmi | Rpi | Rna | Rs | Ftz | Satfinite | Relu | Nan | And | Or | Xor
+            | Add => true,
+            // Barriers say first whose they are.
+            Sync | Cta if matches!(self.mnemonic, "bar" | "barrier") => false,
             Sync
             | Aligned
             | Any
@@ -366,9 +370,16 @@ impl Row {
             {
                 true
             }
+            // What a copy is between stands in this order.
+            Shared | SharedCta | Global if self.mnemonic == "cp" => false,
             _ if self.class == Class::Memory => token != Param,
             _ => false,
         }
+    }
+
+    /// Whether a word has a place in it.
+    fn takes(&self, token: Token) -> bool {
+        self.slots.iter().any(|slot| slot.choice(token).is_some())
     }
 
     /// What an instruction of these words needs.

@@ -200,13 +200,6 @@ pub fn is_of_a_call(inst: &Inst) -> bool {
     inst.operands.iter().any(passes)
 }
 
-/// Whether an instruction clamps integers of a type all of whose values are in range, which an assembler refuses.
-pub fn clamps_nothing(inst: &Inst) -> bool {
-    let (d, a) = (inst.ty(0), inst.ty(1));
-    let wider = d.bits() > a.bits() || (d.bits() == a.bits() && d.is_signed() == a.is_signed());
-    inst.opcode == Opcode::CVT_INT_SAT && wider && (d.is_signed() || !a.is_signed())
-}
-
 /// NVIDIA's assembler: on the path, or where Python packages put it. Where there is none that is said, and on CI it is a failure.
 pub fn ptxas() -> Option<PathBuf> {
     let found = find_ptxas();

@@ -4,6 +4,7 @@
 //! that no trap hides one of a lower item, all of a tile's are looked for after its run, when the guards are known; then only is
 //! anything copied out. Of the group in which a run has stopped, only what it had come to counts.
 
+mod blocks;
 mod copy;
 mod interp;
 #[cfg_attr(not(feature = "jit"), path = "no_jit.rs")]

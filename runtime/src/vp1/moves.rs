@@ -5,6 +5,7 @@ use std::ops::Range;
 use halfbyte_abi::{Direction, buffer_of};
 use smallvec::SmallVec;
 
+use super::blocks::{clear, copy};
 use super::tiles::{Places, Tile};
 use crate::buffers::{AllCovered, Buffer, Buffers, Covered};
 
@@ -88,13 +89,13 @@ impl Moves {
             if let Some(held) = held.and_then(|held| held.bytes().get(of.of(tile)))
                 && let Some(place) = store.get_mut(*start..*start + held.len())
             {
-                place.copy_from_slice(held);
+                copy(place, held);
                 copied += held.len() as u64;
             }
         }
         for range in &self.zeros {
             if let Some(place) = store.get_mut(range.clone()) {
-                place.fill(0);
+                clear(place);
             }
         }
         copied
@@ -108,7 +109,7 @@ impl Moves {
             if let Some(place) = held.and_then(|held| held.get_mut(of.of(tile)))
                 && let Some(written) = store.get(*start..*start + place.len())
             {
-                place.copy_from_slice(written);
+                copy(place, written);
                 copied += place.len() as u64;
             }
         }

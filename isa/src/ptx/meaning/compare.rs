@@ -56,13 +56,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     pub(super) fn set_half(&mut self, format: Format) {
         let [p, _] = self.compare_half(format);
         let p = self.combine(p);
-        if self.ty(0).kind() == Kind::Float {
-            let (one, zero) = (self.d.word(format.one().into()), self.d.word(0));
-            let result = self.d.select(p, one, zero);
-            self.define_word(result);
-        } else {
-            self.define_truth(p);
-        }
+        self.define_truth(p);
     }
 
     pub(super) fn set_halves(&mut self, format: Format) {
@@ -164,8 +158,13 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
 
     /// Writes all ones or zero, or 1.0 or 0.0.
     fn define_truth(&mut self, p: D::Pred) {
-        let truth = self.d.word(if self.ty(0) == Type::F32 { ONE } else { u32::MAX });
-        let zero = self.d.word(0);
+        let truth = match self.ty(0) {
+            Type::F32 => ONE,
+            Type::F16 => Format::F16.one().into(),
+            Type::Bf16 => Format::Bf16.one().into(),
+            _ => u32::MAX,
+        };
+        let (truth, zero) = (self.d.word(truth), self.d.word(0));
         let result = self.d.select(p, truth, zero);
         self.define_word(result);
     }

@@ -19,6 +19,7 @@ const BF16X2: &[Choice] = types!(Bf16x2);
 const WITH_TRUTHS: Since = Since::new(6, 5, 75);
 const ONE_HALF: &[Choice] = &[
     word(Token::Type(Type::F16)),
+    since(BF16, Token::Type(Type::Bf16)),
     since(WITH_TRUTHS, Token::Type(Type::U16)),
     since(WITH_TRUTHS, Token::Type(Type::S16)),
     since(WITH_TRUTHS, Token::Type(Type::U32)),
@@ -30,7 +31,16 @@ const TWO_HALVES: &[Choice] = &[
     since(WITH_TRUTHS, Token::Type(Type::S32)),
 ];
 /// What a `set` may write, of one value.
-const TRUTH: Slot = ty(types!(U32 S32 F32));
+const TRUTH: Slot = ty(&[
+    word(Token::Type(Type::U32)),
+    word(Token::Type(Type::S32)),
+    word(Token::Type(Type::F32)),
+    word(Token::Type(Type::F16)),
+    since(BF16, Token::Type(Type::Bf16)),
+]);
+
+/// bfloat16 is written without a word on subnormals.
+const FLUSHED_BF16: &[[&[Token]; 2]] = &[[&[Token::Ftz], &[Token::Type(Type::Bf16)]]];
 
 const P: OperandRow = OperandRow::def("p", Shape::Predicates);
 const SINGLE: OperandRow = OperandRow::def("p", Shape::Register(PRED));
@@ -62,11 +72,11 @@ rows! {
     SETP_BF16X2 "setp" &[FLOAT, BOOL, ty(BF16X2)], SETP_HALVES, BF16, INTO_LANES, "setp.lt.bf16x2 %p|%q, %a, %b;";
 
     SET_BITS "set" &[EQUALITY, BOOL, TRUTH, source_ty(BITS)], SET, Since::ALWAYS, INTO_WORD, "set.eq.u32.b32 %d, %a, %b;";
-    SET_INT "set" &[ORDER, BOOL, TRUTH, source_ty(INTEGERS)], SET, Since::ALWAYS, INTO_WORD, "set.lt.u32.s32 %d, %a, %b;";
+    SET_INT "set" &[ORDER, BOOL, TRUTH, source_ty(INTEGERS)], SET, Since::ALWAYS, INTO_WORD, "set.lt.u32.s32 %d, %a, %b;" "set.ge.bf16.s64 %d, %a, %b;";
     SET_UNSIGNED "set" &[UNSIGNED, BOOL, TRUTH, source_ty(UNSIGNEDS)], SET, Since::ALWAYS, INTO_WORD, "set.hi.u32.u32 %d, %a, %b;";
-    SET_F32 "set" &[FLOAT, BOOL, FTZ, TRUTH, source_ty(F32)], SET, Since::ALWAYS, INTO_WORD, "set.num.f32.f32 %d, %a, %b;";
+    SET_F32 apart FLUSHED_BF16 "set" &[FLOAT, BOOL, FTZ, TRUTH, source_ty(F32)], SET, Since::ALWAYS, INTO_WORD, "set.num.f32.f32 %d, %a, %b;";
     SET_F64 "set" &[FLOAT, BOOL, TRUTH, source_ty(types!(F64))], SET, Since::ALWAYS, INTO_WORD, "set.num.u32.f64 %d, %a, %b;";
-    SET_F16 "set" &[FLOAT, BOOL, FTZ, ty(ONE_HALF), source_ty(F16)], SET_HALF, Since::ALWAYS, INTO_WORD, "set.gt.u16.f16 %d, %a, %b;";
+    SET_F16 apart FLUSHED_BF16 "set" &[FLOAT, BOOL, FTZ, ty(ONE_HALF), source_ty(F16)], SET_HALF, Since::ALWAYS, INTO_WORD, "set.gt.u16.f16 %d, %a, %b;";
     SET_BF16 "set" &[FLOAT, BOOL, ty(types!(Bf16 U16 S16 U32 S32)), source_ty(BF16S)], SET_HALF, BF16, INTO_WORD, "set.gt.bf16.bf16 %d, %a, %b;";
     SET_F16X2 "set" &[FLOAT, BOOL, FTZ, ty(TWO_HALVES), source_ty(F16X2)], SET_HALF, Since::ALWAYS, INTO_WORD, "set.gt.u32.f16x2 %d, %a, %b;";
     SET_BF16X2 "set" &[FLOAT, BOOL, ty(types!(Bf16x2 U32 S32)), source_ty(BF16X2)], SET_HALF, BF16, INTO_WORD, "set.gt.bf16x2.bf16x2 %d, %a, %b;";

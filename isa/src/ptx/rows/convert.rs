@@ -42,11 +42,16 @@ const SAME: &str = "Rounds a float to an integer that is a float (`.rni` to near
 const BOTH: &str = "Rounds two f32 once each to halves and packs them: `a` becomes the high one, `b` the low one. `.relu` makes what is less than 0 \
     +0, and leaves NaN.";
 
+macro_rules! tokens {
+    ($($ty:ident)*) => { &[$(Token::Type(Type::$ty)),*] };
+}
+
 macro_rules! convert {
-    ($($name:ident $mnemonic:literal $class:ident $slots:expr, $operands:expr, $since:expr, $doc:expr, $($example:literal)*;)*) => { $(
+    ($($name:ident $(apart $apart:ident)? $mnemonic:literal $class:ident $slots:expr, $operands:expr, $since:expr, $doc:expr, $($example:literal)*;)*) => { $(
         pub(crate) const $name: Row = Row {
             mnemonic: $mnemonic,
             slots: $slots,
+            $(apart: $apart,)?
             operands: $operands,
             class: Class::$class,
             since: $since,
@@ -112,12 +117,24 @@ const F16: &[Choice] = types!(F16);
 const BF16S: &[Choice] = types!(Bf16);
 const F32: &[Choice] = types!(F32);
 
+/// Types of integers, and those of sources all of whose values are in their range.
+const IN_RANGE: &[[&[Token]; 2]] = &[
+    [tokens!(U8), tokens!(U8)],
+    [tokens!(U16), tokens!(U8 U16)],
+    [tokens!(U32), tokens!(U8 U16 U32)],
+    [tokens!(U64), tokens!(U8 U16 U32 U64)],
+    [tokens!(S8), tokens!(S8)],
+    [tokens!(S16), tokens!(U8 S8 S16)],
+    [tokens!(S32), tokens!(U8 U16 S8 S16 S32)],
+    [tokens!(S64), tokens!(U8 U16 U32 S8 S16 S32 S64)],
+];
+
 convert! {
     CVT_INT "cvt" Compute &[ty(INTEGERS), source_ty(INTEGERS)], INT_INT, Since::ALWAYS,
         "Makes an integer of another: extended by the sign or zeros as the source's type says, or cut off. In a register that is wider than its type the result is extended again.",
         "cvt.u32.u16 %d, %a;" "cvt.s64.s32 %d, %a;";
-    CVT_INT_SAT "cvt" Compute &[MUST_SAT, ty(INTEGERS), source_ty(INTEGERS)], INT_INT, Since::ALWAYS,
-        "Makes an integer of another, clamped to its range. An assembler refuses `.sat` where all values of the source are in range.", "cvt.sat.u8.s32 %d, %a;";
+    CVT_INT_SAT apart IN_RANGE "cvt" Compute &[MUST_SAT, ty(INTEGERS), source_ty(INTEGERS)], INT_INT, Since::ALWAYS,
+        "Makes an integer of another, clamped to its range, where not all values of the source are in it.", "cvt.sat.u8.s32 %d, %a;";
     CVT_PACK "cvt" Compute &[PACK, MUST_SAT, ty(types!(U16 S16)), source_ty(types!(S32))], PACKED, PACKING,
         "Clamps two integers to half-words and packs them: `a` becomes the high one, `b` the low one.", "cvt.pack.sat.u16.s32 %d, %a, %b;";
     CVT_PACK_BYTES "cvt" Compute &[PACK, MUST_SAT, ty(types!(U8 S8 U4 S4 U2 S2)), source_ty(types!(S32)), Slot::one_of("type of c", types!(B32))], PACKED_BYTES, PACKING,

@@ -247,7 +247,7 @@ memory! {
     LDU "ldu" Memory &[GLOBAL_IF_ANY, ELEMENTS, ty(ALL_WORDS)], UP_TO_16, &[TO, ADDRESS], ANY,
         SHARED_BY_ALL, "ldu.global.u32 %d, [%a];";
     ST "st" Memory &[WEAK, STORE_SPACE, STORE_CACHE, HINT, ELEMENTS, ty(ALL_WORDS)], UP_TO_16_LEVELS, &[ADDRESS, FROM, POLICY], ANY,
-        STORE, "st.global.b32 [%a-4], %b;" "st.global.v2.b32 [%a], {%b, %c};" "st.global.wt.b32 [%a], %b;" "st.global.b128 [%a], %b;";
+        STORE, "st.global.b32 [%a+-4], %b;" "st.global.v2.b32 [%a], {%b, %c};" "st.global.wt.b32 [%a], %b;" "st.global.b128 [%a], %b;";
     ST_VOLATILE "st" Memory &[VOLATILE, ORDERED_SPACE, ELEMENTS, ty(ALL_WORDS)], UP_TO_16_LEVELS, &[ADDRESS, FROM], ANY,
         STORED_ORDERED, "st.volatile.global.u32 [%a], %b;";
     ST_ORDERED "st" Memory &[STORE_ORDER, SCOPE, ORDERED_SPACE, EVICTION, HINT, ELEMENTS, ty(WORDS)], UP_TO_16_LEVELS, &[ADDRESS, FROM, POLICY], ANY,

@@ -63,10 +63,11 @@ macro_rules! types {
 }
 /// Rows that need something of the assembler or of the machine as a whole, one a line with its examples.
 macro_rules! rows {
-    ($($name:ident $mnemonic:literal $slots:expr, $operands:expr, $since:expr, $doc:expr, $($example:literal)+;)*) => { $(
+    ($($name:ident $(apart $apart:ident)? $mnemonic:literal $slots:expr, $operands:expr, $since:expr, $doc:expr, $($example:literal)+;)*) => { $(
         pub(crate) const $name: Row = Row {
             mnemonic: $mnemonic,
             slots: $slots,
+            $(apart: $apart,)?
             operands: $operands,
             since: $since,
             doc: $doc,
@@ -77,10 +78,11 @@ macro_rules! rows {
 }
 /// Rows of instructions that steer the machine and name no memory.
 macro_rules! controls {
-    ($($name:ident $mnemonic:literal $slots:expr, $operands:expr, $since:expr, $doc:expr, $($example:literal)+;)*) => { $(
+    ($($name:ident $(apart $apart:ident)? $mnemonic:literal $slots:expr, $operands:expr, $since:expr, $doc:expr, $($example:literal)+;)*) => { $(
         pub(crate) const $name: Row = Row {
             mnemonic: $mnemonic,
             slots: $slots,
+            $(apart: $apart,)?
             operands: $operands,
             class: Class::Control,
             since: $since,

@@ -384,17 +384,13 @@ impl<'a> Reader<'a> {
             }
         };
         let address = Address { base, offset: self.offset()? };
-        self.expect(']', "`]`")?;
+        self.expect(']', "`+` or `]`")?;
         Ok(Raw::Operand(Operand::Memory(address)))
     }
 
-    /// `+4`, `-4`, `+-4`, or nothing.
+    /// `+4`, `+-4`, or nothing.
     pub(super) fn offset(&mut self) -> Result<i32, Error> {
-        let (plus, minus) = (self.accept('+')?, self.ahead.token == Lexeme::Punct('-'));
-        if !plus && !minus {
-            return Ok(0);
-        }
-        self.bytes(1)
+        if self.accept('+')? { self.bytes(1) } else { Ok(0) }
     }
 
     /// A number of elements of so many bytes, in bytes.

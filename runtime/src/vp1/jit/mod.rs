@@ -214,7 +214,8 @@ impl Compiled {
         (machine.issued, machine.counted, machine.rest) = (0, 0, rest);
         // Between two backward branches no bundle is executed twice, and no group takes more of them at a time than a slice has.
         let bundles = run.program.len() as u64 * u64::from(rest.max(1));
-        let slice = (BUNDLES_OF_A_SLICE / bundles.max(1)).max(LEAST_SLICE).min(run.budget);
+        // A division takes as long as all else that a short tile does here.
+        let slice = (BUNDLES_OF_A_SLICE >> bundles.max(1).ilog2()).max(LEAST_SLICE).min(run.budget);
         let left = slice.min(run.budget - run.taken);
         (machine.budget, machine.left) = (slice, left);
         machine.depth = run.calls.len() as u32;

@@ -1,0 +1,59 @@
+//! Copies of a few kilobytes between caches, as tiles need: the C library makes those of 2 to 4 KiB by `rep movsb` and `rep stosb`
+//! on some computers, which take twice as long as loops of vectors.
+
+use std::hint::black_box;
+
+/// Bytes that a step of a loop copies.
+const BYTES: usize = 256;
+
+type Block = [u8; BYTES];
+
+/// Where blocks that are cleared are copied from.
+static ZEROS: Lines = Lines([0; BYTES]);
+
+/// A block that begins a cache line.
+#[repr(align(64))]
+struct Lines(Block);
+
+/// Copies bytes to as many others; to a slice of another length, nothing.
+pub(super) fn copy(to: &mut [u8], from: &[u8]) {
+    if to.len() == from.len() {
+        let ((to, last), (from, rest)) = (to.as_chunks_mut::<BYTES>(), from.as_chunks::<BYTES>());
+        each(to.iter_mut().zip(from));
+        last.copy_from_slice(rest);
+    }
+}
+
+/// Makes bytes zeros.
+pub(super) fn clear(bytes: &mut [u8]) {
+    let (blocks, last) = bytes.as_chunks_mut::<BYTES>();
+    // Which zeros these are is not known where the loop is compiled, or it would be a call of the C library.
+    let zeros = black_box(&ZEROS.0);
+    each(blocks.iter_mut().map(|block| (block, zeros)));
+    last.fill(0);
+}
+
+/// Copies each block by the widest vectors there are.
+#[inline]
+fn each<'a>(blocks: impl Iterator<Item = (&'a mut Block, &'a Block)>) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx512f")]
+        fn by_64<'a>(blocks: impl Iterator<Item = (&'a mut Block, &'a Block)>) {
+            blocks.for_each(|(to, from)| *to = *from);
+        }
+        #[target_feature(enable = "avx2")]
+        fn by_32<'a>(blocks: impl Iterator<Item = (&'a mut Block, &'a Block)>) {
+            blocks.for_each(|(to, from)| *to = *from);
+        }
+        if is_x86_feature_detected!("avx512f") {
+            // SAFETY: the computer has what it needs.
+            return unsafe { by_64(blocks) };
+        }
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: likewise.
+            return unsafe { by_32(blocks) };
+        }
+    }
+    blocks.for_each(|(to, from)| *to = *from);
+}
