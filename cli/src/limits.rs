@@ -57,8 +57,10 @@ pub(super) fn advice(exceeded: &Exceeded) -> Option<&'static str> {
 
 fn time(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().filter(|seconds: &f64| *seconds >= 0.0);
+    // Only a 0 is any time.
+    let least = |seconds: f64| if seconds > 0.0 { Duration::from_nanos(1) } else { Duration::ZERO };
     seconds
-        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .and_then(|seconds| Some(Duration::try_from_secs_f64(seconds).ok()?.max(least(seconds))))
         .ok_or_else(|| "expected seconds, such as 10 or 0.5".into())
 }
 
@@ -93,6 +95,8 @@ mod tests {
             assert!(number(text).is_err() && bytes(text).is_err(), "{text}");
         }
         assert_eq!(time("0.5"), Ok(Duration::from_millis(500)));
+        assert_eq!(time("1e-300"), Ok(Duration::from_nanos(1)));
+        assert_eq!(time("0"), Ok(Duration::ZERO));
         assert!(["-1", "x", "inf", "NaN", "1e300"].iter().all(|text| time(text).is_err()));
     }
 

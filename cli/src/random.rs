@@ -32,6 +32,9 @@ enum Runner {
     Ahead,
 }
 
+/// Kernels that there are: threads count on behind the last one.
+const MOST: u64 = 1 << 63;
+
 /// The name of [`Runner::Ahead`].
 const AHEAD: &str = "aot";
 
@@ -137,7 +140,7 @@ impl Random {
         if self.words {
             return self.run_words();
         }
-        let kernels = self.numbers();
+        let kernels = self.numbers()?;
         if self.print {
             let targets = Targets::new();
             let mut mix = Mix::new(&targets);
@@ -196,8 +199,10 @@ impl Random {
 }
 
 impl Random {
-    fn numbers(&self) -> Range<u64> {
-        self.first..self.first.saturating_add(self.count)
+    fn numbers(&self) -> Result<Range<u64>, Failure> {
+        let end = self.first.checked_add(self.count).filter(|&end| end <= MOST);
+        let beyond = || Failure::Call("the numbers of kernels are below 2^63: give a lower --first or --count".into());
+        Ok(self.first..end.ok_or_else(beyond)?)
     }
 
     fn threads(&self) -> NonZero<usize> {
@@ -210,7 +215,7 @@ impl Random {
         if targets.is_empty() {
             return Err(Failure::Call("--words: only HALU and VP1 have words".to_owned()));
         }
-        let programs = self.numbers();
+        let programs = self.numbers()?;
         if self.print {
             let numbers = programs.skip(self.shard.index() - 1).step_by(self.shard.count());
             let cases = numbers.flat_map(|number| targets.iter().map(move |&target| (number, target)));

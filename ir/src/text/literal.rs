@@ -14,9 +14,9 @@ pub struct BadNumber {
     pub expected: String,
 }
 
-/// Longer numbers are refused, which bounds the time that exact reading takes. The longest exact f32 has 149 digits
-/// after its point; the shortest text of any f64 has 17.
-const MAX_LENGTH: usize = 256;
+/// Longer numbers are refused, which bounds the time that exact reading takes. The longest exact f32 has 149 digits after its
+/// point, the longest exact f64 1,074; the shortest text of any has 17.
+const MAX_LENGTH: usize = 1200;
 
 fn bad(text: &str, negative: bool, what: &str, expected: &str) -> BadNumber {
     let sign = if negative { "-" } else { "" };
@@ -175,8 +175,11 @@ fn float<F: Float>(text: &str, negative: bool, elem: Elem) -> Result<u64, BadNum
     let decimal = |byte| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-');
     let exponent_has_digits = text.ends_with(|c: char| c.is_ascii_digit() || c == '.');
     let signed_again = text.starts_with(['+', '-']);
-    if text.len() > MAX_LENGTH || !text.bytes().all(decimal) || !exponent_has_digits || signed_again {
+    if !text.bytes().all(decimal) || !exponent_has_digits || signed_again {
         return Err(no_number());
+    }
+    if text.len() > MAX_LENGTH {
+        return Err(bad(text, negative, &format!("a number of at most {MAX_LENGTH} characters"), "fewer digits"));
     }
     let rounded = F::from_str_r(text, Round::NearestTiesToEven).map_err(|_| no_number())?;
     if rounded.status.contains(Status::OVERFLOW) {

@@ -195,7 +195,7 @@ impl Lower<'_> {
         if left == Operand::Never || right == Operand::Never {
             return Ok(Operand::Never);
         }
-        if let Some(folded) = self.folded(op, &left, &right, span)? {
+        if let Some(folded) = self.folded(op, (&left, &right), at, expected, span)? {
             return Ok(folded);
         }
         let ty = self.type_of(&left).or(self.type_of(&right));
@@ -315,7 +315,14 @@ impl Lower<'_> {
     }
 
     /// What two numbers without a type, or truths, are together.
-    fn folded(&mut self, op: BinOp, left: &Operand, right: &Operand, span: Span) -> Lowering<Option<Operand>> {
+    fn folded(
+        &mut self,
+        op: BinOp,
+        (left, right): (&Operand, &Operand),
+        at: (Span, Span),
+        expected: Option<Type>,
+        span: Span,
+    ) -> Lowering<Option<Operand>> {
         if let (Operand::Bool(a), Operand::Bool(b)) = (left, right) {
             return Ok(match op {
                 BinOp::And => Some(Operand::Bool(a & b)),
@@ -326,6 +333,16 @@ impl Lower<'_> {
         }
         let (Operand::Number(left), Operand::Number(right)) = (left, right) else { return Ok(None) };
         let (Some(a), Some(b)) = (left.whole, right.whole) else { return Ok(None) };
+        let (a, b) = match op {
+            BinOp::Div(sign) | BinOp::Compare(Compare::Lt | Compare::Le | Compare::Gt | Compare::Ge, sign) => {
+                (self.of_sign(a, sign, expected, at.0)?, self.of_sign(b, sign, expected, at.1)?)
+            }
+            BinOp::Shr(sign) => (self.of_sign(a, sign, expected, at.0)?, b),
+            _ => (a, b),
+        };
+        if b == 0 && matches!(op, BinOp::Div(_)) {
+            return Err(self.error(at.1, "a division by 0", "another number"));
+        }
         let count = || u32::try_from(b).ok().filter(|&count| count < 64);
         let value = match op {
             BinOp::Add => a.checked_add(b),
@@ -358,6 +375,34 @@ impl Lower<'_> {
             Some(value) => Ok(Some(Operand::whole(value))),
             None => Err(self.error(span, "numbers of which this cannot be computed", "a result of at most 64 bits")),
         }
+    }
+
+    /// The number of a sign that has the bits of a number in the type that it is to have. Where none is known, that of numbers whose
+    /// bits are the same number in all types that hold it.
+    fn of_sign(&mut self, number: i128, sign: Sign, expected: Option<Type>, span: Span) -> Lowering<i128> {
+        let signed = match sign {
+            Sign::None => return Ok(number),
+            Sign::S => true,
+            Sign::U => false,
+        };
+        if let Some(ty) = expected.filter(|ty| ty.is_int()) {
+            let values = 1i128 << ty.elem().bits();
+            return Ok(match number {
+                _ if !(-values / 2..values).contains(&number) => number,
+                _ if signed && number >= values / 2 => number - values,
+                _ if !signed && number < 0 => number + values,
+                _ => number,
+            });
+        }
+        let is_other = if signed { (1 << 31..1 << 32).contains(&number) } else { number < 0 };
+        if !is_other {
+            return Ok(number);
+        }
+        let help = match signed {
+            true => format!("`{}i32` or `{number}i64`", number - (1 << 32)),
+            false => format!("`{number}i32` or `{number}i64`"),
+        };
+        Err(self.error_help(span, format!("{number} without a type"), "a number of a type: its sign counts here", &help))
     }
 
     /// Refuses a type that the op does not take.

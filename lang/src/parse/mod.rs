@@ -39,6 +39,8 @@ pub(crate) struct Parser<'a> {
     free: bool,
     /// Blocks that a comment hides the beginning of.
     hidden: u32,
+    /// Nothing after it is reported.
+    has_given_up: bool,
     pub ast: &'a mut Ast,
     pub symbols: &'a mut Symbols,
     pub errors: &'a mut Vec<Diagnostic>,
@@ -52,7 +54,19 @@ impl<'a> Parser<'a> {
         symbols: &'a mut Symbols,
         errors: &'a mut Vec<Diagnostic>,
     ) -> Parser<'a> {
-        Parser { source, tokens: tokens(source), at: 0, base, depth: 0, free: false, hidden: 0, ast, symbols, errors }
+        Parser {
+            source,
+            tokens: tokens(source),
+            at: 0,
+            base,
+            depth: 0,
+            free: false,
+            hidden: 0,
+            has_given_up: false,
+            ast,
+            symbols,
+            errors,
+        }
     }
 
     // Tokens.
@@ -224,9 +238,10 @@ impl<'a> Parser<'a> {
         if self.depth >= MAX_DEPTH {
             let here = self.here();
             let failed = self.error(here, format!("more than {MAX_DEPTH} levels of nesting"), "fewer");
-            self.help("give parts names with `let`, or make functions of them");
-            // What is inside would only be more of it.
+            self.help("give parts names with `let`, or make functions of them; each `else if` is a level, too");
+            // What is inside would only be more of it, and what is after it lacks its ends.
             self.at = self.tokens.len().saturating_sub(1);
+            self.has_given_up = true;
             return Err(failed);
         }
         self.depth += 1;
@@ -242,13 +257,15 @@ impl<'a> Parser<'a> {
     // Errors.
 
     fn error(&mut self, span: Span, message: impl Into<String>, expected: impl Into<String>) -> Failed {
-        self.errors.push(Diagnostic::new(span, message).expected(expected));
+        if !self.has_given_up {
+            self.errors.push(Diagnostic::new(span, message).expected(expected));
+        }
         Failed
     }
 
     /// Adds to what was reported last what to write instead.
     fn help(&mut self, help: impl Into<String>) {
-        if let Some(last) = self.errors.last_mut() {
+        if let Some(last) = self.errors.last_mut().filter(|_| !self.has_given_up) {
             last.help = Some(help.into());
         }
     }

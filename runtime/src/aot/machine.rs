@@ -56,19 +56,21 @@ impl std::fmt::Debug for Machine {
 
 impl Machine {
     /// The computer of a triple, of which a processor or features (`x86-64-v3`, or `has_avx,has_fma`, by the names of Cranelift's settings)
-    /// may be asked for. `native` is this one.
+    /// may be asked for. `native` is this one, with all that it has where nothing is asked for.
     ///
     /// # Errors
     /// There is no code for it.
     pub fn new(triple: &str, cpu: Option<&str>) -> Result<Machine, MachineError> {
-        if triple == "native" {
+        let names: Vec<&str> = cpu.unwrap_or_default().split(',').filter(|name| !name.is_empty()).collect();
+        let is_host = triple == "native";
+        if is_host && names.is_empty() {
             return Machine::host();
         }
         let wrong = |error: target_lexicon::ParseError| MachineError::Triple {
             triple: triple.to_owned(),
             reason: error.to_string(),
         };
-        let parsed = Triple::from_str(triple).map_err(wrong)?;
+        let parsed = if is_host { Triple::host() } else { Triple::from_str(triple).map_err(wrong)? };
         if parsed.endianness() == Ok(Endianness::Big)
             || matches!(parsed.pointer_width(), Ok(PointerWidth::U16 | PointerWidth::U32))
         {
@@ -77,7 +79,7 @@ impl Machine {
         let mut builder = isa::lookup(parsed).map_err(|error| match error {
             LookupError::SupportDisabled | LookupError::Unsupported => MachineError::Unsupported(triple.to_owned()),
         })?;
-        for name in cpu.unwrap_or_default().split(',').filter(|name| !name.is_empty()) {
+        for name in names {
             enable(&mut builder, name)
                 .map_err(|_| MachineError::Cpu { triple: triple.to_owned(), name: name.to_owned() })?;
         }
