@@ -73,10 +73,12 @@ impl Import<'_> {
 
     fn accesses(&self) -> Vec<Accesses> {
         let mut accesses = vec![Accesses::default(); self.parameters.places.len()];
+        let mut untraced = Accesses::default();
         for number in reached(self.function) {
             let Some(inst) = self.function.inst(number) else { continue };
             let reached = self.parameters.accessed(self.function, number, inst);
-            if reached.is_empty() {
+            let is_untraced = reached.is_empty() && self.parameters.is_untraced(self.function, number, inst);
+            if reached.is_empty() && !is_untraced {
                 continue;
             }
             let element = inst.element();
@@ -99,12 +101,24 @@ impl Import<'_> {
             if self.is_narrow(inst) {
                 types = vec![wide(bytes)];
             }
+            if is_untraced {
+                untraced.types.extend(&types);
+                untraced.stored |= stored;
+            }
             for source in reached {
                 if let Some(of) = accesses.get_mut(source as usize) {
                     of.types.extend(&types);
                     of.align = of.align.max(bytes);
                     of.stored |= stored;
                 }
+            }
+        }
+        // It may be any buffer that is accessed so, and is where no other access of it is known.
+        let buffers = accesses.iter_mut().zip(&self.parameters.places).filter(|(_, place)| place.is_buffer);
+        for (of, _) in buffers.filter(|(_, place)| matches!(place.of, Of::Param(_))) {
+            of.stored |= untraced.stored;
+            if of.types.is_empty() {
+                of.types.clone_from(&untraced.types);
             }
         }
         accesses

@@ -128,6 +128,16 @@ impl Parameters {
         val.into_iter().flat_map(|val| self.buffers(val)).collect()
     }
 
+    /// Whether an access to memory may reach any buffer: of its address nothing is known. No kernel of the IR has such.
+    pub fn is_untraced(&self, function: &Function<'_>, number: usize, inst: &Inst) -> bool {
+        let is_elsewhere = || self.own_space(function, number, inst).is_some() || loads_parameter(inst);
+        if inst.row().class != Class::Memory || inst.operands.iter().any(|o| o.variable().is_some()) || is_elsewhere() {
+            return false;
+        }
+        let val = address(inst).and_then(|reg| function.read(number, reg));
+        val.is_some_and(|val| self.sources(val).is_empty() && !inst.has(Token::Const))
+    }
+
     /// The space of an access to memory of the group or of the item.
     pub fn own_space(&self, function: &Function<'_>, number: usize, inst: &Inst) -> Option<Space> {
         if inst.row().class != Class::Memory {

@@ -106,9 +106,10 @@ impl<'a> Draw<'a> {
                 pair.get_mut(blank).into_iter().for_each(|reg| *reg = None);
                 Operand::Pair(pair)
             }
-            Shape::WithPredicate { ty, blank } => {
+            Shape::WithPredicate { ty, blank, silent } => {
                 let d = if blank && self.one_in(8) { None } else { Some(self.register(ty)?) };
-                Operand::Pair([d, Some(self.register(pred)?)])
+                let p = if silent && d.is_some() && self.one_in(8) { None } else { Some(self.register(pred)?) };
+                Operand::Pair([d, p])
             }
             Shape::Condition if self.one_in(2) => Operand::Not(self.register(pred)?),
             Shape::Condition => Operand::Register(self.register(pred)?),

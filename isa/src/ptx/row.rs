@@ -190,6 +190,8 @@ pub enum Shape {
         ty: Ty,
         /// Whether it may be `_`.
         blank: bool,
+        /// Whether the predicate may be.
+        silent: bool,
     },
     /// A predicate or its opposite: `p`, `!p`.
     Condition,
@@ -476,8 +478,9 @@ impl Shape {
             (Shape::Predicates, Operand::Pair(both)) => {
                 both.iter().flatten().all(|&reg| predicate(reg)) && both.iter().any(Option::is_some)
             }
-            (Shape::WithPredicate { ty, blank }, &Operand::Pair([d, Some(p)])) => {
-                predicate(p) && d.map_or(blank, |reg| is(reg, ty))
+            (Shape::WithPredicate { ty, blank, silent }, &Operand::Pair([d, p])) => {
+                let has_any = d.is_some() || p.is_some();
+                has_any && p.map_or(silent, predicate) && d.map_or(blank, |reg| is(reg, ty))
             }
             (Shape::Masked(_) | Shape::Selected(..), &Operand::Register(reg)) => word(reg),
             (Shape::Masked(lanes), &Operand::Lanes { reg, digits }) => word(reg) && digits != 0 && digits < lanes.all(),

@@ -110,7 +110,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
 
 /// What an access to memory is for other threads: nothing where it is weak, as most are.
 pub fn strength(inst: &Inst) -> Option<(MemOrder, Scope)> {
-    if inst.row().class != Class::Memory {
+    // Nobody else reaches local memory.
+    if inst.row().class != Class::Memory || inst.has(Token::Local) {
         return None;
     }
     let has = |token| inst.has(token);

@@ -75,7 +75,7 @@ bits! {
 
 rows! {
     LOP3_BOOL "lop3" &[Slot::one_of("combination", words!(And Or)), ONLY_B32],
-        &[OperandRow::def("d", Shape::WithPredicate { ty: B32, blank: true }), value("a", B32), value("b", B32), value("c", B32), TABLE, reg("q", PRED)], TABLE_BOOL,
+        &[OperandRow::def("d", Shape::WithPredicate { ty: B32, blank: true, silent: false }), value("a", B32), value("b", B32), value("c", B32), TABLE, reg("q", PRED)], TABLE_BOOL,
         "Any bitwise function of three words, and whether it is not 0: that, combined with `q`, is the predicate.",
         "lop3.and.b32 %d|%p, %a, %b, %c, 0x80, %q;";
     BMSK "bmsk" &[COUNTS, ONLY_B32], &[def("d", U32), value("a", U32), value("b", U32)], BY_WIDTH,

@@ -40,8 +40,9 @@ const ID: OperandRow = value("a", U32);
 const COUNT: OperandRow = value("b", U32);
 const SAYS: OperandRow = OperandRow::used("c", Shape::Condition);
 const MASK: OperandRow = value("mask", U32);
-const WITH_B32: Shape = Shape::WithPredicate { ty: B32, blank: false };
-const WITH_U32: Shape = Shape::WithPredicate { ty: U32, blank: true };
+const WITH_B32: Shape = Shape::WithPredicate { ty: B32, blank: false, silent: true };
+const WITH_U32: Shape = Shape::WithPredicate { ty: U32, blank: true, silent: true };
+const ELECTED: Shape = Shape::WithPredicate { ty: U32, blank: true, silent: false };
 const ANSWER: OperandRow = def("p", PRED);
 
 const WAITS: &str = "Arrives at barrier `a`, and waits until all threads of the block that have not ended have arrived, or `b` threads, a multiple of 32. A warp arrives as one, \
@@ -82,12 +83,12 @@ controls! {
     BARRIER_POPC_OF "barrier" &[CTA, RED, POPC, ALIGNED, OF_U32], &[def("d", U32), ID, COUNT, SAYS], Since::ALWAYS, COUNTS, "barrier.red.popc.u32 %d, 1, 64, %p;";
     BARRIER_RED "barrier" &[CTA, RED, BOTH, ALIGNED, OF_PREDICATE], &[ANSWER, ID, SAYS], Since::ALWAYS, ANSWERS, "barrier.red.and.pred %q, 0, %p;";
     BARRIER_RED_OF "barrier" &[CTA, RED, BOTH, ALIGNED, OF_PREDICATE], &[ANSWER, ID, COUNT, SAYS], Since::ALWAYS, ANSWERS, "barrier.red.or.pred %q, 1, 64, %p;";
-    SHFL "shfl" &[SYNC, MODE, OF_B32], &[OperandRow::def("d", WITH_B32), reg("a", B32), value("b", U32), value("c", U32), MASK], Since::ALWAYS, SHUFFLES, "shfl.sync.bfly.b32 %d|%p, %a, 16, 31, 0xffffffff;";
-    SHFL_ALONE "shfl" &[SYNC, MODE, OF_B32], &[def("d", B32), reg("a", B32), value("b", U32), value("c", U32), MASK], Since::ALWAYS, SHUFFLES, "shfl.sync.down.b32 %d, %a, 1, 31, 0xffffffff;";
+    SHFL "shfl" &[SYNC, MODE, OF_B32], &[OperandRow::def("d", WITH_B32), value("a", B32), value("b", U32), value("c", U32), MASK], Since::ALWAYS, SHUFFLES, "shfl.sync.bfly.b32 %d|%p, %a, 16, 31, 0xffffffff;";
+    SHFL_ALONE "shfl" &[SYNC, MODE, OF_B32], &[def("d", B32), value("a", B32), value("b", U32), value("c", U32), MASK], Since::ALWAYS, SHUFFLES, "shfl.sync.down.b32 %d, %a, 1, 31, 0xffffffff;";
     VOTE_SYNC "vote" &[SYNC, VOTE, OF_PREDICATE], &[ANSWER, SAYS, MASK], Since::ALWAYS, VOTES, "vote.sync.any.pred %q, %p, 0xffffffff;";
     VOTE_BALLOT "vote" &[SYNC, BALLOT, OF_B32], &[def("d", B32), SAYS, MASK], Since::ALWAYS, BALLOTS, "vote.sync.ballot.b32 %d, !%p, 0xffffffff;";
-    SHFL_UNSAID "shfl" &[MODE, OF_B32], &[OperandRow::def("d", WITH_B32), reg("a", B32), value("b", U32), value("c", U32)], UNSAID, SHUFFLES_HERE, "shfl.bfly.b32 %d|%p, %a, 16, 31;";
-    SHFL_UNSAID_ALONE "shfl" &[MODE, OF_B32], &[def("d", B32), reg("a", B32), value("b", U32), value("c", U32)], UNSAID, SHUFFLES_HERE, "shfl.down.b32 %d, %a, 1, 31;";
+    SHFL_UNSAID "shfl" &[MODE, OF_B32], &[OperandRow::def("d", WITH_B32), value("a", B32), value("b", U32), value("c", U32)], UNSAID, SHUFFLES_HERE, "shfl.bfly.b32 %d|%p, %a, 16, 31;";
+    SHFL_UNSAID_ALONE "shfl" &[MODE, OF_B32], &[def("d", B32), value("a", B32), value("b", U32), value("c", U32)], UNSAID, SHUFFLES_HERE, "shfl.down.b32 %d, %a, 1, 31;";
     VOTE_UNSAID "vote" &[VOTE, OF_PREDICATE], &[ANSWER, SAYS], UNSAID, VOTES_HERE, "vote.any.pred %q, %p;";
     VOTE_UNSAID_BALLOT "vote" &[BALLOT, OF_B32], &[def("d", B32), SAYS], UNSAID, VOTES_HERE, "vote.ballot.b32 %d, !%p;";
     MATCH_ANY "match" &[ANY, SYNC, OF_BITS], &[def("d", U32), value("a", T), MASK], Since::ALWAYS, MATCHES, "match.any.sync.b32 %d, %a, 0xffffffff;";
@@ -97,5 +98,5 @@ controls! {
     REDUX_BITS "redux" &[SYNC, LOGIC, OF_B32], &[def("d", U32), value("a", U32), MASK], REDUCTIONS, REDUCES, "redux.sync.xor.b32 %d, %a, 0xffffffff;";
     REDUX_F32 "redux" &[SYNC, EXTREMA, MAGNITUDES, WITH_NAN, SINGLES], &[def("d", T), reg("a", T), MASK], OF_FLOATS, REDUCES_FLOATS, "redux.sync.min.abs.NaN.f32 %d, %a, 0xffffffff;";
     ACTIVEMASK "activemask" &[OF_B32], &[def("d", B32)], Since::ALWAYS, "The lanes of the threads of its warp that execute it together.", "activemask.b32 %d;";
-    ELECT "elect" &[SYNC], &[OperandRow::def("d", WITH_U32), MASK], ELECTIONS, "One of the threads of its warp that `mask` names: the lane, and whether it is the thread's own. It is the lowest.", "elect.sync %d|%p, 0xffffffff;";
+    ELECT "elect" &[SYNC], &[OperandRow::def("d", ELECTED), MASK], ELECTIONS, "One of the threads of its warp that `mask` names: the lane, and whether it is the thread's own. It is the lowest.", "elect.sync %d|%p, 0xffffffff;";
 }

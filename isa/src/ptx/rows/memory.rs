@@ -64,6 +64,17 @@ const STORE_SPACE: Slot = Slot::optional(
 const GLOBAL: Slot = Slot::one_of("space", words!(Global));
 const ORDERED_SPACE: Slot =
     Slot::optional("space", &[word(Token::Global), word(Token::Shared), since(OF_BLOCK, Token::SharedCta)]);
+/// The same, and local memory, which no other thread reaches.
+const VOLATILE_SPACE: Slot = Slot::optional(
+    "space",
+    &[
+        word(Token::Global),
+        word(Token::Shared),
+        since(OF_BLOCK, Token::SharedCta),
+        since(VOLATILE_LOCALS, Token::Local),
+    ],
+);
+const VOLATILE_LOCALS: Since = Since::new(9, 1, 75);
 const GLOBAL_IF_ANY: Slot = Slot::optional("space", words!(Global));
 const SPACE: Slot = Slot::one_of(
     "space",
@@ -230,7 +241,7 @@ memory! {
         PARAMETER, "ld.param.u64 %d, [p0];" "ld.param.v4.u8 {%d, %e, %f, _}, [p0+4];";
     LD "ld" Memory &[WEAK, LOAD_SPACE, LOAD_CACHE, HINT, PREFETCH, ELEMENTS, ty(ALL_WORDS)], UP_TO_16_LEVELS, &[TO, ADDRESS, POLICY], ANY,
         LOAD, "ld.global.b32 %d, [%a+16];" "ld.const.u8 %d, [c0+3];" "ld.global.v2.u8 {%d, %e}, [%a];" "ld.global.cg.b32 %d, [%a];" "ld.global.b128 %d, [%a];";
-    LD_VOLATILE "ld" Memory &[VOLATILE, ORDERED_SPACE, PREFETCH, ELEMENTS, ty(ALL_WORDS)], UP_TO_16_LEVELS, &[TO, ADDRESS], ANY,
+    LD_VOLATILE "ld" Memory &[VOLATILE, VOLATILE_SPACE, PREFETCH, ELEMENTS, ty(ALL_WORDS)], UP_TO_16_LEVELS, &[TO, ADDRESS], ANY,
         ORDERED, "ld.volatile.global.u32 %d, [%a];";
     LD_ORDERED "ld" Memory &[LOAD_ORDER, SCOPE, ORDERED_SPACE, EVICTION, HINT, PREFETCH, ELEMENTS, ty(WORDS)], UP_TO_16_LEVELS, &[TO, ADDRESS, POLICY], ANY,
         ORDERED, "ld.acquire.gpu.global.u32 %d, [%a];";
@@ -248,7 +259,7 @@ memory! {
         SHARED_BY_ALL, "ldu.global.u32 %d, [%a];";
     ST "st" Memory &[WEAK, STORE_SPACE, STORE_CACHE, HINT, ELEMENTS, ty(ALL_WORDS)], UP_TO_16_LEVELS, &[ADDRESS, FROM, POLICY], ANY,
         STORE, "st.global.b32 [%a+-4], %b;" "st.global.v2.b32 [%a], {%b, %c};" "st.global.wt.b32 [%a], %b;" "st.global.b128 [%a], %b;";
-    ST_VOLATILE "st" Memory &[VOLATILE, ORDERED_SPACE, ELEMENTS, ty(ALL_WORDS)], UP_TO_16_LEVELS, &[ADDRESS, FROM], ANY,
+    ST_VOLATILE "st" Memory &[VOLATILE, VOLATILE_SPACE, ELEMENTS, ty(ALL_WORDS)], UP_TO_16_LEVELS, &[ADDRESS, FROM], ANY,
         STORED_ORDERED, "st.volatile.global.u32 [%a], %b;";
     ST_ORDERED "st" Memory &[STORE_ORDER, SCOPE, ORDERED_SPACE, EVICTION, HINT, ELEMENTS, ty(WORDS)], UP_TO_16_LEVELS, &[ADDRESS, FROM, POLICY], ANY,
         STORED_ORDERED, "st.release.gpu.global.u32 [%a], %b;";
