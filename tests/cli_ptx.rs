@@ -213,3 +213,86 @@ done: ld.param.u64 %d0, [y]; mul.wide.u32 %d1, %r0, 4; add.u64 %d2, %d0, %d1; st
     run("6.3", "shfl.idx.b32 %r2, %r1, 2, 31;", "ptx").fails(1, "lane 2");
     run("6.3", "shfl.sync.idx.b32 %r2, %r1, 3, 31, 27;", "ptx").output();
 }
+
+/// A pointer that the kernel keeps in its frame, and reads again in a loop: what is done with it nobody sees beforehand.
+const LOST: &str = ".version 9.1
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 x, .param .u64 y)
+{
+    .local .align 8 .b8 frame[16];
+    .reg .pred %p<2>;
+    .reg .b32 %r<4>;
+    .reg .b64 %d<8>;
+    ld.param.u64 %d1, [x];
+    ld.param.u64 %d2, [y];
+    cvta.to.global.u64 %d1, %d1;
+    cvta.to.global.u64 %d2, %d2;
+    mov.u64 %d3, frame;
+    cvta.local.u64 %d4, %d3;
+    st.u64 [%d4], %d1;
+    st.volatile.local.u64 [%d3+8], %d2;
+    mov.u32 %r1, 0;
+again:
+    ld.u64 %d5, [%d4];
+    ld.volatile.local.u64 %d6, [%d3+8];
+    mul.wide.u32 %d7, %r1, 4;
+    add.u64 %d5, %d5, %d7;
+    add.u64 %d6, %d6, %d7;
+    ld.u32 %r2, [%d5];
+    shl.b32 %r2, %r2, 1;
+    st.u32 [%d6], %r2;
+    add.u32 %r1, %r1, 1;
+    setp.lt.u32 %p1, %r1, 3;
+    @%p1 bra again;
+    ret;
+}
+";
+
+/// Runs a text on one item.
+fn run_text(text: &str, more: &[&str]) -> crate::common::Called {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("k.ptx");
+    fs::write(&path, text).unwrap();
+    let path = path.display().to_string();
+    halfbyte(&[&["run", &path, "--grid", "1", "--block", "1"], more].concat())
+}
+
+#[test]
+fn a_pointer_that_is_lost_sight_of_is_a_buffer_that_may_be_written() {
+    for engine in ["interp", "jit"] {
+        let more = ["--target", "ptx", "--engine", engine, "--arg", "x=[3, 4, -5]", "--arg", "y=[0, 0, 0]"];
+        assert_eq!(run_text(LOST, &more).output(), "x=[3, 4, -5]\ny=[6, 8, -10]\n", "{engine}");
+    }
+}
+
+#[test]
+fn a_text_for_an_older_machine_is_refused_once() {
+    let older = LOST.replace("9.1", "4.2").replace("sm_90", "sm_52");
+    let called = run_text(&older, &["--target", "ptx", "--arg", "x=[1]", "--arg", "y=[1]"]);
+    assert_eq!(called.err.matches("error: ").count(), 1, "{}", called.err);
+    assert!(called.err.contains("PTX 6.3 and sm_75 are the least"), "{}", called.err);
+}
+
+#[test]
+fn an_atomic_operation_on_local_memory_is_not_imported() {
+    let text = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 x)\n{\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n\
+                .local .align 4 .b8 L[4];\nld.param.u64 %rd1, [x];\nmov.u64 %rd2, L;\ncvta.local.u64 %rd2, %rd2;\natom.add.u32 %r2, [%rd2], 1;\n\
+                st.global.u32 [%rd1], %r2;\nret;\n}\n";
+    for target in ["ir", "halu"] {
+        let called = run_text(text, &["--target", target, "--arg", "x=[0]"]);
+        assert!(called.err.contains("which no other thread reaches"), "{}", called.err);
+    }
+}
+
+#[test]
+fn compares_write_halves_of_any_type() {
+    let text = ".version 7.8\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 y)\n{\n.reg .b16 %h<3>;\n.reg .f32 %f<2>;\n\
+                .reg .b32 %r<2>;\n.reg .b64 %d<2>;\nld.param.u64 %d1, [y];\nmov.u32 %r1, %ctaid.x;\nset.lt.f16.s32 %h1, %r1, 2;\n\
+                mov.b32 %f1, 0x80000001;\nset.equ.ftz.f16.f32 %h2, %f1, 0f00000000;\nadd.f16 %h1, %h1, %h2;\nset.gt.bf16.f16 %h2, %h1, %h2;\n\
+                st.global.v2.b16 [%d1], {%h1, %h2};\nret;\n}\n";
+    for (target, engine) in [("ptx", "interp"), ("ptx", "jit"), ("ir", "interp"), ("halu", "interp"), ("halu", "jit")] {
+        let called = run_text(text, &["--target", target, "--engine", engine, "--arg", "y=[0, 0]", "--print", "bits"]);
+        assert_eq!(called.output(), "y=[0x4000, 0x3f80]\n", "{target} {engine}");
+    }
+}

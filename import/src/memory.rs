@@ -2,7 +2,7 @@
 
 use halfbyte_ir::{AtomicAttr, Attr, Direction, MemAttr, Op, Type, Value};
 use halfbyte_isa::ptx::meaning::strength;
-use halfbyte_isa::ptx::types::Type as PtxType;
+use halfbyte_isa::ptx::types::{Space, Type as PtxType};
 use halfbyte_isa::ptx::{Base, Inst, Operand, Reg};
 use halfbyte_isa::row::{Class, Role};
 
@@ -159,9 +159,13 @@ impl Import<'_> {
         if inst.row().class != Class::Memory {
             return false;
         }
+        let is_atomic = matches!(inst.row().mnemonic, "atom" | "red");
         match inst.opcode {
             _ if loads_parameter(inst) => self.load_param(inst),
-            _ if matches!(inst.row().mnemonic, "atom" | "red") => self.atomic(inst),
+            _ if is_atomic && self.parameters.own_space(self.function, self.number, inst) == Some(Space::Local) => {
+                self.refuse("an atomic operation on local memory, which no other thread reaches", "a load and a store");
+            }
+            _ if is_atomic => self.atomic(inst),
             _ if strength(inst).is_some() && (count(inst) > 1 || inst.element().bits() > 64) => self.refuse(
                 "an ordered access of several elements, or of 128 bits, has no counterpart in the IR",
                 "a run of the text as it stands, with `--target ptx`",

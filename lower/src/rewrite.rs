@@ -701,6 +701,11 @@ impl generated::Context for Rewriter<'_> {
         (counts.contains(&a) && counts.contains(&b) && counts.contains(&(a + b))).then(|| a + b)
     }
 
+    fn keeps_count(&mut self, ty: Type, mask: i64) -> Option<()> {
+        let most = i64::from(ty.elem().bits()) - 1;
+        holds(mask & most == most)
+    }
+
     fn uncontracted(&mut self, flags: FloatFlags) -> FloatFlags {
         FloatFlags { contract: false, ..flags }
     }

@@ -451,3 +451,88 @@ kernel @shifted_back(%a_in: in i32, %out: out i32) {
 }
 ; no rule: shl_constants, shr_s_constants
 ; check: shr_s.i32 %x
+
+; The count of a shift is taken modulo the width without a mask, too.
+kernel @shl_by_masked(%a_in: in i32, %n_in: in i32, %out: out i32) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %n = load %n_in[%i]
+  %k = const.i32 31
+  %m = and.i32 %n, %k
+  %r = shl.i32 %a, %m
+  store %r, %out[%i]
+  ret
+}
+; rule: shl_by_masked
+; never: %m
+
+kernel @shr_u_by_masked(%a_in: in i32, %n_in: in i32, %out: out i32) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %n = load %n_in[%i]
+  %k = const.i32 31
+  %m = and.i32 %n, %k
+  %r = shr_u.i32 %a, %m
+  store %r, %out[%i]
+  ret
+}
+; rule: shr_u_by_masked
+; never: %m
+
+kernel @shr_s_by_masked(%a_in: in i32, %n_in: in i32, %out: out i32) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %n = load %n_in[%i]
+  %k = const.i32 63
+  %m = and.i32 %n, %k
+  %r = shr_s.i32 %a, %m
+  store %r, %out[%i]
+  ret
+}
+; rule: shr_s_by_masked
+; never: %m
+
+kernel @rotl_by_masked(%a_in: in i32, %n_in: in i32, %out: out i32) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %n = load %n_in[%i]
+  %k = const.i32 31
+  %m = and.i32 %n, %k
+  %r = rotl.i32 %a, %m
+  store %r, %out[%i]
+  ret
+}
+; rule: rotl_by_masked
+; never: %m
+
+kernel @rotr_by_masked(%a_in: in i32, %n_in: in i32, %out: out i32) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %n = load %n_in[%i]
+  %k = const.i32 95
+  %m = and.i32 %n, %k
+  %r = rotr.i32 %a, %m
+  store %r, %out[%i]
+  ret
+}
+; rule: rotr_by_masked
+; never: %m
+
+kernel @shl_by_fewer_bits(%a_in: in i32, %n_in: in i32, %out: out i32) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %n = load %n_in[%i]
+  %k = const.i32 15
+  %m = and.i32 %n, %k
+  %r = shl.i32 %a, %m
+  store %r, %out[%i]
+  ret
+}
+; no rule: shl_by_masked
+; check: shl.i32 %a, %m

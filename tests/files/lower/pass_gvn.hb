@@ -111,8 +111,7 @@ kernel @loads_until_a_store(%x: in i32, %y: inout i32) {
 ;=   %a = load %x[%i]
 ;=   %c = add.i32 %a, %a
 ;=   store %c, %y[%i]
-;=   %d = load %x[%i]
-;=   %e = add.i32 %c, %d
+;=   %e = add.i32 %c, %a
 ;=   store %e, %y[%i]
 ;=   ret
 ;= }
@@ -147,8 +146,7 @@ kernel @loads_of_one_state_of_memory_in_two_blocks(%x: in i32, %y: inout i32) {
 ;= ^else:
 ;=   br ^join
 ;= ^join:
-;=   %d = load %x[%i]
-;=   store %d, %y[%i]
+;=   store %a, %y[%i]
 ;=   ret
 ;= }
 
@@ -389,5 +387,46 @@ kernel @a_value_that_comes_a_turn_later(%n: i32, %y: out i32) {
 ;= ^done:
 ;=   %r = sub.i32 %p, %q
 ;=   store %r, %y[%i]
+;=   ret
+;= }
+
+; A store leaves an `in` buffer as it is.
+kernel @a_store_leaves_what_is_only_read(%x: in i32, %y: out i32, %z: out i32) {
+^entry:
+  %i = item_id
+  %a = load %x[%i]
+  store %a, %y[%i]
+  %b = load %x[%i]
+  store %b, %z[%i]
+  ret
+}
+;= kernel @a_store_leaves_what_is_only_read(%x: in i32, %y: out i32, %z: out i32) {
+;= ^entry:
+;=   %i = item_id
+;=   %a = load %x[%i]
+;=   store %a, %y[%i]
+;=   store %a, %z[%i]
+;=   ret
+;= }
+
+; It may be another's, which is written.
+kernel @a_store_may_reach_what_is_only_read(%x: in i32, %y: inout may_alias i32) {
+^entry:
+  %i = item_id
+  %a = load %x[%i]
+  store %i, %y[%i]
+  %b = load %x[%i]
+  %c = add.i32 %a, %b
+  store %c, %y[%i + 1]
+  ret
+}
+;= kernel @a_store_may_reach_what_is_only_read(%x: in i32, %y: inout may_alias i32) {
+;= ^entry:
+;=   %i = item_id
+;=   %a = load %x[%i]
+;=   store %i, %y[%i]
+;=   %b = load %x[%i]
+;=   %c = add.i32 %a, %b
+;=   store %c, %y[%i + 1]
 ;=   ret
 ;= }

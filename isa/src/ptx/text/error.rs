@@ -71,6 +71,14 @@ pub enum ErrorKind {
         /// Its `.target`.
         target: TargetName,
     },
+    /// No instruction is of what the text is for.
+    #[error("the text is for PTX {}.{} and {target}; PTX 6.3 and sm_75 are the least that are read", version.0, version.1)]
+    Older {
+        /// The `.version` of the text.
+        version: (u8, u8),
+        /// Its `.target`.
+        target: TargetName,
+    },
     /// A word that must be there is not.
     #[error("`{mnemonic}` needs a modifier for {slot} here")]
     MissingWord {

@@ -21,6 +21,7 @@ pub use printer::{inst_text, inst_text_in};
 pub use writer::Writer;
 
 use super::module::{Missing, Module, Owner};
+use super::types::Since;
 use crate::object::Loc;
 
 /// What was read.
@@ -74,20 +75,25 @@ impl Text {
     }
 
     /// What the text's own `.version` and `.target` do not have, an assembler's errors: each instruction of its kernels and functions that
-    /// needs more.
+    /// needs more; one, where all do.
     pub fn missing(&self) -> Vec<Error> {
         let Module { version, target, .. } = self.module;
+        let is_older = !self.module.provides(Since::ALWAYS);
         let error = |missing: Missing| {
             let of = match missing.of {
                 Owner::Entry(number) => self.locs.get(number),
                 Owner::Function(number) => self.function_locs.get(number),
             };
             let at = of.and_then(|locs| locs.get(missing.inst)).copied().unwrap_or_default();
+            if is_older {
+                return Error { at, kind: ErrorKind::Older { version, target } };
+            }
             let inst = self.module.inst(missing.of, missing.inst);
             let inst = inst.map_or_else(String::new, |(inst, scope)| inst_text_in(inst, scope));
             Error { at, kind: ErrorKind::Missing { inst, needs: missing.since, version, target } }
         };
-        self.module.missing().map(error).collect()
+        let most = if is_older { 1 } else { usize::MAX };
+        self.module.missing().take(most).map(error).collect()
     }
 
     /// What `.loc` says the instruction at a place of the text comes from: the file, by its name, and the place in it. None where no
