@@ -148,6 +148,11 @@ impl TooLarge {
             Limit::Object(reason) => reason.clone(),
         }
     }
+
+    fn help(&self) -> Option<&'static str> {
+        let help = "make two kernels of it with a buffer between them, or compile it for another target";
+        matches!(self.limit, Limit::Target(_)).then_some(help)
+    }
 }
 
 impl CompileError {
@@ -179,7 +184,11 @@ impl CompileError {
                 };
                 all.iter().map(|Refused { at, refusal }| (at, whole_kernel(at, diagnostic(refusal)))).collect()
             }
-            CompileError::TooLarge(too_large) => one(&too_large.at, too_large.message()),
+            CompileError::TooLarge(too_large) => {
+                let mut found = one(&too_large.at, too_large.message());
+                found.iter_mut().for_each(|(_, diagnostic)| diagnostic.help = too_large.help().map(str::to_owned));
+                found
+            }
             CompileError::Cancelled { at, exceeded } => one(at, format!("@{}: {exceeded}", at.kernel)),
             CompileError::Pass { at, pass, error } => one(at, format!("pass `{pass}` on @{}: {error}", at.kernel)),
             CompileError::Internal { at, message } => one(at, message.clone()),

@@ -4,7 +4,7 @@ use halfbyte_ir::{Array, MemAttr, Op, Reason, Type};
 
 pub(crate) const MASK_IN_MEMORY: Reason = Reason::with_help(
     "masks have no place in memory; expand them with `mask_expand`",
-    "store `mask_expand.i8x4 %m` or `select.i8x4 %m, %one, %zero`, and make a mask of what is loaded by `icmp.ne`",
+    "store `mask_expand` to integers of as many lanes, as `mask_expand.i8x4` is of `i1x4`, and make a mask of what is loaded by `icmp.ne`",
 );
 
 pub(crate) const MASK_PARAMETER: Reason = Reason::with_help(
@@ -35,7 +35,7 @@ const ALIGNED_BEYOND_ITS_SIZE: Reason = Reason::with_help(
 /// Why a target has no memory beside buffers.
 pub(crate) fn no_array(array: &Array) -> Reason {
     let why = format!("`%{}`: it has no `{}` memory", array.name, array.space);
-    Reason::from(why).help("use a buffer, or `--target ptx`")
+    Reason::from(why).help("use a buffer, or `--target halu` or `--target ptx`")
 }
 
 /// What is known of an upper half of a product.

@@ -34,7 +34,10 @@ fn numbers_take_the_type_of_what_they_meet() {
     // Where the sign counts, a number is that of its bits in the type.
     assert_eq!(body("let p: i32 = a + (-1 >>_u 4)"), ["%0 = const.i32 268435455", "%p = add.i32 %a, %0"]);
     assert_eq!(body("let p: i32 = a + (0xffffffff >>_s 8)"), ["%0 = const.i32 -1", "%p = add.i32 %a, %0"]);
-    assert_eq!(body("let p: i64 = zext(a) + (0xffffffff >>_s 8)")[1..], ["%1 = const.i64 16777215", "%p = add.i64 %0, %1"]);
+    assert_eq!(
+        body("let p: i64 = zext(a) + (0xffffffff >>_s 8)")[1..],
+        ["%1 = const.i64 16777215", "%p = add.i64 %0, %1"]
+    );
     assert_eq!(body("let p: i8 = b + (200 /_s 2)"), ["%0 = const.i8 -28", "%p = add.i8 %b, %0"]);
     assert_eq!(body("let p = a + (-7 /_s 2 + (9 /_u 2))"), ["%0 = const.i32 1", "%p = add.i32 %a, %0"]);
     assert_eq!(body("let p = min_u(255, b)"), ["%0 = const.i8 -1", "%p = min_u.i8 %0, %b"]);

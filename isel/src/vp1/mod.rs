@@ -30,7 +30,7 @@ const NO_GROUPS: Reason = Reason::with_help(
 );
 const NO_MEETING: Reason = Reason::with_help(
     "its items are in no groups in which they could meet",
-    "let each item do its part alone, or compile it for `--target ptx`",
+    "let each item do its part alone, or compile it for `--target halu` or `--target ptx`",
 );
 const NO_FLOATS: Reason = Reason::with_help(
     "it has no floating-point arithmetic",
@@ -58,7 +58,7 @@ const NO_WIDE_SCALARS: Reason = Reason::with_help(
 );
 const NO_DIVISION: Reason = Reason::with_help(
     "it has no division",
-    "divide by a power of two (`shr_u`, `and`), or multiply by a scaled reciprocal and shift; `--target halu` and `--target ptx` divide",
+    "divide unsigned numbers by powers of two (`shr_u`, `and`), or multiply by a scaled reciprocal and shift; `--target halu` and `--target ptx` divide",
 );
 const NO_POINTERS: Reason = Reason::with_help(
     "it reaches memory by streams only, so that an address is no value",

@@ -402,7 +402,12 @@ impl Lower<'_> {
             true => format!("`{}i32` or `{number}i64`", number - (1 << 32)),
             false => format!("`{number}i32` or `{number}i64`"),
         };
-        Err(self.error_help(span, format!("{number} without a type"), "a number of a type: its sign counts here", &help))
+        Err(self.error_help(
+            span,
+            format!("{number} without a type"),
+            "a number of a type: its sign counts here",
+            &help,
+        ))
     }
 
     /// Refuses a type that the op does not take.

@@ -94,7 +94,7 @@ fn packed(
 fn check(kernel: &Kernel, target: &'static str) -> Result<(), Vec<Refusal>> {
     let refused = |array: &Array| {
         let why = format!("work items that share vectors have no `{}` memory", array.space);
-        let reason = Reason::from(why).help("use a buffer, or `--target ptx`");
+        let reason = Reason::from(why).help("use a buffer, or `--target halu` or `--target ptx`");
         Refusal { op: None, span: array.span, target, reason: Some(reason) }
     };
     let mut refusals: Vec<Refusal> = kernel.arrays.iter().map(refused).collect();
@@ -114,7 +114,7 @@ fn check(kernel: &Kernel, target: &'static str) -> Result<(), Vec<Refusal>> {
             if data.op.orders_memory() {
                 refuse(Reason::with_help(
                     "work items that share vectors do not meet",
-                    "let each item do its part alone; `--target ptx` has groups whose items meet",
+                    "let each item do its part alone; `--target halu` and `--target ptx` have groups whose items meet",
                 ));
             } else if data.op.tells_group() {
                 refuse(Reason::with_help(
