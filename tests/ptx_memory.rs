@@ -252,7 +252,7 @@ st.global.b32 [%d2], %r0; ret;",
             "6:1: this loads a part of what another instruction loads of parameter `s`",
         ),
         (TWO, "ld.param.u32 %r0, [x+4];\nld.param.u64 %d0, [x+8];", "6:1: this does not load within the parameter"),
-        (TWO, " ld.param.u32 %r0, [x-4];", "5:2: this does not load within the parameter"),
+        (TWO, " ld.param.u32 %r0, [x+-4];", "5:2: this does not load within the parameter"),
         (TWO, " ld.param.u32 %r0, [x+2];", "5:2: this does not load within the parameter"),
         (TWO, "ld.param.v2.u32 {%r0, %r1}, [x+4];", "5:1: this does not load within the parameter"),
         (

@@ -71,7 +71,7 @@ fn bytes(size: usize) -> String {
         for k in 0..bytes {
             let _ = writeln!(text, "  store %z{k}, %z[%j + {k}]");
         }
-        let _ = writeln!(text, "  %r = load %x[%j]\n  store %r, %z[%j]");
+        let _ = writeln!(text, "  %r = load %x[%j + {bytes}]\n  store %r, %z[%j]");
     })
 }
 

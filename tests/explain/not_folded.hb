@@ -80,5 +80,7 @@ kernel @k(%x: in i8x4, %n: in i8x4, %z: out i8x4) {
 ;=       line 177: wanted (iconst 0), found `%b = load %n[%i]`
 ;=     zero_shl (lower/rules/simplify.isle:179), priority 0
 ;=       line 179: wanted (iconst 0), found `%a = load %x[%i]`
-;=     shl_constants (lower/rules/idioms.isle:277), priority -10
-;=       line 277: wanted (Shl _ x (iconst j)), found `%a = load %x[%i]`
+;=     shl_constants (lower/rules/idioms.isle:279), priority -10
+;=       line 279: wanted (Shl _ x (iconst j)), found `%a = load %x[%i]`
+;=     shl_by_masked (lower/rules/idioms.isle:288), priority -15
+;=       line 288: wanted (And _ n (iconst k)), found `%b = load %n[%i]`

@@ -30,8 +30,8 @@ kernel @k(%x: in i32, %y: in i32, %z: inout i32, %p: out i32) {
 ;=     int_add3 (isel/rules/halu/integer.isle:7), priority 3
 ;=       line 7: wanted (Add $I32 a b), found `%c = load %z[%i]`
 ;=   by canon
-;=     dot_of_products (lower/rules/idioms.isle:334), priority -40
-;=       line 334: wanted (makes_dot x y), found x = `%c = load %z[%i]`, y = `%m = mul.i32 %a, %b`
+;=     dot_of_products (lower/rules/idioms.isle:349), priority -40
+;=       line 349: wanted (makes_dot x y), found x = `%c = load %z[%i]`, y = `%m = mul.i32 %a, %b`
 ;=     add_zero (lower/rules/simplify.isle:16), priority 5
 ;=       line 16: wanted (iconst 0), found `%m = mul.i32 %a, %b`
 ;=     add_constants (lower/rules/simplify.isle:18), priority 4

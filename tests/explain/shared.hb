@@ -31,8 +31,8 @@ kernel @k(%x: in i32, %y: inout i32) {
 ;=     int_add3 (isel/rules/halu/integer.isle:7), priority 3
 ;=       line 7: wanted (Add $I32 a b), found `%a = load %x[%i]`
 ;=   by canon
-;=     dot_of_products (lower/rules/idioms.isle:334), priority -40
-;=       line 334: wanted (makes_dot x y), found x = `%b = load %y[%i]`, y = `%a = load %x[%i]`
+;=     dot_of_products (lower/rules/idioms.isle:349), priority -40
+;=       line 349: wanted (makes_dot x y), found x = `%b = load %y[%i]`, y = `%a = load %x[%i]`
 ;=     add_zero (lower/rules/simplify.isle:16), priority 5
 ;=       line 16: wanted (iconst 0), found `%a = load %x[%i]`
 ;=     add_constants (lower/rules/simplify.isle:18), priority 4

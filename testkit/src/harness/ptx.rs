@@ -145,6 +145,10 @@ fn imported(
 ) -> Result<(), Failure> {
     let Some(entry) = read.module.entries.get(number) else { return Ok(()) };
     let items = shape.items().map_err(|error| Failure::arguments(error.to_string()))?;
+    if !entry.blocks.admits(shape.block) {
+        let (kernel, expected, found) = (entry.name.clone(), entry.blocks.to_string(), shape.block);
+        return Err(of_launch(&LaunchError::Blocks { kernel, expected, found }));
+    }
     if items > MAX_ITEMS {
         let message = format!("{items} work items; via {} there are at most {MAX_ITEMS}", via.name());
         return Err(Failure::new(Kind::Limit, message));
