@@ -296,3 +296,14 @@ fn compares_write_halves_of_any_type() {
         assert_eq!(called.output(), "y=[0x4000, 0x3f80]\n", "{target} {engine}");
     }
 }
+
+#[test]
+fn a_number_may_stand_for_a_truth_value() {
+    let text = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 y)\n{\n.reg .pred %p<2>;\n.reg .b32 %r<5>;\n\
+                .reg .b64 %d<2>;\nld.param.u64 %d1, [y];\nvote.sync.ballot.b32 %r1, 1, 1;\nselp.b32 %r2, 7, 8, 0;\nbar.red.popc.u32 %r3, 0, 1;\n\
+                setp.lt.and.u32 %p1, %r1, 4, 1;\nselp.b32 %r4, 5, 6, %p1;\nst.global.v4.b32 [%d1], {%r1, %r2, %r3, %r4};\nret;\n}\n";
+    for (target, engine) in [("ptx", "interp"), ("ptx", "jit"), ("ir", "interp"), ("halu", "interp"), ("halu", "jit")] {
+        let called = run_text(text, &["--target", target, "--engine", engine, "--arg", "y=[0, 0, 0, 0]"]);
+        assert_eq!(called.output(), "y=[1, 8, 1, 5]\n", "{target} {engine}");
+    }
+}

@@ -139,7 +139,7 @@ fn errors_are_where_they_are() {
             "7:22: operand `b` of `st` must be a register or a number of type .b32 or wider",
         ),
         ("mov.b32 %r1, {70000, %h1};", "7:14: `70000` does not fit .b16"),
-        ("selp.b32 %r1, %r2, %r3, 1;", "7:25: a number as a predicate is not supported"),
+        ("selp.b32 %r1, %r2, %r3, 2;", "7:25: `2` does not fit .pred"),
         ("add.s32 %r1, %r2, (3+4)/(5-5);", "7:25: this divides by zero"),
         ("add.s32 %r1, %r2, (3+4.5);", "7:25: a float is no part of an expression"),
         (".local .b128 x;", "7:8: a variable or a parameter of type .b128 is not supported"),

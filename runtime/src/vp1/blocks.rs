@@ -57,3 +57,24 @@ fn each<'a>(blocks: impl Iterator<Item = (&'a mut Block, &'a Block)>) {
     }
     blocks.for_each(|(to, from)| *to = *from);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_number_of_bytes_is_copied_wherever_it_begins() {
+        let from: Vec<u8> = (0..3 * BYTES + 9).map(|k| (k % 251) as u8).collect();
+        for start in [0, 1, 63] {
+            for count in [0, 1, BYTES - 1, BYTES, BYTES + 1, 3 * BYTES - 64, 2 * BYTES + 5] {
+                let source = &from[start..start + count];
+                let mut to = vec![0xa5; start + count + 1];
+                copy(&mut to[start..start + count], source);
+                assert_eq!(&to[start..start + count], source);
+                clear(&mut to[start..start + count]);
+                assert!(to[start..start + count].iter().all(|&byte| byte == 0));
+                assert!(to[..start].iter().chain(to.last()).all(|&byte| byte == 0xa5), "{start} {count}");
+            }
+        }
+    }
+}

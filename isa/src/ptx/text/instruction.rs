@@ -573,12 +573,12 @@ impl<'a> Parts<'a> {
             (&Raw::Name(name), _) if name != "_" => {
                 return Err(outside::name(name).unwrap_or_else(|| ErrorKind::Name(name.to_owned())));
             }
-            (Raw::Number(_), Shape::Register(ty)) if o.role == Role::Use && ty.resolve(&self.words).0 == Type::Pred => {
-                return Err(ErrorKind::Unsupported("a number as a predicate".to_owned()));
+            (Raw::Number(number), Shape::Register(ty))
+                if o.role == Role::Use && ty.resolve(&self.words).0 == Type::Pred =>
+            {
+                truth(number, names)?
             }
-            (Raw::Number(_), Shape::Condition) => {
-                return Err(ErrorKind::Unsupported("a number as a predicate".to_owned()));
-            }
+            (Raw::Number(number), Shape::Condition) => truth(number, names)?,
             _ => return Err(wrong()),
         };
         let operand = match operand {
@@ -643,4 +643,9 @@ fn selector(text: &str, lanes: Lanes) -> Option<u16> {
         let element = digit.to_digit(2 * lanes.count())?;
         Some(selector << lanes.index_bits() | element as u16)
     })
+}
+
+/// A register that holds a truth value that stands as a number.
+fn truth(number: &Literal<'_>, names: &mut Names<'_>) -> Result<Operand, ErrorKind> {
+    names.holding(Type::Pred, number.bits(Type::Pred)?).map(Operand::Register)
 }

@@ -195,7 +195,7 @@ impl<'a> Names<'a> {
 
     /// A register that holds a number from the start.
     pub(super) fn holding(&mut self, ty: Type, bits: u64) -> Result<Reg, ErrorKind> {
-        if ty.bits() < 16 {
+        if ty.bits() < 16 && ty != Type::Pred {
             return Err(ErrorKind::Unsupported("a number among bytes in braces".to_owned()));
         }
         if let Some((reg, ..)) = self.numbers.iter().find(|(_, of, held)| (*of, *held) == (ty, bits)) {
