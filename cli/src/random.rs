@@ -32,7 +32,7 @@ enum Runner {
     Ahead,
 }
 
-/// Kernels that there are: threads count on behind the last one.
+/// Kernels that there are: threads count on after the last one.
 const MOST: u64 = 1 << 63;
 
 /// The name of [`Runner::Ahead`].
