@@ -315,3 +315,36 @@ kernel @added_to_twice(%a_in: in i8x4, %b_in: in i8x4, %s_in: in i32, %t_in: in 
 ;=   ret
 ;= }
 ; no rule: sad_u_add, add_sad_u
+
+; There is no such sum of wide lanes.
+kernel @differences_of_wide_lanes(%a_in: in i8x16, %b_in: in i8x16, %s: out i32, %u: out i32) {
+^entry:
+  %i = item_id
+  %a8 = load %a_in[%i]
+  %b8 = load %b_in[%i]
+  %a = zext.i16x16 %a8
+  %b = sext.i16x16 %b8
+  %d = absdiff_s.i16x16 %a, %b
+  %e = absdiff_u.i16x16 %a, %b
+  %ds = reduce_add_u.i16x16 %d
+  %es = reduce_add_u.i16x16 %e
+  store %ds, %s[%i]
+  store %es, %u[%i]
+  ret
+}
+;= kernel @differences_of_wide_lanes(%a_in: in i8x16, %b_in: in i8x16, %s: out i32, %u: out i32) {
+;= ^entry:
+;=   %i = item_id
+;=   %a8 = load %a_in[%i]
+;=   %b8 = load %b_in[%i]
+;=   %a = zext.i16x16 %a8
+;=   %b = sext.i16x16 %b8
+;=   %d = absdiff_s.i16x16 %a, %b
+;=   %e = absdiff_u.i16x16 %a, %b
+;=   %ds = reduce_add_u.i16x16 %d
+;=   %es = reduce_add_u.i16x16 %e
+;=   store %ds, %s[%i]
+;=   store %es, %u[%i]
+;=   ret
+;= }
+; run: halu, vp1, ptx: @differences_of_wide_lanes items=3 a_in=random(3, 1) b_in=random(3, 2) s=zeros(3) u=zeros(3)
