@@ -22,6 +22,7 @@ mod docs;
 mod explain;
 mod files;
 mod fp8;
+mod groups_of_one_size;
 mod growth;
 mod intrinsics;
 mod intrinsics_vp1;

@@ -37,7 +37,8 @@ impl Generator<'_, '_> {
 
     /// Lets items meet, or does what concerns memory that a kernel declares.
     pub(super) fn meet(&mut self) {
-        match self.random.below(12) {
+        let among = if self.is_static() { 11 } else { 12 };
+        match self.random.below(among) {
             0..=1 => self.scratch(),
             2 => self.fence(),
             _ if !self.is_uniform() => self.scratch(),
@@ -53,6 +54,11 @@ impl Generator<'_, '_> {
     /// Two items access one element, and nothing orders them.
     pub(super) fn race(&mut self) {
         self.pass_on(false);
+    }
+
+    /// Whether who meets whom follows from where items are.
+    fn is_static(&self) -> bool {
+        self.meets == Meets::Static
     }
 
     fn int(&mut self, value: i64) -> Value {
@@ -157,7 +163,7 @@ impl Generator<'_, '_> {
     /// The lanes that take part: all, or those of even and those of odd numbers by themselves.
     fn mask(&mut self) -> Value {
         let all = self.int(-1);
-        if !self.one_in(4) {
+        if self.is_static() || !self.one_in(4) {
             return all;
         }
         let (lane, one, even) = (self.builder.here(Op::LaneId), self.int(1), self.int(0x5555_5555));
@@ -169,7 +175,14 @@ impl Generator<'_, '_> {
     fn shuffle(&mut self) {
         let words: Vec<Value> = self.scope.iter().copied().filter(|&value| self.ty(value).bits() == 32).collect();
         let words: Vec<Value> = words.into_iter().filter(|&value| is_stored(self.ty(value))).collect();
-        let (Some(value), Some(by)) = (self.pick(&words), self.operand(Type::I32)) else { return };
+        let by = match self.is_static() && !self.one_in(4) {
+            true => {
+                let by = self.random.below(LANES as usize) as i64;
+                Some(self.int(by))
+            }
+            false => self.operand(Type::I32),
+        };
+        let (Some(value), Some(by)) = (self.pick(&words), by) else { return };
         let ty = self.ty(value);
         let all = self.int(-1);
         let (op, segment) = match self.random.below(4) {
@@ -192,8 +205,9 @@ impl Generator<'_, '_> {
     /// What lanes say, or have.
     fn ask(&mut self) {
         let mask = self.mask();
-        let ops = [Op::VoteAll, Op::VoteAny, Op::VoteUniform, Op::Ballot, Op::MatchAny, Op::MatchAll, Op::Elect];
-        let Some(op) = self.pick(&ops) else { return };
+        let ops = [Op::VoteAll, Op::VoteAny, Op::VoteUniform, Op::Ballot, Op::Elect, Op::MatchAny, Op::MatchAll];
+        let few = ops.first_chunk::<5>().filter(|_| self.is_static());
+        let Some(op) = self.pick(few.map_or(&ops[..], |few| few)) else { return };
         let answer = match op {
             Op::MatchAny | Op::MatchAll => {
                 let ty = if self.one_in(3) { Type::I64 } else { Type::I32 };
@@ -288,7 +302,10 @@ impl Generator<'_, '_> {
         let Some(base) = self.array(ty, Space::Scratch, SCRATCH, None) else { return };
         let mask = self.int(i64::from(SCRATCH) - 1);
         let place = |generator: &mut Self| {
-            let data = generator.operand(Type::I32)?;
+            let data = match generator.is_static() {
+                true => generator.builder.here(Op::LocalId),
+                false => generator.operand(Type::I32)?,
+            };
             Some(generator.i32_op(Op::And, data, mask))
         };
         if let Some(at) = place(self) {

@@ -58,7 +58,9 @@ pub enum Meets {
     Never,
     /// They do: groups have at most [`MOST_OF_GROUP`] items, none of them traps, and nothing depends on their order.
     Ordered,
-    /// Likewise, and where a group has two items two of their accesses race.
+    /// Likewise, and which items meet, and whose values they take, follows from where they are.
+    Static,
+    /// They do, in any way, and where a group has two items two of their accesses race.
     Racing,
 }
 

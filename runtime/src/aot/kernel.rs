@@ -74,6 +74,7 @@ pub(super) fn add(
     let pointers = pointers(kernel, source);
     let flow = flow(source.front, &blocks, &mut cells, &pointers);
     let of_runs = jit::Kernel {
+        sizes: &[],
         front: source.front,
         pointers: source.pointers,
         specials: source.specials,

@@ -243,8 +243,12 @@ impl Code {
                 constant_bytes: memory.constants.len() as u32,
                 local_bytes: kernel.info.local_bytes,
             };
+            let [x, y, z] = shape.block;
+            let offset = u32::from(GROUP_SIZE_OFFSET);
+            let sizes = [(offset, x), (offset + 4, y), (offset + 8, z), (offset + 12, size)];
             let words = jit::Kernel {
                 front: &front,
+                sizes: &sizes,
                 pointers: self.pointers.get_or_init(|| kernel.pointers().collect()),
                 specials: &self.specials,
                 groups: self.is_of_groups.then_some(size),

@@ -97,6 +97,10 @@ impl<'t> Mix<'t> {
         let choice = random.below(20);
         let often = if random.below(8) == 0 { Meets::Ordered } else { Meets::Never };
         shape.meets = meets.unwrap_or(often);
+        if shape.meets == Meets::Ordered && random.below(2) == 0 {
+            // Data would say who meets whom.
+            (shape.meets, shape.depth) = (Meets::Static, shape.depth * usize::from(random.below(4) == 0));
+        }
         // A trap comes before what others do, and so would depend on how far they are.
         shape.traps &= shape.meets == Meets::Never;
         let palette = match choice {

@@ -32,6 +32,8 @@ pub(crate) struct Kernel<'a> {
     pub pointers: &'a [Pointer],
     /// The special registers that instructions read.
     pub specials: &'a [SpecialReg],
+    /// Words of constant bank 0 that follow from the size of a group, by their offsets.
+    pub sizes: &'a [(u32, u32)],
     /// Items of a group, where its items meet, have memory together, or read what others write meanwhile.
     pub groups: Option<u32>,
     /// Bytes that they have together.

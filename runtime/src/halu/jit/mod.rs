@@ -30,6 +30,7 @@ mod pool;
 mod run;
 mod runner;
 mod schedule;
+mod sized;
 mod split;
 pub(crate) mod step;
 mod stream;
@@ -68,6 +69,7 @@ pub(crate) use front::{Front, Kernel};
 pub(crate) use graph::{Block, BlockId, Leads, Next, blocks};
 pub(crate) use meet::{Place, Takes};
 pub(crate) use run::{Reached, Stop};
+use sized::AllSized;
 use split::Split;
 use stream::Runs;
 pub(crate) use trace::{Build, Trace};
@@ -155,6 +157,7 @@ pub(crate) struct Compiled {
     run: Option<RunCode>,
     translation: Translation,
     divergent: OnceLock<Result<DivergentCode, NativeError>>,
+    sized: AllSized,
 }
 
 /// The code for runs of items of a kernel that streams, for all of which guards hold.
@@ -222,6 +225,7 @@ impl Compiled {
             run,
             translation,
             divergent: OnceLock::new(),
+            sized: AllSized::default(),
         })
     }
 
@@ -231,7 +235,15 @@ impl Compiled {
         if let Some(Ok(divergent)) = self.divergent.get() {
             translation += divergent.translation;
         }
+        self.sized.translations().into_iter().for_each(|sized| translation += sized);
         translation
+    }
+
+    /// The code for groups of a launch's size, where there are enough of them for it.
+    fn sized(&self, kernel: &Kernel<'_>, order: &Order<'_>) -> Option<Arc<sized::Sized>> {
+        let Compiled { blocks, flow, meetings, cells, specials, .. } = self;
+        let compiled = sized::Compiled { kernel, blocks, flow, meetings, cells, specials };
+        self.sized.get(&compiled, &order.shape, order.items / kernel.groups?.max(1))
     }
 
     /// The code for items that are not all at the same place, made now if it is not there yet.

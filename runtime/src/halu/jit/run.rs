@@ -3,7 +3,7 @@
 use std::num::NonZero;
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Compiled;
 use super::context::{CHUNK, MASK};
@@ -11,6 +11,7 @@ use super::context::{FaultKind, Parts, RawBuffer, RowFault, Shared};
 use super::front::Kernel;
 use super::layout::Cut;
 use super::runner::Runner;
+use super::sized::{Frame, Sized};
 use crate::buffers::{AllCovered, Buffer, Buffers};
 use crate::host::HostMemory;
 use crate::launch::{Order, Stats};
@@ -112,8 +113,17 @@ impl Compiled {
             Some(size) => Rows { run: size, width: size, whole: 1, of_run: 1, count: order.items / size },
             None => Rows::new(order.items, cut.run, width),
         };
-        let launch =
-            Launch { compiled: self, kernel, shared: &shared, order, cut, rows, faulted: AtomicU32::new(u32::MAX) };
+        let sized = self.sized(kernel, &order);
+        let launch = Launch {
+            compiled: self,
+            kernel,
+            shared: &shared,
+            order,
+            cut,
+            rows,
+            sized,
+            faulted: AtomicU32::new(u32::MAX),
+        };
         let outcome = match threads {
             1 => launch.work(&mut std::iter::once(0..launch.rows.count)),
             threads => launch.share(threads),
@@ -157,6 +167,8 @@ struct Launch<'a> {
     order: Order<'a>,
     cut: Cut,
     rows: Rows,
+    /// The code for whole groups.
+    sized: Option<Arc<Sized>>,
     /// The lowest item that has faulted: what comes after it need not be run.
     faulted: AtomicU32,
 }
@@ -202,6 +214,9 @@ impl Launch<'_> {
         let mut done = Outcome::default();
         match Runner::new(self.compiled, self.kernel, self.shared, &self.order, self.cut) {
             Ok(mut runner) => {
+                let items = self.kernel.groups.unwrap_or(0);
+                runner.frame =
+                    self.sized.clone().and_then(|sized| Frame::new(sized, &self.order.shape, items, self.shared));
                 while let Some(rows) = lots.next()
                     && self.lot(rows, &mut runner, &mut done).is_continue()
                 {}

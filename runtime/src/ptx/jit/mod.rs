@@ -17,6 +17,8 @@ use std::num::NonZero;
 use std::sync::{Arc, OnceLock};
 
 use halfbyte_isa::ptx::module::Entry;
+use halfbyte_isa::ptx::types::{Special, SpecialGroup};
+use smallvec::SmallVec;
 
 use super::memory::Memory;
 use super::{Ended, special};
@@ -55,10 +57,18 @@ impl Jit {
         let shared_bytes = if plan.is_of_groups { plan.shared_bytes + order.shape.shared as usize } else { 0 };
         let constants = constants(plan, memory, order, shared_bytes as u64);
         let (variables, places) = (memory.variables.clone(), memory.param_places.clone());
+        let is_of_block = |special: &Special| matches!(special.group, SpecialGroup::BlockSize | SpecialGroup::Warps);
+        let sizes = (plan.launch_start..).step_by(4).zip(&plan.launch).filter(|(_, special)| is_of_block(special));
+        let sizes: SmallVec<[(u32, u32); 4]> = sizes
+            .filter_map(|(offset, &special)| {
+                Some((offset, special::of_launch(special, &order.shape, shared_bytes as u64)? as u32))
+            })
+            .collect();
         let insts = Insts { plan, entry, variables: Variables::At(&variables), places: &places };
         let kernel = Kernel {
             front: &insts,
             pointers: &[],
+            sizes: &sizes,
             specials: &plan.specials,
             groups: plan.is_of_groups.then_some(size),
             shared_bytes,

@@ -19,6 +19,7 @@ use super::dataflow;
 use super::front::Kernel;
 use super::graph::{BlockId, Next, Target};
 use super::layout::{Cut, Layout, fill};
+use super::sized::Frame;
 use super::split::{Split, first_part};
 use crate::halu::special::Special;
 use crate::launch::{Order, Stats, Work};
@@ -87,6 +88,8 @@ pub(super) struct Runner<'a> {
     spare: Vec<u32>,
     /// The memory of the group, and of its items.
     own: OwnMemory,
+    /// What code for whole groups works on.
+    pub frame: Option<Frame>,
 }
 
 impl<'a> Runner<'a> {
@@ -142,6 +145,7 @@ impl<'a> Runner<'a> {
             meetings: Meetings::default(),
             spare: Vec::new(),
             own: OwnMemory::default(),
+            frame: None,
         })
     }
 
@@ -154,6 +158,14 @@ impl<'a> Runner<'a> {
 
     /// Runs a row; the item that faulted, if one did.
     pub fn row(&mut self, first: u32, count: u32) -> Result<Option<(u32, RowFault)>, NativeError> {
+        if let Some(frame) = &mut self.frame
+            && let Some((issued, backward)) = frame.run(&self.shape, first, self.budget)
+        {
+            self.stats.issued += issued;
+            self.stats.backward_branches += backward;
+            self.count_work()?;
+            return Ok(None);
+        }
         self.cuts.begin(first % self.run, count);
         let mut done = 0;
         while done != count {
