@@ -273,6 +273,30 @@ fn what_lies_outside_is_the_trap_of_its_item() {
     });
 }
 
+/// An access is made for its trap alone where nothing asks for what it loads, or reads what it stores.
+#[test]
+fn what_nobody_asks_for_traps_too() {
+    for n in [1, 2, 9] {
+        let scalars = &*Box::leak(vec![n].into_boxed_slice());
+        for text in [
+            "kernel unused(n: i32, x: in i32, y: out i32) {
+               barrier()
+               let _ = x[item_id() * n]
+               y[item_id()] = 1
+             }",
+            "kernel unread(n: i32, x: in i32, y: out i32) {
+               shared tile: i32[128]
+               barrier()
+               tile[local_id() * n] = 1
+               let _ = tile[n * 64]
+               y[item_id()] = x[0]
+             }",
+        ] {
+            check(&Case { text, scalars, buffers: &[(In, 1280), (Out, 1280)], shapes: LINES, is_made: true });
+        }
+    }
+}
+
 /// Whether a group is run again depends on what it has read, so that nothing may be read that was written.
 #[test]
 fn buffers_that_are_read_and_written() {

@@ -2,6 +2,7 @@
 
 use arrayvec::ArrayVec;
 use halfbyte_isa::halu::domain::Width;
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 use super::graph::{LANES, Memory, Node, Pattern, Place, Value, Vector, ZEROS};
@@ -47,9 +48,16 @@ pub type Where = ArrayVec<Node, 2>;
 /// Lanes and the addresses of what they access; none where one is wrong.
 type Addresses = Option<SmallVec<[(usize, u32); LANES]>>;
 
-/// A segment, and what the memory of the group holds at its end.
-/// Beside it what the items have of their own: that of a lane from an address on that is a multiple of what each has.
-type Now<'s> = (usize, &'s mut KnownMemory, &'s mut KnownMemory);
+/// Where a way is.
+pub struct Now<'s> {
+    pub segment: usize,
+    /// The memory of the group.
+    pub shared: &'s mut KnownMemory,
+    /// What items of the vector have of their own: that of a lane from an address on that is a multiple of what each has.
+    pub private: &'s mut KnownMemory,
+    /// What has been read.
+    pub loaded: &'s mut FxHashSet<Node>,
+}
 
 /// The width of each word of an access.
 fn element(width: Width) -> Width {
@@ -67,7 +75,7 @@ impl Walk<'_> {
     /// What items load; none where there is no code for it.
     pub fn load(
         &mut self,
-        (segment, shared, private): Now<'_>,
+        Now { segment, shared, private, loaded }: Now<'_>,
         at: At,
         (width, signed): (Width, bool),
         mask: u16,
@@ -80,7 +88,11 @@ impl Walk<'_> {
         let word = |k: i32| {
             let (place, operands) = self.place(at, (width, k), mask, true)?;
             if at.memory != Memory::Shared {
-                return Some(self.graph.load(place, &operands, signed));
+                let node = self.graph.load(place, &operands, signed);
+                if loaded.insert(node) {
+                    self.sink(segment, Sink::Load(node));
+                }
+                return Some(node);
             }
             let mut is_stored = false;
             if let Some(addresses) = self.addresses(at, (width, k), mask) {
@@ -107,7 +119,7 @@ impl Walk<'_> {
     /// Stores what items have; none where there is no code for it.
     pub fn store(
         &mut self,
-        (segment, shared, private): Now<'_>,
+        Now { segment, shared, private, .. }: Now<'_>,
         at: At,
         width: Width,
         data: &[Value],

@@ -7,9 +7,10 @@
 use std::collections::BTreeMap;
 
 use halfbyte_isa::halu::domain::Width;
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
-use super::access::{At, Where};
+use super::access::{At, Now, Where};
 use super::graph::{Graph, LANES, Node, Place, Value, ZEROS};
 use super::memory::KnownMemory;
 use crate::halu::jit::cells::Cell;
@@ -32,8 +33,10 @@ pub enum Sink {
         at: Where,
         data: Node,
     },
-    /// The memory of the group is read.
+    /// The memory of the group is read, which may be asked for nothing but its bounds.
     Read(Node),
+    /// Memory is read, at any time before the segment ends.
+    Load(Node),
     /// A row becomes what a loop goes on with.
     Carry {
         row: Node,
@@ -116,6 +119,8 @@ pub struct State {
     /// By vector.
     private: Vec<KnownMemory>,
     open: Vec<Open>,
+    /// What has been read.
+    loaded: FxHashSet<Node>,
     /// Branches that were not known, so far, and when blocks were last at.
     branches: u32,
     last: BTreeMap<BlockId, u32>,
@@ -226,6 +231,7 @@ impl Walk<'_> {
             shared: KnownMemory::default(),
             private: vec![KnownMemory::default(); vectors],
             open: Vec::new(),
+            loaded: FxHashSet::default(),
             branches: 0,
             last: BTreeMap::new(),
         };
@@ -599,12 +605,22 @@ impl Walk<'_> {
             _ if access.yields => None,
             Action::Load { .. } | Action::Store { .. } if is_none => Some(SmallVec::new()),
             Action::Load { place, width, signed } => {
-                let now = (state.segment, &mut state.shared, state.private.get_mut(vector)?);
+                let now = Now {
+                    segment: state.segment,
+                    shared: &mut state.shared,
+                    private: state.private.get_mut(vector)?,
+                    loaded: &mut state.loaded,
+                };
                 self.load(now, At::of(place, value)?, (*width, *signed), lanes)
             }
             Action::Store { place, width, data } => {
                 let data: SmallVec<[Value; 4]> = data.iter().map(|&id| value(id)).collect();
-                let now = (state.segment, &mut state.shared, state.private.get_mut(vector)?);
+                let now = Now {
+                    segment: state.segment,
+                    shared: &mut state.shared,
+                    private: state.private.get_mut(vector)?,
+                    loaded: &mut state.loaded,
+                };
                 self.store(now, At::of(place, value)?, *width, &data, lanes)?;
                 Some(SmallVec::new())
             }

@@ -190,16 +190,27 @@ fn is_at_hand(vector: &Vector) -> bool {
     )
 }
 
+/// Whether the memory of the group is accessed where that was found to be right, by the operands of the access.
+fn is_fixed(graph: &Graph, at: &[Node]) -> bool {
+    at.iter().all(|&arg| matches!(graph.step(arg).vector, Vector::Known(_)))
+}
+
+/// Whether something is done for nobody where the memory of the group is not read.
+fn is_unread(graph: &Graph, sink: &Sink) -> bool {
+    matches!(sink, Sink::Store { place, at, .. } if place.memory == Memory::Shared && is_fixed(graph, at))
+}
+
 /// By segment, the vectors that it needs, but for those at hand. What is only read is not needed.
 fn demanded(graph: &Graph, segments: &[Segment]) -> Vec<FxHashSet<Node>> {
-    let reads_shared = |sink: &Sink| matches!(sink, Sink::Store { place, .. } if place.memory == Memory::Shared);
     let of = |segment: &Segment, with_shared: bool| {
         let mut open: Vec<Node> = Vec::new();
-        for sink in segment.sinks.iter().filter(|sink| with_shared || !reads_shared(sink)) {
+        for sink in segment.sinks.iter().filter(|sink| with_shared || !is_unread(graph, sink)) {
             match *sink {
                 Sink::Check { holds, .. } => open.push(holds),
                 Sink::Store { ref at, data, .. } => open.extend(at.iter().copied().chain([data])),
                 Sink::Carry { value, .. } => open.push(value),
+                Sink::Load(node) => open.push(node),
+                Sink::Read(node) if !is_fixed(graph, graph.step(node).args()) => open.push(node),
                 Sink::Read(_) => {}
             }
         }
@@ -281,7 +292,7 @@ impl Emitter<'_> {
     /// What a segment does, in order.
     fn order(&self, number: usize) -> Vec<Do> {
         let segment = &self.segments[number];
-        let mut order = Vec::new();
+        let (mut order, mut loads) = (Vec::new(), Vec::new());
         let mut seen: FxHashSet<Node> = FxHashSet::default();
         let mut add = |order: &mut Vec<Do>, root: Node| {
             let mut open: Vec<(Node, usize)> = vec![(root, 0)];
@@ -308,7 +319,7 @@ impl Emitter<'_> {
         for (place, sink) in segment.sinks.iter().enumerate() {
             match *sink {
                 Sink::Check { holds, .. } => add(&mut order, holds),
-                Sink::Store { place, .. } if place.memory == Memory::Shared && !self.reads_shared => continue,
+                _ if !self.reads_shared && is_unread(self.graph, sink) => continue,
                 Sink::Store { ref at, data, .. } => {
                     at.iter().copied().chain([data]).for_each(|node| add(&mut order, node));
                 }
@@ -318,10 +329,16 @@ impl Emitter<'_> {
                     }
                     continue;
                 }
+                Sink::Load(node) => {
+                    loads.push(node);
+                    continue;
+                }
                 Sink::Carry { value, .. } => add(&mut order, value),
             }
             order.push(Do::Sink(place));
         }
+        // What nothing has asked for until now.
+        loads.into_iter().for_each(|node| add(&mut order, node));
         if let End::Branch { holds, .. } = &segment.end {
             holds.iter().for_each(|&(node, _)| add(&mut order, node));
         }
@@ -334,9 +351,10 @@ impl Emitter<'_> {
         match what {
             Do::Vector(node) => self.graph.step(node).args().into(),
             Do::Sink(place) => match self.segments[number].sinks[place] {
-                Sink::Check { holds: node, .. } | Sink::Read(node) | Sink::Carry { value: node, .. } => {
-                    [node].into_iter().collect()
-                }
+                Sink::Check { holds: node, .. }
+                | Sink::Read(node)
+                | Sink::Load(node)
+                | Sink::Carry { value: node, .. } => [node].into_iter().collect(),
                 Sink::Store { ref at, data, .. } => at.iter().copied().chain([data]).collect(),
             },
             Do::End => match &self.segments[number].end {
@@ -517,7 +535,7 @@ impl Emitter<'_> {
     /// Something is done. What rows of loops become is kept until all is computed that may need what they were.
     fn sink(&mut self, sink: &Sink, carried: &mut Vec<u32>) {
         match *sink {
-            Sink::Read(_) => {}
+            Sink::Read(_) | Sink::Load(_) => {}
             Sink::Check { holds, mask } => {
                 let holds = self.register(holds);
                 self.lanes(holds, mask);
