@@ -27,6 +27,18 @@ use Use::{In, Out};
 /// What a launch leaves, or the message of its trap.
 type Outcome = (Result<Stats, String>, Vec<Vec<u8>>);
 
+/// Whether there is such code for this computer.
+fn is_here() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return std::env::var_os("HALFBYTE_ROWS").is_none()
+        && std::arch::is_x86_feature_detected!("avx512f")
+        && std::arch::is_x86_feature_detected!("avx512bw")
+        && std::arch::is_x86_feature_detected!("avx512dq")
+        && std::arch::is_x86_feature_detected!("avx512vl");
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
 /// Bytes that no kernel stores, before and after those of a buffer.
 const AROUND: usize = 40;
 
@@ -85,7 +97,7 @@ fn on(case: &Case, target: Target) {
         let made = functions(kernel);
         let other = Shape::from(([1, 1, 1], [7, 1, 1]));
         let _ = launch(kernel, case, other, Engine::JIT, 0, u64::MAX);
-        assert_eq!(functions(kernel) > made, case.is_made, "{}", case.text);
+        assert_eq!(functions(kernel) > made, case.is_made && is_here(), "{}", case.text);
     }
 }
 
