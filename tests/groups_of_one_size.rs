@@ -1,6 +1,8 @@
 //! Code for whole groups of one size: where there is some, it does what the interpreter does, to the bits, the counts and the traps.
 
-use halfbyte::abi::Sm;
+use std::time::{Duration, Instant};
+
+use halfbyte::abi::{Exceeded, Limits, Sm, Watchdog};
 use halfbyte::runtime::{Arg, Engine, Kernel, Launch, Stats};
 use halfbyte::{Module, Shape, Target};
 
@@ -306,6 +308,42 @@ fn what_nobody_asks_for_traps_too() {
         ] {
             check(&Case { text, scalars, buffers: &[(In, 1280), (Out, 1280)], shapes: LINES, is_made: true });
         }
+    }
+}
+
+/// A group that goes round a loop for a long time is asked now and then whether it may go on.
+#[test]
+fn long_loops_heed_limits() {
+    let text = "kernel spin(n: i32, y: out i32) {
+                  shared tile: i32[32]
+                  let l = local_id()
+                  var (k, s) = (0, 0)
+                  while k <_u n {
+                    tile[l] = s + k
+                    barrier()
+                    s += tile[l ^ 1]
+                    barrier()
+                    k += 1
+                  }
+                  y[item_id()] = s
+                }";
+    check(&Case { text, scalars: &[1000], buffers: &[(Out, 1280)], shapes: &[([2, 1, 1], [32, 1, 1])], is_made: true });
+    let module = Module::parse(text).unwrap();
+    let program = halfbyte::TARGETS.load(&module.compile(halfbyte::HALU).unwrap().object).unwrap();
+    let work = Limits { work: 10_000_000, ..Limits::NONE };
+    let time = Limits { time: Some(Duration::from_millis(30)), ..Limits::NONE };
+    for (limits, expected) in
+        [(work, Exceeded::Work { limit: 10_000_000 }), (time, Exceeded::Time { limit: Duration::from_millis(30) })]
+    {
+        let watchdog = Watchdog::new(limits);
+        let mut y = vec![0; 256];
+        let mut args = [Arg::Scalar(u32::MAX.into()), Arg::Buffer(&mut y)];
+        let watched = Launch { engine: Engine::JIT, watchdog: Some(&watchdog), ..Launch::new(64, &mut args) };
+        let shape = Shape::from(([2, 1, 1], [32, 1, 1]));
+        let begun = Instant::now();
+        let error = program.kernels()[0].launch(Launch { shape, budget: u64::MAX, ..watched }).unwrap_err();
+        assert!(error.to_string().contains(&expected.to_string()), "{error}");
+        assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
     }
 }
 

@@ -33,11 +33,11 @@ kernel @k(%x: in f16x2, %y: in f16x2, %z: inout f16x2) {
 ;=     half_ffma_bf16_sat (isel/rules/halu/half.isle:75), priority 1
 ;=       line 76: wanted (bf16_sat_flags ty flags), found ty = f16x2, flags = no modifiers
 ;=   by canon
-;=     ffma_fnegs (lower/rules/simplify.isle:401), priority 2
-;=       line 401: wanted (Fneg _ y), found `%b = load %y[%i]`
-;=     ffma_one (lower/rules/simplify.isle:405), priority 1
-;=       line 405: wanted (float_one), found `%b = load %y[%i]`
-;=     fneg_fneg (lower/rules/simplify.isle:378), priority 0
-;=       line 378: wanted (Fneg _ x), found `%a = load %x[%i]`
-;=     ffma_negative_zero (lower/rules/simplify.isle:408), priority 0
-;=       line 408: wanted (float_negative_zero), found `%c = load %z[%i]`
+;=     ffma_fnegs (lower/rules/simplify.isle:405), priority 2
+;=       line 405: wanted (Fneg _ y), found `%b = load %y[%i]`
+;=     ffma_one (lower/rules/simplify.isle:409), priority 1
+;=       line 409: wanted (float_one), found `%b = load %y[%i]`
+;=     fneg_fneg (lower/rules/simplify.isle:382), priority 0
+;=       line 382: wanted (Fneg _ x), found `%a = load %x[%i]`
+;=     ffma_negative_zero (lower/rules/simplify.isle:412), priority 0
+;=       line 412: wanted (float_negative_zero), found `%c = load %z[%i]`

@@ -26,12 +26,12 @@ kernel @k(%x: in i8x4, %y: inout i8x4) {
 ;=     lanes_shuffled (isel/rules/halu/sources.isle:64), priority 3
 ;=       line 65: wanted (first_operand_only ty map), found ty = i8x4
 ;=   by canon
-;=     shuffle_first (lower/rules/simplify.isle:439), priority 5
-;=       line 439: wanted (keeps_first ty lanes), found ty = i8x4
-;=     shuffle_second (lower/rules/simplify.isle:441), priority 4
-;=       line 441: wanted (keeps_second ty lanes), found ty = i8x4
-;=     shuffle_splat (lower/rules/simplify.isle:444), priority 3
-;=       line 444: wanted (Splat _ _), found `%a = load %x[%i]`
-;=     shuffle_self (lower/rules/simplify.isle:446), priority 2
-;=       line 446: wanted x, found `%c = load %y[%i]` where x = `%a = load %x[%i]`
+;=     shuffle_first (lower/rules/simplify.isle:443), priority 5
+;=       line 443: wanted (keeps_first ty lanes), found ty = i8x4
+;=     shuffle_second (lower/rules/simplify.isle:445), priority 4
+;=       line 445: wanted (keeps_second ty lanes), found ty = i8x4
+;=     shuffle_splat (lower/rules/simplify.isle:448), priority 3
+;=       line 448: wanted (Splat _ _), found `%a = load %x[%i]`
+;=     shuffle_self (lower/rules/simplify.isle:450), priority 2
+;=       line 450: wanted x, found `%c = load %y[%i]` where x = `%a = load %x[%i]`
 ;=     and 1 more; --all shows them

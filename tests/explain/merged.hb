@@ -23,8 +23,8 @@ kernel @k(%x: in f16x2, %y: inout f16x2) {
 ;=
 ;= not taken
 ;=   by canon
-;=     fneg_fneg (lower/rules/simplify.isle:378), priority 0
-;=       line 378: wanted (Fneg _ x), found `%a = load %x[%i]`
+;=     fneg_fneg (lower/rules/simplify.isle:382), priority 0
+;=       line 382: wanted (Fneg _ x), found `%a = load %x[%i]`
 ;=   by canon, for %r = fmul.f16x2 %n, %b
-;=     fmul_fnegs (lower/rules/simplify.isle:397), priority 0
-;=       line 397: wanted (Fneg _ y), found `%b = load %y[%i]`
+;=     fmul_fnegs (lower/rules/simplify.isle:401), priority 0
+;=       line 401: wanted (Fneg _ y), found `%b = load %y[%i]`

@@ -27,9 +27,9 @@ kernel @k(%x: in f16x2, %y: inout f16x2) {
 ;=     half_ffma_bf16_sat (isel/rules/halu/half.isle:75), priority 1
 ;=       line 76: wanted (bf16_sat_flags ty flags), found ty = f16x2, flags = .rm
 ;=   by canon
-;=     ffma_negative_zero (lower/rules/simplify.isle:408), priority 0
-;=       line 409: wanted (keeps_zeros flags), found flags = .rm
-;=     ffma_fnegs (lower/rules/simplify.isle:401), priority 2
-;=       line 401: wanted (Fneg _ x), found `%a = load %x[%i]`
-;=     ffma_one (lower/rules/simplify.isle:405), priority 1
-;=       line 405: wanted (float_one), found `%b = load %y[%i]`
+;=     ffma_negative_zero (lower/rules/simplify.isle:412), priority 0
+;=       line 413: wanted (keeps_zeros flags), found flags = .rm
+;=     ffma_fnegs (lower/rules/simplify.isle:405), priority 2
+;=       line 405: wanted (Fneg _ x), found `%a = load %x[%i]`
+;=     ffma_one (lower/rules/simplify.isle:409), priority 1
+;=       line 409: wanted (float_one), found `%b = load %y[%i]`

@@ -158,13 +158,19 @@ impl<'a> Runner<'a> {
 
     /// Runs a row; the item that faulted, if one did.
     pub fn row(&mut self, first: u32, count: u32) -> Result<Option<(u32, RowFault)>, NativeError> {
-        if let Some(frame) = &mut self.frame
-            && let Some((issued, backward)) = frame.run(&self.shape, first, self.budget)
-        {
-            self.stats.issued += issued;
-            self.stats.backward_branches += backward;
-            self.count_work()?;
-            return Ok(None);
+        if let Some(frame) = &mut self.frame {
+            let (work, counted) = (&mut self.work, &mut self.counted);
+            let may_go_on = |more: u64| {
+                *counted += more;
+                work.count(more);
+                work.poll()
+            };
+            if let Some((issued, backward)) = frame.run(&self.shape, first, self.budget, may_go_on)? {
+                self.stats.issued += issued;
+                self.stats.backward_branches += backward;
+                self.count_work()?;
+                return Ok(None);
+            }
         }
         self.cuts.begin(first % self.run, count);
         let mut done = 0;

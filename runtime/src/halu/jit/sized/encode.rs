@@ -358,6 +358,10 @@ impl Assembler {
         self.registers(false, &[0x85], register, other);
     }
 
+    pub fn compare_memory(&mut self, register: u8, base: u8, at: i32) {
+        self.general(true, &[0x3B], register, base, at);
+    }
+
     pub fn add_memory(&mut self, register: u8, base: u8, at: i32) {
         self.general(true, &[0x03], register, base, at);
     }
@@ -473,6 +477,23 @@ impl Assembler {
         self.put(&[0x0F, 0x80 | condition as u8]);
         self.jumps.push((self.bytes.len(), to));
         self.put(&[0; 4]);
+    }
+
+    /// The address of a place in the code.
+    pub fn address_of(&mut self, register: u8, of: Label) {
+        self.rex(true, register, 0);
+        self.put(&[0x8D, (register & 7) << 3 | 0b101]);
+        self.jumps.push((self.bytes.len(), of));
+        self.put(&[0; 4]);
+    }
+
+    /// Goes on at the address that a register holds, unless that is zero.
+    pub fn jump_to_unless_zero(&mut self, register: u8) {
+        let on = self.label();
+        self.registers(true, &[0x85], register, register);
+        self.jump_if(Condition::Equal, on);
+        self.put(&[0xFF, 0b11 << 6 | 4 << 3 | register]);
+        self.here(on);
     }
 
     /// The code, with what is beside it; none where it is too long.

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use halfbyte_abi::{Place, Shape, buffer_of};
+use halfbyte_abi::{Exceeded, Place, Shape, buffer_of};
 use halfbyte_isa::halu::domain::{Numbered, SpecialReg};
 use smallvec::SmallVec;
 
@@ -36,14 +36,14 @@ use super::unit::{Items, Unit};
 use super::wide;
 use crate::halu::special::Special;
 use crate::native::{NativeBuilder, NativeCode, Translation};
-use emit::{Called, Layout, Made, at, emit};
+use emit::{Called, Layout, Made, answer, at, emit};
 use graph::{Graph, LANES, Value};
 use walk::{Source, Start, Ways, walk};
 
 /// Bytes that each item declares of its own at most.
 const MOST_PRIVATE: u32 = 1 << 20;
 
-/// A function of a frame. It says whether it has given the group up.
+/// A function of a frame. It says what has become of the group: an [`answer`].
 type Function = unsafe extern "C" fn(*mut u8) -> u32;
 
 /// Code for groups of a size.
@@ -222,6 +222,9 @@ fn after(group: [u32; 3], grid: [u32; 3]) -> [u32; 3] {
     next
 }
 
+/// Words of items that are executed before it is asked whether it may go on: a millisecond's worth, or a few.
+const WORK_OF_A_SLICE: u64 = if cfg!(debug_assertions) { 1 << 10 } else { 1 << 22 };
+
 /// As often in a row as groups are given up before it is not tried any more.
 const MOST_IN_VAIN: u32 = 8;
 
@@ -302,10 +305,16 @@ impl Frame {
     }
 
     /// Runs the group with a first item, of which each may take so many backward branches; the words executed and the backward branches taken,
-    /// or none where it is given up.
-    pub fn run(&mut self, shape: &Shape, first: u32, budget: u64) -> Option<(u64, u64)> {
+    /// or none where it is given up. Now and then it is asked whether it may go on, after so many words more.
+    pub fn run(
+        &mut self,
+        shape: &Shape,
+        first: u32,
+        budget: u64,
+        mut may_go_on: impl FnMut(u64) -> Result<(), Exceeded>,
+    ) -> Result<Option<(u64, u64)>, Exceeded> {
         if self.vain == MOST_IN_VAIN {
-            return None;
+            return Ok(None);
         }
         let group = match self.next {
             Some((next, group)) if next == first => group,
@@ -315,6 +324,7 @@ impl Frame {
         self.write(at::LEFT, budget);
         self.write(at::ISSUED, 0);
         self.write(at::BACKWARD, 0);
+        self.write(at::RESUME, 0);
         for (number, special) in (0..).zip(&self.of_group) {
             let word = (0..3).map(|axis| special.group[axis].wrapping_mul(group[axis])).fold(0, u32::wrapping_add);
             let at = self.sized.layout.of_group as usize + 4 * number;
@@ -324,15 +334,26 @@ impl Frame {
         if self.sized.reads_zeros {
             self.shared.fill(0);
         }
-        // SAFETY: the code was made for frames of this layout, whose fields are set. It accesses the buffers within the bounds that they
-        // say, the memory of the group likewise, and the constants where the kernel was found to have some.
-        let given_up = unsafe { (self.sized.function)(self.start()) };
-        if given_up != 0 {
-            self.vain += 1;
-            return None;
+        let mut issued = 0;
+        loop {
+            self.write(at::LIMIT, issued + WORK_OF_A_SLICE);
+            // SAFETY: the code was made for frames of this layout, whose fields are set. It accesses the buffers within the bounds that they
+            // say, the memory of the group likewise, and the constants where the kernel was found to have some.
+            match unsafe { (self.sized.function)(self.start()) } {
+                answer::DONE => {
+                    self.vain = 0;
+                    return Ok(Some((self.read(at::ISSUED), self.read(at::BACKWARD))));
+                }
+                answer::LEFT => {
+                    let before = std::mem::replace(&mut issued, self.read(at::ISSUED));
+                    may_go_on(issued.saturating_sub(before))?;
+                }
+                _ => {
+                    self.vain += 1;
+                    return Ok(None);
+                }
+            }
         }
-        self.vain = 0;
-        Some((self.read(at::ISSUED), self.read(at::BACKWARD)))
     }
 }
 

@@ -34,8 +34,19 @@ pub mod at {
     /// Addresses of constant bank 0 and of the memory of the group.
     pub const CONSTANTS: i32 = 24;
     pub const SHARED: i32 = 32;
+    /// How many words may have been executed where a loop goes round, and where the code goes on that has been left there; zero at the start.
+    pub const LIMIT: i32 = 40;
+    pub const RESUME: i32 = 48;
     /// Of each buffer, its address and bytes.
-    pub const BUFFERS: i32 = 40;
+    pub const BUFFERS: i32 = 56;
+}
+
+/// What code says of a group.
+pub mod answer {
+    pub const DONE: u32 = 0;
+    pub const GIVEN_UP: u32 = 1;
+    /// It has been left where a loop goes round.
+    pub const LEFT: u32 = 2;
 }
 
 /// Where the parts of a frame are whose sizes depend on the kernel.
@@ -166,6 +177,8 @@ pub fn emit(graph: &Graph, segments: &[Segment], shared_bytes: u32, of_group: us
     emitter.assembler.enter();
     emitter.assembler.load_address(CONSTANTS, FRAME, at::CONSTANTS);
     emitter.assembler.load_address(SHARED, FRAME, at::SHARED);
+    emitter.assembler.load_address(AX, FRAME, at::RESUME);
+    emitter.assembler.jump_to_unless_zero(AX);
     for number in 0..segments.len() {
         emitter.segment(number)?;
         if emitter.assembler.len() > MOST_CODE {
@@ -173,7 +186,7 @@ pub fn emit(graph: &Graph, segments: &[Segment], shared_bytes: u32, of_group: us
         }
     }
     emitter.assembler.here(give_up);
-    emitter.assembler.leave(1);
+    emitter.assembler.leave(answer::GIVEN_UP);
     let Emitter { assembler, mut layout, spills, called, .. } = emitter;
     layout.bytes = (layout.spills + BYTES * spills) as usize;
     if layout.bytes > MOST_FRAME {
@@ -578,9 +591,18 @@ impl Emitter<'_> {
         }
         a.add_in_memory(FRAME, at::ISSUED, segment.issued as i32);
         match &segment.end {
-            End::Done => a.leave(0),
+            End::Done => a.leave(answer::DONE),
             End::GiveUp => a.jump(self.give_up),
-            &End::Go(to) => a.jump(self.labels[to]),
+            &End::Go(to) if to > number => a.jump(self.labels[to]),
+            // All that lasts is in memory here.
+            &End::Go(to) => {
+                a.load_address(AX, FRAME, at::ISSUED);
+                a.compare_memory(AX, FRAME, at::LIMIT);
+                a.jump_if(Condition::Below, self.labels[to]);
+                a.address_of(AX, self.labels[to]);
+                a.store_address(AX, FRAME, at::RESUME);
+                a.leave(answer::LEFT);
+            }
             End::Branch { holds, taken, fall } => {
                 // Whether any hold, and whether any do not.
                 a.set(R8, 0);
