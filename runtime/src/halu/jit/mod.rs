@@ -69,7 +69,7 @@ pub(crate) use front::{Front, Kernel};
 pub(crate) use graph::{Block, BlockId, Leads, Next, blocks};
 pub(crate) use meet::{Place, Takes};
 pub(crate) use run::{Reached, Stop};
-use sized::AllSized;
+use sized::GroupCodes;
 use split::Split;
 use stream::Runs;
 pub(crate) use trace::{Build, Trace};
@@ -157,7 +157,7 @@ pub(crate) struct Compiled {
     run: Option<RunCode>,
     translation: Translation,
     divergent: OnceLock<Result<DivergentCode, NativeError>>,
-    sized: AllSized,
+    sized: GroupCodes,
 }
 
 /// The code for runs of items of a kernel that streams, for all of which guards hold.
@@ -225,7 +225,7 @@ impl Compiled {
             run,
             translation,
             divergent: OnceLock::new(),
-            sized: AllSized::default(),
+            sized: GroupCodes::default(),
         })
     }
 
@@ -240,7 +240,7 @@ impl Compiled {
     }
 
     /// The code for groups of a launch's size, where there are enough of them for it.
-    fn sized(&self, kernel: &Kernel<'_>, order: &Order<'_>) -> Option<Arc<sized::Sized>> {
+    fn sized(&self, kernel: &Kernel<'_>, order: &Order<'_>) -> Option<Arc<sized::GroupCode>> {
         let Compiled { blocks, flow, meetings, cells, specials, .. } = self;
         let compiled = sized::Compiled { kernel, blocks, flow, meetings, cells, specials };
         self.sized.get(&compiled, &order.shape, order.items / kernel.groups?.max(1))

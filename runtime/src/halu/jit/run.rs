@@ -11,7 +11,7 @@ use super::context::{FaultKind, Parts, RawBuffer, RowFault, Shared};
 use super::front::Kernel;
 use super::layout::Cut;
 use super::runner::Runner;
-use super::sized::{Frame, Sized};
+use super::sized::{Frame, GroupCode};
 use crate::buffers::{AllCovered, Buffer, Buffers};
 use crate::host::HostMemory;
 use crate::launch::{Order, Stats};
@@ -168,7 +168,7 @@ struct Launch<'a> {
     cut: Cut,
     rows: Rows,
     /// The code for whole groups.
-    sized: Option<Arc<Sized>>,
+    sized: Option<Arc<GroupCode>>,
     /// The lowest item that has faulted: what comes after it need not be run.
     faulted: AtomicU32,
 }

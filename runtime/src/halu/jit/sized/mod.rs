@@ -5,9 +5,9 @@
 //! and what one item stores to shared memory and another loads is passed on in registers. The rest is code of vectors
 //! ([`graph`], [`emit`], [`encode`]).
 //!
-//! Such code does not know what to do about a fault, about items that diverge by what they have loaded, or about a budget that is spent. It
-//! then gives the group up, and the group is run again from its start by the code for rows, which finds the same memory: what the
-//! kernel stores to it does not load.
+//! Such code has no faults, no items that diverge by what they have loaded, and no end of a budget: where it comes to one, it gives the group
+//! up. The group is then run again from its start by the code for rows, which finds memory as it was: the kernel loads nothing
+//! that it stores to.
 
 mod access;
 mod emit;
@@ -47,7 +47,7 @@ const MOST_PRIVATE: u32 = 1 << 20;
 type Function = unsafe extern "C" fn(*mut u8) -> u32;
 
 /// Code for groups of a size.
-pub(super) struct Sized {
+pub(super) struct GroupCode {
     function: Function,
     layout: Layout,
     /// Whether the memory of the group is to be zero at the start.
@@ -91,14 +91,14 @@ const WORTH: u64 = if cfg!(debug_assertions) { 1 } else { 1 << 10 };
 
 /// A kernel's code for groups, by size.
 #[derive(Default)]
-pub(super) struct AllSized(Mutex<Sizes>);
+pub(super) struct GroupCodes(Mutex<Sizes>);
 
 #[derive(Default)]
 struct Sizes {
     /// Groups that have been run.
     count: u64,
     /// None where there is no code for a size.
-    made: SmallVec<[(Size, Option<Arc<Sized>>); 1]>,
+    made: SmallVec<[(Size, Option<Arc<GroupCode>>); 1]>,
 }
 
 /// A kernel that has been compiled for any groups.
@@ -111,9 +111,9 @@ pub(super) struct Compiled<'a> {
     pub specials: &'a [(Cell, SpecialReg)],
 }
 
-impl AllSized {
+impl GroupCodes {
     /// The code for a launch of so many groups, where it has run enough of them.
-    pub fn get(&self, compiled: &Compiled<'_>, shape: &Shape, groups: u32) -> Option<Arc<Sized>> {
+    pub fn get(&self, compiled: &Compiled<'_>, shape: &Shape, groups: u32) -> Option<Arc<GroupCode>> {
         if !wide::has_halves() || cfg!(windows) {
             return None;
         }
@@ -126,13 +126,13 @@ impl AllSized {
         if all.count < WORTH || all.made.len() == MOST_SIZES {
             return None;
         }
-        let sized = Sized::new(compiled, shape).map(Arc::new);
+        let sized = GroupCode::new(compiled, shape).map(Arc::new);
         all.made.push((size, sized.clone()));
         sized
     }
 }
 
-impl AllSized {
+impl GroupCodes {
     /// What it took to make the code that is there.
     pub fn translations(&self) -> SmallVec<[Translation; 1]> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -140,8 +140,8 @@ impl AllSized {
     }
 }
 
-impl Sized {
-    fn new(compiled: &Compiled<'_>, shape: &Shape) -> Option<Sized> {
+impl GroupCode {
+    fn new(compiled: &Compiled<'_>, shape: &Shape) -> Option<GroupCode> {
         let begun = Instant::now();
         let Compiled { kernel, blocks, flow, meetings, specials, .. } = *compiled;
         let mut cells = compiled.cells.clone();
@@ -175,7 +175,16 @@ impl Sized {
         let function = unsafe { std::mem::transmute::<*const u8, Function>(address) };
         let reads_zeros = reads_shared && reads_zeros;
         let translation = Translation { time: begun.elapsed(), functions: code.functions(), bytes: code.bytes };
-        Some(Sized { function, layout, reads_zeros, shared_bytes, translation, of_group, _code: code, _called: called })
+        Some(GroupCode {
+            function,
+            layout,
+            reads_zeros,
+            shared_bytes,
+            translation,
+            of_group,
+            _code: code,
+            _called: called,
+        })
     }
 }
 
@@ -230,7 +239,7 @@ const MOST_IN_VAIN: u32 = 8;
 
 /// A thread's memory for code.
 pub(super) struct Frame {
-    sized: Arc<Sized>,
+    sized: Arc<GroupCode>,
     memory: Option<Memory>,
     shared: Vec<u8>,
     /// Items of a group.
@@ -248,7 +257,7 @@ unsafe impl Send for Frame {}
 impl Frame {
     /// One for a launch; none where the code is not for its buffers: each must be one of its own, and those that are written apart from
     /// all others.
-    pub fn new(sized: Arc<Sized>, shape: &Shape, items: u32, launch: &Shared) -> Option<Frame> {
+    pub fn new(sized: Arc<GroupCode>, shape: &Shape, items: u32, launch: &Shared) -> Option<Frame> {
         /// Bytes of a buffer at most: offsets in it are no more than an access is apart from 2^31.
         const MOST: usize = 1 << 30;
         if !launch.host.is_null() {
