@@ -30,6 +30,7 @@ pub(super) struct Kernel<'a> {
     pub front: &'a Words<'a>,
     pub pointers: &'a [Pointer],
     pub specials: &'a [SpecialReg],
+    pub sizes: &'a [(u32, u32)],
     pub groups: Option<u32>,
     pub shared_bytes: usize,
     pub scratch_bytes: usize,
