@@ -48,7 +48,7 @@ pub type Where = ArrayVec<Node, 2>;
 /// Lanes and the addresses of what they access; none where one is wrong.
 type Addresses = Option<SmallVec<[(usize, u32); LANES]>>;
 
-/// Where a way is.
+/// Where a path is.
 pub struct Now<'s> {
     pub segment: usize,
     /// The memory of the group.

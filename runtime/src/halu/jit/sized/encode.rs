@@ -1,6 +1,7 @@
 //! Code for x86-64 with AVX-512: instructions with EVEX prefixes, and what they need beside them.
 
 use super::graph::Words;
+use crate::halu::jit::wide::{MAP_0F, MAP_0F3A, MAP_0F38, NO_PREFIX, Opcode, PREFIX_66, PREFIX_F2, PREFIX_F3};
 
 /// General registers that code uses. Those that calls keep hold what lasts.
 pub const AX: u8 = 0;
@@ -14,72 +15,66 @@ pub const R9: u8 = 9;
 pub const CONSTANTS: u8 = 12;
 pub const SHARED: u8 = 13;
 
-/// An instruction on vectors: its map of opcodes, its prefix and its opcode.
-pub type Opcode = (u8, u8, u8);
+/// An instruction on vectors.
+const fn of(map: u8, prefix: u8, byte: u8) -> Opcode {
+    Opcode { map, prefix, byte }
+}
 
-const MAP_0F: u8 = 1;
-const MAP_0F38: u8 = 2;
-const MAP_0F3A: u8 = 3;
-const NONE: u8 = 0;
-const P66: u8 = 1;
-const PF3: u8 = 2;
-const PF2: u8 = 3;
-
-pub const AND: Opcode = (MAP_0F, P66, 0xDB);
-pub const OR: Opcode = (MAP_0F, P66, 0xEB);
-pub const XOR: Opcode = (MAP_0F, P66, 0xEF);
-pub const ADD: Opcode = (MAP_0F, P66, 0xFE);
-pub const SUB: Opcode = (MAP_0F, P66, 0xFA);
-pub const MUL: Opcode = (MAP_0F38, P66, 0x40);
+pub const AND: Opcode = Opcode::AND;
+pub const OR: Opcode = Opcode::OR;
+pub const XOR: Opcode = Opcode::XOR;
+pub const ADD: Opcode = of(MAP_0F, PREFIX_66, 0xFE);
+pub const SUB: Opcode = of(MAP_0F, PREFIX_66, 0xFA);
+pub const MUL: Opcode = Opcode::MUL;
 /// By words below 32.
-pub const SHL: Opcode = (MAP_0F38, P66, 0x47);
-pub const SHR: Opcode = (MAP_0F38, P66, 0x45);
-pub const SAR: Opcode = (MAP_0F38, P66, 0x46);
-pub const FLOAT_ADD: Opcode = (MAP_0F, NONE, 0x58);
-pub const FLOAT_MUL: Opcode = (MAP_0F, NONE, 0x59);
-pub const FLOAT_DIV: Opcode = (MAP_0F, NONE, 0x5E);
-pub const FLOAT_SQRT: Opcode = (MAP_0F, NONE, 0x51);
+pub const SHL: Opcode = Opcode::SHL;
+pub const SHR: Opcode = Opcode::SHR;
+pub const SAR: Opcode = Opcode::SAR;
+pub const FLOAT_ADD: Opcode = Opcode::FLOAT_ADD;
+pub const FLOAT_MUL: Opcode = Opcode::FLOAT_MUL;
+pub const FLOAT_DIV: Opcode = Opcode::FLOAT_DIV;
+pub const FLOAT_SQRT: Opcode = of(MAP_0F, NO_PREFIX, 0x51);
 /// To the result is added the product of the others.
-pub const MULTIPLY_ADD: Opcode = (MAP_0F38, P66, 0xB8);
-pub const FLOAT_OF_SIGNED: Opcode = (MAP_0F, NONE, 0x5B);
-pub const FLOAT_OF_UNSIGNED: Opcode = (MAP_0F, PF2, 0x7A);
+pub const MULTIPLY_ADD: Opcode = of(MAP_0F38, PREFIX_66, 0xB8);
+pub const FLOAT_OF_SIGNED: Opcode = of(MAP_0F, NO_PREFIX, 0x5B);
+pub const FLOAT_OF_UNSIGNED: Opcode = of(MAP_0F, PREFIX_F2, 0x7A);
 /// Of halves in half of a register.
-pub const FLOAT_OF_HALF: Opcode = (MAP_0F38, P66, 0x13);
+pub const FLOAT_OF_HALF: Opcode = of(MAP_0F38, PREFIX_66, 0x13);
 /// By any three operands, of which the immediate says it.
-pub const TERNARY: Opcode = (MAP_0F3A, P66, 0x25);
-pub const COMPARE_SIGNED: Opcode = (MAP_0F3A, P66, 0x1F);
-pub const COMPARE_UNSIGNED: Opcode = (MAP_0F3A, P66, 0x1E);
-pub const COMPARE_FLOAT: Opcode = (MAP_0F, NONE, 0xC2);
+pub const TERNARY: Opcode = of(MAP_0F3A, PREFIX_66, 0x25);
+pub const COMPARE_SIGNED: Opcode = of(MAP_0F3A, PREFIX_66, 0x1F);
+pub const COMPARE_UNSIGNED: Opcode = of(MAP_0F3A, PREFIX_66, 0x1E);
+pub const COMPARE_FLOAT: Opcode = of(MAP_0F, NO_PREFIX, 0xC2);
 /// Lanes that are not zero, in a mask.
-pub const TEST: Opcode = (MAP_0F38, P66, 0x27);
+pub const TEST: Opcode = of(MAP_0F38, PREFIX_66, 0x27);
 /// All ones of the bits of a mask, and the contrary.
-pub const OF_MASK: Opcode = (MAP_0F38, PF3, 0x38);
-pub const TO_MASK: Opcode = (MAP_0F38, PF3, 0x39);
+pub const OF_MASK: Opcode = of(MAP_0F38, PREFIX_F3, 0x38);
+pub const TO_MASK: Opcode = of(MAP_0F38, PREFIX_F3, 0x39);
 /// Lanes of the last where the mask has bits.
-pub const BLEND: Opcode = (MAP_0F38, P66, 0x64);
-pub const PERMUTE: Opcode = (MAP_0F38, P66, 0x36);
+pub const BLEND: Opcode = of(MAP_0F38, PREFIX_66, 0x64);
+pub const PERMUTE: Opcode = of(MAP_0F38, PREFIX_66, 0x36);
 /// Of the result and the last.
-pub const PERMUTE_TWO: Opcode = (MAP_0F38, P66, 0x7E);
-pub const SHUFFLE_BYTES: Opcode = (MAP_0F38, P66, 0x00);
-pub const LOAD: Opcode = (MAP_0F, PF3, 0x6F);
-pub const STORE: Opcode = (MAP_0F, PF3, 0x7F);
+pub const PERMUTE_TWO: Opcode = of(MAP_0F38, PREFIX_66, 0x7E);
+pub const SHUFFLE_BYTES: Opcode = of(MAP_0F38, PREFIX_66, 0x00);
+pub const LOAD: Opcode = of(MAP_0F, PREFIX_F3, 0x6F);
+pub const STORE: Opcode = of(MAP_0F, PREFIX_F3, 0x7F);
 /// Loads that extend bytes or halves with zeros; those with the sign have other opcodes.
-pub const LOAD_BYTES: Opcode = (MAP_0F38, P66, 0x31);
-pub const LOAD_HALVES: Opcode = (MAP_0F38, P66, 0x33);
-pub const LOAD_SIGNED_BYTES: Opcode = (MAP_0F38, P66, 0x21);
-pub const LOAD_SIGNED_HALVES: Opcode = (MAP_0F38, P66, 0x23);
+pub const LOAD_BYTES: Opcode = of(MAP_0F38, PREFIX_66, 0x31);
+pub const LOAD_HALVES: Opcode = of(MAP_0F38, PREFIX_66, 0x33);
+pub const LOAD_SIGNED_BYTES: Opcode = of(MAP_0F38, PREFIX_66, 0x21);
+pub const LOAD_SIGNED_HALVES: Opcode = of(MAP_0F38, PREFIX_66, 0x23);
 /// The low byte or half of each lane, to memory or half of a register.
-pub const STORE_BYTES: Opcode = (MAP_0F38, PF3, 0x31);
-pub const STORE_HALVES: Opcode = (MAP_0F38, PF3, 0x33);
+pub const STORE_BYTES: Opcode = of(MAP_0F38, PREFIX_F3, 0x31);
+pub const STORE_HALVES: Opcode = of(MAP_0F38, PREFIX_F3, 0x33);
 /// The same word in all lanes: from memory, or a general register.
-pub const SPREAD: Opcode = (MAP_0F38, P66, 0x58);
-pub const SPREAD_GENERAL: Opcode = (MAP_0F38, P66, 0x7C);
+pub const SPREAD: Opcode = of(MAP_0F38, PREFIX_66, 0x58);
+pub const SPREAD_GENERAL: Opcode = of(MAP_0F38, PREFIX_66, 0x7C);
 /// A word to the first lane of four, and to the one of the immediate; four lanes to those of the immediate of sixteen.
-const FIRST_FROM: Opcode = (MAP_0F, P66, 0x6E);
-const INSERT: Opcode = (MAP_0F3A, P66, 0x22);
-const INSERT_FOUR: Opcode = (MAP_0F3A, P66, 0x38);
+const FIRST_FROM: Opcode = of(MAP_0F, PREFIX_66, 0x6E);
+const INSERT: Opcode = of(MAP_0F3A, PREFIX_66, 0x22);
+const INSERT_FOUR: Opcode = of(MAP_0F3A, PREFIX_66, 0x38);
 /// The first lane, to a general register.
-const FIRST: Opcode = (MAP_0F, P66, 0x7E);
+const FIRST: Opcode = of(MAP_0F, PREFIX_66, 0x7E);
 
 /// The bytes that an instruction accesses in memory, in which short distances count.
 fn unit(opcode: Opcode) -> i32 {
@@ -168,13 +163,14 @@ impl Assembler {
 
     fn evex(
         &mut self,
-        (map, prefix, byte): Opcode,
+        opcode: Opcode,
         result: u8,
         second: u8,
         last: Operand,
         (mask, is_zeroed): (u8, bool),
         immediate: Option<u8>,
     ) {
+        let Opcode { map, prefix, byte } = opcode;
         let base = match last {
             Operand::Register(register) => register,
             Operand::Memory(base, _) | Operand::Word(base, _) => base,
@@ -194,7 +190,7 @@ impl Assembler {
         let after = usize::from(immediate.is_some());
         match last {
             Operand::Register(register) => self.put(&[0b11 << 6 | (result & 7) << 3 | register & 7]),
-            Operand::Memory(base, at) => self.based(result, base, at, unit((map, prefix, byte))),
+            Operand::Memory(base, at) => self.based(result, base, at, unit(opcode)),
             Operand::Word(base, at) => self.based(result, base, at, 4),
             Operand::Pool(words) => self.beside(result, after, Pooled::Words(words)),
             Operand::PoolWord(word) | Operand::PoolScalar(word) => self.beside(result, after, Pooled::Word(word)),

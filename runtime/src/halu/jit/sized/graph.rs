@@ -2,13 +2,13 @@
 
 use std::hash::{Hash, Hasher};
 
-use halfbyte_isa::half::NAN_F32;
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::{Domain, Width};
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 
 use crate::halu::jit::dataflow::{Op, Shape};
+use crate::halu::jit::vector::{has_any_nan, takes_any_nan};
 
 /// Items of a vector.
 pub const LANES: usize = 16;
@@ -346,7 +346,7 @@ impl Graph {
         }
         word(op, [0; 3])?;
         let mut nodes: SmallVec<[Node; 3]> = args.iter().map(|&value| self.node(value)).collect();
-        if takes_any_nan(op) {
+        if takes_any_nan(op) || matches!(op, Op::Narrow(..)) {
             for node in &mut nodes {
                 if let Step { vector: Vector::Canonical, args: [float, ..], .. } = *self.step(*node) {
                     *node = float;
@@ -366,7 +366,7 @@ impl Graph {
         let is_same = nodes.iter().all(|&node| self.step(node).is_same);
         let bits = self.bits(op, &nodes);
         let mut node = self.push(Vector::Compute(op), &nodes, is_same, bits);
-        if has_any_nan(op) {
+        if has_any_nan(op) || matches!(op, Op::Widen(_)) {
             node = self.push(Vector::Canonical, &[node], is_same, u32::MAX);
         }
         Some(self.value(node))
@@ -568,16 +568,6 @@ fn loaded(place: &Place, signed: bool) -> u32 {
     }
 }
 
-/// Operations whose results may be any NaN, as vectors compute them.
-fn has_any_nan(op: Op) -> bool {
-    matches!(op, Op::FAdd | Op::FMul | Op::Fma | Op::FDiv | Op::FSqrt | Op::Widen(_))
-}
-
-/// Those that do the same for all NaNs.
-fn takes_any_nan(op: Op) -> bool {
-    has_any_nan(op) && !matches!(op, Op::Widen(_)) || matches!(op, Op::FCompare(_) | Op::Narrow(..))
-}
-
 /// What an operation makes of the words of an item, of which truth values are all ones or zero; none where it is no operation on up to
 /// three words.
 pub fn word(op: Op, [a, b, c]: [u32; 3]) -> Option<u32> {
@@ -616,6 +606,3 @@ pub fn word(op: Op, [a, b, c]: [u32; 3]) -> Option<u32> {
         op => op.row_op([Shape::Varying; 6], true)?.word(a, b, c),
     })
 }
-
-/// Any NaN of an f32 is this one.
-pub const CANONICAL: u32 = NAN_F32;

@@ -38,7 +38,7 @@ use crate::halu::special::Special;
 use crate::native::{NativeBuilder, NativeCode, Translation};
 use emit::{Called, Layout, Made, answer, at, emit};
 use graph::{Graph, LANES, Value};
-use walk::{Source, Start, Ways, walk};
+use walk::{Paths, Source, Start, walk};
 
 /// Bytes that each item declares of its own at most.
 const MOST_PRIVATE: u32 = 1 << 20;
@@ -165,7 +165,7 @@ impl GroupCode {
         };
         let of_group: Vec<SpecialReg> =
             specials.iter().map(|&(_, register)| register).filter(|&register| is_of_group(register)).collect();
-        let Ways { graph, segments, reads_zeros } = walk(&source, || start(specials, shape, source.items))?;
+        let Paths { graph, segments, reads_zeros } = walk(&source, || start(specials, shape, source.items))?;
         let Made { code, layout, reads_shared, called } = emit(&graph, &segments, source.shared_bytes, of_group.len())?;
         let mut native = NativeBuilder::new().ok()?;
         let id = native.define_code(&code).ok()?;

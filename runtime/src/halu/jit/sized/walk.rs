@@ -1,4 +1,4 @@
-//! A group's way through a kernel, followed while code is made: which items are where is known, as the size of the group is.
+//! A group's path through a kernel, followed while code is made: which items are where is known, as the size of the group is.
 //!
 //! Items that diverge take turns as on the machine, block by block from the lowest address on; what each does is a vector's lanes of which
 //! the others keep what they have. A branch that is not known is one of the code where all items are together: they take it together, or
@@ -52,7 +52,7 @@ pub enum End {
     /// It is given up: another engine runs it, from its start.
     GiveUp,
     Go(usize),
-    /// All go one way by lanes of vectors that hold, or that do not, of those in the masks.
+    /// All take one side, by lanes of vectors that hold, or that do not, of those in the masks.
     Branch {
         holds: Vec<(Node, u16)>,
         taken: usize,
@@ -63,7 +63,7 @@ pub enum End {
 /// Code without labels.
 #[derive(Clone, Debug)]
 pub struct Segment {
-    /// The segment before, by whichever way this one is reached first.
+    /// The segment that this one is first reached from.
     pub parent: Option<usize>,
     pub sinks: Vec<Sink>,
     pub end: End,
@@ -87,7 +87,7 @@ enum Change {
     Any,
 }
 
-/// Why the way is not followed to its end.
+/// Why the path is not followed to its end.
 pub enum Stop {
     /// It is to be followed again, with what is known now of loops.
     Again,
@@ -151,14 +151,14 @@ const MOST_OPS: usize = 1 << 21;
 const MOST_SEGMENTS: usize = 128;
 
 /// All that a group may do.
-pub struct Ways {
+pub struct Paths {
     pub graph: Graph,
     pub segments: Vec<Segment>,
     /// Whether memory of the group may be read that no item has stored to.
     pub reads_zeros: bool,
 }
 
-/// A way, followed.
+/// A path, followed.
 pub struct Walk<'a> {
     pub source: &'a Source<'a>,
     pub graph: Graph,
@@ -174,8 +174,8 @@ pub struct Walk<'a> {
     pub gives_up: bool,
 }
 
-/// Follows all ways of a group.
-pub fn walk(source: &Source<'_>, start: impl Fn() -> Start) -> Option<Ways> {
+/// Follows all paths of a group.
+pub fn walk(source: &Source<'_>, start: impl Fn() -> Start) -> Option<Paths> {
     /// Times that it is tried.
     const MOST: u32 = 32;
     let (mut loops, mut left) = (Loops::new(), MOST_OPS);
@@ -198,7 +198,7 @@ pub fn walk(source: &Source<'_>, start: impl Fn() -> Start) -> Option<Ways> {
         match walk.all(&special) {
             Ok(()) => {
                 let Walk { graph, segments, reads_zeros, .. } = walk;
-                return Some(Ways { graph, segments, reads_zeros });
+                return Some(Paths { graph, segments, reads_zeros });
             }
             Err(Stop::Again) => {}
             Err(Stop::Refused) => return None,
@@ -237,7 +237,7 @@ impl Walk<'_> {
         };
         let mut left = vec![first];
         while let Some(state) = left.pop() {
-            self.way(state, &mut left)?;
+            self.path(state, &mut left)?;
         }
         Ok(())
     }
@@ -256,8 +256,8 @@ impl Walk<'_> {
         self.segments[segment].sinks.push(sink);
     }
 
-    /// Follows a way to its end, or to where it goes two ways.
-    fn way(&mut self, mut state: State, left: &mut Vec<State>) -> Result<(), Stop> {
+    /// Follows a path to its end, or to a branch that is not known.
+    fn path(&mut self, mut state: State, left: &mut Vec<State>) -> Result<(), Stop> {
         loop {
             if self.graph.is_full() {
                 return Err(Stop::Refused);
@@ -453,7 +453,7 @@ impl Walk<'_> {
         true
     }
 
-    /// Follows a block for some items; whether there is more to follow on this way.
+    /// Follows a block for some items; whether there is more to follow on this path.
     fn block(&mut self, state: &mut State, id: BlockId, mask: &Mask, left: &mut Vec<State>) -> Result<bool, Stop> {
         let (block, unit) = (self.source.blocks[id.index()], &self.source.units[id.index()]);
         let live: Vec<bool> = {

@@ -45,23 +45,23 @@ impl Table {
 }
 
 /// The maps of opcodes.
-pub(super) const MAP_0F: u8 = 1;
-pub(super) const MAP_0F38: u8 = 2;
-pub(super) const MAP_0F3A: u8 = 3;
+pub(in crate::halu::jit) const MAP_0F: u8 = 1;
+pub(in crate::halu::jit) const MAP_0F38: u8 = 2;
+pub(in crate::halu::jit) const MAP_0F3A: u8 = 3;
 /// With the map of an opcode on elements of 64 bits.
 const WIDE: u8 = 1 << 7;
 /// Prefixes as VEX has them.
-pub(super) const NO_PREFIX: u8 = 0;
-pub(super) const PREFIX_66: u8 = 1;
-pub(super) const PREFIX_F3: u8 = 2;
-pub(super) const PREFIX_F2: u8 = 3;
+pub(in crate::halu::jit) const NO_PREFIX: u8 = 0;
+pub(in crate::halu::jit) const PREFIX_66: u8 = 1;
+pub(in crate::halu::jit) const PREFIX_F3: u8 = 2;
+pub(in crate::halu::jit) const PREFIX_F2: u8 = 3;
 
 /// An instruction on two vectors, of which the second may be in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::halu::jit) struct Opcode {
-    map: u8,
-    prefix: u8,
-    byte: u8,
+    pub map: u8,
+    pub prefix: u8,
+    pub byte: u8,
 }
 
 impl Opcode {

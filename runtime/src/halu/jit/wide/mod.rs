@@ -13,7 +13,9 @@ use arrayvec::ArrayVec;
 use super::vector::video::LaneOp;
 use crate::halu::rows::Variant;
 use encode::encode;
-pub(super) use encode::{Opcode, Predicate, Table};
+pub(super) use encode::{
+    MAP_0F, MAP_0F3A, MAP_0F38, NO_PREFIX, Opcode, PREFIX_66, PREFIX_F2, PREFIX_F3, Predicate, Table,
+};
 pub(super) use half::HalfStep;
 
 /// Rows that a loop reads and writes at most, and words that are the same for all items.

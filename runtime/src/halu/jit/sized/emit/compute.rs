@@ -1,13 +1,13 @@
 //! Code of operations: instructions on vectors, and calls of functions for what there are none for.
 
-use halfbyte_isa::half::Format;
+use halfbyte_isa::half::{Format, NAN_F32};
 use halfbyte_isa::halu::domain::Width;
 
 use super::{BYTES, Emitter, REGISTERS, SCRATCH};
 use crate::halu::jit::dataflow::{Op, Shape};
 use crate::halu::jit::sized::encode::*;
-use crate::halu::jit::sized::graph::{CANONICAL, LANES, Node, Vector, word};
-use crate::halu::jit::wide::Predicate;
+use crate::halu::jit::sized::graph::{LANES, Node, Vector, word};
+use crate::halu::jit::wide::{Opcode, Predicate};
 use crate::halu::rows;
 
 impl Emitter<'_> {
@@ -20,7 +20,7 @@ impl Emitter<'_> {
                 let result = self.result(at, args);
                 let a = &mut self.assembler;
                 a.vector_with(COMPARE_FLOAT, 1, float, Operand::Register(float), Predicate::NAN.number());
-                a.blend(result, float, Operand::PoolWord(CANONICAL));
+                a.blend(result, float, Operand::PoolWord(NAN_F32));
                 result
             }
             (Vector::Blend(mask), &[a, b]) => {

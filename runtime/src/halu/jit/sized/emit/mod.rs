@@ -1,4 +1,4 @@
-//! Code of the ways of a group: of each segment what its sinks need, in an order that keeps few vectors at a time, and registers for them.
+//! Code of the paths of a group: of each segment what its sinks need, in an order that keeps few vectors at a time, and registers for them.
 //!
 //! Registers are allocated on the way: where there is none left, the vector whose next use is the furthest is spilled, or computed
 //! anew from memory where that is all there is to it. What segments after this one need is spilled once it is computed.
