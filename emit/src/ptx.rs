@@ -161,6 +161,8 @@ fn number_registers(insts: &mut [Inst], types: &[Type]) -> Option<Registers> {
     let mut registers = Registers::default();
     let mut firsts = [Reg(0); Type::ALL.len()];
     for ((&ty, &count), first) in Type::ALL.iter().zip(&counts).zip(&mut firsts).filter(|((_, count), _)| **count > 0) {
+        // One of 128 bits has two numbers, which are met together.
+        let count = if ty == Type::B128 { count / 2 } else { count };
         *first = registers.declare(register_prefix(ty), ty, Some(count))?;
     }
     let name = |reg: Reg| {

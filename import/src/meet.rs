@@ -195,32 +195,44 @@ impl Import<'_> {
                 () if inst.has(Token::Or) => Op::AtomicOr,
                 () => Op::AtomicXor,
             },
-            ATOM_EXCH => Op::AtomicExchange,
-            ATOM_CAS => Op::AtomicCompareExchange,
+            ATOM_EXCH | ATOM_EXCH_B128 => Op::AtomicExchange,
+            ATOM_CAS | ATOM_CAS_B128 => Op::AtomicCompareExchange,
             ATOM_VECTOR | ATOM_VECTOR_HALF | RED_VECTOR | RED_VECTOR_HALF if inst.has(Token::Add) => {
                 return self.atomic_sums(inst);
             }
-            ATOM_VECTOR_HALF | RED_VECTOR_HALF => return self.atomic_loops(inst),
-            _ => {
-                self.refuse(
-                    "an atomic operation of 128 bits has no counterpart in the IR",
-                    "a run of the text as it stands, with `--target ptx`",
-                );
-                return;
-            }
+            _ => return self.atomic_loops(inst),
         };
-        let ty = if is_float { of_ptx(inst.ty(0)).unwrap_or(Type::F32) } else { integer(inst.ty(0).bits()) };
+        let ty = match inst.ty(0).bits() {
+            128 => Type::I8X16,
+            _ if is_float => of_ptx(inst.ty(0)).unwrap_or(Type::F32),
+            bits => integer(bits),
+        };
         let first = if inst.row().mnemonic == "atom" { 2 } else { 1 };
-        let mut args: Vec<Value> = (first..inst.operands.len()).map(|i| self.operand(inst, i, ty)).collect();
+        let mut args: Vec<Value> = (first..inst.operands.len()).map(|i| self.atomic_operand(inst, i, ty)).collect();
         let Some(address) = self.place_of(inst) else { return };
         let Some(mem) = self.mem(&address, 0, ty.bytes()) else { return };
         args.push(address.base);
         args.extend(address.index);
         let Some((order, scope)) = strength(inst) else { return };
         let old = self.code.builder.value(op, ty, Attr::Atomic(AtomicAttr { mem, order, scope }), &args);
-        if first == 2 {
-            self.result(inst, old);
+        match inst.operands.first() {
+            // What is of 128 bits has two registers.
+            Some(Operand::Vector(halves)) if first == 2 => {
+                for (number, half) in (0..).zip(halves.iter()) {
+                    let part = self.code.builder.lane(Op::Split, Type::I64, &[old], number);
+                    half.into_iter().for_each(|reg| self.define(reg, part));
+                }
+            }
+            _ if first == 2 => self.result(inst, old),
+            _ => {}
         }
+    }
+
+    fn atomic_operand(&mut self, inst: &Inst, i: usize, ty: Type) -> Value {
+        let Some(Operand::Vector(halves)) = inst.operands.get(i) else { return self.operand(inst, i, ty) };
+        let halves: Vec<Value> = halves.iter().flatten().map(|half| self.register(half)).collect();
+        let halves: Vec<Value> = halves.into_iter().map(|half| self.convert(half, Type::I64)).collect();
+        self.code.op(Op::Concat, ty, &halves)
     }
 }
 

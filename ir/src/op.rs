@@ -209,9 +209,13 @@ const WORD: TypeSet = TypeSet {
     contains: |t| t.bits() == 32 && !t.is_mask() && !matches!(t.elem(), Elem::Ptr),
 };
 const ATOMIC_INT32: TypeSet = TypeSet { name: "i32", contains: |t| matches!((t.elem(), t.lanes()), (Elem::I32, 1)) };
+const ATOMIC_EXCHANGE: TypeSet = TypeSet {
+    name: "i32, i64 or i8x16",
+    contains: |t| matches!((t.elem(), t.lanes()), (Elem::I32 | Elem::I64, 1) | (Elem::I8, 16)),
+};
 const ATOMIC_CAS: TypeSet = TypeSet {
-    name: "i16, i32 or i64",
-    contains: |t| matches!((t.elem(), t.lanes()), (Elem::I16 | Elem::I32 | Elem::I64, 1)),
+    name: "i16, i32, i64 or i8x16",
+    contains: |t| matches!((t.elem(), t.lanes()), (Elem::I16 | Elem::I32 | Elem::I64, 1) | (Elem::I8, 16)),
 };
 const ATOMIC_FLOAT: TypeSet = TypeSet { name: "f16, bf16, f16x2, bf16x2, f32 or f64", contains: |t| t.is_float() };
 const ATOMIC_DATA: TypeSet = TypeSet {
@@ -621,10 +625,10 @@ ops! {
         "Puts one more in memory, and 0 where what was there is the value or more, unsigned."; "%old = atomic_inc %v, %y[%i]";
     AtomicDec "atomic_dec" ATOMIC_INT32 [same PTR] -> same, (Atomic), Atomic;
         "Puts one less in memory, and the value where what was there is 0 or more than the value, unsigned."; "%old = atomic_dec %v, %y[%i]";
-    AtomicExchange "atomic_exchange" WORD_INT [same PTR] -> same, (Atomic), Atomic;
-        "Puts the value in memory."; "%old = atomic_exchange %v, %y[%i]";
+    AtomicExchange "atomic_exchange" ATOMIC_EXCHANGE [same PTR] -> same, (Atomic), Atomic;
+        "Puts the value in memory, of `i8x16` all 128 bits in one step."; "%old = atomic_exchange %v, %y[%i]";
     AtomicCompareExchange "atomic_compare_exchange" ATOMIC_CAS [same same PTR] -> same, (Atomic), Atomic;
-        "Puts the second value in memory where the first is there."; "%old = atomic_compare_exchange.acq_rel %e, %v, %y[%i]";
+        "Puts the second value in memory where the first is there, of `i8x16` where all of its bytes are."; "%old = atomic_compare_exchange.acq_rel %e, %v, %y[%i]";
     AtomicFadd "atomic_fadd" ATOMIC_FLOAT [same PTR] -> same, (Atomic), Atomic;
         "Puts the sum in memory, rounded to nearest even; each half by itself. A sum of `f32` in a buffer takes and gives zeros of the sign for subnormals; elsewhere, and of other types, they are kept."; "%old = atomic_fadd.f16x2 %v, %y[%i]";
 

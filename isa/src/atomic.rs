@@ -3,7 +3,7 @@
 use arrayvec::ArrayVec;
 
 use crate::half::{Clamp, Format, Mode, Rounding};
-use crate::halu::domain::{Domain, FloatKind, FloatOp, HalfKind, HalfMinMax, HalfOp, wide};
+use crate::halu::domain::{Domain, FloatKind, FloatOp, HalfKind, HalfMinMax, HalfOp, Width, wide};
 
 const SIGN: u32 = 0x8000_0000;
 const EXPONENT: u32 = 0x7F80_0000;
@@ -53,6 +53,11 @@ pub enum Change {
 }
 
 impl Change {
+    /// How many operands it has.
+    pub const fn operands(self) -> usize {
+        if matches!(self, Change::Swap) { 2 } else { 1 }
+    }
+
     /// Whether what was there does not matter.
     pub const fn forgets(self) -> bool {
         matches!(self, Change::Exchange)
@@ -84,6 +89,31 @@ pub fn atomically<D: Domain, const N: usize>(
         is_same = domain.both(is_same, alike);
     }
     elements.map(|(&old, &[_, c])| pick(domain, is_same, c, old)).collect()
+}
+
+/// The same of what registers hold: what is there, and each of the operands, is as many words as the width has registers, the lowest first.
+/// What is of 128 bits is two elements of 64.
+pub fn atomically_in_words<D: Domain>(
+    d: &mut D,
+    change: Change,
+    width: Width,
+    old: &[D::Word],
+    operands: &[D::Word],
+    flushes: bool,
+) -> ArrayVec<D::Word, 4> {
+    let zero = d.word(0);
+    let words = usize::from(width.registers());
+    let elements = |words: &[D::Word]| -> ArrayVec<[D::Word; 2], 2> {
+        let element = |k: usize| words.get(k).map(|&low| [low, words.get(k + 1).copied().unwrap_or(zero)]);
+        [0, 2].into_iter().filter_map(element).collect()
+    };
+    let mut operands = operands.chunks(words).map(elements);
+    let (b, c) = (operands.next().unwrap_or_default(), operands.next().unwrap_or_default());
+    let c = c.into_iter().chain(std::iter::repeat([zero; 2]));
+    let pairs: ArrayVec<[[D::Word; 2]; 2], 2> = b.into_iter().zip(c).map(|(b, c)| [b, c]).collect();
+    let bits = (8 * width.bytes()).min(64);
+    let new: ArrayVec<_, 2> = atomically(d, change, bits, &elements(old), &pairs, flushes);
+    new.into_iter().flatten().take(words).collect()
 }
 
 fn pick<D: Domain>(d: &mut D, p: D::Pred, a: [D::Word; 2], b: [D::Word; 2]) -> [D::Word; 2] {

@@ -170,7 +170,7 @@ fn widths_are_those_of_the_rows() {
         assert_eq!((width.bytes(), width.registers(), first), (size.into(), span, 8), "{}", op.name());
         seen += 1;
     }
-    assert_eq!(seen, 110);
+    assert_eq!(seen, 118);
 }
 
 #[test]

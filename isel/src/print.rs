@@ -249,8 +249,13 @@ fn allocated<M: Shown>(f: &mut fmt::Formatter<'_>, func: &MachFunc<M>) -> fmt::R
 /// An entry without instructions, whose names those of a kernel are shown by.
 fn ptx_names(signature: &Signature, extra: &PtxExtra, registers: &[Type], blocks: usize) -> Entry {
     let mut declared = Registers::default();
-    for (number, &ty) in (0..).zip(registers) {
+    let mut numbers = (0..).zip(registers);
+    while let Some((number, &ty)) = numbers.next() {
         declared.declare(Ptx::reg(VReg(number), Some(ty)), ty, None);
+        // One of 128 bits has two numbers.
+        if ty == Type::B128 {
+            numbers.next();
+        }
     }
     let param = |param: &halfbyte_abi::Param| Param {
         name: param.name.clone(),

@@ -286,3 +286,47 @@ fn random_programs() {
     assert!(count < 10 || ended * 4 > count as usize, "{ended} of {count} ran to their end");
     assert!(count < 10 || native * 3 > count as usize * 2, "{native} of {count} ran natively");
 }
+
+/// Items of many groups put 128 bits in one place: each finds what another has put there, whole, among threads too.
+#[test]
+fn exchanges_of_128_bits() {
+    let asm = "
+    ULDC.64 UR0, c[0x0][0x160] ;
+    S2R R0, SR_ITEM ;
+    IADD3 R4, R0, 0x1, RZ ;
+    MOV R5, R4 ;
+    MOV R6, R4 ;
+    MOV R7, R4 ;
+    ATOMG.128.EXCH R4, [RZ.U32+UR0], R4 ;
+    LEA R0, R0, RZ, 0x4 ;
+    STG.128 [R0.U32+UR0+0x10], R4 ;
+    EXIT ;
+";
+    let program = Program::load(&object(&[code("k", "y: inout i32", 0x40, asm)]), &MACHINES).unwrap();
+    assert!(!program.kernel("k").unwrap().is_interpreted());
+    let items = 64 * 128;
+    for engine in [Engine::Interp, Engine::JIT, Engine::Jit { threads: THREADS }] {
+        // A place that is a multiple of 16 bytes, and one that is not.
+        for off in [0, 4] {
+            let bytes = 16 * (items + 1);
+            let mut y = vec![0; bytes + 32];
+            let start = y.as_ptr().align_offset(16) + off;
+            let mut args = [Arg::Buffer(&mut y[start..start + bytes])];
+            let launch = Launch { engine, ..Launch::new(Shape::from((64, items as u32 / 64)), &mut args) };
+            program.kernel("k").unwrap().launch(launch).unwrap();
+            let words: Vec<u32> =
+                y[start..start + bytes].as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
+            let mut found: Vec<u32> = words
+                .as_chunks()
+                .0
+                .iter()
+                .map(|&[a, b, c, d]| {
+                    assert!(a == b && b == c && c == d, "{engine:?}");
+                    a
+                })
+                .collect();
+            found.sort_unstable();
+            assert!(found.iter().copied().eq(0..=items as u32), "{engine:?}");
+        }
+    }
+}

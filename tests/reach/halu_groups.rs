@@ -86,7 +86,8 @@ pub fn kernels() -> Vec<String> {
     let narrow = integers.into_iter().chain(["inc", "dec"]).map(|op| (op, "i32", 4));
     let sums = [("f16", 2), ("bf16", 2), ("f16x2", 4), ("bf16x2", 4), ("f32", 4), ("f64", 8)];
     let sums = sums.map(|(ty, bytes)| ("fadd", ty, bytes));
-    let ops = narrow.chain(wide).chain([("compare_exchange", "i16", 2)]).chain(sums);
+    let broad = ["exchange", "compare_exchange"].map(|op| (op, "i8x16", 16));
+    let ops = narrow.chain(wide).chain([("compare_exchange", "i16", 2)]).chain(sums).chain(broad);
     let orders = ["", ".acquire.group", ".release.system", ".acq_rel"];
     for ((op, ty, bytes), order) in ops.zip(orders.into_iter().cycle()) {
         let name = format!("atomic_{op}");

@@ -28,7 +28,10 @@ pub(super) fn changed(op: Op, ty: Type, old: &[u64], values: &[Operand<'_>], flu
             match op {
                 Op::AtomicInc => new.fill(if was >= value(0) { 0 } else { was + 1 }),
                 Op::AtomicDec => new.fill(if was == 0 || was > value(0) { value(0) } else { was - 1 }),
-                Op::AtomicCompareExchange => new.fill(if was == value(0) { value(1) } else { was }),
+                Op::AtomicCompareExchange => {
+                    let other = values.get(1).map_or(&[][..], |value| value.lanes);
+                    new.copy_from_slice(if old == lanes && other.len() == new.len() { other } else { old });
+                }
                 _ => new.iter_mut().zip(lanes).for_each(|(new, value)| *new = *value),
             }
             return;

@@ -161,6 +161,9 @@ macro_rules! opcodes {
                         => m.atomic(Width::B32, Change::AddHalf(Format::Bf16));
                     ATOMG_U_F32 ATOMG_W_F32 ATOMS_F32 ATOM_F32 => m.atomic(Width::B32, Change::AddSingle);
                     ATOMG_U_F64 ATOMG_W_F64 ATOMS_F64 ATOM_F64 => m.atomic(Width::B64, Change::AddDouble);
+                    ATOMG_U_128 ATOMG_W_128 ATOMS_128 ATOM_128 => m.atomic(Width::B128, Change::Exchange);
+                    ATOMG_U_CAS_128 ATOMG_W_CAS_128 ATOMS_CAS_128 ATOM_CAS_128
+                        => m.atomic(Width::B128, Change::Swap);
                     MEMBAR => {};
                 }
                 meet {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::types::{Since, Token, Type};
-use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
+use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg, Vector};
 use smallvec::SmallVec;
 
 use super::expand::is_expanded;
@@ -48,6 +48,13 @@ impl Builder {
     pub fn reg(&mut self, ty: Type) -> Reg {
         self.types.push(ty);
         Reg(self.types.len() as u32 - 1)
+    }
+
+    /// A register of 128 bits, which has two numbers, as an operand.
+    pub fn reg_of_128_bits(&mut self) -> Operand {
+        let low = self.reg(Type::B128);
+        self.reg(Type::B128);
+        Operand::Vector(Vector::of_pair(low))
     }
 
     pub fn ty(&self, reg: Reg) -> Type {

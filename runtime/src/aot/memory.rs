@@ -3,7 +3,7 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I16, I32, I64};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, StackSlot, Value};
-use halfbyte_isa::atomic::{Change, atomically_one};
+use halfbyte_isa::atomic::{Change, atomically_in_words};
 use halfbyte_isa::halu::domain::{Domain, LOCAL_WINDOW, WINDOW_BYTES, Width};
 use halfbyte_isa::object::Part;
 use halfbyte_isa::ptx::meaning::{CONST_SPACE, PARAM_WINDOW};
@@ -102,11 +102,11 @@ impl Item<'_, '_, '_, '_> {
                 }
                 SmallVec::new()
             }
-            &Action::Atomic { place, width, change, operands, returns } => {
-                let operands = operands.map(|words| words.map(|word| self.value(word)));
+            &Action::Atomic { place, width, change, ref operands, returns } => {
+                let operands: SmallVec<[Value; 8]> = operands.iter().map(|&word| self.value(word)).collect();
                 let checked = Checked { is_atomic: true, ..of(trap::Access::Store, width) };
                 let old = match self.place(place, checked) {
-                    Some(place) => self.change(place, width, change, operands),
+                    Some(place) => self.change(place, width, change, &operands),
                     None => self.nothing(width),
                 };
                 if returns { old } else { SmallVec::new() }
@@ -127,17 +127,9 @@ impl Item<'_, '_, '_, '_> {
     }
 
     /// Memory becomes what an atomic operation makes of it: others run before or after the item.
-    fn change(
-        &mut self,
-        place: Place,
-        width: Width,
-        change: Change,
-        operands: [[Value; 2]; 2],
-    ) -> SmallVec<[Value; 4]> {
-        let zero = self.s.word(0);
+    fn change(&mut self, place: Place, width: Width, change: Change, operands: &[Value]) -> SmallVec<[Value; 4]> {
         let found = load(&mut self.s, place.at, width, false);
-        let old = [found.first().copied().unwrap_or(zero), found.get(1).copied().unwrap_or(zero)];
-        let new = atomically_one(&mut self.s, change, 8 * width.bytes(), old, operands, place.is_global);
+        let new = atomically_in_words(&mut self.s, change, width, &found, operands, place.is_global);
         store(&mut self.s, place.at, width, &new);
         found
     }

@@ -6,7 +6,7 @@
 //! with the machine for every program in which what goes into a uniform register is uniform, as it must be.
 
 use arrayvec::ArrayVec;
-use halfbyte_isa::atomic::{Change, atomically};
+use halfbyte_isa::atomic::{Change, atomically_in_words};
 use halfbyte_isa::halu::Inst;
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::{Access, Address, LOCAL_WINDOW, Next, SHARED_WINDOW, WINDOW_BYTES, Width, Write};
@@ -138,7 +138,7 @@ fn step(inst: &Inst, registers: &mut Registers, memory: &mut Memory<'_>) -> Resu
             }
         }
         Some(Access::Atomic { address, width, change, operands, dst }) => {
-            let old = atomic(memory, address, width, change, operands)?;
+            let old = atomic(memory, address, width, change, &operands)?;
             if dst != RZ {
                 for (n, word) in (dst..RZ).zip(old).take(width.registers().into()) {
                     registers.set_gpr(n, word);
@@ -165,22 +165,20 @@ fn atomic(
     address: Address<u32>,
     width: Width,
     change: Change,
-    operands: [[u32; 2]; 2],
-) -> Result<[u32; 2], TrapKind> {
+    operands: &[u32],
+) -> Result<ArrayVec<u32, 4>, TrapKind> {
     let (part, address) = locate(address);
-    let count = width.bytes() as usize;
-    let bytes = memory.change(part, address, count)?;
-    let mut held = [0; 8];
-    held.iter_mut().zip(&*bytes).for_each(|(to, from)| *to = *from);
-    let value = u64::from_le_bytes(held);
-    let old = [value as u32, (value >> 32) as u32];
-    let bits = 8 * width.bytes();
-    let new: ArrayVec<[u32; 2], 1> = atomically(&mut Concrete, change, bits, &[old], &[operands], part == Part::Global);
-    let [low, high] = new.first().copied().unwrap_or(old);
-    let new = (u64::from(high) << 32 | u64::from(low)).to_le_bytes();
-    let (new, _) = new.split_at(count);
-    let is_changed = bytes != new;
-    bytes.copy_from_slice(new);
+    let bytes = memory.change(part, address, width.bytes() as usize)?;
+    let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte));
+    let old: ArrayVec<u32, 4> = bytes.chunks(4).map(word).collect();
+    let new = atomically_in_words(&mut Concrete, change, width, &old, operands, part == Part::Global);
+    let mut is_changed = false;
+    for (bytes, new) in bytes.chunks_mut(4).zip(new) {
+        let new = new.to_le_bytes();
+        let (new, _) = new.split_at(bytes.len());
+        is_changed |= bytes != new;
+        bytes.copy_from_slice(new);
+    }
     memory.is_changed |= is_changed;
     Ok(old)
 }

@@ -1,6 +1,6 @@
 ; test: refuse ptx sm=75
 ; What items meet by that SM versions below others have not.
-kernel @groups(%x: inout bf16x2) {
+kernel @groups(%x: inout bf16x2, %y: inout i8x16) {
 ^entry:
   %l = local_id
   %all = const.i32 -1
@@ -9,6 +9,9 @@ kernel @groups(%x: inout bf16x2) {
   %h = const.bf16x2 1.0
   atomic_fadd %h, %x[0]
   fence.acquire.device
+  %v = load %y[0]
+  %w = atomic_exchange %v, %y[0]
+  store %w, %y[1]
   ret
 }
 ;= %a = subgroup_reduce_add %l, %all
@@ -19,3 +22,5 @@ kernel @groups(%x: inout bf16x2) {
 ;=     ptx cannot do `atomic_fadd.bf16x2`: it needs sm_90 or above
 ;= fence.acquire.device
 ;=     ptx cannot do `fence`: it needs sm_90 or above
+;= %w = atomic_exchange %v, %y[0]
+;=     ptx cannot do `atomic_exchange.i8x16`: it needs sm_90 or above

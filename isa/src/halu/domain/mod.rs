@@ -527,8 +527,8 @@ pub enum Access<W: Copy> {
         width: Width,
         /// What it becomes.
         change: Change,
-        /// The operands, low word first.
-        operands: [[W; 2]; 2],
+        /// The words of its operands, each [`Width::registers`], the lowest first.
+        operands: ArrayVec<W, 8>,
         /// The first register.
         dst: u8,
     },

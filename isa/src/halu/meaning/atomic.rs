@@ -1,9 +1,10 @@
 //! Atomic operations. The meaning forms the address and says what memory becomes; the driver makes the access.
 
+use arrayvec::ArrayVec;
+
 use super::{Context, f};
 use crate::atomic::Change;
 use crate::halu::domain::{Access, Domain, Reader, Width};
-use crate::word::Field;
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     /// On integers, as field `atom` says.
@@ -25,14 +26,11 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
 
     pub(super) fn atomic(&mut self, width: Width, change: Change) {
         let dst = self.get(f::RD) as u8;
-        let b = self.atomic_operand(f::R64, width);
-        let c = if change == Change::Swap { self.atomic_operand(f::R72, width) } else { [self.d.word(0); 2] };
+        let fields = if change == Change::Swap { &[f::R64, f::R72][..] } else { &[f::R64] };
+        let places = fields.iter().flat_map(|&field| (0..width.registers()).map(move |i| (field, i)));
+        let operands: ArrayVec<_, 8> = places.map(|(field, i)| self.gpr_after(field, i)).collect();
         if let Some(address) = self.address() {
-            self.effects.access = Some(Access::Atomic { address, width, change, operands: [b, c], dst });
+            self.effects.access = Some(Access::Atomic { address, width, change, operands, dst });
         }
-    }
-
-    fn atomic_operand(&mut self, field: Field, width: Width) -> [D::Word; 2] {
-        if width == Width::B64 { self.pair(field) } else { [self.gpr_after(field, 0), self.d.word(0)] }
     }
 }

@@ -46,6 +46,7 @@ fn does(op: Op, ty: Type) -> Option<(Forms, Option<[u64; 2]>)> {
     let integer = |change: u64, signed: bool| {
         let forms = match ty.bits() {
             64 => atomic!(ATOMG_U_64 ATOMG_W_64 ATOM_64 ATOMS_64),
+            128 => return Some((atomic!(ATOMG_U_128 ATOMG_W_128 ATOM_128 ATOMS_128), None)),
             _ => atomic!(ATOMG_U_32 ATOMG_W_32 ATOM_32 ATOMS_32),
         };
         Some((forms, Some([change, signed.into()])))
@@ -66,6 +67,7 @@ fn does(op: Op, ty: Type) -> Option<(Forms, Option<[u64; 2]>)> {
             let forms = match ty.bits() {
                 16 => atomic!(ATOMG_U_CAS_16 ATOMG_W_CAS_16 ATOM_CAS_16 ATOMS_CAS_16),
                 64 => atomic!(ATOMG_U_CAS_64 ATOMG_W_CAS_64 ATOM_CAS_64 ATOMS_CAS_64),
+                128 => atomic!(ATOMG_U_CAS_128 ATOMG_W_CAS_128 ATOM_CAS_128 ATOMS_CAS_128),
                 _ => atomic!(ATOMG_U_CAS_32 ATOMG_W_CAS_32 ATOM_CAS_32 ATOMS_CAS_32),
             };
             Some((forms, None))
@@ -313,7 +315,11 @@ impl Lowering<'_> {
             self.out.push(word);
             return Reg::ZERO;
         }
-        let class = if ty.bits() == 64 { RegClass::Pair } else { RegClass::Word };
+        let class = match ty.bits() {
+            64 => RegClass::Pair,
+            128 => RegClass::Quad,
+            _ => RegClass::Word,
+        };
         Reg::new(self.out.put(word, class, None, 0))
     }
 
@@ -324,7 +330,7 @@ impl Lowering<'_> {
                 let value = self.value_reg(value);
                 self.neg_pair(value)
             }
-            (64, _) => self.value_reg(value),
+            (64 | 128, _) => self.value_reg(value),
             (_, Op::AtomicSub) => {
                 let src = context::src(self, value);
                 self.iadd3(src.negated(), Src::ZERO, Src::ZERO)

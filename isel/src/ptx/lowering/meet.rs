@@ -39,9 +39,10 @@ struct Does {
 }
 
 fn does(op: Op, ty: Type) -> Option<Does> {
-    use Opcode::{ATOM_ADD, ATOM_ADD_HALF, ATOM_BITS, ATOM_CAS, ATOM_COUNT, ATOM_EXCH, ATOM_MINMAX};
+    use Opcode::ATOM_MINMAX;
+    use Opcode::{ATOM_ADD, ATOM_ADD_HALF, ATOM_BITS, ATOM_CAS, ATOM_CAS_B128, ATOM_COUNT, ATOM_EXCH, ATOM_EXCH_B128};
     use Opcode::{RED_ADD, RED_ADD_HALF, RED_BITS, RED_COUNT, RED_MINMAX};
-    use RegType::{B16, B64, Bf16, Bf16x2, F16, F16x2, F32, F64, S32, S64, U64};
+    use RegType::{B16, B64, B128, Bf16, Bf16x2, F16, F16x2, F32, F64, S32, S64, U64};
     let wide = ty.bits() == 64;
     let of = |atom, red, words: &'static [Token], [narrow, broad]: [RegType; 2]| {
         Some(Does { atom, red, words, ty: if wide { broad } else { narrow } })
@@ -58,7 +59,9 @@ fn does(op: Op, ty: Type) -> Option<Does> {
         Op::AtomicXor => of(ATOM_BITS, Some(RED_BITS), &[Token::Xor], bits),
         Op::AtomicInc => of(ATOM_COUNT, Some(RED_COUNT), &[Token::Inc], unsigned),
         Op::AtomicDec => of(ATOM_COUNT, Some(RED_COUNT), &[Token::Dec], unsigned),
+        Op::AtomicExchange if ty.bits() == 128 => of(ATOM_EXCH_B128, None, &[Token::Exch], [B128; 2]),
         Op::AtomicExchange => of(ATOM_EXCH, None, &[Token::Exch], bits),
+        Op::AtomicCompareExchange if ty.bits() == 128 => of(ATOM_CAS_B128, None, &[Token::Cas], [B128; 2]),
         Op::AtomicCompareExchange if ty == Type::I16 => of(ATOM_CAS, None, &[Token::Cas], [B16; 2]),
         Op::AtomicCompareExchange => of(ATOM_CAS, None, &[Token::Cas], bits),
         Op::AtomicFadd => match ty {
@@ -259,6 +262,11 @@ impl Lowering<'_> {
             self.out.push(red, &words, &operands);
             return Reg::NONE;
         }
+        if of_type == RegType::B128 {
+            let old = self.out.reg_of_128_bits();
+            self.out.push(atom, &words, &[&[old], operands.as_slice()].concat());
+            return self.parts_of(old);
+        }
         let old = self.out.define(register_of(of_type), atom, &words, &operands);
         self.in_words(of_type, old)
     }
@@ -293,11 +301,28 @@ impl Lowering<'_> {
     fn atomic_operand(&mut self, ty: Type, of: Option<RegType>, value: Value) -> Operand {
         let reg = self.value_reg(value);
         match (ty.bits(), of.map(register_of)) {
+            (128, _) => self.of_128_bits(reg),
             (64, _) => Operand::Register(self.whole(reg)),
             (_, Some(RegType::B16)) => Operand::Register(self.out.half(0, reg.word(0))),
             (_, Some(_)) if !matches!(ty, Type::F16X2 | Type::BF16X2 | Type::F32) => self.number_or_word(value),
             _ => Operand::Register(reg.word(0)),
         }
+    }
+
+    /// The words of a value in a register of 128 bits.
+    fn of_128_bits(&mut self, reg: Reg) -> Operand {
+        let (whole, words) = (self.out.reg_of_128_bits(), [0, 1, 2, 3].map(|k| Some(reg.word(k))));
+        let words = Operand::Vector(words.into_iter().collect());
+        self.out.push(Opcode::MOV_PACK_B128, &[Token::Type(RegType::B128)], &[whole.clone(), words]);
+        whole
+    }
+
+    /// The words of a register of 128 bits.
+    fn parts_of(&mut self, whole: Operand) -> Reg {
+        let words = [(); 4].map(|()| self.out.reg(RegType::B32));
+        let parts = Operand::Vector(words.into_iter().map(Some).collect());
+        self.out.push(Opcode::MOV_UNPACK_B128, &[Token::Type(RegType::B128)], &[parts, whole]);
+        Reg::of_words(&words)
     }
 
     /// Zero less a number.

@@ -5,6 +5,7 @@
 //! end is the lowest item's first. Where items of a group are at different turns, that of the earliest one is kept, and who runs
 //! the blocks has the others leave.
 
+use arrayvec::ArrayVec;
 use halfbyte_abi::buffer_of;
 use halfbyte_isa::atomic::Change;
 use halfbyte_isa::halu::domain::{LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES, Width};
@@ -71,7 +72,7 @@ pub(super) struct Steps {
     pub offset: bool,
     pub base: [bool; 2],
     pub mask: bool,
-    pub data: [bool; 4],
+    pub data: [bool; 8],
 }
 
 /// Items from this one on leave the row, and this one with a fault.
@@ -651,9 +652,15 @@ pub(super) unsafe extern "C" fn store_each(
 }
 
 fn data(header: &Header, site: &Site) -> [Words; 4] {
-    let [a, b, c, d] = header.data;
-    let [on_a, on_b, on_c, on_d] = site.steps.data;
+    let [a, b, c, d, ..] = header.data;
+    let [on_a, on_b, on_c, on_d, ..] = site.steps.data;
     [Words::new(a, on_a), Words::new(b, on_b), Words::new(c, on_c), Words::new(d, on_d)]
+}
+
+/// As [`data`], of an atomic operation: the words of its first operand, then those of its second.
+fn operands(header: &Header, site: &Site) -> [Words; 8] {
+    let mut on = site.steps.data.into_iter();
+    header.data.map(|row| Words::new(row, on.next().unwrap_or(false)))
 }
 
 /// # Safety
@@ -740,23 +747,34 @@ pub(super) unsafe extern "C" fn atomic(
     unsafe {
         let site = &*site;
         let Some((change, returns)) = site.change else { return };
-        let operands = data(&*header, site);
+        let operands = operands(&*header, site);
         let is_alone = (*header).shared().is_alone;
         let row = |k: usize| header.byte_add(site.row + k * site.row_bytes).cast::<u32>();
-        let rows = [row(0), row(1)];
-        let registers = usize::from(site.width.registers());
+        let rows = [row(0), row(1), row(2), row(3)];
         let step = |item: u32, at: *mut u8, space: Space, (change, width): (Change, Width)| {
-            let [a, b, c, d] = operands.map(|words| words.get(item));
-            let becomes = |old| atomic::becomes(change, width, old, [[a, b], [c, d]], space == Space::Global);
-            let old = match is_alone || space != Space::Global {
-                true => atomic::change(at, width, becomes),
-                false => atomic::change_among_threads(at, width, becomes),
-            };
-            if returns {
-                for (row, word) in rows.iter().zip([old as u32, (old >> 32) as u32]).take(registers) {
-                    row.add(item as usize).write(word);
+            let (is_global, is_among_threads) = (space == Space::Global, !is_alone && space == Space::Global);
+            let keep = |old: &[u32]| {
+                if returns {
+                    rows.iter().zip(old).for_each(|(row, &word)| row.add(item as usize).write(word));
                 }
+            };
+            if width == Width::B128 {
+                let words: ArrayVec<u32, 8> =
+                    operands.iter().take(4 * change.operands()).map(|words| words.get(item)).collect();
+                return keep(&atomic::change_128(at, change, &words, is_global, is_among_threads));
             }
+            let registers = usize::from(width.registers());
+            let operand = |first: usize| {
+                let high = if registers == 2 { operands[first + 1].get(item) } else { 0 };
+                [operands[first].get(item), high]
+            };
+            let second = if change == Change::Swap { operand(registers) } else { [0; 2] };
+            let becomes = |old| atomic::becomes(change, width, old, [operand(0), second], is_global);
+            let old = match is_among_threads {
+                false => atomic::change(at, width, becomes),
+                true => atomic::change_among_threads(at, width, becomes),
+            };
+            keep(&[old as u32, (old >> 32) as u32][..registers]);
         };
         let (places, mask) = (places(site, offset, low, high), mask_words(&*header, site, mask));
         let span = match places {

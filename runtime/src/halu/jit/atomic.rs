@@ -1,9 +1,10 @@
 //! Memory that is changed in one step.
 
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use halfbyte_isa::atomic::{Change, atomically_one};
+use arrayvec::ArrayVec;
+use halfbyte_isa::atomic::{Change, atomically_in_words, atomically_one};
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::Width;
 
@@ -37,7 +38,7 @@ pub(super) unsafe fn change(at: *mut u8, width: Width, becomes: impl Fn(u64) -> 
                 at.write_unaligned(becomes(old).to_le());
                 old
             }
-            // No instruction has another width.
+            // What is of 128 bits has its own, and no instruction has 8.
             Width::B8 | Width::B32 | Width::B128 => {
                 let at = at.cast::<u32>();
                 let old = u32::from_le(at.read_unaligned()).into();
@@ -53,10 +54,9 @@ pub(super) unsafe fn change(at: *mut u8, width: Width, becomes: impl Fn(u64) -> 
 /// # Safety
 /// As for [`change`].
 pub(super) unsafe fn change_among_threads(at: *mut u8, width: Width, becomes: impl Fn(u64) -> u64) -> u64 {
-    /// Of memory that the caller has lent at an odd address.
-    static UNALIGNED: Mutex<()> = Mutex::new(());
+    // Memory that the caller has lent at an odd address.
     if !at.addr().is_multiple_of(width.bytes() as usize) {
-        let _lock = UNALIGNED.lock().unwrap_or_else(PoisonError::into_inner);
+        let _lock = lock();
         // SAFETY: the caller's promise.
         return unsafe { change(at, width, becomes) };
     }
@@ -74,4 +74,33 @@ pub(super) unsafe fn change_among_threads(at: *mut u8, width: Width, becomes: im
         Width::B64 => exchange!(u64, AtomicU64),
         Width::B8 | Width::B32 | Width::B128 => exchange!(u32, AtomicU32),
     }
+}
+
+/// Changes 128 bits, and gives the words that were there. Who else changes these changes all of them, so that a lock is one step for all.
+///
+/// # Safety
+/// 16 bytes may be read and written there.
+pub(super) unsafe fn change_128(
+    at: *mut u8,
+    change: Change,
+    operands: &[u32],
+    flushes: bool,
+    is_among_threads: bool,
+) -> [u32; 4] {
+    let _lock = is_among_threads.then(lock);
+    let at = at.cast::<[u32; 4]>();
+    // SAFETY: the caller's promise.
+    let old = unsafe { at.read_unaligned() }.map(u32::from_le);
+    let new: ArrayVec<u32, 4> = atomically_in_words(&mut Concrete, change, Width::B128, &old, operands, flushes);
+    if let Ok(new) = new.into_inner() {
+        // SAFETY: the caller's promise.
+        unsafe { at.write_unaligned(new.map(u32::to_le)) };
+    }
+    old
+}
+
+/// Held while a thread changes what no instruction of the computer changes in one step.
+fn lock() -> MutexGuard<'static, ()> {
+    static LOCK: Mutex<()> = Mutex::new(());
+    LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -44,7 +44,7 @@ pub(super) struct Header {
     /// What a group has together, and each of its items.
     pub own: Own,
     /// Rows that a store takes its words from.
-    pub data: [*const u32; 4],
+    pub data: [*const u32; 8],
     /// Words that a load for all items found.
     pub loaded: [u32; 4],
     /// From an item's element to the next one's, of the access that was begun last.
@@ -398,7 +398,7 @@ impl Default for Header {
                 scratch_bytes: 0,
                 scratch_start: 0,
             },
-            data: [std::ptr::null(); 4],
+            data: [std::ptr::null(); 8],
             loaded: [0; 4],
             step: 0,
             shared: std::ptr::null(),

@@ -291,7 +291,8 @@ pub(crate) enum Action {
         place: Location,
         width: Width,
         change: Change,
-        operands: [[Id; 2]; 2],
+        /// As many words each as the width has registers.
+        operands: ArrayVec<Id, 8>,
         returns: bool,
     },
     /// Accesses of other threads stay on their side of it.

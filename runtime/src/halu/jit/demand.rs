@@ -157,7 +157,7 @@ impl Action {
             }
             Action::Atomic { place, operands, .. } => {
                 place.map_words(&mut by);
-                operands.as_flattened_mut().iter_mut().for_each(|word| *word = by(*word));
+                operands.iter_mut().for_each(|word| *word = by(*word));
             }
         }
     }

@@ -335,7 +335,7 @@ impl Scheduler<'_> {
             Action::Load { place, .. } => needs.extend(place.words()),
             Action::Atomic { place, operands, .. } => {
                 needs.extend(place.words());
-                needs.extend(operands.as_flattened());
+                needs.extend(operands);
             }
             Action::Store { place, data, .. } => {
                 needs.extend(place.words());
@@ -432,7 +432,7 @@ impl Scheduler<'_> {
                 stage = words.chain(guard.map(|id| self.at_start(id))).max().unwrap_or(0);
             }
             Action::Atomic { place, operands, .. } => {
-                let words = place.words().chain(operands.as_flattened().iter().copied()).chain(guard);
+                let words = place.words().chain(operands.iter().copied()).chain(guard);
                 stage = words.map(|id| self.at_start(id)).max().unwrap_or(0);
             }
             Action::Store { place, data, .. } => {
@@ -625,7 +625,7 @@ impl Scheduler<'_> {
                         }
                         Action::Atomic { place, operands, .. } => {
                             place.words().for_each(|word| read(word, at, id));
-                            operands.as_flattened().iter().for_each(|&word| read(word, at, id));
+                            operands.iter().for_each(|&word| read(word, at, id));
                         }
                         _ => {}
                     }

@@ -216,7 +216,7 @@ fn map<W: Copy, P: Copy, V: Copy, Q: Copy>(
             address: map_address(address, word),
             width: *width,
             change: *change,
-            operands: operands.each_ref().map(|pair| pair.each_ref().map(&mut *word)),
+            operands: operands.iter().map(&mut *word).collect(),
             dst: *dst,
         },
         Access::Store { address, width, data } => Access::Store {

@@ -90,7 +90,7 @@ impl Setup {
             in_place: true,
             row: self.map.row(self.row(row)) as usize,
             row_bytes: self.map.row_bytes() as usize,
-            steps: Steps { offset: true, base: [false; 2], mask: false, data: [true; 4] },
+            steps: Steps { offset: true, base: [false; 2], mask: false, data: [true; 8] },
         }
     }
 }

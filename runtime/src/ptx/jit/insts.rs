@@ -175,12 +175,15 @@ impl<'a> Build<'a, Inst> for Builder<'a> {
                 dataflow.access(of(Action::Store { place, width, data }), 0, Shape::Uniform);
             }
             Some(meanings::Access::Atomic { place, element, operands, into }) => {
-                let (Some(width), Some(&operands)) = (width_of(element, operands.len()), operands.first()) else {
-                    return true;
-                };
+                let Some(width) = width_of(element, operands.len()) else { return true };
                 let Where::At(place) = self.locate(dataflow, place) else { return true };
                 let returns = into.iter().any(|reg| reg.is_some());
-                let action = Action::Atomic { place, width, change: meanings::change(inst), operands, returns };
+                let change = meanings::change(inst);
+                let words = if element.bits() == 64 { 2 } else { 1 };
+                let of_each =
+                    |k: usize| operands.iter().filter_map(move |of| of.get(k)).flat_map(|of| of.iter().take(words));
+                let operands = (0..change.operands()).flat_map(of_each).copied().collect();
+                let action = Action::Atomic { place, width, change, operands, returns };
                 let count = if returns { width.registers() } else { 0 };
                 let words = dataflow.access(of(action), count, Shape::Varying);
                 if returns {

@@ -146,7 +146,8 @@ fn is_taken(inst: &Inst, effects: &Effects<u32, bool>, types: &[Type]) -> bool {
         None => true,
         Some(Access::Load { element, into, .. }) => width_of(*element, into.len()).is_some(),
         Some(Access::Store { element, data, .. }) => width_of(*element, data.len()).is_some(),
-        Some(Access::Atomic { operands, .. }) => operands.len() == 1,
+        // What is of 128 bits is two elements that are one.
+        Some(Access::Atomic { operands, .. }) => operands.len() == 1 || inst.ty(0) == Type::B128,
         Some(Access::CommitCopies | Access::AwaitCopies { .. }) => true,
         // Nothing says that fewer are taken than there are.
         Some(Access::Copy { .. }) => inst.operands.len() <= 3,

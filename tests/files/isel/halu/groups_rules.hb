@@ -358,3 +358,24 @@ kernel @of_fadd(%x: inout f16x2, %y: out i32) {
   ret
 }
 ; rule: atomic_fadd, atomic_fadd_index
+
+kernel @of_128_bits(%x: inout i8x16, %y: out i8x16) {
+^entry:
+  %l = local_id
+  %a = load %y[%l]
+  %b = atomic_exchange.acquire %a, %x[%l]
+  %c = atomic_compare_exchange.acq_rel %b, %a, %x[%l]
+  store %c, %y[%l]
+  ret
+}
+;= @of_128_bits
+;= b0():
+;=     ULDC.64 UR0, c[0x0][0x168] ;                                              // 1:8
+;=     ULDC.64 UR2, c[0x0][0x160] ;                                              // 1:8
+;=     S2R RZ, SR_TID ;                          rd=v9 def                       // 3:3
+;=     LEA RZ, RZ, RZ, 0x4 ;                     ra=v9, rd=v8 def                // 3:3
+;=     LDG.128 RZ, [RZ.U32+UR0] ;                ra=v8, rd=v6.q def              // 4:3
+;=     ATOMG.128.EXCH.ACQUIRE RZ, [RZ.U32+UR2], RZ ;  ra=v8, r64=v6.q, rd=v5.q def  // 5:3
+;=     ATOMG.CAS.128.ACQ_REL RZ, [RZ.U32+UR2], RZ, RZ ;  ra=v8, r64=v5.q, r72=v6.q, rd=v4.q def  // 6:3
+;=     STG.128 [RZ.U32+UR0], RZ ;                ra=v8, r64=v4.q                 // 7:3
+;=     exit                                                                      // 8:3

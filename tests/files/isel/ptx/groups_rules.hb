@@ -358,3 +358,35 @@ kernel @of_fadd(%x: inout f16x2, %y: out i32) {
   ret
 }
 ; rule: atomic_fadd, atomic_fadd_index
+
+kernel @of_128_bits(%x: inout i8x16, %y: out i8x16) {
+^entry:
+  %l = local_id
+  %a = load %y[%l]
+  %b = atomic_exchange.acquire %a, %x[%l]
+  %c = atomic_compare_exchange.acq_rel %b, %a, %x[%l]
+  store %c, %y[%l]
+  ret
+}
+;= @of_128_bits
+;= b0():
+;=     mov.b32 %r0, 0;                                                           // 1:8
+;=     ld.param.u64 %rd1, [x];                                                   // 1:8
+;=     ld.param.u64 %rd2, [y];                                                   // 1:8
+;=     mov.u32 %r3, %tid.x;                                                      // 3:3
+;=     shl.b32 %r4, %r3, 4;                                                      // 3:3
+;=     mov.b64 %rd5, {%r4, %r0};                                                 // 3:3
+;=     add.u64 %rd6, %rd1, %rd5;                                                 // 3:3
+;=     shl.b32 %r7, %r3, 4;                                                      // 3:3
+;=     mov.b64 %rd8, {%r7, %r0};                                                 // 3:3
+;=     add.u64 %rd9, %rd2, %rd8;                                                 // 3:3
+;=     ld.global.v4.b32 {%r10, %r11, %r12, %r13}, [%rd9];                        // 4:3
+;=     mov.b128 %o14, {%r10, %r11, %r12, %r13};                                  // 5:3
+;=     atom.acquire.gpu.global.exch.b128 %o16, [%rd6], %o14;                     // 5:3
+;=     mov.b128 {%r18, %r19, %r20, %r21}, %o16;                                  // 5:3
+;=     mov.b128 %o22, {%r18, %r19, %r20, %r21};                                  // 6:3
+;=     mov.b128 %o24, {%r10, %r11, %r12, %r13};                                  // 6:3
+;=     atom.acq_rel.gpu.global.cas.b128 %o26, [%rd6], %o22, %o24;                // 6:3
+;=     mov.b128 {%r28, %r29, %r30, %r31}, %o26;                                  // 6:3
+;=     st.global.v4.b32 [%rd9], {%r28, %r29, %r30, %r31};                        // 7:3
+;=     exit                                                                      // 8:3

@@ -15,7 +15,7 @@ impl BlockEmitter<'_, '_, '_> {
         let mut found = Found { row: zero, step: zero, site, base: zero, offset: zero };
         match (&access.action, method) {
             (Action::Atomic { place, operands, .. }, _) => {
-                for (k, &word) in operands.as_flattened().iter().enumerate() {
+                for (k, &word) in operands.iter().enumerate() {
                     let row = self.row(word);
                     self.e.b.ins().store(here(), row, context, Field::Data as i32 + 8 * k as i32);
                 }
@@ -270,7 +270,7 @@ impl BlockEmitter<'_, '_, '_> {
                 site.kind = Kind::Access(Access::Store);
                 site.width = *width;
                 site.change = Some((*change, *returns));
-                site.steps.data.iter_mut().zip(operands.as_flattened()).for_each(|(step, &word)| *step = each(word));
+                site.steps.data.iter_mut().zip(operands).for_each(|(step, &word)| *step = each(word));
                 Some(place)
             }
             Action::Load { place, width, signed } => {
