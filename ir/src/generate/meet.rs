@@ -37,7 +37,7 @@ impl Generator<'_, '_> {
 
     /// Lets items meet, or does what concerns memory that a kernel declares.
     pub(super) fn meet(&mut self) {
-        let among = if self.is_static() { 11 } else { 12 };
+        let among = if self.is_static() { 11 } else { 13 };
         match self.random.below(among) {
             0..=1 => self.scratch(),
             2 => self.fence(),
@@ -47,6 +47,7 @@ impl Generator<'_, '_> {
             7..=8 => self.shuffle(),
             9 => self.ask(),
             10 => self.reduce(),
+            11 => self.exchange(),
             _ => self.count_together(),
         }
     }
@@ -286,13 +287,47 @@ impl Generator<'_, '_> {
         self.builder.store(ty, start, base, own);
         self.barrier();
         let at = self.i32_op(Op::RemU, at, size);
-        let orders = [MemOrder::Relaxed, MemOrder::Acquire, MemOrder::Release, MemOrder::AcqRel];
-        let scopes = [Scope::Group, Scope::Device, Scope::System];
-        let (Some(order), Some(scope)) = (self.pick(&orders), self.pick(&scopes)) else { return };
-        self.builder.atomic(op, ty, (order, scope), &[value], base, at);
+        let Some(ordering) = self.ordering() else { return };
+        self.builder.atomic(op, ty, ordering, &[value], base, at);
         self.barrier();
         let sum = self.builder.load(ty, base, own);
         self.scope.push(sum);
+        self.barrier();
+    }
+
+    /// What an access in one step orders, for whom.
+    fn ordering(&mut self) -> Option<(MemOrder, Scope)> {
+        let orders = [MemOrder::Relaxed, MemOrder::Acquire, MemOrder::Release, MemOrder::AcqRel];
+        let scopes = [Scope::Group, Scope::Device, Scope::System];
+        self.pick(&orders).zip(self.pick(&scopes))
+    }
+
+    /// Each item changes the element of another, which no third one does, by an operation that would depend on who comes first.
+    fn exchange(&mut self) {
+        let ops = [Op::AtomicExchange, Op::AtomicCompareExchange, Op::AtomicFadd, Op::AtomicDec];
+        let Some(op) = self.pick(&ops) else { return };
+        let takes = |ty: Type| op.row().types.is_some_and(|types| (types.contains)(ty));
+        let values: Vec<Value> = self.scope.iter().copied().filter(|&value| takes(self.ty(value))).collect();
+        let Some(held) = self.pick(&values) else { return };
+        let ty = self.ty(held);
+        let (Some(first), Some(second)) = (self.operand(ty), self.operand(ty)) else { return };
+        let Some(base) = self.array(ty, Space::Shared, MOST_OF_GROUP, Some(op)) else { return };
+        let (own, size) = (self.builder.here(Op::LocalId), self.builder.here(Op::GroupSize));
+        self.builder.store(ty, held, base, own);
+        self.barrier();
+        let far = self.random.below(7) as i64;
+        let by = self.int(far);
+        let sum = self.i32_op(Op::Add, own, by);
+        let other = self.i32_op(Op::RemU, sum, size);
+        let Some(ordering) = self.ordering() else { return };
+        let (both, one) = ([first, second], [first]);
+        let values = if op == Op::AtomicCompareExchange { &both[..] } else { &one };
+        let was = self.builder.atomic(op, ty, ordering, values, base, other);
+        let is_wanted = !self.one_in(3);
+        self.scope.extend(was.filter(|_| is_wanted));
+        self.barrier();
+        let is = self.builder.load(ty, base, own);
+        self.scope.push(is);
         self.barrier();
     }
 
