@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use halfbyte::runtime::Engine;
 
 use crate::Bench;
-use crate::data::{Aligned, Results, compare, first, halu, launch};
+use crate::data::{Aligned, Results, compare, compare_bound, first, halu, launch};
 use crate::measure::Sample;
 use crate::native::Compiler::Gcc;
 
@@ -69,6 +69,21 @@ fn against(bench: &Bench, text: &str, bytes: usize, peer: &CStr) -> Result<Sampl
         Ok(())
     };
     let seconds = compare(bench, &y, Results::Equal, &mut ours, &mut peer)?;
+    Ok(Sample::of_speeds(ACCESSES * bytes as f64 / 1e9, seconds))
+}
+
+/// The same of a kernel that is bound to its buffers once, as what is launched on them again and again is.
+pub fn add_sat_bound(bench: &Bench, bytes: usize, peer: &CStr) -> Result<Sample, String> {
+    let program = halu(ADD_SAT)?;
+    let kernel = first(&program)?;
+    let peer = bench.peers.get(Gcc, peer)?;
+    let [x, y] = [1, 2].map(|seed| Aligned::of_random(bytes, seed, |bits| bits as u16));
+    let mut peer = |y: &mut [u8]| {
+        // SAFETY: it updates the bytes of y, which are as many as those of x.
+        unsafe { peer.run(0, &x, y) };
+        Ok(())
+    };
+    let seconds = compare_bound(bench, kernel, &[&x], &y, bytes as u32 / 4, &mut peer)?;
     Ok(Sample::of_speeds(ACCESSES * bytes as f64 / 1e9, seconds))
 }
 

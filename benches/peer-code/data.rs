@@ -77,6 +77,31 @@ pub fn launch(
     kernel.launch(launch).map(drop).map_err(|error| error.to_string())
 }
 
+/// Compares a kernel that is bound to its arguments, the last of which it updates, with a peer that updates such bytes: both once, then
+/// measured.
+pub fn compare_bound(
+    bench: &Bench,
+    kernel: &Kernel,
+    inputs: &[&[u8]],
+    start: &[u8],
+    items: u32,
+    peer: Update<'_>,
+) -> Result<[f64; 2], String> {
+    let [mut our_bytes, mut peer_bytes] = [Aligned::new(start), Aligned::new(start)];
+    let args = inputs.iter().map(|input| Arg::In(input)).chain([Arg::Buffer(&mut our_bytes)]);
+    let mut bound = kernel.bind(args).map_err(|error| error.to_string())?;
+    bound.engine(Engine::JIT).budget(u64::MAX);
+    bound.run(items).map_err(|error| error.to_string())?;
+    peer(&mut peer_bytes)?;
+    let ours = bound.buffer(inputs.len()).unwrap_or_default();
+    if let Some(at) = ours.iter().zip(peer_bytes.iter()).position(|(ours, peer)| ours != peer) {
+        return Err(format!("byte {at} is {:#04x} here and {:#04x} there", ours[at], peer_bytes[at]));
+    }
+    let ours: Side<'_> = &mut || bound.run(items).map(drop).map_err(|error| error.to_string());
+    let peer: Side<'_> = &mut || peer(&mut peer_bytes);
+    bench.rounds.compare(ours, peer)
+}
+
 /// A side that updates bytes.
 pub type Update<'a> = &'a mut dyn FnMut(&mut [u8]) -> Result<(), String>;
 

@@ -5,8 +5,9 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 
-use halfbyte::Sm;
-use halfbyte::pipeline::{Options, compile_ptx};
+use halfbyte::emit::ptx_text;
+use halfbyte::pipeline::Options;
+use halfbyte::{Module, Sm};
 
 use crate::sass::{Sass, Tools, output};
 use crate::{read, root};
@@ -73,9 +74,11 @@ pub fn compare(tools: &Tools, write: bool) -> Result<(), String> {
 
 fn ours(file: &str, block: Option<[u32; 3]>, sm: Sm) -> Result<String, String> {
     let text = read(&root().join("examples/groups").join(file).with_extension("hb"))?;
+    let module = Module::named(file, text).map_err(|error| error.to_string())?;
     let several_axes = block.is_some();
     let options = Options { block, several_axes, ..Options::new(halfbyte::ptx(sm)) };
-    compile_ptx(&text, &options, None, &mut |_| {}).map_err(|error| error.to_string())
+    let binary = module.compile_with(&options).map_err(|error| error.to_string())?;
+    Ok(ptx_text(binary.code, sm, None))
 }
 
 fn theirs(file: &str, sm: Sm) -> Result<String, String> {
