@@ -313,7 +313,7 @@ impl Lowering<'_> {
     fn of_128_bits(&mut self, reg: Reg) -> Operand {
         let (whole, words) = (self.out.reg_of_128_bits(), [0, 1, 2, 3].map(|k| Some(reg.word(k))));
         let words = Operand::Vector(words.into_iter().collect());
-        self.out.push(Opcode::MOV_PACK_B128, &[Token::Type(RegType::B128)], &[whole.clone(), words]);
+        self.out.push(Opcode::MOV_PACK_B128, &[Token::Type(RegType::B128)], &[whole, words]);
         whole
     }
 
