@@ -83,7 +83,7 @@ const FIGURES: &[Figure] = &[
     // Bytes, counted where they are read and where they are written.
     figure("vadd4_sat",                 BYTES,     "gcc",         Some(1.5),      |b| bytes::add_sat(b, bytes::CACHED, c"add_sat")),
     figure("vadd4_sat_intrinsics",      BYTES,     "avx2",        Some(0.9),      |b| bytes::add_sat(b, bytes::CACHED, c"add_sat_avx2")),
-    figure("vadd4_sat_bound",           BYTES,     "avx2",        None,           |b| bytes::add_sat_bound(b, bytes::CACHED, c"add_sat_avx2")),
+    figure("vadd4_sat_bound",           BYTES,     "avx2",        Some(0.9),      |b| bytes::add_sat_bound(b, bytes::CACHED, c"add_sat_avx2")),
     figure("vadd4_sat_small",           BYTES,     "gcc",         None,           |b| bytes::add_sat(b, bytes::SMALL, c"add_sat")),
     figure("vadd4_sat_dram",            BYTES,     "gcc",         Some(0.9),      |b| bytes::add_sat(b, bytes::LARGE, c"add_sat")),
     figure("vadd4_sat_dram_intrinsics", BYTES,     "avx2",        Some(0.9),      |b| bytes::add_sat(b, bytes::LARGE, c"add_sat_avx2")),

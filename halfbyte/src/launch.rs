@@ -287,19 +287,26 @@ pub fn execute<'a>(
 ) -> Result<Stats, LaunchError> {
     let How { engine, budget, done, watchdog, aliases, .. } = how.into();
     let params = kernel.signature().given();
-    let mut bound: Vec<Arg<'_>> = (params.iter().zip(&mut *args).enumerate())
-        .map(|(number, (param, bytes))| match (param.kind, alias_of(aliases, number)) {
+    let mut bound = lend(kernel, aliases, args);
+    let ran = kernel.launch(Launch { engine, budget, done, watchdog, ..Launch::new(shape, &mut bound) });
+    drop(bound);
+    show_aliases(params.iter().map(|param| param.kind), aliases, args);
+    ran
+}
+
+/// What a kernel is launched on, by parameter: the bytes of a scalar, or those of a buffer, which are lent to be written, but for those that
+/// lie in the buffer of another.
+pub fn lend<'a>(kernel: &halfbyte_runtime::Kernel, aliases: &[Alias], args: &'a mut [Vec<u8>]) -> Vec<Arg<'a>> {
+    let params = kernel.signature().given().iter().zip(args).enumerate();
+    let arg =
+        |(number, (param, bytes)): (usize, (&Param, &'a mut Vec<u8>))| match (param.kind, alias_of(aliases, number)) {
             (ParamKind::Scalar(_), _) => {
                 Arg::Scalar(bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte)))
             }
             (ParamKind::Buffer { .. }, Some(&Alias { of, offset, .. })) => Arg::Alias { of, offset },
             (ParamKind::Buffer { .. }, None) => Arg::Buffer(bytes),
-        })
-        .collect();
-    let ran = kernel.launch(Launch { engine, budget, done, watchdog, ..Launch::new(shape, &mut bound) });
-    drop(bound);
-    show_aliases(params.iter().map(|param| param.kind), aliases, args);
-    ran
+        };
+    params.map(arg).collect()
 }
 
 /// A fault of the evaluator, in a launch of that shape, as a message with its place in the text; at `place` where no instruction is at fault.

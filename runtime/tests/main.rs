@@ -16,6 +16,7 @@ mod ptx_calls;
 mod ptx_host;
 mod ptx_jit;
 mod ptx_objects;
+mod repeats;
 mod traps;
 mod vp1_hostile;
 mod vp1_jit;

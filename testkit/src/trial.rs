@@ -3,7 +3,7 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use halfbyte::launch::{Engine, Evaluation, How, evaluate, execute, given};
+use halfbyte::launch::{Engine, Evaluation, How, evaluate, execute, given, lend};
 use halfbyte::pipeline::{Options, compile};
 use halfbyte::{CompileError, Module, TARGETS};
 use halfbyte_abi::{Alias, Exceeded, Shape, Target, Type, Watchdog};
@@ -342,6 +342,11 @@ impl Reference<'_> {
             let agrees = self.agrees(loaded, &on, &outcome, &args);
             let agrees = agrees.or_else(|failure| self.agrees_in_the_end(loaded, &on, &outcome, &args, failure));
             agrees.map_err(wrong)?;
+            if let Engine::Jit { .. } = engine {
+                let repeated = caught(|| self.repeats(loaded, engine, &outcome, &args))
+                    .map_err(|said| wrong((Kind::Panic, format!("{target} ({engine}) panics: {said}"))))?;
+                repeated.map_err(|reason| wrong((Kind::Engines, format!("{on}, launched again {reason}"))))?;
+            }
             match &first {
                 None => first = Some((engine, outcome)),
                 Some((other, expected)) if *expected != outcome => {
@@ -350,6 +355,41 @@ impl Reference<'_> {
                     return Err(wrong((Kind::Engines, reason)));
                 }
                 Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether launches on arguments that are bound once, and are made what they were before each, come to what one alone does.
+    fn repeats(
+        &self,
+        loaded: &halfbyte_runtime::Kernel,
+        engine: Engine,
+        outcome: &Outcome,
+        after: &[Vec<u8>],
+    ) -> Result<(), String> {
+        let mut args = self.launch.args.clone();
+        let lent = lend(loaded, &self.launch.aliases, &mut args);
+        let mut bound = loaded.bind(lent).map_err(|error| error.to_string())?;
+        bound.engine(engine).budget(self.budget.into()).watchdog(self.watchdog);
+        let is_own = |number: usize| !self.launch.aliases.iter().any(|alias| alias.param == number);
+        let buffers = || self.launch.args.iter().zip(after).enumerate().filter(|&(number, _)| is_own(number));
+        for time in 1..=3 {
+            let found = bound.run(self.launch.shape);
+            // Who watches counts all of them.
+            if matches!(found, Err(LaunchError::Exceeded { .. })) {
+                return Ok(());
+            }
+            if found != *outcome {
+                return Err(format!("{time} times: {}, alone {}", shown(&found), shown(outcome)));
+            }
+            for (number, (before, after)) in buffers() {
+                if outcome.is_ok() && bound.buffer(number).is_some_and(|bytes| bytes != after) {
+                    return Err(format!("{time} times: argument {number} is another"));
+                }
+                if let Some(bytes) = bound.buffer_mut(number) {
+                    bytes.copy_from_slice(before);
+                }
             }
         }
         Ok(())

@@ -35,7 +35,7 @@ use crate::native::Translation;
 use crate::trap::Halt;
 use group::run_group;
 use interp::{Progress, run};
-use jit::{Jit, Stop};
+use jit::{Jit, Repeat, Stop};
 use memory::Memory;
 use state::Registers;
 
@@ -193,10 +193,15 @@ impl Executable for Code {
     }
 
     fn launch(&self, kernel: &Kernel, order: Order<'_>, args: &mut Arguments<'_>) -> Result<Stats, LaunchError> {
-        let first = || Box::new(Kept { constants: self.constants(kernel, &args.scalars), local: Vec::new() });
-        let mut kept = args.scratch.take().unwrap_or_else(first);
+        let (mut kept, is_first) = match args.scratch.take::<Kept>() {
+            Some(kept) => (kept, false),
+            None => {
+                let constants = self.constants(kernel, &args.scalars);
+                (Box::new(Kept { constants, local: Vec::new(), repeat: None }), true)
+            }
+        };
         kept.launch(order.items, &order.shape);
-        let Kept { constants, local } = &mut *kept;
+        let Kept { constants, local, repeat } = &mut *kept;
         let mut memory = Memory {
             constants: take(constants),
             buffers: take(&mut args.buffers),
@@ -205,9 +210,11 @@ impl Executable for Code {
             shared: Vec::new(),
             is_changed: false,
         };
-        let done = self.run(kernel, order, &mut memory);
+        // Most launches are the only ones on their arguments.
+        let repeat = (!is_first).then_some(repeat);
+        let done = self.run(kernel, order, &mut memory, repeat);
         args.buffers = memory.buffers;
-        (*constants, *local) = (memory.constants, memory.local);
+        (kept.constants, kept.local) = (memory.constants, memory.local);
         args.scratch.keep(kept);
         done
     }
@@ -226,7 +233,13 @@ impl Code {
         constants
     }
 
-    fn run(&self, kernel: &Kernel, order: Order<'_>, memory: &mut Memory<'_>) -> Result<Stats, LaunchError> {
+    fn run(
+        &self,
+        kernel: &Kernel,
+        order: Order<'_>,
+        memory: &mut Memory<'_>,
+        mut repeat: Option<&mut Option<Repeat>>,
+    ) -> Result<Stats, LaunchError> {
         let Order { items, shape, budget, engine, .. } = order;
         if self.is_of_groups {
             let refused = |error| LaunchError::Shape { kernel: kernel.signature().name().to_owned(), error };
@@ -238,6 +251,15 @@ impl Code {
         let size = shape.block.into_iter().product::<u32>().max(1);
         let bytes = kernel.info.shared_bytes.unwrap_or(0) as usize + shape.shared as usize;
         if let (Engine::Jit { threads }, true) = (engine, self.is_native) {
+            let stopped = |stop, memory: &Memory<'_>| match stop {
+                Stop::Fault(item, fault) => Box::new(kernel.trap_of(&shape, item, fault, &memory.buffers)).into(),
+                Stop::Native(error) => kernel.native_error(error),
+            };
+            if let Some(Some(repeat)) = &mut repeat
+                && repeat.is(&order, threads)
+            {
+                return repeat.run(memory, &order).map_err(|stop| stopped(stop, memory));
+            }
             let front = jit::Words {
                 words: &self.words,
                 constant_bytes: memory.constants.len() as u32,
@@ -256,11 +278,8 @@ impl Code {
                 scratch_bytes: kernel.info.scratch_bytes as usize,
                 scratch_start: 0,
             };
-            if let Some(ran) = self.jit.launch(&words, memory, order, threads) {
-                return ran.map_err(|stop| match stop {
-                    Stop::Fault(item, fault) => Box::new(kernel.trap_of(&shape, item, fault, &memory.buffers)).into(),
-                    Stop::Native(error) => kernel.native_error(error),
-                });
+            if let Some(ran) = self.jit.launch(&words, memory, order, threads, repeat) {
+                return ran.map_err(|stop| stopped(stop, memory));
             }
         }
         memory.buffers.start();
@@ -344,6 +363,8 @@ fn has_two_names(words: &[Word], scratch_bytes: u32) -> bool {
 struct Kept {
     constants: Vec<u8>,
     local: Vec<u8>,
+    /// The last one in native code, where it can be made again.
+    repeat: Option<Repeat>,
 }
 
 impl Kernel {

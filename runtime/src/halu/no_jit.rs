@@ -16,6 +16,19 @@ use crate::trap::Fault;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Jit(());
 
+/// A launch that is made again, which there is none of.
+pub(super) enum Repeat {}
+
+impl Repeat {
+    pub fn is(&self, _: &Order<'_>, _: NonZero<u16>) -> bool {
+        match *self {}
+    }
+
+    pub fn run(&mut self, _: &mut Memory<'_>, _: &Order<'_>) -> Result<Stats, Stop> {
+        match *self {}
+    }
+}
+
 /// The words that native code would be made of.
 #[expect(dead_code, reason = "nothing is made of them")]
 pub(super) struct Words<'a> {
@@ -51,6 +64,7 @@ impl Jit {
         _: &mut Memory<'_>,
         _: Order<'_>,
         _: NonZero<u16>,
+        _: Option<&mut Option<Repeat>>,
     ) -> Option<Result<Stats, Stop>> {
         Some(Err(Stop::Native(NativeError::NotBuilt)))
     }

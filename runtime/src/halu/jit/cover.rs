@@ -32,15 +32,23 @@ struct Cover {
 /// An address plus a word that counts for so many bytes lies in no other buffer than the address.
 const FARTHEST: u32 = 64;
 
+/// What a kernel computes that is one block, which all items run to its end.
+pub(super) fn only_unit<'u>(
+    blocks: &[Block],
+    kernel: &Kernel<'_>,
+    layout: Layout,
+    units: &'u [Option<Unit>],
+) -> Option<&'u Unit> {
+    let mut reached = blocks.iter().zip(units).filter_map(|(block, unit)| Some((block, unit.as_ref()?)));
+    let (Some((block, unit)), None) = (reached.next(), reached.next()) else { return None };
+    let is_one = block.start == 0 && block.next == Next::Exit && !unit.dead && unit.condition.is_none();
+    (is_one && layout == Layout::Along && kernel.groups.is_none()).then_some(unit)
+}
+
 impl Covers {
     /// Those of a kernel that is one block, which all items run to its end.
     pub fn new(blocks: &[Block], kernel: &Kernel<'_>, layout: Layout, units: &[Option<Unit>]) -> Covers {
-        let mut reached = blocks.iter().zip(units).filter_map(|(block, unit)| Some((block, unit.as_ref()?)));
-        let (Some((block, unit)), None) = (reached.next(), reached.next()) else { return Covers::default() };
-        let is_one = block.start == 0 && block.next == Next::Exit && !unit.dead && unit.condition.is_none();
-        if !is_one || layout != Layout::Along || kernel.groups.is_some() {
-            return Covers::default();
-        }
+        let Some(unit) = only_unit(blocks, kernel, layout, units) else { return Covers::default() };
         Covers::of(&unit.dataflow, kernel.pointers).unwrap_or_default()
     }
 

@@ -27,6 +27,7 @@ mod grid;
 mod layout;
 mod meet;
 mod pool;
+mod repeat;
 mod run;
 mod runner;
 mod schedule;
@@ -59,6 +60,7 @@ pub(crate) use context::Parts;
 use cover::Covers;
 use flow::Flow;
 use layout::Layout;
+pub(crate) use repeat::Repeat;
 pub use step::native_effects;
 
 // What another machine's instructions are made native code of.
@@ -110,17 +112,25 @@ impl Jit {
     }
 
     /// Runs all items of a launch, whose buffers it starts; none where the kernel is too large for native code. The interpreter takes
-    /// kernels of any size.
+    /// kernels of any size. Who makes it again on the same arguments asks for what that takes.
     pub fn launch<'m>(
         &self,
         kernel: &Kernel<'_>,
         memory: &mut impl Reached<'m>,
         order: Order<'_>,
         threads: NonZero<u16>,
+        repeat: Option<&mut Option<Repeat>>,
     ) -> Option<Result<Stats, Stop>> {
         let cut = kernel.cut(&order);
         match self.get(kernel, &order, cut.layout) {
-            Ok(code) => Some(code.launch(kernel, memory, (order, cut), threads)),
+            Ok(code) => {
+                let mut left = None;
+                let done = code.launch(kernel, memory, (order, cut), threads, repeat.is_some().then_some(&mut left));
+                if let (Some(repeat), Some(state)) = (repeat, left) {
+                    *repeat = Some(Repeat::new(self, state, &order, threads));
+                }
+                Some(done)
+            }
             Err(NativeError::TooLarge) => None,
             Err(error) => {
                 memory.buffers().start();
@@ -145,6 +155,8 @@ pub(crate) struct Compiled {
     /// The special registers that the code reads, by their cells.
     specials: Vec<(Cell, SpecialReg)>,
     blocks: Vec<Block>,
+    /// Whether it is one block, which all items run to its end, with no memory of their own.
+    is_one_block: bool,
     cells: Cells,
     flow: Flow,
     map: Map,
@@ -215,6 +227,9 @@ impl Compiled {
             layout,
             specials: kernel.specials.iter().filter_map(special).collect(),
             covers,
+            is_one_block: cover::only_unit(&blocks, kernel, layout, &units).is_some()
+                && kernel.shared_bytes == 0
+                && kernel.scratch_bytes == 0,
             blocks,
             cells,
             flow,

@@ -6,13 +6,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Compiled;
-use super::context::{CHUNK, MASK};
+use super::compile::Start;
+use super::context::{CHUNK, Context, MASK};
 use super::context::{FaultKind, Parts, RawBuffer, RowFault, Shared};
 use super::front::Kernel;
 use super::layout::Cut;
+use super::repeat::State;
 use super::runner::Runner;
 use super::sized::{Frame, GroupCode};
-use crate::buffers::{AllCovered, Buffer, Buffers};
+use crate::buffers::{AllCovered, Buffer, Buffers, Covered};
 use crate::host::HostMemory;
 use crate::launch::{Order, Stats};
 use crate::native::NativeError;
@@ -57,7 +59,7 @@ pub(crate) trait Reached<'a> {
 }
 
 /// A buffer, where it lies.
-fn raw(buffer: Option<&mut Buffer<'_>>, constant: bool) -> RawBuffer {
+pub(super) fn raw(buffer: Option<&mut Buffer<'_>>, constant: bool) -> RawBuffer {
     let Some(buffer) = buffer else {
         return RawBuffer { start: std::ptr::null_mut(), bytes: 0, writable: false, constant: false };
     };
@@ -69,13 +71,14 @@ fn raw(buffer: Option<&mut Buffer<'_>>, constant: bool) -> RawBuffer {
 }
 
 impl Compiled {
-    /// Runs every item of a launch, cut as it is for this layout.
+    /// Runs every item of a launch, cut as it is for this layout; what it leaves goes to who asks for it, where it can be made again.
     pub(super) fn launch<'m>(
         &self,
         kernel: &Kernel<'_>,
         memory: &mut impl Reached<'m>,
         (order, cut): (Order<'_>, Cut),
         threads: NonZero<u16>,
+        left: Option<&mut Option<State>>,
     ) -> Result<Stats, Stop> {
         let covered = match cut.run == order.items {
             true => {
@@ -124,25 +127,29 @@ impl Compiled {
             sized,
             faulted: AtomicU32::new(u32::MAX),
         };
-        let outcome = match threads {
+        let mut outcome = match threads {
             1 => launch.work(&mut std::iter::once(0..launch.rows.count)),
             threads => launch.share(threads),
         };
-        *memory.constants() = shared.constants;
-        if let Some(error) = outcome.error {
-            memory.buffers().clear_from(&covered, 0);
-            return Err(Stop::Native(error));
-        }
-        let Some((item, RowFault { address, kind, .. })) = outcome.fault else { return Ok(outcome.stats) };
-        // All items before it have run to their end.
-        memory.buffers().clear_from(&covered, item);
-        let kind = match kind {
-            FaultKind::Known(kind) => kind,
-            FaultKind::Memory { access, space, address, bytes } => {
-                memory.why_not(access, space, address, bytes as usize)
-            }
+        let is_one_row = launch.rows.count == 1 && cut.run == order.items;
+        let context = outcome.context.take();
+        *memory.constants() = if let Some(left) = left
+            && let Some(context) = context
+            && let (Some(start), true, None, None) = (self.only_start(), is_one_row, &outcome.error, &outcome.fault)
+        {
+            let constants = shared.constants.clone();
+            *left = Some(State { context, shared: Box::new(shared), start, covered: covered.clone() });
+            constants
+        } else {
+            shared.constants
         };
-        Err(Stop::Fault(item, Fault { address: address as usize, kind }))
+        outcome.end(memory, &covered)
+    }
+
+    /// Where the code begins, where it is run once for each row, without asking anything of the launch.
+    fn only_start(&self) -> Option<Start> {
+        let is_plain = self.is_one_block && self.run.is_none() && self.flow.entry_rows.is_empty();
+        self.together.starts.first().copied().flatten().filter(|_| is_plain)
     }
 
     /// How many threads pay for a launch's items, of those that may be had.
@@ -175,11 +182,13 @@ struct Launch<'a> {
 
 /// What has come of the rows that are done.
 #[derive(Default)]
-struct Outcome {
-    stats: Stats,
+pub(super) struct Outcome {
+    pub stats: Stats,
     /// The lowest item that faulted.
-    fault: Option<(u32, RowFault)>,
-    error: Option<NativeError>,
+    pub fault: Option<(u32, RowFault)>,
+    pub error: Option<NativeError>,
+    /// What a thread ran its rows with.
+    context: Option<Context>,
 }
 
 impl Outcome {
@@ -190,6 +199,24 @@ impl Outcome {
         self.error = self.error.take().or(other.error);
         let faults = self.fault.take().into_iter().chain(other.fault);
         self.fault = faults.min_by_key(|(item, _)| *item);
+    }
+
+    /// What has come of a launch, the buffers that it did not write made zero.
+    pub fn end<'m>(self, memory: &mut impl Reached<'m>, covered: &[Covered]) -> Result<Stats, Stop> {
+        if let Some(error) = self.error {
+            memory.buffers().clear_from(covered, 0);
+            return Err(Stop::Native(error));
+        }
+        let Some((item, RowFault { address, kind, .. })) = self.fault else { return Ok(self.stats) };
+        // All items before it have run to their end.
+        memory.buffers().clear_from(covered, item);
+        let kind = match kind {
+            FaultKind::Known(kind) => kind,
+            FaultKind::Memory { access, space, address, bytes } => {
+                memory.why_not(access, space, address, bytes as usize)
+            }
+        };
+        Err(Stop::Fault(item, Fault { address: address as usize, kind }))
     }
 }
 
@@ -221,6 +248,7 @@ impl Launch<'_> {
                     && self.lot(rows, &mut runner, &mut done).is_continue()
                 {}
                 done.stats = runner.stats;
+                done.context = Some(runner.context);
             }
             Err(error) => done.error = Some(error),
         }

@@ -75,7 +75,7 @@ impl Jit {
             scratch_bytes: plan.frame_bytes as usize,
             scratch_start: super::stack::START,
         };
-        let ran = self.code.launch(&kernel, &mut Banks { memory, constants }, *order, threads)?;
+        let ran = self.code.launch(&kernel, &mut Banks { memory, constants }, *order, threads, None)?;
         Some(ran.map_err(|stop| match stop {
             Stop::Fault(item, fault) => Ended::Halt(item, Halt::Fault(fault)),
             Stop::Native(error) => Ended::Native(error),

@@ -1,0 +1,109 @@
+//! Launches on arguments that are bound once: each comes to what a launch of its own does, whatever the ones before were.
+
+use std::num::NonZero;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use halfbyte_abi::{Limits, Shape, Watchdog};
+use halfbyte_runtime::{Arg, Engine, Launch, LaunchError, Program, Stats};
+
+use crate::common::{bytes, program};
+
+/// Kernels of one block: what they compute of the item R0, at the offset R1 of `x` (UR0) and of `y` (UR2).
+const KERNELS: [(&str, &str, &str); 6] = [
+    (
+        "in place",
+        "inout",
+        "LDG R2, [R1.U32+UR0] ;\n LDG R3, [R1.U32+UR2] ;\n IADD3 R2, R2, R3, R0 ;\n STG [R1.U32+UR2], R2 ;",
+    ),
+    ("all of an `out` buffer", "out", "LDG R2, [R1.U32+UR0] ;\n IADD3 R2, R2, R0, RZ ;\n STG [R1.U32+UR2], R2 ;"),
+    ("where data say", "inout", "LDG R2, [R1.U32+UR0] ;\n SHF.L.U32 R2, R2, 0x2, RZ ;\n STG [R2.U32+UR2], R0 ;"),
+    (
+        "all of an `out` buffer, until data say that nothing is there",
+        "out",
+        "LDG R2, [R1.U32+UR0] ;\n SHF.L.U32 R2, R2, 0x2, RZ ;\n LDG R3, [R2.U32+UR0] ;\n STG [R1.U32+UR2], R3 ;",
+    ),
+    (
+        "items that have a guard",
+        "inout",
+        "LDG R2, [R1.U32+UR0] ;\n ISETP.NE.U32.AND P0, PT, R2, RZ, PT ;\n @P0 STG [R1.U32+UR2], R0 ;",
+    ),
+    ("what the launch has", "inout", "ULDC UR4, c[0x0][0x14] ;\n IADD3 R2, R0, UR4, RZ ;\n STG [R1.U32+UR2], R2 ;"),
+];
+
+fn kernel(direction: &str, body: &str) -> Program {
+    let start =
+        "S2R R0, SR_ITEM ;\n SHF.L.U32 R1, R0, 0x2, RZ ;\n ULDC.64 UR0, c[0x0][0x160] ;\n ULDC.64 UR2, c[0x0][0x168] ;";
+    program(&format!("x: in i32, y: {direction} i32"), &format!("{start}\n{body}\n EXIT ;\n"))
+}
+
+fn alone(program: &Program, engine: Engine, shape: Shape, x: &[u8], y: &mut [u8]) -> Result<Stats, LaunchError> {
+    let mut args = [Arg::In(x), Arg::Buffer(y)];
+    program.kernel("k").unwrap().launch(Launch { engine, ..Launch::new(shape, &mut args) })
+}
+
+const ITEMS: u32 = 300;
+
+/// Elements below the number of items, but for those from `bad` on, which are far out.
+fn elements(seed: u32, bad: Option<u32>) -> Vec<u8> {
+    let element = |k: u32| match bad {
+        Some(bad) if k >= bad => 1 << 20,
+        _ => (k * 7 + seed) % ITEMS * u32::from(!k.is_multiple_of(5)),
+    };
+    bytes(&(0..ITEMS).map(element).collect::<Vec<u32>>())
+}
+
+#[test]
+fn each_comes_to_what_one_alone_does() {
+    let several = Engine::Jit { threads: NonZero::new(3).unwrap() };
+    let whole = Shape::from(ITEMS);
+    let launches = [
+        (Engine::JIT, whole, None),
+        (Engine::JIT, whole, None),
+        (Engine::JIT, whole, None),
+        (Engine::JIT, whole, Some(200)),
+        (Engine::JIT, whole, Some(0)),
+        (Engine::JIT, whole, None),
+        (Engine::JIT, Shape::from(ITEMS - 1), None),
+        (Engine::JIT, Shape::from(ITEMS - 1), Some(17)),
+        (Engine::JIT, Shape::from((3, ITEMS / 3)), None),
+        (Engine::JIT, whole, None),
+        (Engine::Interp, whole, None),
+        (Engine::JIT, whole, None),
+        (several, whole, None),
+        (several, whole, Some(99)),
+        (Engine::JIT, whole, None),
+    ];
+    for (name, direction, body) in KERNELS {
+        let program = kernel(direction, body);
+        let (mut x, mut y) = (elements(0, None), vec![0; 4 * ITEMS as usize]);
+        let mut expected = y.clone();
+        let mut bound = program.kernel("k").unwrap().bind([Arg::Buffer(&mut x), Arg::Buffer(&mut y)]).unwrap();
+        for (number, (engine, shape, bad)) in (1..).zip(launches) {
+            let x = elements(number, bad);
+            bound.buffer_mut(0).unwrap().copy_from_slice(&x);
+            let found = bound.engine(engine).run(shape);
+            let outcome = alone(&program, Engine::Interp, shape, &x, &mut expected);
+            assert_eq!(found, outcome, "{name}, launch {number}");
+            match outcome {
+                Ok(_) => assert_eq!(bound.buffer(1), Some(&expected[..]), "{name}, launch {number}"),
+                // What is there now is anything.
+                Err(_) => bound.buffer_mut(1).unwrap().copy_from_slice(&expected),
+            }
+        }
+    }
+}
+
+#[test]
+fn who_watches_sees_each() {
+    let (_, direction, body) = KERNELS[0];
+    let program = kernel(direction, body);
+    let (mut x, mut y) = (elements(0, None), vec![0; 4 * ITEMS as usize]);
+    let done = AtomicU32::new(0);
+    let watchdog = Watchdog::new(Limits { work: 1 << 40, ..Limits::default() });
+    let mut bound = program.kernel("k").unwrap().bind([Arg::Buffer(&mut x), Arg::Buffer(&mut y)]).unwrap();
+    bound.engine(Engine::JIT).done(&done).watchdog(&watchdog);
+    for time in 1..=4 {
+        bound.run(ITEMS).unwrap();
+        assert_eq!(done.load(Ordering::Relaxed), time * ITEMS);
+    }
+}
