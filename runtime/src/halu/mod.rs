@@ -238,7 +238,7 @@ impl Code {
         kernel: &Kernel,
         order: Order<'_>,
         memory: &mut Memory<'_>,
-        mut repeat: Option<&mut Option<Repeat>>,
+        mut repeat: Option<&mut Option<Box<Repeat>>>,
     ) -> Result<Stats, LaunchError> {
         let Order { items, shape, budget, engine, .. } = order;
         if self.is_of_groups {
@@ -364,7 +364,7 @@ struct Kept {
     constants: Vec<u8>,
     local: Vec<u8>,
     /// The last one in native code, where it can be made again.
-    repeat: Option<Repeat>,
+    repeat: Option<Box<Repeat>>,
 }
 
 impl Kernel {

@@ -64,7 +64,7 @@ impl Jit {
         _: &mut Memory<'_>,
         _: Order<'_>,
         _: NonZero<u16>,
-        _: Option<&mut Option<Repeat>>,
+        _: Option<&mut Option<Box<Repeat>>>,
     ) -> Option<Result<Stats, Stop>> {
         Some(Err(Stop::Native(NativeError::NotBuilt)))
     }

@@ -119,7 +119,7 @@ impl Jit {
         memory: &mut impl Reached<'m>,
         order: Order<'_>,
         threads: NonZero<u16>,
-        repeat: Option<&mut Option<Repeat>>,
+        repeat: Option<&mut Option<Box<Repeat>>>,
     ) -> Option<Result<Stats, Stop>> {
         let cut = kernel.cut(&order);
         match self.get(kernel, &order, cut.layout) {
@@ -127,7 +127,7 @@ impl Jit {
                 let mut left = None;
                 let done = code.launch(kernel, memory, (order, cut), threads, repeat.is_some().then_some(&mut left));
                 if let (Some(repeat), Some(state)) = (repeat, left) {
-                    *repeat = Some(Repeat::new(self, state, &order, threads));
+                    *repeat = Some(Box::new(Repeat::new(self, state, &order, threads)));
                 }
                 Some(done)
             }

@@ -126,6 +126,7 @@ impl Compiled {
             rows,
             sized,
             faulted: AtomicU32::new(u32::MAX),
+            is_kept: left.is_some(),
         };
         let mut outcome = match threads {
             1 => launch.work(&mut std::iter::once(0..launch.rows.count)),
@@ -178,6 +179,8 @@ struct Launch<'a> {
     sized: Option<Arc<GroupCode>>,
     /// The lowest item that has faulted: what comes after it need not be run.
     faulted: AtomicU32,
+    /// Whether what its rows are run with is asked for.
+    is_kept: bool,
 }
 
 /// What has come of the rows that are done.
@@ -187,7 +190,7 @@ pub(super) struct Outcome {
     /// The lowest item that faulted.
     pub fault: Option<(u32, RowFault)>,
     pub error: Option<NativeError>,
-    /// What a thread ran its rows with.
+    /// What a thread ran its rows with, where that is asked for.
     context: Option<Context>,
 }
 
@@ -248,7 +251,9 @@ impl Launch<'_> {
                     && self.lot(rows, &mut runner, &mut done).is_continue()
                 {}
                 done.stats = runner.stats;
-                done.context = Some(runner.context);
+                if self.is_kept {
+                    done.context = Some(runner.context);
+                }
             }
             Err(error) => done.error = Some(error),
         }
@@ -302,6 +307,10 @@ impl Rows {
     fn get(&self, row: u32) -> Option<(u32, u32)> {
         if row >= self.count {
             return None;
+        }
+        // Groups are many and short: a division is a good part of one.
+        if (self.whole, self.of_run) == (1, 1) {
+            return Some((row * self.run, self.width));
         }
         let (run, row) = (row / self.of_run * self.run, row % self.of_run);
         if row < self.whole {

@@ -308,9 +308,10 @@ impl Frame {
         unsafe { self.start().add(at as usize).cast::<u64>().write_unaligned(number) };
     }
 
+    /// Reads a field by itself: two at once, which the code has just stored one by one, would wait for all stores before them to arrive.
     fn read(&self, at: i32) -> u64 {
-        // SAFETY: likewise.
-        unsafe { self.start().add(at as usize).cast::<u64>().read_unaligned() }
+        // SAFETY: likewise; fields are aligned as the start is.
+        unsafe { self.start().add(at as usize).cast::<u64>().read_volatile() }
     }
 
     /// Runs the group with a first item, of which each may take so many backward branches; the words executed and the backward branches taken,
