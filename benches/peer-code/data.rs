@@ -93,13 +93,18 @@ pub fn compare_bound(
     bound.engine(Engine::JIT).budget(u64::MAX);
     bound.run(items).map_err(|error| error.to_string())?;
     peer(&mut peer_bytes)?;
-    let ours = bound.buffer(inputs.len()).unwrap_or_default();
-    if let Some(at) = ours.iter().zip(peer_bytes.iter()).position(|(ours, peer)| ours != peer) {
-        return Err(format!("byte {at} is {:#04x} here and {:#04x} there", ours[at], peer_bytes[at]));
-    }
+    agree(bound.buffer(inputs.len()).unwrap_or_default(), &peer_bytes)?;
     let ours: Side<'_> = &mut || bound.run(items).map(drop).map_err(|error| error.to_string());
     let peer: Side<'_> = &mut || peer(&mut peer_bytes);
     bench.rounds.compare(ours, peer)
+}
+
+/// Whether both sides made the same bytes.
+fn agree(ours: &[u8], peer: &[u8]) -> Result<(), String> {
+    match ours.iter().zip(peer).position(|(ours, peer)| ours != peer) {
+        Some(at) => Err(format!("byte {at} is {:#04x} here and {:#04x} there", ours[at], peer[at])),
+        None => Ok(()),
+    }
 }
 
 /// A side that updates bytes.
@@ -125,9 +130,8 @@ pub fn compare(
     let [mut our_bytes, mut peer_bytes] = [Aligned::new(start), Aligned::new(start)];
     ours(&mut our_bytes)?;
     peer(&mut peer_bytes)?;
-    let differ = our_bytes.iter().zip(peer_bytes.iter()).position(|(ours, peer)| ours != peer);
-    if let (Results::Equal, Some(at)) = (results, differ) {
-        return Err(format!("byte {at} is {:#04x} here and {:#04x} there", our_bytes[at], peer_bytes[at]));
+    if results == Results::Equal {
+        agree(&our_bytes, &peer_bytes)?;
     }
     let ours: Side<'_> = &mut || ours(&mut our_bytes);
     let peer: Side<'_> = &mut || peer(&mut peer_bytes);

@@ -14,7 +14,8 @@ use crate::threads::ThreadPool;
 
 /// A kernel with its arguments, which have been checked. Until it is dropped it borrows their slices; nothing of them is copied.
 ///
-/// A run reuses what the one before it has allocated, so that one of as many items allocates nothing.
+/// A run reuses what the one before it has allocated, so that from the third one in the same shape on none allocates anything. That memory is
+/// given back when this is dropped.
 ///
 /// ```no_run
 /// use halfbyte_abi::Shape;
