@@ -259,7 +259,11 @@ fn overlap(places: impl Iterator<Item = Place>) -> Option<[usize; 2]> {
 /// Anything that code keeps from one launch for the next, so that it need not be made again. What one kernel's code puts here no
 /// other finds.
 #[derive(Default)]
-pub struct Scratch(Option<Box<dyn Kept>>);
+pub struct Scratch {
+    kept: Option<Box<dyn Kept>>,
+    /// There is no next launch.
+    is_last: bool,
+}
 
 /// Threads may share what is kept; a launch that unwinds drops it.
 trait Kept: Any + Send + Sync + UnwindSafe + RefUnwindSafe {}
@@ -269,19 +273,29 @@ impl<T: Any + Send + Sync + UnwindSafe + RefUnwindSafe> Kept for T {}
 impl Scratch {
     /// Takes out what is kept, if it is of this type.
     pub fn take<T: Any>(&mut self) -> Option<Box<T>> {
-        let kept: Box<dyn Any> = self.0.take()?;
+        let kept: Box<dyn Any> = self.kept.take()?;
         kept.downcast().ok()
+    }
+
+    /// Says that the next launch is the last on these arguments.
+    pub(crate) fn set_last(&mut self) {
+        self.is_last = true;
+    }
+
+    /// Whether it is, as far as is known.
+    pub(crate) fn is_last(&self) -> bool {
+        self.is_last
     }
 
     /// Keeps this, and drops what was kept.
     pub fn keep<T: Any + Send + Sync + UnwindSafe + RefUnwindSafe>(&mut self, kept: Box<T>) {
-        self.0 = Some(kept);
+        self.kept = Some(kept);
     }
 }
 
 impl fmt::Debug for Scratch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Scratch").field("is_empty", &self.0.is_none()).finish()
+        f.debug_struct("Scratch").field("is_empty", &self.kept.is_none()).finish()
     }
 }
 

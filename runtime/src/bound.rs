@@ -14,7 +14,7 @@ use crate::threads::ThreadPool;
 
 /// A kernel with its arguments, which have been checked. Until it is dropped it borrows their slices; nothing of them is copied.
 ///
-/// A run reuses what the one before it has allocated, so that from the third one in the same shape on none allocates anything. That memory is
+/// A run reuses what the one before it has allocated, so that from the second one in the same shape on none allocates anything. That memory is
 /// given back when this is dropped.
 ///
 /// ```no_run
@@ -57,6 +57,12 @@ impl Kernel {
 }
 
 impl<'a> Bound<'a> {
+    /// Says that the next run is the only one.
+    pub(crate) fn once(&mut self) -> &mut Bound<'a> {
+        self.args.scratch.set_last();
+        self
+    }
+
     /// The kernel.
     pub fn kernel(&self) -> &'a Kernel {
         self.kernel

@@ -125,7 +125,7 @@ impl Kernel {
     pub fn launch(&self, launch: Launch<'_, '_>) -> Result<Stats, LaunchError> {
         let Launch { shape, args, budget, engine, done, watchdog, pool } = launch;
         let mut bound = self.bind(args.iter_mut().map(Arg::reborrow))?;
-        bound.budget(budget).engine(engine).done(done).watchdog(watchdog).pool(pool);
+        bound.once().budget(budget).engine(engine).done(done).watchdog(watchdog).pool(pool);
         bound.run(shape)
     }
 

@@ -193,13 +193,11 @@ impl Executable for Code {
     }
 
     fn launch(&self, kernel: &Kernel, order: Order<'_>, args: &mut Arguments<'_>) -> Result<Stats, LaunchError> {
-        let (mut kept, is_first) = match args.scratch.take::<Kept>() {
-            Some(kept) => (kept, false),
-            None => {
-                let constants = self.constants(kernel, &args.scalars);
-                (Box::new(Kept { constants, local: Vec::new(), repeat: None }), true)
-            }
+        let first = || {
+            let constants = self.constants(kernel, &args.scalars);
+            Box::new(Kept { constants, local: Vec::new(), repeat: None })
         };
+        let mut kept = args.scratch.take().unwrap_or_else(first);
         kept.launch(order.items, &order.shape);
         let Kept { constants, local, repeat } = &mut *kept;
         let mut memory = Memory {
@@ -210,8 +208,7 @@ impl Executable for Code {
             shared: Vec::new(),
             is_changed: false,
         };
-        // Most launches are the only ones on their arguments.
-        let repeat = (!is_first).then_some(repeat);
+        let repeat = (!args.scratch.is_last()).then_some(repeat);
         let done = self.run(kernel, order, &mut memory, repeat);
         args.buffers = memory.buffers;
         (kept.constants, kept.local) = (memory.constants, memory.local);
