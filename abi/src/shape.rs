@@ -104,11 +104,11 @@ impl Shape {
     /// # Errors
     /// A shape that no launch has.
     pub fn items(&self) -> Result<u32, ShapeError> {
-        let counts = self.grid.into_iter().chain(self.block);
-        if counts.clone().any(|count| count == 0) {
+        let mut counts = self.grid.iter().chain(&self.block);
+        if counts.clone().any(|&count| count == 0) {
             return Ok(0);
         }
-        counts.into_iter().try_fold(1, u32::checked_mul).ok_or(ShapeError::Items(*self))
+        counts.try_fold(1_u32, |items, &count| items.checked_mul(count)).ok_or(ShapeError::Items(*self))
     }
 
     /// Whether all items are along x.
@@ -176,6 +176,7 @@ impl fmt::Display for ItemName {
 }
 
 impl From<u32> for Shape {
+    #[inline]
     fn from(items: u32) -> Shape {
         let block = group_size(items);
         Shape::from((items / block, block))
@@ -183,12 +184,14 @@ impl From<u32> for Shape {
 }
 
 impl From<(u32, u32)> for Shape {
+    #[inline]
     fn from((grid, block): (u32, u32)) -> Shape {
         Shape::from(([grid, 1, 1], [block, 1, 1]))
     }
 }
 
 impl From<([u32; 3], [u32; 3])> for Shape {
+    #[inline]
     fn from((grid, block): ([u32; 3], [u32; 3])) -> Shape {
         Shape { grid, block, shared: 0 }
     }

@@ -2,14 +2,14 @@
 
 use std::sync::atomic::AtomicU32;
 
-use halfbyte_abi::{DEFAULT_BUDGET, ParamKind, Shape, ShapeError, Watchdog, buffer_of};
+use halfbyte_abi::{DEFAULT_BUDGET, ParamKind, Shape, Watchdog, buffer_of};
 
 use crate::arguments::{Arg, Arguments};
 use crate::buffers::Bytes;
 use crate::engine::Engine;
 use crate::error::LaunchError;
 use crate::kernel::Kernel;
-use crate::launch::{Order, Stats, check_limits};
+use crate::launch::{Order, Stats};
 use crate::threads::ThreadPool;
 
 /// A kernel with its arguments, which have been checked. Until it is dropped it borrows their slices; nothing of them is copied.
@@ -57,12 +57,6 @@ impl Kernel {
 }
 
 impl<'a> Bound<'a> {
-    /// Says that the next run is the only one.
-    pub(crate) fn once(&mut self) -> &mut Bound<'a> {
-        self.args.scratch.set_last();
-        self
-    }
-
     /// The kernel.
     pub fn kernel(&self) -> &'a Kernel {
         self.kernel
@@ -139,26 +133,7 @@ impl<'a> Bound<'a> {
 
     fn run_shape(&mut self, shape: Shape) -> Result<Stats, LaunchError> {
         let &mut Bound { kernel, ref mut args, budget, engine, done, watchdog, pool } = self;
-        let name = || kernel.signature().name().to_owned();
-        let items = shape.items().map_err(|error| LaunchError::Shape { kernel: name(), error })?;
-        if !kernel.runs_on(engine) {
-            return Err(LaunchError::Engine { kernel: name(), target: kernel.words.target().to_string(), engine });
-        }
-        if shape.shared != 0 && !kernel.code.takes_shared() {
-            return Err(LaunchError::Shape { kernel: name(), error: ShapeError::Shared(shape.shared) });
-        }
-        if kernel.info.along_x && !shape.is_along_x() {
-            return Err(LaunchError::Shape { kernel: name(), error: ShapeError::Axes(shape) });
-        }
-        let limit = kernel.info.max_items;
-        if items > limit {
-            return Err(LaunchError::Items { kernel: name(), items, limit });
-        }
-        if let Some(watchdog) = watchdog {
-            let given = args.buffers.0.iter().take(kernel.signature().given().len()).flatten();
-            let bytes = given.map(|buffer| buffer.bytes().len() as u64);
-            check_limits(watchdog, items, bytes).map_err(|exceeded| kernel.exceeded(exceeded))?;
-        }
-        kernel.code.launch(kernel, Order { items, shape, budget, engine, done, watchdog, pool }, args)
+        let items = kernel.items(&shape)?;
+        kernel.run(&Order { items, shape, budget, engine, done, watchdog, pool }, args)
     }
 }

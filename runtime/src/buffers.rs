@@ -58,6 +58,14 @@ pub(crate) struct Covered {
     pub bytes: u32,
 }
 
+impl Covered {
+    /// Whether so many items write all of a buffer, which starts as zeros.
+    pub fn is_whole(&self, held: &Buffer<'_>, items: u32) -> bool {
+        let bytes = u64::from(items) * u64::from(self.bytes);
+        held.direction == Direction::Out && held.is_written() && held.bytes().len() as u64 == bytes
+    }
+}
+
 /// Those of a launch.
 pub(crate) type AllCovered = SmallVec<[Covered; 4]>;
 

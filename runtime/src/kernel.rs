@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
-use halfbyte_abi::{Exceeded, Shape, Signature, Target};
+use halfbyte_abi::{Exceeded, Shape, ShapeError, Signature, Target};
 use halfbyte_isa::isa::{Isa, Words};
 use halfbyte_isa::object::{KernelInfo, Loc, Part};
 
@@ -12,7 +12,7 @@ use crate::arguments::{Arg, Arguments};
 use crate::buffers::Buffers;
 use crate::engine::Engine;
 use crate::error::LaunchError;
-use crate::launch::{Launch, Order, Stats};
+use crate::launch::{Launch, Order, Stats, check_limits};
 use crate::native::{NativeError, Translation};
 use crate::trap::{Fault, Trap};
 
@@ -124,9 +124,44 @@ impl Kernel {
     /// As these.
     pub fn launch(&self, launch: Launch<'_, '_>) -> Result<Stats, LaunchError> {
         let Launch { shape, args, budget, engine, done, watchdog, pool } = launch;
-        let mut bound = self.bind(args.iter_mut().map(Arg::reborrow))?;
-        bound.once().budget(budget).engine(engine).done(done).watchdog(watchdog).pool(pool);
-        bound.run(shape)
+        let mut args = Arguments::new(self.signature(), args.iter_mut().map(Arg::reborrow))?;
+        args.scratch.set_last();
+        let items = self.items(&shape)?;
+        self.run(&Order { items, shape, budget, engine, done, watchdog, pool }, &mut args)
+    }
+
+    /// The work items of a shape.
+    pub(crate) fn items(&self, shape: &Shape) -> Result<u32, LaunchError> {
+        shape.items().map_err(|error| self.shape_error(error))
+    }
+
+    fn shape_error(&self, error: ShapeError) -> LaunchError {
+        LaunchError::Shape { kernel: self.signature().name().to_owned(), error }
+    }
+
+    /// Runs a launch of those items, if the kernel and the engine have such launches.
+    pub(crate) fn run(&self, order: &Order<'_>, args: &mut Arguments<'_>) -> Result<Stats, LaunchError> {
+        let &Order { items, ref shape, engine, watchdog, .. } = order;
+        let name = || self.signature().name().to_owned();
+        if !self.runs_on(engine) {
+            return Err(LaunchError::Engine { kernel: name(), target: self.words.target().to_string(), engine });
+        }
+        if shape.shared != 0 && !self.code.takes_shared() {
+            return Err(self.shape_error(ShapeError::Shared(shape.shared)));
+        }
+        if self.info.along_x && !shape.is_along_x() {
+            return Err(self.shape_error(ShapeError::Axes(*shape)));
+        }
+        let limit = self.info.max_items;
+        if items > limit {
+            return Err(LaunchError::Items { kernel: name(), items, limit });
+        }
+        if let Some(watchdog) = watchdog {
+            let given = args.buffers.0.iter().take(self.signature().given().len()).flatten();
+            let bytes = given.map(|buffer| buffer.bytes().len() as u64);
+            check_limits(watchdog, items, bytes).map_err(|exceeded| self.exceeded(exceeded))?;
+        }
+        self.code.launch(self, *order, args)
     }
 
     /// The error of a launch that native code cannot be made for, or not in time.

@@ -1,4 +1,5 @@
-//! Launches on arguments that are bound once: each comes to what a launch of its own does, whatever the ones before were.
+//! Launches on arguments that are bound once, and launches of kernels again and again: each comes to what the interpreter does, whatever
+//! the ones before were.
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -41,7 +42,8 @@ fn alone(program: &Program, engine: Engine, shape: Shape, x: &[u8], y: &mut [u8]
     program.kernel("k").unwrap().launch(Launch { engine, ..Launch::new(shape, &mut args) })
 }
 
-const ITEMS: u32 = 300;
+/// Those of one row of native code: what is left to a second one is not made again.
+const ITEMS: u32 = 320;
 
 /// Elements below the number of items, but for those from `bad` on, which are far out.
 fn elements(seed: u32, bad: Option<u32>) -> Vec<u8> {
@@ -65,7 +67,7 @@ fn each_comes_to_what_one_alone_does() {
         (Engine::JIT, whole, None),
         (Engine::JIT, Shape::from(ITEMS - 1), None),
         (Engine::JIT, Shape::from(ITEMS - 1), Some(17)),
-        (Engine::JIT, Shape::from((3, ITEMS / 3)), None),
+        (Engine::JIT, Shape::from((5, ITEMS / 5)), None),
         (Engine::JIT, whole, None),
         (Engine::Interp, whole, None),
         (Engine::JIT, whole, None),
@@ -105,5 +107,62 @@ fn who_watches_sees_each() {
     for time in 1..=4 {
         bound.run(ITEMS).unwrap();
         assert_eq!(done.load(Ordering::Relaxed), time * ITEMS);
+    }
+}
+
+#[test]
+fn who_launches_again_may_change_all_arguments() {
+    let of_scalar = program(
+        "a: i32, x: in i32, y: out i32",
+        "S2R R0, SR_ITEM ;
+         SHF.L.U32 R1, R0, 0x2, RZ ;
+         ULDC.64 UR0, c[0x0][0x168] ;
+         ULDC.64 UR2, c[0x0][0x170] ;
+         LDG R2, [R1.U32+UR0] ;
+         ULDC UR4, c[0x0][0x160] ;
+         IADD3 R2, R2, UR4, RZ ;
+         STG [R1.U32+UR2], R2 ;
+         EXIT ;
+",
+    );
+    let mut programs: Vec<(&str, Program, bool)> =
+        KERNELS.iter().map(|&(name, direction, body)| (name, kernel(direction, body), false)).collect();
+    programs.push(("what a scalar says", of_scalar, true));
+    let several = Engine::Jit { threads: NonZero::new(3).unwrap() };
+    let whole = Shape::from(ITEMS);
+    // The engine, the items, elements of y beside theirs, and from where on elements of x lead out.
+    let launches = [
+        (Engine::JIT, whole, 0, None),
+        (Engine::JIT, whole, 0, None),
+        (Engine::JIT, whole, 7, None),
+        (Engine::JIT, whole, 0, Some(250)),
+        (Engine::JIT, whole, 0, None),
+        (Engine::JIT, Shape::from(ITEMS - 32), 0, None),
+        (Engine::JIT, Shape::from(ITEMS - 32), 2, None),
+        (Engine::Interp, whole, 0, None),
+        (several, whole, 0, None),
+        (Engine::JIT, whole, 0, Some(3)),
+        (Engine::JIT, whole, -1, None),
+        (Engine::JIT, whole, 0, None),
+    ];
+    // One kernel again and again, and all of them in turn.
+    let again = (0..programs.len()).flat_map(|kernel| launches.iter().map(move |launch| (kernel, launch)));
+    let in_turn = launches.iter().flat_map(|launch| (0..programs.len()).map(move |kernel| (kernel, launch)));
+    for (number, (kernel, &(engine, shape, beside, bad))) in (1..).zip(again.chain(in_turn)) {
+        let (name, program, has_scalar) = &programs[kernel];
+        let items = shape.items().unwrap();
+        let x = elements(number, bad);
+        let start = bytes(&vec![number; items.saturating_add_signed(beside) as usize]);
+        let launch = |engine| {
+            // Not where they were at the launch before.
+            let (x, mut y) = (x.clone(), start.clone());
+            let mut args = vec![Arg::In(&x), Arg::Buffer(&mut y)];
+            if *has_scalar {
+                args.insert(0, Arg::Scalar((number / 2).into()));
+            }
+            let done = program.kernel("k").unwrap().launch(Launch { engine, ..Launch::new(shape, &mut args) });
+            done.map(|stats| (stats, y))
+        };
+        assert_eq!(launch(engine), launch(Engine::Interp), "{name}, launch {number}");
     }
 }

@@ -4,6 +4,7 @@ mod group;
 mod interp;
 #[cfg_attr(not(feature = "jit"), path = "no_jit.rs")]
 pub(crate) mod jit;
+mod kept;
 mod memory;
 pub mod rows;
 mod special;
@@ -13,8 +14,8 @@ use std::mem::take;
 use std::sync::{Arc, OnceLock};
 
 #[cfg(feature = "aot")]
-use halfbyte_abi::Axis;
-use halfbyte_abi::{GROUP_COUNT_OFFSET, GROUP_SIZE_OFFSET, ITEM_COUNT_OFFSET, ParamKind, Shape, ShapeError};
+use halfbyte_abi::{Axis, GROUP_COUNT_OFFSET, ITEM_COUNT_OFFSET};
+use halfbyte_abi::{GROUP_SIZE_OFFSET, ParamKind, Shape, ShapeError};
 use halfbyte_isa::halu::domain::SpecialReg;
 use halfbyte_isa::halu::fields::{IMM32, RZ};
 use halfbyte_isa::halu::meaning::{is_of_groups, is_without_result, reaches_scratch, yields};
@@ -36,6 +37,7 @@ use crate::trap::Halt;
 use group::run_group;
 use interp::{Progress, run};
 use jit::{Jit, Repeat, Stop};
+use kept::Kept;
 use memory::Memory;
 use state::Registers;
 
@@ -193,11 +195,12 @@ impl Executable for Code {
     }
 
     fn launch(&self, kernel: &Kernel, order: Order<'_>, args: &mut Arguments<'_>) -> Result<Stats, LaunchError> {
-        let first = || {
-            let constants = self.constants(kernel, &args.scalars);
-            Box::new(Kept { constants, local: Vec::new(), repeat: None })
-        };
-        let mut kept = args.scratch.take().unwrap_or_else(first);
+        let is_last = args.scratch.is_last();
+        let before = if is_last { Kept::of_thread(&self.jit) } else { args.scratch.take() };
+        let mut kept = before.unwrap_or_default();
+        if is_last || kept.constants.is_empty() {
+            self.fill(&mut kept.constants, kernel, &args.scalars);
+        }
         kept.launch(order.items, &order.shape);
         let Kept { constants, local, repeat } = &mut *kept;
         let mut memory = Memory {
@@ -208,26 +211,29 @@ impl Executable for Code {
             shared: Vec::new(),
             is_changed: false,
         };
-        let repeat = (!args.scratch.is_last()).then_some(repeat);
         let done = self.run(kernel, order, &mut memory, repeat);
         args.buffers = memory.buffers;
         (kept.constants, kept.local) = (memory.constants, memory.local);
-        args.scratch.keep(kept);
+        match is_last {
+            true => kept.leave_to_thread(),
+            false => args.scratch.keep(kept),
+        }
         done
     }
 }
 
 impl Code {
-    /// Constant bank 0 but for what is the launch's. It is read in words, up to the one that holds the last parameter's end.
-    fn constants(&self, kernel: &Kernel, scalars: &[u128]) -> Vec<u8> {
+    /// Makes constant bank 0 but for what is the launch's. It is read in words, up to the one that holds the last parameter's end.
+    fn fill(&self, constants: &mut Vec<u8>, kernel: &Kernel, scalars: &[u128]) {
         let signature = kernel.signature();
-        // An allocator has small pieces at hand, but hardly any that are zero: zeros are copied.
-        let blank = self.blank.get_or_init(|| vec![0; usize::from(signature.constant_bytes()).next_multiple_of(16)]);
-        let mut constants = blank.clone();
-        for ((param, &offset), bits) in signature.params().iter().zip(signature.offsets()).zip(scalars) {
-            put(&mut constants, offset, bits.to_le_bytes().split_at(param.kind.bytes().into()).0);
+        if constants.is_empty() {
+            // An allocator has small pieces at hand, but hardly any that are zero: zeros are copied.
+            let bytes = usize::from(signature.constant_bytes()).next_multiple_of(16);
+            constants.clone_from(self.blank.get_or_init(|| vec![0; bytes]));
         }
-        constants
+        for ((param, &offset), bits) in signature.params().iter().zip(signature.offsets()).zip(scalars) {
+            put(constants, offset, bits.to_le_bytes().split_at(param.kind.bytes().into()).0);
+        }
     }
 
     fn run(
@@ -235,7 +241,7 @@ impl Code {
         kernel: &Kernel,
         order: Order<'_>,
         memory: &mut Memory<'_>,
-        mut repeat: Option<&mut Option<Box<Repeat>>>,
+        repeat: &mut Option<Box<Repeat>>,
     ) -> Result<Stats, LaunchError> {
         let Order { items, shape, budget, engine, .. } = order;
         if self.is_of_groups {
@@ -252,8 +258,8 @@ impl Code {
                 Stop::Fault(item, fault) => Box::new(kernel.trap_of(&shape, item, fault, &memory.buffers)).into(),
                 Stop::Native(error) => kernel.native_error(error),
             };
-            if let Some(Some(repeat)) = &mut repeat
-                && repeat.is(&order, threads)
+            if let Some(repeat) = repeat
+                && repeat.is(memory, &order, threads)
             {
                 return repeat.run(memory, &order).map_err(|stop| stopped(stop, memory));
             }
@@ -275,7 +281,7 @@ impl Code {
                 scratch_bytes: kernel.info.scratch_bytes as usize,
                 scratch_start: 0,
             };
-            if let Some(ran) = self.jit.launch(&words, memory, order, threads, repeat) {
+            if let Some(ran) = self.jit.launch(&words, memory, order, threads, Some(repeat)) {
                 return ran.map_err(|stop| stopped(stop, memory));
             }
         }
@@ -356,14 +362,6 @@ fn has_two_names(words: &[Word], scratch_bytes: u32) -> bool {
     words.iter().any(names)
 }
 
-/// The memory of a launch that is its own, for the next one on the same arguments.
-struct Kept {
-    constants: Vec<u8>,
-    local: Vec<u8>,
-    /// The last one in native code, where it can be made again.
-    repeat: Option<Box<Repeat>>,
-}
-
 impl Kernel {
     /// Why a launch ends early.
     fn halted(&self, shape: &Shape, item: u32, halt: Halt, memory: &Memory<'_>) -> LaunchError {
@@ -378,19 +376,6 @@ impl Kernel {
         let params = self.signature().params().iter().zip(self.signature().offsets());
         let buffers = params.filter(|(param, _)| matches!(param.kind, ParamKind::Buffer { .. }));
         buffers.map(|(param, &offset)| Pointer { offset: offset.into(), is_unique: param.kind.is_unique() })
-    }
-}
-
-impl Kept {
-    /// Says how many items and groups there are.
-    fn launch(&mut self, items: u32, shape: &Shape) {
-        put(&mut self.constants, ITEM_COUNT_OFFSET, &items.to_le_bytes());
-        for (offset, counts) in [(GROUP_SIZE_OFFSET, shape.block), (GROUP_COUNT_OFFSET, shape.grid)] {
-            let all = counts.into_iter().fold(1, u32::wrapping_mul);
-            for (offset, count) in (offset..).step_by(4).zip(counts.into_iter().chain([all])) {
-                put(&mut self.constants, offset, &count.to_le_bytes());
-            }
-        }
     }
 }
 

@@ -20,7 +20,11 @@ pub(super) struct Jit(());
 pub(super) enum Repeat {}
 
 impl Repeat {
-    pub fn is(&self, _: &Order<'_>, _: NonZero<u16>) -> bool {
+    pub fn is_of(&self, _: &Jit) -> bool {
+        match *self {}
+    }
+
+    pub fn is(&self, _: &mut Memory<'_>, _: &Order<'_>, _: NonZero<u16>) -> bool {
         match *self {}
     }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use halfbyte_abi::{Direction, buffer_of};
+use halfbyte_abi::buffer_of;
 use smallvec::SmallVec;
 
 use super::blocks::{clear, copy};
@@ -121,10 +121,9 @@ impl Moves {
 pub(super) fn covered(moves: &[Move], items: u32, buffers: &Buffers<'_>) -> AllCovered {
     let fills = |of: &Move| {
         let held = buffers.0.get(of.buffer)?.as_ref()?;
-        let is_all = of.start == 0 && held.bytes().len() as u64 == u64::from(of.bytes) * u64::from(items);
+        let found = Covered { buffer: of.buffer, bytes: of.bytes };
         let is_read = || moves.iter().any(|read| !read.written && read.buffer == of.buffer);
-        let is_covered = of.written && held.direction == Direction::Out && held.is_written() && is_all && !is_read();
-        is_covered.then_some(Covered { buffer: of.buffer, bytes: of.bytes })
+        (of.written && of.start == 0 && found.is_whole(held, items) && !is_read()).then_some(found)
     };
     moves.iter().filter_map(fills).collect()
 }

@@ -8,7 +8,7 @@ use super::unit::Unit;
 use crate::buffers::{AllCovered, Buffers, Covered};
 use crate::halu::Pointer;
 use crate::trap::Space;
-use halfbyte_abi::{Direction, buffer_of};
+use halfbyte_abi::buffer_of;
 
 /// The stores of a kernel that each item makes from the start of a buffer on, right next to those of the item before it.
 #[derive(Default)]
@@ -84,16 +84,14 @@ impl Covers {
         let mut covered = AllCovered::new();
         for cover in &self.stores {
             let Some((buffer, 0)) = at(cover.pointer) else { continue };
+            let found = Covered { buffer, bytes: cover.bytes };
             let held = buffers.0.get(buffer).and_then(Option::as_ref);
-            let is_all = held.is_some_and(|held| {
-                let bytes = u64::from(items) * u64::from(cover.bytes);
-                held.direction == Direction::Out && held.is_written() && held.bytes().len() as u64 == bytes
-            });
+            let is_all = held.is_some_and(|held| found.is_whole(held, items));
             // Another parameter's address may be in the buffer, too.
             let is_read = self.read.iter().any(|&pointer| at(pointer).is_none_or(|(other, _)| other == buffer));
             let is_known = covered.iter().any(|other| other.buffer == buffer);
             if is_all && !is_read && !is_known && items.checked_sub(1).is_some_and(|last| last <= cover.last) {
-                covered.push(Covered { buffer, bytes: cover.bytes });
+                covered.push(found);
             }
         }
         covered

@@ -3,6 +3,7 @@
 
 use std::num::NonZero;
 use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::sync::Arc;
 
 use halfbyte_abi::Shape;
 
@@ -19,7 +20,7 @@ pub(crate) struct Repeat {
     threads: NonZero<u16>,
     shape: Shape,
     /// What keeps the code.
-    _jit: Jit,
+    jit: Jit,
 }
 
 /// What a launch leaves that can be made again.
@@ -41,12 +42,25 @@ impl RefUnwindSafe for Repeat {}
 
 impl Repeat {
     pub(super) fn new(jit: &Jit, state: State, order: &Order<'_>, threads: NonZero<u16>) -> Repeat {
-        Repeat { state, threads, shape: order.shape, _jit: jit.clone() }
+        Repeat { state, threads, shape: order.shape, jit: jit.clone() }
     }
 
-    /// Whether a launch is the same.
-    pub fn is(&self, order: &Order<'_>, threads: NonZero<u16>) -> bool {
-        self.threads == threads && self.shape == order.shape
+    /// Whether it is a launch of that code.
+    pub fn is_of(&self, jit: &Jit) -> bool {
+        Arc::ptr_eq(&self.jit.0, &jit.0)
+    }
+
+    /// Whether a launch is the same but for its arguments: those only say more than how to start where they say what need not be cleared.
+    pub fn is<'m>(&self, memory: &mut impl Reached<'m>, order: &Order<'_>, threads: NonZero<u16>) -> bool {
+        let State { shared, covered, .. } = &self.state;
+        self.threads == threads
+            && self.shape == order.shape
+            && (covered.is_empty()
+                || shared.constants == *memory.constants()
+                    && covered.iter().all(|covered| {
+                        let held = memory.buffers().0.get(covered.buffer).and_then(Option::as_ref);
+                        held.is_some_and(|held| covered.is_whole(held, order.items))
+                    }))
     }
 
     /// Makes it again.
@@ -60,6 +74,7 @@ impl Repeat {
         for (lent, buffer) in shared.buffers.iter_mut().zip(&mut buffers.0) {
             *lent = raw(buffer.as_mut(), lent.constant);
         }
+        shared.constants.clone_from(memory.constants());
         let header = context.header();
         header.shared = &raw const **shared;
         header.constants = shared.constants.as_ptr();
@@ -71,14 +86,15 @@ impl Repeat {
         // every access.
         unsafe { (start.function)(context.as_ptr(), start.number) };
         let header = context.header();
-        let mut outcome = Outcome::default();
-        outcome.stats.issued = header.issued * u64::from(header.items);
-        outcome.fault = header.fault.take().map(|fault| (fault.item, fault));
-        match order.work().add(outcome.stats.issued) {
-            Err(exceeded) => outcome.error = Some(exceeded.into()),
-            Ok(()) if outcome.fault.is_none() => order.advance(order.items),
-            Ok(()) => {}
+        let issued = header.issued * u64::from(header.items);
+        let fault = header.fault.take().map(|fault| (fault.item, fault));
+        let exceeded = order.work().add(issued).err();
+        if fault.is_none() && exceeded.is_none() {
+            order.advance(order.items);
+            return Ok(Stats { issued, ..Stats::default() });
         }
+        let mut outcome = Outcome::default();
+        (outcome.fault, outcome.error) = (fault, exceeded.map(Into::into));
         outcome.end(memory, covered)
     }
 }

@@ -27,7 +27,31 @@ const DOWN: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
 const UP: i32 = _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC;
 const ZERO: i32 = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
 
-functions!(plain::avx512::row);
+functions!(plain_row);
+
+/// Bytes of a row of which two are in the first-level cache.
+const NEAR: usize = 16 << 10;
+
+/// What the compiler vectorises. Long rows of bytes come from the second-level cache, from which loads of half a line are faster.
+///
+/// # Safety
+/// As for every [`RowFn`], and [`is_here`].
+unsafe extern "C" fn plain_row(
+    result: *mut u32,
+    a: *const u32,
+    b: *const u32,
+    c: *const u32,
+    span: usize,
+    op: *const RowOp,
+) {
+    // SAFETY: the caller's promise; a computer with AVX-512 has AVX2.
+    unsafe {
+        match *op {
+            RowOp::Bytes(_) if span > NEAR => plain::avx2::row(result, a, b, c, span, op),
+            _ => plain::avx512::row(result, a, b, c, span, op),
+        }
+    }
+}
 
 /// A half operation. One that is `PLAIN` neither flushes nor clamps.
 ///
