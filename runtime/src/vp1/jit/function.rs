@@ -2,8 +2,10 @@
 
 use arrayvec::ArrayVec;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::{I32, I64};
-use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, JumpTableData, Type, Value};
+use cranelift_codegen::ir::types::{I8X16, I32, I32X4, I64};
+use cranelift_codegen::ir::{
+    AbiParam, Block, BlockArg, InstBuilder, JumpTableData, Signature, StackSlotData, StackSlotKind, Type, Value,
+};
 use cranelift_frontend::{FunctionBuilder, Switch};
 use halfbyte_isa::vp1::Bundle;
 use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
@@ -11,12 +13,13 @@ use halfbyte_isa::vp1::domain::{Effects, MAX_WRITES, Next, Write};
 use halfbyte_isa::vp1::footprint::Locations;
 use halfbyte_isa::vp1::meaning::meaning;
 
+use super::dots::{self, Dots};
 use super::emitter::Emitter;
 use super::emitter::registers::{Registers, Storage, inside};
 use super::graph::{Flow, Graph};
 use super::host::HostFunctions;
 use super::liveness::{self, Liveness};
-use super::loops::{End, Loop};
+use super::loops::{End, Load, Loop, Rows};
 use super::machine::at;
 use crate::vp1::ROW;
 use crate::vp1::interp::{Bundles, MAX_CALLS};
@@ -57,6 +60,23 @@ const LAST_ROW: i64 = (DATA_STORE_BYTES - ROW) as i64;
 
 /// More bundles than this have no number in a [`Code`].
 pub(super) const MAX_BUNDLES: usize = 1 << 30;
+
+/// Rows of products that a function of the host adds up in less time than it takes to call it.
+const LEAST_PRODUCTS: i64 = if cfg!(test) { 3 } else { 24 };
+
+/// Of sixteen sums in words.
+const SUMS_BYTES: u32 = 64;
+
+/// Products that a loop adds up.
+struct Products<'l> {
+    function: Dots,
+    /// What loads the two sides.
+    rows: [&'l Load; 2],
+    /// All that it loads.
+    loads: &'l [Load],
+    /// How far the products are shifted left.
+    scale: u32,
+}
 
 /// What a function is made of, and how.
 #[derive(Clone, Copy)]
@@ -272,6 +292,9 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
             self.registers.start_pointer(&mut self.e, pointer.register, pointer.align);
         }
         let mut left = times;
+        if let Some(products) = self.products(found) {
+            left = self.add_products(left, first, found, &products);
+        }
         if found.unrolled > 1 {
             left = self.repeat_most(left, first, found, found.unrolled);
             // Two products are added up in little more time than one.
@@ -306,6 +329,18 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.e.b.def_var(counter, rounds);
         self.e.b.ins().brif(rounds, body, &[], after, &[]);
         self.e.b.switch_to_block(body);
+        self.copies(first, found, copies);
+        let left = self.e.b.use_var(counter);
+        let left = self.e.b.ins().iadd_imm_s(left, -1);
+        self.e.b.def_var(counter, left);
+        self.e.b.ins().brif(left, body, &[], after, &[]);
+        self.e.b.seal_block(body);
+        self.e.b.seal_block(after);
+        self.e.b.switch_to_block(after);
+    }
+
+    /// Makes so many copies of a loop, one after another.
+    fn copies(&mut self, first: u32, found: &Loop, copies: u32) {
         if found.accumulates {
             self.registers.start_round(&mut self.e);
         }
@@ -325,13 +360,73 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         }
         self.issued = 0;
         self.registers.end_round(&mut self.e);
-        let left = self.e.b.use_var(counter);
-        let left = self.e.b.ins().iadd_imm_s(left, -1);
-        self.e.b.def_var(counter, left);
-        self.e.b.ins().brif(left, body, &[], after, &[]);
-        self.e.b.seal_block(body);
+    }
+
+    /// The products that a loop adds up, if it does nothing else with the rows that it loads, and the host has a function for it.
+    fn products<'l>(&mut self, found: &'l Loop) -> Option<Products<'l>> {
+        let Rows { loads, vector } = found.rows.as_ref()?;
+        let (writes, _) = self.effects_of(vector);
+        let [Write::Va(sum)] = writes.as_slice() else { return None };
+        let (base, bytes, scale) = sum.product_of_bytes()?;
+        let before = [0, 1, 2, 3].map(|k| self.registers.get(&mut self.e, Storage::Va(k)));
+        let load = |(bytes, _): (Value, bool)| {
+            let mut loads = loads.iter().filter(|load| load.pointer.step == ROW as u32);
+            loads.find(|load| self.registers.get(&mut self.e, Storage::V(load.v)) == bytes)
+        };
+        let [Some(x), Some(y)] = bytes.map(load) else { return None };
+        let function = dots::function(bytes.map(|(_, signed)| signed))?;
+        (base == before).then_some(Products { function, rows: [x, y], loads, scale })
+    }
+
+    /// Makes a loop go round by a function of the host, where that is often enough for it; how often it has to yet.
+    fn add_products(&mut self, times: Value, first: u32, found: &Loop, products: &Products<'_>) -> Value {
+        let [many, after] = [(); 2].map(|()| self.e.b.create_block());
+        let left = self.e.b.append_block_param(after, I64);
+        let enough = self.e.b.ins().icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, times, LEAST_PRODUCTS);
+        self.e.b.ins().brif(enough, many, &[], after, &[times.into()]);
+        self.e.b.seal_block(many);
+        self.e.b.switch_to_block(many);
+        // Once as it stands, so that registers hold rows that the loop has loaded.
+        self.copies(first, found, 1);
+        let count = self.e.b.ins().iadd_imm_s(times, -1);
+
+        let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, SUMS_BYTES, 4);
+        let slot = self.e.b.create_sized_stack_slot(slot);
+        let sums = self.e.b.ins().stack_addr(I64, slot, 0);
+        let rows = products.rows.map(|load| self.registers.row(&mut self.e, load.pointer.register, load.read()));
+        if let [Some(x), Some(y)] = rows {
+            let mut signature = Signature::new(self.e.b.func.signature.call_conv);
+            signature.params.extend([AbiParam::new(I64); 4]);
+            let signature = self.e.b.import_signature(signature);
+            let function = self.e.b.ins().iconst(I64, products.function as usize as i64);
+            self.e.b.ins().call_indirect(signature, function, &[x, y, count, sums]);
+        }
+        for k in 0..4 {
+            let sum = self.e.b.ins().load(I32X4, inside(), sums, 16 * i32::from(k));
+            let sum = self.e.b.ins().ishl_imm_u(sum, i64::from(products.scale));
+            self.add(Storage::Va(k), sum);
+        }
+        for pointer in &found.pointers {
+            let by = self.e.b.ins().imul_imm_u(count, i64::from(pointer.step));
+            self.registers.advance(&mut self.e, pointer.register, by);
+        }
+        for load in products.loads {
+            let last = load.offset - load.pointer.step as i32;
+            if let Some(row) = self.registers.row(&mut self.e, load.pointer.register, last) {
+                let row = self.e.b.ins().load(I8X16, inside(), row, 0);
+                self.registers.set(&mut self.e, Storage::V(load.v), row);
+            }
+        }
+        if let End::Zero(r) = found.end {
+            let count = self.e.b.ins().ireduce(I32, count);
+            let less = self.e.b.ins().ineg(count);
+            self.add(Storage::R(r), less);
+        }
+        let none = self.e.b.ins().iconst(I64, 0);
+        self.e.b.ins().jump(after, &[none.into()]);
         self.e.b.seal_block(after);
         self.e.b.switch_to_block(after);
+        left
     }
 
     fn add(&mut self, place: Storage, value: Value) {

@@ -41,6 +41,37 @@ pub(super) struct Loop {
     pub c: u8,
     /// The bundle that writes it. The jump comes before that if it is not an earlier one.
     pub writer: u32,
+    /// What it does beside counting, if that is as little.
+    pub rows: Option<Rows>,
+}
+
+/// Loads of rows, and one instruction of the vector unit.
+#[derive(Clone, Debug)]
+pub(super) struct Rows {
+    pub loads: Vec<Load>,
+    /// The instruction alone.
+    pub vector: Bundle,
+}
+
+/// A load of a row, the only one into its register.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Load {
+    /// The number of the `$v`.
+    pub v: u8,
+    pub pointer: Pointer,
+    /// From where the pointer is when the loop begins anew to the row.
+    pub offset: i32,
+    /// How far it moves the pointer.
+    pub step: i32,
+    /// It comes before the instruction of the vector unit, which else reads what the loop has loaded the time before.
+    pub is_before: bool,
+}
+
+impl Load {
+    /// From where the pointer is when the loop begins anew to the row that the instruction of the vector unit reads.
+    pub fn read(&self) -> i32 {
+        if self.is_before { self.offset } else { self.offset - self.pointer.step as i32 }
+    }
 }
 
 /// An address register of a loop.
@@ -116,6 +147,8 @@ impl Loop {
             .collect();
         let (c, bit) = (branch.get(f::COND) as u8, branch.get(f::SLCT));
         let (writer, end) = end(&bundles, &footprints, &pointers, c, bit)?;
+        let counter = (writer, matches!(end, End::Zero(_)));
+        let rows = rows(&bundles, &pointers, counter, (jump - first) as usize);
         let accumulator = Locations::register(RegFile::Va, 0);
         let accumulates = footprints.iter().any(|footprint| footprint.writes.intersects(accumulator));
         let unrolled = if accumulates { UNROLLED_ACCUMULATING } else { UNROLLED_BUNDLES };
@@ -129,6 +162,7 @@ impl Loop {
             end,
             c,
             writer: first + writer as u32,
+            rows,
         })
     }
 }
@@ -189,4 +223,38 @@ fn end(bundles: &[&Bundle], footprints: &[Footprint], pointers: &[Pointer], c: u
         }
         _ => None,
     }
+}
+
+/// What a loop does, if that is to load rows and one thing with them. One bundle has the jump, and may have the scalar instruction that
+/// counts.
+fn rows(bundles: &[&Bundle], pointers: &[Pointer], (writer, counts): (usize, bool), jump: usize) -> Option<Rows> {
+    let mut loads: Vec<Load> = Vec::new();
+    let mut vector: Option<Bundle> = None;
+    for (at, bundle) in bundles.iter().enumerate() {
+        let inst = |unit: Unit, nop: Opcode| bundle.inst(unit).filter(|inst| inst.opcode() != nop);
+        let is_idle = (inst(Unit::Scalar, Opcode::SNOP).is_none() || counts && at == writer)
+            && (inst(Unit::Branch, Opcode::BNOP).is_none() || at == jump);
+        if !is_idle {
+            return None;
+        }
+        // A bundle reads before it writes: what it loads its vector instruction does not see.
+        if let Some(inst) = inst(Unit::Vector, Opcode::VNOP) {
+            let alone = Bundle::new(&[inst.word()]).ok()?;
+            if vector.replace(alone).is_some() {
+                return None;
+            }
+        }
+        if let Some(inst) = inst(Unit::Address, Opcode::ANOP) {
+            let (register, step, _) = moving_access(inst).filter(|_| inst.opcode() == Opcode::LDAVH_I)?;
+            let pointer = *pointers.iter().find(|pointer| pointer.register == register)?;
+            let before = loads.iter().filter(|load| load.pointer.register == register);
+            let offset = before.map(|load| load.step).sum();
+            let v = inst.get(f::DST) as u8;
+            if loads.iter().any(|load| load.v == v) {
+                return None;
+            }
+            loads.push(Load { v, pointer, offset, step: i32::try_from(step).ok()?, is_before: vector.is_none() });
+        }
+    }
+    Some(Rows { loads, vector: vector? })
 }

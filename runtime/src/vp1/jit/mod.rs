@@ -3,6 +3,7 @@
 //! A function is a range of bundles. In it registers are variables; where it is left, they are in the machine again, and what runs
 //! next is another function, or the interpreter for what the control flow that was found does not have.
 
+mod dots;
 mod emitter;
 mod function;
 mod graph;

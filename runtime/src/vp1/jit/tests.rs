@@ -348,3 +348,63 @@ fn random_loops_do_what_they_do_on_the_interpreter() {
     }
     assert!(counted > 0, "no loop counts");
 }
+
+/// A loop that loads rows and adds up their products, whichever comes first, and an exit.
+fn product_program(random: &mut Random) -> Vec<u32> {
+    use Opcode::*;
+    let lines = 2 + random.below(3);
+    let zf = random.one_in(2);
+    let jump = random.below(lines);
+    let product = random.below(lines + 1);
+    let opcode = [VMAC_S_RR_VA, VMAC_U_RR_VA][random.below(2) as usize];
+    let mut words = Vec::new();
+    for line in 0..=lines {
+        // Registers that few loops load twice, most of them from row to row.
+        let load = Inst::random(LDAVH_I, &mut || random.next()).with(f::DST, line).with(f::SRC1, random.below(2));
+        let load = load.with(f::IMM, if random.one_in(12) { 32 } else { 16 });
+        let mut access = load.with(f::CDST, if !zf && line == 0 { 0 } else { 7 }).word();
+        if line > 1 && random.one_in(2) {
+            access = Inst::new(ANOP).word();
+        }
+        let mut scalar = Inst::new(SNOP).word();
+        if zf && line == lines - 1 {
+            scalar = Inst::new(SUB_RI).with(f::DST, 1).with(f::SRC1, 1).with(f::IMM, 1).with(f::CDST, 0).word();
+        }
+        let mut vector = Inst::new(VNOP).word();
+        if line == product {
+            let inst = Inst::random(opcode, &mut || random.next());
+            vector = inst.with(f::SRC1, random.below(2)).with(f::SRC2, random.below(2)).word();
+        }
+        let branch = if line == jump {
+            let back = (line as i64).wrapping_neg() as u64;
+            Inst::new(BRA_NOT).with(f::COND, 0).with(f::SLCT, if zf { 1 } else { 10 }).with(f::BTARG, back)
+        } else {
+            Inst::new(BNOP)
+        };
+        words.extend([access, scalar, vector, branch.word()]);
+    }
+    words.push(Inst::new(EXIT).word());
+    words
+}
+
+#[test]
+fn loops_of_products_do_what_they_do_on_the_interpreter() {
+    let (mut loops, mut added_up) = (0, 0);
+    for seed in count(400) {
+        let mut random = Random(seed ^ 0xd075_0000_0000);
+        let words = product_program(&mut random);
+        let mut state = random.state();
+        for a in &mut state.a {
+            *a = 0x1ff0 << 16 | random.below(300) as u32 * 16;
+        }
+        state.r[1] = random.below(60) as u32;
+        let tiles = Tiles { items: 1, group_branch: None, ..Tiles::default() };
+        let program = Bundles::new(&words);
+        let graph = Graph::new(&program, None);
+        let found = Loop::at(&program, &graph, 0);
+        loops += usize::from(found.is_some());
+        added_up += usize::from(found.is_some_and(|found| found.rows.is_some()));
+        compare(seed, &words, &state, &tiles, 2000);
+    }
+    assert!(added_up > 200, "{added_up} of {loops} loops");
+}

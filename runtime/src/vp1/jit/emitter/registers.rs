@@ -195,6 +195,22 @@ impl Registers {
         }
     }
 
+    /// The address of a row so far from where a pointer is.
+    pub fn row(&self, e: &mut Emitter<'_, '_>, register: u8, offset: i32) -> Option<Value> {
+        let pointer = self.pointers.iter().find(|pointer| pointer.register == register)?;
+        let start = e.b.use_var(pointer.variable);
+        Some(e.b.ins().iadd_imm_s(start, at::STORE as i64 + i64::from(offset)))
+    }
+
+    /// Moves a pointer.
+    pub fn advance(&mut self, e: &mut Emitter<'_, '_>, register: u8, by: Value) {
+        if let Some(pointer) = self.pointers.iter().find(|pointer| pointer.register == register) {
+            let start = e.b.use_var(pointer.variable);
+            let moved = e.b.ins().iadd(start, by);
+            e.b.def_var(pointer.variable, moved);
+        }
+    }
+
     /// After the rounds pointers are low halves of address registers again.
     pub fn end_rounds(&mut self, e: &mut Emitter<'_, '_>) {
         for Pointer { register, variable, plus, align } in std::mem::take(&mut self.pointers) {

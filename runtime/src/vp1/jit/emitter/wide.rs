@@ -144,6 +144,18 @@ impl Wide {
         lanes && fits_half(self.lane_bounds())
     }
 
+    /// What a product of bytes is added to, if it is that: words, the bytes and whether they are signed, and how far the product is shifted
+    /// left.
+    pub fn product_of_bytes(self) -> Option<([Value; 4], [(Value, bool); 2], u32)> {
+        match self {
+            Wide { lanes: Lanes::Sum(Sum { base, sum: None, product: Some((a, b)), scale }), shift: 0, .. } => {
+                let (Narrow::Bytes(a, x), Narrow::Bytes(b, y)) = (a, b) else { return None };
+                Some((base, [(a, x), (b, y)], scale))
+            }
+            _ => None,
+        }
+    }
+
     /// The bytes, if that is what the lanes are.
     fn as_bytes(self) -> Option<Value> {
         match self {
