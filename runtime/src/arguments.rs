@@ -233,10 +233,18 @@ struct Place {
     is_written: bool,
 }
 
+/// So many buffers are compared with each other sooner than sorted.
+const FEW: usize = 4;
+
 /// The numbers of two buffers that share bytes, of which one is written.
 fn overlap(places: impl Iterator<Item = Place>) -> Option<[usize; 2]> {
     let mut sorted: SmallVec<[Place; 8]> = SmallVec::new();
     sorted.extend(places.filter(|place| place.start < place.end));
+    let is_apart = |a: &Place, b: &Place| a.end <= b.start || b.end <= a.start;
+    let is_apart_from_later = |(k, a): (usize, &Place)| sorted.iter().skip(k + 1).all(|b| is_apart(a, b));
+    if sorted.len() <= FEW && sorted.iter().enumerate().all(is_apart_from_later) {
+        return None;
+    }
     sorted.sort_unstable_by_key(|place| place.start);
     // Of those so far the one that ends last, and the one of them that is written.
     let (mut last, mut last_written): (Option<Place>, Option<Place>) = (None, None);

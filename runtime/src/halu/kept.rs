@@ -13,6 +13,8 @@ use super::put;
 pub(super) struct Kept {
     pub constants: Vec<u8>,
     pub local: Vec<u8>,
+    /// That of the last launch, which the constants say.
+    shape: Option<Shape>,
     /// The last one in native code, where it can be made again.
     pub repeat: Option<Box<Repeat>>,
 }
@@ -57,6 +59,10 @@ impl Kept {
 
     /// Says how many items and groups there are.
     pub fn launch(&mut self, items: u32, shape: &Shape) {
+        if self.shape == Some(*shape) {
+            return;
+        }
+        self.shape = Some(*shape);
         put(&mut self.constants, ITEM_COUNT_OFFSET, &items.to_le_bytes());
         for (offset, counts) in [(GROUP_SIZE_OFFSET, shape.block), (GROUP_COUNT_OFFSET, shape.grid)] {
             let all = counts.into_iter().fold(1, u32::wrapping_mul);

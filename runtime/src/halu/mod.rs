@@ -202,7 +202,7 @@ impl Executable for Code {
             self.fill(&mut kept.constants, kernel, &args.scalars);
         }
         kept.launch(order.items, &order.shape);
-        let Kept { constants, local, repeat } = &mut *kept;
+        let Kept { constants, local, repeat, .. } = &mut *kept;
         let mut memory = Memory {
             constants: take(constants),
             buffers: take(&mut args.buffers),

@@ -16,6 +16,7 @@ use halfbyte_isa::vp1::meaning::meaning;
 use super::dots::{self, Dots};
 use super::emitter::Emitter;
 use super::emitter::registers::{Registers, Storage, inside};
+use super::emitter::wide::ProductAdded;
 use super::graph::{Flow, Graph};
 use super::host::HostFunctions;
 use super::liveness::{self, Liveness};
@@ -367,14 +368,14 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         let Rows { loads, vector } = found.rows.as_ref()?;
         let (writes, _) = self.effects_of(vector);
         let [Write::Va(sum)] = writes.as_slice() else { return None };
-        let (base, bytes, scale) = sum.product_of_bytes()?;
+        let ProductAdded { base, bytes, signed, scale } = sum.as_product_added()?;
         let before = [0, 1, 2, 3].map(|k| self.registers.get(&mut self.e, Storage::Va(k)));
-        let load = |(bytes, _): (Value, bool)| {
+        let load = |bytes: Value| {
             let mut loads = loads.iter().filter(|load| load.pointer.step == ROW as u32);
             loads.find(|load| self.registers.get(&mut self.e, Storage::V(load.v)) == bytes)
         };
         let [Some(x), Some(y)] = bytes.map(load) else { return None };
-        let function = dots::function(bytes.map(|(_, signed)| signed))?;
+        let function = dots::function(signed)?;
         (base == before).then_some(Products { function, rows: [x, y], loads, scale })
     }
 

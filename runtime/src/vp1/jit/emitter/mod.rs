@@ -3,7 +3,7 @@
 mod access;
 mod masks;
 pub(super) mod registers;
-mod wide;
+pub(super) mod wide;
 mod words;
 
 use cranelift_codegen::ir::condcodes::IntCC;

@@ -57,6 +57,16 @@ struct Sum {
     scale: u32,
 }
 
+/// `base + product << scale`
+pub(in crate::vp1::jit) struct ProductAdded {
+    /// Four `i32x4`.
+    pub base: [Value; 4],
+    /// Two `i8x16`.
+    pub bytes: [Value; 2],
+    pub signed: [bool; 2],
+    pub scale: u32,
+}
+
 /// How wide the components of a computation are.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Width {
@@ -144,13 +154,12 @@ impl Wide {
         lanes && fits_half(self.lane_bounds())
     }
 
-    /// What a product of bytes is added to, if it is that: words, the bytes and whether they are signed, and how far the product is shifted
-    /// left.
-    pub fn product_of_bytes(self) -> Option<([Value; 4], [(Value, bool); 2], u32)> {
+    /// The parts of a sum of words and of a product of bytes, if it is that.
+    pub fn as_product_added(self) -> Option<ProductAdded> {
         match self {
             Wide { lanes: Lanes::Sum(Sum { base, sum: None, product: Some((a, b)), scale }), shift: 0, .. } => {
                 let (Narrow::Bytes(a, x), Narrow::Bytes(b, y)) = (a, b) else { return None };
-                Some((base, [(a, x), (b, y)], scale))
+                Some(ProductAdded { base, bytes: [a, b], signed: [x, y], scale })
             }
             _ => None,
         }
