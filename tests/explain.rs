@@ -91,8 +91,7 @@ fn walks_agree_with_selection() {
                 pack.run(&mut kernel, &mut Context::new(&TARGETS.legality(target)), &mut ()).unwrap();
                 let all = kernel.insts.keys();
                 let mut trace = Trace::new(all);
-                let request =
-                    |trace| Request { kernel: &kernel, target, block: None, locate: &|_| Loc::default(), trace };
+                let request = |trace| Request { trace, ..Request::new(&kernel, target, &|_| Loc::default()) };
                 let told = TARGETS.select(request(Some(&mut trace))).unwrap();
                 let untold = TARGETS.select(request(None)).unwrap();
                 assert_eq!(told.fired, untold.fired, "{}: asking changes what is selected", rule.name);

@@ -30,4 +30,4 @@ pub use signature::{Contents, Param, Signature, SignatureError};
 pub use sm::Sm;
 pub use target::{Descriptor, Form, Target};
 pub use types::{Elem, Type};
-pub use watchdog::{CancelToken, Watchdog};
+pub use watchdog::{CancelToken, Poll, Watchdog};

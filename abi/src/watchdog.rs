@@ -217,6 +217,44 @@ fn resident() -> Option<u64> {
     None
 }
 
+/// Asks a watchdog now and then whether the compilation of a kernel is to end early.
+#[derive(Clone, Copy, Default)]
+pub struct Poll<'l> {
+    watchdog: Option<&'l Watchdog>,
+    /// Ops seen since the watchdog was polled.
+    unpolled: usize,
+}
+
+impl<'l> Poll<'l> {
+    /// Ops that a pass does something about in much less than 10 ms.
+    const BETWEEN: usize = 1 << 9;
+
+    /// Of a watchdog, if there is one.
+    pub fn new(watchdog: Option<&'l Watchdog>) -> Poll<'l> {
+        Poll { watchdog, unpolled: 0 }
+    }
+
+    /// The watchdog.
+    pub fn watchdog(&self) -> Option<&'l Watchdog> {
+        self.watchdog
+    }
+
+    /// Asked for every op that a pass or selection comes to. Where it says so that may return at once: what it leaves is dropped.
+    pub fn is_stopped(&mut self) -> bool {
+        self.is_stopped_after(1)
+    }
+
+    /// The same after so many ops.
+    pub fn is_stopped_after(&mut self, ops: usize) -> bool {
+        self.unpolled = self.unpolled.saturating_add(ops);
+        if self.unpolled < Poll::BETWEEN {
+            return false;
+        }
+        self.unpolled = 0;
+        self.watchdog.is_some_and(|watchdog| watchdog.poll().is_err())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

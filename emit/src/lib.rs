@@ -10,7 +10,7 @@
 //! use halfbyte_isel::{Backend, Halu, Request, Scratch};
 //!
 //! let module = read("kernel @k(%y: out i32) {\n^entry:\n  %i = item_id\n  store %i, %y[%i]\n  ret\n}\n").map_err(|wrong| wrong[0].clone())?;
-//! let request = Request { kernel: &module.kernels[0], target: TARGET, block: None, locate: &|_| Loc::default(), trace: None };
+//! let request = Request::new(&module.kernels[0], TARGET, &|_| Loc::default());
 //! let selected = Halu.select(request, &mut Scratch::default()).map_err(|refused| refused[0].clone())?;
 //! let code = Halu.layout(selected.code.allocate(&mut Allocator::default(), &Options::default())?)?;
 //! assert!(code.words.disassemble().contains("STG"));

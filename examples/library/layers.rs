@@ -34,7 +34,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
 
     // isel: machine instructions, and their registers.
     let locate = |span: Span| Loc { line: span.start, column: 1 };
-    let request = Request { kernel: &kernel, target: TARGET, block: None, locate: &locate, trace: None };
+    let request = Request::new(&kernel, TARGET, &locate);
     let selected = Halu.select(request, &mut Scratch::default()).map_err(|refused| refused[0].clone())?;
     println!("{}", selected.code);
     let func = selected.code.allocate(&mut Allocator::default(), &regalloc::Options::default())?;

@@ -11,7 +11,7 @@ use std::fmt::{self, Display};
 use std::num::NonZero;
 use std::time::{Duration, Instant};
 
-use halfbyte_abi::{Exceeded, Target, Watchdog, clock};
+use halfbyte_abi::{Exceeded, Poll, Target, Watchdog, clock};
 use halfbyte_emit::{BlockStats, Code, write_object};
 use halfbyte_ir::diag::Diagnostic;
 use halfbyte_ir::{Kernel, Legality, Reason, Span};
@@ -352,8 +352,9 @@ impl<'a> Compiler<'a> {
             loc
         };
         let start = self.start();
-        let request =
-            Request { kernel, target: self.options.target, block: self.legality.block(), locate: &locate, trace: None };
+        let poll = Poll::new(self.options.watchdog.as_ref());
+        let block = self.legality.block();
+        let request = Request { block, poll, ..Request::new(kernel, self.options.target, &locate) };
         let selected = support.isel.select(request, &mut self.scratch);
         self.poll(kernel)?;
         let mut selected = selected.map_err(|refused| self.refused(kernel, refused))?;

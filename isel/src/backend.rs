@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::fmt::{Debug, Display};
 
-use halfbyte_abi::Target;
+use halfbyte_abi::{Poll, Target};
 use halfbyte_ir::{Attr, InstData, Kernel, Legality, Refusal, Rule, Span};
 use halfbyte_isa::object::Loc;
 
@@ -58,6 +58,15 @@ pub struct Request<'k> {
     pub locate: &'k dyn Fn(Span) -> Loc,
     /// What is told of the selection.
     pub trace: Option<&'k mut Trace>,
+    /// Says whether to end early: then what is selected, or refused, is dropped.
+    pub poll: Poll<'k>,
+}
+
+impl<'k> Request<'k> {
+    /// Of a kernel, which nothing is told of and nothing ends early.
+    pub fn new(kernel: &'k Kernel, target: Target, locate: &'k dyn Fn(Span) -> Loc) -> Request<'k> {
+        Request { kernel, target, block: None, locate, trace: None, poll: Poll::default() }
+    }
 }
 
 /// Memory that a backend keeps from one kernel to the next.

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{PrimaryMap, SecondaryMap};
+use halfbyte_abi::Poll;
 use halfbyte_ir::{Block, BlockCall, Flow, Inst, Kernel, Op, Reason, Refusal, Span, Value};
 use halfbyte_isa::object::{Loc, Part};
 
@@ -84,6 +85,9 @@ pub(crate) trait Selector<'k>: Sized {
 
     fn refusals(&mut self) -> &mut Vec<Refusal>;
 
+    /// Says whether to end early.
+    fn poll(&mut self) -> &mut Poll<'k>;
+
     /// The rules that are taken from now on are taken for this instruction.
     fn begin_inst(&mut self, inst: Inst);
 
@@ -140,8 +144,11 @@ pub(crate) trait Selector<'k>: Sized {
     /// What was refused, each once, in the order of the text.
     ///
     /// # Errors
-    /// That, where there is something.
+    /// That, where there is something. Nothing, where selection was to end early: not all is there.
     fn refused(&mut self) -> Result<(), Vec<Refusal>> {
+        if self.poll().is_stopped_after(usize::MAX) {
+            return Err(Vec::new());
+        }
         let mut refusals = std::mem::take(self.refusals());
         // An op that is done item by item, or part by part, is refused as often.
         let mut seen = HashSet::with_capacity(refusals.len());
@@ -182,6 +189,9 @@ pub(crate) trait Selector<'k>: Sized {
         let end = terminator.map_or(End::Exit, |inst| self.terminator(inst));
         self.drain(&mut reversed);
         for &inst in body.iter().rev() {
+            if self.poll().is_stopped() {
+                break;
+            }
             self.instruction(inst);
             self.drain(&mut reversed);
         }

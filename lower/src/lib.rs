@@ -19,8 +19,9 @@ pub mod trace;
 #[doc(hidden)]
 pub mod trial;
 
+pub use halfbyte_abi::Poll;
 pub use manager::{LowerError, Observer};
-pub use pass::{BuiltIn, Context, Order, Pass, PassError, Poll};
+pub use pass::{BuiltIn, Context, Order, Pass, PassError};
 pub use passes::{ORDER, PASSES, documentation};
 pub use pipeline::{Pipeline, UnknownPass, find};
 #[doc(hidden)]

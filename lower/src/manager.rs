@@ -84,7 +84,7 @@ impl Pipeline {
         // A graph of another kernel, or of what this one was.
         context.drop_flow();
         context.set_books(self.books());
-        if let Some(watchdog) = context.poll.watchdog {
+        if let Some(watchdog) = context.poll.watchdog() {
             check_size(kernel, watchdog)?;
         }
         let is_first = self.names().next().is_some_and(|name| name == CONTRACT.name);
@@ -149,7 +149,7 @@ fn run(pass: &dyn Pass, kernel: &mut Kernel, context: &mut Context<'_>) -> Resul
         }
     })?;
     let time = start.map_or(Duration::ZERO, |start| start.elapsed());
-    if let Some(watchdog) = context.poll.watchdog {
+    if let Some(watchdog) = context.poll.watchdog() {
         check_size(kernel, watchdog)?;
     }
     if changed && !context.keeps_flow {

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use halfbyte_abi::{Exceeded, Watchdog};
+use halfbyte_abi::{Exceeded, Poll, Watchdog};
 use halfbyte_ir::{Flow, Kernel, Legality, Refusal};
 
 use crate::rewrite::{RULES, RuleBook};
@@ -179,34 +179,6 @@ impl Order {
     }
 }
 
-/// Asks now and then whether the work is to end early; see [`Context::poll`].
-#[derive(Clone, Copy, Default)]
-pub struct Poll<'l> {
-    pub(crate) watchdog: Option<&'l Watchdog>,
-    /// Ops seen since the watchdog was polled.
-    unpolled: usize,
-}
-
-impl Poll<'_> {
-    /// Ops that a pass does something about in much less than 10 ms.
-    const BETWEEN: usize = 1 << 9;
-
-    /// Asked for every op that a pass comes to. Where it says so the pass may return at once: what it leaves is dropped.
-    pub fn is_stopped(&mut self) -> bool {
-        self.is_stopped_after(1)
-    }
-
-    /// The same after so many ops.
-    pub fn is_stopped_after(&mut self, ops: usize) -> bool {
-        self.unpolled = self.unpolled.saturating_add(ops);
-        if self.unpolled < Poll::BETWEEN {
-            return false;
-        }
-        self.unpolled = 0;
-        self.watchdog.is_some_and(|watchdog| watchdog.poll().is_err())
-    }
-}
-
 /// What passes are told, and what they leave behind: one serves all passes of a kernel, and one kernel after another.
 pub struct Context<'l> {
     /// What the target can do.
@@ -294,7 +266,7 @@ impl<'l> Context<'l> {
     /// Has a watchdog end the work early, where limits are met or someone cancels it.
     #[must_use]
     pub fn with_watchdog(mut self, watchdog: Option<&'l Watchdog>) -> Context<'l> {
-        self.poll = Poll { watchdog, unpolled: 0 };
+        self.poll = Poll::new(watchdog);
         self
     }
 

@@ -40,7 +40,7 @@ pub(crate) fn select(
     }
     let locate = |span: Span| Loc { line: span.start, column: 1 };
     let mut trace = Trace::new(asked);
-    let request = Request { kernel: &numbered, target, block: None, locate: &locate, trace: Some(&mut trace) };
+    let request = Request { trace: Some(&mut trace), ..Request::new(&numbered, target, &locate) };
     let selected = TARGETS.select(request).map(|selected| selected.code).map_err(|mut refused| {
         for refusal in &mut refused {
             let inst = refusal.span.start.checked_sub(1).map(Inst::from_u32);

@@ -68,7 +68,7 @@ impl Backend for Halu {
 
     fn select(&self, request: Request<'_>, scratch: &mut Scratch) -> Result<Selected, Vec<Refusal>> {
         let mut own = scratch.take::<lowering::Scratch>();
-        let selected = lowering::select(request.kernel, request.locate, request.trace, &mut own);
+        let selected = lowering::select(request, &mut own);
         scratch.keep(own);
         selected
     }

@@ -80,8 +80,7 @@ impl Backend for Ptx {
     }
 
     fn select(&self, request: Request<'_>, _: &mut Scratch) -> Result<Selected, Vec<Refusal>> {
-        let sm = request.target.sm().unwrap_or(Sm::DEFAULT);
-        lowering::select(request.kernel, sm, request.block, request.locate, request.trace)
+        lowering::select(request)
     }
 
     fn expands(&self) -> bool {

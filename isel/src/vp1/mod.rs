@@ -131,6 +131,6 @@ impl Backend for Vp1 {
     }
 
     fn select(&self, request: Request<'_>, _: &mut Scratch) -> Result<Selected, Vec<Refusal>> {
-        lowering::select(request.kernel, request.locate, request.trace)
+        lowering::select(request)
     }
 }

@@ -41,7 +41,7 @@ pub fn on_vectors(body: &str) -> Kernel {
 }
 
 pub fn select(kernel: &Kernel) -> Result<Selected, Vec<Refusal>> {
-    let request = Request { kernel, target: TARGET, block: None, locate: &|_| Loc::default(), trace: None };
+    let request = Request::new(kernel, TARGET, &|_| Loc::default());
     Vp1.select(request, &mut Scratch::default())
 }
 

@@ -10,6 +10,7 @@
 //! meet; a block with one predecessor begins in the state in which that ends. A kernel that stores nothing has one state, and so
 //! have `in` buffers that no buffer which is written may overlap.
 
+use halfbyte_abi::Poll;
 use std::hash::{Hash, Hasher};
 
 use cranelift_entity::packed_option::PackedOption;
@@ -18,7 +19,7 @@ use halfbyte_ir::{Attr, Block, Direction, Effect, Flow, Inst, Kernel, Op, ParamK
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 
-use crate::pass::{BuiltIn, Context, Order, Poll};
+use crate::pass::{BuiltIn, Context, Order};
 use crate::passes::dce::keep_parameters;
 use crate::trace::{How, Tell, Trace};
 

@@ -87,7 +87,7 @@ fn made(module: &Module, line: u32, options: &Options) -> Result<(Vec<String>, u
         let Position { line, column } = lines.position(span.start);
         Loc { line: line as u32, column: column as u32 }
     };
-    let request = Request { kernel: &lowered, target: options.target, block: None, locate: &locate, trace: None };
+    let request = Request::new(&lowered, options.target, &locate);
     let mut code = match TARGETS.select(request) {
         Ok(selected) => selected.code,
         Err(refused) => {

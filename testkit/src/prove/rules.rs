@@ -373,7 +373,7 @@ fn assemble(target: Target, kernel: &Kernel) -> Result<Assembled, String> {
     let mut packed = kernel.clone();
     let pack = Pipeline::named(["pack"]).map_err(|error| error.to_string())?;
     pack.run(&mut packed, &mut Context::new(&TARGETS.legality(target)), &mut ()).map_err(|error| error.to_string())?;
-    let request = Request { kernel: &packed, target, block: None, locate: &|_| Loc::default(), trace: None };
+    let request = Request::new(&packed, target, &|_| Loc::default());
     let mut selected = TARGETS.select(request).map_err(texts)?;
     selected.code.expand().map_err(|error| error.to_string())?;
     let func = selected.code.allocate(&mut Allocator::default(), &Options { check: true, ..Options::default() });

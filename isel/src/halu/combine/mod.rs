@@ -17,6 +17,7 @@ mod word;
 use std::convert::Infallible;
 
 use arrayvec::ArrayVec;
+use halfbyte_abi::Poll;
 use halfbyte_isa::halu::Inst as Word;
 use rustc_hash::FxHashMap;
 
@@ -33,9 +34,9 @@ const ROUNDS: u32 = 2;
 /// So many others may one instruction take in one after another.
 const STEPS: u32 = 8;
 
-/// Combines what can be.
-pub(super) fn combine(code: &mut VCode<Halu>) {
-    let mut combiner = Combiner::new(code);
+/// Combines what can be, until it is to end early.
+pub(super) fn combine(code: &mut VCode<Halu>, poll: Poll<'_>) {
+    let mut combiner = Combiner::new(code, poll);
     for _ in 0..ROUNDS {
         let mut is_changed = false;
         for block in 0..combiner.code.blocks.len() {
@@ -62,6 +63,7 @@ struct Known {
 }
 
 struct Combiner<'c> {
+    poll: Poll<'c>,
     code: &'c mut VCode<Halu>,
     /// By virtual register.
     known: Vec<Known>,
@@ -80,7 +82,7 @@ struct Combiner<'c> {
 }
 
 impl<'c> Combiner<'c> {
-    fn new(code: &'c mut VCode<Halu>) -> Combiner<'c> {
+    fn new(code: &'c mut VCode<Halu>, poll: Poll<'c>) -> Combiner<'c> {
         let nothing = Known { def: NONE, block: NONE, uses: 0, is_continued: false };
         let mut known = vec![nothing; code.vregs.len()];
         for (number, block) in (0..).zip(&code.blocks) {
@@ -107,6 +109,7 @@ impl<'c> Combiner<'c> {
         }
         let registers = code.vregs.len();
         Combiner {
+            poll,
             known,
             stands_for: (0..registers as u32).map(VReg).collect(),
             maps: vec![None; registers],
@@ -124,6 +127,9 @@ impl<'c> Combiner<'c> {
         self.block = number as u32;
         let mut is_changed = false;
         'insts: for at in block.insts.clone() {
+            if self.poll.is_stopped() {
+                return false;
+            }
             // Most instructions mean nothing here, so that is asked before anything else.
             let Some(mut meaning) = self.meaning(at) else { continue };
             let Some(result) = self.result(at) else { continue };

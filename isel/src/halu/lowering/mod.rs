@@ -9,7 +9,7 @@ mod shared;
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
-use halfbyte_abi as abi;
+use halfbyte_abi::{self as abi, Poll};
 use halfbyte_ir::flow::Flow;
 use halfbyte_ir::{Attr, Block, BlockCall, Inst, Kernel, Reason, Span, Type, Value};
 use halfbyte_isa::halu::TARGET;
@@ -27,7 +27,7 @@ use super::predicate::predicate;
 use crate::driver::{Condition, Draft, Drafted, Selector};
 use crate::trace::Trace;
 use crate::vcode::{Access, Machine, Operand, VCode, VInst, VReg};
-use crate::{Refusal, Selected, reasons};
+use crate::{Refusal, Request, Selected, reasons};
 
 pub(super) struct Lowering<'k> {
     pub kernel: &'k Kernel,
@@ -55,6 +55,7 @@ pub(super) struct Lowering<'k> {
     /// The load or store at hand, where it has taken in others and its word has not been made.
     wide: PackedOption<Inst>,
     refusals: Vec<Refusal>,
+    poll: Poll<'k>,
 }
 
 /// A point in what is emitted.
@@ -87,12 +88,8 @@ impl Scratch {
 }
 
 /// Selects a kernel's instructions.
-pub(crate) fn select<'k>(
-    kernel: &'k Kernel,
-    locate: &'k dyn Fn(Span) -> Loc,
-    trace: Option<&'k mut Trace>,
-    scratch: &mut Scratch,
-) -> Result<Selected, Vec<Refusal>> {
+pub(crate) fn select(request: Request<'_>, scratch: &mut Scratch) -> Result<Selected, Vec<Refusal>> {
+    let Request { kernel, locate, trace, poll, .. } = request;
     let signature = crate::signature::signature(kernel, TARGET.name()).map_err(|refusal| vec![refusal])?;
     let ops = kernel.insts.len();
     let (starts, extra) = memory::arrays(kernel);
@@ -115,6 +112,7 @@ pub(crate) fn select<'k>(
         uniform: Vec::new(),
         wide: None.into(),
         refusals: Vec::new(),
+        poll,
     };
     let (selected, left) = lowering.run(signature)?;
     *scratch = left;
@@ -377,7 +375,7 @@ impl Lowering<'_> {
         code.vregs = std::mem::take(&mut self.out.vregs);
         code.operands.reserve(self.out.operands.len());
         self.assemble(&mut code, drafts, flow);
-        combine(&mut code);
+        combine(&mut code, self.poll);
         hoist(&mut code);
         predicate(&mut code);
         if self.out.joins_words {
@@ -414,6 +412,10 @@ impl<'k> Selector<'k> for Lowering<'k> {
 
     fn refusals(&mut self) -> &mut Vec<Refusal> {
         &mut self.refusals
+    }
+
+    fn poll(&mut self) -> &mut Poll<'k> {
+        &mut self.poll
     }
 
     fn begin_inst(&mut self, inst: Inst) {

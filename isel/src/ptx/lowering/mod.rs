@@ -11,8 +11,7 @@ use std::collections::BTreeMap;
 
 use arrayvec::ArrayVec;
 use cranelift_entity::SecondaryMap;
-use halfbyte_abi as abi;
-use halfbyte_abi::Sm;
+use halfbyte_abi::{self as abi, Poll, Sm};
 use halfbyte_ir::flow::Flow;
 use halfbyte_ir::{Attr, Block, BlockCall, Inst, Kernel, Op, Reason, Span, Type, Value, ValueDef};
 use halfbyte_isa::object::Loc;
@@ -28,7 +27,7 @@ use crate::driver::{Condition, Draft, Drafted, Selector};
 use crate::threads::register_bits;
 use crate::trace::Trace;
 use crate::vcode::{Machine, VCode, VInst, VReg};
-use crate::{Ptx, Refusal, Selected, reasons};
+use crate::{Ptx, Refusal, Request, Selected, reasons};
 use memory::Addresses;
 
 pub(super) struct Lowering<'k> {
@@ -57,6 +56,7 @@ pub(super) struct Lowering<'k> {
     /// The types of these.
     types: Vec<ptx::types::Type>,
     refusals: Vec<Refusal>,
+    poll: Poll<'k>,
 }
 
 /// How many registers hold a type, where some do, and of which type they are.
@@ -84,13 +84,9 @@ fn declared(array: &halfbyte_ir::Array) -> PtxArray {
 }
 
 /// Selects a kernel's instructions for a machine of that SM version.
-pub(crate) fn select<'k>(
-    kernel: &'k Kernel,
-    sm: Sm,
-    block: Option<[u32; 3]>,
-    locate: &'k dyn Fn(Span) -> Loc,
-    trace: Option<&'k mut Trace>,
-) -> Result<Selected, Vec<Refusal>> {
+pub(crate) fn select(request: Request<'_>) -> Result<Selected, Vec<Refusal>> {
+    let Request { kernel, target, block, locate, trace, poll } = request;
+    let sm = target.sm().unwrap_or(Sm::DEFAULT);
     let signature = crate::signature::signature(kernel, NAME).map_err(|refusal| vec![refusal])?;
     let ops = kernel.insts.len();
     let lowering = Lowering {
@@ -111,6 +107,7 @@ pub(crate) fn select<'k>(
         names: Vec::new(),
         types: Vec::new(),
         refusals: Vec::new(),
+        poll,
     };
     lowering.run()
 }
@@ -330,6 +327,10 @@ impl<'k> Selector<'k> for Lowering<'k> {
 
     fn refusals(&mut self) -> &mut Vec<Refusal> {
         &mut self.refusals
+    }
+
+    fn poll(&mut self) -> &mut Poll<'k> {
+        &mut self.poll
     }
 
     fn begin_inst(&mut self, inst: Inst) {

@@ -435,13 +435,7 @@ mod tests {
         let text =
             format!("kernel @k(%x: in f16x2, %y: out f16x2, %n: i32) {{\n^entry:\n  %i = item_id\n{body}  ret\n}}\n");
         let module = read(&text).unwrap();
-        let request = Request {
-            kernel: &module.kernels[0],
-            target: TARGET,
-            block: None,
-            locate: &|_| Loc::default(),
-            trace: None,
-        };
+        let request = Request::new(&module.kernels[0], TARGET, &|_| Loc::default());
         let selected = Halu.select(request, &mut Scratch::default()).unwrap();
         let mut allocator = Allocator::default();
         selected.code.allocate(&mut allocator, &Options { check: true, ..Options::default() }).unwrap();

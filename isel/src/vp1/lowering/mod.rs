@@ -8,7 +8,7 @@ pub(crate) mod intrinsic;
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
-use halfbyte_abi::Signature;
+use halfbyte_abi::{Poll, Signature};
 use halfbyte_ir::{Attr, Block, BlockCall, Flow, Inst, Kernel, Reason, Span, Type, Value};
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::stream::{M_FIRST_ITEM, M_TILE_ITEMS, Tiles, WINDOW_MARGIN};
@@ -27,7 +27,7 @@ use super::{Class, Extra};
 use crate::driver::{Condition, Draft, Drafted, End, Selector, Way};
 use crate::trace::Trace;
 use crate::vcode::{Access, Operand, VCode, VInst, VReg};
-use crate::{Refusal, Selected, reasons};
+use crate::{Refusal, Request, Selected, reasons};
 use context::wide::{Copied, FactorWord, Uses};
 
 pub(super) struct Lowering<'k> {
@@ -65,6 +65,7 @@ pub(super) struct Lowering<'k> {
     group_number: Option<VReg>,
     around: Around,
     refusals: Vec<Refusal>,
+    poll: Poll<'k>,
 }
 
 /// Where a window is.
@@ -98,11 +99,8 @@ impl Around {
 }
 
 /// Selects a packed kernel's instructions.
-pub(crate) fn select<'k>(
-    kernel: &'k Kernel,
-    locate: &'k dyn Fn(Span) -> Loc,
-    trace: Option<&'k mut Trace>,
-) -> Result<Selected, Vec<Refusal>> {
+pub(crate) fn select(request: Request<'_>) -> Result<Selected, Vec<Refusal>> {
+    let Request { kernel, locate, trace, poll, .. } = request;
     let signature = crate::signature::signature(kernel, TARGET.name()).map_err(|refusal| vec![refusal])?;
     let refuse = |why: &'static str| {
         vec![Refusal { op: None, span: kernel.span, target: TARGET.name(), reason: Some(Reason::new(why)) }]
@@ -138,6 +136,7 @@ pub(crate) fn select<'k>(
         group_number: None,
         around: Around::of(kernel),
         refusals: Vec::new(),
+        poll,
     };
     lowering.run(signature, entry, &flow)
 }
@@ -524,6 +523,10 @@ impl<'k> Selector<'k> for Lowering<'k> {
 
     fn refusals(&mut self) -> &mut Vec<Refusal> {
         &mut self.refusals
+    }
+
+    fn poll(&mut self) -> &mut Poll<'k> {
+        &mut self.poll
     }
 
     fn begin_inst(&mut self, inst: Inst) {

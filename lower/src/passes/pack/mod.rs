@@ -24,11 +24,12 @@ mod values;
 mod vectorise;
 
 use cranelift_entity::{EntityRef, EntitySet};
+use halfbyte_abi::Poll;
 use halfbyte_ir::{
     Array, Axis, Block, Effect, Flow, Inst, Kernel, Lanes, Op, ParamKind, Reason, Refusal, Type, Value, ValueDef,
 };
 
-use crate::pass::{BuiltIn, Context, Order, Poll};
+use crate::pass::{BuiltIn, Context, Order};
 use crate::passes::loops::{Loops, Strange};
 use crate::passes::switch;
 use crate::trace::{Tell, standing};
