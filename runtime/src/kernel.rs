@@ -120,6 +120,9 @@ impl Kernel {
 
     /// Runs the kernel's work items: [`Kernel::bind`] and [`Bound::run`](crate::Bound::run) at once.
     ///
+    /// For the kernels that it launched last the thread keeps memory and native code, so that to launch them again costs little more than if
+    /// their arguments were bound. That goes when it launches others, or ends.
+    ///
     /// # Errors
     /// As these.
     pub fn launch(&self, launch: Launch<'_, '_>) -> Result<Stats, LaunchError> {

@@ -395,7 +395,7 @@ fn loops_of_products_do_what_they_do_on_the_interpreter() {
         let words = product_program(&mut random);
         let mut state = random.state();
         for a in &mut state.a {
-            *a = 0x1ff0 << 16 | random.below(300) as u32 * 16;
+            *a = 0x1ff0_0000 + random.below(300) as u32 * 16;
         }
         state.r[1] = random.below(60) as u32;
         let tiles = Tiles { items: 1, group_branch: None, ..Tiles::default() };
