@@ -50,11 +50,14 @@ impl Arg<'_> {
     }
 }
 
+/// By parameter the bits of a scalar, or of a buffer's address. Most kernels have few, which take no memory of their own.
+pub type Scalars = SmallVec<[u128; 4]>;
+
 /// What a kernel is launched on, by parameter; those with contents are among them.
 #[derive(Debug, Default)]
 pub struct Arguments<'a> {
     /// The bits of each scalar, and of the address of each buffer.
-    pub scalars: Vec<u128>,
+    pub scalars: Scalars,
     /// The buffers. One that lies in another has none of its own.
     pub buffers: Buffers<'a>,
     /// What the kernel's code keeps from one launch on these arguments for the next.
@@ -73,7 +76,7 @@ impl<'a> Arguments<'a> {
         let (params, mut args) = (signature.given(), args.into_iter());
         let all = signature.params().len();
         let mut made = Arguments {
-            scalars: Vec::with_capacity(all),
+            scalars: Scalars::with_capacity(all),
             buffers: Buffers(Vec::with_capacity(all)),
             scratch: Scratch::default(),
         };

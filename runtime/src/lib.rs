@@ -25,7 +25,7 @@ mod threads;
 mod trap;
 mod vp1;
 
-pub use arguments::{Arg, Arguments, Scratch};
+pub use arguments::{Arg, Arguments, Scalars, Scratch};
 pub use bound::Bound;
 pub use buffers::{Buffer, Buffers, Bytes};
 pub use engine::Engine;

@@ -1,5 +1,5 @@
-//! A launch that was made on arguments and is made on them again, in the same shape: of a kernel that is one block without a branch, what is
-//! left to do is to enter the code with the context that it had.
+//! A launch that is made again in the same shape, of a kernel that is one block without a branch: what is left to do is to enter the code with
+//! the context that the first one had, on the buffers and constants of this one.
 
 use std::num::NonZero;
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -32,8 +32,8 @@ pub(super) struct State {
     pub covered: AllCovered,
 }
 
-// SAFETY: what it points to but does not own are the buffers of its arguments, which are written anew at each launch, and code that nobody
-// changes. A launch has it alone.
+// SAFETY: what it points to but does not own are the buffers of its arguments, whose addresses are written anew at each launch, and code that
+// nobody changes. A launch has it alone.
 unsafe impl Send for Repeat {}
 // SAFETY: likewise: nothing is done with it by reference.
 unsafe impl Sync for Repeat {}
@@ -50,7 +50,8 @@ impl Repeat {
         Arc::ptr_eq(&self.jit.0, &jit.0)
     }
 
-    /// Whether a launch is the same but for its arguments: those only say more than how to start where they say what need not be cleared.
+    /// Whether a launch is the same but for its arguments. What the first one did not clear, because it wrote all of it, this one has to write
+    /// all of, too.
     pub fn is<'m>(&self, memory: &mut impl Reached<'m>, order: &Order<'_>, threads: NonZero<u16>) -> bool {
         let State { shared, covered, .. } = &self.state;
         self.threads == threads
