@@ -104,11 +104,6 @@ fn what_is_known_only_when_it_runs_is_not_imported() {
         ),
         ("", "trap;", "a trap has no counterpart in the IR"),
         ("", "mov.u32 %r9, %clock;", "what a machine says of itself has no counterpart"),
-        (
-            "",
-            "ld.volatile.global.v2.u32 {%r9, %r1}, [%d0];",
-            "an ordered access of several elements, or of 128 bits, has no counterpart",
-        ),
     ] {
         let error = import("k.ptx", &text(functions, body), Shape::default()).unwrap_err().to_string();
         assert!(error.contains(expected), "{body}: {error}");

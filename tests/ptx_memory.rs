@@ -45,7 +45,7 @@ fn accesses_of_128_bits() {
         import("k.ptx", &text, SHAPE)
             .unwrap_err()
             .to_string()
-            .contains("an ordered access of several elements, or of 128 bits, has no")
+            .contains("an ordered access of 128 bits has no counterpart in the IR")
     );
     check(params, &with("st.global.v2.b64 [%d2], {%d5, %d5}; ld.b128 %w1, [%d2]; st.global.b128 [%d2], %w1;"), &[]);
 }
@@ -133,6 +133,27 @@ ld.global.v2.f32 {%f0, %f1}, [%d3+8]; add.rn.f32 %f0, %f0, %f1; st.global.v2.f32
     let body = "ld.param.u32 %r9, [n]; cvt.s64.s32 %d8, %r9; mul.lo.s64 %d8, %d8, 16; sub.s64 %d3, %d3, %d8; add.s64 %d3, %d3, 32;
 ld.global.v4.b32 {%r0, %r1, %r2, %r3}, [%d3]; st.global.v2.b64 [%d4], {%d8, %d2}; st.global.b32 [%d4+4], %r3; ret;";
     check(&format!("{TWO}, .param .u32 n"), &format!("{LOAD}{body}"), &["load.i8x16"]);
+}
+
+#[test]
+fn ordered_vectors_are_an_access_of_each_element() {
+    let body = "ld.volatile.global.v4.u32 {%r0, %r1, _, %r2}, [%d3]; ld.relaxed.gpu.global.v2.f32 {%f0, %f1}, [%d3];
+add.rn.f32 %f0, %f0, %f1; add.s32 %r0, %r0, %r1; st.release.sys.global.v2.b32 [%d4], {%r0, %r2}; st.volatile.global.v2.f32 [%d4+8], {%f0, %f1}; ret;";
+    check(TWO, &format!("{LOAD}{body}"), &["%x: in i32 align 16", "atomic_load.f32 %x", "atomic_store.release.system"]);
+    let body = "ld.acquire.cta.global.v2.u64 {%d5, %d6}, [%d3]; add.s64 %d5, %d5, %d6; ld.volatile.global.v4.u8 {%r0, %r1, %r2, %r3}, [%d3+4];
+add.s32 %r0, %r0, %r3; cvt.u64.u32 %d7, %r0; st.relaxed.gpu.global.v2.b64 [%d4], {%d5, %d7}; ret;";
+    check(TWO, &format!("{LOAD}{body}"), &["atomic_load.acquire.group.i64", "atomic_load.system %x"]);
+    // Where they are not shown to be aligned together, a misaligned one would be none.
+    for access in ["ld.volatile.global.v2.u32 {%r0, %r1}, [%d3+8];", "st.relaxed.gpu.global.v2.b32 [%d3], {%r9, %r9};"]
+    {
+        let body = format!(
+            "{LOAD}ld.param.u32 %r9, [n]; cvt.s64.s32 %d8, %r9; shl.b64 %d8, %d8, 2; add.s64 %d3, %d3, %d8; {access} ret;"
+        );
+        let refused = import("k.ptx", &kernel(&format!("{TWO}, .param .u32 n"), &body), SHAPE).unwrap_err().to_string();
+        let reason =
+            "an ordered access of several elements that is not shown to be aligned has no counterpart in the IR";
+        assert!(refused.contains(reason), "{refused}");
+    }
 }
 
 #[test]

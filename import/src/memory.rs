@@ -166,8 +166,8 @@ impl Import<'_> {
                 self.refuse("an atomic operation on local memory, which no other thread reaches", "a load and a store");
             }
             _ if is_atomic => self.atomic(inst),
-            _ if strength(inst).is_some() && (count(inst) > 1 || inst.element().bits() > 64) => self.refuse(
-                "an ordered access of several elements, or of 128 bits, has no counterpart in the IR",
+            _ if strength(inst).is_some() && inst.ty(0) == PtxType::B128 => self.refuse(
+                "an ordered access of 128 bits has no counterpart in the IR",
                 "a run of the text as it stands, with `--target ptx`",
             ),
             _ if is_store(inst) => self.store(inst),
@@ -302,6 +302,14 @@ impl Import<'_> {
         let is_whole = inst.is_some_and(|inst| address.known_align < bytes || self.is_narrow(inst));
         if !is_whole {
             return Ok(None);
+        }
+        // Each is an access of its own, which says nothing of the alignment of all.
+        if inst.is_some_and(|inst| strength(inst).is_some()) {
+            self.refuse(
+                "an ordered access of several elements that is not shown to be aligned has no counterpart in the IR",
+                "an address that is a multiple of its bytes, or a run of the text as it stands, with `--target ptx`",
+            );
+            return Err(());
         }
         // No value of the IR is wider than 16 bytes in a buffer.
         if bytes > 16 {
