@@ -42,16 +42,21 @@ fn alone(program: &Program, engine: Engine, shape: Shape, x: &[u8], y: &mut [u8]
     program.kernel("k").unwrap().launch(Launch { engine, ..Launch::new(shape, &mut args) })
 }
 
-/// Those of one row of native code: what is left to a second one is not made again.
 const ITEMS: u32 = 320;
+/// Those of several rows of native code, the last of which is no whole chunk.
+const MANY: u32 = 70_001;
 
 /// Elements below the number of items, but for those from `bad` on, which are far out.
 fn elements(seed: u32, bad: Option<u32>) -> Vec<u8> {
+    elements_of(ITEMS, seed, bad)
+}
+
+fn elements_of(items: u32, seed: u32, bad: Option<u32>) -> Vec<u8> {
     let element = |k: u32| match bad {
-        Some(bad) if k >= bad => 1 << 20,
-        _ => (k * 7 + seed) % ITEMS * u32::from(!k.is_multiple_of(5)),
+        Some(bad) if k >= bad => 1 << 28,
+        _ => (k * 7 + seed) % items * u32::from(!k.is_multiple_of(5)),
     };
-    bytes(&(0..ITEMS).map(element).collect::<Vec<u32>>())
+    bytes(&(0..items).map(element).collect::<Vec<u32>>())
 }
 
 #[test]
@@ -139,6 +144,9 @@ fn who_launches_again_may_change_all_arguments() {
         (Engine::JIT, whole, 0, None),
         (Engine::JIT, Shape::from(ITEMS - 32), 0, None),
         (Engine::JIT, Shape::from(ITEMS - 32), 2, None),
+        (Engine::JIT, Shape::from(ITEMS - 1), 1, None),
+        (Engine::JIT, Shape::from(ITEMS - 1), 1, None),
+        (Engine::JIT, Shape::from(ITEMS - 1), 0, Some(318)),
         (Engine::Interp, whole, 0, None),
         (several, whole, 0, None),
         (Engine::JIT, whole, 0, Some(3)),
@@ -164,5 +172,23 @@ fn who_launches_again_may_change_all_arguments() {
             done.map(|stats| (stats, y))
         };
         assert_eq!(launch(engine), launch(Engine::Interp), "{name}, launch {number}");
+    }
+}
+
+#[test]
+fn all_rows_are_run_again() {
+    for (name, direction, body) in KERNELS {
+        let program = kernel(direction, body);
+        let kernel = program.kernel("k").unwrap();
+        for (number, bad) in (1..).zip([None, None, Some(MANY - 1), None, Some(40_000), None]) {
+            let x = elements_of(MANY, number, bad);
+            let launch = |engine| {
+                let mut y = bytes(&vec![number; MANY as usize]);
+                let mut args = [Arg::In(&x), Arg::Buffer(&mut y)];
+                let done = kernel.launch(Launch { engine, ..Launch::new(MANY, &mut args) });
+                done.map(|stats| (stats, y))
+            };
+            assert_eq!(launch(Engine::JIT), launch(Engine::Interp), "{name}, launch {number}");
+        }
     }
 }

@@ -6,11 +6,13 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
 use halfbyte_abi::Shape;
+use smallvec::SmallVec;
 
 use super::Jit;
+use super::cells::Cell;
 use super::compile::Start;
 use super::context::{Context, Shared};
-use super::run::{Outcome, Reached, Stop, raw};
+use super::run::{Outcome, Reached, Rows, Stop, raw};
 use crate::buffers::AllCovered;
 use crate::launch::{Order, Stats};
 
@@ -30,6 +32,9 @@ pub(super) struct State {
     pub shared: Box<Shared>,
     pub start: Start,
     pub covered: AllCovered,
+    pub rows: Rows,
+    /// The cells of special registers, which are 0 of item 0, and how much more they are of the next item.
+    pub strides: SmallVec<[(Cell, u32); 4]>,
 }
 
 // SAFETY: what it points to but does not own are the buffers of its arguments, whose addresses are written anew at each launch, and code that
@@ -69,7 +74,7 @@ impl Repeat {
     /// # Errors
     /// As the first one: what the code loads may lead elsewhere this time.
     pub fn run<'m>(&mut self, memory: &mut impl Reached<'m>, order: &Order<'_>) -> Result<Stats, Stop> {
-        let State { context, shared, start, covered } = &mut self.state;
+        let State { context, shared, start, covered, rows, strides } = &mut self.state;
         let buffers = memory.buffers();
         buffers.start_but(covered);
         for (lent, buffer) in shared.buffers.iter_mut().zip(&mut buffers.0) {
@@ -79,23 +84,31 @@ impl Repeat {
         let header = context.header();
         header.shared = &raw const **shared;
         header.constants = shared.constants.as_ptr();
-        header.set_items(order.items);
-        (header.issued, header.fault) = (0, None);
-        // The first item is number 0: so are the special registers that count items.
-        context.clear_slots();
-        // SAFETY: the code was made for contexts of this map, and entered with this one before. It stays within it, and calls what checks
-        // every access.
-        unsafe { (start.function)(context.as_ptr(), start.number) };
-        let header = context.header();
-        let issued = header.issued * u64::from(header.items);
-        let fault = header.fault.take().map(|fault| (fault.item, fault));
-        let exceeded = order.work().add(issued).err();
-        if fault.is_none() && exceeded.is_none() {
-            order.advance(order.items);
-            return Ok(Stats { issued, ..Stats::default() });
+        let (mut issued, mut row, mut work) = (0, 0, order.work());
+        while let Some((first, count)) = rows.get(row) {
+            row += 1;
+            let header = context.header();
+            header.set_items(count);
+            (header.issued, header.fault) = (0, None);
+            context.clear_slots();
+            for &(cell, stride) in strides.iter() {
+                *context.slot(cell) = stride.wrapping_mul(first);
+            }
+            // SAFETY: the code was made for contexts of this map, and entered with this one before. It stays within it, and calls what
+            // checks every access.
+            unsafe { (start.function)(context.as_ptr(), start.number) };
+            let header = context.header();
+            let more = header.issued * u64::from(header.items);
+            let fault = header.fault.take().map(|fault| (first + fault.item, fault));
+            let exceeded = work.add(more).err();
+            if fault.is_some() || exceeded.is_some() {
+                let mut outcome = Outcome::default();
+                (outcome.fault, outcome.error) = (fault, exceeded.map(Into::into));
+                return outcome.end(memory, covered);
+            }
+            issued += more;
+            order.advance(count);
         }
-        let mut outcome = Outcome::default();
-        (outcome.fault, outcome.error) = (fault, exceeded.map(Into::into));
-        outcome.end(memory, covered)
+        Ok(Stats { issued, ..Stats::default() })
     }
 }

@@ -6,20 +6,23 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Compiled;
+use super::cells::Cell;
 use super::compile::Start;
 use super::context::{CHUNK, Context, MASK};
 use super::context::{FaultKind, Parts, RawBuffer, RowFault, Shared};
 use super::front::Kernel;
-use super::layout::Cut;
+use super::layout::{Cut, Layout};
 use super::repeat::State;
 use super::runner::Runner;
 use super::sized::{Frame, GroupCode};
 use crate::buffers::{AllCovered, Buffer, Buffers, Covered};
+use crate::halu::special::Special;
 use crate::host::HostMemory;
 use crate::launch::{Order, Stats};
 use crate::native::NativeError;
 use crate::threads::{available, run_each};
 use crate::trap::{Access, Fault, Space, TrapKind};
+use halfbyte_isa::halu::domain::SpecialReg;
 
 /// Words executed by all items that are too few for a second thread.
 const WORDS_OF_A_THREAD: u64 = 1 << 18;
@@ -132,14 +135,17 @@ impl Compiled {
             1 => launch.work(&mut std::iter::once(0..launch.rows.count)),
             threads => launch.share(threads),
         };
-        let is_one_row = launch.rows.count == 1 && cut.run == order.items;
+        let rows = launch.rows;
+        let is_one_run = cut.layout == Layout::Along && cut.run == order.items;
         let context = outcome.context.take();
         *memory.constants() = if let Some(left) = left
             && let Some(context) = context
-            && let (Some(start), true, None, None) = (self.only_start(), is_one_row, &outcome.error, &outcome.fault)
+            && let (Some(start), true, None, None) = (self.only_start(), is_one_run, &outcome.error, &outcome.fault)
         {
             let constants = shared.constants.clone();
-            *left = Some(State { context, shared: Box::new(shared), start, covered: covered.clone() });
+            let stride = |&(cell, register): &(Cell, SpecialReg)| (cell, Special::new(register, &order.shape).local[0]);
+            let strides = self.specials.iter().map(stride).collect();
+            *left = Some(State { context, shared: Box::new(shared), start, covered: covered.clone(), rows, strides });
             constants
         } else {
             shared.constants
@@ -285,7 +291,8 @@ impl Launch<'_> {
 }
 
 /// The rows of a launch. Each run has whole ones, then one of as many chunks as there are, then the rest.
-struct Rows {
+#[derive(Clone, Copy)]
+pub(super) struct Rows {
     run: u32,
     width: u32,
     /// Those of a run.
@@ -304,7 +311,7 @@ impl Rows {
     }
 
     /// The first item of a row, and how many it has; none after the last row.
-    fn get(&self, row: u32) -> Option<(u32, u32)> {
+    pub fn get(&self, row: u32) -> Option<(u32, u32)> {
         if row >= self.count {
             return None;
         }
