@@ -226,7 +226,7 @@ pub struct Poll<'l> {
 }
 
 impl<'l> Poll<'l> {
-    /// Ops that a pass does something about in much less than 10 ms.
+    /// Ops that a pass or selection works on in much less than 10 ms.
     const BETWEEN: usize = 1 << 9;
 
     /// Of a watchdog, if there is one.
@@ -239,7 +239,7 @@ impl<'l> Poll<'l> {
         self.watchdog
     }
 
-    /// Asked for every op that a pass or selection comes to. Where it says so that may return at once: what it leaves is dropped.
+    /// Whether to end early; passes and selection ask it once for each op. They may then return at once: their result is dropped.
     pub fn is_stopped(&mut self) -> bool {
         self.is_stopped_after(1)
     }

@@ -7,7 +7,7 @@ use halfbyte::runtime::{Arg, Engine, Kernel, Launch, Program};
 use crate::Bench;
 use crate::measure::Side;
 
-/// Bytes at the start of a page: how two buffers lie to each other makes a twentieth of the time, and is to be alike on both sides.
+/// Bytes at the start of a page, so that both sides' buffers are aligned alike: that changes the time by up to a twentieth.
 pub struct Aligned {
     bytes: Vec<u8>,
     start: usize,

@@ -58,12 +58,12 @@ pub struct Request<'k> {
     pub locate: &'k dyn Fn(Span) -> Loc,
     /// What is told of the selection.
     pub trace: Option<&'k mut Trace>,
-    /// Says whether to end early: then what is selected, or refused, is dropped.
+    /// Whether selection is to end early; its result is dropped then.
     pub poll: Poll<'k>,
 }
 
 impl<'k> Request<'k> {
-    /// Of a kernel, which nothing is told of and nothing ends early.
+    /// For launches with groups of any size, without a trace, and never ended early.
     pub fn new(kernel: &'k Kernel, target: Target, locate: &'k dyn Fn(Span) -> Loc) -> Request<'k> {
         Request { kernel, target, block: None, locate, trace: None, poll: Poll::default() }
     }

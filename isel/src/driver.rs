@@ -85,7 +85,7 @@ pub(crate) trait Selector<'k>: Sized {
 
     fn refusals(&mut self) -> &mut Vec<Refusal>;
 
-    /// Says whether to end early.
+    /// Whether selection is to end early.
     fn poll(&mut self) -> &mut Poll<'k>;
 
     /// The rules that are taken from now on are taken for this instruction.
@@ -144,7 +144,7 @@ pub(crate) trait Selector<'k>: Sized {
     /// What was refused, each once, in the order of the text.
     ///
     /// # Errors
-    /// That, where there is something. Nothing, where selection was to end early: not all is there.
+    /// That, where there is something; an empty list, where selection is to end early.
     fn refused(&mut self) -> Result<(), Vec<Refusal>> {
         if self.poll().is_stopped_after(usize::MAX) {
             return Err(Vec::new());

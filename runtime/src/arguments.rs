@@ -50,7 +50,7 @@ impl Arg<'_> {
     }
 }
 
-/// By parameter the bits of a scalar, or of a buffer's address. Most kernels have few, which take no memory of their own.
+/// By parameter the bits of a scalar, or of a buffer's address. Up to four need no allocation.
 pub type Scalars = SmallVec<[u128; 4]>;
 
 /// What a kernel is launched on, by parameter; those with contents are among them.
@@ -236,7 +236,7 @@ struct Place {
     is_written: bool,
 }
 
-/// So many buffers are compared with each other sooner than sorted.
+/// Up to so many buffers are compared pair by pair, which takes less time than sorting them.
 const FEW: usize = 4;
 
 /// The numbers of two buffers that share bytes, of which one is written.

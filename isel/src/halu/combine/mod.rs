@@ -34,7 +34,7 @@ const ROUNDS: u32 = 2;
 /// So many others may one instruction take in one after another.
 const STEPS: u32 = 8;
 
-/// Combines what can be, until it is to end early.
+/// Combines what can be, unless selection is to end early.
 pub(super) fn combine(code: &mut VCode<Halu>, poll: Poll<'_>) {
     let mut combiner = Combiner::new(code, poll);
     for _ in 0..ROUNDS {

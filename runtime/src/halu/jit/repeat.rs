@@ -33,7 +33,7 @@ pub(super) struct State {
     pub start: Start,
     pub covered: AllCovered,
     pub rows: Rows,
-    /// The cells of special registers, which are 0 of item 0, and how much more they are of the next item.
+    /// The cells of special registers, which are 0 for item 0, and their stride from an item to the next.
     pub strides: SmallVec<[(Cell, u32); 4]>,
 }
 
@@ -55,8 +55,8 @@ impl Repeat {
         Arc::ptr_eq(&self.jit.0, &jit.0)
     }
 
-    /// Whether a launch is the same but for its arguments. What the first one did not clear, because it wrote all of it, this one has to write
-    /// all of, too.
+    /// Whether a launch is the same but for its arguments. `out` buffers that the first one did not make zero, since it wrote all of them, this
+    /// one has to write whole, too.
     pub fn is<'m>(&self, memory: &mut impl Reached<'m>, order: &Order<'_>, threads: NonZero<u16>) -> bool {
         let State { shared, covered, .. } = &self.state;
         self.threads == threads

@@ -5,6 +5,8 @@ use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use halfbyte_isa::halu::domain::SpecialReg;
+
 use super::Compiled;
 use super::cells::Cell;
 use super::compile::Start;
@@ -22,7 +24,6 @@ use crate::launch::{Order, Stats};
 use crate::native::NativeError;
 use crate::threads::{available, run_each};
 use crate::trap::{Access, Fault, Space, TrapKind};
-use halfbyte_isa::halu::domain::SpecialReg;
 
 /// Words executed by all items that are too few for a second thread.
 const WORDS_OF_A_THREAD: u64 = 1 << 18;

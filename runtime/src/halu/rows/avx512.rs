@@ -29,10 +29,10 @@ const ZERO: i32 = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
 
 functions!(plain_row);
 
-/// Bytes of a row of which two are in the first-level cache.
+/// Two rows of so many bytes fit into the first-level cache.
 const NEAR: usize = 16 << 10;
 
-/// What the compiler vectorises. Long rows of bytes come from the second-level cache, from which loads of half a line are faster.
+/// What the compiler vectorises. Longer rows of bytes come from the second-level cache, from which loads of 256 bits are faster than of 512.
 ///
 /// # Safety
 /// As for every [`RowFn`], and [`is_here`].

@@ -62,18 +62,18 @@ const LAST_ROW: i64 = (DATA_STORE_BYTES - ROW) as i64;
 /// More bundles than this have no number in a [`Code`].
 pub(super) const MAX_BUNDLES: usize = 1 << 30;
 
-/// Rows of products that a function of the host adds up in less time than it takes to call it.
+/// Iterations of a loop of products from which on calling the host function pays.
 const LEAST_PRODUCTS: i64 = if cfg!(test) { 3 } else { 24 };
 
 /// Of sixteen sums in words.
 const SUMS_BYTES: u32 = 64;
 
-/// Products that a loop adds up.
+/// Products that a loop accumulates.
 struct Products<'l> {
     function: Dots,
     /// What loads the two sides.
     rows: [&'l Load; 2],
-    /// All that it loads.
+    /// All loads of the loop.
     loads: &'l [Load],
     /// How far the products are shifted left.
     scale: u32,
@@ -363,7 +363,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.registers.end_round(&mut self.e);
     }
 
-    /// The products that a loop adds up, if it does nothing else with the rows that it loads, and the host has a function for it.
+    /// The products that a loop accumulates, if it does nothing else with the rows that it loads, and there is a host function for them.
     fn products<'l>(&mut self, found: &'l Loop) -> Option<Products<'l>> {
         let Rows { loads, vector } = found.rows.as_ref()?;
         let (writes, _) = self.effects_of(vector);
@@ -379,7 +379,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         (base == before).then_some(Products { function, rows: [x, y], loads, scale })
     }
 
-    /// Makes a loop go round by a function of the host, where that is often enough for it; how often it has to yet.
+    /// Runs iterations of a loop in the host function, where there are enough of them; how many are left.
     fn add_products(&mut self, times: Value, first: u32, found: &Loop, products: &Products<'_>) -> Value {
         let [many, after] = [(); 2].map(|()| self.e.b.create_block());
         let left = self.e.b.append_block_param(after, I64);
@@ -387,7 +387,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.e.b.ins().brif(enough, many, &[], after, &[times.into()]);
         self.e.b.seal_block(many);
         self.e.b.switch_to_block(many);
-        // Once as it stands, so that registers hold rows that the loop has loaded.
+        // The first iteration as it stands: it may read rows that were loaded before the loop.
         self.copies(first, found, 1);
         let count = self.e.b.ins().iadd_imm_s(times, -1);
 

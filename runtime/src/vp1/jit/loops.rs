@@ -41,7 +41,7 @@ pub(super) struct Loop {
     pub c: u8,
     /// The bundle that writes it. The jump comes before that if it is not an earlier one.
     pub writer: u32,
-    /// What it does beside counting, if that is as little.
+    /// What it does beside counting, if that is loads of rows and one instruction of the vector unit.
     pub rows: Option<Rows>,
 }
 
@@ -59,16 +59,16 @@ pub(super) struct Load {
     /// The number of the `$v`.
     pub v: u8,
     pub pointer: Pointer,
-    /// From where the pointer is when the loop begins anew to the row.
+    /// Bytes from the pointer at the start of an iteration to the row.
     pub offset: i32,
-    /// How far it moves the pointer.
+    /// By how many bytes it moves the pointer.
     pub step: i32,
-    /// It comes before the instruction of the vector unit, which else reads what the loop has loaded the time before.
+    /// It comes before the instruction of the vector unit. Else that reads what the previous iteration loaded.
     pub is_before: bool,
 }
 
 impl Load {
-    /// From where the pointer is when the loop begins anew to the row that the instruction of the vector unit reads.
+    /// Bytes from the pointer at the start of an iteration to the row that the instruction of the vector unit reads.
     pub fn read(&self) -> i32 {
         if self.is_before { self.offset } else { self.offset - self.pointer.step as i32 }
     }
@@ -225,8 +225,7 @@ fn end(bundles: &[&Bundle], footprints: &[Footprint], pointers: &[Pointer], c: u
     }
 }
 
-/// What a loop does, if that is to load rows and one thing with them. One bundle has the jump, and may have the scalar instruction that
-/// counts.
+/// The loads of rows of a loop and its only instruction of the vector unit. None where the loop does anything else but count and jump.
 fn rows(bundles: &[&Bundle], pointers: &[Pointer], (writer, counts): (usize, bool), jump: usize) -> Option<Rows> {
     let mut loads: Vec<Load> = Vec::new();
     let mut vector: Option<Bundle> = None;
