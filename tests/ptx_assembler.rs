@@ -149,7 +149,7 @@ fn forms() -> Module {
     for &op in Op::ALL.iter().filter(|&&op| op != Op::Intrinsic) {
         let types = Type::ALL.iter().copied();
         let types: Vec<Type> = match op.row().types {
-            Some(set) => types.filter(|&ty| (set.contains)(ty)).collect(),
+            Some(set) => types.filter(|&ty| set.contains(ty)).collect(),
             None => vec![Type::I32],
         };
         for (ty, kernel) in

@@ -136,8 +136,8 @@ const PLACES: [[u8; 5]; Elem::Ptr as usize + 1] = {
 impl Type {
     /// The type's place in [`Type::ALL`].
     #[inline]
-    pub fn index(self) -> usize {
-        usize::from(PLACES[self.elem as usize][self.lanes.trailing_zeros() as usize])
+    pub const fn index(self) -> usize {
+        PLACES[self.elem as usize][self.lanes.trailing_zeros() as usize] as usize
     }
 
     /// What a lane holds.
@@ -152,9 +152,11 @@ impl Type {
 
     /// The type with this element and this many lanes, where there is one.
     #[inline]
-    pub fn new(elem: Elem, lanes: usize) -> Option<Type> {
-        let place = *PLACES[elem as usize].get(lanes.checked_ilog2()? as usize)?;
-        (place != NOWHERE && lanes.is_power_of_two()).then_some(Type { elem, lanes: lanes as u8 })
+    pub const fn new(elem: Elem, lanes: usize) -> Option<Type> {
+        let places = &PLACES[elem as usize];
+        let log = lanes.trailing_zeros() as usize;
+        let exists = lanes.is_power_of_two() && log < places.len() && places[log] != NOWHERE;
+        if exists { Some(Type { elem, lanes: lanes as u8 }) } else { None }
     }
 
     /// The scalar type of one lane.
@@ -163,12 +165,12 @@ impl Type {
     }
 
     /// The mask that a lane-wise compare of this type gives: `i1` for a scalar.
-    pub fn mask_type(self) -> Option<Type> {
+    pub const fn mask_type(self) -> Option<Type> {
         Type::new(Elem::I1, self.lanes())
     }
 
     /// The same number of lanes of twice the width, for integers.
-    pub fn widened(self) -> Option<Type> {
+    pub const fn widened(self) -> Option<Type> {
         let elem = match self.elem {
             Elem::I8 => Elem::I16,
             Elem::I16 => Elem::I32,

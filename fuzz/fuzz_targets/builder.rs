@@ -122,7 +122,7 @@ fuzz_target!(|data: &[u8]| {
                     continue;
                 }
                 let types: Vec<Type> =
-                    Type::ALL.iter().copied().filter(|&ty| row.types.is_none_or(|set| (set.contains)(ty))).collect();
+                    Type::ALL.iter().copied().filter(|&ty| row.types.is_none_or(|set| set.contains(ty))).collect();
                 let ty = bytes.of(&types).unwrap_or(ty);
                 let args: Vec<Value> = (0..row.args.len())
                     .filter_map(|number| {

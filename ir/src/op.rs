@@ -13,8 +13,35 @@ use crate::order::MemOrder;
 pub struct TypeSet {
     /// How messages name the set.
     pub name: &'static str,
+    /// A bit for each type that belongs, by [`Type::index`].
+    types: u64,
+}
+
+impl TypeSet {
     /// Whether a type belongs.
-    pub contains: fn(Type) -> bool,
+    #[inline]
+    pub const fn contains(self, ty: Type) -> bool {
+        self.types >> ty.index() & 1 == 1
+    }
+}
+
+/// The types of which something is true.
+macro_rules! type_set {
+    ($name:literal, |$ty:ident| $belongs:expr) => {
+        TypeSet {
+            name: $name,
+            types: {
+                let mut types = 0;
+                let mut index = 0;
+                while index < Type::ALL.len() {
+                    let $ty = Type::ALL[index];
+                    types |= ($belongs as u64) << index;
+                    index += 1;
+                }
+                types
+            },
+        }
+    };
 }
 
 /// The type of an operand, from the op's controlling type (its suffix in text).
@@ -171,59 +198,45 @@ pub struct OpRow {
     pub example: &'static str,
 }
 
-const INT: TypeSet = TypeSet { name: "an integer type", contains: |t| t.is_int() };
+const INT: TypeSet = type_set!("an integer type", |t| t.is_int());
 const NARROW_INT: TypeSet =
-    TypeSet { name: "an integer type of at most 32 bits a lane", contains: |t| t.is_int() && t.elem().bits() <= 32 };
-const SCALAR_INT: TypeSet = TypeSet { name: "a scalar integer type", contains: |t| t.is_int() && t.is_scalar() };
-const WIDENABLE: TypeSet = TypeSet {
-    name: "an integer type with one of twice the width (i8, i16, i32, i8x16, i16x16)",
-    contains: |t| t.widened().is_some(),
-};
-const BITS: TypeSet = TypeSet { name: "an integer or mask type", contains: |t| t.is_int() || t.is_mask() };
-const FLOAT: TypeSet = TypeSet { name: "a floating-point type", contains: |t| t.is_float() };
+    type_set!("an integer type of at most 32 bits a lane", |t| t.is_int() && t.elem().bits() <= 32);
+const SCALAR_INT: TypeSet = type_set!("a scalar integer type", |t| t.is_int() && t.is_scalar());
+const WIDENABLE: TypeSet =
+    type_set!("an integer type with one of twice the width (i8, i16, i32, i8x16, i16x16)", |t| t.widened().is_some());
+const BITS: TypeSet = type_set!("an integer or mask type", |t| t.is_int() || t.is_mask());
+const FLOAT: TypeSet = type_set!("a floating-point type", |t| t.is_float());
 const NO_DOUBLE: TypeSet =
-    TypeSet { name: "a floating-point type but f64", contains: |t| t.is_float() && !matches!(t.elem(), Elem::F64) };
-const SINGLE_OR_DOUBLE: TypeSet =
-    TypeSet { name: "f32 or f64", contains: |t| matches!(t.elem(), Elem::F32 | Elem::F64) };
-const SINGLE: TypeSet = TypeSet { name: "f32", contains: |t| matches!(t.elem(), Elem::F32) };
-const FLOAT_SCALAR: TypeSet =
-    TypeSet { name: "a scalar floating-point type", contains: |t| t.is_float() && t.is_scalar() };
-const SCALAR_FLOAT: TypeSet = TypeSet {
-    name: "a scalar floating-point type, e4m3 or e5m2",
-    contains: |t| (t.is_float() || t.is_fp8()) && t.is_scalar(),
-};
-const WORD_INT: TypeSet =
-    TypeSet { name: "i32 or i64", contains: |t| matches!((t.elem(), t.lanes()), (Elem::I32 | Elem::I64, 1)) };
-const PACKED_INT: TypeSet = TypeSet { name: "a vector of integers", contains: |t| t.is_int() && !t.is_scalar() };
-const SAD_INT: TypeSet = TypeSet {
-    name: "i8x4, i16x2 or i8x16",
-    contains: |t| t.is_int() && !t.is_scalar() && t.elem().bits() * t.lanes() as u32 <= 128,
-};
-const WORD_BYTES: TypeSet = TypeSet { name: "i8x4", contains: |t| matches!((t.elem(), t.lanes()), (Elem::I8, 4)) };
-const WORD_HALVES: TypeSet = TypeSet { name: "i16x2", contains: |t| matches!((t.elem(), t.lanes()), (Elem::I16, 2)) };
-const MASK: TypeSet = TypeSet { name: "a mask of several lanes", contains: |t| t.is_mask() && !t.is_scalar() };
-const VECTOR: TypeSet = TypeSet { name: "a vector type", contains: |t| !t.is_scalar() };
-const BYTES16: TypeSet = TypeSet { name: "i8x16", contains: |t| matches!((t.elem(), t.lanes()), (Elem::I8, 16)) };
-const WORD: TypeSet = TypeSet {
-    name: "a type of 32 bits",
-    contains: |t| t.bits() == 32 && !t.is_mask() && !matches!(t.elem(), Elem::Ptr),
-};
-const ATOMIC_INT32: TypeSet = TypeSet { name: "i32", contains: |t| matches!((t.elem(), t.lanes()), (Elem::I32, 1)) };
-const ATOMIC_EXCHANGE: TypeSet = TypeSet {
-    name: "i32, i64 or i8x16",
-    contains: |t| matches!((t.elem(), t.lanes()), (Elem::I32 | Elem::I64, 1) | (Elem::I8, 16)),
-};
-const ATOMIC_CAS: TypeSet = TypeSet {
-    name: "i16, i32, i64 or i8x16",
-    contains: |t| matches!((t.elem(), t.lanes()), (Elem::I16 | Elem::I32 | Elem::I64, 1) | (Elem::I8, 16)),
-};
-const ATOMIC_FLOAT: TypeSet = TypeSet { name: "f16, bf16, f16x2, bf16x2, f32 or f64", contains: |t| t.is_float() };
-const ATOMIC_DATA: TypeSet = TypeSet {
-    name: "a type of at most 64 bits that is neither a mask nor ptr",
-    contains: |t| t.bits() <= 64 && !t.is_mask() && !matches!(t.elem(), Elem::Ptr),
-};
-const DATA: TypeSet = TypeSet { name: "any type but ptr", contains: |t| !matches!(t.elem(), Elem::Ptr) };
-const ANY: TypeSet = TypeSet { name: "any type", contains: |_| true };
+    type_set!("a floating-point type but f64", |t| t.is_float() && !matches!(t.elem(), Elem::F64));
+const SINGLE_OR_DOUBLE: TypeSet = type_set!("f32 or f64", |t| matches!(t.elem(), Elem::F32 | Elem::F64));
+const SINGLE: TypeSet = type_set!("f32", |t| matches!(t.elem(), Elem::F32));
+const FLOAT_SCALAR: TypeSet = type_set!("a scalar floating-point type", |t| t.is_float() && t.is_scalar());
+const SCALAR_FLOAT: TypeSet =
+    type_set!("a scalar floating-point type, e4m3 or e5m2", |t| (t.is_float() || t.is_fp8()) && t.is_scalar());
+const WORD_INT: TypeSet = type_set!("i32 or i64", |t| matches!((t.elem(), t.lanes()), (Elem::I32 | Elem::I64, 1)));
+const PACKED_INT: TypeSet = type_set!("a vector of integers", |t| t.is_int() && !t.is_scalar());
+const SAD_INT: TypeSet =
+    type_set!("i8x4, i16x2 or i8x16", |t| t.is_int() && !t.is_scalar() && t.elem().bits() * t.lanes() as u32 <= 128);
+const WORD_BYTES: TypeSet = type_set!("i8x4", |t| matches!((t.elem(), t.lanes()), (Elem::I8, 4)));
+const WORD_HALVES: TypeSet = type_set!("i16x2", |t| matches!((t.elem(), t.lanes()), (Elem::I16, 2)));
+const MASK: TypeSet = type_set!("a mask of several lanes", |t| t.is_mask() && !t.is_scalar());
+const VECTOR: TypeSet = type_set!("a vector type", |t| !t.is_scalar());
+const BYTES16: TypeSet = type_set!("i8x16", |t| matches!((t.elem(), t.lanes()), (Elem::I8, 16)));
+const WORD: TypeSet =
+    type_set!("a type of 32 bits", |t| t.bits() == 32 && !t.is_mask() && !matches!(t.elem(), Elem::Ptr));
+const ATOMIC_INT32: TypeSet = type_set!("i32", |t| matches!((t.elem(), t.lanes()), (Elem::I32, 1)));
+const ATOMIC_EXCHANGE: TypeSet =
+    type_set!("i32, i64 or i8x16", |t| matches!((t.elem(), t.lanes()), (Elem::I32 | Elem::I64, 1) | (Elem::I8, 16)));
+const ATOMIC_CAS: TypeSet = type_set!("i16, i32, i64 or i8x16", |t| matches!(
+    (t.elem(), t.lanes()),
+    (Elem::I16 | Elem::I32 | Elem::I64, 1) | (Elem::I8, 16)
+));
+const ATOMIC_FLOAT: TypeSet = type_set!("f16, bf16, f16x2, bf16x2, f32 or f64", |t| t.is_float());
+const ATOMIC_DATA: TypeSet = type_set!("a type of at most 64 bits that is neither a mask nor ptr", |t| t.bits() <= 64
+    && !t.is_mask()
+    && !matches!(t.elem(), Elem::Ptr));
+const DATA: TypeSet = type_set!("any type but ptr", |t| !matches!(t.elem(), Elem::Ptr));
+const ANY: TypeSet = type_set!("any type", |_t| true);
 
 const NO_FLAGS: FlagSet = FlagSet { rounding: false, ftz: false, clamp: false, contract: false, nan: false };
 const ARITH: AttrKind = AttrKind::Float(FlagSet { rounding: true, ftz: true, clamp: true, contract: true, nan: false });
@@ -733,7 +746,7 @@ impl OpRow {
 
     /// Whether an operand of this type may stand where the op converts it to the controlling type: what the verifier asks.
     pub fn converts(&self, from: Type, to: Type) -> bool {
-        self.convert.is_some_and(|convert| convert(from, to)) && self.types.is_some_and(|types| (types.contains)(to))
+        self.convert.is_some_and(|convert| convert(from, to)) && self.types.is_some_and(|types| types.contains(to))
     }
 
     /// The types that the op converts to this controlling type, in the order of [`Type::ALL`]; none for ops that convert nothing.

@@ -445,7 +445,7 @@ impl Verifier<'_> {
         let data = &self.kernel.insts[inst];
         let row = data.op.row();
         let has_type = match row.types {
-            Some(types) => (types.contains)(data.ty),
+            Some(types) => types.contains(data.ty),
             None => row.fixed_type().is_none_or(|fixed| fixed == data.ty),
         };
         if !has_type {

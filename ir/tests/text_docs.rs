@@ -34,7 +34,7 @@ fn result(result: ResultType) -> String {
 /// The modifiers on each type that the op takes, types with the same ones together: those that most have come first.
 fn modifiers(row: &OpRow) -> String {
     let mut of: Vec<(String, Vec<&str>)> = Vec::new();
-    for &ty in Type::ALL.iter().filter(|&&ty| row.types.is_some_and(|types| (types.contains)(ty))) {
+    for &ty in Type::ALL.iter().filter(|&&ty| row.types.is_some_and(|types| types.contains(ty))) {
         let set = row.flags(ty);
         let words: Vec<&str> =
             FlagKind::ALL.into_iter().filter(|&kind| set.contains(kind)).flat_map(FlagKind::words).copied().collect();
@@ -187,7 +187,7 @@ fn conversions_are_those_that_the_verifier_accepts() {
 fn modifiers_are_those_that_the_verifier_accepts() {
     let float = |attr| matches!(attr, AttrKind::Float(_));
     for row in Op::ALL.iter().map(|op| op.row()).filter(|row| float(row.attr)) {
-        for &ty in Type::ALL.iter().filter(|&&ty| row.types.is_some_and(|types| (types.contains)(ty))) {
+        for &ty in Type::ALL.iter().filter(|&&ty| row.types.is_some_and(|types| types.contains(ty))) {
             let operand = row.sources(ty).next().unwrap_or(ty);
             let args: Vec<&str> = row.args.iter().map(|_| "%a").collect();
             for kind in FlagKind::ALL {

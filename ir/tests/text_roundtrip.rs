@@ -40,7 +40,7 @@ fn every_op_on_every_type() {
     for &op in Op::ALL {
         let types = Type::ALL.iter().copied();
         let types: Vec<Type> = match op.row().types {
-            Some(set) => types.filter(|&ty| (set.contains)(ty)).collect(),
+            Some(set) => types.filter(|&ty| set.contains(ty)).collect(),
             None => vec![Type::I32],
         };
         let mut any = false;
@@ -68,7 +68,7 @@ fn every_modifier() {
     for &op in Op::ALL {
         let row = op.row();
         let AttrKind::Float(_) = row.attr else { continue };
-        for ty in Type::ALL.iter().copied().filter(|&ty| row.types.is_some_and(|set| (set.contains)(ty))) {
+        for ty in Type::ALL.iter().copied().filter(|&ty| row.types.is_some_and(|set| set.contains(ty))) {
             let set = row.flags(ty);
             let mut all = vec![FloatFlags::default()];
             for kind in FlagKind::ALL.into_iter().filter(|&kind| set.contains(kind)) {

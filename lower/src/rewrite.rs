@@ -445,7 +445,7 @@ impl generated::Context for Rewriter<'_> {
     }
 
     fn summable(&mut self, ty: Type) -> Option<()> {
-        holds(Op::SadU.row().types.is_some_and(|set| (set.contains)(ty)))
+        holds(Op::SadU.row().types.is_some_and(|set| set.contains(ty)))
     }
 
     fn is_half(&mut self, ty: Type) -> Option<()> {

@@ -32,7 +32,7 @@ pub enum TrialError {
 /// A target with every op, on the types it takes, that `lacks` does not hold of.
 pub fn target(lacks: impl Fn(Op, Type) -> bool) -> Legality {
     let all = Op::ALL.iter().flat_map(|&op| Type::ALL.iter().map(move |&ty| (op, ty)));
-    let takes = |op: Op, ty| op.row().types.is_none_or(|set| (set.contains)(ty));
+    let takes = |op: Op, ty| op.row().types.is_none_or(|set| set.contains(ty));
     Legality::new("test", all.filter(|&(op, ty)| takes(op, ty) && !lacks(op, ty)), |_, _| None)
 }
 

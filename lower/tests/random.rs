@@ -103,7 +103,7 @@ fn scalarising_keeps_the_meaning() {
         }
         let packed = types.iter().copied().filter(|&ty| is_vector(ty));
         let forms = packed.flat_map(|ty| Op::ALL.iter().map(move |&op| (op, ty)));
-        let forms = forms.filter(|&(op, ty)| op.is_pure() && op.row().types.is_some_and(|set| (set.contains)(ty)));
+        let forms = forms.filter(|&(op, ty)| op.is_pure() && op.row().types.is_some_and(|set| set.contains(ty)));
         let forms = forms
             .filter(|&(op, ty)| !is_undrawn(op) && !legality.is_native(op, ty))
             .map(|(op, ty)| (op.name(), ty.to_string()));

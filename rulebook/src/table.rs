@@ -170,7 +170,7 @@ fn selected(rule: &RuleEntry, type_class: &dyn Fn(&str, Type) -> Option<bool>) -
         .copied()
         .find(|op| op.row().ident == sym.0 || op.row().ident == ident)
         .ok_or_else(|| RuleError(format!("{place}: {} is no op", sym.0)))?;
-    let in_row = |ty: Type| op.row().types.is_none_or(|set| (set.contains)(ty));
+    let in_row = |ty: Type| op.row().types.is_none_or(|set| set.contains(ty));
     let mut types = Vec::new();
     for &ty in Type::ALL {
         let matches = match args.first() {

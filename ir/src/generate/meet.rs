@@ -306,7 +306,7 @@ impl Generator<'_, '_> {
     fn exchange(&mut self) {
         let ops = [Op::AtomicExchange, Op::AtomicCompareExchange, Op::AtomicFadd, Op::AtomicDec];
         let Some(op) = self.pick(&ops) else { return };
-        let takes = |ty: Type| op.row().types.is_some_and(|types| (types.contains)(ty));
+        let takes = |ty: Type| op.row().types.is_some_and(|types| types.contains(ty));
         let values: Vec<Value> = self.scope.iter().copied().filter(|&value| takes(self.ty(value))).collect();
         let Some(held) = self.pick(&values) else { return };
         let ty = self.ty(held);

@@ -62,7 +62,7 @@ impl Generator<'_, '_> {
         let ty = row.fixed_type().unwrap_or(ty);
         let drawn = match row.attr {
             AttrKind::Const | AttrKind::Mem | AttrKind::Targets | AttrKind::Intrinsic => false,
-            _ => row.effect == Effect::Pure && row.types.is_none_or(|types| (types.contains)(ty)),
+            _ => row.effect == Effect::Pure && row.types.is_none_or(|types| types.contains(ty)),
         };
         // Addresses are made where something is loaded or stored through them.
         let result = row.result_type(ty).filter(|&result| result != Type::PTR || op == Op::Select)?;

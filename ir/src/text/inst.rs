@@ -113,7 +113,7 @@ impl<'s> Reader<'s> {
         // A type that the op does not take may have no result type; the verifier reports it.
         let result_type = row.result_type(ty);
         let value = self.define_value(name, result_type.unwrap_or(ty), ValueDef::Result(inst));
-        if result_type.is_none() || !row.types.is_none_or(|types| (types.contains)(ty)) {
+        if result_type.is_none() || !row.types.is_none_or(|types| types.contains(ty)) {
             self.body.partial.unknown.insert(value);
         }
         value

@@ -447,7 +447,7 @@ pub fn suffix(row: &OpRow, word: &str, modifiers: &[&'static str]) -> Option<Str
         _ => None,
     };
     let ty = || {
-        let fits = |ty: Type| row.types.is_some_and(|types| (types.contains)(ty));
+        let fits = |ty: Type| row.types.is_some_and(|types| types.contains(ty));
         advice(TYPES, &lower).map(str::to_owned).or_else(|| {
             let types = Type::ALL.iter().copied().filter(|&ty| fits(ty)).map(|ty| ty.name());
             near(word, modifiers.iter().copied().chain(types))
@@ -469,7 +469,7 @@ pub(crate) fn twin(op: Op, ty: Type) -> Option<String> {
         (_, true) if floats.contains(&op) => Some(integers),
         _ => None,
     })?;
-    let takes = others.iter().filter(|op| op.row().types.is_some_and(|types| (types.contains)(ty)));
+    let takes = others.iter().filter(|op| op.row().types.is_some_and(|types| types.contains(ty)));
     let named: Vec<String> = takes.map(|op| format!("`{}.{ty}`", op.name())).collect();
     let joint = if op == Op::Ffma { " and " } else { " or " };
     (!named.is_empty()).then(|| match op {

@@ -414,7 +414,7 @@ impl Lower<'_> {
     pub(super) fn check_type(&mut self, op: Op, ty: Type, span: Span) -> Lowering<()> {
         let row = op.row();
         match row.types {
-            Some(types) if !(types.contains)(ty) => {
+            Some(types) if !types.contains(ty) => {
                 let message = format!("`{}` does not take `{ty}`", row.name);
                 Err(self.error(span, message, types.name))
             }

@@ -231,7 +231,7 @@ impl Lower<'_> {
             Some(ty) => ty,
             None => self.controlling(row, &operands, values, expected, span)?,
         };
-        if let Some(types) = row.types.filter(|types| !(types.contains)(controlling)) {
+        if let Some(types) = row.types.filter(|types| !types.contains(controlling)) {
             let message = format!("`{}` does not take `{controlling}`", row.name);
             return Err(self.error(span, message, types.name));
         }
@@ -288,7 +288,7 @@ impl Lower<'_> {
         expected: Option<Type>,
         span: Span,
     ) -> Lowering<Type> {
-        let takes = |ty: &Type| row.types.is_none_or(|types| (types.contains)(*ty));
+        let takes = |ty: &Type| row.types.is_none_or(|types| types.contains(*ty));
         let of_result = match row.result {
             ResultType::Same => expected.filter(takes),
             _ => None,
@@ -450,7 +450,7 @@ impl Lower<'_> {
         let of_value = operands.iter().find_map(|operand| self.type_of(operand));
         let known = suffix.ty.or_else(|| if place.elem.is_none() { of_value } else { None });
         let ty = self.accessed(&place, known)?;
-        if let Some(types) = row.types.filter(|types| !(types.contains)(ty)) {
+        if let Some(types) = row.types.filter(|types| !types.contains(ty)) {
             return Err(self.error(span, format!("`{}` does not take `{ty}`", row.name), types.name));
         }
         let is_read = matches!(row.op, Op::Load | Op::AtomicLoad);
@@ -510,6 +510,6 @@ impl Lower<'_> {
 fn first_type(row: &OpRow) -> &'static str {
     let wide = [Type::I32, Type::F32, Type::F16X2, Type::I8X4, Type::I8X16];
     let all = wide.iter().chain(Type::ALL);
-    let fits = |ty: &&Type| row.types.is_none_or(|types| (types.contains)(**ty));
+    let fits = |ty: &&Type| row.types.is_none_or(|types| types.contains(**ty));
     all.copied().find(|ty| fits(&ty)).map_or("i32", |ty| ty.name())
 }

@@ -72,7 +72,7 @@ impl Form {
         };
         let mut forms = Vec::new();
         let is_asked = |ty: Type| ty != Type::PTR && !ty.is_wide();
-        for &ty in Type::ALL.iter().filter(|&&ty| (types.contains)(ty) && is_asked(ty)) {
+        for &ty in Type::ALL.iter().filter(|&&ty| types.contains(ty) && is_asked(ty)) {
             let from: Vec<Option<Type>> = match row.convert {
                 Some(_) => row.sources(ty).filter(|&from| is_asked(from)).map(Some).collect(),
                 None => vec![None],
