@@ -89,18 +89,20 @@ impl Pipeline {
         }
         let is_first = self.names().next().is_some_and(|name| name == CONTRACT.name);
         let contract = (!is_first && needs_contraction(kernel)).then_some(Step::BuiltIn(&CONTRACT));
-        // How many passes have changed the kernel, and how many had when each pass was done.
-        let mut changes = Changes::default();
-        let mut done: SmallVec<[(&'static str, Changes); 24]> = SmallVec::new();
+        // The passes that have seen all of the kernel that matters to them.
+        let mut done: SmallVec<[&'static str; 24]> = SmallVec::new();
         for step in contract.iter().chain(self.steps()) {
             let pass = step.pass();
             self.tell_before(pass.name(), kernel);
-            let is_done = matches!(step, Step::BuiltIn(pass) if is_done(&done, pass.name, changes));
+            let is_done = matches!(step, Step::BuiltIn(pass) if done.contains(&pass.name));
             let (changed, time) = if is_done { (false, Duration::ZERO) } else { run(pass, kernel, context)? };
-            changes.all += u32::from(changed);
-            changes.of_used += u32::from(changed && !context.only_removes);
-            if let Step::BuiltIn(pass) = step {
-                done.push((pass.name, changes));
+            if changed {
+                done.retain(|name| context.only_removes && sees_no_unused(name));
+            }
+            if let Step::BuiltIn(pass) = step
+                && !is_done
+            {
+                done.push(pass.name);
             }
             self.tell_after(pass.name(), kernel);
             observer.after(pass, kernel, changed, time);
@@ -119,20 +121,9 @@ impl Pipeline {
     }
 }
 
-/// So many passes have changed a kernel.
-#[derive(Clone, Copy, PartialEq, Eq, Default)]
-struct Changes {
-    all: u32,
-    /// Those that did more than take out what nothing uses.
-    of_used: u32,
-}
-
-/// Whether a pass has seen all of the kernel that matters to it.
-fn is_done(done: &[(&'static str, Changes)], pass: &str, now: Changes) -> bool {
-    let sees_unused = pass != GVN.name && pass != DCE.name;
-    let has_seen = |then: Changes| if sees_unused { then.all == now.all } else { then.of_used == now.of_used };
-    // Counts only go up: those that have seen it are the last ones.
-    done.iter().rev().take_while(|&&(_, then)| has_seen(then)).any(|&(name, _)| name == pass)
+/// Whether it makes no difference to a pass that instructions have gone which nothing used.
+fn sees_no_unused(pass: &str) -> bool {
+    pass == GVN.name || pass == DCE.name
 }
 
 /// Runs a pass: whether it changed the kernel, and how long it took.

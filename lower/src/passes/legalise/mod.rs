@@ -146,10 +146,11 @@ fn stays(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
 
 /// Whether an instruction narrows wide lanes of which the target does not compute at once what it gives, or which are there as bytes.
 fn goes_beyond(kernel: &Kernel, narrowings: Option<&Narrowings>, inst: Inst) -> bool {
+    let Some(of) = narrowings else { return false };
     let data = &kernel.insts[inst];
     let narrows = matches!(data.op, Op::Trunc | Op::NarrowSatS | Op::NarrowSatU | Op::NarrowSatUU);
     let wide = kernel.args(inst).first().copied().filter(|&arg| kernel.ty(arg).is_wide());
-    let (Some(of), Some(wide)) = (narrowings, wide.filter(|_| narrows && !data.ty.is_wide())) else { return false };
+    let Some(wide) = wide.filter(|_| narrows && !data.ty.is_wide()) else { return false };
     data.op == Op::Trunc && planes::are_there(kernel, wide) || !of(kernel, inst)
 }
 
