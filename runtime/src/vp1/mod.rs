@@ -154,24 +154,27 @@ impl Code {
             slots.clear();
         }
         slots.resize_with(most, || Slot::new(compiled));
-        let mut take = |processor: &mut Processor, tile: Tile, done: Done, buffers: &mut Buffers<'_>| {
-            if let Some((item, fault)) = done.fault.map(|fault| *fault) {
-                return Err(Box::new(kernel.trap(&order.shape, item, fault)));
-            }
-            stats.issued += done.issued;
-            stats.backward_branches += done.backward;
-            stats.tiles += 1;
-            stats.bytes_in += done.bytes_in;
-            let mut copier = Copier { plan, tile, store: processor.store() };
-            stats.bytes_out += copier.copy_out(buffers);
-            *copied = tile.first + tile.items;
-            order.advance(tile.items);
-            Ok(())
-        };
+        let mut take =
+            |processor: &mut Processor, tile: Tile, done: Done, buffers: &mut Buffers<'_>, stats: &mut Stats| {
+                match done {
+                    Ok(None) => {}
+                    Ok(Some(found)) => {
+                        let (item, fault) = *found;
+                        return Err(LaunchError::from(Box::new(kernel.trap(&order.shape, item, fault))));
+                    }
+                    Err(exceeded) => return Err(kernel.exceeded(exceeded)),
+                }
+                stats.tiles += 1;
+                let mut copier = Copier { plan, tile, store: processor.store() };
+                stats.bytes_out += copier.copy_out(buffers);
+                *copied = tile.first + tile.items;
+                order.advance(tile.items);
+                Ok(())
+            };
         if let [Slot { processor, .. }] = slots.as_mut_slice() {
             for tile in tiles {
-                let done = runner.run(processor, tile, buffers).map_err(|exceeded| kernel.exceeded(exceeded))?;
-                take(processor, tile, done, buffers)?;
+                let done = runner.run(processor, tile, buffers, &mut stats);
+                take(processor, tile, done, buffers, &mut stats)?;
             }
             return Ok(stats);
         }
@@ -182,10 +185,13 @@ impl Code {
             }
             runner.run_all(slots, threads, buffers);
             for Slot { processor, tile, done } in &mut *slots {
-                let (Some(tile), Some(done)) = (tile.take(), done.take()) else {
+                let (Some(tile), Some((done, of_tile))) = (tile.take(), done.take()) else {
                     return Ok(stats);
                 };
-                take(processor, tile, done.map_err(|exceeded| kernel.exceeded(exceeded))?, buffers)?;
+                stats.issued += of_tile.issued;
+                stats.backward_branches += of_tile.backward_branches;
+                stats.bytes_in += of_tile.bytes_in;
+                take(processor, tile, done, buffers, &mut stats)?;
             }
         }
     }
@@ -261,8 +267,8 @@ impl Processor {
 struct Slot {
     processor: Processor,
     tile: Option<Tile>,
-    /// What came of it.
-    done: Option<Result<Done, Exceeded>>,
+    /// What came of it, and what it counted.
+    done: Option<(Done, Stats)>,
 }
 
 impl Slot {
@@ -284,17 +290,8 @@ struct TileRunner<'a> {
     order: Order<'a>,
 }
 
-/// What a tile's run did.
-struct Done {
-    /// Bundles executed.
-    issued: u64,
-    /// Backward branches taken.
-    backward: u64,
-    /// Bytes copied from buffers.
-    bytes_in: u64,
-    /// The lowest item that did something wrong, and what.
-    fault: Option<Box<(u32, Fault)>>,
-}
+/// What came of a tile's run: the lowest item that did something wrong, and what.
+type Done = Result<Option<Box<(u32, Fault)>>, Exceeded>;
 
 /// Tiles of some size.
 struct Size {
@@ -328,27 +325,32 @@ impl TileRunner<'_> {
     fn run_all(&self, slots: &mut [Slot], threads: usize, buffers: &Buffers<'_>) {
         let run = |slots: &mut [Slot]| {
             for Slot { processor, tile, done } in slots {
-                *done = tile.map(|tile| self.run(processor, tile, buffers));
+                *done = tile.map(|tile| {
+                    let mut stats = Stats::default();
+                    (self.run(processor, tile, buffers, &mut stats), stats)
+                });
             }
         };
         let share = slots.len().div_ceil(threads).max(1);
         run_each(self.order.pool, slots.chunks_mut(share), run);
     }
 
-    /// Runs the program over a tile, which leaves what it stores in the data store.
-    fn run(&self, processor: &mut Processor, tile: Tile, buffers: &Buffers<'_>) -> Result<Done, Exceeded> {
+    /// Runs the program over a tile, which leaves what it stores in the data store, and counts what it did. The counts are not part of what
+    /// it returns: a move of several at once, which were stored one by one, would fail to forward and wait for all stores of the copies.
+    fn run(&self, processor: &mut Processor, tile: Tile, buffers: &Buffers<'_>, stats: &mut Stats) -> Done {
         let TileRunner { code, plan, sizes: [whole, last], order } = self;
-        let bytes_in = Copier { plan, tile, store: processor.store() }.fill(&code.tiles.image, buffers);
+        stats.bytes_in += Copier { plan, tile, store: processor.store() }.fill(&code.tiles.image, buffers);
         let size = if plan.is_whole(tile) { whole } else { last };
         let mut run = Run::new(&code.bundles, &code.tiles, size.groups, order.budget, order.work());
         let stopped = processor.run(|m| size.set(m, tile), size.end, &mut run);
         run.work.poll()?;
-        let fault = match stopped {
+        stats.issued += run.issued;
+        stats.backward_branches += run.backward;
+        match stopped {
             // All accesses are known to be right.
-            Ok(()) if plan.is_right() => None,
-            stopped => self.find_fault(processor, tile, (stopped, run.group()), buffers)?.map(Box::new),
-        };
-        Ok(Done { issued: run.issued, backward: run.backward, bytes_in, fault })
+            Ok(()) if plan.is_right() => Ok(None),
+            stopped => Ok(self.find_fault(processor, tile, (stopped, run.group()), buffers)?.map(Box::new)),
+        }
     }
 
     /// The lowest item that did something wrong, and what, where a run has ended so in a group.

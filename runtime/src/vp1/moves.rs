@@ -93,9 +93,15 @@ impl Moves {
                 copied += held.len() as u64;
             }
         }
+        // What is written once the tile has run.
+        let written = self.writes.first().and_then(|(of, _)| {
+            let held = buffers.0.get(of.buffer)?.as_ref()?;
+            held.bytes().get(of.of(tile))
+        });
+        let mut next = written.unwrap_or_default();
         for range in &self.zeros {
             if let Some(place) = store.get_mut(range.clone()) {
-                clear(place);
+                clear(place, std::mem::take(&mut next));
             }
         }
         copied
