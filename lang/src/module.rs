@@ -38,7 +38,7 @@ pub fn read(text: &str, file: &str, includes: &dyn Includes) -> Result<Module, V
     let mut kernels: Vec<Kernel> = plain(text, &ast, &mut errors);
     // Where an item is missing because it could not be read, uses of its name are no mistakes.
     if !ast.lost {
-        let mut lower = Lower::new(&ast, &symbols, &files);
+        let mut lower = Lower::new(&ast, &symbols, &files, errors.is_empty());
         for number in 0..ast.kernels.len() {
             kernels.extend(lower.kernel(number));
         }

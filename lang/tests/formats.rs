@@ -133,3 +133,13 @@ fn other_blanks_are_written_alike() {
     }
     assert!(count >= 80, "{count} texts");
 }
+
+#[test]
+fn all_lines_end_as_the_first_does() {
+    let text = "kernel k(y: out i32) {\n  y[0]=1   ; one\n}\n\nkernel @p(%y: out i32) {\n^e:\n  ret\n}\n";
+    let written = format(text).unwrap();
+    assert!(!written.contains('\r') && written != text, "{written}");
+    let of_two = |text: &str| text.replace('\n', "\r\n");
+    assert_eq!(format(&of_two(text)).unwrap(), of_two(&written));
+    assert_eq!(format(&of_two(&written)).unwrap(), of_two(&written));
+}

@@ -125,6 +125,8 @@ pub(crate) struct Lower<'a> {
     ast: &'a Ast,
     symbols: &'a Symbols,
     files: &'a Files,
+    /// Whether all that the files say has been read.
+    is_whole: bool,
     errors: Vec<Diagnostic>,
     told: FxHashSet<(Span, String)>,
     globals: FxHashMap<Sym, Global>,
@@ -150,12 +152,14 @@ pub(crate) struct Lower<'a> {
 }
 
 impl<'a> Lower<'a> {
-    pub fn new(ast: &'a Ast, symbols: &'a Symbols, files: &'a Files) -> Lower<'a> {
+    /// `is_whole` says that nothing of the files was wrong so far.
+    pub fn new(ast: &'a Ast, symbols: &'a Symbols, files: &'a Files, is_whole: bool) -> Lower<'a> {
         let types = Type::ALL.iter().filter_map(|ty| Some((symbols.find(ty.name())?, *ty))).collect();
         let mut lower = Lower {
             ast,
             symbols,
             files,
+            is_whole,
             errors: Vec::new(),
             told: FxHashSet::default(),
             globals: FxHashMap::default(),
@@ -453,13 +457,14 @@ impl<'a> Lower<'a> {
         }
         let entry = self.b.begin("entry", &[]);
         self.here = Some(entry);
-        let _ = self.statements(kernel.body);
+        let lowered = self.statements(kernel.body);
         if self.here.is_some() {
             let end = self.ast.block(kernel.body).span.end;
             self.b.set_span(Span { start: end.saturating_sub(1), end });
             self.b.ret();
         }
-        if self.errors.len() > before {
+        // What could not be read, or made before, has been reported, and leaves blocks without ends.
+        if self.errors.len() > before || lowered.is_err() && (before > 0 || !self.is_whole) {
             return None;
         }
         let mut made = std::mem::replace(&mut self.b, Builder::new("")).finish();
