@@ -271,6 +271,9 @@ impl Compile {
         }
         let input = Input::read(&self.file)?;
         let name = input.name.clone();
+        if self.contract && !is_ptx(&name) {
+            return Err(Failure::Call(format!("--contract is for PTX, and {name} is none")));
+        }
         let text = input.into_text()?;
         // What no op stands for is not lost where the kernel becomes PTX again.
         let imported = import_ptx::Options { keep: to_ptx, contract: self.contract, ..self.shape.imported(&name)? };

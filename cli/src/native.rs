@@ -19,9 +19,9 @@ pub(super) struct NativeArgs {
     /// The processor, by Cranelift's names: x86-64-v3, or features with commas; without it code runs on all of the triple
     #[arg(long, value_name = "CPU")]
     cpu: Option<String>,
-    /// Backward branches that an item may take before it traps
-    #[arg(long, value_name = "N", default_value_t = native::Options::default().budget)]
-    budget: u64,
+    /// Backward branches that an item may take before it traps; 1048576 if not given
+    #[arg(long, value_name = "N")]
+    budget: Option<u64>,
     /// Call nothing of a library, as no object does
     #[arg(long)]
     freestanding: bool,
@@ -37,8 +37,12 @@ pub(super) struct Made {
 impl NativeArgs {
     /// An error where what is for native code is asked for of something else.
     pub(super) fn refuse_for(&self, target: &str) -> Result<(), Failure> {
-        let given =
-            [("--header", self.header.is_some()), ("--cpu", self.cpu.is_some()), ("--freestanding", self.freestanding)];
+        let given = [
+            ("--header", self.header.is_some()),
+            ("--cpu", self.cpu.is_some()),
+            ("--budget", self.budget.is_some()),
+            ("--freestanding", self.freestanding),
+        ];
         match given.into_iter().find(|(_, is_given)| *is_given) {
             Some((option, _)) => {
                 let message = format!("{option} is for native code; target `{target}` is no triple of a computer");
@@ -84,7 +88,7 @@ impl NativeArgs {
         let symbols = symbols(program.kernels().map(|kernel| kernel.name()));
         let kernels: Vec<_> = symbols.iter().map(String::as_str).zip(program.kernels()).collect();
         let mut options = native::Options::default();
-        options.budget = self.budget;
+        options.budget = self.budget.unwrap_or(options.budget);
         let made = native::object(&kernels, &machine, &options).map_err(|error| refused(&error, source, text))?;
         let header = self.header.as_ref().zip(language).map(|(path, language)| {
             let name = path.file_name().map_or("", |name| name.to_str().unwrap_or_default());

@@ -11,6 +11,7 @@ use halfbyte_testkit::spare;
 use serde_json::{Value, json};
 
 use super::answer::Answer;
+use super::compile::no_kernels;
 use super::io::{kernel_files, write};
 use super::meter::Meter;
 use super::{Done, Failure};
@@ -94,7 +95,12 @@ impl Quality {
             modules.push(include::named(&input.name, input.text()?)?);
         }
         meter.clear();
-        Ok(modules)
+        match modules.first() {
+            Some(first) if modules.iter().all(|module| module.ir().kernels.is_empty()) => {
+                Err(no_kernels(first.file(), first.text()))
+            }
+            _ => Ok(modules),
+        }
     }
 }
 

@@ -223,7 +223,10 @@ impl Run {
         let imported = import_ptx::Options { contract: self.contract, ..self.shape.imported(&input.name)? };
         let (shape, items) = self.launched(&input.name)?;
         trace::check(self.trace, on, items)?;
-        if self.contract && (!is_ptx(&input.name) || self.on.is_text()) {
+        if self.contract && !is_ptx(&input.name) {
+            return Err(Failure::Call(format!("--contract is for PTX, and {} is none", input.name)));
+        }
+        if self.contract && self.on.is_text() {
             let message = "--contract is for PTX that is translated: as it stands each product and sum is rounded";
             return Err(Failure::Call(format!("{message}; --target ir, halu or vp1")));
         }

@@ -3,6 +3,7 @@
 mod sequences;
 mod templates;
 
+use halfbyte::Sm;
 use halfbyte_isel::ptx::expand::{Form, lines, sequence};
 
 use sequences::{Plan, search};
@@ -22,8 +23,8 @@ pub(super) struct Search {
     /// The form, such as `vmin4.u32.u32.u32.sat`
     form: String,
     /// The SM version that it is for
-    #[arg(long, value_name = "N", default_value_t = 75)]
-    sm: u16,
+    #[arg(long, value_name = "N", default_value = "75", value_parser = super::sm_version)]
+    sm: Sm,
     /// The most instructions, two that the assembler makes one of counting as one; one less than the table has lines if not
     /// given
     #[arg(long, value_name = "N")]
@@ -46,12 +47,13 @@ impl Search {
             let meant = did_you_mean(&self.form, "", names.iter().map(String::as_str));
             Failure::Call(format!("`{}` is no form of video instruction{meant}", self.form))
         })?;
-        let known = sequence(form, self.sm).map_err(Failure::input)?;
+        let sm = self.sm.number();
+        let known = sequence(form, sm).map_err(Failure::input)?;
         mention(&format!("{}: {} PTX instructions", known.place, known.insts.len()));
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let plan = Plan {
             form,
-            sm: self.sm,
+            sm,
             at_most: self.at_most.unwrap_or(known.insts.len().saturating_sub(1)),
             threads: self.threads.unwrap_or(processors),
         };
@@ -62,7 +64,7 @@ impl Search {
                 plan.at_most
             )));
         };
-        let mut text = format!("{form} @ sm_{}:\n", self.sm);
+        let mut text = format!("{form} @ sm_{sm}:\n");
         for line in lines(&found).map_err(Failure::input)? {
             text += &format!("    {line}\n");
         }
