@@ -47,6 +47,7 @@ done: ld.local.b32 %s, [c]; ret; }
 .func inner (.param .b64 p) { .reg .b64 %b<2>; .reg .b32 %a; ld.param.b64 %b0, [p]; cvta.to.local.u64 %b1, %b0; ld.local.b32 %a, [%b1];
 add.s32 %a, %a, 1000; st.local.b32 [%b1], %a; ret; }
 .func outer (.param .b64 p) { .reg .b64 %b; ld.param.b64 %b, [p]; { .param .b64 q; st.param.b64 [q], %b; call.uni inner, (q); } ret; }
+.func (.reg .b32 %s) carries { mov.b32 %s, -1; addc.cc.u32 %s, %s, 1; addc.u32 %s, %s, 7; ret; }
 .func leaves (.reg .b32 %k) { .reg .pred %q; setp.gt.u32 %q, %k, 5; @%q exit; ret; }";
     for body in [
         "call (%r9), twice, (%r0);",
@@ -82,6 +83,14 @@ add.s32 %a, %a, 1000; st.local.b32 [%b1], %a; ret; }
         "t: .branchtargets a, b, c; min.u32 %r1, %r0, 2; setp.ne.s32 %p0, %r0, 1; @!%p0 brx.idx %r1, t; mov.b32 %r9, 6; bra c; a: b: mov.b32 %r9, 7; c:",
         "t: .branchtargets a, b, c; mov.b32 %r1, 0; a: add.s32 %r9, %r9, %r0; b: add.s32 %r9, %r9, 10; add.s32 %r1, %r1, 1; min.u32 %r2, %r1, 2;
          @%p0 bra d; setp.gt.u32 %p0, %r0, 3; brx.idx %r2, t; c: add.s32 %r9, %r9, 100; d:",
+        // The carry flag is not kept over calls, to either side; where none is made, it is.
+        "mov.b32 %r1, -1; add.cc.u32 %r1, %r1, 1; call leaves, (1); addc.u32 %r9, 0, 0;",
+        "mov.b32 %r1, -1; add.cc.u32 %r1, %r1, 1; call (%r2), carries; mad.lo.u32 %r9, %r2, 10, 5;",
+        "mov.b32 %r1, -1; setp.gt.u32 %p0, %r0, 3; add.cc.u32 %r1, %r1, 1; @%p0 call (%r2), carries; addc.u32 %r9, 0, 0;",
+        // A name in a block is another's around it.
+        ".local .b32 l; st.local.b32 [l], 5; { .local .b32 l; st.local.b32 [l], %r0; } ld.local.b32 %r9, [l]; add.s32 %r9, %r9, %r0;",
+        // Special registers as what is converted, and the axis that there is not.
+        "cvt.u64.u32 %d2, %tid.x; cvt.u32.u64 %r9, %d2; cvt.u32.u16 %r1, %ntid.x; add.u32 %r9, %r9, %r1; mov.u32 %r2, %ctaid.w; add.u32 %r9, %r9, %r2;",
         // Parameters by their addresses.
         "mov.b64 %d2, s; ld.param.u32 %r1, [%d2+8]; ld.param.u32 %r2, [s]; add.s32 %r9, %r1, %r2;",
         "mov.b64 %d2, s; cvta.param.u64 %d3, %d2; ld.u32 %r9, [%d3+12];",

@@ -160,7 +160,7 @@ fn what_no_copy_is_is_refused_at_its_place() {
             "a copy by units of their own (`cp.bulk`) is not supported",
         ),
         ("8.2", "cp.async.ca.shared.global [%s], [%d3], 16, %p0;", "needs PTX 8.3 and sm_80"),
-        ("6.5", "cp.async.wait_all;", "needs PTX 7.0 and sm_80"),
+        ("6.5", "cp.async.wait_all;", "`sm_90` needs PTX 7.8; the text is for PTX 6.5"),
     ] {
         for target in ["ptx", "halu"] {
             file(version, body).run(&["--target", target]).fails(1, told);

@@ -32,16 +32,20 @@ pub(crate) struct Inlined<'e> {
 }
 
 /// The kernel without its calls; as it is where it has none, or where one cannot be replaced.
-pub(crate) fn inline<'e>(entry: &'e Entry, locs: &'e [Loc], function_locs: &[Vec<Loc>]) -> Inlined<'e> {
+pub(crate) fn inline<'e>(entry: &'e Entry, given: &'e [Loc], function_locs: &[Vec<Loc>]) -> Inlined<'e> {
     let is_of_these =
         |operand: &Operand| matches!(operand, Operand::Call { .. } | Operand::Parameter { .. } | Operand::Frame { .. });
     let has_these = entry.body.insts.iter().flat_map(|inst| &inst.operands).any(is_of_these);
     if !has_these && entry.body.frame.is_empty() {
-        return Inlined { entry: Cow::Borrowed(entry), locs: Cow::Borrowed(locs) };
+        return Inlined { entry: Cow::Borrowed(entry), locs: Cow::Borrowed(given) };
     }
-    let mut inliner = Inliner { entry, function_locs, body: Body::default(), locs: Vec::new(), active: Vec::new() };
-    if inliner.kernel(locs).is_none() {
-        return Inlined { entry: Cow::Borrowed(entry), locs: Cow::Borrowed(locs) };
+    let functions = entry.functions.iter().filter_map(|function| function.code.as_ref());
+    let mut bodies = functions.map(|code| &code.body).chain([&entry.body]);
+    let carries = bodies.any(|body| body.insts.iter().any(Inst::reads_carry));
+    let (body, locs) = (Body::default(), Vec::new());
+    let mut inliner = Inliner { entry, function_locs, carries, body, locs, active: Vec::new() };
+    if inliner.kernel(given).is_none() {
+        return Inlined { entry: Cow::Borrowed(entry), locs: Cow::Borrowed(given) };
     }
     let Inliner { mut body, mut locs, .. } = inliner;
     // An address that was passed in memory is known once that is a register.
@@ -56,6 +60,8 @@ pub(crate) fn inline<'e>(entry: &'e Entry, locs: &'e [Loc], function_locs: &[Vec
 struct Inliner<'e> {
     entry: &'e Entry,
     function_locs: &'e [Vec<Loc>],
+    /// Whether anything reads the carry flag.
+    carries: bool,
     body: Body,
     locs: Vec<Loc>,
     /// The functions that are being put in, outermost first.
@@ -185,16 +191,29 @@ impl Inliner<'_> {
         let given: Vec<(u32, u32)> = passed.filter_map(in_memory).collect();
         let frame = self.declare_frame(&code.body, &given);
         let instance = self.instance(&code.body, frame, Some(end))?;
+        self.clear_carry(None, loc)?;
         self.begin(code, &instance, &given, loc);
         for (&to, &from) in code.params.iter().zip(&arguments) {
             self.pass(to, from, &instance, loc);
         }
         self.insts(&code.body, locs, &instance)?;
         self.place(end);
+        self.clear_carry(inst.guard, loc)?;
         for (&from, &to) in code.results.iter().zip(&results) {
             self.give(from, to, &instance, inst.guard, loc);
         }
         self.active.pop();
+        Some(())
+    }
+
+    /// The carry flag is not kept over calls: it is clear on both sides.
+    fn clear_carry(&mut self, guard: Option<Guard>, loc: Loc) -> Option<()> {
+        if self.carries {
+            let sum = self.body.registers.declare("%sum", Type::B32, None)?;
+            let words = [Token::Cc, Token::Type(Type::U32)].into_iter().collect();
+            let operands = [Operand::Register(sum), Operand::Number(0), Operand::Number(0)].into_iter().collect();
+            self.push(Inst { opcode: Opcode::ADD_CC, words, guard, operands }, loc);
+        }
         Some(())
     }
 
@@ -395,6 +414,10 @@ fn cells(body: &Body) -> Vec<(FrameVar, Vec<(u32, u32)>)> {
                 Operand::Memory(Address { base: Base::Frame(var), offset }) => {
                     let Some(of) = found.get_mut(var.number as usize) else { continue };
                     let size = inst.element().bits() / 8;
+                    // In memory it traps.
+                    if !offset.cast_unsigned().is_multiple_of(size * inst.elements() as u32) {
+                        *of = None;
+                    }
                     for element in 0..inst.elements() as u32 {
                         let at = offset.cast_unsigned().wrapping_add(element * size);
                         if of.as_mut().is_some_and(|cells| *cells.entry(at).or_insert(size) != size) {

@@ -416,6 +416,28 @@ out:
     assert_eq!(text, expected);
     assert!(read(&text).unwrap().module == read_once);
 
+    // Names of other kinds too, and those of variables around.
+    let body = ".reg .b32 a; .shared .b8 s[4]; { .reg .b32 s, g0; .shared .b8 t[4]; .local .b8 u[4]; mov.b32 s, t; mov.b32 g0, u; }
+{ .shared .b8 s[8], t[8]; .reg .b32 u; mov.b32 u, s; mov.b32 u, t; a: ret; } mov.b32 a, s; ld.b32 a, [g0];";
+    let read_once = read(&kernel(body)).unwrap_or_else(|errors| panic!("{errors:?}")).module;
+    let text = read_once.to_string();
+    let lines: Vec<&str> = text.lines().skip(3).map(str::trim).filter(|line| !line.is_empty()).collect();
+    #[rustfmt::skip]
+    let expected = [
+        ".global .b32 g0[4];", ".const .b32 c0[4];", ".shared .b8 s[4];", ".shared .b8 t[4];", ".shared .b8 s_1[8];", ".shared .b8 t_1[8];",
+        ".entry k(.param .u64 p0)", "{", ".reg .b32 a;", ".reg .b32 s_1_;", ".reg .b32 g0_1_;", ".reg .b32 u;", ".local .b8 u_1_[4];",
+        "mov.b32 s_1_, t;", "mov.b32 g0_1_, u_1_;", "mov.b32 u, s_1;", "mov.b32 u, t_1;", "a_1_:", "ret;", "mov.b32 a, s;", "ld.b32 a, [g0];",
+        "}",
+    ];
+    assert_eq!(lines, expected);
+    assert!(read(&text).unwrap().module == read_once);
+
+    // Nor do registers that hold what stands elsewhere take a name.
+    let body =
+        ".reg .b32 %number, %special, %r; .reg .b16 %h; .reg .b64 %d; mov.b32 %r, {1, %h}; cvt.u64.u32 %d, %tid.x;";
+    let read_once = read(&kernel(body)).unwrap().module;
+    assert!(read(&read_once.to_string()).unwrap().module == read_once);
+
     // What a block declares ends with it.
     let errors = |body: &str| read(&kernel(body)).unwrap_err().iter().map(ToString::to_string).collect::<Vec<_>>();
     assert_eq!(errors("{ .reg .b32 t; } mov.b32 t, 0;"), ["6:26: unknown name `t`"]);
@@ -573,17 +595,33 @@ fn after_an_error_in_a_variable_reading_goes_on_behind_it() {
 .const .b32 x[2] = {1, 2, 3};
 .const .b32 y = {4}
 .visible .entry k() { ret; }
-.global .b8 z = 300, w;
+.global .b8 z = 0f3f800000, w;
 .entry k() { ret; }
 ";
     let found: Vec<String> = read(text).unwrap_err().iter().map(ToString::to_string).collect();
     let expected = [
         "2:27: more than 2 values",
         "3:17: expected a number; found `{`",
-        "5:17: `300` does not fit .b8",
+        "5:17: `0f3f800000` does not fit .b8",
         "6:8: `k` is already defined",
     ];
     assert_eq!(found, expected);
+}
+
+#[test]
+fn of_an_integer_its_lower_bits_are_taken() {
+    let body = ".const .b8 x[2] = {256, -129};\n.entry k() { .reg .b16 %h; .reg .b32 %r; .reg .b64 %d;\n\
+        mov.b16 %h, 0x12345; mov.b32 %r, -4294967297; mov.b32 %r, {70000, %h}; add.u16 %h, %h, 65537; st.b8 [%d], 300; }";
+    let module = read(&format!(".version 8.8 .target sm_90 .address_size 64\n{body}")).unwrap().module;
+    assert_eq!(*module.entries[0].variables[0].bytes, [0, 0x7f]);
+    let entry = &module.entries[0];
+    let lines: Vec<String> = entry.body.insts.iter().map(|inst| inst_text(inst, entry)).collect();
+    #[rustfmt::skip]
+    let expected = [
+        "mov.b16 %number, 0x1170;", "mov.b16 %h, 0x2345;", "mov.b32 %r, 0xffffffff;", "mov.b32 %r, {%number, %h};", "add.u16 %h, %h, 1;",
+        "st.b8 [%d], 0x2c;",
+    ];
+    assert_eq!(lines, expected);
 }
 
 #[test]

@@ -132,10 +132,15 @@ fn bytes_of_parameters() {
     let mut y = vec![0; 4];
     kernel.launch(Launch::new((1, 1), &mut [Arg::Buffer(&mut y), Arg::Value(&[0, 0, 0, 0, 0, 0xFE])])).unwrap();
     assert_eq!(word(&y, 0), 0xFFFF_FFFE);
-    for read in ["b32 %r0, [s+4]", "b32 %r0, [s+2]", "b8 %r0, [s+6]", "b8 %r0, [s+-1]"] {
+    let beyond = "does not stay within `s`, which has 6 bytes";
+    for (read, what) in [
+        ("b32 %r0, [s+4]", beyond),
+        ("b32 %r0, [s+2]", "is at no multiple of the 4 bytes that it accesses"),
+        ("b8 %r0, [s+6]", beyond),
+        ("b8 %r0, [s+-1]", beyond),
+    ] {
         let error = load(".param .u64 y, .param .align 4 .b8 s[6]", &format!("ld.param.{read};")).unwrap_err();
-        let expected = format!("6:1: `ld.param.{read};` does not stay within `s`, which has 6 bytes");
-        assert_eq!(error.to_string(), expected);
+        assert_eq!(error.to_string(), format!("6:1: `ld.param.{read};` {what}"));
     }
     let text = read(".version 8.8 .target sm_90 .address_size 64 .entry k() { ret; }").unwrap();
     assert_eq!(Kernel::load(&text, "l", "k.ptx").unwrap_err(), LoadError::Name("l".into()));

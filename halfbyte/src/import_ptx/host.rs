@@ -44,7 +44,7 @@ pub fn load_of(file: &str, text: &str, read: &Text, name: Option<&str>, globals:
 /// Where it stands in a text why a kernel cannot be loaded.
 fn place_of(text: &str, error: &LoadError) -> Span {
     match error {
-        LoadError::Parameter { loc, .. } => span(text, *loc),
+        LoadError::Parameter { loc, .. } | LoadError::Misaligned { loc, .. } => span(text, *loc),
         LoadError::Name(_) | LoadError::Signature => Span::default(),
     }
 }

@@ -239,7 +239,17 @@ pub enum LoadError {
     /// The parameters are not those of the signature.
     #[error("the kernel has not the parameters and variables of its signature")]
     Signature,
-    /// An instruction reaches beyond its parameter or its variable, or to an offset that is not a multiple of what it accesses.
+    /// An instruction accesses its parameter or its variable at an offset that is no multiple of what it accesses.
+    #[error("{}:{}: `{instruction}` is at no multiple of the {bytes} bytes that it accesses", loc.line, loc.column)]
+    Misaligned {
+        /// The instruction.
+        instruction: String,
+        /// Its place in the text.
+        loc: Loc,
+        /// Bytes that it accesses.
+        bytes: u64,
+    },
+    /// An instruction reaches beyond its parameter or its variable.
     #[error("{}:{}: `{instruction}` does not stay within `{param}`, which has {bytes} bytes", loc.line, loc.column)]
     Parameter {
         /// The instruction.
@@ -271,11 +281,14 @@ fn check_accesses(scope: Scope<'_>, locs: &[Loc]) -> Result<(), LoadError> {
             };
             let size = i64::from(inst.element().bits() / 8) * inst.elements() as i64;
             let offset = i64::from(address.offset);
-            if offset < 0 || offset % size != 0 || (offset + size) as u64 > bytes {
-                let instruction = inst_text_in(inst, scope);
+            let instruction = || inst_text_in(inst, scope);
+            let loc = locs.get(place).copied().unwrap_or_default();
+            if offset < 0 || (offset + size) as u64 > bytes {
                 let param = param.cloned().unwrap_or_default();
-                let loc = locs.get(place).copied().unwrap_or_default();
-                return Err(LoadError::Parameter { instruction, loc, param, bytes });
+                return Err(LoadError::Parameter { instruction: instruction(), loc, param, bytes });
+            }
+            if offset % size != 0 {
+                return Err(LoadError::Misaligned { instruction: instruction(), loc, bytes: size as u64 });
             }
         }
     }

@@ -21,7 +21,9 @@ pub(super) fn launch(request: &mut Request, how: &How<'_>) -> Result<(), Failure
     check_target(&read, request)?;
     let taken = read.module.entries.iter().map(|entry| entry.name.as_str());
     let names: Vec<&str> = taken.chain(read.refused.iter().map(|refused| refused.name.as_str())).collect();
-    let (number, _) = choose(&names, request.entry.as_deref())?;
+    // What stands where the kernel would may be all that is left of it.
+    let of_text = |missing| if read.outside.is_empty() { missing } else { of_errors(&read.outside) };
+    let (number, _) = choose(&names, request.entry.as_deref()).map_err(of_text)?;
     if let Some(refused) = number.checked_sub(read.module.entries.len()).and_then(|number| read.refused.get(number)) {
         return Err(of_errors(&refused.errors));
     }
@@ -114,7 +116,7 @@ fn check_bytes(number: usize, arg: &Arg, found: u64, expected: u64) -> Result<()
 fn of_load(error: &LoadError) -> Failure {
     let (kind, loc) = match error {
         LoadError::Name(_) | LoadError::Signature => (Kind::Arguments, Loc::default()),
-        LoadError::Parameter { loc, .. } => (Kind::Parse, *loc),
+        LoadError::Parameter { loc, .. } | LoadError::Misaligned { loc, .. } => (Kind::Parse, *loc),
     };
     Failure::new(kind, error.to_string()).at(loc)
 }

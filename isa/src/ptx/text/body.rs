@@ -116,7 +116,7 @@ impl<'a> Reader<'a> {
         }
         self.of_body.clear();
         let code = self.code(names);
-        self.forget_variables();
+        self.forget_variables(0);
         let Code { body, locs, sources } = code?;
         let (name, variables, functions) = (name.to_owned(), Variables::default(), Functions::default());
         Ok((Entry { name, linkage, params, blocks, hints, body, variables, functions }, locs, sources))
@@ -141,8 +141,13 @@ impl<'a> Reader<'a> {
         self.source = Source::default();
         loop {
             match self.ahead.token {
-                Token::Punct('}') if names.close() => self.bump()?,
-                Token::Punct('}') => break,
+                Token::Punct('}') => match names.close() {
+                    Some(shared) => {
+                        self.forget_variables(shared);
+                        self.bump()?;
+                    }
+                    None => break,
+                },
                 Token::End => return Err(self.expected("`}`")),
                 first => match self.statement(&mut names, insts.len() as u32) {
                     Ok(Some((inst, at))) => {
@@ -165,7 +170,8 @@ impl<'a> Reader<'a> {
         let held = names.held();
         locs.splice(0..0, std::iter::repeat_n(Loc::default(), held));
         sources.splice(0..0, std::iter::repeat_n(Source::default(), held));
-        let body = names.finish(insts, &mut self.errors);
+        let around = self.vars.keys().copied();
+        let body = names.finish(insts, &mut self.errors, around);
         self.check_calls(&body, &locs);
         Ok(Code { body, locs, sources })
     }
@@ -221,7 +227,7 @@ impl<'a> Reader<'a> {
             Token::Dotted("reg") => self.registers(names).map(|()| None),
             Token::Dotted("local") => self.frame_variables(Space::Local, names).map(|()| None),
             Token::Dotted("param") => self.frame_variables(Space::Param, names).map(|()| None),
-            Token::Dotted("shared") => self.shared_variables(false).map(|()| None),
+            Token::Dotted("shared") => self.shared_variables(false, Some(names)).map(|()| None),
             Token::Dotted("pragma") => {
                 let text = self.pragma()?;
                 names.pragma(place, text);
@@ -230,7 +236,7 @@ impl<'a> Reader<'a> {
             Token::Dotted(word) => self.about_debugging(word).map(|()| None),
             Token::Punct(';') => self.bump().map(|()| None),
             Token::Punct('{') => {
-                names.open();
+                names.open(self.of_body.len());
                 self.bump().map(|()| None)
             }
             Token::Punct('@') => {
@@ -244,6 +250,7 @@ impl<'a> Reader<'a> {
                     return match self.ahead.token {
                         Token::Dotted("branchtargets" | "calltargets" | "callprototype") => {
                             let of = self.targets(names)?;
+                            names.take(name, at)?;
                             names.define_table(name, of, at).map(|()| None)
                         }
                         _ => names.place(name, place, at).map(|()| None),

@@ -59,6 +59,16 @@ pub enum ErrorKind {
     /// There is no such machine.
     #[error("there is no target `{0}`")]
     Target(TargetName),
+    /// The machine is one of later versions of PTX.
+    #[error("`{target}` needs PTX {}.{}; the text is for PTX {}.{}", needs.0, needs.1, version.0, version.1)]
+    EarlyVersion {
+        /// The `.target` of the text.
+        target: TargetName,
+        /// The first version that has it.
+        needs: (u8, u8),
+        /// The `.version` of the text.
+        version: (u8, u8),
+    },
     /// An instruction that what the text is for does not have.
     #[error("`{inst}` needs {needs}; the text is for PTX {}.{} and {target}", version.0, version.1)]
     Missing {

@@ -20,7 +20,7 @@ use crate::ptx::types::{Space, Type};
 #[derive(Default)]
 pub(super) struct Declared<'a> {
     by_name: HashMap<&'a str, u32>,
-    all: Vec<Function>,
+    pub(super) all: Vec<Function>,
     locs: Vec<Vec<Loc>>,
     sources: Vec<Vec<Source>>,
     /// Why a function is not taken.

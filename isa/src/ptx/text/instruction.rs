@@ -16,7 +16,7 @@ use crate::ptx::module::{AddressOf, Targets};
 use crate::ptx::operand::{Address, Base, Callee, Operand, Reg};
 use crate::ptx::row::MAX_WORDS;
 use crate::ptx::row::{Lanes, OperandRow, Role, Shape, Ty, elements, part_of};
-use crate::ptx::types::{Space, Special, Token, Type};
+use crate::ptx::types::{Kind, Space, Special, Token, Type};
 use crate::ptx::{Opcode, Vector};
 
 /// The opcodes by mnemonic, those of one in the order of [`Opcode::ALL`].
@@ -308,6 +308,11 @@ impl<'a> Reader<'a> {
         let Lexeme::Dotted(component) = self.ahead.token else {
             return Ok(Special::from_name(name).map_or(Raw::Name(name), |of| Raw::Operand(Operand::Special(of))));
         };
+        if component == "w" && Special::from_name(&format!("{name}.x")).is_some() {
+            // There is no fourth axis.
+            self.bump()?;
+            return Ok(Raw::Operand(Operand::Number(0)));
+        }
         let full = format!("{name}.{component}");
         let unknown = |full| outside::name(name).unwrap_or(ErrorKind::Name(full));
         let special = Special::from_name(&full).ok_or_else(|| self.error(unknown(full)))?;
@@ -509,6 +514,12 @@ impl<'a> Parts<'a> {
         Some(all.iter().map(reg).collect::<Result<Vector, ErrorKind>>().map(Operand::Vector))
     }
 
+    /// Whether it converts integers to integers.
+    fn converts_integers(&self) -> bool {
+        let is_integer = |word: &Token| matches!(word, Token::Type(ty) if ty.kind() == Kind::Integer);
+        self.mnemonic == "cvt" && self.words.iter().filter(|word| is_integer(word)).count() == 2
+    }
+
     /// Whether an operand may be a vector.
     fn takes_vectors(&self) -> bool {
         matches!(self.mnemonic, "ld" | "ldu" | "st" | "mov")
@@ -543,6 +554,12 @@ impl<'a> Parts<'a> {
             (Raw::Mixed(all), Shape::Parts(ty) | Shape::Elements(ty) | Shape::Vector(ty, _)) if o.role == Role::Use => {
                 self.mixed(all, (o.shape, ty), names).ok_or_else(wrong)??
             }
+            // Beside `mov` integers are converted of it.
+            (&Raw::Operand(Operand::Special(special)), Shape::Value(_))
+                if self.converts_integers() && special.is_of_place() =>
+            {
+                Operand::Register(names.holding_special(special)?)
+            }
             (Raw::Operand(operand), _) => *operand,
             (Raw::Number(literal), Shape::Value(ty) | Shape::Elements(ty)) => {
                 Operand::Number(literal.bits(ty.resolve(&self.words).0)?)
@@ -550,8 +567,8 @@ impl<'a> Parts<'a> {
             (
                 Raw::Number(literal),
                 Shape::Byte | Shape::Amount | Shape::Event | Shape::Alignment | Shape::CopySize | Shape::CopyPart,
-            ) => Operand::Number(literal.bits(Type::U8)?),
-            (Raw::Number(literal), Shape::Count) => Operand::Number(literal.bits(Type::U32)?),
+            ) => Operand::Number(literal.within(Type::U8)?),
+            (Raw::Number(literal), Shape::Count) => Operand::Number(literal.within(Type::U32)?),
             // Nobody wants what was there.
             (Raw::Name("_"), Shape::Register(ty)) if self.mnemonic == "atom" && o.role == Role::Def => {
                 Operand::Register(names.unread(ty.resolve(&self.words).0.bits())?)
@@ -597,7 +614,7 @@ impl<'a> Parts<'a> {
         }
         // PTX that rows here have no place for.
         Err(match (operand, o.shape) {
-            (Operand::Special(special), Shape::Value(_) | Shape::Register(_)) if o.role == Role::Use => {
+            (Operand::Special(special), Shape::Value(_)) if self.converts_integers() => {
                 ErrorKind::Unsupported(format!("`{special}` as an operand of `{}`", self.mnemonic))
             }
             _ => wrong(),
@@ -647,5 +664,5 @@ fn selector(text: &str, lanes: Lanes) -> Option<u16> {
 
 /// A register that holds a truth value that stands as a number.
 fn truth(number: &Literal<'_>, names: &mut Names<'_>) -> Result<Operand, ErrorKind> {
-    names.holding(Type::Pred, number.bits(Type::Pred)?).map(Operand::Register)
+    names.holding(Type::Pred, number.within(Type::Pred)?).map(Operand::Register)
 }

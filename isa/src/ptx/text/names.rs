@@ -11,7 +11,7 @@ use crate::ptx::Opcode;
 use crate::ptx::inst::Inst;
 use crate::ptx::module::{Body, FrameVariable, LabelName, Pragma, Registers, Table, Targets, width};
 use crate::ptx::operand::{Base, FrameVar, Label, Operand, Reg};
-use crate::ptx::types::{Token, Type};
+use crate::ptx::types::{Special, Token, Type};
 
 /// Digits that the number of a register has at most.
 const MAX_DIGITS: usize = 7;
@@ -35,12 +35,17 @@ pub(super) struct Names<'a> {
     mentioned: Vec<Mention<'a>>,
     /// Labels in the order in which they stand.
     placed: Vec<Label>,
+    /// What is declared outside of all blocks: registers, variables, parameters and labels have names of one kind.
+    declared: HashSet<&'a str>,
     /// The blocks that are open, outermost first.
     scopes: Vec<Scope<'a>>,
+    /// Whether there were any.
+    has_blocks: bool,
     /// The registers that were declared in blocks, by the number of their declaration.
     nested: Vec<usize>,
-    /// The registers that hold numbers which stand in braces, their types and the numbers.
-    numbers: Vec<(Reg, Type, u64)>,
+    /// The registers that hold something from the start, their types and what: numbers that stand in braces, and special registers that
+    /// other instructions than `mov` read.
+    held: Vec<(Reg, Type, Operand)>,
     /// The registers that stand for `_`.
     unread: Vec<(Type, Reg)>,
     /// The variables of the frame that were, by number.
@@ -80,9 +85,12 @@ struct Mention<'a> {
     alias: Option<Label>,
 }
 
-/// What a block hides of the names around it.
+/// A block, and what it hides of the names around it.
 #[derive(Default)]
 struct Scope<'a> {
+    declared: HashSet<&'a str>,
+    /// So many shared variables the body had before it.
+    shared: usize,
     single: Vec<(&'a str, Option<Declared>)>,
     families: Vec<(&'a str, Option<Declared>)>,
     frame: Vec<(&'a str, Option<Framed>)>,
@@ -126,11 +134,21 @@ impl<'a> Names<'a> {
         })
     }
 
+    /// Takes a name for what is declared in the block at hand.
+    pub(super) fn take(&mut self, name: &'a str, at: Loc) -> Result<(), Error> {
+        let declared = self.scopes.last_mut().map_or(&mut self.declared, |scope| &mut scope.declared);
+        match declared.insert(name) {
+            true => Ok(()),
+            false => Err(Error { at, kind: ErrorKind::Duplicate(name.to_owned()) }),
+        }
+    }
+
     /// Declares a register, or a number of them.
     pub(super) fn declare(&mut self, name: &'a str, ty: Type, count: Option<u32>, at: Loc) -> Result<(), Error> {
         let depth = self.scopes.len();
-        let table = if count.is_some() { &self.families } else { &self.single };
-        if table.get(name).is_some_and(|declared| declared.depth == depth) {
+        if count.is_none() {
+            self.take(name, at)?;
+        } else if self.families.get(name).is_some_and(|declared| declared.depth == depth) {
             return Err(Error { at, kind: ErrorKind::Duplicate(name.to_owned()) });
         }
         let first = self.registers.declare(name, ty, count).ok_or(Error { at, kind: ErrorKind::Registers })?;
@@ -147,10 +165,8 @@ impl<'a> Names<'a> {
 
     /// Declares a variable of the frame.
     pub(super) fn declare_frame(&mut self, name: &'a str, variable: FrameVariable, at: Loc) -> Result<u32, Error> {
+        self.take(name, at)?;
         let depth = self.scopes.len();
-        if self.frame_names.get(name).is_some_and(|of| of.depth == depth) {
-            return Err(Error { at, kind: ErrorKind::Duplicate(name.to_owned()) });
-        }
         let number = self.frame.len() as u32;
         let var = FrameVar { number, space: variable.space };
         let hidden = self.frame_names.insert(name, Framed { var, depth });
@@ -188,9 +204,9 @@ impl<'a> Names<'a> {
         self.tables.contains_key(name)
     }
 
-    /// How many registers hold numbers from the start.
+    /// How many registers hold something from the start.
     pub(super) fn held(&self) -> usize {
-        self.numbers.len()
+        self.held.len()
     }
 
     /// A register that holds a number from the start.
@@ -198,12 +214,21 @@ impl<'a> Names<'a> {
         if ty.bits() < 16 && ty != Type::Pred {
             return Err(ErrorKind::Unsupported("a number among bytes in braces".to_owned()));
         }
-        if let Some((reg, ..)) = self.numbers.iter().find(|(_, of, held)| (*of, *held) == (ty, bits)) {
+        self.hold(ty, Operand::Number(bits), "%number")
+    }
+
+    /// A register that holds a special register of 32 bits from the start, which is always the same to a thread.
+    pub(super) fn holding_special(&mut self, special: Special) -> Result<Reg, ErrorKind> {
+        self.hold(Type::U32, Operand::Special(special), "%special")
+    }
+
+    fn hold(&mut self, ty: Type, operand: Operand, name: &str) -> Result<Reg, ErrorKind> {
+        if let Some((reg, ..)) = self.held.iter().find(|(_, of, held)| (*of, *held) == (ty, operand)) {
             return Ok(*reg);
         }
-        let reg = self.registers.declare("%number", ty, None).ok_or(ErrorKind::Registers)?;
+        let reg = self.registers.declare(name, ty, None).ok_or(ErrorKind::Registers)?;
         self.nested.push(self.registers.families().len() - 1);
-        self.numbers.push((reg, ty, bits));
+        self.held.push((reg, ty, operand));
         Ok(reg)
     }
 
@@ -224,14 +249,15 @@ impl<'a> Names<'a> {
         Ok(reg)
     }
 
-    /// Opens a block.
-    pub(super) fn open(&mut self) {
-        self.scopes.push(Scope::default());
+    /// Opens a block, where the body has so many shared variables.
+    pub(super) fn open(&mut self, shared: usize) {
+        self.scopes.push(Scope { shared, ..Scope::default() });
+        self.has_blocks = true;
     }
 
-    /// Closes a block, and says whether one was open.
-    pub(super) fn close(&mut self) -> bool {
-        let Some(scope) = self.scopes.pop() else { return false };
+    /// Closes a block, if one is open, and says how many shared variables there were before it.
+    pub(super) fn close(&mut self) -> Option<usize> {
+        let scope = self.scopes.pop()?;
         let restore = |table: &mut HashMap<&'a str, Declared>, hidden: Vec<(&'a str, Option<Declared>)>| {
             for (name, before) in hidden.into_iter().rev() {
                 match before {
@@ -259,15 +285,14 @@ impl<'a> Names<'a> {
                 mention.alias = (around != label).then_some(around);
             }
         }
-        true
+        Some(scope.shared)
     }
 
     /// Names a parameter.
     pub(super) fn param(&mut self, name: &'a str, number: u32, at: Loc) -> Result<(), Error> {
-        match self.params.insert(name, number) {
-            None => Ok(()),
-            Some(_) => Err(Error { at, kind: ErrorKind::Duplicate(name.to_owned()) }),
-        }
+        self.take(name, at)?;
+        self.params.insert(name, number);
+        Ok(())
     }
 
     /// What stands before the instruction of that number, for the assembler.
@@ -293,20 +318,23 @@ impl<'a> Names<'a> {
 
     /// Puts a label before the instruction of that number.
     pub(super) fn place(&mut self, name: &'a str, place: u32, at: Loc) -> Result<(), Error> {
+        self.take(name, at)?;
         let label = self.label(name, at);
-        match self.mentioned.get_mut(label.0 as usize) {
-            Some(mention) if mention.place.is_none() => {
-                mention.place = Some(place);
-                self.placed.push(label);
-                Ok(())
-            }
-            _ => Err(Error { at, kind: ErrorKind::Duplicate(name.to_owned()) }),
+        if let Some(mention) = self.mentioned.get_mut(label.0 as usize) {
+            mention.place = Some(place);
+            self.placed.push(label);
         }
+        Ok(())
     }
 
     /// The body of these instructions, with the labels as they stand, to which branches are turned. Names of blocks that others have
-    /// too are made different.
-    pub(super) fn finish(mut self, mut insts: Vec<Inst>, errors: &mut Vec<Error>) -> Body {
+    /// too are made different; `around` are those of the file.
+    pub(super) fn finish(
+        mut self,
+        mut insts: Vec<Inst>,
+        errors: &mut Vec<Error>,
+        around: impl Iterator<Item = &'a str>,
+    ) -> Body {
         let undefined = self.lists.iter().filter(|list| list.of.is_none());
         errors.extend(undefined.map(|list| Error { at: list.at, kind: ErrorKind::Label(list.name.to_owned()) }));
         let undefined = self.mentioned.iter().filter(|mention| mention.place.is_none() && mention.alias.is_none());
@@ -315,17 +343,31 @@ impl<'a> Names<'a> {
         let twice = self.single.iter().filter(|(name, _)| self.numbered(name).is_some());
         errors.extend(twice.map(|(name, d)| Error { at: d.at, kind: ErrorKind::Duplicate((*name).to_owned()) }));
 
-        let before = self.numbers.len() as u32;
+        let before = self.held.len() as u32;
         let mut order = vec![Label(0); self.mentioned.len()];
         let mut labels = Vec::with_capacity(self.placed.len());
         let mut taken = Taken::default();
+        // Else there is nothing that could be in the way of others.
+        if self.has_blocks || !self.nested.is_empty() {
+            around.for_each(|name| taken.insert(name.to_owned()));
+            self.params.keys().for_each(|&name| taken.insert(name.to_owned()));
+            let families = self.registers.families().iter().map(|family| &family.name);
+            let of_body = |of: &[usize], number: usize| of.binary_search(&number).is_err();
+            let registers = families.enumerate().filter(|&(number, _)| of_body(&self.nested, number));
+            let frame = self.frame.iter().map(|variable| &variable.name).enumerate();
+            let frame = frame.filter(|&(number, _)| of_body(&self.nested_frame, number));
+            registers.chain(frame).for_each(|(_, name)| taken.insert(name.clone()));
+        }
         for (label, number) in self.placed.iter().zip(0..) {
             let (Some(slot), Some(mention)) = (order.get_mut(label.0 as usize), self.mentioned.get(label.0 as usize))
             else {
                 continue;
             };
             *slot = Label(number);
-            labels.push(LabelName { name: taken.unused(mention.name), at: before + mention.place.unwrap_or(0) });
+            labels.push(LabelName {
+                name: taken.unused(mention.name, Taken::is_free),
+                at: before + mention.place.unwrap_or(0),
+            });
         }
         // A block around another is closed after it, so that what a label is an alias of is no further on.
         for (number, mention) in self.mentioned.iter().enumerate() {
@@ -346,21 +388,21 @@ impl<'a> Names<'a> {
                 *label = standing;
             }
         }
-        let held = self.numbers.iter().map(|&(reg, ty, bits)| Inst {
-            opcode: Opcode::MOV,
+        let held = self.held.iter().map(|&(reg, ty, operand)| Inst {
+            opcode: if matches!(operand, Operand::Special(_)) { Opcode::MOV_SPECIAL } else { Opcode::MOV },
             words: [Token::Type(ty)].into_iter().collect(),
             guard: None,
-            operands: [Operand::Register(reg), Operand::Number(bits)].into_iter().collect(),
+            operands: [Operand::Register(reg), operand].into_iter().collect(),
         });
         insts.splice(0..0, held);
-        self.rename_nested();
+        self.rename_nested(&mut taken);
         let stands = |label: Label| order.get(label.0 as usize).copied().unwrap_or(label);
         let table = |list: List<'a>| {
             let of = match list.of.unwrap_or(Targets::Labels(Vec::new())) {
                 Targets::Labels(labels) => Targets::Labels(labels.into_iter().map(stands).collect()),
                 of => of,
             };
-            Table { name: taken.unused(list.name), of }
+            Table { name: taken.unused(list.name, Taken::is_free), of }
         };
         let tables = self.lists.into_iter().map(table).collect();
         let mut pragmas = self.pragmas;
@@ -368,31 +410,17 @@ impl<'a> Names<'a> {
         Body { registers: self.registers, frame: self.frame, insts, labels, tables, pragmas }
     }
 
-    /// Gives the registers of blocks names that no others have.
-    fn rename_nested(&mut self) {
-        if self.nested.is_empty() && self.nested_frame.is_empty() {
-            return;
-        }
-        let mut taken = Taken { stems: Some(HashSet::new()), ..Taken::default() };
-        for (number, family) in self.registers.families().iter().enumerate() {
-            if self.nested.binary_search(&number).is_err() {
-                taken.insert(family.name.clone());
-            }
-        }
+    /// Gives the registers and variables of blocks names that no others have.
+    fn rename_nested(&mut self, taken: &mut Taken) {
         for &number in &self.nested {
             if let Some(family) = self.registers.families().get(number) {
-                let name = taken.unused(&family.name);
+                let name = taken.unused(&family.name, Taken::is_free_of_numbers);
                 self.registers.rename(number, name);
-            }
-        }
-        for (number, variable) in self.frame.iter().enumerate() {
-            if self.nested_frame.binary_search(&number).is_err() {
-                taken.insert(variable.name.clone());
             }
         }
         for &number in &self.nested_frame {
             if let Some(variable) = self.frame.get_mut(number) {
-                variable.name = taken.unused(&variable.name);
+                variable.name = taken.unused(&variable.name, Taken::is_free);
             }
         }
     }
@@ -402,8 +430,8 @@ impl<'a> Names<'a> {
 #[derive(Default)]
 struct Taken {
     names: HashSet<String>,
-    /// Of registers, what is left of those that end in digits: several may not be called so.
-    stems: Option<HashSet<String>>,
+    /// What is left of those that end in digits: several registers may not be called so.
+    stems: HashSet<String>,
     /// By name, how many others have been made of it.
     made: HashMap<String, u32>,
 }
@@ -411,21 +439,25 @@ struct Taken {
 impl Taken {
     fn insert(&mut self, name: String) {
         let stem = stem(&name);
-        if let Some(stems) = self.stems.as_mut().filter(|_| stem.len() < name.len()) {
-            stems.insert(stem.to_owned());
+        if stem.len() < name.len() {
+            self.stems.insert(stem.to_owned());
         }
         self.names.insert(name);
     }
 
     fn is_free(&self, name: &str) -> bool {
-        let numbered = |stems: &HashSet<String>| stems.contains(name) || self.names.contains(stem(name));
-        !self.names.contains(name) && !self.stems.as_ref().is_some_and(numbered)
+        !self.names.contains(name)
     }
 
-    /// Takes the name, or where it is taken the name with a suffix.
-    fn unused(&mut self, name: &str) -> String {
+    /// Whether it is free, and nothing is called so with or without digits behind it: registers may be several, which have numbers.
+    fn is_free_of_numbers(&self, name: &str) -> bool {
+        self.is_free(name) && !self.stems.contains(name) && self.is_free(stem(name))
+    }
+
+    /// Takes the name, or where it is not free the name with a suffix.
+    fn unused(&mut self, name: &str, is_free: impl Fn(&Taken, &str) -> bool) -> String {
         let mut chosen = name.to_owned();
-        while !self.is_free(&chosen) {
+        while !is_free(self, &chosen) {
             let made = self.made.entry(name.to_owned()).or_default();
             *made += 1;
             chosen = format!("{name}_{made}_");

@@ -88,8 +88,18 @@ impl Literal<'_> {
         }
     }
 
-    /// The bits of the number taken for the type, and for nothing but it where that is a float or an integer.
+    /// The bits of the number taken for the type: of an integer the lower ones, as assemblers take them.
     pub(super) fn bits(&self, ty: Type) -> Result<u64, ErrorKind> {
+        match (self.value()?, ty.kind()) {
+            ((negative, Value::Integer(magnitude)), Kind::Bits | Kind::Integer) => {
+                Ok(ty.truncate(if negative { magnitude.wrapping_neg() } else { magnitude }))
+            }
+            _ => self.within(ty),
+        }
+    }
+
+    /// The same of a number that the type has.
+    pub(super) fn within(&self, ty: Type) -> Result<u64, ErrorKind> {
         let range = || ErrorKind::Range { number: self.written(), ty: ty.to_string() };
         let (negative, value) = self.value()?;
         let sign = |width: u32| u64::from(negative) << (width - 1);

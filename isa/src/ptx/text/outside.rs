@@ -48,7 +48,10 @@ pub(super) fn directive(word: &str) -> ErrorKind {
         "alias" => "a function",
         "tex" | "texref" | "samplerref" | "surfref" => "a texture",
         "reqnctapercluster" | "explicitcluster" | "maxclusterrank" | "blocksareclusters" => "a cluster of blocks",
-        _ => return ErrorKind::Unsupported(format!("`.{word}`")),
+        "noreturn" | "abi_preserve" | "abi_preserve_control" | "managed" | "attribute" | "unified" => {
+            return ErrorKind::Unsupported(format!("`.{word}`"));
+        }
+        _ => return ErrorKind::Expected { expected: "a directive", found: format!("`.{word}`") },
     };
     ErrorKind::Unsupported(format!("{what} (`.{word}`)"))
 }

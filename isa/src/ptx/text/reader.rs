@@ -2,13 +2,15 @@
 
 use std::collections::HashMap;
 
+use halfbyte_abi::Sm;
+
 use super::error::{Error, ErrorKind, Verdict};
 use super::function::Declared;
 use super::lexer::{Lexer, Spanned, Token};
 use super::number::Literal;
 use super::{Source, Text, outside};
 use crate::object::Loc;
-use crate::ptx::module::{Functions, Linkage, MAX_ALIGN, Module, TargetName, Variable, Variables};
+use crate::ptx::module::{Functions, Linkage, MAX_ALIGN, Module, TargetName, Variable, Variables, unused};
 use crate::ptx::operand::Var;
 use crate::ptx::types::{Space, Type};
 
@@ -277,8 +279,7 @@ impl<'a> Reader<'a> {
             match self.ahead.token {
                 Token::End => {
                     text.files = std::mem::take(&mut self.files);
-                    let variables: Variables = std::mem::take(&mut self.variables).into();
-                    text.module.variables = variables;
+                    text.module.variables = self.named_apart(&text.module).into();
                     self.finish_functions(&mut text);
                     return Ok(text);
                 }
@@ -294,6 +295,18 @@ impl<'a> Reader<'a> {
                 },
             }
         }
+    }
+
+    /// The variables, where those of bodies have the names of no others: they stand beside them from now on.
+    fn named_apart(&mut self, module: &Module) -> Vec<Variable> {
+        let mut variables = std::mem::take(&mut self.variables);
+        let entries = module.entries.iter().map(|entry| entry.name.clone());
+        let functions = self.functions.all.iter().map(|function| function.name.clone());
+        let mut taken = entries.chain(functions).collect();
+        for variable in &mut variables {
+            variable.name = unused(&mut taken, &variable.name);
+        }
+        variables
     }
 
     fn head(&mut self) -> Result<Module, Error> {
@@ -314,11 +327,15 @@ impl<'a> Reader<'a> {
         if !target.is_known() {
             return Err(self.error(ErrorKind::Target(target)));
         }
+        if let Some(needs) = Sm::new(target.sm).map(Sm::ptx_version).filter(|&needs| version < needs) {
+            return Err(self.error(ErrorKind::EarlyVersion { target, needs, version }));
+        }
         self.bump()?;
         while self.accept(',')? {
+            let at = self.ahead.at;
             let option = self.name("an option of the target")?;
             if option != "debug" {
-                return Err(self.error(ErrorKind::Unsupported(format!("target option `{option}`"))));
+                return Err(Error { at, kind: ErrorKind::Unsupported(format!("target option `{option}`")) });
             }
         }
         // Without it an assembler takes addresses of 64 bits: those of 32 are no more.
@@ -359,7 +376,7 @@ impl<'a> Reader<'a> {
             "extern" => return self.defined_elsewhere(text),
             "entry" => return self.entry(Linkage::Plain, text),
             "func" => return self.function(Linkage::Plain, text),
-            "shared" => return self.shared_variables(false).or_else(|error| self.recover_variable(error)),
+            "shared" => return self.shared_variables(false, None).or_else(|error| self.recover_variable(error)),
             _ => match space(word) {
                 Some(space) => {
                     return self.variables(Linkage::Plain, space, text).or_else(|e| self.recover_variable(e));
@@ -371,7 +388,7 @@ impl<'a> Reader<'a> {
         match self.ahead.token {
             Token::Dotted("entry") => self.entry(linkage, text),
             Token::Dotted("func") => self.function(linkage, text),
-            Token::Dotted("shared") => self.shared_variables(false).or_else(|error| self.recover_variable(error)),
+            Token::Dotted("shared") => self.shared_variables(false, None).or_else(|error| self.recover_variable(error)),
             Token::Dotted(word) => match space(word) {
                 Some(space) => self.variables(linkage, space, text).or_else(|error| self.recover_variable(error)),
                 None => Err(self.error(outside::directive(word))),
@@ -387,7 +404,7 @@ impl<'a> Reader<'a> {
             return self.function(Linkage::Plain, text);
         }
         match self.ahead.token {
-            Token::Dotted("shared") => self.shared_variables(true).or_else(|error| self.recover_variable(error)),
+            Token::Dotted("shared") => self.shared_variables(true, None).or_else(|error| self.recover_variable(error)),
             Token::Dotted("global" | "const") => {
                 while let Token::Dotted(word) = self.ahead.token {
                     self.bump()?;

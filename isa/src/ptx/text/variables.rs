@@ -4,6 +4,7 @@ use super::Text;
 use super::error::{Error, ErrorKind};
 use super::instruction::WARP_SIZE;
 use super::lexer::Token;
+use super::names::Names;
 use super::outside;
 use super::reader::Reader;
 use crate::object::Loc;
@@ -69,9 +70,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `.shared .align 16 .b8 a[64], b;`, of a file or of a body; or, after `.extern`, `.shared .align 16 .b8 rest[];`: all such begin behind
+    /// `.shared .align 16 .b8 a[64], b;`, of a file or of a body, whose names are given; or, after `.extern`, `.shared .align 16 .b8 rest[];`: all such begin behind
     /// the others, and the launch says how many bytes they have.
-    pub(super) fn shared_variables(&mut self, is_extern: bool) -> Result<(), Error> {
+    pub(super) fn shared_variables(&mut self, is_extern: bool, mut names: Option<&mut Names<'a>>) -> Result<(), Error> {
         self.bump()?;
         let (mut ty, mut align) = (None, None);
         while let Token::Dotted(word) = self.ahead.token {
@@ -109,8 +110,22 @@ impl<'a> Reader<'a> {
                 return Err(Error { at, kind: ErrorKind::Variables(Space::Shared) });
             }
             let space = Space::Shared;
-            let before = self.vars.insert(name, Var { number: self.variables.len() as u32, space });
-            self.of_body.push((name, before));
+            let var = Var { number: self.variables.len() as u32, space };
+            if let Some(names) = &mut names {
+                names.take(name, at)?;
+                let before = self.vars.insert(name, var);
+                self.of_body.push((name, before));
+            } else if !self.is_defined(name) {
+                self.vars.insert(name, var);
+            } else if is_extern && self.is_shared(name, ty) {
+                // It is the same.
+                if !self.accept(',')? {
+                    return self.expect(';', "`,` or `;`");
+                }
+                continue;
+            } else {
+                self.keep(Error { at, kind: ErrorKind::Duplicate(name.to_owned()) })?;
+            }
             let linkage = if is_extern { Linkage::Extern } else { Linkage::Plain };
             let count = if is_extern { None } else { count };
             let bytes = vec![0; bytes as usize].into();
@@ -122,9 +137,15 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Forgets the names of the variables that the body at hand has declared.
-    pub(super) fn forget_variables(&mut self) {
-        while let Some((name, before)) = self.of_body.pop() {
+    /// Whether a shared variable of that type has the name.
+    fn is_shared(&self, name: &str, ty: Type) -> bool {
+        let variable = self.variable(name).and_then(|var| self.variables.get(var.number as usize));
+        variable.is_some_and(|variable| (variable.space, variable.ty) == (Space::Shared, ty))
+    }
+
+    /// Forgets the names of the shared variables that the body at hand has declared, but for so many.
+    pub(super) fn forget_variables(&mut self, but: usize) {
+        for (name, before) in self.of_body.drain(but.min(self.of_body.len())..).rev() {
             match before {
                 Some(var) => self.vars.insert(name, var),
                 None => self.vars.remove(name),
