@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use halfbyte::abi::DEFAULT_BUDGET;
 use halfbyte::ir::{Diagnostic, Span};
 use halfbyte::native::{self, About, Language, Machine, MachineError, symbols};
 pub(super) use halfbyte::native::{TRIPLES, meant};
@@ -19,8 +20,7 @@ pub(super) struct NativeArgs {
     /// The processor, by Cranelift's names: x86-64-v3, or features with commas; without it code runs on all of the triple
     #[arg(long, value_name = "CPU")]
     cpu: Option<String>,
-    /// Backward branches that an item may take before it traps; 1048576 if not given
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help = format!("Backward branches that an item may take before it traps; {DEFAULT_BUDGET} if not given"))]
     budget: Option<u64>,
     /// Call nothing of a library, as no object does
     #[arg(long)]

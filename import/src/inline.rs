@@ -414,7 +414,7 @@ fn cells(body: &Body) -> Vec<(FrameVar, Vec<(u32, u32)>)> {
                 Operand::Memory(Address { base: Base::Frame(var), offset }) => {
                     let Some(of) = found.get_mut(var.number as usize) else { continue };
                     let size = inst.element().bits() / 8;
-                    // In memory it traps.
+                    // An access that is misaligned traps in memory, and would not in registers.
                     if !offset.cast_unsigned().is_multiple_of(size * inst.elements() as u32) {
                         *of = None;
                     }

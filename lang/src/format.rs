@@ -64,8 +64,8 @@ pub fn format(text: &str) -> Result<String, Vec<Diagnostic>> {
         }
     }
     // All lines end as the first does.
-    let is_of_two = text.split_once('\n').is_some_and(|(first, _)| first.ends_with('\r'));
-    Ok(if is_of_two { writer.out.replace("\r\n", "\n").replace('\n', "\r\n") } else { writer.out })
+    let has_crlf = text.split_once('\n').is_some_and(|(first, _)| first.ends_with('\r'));
+    Ok(if has_crlf { writer.out.replace("\r\n", "\n").replace('\n', "\r\n") } else { writer.out })
 }
 
 struct Writer<'t> {

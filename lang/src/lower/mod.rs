@@ -463,7 +463,7 @@ impl<'a> Lower<'a> {
             self.b.set_span(Span { start: end.saturating_sub(1), end });
             self.b.ret();
         }
-        // What could not be read, or made before, has been reported, and leaves blocks without ends.
+        // What was reported before, of the text or of a constant, leaves blocks without terminators.
         if self.errors.len() > before || lowered.is_err() && (before > 0 || !self.is_whole) {
             return None;
         }

@@ -24,28 +24,27 @@ pub(super) fn copy(to: &mut [u8], from: &[u8]) {
     }
 }
 
-/// Makes bytes zeros, and meanwhile has the first cache fetch as many of others, which are written next: nothing else uses the caches
-/// then.
+/// Makes bytes zeros, and prefetches as many of those that are written next: loads have nothing else to do meanwhile.
 pub(super) fn clear(bytes: &mut [u8], next: &[u8]) {
     let ((blocks, last), (next, _)) = (bytes.as_chunks_mut::<BYTES>(), next.as_chunks::<BYTES>());
     let (beside, alone) = blocks.split_at_mut(blocks.len().min(next.len()));
     // Which zeros these are is not known where the loop is compiled, or it would be a call of the C library.
     let zeros = black_box(&ZEROS.0);
     each(beside.iter_mut().zip(next).map(|(block, next)| {
-        fetch(next);
+        prefetch(next);
         (block, zeros)
     }));
     each(alone.iter_mut().map(|block| (block, zeros)));
     last.fill(0);
 }
 
-/// Has the first cache fetch a block.
+/// Prefetches a block into the L1 cache.
 #[inline(always)]
-fn fetch(block: &Block) {
+fn prefetch(block: &Block) {
     #[cfg(target_arch = "x86_64")]
     for line in block.as_chunks::<64>().0 {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: it is an address of bytes that are there.
+        // SAFETY: a prefetch accesses nothing; the address is that of a byte all the same.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]

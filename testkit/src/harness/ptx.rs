@@ -21,7 +21,7 @@ pub(super) fn launch(request: &mut Request, how: &How<'_>) -> Result<(), Failure
     check_target(&read, request)?;
     let taken = read.module.entries.iter().map(|entry| entry.name.as_str());
     let names: Vec<&str> = taken.chain(read.refused.iter().map(|refused| refused.name.as_str())).collect();
-    // What stands where the kernel would may be all that is left of it.
+    // The kernel may be missing because of an error outside of all kernels.
     let of_text = |missing| if read.outside.is_empty() { missing } else { of_errors(&read.outside) };
     let (number, _) = choose(&names, request.entry.as_deref()).map_err(of_text)?;
     if let Some(refused) = number.checked_sub(read.module.entries.len()).and_then(|number| read.refused.get(number)) {

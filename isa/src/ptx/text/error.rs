@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use crate::object::Loc;
 use crate::ptx::module::{MAX_REGISTERS, TargetName};
-use crate::ptx::types::{Since, Space, Type};
+use crate::ptx::types::{Since, Space, Special, Type};
 
 /// An error and where it is.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -59,6 +59,14 @@ pub enum ErrorKind {
     /// There is no such machine.
     #[error("there is no target `{0}`")]
     Target(TargetName),
+    /// A special register stands where none can.
+    #[error("`{special}` cannot be an operand of `{mnemonic}`; read it with `mov` first")]
+    SpecialOperand {
+        /// The special register.
+        special: Special,
+        /// The instruction.
+        mnemonic: String,
+    },
     /// The machine is one of later versions of PTX.
     #[error("`{target}` needs PTX {}.{}; the text is for PTX {}.{}", needs.0, needs.1, version.0, version.1)]
     EarlyVersion {

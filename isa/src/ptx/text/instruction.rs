@@ -554,7 +554,7 @@ impl<'a> Parts<'a> {
             (Raw::Mixed(all), Shape::Parts(ty) | Shape::Elements(ty) | Shape::Vector(ty, _)) if o.role == Role::Use => {
                 self.mixed(all, (o.shape, ty), names).ok_or_else(wrong)??
             }
-            // Beside `mov` integers are converted of it.
+            // Beside `mov`, `cvt` between integers reads special registers.
             (&Raw::Operand(Operand::Special(special)), Shape::Value(_))
                 if self.converts_integers() && special.is_of_place() =>
             {
@@ -616,6 +616,9 @@ impl<'a> Parts<'a> {
         Err(match (operand, o.shape) {
             (Operand::Special(special), Shape::Value(_)) if self.converts_integers() => {
                 ErrorKind::Unsupported(format!("`{special}` as an operand of `{}`", self.mnemonic))
+            }
+            (Operand::Special(special), _) if o.role == Role::Use => {
+                ErrorKind::SpecialOperand { special, mnemonic: self.mnemonic.to_owned() }
             }
             _ => wrong(),
         })

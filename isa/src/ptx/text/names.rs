@@ -347,7 +347,7 @@ impl<'a> Names<'a> {
         let mut order = vec![Label(0); self.mentioned.len()];
         let mut labels = Vec::with_capacity(self.placed.len());
         let mut taken = Taken::default();
-        // Else there is nothing that could be in the way of others.
+        // Elsewhere no name hides another.
         if self.has_blocks || !self.nested.is_empty() {
             around.for_each(|name| taken.insert(name.to_owned()));
             self.params.keys().for_each(|&name| taken.insert(name.to_owned()));

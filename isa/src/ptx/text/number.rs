@@ -90,26 +90,10 @@ impl Literal<'_> {
 
     /// The bits of the number taken for the type: of an integer the lower ones, as assemblers take them.
     pub(super) fn bits(&self, ty: Type) -> Result<u64, ErrorKind> {
-        match (self.value()?, ty.kind()) {
-            ((negative, Value::Integer(magnitude)), Kind::Bits | Kind::Integer) => {
-                Ok(ty.truncate(if negative { magnitude.wrapping_neg() } else { magnitude }))
-            }
-            _ => self.within(ty),
-        }
-    }
-
-    /// The same of a number that the type has.
-    pub(super) fn within(&self, ty: Type) -> Result<u64, ErrorKind> {
-        let range = || ErrorKind::Range { number: self.written(), ty: ty.to_string() };
         let (negative, value) = self.value()?;
         let sign = |width: u32| u64::from(negative) << (width - 1);
         match (value, ty.kind()) {
-            (Value::Integer(magnitude), Kind::Bits | Kind::Integer | Kind::Predicate) => {
-                let bits = ty.bits();
-                let limit = if negative { 1u128 << (bits - 1) } else { (1u128 << bits) - 1 };
-                if u128::from(magnitude) > limit {
-                    return Err(range());
-                }
+            (Value::Integer(magnitude), Kind::Bits | Kind::Integer) => {
                 Ok(ty.truncate(if negative { magnitude.wrapping_neg() } else { magnitude }))
             }
             (Value::Single(bits), _) if matches!(ty, Type::F32 | Type::B32) => Ok(u64::from(bits) ^ sign(32)),
@@ -117,8 +101,24 @@ impl Literal<'_> {
                 Ok(u64::from((f64::from_bits(bits) as f32).to_bits()) ^ sign(32))
             }
             (Value::Double(bits), _) if matches!(ty, Type::B64 | Type::F64) => Ok(bits ^ sign(64)),
-            _ => Err(range()),
+            (Value::Integer(magnitude @ 0..=1), Kind::Predicate) => Ok(magnitude),
+            _ => Err(self.range(ty)),
         }
+    }
+
+    /// The same, where the number must be one that the type has.
+    pub(super) fn within(&self, ty: Type) -> Result<u64, ErrorKind> {
+        if let (negative, Value::Integer(magnitude)) = self.value()? {
+            let limit = if negative { 1u128 << (ty.bits() - 1) } else { (1u128 << ty.bits()) - 1 };
+            if u128::from(magnitude) > limit {
+                return Err(self.range(ty));
+            }
+        }
+        self.bits(ty)
+    }
+
+    fn range(&self, ty: Type) -> ErrorKind {
+        ErrorKind::Range { number: self.written(), ty: ty.to_string() }
     }
 
     /// The number as an offset or a count.

@@ -297,7 +297,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The variables, where those of bodies have the names of no others: they stand beside them from now on.
+    /// The variables with names that differ: those of bodies stand beside the others from now on.
     fn named_apart(&mut self, module: &Module) -> Vec<Variable> {
         let mut variables = std::mem::take(&mut self.variables);
         let entries = module.entries.iter().map(|entry| entry.name.clone());

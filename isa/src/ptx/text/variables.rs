@@ -117,8 +117,8 @@ impl<'a> Reader<'a> {
                 self.of_body.push((name, before));
             } else if !self.is_defined(name) {
                 self.vars.insert(name, var);
-            } else if is_extern && self.is_shared(name, ty) {
-                // It is the same.
+            } else if is_extern && let Some(same) = self.shared_of(name, ty) {
+                same.align = same.align.max(align);
                 if !self.accept(',')? {
                     return self.expect(';', "`,` or `;`");
                 }
@@ -137,10 +137,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether a shared variable of that type has the name.
-    fn is_shared(&self, name: &str, ty: Type) -> bool {
-        let variable = self.variable(name).and_then(|var| self.variables.get(var.number as usize));
-        variable.is_some_and(|variable| (variable.space, variable.ty) == (Space::Shared, ty))
+    /// The shared variable of that name and type.
+    fn shared_of(&mut self, name: &str, ty: Type) -> Option<&mut Variable> {
+        let variable = self.variables.get_mut(self.vars.get(name)?.number as usize)?;
+        ((variable.space, variable.ty) == (Space::Shared, ty)).then_some(variable)
     }
 
     /// Forgets the names of the shared variables that the body at hand has declared, but for so many.
