@@ -133,6 +133,10 @@ fn examples() {
     // Type of all registers, instruction, a, b, c, d.
     let cases: &[(&str, &str, [u64; 3], u64)] = &[
         ("b16", "add.u16 %d, %a, %b", [0xFFFF, 2, 0], 1),
+        // What NaN becomes has a sign in a wider register, too.
+        ("b64", "cvt.rzi.s32.f64 %d, %a", [u64::MAX, 0, 0], 0xFFFF_FFFF_8000_0000),
+        ("b64", "cvt.rni.s16.f64 %d, %a", [u64::MAX, 0, 0], 0xFFFF_FFFF_FFFF_8000),
+        ("b64", "cvt.rzi.u32.f64 %d, %a", [u64::MAX, 0, 0], 0x8000_0000),
         ("b64", "add.s64 %d, %a, -1", [1 << 32, 0, 0], 0xFFFF_FFFF),
         ("b64", "sub.u64 %d, %a, %b", [1 << 32, 1, 0], 0xFFFF_FFFF),
         ("b32", "add.sat.s32 %d, %a, %b", [0x7FFF_FFFF, 1, 0], 0x7FFF_FFFF),

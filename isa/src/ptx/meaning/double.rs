@@ -48,6 +48,10 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let a = self.value(1);
         let rounding = self.rounding();
         let result = self.d.convert(&Conversion { from, to, rounding }, a);
+        let ty = self.ty(0);
+        // What NaN becomes is of the type, and a wider register has its sign as of any number.
+        let is_integer = ty.kind() == Kind::Integer && ty.bits() < 64;
+        let result = if is_integer { wide::extend(self.d, ty.bits(), ty.is_signed(), result) } else { result };
         self.define(result);
         true
     }
