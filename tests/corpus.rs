@@ -202,6 +202,18 @@ fn launches_of_every_instruction_come_as_expected() {
     }
 }
 
+/// Products of matrices run as they stand.
+#[test]
+fn launches_of_matrices_come_as_expected() {
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/vectors/mma.jsonl.gz");
+    let engines: [&[&str]; 3] = [&["--races"], &["--engine", "interp"], &["--engine", "jit"]];
+    for engine in engines {
+        let called = halfbyte(&[&["corpus", &file.display().to_string(), "--via", "ptx"], engine].concat());
+        let expected = "32 launches of 32 kernels: 32 read, 32 run, 32 equal";
+        assert!(called.out.lines().next().is_some_and(|line| line.ends_with(expected)), "{engine:?}: {}", called.out);
+    }
+}
+
 /// Launches whose items meet, and those that go wrong where they do: with what watches them, and without.
 #[test]
 fn launches_whose_items_meet_come_as_expected() {

@@ -48,6 +48,7 @@ mod ptx_copies;
 mod ptx_data;
 mod ptx_each;
 mod ptx_import;
+mod ptx_matrices;
 mod ptx_memory;
 mod ptx_mutated;
 mod ptx_ssa;

@@ -98,6 +98,10 @@ impl Import<'_> {
             }
             let stored = writes(inst);
             let bytes = element.bits() / 8 * count(inst);
+            if inst.is_of_warps() {
+                // Registers hold several elements, some of which have no bytes of their own.
+                types = vec![if element.bits() < 8 { Type::I8 } else { of_memory(element) }];
+            }
             if self.is_narrow(inst) {
                 types = vec![wide(bytes)];
             }

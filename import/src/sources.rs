@@ -491,7 +491,7 @@ pub(crate) fn is_store(inst: &Inst) -> bool {
 
 /// Whether an instruction writes memory.
 pub(crate) fn writes(inst: &Inst) -> bool {
-    matches!(inst.row().mnemonic, "st" | "atom" | "red")
+    matches!(inst.row().mnemonic, "st" | "atom" | "red" | "stmatrix") || inst.has(Token::Store)
 }
 
 /// Whether an instruction makes an address of an operand that is one.

@@ -44,6 +44,8 @@ fn what(inst: &Inst) -> Option<&'static str> {
         Opcode::ALLOCA | Opcode::ALLOCA_ALIGNED | Opcode::STACKSAVE | Opcode::STACKRESTORE => "memory of the stack",
         Opcode::CVTA | Opcode::CVTA_ADDRESS if inst.has(Token::Param) => "the address of a parameter",
         Opcode::TRAP | Opcode::BRKPT => "a trap",
+        _ if inst.row().mnemonic == "mma" || inst.has(Token::Mma) => "a product of matrices",
+        _ if inst.is_of_warps() => "a move of matrices",
         Opcode::REDUX_F32 => "a reduction of f32",
         Opcode::MOV_SPECIAL if !is_of_place(inst) => "what a machine says of itself",
         _ => return None,

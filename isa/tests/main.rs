@@ -19,6 +19,7 @@ mod ptx_exact;
 mod ptx_meaning;
 mod ptx_text;
 mod random;
+mod vectors_matrix;
 mod vectors_semantics;
 mod vp1_bundles;
 mod vp1_control;

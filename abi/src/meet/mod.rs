@@ -101,6 +101,8 @@ pub enum Exchange<W: Copy, P: Copy> {
     Elect,
     /// Which lanes are here together.
     Active,
+    /// All lanes come to one instruction, and what they are given is the affair of who runs them.
+    Together,
 }
 
 /// The lane that a shuffle takes a value of.

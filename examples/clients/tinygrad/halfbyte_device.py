@@ -79,7 +79,6 @@ class HalfbyteRenderer(PTXRenderer):
     # What a CUDA device has fills in version and target, and needs no library of NVIDIA's.
     def __init__(self, target):
         super().__init__(replace(target, device="CUDA"))
-        self.tensor_cores = []
 
 
 class HalfbyteProgram(Program):

@@ -86,6 +86,12 @@ impl Inst {
     /// Whether items meet in it: a barrier, or an exchange within a warp.
     pub fn meets(&self) -> bool {
         matches!(self.row().mnemonic, "bar" | "barrier" | "shfl" | "vote" | "match" | "redux" | "activemask" | "elect")
+            || self.is_of_warps()
+    }
+
+    /// Whether all threads of a warp execute it as one: it is about matrices of which each has a part.
+    pub fn is_of_warps(&self) -> bool {
+        matches!(self.row().mnemonic, "mma" | "ldmatrix" | "stmatrix" | "movmatrix" | "wmma")
     }
 
     /// Whether it is an exchange of lanes that does not say which: among those that execute it together, whichever they are.

@@ -6,6 +6,7 @@
 mod code;
 pub mod docs;
 pub mod inst;
+pub mod matrix;
 pub mod meaning;
 pub mod module;
 pub mod names;

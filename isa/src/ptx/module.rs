@@ -767,6 +767,7 @@ impl Module {
         let at = |(version, sm): ((u8, u8), u16)| self.version >= version && self.target.sm >= sm;
         (at((since.version, since.sm)) || since.earlier.is_some_and(at))
             && since.until.is_none_or(|until| self.version <= until)
+            && since.last_sm.is_none_or(|last| self.target.sm <= last)
             && self.target.suffix >= since.suffix
             && (!since.one_family || self.target.sm / 10 == since.sm / 10)
     }

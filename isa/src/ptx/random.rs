@@ -123,6 +123,10 @@ impl<'a> Draw<'a> {
                 self.lanes(word, selector, plain)?
             }
             Shape::Vector(ty, count) => self.vector(role, ty, count)?,
+            Shape::Fragment(_) | Shape::Matrices => {
+                let (ty, count) = shape.vector(&self.words)?;
+                self.vector(role, Ty::Is(ty), count as u8)?
+            }
             Shape::Elements(ty) => match elements(&self.words) {
                 1 if role == Role::Def => self.operand(role, Shape::Register(ty))?,
                 1 => self.operand(role, Shape::Value(ty))?,

@@ -7,12 +7,13 @@ use std::fmt;
 
 use arrayvec::ArrayVec;
 
+use super::matrix::{Form, Part};
 use super::operand::{Base, Callee, FrameVar, Operand, Reg};
 use super::types::{Since, Space, Token, Type};
 pub use crate::row::{Class, Role};
 
 /// Words that a mnemonic has after it at most.
-pub const MAX_WORDS: usize = 8;
+pub const MAX_WORDS: usize = 12;
 
 /// An instruction in one form.
 #[derive(Clone, Copy, Debug)]
@@ -204,6 +205,10 @@ pub enum Shape {
     /// A register, or where the words say `.v2`, `.v4` or `.v8` so many: `{a, b}`; a written one may be `_`. One that is read may be
     /// a number.
     Elements(Ty),
+    /// As many registers as a fragment of this matrix takes in an instruction of these words: `{a, b}`; a written one may be `_`.
+    Fragment(Part),
+    /// As many as matrices are moved.
+    Matrices,
     /// Two or four registers that make up a value of the type together, the first one lowest.
     Parts(Ty),
     /// `[register+number]`, the register of 64 bits; or `[variable+number]` of a variable in the space that is named, `.global` where none
@@ -493,6 +498,10 @@ impl Shape {
             (Shape::Vector(ty, count), Operand::Vector(regs)) => {
                 regs.len() == count.into() && regs.iter().all(|reg| element(reg, ty))
             }
+            (Shape::Fragment(_) | Shape::Matrices, Operand::Vector(regs)) => {
+                let (ty, count) = self.vector(words).unwrap_or((Type::B32, 0));
+                regs.len() == count && regs.iter().all(|reg| element(reg, Ty::Is(ty)))
+            }
             (Shape::Elements(ty), Operand::Vector(regs)) => {
                 elements(words) == regs.len() && regs.len() > 1 && regs.iter().all(|reg| element(reg, ty))
             }
@@ -572,6 +581,18 @@ impl Shape {
         }
     }
 
+    /// Of registers in braces that matrices take, the type of each and how many there are.
+    pub fn vector(self, words: &[Token]) -> Option<(Type, usize)> {
+        match self {
+            Shape::Fragment(part) => {
+                let form = Form::of(words)?;
+                Some((form.held(part), form.registers(part)))
+            }
+            Shape::Matrices => Some((Type::B32, matrices(words))),
+            _ => None,
+        }
+    }
+
     /// What may stand there, in an instruction of these words.
     pub fn describe(self, role: Role, words: &[Token]) -> String {
         let of = |ty: Ty| match ty.resolve(words) {
@@ -594,6 +615,13 @@ impl Shape {
                 format!("a register of type .b32, which may have a suffix such as `{example}`")
             }
             Shape::Vector(ty, count) => format!("{count} registers in braces, {}", of(ty)),
+            Shape::Fragment(_) | Shape::Matrices => {
+                let (ty, count) = self.vector(words).unwrap_or((Type::B32, 1));
+                // What is no type of registers lies in those of bits.
+                let ty = if ty.is_of_registers() { ty } else { Type::B32 };
+                let noun = if count == 1 { "register" } else { "registers" };
+                format!("{count} {noun} in braces, {}", of(Ty::Is(ty)))
+            }
             Shape::Elements(ty) => match elements(words) {
                 1 if role == Role::Def => format!("a register {}", of(ty)),
                 1 => format!("a register or a number {}", of(ty)),
@@ -659,6 +687,16 @@ pub fn elements(words: &[Token]) -> usize {
         Token::V2 => Some(2),
         Token::V4 => Some(4),
         Token::V8 => Some(8),
+        _ => None,
+    };
+    words.iter().find_map(count).unwrap_or(1)
+}
+
+/// How many matrices words say that an instruction moves.
+pub fn matrices(words: &[Token]) -> usize {
+    let count = |word: &Token| match word {
+        Token::Two => Some(2),
+        Token::Four => Some(4),
         _ => None,
     };
     words.iter().find_map(count).unwrap_or(1)

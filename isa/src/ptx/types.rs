@@ -79,10 +79,13 @@ types! {
     Bf16x2 "bf16x2" 32 Float false;
     F32 "f32" 32 Float false;
     F64 "f64" 64 Float false;
+    B1 "b1" 1 Packed false;
     U2 "u2" 2 Packed false;
     S2 "s2" 2 Packed true;
     U4 "u4" 4 Packed false;
     S4 "s4" 4 Packed true;
+    E4m3 "e4m3" 8 Packed false;
+    E5m2 "e5m2" 8 Packed false;
     Tf32 "tf32" 32 Packed false;
     F32x2 "f32x2" 64 Packed false;
     E4m3x2 "e4m3x2" 16 Packed false;
@@ -187,6 +190,11 @@ tokens! {
     GlobalLevel "gl" Proxy "proxy" Alias "alias" Async "async" SequentiallyConsistent "sc" AcquireRelease "acq_rel"
     Sync "sync" Arrive "arrive" Red "red" Aligned "aligned" Warp "warp" Popc "popc"
     Up "up" Down "down" Bfly "bfly" All "all" Any "any" Ballot "ballot" Min "min" Max "max" Inc "inc" Dec "dec" Exch "exch" Cas "cas" Noftz "noftz"
+    M8n8 "m8n8" M8n8k4 "m8n8k4" M8n8k16 "m8n8k16" M8n8k32 "m8n8k32" M8n8k128 "m8n8k128"
+    M16n8k4 "m16n8k4" M16n8k8 "m16n8k8" M16n8k16 "m16n8k16" M16n8k32 "m16n8k32" M16n8k64 "m16n8k64" M16n8k128 "m16n8k128" M16n8k256 "m16n8k256"
+    M16n16k8 "m16n16k8" M16n16k16 "m16n16k16" M8n32k16 "m8n32k16" M32n8k16 "m32n8k16"
+    Load "load" Store "store" Mma "mma" MatrixA "a" MatrixB "b" MatrixC "c" MatrixD "d"
+    Row "row" Column "col" One "x1" Two "x2" Four "x4" Transposed "trans"
     CommitGroup "commit_group" WaitGroup "wait_group" WaitAll "wait_all"
 }
 
@@ -230,6 +238,8 @@ pub struct Since {
     pub earlier: Option<((u8, u8), u16)>,
     /// The last PTX version that has it, where later ones do not.
     pub until: Option<(u8, u8)>,
+    /// The last SM that has it, where later ones do not.
+    pub last_sm: Option<u16>,
 }
 
 impl Since {
@@ -238,7 +248,15 @@ impl Since {
 
     /// A version and an SM.
     pub const fn new(major: u8, minor: u8, sm: u16) -> Since {
-        Since { version: (major, minor), sm, suffix: None, one_family: false, earlier: None, until: None }
+        Since {
+            version: (major, minor),
+            sm,
+            suffix: None,
+            one_family: false,
+            earlier: None,
+            until: None,
+            last_sm: None,
+        }
     }
 
     /// What the name of an SM alone needs: the version that has it first.
@@ -251,6 +269,7 @@ impl Since {
         let (least, number) = (self.sm, sm.number());
         number >= least
             && self.until.is_none_or(|until| sm.ptx_version() <= until)
+            && self.last_sm.is_none_or(|last| number <= last)
             && (!self.one_family || number / 10 == least / 10)
     }
 
@@ -271,6 +290,7 @@ impl Since {
             one_family: self.one_family || other.one_family,
             earlier: self.earlier.or(other.earlier),
             until: self.until.into_iter().chain(other.until).min(),
+            last_sm: self.last_sm.into_iter().chain(other.last_sm).min(),
         }
     }
 }
@@ -281,6 +301,11 @@ impl fmt::Display for Since {
             return write!(f, "PTX {major}.{minor} at most");
         }
         let (major, minor) = self.version;
+        match self.last_sm {
+            Some(last) if last == self.sm => return write!(f, "PTX {major}.{minor} and sm_{last} alone"),
+            Some(last) => return write!(f, "PTX {major}.{minor} and sm_{} to sm_{last}", self.sm),
+            None => {}
+        }
         write!(f, "PTX {major}.{minor} and sm_{}", self.sm)?;
         self.suffix.map_or(Ok(()), |suffix| f.write_str(suffix.letter()))
     }

@@ -171,7 +171,9 @@ pub fn tame(inst: &mut Inst) {
         }
     }
     let elements = row::elements(&inst.words) as i32;
-    let size = (inst.ty(0).bits() / 8) as i32 * elements;
+    // Of matrices a row is accessed.
+    let size = if inst.is_of_warps() { 16 } else { (inst.ty(0).bits() / 8) as i32 * elements };
+    let is_product = matches!(row.mnemonic, "mma" | "wmma");
     for operand in &mut inst.operands {
         if let Operand::Memory(address) = operand {
             let offset = if address.register().is_none() { address.offset.rem_euclid(512) } else { address.offset };
@@ -180,6 +182,11 @@ pub fn tame(inst: &mut Inst) {
         // A fraction is a number between 0 and 1.
         if let (Opcode::CREATEPOLICY_OF, Operand::Number(bits)) = (inst.opcode, &mut *operand) {
             *bits = 0.5_f32.to_bits().into();
+        }
+        // Of products that it makes other instructions of, ptxas 13.5 takes no such results.
+        if let (true, Operand::Vector(regs)) = (is_product, &mut *operand) {
+            let first = regs.iter().flatten().next();
+            *regs = regs.iter().map(|reg| reg.or(first)).collect();
         }
         // Under a guard that is more than ptxas 13.5 survives.
         if let Operand::Pair([None, _] | [_, None]) = operand {

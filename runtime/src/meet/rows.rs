@@ -25,6 +25,8 @@ impl Words<'_> {
 pub(crate) struct Given {
     pub numbers: Vec<u32>,
     pub answers: Vec<u32>,
+    /// Of those who act as one, each word that they are given.
+    pub words: Vec<Vec<u32>>,
 }
 
 const LANES: usize = SUBGROUP as usize;
@@ -52,7 +54,7 @@ pub(crate) fn exchange(
     given: &mut Given,
 ) -> Option<()> {
     let items = items as usize;
-    let Given { numbers, answers } = given;
+    let Given { numbers, answers, .. } = given;
     numbers.resize(items, 0);
     answers.resize(items, 0);
     // Of most shuffles all lanes have the same operands, in all subgroups.
@@ -108,6 +110,8 @@ pub(crate) fn exchange(
                 }
             }
             Exchange::Reduce(reduce, value) => fill([reduced(reduce, first..last, value)?.into(), 0]),
+            // What comes of that, who runs them knows.
+            Exchange::Together => return None,
             Exchange::Elect => {
                 if mask != every {
                     return None;
@@ -223,7 +227,7 @@ mod tests {
                 Exchange::Match { all, value } => Exchange::Match { all, value: value.map(|words| pick(words, item)) },
                 Exchange::Reduce(reduce, value) => Exchange::Reduce(reduce, pick(value, item)),
                 Exchange::Elect => Exchange::Elect,
-                Exchange::None | Exchange::Active => Exchange::None,
+                Exchange::None | Exchange::Active | Exchange::Together => Exchange::None,
             };
             let expected = by_machine(items, |item| Meeting::Subgroup { mask, of: of_item(item) }).unwrap();
             let found = given.numbers.iter().zip(&given.answers);

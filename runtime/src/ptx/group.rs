@@ -2,11 +2,13 @@
 
 use arrayvec::ArrayVec;
 use halfbyte_abi::Shape;
-use halfbyte_abi::meet::{Race, Races};
+use halfbyte_abi::meet::{Exchange, Meeting, Race, Races, SUBGROUP};
+use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::ptx::Reg;
+use halfbyte_isa::ptx::meaning::{self, Location, Reader};
 
-use super::interp::{self, Item, ItemStats, Position, Thread};
-use super::memory::Memory;
+use super::interp::{self, Item, ItemStats, Position, Thread, View};
+use super::memory::{By, Memory};
 use super::program::Program;
 use super::stack::Stack;
 use crate::group::{self, Runner, Stop};
@@ -19,6 +21,10 @@ struct Slot<'p> {
     stack: Stack,
     /// Of one that waits, what takes what it is given.
     results: [Option<Reg>; 2],
+    /// Whether it is at an instruction that its warp executes as one.
+    is_of_warp: bool,
+    /// Whether it has come together with the others for that.
+    is_together: bool,
 }
 
 /// A block on its way.
@@ -48,15 +54,37 @@ impl<'p> Runner for Block<'p, '_, '_, '_> {
             interp::Stop::Yield => Stop::Yield,
             interp::Stop::Meet { meeting, results } => {
                 slot.results = results;
+                slot.is_of_warp = meeting == Meeting::Subgroup { mask: u32::MAX, of: Exchange::Together };
                 Stop::Meet(meeting)
             }
         })
     }
 
     fn resume(&self, slot: &mut Slot<'p>, given: [u64; 2]) {
+        if slot.is_of_warp {
+            slot.is_together = true;
+            return;
+        }
         let given = slot.results.into_iter().zip(given).filter_map(|(reg, value)| Some((reg?, value)));
         let given: ArrayVec<(Reg, u64), 2> = given.collect();
         slot.thread.resume(&given);
+    }
+
+    fn act_together(&mut self, slots: &mut [Slot<'p>]) -> Result<(), (u32, Halt)> {
+        let Block { program, shape, first, ref mut memory, .. } = *self;
+        // Warps of fewer threads do not come together.
+        let (warps, _) = slots.as_chunks_mut::<LANES>();
+        for (number, slots) in (0..).step_by(LANES).zip(warps) {
+            let inst = program.together.get(&slots[0].thread.address()).filter(|_| slots[0].is_together);
+            let Some(inst) = inst else { continue };
+            let mut warp = Warp { shape, first: first + number, slots, memory };
+            inst.act(&mut warp).map_err(|(lane, fault)| (number + lane, Halt::Fault(fault)))?;
+            for slot in slots {
+                slot.is_together = false;
+                slot.thread.resume(&[]);
+            }
+        }
+        Ok(())
     }
 
     fn address(slot: &Slot<'p>) -> usize {
@@ -76,6 +104,57 @@ impl<'p> Runner for Block<'p, '_, '_, '_> {
     }
 }
 
+/// The threads of a warp that are all at one instruction.
+struct Warp<'p, 'r, 'm> {
+    shape: &'r Shape,
+    /// The number of the first item.
+    first: u32,
+    slots: &'r mut [Slot<'p>; LANES],
+    memory: &'r mut Memory<'m>,
+}
+
+const LANES: usize = SUBGROUP as usize;
+
+impl<'m> Warp<'_, '_, 'm> {
+    /// The memory as a lane finds it, and what makes its access.
+    fn of_lane(&mut self, lane: u32) -> (&mut Memory<'m>, By) {
+        self.memory.item = self.first + lane;
+        let address = self.slots[lane as usize % LANES].thread.address();
+        (self.memory, By { address, strong: None })
+    }
+}
+
+impl meaning::Warp for Warp<'_, '_, '_> {
+    type Fault = (u32, Fault);
+
+    fn reader(&mut self, lane: u32) -> impl Reader<Concrete> {
+        let item = Item { shape: self.shape, place: self.shape.place(self.first + lane) };
+        View::new(&self.slots[lane as usize % LANES].thread, item, self.memory)
+    }
+
+    fn set(&mut self, lane: u32, reg: Reg, word: u32) {
+        self.slots[lane as usize % LANES].thread.set(reg, word.into());
+    }
+
+    fn load(&mut self, lane: u32, place: Location<u32>, into: &mut [u8]) -> Result<(), Self::Fault> {
+        let (memory, by) = self.of_lane(lane);
+        let fault = |kind| (lane, Fault { address: by.address, kind });
+        let bytes = memory.load(place, into.len(), by).map_err(fault)?;
+        into.iter_mut().zip(bytes).for_each(|(into, byte)| *into = *byte);
+        Ok(())
+    }
+
+    fn store(&mut self, lane: u32, place: Location<u32>, bytes: &[u8]) -> Result<(), Self::Fault> {
+        let (memory, by) = self.of_lane(lane);
+        let fault = |kind| (lane, Fault { address: by.address, kind });
+        let held = memory.store(place, bytes.len(), by).map_err(fault)?;
+        let is_changed = held != bytes;
+        held.iter_mut().zip(bytes).for_each(|(held, byte)| *held = *byte);
+        memory.is_changed |= is_changed;
+        Ok(())
+    }
+}
+
 /// Runs the items of a block, of which `first` is the number of the first. A fault comes with its item.
 pub(super) fn run_group(
     program: &Program<'_>,
@@ -89,7 +168,13 @@ pub(super) fn run_group(
     let mut slots = Vec::with_capacity(items as usize);
     for number in 0..items {
         let thread = Thread::start(program, Default::default(), memory).map_err(|halt| (first + number, halt))?;
-        slots.push(Slot { thread, stack: std::mem::take(&mut memory.stack), results: [None; 2] });
+        slots.push(Slot {
+            thread,
+            stack: std::mem::take(&mut memory.stack),
+            results: [None; 2],
+            is_of_warp: false,
+            is_together: false,
+        });
     }
     memory.is_changed = false;
     let mut block = Block { program, shape, first, memory, budget, work };

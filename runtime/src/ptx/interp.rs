@@ -100,12 +100,19 @@ impl Frame<'_> {
 }
 
 /// What an instruction reads.
-struct View<'a> {
+pub(super) struct View<'a> {
     frame: &'a Frame<'a>,
     item: Item<'a>,
     memory: &'a Memory<'a>,
     /// The instructions that the item has executed.
     executed: u64,
+}
+
+impl<'a> View<'a> {
+    /// What the instruction reads that a thread is at.
+    pub fn new(thread: &'a Thread<'a>, item: Item<'a>, memory: &'a Memory<'a>) -> View<'a> {
+        View { frame: &thread.frame, item, memory, executed: thread.stats.instructions }
+    }
 }
 
 fn words(value: u64) -> [u32; 2] {
@@ -212,11 +219,14 @@ impl<'p> Thread<'p> {
         self.frame.code.first + self.frame.next
     }
 
+    /// Gives a register a value.
+    pub fn set(&mut self, reg: Reg, value: u64) {
+        self.frame.registers.set(reg, value, &self.frame.code.types);
+    }
+
     /// Gives a register what a meeting has given, and goes on after the instruction.
     pub fn resume(&mut self, results: &[(Reg, u64)]) {
-        for &(reg, value) in results {
-            self.frame.registers.set(reg, value, &self.frame.code.types);
-        }
+        results.iter().for_each(|&(reg, value)| self.set(reg, value));
         self.frame.next += 1;
     }
 

@@ -111,22 +111,22 @@ enum Ended {
 }
 
 /// Runs a launch on the host.
-fn run(jit: &Jit, entry: &Entry, order: &Order<'_>, memory: &mut Memory<'_>) -> Result<Stats, Ended> {
+fn run(jit: &Jit, code: &module::Kernel, order: &Order<'_>, memory: &mut Memory<'_>) -> Result<Stats, Ended> {
     if let Engine::Jit { threads } = order.engine
-        && let Some(done) = jit.launch(entry, order, memory, threads)
+        && let Some(done) = jit.launch(code, order, memory, threads)
     {
         return done;
     }
     memory.buffers.start();
     let Order { shape, items, budget, .. } = *order;
     let done = &mut || order.advance(1);
-    run_items(entry, &shape, items, memory, budget, &mut order.work(), done)
+    run_items(code, &shape, items, memory, budget, &mut order.work(), done)
         .map_err(|(item, halt)| Ended::Halt(item, halt))
 }
 
 /// Runs the items of a launch, in order. `done` is called after each. A fault comes with its item.
 fn run_items(
-    entry: &Entry,
+    code: &module::Kernel,
     shape: &Shape,
     items: u32,
     memory: &mut Memory<'_>,
@@ -134,12 +134,12 @@ fn run_items(
     work: &mut Work<'_>,
     done: &mut dyn FnMut(),
 ) -> Result<Stats, (u32, Halt)> {
-    let program = Program::new(entry);
+    let program = Program::new(code);
     let mut registers = Registers::default();
     let mut stats = Stats::default();
     let size: u32 = shape.block.into_iter().product::<u32>().max(1);
     if program.is_of_groups() {
-        let bytes = entry.shared_layout().bytes as usize + shape.shared as usize;
+        let bytes = code.entry.shared_layout().bytes as usize + shape.shared as usize;
         for first in (0..items).step_by(size as usize) {
             memory.shared.clear();
             memory.shared.resize(bytes, 0);
@@ -313,7 +313,7 @@ impl Executable for Code {
     }
 
     fn is_interpreted(&self) -> bool {
-        self.jit.is_interpreted(&self.code.kernel.entry)
+        self.jit.is_interpreted(&self.code.kernel)
     }
 
     fn translation(&self) -> Option<Translation> {
@@ -322,7 +322,7 @@ impl Executable for Code {
 
     #[cfg(feature = "aot")]
     fn native(&self, kernel: &kernel::Kernel, into: &mut crate::aot::Emit<'_, '_>) -> Result<(), crate::aot::NotMade> {
-        jit::native(&self.code.kernel.entry, kernel, into)
+        jit::native(&self.code.kernel, kernel, into)
     }
 
     fn launch(
@@ -381,7 +381,7 @@ impl Code {
             order.advance(order.items);
             return Ok(Stats::default());
         }
-        run(&self.jit, &code.entry, &order, memory).map_err(|ended| match ended {
+        run(&self.jit, code, &order, memory).map_err(|ended| match ended {
             Ended::Halt(item, Halt::Fault(fault)) => {
                 Box::new(kernel.trap_of(&order.shape, item, fault, &memory.buffers)).into()
             }
@@ -552,7 +552,7 @@ impl Kernel {
 
     fn run(&self, order: &Order<'_>, memory: &mut Memory<'_>) -> Result<Stats, LaunchError> {
         let kernel = || self.entry().name.clone();
-        run(&self.jit, self.entry(), order, memory).map_err(|ended| match ended {
+        run(&self.jit, &self.code, order, memory).map_err(|ended| match ended {
             Ended::Halt(item, Halt::Fault(fault)) => Box::new(self.trap(&order.shape, item, fault)).into(),
             Ended::Halt(_, Halt::Exceeded(exceeded)) | Ended::Native(NativeError::Exceeded(exceeded)) => {
                 LaunchError::Exceeded { kernel: kernel(), exceeded }
@@ -563,7 +563,7 @@ impl Kernel {
 
     /// Whether the interpreter runs it where native code is asked for: it calls, or does something else that there is no native code for.
     pub fn is_interpreted(&self) -> bool {
-        self.jit.is_interpreted(self.entry())
+        self.jit.is_interpreted(&self.code)
     }
 
     /// What it took to make native code of the kernel; none where none was made.

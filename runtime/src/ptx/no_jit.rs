@@ -2,7 +2,7 @@
 
 use std::num::NonZero;
 
-use halfbyte_isa::ptx::module::Entry;
+use halfbyte_isa::ptx::module::Kernel;
 
 use super::Ended;
 use super::memory::Memory;
@@ -16,7 +16,7 @@ pub(super) struct Jit(());
 impl Jit {
     pub fn launch(
         &self,
-        _: &Entry,
+        _: &Kernel,
         _: &Order<'_>,
         _: &mut Memory<'_>,
         _: NonZero<u16>,
@@ -24,7 +24,7 @@ impl Jit {
         Some(Err(Ended::Native(NativeError::NotBuilt)))
     }
 
-    pub fn is_interpreted(&self, _: &Entry) -> bool {
+    pub fn is_interpreted(&self, _: &Kernel) -> bool {
         false
     }
 

@@ -1,8 +1,10 @@
 //! A kernel and the functions that it calls, made ready to be interpreted.
 
+use std::collections::BTreeMap;
+
 use halfbyte_isa::ptx::Inst;
-use halfbyte_isa::ptx::meaning::strength;
-use halfbyte_isa::ptx::module::{Body, Builtin, Entry, FunctionCode};
+use halfbyte_isa::ptx::meaning::{Together, strength};
+use halfbyte_isa::ptx::module::{Body, Builtin, Entry, FunctionCode, Kernel};
 use halfbyte_isa::ptx::types::{Space, Type};
 
 /// A kernel and its functions.
@@ -12,6 +14,8 @@ pub(super) struct Program<'a> {
     /// By number; those that are not reached have none.
     functions: Vec<Callable<'a>>,
     is_of_groups: bool,
+    /// The instructions that a warp executes as one, by their numbers among those of the program.
+    pub together: BTreeMap<usize, Together>,
 }
 
 /// What may be called.
@@ -50,7 +54,7 @@ impl<'a> Code<'a> {
 }
 
 impl<'a> Program<'a> {
-    pub fn new(entry: &'a Entry) -> Program<'a> {
+    pub fn new(Kernel { entry, target, .. }: &'a Kernel) -> Program<'a> {
         let kernel = Code::new(&entry.body, 0);
         let mut functions: Vec<Callable<'a>> = entry.functions.iter().map(|_| Callable::None).collect();
         for (number, first) in firsts(entry) {
@@ -68,7 +72,16 @@ impl<'a> Program<'a> {
         let meets = |inst: &Inst| inst.meets() || strength(inst).is_some();
         let is_of_groups = entry.variables.iter().any(|variable| variable.space == Space::Shared)
             || entry.reached_bodies().flat_map(|body| &body.insts).any(meets);
-        Program { entry, kernel, functions, is_of_groups }
+        let codes = functions.iter().filter_map(|function| match function {
+            Callable::Code(code, _) => Some(code),
+            _ => None,
+        });
+        let of_code = |code: &Code<'a>| {
+            let insts = (code.first..).zip(&code.body.insts).filter(|(_, inst)| inst.is_of_warps());
+            insts.map(|(number, inst)| (number, Together::new(inst, target.sm))).collect::<Vec<_>>()
+        };
+        let together = [&kernel].into_iter().chain(codes).flat_map(of_code).collect();
+        Program { entry, kernel, functions, is_of_groups, together }
     }
 
     /// Whether its items meet, have memory together, or read what others may write meanwhile.

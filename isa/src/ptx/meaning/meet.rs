@@ -78,6 +78,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
             }
             ELECT => self.exchange(1, Exchange::Elect),
             ACTIVEMASK => Meeting::Subgroup { mask: self.d.word(u32::MAX), of: Exchange::Active },
+            _ if self.inst.is_of_warps() => Meeting::Subgroup { mask: self.d.word(u32::MAX), of: Exchange::Together },
             _ => return None,
         })
     }
@@ -141,6 +142,11 @@ fn scope(inst: &Inst) -> Option<Scope> {
         () if inst.has(Token::Sys) => Some(Scope::System),
         () => None,
     }
+}
+
+/// All registers that are given something at an instruction where items meet.
+pub fn given(inst: &Inst) -> impl Iterator<Item = crate::ptx::Reg> {
+    inst.registers().filter(|(role, _)| *role == crate::row::Role::Def).map(|(_, reg)| reg)
 }
 
 /// The registers that a meeting gives results to: one for a number or an answer, and one for an answer beside a number.

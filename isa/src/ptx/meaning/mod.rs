@@ -15,6 +15,7 @@ mod effects;
 mod float;
 mod half;
 mod integer;
+mod matrix;
 mod meet;
 mod memory;
 mod mini;
@@ -31,7 +32,8 @@ pub use effects::{
     Access, CONST_SPACE, Called, Effects, LOCAL_WINDOW, Location, Next, PARAM_WINDOW, Reader, SHARED_WINDOW, Value,
     WINDOW_BYTES, Write, function_address, function_at,
 };
-pub use meet::{fence, meeting, results, strength};
+pub use matrix::{Together, Warp};
+pub use meet::{fence, given, meeting, results, strength};
 pub use memory::{elements, words_of_elements};
 
 use super::Opcode;

@@ -12,6 +12,7 @@ pub mod float;
 pub mod half;
 pub mod hints;
 pub mod integer;
+pub mod matrix;
 pub mod meet;
 pub mod memory;
 pub mod video;

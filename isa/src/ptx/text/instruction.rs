@@ -12,6 +12,7 @@ use super::outside;
 use super::reader::Reader;
 use crate::object::Loc;
 use crate::ptx::inst::{Guard, Inst};
+use crate::ptx::matrix::Part;
 use crate::ptx::module::{AddressOf, Targets};
 use crate::ptx::operand::{Address, Base, Callee, Operand, Reg};
 use crate::ptx::row::MAX_WORDS;
@@ -473,7 +474,8 @@ impl<'a> Parts<'a> {
         for (place, ((raw, at), o)) in self.operands.iter().zip(row.operands_with(&self.words)).enumerate() {
             let braces = match raw {
                 Raw::Operand(Operand::Vector(_)) | Raw::Mixed(_) => {
-                    matches!(o.shape, Shape::Vector(..) | Shape::Elements(_) | Shape::Parts(_))
+                    o.shape.vector(&self.words).is_some()
+                        || matches!(o.shape, Shape::Vector(..) | Shape::Elements(_) | Shape::Parts(_))
                 }
                 Raw::Address(..) => o.shape == Shape::Variable,
                 _ => false,
@@ -550,6 +552,11 @@ impl<'a> Parts<'a> {
                     (Some(Some(reg)), None) => Operand::Register(reg),
                     _ => return Err(wrong()),
                 }
+            }
+            // Of A and B assemblers take registers alone.
+            (Raw::Mixed(all), Shape::Fragment(Part::C) | Shape::Matrices) if o.role == Role::Use => {
+                let (ty, _) = o.shape.vector(&self.words).ok_or_else(wrong)?;
+                self.mixed(all, (o.shape, Ty::Is(ty)), names).ok_or_else(wrong)??
             }
             (Raw::Mixed(all), Shape::Parts(ty) | Shape::Elements(ty) | Shape::Vector(ty, _)) if o.role == Role::Use => {
                 self.mixed(all, (o.shape, ty), names).ok_or_else(wrong)??

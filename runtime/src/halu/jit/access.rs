@@ -206,6 +206,17 @@ impl Words {
     }
 }
 
+/// The memory of an address without a space, in which parameters may lie, and the address there.
+pub(super) fn locate(address: u64, params: bool) -> (Space, u64) {
+    let within = |window: u64| Some(address.wrapping_sub(window)).filter(|&offset| offset < WINDOW_BYTES);
+    match (within(LOCAL_WINDOW), within(SHARED_WINDOW), within(PARAM_WINDOW)) {
+        (Some(local), ..) => (Space::Local, local),
+        (_, Some(shared), _) => (Space::Shared, shared),
+        (.., Some(param)) if params => (Space::Constant(0), param),
+        _ => (Space::Global, address),
+    }
+}
+
 impl Site {
     pub fn access(&self) -> Access {
         match self.kind {
@@ -231,13 +242,7 @@ impl Site {
             Some(Reach::Constants) => return (CONSTANTS, address),
             Some(Reach::Any { params }) => params,
         };
-        let within = |window: u64| Some(address.wrapping_sub(window)).filter(|&offset| offset < WINDOW_BYTES);
-        match (within(LOCAL_WINDOW), within(SHARED_WINDOW), within(PARAM_WINDOW)) {
-            (Some(local), ..) => (Space::Local, local),
-            (_, Some(shared), _) => (Space::Shared, shared),
-            (.., Some(param)) if params => (Space::Constant(0), param),
-            _ => (Space::Global, address),
-        }
+        locate(address, params)
     }
 
     /// # Safety

@@ -1,14 +1,20 @@
 //! Words at which items meet, as whoever runs a row of them needs it: where their operands are, and what becomes of the results.
 
-use arrayvec::ArrayVec;
-use halfbyte_abi::meet::{BARRIERS, Barrier, Exchange, Meeting};
+use std::fmt;
+use std::panic::{RefUnwindSafe, UnwindSafe};
+
+use halfbyte_abi::meet::{BARRIERS, Barrier, Exchange, Meeting, SUBGROUP};
 use halfbyte_isa::halu::Inst;
 use halfbyte_isa::halu::domain::{Reader, SpecialReg, Width, Write};
 use halfbyte_isa::halu::meaning::{given, guard, meeting};
+use smallvec::SmallVec;
 
+use super::access::locate;
 use super::cells::{Cell, Cells, Name};
+use super::context::{FaultKind, Header};
 use super::dataflow::{Dataflow, Id, Op, Shape};
 use super::unit::name_of;
+use crate::trap::{Access, Space};
 
 /// An operand.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -29,12 +35,74 @@ pub(crate) enum Takes {
     /// The number or the answer beside it, as a truth value.
     Truth(Cell),
     Answer(Cell),
+    /// The word of that number, of those that items are given who act as one.
+    Word(usize, Cell),
 }
 
 impl Takes {
     pub fn cell(self) -> Cell {
-        let (Takes::Number(cell) | Takes::Truth(cell) | Takes::Answer(cell)) = self;
+        let (Takes::Number(cell) | Takes::Truth(cell) | Takes::Answer(cell) | Takes::Word(_, cell)) = self;
         cell
+    }
+}
+
+/// A word of each lane of a subgroup.
+pub(crate) type Lanes = [u32; SUBGROUP as usize];
+
+/// What the lanes of a subgroup do as one.
+pub(crate) trait Together: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
+    /// The cells that it reads.
+    fn reads(&self) -> &[Cell];
+
+    /// Does it, by what those cells hold in each lane: the words that the lanes are given.
+    ///
+    /// # Errors
+    /// The lane that must not access memory, and how it did.
+    fn act(&self, held: &[Lanes], memory: &Memory<'_>) -> Result<Vec<Lanes>, (u32, FaultKind)>;
+}
+
+/// The memory that lanes of a subgroup reach.
+pub(crate) struct Memory<'a> {
+    pub(super) header: &'a Header,
+    /// The first of the items.
+    pub(super) first: u32,
+}
+
+/// An address, of one memory or of any.
+#[derive(Clone, Copy)]
+pub(crate) enum At {
+    In(Space, u64),
+    Flat(u64),
+}
+
+impl Memory<'_> {
+    /// What a lane finds at a multiple of so many bytes.
+    pub fn load(&self, lane: u32, at: At, into: &mut [u8]) -> Result<(), FaultKind> {
+        let start = self.find(Access::Load, lane, at, into.len())?;
+        // SAFETY: so many bytes were found.
+        unsafe { std::ptr::copy_nonoverlapping(start, into.as_mut_ptr(), into.len()) };
+        Ok(())
+    }
+
+    /// What a lane leaves there.
+    pub fn store(&self, lane: u32, at: At, bytes: &[u8]) -> Result<(), FaultKind> {
+        let start = self.find(Access::Store, lane, at, bytes.len())?;
+        // SAFETY: so many bytes were found, and may be written.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), start, bytes.len()) };
+        Ok(())
+    }
+
+    fn find(&self, access: Access, lane: u32, at: At, bytes: usize) -> Result<*mut u8, FaultKind> {
+        let (space, address) = match at {
+            At::In(space, address) => (space, address),
+            At::Flat(address) => locate(address, true),
+        };
+        let found = self.header.find(access, space, address, self.first + lane);
+        let is_aligned = address.is_multiple_of(bytes as u64);
+        // Local memory is no place for what lanes share.
+        let is_reached = is_aligned && space != Space::Local;
+        let found = found.filter(|(_, left)| is_reached && bytes as u64 <= *left).map(|(start, _)| start);
+        found.ok_or(FaultKind::Memory { access, space, address, bytes: bytes as u32 })
     }
 }
 
@@ -44,8 +112,10 @@ pub(crate) struct Place {
     /// Who falls through does not meet others.
     pub guard: Option<Source>,
     pub meeting: Meeting<Source, Source>,
+    /// What lanes do who come together for [`Exchange::Together`].
+    pub together: Option<Box<dyn Together>>,
     /// What is kept of what they are given.
-    pub takes: ArrayVec<Takes, 2>,
+    pub takes: SmallVec<[Takes; 2]>,
 }
 
 impl Place {
@@ -72,8 +142,8 @@ impl Place {
             },
             _ => Source::Const(dataflow.constant(id).unwrap_or(0)),
         };
-        let takes = takes.into_iter().take(2).collect();
-        Place { guard: guard.map(source), meeting: map(meeting, source, source), takes }
+        let takes = takes.into_iter().collect();
+        Place { guard: guard.map(source), meeting: map(meeting, source, source), together: None, takes }
     }
 }
 
@@ -133,6 +203,7 @@ fn exchange<W: Copy, P: Copy, V: Copy, Q: Copy>(
         Exchange::Reduce(reduce, value) => Exchange::Reduce(reduce, word(value)),
         Exchange::Elect => Exchange::Elect,
         Exchange::Active => Exchange::Active,
+        Exchange::Together => Exchange::Together,
     }
 }
 

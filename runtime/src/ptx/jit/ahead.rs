@@ -1,6 +1,6 @@
 //! Kernels in PTX as functions of native objects.
 
-use halfbyte_isa::ptx::module::Entry;
+use halfbyte_isa::ptx::module;
 use halfbyte_isa::ptx::types::{Space as VariableSpace, Special, SpecialGroup};
 
 use super::insts::{Insts, Variables};
@@ -10,8 +10,8 @@ use crate::kernel::Kernel;
 use crate::ptx::places_of;
 
 /// Adds an object's kernel to a native object.
-pub(in crate::ptx) fn native(entry: &Entry, kernel: &Kernel, into: &mut Emit<'_, '_>) -> Result<(), NotMade> {
-    let plan = &Plan::new(entry);
+pub(in crate::ptx) fn native(code: &module::Kernel, kernel: &Kernel, into: &mut Emit<'_, '_>) -> Result<(), NotMade> {
+    let (entry, plan) = (&code.entry, &Plan::new(code));
     // In which space an address is depends on where memory lies.
     let asks = entry.body.insts.iter().any(|inst| inst.row().mnemonic == "isspacep");
     if asks {

@@ -2,8 +2,7 @@
 
 use halfbyte_isa::halu::domain::{Domain, Numbered, SpecialReg, Width};
 use halfbyte_isa::ptx::meaning::{
-    self as meanings, Effects, Next, Reader, Write, elements, fence, guard, meaning, meeting, results,
-    words_of_elements,
+    self as meanings, Effects, Next, Reader, Write, elements, fence, given, guard, meaning, meeting, words_of_elements,
 };
 use halfbyte_isa::ptx::module::Entry;
 use halfbyte_isa::ptx::operand::{FrameVar, Operand, Var};
@@ -12,7 +11,7 @@ use halfbyte_isa::ptx::{Inst, Reg, Vector};
 
 use halfbyte_abi::{buffer_base, buffer_of};
 
-use super::meet::place_of;
+use super::meet::{place_of, read_by};
 use super::plan::{Plan, by_place, width_of};
 use crate::halu::jit::address::{self, Form};
 use crate::halu::jit::{
@@ -63,7 +62,7 @@ impl Front for Insts<'_> {
     }
 
     fn place(&self, block: &Block, cells: &mut Cells) -> Option<Place> {
-        place_of(self.entry.body.insts.get(block.start as usize)?, &self.plan.types, cells)
+        place_of(self.entry.body.insts.get(block.start as usize)?, self, cells)
     }
 }
 
@@ -123,7 +122,12 @@ impl<'a> Build<'a, Inst> for Builder<'a> {
     fn meet(&mut self, dataflow: &mut Dataflow, inst: &Inst, guarded: bool) {
         // What it reads is found by who runs it.
         let _ = meeting(inst, dataflow, self);
-        for reg in results(inst).into_iter().flatten() {
+        if inst.is_of_warps() {
+            for reg in read_by(inst) {
+                let _ = self.register(dataflow, reg);
+            }
+        }
+        for reg in given(inst) {
             let name = name_of(reg, self.types());
             self.trace.given(dataflow, name, guarded);
         }
@@ -293,6 +297,14 @@ impl Insts<'_> {
         START as u32 + self.plan.places.get(number as usize).copied().unwrap_or(0)
     }
 
+    /// The address of a variable, as `cvta` gives it; zero where it is not known.
+    pub fn address(&self, var: Var) -> u64 {
+        match self.variables {
+            Variables::At(all) => all.get(var.number as usize).map_or(0, |bound| bound.address),
+            Variables::InBank(_) => 0,
+        }
+    }
+
     fn parameter(&self, number: u32) -> u64 {
         self.places.get(number as usize).copied().unwrap_or(0)
     }
@@ -333,7 +345,7 @@ impl Reader<Dataflow> for Builder<'_> {
 
     fn variable(&mut self, dataflow: &mut Dataflow, var: Var) -> [Id; 2] {
         match self.insts.variables {
-            Variables::At(all) => constant(dataflow, all.get(var.number as usize).map_or(0, |bound| bound.address)),
+            Variables::At(_) => constant(dataflow, self.insts.address(var)),
             Variables::InBank(start) => {
                 let low = start + 8 * var.number;
                 let word = |offset| Op::Bank { offset, width: Width::B32, signed: false };

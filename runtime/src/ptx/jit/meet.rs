@@ -1,20 +1,31 @@
 //! Instructions at which items meet.
 
+use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::Domain;
-use halfbyte_isa::ptx::meaning::{Reader, guard, meeting, results};
+use halfbyte_isa::ptx::meaning::{self, Location, Reader, Warp, given, guard, meeting, results};
 use halfbyte_isa::ptx::operand::Var;
+use halfbyte_isa::ptx::row::Role;
 use halfbyte_isa::ptx::types::{Special, Type};
 use halfbyte_isa::ptx::{Inst, Reg};
 
-use super::insts::{bits_of, name_of};
-use crate::halu::jit::{Cells, Dataflow, Id, Name, Op, Place, Shape, Takes};
+use super::insts::{Insts, bits_of, name_of};
+use crate::halu::jit::{
+    At, Cell, Cells, Dataflow, FaultKind, Id, Lanes, Memory, Name, Op, Place, Shape, Takes, Together,
+};
+use crate::trap::Space;
 
 /// What items meet for at an instruction; none where they do not.
-pub(super) fn place_of(inst: &Inst, types: &[Type], cells: &mut Cells) -> Option<Place> {
+pub(super) fn place_of(inst: &Inst, insts: &Insts<'_>, cells: &mut Cells) -> Option<Place> {
+    let types = insts.plan.types.as_slice();
     let mut dataflow = Dataflow::default();
     let mut names = Names { cells, types };
     let guard = guard(inst, &mut dataflow, &mut names);
     let meeting = meeting(inst, &mut dataflow, &mut names)?;
+    if inst.is_of_warps() {
+        let takes = (0..).zip(given(inst)).map(|(k, reg)| Takes::Word(k, names.cells.get(name_of(reg, types))));
+        let place = Place::new(&dataflow, guard, &meeting, takes);
+        return Some(Place { together: Some(Box::new(OfWarp::new(inst, insts, cells))), ..place });
+    }
     let [number, answer] = results(inst).map(|reg| Some(name_of(reg?, types)));
     let number = number.map(|name| {
         let cell = names.cells.get(name);
@@ -55,5 +66,133 @@ impl Reader<Dataflow> for Names<'_> {
 
     fn variable(&mut self, dataflow: &mut Dataflow, _: Var) -> [Id; 2] {
         [dataflow.word(0); 2]
+    }
+}
+
+/// An instruction that a warp executes as one.
+#[derive(Debug)]
+struct OfWarp {
+    inst: meaning::Together,
+    /// The registers that it reads, each with the place of its first cell among those that are.
+    regs: Vec<(Reg, usize)>,
+    cells: Vec<Cell>,
+    /// The addresses of the variables that it names.
+    variables: Vec<(Var, u64)>,
+}
+
+impl OfWarp {
+    fn new(inst: &Inst, insts: &Insts<'_>, cells: &mut Cells) -> OfWarp {
+        let types = insts.plan.types.as_slice();
+        let mut of = OfWarp {
+            inst: meaning::Together::new(inst, insts.plan.sm),
+            regs: Vec::new(),
+            cells: Vec::new(),
+            variables: Vec::new(),
+        };
+        for reg in read_by(inst) {
+            of.regs.push((reg, of.cells.len()));
+            let words = if bits_of(reg, types) == 64 { 2 } else { 1 };
+            of.cells.extend((0..words).map(|word| cells.get(Name::Virtual(reg.0, word))));
+        }
+        let variables = inst.operands.iter().filter_map(|operand| operand.variable());
+        of.variables = variables.map(|var| (var, insts.address(var))).collect();
+        of
+    }
+}
+
+/// The registers that an instruction reads which a warp executes as one.
+pub(super) fn read_by(inst: &Inst) -> impl Iterator<Item = Reg> {
+    let guard = inst.guard.map(|guard| guard.reg);
+    inst.registers().filter(move |(role, reg)| *role == Role::Use && Some(*reg) != guard).map(|(_, reg)| reg)
+}
+
+impl Together for OfWarp {
+    fn reads(&self) -> &[Cell] {
+        &self.cells
+    }
+
+    fn act(&self, held: &[Lanes], memory: &Memory<'_>) -> Result<Vec<Lanes>, (u32, FaultKind)> {
+        let given: Vec<(Reg, Lanes)> = given(self.inst.inst()).map(|reg| (reg, Lanes::default())).collect();
+        let mut warp = Held { of: self, held, memory, given };
+        self.inst.act(&mut warp)?;
+        Ok(warp.given.into_iter().map(|(_, words)| words).collect())
+    }
+}
+
+/// A warp by the words that its lanes hold.
+struct Held<'a> {
+    of: &'a OfWarp,
+    held: &'a [Lanes],
+    memory: &'a Memory<'a>,
+    given: Vec<(Reg, Lanes)>,
+}
+
+impl Warp for Held<'_> {
+    type Fault = (u32, FaultKind);
+
+    fn reader(&mut self, lane: u32) -> impl Reader<Concrete> {
+        OfLane { of: self.of, held: self.held, lane: lane as usize }
+    }
+
+    fn set(&mut self, lane: u32, reg: Reg, word: u32) {
+        for (_, words) in self.given.iter_mut().filter(|(given, _)| *given == reg) {
+            if let Some(place) = words.get_mut(lane as usize) {
+                *place = word;
+            }
+        }
+    }
+
+    fn load(&mut self, lane: u32, place: Location<u32>, into: &mut [u8]) -> Result<(), Self::Fault> {
+        self.memory.load(lane, at(place), into).map_err(|kind| (lane, kind))
+    }
+
+    fn store(&mut self, lane: u32, place: Location<u32>, bytes: &[u8]) -> Result<(), Self::Fault> {
+        self.memory.store(lane, at(place), bytes).map_err(|kind| (lane, kind))
+    }
+}
+
+/// The address of a place that such an instruction may name.
+fn at(place: Location<u32>) -> At {
+    let plus = |[low, high]: [u32; 2], offset: i32| {
+        (u64::from(high) << 32 | u64::from(low)).wrapping_add_signed(offset.into())
+    };
+    match place {
+        Location::Shared { base: [low, _], offset } => At::In(Space::Shared, low.wrapping_add_signed(offset).into()),
+        Location::Global { base, offset } => At::In(Space::Global, plus(base, offset)),
+        Location::Flat { base, offset }
+        | Location::Constant { base, offset }
+        | Location::Local { base, offset }
+        | Location::Param { base, offset } => At::Flat(plus(base, offset)),
+        Location::Frame { offset, .. } | Location::Parameter { offset, .. } => At::Flat(offset as u64),
+    }
+}
+
+/// What a lane of it reads.
+struct OfLane<'a> {
+    of: &'a OfWarp,
+    held: &'a [Lanes],
+    lane: usize,
+}
+
+impl Reader<Concrete> for OfLane<'_> {
+    fn register(&mut self, _: &mut Concrete, reg: Reg) -> [u32; 2] {
+        let Some(place) = self.of.regs.iter().position(|(of, _)| *of == reg) else { return [0; 2] };
+        let first = self.of.regs[place].1;
+        let end = self.of.regs.get(place + 1).map_or(self.of.cells.len(), |(_, next)| *next);
+        let word = |cell: usize| self.held.get(cell).and_then(|words| words.get(self.lane)).copied().unwrap_or(0);
+        [word(first), if end - first == 2 { word(first + 1) } else { 0 }]
+    }
+
+    fn predicate(&mut self, _: &mut Concrete, _: Reg) -> bool {
+        false
+    }
+
+    fn special(&mut self, _: &mut Concrete, _: Special) -> [u32; 2] {
+        [0; 2]
+    }
+
+    fn variable(&mut self, _: &mut Concrete, var: Var) -> [u32; 2] {
+        let address = self.of.variables.iter().find(|(of, _)| *of == var).map_or(0, |(_, address)| *address);
+        [address as u32, (address >> 32) as u32]
     }
 }

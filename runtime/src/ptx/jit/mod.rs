@@ -16,7 +16,7 @@ mod tests;
 use std::num::NonZero;
 use std::sync::{Arc, OnceLock};
 
-use halfbyte_isa::ptx::module::Entry;
+use halfbyte_isa::ptx::module;
 use halfbyte_isa::ptx::types::{Special, SpecialGroup};
 use smallvec::SmallVec;
 
@@ -43,12 +43,13 @@ impl Jit {
     /// Runs all items of a launch; none where there is no native code for what it does.
     pub fn launch(
         &self,
-        entry: &Entry,
+        code: &module::Kernel,
         order: &Order<'_>,
         memory: &mut Memory<'_>,
         threads: NonZero<u16>,
     ) -> Option<Result<Stats, Ended>> {
-        let plan = self.plan(entry);
+        let plan = self.plan(code);
+        let entry = &code.entry;
         // Where arguments are known to overlap, items are run in order.
         if !plan.is_native || !memory.aliases.is_empty() || memory.races.is_some() {
             return None;
@@ -82,13 +83,13 @@ impl Jit {
         }))
     }
 
-    fn plan(&self, entry: &Entry) -> &Plan {
-        self.plan.get_or_init(|| Plan::new(entry))
+    fn plan(&self, code: &module::Kernel) -> &Plan {
+        self.plan.get_or_init(|| Plan::new(code))
     }
 
     /// Whether there is no native code for what the kernel does.
-    pub fn is_interpreted(&self, entry: &Entry) -> bool {
-        !self.plan(entry).is_native
+    pub fn is_interpreted(&self, code: &module::Kernel) -> bool {
+        !self.plan(code).is_native
     }
 
     /// What it took to make the code that is there.

@@ -2,8 +2,8 @@
 
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::{Numbered, SpecialReg, Width};
-use halfbyte_isa::ptx::meaning::{Access, Effects, Next, Reader, meaning, results};
-use halfbyte_isa::ptx::module::{Entry, Param};
+use halfbyte_isa::ptx::meaning::{Access, Effects, Next, Reader, given, meaning};
+use halfbyte_isa::ptx::module::{self, Entry, Param};
 use halfbyte_isa::ptx::operand::Var;
 use halfbyte_isa::ptx::row::Class;
 use halfbyte_isa::ptx::types::{Special, SpecialGroup, Type};
@@ -24,6 +24,8 @@ const MAX_FRAME: u32 = 1 << 14;
 pub(super) struct Plan {
     /// Whether there is any.
     pub is_native: bool,
+    /// The SM that the text is for.
+    pub sm: u16,
     /// Whether its items meet, have memory together, or read what others may write meanwhile.
     pub is_of_groups: bool,
     /// Where each instruction leads, and whether others run behind it; and the end of the kernel.
@@ -45,8 +47,8 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    pub fn new(entry: &Entry) -> Plan {
-        let program = Program::new(entry);
+    pub fn new(kernel: &module::Kernel) -> Plan {
+        let (program, entry) = (Program::new(kernel), &kernel.entry);
         let insts = &entry.body.insts;
         let code = program.kernel.types.as_slice();
         let mut are_taken = true;
@@ -83,6 +85,7 @@ impl Plan {
         let has_frame = program.kernel.frame_bytes <= MAX_FRAME && end < u64::from(u32::MAX / 2);
         Plan {
             is_native: has_frame && are_taken && !may_wait(insts, &leads),
+            sm: kernel.target.sm,
             is_of_groups: program.is_of_groups(),
             types: program.kernel.types,
             places: program.kernel.places,
@@ -157,7 +160,7 @@ fn is_taken(inst: &Inst, effects: &Effects<u32, bool>, types: &[Type]) -> bool {
         Next::Indexed { .. } | Next::Call(_) => false,
         Next::Meet => {
             let is_word = |reg: Reg| types.get(reg.0 as usize).is_some_and(|ty| matches!(ty.bits(), 1 | 32));
-            results(inst).into_iter().flatten().all(is_word)
+            given(inst).all(is_word)
         }
         _ => true,
     };

@@ -4,15 +4,17 @@
 use halfbyte_abi::meet::{Barrier, Exchange, Meeting, Misfit, SUBGROUP};
 
 use super::super::cells::Cell;
+use super::super::context::FaultKind;
 use super::super::dataflow::Shape;
 use super::super::graph::{BlockId, Next, Target};
-use super::super::meet::{Place, Source, Takes, map};
+use super::super::meet::{Lanes, Memory, Place, Source, Takes, Together, map};
 use super::divergence::Group;
 use super::{Runner, start_of};
 use crate::meet::Rendezvous;
 use crate::meet::rows::{self, Given, Words};
 use crate::native::NativeError;
 use crate::trap::TrapKind;
+use smallvec::SmallVec;
 
 /// What a group that meets has for it.
 #[derive(Default)]
@@ -28,7 +30,7 @@ pub(in crate::halu::jit) struct Meetings {
     waiting: u32,
     /// Those that have ended, and of which it does not know.
     ended: Vec<u32>,
-    operands: [Vec<u32>; 5],
+    operands: Vec<Vec<u32>>,
     given: Given,
     go_on: Vec<(u32, [u64; 2])>,
 }
@@ -137,7 +139,9 @@ impl Runner<'_> {
             View::Apart => compiled.flow.divergent.get(cell.index()).copied().unwrap_or(Shape::Varying),
         };
         let items = self.context.header().items as usize;
-        let mut words = std::mem::take(self.meetings.operands.get_mut(buffer).unwrap_or(&mut self.spare));
+        let operands = &mut self.meetings.operands;
+        operands.resize_with(operands.len().max(buffer + 1), Vec::new);
+        let mut words = std::mem::take(&mut operands[buffer]);
         words.clear();
         let read = match shape {
             Shape::Uniform => {
@@ -155,9 +159,7 @@ impl Runner<'_> {
                 Read::Each(buffer)
             }
         };
-        if let Some(place) = self.meetings.operands.get_mut(buffer) {
-            *place = words;
-        }
+        self.meetings.operands[buffer] = words;
         read
     }
 
@@ -181,6 +183,10 @@ impl Runner<'_> {
     /// Whether all items of a row, or all those of a mask, go on at once, being the only ones who meet: what they are given is left in
     /// [`Meetings::given`].
     fn is_plain(&mut self, place: &Place, view: View, mask: Option<&[u32]>) -> bool {
+        if let Some(together) = place.together.as_deref() {
+            // Where one faults, it is for its turn to say so; what they stored until then, they store once more.
+            return self.act_together(together, view, mask).is_ok();
+        }
         let meeting = self.read_meeting(place, view);
         let items = self.context.header().items;
         let Meetings { operands, given, .. } = &mut self.meetings;
@@ -228,6 +234,46 @@ impl Runner<'_> {
         }
     }
 
+    /// The items of whole subgroups, or those of a mask, act as one; what they are given is left in [`Meetings::given`]. The first fault comes
+    /// with its item; none where some of a subgroup are missing.
+    fn act_together(
+        &mut self,
+        together: &dyn Together,
+        view: View,
+        mask: Option<&[u32]>,
+    ) -> Result<(), Option<(u32, FaultKind)>> {
+        const LANES: usize = SUBGROUP as usize;
+        let items = self.context.header().items as usize;
+        let read: SmallVec<[Read; 16]> =
+            (1..).zip(together.reads()).map(|(buffer, &cell)| self.read(Source::Cell(cell), view, buffer)).collect();
+        let header = &*self.context.header();
+        let Meetings { operands, given, .. } = &mut self.meetings;
+        for first in (0..items).step_by(LANES) {
+            let count = (first..items).take(LANES).filter(|&item| mask.is_none_or(|mask| mask[item] != 0)).count();
+            match count {
+                0 => continue,
+                LANES => {}
+                _ => return Err(None),
+            }
+            let held = |read: &Read| match *read {
+                Read::Same(word) => [word; LANES],
+                Read::Each(buffer) => {
+                    let words = operands.get(buffer).and_then(|words| words.get(first..));
+                    words.and_then(|words| words.first_chunk()).copied().unwrap_or_default()
+                }
+            };
+            let held: SmallVec<[Lanes; 16]> = read.iter().map(held).collect();
+            let words = together.act(&held, &Memory { header, first: first as u32 });
+            let words = words.map_err(|(lane, kind)| Some((first as u32 + lane, kind)))?;
+            given.words.resize_with(given.words.len().max(words.len()), Vec::new);
+            for (given, words) in given.words.iter_mut().zip(&words) {
+                given.resize(items, 0);
+                given[first..first + LANES].copy_from_slice(words);
+            }
+        }
+        Ok(())
+    }
+
     /// Gives items what [`Self::is_plain`] has found.
     fn put(&mut self, place: &Place, mask: Option<&[u32]>) {
         place.takes.iter().for_each(|&takes| self.put_one(takes, mask));
@@ -235,15 +281,19 @@ impl Runner<'_> {
 
     fn put_one(&mut self, takes: Takes, mask: Option<&[u32]>) {
         let row = self.context.row(self.compiled.map.cell(takes.cell()));
-        let Given { numbers, answers } = &self.meetings.given;
+        let Given { numbers, answers, words } = &self.meetings.given;
         let truth = |&word: &u32| u32::from(word != 0).wrapping_neg();
-        if let (Takes::Number(_), None) = (takes, mask) {
+        let numbers = match takes {
+            Takes::Word(place, _) => words.get(place).unwrap_or(numbers),
+            _ => numbers,
+        };
+        if let (Takes::Number(_) | Takes::Word(..), None) = (takes, mask) {
             return row.iter_mut().zip(numbers).for_each(|(place, &word)| *place = word);
         }
         let mut words = std::mem::take(&mut self.spare);
         words.clear();
         match takes {
-            Takes::Number(_) => words.extend_from_slice(numbers),
+            Takes::Number(_) | Takes::Word(..) => words.extend_from_slice(numbers),
             Takes::Truth(_) => words.extend(numbers.iter().map(truth)),
             Takes::Answer(_) => words.extend(answers.iter().map(truth)),
         }
@@ -357,13 +407,19 @@ impl Runner<'_> {
         let is_any = match found {
             Ok(Some(turn)) => {
                 self.meetings.waiting -= go_on.len() as u32;
-                for &(item, given) in &go_on {
+                let acted = self.act_after(&go_on);
+                for &(item, given) in go_on.iter().filter(|_| acted.is_ok()) {
                     let at = self.meetings.at.get(item as usize).copied().unwrap_or(BlockId(0));
                     self.set_turn(item, turn + 1);
                     self.give(at, item, given);
                     add(self, at, item);
                 }
-                true
+                let goes_on = acted.is_ok();
+                if let Err((item, kind)) = acted {
+                    self.set_turn(item, turn);
+                    self.fault_where_it_waits(item, kind);
+                }
+                goes_on
             }
             Ok(None) => {
                 if self.context.header().fault.is_none()
@@ -384,9 +440,31 @@ impl Runner<'_> {
     }
 
     fn misfit(&mut self, Misfit { item, why }: Misfit) {
+        self.fault_where_it_waits(item, FaultKind::Known(TrapKind::Meets(why)));
+    }
+
+    fn fault_where_it_waits(&mut self, item: u32, kind: FaultKind) {
         let at = self.meetings.at.get(item as usize).copied().unwrap_or(BlockId(0));
         let address = self.compiled.blocks.get(at.index()).map_or(0, |block| block.start);
-        self.fault(item, (address, TrapKind::Meets(why)));
+        self.fault_of(item, address, kind);
+    }
+
+    /// Those of the items that go on act as one who have come together for that, subgroup by subgroup, and are given what comes of it.
+    fn act_after(&mut self, go_on: &[(u32, [u64; 2])]) -> Result<(), (u32, FaultKind)> {
+        let compiled = self.compiled;
+        let items = self.context.header().items as usize;
+        for &(first, _) in go_on.iter().filter(|(item, _)| item % SUBGROUP == 0) {
+            let at = self.meetings.at.get(first as usize).copied().unwrap_or(BlockId(0));
+            let Some(place) = compiled.meetings.get(&at) else { continue };
+            let Some(together) = place.together.as_deref() else { continue };
+            let of_subgroup = |item: u32| u32::from(item / SUBGROUP == first / SUBGROUP).wrapping_neg();
+            let mask: Vec<u32> = (0..items as u32).map(of_subgroup).collect();
+            match self.act_together(together, View::Apart, Some(&mask)) {
+                Err(Some(fault)) => return Err(fault),
+                _ => self.put(place, Some(&mask)),
+            }
+        }
+        Ok(())
     }
 
     fn give(&mut self, at: BlockId, item: u32, [number, answer]: [u64; 2]) {
@@ -396,6 +474,8 @@ impl Runner<'_> {
                 Takes::Number(_) => number as u32,
                 Takes::Truth(_) => truth(number),
                 Takes::Answer(_) => truth(answer),
+                // They have acted.
+                Takes::Word(..) => continue,
             };
             if let Some(place) = self.context.row(self.compiled.map.cell(takes.cell())).get_mut(item as usize) {
                 *place = word;

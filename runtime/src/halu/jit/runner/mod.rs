@@ -371,9 +371,14 @@ impl<'a> Runner<'a> {
 
     /// An item faults, if it is still in the row.
     pub fn fault(&mut self, item: u32, (address, kind): (u32, TrapKind)) {
+        self.fault_of(item, address, FaultKind::Known(kind));
+    }
+
+    /// The same of an access that may not be made, too.
+    fn fault_of(&mut self, item: u32, address: u32, kind: FaultKind) {
         if item < self.context.header().items {
             // SAFETY: the header is that of the runner's context, made for this launch.
-            unsafe { leave(self.context.as_ptr(), item, address, FaultKind::Known(kind)) };
+            unsafe { leave(self.context.as_ptr(), item, address, kind) };
         }
     }
 

@@ -1,0 +1,314 @@
+//! Sums of products as matrix units make them: all terms are aligned to the greatest exponent, cut off below a place of its own,
+//! added exactly and rounded once.
+//!
+//! The rule is that of MMA-Sim (arXiv 2511.10909), which was measured on NVIDIA's machines. Of three cases another model (arXiv 2512.07004) says
+//! otherwise, and no measurement is known: a zero times a number of a great exponent counts as a term of that exponent here; a zero
+//! accumulator as one of -126; and subnormal accumulators of f16 are not normalised.
+
+use std::ops::Range;
+
+use crate::half::{Format, Rounding};
+use crate::ptx::types::Type;
+
+/// What an element is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Finite,
+    Infinite,
+    Nan,
+}
+
+/// An element of a matrix: `significand * 2^(exponent - fraction)`, of which no subnormal one is normalised.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Number {
+    kind: Kind,
+    negative: bool,
+    significand: u32,
+    exponent: i32,
+}
+
+/// A format of elements or accumulators.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Float {
+    /// Bits behind the point.
+    pub fraction: u32,
+    exponent: u32,
+    /// Whether there are infinities, and so many NaN; else all ones alone are NaN.
+    has_infinities: bool,
+    /// Bits below the fraction, which are not looked at.
+    unused: u32,
+}
+
+impl Float {
+    pub const F32: Float = Float::new(8, 23);
+    pub const F16: Float = Float::new(5, 10);
+
+    const fn new(exponent: u32, fraction: u32) -> Float {
+        Float { fraction, exponent, has_infinities: true, unused: 0 }
+    }
+
+    /// That of a type of elements; none of integers.
+    pub const fn of(ty: Type) -> Option<Float> {
+        Some(match ty {
+            Type::F32 => Float::F32,
+            Type::F16 => Float::F16,
+            Type::Bf16 => Float::new(8, 7),
+            Type::Tf32 => Float { unused: 13, ..Float::new(8, 10) },
+            Type::E4m3 => Float { has_infinities: false, ..Float::new(4, 3) },
+            Type::E5m2 => Float::new(5, 2),
+            _ => return None,
+        })
+    }
+
+    const fn bias(self) -> i32 {
+        (1 << (self.exponent - 1)) - 1
+    }
+
+    const fn least_exponent(self) -> i32 {
+        1 - self.bias()
+    }
+
+    const fn infinity(self) -> u32 {
+        ((1 << self.exponent) - 1) << self.fraction
+    }
+
+    /// The NaN that products give.
+    pub const fn nan(self) -> u32 {
+        u32::MAX >> (31 - self.exponent - self.fraction) >> 1
+    }
+
+    pub const fn read(self, bits: u32) -> Number {
+        let bits = bits >> self.unused;
+        let fraction = bits & ((1 << self.fraction) - 1);
+        let field = bits >> self.fraction & ((1 << self.exponent) - 1);
+        let negative = bits >> (self.fraction + self.exponent) & 1 != 0;
+        let is_top = field == (1 << self.exponent) - 1;
+        let kind = match (is_top, self.has_infinities, fraction) {
+            (true, true, 0) => Kind::Infinite,
+            (true, true, _) => Kind::Nan,
+            (true, false, ones) if ones == (1 << self.fraction) - 1 => Kind::Nan,
+            _ => Kind::Finite,
+        };
+        let (significand, exponent) = match (field, fraction) {
+            // Whatever the type.
+            (0, 0) => (0, -126),
+            (0, _) => (fraction, self.least_exponent()),
+            _ => (fraction | 1 << self.fraction, field as i32 - self.bias()),
+        };
+        Number { kind, negative, significand, exponent }
+    }
+
+    /// `magnitude * 2^exponent`, rounded to so many bits behind the point: cut off, or to the nearest, of two to the even one. What is out of
+    /// range is infinite.
+    fn round(self, negative: bool, magnitude: u64, exponent: i32, kept: u32, nearest: bool) -> u32 {
+        if magnitude == 0 {
+            return 0;
+        }
+        let place = magnitude.ilog2() as i32 + exponent;
+        let is_normal = place >= self.least_exponent();
+        let quantum = place.max(self.least_exponent()) - kept as i32;
+        let shift = quantum - exponent;
+        let significand = match shift {
+            ..=0 => magnitude << -shift,
+            64.. => 0,
+            _ => {
+                let (cut, rest) = (magnitude >> shift, magnitude & ((1 << shift) - 1));
+                let half = 1u64 << (shift - 1);
+                cut + u64::from(nearest && (rest > half || rest == half && cut & 1 != 0))
+            }
+        };
+        let field = if is_normal { (place + self.bias() - 1) as u64 } else { 0 };
+        let infinity = u64::from(self.infinity());
+        // The hidden bit adds one to the exponent.
+        let bits = (field << self.fraction).saturating_add(significand << (self.fraction - kept)).min(infinity);
+        match significand {
+            0 => 0,
+            _ => bits as u32 | u32::from(negative) << (self.exponent + self.fraction),
+        }
+    }
+}
+
+/// Columns that are computed side by side.
+pub(super) const COLUMNS: usize = 8;
+
+/// A number in the form in which it is multiplied: f64 holds all of this exactly, and products of two.
+#[derive(Clone, Copy)]
+struct Factor {
+    /// `significand * 2^exponent`, with its sign.
+    value: f64,
+    /// `2^exponent`
+    power: f64,
+    kind: Kind,
+}
+
+impl From<Number> for Factor {
+    fn from(Number { kind, negative, significand, exponent }: Number) -> Factor {
+        let power = power_of_two(exponent);
+        let sign = if negative { -1.0 } else { 1.0 };
+        Factor { value: sign * f64::from(significand) * power, power, kind }
+    }
+}
+
+fn power_of_two(exponent: i32) -> f64 {
+    f64::from_bits(u64::from((1023 + exponent).cast_unsigned()) << 52)
+}
+
+/// A row of A.
+pub(super) struct Row {
+    factors: Vec<Factor>,
+    is_finite: bool,
+}
+
+impl FromIterator<Number> for Row {
+    fn from_iter<T: IntoIterator<Item = Number>>(numbers: T) -> Row {
+        let factors: Vec<Factor> = numbers.into_iter().map(Factor::from).collect();
+        let is_finite = factors.iter().all(|factor| factor.kind == Kind::Finite);
+        Row { factors, is_finite }
+    }
+}
+
+/// Some columns of B, row by row.
+pub(super) struct Columns {
+    values: Vec<[f64; COLUMNS]>,
+    powers: Vec<[f64; COLUMNS]>,
+    kinds: Vec<[Kind; COLUMNS]>,
+    is_finite: bool,
+}
+
+impl FromIterator<[Number; COLUMNS]> for Columns {
+    fn from_iter<T: IntoIterator<Item = [Number; COLUMNS]>>(rows: T) -> Columns {
+        let rows: Vec<_> = rows.into_iter().map(|row| row.map(Factor::from)).collect();
+        Columns {
+            values: rows.iter().map(|row| row.map(|factor| factor.value)).collect(),
+            powers: rows.iter().map(|row| row.map(|factor| factor.power)).collect(),
+            kinds: rows.iter().map(|row| row.map(|factor| factor.kind)).collect(),
+            is_finite: rows.iter().flatten().all(|factor| factor.kind == Kind::Finite),
+        }
+    }
+}
+
+/// How a machine adds products to an accumulator.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Adder {
+    /// The formats of A and B.
+    pub of: [Float; 2],
+    /// The format of the accumulator.
+    pub to: Float,
+    /// Products that are added at once.
+    pub at_once: usize,
+    /// Bits that are kept of each term below the greatest exponent.
+    pub kept: u32,
+    /// Bits behind the point of what is rounded: those of the format, or fewer.
+    pub rounded: u32,
+}
+
+impl Adder {
+    /// `c` and the products of a row and of columns.
+    pub fn add(&self, a: &Row, b: &Columns, mut c: [u32; COLUMNS]) -> [u32; COLUMNS] {
+        let count = a.factors.len().min(b.values.len());
+        for first in (0..count).step_by(self.at_once) {
+            let block = first..count.min(first + self.at_once);
+            let of_c = c.map(|c| self.to.read(c));
+            c = self.add_finite(a, b, block.clone(), of_c);
+            if a.is_finite && b.is_finite && of_c.iter().all(|c| c.kind == Kind::Finite) {
+                continue;
+            }
+            for (column, (c, of_c)) in c.iter_mut().zip(of_c).enumerate() {
+                *c = self.special(a, b, block.clone(), column, of_c).unwrap_or(*c);
+            }
+        }
+        c
+    }
+
+    /// One block, as if all were finite. Columns are side by side in each step, so that they may lie in vectors.
+    fn add_finite(&self, a: &Row, b: &Columns, block: Range<usize>, c: [Number; COLUMNS]) -> [u32; COLUMNS] {
+        let (factors, values, powers) = (&a.factors[block.clone()], &b.values[block.clone()], &b.powers[block]);
+        let c = c.map(Factor::from);
+        let mut greatest = c.map(|c| c.power);
+        for (a, of_b) in factors.iter().zip(powers) {
+            for column in 0..COLUMNS {
+                let power = a.power * of_b[column];
+                greatest[column] = if power > greatest[column] { power } else { greatest[column] };
+            }
+        }
+        let fraction = self.of[0].fraction + self.of[1].fraction;
+        let [of_product, of_c] =
+            [fraction, self.to.fraction].map(|fraction| power_of_two(self.kept as i32 - fraction as i32));
+        let scale = greatest.map(|greatest| of_product / greatest);
+        let mut sums = [0.0; COLUMNS];
+        for column in 0..COLUMNS {
+            sums[column] = cut(c[column].value * (of_c / greatest[column]));
+        }
+        for (a, of_b) in factors.iter().zip(values) {
+            for column in 0..COLUMNS {
+                sums[column] += cut(a.value * of_b[column] * scale[column]);
+            }
+        }
+        let mut all = [0; COLUMNS];
+        for ((result, sum), greatest) in all.iter_mut().zip(sums).zip(greatest) {
+            let exponent = (greatest.to_bits() >> 52) as i32 - 1023 - self.kept as i32;
+            let nearest = self.to == Float::F16;
+            *result = self.to.round(sum < 0.0, sum.abs() as u64, exponent, self.rounded, nearest);
+        }
+        all
+    }
+
+    /// The result of a column where something is no number, or infinite.
+    fn special(&self, a: &Row, b: &Columns, block: Range<usize>, column: usize, c: Number) -> Option<u32> {
+        let mut infinite = [false; 2];
+        let mut is_nan = c.kind == Kind::Nan;
+        if c.kind == Kind::Infinite {
+            infinite[usize::from(c.negative)] = true;
+        }
+        for k in block {
+            let (of_a, of_b) = (a.factors[k].value, b.values[k][column]);
+            match (a.factors[k].kind, b.kinds[k][column]) {
+                (Kind::Finite, Kind::Finite) => continue,
+                (Kind::Nan, _) | (_, Kind::Nan) => is_nan = true,
+                _ if of_a == 0.0 || of_b == 0.0 => is_nan = true,
+                _ => infinite[usize::from((of_a < 0.0) != (of_b < 0.0))] = true,
+            }
+        }
+        match infinite {
+            _ if is_nan => Some(self.to.nan()),
+            [true, true] => Some(self.to.nan()),
+            [false, false] => None,
+            [_, negative] => {
+                let sign = u32::from(negative) << (self.to.exponent + self.to.fraction);
+                Some(self.to.infinity() | sign)
+            }
+        }
+    }
+}
+
+/// A number of less than 2^28 without its fraction, whatever the sign. Of such numbers f64 adds as many as there are exactly.
+#[inline(always)]
+fn cut(number: f64) -> f64 {
+    // From here on numbers have no fraction.
+    const INTEGERS: f64 = (1u64 << 52) as f64;
+    let exact = number.abs();
+    let nearest = exact + INTEGERS - INTEGERS;
+    let below = if nearest > exact { nearest - 1.0 } else { nearest };
+    below.copysign(number)
+}
+
+/// A number of 8 bits in f16, which holds all of them.
+pub(super) fn in_half(of: Float, bits: u32) -> u32 {
+    let Number { kind, negative, significand, exponent } = of.read(bits);
+    let sign = u32::from(negative) << 15;
+    match kind {
+        Kind::Nan => Float::F16.nan(),
+        Kind::Infinite => Float::F16.infinity() | sign,
+        Kind::Finite => Float::F16.round(negative, significand.into(), exponent - of.fraction as i32, 10, true),
+    }
+}
+
+/// The sum of two accumulators, as any sum of that format.
+pub(super) fn sum(to: Float, a: u32, b: u32) -> u32 {
+    if to == Float::F16 {
+        let sum = crate::half::Mode::new(Format::F16, Rounding::Nearest).add(a as u16, b as u16);
+        return if Format::F16.is_nan(sum) { to.nan() } else { sum.into() };
+    }
+    let sum = f32::from_bits(a) + f32::from_bits(b);
+    if sum.is_nan() { to.nan() } else { sum.to_bits() }
+}

@@ -1,0 +1,194 @@
+//! Products of matrices that the threads of a warp make together: where each has its elements, and which bits come out.
+//!
+//! A thread has a part of each matrix in its registers, a fragment ([`fragment`](self)). Results of floating point depend on the
+//! machine: how many products are added before rounding, and which of their bits are kept ([`product`](self)).
+
+mod block;
+mod fragment;
+mod product;
+
+use super::types::{Token, Type};
+pub use fragment::{Fragment, MOST, Part, Place, Words};
+pub use product::multiply;
+
+/// The threads that make a product together.
+pub const LANES: u32 = 32;
+
+/// What an instruction multiplies: `D = A * B + C`, of `m` by `k` and `k` by `n` elements.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Form {
+    /// Rows of A, C and D.
+    pub m: u32,
+    /// Columns of B, C and D.
+    pub n: u32,
+    /// Columns of A and rows of B. Single bits count by 32, for words of them are multiplied at once.
+    pub k: u32,
+    /// The types of D, A, B and C.
+    pub types: [Type; 4],
+    /// Whether threads have rows of A, and whether they have rows of B: said of `.m8n8k4` alone, for others have rows of A and columns of B.
+    pub by_rows: [bool; 2],
+    /// Whether sums of integers are limited to what 32 bits hold.
+    pub saturates: bool,
+    /// Whether bits are multiplied by `and`, not by `xor`.
+    pub and: bool,
+    /// Whether it is one of `wmma`, which does not say where fragments have their elements.
+    pub is_opaque: bool,
+}
+
+/// Rows of A, columns of B, and what lies between.
+const fn size(word: Token) -> Option<[u32; 3]> {
+    Some(match word {
+        Token::M8n8k4 => [8, 8, 4],
+        Token::M8n8k16 => [8, 8, 16],
+        Token::M8n8k32 => [8, 8, 32],
+        Token::M8n8k128 => [8, 8, 128],
+        Token::M16n8k4 => [16, 8, 4],
+        Token::M16n8k8 => [16, 8, 8],
+        Token::M16n8k16 => [16, 8, 16],
+        Token::M16n8k32 => [16, 8, 32],
+        Token::M16n8k64 => [16, 8, 64],
+        Token::M16n8k128 => [16, 8, 128],
+        Token::M16n8k256 => [16, 8, 256],
+        Token::M16n16k8 => [16, 16, 8],
+        Token::M16n16k16 => [16, 16, 16],
+        Token::M8n32k16 => [8, 32, 16],
+        Token::M32n8k16 => [32, 8, 16],
+        _ => return None,
+    })
+}
+
+impl Form {
+    /// What an instruction of these words multiplies.
+    pub fn of(words: &[Token]) -> Option<Form> {
+        let [m, n, k] = words.iter().find_map(|&word| size(word))?;
+        let mut named = words.iter().filter_map(|word| if let Token::Type(ty) = *word { Some(ty) } else { None });
+        let types = match (named.next()?, named.next(), named.next().zip(named.next())) {
+            // A matrix that is loaded or stored.
+            (ty, None, _) => [ty; 4],
+            (d, Some(c), None) => [d, Type::F16, Type::F16, c],
+            (d, Some(a), Some((b, c))) => [d, a, b, c],
+        };
+        let mut layouts = words.iter().filter(|word| matches!(word, Token::Row | Token::Column));
+        let mut by_row = || layouts.next().is_some_and(|word| *word == Token::Row);
+        let k = if types[1] == Type::B1 { k / 32 } else { k };
+        let by_rows = [by_row(), by_row()];
+        let saturates = words.contains(&Token::Satfinite);
+        let is_opaque = words.iter().any(|word| matches!(word, Token::Load | Token::Store | Token::Mma));
+        Some(Form { m, n, k, types, by_rows, saturates, and: words.contains(&Token::And), is_opaque })
+    }
+
+    /// The type of a matrix's elements.
+    #[inline]
+    pub const fn ty(&self, part: Part) -> Type {
+        let [d, a, b, c] = self.types;
+        match part {
+            Part::A => a,
+            Part::B => b,
+            Part::C => c,
+            Part::D => d,
+        }
+    }
+
+    /// Bits of an element as it lies in a register.
+    #[inline]
+    const fn bits(&self, part: Part) -> u32 {
+        match self.ty(part) {
+            Type::B1 => 32,
+            ty => ty.bits(),
+        }
+    }
+
+    /// How many products of such matrices an instruction makes: `.m8n8k4` four, each in lanes of its own.
+    #[inline]
+    pub const fn products(&self) -> u32 {
+        if self.is_of_quads() { 4 } else { 1 }
+    }
+
+    #[inline]
+    const fn is_of_quads(&self) -> bool {
+        self.m == 8 && self.k == 4 && matches!(self.types[1], Type::F16)
+    }
+
+    /// Rows and columns of a matrix.
+    #[inline]
+    pub const fn extent(&self, part: Part) -> [u32; 2] {
+        match part {
+            Part::A => [self.m, self.k],
+            Part::B => [self.k, self.n],
+            Part::C | Part::D => [self.m, self.n],
+        }
+    }
+
+    /// Elements in a register of a fragment.
+    #[inline]
+    pub const fn in_register(&self, part: Part) -> u32 {
+        32 / self.bits(part)
+    }
+
+    /// Registers of a fragment.
+    pub const fn registers(&self, part: Part) -> usize {
+        match (self.is_opaque, self.ty(part), part) {
+            // Some of them hold the same as others.
+            (true, Type::F16, Part::A | Part::B) => 8,
+            _ => self.distinct(part),
+        }
+    }
+
+    /// Those of them that hold elements which none before them holds: the first ones.
+    #[inline]
+    const fn distinct(&self, part: Part) -> usize {
+        let [rows, columns] = self.extent(part);
+        (self.products() * rows * columns * self.bits(part) / (32 * LANES)) as usize
+    }
+
+    /// The type of a fragment's registers.
+    pub const fn held(&self, part: Part) -> Type {
+        match self.ty(part) {
+            Type::F16 => Type::F16x2,
+            Type::Bf16 => Type::Bf16x2,
+            Type::E4m3 => Type::E4m3x4,
+            Type::E5m2 => Type::E5m2x4,
+            Type::S8 | Type::S4 => Type::S32,
+            Type::U8 | Type::U4 => Type::U32,
+            Type::B1 if self.is_opaque => Type::U32,
+            Type::B1 => Type::B32,
+            ty => ty,
+        }
+    }
+}
+
+/// The elements of a matrix, row by row, each in the low bits of a word.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Matrix {
+    columns: u32,
+    elements: Vec<u32>,
+}
+
+impl Matrix {
+    /// One of zeros.
+    pub fn new([rows, columns]: [u32; 2]) -> Matrix {
+        Matrix { columns, elements: vec![0; (rows * columns) as usize] }
+    }
+
+    /// One of these elements, row by row.
+    pub fn of(columns: u32, elements: Vec<u32>) -> Matrix {
+        Matrix { columns, elements }
+    }
+
+    /// An element.
+    pub fn at(&self, row: u32, column: u32) -> u32 {
+        self.elements.get((row * self.columns + column) as usize).copied().unwrap_or(0)
+    }
+
+    /// Changes an element.
+    pub fn set(&mut self, row: u32, column: u32, element: u32) {
+        if let Some(place) = self.elements.get_mut((row * self.columns + column) as usize) {
+            *place = element;
+        }
+    }
+
+    /// All of them, row by row.
+    pub fn elements(&self) -> &[u32] {
+        &self.elements
+    }
+}

@@ -1,0 +1,299 @@
+//! What the threads of a warp execute as one: products of matrices of which each has a part, and moves of such.
+//!
+//! A domain knows one item; these are said of all lanes at once, and in numbers, for whoever has brought them together ([`Warp`]).
+
+use super::{Context, Effects, Location, Next, Reader};
+use crate::halu::concrete::Concrete;
+use crate::ptx::Opcode;
+use crate::ptx::inst::Inst;
+use crate::ptx::matrix::{Form, Fragment, LANES, MOST, Matrix, Part, Place, Words, multiply};
+use crate::ptx::operand::{Address, Base, Operand, Reg};
+use crate::ptx::row::{matrices, named_space};
+use crate::ptx::types::{Space, Token, Type};
+
+/// The threads of a warp, by their lanes, all at one instruction.
+pub trait Warp {
+    /// Why memory cannot be accessed.
+    type Fault;
+
+    /// What a lane reads.
+    fn reader(&mut self, lane: u32) -> impl Reader<Concrete>;
+
+    /// A register of a lane, which no 64 bits hold, becomes a word.
+    fn set(&mut self, lane: u32, reg: Reg, word: u32);
+
+    /// What a lane finds in memory, at a multiple of so many bytes.
+    ///
+    /// # Errors
+    /// The lane must not access it.
+    fn load(&mut self, lane: u32, place: Location<u32>, into: &mut [u8]) -> Result<(), Self::Fault>;
+
+    /// What a lane leaves in memory, likewise.
+    ///
+    /// # Errors
+    /// The lane must not access it.
+    fn store(&mut self, lane: u32, place: Location<u32>, bytes: &[u8]) -> Result<(), Self::Fault>;
+}
+
+/// Bytes of a row of a matrix that is moved.
+const ROW: usize = 16;
+
+/// An instruction that is of warps ([`Inst::is_of_warps`]), ready to be executed on a machine.
+#[derive(Clone, Debug)]
+pub struct Together {
+    inst: Inst,
+    sm: u16,
+    /// What it multiplies, and where D, A, B and C are.
+    product: Option<(Form, [Fragment; 4])>,
+}
+
+impl Together {
+    /// An instruction for a machine of that SM.
+    pub fn new(inst: &Inst, sm: u16) -> Together {
+        let is_product = matches!(inst.operands.as_slice(), [_, _, _, _]);
+        let form = Form::of(&inst.words).filter(|_| is_product);
+        let fragments = |form: Form| [Part::D, Part::A, Part::B, Part::C].map(|part| Fragment::new(&form, part));
+        Together { inst: inst.clone(), sm, product: form.map(|form| (form, fragments(form))) }
+    }
+
+    /// The instruction.
+    pub fn inst(&self) -> &Inst {
+        &self.inst
+    }
+
+    /// Executes it. All is read before anything is written but memory.
+    ///
+    /// # Errors
+    /// A lane must not access its memory; no register has changed.
+    pub fn act<W: Warp>(&self, warp: &mut W) -> Result<(), W::Fault> {
+        use Opcode::*;
+        let mut warp = Lanes { inst: &self.inst, warp };
+        match self.inst.opcode {
+            WMMA_LOAD_A | WMMA_LOAD_A_DENSE => warp.load_fragment(Part::A)?,
+            WMMA_LOAD_B | WMMA_LOAD_B_DENSE => warp.load_fragment(Part::B)?,
+            WMMA_LOAD_C | WMMA_LOAD_C_DENSE => warp.load_fragment(Part::C)?,
+            WMMA_STORE | WMMA_STORE_DENSE => warp.store_fragment()?,
+            LDMATRIX => warp.load_matrices()?,
+            STMATRIX => warp.store_matrices()?,
+            MOVMATRIX => {
+                let held = warp.words(1);
+                let moved = move |lane, _| transposed(&held, lane);
+                warp.write(moved);
+            }
+            _ => {
+                if let Some((form, fragments)) = &self.product {
+                    warp.multiply(form, fragments, self.sm);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a lane has in a register of a fragment from one bit on: the register, or an element.
+struct Held {
+    register: usize,
+    shift: u32,
+    place: Location<u32>,
+    bytes: usize,
+}
+
+/// A warp at an instruction.
+struct Lanes<'a, W> {
+    inst: &'a Inst,
+    warp: &'a mut W,
+}
+
+/// The word of a lane, of a matrix whose rows and columns are exchanged.
+fn transposed(held: &Words, lane: u32) -> u32 {
+    let (column, row) = (lane >> 2, 2 * (lane & 3));
+    let half =
+        |row: u32| held.get((4 * row + column / 2) as usize).map_or(0, |word| word >> (16 * (column & 1)) & 0xFFFF);
+    half(row) | half(row + 1) << 16
+}
+
+impl<W: Warp> Lanes<'_, W> {
+    /// The registers of an operand, of which those are none that nobody reads.
+    fn registers(&self, operand: usize) -> impl Iterator<Item = (usize, Reg)> + use<W> {
+        let regs: smallvec::SmallVec<[(usize, Reg); 8]> = match self.inst.operands.get(operand) {
+            Some(&Operand::Register(reg)) => [(0, reg)].into_iter().collect(),
+            Some(Operand::Vector(regs)) => regs.iter().enumerate().filter_map(|(k, reg)| Some((k, reg?))).collect(),
+            _ => smallvec::SmallVec::new(),
+        };
+        regs.into_iter()
+    }
+
+    fn held(&mut self, reg: Reg) -> Words {
+        let warp = &mut *self.warp;
+        std::array::from_fn(|lane| warp.reader(lane as u32).register(&mut Concrete, reg)[0])
+    }
+
+    /// The words of an operand's registers.
+    fn operand(&mut self, operand: usize) -> Vec<Words> {
+        self.registers(operand).map(|(_, reg)| self.held(reg)).collect()
+    }
+
+    fn words(&mut self, operand: usize) -> Words {
+        self.operand(operand).first().copied().unwrap_or([0; LANES as usize])
+    }
+
+    /// The registers of the first operand become words, by lane and place.
+    fn write(&mut self, word: impl Fn(u32, usize) -> u32) {
+        for (place, reg) in self.registers(0) {
+            for lane in 0..LANES {
+                self.warp.set(lane, reg, word(lane, place));
+            }
+        }
+    }
+
+    fn multiply(&mut self, form: &Form, [of_d, of_a, of_b, of_c]: &[Fragment; 4], sm: u16) {
+        let (a, b, c) = (of_a.gather(&self.operand(1)), of_b.gather(&self.operand(2)), of_c.gather(&self.operand(3)));
+        let products: Vec<Matrix> = a.iter().zip(&b).zip(&c).map(|((a, b), c)| multiply(form, sm, a, b, c)).collect();
+        let given = of_d.scatter(&products);
+        self.write(|lane, place| given.get(place).and_then(|words| words.get(lane as usize)).copied().unwrap_or(0));
+    }
+
+    /// The place that a lane names: in shared memory, or without a space where the words name none and an address is of 64 bits.
+    fn place(&mut self, lane: u32, operand: usize) -> Option<Location<u32>> {
+        let inst = self.inst;
+        let effects = Effects { writes: Default::default(), access: None, next: Next::Fall };
+        let mut reader = self.warp.reader(lane);
+        let mut cx = Context { inst, d: &mut Concrete, read: &mut reader, effects };
+        let is_flat = match inst.operands.get(operand) {
+            Some(Operand::Memory(Address { base: Base::Register(reg), .. })) => {
+                let [_, high] = cx.read.register(cx.d, *reg);
+                named_space(&inst.words).is_none() && high != 0
+            }
+            _ => false,
+        };
+        cx.place_in(operand, Some(Space::Shared).filter(|_| !is_flat))
+    }
+
+    /// Lane 8q + r has row r of matrix q.
+    fn load_matrices(&mut self) -> Result<(), W::Fault> {
+        let mut rows = [[0; ROW]; LANES as usize];
+        let count = 8 * matrices(&self.inst.words);
+        for (lane, row) in (0..).zip(rows.iter_mut().take(count)) {
+            if let Some(place) = self.place(lane, 1) {
+                self.warp.load(lane, place, row)?;
+            }
+        }
+        let word = |lane: u32, matrix: usize| {
+            let of_lane = |(lane, place): (u32, u32)| {
+                let row = rows.get(8 * matrix + lane as usize).copied().unwrap_or_default();
+                row.get(4 * place as usize..)
+                    .and_then(|bytes| bytes.first_chunk())
+                    .map_or(0, |bytes| u32::from_le_bytes(*bytes))
+            };
+            of_lane((lane >> 2, lane & 3))
+        };
+        let is_transposed = self.inst.has(Token::Transposed);
+        let held: Vec<Words> =
+            (0..count / 8).map(|matrix| std::array::from_fn(|lane| word(lane as u32, matrix))).collect();
+        self.write(|lane, matrix| match held.get(matrix) {
+            Some(held) if is_transposed => transposed(held, lane),
+            Some(held) => held.get(lane as usize).copied().unwrap_or(0),
+            None => 0,
+        });
+        Ok(())
+    }
+
+    fn store_matrices(&mut self) -> Result<(), W::Fault> {
+        let is_transposed = self.inst.has(Token::Transposed);
+        for (matrix, held) in (0..).zip(self.operand(1)) {
+            let word = |lane| {
+                if is_transposed { transposed(&held, lane) } else { held.get(lane as usize).copied().unwrap_or(0) }
+            };
+            for row in 0..8 {
+                let mut bytes = [0; ROW];
+                for (place, bytes) in (0..).zip(bytes.chunks_exact_mut(4)) {
+                    bytes.copy_from_slice(&word(4 * row + place).to_le_bytes());
+                }
+                let lane = 8 * matrix + row;
+                if let Some(place) = self.place(lane, 0) {
+                    self.warp.store(lane, place, &bytes)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What a lane has of a fragment, and where that lies in memory.
+    fn places(&mut self, form: &Form, part: Part, lane: u32, operand: usize) -> Option<Vec<Held>> {
+        let is_by_row = self.inst.has(Token::Row);
+        let [rows, columns] = form.extent(part);
+        // Of single bits a word is an element.
+        let per = if form.ty(part) == Type::B1 { 32 } else { 1 };
+        let inst = self.inst;
+        let mut reader = self.warp.reader(lane);
+        let effects = Effects { writes: Default::default(), access: None, next: Next::Fall };
+        let mut cx = Context { inst, d: &mut Concrete, read: &mut reader, effects };
+        let stride = match inst.operands.get(2) {
+            Some(_) => cx.word(2),
+            None => per * if is_by_row { columns } else { rows },
+        };
+        let start = cx.place(operand)?;
+        let each = form.in_register(part);
+        let bits = 32 / each;
+        // What is smaller than a byte lies in a register as it does in memory.
+        let at_once = if bits < 8 { each } else { 1 };
+        let mut all = Vec::with_capacity(form.registers(part) * (each / at_once) as usize);
+        for register in 0..form.registers(part) {
+            for i in (0..each).step_by(at_once as usize) {
+                let Place { row, column, .. } = form.place(part, lane, register as u32, i);
+                let [line, within] = if is_by_row { [row, column] } else { [column, row] };
+                let element = u64::from(line) * u64::from(stride) + u64::from(per * within);
+                let width = u64::from(form.ty(part).bits());
+                let (place, bytes) = (behind(start, element * width / 8), (bits * at_once / 8) as usize);
+                all.push(Held { register, shift: i * bits, place, bytes });
+            }
+        }
+        Some(all)
+    }
+
+    fn load_fragment(&mut self, part: Part) -> Result<(), W::Fault> {
+        let Some(form) = Form::of(&self.inst.words) else { return Ok(()) };
+        let mut held = vec![[0; MOST]; LANES as usize];
+        for (lane, held) in (0..).zip(&mut held) {
+            for Held { register, shift, place, bytes } in self.places(&form, part, lane, 1).unwrap_or_default() {
+                let mut word = [0; 4];
+                if let Some(bytes) = word.get_mut(..bytes) {
+                    self.warp.load(lane, place, bytes)?;
+                }
+                if let Some(held) = held.get_mut(register) {
+                    *held |= u32::from_le_bytes(word) << shift;
+                }
+            }
+        }
+        self.write(|lane, place| held.get(lane as usize).and_then(|held| held.get(place)).copied().unwrap_or(0));
+        Ok(())
+    }
+
+    fn store_fragment(&mut self) -> Result<(), W::Fault> {
+        let Some(form) = Form::of(&self.inst.words) else { return Ok(()) };
+        let held = self.operand(1);
+        for lane in 0..LANES {
+            for Held { register, shift, place, bytes } in self.places(&form, Part::D, lane, 0).unwrap_or_default() {
+                let word =
+                    held.get(register).and_then(|words| words.get(lane as usize)).map_or(0, |word| word >> shift);
+                self.warp.store(lane, place, word.to_le_bytes().get(..bytes).unwrap_or_default())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The place so many bytes after one of memory, modulo the addresses that there are.
+fn behind(place: Location<u32>, bytes: u64) -> Location<u32> {
+    let plus = |[low, high]: [u32; 2]| {
+        let address = (u64::from(high) << 32 | u64::from(low)).wrapping_add(bytes);
+        [address as u32, (address >> 32) as u32]
+    };
+    match place {
+        Location::Flat { base, offset } => Location::Flat { base: plus(base), offset },
+        Location::Global { base, offset } => Location::Global { base: plus(base), offset },
+        Location::Shared { base, offset } => Location::Shared { base: plus(base), offset },
+        // No such instruction names another memory.
+        place => place,
+    }
+}

@@ -1,0 +1,278 @@
+//! Matrices of which the threads of a warp have a part each: products, and moves between registers and shared memory.
+
+use super::*;
+use crate::ptx::matrix::Part;
+
+/// From these on there are products of halves in quads of lanes, which later machines make of other instructions.
+const QUADS: Since = Since { last_sm: Some(75), ..Since::new(6, 4, 75) };
+const SM_75: Since = Since::new(6, 5, 75);
+/// From these on bits are multiplied.
+const BITS: Since = Since::new(7, 0, 75);
+/// From these on by `and`.
+const BITS_AND: Since = Since::new(7, 1, 80);
+/// From these on numbers of 8 bits are multiplied.
+const FP8: Since = Since::new(8, 4, 89);
+/// From these on sixteen columns of them, or to f16.
+const FP8_MORE: Since = Since::new(8, 7, 89);
+/// From these on matrices are stored.
+const STORES: Since = Since::new(7, 8, 90);
+/// From these on one is transposed among registers.
+const MOVES: Since = Since::new(7, 8, 75);
+
+const SYNC: Slot = Slot::one_of("operation", words!(Sync));
+const ALIGNED: Slot = Slot::one_of("aligned", words!(Aligned));
+const ROW: Slot = Slot::one_of("layout of A", words!(Row));
+const COLUMN: Slot = Slot::one_of("layout of B", words!(Column));
+const LAYOUT_A: Slot = Slot::one_of("layout of A", words!(Row Column));
+const LAYOUT_B: Slot = Slot::one_of("layout of B", words!(Row Column));
+const LIMITED: Slot = Slot::optional("clamping", words!(Satfinite));
+const OF_D: &str = "type of D";
+const OF_A: &str = "type of A";
+const OF_B: &str = "type of B";
+const OF_C: &str = "type of C";
+
+const fn shape(choices: &'static [Choice]) -> Slot {
+    Slot::one_of("shape", choices)
+}
+
+const fn of(name: &'static str, choices: &'static [Choice]) -> Slot {
+    Slot::one_of(name, choices)
+}
+
+const F16: &[Choice] = types!(F16);
+const F32: &[Choice] = types!(F32);
+const BF16: &[Choice] = types!(Bf16);
+const TF32: &[Choice] = types!(Tf32);
+const BYTES: &[Choice] = types!(E4m3 E5m2);
+const INTEGERS_8: &[Choice] = types!(S8 U8);
+const INTEGERS_4: &[Choice] = types!(S4 U4);
+const B1: &[Choice] = types!(B1);
+const S32: &[Choice] = types!(S32);
+
+const D_A_B_C: &[OperandRow] = &[
+    OperandRow::def("d", Shape::Fragment(Part::D)),
+    OperandRow::used("a", Shape::Fragment(Part::A)),
+    OperandRow::used("b", Shape::Fragment(Part::B)),
+    OperandRow::used("c", Shape::Fragment(Part::C)),
+];
+
+/// A shape, the layouts of A and B, and what the matrices are of.
+macro_rules! product {
+    ($shapes:expr, $d:expr, $a:expr, $b:expr, $c:expr) => {
+        &[SYNC, ALIGNED, shape($shapes), ROW, COLUMN, of(OF_D, $d), of(OF_A, $a), of(OF_B, $b), of(OF_C, $c)]
+    };
+    (limited $shapes:expr, $of:expr) => {
+        &[
+            SYNC,
+            ALIGNED,
+            shape($shapes),
+            ROW,
+            COLUMN,
+            LIMITED,
+            of(OF_D, S32),
+            of(OF_A, $of),
+            of(OF_B, $of),
+            of(OF_C, S32),
+        ]
+    };
+    (quads $d:expr, $c:expr) => {
+        &[
+            SYNC,
+            ALIGNED,
+            shape(words!(M8n8k4)),
+            LAYOUT_A,
+            LAYOUT_B,
+            of(OF_D, $d),
+            of(OF_A, F16),
+            of(OF_B, F16),
+            of(OF_C, $c),
+        ]
+    };
+}
+
+/// What products of bits are put together by.
+const BITWISE: Slot = Slot::one_of("product", &[word(Token::Xor), since(BITS_AND, Token::And)]);
+const COUNTED: Slot = Slot::one_of("sum", words!(Popc));
+const OF_K8_K16: &[Choice] = &[word(Token::M16n8k8), since(SM_80, Token::M16n8k16)];
+const OF_BITS_OF: &[Slot] = &[
+    SYNC,
+    ALIGNED,
+    shape(&[word(Token::M8n8k128), since(SM_80, Token::M16n8k128), since(SM_80, Token::M16n8k256)]),
+    ROW,
+    COLUMN,
+    of(OF_D, S32),
+    of(OF_A, B1),
+    of(OF_B, B1),
+    of(OF_C, S32),
+    BITWISE,
+    COUNTED,
+];
+
+const COUNT: Slot = Slot::one_of("matrices", words!(One Two Four));
+const SIZE: Slot = shape(words!(M8n8));
+const MAYBE_TRANSPOSED: Slot = Slot::optional("transposed", words!(Transposed));
+const TRANSPOSED: Slot = Slot::one_of("transposed", words!(Transposed));
+const SHARED: Slot = Slot::optional("space", &[word(Token::Shared), since(OF_BLOCK, Token::SharedCta)]);
+const HALVES: Slot = ty(types!(B16));
+
+const FLOATS: &str = "D = A * B + C, matrices of which each thread of a warp has a fragment: rows, inner dimension and columns are named by the shape, `.m16n8k16`. All \
+    threads of a warp must execute it together. Products are exact; so many at once as the machine adds are aligned to the greatest exponent, cut off \
+    some bits below it, added exactly and rounded once: to f32 by cutting off, to f16 to the nearest even. The bits are those of the SM that the text is for. NaN is 0x7fffffff, \
+    or 0x7fff of f16.";
+const OF_QUADS: &str = "Four products D = A * B + C at once, each of eight lanes: 4q to 4q + 3 and 16 + 4q to 19 + 4q. Later machines make other instructions of it, with other bits.";
+const INTEGERS: &str = "D = A * B + C of integers: exact, and modulo 2^32, or with `.satfinite` the nearest number that 32 bits hold. All threads of a warp must execute it \
+    together.";
+const OF_BITS: &str = "D = A * B + C of single bits: each element of D is that of C and the number of bits that a row of A and a column of B both have (`.and`), or \
+    by which they differ (`.xor`), modulo 2^32. All threads of a warp must execute it together.";
+const LOADS: &str = "Matrices of 8 rows of 16 bytes from shared memory: thread 8q + r reads row r of matrix q at its address, a multiple of 16, and thread 4g + t is given bytes 4t to \
+    4t + 3 of row g, of each matrix in a register of its own. With `.trans` its halves are those of rows 2t and 2t + 1 in column g. Only as many addresses count as there are rows. All threads of \
+    a warp must execute it together.";
+const STORES_THEM: &str = "The reverse of `ldmatrix`: thread 8q + r writes row r of matrix q to its address, of what all threads have in their registers. All threads of a warp must execute it \
+    together.";
+const TRANSPOSES: &str = "Transposes a matrix of 8 rows of 8 halves among registers: thread 4g + t has those of row g in columns 2t and 2t + 1, and is given those of rows 2t and 2t + 1 in \
+    column g. All threads of a warp must execute it together.";
+
+const LOAD: Slot = of("operation", words!(Load));
+const STORE: Slot = of("operation", words!(Store));
+const MMA: Slot = of("operation", words!(Mma));
+const OF_FRAGMENTS: &[Choice] = words!(M16n16k16 M8n32k16 M32n8k16);
+const ALL_SHAPES: &[Choice] = &[
+    word(Token::M16n16k16),
+    word(Token::M8n32k16),
+    word(Token::M32n8k16),
+    since(SM_80, Token::M16n16k8),
+    word(Token::M8n8k32),
+    word(Token::M8n8k128),
+];
+const ELEMENTS: &[Choice] = &[
+    word(Token::Type(Type::F16)),
+    since(SM_80, Token::Type(Type::Bf16)),
+    word(Token::Type(Type::S8)),
+    word(Token::Type(Type::U8)),
+    since(SM_80, Token::Type(Type::Tf32)),
+    word(Token::Type(Type::S4)),
+    word(Token::Type(Type::U4)),
+    word(Token::Type(Type::B1)),
+];
+const SUMS: &[Choice] = types!(F16 F32 S32);
+const ANYWHERE: Slot =
+    Slot::optional("space", &[word(Token::Global), word(Token::Shared), since(OF_BLOCK, Token::SharedCta)]);
+
+const fn these<const N: usize>(types: [Type; N]) -> [Token; N] {
+    let mut tokens = [Token::Row; N];
+    let mut i = 0;
+    while i < N {
+        tokens[i] = Token::Type(types[i]);
+        i += 1;
+    }
+    tokens
+}
+
+const NO_TF32: &[Token] = &these([Type::F16, Type::Bf16, Type::S8, Type::U8, Type::S4, Type::U4, Type::B1]);
+const NO_NIBBLES: &[Token] = &these([Type::F16, Type::Bf16, Type::S8, Type::U8, Type::Tf32, Type::B1]);
+const NO_BITS: &[Token] = &these([Type::F16, Type::Bf16, Type::S8, Type::U8, Type::Tf32, Type::S4, Type::U4]);
+const SMALL: &[Token] = &these([Type::Tf32, Type::S4, Type::U4, Type::B1]);
+const LARGE: &[Token] = &[Token::M16n16k16, Token::M8n32k16, Token::M32n8k16];
+const LEAST: &[Token] = &[Token::M8n8k32, Token::M8n8k128];
+/// Shapes have types of their own, and what is smaller than a byte lies along its rows in A, along its columns in B.
+const IN_A: &[[&[Token]; 2]] = &[
+    [LARGE, SMALL],
+    [&[Token::M16n16k8], NO_TF32],
+    [&[Token::M8n8k32], NO_NIBBLES],
+    [&[Token::M8n8k128], NO_BITS],
+    [&[Token::Column], LEAST],
+];
+const IN_B: &[[&[Token]; 2]] = &[
+    [LARGE, SMALL],
+    [&[Token::M16n16k8], NO_TF32],
+    [&[Token::M8n8k32], NO_NIBBLES],
+    [&[Token::M8n8k128], NO_BITS],
+    [&[Token::Row], LEAST],
+];
+const IN_SUMS: &[[&[Token]; 2]] =
+    &[[&[Token::M16n16k8], &these([Type::F16, Type::S32])], [LEAST, &these([Type::F16, Type::F32])]];
+/// A and B are of one type.
+const ONE_TYPE: &[[&[Token]; 2]] = &[
+    [&these([Type::S8]), &these([Type::U8])],
+    [&these([Type::U8]), &these([Type::S8])],
+    [&these([Type::S4]), &these([Type::U4])],
+    [&these([Type::U4]), &these([Type::S4])],
+];
+
+/// A matrix that is loaded or stored.
+macro_rules! moved {
+    ($operation:ident $part:ident, $types:expr) => {
+        &[$operation, of("matrix", words!($part)), SYNC, ALIGNED, of("layout", words!(Row Column)), shape(ALL_SHAPES), ANYWHERE, ty($types)]
+    };
+}
+
+/// Matrices that are multiplied by fragments.
+macro_rules! fragments {
+    ($layouts:expr, $shapes:expr, $($of:expr),+) => {
+        &[MMA, SYNC, ALIGNED, $layouts.0, $layouts.1, shape($shapes), $($of),+]
+    };
+}
+
+const ANY_LAYOUT: (Slot, Slot) = (LAYOUT_A, LAYOUT_B);
+const ONE_LAYOUT: (Slot, Slot) = (ROW, COLUMN);
+const STRIDE: OperandRow = value("stride", U32);
+const AT: OperandRow = OperandRow::used("a", Shape::Memory);
+
+const LOADS_FRAGMENT: &str = "Loads a matrix, of which each thread of the warp is given a fragment: `.row` from one row to the next, or `.col` from one column to the next, there are `stride` \
+    elements, or as many as a row or a column has. Which elements a thread has is not defined; the manual wants address and stride aligned so that rows are of 16 bytes, this machine as elements \
+    are. All threads of a warp must execute it together.";
+const STORES_FRAGMENT: &str = "Stores a matrix of which each thread of the warp has a fragment: the reverse of `wmma.load`. All threads of a warp must execute it together.";
+const MULTIPLIES: &str = "D = A * B + C, of fragments that `wmma.load` has loaded. The bits are those of `mma` of the same elements, of two products of halves of columns or rows; tf32 \
+    is added four columns at a time. All threads of a warp must execute it together.";
+
+controls! {
+    MMA_QUADS "mma" product!(quads F32, types!(F32 F16)), D_A_B_C, QUADS, OF_QUADS, "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7}, {%a0, %a1}, {%b0, %b1}, {%c0, %c1, %c2, %c3, %c4, %c5, %c6, %c7};";
+    MMA_QUADS_HALVES "mma" product!(quads F16, F16), D_A_B_C, QUADS, OF_QUADS, "mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f16 {%d0, %d1, %d2, %d3}, {%a0, %a1}, {%b0, %b1}, {%c0, %c1, %c2, %c3};";
+    MMA_F16 "mma" product!(OF_K8_K16, F32, F16, F16, F32), D_A_B_C, SM_75, FLOATS, "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%d0, %d1, %d2, %d3}, {%a0, %a1, %a2, %a3}, {%b0, %b1}, {%c0, %c1, %c2, %c3};";
+    MMA_F16_HALVES "mma" product!(OF_K8_K16, F16, F16, F16, F16), D_A_B_C, SM_75, FLOATS, "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%d0, %d1}, {%a0, %a1}, {%b0}, {%c0, %c1};";
+    MMA_BF16 "mma" product!(words!(M16n8k8 M16n8k16), F32, BF16, BF16, F32), D_A_B_C, SM_80, FLOATS, "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {%d0, %d1, %d2, %d3}, {%a0, %a1}, {%b0}, {%c0, %c1, %c2, %c3};";
+    MMA_TF32 "mma" product!(words!(M16n8k4 M16n8k8), F32, TF32, TF32, F32), D_A_B_C, SM_80, FLOATS, "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%d0, %d1, %d2, %d3}, {%a0, %a1, %a2, %a3}, {%b0, %b1}, {%c0, %c1, %c2, %c3};";
+    MMA_FP8 "mma" product!(&[since(FP8_MORE, Token::M16n8k16), word(Token::M16n8k32)], F32, BYTES, BYTES, F32), D_A_B_C, FP8, FLOATS, "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32 {%d0, %d1, %d2, %d3}, {%a0, %a1, %a2, %a3}, {%b0, %b1}, {%c0, %c1, %c2, %c3};";
+    MMA_FP8_HALVES "mma" product!(words!(M16n8k16 M16n8k32), F16, BYTES, BYTES, F16), D_A_B_C, FP8_MORE, FLOATS, "mma.sync.aligned.m16n8k16.row.col.f16.e4m3.e4m3.f16 {%d0, %d1}, {%a0, %a1}, {%b0}, {%c0, %c1};";
+    MMA_BYTES "mma" product!(limited &[word(Token::M8n8k16), since(SM_80, Token::M16n8k16), since(SM_80, Token::M16n8k32)], INTEGERS_8), D_A_B_C, SM_75, INTEGERS, "mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.u8.s32 {%d0, %d1, %d2, %d3}, {%a0, %a1, %a2, %a3}, {%b0, %b1}, {%c0, %c1, %c2, %c3};";
+    MMA_NIBBLES "mma" product!(limited &[word(Token::M8n8k32), since(SM_80, Token::M16n8k32), since(SM_80, Token::M16n8k64)], INTEGERS_4), D_A_B_C, SM_75, INTEGERS, "mma.sync.aligned.m8n8k32.row.col.s32.u4.s4.s32 {%d0, %d1}, {%a0}, {%b0}, {%c0, %c1};";
+    MMA_BITS "mma" OF_BITS_OF, D_A_B_C, BITS, OF_BITS, "mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32.xor.popc {%d0, %d1, %d2, %d3}, {%a0, %a1}, {%b0}, {%c0, %c1, %c2, %c3};";
+    MOVMATRIX "movmatrix" &[SYNC, ALIGNED, SIZE, TRANSPOSED, HALVES], &[def("d", B32), reg("a", B32)], MOVES, TRANSPOSES, "movmatrix.sync.aligned.m8n8.trans.b16 %d, %a;";
+    WMMA_F16 "wmma" fragments!(ANY_LAYOUT, OF_FRAGMENTS, of(OF_D, F32), of(OF_C, types!(F32 F16))), D_A_B_C, Since::ALWAYS, MULTIPLIES, "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f16 {%d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7}, {%a0, %a1, %a2, %a3, %a4, %a5, %a6, %a7}, {%b0, %b1, %b2, %b3, %b4, %b5, %b6, %b7}, {%c0, %c1, %c2, %c3};";
+    WMMA_F16_HALVES "wmma" fragments!(ANY_LAYOUT, OF_FRAGMENTS, of(OF_D, F16), of(OF_C, F16)), D_A_B_C, Since::ALWAYS, MULTIPLIES, "wmma.mma.sync.aligned.row.row.m8n32k16.f16.f16 {%d0, %d1, %d2, %d3}, {%a0, %a1, %a2, %a3, %a4, %a5, %a6, %a7}, {%b0, %b1, %b2, %b3, %b4, %b5, %b6, %b7}, {%c0, %c1, %c2, %c3};";
+    WMMA_BF16 "wmma" fragments!(ANY_LAYOUT, OF_FRAGMENTS, of(OF_D, F32), of(OF_A, BF16), of(OF_B, BF16), of(OF_C, F32)), D_A_B_C, SM_80, MULTIPLIES, "wmma.mma.sync.aligned.col.row.m32n8k16.f32.bf16.bf16.f32 {%d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7}, {%a0, %a1, %a2, %a3, %a4, %a5, %a6, %a7}, {%b0, %b1}, {%c0, %c1, %c2, %c3, %c4, %c5, %c6, %c7};";
+    WMMA_TF32 "wmma" fragments!(ANY_LAYOUT, words!(M16n16k8), of(OF_D, F32), of(OF_A, TF32), of(OF_B, TF32), of(OF_C, F32)), D_A_B_C, SM_80, MULTIPLIES, "wmma.mma.sync.aligned.row.col.m16n16k8.f32.tf32.tf32.f32 {%d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7}, {%a0, %a1, %a2, %a3}, {%b0, %b1, %b2, %b3}, {%c0, %c1, %c2, %c3, %c4, %c5, %c6, %c7};";
+    WMMA_BYTES apart ONE_TYPE "wmma" fragments!(ANY_LAYOUT, OF_FRAGMENTS, of(OF_D, S32), of(OF_A, INTEGERS_8), of(OF_B, INTEGERS_8), of(OF_C, S32), LIMITED), D_A_B_C, Since::ALWAYS, MULTIPLIES, "wmma.mma.sync.aligned.row.col.m16n16k16.s32.u8.u8.s32.satfinite {%d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7}, {%a0, %a1}, {%b0, %b1}, {%c0, %c1, %c2, %c3, %c4, %c5, %c6, %c7};";
+    WMMA_NIBBLES apart ONE_TYPE "wmma" fragments!(ONE_LAYOUT, words!(M8n8k32), of(OF_D, S32), of(OF_A, INTEGERS_4), of(OF_B, INTEGERS_4), of(OF_C, S32), LIMITED), D_A_B_C, Since::ALWAYS, MULTIPLIES, "wmma.mma.sync.aligned.row.col.m8n8k32.s32.s4.s4.s32 {%d0, %d1}, {%a0}, {%b0}, {%c0, %c1};";
+    WMMA_BITS "wmma" &[MMA, BITWISE, COUNTED, SYNC, ALIGNED, ROW, COLUMN, shape(words!(M8n8k128)), of(OF_D, S32), of(OF_A, B1), of(OF_B, B1), of(OF_C, S32)], D_A_B_C, Since::ALWAYS, MULTIPLIES, "wmma.mma.xor.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32 {%d0, %d1}, {%a0}, {%b0}, {%c0, %c1};";
+}
+
+/// Rows of what accesses memory.
+macro_rules! accesses {
+    ($($name:ident $(apart $apart:ident)? $mnemonic:literal $slots:expr, $operands:expr, $since:expr, $doc:expr, $example:literal;)*) => { $(
+        pub(crate) const $name: Row = Row {
+            mnemonic: $mnemonic,
+            slots: $slots,
+            $(apart: $apart,)?
+            operands: $operands,
+            class: Class::Memory,
+            since: $since,
+            doc: $doc,
+            examples: &[$example],
+            ..PTX
+        };
+    )* };
+}
+
+accesses! {
+    LDMATRIX "ldmatrix" &[SYNC, ALIGNED, SIZE, COUNT, MAYBE_TRANSPOSED, SHARED, HALVES], &[OperandRow::def("d", Shape::Matrices), OperandRow::used("a", Shape::MemoryIn(Space::Shared))], SM_75, LOADS, "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%d0, %d1, %d2, %d3}, [%a];";
+    STMATRIX "stmatrix" &[SYNC, ALIGNED, SIZE, COUNT, MAYBE_TRANSPOSED, SHARED, HALVES], &[OperandRow::used("a", Shape::MemoryIn(Space::Shared)), OperandRow::used("b", Shape::Matrices)], STORES, STORES_THEM, "stmatrix.sync.aligned.m8n8.x2.shared.b16 [%a], {%b0, %b1};";
+    WMMA_LOAD_A apart IN_A "wmma" moved!(LOAD MatrixA, ELEMENTS), &[OperandRow::def("d", Shape::Fragment(Part::A)), AT, STRIDE], Since::ALWAYS, LOADS_FRAGMENT, "wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {%d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7}, [%a], %stride;";
+    WMMA_LOAD_A_DENSE apart IN_A "wmma" moved!(LOAD MatrixA, ELEMENTS), &[OperandRow::def("d", Shape::Fragment(Part::A)), AT], Since::ALWAYS, LOADS_FRAGMENT, "wmma.load.a.sync.aligned.row.m8n8k32.s4 {%d0}, [%a];";
+    WMMA_LOAD_B apart IN_B "wmma" moved!(LOAD MatrixB, ELEMENTS), &[OperandRow::def("d", Shape::Fragment(Part::B)), AT, STRIDE], Since::ALWAYS, LOADS_FRAGMENT, "wmma.load.b.sync.aligned.col.m32n8k16.shared.s8 {%d0}, [%a], 16;";
+    WMMA_LOAD_B_DENSE apart IN_B "wmma" moved!(LOAD MatrixB, ELEMENTS), &[OperandRow::def("d", Shape::Fragment(Part::B)), AT], Since::ALWAYS, LOADS_FRAGMENT, "wmma.load.b.sync.aligned.row.m16n16k8.tf32 {%d0, %d1, %d2, %d3}, [%a];";
+    WMMA_LOAD_C apart IN_SUMS "wmma" moved!(LOAD MatrixC, SUMS), &[OperandRow::def("d", Shape::Fragment(Part::C)), AT, STRIDE], Since::ALWAYS, LOADS_FRAGMENT, "wmma.load.c.sync.aligned.row.m16n16k16.global.f16 {%d0, %d1, %d2, %d3}, [%a], %stride;";
+    WMMA_LOAD_C_DENSE apart IN_SUMS "wmma" moved!(LOAD MatrixC, SUMS), &[OperandRow::def("d", Shape::Fragment(Part::C)), AT], Since::ALWAYS, LOADS_FRAGMENT, "wmma.load.c.sync.aligned.col.m8n8k128.s32 {%d0, %d1}, [%a];";
+    WMMA_STORE apart IN_SUMS "wmma" moved!(STORE MatrixD, SUMS), &[AT, OperandRow::used("b", Shape::Fragment(Part::D)), STRIDE], Since::ALWAYS, STORES_FRAGMENT, "wmma.store.d.sync.aligned.row.m16n16k16.global.f32 [%a], {%b0, %b1, %b2, %b3, %b4, %b5, %b6, %b7}, %stride;";
+    WMMA_STORE_DENSE apart IN_SUMS "wmma" moved!(STORE MatrixD, SUMS), &[AT, OperandRow::used("b", Shape::Fragment(Part::D))], Since::ALWAYS, STORES_FRAGMENT, "wmma.store.d.sync.aligned.col.m8n32k16.shared.f16 [%a], {%b0, %b1, %b2, %b3};";
+}
