@@ -98,7 +98,7 @@ impl Import<'_> {
             }
             let stored = writes(inst);
             let bytes = element.bits() / 8 * count(inst);
-            if inst.is_of_warps() {
+            if inst.is_warp_level() {
                 // Registers hold several elements, some of which have no bytes of their own.
                 types = vec![if element.bits() < 8 { Type::I8 } else { of_memory(element) }];
             }

@@ -28,8 +28,8 @@ pub(crate) trait Runner {
     /// Gives an item what a meeting has given, and lets it go on after the instruction.
     fn resume(&self, slot: &mut Self::Slot, given: [u64; 2]);
 
-    /// Executes what lanes have come together for that do it as one, of all groups of them that have; a fault comes with its item's number.
-    fn act_together(&mut self, _: &mut [Self::Slot]) -> Result<(), (u32, Halt)> {
+    /// Executes the instructions that warps have met for and execute as a whole. A fault comes with its item's number.
+    fn execute_collectives(&mut self, _: &mut [Self::Slot]) -> Result<(), (u32, Halt)> {
         Ok(())
     }
 
@@ -74,7 +74,7 @@ pub(crate) fn run_group<R: Runner>(runner: &mut R, slots: &mut [R::Slot]) -> Res
         *runner.races() = races;
         let met = met.map_err(|misfit| misfit_of::<R>(misfit, slots))?;
         if met {
-            runner.act_together(slots)?;
+            runner.execute_collectives(slots)?;
         }
         if !ran && !met {
             break;

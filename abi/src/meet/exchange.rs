@@ -81,7 +81,7 @@ pub(super) fn result(lane: u32, exchange: Exchange<u32, bool>, mask: u32, lanes:
     let every = || mask_of(lanes, |_| true);
     Ok(match exchange {
         // Those who ask which lanes are here are let go without the others.
-        Exchange::None | Exchange::Active | Exchange::Together => [0; 2],
+        Exchange::None | Exchange::Active | Exchange::Collective => [0; 2],
         Exchange::Shuffle { mode, by, segment, .. } => {
             let (from, is_within) = mode.source(lane, by, segment);
             match lanes.get(from as usize) {

@@ -332,11 +332,11 @@ impl Group {
                 return refuse(Meets::NotInMask { lane, mask });
             }
             let is_active = exchange == Exchange::Active;
-            // Who executes an instruction as one is at it, and lanes that have ended are missed.
-            let is_one = exchange == Exchange::Together;
+            // All lanes are at one instruction, and those that have ended are missed.
+            let is_collective = exchange == Exchange::Collective;
             let takes_part = |slot: &Asked| {
                 slot.is_some_and(|(other, of, at)| {
-                    other == mask && is_alike(of, exchange) && (at == place || !is_active && !is_one)
+                    other == mask && is_alike(of, exchange) && (at == place || !is_active && !is_collective)
                 })
             };
             let mut lanes: Lanes = [None; SUBGROUP as usize];
@@ -348,7 +348,7 @@ impl Group {
                 }
             }
             // Who asks which lanes are here waits for none.
-            if !is_active && came != if is_one { mask } else { mask & alive } {
+            if !is_active && came != if is_collective { mask } else { mask & alive } {
                 continue;
             }
             if exchange == Exchange::Elect && mask & !alive != 0 {

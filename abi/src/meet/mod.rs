@@ -101,8 +101,8 @@ pub enum Exchange<W: Copy, P: Copy> {
     Elect,
     /// Which lanes are here together.
     Active,
-    /// All lanes come to one instruction, and what they are given is the affair of who runs them.
-    Together,
+    /// All lanes execute one instruction as a whole: what it does and gives them, whoever runs them knows.
+    Collective,
 }
 
 /// The lane that a shuffle takes a value of.

@@ -86,12 +86,17 @@ impl Inst {
     /// Whether items meet in it: a barrier, or an exchange within a warp.
     pub fn meets(&self) -> bool {
         matches!(self.row().mnemonic, "bar" | "barrier" | "shfl" | "vote" | "match" | "redux" | "activemask" | "elect")
-            || self.is_of_warps()
+            || self.is_warp_level()
     }
 
-    /// Whether all threads of a warp execute it as one: it is about matrices of which each has a part.
-    pub fn is_of_warps(&self) -> bool {
+    /// Whether it is a warp-level matrix instruction, which all threads of a warp execute as a whole.
+    pub fn is_warp_level(&self) -> bool {
         matches!(self.row().mnemonic, "mma" | "ldmatrix" | "stmatrix" | "movmatrix" | "wmma")
+    }
+
+    /// Whether it multiplies matrices.
+    pub fn multiplies_matrices(&self) -> bool {
+        self.row().mnemonic == "mma" || self.has(Token::Mma)
     }
 
     /// Whether it is an exchange of lanes that does not say which: among those that execute it together, whichever they are.

@@ -172,7 +172,7 @@ pub fn tame(inst: &mut Inst) {
     }
     let elements = row::elements(&inst.words) as i32;
     // Of matrices a row is accessed.
-    let size = if inst.is_of_warps() { 16 } else { (inst.ty(0).bits() / 8) as i32 * elements };
+    let size = if inst.is_warp_level() { 16 } else { (inst.ty(0).bits() / 8) as i32 * elements };
     let is_product = matches!(row.mnemonic, "mma" | "wmma");
     for operand in &mut inst.operands {
         if let Operand::Memory(address) = operand {

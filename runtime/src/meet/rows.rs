@@ -25,7 +25,7 @@ impl Words<'_> {
 pub(crate) struct Given {
     pub numbers: Vec<u32>,
     pub answers: Vec<u32>,
-    /// Of those who act as one, each word that they are given.
+    /// What a collective instruction gives, word by word.
     pub words: Vec<Vec<u32>>,
 }
 
@@ -110,8 +110,8 @@ pub(crate) fn exchange(
                 }
             }
             Exchange::Reduce(reduce, value) => fill([reduced(reduce, first..last, value)?.into(), 0]),
-            // What comes of that, who runs them knows.
-            Exchange::Together => return None,
+            // Whoever runs them executes it.
+            Exchange::Collective => return None,
             Exchange::Elect => {
                 if mask != every {
                     return None;
@@ -227,7 +227,7 @@ mod tests {
                 Exchange::Match { all, value } => Exchange::Match { all, value: value.map(|words| pick(words, item)) },
                 Exchange::Reduce(reduce, value) => Exchange::Reduce(reduce, pick(value, item)),
                 Exchange::Elect => Exchange::Elect,
-                Exchange::None | Exchange::Active | Exchange::Together => Exchange::None,
+                Exchange::None | Exchange::Active | Exchange::Collective => Exchange::None,
             };
             let expected = by_machine(items, |item| Meeting::Subgroup { mask, of: of_item(item) }).unwrap();
             let found = given.numbers.iter().zip(&given.answers);

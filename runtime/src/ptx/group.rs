@@ -21,10 +21,10 @@ struct Slot<'p> {
     stack: Stack,
     /// Of one that waits, what takes what it is given.
     results: [Option<Reg>; 2],
-    /// Whether it is at an instruction that its warp executes as one.
-    is_of_warp: bool,
-    /// Whether it has come together with the others for that.
-    is_together: bool,
+    /// Whether it waits at an instruction that its warp executes as a whole.
+    is_collective: bool,
+    /// Whether the warp has met there.
+    has_met: bool,
 }
 
 /// A block on its way.
@@ -54,15 +54,15 @@ impl<'p> Runner for Block<'p, '_, '_, '_> {
             interp::Stop::Yield => Stop::Yield,
             interp::Stop::Meet { meeting, results } => {
                 slot.results = results;
-                slot.is_of_warp = meeting == Meeting::Subgroup { mask: u32::MAX, of: Exchange::Together };
+                slot.is_collective = meeting == Meeting::Subgroup { mask: u32::MAX, of: Exchange::Collective };
                 Stop::Meet(meeting)
             }
         })
     }
 
     fn resume(&self, slot: &mut Slot<'p>, given: [u64; 2]) {
-        if slot.is_of_warp {
-            slot.is_together = true;
+        if slot.is_collective {
+            slot.has_met = true;
             return;
         }
         let given = slot.results.into_iter().zip(given).filter_map(|(reg, value)| Some((reg?, value)));
@@ -70,17 +70,17 @@ impl<'p> Runner for Block<'p, '_, '_, '_> {
         slot.thread.resume(&given);
     }
 
-    fn act_together(&mut self, slots: &mut [Slot<'p>]) -> Result<(), (u32, Halt)> {
+    fn execute_collectives(&mut self, slots: &mut [Slot<'p>]) -> Result<(), (u32, Halt)> {
         let Block { program, shape, first, ref mut memory, .. } = *self;
-        // Warps of fewer threads do not come together.
+        // Warps of fewer threads never meet for one.
         let (warps, _) = slots.as_chunks_mut::<LANES>();
         for (number, slots) in (0..).step_by(LANES).zip(warps) {
-            let inst = program.together.get(&slots[0].thread.address()).filter(|_| slots[0].is_together);
+            let inst = program.collectives.get(&slots[0].thread.address()).filter(|_| slots[0].has_met);
             let Some(inst) = inst else { continue };
             let mut warp = Warp { shape, first: first + number, slots, memory };
-            inst.act(&mut warp).map_err(|(lane, fault)| (number + lane, Halt::Fault(fault)))?;
+            inst.execute(&mut warp).map_err(|(lane, fault)| (number + lane, Halt::Fault(fault)))?;
             for slot in slots {
-                slot.is_together = false;
+                slot.has_met = false;
                 slot.thread.resume(&[]);
             }
         }
@@ -172,8 +172,8 @@ pub(super) fn run_group(
             thread,
             stack: std::mem::take(&mut memory.stack),
             results: [None; 2],
-            is_of_warp: false,
-            is_together: false,
+            is_collective: false,
+            has_met: false,
         });
     }
     memory.is_changed = false;

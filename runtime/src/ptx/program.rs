@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use halfbyte_isa::ptx::Inst;
-use halfbyte_isa::ptx::meaning::{Together, strength};
+use halfbyte_isa::ptx::meaning::{WarpInst, strength};
 use halfbyte_isa::ptx::module::{Body, Builtin, Entry, FunctionCode, Kernel};
 use halfbyte_isa::ptx::types::{Space, Type};
 
@@ -14,8 +14,8 @@ pub(super) struct Program<'a> {
     /// By number; those that are not reached have none.
     functions: Vec<Callable<'a>>,
     is_of_groups: bool,
-    /// The instructions that a warp executes as one, by their numbers among those of the program.
-    pub together: BTreeMap<usize, Together>,
+    /// The instructions that a warp executes as a whole, by their numbers among those of the program.
+    pub collectives: BTreeMap<usize, WarpInst>,
 }
 
 /// What may be called.
@@ -77,14 +77,14 @@ impl<'a> Program<'a> {
             _ => None,
         });
         let of_code = |code: &Code<'a>| {
-            let insts = (code.first..).zip(&code.body.insts).filter(|(_, inst)| inst.is_of_warps());
-            insts.map(|(number, inst)| (number, Together::new(inst, target.sm))).collect::<Vec<_>>()
+            let insts = (code.first..).zip(&code.body.insts).filter(|(_, inst)| inst.is_warp_level());
+            insts.map(|(number, inst)| (number, WarpInst::new(inst, target.sm))).collect::<Vec<_>>()
         };
-        let together = [&kernel].into_iter().chain(codes).flat_map(of_code).collect();
-        Program { entry, kernel, functions, is_of_groups, together }
+        let collectives = [&kernel].into_iter().chain(codes).flat_map(of_code).collect();
+        Program { entry, kernel, functions, is_of_groups, collectives }
     }
 
-    /// Whether its items meet, have memory together, or read what others may write meanwhile.
+    /// Whether its items meet, have memory collectives, or read what others may write meanwhile.
     pub fn is_of_groups(&self) -> bool {
         self.is_of_groups
     }

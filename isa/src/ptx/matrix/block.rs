@@ -1,9 +1,9 @@
-//! Sums of products as matrix units make them: all terms are aligned to the greatest exponent, cut off below a place of its own,
-//! added exactly and rounded once.
+//! Sums of products as tensor cores make them: all terms are aligned to the largest exponent, truncated some bits below it, added exactly and
+//! rounded once.
 //!
-//! The rule is that of MMA-Sim (arXiv 2511.10909), which was measured on NVIDIA's machines. Of three cases another model (arXiv 2512.07004) says
-//! otherwise, and no measurement is known: a zero times a number of a great exponent counts as a term of that exponent here; a zero
-//! accumulator as one of -126; and subnormal accumulators of f16 are not normalised.
+//! The rule is that of MMA-Sim (arXiv 2511.10909), which was measured on NVIDIA's machines. Another model (arXiv 2512.07004) differs in three
+//! cases of which no measurement is known: here a zero times a number of a large exponent counts as a term of that exponent, a zero
+//! accumulator as one of exponent -126, and subnormal accumulators of f16 are not normalised.
 
 use std::ops::Range;
 
@@ -30,12 +30,12 @@ pub(super) struct Number {
 /// A format of elements or accumulators.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Float {
-    /// Bits behind the point.
+    /// Bits of the fraction.
     pub fraction: u32,
     exponent: u32,
     /// Whether there are infinities, and so many NaN; else all ones alone are NaN.
     has_infinities: bool,
-    /// Bits below the fraction, which are not looked at.
+    /// Low bits that are ignored.
     unused: u32,
 }
 
@@ -98,8 +98,7 @@ impl Float {
         Number { kind, negative, significand, exponent }
     }
 
-    /// `magnitude * 2^exponent`, rounded to so many bits behind the point: cut off, or to the nearest, of two to the even one. What is out of
-    /// range is infinite.
+    /// `magnitude * 2^exponent`, rounded to a fraction of so many bits: toward zero, or to the nearest even. What is out of range is infinite.
     fn round(self, negative: bool, magnitude: u64, exponent: i32, kept: u32, nearest: bool) -> u32 {
         if magnitude == 0 {
             return 0;
@@ -196,9 +195,9 @@ pub(super) struct Adder {
     pub to: Float,
     /// Products that are added at once.
     pub at_once: usize,
-    /// Bits that are kept of each term below the greatest exponent.
+    /// Bits of each term that are kept below the largest exponent.
     pub kept: u32,
-    /// Bits behind the point of what is rounded: those of the format, or fewer.
+    /// Bits of a result's fraction: those of the format, or fewer.
     pub rounded: u32,
 }
 
@@ -224,29 +223,29 @@ impl Adder {
     fn add_finite(&self, a: &Row, b: &Columns, block: Range<usize>, c: [Number; COLUMNS]) -> [u32; COLUMNS] {
         let (factors, values, powers) = (&a.factors[block.clone()], &b.values[block.clone()], &b.powers[block]);
         let c = c.map(Factor::from);
-        let mut greatest = c.map(|c| c.power);
+        let mut largest = c.map(|c| c.power);
         for (a, of_b) in factors.iter().zip(powers) {
             for column in 0..COLUMNS {
                 let power = a.power * of_b[column];
-                greatest[column] = if power > greatest[column] { power } else { greatest[column] };
+                largest[column] = if power > largest[column] { power } else { largest[column] };
             }
         }
         let fraction = self.of[0].fraction + self.of[1].fraction;
         let [of_product, of_c] =
             [fraction, self.to.fraction].map(|fraction| power_of_two(self.kept as i32 - fraction as i32));
-        let scale = greatest.map(|greatest| of_product / greatest);
+        let scale = largest.map(|largest| of_product / largest);
         let mut sums = [0.0; COLUMNS];
         for column in 0..COLUMNS {
-            sums[column] = cut(c[column].value * (of_c / greatest[column]));
+            sums[column] = truncate(c[column].value * (of_c / largest[column]));
         }
         for (a, of_b) in factors.iter().zip(values) {
             for column in 0..COLUMNS {
-                sums[column] += cut(a.value * of_b[column] * scale[column]);
+                sums[column] += truncate(a.value * of_b[column] * scale[column]);
             }
         }
         let mut all = [0; COLUMNS];
-        for ((result, sum), greatest) in all.iter_mut().zip(sums).zip(greatest) {
-            let exponent = (greatest.to_bits() >> 52) as i32 - 1023 - self.kept as i32;
+        for ((result, sum), largest) in all.iter_mut().zip(sums).zip(largest) {
+            let exponent = (largest.to_bits() >> 52) as i32 - 1023 - self.kept as i32;
             let nearest = self.to == Float::F16;
             *result = self.to.round(sum < 0.0, sum.abs() as u64, exponent, self.rounded, nearest);
         }
@@ -281,10 +280,10 @@ impl Adder {
     }
 }
 
-/// A number of less than 2^28 without its fraction, whatever the sign. Of such numbers f64 adds as many as there are exactly.
+/// A number of less than 2^28, truncated toward zero. f64 adds as many of them as there are exactly.
 #[inline(always)]
-fn cut(number: f64) -> f64 {
-    // From here on numbers have no fraction.
+fn truncate(number: f64) -> f64 {
+    // f64 from here on have no fraction, so that adding this rounds.
     const INTEGERS: f64 = (1u64 << 52) as f64;
     let exact = number.abs();
     let nearest = exact + INTEGERS - INTEGERS;

@@ -92,8 +92,8 @@ impl Form {
     }
 }
 
-/// Registers of a fragment at most.
-pub const MOST: usize = 8;
+/// Registers that a fragment has at most.
+pub const MAX_REGISTERS: usize = 8;
 
 /// A word of each lane.
 pub type Words = [u32; LANES as usize];

@@ -1,14 +1,14 @@
-//! Products of matrices that the threads of a warp make together: where each has its elements, and which bits come out.
+//! Products of matrices by a warp: which thread has which elements in its registers, and what the results are.
 //!
-//! A thread has a part of each matrix in its registers, a fragment ([`fragment`](self)). Results of floating point depend on the
-//! machine: how many products are added before rounding, and which of their bits are kept ([`product`](self)).
+//! A thread has a fragment of each matrix (`fragment.rs`). Results of floating point depend on the SM: how many products are added before
+//! rounding, and how many of their bits are kept (`product.rs`, `block.rs`).
 
 mod block;
 mod fragment;
 mod product;
 
 use super::types::{Token, Type};
-pub use fragment::{Fragment, MOST, Part, Place, Words};
+pub use fragment::{Fragment, MAX_REGISTERS, Part, Place, Words};
 pub use product::multiply;
 
 /// The threads that make a product together.
@@ -21,21 +21,21 @@ pub struct Form {
     pub m: u32,
     /// Columns of B, C and D.
     pub n: u32,
-    /// Columns of A and rows of B. Single bits count by 32, for words of them are multiplied at once.
+    /// Columns of A and rows of B; of single bits, words of 32.
     pub k: u32,
     /// The types of D, A, B and C.
     pub types: [Type; 4],
-    /// Whether threads have rows of A, and whether they have rows of B: said of `.m8n8k4` alone, for others have rows of A and columns of B.
+    /// Whether the layout of A is `.row`, and that of B. Only `.m8n8k4` has a choice: it says which elements a thread has.
     pub by_rows: [bool; 2],
     /// Whether sums of integers are limited to what 32 bits hold.
     pub saturates: bool,
-    /// Whether bits are multiplied by `and`, not by `xor`.
+    /// Whether bits are combined by `and`, not by `xor`.
     pub and: bool,
-    /// Whether it is one of `wmma`, which does not say where fragments have their elements.
+    /// Whether it is of `wmma`, whose fragments have a layout that programs do not know.
     pub is_opaque: bool,
 }
 
-/// Rows of A, columns of B, and what lies between.
+/// Rows of A, columns of B, and the inner dimension.
 const fn size(word: Token) -> Option<[u32; 3]> {
     Some(match word {
         Token::M8n8k4 => [8, 8, 4],
@@ -134,7 +134,7 @@ impl Form {
         }
     }
 
-    /// Those of them that hold elements which none before them holds: the first ones.
+    /// How many of them are no copies of others: the first ones.
     #[inline]
     const fn distinct(&self, part: Part) -> usize {
         let [rows, columns] = self.extent(part);

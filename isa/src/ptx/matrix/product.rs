@@ -1,4 +1,4 @@
-//! The products of a machine.
+//! Products of matrices, bit for bit as each SM makes them.
 
 use super::block::{Adder, COLUMNS, Columns, Float, Row, in_half, sum};
 use super::{Form, Matrix, Part};
@@ -10,12 +10,12 @@ use crate::ptx::types::Type;
 struct Unit {
     /// Products that are added at once.
     at_once: u32,
-    /// Bits that are kept of each term below the greatest exponent.
+    /// Bits of each term that are kept below the largest exponent.
     kept: u32,
-    /// Bits behind the point of a result of f32.
+    /// Bits of the fraction of a result of f32.
     rounded: u32,
-    /// Whether bytes are multiplied as halves, those of low and high halves of registers apart, and what comes out is added to C as any
-    /// sum is: the assembler makes other instructions of it.
+    /// Whether 8-bit floats are converted to halves, those in low and in high halves of registers are multiplied one after the other, and the
+    /// result is added to C by an ordinary addition: the assembler makes these instructions of it.
     as_halves: bool,
 }
 
@@ -24,11 +24,11 @@ impl Unit {
         Unit { at_once, kept, rounded: Float::F32.fraction, as_halves: false }
     }
 
-    /// That of an SM for elements of a type, `k` of which are multiplied.
+    /// That of an SM for a product.
     const fn of(form: &Form, sm: u16) -> Unit {
         let k = form.k;
         match (form.ty(Part::A), sm) {
-            // As two products of four columns.
+            // The assembler makes two products of four columns of it.
             (Type::Tf32, 90..) if form.is_opaque => Unit::new(4, 25),
             (Type::E4m3 | Type::E5m2, ..=89) => Unit { rounded: 13, ..Unit::new(16, 13) },
             (Type::E4m3 | Type::E5m2, 90..=119) => Unit { as_halves: true, ..Unit::new(k / 2, 25) },
@@ -54,7 +54,7 @@ fn floats(form: &Form, sm: u16, of: [Float; 2], to: Float, [a, b, c]: [&Matrix; 
         true => Float::F16.read(in_half(of, bits)),
         false => of.read(bits),
     };
-    // Of each register its low half comes first.
+    // Elements in low halves of registers come first.
     let order: Vec<u32> = match unit.as_halves {
         true => (0..form.k).filter(|k| k & 2 == 0).chain((0..form.k).filter(|k| k & 2 != 0)).collect(),
         false => (0..form.k).collect(),

@@ -1,12 +1,12 @@
-//! What the threads of a warp execute as one: products of matrices of which each has a part, and moves of such.
+//! Warp-level matrix instructions: products of matrices of which each thread has a fragment, and moves of such.
 //!
-//! A domain knows one item; these are said of all lanes at once, and in numbers, for whoever has brought them together ([`Warp`]).
+//! A domain knows one item; these are executed for all lanes at once, on numbers, by whoever runs the warp ([`Warp`]).
 
 use super::{Context, Effects, Location, Next, Reader};
 use crate::halu::concrete::Concrete;
 use crate::ptx::Opcode;
 use crate::ptx::inst::Inst;
-use crate::ptx::matrix::{Form, Fragment, LANES, MOST, Matrix, Part, Place, Words, multiply};
+use crate::ptx::matrix::{Form, Fragment, LANES, MAX_REGISTERS, Matrix, Part, Place, Words, multiply};
 use crate::ptx::operand::{Address, Base, Operand, Reg};
 use crate::ptx::row::{matrices, named_space};
 use crate::ptx::types::{Space, Token, Type};
@@ -19,7 +19,7 @@ pub trait Warp {
     /// What a lane reads.
     fn reader(&mut self, lane: u32) -> impl Reader<Concrete>;
 
-    /// A register of a lane, which no 64 bits hold, becomes a word.
+    /// A register of a lane, of 32 bits, becomes a word.
     fn set(&mut self, lane: u32, reg: Reg, word: u32);
 
     /// What a lane finds in memory, at a multiple of so many bytes.
@@ -38,22 +38,21 @@ pub trait Warp {
 /// Bytes of a row of a matrix that is moved.
 const ROW: usize = 16;
 
-/// An instruction that is of warps ([`Inst::is_of_warps`]), ready to be executed on a machine.
+/// A warp-level instruction ([`Inst::is_warp_level`]), ready to be executed on a machine.
 #[derive(Clone, Debug)]
-pub struct Together {
+pub struct WarpInst {
     inst: Inst,
     sm: u16,
     /// What it multiplies, and where D, A, B and C are.
     product: Option<(Form, [Fragment; 4])>,
 }
 
-impl Together {
+impl WarpInst {
     /// An instruction for a machine of that SM.
-    pub fn new(inst: &Inst, sm: u16) -> Together {
-        let is_product = matches!(inst.operands.as_slice(), [_, _, _, _]);
-        let form = Form::of(&inst.words).filter(|_| is_product);
+    pub fn new(inst: &Inst, sm: u16) -> WarpInst {
+        let form = Form::of(&inst.words).filter(|_| inst.multiplies_matrices());
         let fragments = |form: Form| [Part::D, Part::A, Part::B, Part::C].map(|part| Fragment::new(&form, part));
-        Together { inst: inst.clone(), sm, product: form.map(|form| (form, fragments(form))) }
+        WarpInst { inst: inst.clone(), sm, product: form.map(|form| (form, fragments(form))) }
     }
 
     /// The instruction.
@@ -65,7 +64,7 @@ impl Together {
     ///
     /// # Errors
     /// A lane must not access its memory; no register has changed.
-    pub fn act<W: Warp>(&self, warp: &mut W) -> Result<(), W::Fault> {
+    pub fn execute<W: Warp>(&self, warp: &mut W) -> Result<(), W::Fault> {
         use Opcode::*;
         let mut warp = Lanes { inst: &self.inst, warp };
         match self.inst.opcode {
@@ -113,7 +112,7 @@ fn transposed(held: &Words, lane: u32) -> u32 {
 }
 
 impl<W: Warp> Lanes<'_, W> {
-    /// The registers of an operand, of which those are none that nobody reads.
+    /// The registers of an operand and their places in it; `_` is none.
     fn registers(&self, operand: usize) -> impl Iterator<Item = (usize, Reg)> + use<W> {
         let regs: smallvec::SmallVec<[(usize, Reg); 8]> = match self.inst.operands.get(operand) {
             Some(&Operand::Register(reg)) => [(0, reg)].into_iter().collect(),
@@ -244,7 +243,7 @@ impl<W: Warp> Lanes<'_, W> {
                 let [line, within] = if is_by_row { [row, column] } else { [column, row] };
                 let element = u64::from(line) * u64::from(stride) + u64::from(per * within);
                 let width = u64::from(form.ty(part).bits());
-                let (place, bytes) = (behind(start, element * width / 8), (bits * at_once / 8) as usize);
+                let (place, bytes) = (after(start, element * width / 8), (bits * at_once / 8) as usize);
                 all.push(Held { register, shift: i * bits, place, bytes });
             }
         }
@@ -253,7 +252,7 @@ impl<W: Warp> Lanes<'_, W> {
 
     fn load_fragment(&mut self, part: Part) -> Result<(), W::Fault> {
         let Some(form) = Form::of(&self.inst.words) else { return Ok(()) };
-        let mut held = vec![[0; MOST]; LANES as usize];
+        let mut held = vec![[0; MAX_REGISTERS]; LANES as usize];
         for (lane, held) in (0..).zip(&mut held) {
             for Held { register, shift, place, bytes } in self.places(&form, part, lane, 1).unwrap_or_default() {
                 let mut word = [0; 4];
@@ -283,8 +282,8 @@ impl<W: Warp> Lanes<'_, W> {
     }
 }
 
-/// The place so many bytes after one of memory, modulo the addresses that there are.
-fn behind(place: Location<u32>, bytes: u64) -> Location<u32> {
+/// The place so many bytes after another, modulo 2^64.
+fn after(place: Location<u32>, bytes: u64) -> Location<u32> {
     let plus = |[low, high]: [u32; 2]| {
         let address = (u64::from(high) << 32 | u64::from(low)).wrapping_add(bytes);
         [address as u32, (address >> 32) as u32]

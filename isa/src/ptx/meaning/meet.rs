@@ -78,7 +78,9 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
             }
             ELECT => self.exchange(1, Exchange::Elect),
             ACTIVEMASK => Meeting::Subgroup { mask: self.d.word(u32::MAX), of: Exchange::Active },
-            _ if self.inst.is_of_warps() => Meeting::Subgroup { mask: self.d.word(u32::MAX), of: Exchange::Together },
+            _ if self.inst.is_warp_level() => {
+                Meeting::Subgroup { mask: self.d.word(u32::MAX), of: Exchange::Collective }
+            }
             _ => return None,
         })
     }

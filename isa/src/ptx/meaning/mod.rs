@@ -32,7 +32,7 @@ pub use effects::{
     Access, CONST_SPACE, Called, Effects, LOCAL_WINDOW, Location, Next, PARAM_WINDOW, Reader, SHARED_WINDOW, Value,
     WINDOW_BYTES, Write, function_address, function_at,
 };
-pub use matrix::{Together, Warp};
+pub use matrix::{Warp, WarpInst};
 pub use meet::{fence, given, meeting, results, strength};
 pub use memory::{elements, words_of_elements};
 

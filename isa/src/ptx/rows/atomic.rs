@@ -71,42 +71,26 @@ const EACH: &str = "Changes elements behind each other, each as if by an instruc
 const SWAP: &str =
     "Stores `c` at `a` where there is `b`, and gives what was there; no other thread changes it meanwhile.";
 
-macro_rules! atomics {
-    ($($name:ident $mnemonic:literal $slots:expr, $apart:expr, $operands:expr, $since:expr, $doc:expr, $example:literal;)*) => { $(
-        pub(crate) const $name: Row = Row {
-            mnemonic: $mnemonic,
-            slots: $slots,
-            apart: $apart,
-            operands: $operands,
-            class: Class::Memory,
-            since: $since,
-            doc: $doc,
-            examples: &[$example],
-            ..PTX
-        };
-    )* };
-}
-
 /// What every target has.
 const ANY: Since = Since::ALWAYS;
 
-atomics! {
-    ATOM_ADD "atom" &[ORDER, SCOPE, SPACE, ADD, NUMBERS], &[], D_A_B, ANY, SUM, "atom.global.add.u32 %d, [%a], %b;";
-    ATOM_ADD_HALF "atom" &[ORDER, SCOPE, SPACE, ADD, NOFTZ, HALVES], &[], D_A_REG, ANY, SUM, "atom.shared.add.noftz.f16x2 %d, [%a], %b;";
-    ATOM_MINMAX "atom" &[ORDER, SCOPE, SPACE, EXTREMA, INTEGERS], &[], D_A_B, ANY, ATOM, "atom.global.min.s32 %d, [%a], %b;";
-    ATOM_COUNT "atom" &[ORDER, SCOPE, SPACE, COUNTERS, COUNTS], &[], D_A_B, ANY, ATOM, "atom.global.inc.u32 %d, [%a], 7;";
-    ATOM_BITS "atom" &[ORDER, SCOPE, SPACE, LOGIC, BITS], &[], D_A_B, ANY, ATOM, "atom.shared.or.b32 %d, [%a], %b;";
-    ATOM_EXCH "atom" &[ORDER, SCOPE, SPACE, EXCH, BITS], &[], D_A_B, ANY, ATOM, "atom.acquire.gpu.global.exch.b32 %d, [%a], %b;";
-    ATOM_CAS "atom" &[ORDER, SCOPE, SPACE, CAS, COMPARED], &[], D_A_B_C, ANY, SWAP, "atom.global.cas.b32 %d, [%a], %b, %c;";
-    ATOM_EXCH_B128 "atom" &[ORDER, SCOPE_128, SPACE, EXCH, ty(BITS_128)], &[], D_A_REG, OF_128, ATOM, "atom.global.exch.b128 %d, [%a], %b;";
-    ATOM_CAS_B128 "atom" &[ORDER, SCOPE_128, SPACE, CAS, ty(BITS_128)], &[], D_A_REG_REG, OF_128, SWAP, "atom.global.cas.b128 %d, [%a], %b, %c;";
-    ATOM_VECTOR "atom" &[ORDER, SCOPE, GLOBAL, ADD, UP_TO_4, SINGLES], &[], ALL_D_A_B, VECTORS, EACH, "atom.global.add.v2.f32 {%d, %e}, [%a], {%b, %c};";
-    ATOM_VECTOR_HALF "atom" &[ORDER, SCOPE, GLOBAL, ANY_HALVES, NOFTZ, UP_TO_8, SHORT], UP_TO_16, ALL_D_A_B, VECTORS, EACH, "atom.global.max.noftz.v2.f16x2 {%d, %e}, [%a], {%b, %c};";
-    RED_ADD "red" &[RED_ORDER, SCOPE, SPACE, ADD, NUMBERS], &[], A_B, ANY, REDUCED, "red.global.add.u32 [%a], 1;";
-    RED_ADD_HALF "red" &[RED_ORDER, SCOPE, SPACE, ADD, NOFTZ, HALVES], &[], A_REG, ANY, REDUCED, "red.global.add.noftz.f16x2 [%a], %b;";
-    RED_MINMAX "red" &[RED_ORDER, SCOPE, SPACE, EXTREMA, INTEGERS], &[], A_B, ANY, REDUCED, "red.global.max.u32 [%a], %b;";
-    RED_COUNT "red" &[RED_ORDER, SCOPE, SPACE, COUNTERS, COUNTS], &[], A_B, ANY, REDUCED, "red.global.dec.u32 [%a], %b;";
-    RED_BITS "red" &[RED_ORDER, SCOPE, SPACE, LOGIC, BITS], &[], A_B, ANY, REDUCED, "red.shared.xor.b32 [%a], %b;";
-    RED_VECTOR "red" &[RED_ORDER, SCOPE, GLOBAL, ADD, UP_TO_4, SINGLES], &[], ALL_A_B, VECTORS, EACH, "red.global.add.v2.f32 [%a], {%b, %c};";
-    RED_VECTOR_HALF "red" &[RED_ORDER, SCOPE, GLOBAL, ANY_HALVES, NOFTZ, UP_TO_8, SHORT], UP_TO_16, ALL_A_B, VECTORS, EACH, "red.global.add.noftz.v2.bf16x2 [%a], {%b, %c};";
+accesses! {
+    ATOM_ADD "atom" &[ORDER, SCOPE, SPACE, ADD, NUMBERS], D_A_B, ANY, SUM, "atom.global.add.u32 %d, [%a], %b;";
+    ATOM_ADD_HALF "atom" &[ORDER, SCOPE, SPACE, ADD, NOFTZ, HALVES], D_A_REG, ANY, SUM, "atom.shared.add.noftz.f16x2 %d, [%a], %b;";
+    ATOM_MINMAX "atom" &[ORDER, SCOPE, SPACE, EXTREMA, INTEGERS], D_A_B, ANY, ATOM, "atom.global.min.s32 %d, [%a], %b;";
+    ATOM_COUNT "atom" &[ORDER, SCOPE, SPACE, COUNTERS, COUNTS], D_A_B, ANY, ATOM, "atom.global.inc.u32 %d, [%a], 7;";
+    ATOM_BITS "atom" &[ORDER, SCOPE, SPACE, LOGIC, BITS], D_A_B, ANY, ATOM, "atom.shared.or.b32 %d, [%a], %b;";
+    ATOM_EXCH "atom" &[ORDER, SCOPE, SPACE, EXCH, BITS], D_A_B, ANY, ATOM, "atom.acquire.gpu.global.exch.b32 %d, [%a], %b;";
+    ATOM_CAS "atom" &[ORDER, SCOPE, SPACE, CAS, COMPARED], D_A_B_C, ANY, SWAP, "atom.global.cas.b32 %d, [%a], %b, %c;";
+    ATOM_EXCH_B128 "atom" &[ORDER, SCOPE_128, SPACE, EXCH, ty(BITS_128)], D_A_REG, OF_128, ATOM, "atom.global.exch.b128 %d, [%a], %b;";
+    ATOM_CAS_B128 "atom" &[ORDER, SCOPE_128, SPACE, CAS, ty(BITS_128)], D_A_REG_REG, OF_128, SWAP, "atom.global.cas.b128 %d, [%a], %b, %c;";
+    ATOM_VECTOR "atom" &[ORDER, SCOPE, GLOBAL, ADD, UP_TO_4, SINGLES], ALL_D_A_B, VECTORS, EACH, "atom.global.add.v2.f32 {%d, %e}, [%a], {%b, %c};";
+    ATOM_VECTOR_HALF apart UP_TO_16 "atom" &[ORDER, SCOPE, GLOBAL, ANY_HALVES, NOFTZ, UP_TO_8, SHORT], ALL_D_A_B, VECTORS, EACH, "atom.global.max.noftz.v2.f16x2 {%d, %e}, [%a], {%b, %c};";
+    RED_ADD "red" &[RED_ORDER, SCOPE, SPACE, ADD, NUMBERS], A_B, ANY, REDUCED, "red.global.add.u32 [%a], 1;";
+    RED_ADD_HALF "red" &[RED_ORDER, SCOPE, SPACE, ADD, NOFTZ, HALVES], A_REG, ANY, REDUCED, "red.global.add.noftz.f16x2 [%a], %b;";
+    RED_MINMAX "red" &[RED_ORDER, SCOPE, SPACE, EXTREMA, INTEGERS], A_B, ANY, REDUCED, "red.global.max.u32 [%a], %b;";
+    RED_COUNT "red" &[RED_ORDER, SCOPE, SPACE, COUNTERS, COUNTS], A_B, ANY, REDUCED, "red.global.dec.u32 [%a], %b;";
+    RED_BITS "red" &[RED_ORDER, SCOPE, SPACE, LOGIC, BITS], A_B, ANY, REDUCED, "red.shared.xor.b32 [%a], %b;";
+    RED_VECTOR "red" &[RED_ORDER, SCOPE, GLOBAL, ADD, UP_TO_4, SINGLES], ALL_A_B, VECTORS, EACH, "red.global.add.v2.f32 [%a], {%b, %c};";
+    RED_VECTOR_HALF apart UP_TO_16 "red" &[RED_ORDER, SCOPE, GLOBAL, ANY_HALVES, NOFTZ, UP_TO_8, SHORT], ALL_A_B, VECTORS, EACH, "red.global.add.noftz.v2.bf16x2 [%a], {%b, %c};";
 }

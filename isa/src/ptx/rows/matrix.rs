@@ -1,9 +1,9 @@
-//! Matrices of which the threads of a warp have a part each: products, and moves between registers and shared memory.
+//! Warp-level matrix instructions: products, and moves between registers and memory.
 
 use super::*;
 use crate::ptx::matrix::Part;
 
-/// From these on there are products of halves in quads of lanes, which later machines make of other instructions.
+/// What has products of halves in quads of lanes: later machines make other instructions of it.
 const QUADS: Since = Since { last_sm: Some(75), ..Since::new(6, 4, 75) };
 const SM_75: Since = Since::new(6, 5, 75);
 /// From these on bits are multiplied.
@@ -90,11 +90,11 @@ macro_rules! product {
     };
 }
 
-/// What products of bits are put together by.
+/// The bitwise operation in the place of a product.
 const BITWISE: Slot = Slot::one_of("product", &[word(Token::Xor), since(BITS_AND, Token::And)]);
 const COUNTED: Slot = Slot::one_of("sum", words!(Popc));
 const OF_K8_K16: &[Choice] = &[word(Token::M16n8k8), since(SM_80, Token::M16n8k16)];
-const OF_BITS_OF: &[Slot] = &[
+const BIT_SLOTS: &[Slot] = &[
     SYNC,
     ALIGNED,
     shape(&[word(Token::M8n8k128), since(SM_80, Token::M16n8k128), since(SM_80, Token::M16n8k256)]),
@@ -116,10 +116,10 @@ const SHARED: Slot = Slot::optional("space", &[word(Token::Shared), since(OF_BLO
 const HALVES: Slot = ty(types!(B16));
 
 const FLOATS: &str = "D = A * B + C, matrices of which each thread of a warp has a fragment: rows, inner dimension and columns are named by the shape, `.m16n8k16`. All \
-    threads of a warp must execute it together. Products are exact; so many at once as the machine adds are aligned to the greatest exponent, cut off \
-    some bits below it, added exactly and rounded once: to f32 by cutting off, to f16 to the nearest even. The bits are those of the SM that the text is for. NaN is 0x7fffffff, \
+    threads of a warp must execute it together. Products are exact. As many of them as the machine adds at once, and the accumulator, are aligned to the largest exponent, truncated \
+    some bits below it, added exactly and rounded once: to f32 toward zero, to f16 to the nearest even. The bits are those of the SM in `.target`. NaN is 0x7fffffff, \
     or 0x7fff of f16.";
-const OF_QUADS: &str = "Four products D = A * B + C at once, each of eight lanes: 4q to 4q + 3 and 16 + 4q to 19 + 4q. Later machines make other instructions of it, with other bits.";
+const OF_QUADS: &str = "Four products D = A * B + C at once, each of eight lanes: 4q to 4q + 3 and 16 + 4q to 19 + 4q. Later machines make other instructions of it, with other bits. All threads of a warp must execute it together.";
 const INTEGERS: &str = "D = A * B + C of integers: exact, and modulo 2^32, or with `.satfinite` the nearest number that 32 bits hold. All threads of a warp must execute it \
     together.";
 const OF_BITS: &str = "D = A * B + C of single bits: each element of D is that of C and the number of bits that a row of A and a column of B both have (`.and`), or \
@@ -206,7 +206,7 @@ macro_rules! moved {
     };
 }
 
-/// Matrices that are multiplied by fragments.
+/// Fragments that are multiplied.
 macro_rules! fragments {
     ($layouts:expr, $shapes:expr, $($of:expr),+) => {
         &[MMA, SYNC, ALIGNED, $layouts.0, $layouts.1, shape($shapes), $($of),+]
@@ -219,11 +219,9 @@ const STRIDE: OperandRow = value("stride", U32);
 const AT: OperandRow = OperandRow::used("a", Shape::Memory);
 
 const LOADS_FRAGMENT: &str = "Loads a matrix, of which each thread of the warp is given a fragment: `.row` from one row to the next, or `.col` from one column to the next, there are `stride` \
-    elements, or as many as a row or a column has. Which elements a thread has is not defined; the manual wants address and stride aligned so that rows are of 16 bytes, this machine as elements \
-    are. All threads of a warp must execute it together.";
+    elements, or as many as a row or a column has. Which elements a thread has is not defined. The manual wants address and stride to be multiples of 16 bytes; here elements need be aligned to their size. All threads of a warp must execute it together.";
 const STORES_FRAGMENT: &str = "Stores a matrix of which each thread of the warp has a fragment: the reverse of `wmma.load`. All threads of a warp must execute it together.";
-const MULTIPLIES: &str = "D = A * B + C, of fragments that `wmma.load` has loaded. The bits are those of `mma` of the same elements, of two products of halves of columns or rows; tf32 \
-    is added four columns at a time. All threads of a warp must execute it together.";
+const MULTIPLIES: &str = "D = A * B + C, of fragments that `wmma.load` has loaded. The bits are those of two `mma`, each with half of the columns or rows; of tf32 four products are added at a time. All threads of a warp must execute it together.";
 
 controls! {
     MMA_QUADS "mma" product!(quads F32, types!(F32 F16)), D_A_B_C, QUADS, OF_QUADS, "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7}, {%a0, %a1}, {%b0, %b1}, {%c0, %c1, %c2, %c3, %c4, %c5, %c6, %c7};";
@@ -236,7 +234,7 @@ controls! {
     MMA_FP8_HALVES "mma" product!(words!(M16n8k16 M16n8k32), F16, BYTES, BYTES, F16), D_A_B_C, FP8_MORE, FLOATS, "mma.sync.aligned.m16n8k16.row.col.f16.e4m3.e4m3.f16 {%d0, %d1}, {%a0, %a1}, {%b0}, {%c0, %c1};";
     MMA_BYTES "mma" product!(limited &[word(Token::M8n8k16), since(SM_80, Token::M16n8k16), since(SM_80, Token::M16n8k32)], INTEGERS_8), D_A_B_C, SM_75, INTEGERS, "mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.u8.s32 {%d0, %d1, %d2, %d3}, {%a0, %a1, %a2, %a3}, {%b0, %b1}, {%c0, %c1, %c2, %c3};";
     MMA_NIBBLES "mma" product!(limited &[word(Token::M8n8k32), since(SM_80, Token::M16n8k32), since(SM_80, Token::M16n8k64)], INTEGERS_4), D_A_B_C, SM_75, INTEGERS, "mma.sync.aligned.m8n8k32.row.col.s32.u4.s4.s32 {%d0, %d1}, {%a0}, {%b0}, {%c0, %c1};";
-    MMA_BITS "mma" OF_BITS_OF, D_A_B_C, BITS, OF_BITS, "mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32.xor.popc {%d0, %d1, %d2, %d3}, {%a0, %a1}, {%b0}, {%c0, %c1, %c2, %c3};";
+    MMA_BITS "mma" BIT_SLOTS, D_A_B_C, BITS, OF_BITS, "mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32.xor.popc {%d0, %d1, %d2, %d3}, {%a0, %a1}, {%b0}, {%c0, %c1, %c2, %c3};";
     MOVMATRIX "movmatrix" &[SYNC, ALIGNED, SIZE, TRANSPOSED, HALVES], &[def("d", B32), reg("a", B32)], MOVES, TRANSPOSES, "movmatrix.sync.aligned.m8n8.trans.b16 %d, %a;";
     WMMA_F16 "wmma" fragments!(ANY_LAYOUT, OF_FRAGMENTS, of(OF_D, F32), of(OF_C, types!(F32 F16))), D_A_B_C, Since::ALWAYS, MULTIPLIES, "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f16 {%d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7}, {%a0, %a1, %a2, %a3, %a4, %a5, %a6, %a7}, {%b0, %b1, %b2, %b3, %b4, %b5, %b6, %b7}, {%c0, %c1, %c2, %c3};";
     WMMA_F16_HALVES "wmma" fragments!(ANY_LAYOUT, OF_FRAGMENTS, of(OF_D, F16), of(OF_C, F16)), D_A_B_C, Since::ALWAYS, MULTIPLIES, "wmma.mma.sync.aligned.row.row.m8n32k16.f16.f16 {%d0, %d1, %d2, %d3}, {%a0, %a1, %a2, %a3, %a4, %a5, %a6, %a7}, {%b0, %b1, %b2, %b3, %b4, %b5, %b6, %b7}, {%c0, %c1, %c2, %c3};";
@@ -245,23 +243,6 @@ controls! {
     WMMA_BYTES apart ONE_TYPE "wmma" fragments!(ANY_LAYOUT, OF_FRAGMENTS, of(OF_D, S32), of(OF_A, INTEGERS_8), of(OF_B, INTEGERS_8), of(OF_C, S32), LIMITED), D_A_B_C, Since::ALWAYS, MULTIPLIES, "wmma.mma.sync.aligned.row.col.m16n16k16.s32.u8.u8.s32.satfinite {%d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7}, {%a0, %a1}, {%b0, %b1}, {%c0, %c1, %c2, %c3, %c4, %c5, %c6, %c7};";
     WMMA_NIBBLES apart ONE_TYPE "wmma" fragments!(ONE_LAYOUT, words!(M8n8k32), of(OF_D, S32), of(OF_A, INTEGERS_4), of(OF_B, INTEGERS_4), of(OF_C, S32), LIMITED), D_A_B_C, Since::ALWAYS, MULTIPLIES, "wmma.mma.sync.aligned.row.col.m8n8k32.s32.s4.s4.s32 {%d0, %d1}, {%a0}, {%b0}, {%c0, %c1};";
     WMMA_BITS "wmma" &[MMA, BITWISE, COUNTED, SYNC, ALIGNED, ROW, COLUMN, shape(words!(M8n8k128)), of(OF_D, S32), of(OF_A, B1), of(OF_B, B1), of(OF_C, S32)], D_A_B_C, Since::ALWAYS, MULTIPLIES, "wmma.mma.xor.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32 {%d0, %d1}, {%a0}, {%b0}, {%c0, %c1};";
-}
-
-/// Rows of what accesses memory.
-macro_rules! accesses {
-    ($($name:ident $(apart $apart:ident)? $mnemonic:literal $slots:expr, $operands:expr, $since:expr, $doc:expr, $example:literal;)*) => { $(
-        pub(crate) const $name: Row = Row {
-            mnemonic: $mnemonic,
-            slots: $slots,
-            $(apart: $apart,)?
-            operands: $operands,
-            class: Class::Memory,
-            since: $since,
-            doc: $doc,
-            examples: &[$example],
-            ..PTX
-        };
-    )* };
 }
 
 accesses! {

@@ -93,7 +93,23 @@ macro_rules! controls {
         };
     )* };
 }
-use {controls, rows, types, words};
+/// Rows of what accesses memory.
+macro_rules! accesses {
+    ($($name:ident $(apart $apart:ident)? $mnemonic:literal $slots:expr, $operands:expr, $since:expr, $doc:expr, $($example:literal)+;)*) => { $(
+        pub(crate) const $name: Row = Row {
+            mnemonic: $mnemonic,
+            slots: $slots,
+            $(apart: $apart,)?
+            operands: $operands,
+            class: Class::Memory,
+            since: $since,
+            doc: $doc,
+            examples: &[$($example),+],
+            ..PTX
+        };
+    )* };
+}
+use {accesses, controls, rows, types, words};
 
 /// From these on pairs of f32, and f32 and halves together, are added and multiplied.
 const MIXED: Since = Since::new(8, 6, 100);

@@ -35,7 +35,7 @@ pub(crate) enum Takes {
     /// The number or the answer beside it, as a truth value.
     Truth(Cell),
     Answer(Cell),
-    /// The word of that number, of those that items are given who act as one.
+    /// The word of that number, of those that a collective instruction gives.
     Word(usize, Cell),
 }
 
@@ -49,16 +49,16 @@ impl Takes {
 /// A word of each lane of a subgroup.
 pub(crate) type Lanes = [u32; SUBGROUP as usize];
 
-/// What the lanes of a subgroup do as one.
-pub(crate) trait Together: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
+/// An instruction that the lanes of a subgroup execute as a whole.
+pub(crate) trait Collective: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// The cells that it reads.
     fn reads(&self) -> &[Cell];
 
-    /// Does it, by what those cells hold in each lane: the words that the lanes are given.
+    /// Executes it, by what those cells hold in each lane: the words that the lanes are given.
     ///
     /// # Errors
     /// The lane that must not access memory, and how it did.
-    fn act(&self, held: &[Lanes], memory: &Memory<'_>) -> Result<Vec<Lanes>, (u32, FaultKind)>;
+    fn execute(&self, held: &[Lanes], memory: &Memory<'_>) -> Result<Vec<Lanes>, (u32, FaultKind)>;
 }
 
 /// The memory that lanes of a subgroup reach.
@@ -112,8 +112,8 @@ pub(crate) struct Place {
     /// Who falls through does not meet others.
     pub guard: Option<Source>,
     pub meeting: Meeting<Source, Source>,
-    /// What lanes do who come together for [`Exchange::Together`].
-    pub together: Option<Box<dyn Together>>,
+    /// What is executed where the meeting is [`Exchange::Collective`].
+    pub collective: Option<Box<dyn Collective>>,
     /// What is kept of what they are given.
     pub takes: SmallVec<[Takes; 2]>,
 }
@@ -143,7 +143,7 @@ impl Place {
             _ => Source::Const(dataflow.constant(id).unwrap_or(0)),
         };
         let takes = takes.into_iter().collect();
-        Place { guard: guard.map(source), meeting: map(meeting, source, source), together: None, takes }
+        Place { guard: guard.map(source), meeting: map(meeting, source, source), collective: None, takes }
     }
 }
 
@@ -203,7 +203,7 @@ fn exchange<W: Copy, P: Copy, V: Copy, Q: Copy>(
         Exchange::Reduce(reduce, value) => Exchange::Reduce(reduce, word(value)),
         Exchange::Elect => Exchange::Elect,
         Exchange::Active => Exchange::Active,
-        Exchange::Together => Exchange::Together,
+        Exchange::Collective => Exchange::Collective,
     }
 }
 

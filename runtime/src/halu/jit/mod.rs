@@ -70,7 +70,7 @@ pub(crate) use cells::{Cells, Name};
 pub(crate) use dataflow::{Access, Action, Dataflow, Id, Location, Op, Reach, Scale, Shape};
 pub(crate) use front::{Front, Kernel};
 pub(crate) use graph::{Block, BlockId, Leads, Next, blocks};
-pub(crate) use meet::{At, Lanes, Memory, Place, Takes, Together};
+pub(crate) use meet::{At, Collective, Lanes, Memory, Place, Takes};
 pub(crate) use run::{Reached, Stop};
 use sized::GroupCodes;
 use split::Split;

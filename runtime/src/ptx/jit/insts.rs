@@ -122,7 +122,7 @@ impl<'a> Build<'a, Inst> for Builder<'a> {
     fn meet(&mut self, dataflow: &mut Dataflow, inst: &Inst, guarded: bool) {
         // What it reads is found by who runs it.
         let _ = meeting(inst, dataflow, self);
-        if inst.is_of_warps() {
+        if inst.is_warp_level() {
             for reg in read_by(inst) {
                 let _ = self.register(dataflow, reg);
             }

@@ -10,7 +10,7 @@ use halfbyte_isa::ptx::{Inst, Reg};
 
 use super::insts::{Insts, bits_of, name_of};
 use crate::halu::jit::{
-    At, Cell, Cells, Dataflow, FaultKind, Id, Lanes, Memory, Name, Op, Place, Shape, Takes, Together,
+    At, Cell, Cells, Collective, Dataflow, FaultKind, Id, Lanes, Memory, Name, Op, Place, Shape, Takes,
 };
 use crate::trap::Space;
 
@@ -21,10 +21,10 @@ pub(super) fn place_of(inst: &Inst, insts: &Insts<'_>, cells: &mut Cells) -> Opt
     let mut names = Names { cells, types };
     let guard = guard(inst, &mut dataflow, &mut names);
     let meeting = meeting(inst, &mut dataflow, &mut names)?;
-    if inst.is_of_warps() {
+    if inst.is_warp_level() {
         let takes = (0..).zip(given(inst)).map(|(k, reg)| Takes::Word(k, names.cells.get(name_of(reg, types))));
         let place = Place::new(&dataflow, guard, &meeting, takes);
-        return Some(Place { together: Some(Box::new(OfWarp::new(inst, insts, cells))), ..place });
+        return Some(Place { collective: Some(Box::new(OnCells::new(inst, insts, cells))), ..place });
     }
     let [number, answer] = results(inst).map(|reg| Some(name_of(reg?, types)));
     let number = number.map(|name| {
@@ -69,10 +69,10 @@ impl Reader<Dataflow> for Names<'_> {
     }
 }
 
-/// An instruction that a warp executes as one.
+/// An instruction that a warp executes as a whole, and the cells that its registers are.
 #[derive(Debug)]
-struct OfWarp {
-    inst: meaning::Together,
+struct OnCells {
+    inst: meaning::WarpInst,
     /// The registers that it reads, each with the place of its first cell among those that are.
     regs: Vec<(Reg, usize)>,
     cells: Vec<Cell>,
@@ -80,11 +80,11 @@ struct OfWarp {
     variables: Vec<(Var, u64)>,
 }
 
-impl OfWarp {
-    fn new(inst: &Inst, insts: &Insts<'_>, cells: &mut Cells) -> OfWarp {
+impl OnCells {
+    fn new(inst: &Inst, insts: &Insts<'_>, cells: &mut Cells) -> OnCells {
         let types = insts.plan.types.as_slice();
-        let mut of = OfWarp {
-            inst: meaning::Together::new(inst, insts.plan.sm),
+        let mut of = OnCells {
+            inst: meaning::WarpInst::new(inst, insts.plan.sm),
             regs: Vec::new(),
             cells: Vec::new(),
             variables: Vec::new(),
@@ -100,28 +100,28 @@ impl OfWarp {
     }
 }
 
-/// The registers that an instruction reads which a warp executes as one.
+/// The registers that an instruction reads which a warp executes as a whole.
 pub(super) fn read_by(inst: &Inst) -> impl Iterator<Item = Reg> {
     let guard = inst.guard.map(|guard| guard.reg);
     inst.registers().filter(move |(role, reg)| *role == Role::Use && Some(*reg) != guard).map(|(_, reg)| reg)
 }
 
-impl Together for OfWarp {
+impl Collective for OnCells {
     fn reads(&self) -> &[Cell] {
         &self.cells
     }
 
-    fn act(&self, held: &[Lanes], memory: &Memory<'_>) -> Result<Vec<Lanes>, (u32, FaultKind)> {
+    fn execute(&self, held: &[Lanes], memory: &Memory<'_>) -> Result<Vec<Lanes>, (u32, FaultKind)> {
         let given: Vec<(Reg, Lanes)> = given(self.inst.inst()).map(|reg| (reg, Lanes::default())).collect();
         let mut warp = Held { of: self, held, memory, given };
-        self.inst.act(&mut warp)?;
+        self.inst.execute(&mut warp)?;
         Ok(warp.given.into_iter().map(|(_, words)| words).collect())
     }
 }
 
 /// A warp by the words that its lanes hold.
 struct Held<'a> {
-    of: &'a OfWarp,
+    of: &'a OnCells,
     held: &'a [Lanes],
     memory: &'a Memory<'a>,
     given: Vec<(Reg, Lanes)>,
@@ -169,7 +169,7 @@ fn at(place: Location<u32>) -> At {
 
 /// What a lane of it reads.
 struct OfLane<'a> {
-    of: &'a OfWarp,
+    of: &'a OnCells,
     held: &'a [Lanes],
     lane: usize,
 }

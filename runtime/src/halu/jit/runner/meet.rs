@@ -7,7 +7,7 @@ use super::super::cells::Cell;
 use super::super::context::FaultKind;
 use super::super::dataflow::Shape;
 use super::super::graph::{BlockId, Next, Target};
-use super::super::meet::{Lanes, Memory, Place, Source, Takes, Together, map};
+use super::super::meet::{Collective, Lanes, Memory, Place, Source, Takes, map};
 use super::divergence::Group;
 use super::{Runner, start_of};
 use crate::meet::Rendezvous;
@@ -183,9 +183,9 @@ impl Runner<'_> {
     /// Whether all items of a row, or all those of a mask, go on at once, being the only ones who meet: what they are given is left in
     /// [`Meetings::given`].
     fn is_plain(&mut self, place: &Place, view: View, mask: Option<&[u32]>) -> bool {
-        if let Some(together) = place.together.as_deref() {
-            // Where one faults, it is for its turn to say so; what they stored until then, they store once more.
-            return self.act_together(together, view, mask).is_ok();
+        if let Some(collective) = place.collective.as_deref() {
+            // A fault is reported at the turn of the item. What was stored until then is stored once more.
+            return self.execute(collective, view, mask).is_ok();
         }
         let meeting = self.read_meeting(place, view);
         let items = self.context.header().items;
@@ -234,18 +234,18 @@ impl Runner<'_> {
         }
     }
 
-    /// The items of whole subgroups, or those of a mask, act as one; what they are given is left in [`Meetings::given`]. The first fault comes
-    /// with its item; none where some of a subgroup are missing.
-    fn act_together(
+    /// Executes an instruction for all subgroups, or for those of a mask; what items are given is left in [`Meetings::given`]. The first fault
+    /// comes with its item; none where some items of a subgroup are missing.
+    fn execute(
         &mut self,
-        together: &dyn Together,
+        collective: &dyn Collective,
         view: View,
         mask: Option<&[u32]>,
     ) -> Result<(), Option<(u32, FaultKind)>> {
         const LANES: usize = SUBGROUP as usize;
         let items = self.context.header().items as usize;
         let read: SmallVec<[Read; 16]> =
-            (1..).zip(together.reads()).map(|(buffer, &cell)| self.read(Source::Cell(cell), view, buffer)).collect();
+            (1..).zip(collective.reads()).map(|(buffer, &cell)| self.read(Source::Cell(cell), view, buffer)).collect();
         let header = &*self.context.header();
         let Meetings { operands, given, .. } = &mut self.meetings;
         for first in (0..items).step_by(LANES) {
@@ -263,7 +263,7 @@ impl Runner<'_> {
                 }
             };
             let held: SmallVec<[Lanes; 16]> = read.iter().map(held).collect();
-            let words = together.act(&held, &Memory { header, first: first as u32 });
+            let words = collective.execute(&held, &Memory { header, first: first as u32 });
             let words = words.map_err(|(lane, kind)| Some((first as u32 + lane, kind)))?;
             given.words.resize_with(given.words.len().max(words.len()), Vec::new);
             for (given, words) in given.words.iter_mut().zip(&words) {
@@ -407,15 +407,15 @@ impl Runner<'_> {
         let is_any = match found {
             Ok(Some(turn)) => {
                 self.meetings.waiting -= go_on.len() as u32;
-                let acted = self.act_after(&go_on);
-                for &(item, given) in go_on.iter().filter(|_| acted.is_ok()) {
+                let executed = self.execute_after(&go_on);
+                for &(item, given) in go_on.iter().filter(|_| executed.is_ok()) {
                     let at = self.meetings.at.get(item as usize).copied().unwrap_or(BlockId(0));
                     self.set_turn(item, turn + 1);
                     self.give(at, item, given);
                     add(self, at, item);
                 }
-                let goes_on = acted.is_ok();
-                if let Err((item, kind)) = acted {
+                let goes_on = executed.is_ok();
+                if let Err((item, kind)) = executed {
                     self.set_turn(item, turn);
                     self.fault_where_it_waits(item, kind);
                 }
@@ -449,19 +449,21 @@ impl Runner<'_> {
         self.fault_of(item, address, kind);
     }
 
-    /// Those of the items that go on act as one who have come together for that, subgroup by subgroup, and are given what comes of it.
-    fn act_after(&mut self, go_on: &[(u32, [u64; 2])]) -> Result<(), (u32, FaultKind)> {
+    /// Executes the collective instructions that items which go on have met for, subgroup by subgroup, and gives them the results.
+    fn execute_after(&mut self, go_on: &[(u32, [u64; 2])]) -> Result<(), (u32, FaultKind)> {
         let compiled = self.compiled;
         let items = self.context.header().items as usize;
         for &(first, _) in go_on.iter().filter(|(item, _)| item % SUBGROUP == 0) {
             let at = self.meetings.at.get(first as usize).copied().unwrap_or(BlockId(0));
             let Some(place) = compiled.meetings.get(&at) else { continue };
-            let Some(together) = place.together.as_deref() else { continue };
+            let Some(collective) = place.collective.as_deref() else { continue };
             let of_subgroup = |item: u32| u32::from(item / SUBGROUP == first / SUBGROUP).wrapping_neg();
             let mask: Vec<u32> = (0..items as u32).map(of_subgroup).collect();
-            match self.act_together(together, View::Apart, Some(&mask)) {
+            match self.execute(collective, View::Apart, Some(&mask)) {
+                Ok(()) => self.put(place, Some(&mask)),
                 Err(Some(fault)) => return Err(fault),
-                _ => self.put(place, Some(&mask)),
+                // The machine of the group lets none go on whose subgroup is not whole.
+                Err(None) => {}
             }
         }
         Ok(())
@@ -474,7 +476,7 @@ impl Runner<'_> {
                 Takes::Number(_) => number as u32,
                 Takes::Truth(_) => truth(number),
                 Takes::Answer(_) => truth(answer),
-                // They have acted.
+                // These were given when it was executed.
                 Takes::Word(..) => continue,
             };
             if let Some(place) = self.context.row(self.compiled.map.cell(takes.cell())).get_mut(item as usize) {

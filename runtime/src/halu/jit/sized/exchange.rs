@@ -109,7 +109,7 @@ impl Walk<'_> {
                 Exchange::Vote(vote, holds) => [self.voted(state, first, vote, holds)?; VECTORS],
                 Exchange::Reduce(reduce, value) => [self.reduced(state, first, reduce, value)?; VECTORS],
                 Exchange::Elect if mask & !present == 0 => self.elected(mask),
-                Exchange::Elect | Exchange::Match { .. } | Exchange::Active | Exchange::Together => return None,
+                Exchange::Elect | Exchange::Match { .. } | Exchange::Active | Exchange::Collective => return None,
             };
             for (vector, given) in (first..self.vectors()).zip(given) {
                 self.give(state, place, vector, given)?;
