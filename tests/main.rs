@@ -53,6 +53,7 @@ mod ptx_memory;
 mod ptx_mutated;
 mod ptx_ssa;
 mod ptx_support;
+mod ptx_warpgroups;
 mod quality;
 mod random_cli;
 mod random_kernels;

@@ -4,7 +4,7 @@
 
 use halfbyte_isa::ptx::module::{Body, Registers};
 use halfbyte_isa::ptx::types::{Token, Type};
-use halfbyte_isa::ptx::{Address, Guard, Inst, Opcode, Operand, Reg, Vector};
+use halfbyte_isa::ptx::{Address, Guard, Inst, Opcode, Operand, Reg};
 use halfbyte_isa::row::Role;
 use smallvec::SmallVec;
 
@@ -75,21 +75,25 @@ impl Copies {
         let taken = match (inst.opcode, inst.operands.get(3)) {
             (Opcode::CP_ASYNC_PART, Some(&Operand::Number(0))) => Taken::None,
             (Opcode::CP_ASYNC_PART, Some(&Operand::Number(taken))) if taken >= bytes.into() => Taken::All,
-            (Opcode::CP_ASYNC_PART, Some(&value)) => Taken::Value { value, is_whole: is_whole(body, value, bytes) },
-            (Opcode::CP_ASYNC_UNLESS, Some(&unless)) => {
-                let none = [Operand::Register(self.taken), Operand::Number(0), Operand::Number(bytes.into()), unless];
+            (Opcode::CP_ASYNC_PART, Some(value)) => {
+                Taken::Value { value: value.clone(), is_whole: is_whole(body, value, bytes) }
+            }
+            (Opcode::CP_ASYNC_UNLESS, Some(unless)) => {
+                let none =
+                    [Operand::Register(self.taken), Operand::Number(0), Operand::Number(bytes.into()), unless.clone()];
                 self.push(Opcode::SELP, &[Token::Type(Type::B32)], None, &none);
                 Taken::Value { value: Operand::Register(self.taken), is_whole: true }
             }
             _ => Taken::All,
         };
-        let words: Vec<Operand> = (0..bytes / 4).map(|word| Operand::Register(Reg(self.words.0 + word))).collect();
+        let words: Vec<Reg> = (0..bytes / 4).map(|word| Reg(self.words.0 + word)).collect();
         if !matches!(taken, Taken::All) {
             for &word in &words {
-                self.push(Opcode::MOV, &[Token::Type(Type::B32)], None, &[word, Operand::Number(0)]);
+                let zero = [Operand::Register(word), Operand::Number(0)];
+                self.push(Opcode::MOV, &[Token::Type(Type::B32)], None, &zero);
             }
         }
-        let load = match taken {
+        let load = match &taken {
             Taken::All => Some(guard),
             Taken::None => None,
             Taken::Value { value, .. } => {
@@ -97,28 +101,27 @@ impl Copies {
                 Some(Some(Guard { reg: self.all, not: false }))
             }
         };
-        let (elements, value) = match (words.as_slice(), bytes) {
-            (&[word], _) => (None, word),
-            (all, _) => {
+        let (elements, value) = match words.as_slice() {
+            &[word] => (None, Operand::Register(word)),
+            all => {
                 let elements = if all.len() == 2 { Token::V2 } else { Token::V4 };
-                let regs: Vector = (0..all.len() as u32).map(|word| Some(Reg(self.words.0 + word))).collect();
-                (Some(elements), Operand::Vector(regs))
+                (Some(elements), Operand::Vector(all.iter().copied().map(Some).collect()))
             }
         };
         let of = |space: Token| -> SmallVec<[Token; 3]> {
             [Some(space), elements, Some(Token::Type(Type::B32))].into_iter().flatten().collect()
         };
         if let Some(guard) = load {
-            self.push(Opcode::LD, &of(Token::Global), guard, &[value, Operand::Memory(from)]);
+            self.push(Opcode::LD, &of(Token::Global), guard, &[value.clone(), Operand::Memory(from)]);
         }
         self.push(Opcode::ST, &of(Token::Shared), guard, &[Operand::Memory(to), value]);
         if let Taken::Value { value, is_whole: false } = taken {
-            self.bytes(value, bytes, [from, to], guard);
+            self.bytes(&value, bytes, [from, to], guard);
         }
     }
 
     /// Copies as many bytes as a value says, one by one, where it says fewer than all.
-    fn bytes(&mut self, value: Operand, bytes: u32, [from, to]: [Address; 2], guard: Option<Guard>) {
+    fn bytes(&mut self, value: &Operand, bytes: u32, [from, to]: [Address; 2], guard: Option<Guard>) {
         self.compare(self.part, Token::Lt, value, bytes, guard);
         let part = Some(Guard { reg: self.part, not: false });
         let one = Some(Guard { reg: self.one, not: false });
@@ -127,14 +130,14 @@ impl Copies {
         for number in 0..bytes - 1 {
             let at = |of: Address| Operand::Memory(Address { offset: of.offset.wrapping_add(number as i32), ..of });
             self.compare(self.one, Token::Gt, value, number, part);
-            self.push(Opcode::LD, &of_byte(Token::Global), one, &[held, at(from)]);
-            self.push(Opcode::ST, &of_byte(Token::Shared), one, &[at(to), held]);
+            self.push(Opcode::LD, &of_byte(Token::Global), one, &[held.clone(), at(from)]);
+            self.push(Opcode::ST, &of_byte(Token::Shared), one, &[at(to), held.clone()]);
         }
     }
 
     /// Compares a value with a number, where the guard holds.
-    fn compare(&mut self, to: Reg, how: Token, value: Operand, number: u32, guard: Option<Guard>) {
-        let compared = [Operand::Register(to), value, Operand::Number(number.into())];
+    fn compare(&mut self, to: Reg, how: Token, value: &Operand, number: u32, guard: Option<Guard>) {
+        let compared = [Operand::Register(to), value.clone(), Operand::Number(number.into())];
         let ty = Token::Type(Type::U32);
         match guard {
             None => self.push(Opcode::SETP_INT, &[how, ty], None, &compared),
@@ -147,14 +150,14 @@ impl Copies {
     }
 
     fn push(&mut self, opcode: Opcode, words: &[Token], guard: Option<Guard>, operands: &[Operand]) {
-        let (words, operands) = (words.iter().copied().collect(), operands.iter().copied().collect());
+        let (words, operands) = (words.iter().copied().collect(), operands.iter().cloned().collect());
         self.insts.push(Inst { opcode, words, guard, operands });
     }
 }
 
 /// Whether a value is 0 or all bytes wherever it is read: all that is ever written to its register is one of the two.
-fn is_whole(body: &Body, value: Operand, bytes: u32) -> bool {
-    let Operand::Register(reg) = value else { return false };
+fn is_whole(body: &Body, value: &Operand, bytes: u32) -> bool {
+    let &Operand::Register(reg) = value else { return false };
     let is_either = |operand: Option<&Operand>| matches!(operand, Some(&Operand::Number(number)) if number == 0 || number == u64::from(bytes));
     let mut writers =
         body.insts.iter().filter(|inst| inst.registers().any(|(role, of)| role != Role::Use && of == reg));

@@ -179,7 +179,8 @@ impl Inliner<'_> {
             self.push(branch(Some(Guard { not: !guard.not, ..guard }), end), loc);
         }
         self.active.push(function);
-        let of = |shape: Shape| inst.places().filter(move |(o, _)| o.shape == shape).map(|(_, operand)| *operand);
+        let of =
+            |shape: Shape| inst.places().filter(move |(o, _)| o.shape == shape).map(|(_, operand)| operand.clone());
         let (arguments, results): (Vec<Operand>, Vec<Operand>) =
             (of(Shape::Arguments).collect(), of(Shape::Results).collect());
         // What lies in memory on both sides lies in one place.
@@ -193,13 +194,13 @@ impl Inliner<'_> {
         let instance = self.instance(&code.body, frame, Some(end))?;
         self.clear_carry(None, loc)?;
         self.begin(code, &instance, &given, loc);
-        for (&to, &from) in code.params.iter().zip(&arguments) {
+        for (&to, from) in code.params.iter().zip(arguments) {
             self.pass(to, from, &instance, loc);
         }
         self.insts(&code.body, locs, &instance)?;
         self.place(end);
         self.clear_carry(inst.guard, loc)?;
-        for (&from, &to) in code.results.iter().zip(&results) {
+        for (&from, to) in code.results.iter().zip(results) {
             self.give(from, to, &instance, inst.guard, loc);
         }
         self.active.pop();
@@ -277,16 +278,16 @@ impl Inliner<'_> {
                 Operand::Frame { var: FrameVar { number, space: Space::Param }, offset: 0 }
             }
         };
-        match (from, to) {
-            (Operand::Register(_), Operand::Register(to)) => {
+        match (&from, &to) {
+            (Operand::Register(_), &Operand::Register(to)) => {
                 let ty = self.body.registers.held(to).map_or(Type::B32, |ty| bits(ty.bits()));
                 self.push(mov(to, from, ty, guard), loc);
             }
-            (Operand::Register(_), Operand::Frame { var, .. }) => {
+            (Operand::Register(_), &Operand::Frame { var, .. }) => {
                 let size = self.body.frame.get(var.number as usize).map_or(4, |variable| variable.ty.bits() / 8);
                 self.push(access(true, var, 0, size, from, guard), loc);
             }
-            (Operand::Frame { var, .. }, Operand::Register(reg)) => {
+            (&Operand::Frame { var, .. }, &Operand::Register(reg)) => {
                 let size = self.body.registers.held(reg).map_or(4, |ty| ty.bits() / 8);
                 self.push(access(false, var, 0, size, to, guard), loc);
             }
@@ -497,7 +498,7 @@ fn moves(inst: &Inst, of_cell: &BTreeMap<(u32, u32), Reg>, body: &Body) -> Optio
     let stores = inst.row().mnemonic == "st";
     let values: Vec<Option<Operand>> = match inst.operands.get(usize::from(stores))? {
         Operand::Vector(regs) => regs.iter().map(|reg| reg.map(Operand::Register)).collect(),
-        value => vec![Some(*value)],
+        value => vec![Some(value.clone())],
     };
     let one = |(value, number): (Option<Operand>, u32)| {
         let &cell = of_cell.get(&(address.0, address.1.wrapping_add(number * size)))?;

@@ -34,7 +34,7 @@ impl Expansion for Switches {
     }
 
     fn replace(&mut self, inst: &Inst, body: &Body) {
-        let (Some(&index), Some(&Operand::Table(table))) = (inst.operands.first(), inst.operands.get(1)) else {
+        let (Some(index), Some(&Operand::Table(table))) = (inst.operands.first(), inst.operands.get(1)) else {
             return;
         };
         let labels = match body.tables.get(table as usize).map(|table| &table.of) {
@@ -61,14 +61,14 @@ impl Expansion for Switches {
 
 impl Switches {
     /// Branches to one of the labels, the first of which has a number.
-    fn among(&mut self, index: Operand, first: u32, labels: &[Label]) {
+    fn among(&mut self, index: &Operand, first: u32, labels: &[Label]) {
         match labels {
             [] => {}
             [label, others @ ..] if others.iter().all(|other| other == label) => self.branch(None, *label),
             _ => {
                 let (low, high) = labels.split_at(labels.len() / 2);
                 let middle = first + low.len() as u32;
-                let compared = [Operand::Register(self.is_below), index, Operand::Number(middle.into())];
+                let compared = [Operand::Register(self.is_below), index.clone(), Operand::Number(middle.into())];
                 self.push(Opcode::SETP_INT, &[Token::Lt, Token::Type(Type::U32)], None, &compared);
                 let below = self.label();
                 self.branch(Some(Guard { reg: self.is_below, not: false }), below);
@@ -99,7 +99,7 @@ impl Switches {
     }
 
     fn push(&mut self, opcode: Opcode, words: &[Token], guard: Option<Guard>, operands: &[Operand]) {
-        let (words, operands) = (words.iter().copied().collect(), operands.iter().copied().collect());
+        let (words, operands) = (words.iter().copied().collect(), operands.iter().cloned().collect());
         self.insts.push(Inst { opcode, words, guard, operands });
     }
 }

@@ -24,7 +24,7 @@ shfl.wrap.b32 %r1, %r2, 0, 31;
 { call.uni (r), f, (a); }
 add.s32 %r1, %r2, %r3;
 vmad.u32.u32.u32 %r1, %r2, %r3, %r4;
-wgmma.commit_group.sync.aligned;
+tcgen05.wait::ld.sync.aligned;
 st.shared::cluster.b32 [%d1], %r1;
 ret;
 }
@@ -36,7 +36,7 @@ ret;
         "7:5: `.wrap` cannot stand here in `shfl`",
         "8:13: unknown name `r`",
         "10:1: a video instruction of this name (`vmad`) is not supported",
-        "11:1: a matrix operation (`wgmma`) is not supported",
+        "11:1: a matrix operation (`tcgen05`) is not supported",
         "12:3: shared memory (`st.shared::cluster`) is not supported",
         "15:14: a texture (`tex`) is not supported",
     ];

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
-use halfbyte_isa::ptx::matrix::{Form, LANES, Matrix, Part, Place, multiply};
+use halfbyte_isa::ptx::matrix::{Family, Form, LANES, Matrix, Part, Place, multiply};
 use halfbyte_isa::ptx::types::{Token, Type};
 use serde_json::Value;
 
@@ -147,7 +147,10 @@ fn fragments_have_each_element_once() {
                         let Place { product, row, column } = form.place(part, lane, register, i);
                         assert!(product < form.products() && row < rows && column < columns, "{op} {part:?}");
                         let is_new = met.insert((product, row, column));
-                        assert!(is_new || form.is_opaque && form.ty(part) == Type::F16, "{op} {part:?} {row} {column}");
+                        assert!(
+                            is_new || form.family == Family::Wmma && form.ty(part) == Type::F16,
+                            "{op} {part:?} {row} {column}"
+                        );
                     }
                 }
             }

@@ -249,7 +249,7 @@ impl Search<'_> {
                 for operand in &mut inst.operands {
                     let Operand::Register(reg) = *operand else { continue };
                     *operand = match OPERANDS.iter().position(|&o| o == reg) {
-                        Some(n) => operands[n],
+                        Some(n) => operands[n].clone(),
                         None if reg == D => Operand::Register(d),
                         None if reg == ZERO => Operand::Register(ZERO),
                         None => Operand::Register(inner),

@@ -77,7 +77,8 @@ fn meaning(out: &mut String, group: &[Opcode]) -> fmt::Result {
 fn syntax(row: &Row) -> String {
     let mut line = format!("{{@{{!}}p}} {}", row.mnemonic);
     for slot in row.slots {
-        let texts: Vec<String> = slot.choices.iter().map(|c| c.token.to_string()).collect();
+        let mut texts: Vec<String> = slot.choices.iter().map(|c| c.token.to_string()).collect();
+        abbreviate(&mut texts);
         let texts = texts.join("|");
         match (slot.optional, slot.choices.len()) {
             (true, _) => line.extend(["{", &texts, "}"]),
@@ -139,7 +140,8 @@ fn form(out: &mut String, opcode: Opcode) -> fmt::Result {
     for o in row.operands {
         let role = match o.role {
             Role::Def => "written",
-            Role::Use | Role::Update => "read",
+            Role::Use => "read",
+            Role::Update => "read and written",
         };
         let with = o.with.map_or(String::new(), |slot| format!(", where there is a {slot}"));
         writeln!(out, "| `{}` | {role} | {}{with} |", o.name, describe(o.shape))?;
@@ -156,7 +158,17 @@ fn bound(bound: &Bound) -> String {
 
 fn choices(slot: &Slot) -> String {
     let choice = |c: &super::row::Choice| format!("`{}`{}", c.token, needs(c.since, " (", ")"));
-    slot.choices.iter().map(choice).collect::<Vec<_>>().join(", ")
+    let mut all: Vec<String> = slot.choices.iter().map(choice).collect();
+    abbreviate(&mut all);
+    all.join(", ")
+}
+
+/// Leaves out most of what is very many.
+fn abbreviate(all: &mut Vec<String>) {
+    const MOST: usize = 32;
+    if all.len() >= MOST {
+        all.splice(2..all.len() - 1, ["...".to_owned()]);
+    }
 }
 
 /// What is needed beyond what every form needs.

@@ -92,11 +92,12 @@ impl Inst {
     /// Whether it is a warp-level matrix instruction, which all threads of a warp execute as a whole.
     pub fn is_warp_level(&self) -> bool {
         matches!(self.row().mnemonic, "mma" | "ldmatrix" | "stmatrix" | "movmatrix" | "wmma")
+            || self.has(Token::MmaAsync)
     }
 
     /// Whether it multiplies matrices.
     pub fn multiplies_matrices(&self) -> bool {
-        self.row().mnemonic == "mma" || self.has(Token::Mma)
+        self.row().mnemonic == "mma" || self.has(Token::Mma) || self.has(Token::MmaAsync)
     }
 
     /// Whether it is an exchange of lanes that does not say which: among those that execute it together, whichever they are.

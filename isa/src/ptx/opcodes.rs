@@ -268,6 +268,12 @@ macro_rules! opcodes {
                     WMMA_F16 WMMA_F16_HALVES WMMA_BF16 WMMA_TF32 WMMA_BYTES WMMA_NIBBLES WMMA_BITS
                         => m.effects.next = Next::Meet;
                 }
+                warpgroup {
+                    WGMMA_F16 WGMMA_F16_FRAGMENT WGMMA_BF16 WGMMA_BF16_FRAGMENT WGMMA_TF32 WGMMA_TF32_FRAGMENT WGMMA_FP8 WGMMA_FP8_FRAGMENT
+                    WGMMA_BYTES WGMMA_BYTES_FRAGMENT WGMMA_MIXED WGMMA_MIXED_FRAGMENT WGMMA_BITS WGMMA_BITS_FRAGMENT
+                        => m.effects.next = Next::Meet;
+                    WGMMA_FENCE WGMMA_COMMIT WGMMA_WAIT => {};
+                }
                 hints {
                     PREFETCH PREFETCH_KEPT PREFETCHU NANOSLEEP PMEVENT GRIDDEPCONTROL MEMBAR FENCE_OF_ORDER FENCE_PROXY FENCE_PROXY_ASYNC => {};
                     CREATEPOLICY CREATEPOLICY_OF => m.no_policy();

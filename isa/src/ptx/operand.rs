@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use arrayvec::ArrayVec;
+use smallvec::SmallVec;
 
 use super::module::MAX_REGISTERS;
 use super::types::{Space, Special};
@@ -21,7 +21,7 @@ impl Reg {
 pub struct Label(pub u32);
 
 /// An operand.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Operand {
     /// A register.
     Register(Reg),
@@ -166,7 +166,7 @@ impl Operand {
 
     /// The same as a list.
     pub fn registers(&self) -> impl Iterator<Item = Reg> {
-        let mut all: ArrayVec<Reg, { Vector::MOST }> = ArrayVec::new();
+        let mut all: SmallVec<[Reg; 4]> = SmallVec::new();
         self.visit_registers(|reg| all.push(reg));
         all.into_iter()
     }
@@ -219,14 +219,21 @@ impl Operand {
     }
 }
 
-/// `{a, b}`: up to eight registers, of which `None` is `_`. It takes three bytes a register, for most operands are none of it and
+/// `{a, b}`: registers, of which `None` is `_`. Up to eight are in place, and take three bytes each, for most operands are none of it and
 /// have its room all the same.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Vector {
-    /// The numbers, low byte first. Those that are not there are blank.
-    regs: [[u8; 3]; Vector::MOST],
-    len: u8,
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Vector(Held);
+
+/// The numbers of registers, low byte first.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Held {
+    /// So many of these; the others are blank.
+    Few([[u8; 3]; FEW], u8),
+    /// More than that.
+    Many(Box<[[u8; 3]]>),
 }
+
+const FEW: usize = 8;
 
 /// `_`: no register has this number, for there are no more than [`MAX_REGISTERS`].
 const BLANK: [u8; 3] = [u8::MAX; 3];
@@ -243,8 +250,8 @@ fn unpacked([low, middle, high]: [u8; 3]) -> Reg {
 }
 
 impl Vector {
-    /// How many registers there are at most.
-    pub const MOST: usize = 8;
+    /// How many registers there are at most: those of 64 rows and 256 columns that a warpgroup multiplies.
+    pub const MOST: usize = 128;
 
     /// A register of 128 bits, by its first number.
     pub fn of_pair(low: Reg) -> Vector {
@@ -258,25 +265,35 @@ impl Vector {
         (regs.next().is_none() && high.0 == low.0 + 1).then_some([low, high])
     }
 
+    fn held(&self) -> &[[u8; 3]] {
+        match &self.0 {
+            Held::Few(regs, len) => regs.get(..usize::from(*len)).unwrap_or_default(),
+            Held::Many(regs) => regs,
+        }
+    }
+
     /// How many registers there are.
     pub fn len(&self) -> usize {
-        self.len.into()
+        self.held().len()
     }
 
     /// Whether there are none, as in no instruction.
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.held().is_empty()
     }
 
     /// The registers in order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = Option<Reg>> + ExactSizeIterator + Clone {
-        let Vector { regs, len } = *self;
-        regs.into_iter().take(len.into()).map(|reg| (reg != BLANK).then(|| unpacked(reg)))
+        self.held().iter().map(|&reg| (reg != BLANK).then(|| unpacked(reg)))
     }
 
     /// Each register, to be changed.
     pub fn registers_mut(&mut self, mut each: impl FnMut(&mut Reg)) {
-        for held in self.regs.iter_mut().filter(|reg| **reg != BLANK) {
+        let held = match &mut self.0 {
+            Held::Few(regs, _) => &mut regs[..],
+            Held::Many(regs) => regs,
+        };
+        for held in held.iter_mut().filter(|reg| **reg != BLANK) {
             let mut reg = unpacked(*held);
             each(&mut reg);
             *held = packed(reg);
@@ -284,15 +301,17 @@ impl Vector {
     }
 }
 
-/// Those beyond eight are left out.
 impl FromIterator<Option<Reg>> for Vector {
     fn from_iter<T: IntoIterator<Item = Option<Reg>>>(regs: T) -> Vector {
-        let mut vector = Vector { regs: [BLANK; Vector::MOST], len: 0 };
-        for (place, reg) in vector.regs.iter_mut().zip(regs) {
-            *place = reg.map_or(BLANK, packed);
-            vector.len += 1;
-        }
-        vector
+        let held: SmallVec<[[u8; 3]; FEW]> = regs.into_iter().map(|reg| reg.map_or(BLANK, packed)).collect();
+        let mut few = [BLANK; FEW];
+        Vector(match few.get_mut(..held.len()) {
+            Some(place) => {
+                place.copy_from_slice(&held);
+                Held::Few(few, held.len() as u8)
+            }
+            None => Held::Many(held.into_vec().into_boxed_slice()),
+        })
     }
 }
 

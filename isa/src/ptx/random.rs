@@ -6,7 +6,7 @@ use super::Opcode;
 use super::inst::{Guard, Inst};
 use super::module::{Entry, Family, Formal, FrameVariable, Targets};
 use super::operand::{Address, Base, Callee, FrameVar, Label, Operand, Reg, Var, Vector};
-use super::row::{Lanes, NO_SELECTOR, Role, Shape, Ty, elements};
+use super::row::{Lanes, MINUS_ONE, NO_SELECTOR, Role, Shape, Ty, elements};
 use super::types::{Kind, Space, Special, Token, Type};
 
 /// What random instructions are made of: the registers, parameters and labels of a kernel.
@@ -176,6 +176,8 @@ impl<'a> Draw<'a> {
             Shape::CopyPart => Operand::Number(self.below(5) as u64),
             Shape::Count => Operand::Number(self.number(Type::U32)),
             Shape::Alignment => Operand::Number(1 << self.below(8)),
+            Shape::Sign => Operand::Number(if self.one_in(2) { MINUS_ONE } else { 1 }),
+            Shape::Flag => Operand::Number(self.below(2) as u64),
             Shape::Label => {
                 let count = self.entry.body.labels.len();
                 Operand::Label((count != 0).then(|| Label(self.below(count) as u32))?)
@@ -190,7 +192,7 @@ impl<'a> Draw<'a> {
     fn table(&mut self, will_do: impl Fn(&Targets) -> bool) -> Option<(Operand, &'a Targets)> {
         let tables = (0..).zip(&self.entry.body.tables).filter(|(_, table)| will_do(&table.of));
         let tables: Vec<_> = tables.map(|(number, table)| (Operand::Table(number), &table.of)).collect();
-        self.one_of(&tables).copied()
+        self.one_of(&tables).cloned()
     }
 
     /// The operands of a call of a function, or of one whose address is in a register.

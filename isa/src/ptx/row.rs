@@ -12,6 +12,9 @@ use super::operand::{Base, Callee, FrameVar, Operand, Reg};
 use super::types::{Since, Space, Token, Type};
 pub use crate::row::{Class, Role};
 
+/// Elements that an access of memory has at most.
+pub const MAX_ELEMENTS: usize = 8;
+
 /// Words that a mnemonic has after it at most.
 pub const MAX_WORDS: usize = 12;
 
@@ -234,6 +237,10 @@ pub enum Shape {
     Count,
     /// A power of two up to 128.
     Alignment,
+    /// The number 1 or -1.
+    Sign,
+    /// The number 0 or 1.
+    Flag,
     /// A register of 32 bits, or a number of 8.
     Amount,
     /// A label.
@@ -282,6 +289,11 @@ impl OperandRow {
     /// An operand that is read.
     pub const fn used(name: &'static str, shape: Shape) -> OperandRow {
         OperandRow { name, role: Role::Use, shape, with: None }
+    }
+
+    /// An operand that is read and then written.
+    pub const fn updated(name: &'static str, shape: Shape) -> OperandRow {
+        OperandRow { name, role: Role::Update, shape, with: None }
     }
 
     /// An operand that is read where a slot has a word.
@@ -566,6 +578,8 @@ impl Shape {
             (Shape::CopyPart, &Operand::Register(reg)) => word(reg),
             (Shape::Count, &Operand::Number(bits)) => bits <= u32::MAX.into(),
             (Shape::Alignment, &Operand::Number(bits)) => bits.is_power_of_two() && bits <= 128,
+            (Shape::Sign, &Operand::Number(bits)) => bits == 1 || bits == MINUS_ONE,
+            (Shape::Flag, &Operand::Number(bits)) => bits <= 1,
             (Shape::Amount, &Operand::Register(reg)) => word(reg),
             _ => false,
         }
@@ -652,6 +666,8 @@ impl Shape {
             Shape::CopyPart => "a register of type .u32 or a number up to the size".to_owned(),
             Shape::Count => "a number of 32 bits".to_owned(),
             Shape::Alignment => "a power of two up to 128".to_owned(),
+            Shape::Sign => "the number 1 or -1".to_owned(),
+            Shape::Flag => "the number 0 or 1".to_owned(),
             Shape::Amount => "a register of type .u32 or a number of 8 bits".to_owned(),
             Shape::Label => "a label".to_owned(),
             Shape::Table => "a list of targets, or a prototype".to_owned(),
@@ -661,6 +677,9 @@ impl Shape {
         }
     }
 }
+
+/// -1 as a number of 8 bits.
+pub(super) const MINUS_ONE: u64 = 0xFF;
 
 /// How many bytes one copy of these words may take.
 fn copy_sizes(words: &[Token]) -> &'static [u64] {

@@ -154,20 +154,107 @@ macro_rules! tokens {
         /// A word of a mnemonic after a dot.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[allow(missing_docs)] // The names are the words' own; rows say what they do.
-        pub enum Token { Type(Type), $($name,)* }
+        pub enum Token { Type(Type), Warpgroup(WarpgroupShape), $($name,)* }
 
         impl Token {
             /// The word, without the dot.
             pub const fn text(self) -> &'static str {
-                match self { Token::Type(ty) => ty.name(), $(Token::$name => $text,)* }
+                match self {
+                    Token::Type(ty) => ty.name(),
+                    Token::Warpgroup(shape) => shape.name(),
+                    $(Token::$name => $text,)*
+                }
             }
 
             /// The token of a word.
             pub fn from_text(text: &str) -> Option<Token> {
-                match text { $($text => Some(Token::$name),)* _ => Type::from_name(text).map(Token::Type) }
+                match text {
+                    $($text => Some(Token::$name),)*
+                    _ => Type::from_name(text)
+                        .map(Token::Type)
+                        .or_else(|| WarpgroupShape::from_name(text).map(Token::Warpgroup)),
+                }
             }
         }
     };
+}
+
+/// The shape of a product that a warpgroup makes, `.m64n128k16`: 64 rows, and a multiple of eight columns.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct WarpgroupShape {
+    columns: u16,
+    inner: Inner,
+}
+
+/// An inner dimension: so many elements as 32 bytes have.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Inner {
+    K8,
+    K16,
+    K32,
+    K256,
+}
+
+impl Inner {
+    const ALL: [Inner; 4] = [Inner::K8, Inner::K16, Inner::K32, Inner::K256];
+}
+
+macro_rules! warpgroup_shapes {
+    ($($columns:literal)*) => {
+        /// The names of shapes, by inner dimension and columns.
+        const WARPGROUP_SHAPES: [[&str; 32]; 4] = [
+            [$(concat!("m64n", $columns, "k8")),*],
+            [$(concat!("m64n", $columns, "k16")),*],
+            [$(concat!("m64n", $columns, "k32")),*],
+            [$(concat!("m64n", $columns, "k256")),*],
+        ];
+    };
+}
+warpgroup_shapes! {
+    8 16 24 32 40 48 56 64 72 80 88 96 104 112 120 128 136 144 152 160 168 176 184 192 200 208 216 224 232 240 248 256
+}
+
+impl WarpgroupShape {
+    /// That of elements of so many bits; columns are a multiple of eight up to 256.
+    pub const fn new(columns: u16, bits: u32) -> WarpgroupShape {
+        assert!(columns != 0 && columns <= 256 && columns.is_multiple_of(8), "there are no such columns");
+        let inner = match bits {
+            32 => Inner::K8,
+            16 => Inner::K16,
+            8 => Inner::K32,
+            _ => Inner::K256,
+        };
+        WarpgroupShape { columns, inner }
+    }
+
+    /// Columns of B, C and D.
+    pub const fn columns(self) -> u32 {
+        self.columns as u32
+    }
+
+    /// Columns of A and rows of B.
+    pub const fn inner(self) -> u32 {
+        match self.inner {
+            Inner::K8 => 8,
+            Inner::K16 => 16,
+            Inner::K32 => 32,
+            Inner::K256 => 256,
+        }
+    }
+
+    /// The word, without the dot.
+    pub const fn name(self) -> &'static str {
+        WARPGROUP_SHAPES[self.inner as usize][self.columns as usize / 8 - 1]
+    }
+
+    /// The shape of a word.
+    pub fn from_name(name: &str) -> Option<WarpgroupShape> {
+        let of = |(inner, names): (Inner, &[&str; 32])| {
+            let columns = (8..).step_by(8).zip(names).find(|(_, known)| **known == name)?.0;
+            Some(WarpgroupShape { columns, inner })
+        };
+        Inner::ALL.into_iter().zip(&WARPGROUP_SHAPES).find_map(of)
+    }
 }
 
 tokens! {
@@ -194,7 +281,7 @@ tokens! {
     M16n8k4 "m16n8k4" M16n8k8 "m16n8k8" M16n8k16 "m16n8k16" M16n8k32 "m16n8k32" M16n8k64 "m16n8k64" M16n8k128 "m16n8k128" M16n8k256 "m16n8k256"
     M16n16k8 "m16n16k8" M16n16k16 "m16n16k16" M8n32k16 "m8n32k16" M32n8k16 "m32n8k16"
     Load "load" Store "store" Mma "mma" MatrixA "a" MatrixB "b" MatrixC "c" MatrixD "d"
-    Row "row" Column "col" One "x1" Two "x2" Four "x4" Transposed "trans"
+    MmaAsync "mma_async" WarpgroupFence "fence" Row "row" Column "col" One "x1" Two "x2" Four "x4" Transposed "trans"
     CommitGroup "commit_group" WaitGroup "wait_group" WaitAll "wait_all"
 }
 
@@ -302,7 +389,10 @@ impl fmt::Display for Since {
         }
         let (major, minor) = self.version;
         match self.last_sm {
-            Some(last) if last == self.sm => return write!(f, "PTX {major}.{minor} and sm_{last} alone"),
+            Some(last) if last == self.sm => {
+                let suffix = self.suffix.map_or("", Suffix::letter);
+                return write!(f, "PTX {major}.{minor} and sm_{last}{suffix} alone");
+            }
             Some(last) => return write!(f, "PTX {major}.{minor} and sm_{} to sm_{last}", self.sm),
             None => {}
         }

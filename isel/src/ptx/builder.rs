@@ -62,7 +62,7 @@ impl Builder {
     }
 
     pub fn push(&mut self, opcode: Opcode, words: &[Token], operands: &[Operand]) {
-        self.append(opcode, words, SmallVec::from_slice(operands));
+        self.append(opcode, words, operands.iter().cloned().collect());
     }
 
     fn append(&mut self, opcode: Opcode, words: &[Token], operands: SmallVec<[Operand; 4]>) {
@@ -84,7 +84,7 @@ impl Builder {
         let reg = self.reg(ty);
         let mut operands = SmallVec::new();
         operands.push(Operand::Register(reg));
-        operands.extend_from_slice(sources);
+        operands.extend(sources.iter().cloned());
         self.append(opcode, words, operands);
         reg
     }

@@ -114,7 +114,11 @@ impl Machine for Ptx {
     fn visit(inst: &ptx::Inst, _: &[Operand<Ptx>], mut each: impl FnMut(Access, VReg)) {
         inst.visit_registers(|role, reg| match role {
             Role::Def => each(Access::Def, reg.into()),
-            Role::Use | Role::Update => each(Access::Use, reg.into()),
+            Role::Use => each(Access::Use, reg.into()),
+            Role::Update => {
+                each(Access::Use, reg.into());
+                each(Access::Def, reg.into());
+            }
         });
     }
 

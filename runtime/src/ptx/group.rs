@@ -74,11 +74,11 @@ impl<'p> Runner for Block<'p, '_, '_, '_> {
         let Block { program, shape, first, ref mut memory, .. } = *self;
         // Warps of fewer threads never meet for one.
         let (warps, _) = slots.as_chunks_mut::<LANES>();
-        for (number, slots) in (0..).step_by(LANES).zip(warps) {
+        for (item, slots) in (0..).step_by(LANES).zip(warps) {
             let inst = program.collectives.get(&slots[0].thread.address()).filter(|_| slots[0].has_met);
             let Some(inst) = inst else { continue };
-            let mut warp = Warp { shape, first: first + number, slots, memory };
-            inst.execute(&mut warp).map_err(|(lane, fault)| (number + lane, Halt::Fault(fault)))?;
+            let mut warp = Warp { shape, number: item / SUBGROUP, first: first + item, slots, memory };
+            inst.execute(&mut warp).map_err(|(lane, fault)| (item + lane, Halt::Fault(fault)))?;
             for slot in slots {
                 slot.has_met = false;
                 slot.thread.resume(&[]);
@@ -107,6 +107,8 @@ impl<'p> Runner for Block<'p, '_, '_, '_> {
 /// The threads of a warp that are all at one instruction.
 struct Warp<'p, 'r, 'm> {
     shape: &'r Shape,
+    /// Its number in the block.
+    number: u32,
     /// The number of the first item.
     first: u32,
     slots: &'r mut [Slot<'p>; LANES],
@@ -126,6 +128,10 @@ impl<'m> Warp<'_, '_, 'm> {
 
 impl meaning::Warp for Warp<'_, '_, '_> {
     type Fault = (u32, Fault);
+
+    fn number(&self) -> u32 {
+        self.number
+    }
 
     fn reader(&mut self, lane: u32) -> impl Reader<Concrete> {
         let item = Item { shape: self.shape, place: self.shape.place(self.first + lane) };

@@ -11,7 +11,7 @@ use halfbyte_isa::ptx::meaning::{
 use halfbyte_isa::ptx::module::{Builtin, FunctionCode, Passed, Targets};
 use halfbyte_isa::ptx::row;
 use halfbyte_isa::ptx::types::{Special, SpecialGroup, Token, Type};
-use halfbyte_isa::ptx::{FrameVar, Inst, Operand, Reg, Var, Vector};
+use halfbyte_isa::ptx::{FrameVar, Inst, Operand, Reg, Var};
 use smallvec::SmallVec;
 
 use super::memory::{By, Memory};
@@ -434,10 +434,10 @@ fn give_results(inner: &Frame<'_>, outer: &mut Frame<'_>, memory: &mut Memory<'_
 /// Gives the only result of a function, if it has one, to who has called it.
 fn give_result(result: u32, outer: &mut Frame<'_>, memory: &mut Memory<'_>) {
     let Some(call) = outer.code.body.insts.get(outer.next) else { return };
-    let operand = call.places().find(|(o, _)| o.shape == row::Shape::Results).map(|(_, operand)| *operand);
+    let operand = call.places().find(|(o, _)| o.shape == row::Shape::Results).map(|(_, operand)| operand);
     match operand {
-        Some(Operand::Register(reg)) => put(&result.to_le_bytes(), Passed::Register(reg), outer, memory),
-        Some(Operand::Frame { var, .. }) => put(&result.to_le_bytes(), Passed::Frame(var.number), outer, memory),
+        Some(&Operand::Register(reg)) => put(&result.to_le_bytes(), Passed::Register(reg), outer, memory),
+        Some(&Operand::Frame { var, .. }) => put(&result.to_le_bytes(), Passed::Frame(var.number), outer, memory),
         _ => {}
     }
 }
@@ -503,7 +503,7 @@ pub(super) fn yields(inst: &Inst) -> bool {
 }
 
 /// Elements of memory.
-type Elements = ArrayVec<[u32; 2], { Vector::MOST }>;
+type Elements = ArrayVec<[u32; 2], { row::MAX_ELEMENTS }>;
 
 /// Executes one instruction, which has that number in the program.
 fn step(

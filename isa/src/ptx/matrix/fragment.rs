@@ -47,7 +47,7 @@ impl Form {
         Place { product: 0, row, column }
     }
 
-    /// The same of matrices that are larger than those of one product: of two, side by side or one below the other. Of 8 rows and 32 columns
+    /// The same of matrices that are larger than those of one product: of several, side by side or one below the other. Of 8 rows and 32 columns
     /// it is the transposed product that is made.
     const fn place_in_tiles(&self, part: Part, lane: u32, register: u32, i: u32) -> Place {
         if self.m == 8 {
@@ -63,7 +63,9 @@ impl Form {
         }
         let tile = if self.m > 16 { Form { m: 16, ..*self } } else { Form { n: 8, ..*self } };
         let each = tile.distinct(part) as u32;
-        let (number, within) = (register / each % 2, tile.place(part, lane, register % each, i));
+        // Registers beyond the last tile are copies of the first ones.
+        let tiles = self.m / tile.m * (self.n / tile.n);
+        let (number, within) = (register / each % tiles, tile.place(part, lane, register % each, i));
         match part {
             Part::B if self.m > 16 => within,
             Part::A if self.m == 16 => within,

@@ -4,17 +4,30 @@
 //! rounding, and how many of their bits are kept (`product.rs`, `block.rs`).
 
 mod block;
+mod descriptor;
 mod fragment;
 mod product;
 
 use super::types::{Token, Type};
+pub use descriptor::{Descriptor, PIECE};
 pub use fragment::{Fragment, MAX_REGISTERS, Part, Place, Words};
 pub use product::multiply;
 
 /// The threads that make a product together.
 pub const LANES: u32 = 32;
 
-/// What an instruction multiplies: `D = A * B + C`, of `m` by `k` and `k` by `n` elements.
+/// The instructions that a product is of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Family {
+    /// `mma`
+    Mma,
+    /// `wmma`, whose fragments have a layout that programs do not know.
+    Wmma,
+    /// `wgmma`, of which a warp makes 16 rows; A may be in memory, B is.
+    Wgmma,
+}
+
+/// What a warp multiplies by an instruction: `D = A * B + C`, of `m` by `k` and `k` by `n` elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Form {
     /// Rows of A, C and D.
@@ -31,8 +44,8 @@ pub struct Form {
     pub saturates: bool,
     /// Whether bits are combined by `and`, not by `xor`.
     pub and: bool,
-    /// Whether it is of `wmma`, whose fragments have a layout that programs do not know.
-    pub is_opaque: bool,
+    /// Of which instructions it is.
+    pub family: Family,
 }
 
 /// Rows of A, columns of B, and the inner dimension.
@@ -53,6 +66,7 @@ const fn size(word: Token) -> Option<[u32; 3]> {
         Token::M16n16k16 => [16, 16, 16],
         Token::M8n32k16 => [8, 32, 16],
         Token::M32n8k16 => [32, 8, 16],
+        Token::Warpgroup(shape) => [16, shape.columns(), shape.inner()],
         _ => return None,
     })
 }
@@ -62,19 +76,24 @@ impl Form {
     pub fn of(words: &[Token]) -> Option<Form> {
         let [m, n, k] = words.iter().find_map(|&word| size(word))?;
         let mut named = words.iter().filter_map(|word| if let Token::Type(ty) = *word { Some(ty) } else { None });
-        let types = match (named.next()?, named.next(), named.next().zip(named.next())) {
+        let types = match (named.next()?, named.next(), named.next(), named.next()) {
             // A matrix that is loaded or stored.
-            (ty, None, _) => [ty; 4],
-            (d, Some(c), None) => [d, Type::F16, Type::F16, c],
-            (d, Some(a), Some((b, c))) => [d, a, b, c],
+            (ty, None, ..) => [ty; 4],
+            (d, Some(c), None, _) => [d, Type::F16, Type::F16, c],
+            (d, Some(a), Some(b), c) => [d, a, b, c.unwrap_or(d)],
         };
         let mut layouts = words.iter().filter(|word| matches!(word, Token::Row | Token::Column));
         let mut by_row = || layouts.next().is_some_and(|word| *word == Token::Row);
         let k = if types[1] == Type::B1 { k / 32 } else { k };
         let by_rows = [by_row(), by_row()];
         let saturates = words.contains(&Token::Satfinite);
-        let is_opaque = words.iter().any(|word| matches!(word, Token::Load | Token::Store | Token::Mma));
-        Some(Form { m, n, k, types, by_rows, saturates, and: words.contains(&Token::And), is_opaque })
+        let family = words.iter().find_map(|word| match word {
+            Token::Load | Token::Store | Token::Mma => Some(Family::Wmma),
+            Token::MmaAsync => Some(Family::Wgmma),
+            _ => None,
+        });
+        let family = family.unwrap_or(Family::Mma);
+        Some(Form { m, n, k, types, by_rows, saturates, and: words.contains(&Token::And), family })
     }
 
     /// The type of a matrix's elements.
@@ -127,9 +146,9 @@ impl Form {
 
     /// Registers of a fragment.
     pub const fn registers(&self, part: Part) -> usize {
-        match (self.is_opaque, self.ty(part), part) {
+        match (self.family, self.ty(part), part) {
             // Some of them hold the same as others.
-            (true, Type::F16, Part::A | Part::B) => 8,
+            (Family::Wmma, Type::F16, Part::A | Part::B) => 8,
             _ => self.distinct(part),
         }
     }
@@ -150,7 +169,7 @@ impl Form {
             Type::E5m2 => Type::E5m2x4,
             Type::S8 | Type::S4 => Type::S32,
             Type::U8 | Type::U4 => Type::U32,
-            Type::B1 if self.is_opaque => Type::U32,
+            Type::B1 if matches!(self.family, Family::Wmma) => Type::U32,
             Type::B1 => Type::B32,
             ty => ty,
         }
@@ -185,6 +204,19 @@ impl Matrix {
         if let Some(place) = self.elements.get_mut((row * self.columns + column) as usize) {
             *place = element;
         }
+    }
+
+    /// The matrix whose rows are the columns of this one.
+    #[must_use]
+    pub fn transposed(&self) -> Matrix {
+        let rows = self.elements.len() as u32 / self.columns.max(1);
+        let elements = (0..self.columns).flat_map(|column| (0..rows).map(move |row| self.at(row, column)));
+        Matrix { columns: rows, elements: elements.collect() }
+    }
+
+    /// Makes each element, a floating-point number of that type, its negative.
+    pub fn negate(&mut self, ty: Type) {
+        self.elements.iter_mut().for_each(|element| *element ^= 1 << (ty.bits() - 1));
     }
 
     /// All of them, row by row.

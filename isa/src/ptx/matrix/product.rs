@@ -1,7 +1,7 @@
 //! Products of matrices, bit for bit as each SM makes them.
 
 use super::block::{Adder, COLUMNS, Columns, Float, Row, in_half, sum};
-use super::{Form, Matrix, Part};
+use super::{Family, Form, Matrix, Part};
 use crate::half::Format;
 use crate::ptx::types::Type;
 
@@ -29,7 +29,10 @@ impl Unit {
         let k = form.k;
         match (form.ty(Part::A), sm) {
             // The assembler makes two products of four columns of it.
-            (Type::Tf32, 90..) if form.is_opaque => Unit::new(4, 25),
+            (Type::Tf32, 90..) if matches!(form.family, Family::Wmma) => Unit::new(4, 25),
+            (Type::E4m3 | Type::E5m2, _) if matches!(form.family, Family::Wgmma) => {
+                Unit { rounded: 13, ..Unit::new(k, 13) }
+            }
             (Type::E4m3 | Type::E5m2, ..=89) => Unit { rounded: 13, ..Unit::new(16, 13) },
             (Type::E4m3 | Type::E5m2, 90..=119) => Unit { as_halves: true, ..Unit::new(k / 2, 25) },
             (_, 90..) => Unit::new(k, 25),

@@ -9,6 +9,7 @@ use crate::halu::domain::Domain;
 use crate::ptx::Vector;
 use crate::ptx::inst::Inst;
 use crate::ptx::operand::Operand;
+use crate::ptx::row::MAX_ELEMENTS;
 use crate::ptx::types::{Kind, Token, Type};
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
@@ -18,7 +19,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let Some(place) = self.place(first) else { return };
         let into = match self.operand(0) {
             Some(&Operand::Register(reg)) if into => Vector::from_iter([Some(reg)]),
-            Some(&Operand::Vector(regs)) if into => regs,
+            Some(Operand::Vector(regs)) if into => regs.clone(),
             _ => Vector::from_iter([]),
         };
         let [b, c] = [first + 1, first + 2].map(|i| self.each(i));
@@ -28,9 +29,13 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 
     /// The elements of an operand.
-    fn each(&mut self, i: usize) -> ArrayVec<[D::Word; 2], { Vector::MOST }> {
-        match self.operand(i) {
-            Some(&Operand::Vector(regs)) => regs.iter().flatten().map(|reg| self.read.register(self.d, reg)).collect(),
+    fn each(&mut self, i: usize) -> ArrayVec<[D::Word; 2], MAX_ELEMENTS> {
+        let inst = self.inst;
+        match inst.operands.get(i) {
+            Some(Operand::Vector(regs)) => {
+                let regs = regs.iter().flatten().take(MAX_ELEMENTS);
+                regs.map(|reg| self.read.register(self.d, reg)).collect()
+            }
             Some(_) => ArrayVec::from_iter([self.value(i)]),
             None => ArrayVec::new(),
         }
@@ -44,7 +49,7 @@ pub fn atomically<D: Domain>(
     old: &[[D::Word; 2]],
     operands: &[[[D::Word; 2]; 2]],
     flushes: bool,
-) -> ArrayVec<[D::Word; 2], { Vector::MOST }> {
+) -> ArrayVec<[D::Word; 2], MAX_ELEMENTS> {
     atomic::atomically(domain, change(inst), inst.element().bits(), old, operands, flushes)
 }
 

@@ -6,6 +6,7 @@ use crate::halu::domain::Domain;
 pub use crate::halu::domain::{LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES};
 use crate::ptx::Vector;
 use crate::ptx::operand::{FrameVar, Label, Reg, Var};
+use crate::ptx::row::MAX_ELEMENTS;
 use crate::ptx::types::{Special, Type};
 
 /// The state before the instruction.
@@ -99,7 +100,7 @@ pub enum Access<W: Copy> {
         /// The type of an element.
         element: Type,
         /// A value an element.
-        data: ArrayVec<[W; 2], { Vector::MOST }>,
+        data: ArrayVec<[W; 2], MAX_ELEMENTS>,
     },
     /// Memory becomes what [`atomically`](super::atomically) says.
     Atomic {
@@ -108,7 +109,7 @@ pub enum Access<W: Copy> {
         /// The type of an element.
         element: Type,
         /// For each element the operands, low word first.
-        operands: ArrayVec<[[W; 2]; 2], { Vector::MOST }>,
+        operands: ArrayVec<[[W; 2]; 2], MAX_ELEMENTS>,
         /// The registers that take what was there, one an element; none where it is not wanted.
         into: Vector,
     },

@@ -6,7 +6,7 @@ use super::{Context, Effects, Location, Next, Reader};
 use crate::halu::concrete::Concrete;
 use crate::ptx::Opcode;
 use crate::ptx::inst::Inst;
-use crate::ptx::matrix::{Form, Fragment, LANES, MAX_REGISTERS, Matrix, Part, Place, Words, multiply};
+use crate::ptx::matrix::{Family, Form, Fragment, LANES, MAX_REGISTERS, Matrix, Part, Place, Words, multiply};
 use crate::ptx::operand::{Address, Base, Operand, Reg};
 use crate::ptx::row::{matrices, named_space};
 use crate::ptx::types::{Space, Token, Type};
@@ -15,6 +15,9 @@ use crate::ptx::types::{Space, Token, Type};
 pub trait Warp {
     /// Why memory cannot be accessed.
     type Fault;
+
+    /// The number of the warp in its block.
+    fn number(&self) -> u32;
 
     /// What a lane reads.
     fn reader(&mut self, lane: u32) -> impl Reader<Concrete>;
@@ -66,7 +69,7 @@ impl WarpInst {
     /// A lane must not access its memory; no register has changed.
     pub fn execute<W: Warp>(&self, warp: &mut W) -> Result<(), W::Fault> {
         use Opcode::*;
-        let mut warp = Lanes { inst: &self.inst, warp };
+        let mut warp = WholeWarp { inst: &self.inst, warp };
         match self.inst.opcode {
             WMMA_LOAD_A | WMMA_LOAD_A_DENSE => warp.load_fragment(Part::A)?,
             WMMA_LOAD_B | WMMA_LOAD_B_DENSE => warp.load_fragment(Part::B)?,
@@ -80,8 +83,11 @@ impl WarpInst {
                 warp.write(moved);
             }
             _ => {
-                if let Some((form, fragments)) = &self.product {
-                    warp.multiply(form, fragments, self.sm);
+                if let Some((form, fragments @ [of_d, of_a, ..])) = &self.product {
+                    match form.family {
+                        Family::Wgmma => warp.multiply_rows(form, [of_d, of_a], self.sm)?,
+                        Family::Mma | Family::Wmma => warp.multiply(form, fragments, self.sm),
+                    }
                 }
             }
         }
@@ -98,9 +104,9 @@ struct Held {
 }
 
 /// A warp at an instruction.
-struct Lanes<'a, W> {
-    inst: &'a Inst,
-    warp: &'a mut W,
+pub(super) struct WholeWarp<'a, W> {
+    pub inst: &'a Inst,
+    pub warp: &'a mut W,
 }
 
 /// The word of a lane, of a matrix whose rows and columns are exchanged.
@@ -111,7 +117,7 @@ fn transposed(held: &Words, lane: u32) -> u32 {
     half(row) | half(row + 1) << 16
 }
 
-impl<W: Warp> Lanes<'_, W> {
+impl<W: Warp> WholeWarp<'_, W> {
     /// The registers of an operand and their places in it; `_` is none.
     fn registers(&self, operand: usize) -> impl Iterator<Item = (usize, Reg)> + use<W> {
         let regs: smallvec::SmallVec<[(usize, Reg); 8]> = match self.inst.operands.get(operand) {
@@ -128,7 +134,7 @@ impl<W: Warp> Lanes<'_, W> {
     }
 
     /// The words of an operand's registers.
-    fn operand(&mut self, operand: usize) -> Vec<Words> {
+    pub(super) fn operand(&mut self, operand: usize) -> Vec<Words> {
         self.registers(operand).map(|(_, reg)| self.held(reg)).collect()
     }
 
@@ -137,7 +143,7 @@ impl<W: Warp> Lanes<'_, W> {
     }
 
     /// The registers of the first operand become words, by lane and place.
-    fn write(&mut self, word: impl Fn(u32, usize) -> u32) {
+    pub(super) fn write(&mut self, word: impl Fn(u32, usize) -> u32) {
         for (place, reg) in self.registers(0) {
             for lane in 0..LANES {
                 self.warp.set(lane, reg, word(lane, place));

@@ -148,7 +148,7 @@ fn scope(inst: &Inst) -> Option<Scope> {
 
 /// All registers that are given something at an instruction where items meet.
 pub fn given(inst: &Inst) -> impl Iterator<Item = crate::ptx::Reg> {
-    inst.registers().filter(|(role, _)| *role == crate::row::Role::Def).map(|(_, reg)| reg)
+    inst.registers().filter(|(role, _)| *role != crate::row::Role::Use).map(|(_, reg)| reg)
 }
 
 /// The registers that a meeting gives results to: one for a number or an answer, and one for an answer beside a number.

@@ -7,7 +7,7 @@ use super::{Access, CONST_SPACE, Context, LOCAL_WINDOW, Location, Reader, wide};
 use crate::halu::domain::Domain;
 use crate::ptx::Vector;
 use crate::ptx::operand::{Base, Operand};
-use crate::ptx::row::named_space;
+use crate::ptx::row::{MAX_ELEMENTS, named_space};
 use crate::ptx::types::{Space, Token, Type};
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
@@ -15,7 +15,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let Some(place) = self.place(1) else { return };
         let into = match self.operand(0) {
             Some(&Operand::Register(reg)) => Vector::from_iter([Some(reg)]),
-            Some(&Operand::Vector(regs)) => regs,
+            Some(Operand::Vector(regs)) => regs.clone(),
             _ => return,
         };
         self.effects.access = Some(Access::Load { place, element: self.inst.element(), into });
@@ -25,7 +25,10 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let Some(place) = self.place(0) else { return };
         let inst = self.inst;
         let data = match inst.operands.get(1) {
-            Some(Operand::Vector(regs)) => regs.iter().flatten().map(|reg| self.read.register(self.d, reg)).collect(),
+            Some(Operand::Vector(regs)) => {
+                let regs = regs.iter().flatten().take(MAX_ELEMENTS);
+                regs.map(|reg| self.read.register(self.d, reg)).collect()
+            }
             _ => ArrayVec::from_iter([self.value(1)]),
         };
         self.effects.access = Some(Access::Store { place, element: self.inst.element(), data });
@@ -189,7 +192,7 @@ pub fn elements<D: Domain>(
     element: Type,
     count: usize,
     words: &[D::Word],
-) -> ArrayVec<[D::Word; 2], { Vector::MOST }> {
+) -> ArrayVec<[D::Word; 2], MAX_ELEMENTS> {
     let (bits, signed) = (element.bits(), element.is_signed());
     let zero = d.word(0);
     let word = |place: usize| words.get(place).copied().unwrap_or(zero);
@@ -203,7 +206,7 @@ pub fn elements<D: Domain>(
             wide::extend(d, bits, signed, [shifted, zero])
         }
     };
-    (0..count.min(Vector::MOST)).map(element).collect()
+    (0..count.min(MAX_ELEMENTS)).map(element).collect()
 }
 
 /// The words that elements are in memory, lowest first; of one word, those bits count that there are.
@@ -211,10 +214,10 @@ pub fn words_of_elements<D: Domain>(
     d: &mut D,
     element: Type,
     data: &[[D::Word; 2]],
-) -> ArrayVec<D::Word, { 2 * Vector::MOST }> {
+) -> ArrayVec<D::Word, { 2 * MAX_ELEMENTS }> {
     let bits = element.bits();
     let mut words = ArrayVec::new();
-    for (place, &[low, high]) in (0..).zip(data.iter().take(Vector::MOST)) {
+    for (place, &[low, high]) in (0..).zip(data.iter().take(MAX_ELEMENTS)) {
         match bits {
             64 => words.extend([low, high]),
             32 => words.push(low),

@@ -19,35 +19,35 @@ const STORES: Since = Since::new(7, 8, 90);
 /// From these on one is transposed among registers.
 const MOVES: Since = Since::new(7, 8, 75);
 
-const SYNC: Slot = Slot::one_of("operation", words!(Sync));
-const ALIGNED: Slot = Slot::one_of("aligned", words!(Aligned));
+pub(super) const SYNC: Slot = Slot::one_of("operation", words!(Sync));
+pub(super) const ALIGNED: Slot = Slot::one_of("aligned", words!(Aligned));
 const ROW: Slot = Slot::one_of("layout of A", words!(Row));
 const COLUMN: Slot = Slot::one_of("layout of B", words!(Column));
 const LAYOUT_A: Slot = Slot::one_of("layout of A", words!(Row Column));
 const LAYOUT_B: Slot = Slot::one_of("layout of B", words!(Row Column));
-const LIMITED: Slot = Slot::optional("clamping", words!(Satfinite));
-const OF_D: &str = "type of D";
-const OF_A: &str = "type of A";
-const OF_B: &str = "type of B";
+pub(super) const LIMITED: Slot = Slot::optional("clamping", words!(Satfinite));
+pub(super) const OF_D: &str = "type of D";
+pub(super) const OF_A: &str = "type of A";
+pub(super) const OF_B: &str = "type of B";
 const OF_C: &str = "type of C";
 
-const fn shape(choices: &'static [Choice]) -> Slot {
+pub(super) const fn shape(choices: &'static [Choice]) -> Slot {
     Slot::one_of("shape", choices)
 }
 
-const fn of(name: &'static str, choices: &'static [Choice]) -> Slot {
+pub(super) const fn of(name: &'static str, choices: &'static [Choice]) -> Slot {
     Slot::one_of(name, choices)
 }
 
-const F16: &[Choice] = types!(F16);
-const F32: &[Choice] = types!(F32);
-const BF16: &[Choice] = types!(Bf16);
-const TF32: &[Choice] = types!(Tf32);
-const BYTES: &[Choice] = types!(E4m3 E5m2);
-const INTEGERS_8: &[Choice] = types!(S8 U8);
+pub(super) const F16: &[Choice] = types!(F16);
+pub(super) const F32: &[Choice] = types!(F32);
+pub(super) const BF16: &[Choice] = types!(Bf16);
+pub(super) const TF32: &[Choice] = types!(Tf32);
+pub(super) const BYTES: &[Choice] = types!(E4m3 E5m2);
+pub(super) const INTEGERS_8: &[Choice] = types!(S8 U8);
 const INTEGERS_4: &[Choice] = types!(S4 U4);
-const B1: &[Choice] = types!(B1);
-const S32: &[Choice] = types!(S32);
+pub(super) const B1: &[Choice] = types!(B1);
+pub(super) const S32: &[Choice] = types!(S32);
 
 const D_A_B_C: &[OperandRow] = &[
     OperandRow::def("d", Shape::Fragment(Part::D)),
@@ -92,7 +92,7 @@ macro_rules! product {
 
 /// The bitwise operation in the place of a product.
 const BITWISE: Slot = Slot::one_of("product", &[word(Token::Xor), since(BITS_AND, Token::And)]);
-const COUNTED: Slot = Slot::one_of("sum", words!(Popc));
+pub(super) const COUNTED: Slot = Slot::one_of("sum", words!(Popc));
 const OF_K8_K16: &[Choice] = &[word(Token::M16n8k8), since(SM_80, Token::M16n8k16)];
 const BIT_SLOTS: &[Slot] = &[
     SYNC,
@@ -192,7 +192,7 @@ const IN_B: &[[&[Token]; 2]] = &[
 const IN_SUMS: &[[&[Token]; 2]] =
     &[[&[Token::M16n16k8], &these([Type::F16, Type::S32])], [LEAST, &these([Type::F16, Type::F32])]];
 /// A and B are of one type.
-const ONE_TYPE: &[[&[Token]; 2]] = &[
+pub(super) const ONE_TYPE: &[[&[Token]; 2]] = &[
     [&these([Type::S8]), &these([Type::U8])],
     [&these([Type::U8]), &these([Type::S8])],
     [&these([Type::S4]), &these([Type::U4])],

@@ -16,6 +16,7 @@ pub mod matrix;
 pub mod meet;
 pub mod memory;
 pub mod video;
+pub mod warpgroup;
 
 use super::row::{Accuracy, Carry, Choice, Class, Lanes, OperandRow, Row, Shape, Slot, Ty};
 use super::types::{Since, Space, Suffix, Token, Type};

@@ -43,7 +43,7 @@ enum Raw<'a> {
     Operand(Operand),
     Number(Literal<'a>),
     /// `{a, 0}`: registers and numbers.
-    Mixed(ArrayVec<Element<'a>, { Vector::MOST }>),
+    Mixed(SmallVec<[Element<'a>; 8]>),
     Name(&'a str),
     /// The address of what has a name: a variable, a parameter, or a function.
     Address(&'a str, Operand),
@@ -350,9 +350,9 @@ impl<'a> Reader<'a> {
 
     fn elements(&mut self, names: &Names<'a>) -> Result<Raw<'a>, Error> {
         self.bump()?;
-        let mut all: ArrayVec<Element<'a>, { Vector::MOST }> = ArrayVec::new();
+        let mut all: SmallVec<[Element<'a>; 8]> = SmallVec::new();
         loop {
-            if all.is_full() {
+            if all.len() == Vector::MOST {
                 return Err(self.expected("`}`"));
             }
             all.push(match self.is_constant() {
@@ -483,8 +483,8 @@ impl<'a> Parts<'a> {
             let refuse = |kind| Refusal { reach: (true, place, braces), error: Error { at: *at, kind } };
             let operand = self.fit(o, raw, *at, names).map_err(refuse)?;
             // No copy takes more bytes than it has.
-            if let (Shape::CopyPart, Operand::Number(part), Some(&Operand::Number(size))) =
-                (o.shape, operand, operands.last())
+            if let (Shape::CopyPart, Operand::Number(part), Some(Operand::Number(size))) =
+                (o.shape, &operand, operands.last())
                 && part > size
             {
                 return Err(refuse(self.wrong(o)));
@@ -553,8 +553,14 @@ impl<'a> Parts<'a> {
                     _ => return Err(wrong()),
                 }
             }
-            // Of A and B assemblers take registers alone.
-            (Raw::Mixed(all), Shape::Fragment(Part::C) | Shape::Matrices) if o.role == Role::Use => {
+            // Of A and B assemblers take registers alone, but not in the last of these instructions.
+            (Raw::Mixed(all), Shape::Fragment(part))
+                if part == Part::C || part == Part::A && self.mnemonic == "wgmma" =>
+            {
+                let (ty, _) = o.shape.vector(&self.words).ok_or_else(wrong)?;
+                self.mixed(all, (o.shape, Ty::Is(ty)), names).ok_or_else(wrong)??
+            }
+            (Raw::Mixed(all), Shape::Matrices) if o.role == Role::Use => {
                 let (ty, _) = o.shape.vector(&self.words).ok_or_else(wrong)?;
                 self.mixed(all, (o.shape, Ty::Is(ty)), names).ok_or_else(wrong)??
             }
@@ -567,14 +573,21 @@ impl<'a> Parts<'a> {
             {
                 Operand::Register(names.holding_special(special)?)
             }
-            (Raw::Operand(operand), _) => *operand,
+            (Raw::Operand(operand), _) => operand.clone(),
             (Raw::Number(literal), Shape::Value(ty) | Shape::Elements(ty)) => {
                 Operand::Number(literal.bits(ty.resolve(&self.words).0)?)
             }
             (
                 Raw::Number(literal),
-                Shape::Byte | Shape::Amount | Shape::Event | Shape::Alignment | Shape::CopySize | Shape::CopyPart,
+                Shape::Byte
+                | Shape::Amount
+                | Shape::Event
+                | Shape::Alignment
+                | Shape::CopySize
+                | Shape::CopyPart
+                | Shape::Flag,
             ) => Operand::Number(literal.within(Type::U8)?),
+            (Raw::Number(literal), Shape::Sign) => Operand::Number(literal.within(Type::S8)?),
             (Raw::Number(literal), Shape::Count) => Operand::Number(literal.within(Type::U32)?),
             // Nobody wants what was there.
             (Raw::Name("_"), Shape::Register(ty)) if self.mnemonic == "atom" && o.role == Role::Def => {
@@ -582,10 +595,10 @@ impl<'a> Parts<'a> {
             }
             (&Raw::Name(name), Shape::Label) if name != "_" => Operand::Label(names.label(name, at)),
             (&Raw::Name(name), Shape::Table) if name != "_" => Operand::Table(names.table(name, at)),
-            (&Raw::Address(name, operand), Shape::Label) if !has_offset(&operand) => {
+            (Raw::Address(name, operand), Shape::Label) if !has_offset(operand) => {
                 Operand::Label(names.label(name, at))
             }
-            (&Raw::Address(_, operand), _) => operand,
+            (Raw::Address(_, operand), _) => operand.clone(),
             (&Raw::Dotted(reg, digits), Shape::Masked(lanes)) => {
                 let mask = mask(digits, lanes).ok_or_else(wrong)?;
                 if mask == lanes.all() { Operand::Register(reg) } else { Operand::Lanes { reg, digits: mask } }

@@ -223,7 +223,7 @@ impl<'a> Names<'a> {
     }
 
     fn hold(&mut self, ty: Type, operand: Operand, name: &str) -> Result<Reg, ErrorKind> {
-        if let Some((reg, ..)) = self.held.iter().find(|(_, of, held)| (*of, *held) == (ty, operand)) {
+        if let Some((reg, ..)) = self.held.iter().find(|(_, of, held)| *of == ty && *held == operand) {
             return Ok(*reg);
         }
         let reg = self.registers.declare(name, ty, None).ok_or(ErrorKind::Registers)?;
@@ -388,11 +388,11 @@ impl<'a> Names<'a> {
                 *label = standing;
             }
         }
-        let held = self.held.iter().map(|&(reg, ty, operand)| Inst {
+        let held = self.held.iter().map(|(reg, ty, operand)| Inst {
             opcode: if matches!(operand, Operand::Special(_)) { Opcode::MOV_SPECIAL } else { Opcode::MOV },
-            words: [Token::Type(ty)].into_iter().collect(),
+            words: [Token::Type(*ty)].into_iter().collect(),
             guard: None,
-            operands: [Operand::Register(reg), operand].into_iter().collect(),
+            operands: [Operand::Register(*reg), operand.clone()].into_iter().collect(),
         });
         insts.splice(0..0, held);
         self.rename_nested(&mut taken);

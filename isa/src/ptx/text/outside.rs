@@ -9,7 +9,7 @@ pub(super) fn instruction(mnemonic: &str) -> Option<ErrorKind> {
         "multimem" => "an atomic operation",
         "tex" | "tld4" | "txq" | "istypep" => "a texture",
         "suld" | "sust" | "sured" | "suq" => "a surface",
-        "wgmma" | "tcgen05" => "a matrix operation",
+        "tcgen05" => "a matrix operation",
         "discard" | "applypriority" => "an operation of the caches",
         "mapa" | "getctarank" => "an address in another space",
         "setmaxnreg" | "clusterlaunchcontrol" | "tensormap" => "an operation of the machine",

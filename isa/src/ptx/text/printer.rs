@@ -439,6 +439,7 @@ impl Printer {
                 bits,
                 match shape {
                     Shape::Value(ty) | Shape::Elements(ty) => ty.resolve(words).0,
+                    Shape::Sign => Type::S8,
                     _ => Type::B8,
                 },
             ),

@@ -34,7 +34,7 @@ pub fn keep_nans(code: &mut VCode<Ptx>) {
     let Ok(()) = code.rewrite(&in_order, |_, _, mut inst, out| {
         if let Some(d) = pure(&inst.inst).filter(|d| observed.contains(d))
             && let Some((opcode, bits)) = bitwise(&inst.inst)
-            && let Some(&a) = inst.inst.operands.get(1)
+            && let Some(a) = inst.inst.operands.get(1).cloned()
         {
             let words = [Token::Type(Type::B32)].into_iter().collect();
             let operands = [Operand::Register(d), a, Operand::Number(bits)].into_iter().collect();
@@ -159,7 +159,8 @@ mod tests {
         let mut random = Random(1);
         for inst in insts(&lines) {
             let (opcode, bits) = bitwise(&inst).unwrap();
-            let operands = [inst.operands[0], inst.operands[1], Operand::Number(bits)].into_iter().collect();
+            let operands =
+                [inst.operands[0].clone(), inst.operands[1].clone(), Operand::Number(bits)].into_iter().collect();
             let words = [Token::Type(Type::B32)].into_iter().collect();
             let other = Inst { opcode, words, operands, guard: None };
             for _ in 0..2000 {

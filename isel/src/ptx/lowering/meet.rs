@@ -264,7 +264,7 @@ impl Lowering<'_> {
         }
         if of_type == RegType::B128 {
             let old = self.out.reg_of_128_bits();
-            self.out.push(atom, &words, &[&[old], operands.as_slice()].concat());
+            self.out.push(atom, &words, &[std::slice::from_ref(&old), operands.as_slice()].concat());
             return self.parts_of(old);
         }
         let old = self.out.define(register_of(of_type), atom, &words, &operands);
@@ -313,7 +313,7 @@ impl Lowering<'_> {
     fn of_128_bits(&mut self, reg: Reg) -> Operand {
         let (whole, words) = (self.out.reg_of_128_bits(), [0, 1, 2, 3].map(|k| Some(reg.word(k))));
         let words = Operand::Vector(words.into_iter().collect());
-        self.out.push(Opcode::MOV_PACK_B128, &[Token::Type(RegType::B128)], &[whole, words]);
+        self.out.push(Opcode::MOV_PACK_B128, &[Token::Type(RegType::B128)], &[whole.clone(), words]);
         whole
     }
 

@@ -76,6 +76,11 @@ pub(crate) enum At {
 }
 
 impl Memory<'_> {
+    /// The number of the subgroup.
+    pub fn subgroup(&self) -> u32 {
+        self.first / SUBGROUP
+    }
+
     /// What a lane finds at a multiple of so many bytes.
     pub fn load(&self, lane: u32, at: At, into: &mut [u8]) -> Result<(), FaultKind> {
         let start = self.find(Access::Load, lane, at, into.len())?;

@@ -124,7 +124,11 @@ impl<'a> Build<'a, Inst> for Builder<'a> {
         let _ = meeting(inst, dataflow, self);
         if inst.is_warp_level() {
             for reg in read_by(inst) {
-                let _ = self.register(dataflow, reg);
+                if name_of(reg, self.types()).is_truth() {
+                    let _ = self.predicate(dataflow, reg);
+                } else {
+                    let _ = self.register(dataflow, reg);
+                }
             }
         }
         for reg in given(inst) {

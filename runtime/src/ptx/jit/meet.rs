@@ -91,8 +91,13 @@ impl OnCells {
         };
         for reg in read_by(inst) {
             of.regs.push((reg, of.cells.len()));
-            let words = if bits_of(reg, types) == 64 { 2 } else { 1 };
-            of.cells.extend((0..words).map(|word| cells.get(Name::Virtual(reg.0, word))));
+            match name_of(reg, types) {
+                name if name.is_truth() => of.cells.push(cells.get(name)),
+                _ => {
+                    let words = if bits_of(reg, types) == 64 { 2 } else { 1 };
+                    of.cells.extend((0..words).map(|word| cells.get(Name::Virtual(reg.0, word))));
+                }
+            }
         }
         let variables = inst.operands.iter().filter_map(|operand| operand.variable());
         of.variables = variables.map(|var| (var, insts.address(var))).collect();
@@ -102,8 +107,8 @@ impl OnCells {
 
 /// The registers that an instruction reads which a warp executes as a whole.
 pub(super) fn read_by(inst: &Inst) -> impl Iterator<Item = Reg> {
-    let guard = inst.guard.map(|guard| guard.reg);
-    inst.registers().filter(move |(role, reg)| *role == Role::Use && Some(*reg) != guard).map(|(_, reg)| reg)
+    let read = inst.places().filter(|(o, _)| o.role != Role::Def);
+    read.flat_map(|(_, operand)| operand.registers())
 }
 
 impl Collective for OnCells {
@@ -129,6 +134,10 @@ struct Held<'a> {
 
 impl Warp for Held<'_> {
     type Fault = (u32, FaultKind);
+
+    fn number(&self) -> u32 {
+        self.memory.subgroup()
+    }
 
     fn reader(&mut self, lane: u32) -> impl Reader<Concrete> {
         OfLane { of: self.of, held: self.held, lane: lane as usize }
@@ -174,17 +183,23 @@ struct OfLane<'a> {
     lane: usize,
 }
 
-impl Reader<Concrete> for OfLane<'_> {
-    fn register(&mut self, _: &mut Concrete, reg: Reg) -> [u32; 2] {
+impl OfLane<'_> {
+    fn words(&self, reg: Reg) -> [u32; 2] {
         let Some(place) = self.of.regs.iter().position(|(of, _)| *of == reg) else { return [0; 2] };
         let first = self.of.regs[place].1;
         let end = self.of.regs.get(place + 1).map_or(self.of.cells.len(), |(_, next)| *next);
         let word = |cell: usize| self.held.get(cell).and_then(|words| words.get(self.lane)).copied().unwrap_or(0);
         [word(first), if end - first == 2 { word(first + 1) } else { 0 }]
     }
+}
 
-    fn predicate(&mut self, _: &mut Concrete, _: Reg) -> bool {
-        false
+impl Reader<Concrete> for OfLane<'_> {
+    fn register(&mut self, _: &mut Concrete, reg: Reg) -> [u32; 2] {
+        self.words(reg)
+    }
+
+    fn predicate(&mut self, _: &mut Concrete, reg: Reg) -> bool {
+        self.words(reg)[0] != 0
     }
 
     fn special(&mut self, _: &mut Concrete, _: Special) -> [u32; 2] {

@@ -27,8 +27,12 @@ impl Numbers {
         let straight = branch.unwrap_or(insts.len()).min(label);
         let [mut writes, mut reads]: [FxHashMap<Reg, u32>; 2] = Default::default();
         for (role, reg) in insts.iter().flat_map(Inst::registers) {
-            let of = if role == Role::Use { &mut reads } else { &mut writes };
-            *of.entry(reg).or_default() += 1;
+            if role != Role::Def {
+                *reads.entry(reg).or_default() += 1;
+            }
+            if role != Role::Use {
+                *writes.entry(reg).or_default() += 1;
+            }
         }
         let is_once = |reg: &Reg| writes.get(reg) == Some(&1);
         let mut held: BTreeMap<Reg, (u32, Special)> = BTreeMap::new();

@@ -40,7 +40,9 @@ fn map<W: Copy, P: Copy, V: Copy, Q: Copy>(
     });
     let writes = writes.collect();
     let access = effects.access.as_ref().map(|access| match access {
-        &Access::Load { place, element, into } => Access::Load { place: map_place(place, word), element, into },
+        &Access::Load { place, element, ref into } => {
+            Access::Load { place: map_place(place, word), element, into: into.clone() }
+        }
         Access::Store { place, element, data } => {
             let place = map_place(*place, word);
             Access::Store { place, element: *element, data: data.iter().map(|value| value.map(&mut *word)).collect() }
@@ -48,7 +50,7 @@ fn map<W: Copy, P: Copy, V: Copy, Q: Copy>(
         Access::Atomic { place, element, operands, into } => {
             let place = map_place(*place, word);
             let operands = operands.iter().map(|pair| pair.map(|value| value.map(&mut *word))).collect();
-            Access::Atomic { place, element: *element, operands, into: *into }
+            Access::Atomic { place, element: *element, operands, into: into.clone() }
         }
         &Access::Copy { from, to, bytes, taken } => {
             let [from, to] = [from, to].map(|place| map_place(place, word));

@@ -1,0 +1,112 @@
+//! Products that a warpgroup makes: what one of its warps does.
+
+use super::matrix::{Warp, WholeWarp};
+use super::{Location, Reader};
+use crate::halu::concrete::Concrete;
+use crate::ptx::matrix::{Descriptor, Form, Fragment, Matrix, PIECE, Part, multiply};
+use crate::ptx::operand::Operand;
+
+/// Warps of a warpgroup.
+const WARPS: u32 = 4;
+
+/// Pieces of memory that the inner dimension takes.
+const PIECES: u32 = 2;
+
+/// Operands, by their places.
+const A: usize = 1;
+const B: usize = 2;
+const SCALE_D: usize = 3;
+const SCALE_A: usize = 4;
+const SCALE_B: usize = 5;
+/// Of A in memory; of B it is the last operand.
+const TRANS_A: usize = 6;
+
+impl<W: Warp> WholeWarp<'_, W> {
+    /// The rows of a product that are this warp's.
+    pub(super) fn multiply_rows(&mut self, form: &Form, [of_d, of_a]: [&Fragment; 2], sm: u16) -> Result<(), W::Fault> {
+        let empty = |part| Matrix::new(form.extent(part));
+        let is_held = matches!(self.inst.operands.get(A), Some(Operand::Vector(_)));
+        let [trans_a, trans_b] = if is_held { [None, Some(TRANS_A)] } else { [Some(TRANS_A), Some(TRANS_A + 1)] };
+        let mut a = match is_held {
+            true => of_a.gather(&self.operand(A)).into_iter().next().unwrap_or_else(|| empty(Part::A)),
+            false => self.lines(form, Part::A, self.warp.number() % WARPS * form.m, trans_a)?,
+        };
+        // What is read of B are its columns.
+        let mut b = self.lines(form, Part::B, 0, trans_b)?.transposed();
+        if self.number(SCALE_A).is_some_and(|scale| scale != 1) {
+            a.negate(form.ty(Part::A));
+        }
+        if self.number(SCALE_B).is_some_and(|scale| scale != 1) {
+            b.negate(form.ty(Part::B));
+        }
+        let c = if self.holds(SCALE_D) { of_d.gather(&self.operand(0)) } else { Vec::new() };
+        let c = c.into_iter().next().unwrap_or_else(|| empty(Part::C));
+        let given = of_d.scatter(&[multiply(form, sm, &a, &b, &c)]);
+        self.write(|lane, place| given.get(place).and_then(|words| words.get(lane as usize)).copied().unwrap_or(0));
+        Ok(())
+    }
+
+    /// Rows of A, or columns of B, from shared memory, from the `first` on.
+    fn lines(&mut self, form: &Form, part: Part, first: u32, transposed: Option<usize>) -> Result<Matrix, W::Fault> {
+        let operand = if part == Part::A { A } else { B };
+        let descriptor = Descriptor::new(self.value(operand));
+        let is_transposed = transposed.and_then(|operand| self.number(operand)) == Some(1);
+        let [count, k] = if part == Part::A { [form.m, form.k] } else { [form.n, form.k] };
+        let (each, bits) = (k / PIECES, PIECE * 8 * PIECES / k);
+        let mut lines = Matrix::new([count, k]);
+        let mut put = |address, place: &dyn Fn(u32) -> [u32; 2]| {
+            let piece = self.piece(address)?;
+            for i in 0..each {
+                let [line, k] = place(i);
+                lines.set(line, k, (piece >> (i * bits)) as u32 & (u32::MAX >> (32 - bits)));
+            }
+            Ok(())
+        };
+        if is_transposed {
+            for (group, k) in (0..count / each).flat_map(|group| (0..k).map(move |k| (group, k))) {
+                put(descriptor.across(first / each + group, k), &|i| [each * group + i, k])?;
+            }
+        } else {
+            for (line, piece) in (0..count).flat_map(|line| (0..PIECES).map(move |piece| (line, piece))) {
+                put(descriptor.along(first + line, piece), &|i| [line, each * piece + i])?;
+            }
+        }
+        Ok(lines)
+    }
+
+    /// What lies at an address of shared memory.
+    fn piece(&mut self, address: u32) -> Result<u128, W::Fault> {
+        let mut bytes = [0; PIECE as usize];
+        // All lanes read what any of them does.
+        self.warp.load(0, Location::Shared { base: [address, 0], offset: 0 }, &mut bytes)?;
+        Ok(u128::from_le_bytes(bytes))
+    }
+
+    /// A register or a number, which is the same for all lanes.
+    fn value(&mut self, operand: usize) -> u64 {
+        match self.inst.operands.get(operand) {
+            Some(&Operand::Register(reg)) => {
+                let [low, high] = self.warp.reader(0).register(&mut Concrete, reg);
+                u64::from(high) << 32 | u64::from(low)
+            }
+            Some(&Operand::Number(bits)) => bits,
+            _ => 0,
+        }
+    }
+
+    fn number(&self, operand: usize) -> Option<u64> {
+        match self.inst.operands.get(operand) {
+            Some(&Operand::Number(bits)) => Some(bits),
+            _ => None,
+        }
+    }
+
+    /// Whether a condition holds, for all lanes.
+    fn holds(&mut self, operand: usize) -> bool {
+        match self.inst.operands.get(operand) {
+            Some(&Operand::Register(reg)) => self.warp.reader(0).predicate(&mut Concrete, reg),
+            Some(&Operand::Not(reg)) => !self.warp.reader(0).predicate(&mut Concrete, reg),
+            _ => false,
+        }
+    }
+}
