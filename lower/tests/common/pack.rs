@@ -59,7 +59,8 @@ pub fn outcome(kernel: &Kernel, items: u32, arguments: &[Vec<u8>]) -> Result<Vec
             ParamKind::Buffer { .. } => Arg::Buffer { base: 0x1_0000_0000 * (number as u64 + 1), bytes },
         });
     }
-    match Prepared::new(kernel).run(&Launch::new(items), &mut args) {
+    // Loops without end are left sooner than users' are.
+    match Prepared::new(kernel).run(&Launch { budget: 1 << 16, ..Launch::new(items) }, &mut args) {
         Ok(()) => Ok(buffers),
         Err(Fault::Trap(trap)) => Err(format!("item {} at {:?}: {}", trap.item, trap.span, trap.kind)),
         Err(fault) => Err(fault.to_string()),
