@@ -291,6 +291,15 @@ fn examples() {
         ("b32", "vabsdiff4.u32.u32.u32.add %d, %a, %b, %c", [0x0105_0300, 0x0301_0300, 100], 106),
         ("b32", "vsub2.s32.s32.s32.sat %d.h1, %a.h32, %b.h10, %c", [1, 0x7FFF_0003, 0x1234_5678], 0x7FFF_5678),
         ("b32", "vmax2.s32.s32.s32 %d, %a, %b, %c", [0xFFFF_0001, 0x0000_FFFF, 0], 1),
+        ("b32", "vset4.u32.u32.lt %d, %a, %b, %c", [0x01FF_807F, 0x0201_7F80, 9], 0x0100_0001),
+        ("b32", "vset4.s32.s32.lt.add %d, %a, %b, %c", [0x01FF_807F, 0x0201_7F80, 9], 12),
+        (
+            "b32",
+            "vset4.u32.s32.ge %d.b31, %a.b7654, %b.b3210, %c",
+            [0x8000_0000, 0x00FF_0000, 0x7766_5544],
+            0x0166_0144,
+        ),
+        ("b32", "vset2.s32.u32.ne %d.h1, %a, %b, %c", [0xFFFF_0000, 0xFFFF_0000, 0x1234_5678], 0x0001_5678),
     ];
     for &(ty, inst, [a, b, c], d) in cases {
         let found = same(ty, inst).d(&[("%a", a), ("%b", b), ("%c", c)]);
@@ -299,6 +308,63 @@ fn examples() {
 }
 
 /// As machines do it, whatever the manual says.
+#[test]
+fn comparisons_of_elements_are_of_exact_integers() {
+    let mut random = Random(7);
+    for (lanes, name) in [(2u32, "vset2"), (4, "vset4")] {
+        let bits = 32 / lanes;
+        let letter = if lanes == 2 { 'h' } else { 'b' };
+        for (types, compare) in ["u32.u32", "u32.s32", "s32.u32", "s32.s32"]
+            .into_iter()
+            .flat_map(|types| ["eq", "ne", "lt", "le", "gt", "ge"].map(|compare| (types, compare)))
+        {
+            let mask = 1 + random.next() as u32 % ((1 << lanes) - 1);
+            let digits: String =
+                (0..lanes).rev().filter(|lane| mask >> lane & 1 != 0).map(|lane| lane.to_string()).collect();
+            let [of_a, of_b] =
+                [(); 2].map(|()| (0..lanes).map(|_| random.next() as u32 % (2 * lanes)).collect::<Vec<u32>>());
+            let selector = |of: &[u32]| of.iter().rev().map(u32::to_string).collect::<String>();
+            if lanes == 4 && [&of_a, &of_b].iter().any(|of| selector(of) == "1024") {
+                continue;
+            }
+            for add in ["", ".add"] {
+                let text = format!(
+                    "{name}.{types}.{compare}{add} %d.{letter}{digits}, %a.{letter}{}, %b.{letter}{}, %c",
+                    selector(&of_a),
+                    selector(&of_b),
+                );
+                let op = same("b32", &text);
+                for _ in 0..50 {
+                    let near = random.next();
+                    let [a, mut b, c] = [(); 3].map(|()| random.next() & 0xFFFF_FFFF);
+                    b = if near & 1 == 0 { a } else { b };
+                    let element = |number: u32, signed: bool| {
+                        let raw = (b << 32 | a) >> (number * bits) & ((1 << bits) - 1);
+                        if signed { (raw << (64 - bits)) as i64 >> (64 - bits) } else { raw as i64 }
+                    };
+                    let (mut merged, mut count) = (c, 0);
+                    for lane in (0..lanes).filter(|lane| mask >> lane & 1 != 0) {
+                        let a = element(of_a[lane as usize], types.starts_with('s'));
+                        let b = element(of_b[lane as usize], types.ends_with("s32"));
+                        let holds = match compare {
+                            "eq" => a == b,
+                            "ne" => a != b,
+                            "lt" => a < b,
+                            "le" => a <= b,
+                            "gt" => a > b,
+                            _ => a >= b,
+                        };
+                        merged = merged & !(((1 << bits) - 1) << (lane * bits)) | u64::from(holds) << (lane * bits);
+                        count += u64::from(holds);
+                    }
+                    let expected = if add.is_empty() { merged } else { (c + count) & 0xFFFF_FFFF };
+                    assert_eq!(op.d(&[("%a", a), ("%b", b), ("%c", c)]), expected, "{text}: {a:#x} {b:#x} {c:#x}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn a_subnormal_becomes_a_half_with_ftz_and_without() {
     for ftz in ["", ".ftz"] {

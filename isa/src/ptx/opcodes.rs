@@ -101,6 +101,8 @@ macro_rules! opcodes {
                     VABSDIFF4 => m.video(VideoKind::AbsDiff, Lanes::Four);
                     VMIN4 => m.video(VideoKind::Min, Lanes::Four);
                     VMAX4 => m.video(VideoKind::Max, Lanes::Four);
+                    VSET2 => m.video_set(Lanes::Two);
+                    VSET4 => m.video_set(Lanes::Four);
                 }
                 half {
                     ADD_F16 => m.half(HalfKind::Add, Format::F16);
@@ -275,7 +277,7 @@ macro_rules! opcodes {
                     WGMMA_FENCE WGMMA_COMMIT WGMMA_WAIT => {};
                 }
                 hints {
-                    PREFETCH PREFETCH_KEPT PREFETCHU NANOSLEEP PMEVENT GRIDDEPCONTROL MEMBAR FENCE_OF_ORDER FENCE_PROXY FENCE_PROXY_ASYNC => {};
+                    PREFETCH PREFETCH_KEPT PREFETCHU APPLYPRIORITY DISCARD NANOSLEEP PMEVENT GRIDDEPCONTROL MEMBAR FENCE_OF_ORDER FENCE_PROXY FENCE_PROXY_ASYNC => {};
                     CREATEPOLICY CREATEPOLICY_OF => m.no_policy();
                 }
         }

@@ -6,7 +6,7 @@ use super::Opcode;
 use super::inst::{Guard, Inst};
 use super::module::{Entry, Family, Formal, FrameVariable, Targets};
 use super::operand::{Address, Base, Callee, FrameVar, Label, Operand, Reg, Var, Vector};
-use super::row::{Lanes, MINUS_ONE, NO_SELECTOR, Role, Shape, Ty, elements};
+use super::row::{LINE_SIZE, Lanes, MINUS_ONE, NO_SELECTOR, Role, Shape, Ty, elements};
 use super::types::{Kind, Space, Special, Token, Type};
 
 /// What random instructions are made of: the registers, parameters and labels of a kernel.
@@ -176,6 +176,7 @@ impl<'a> Draw<'a> {
             Shape::CopyPart => Operand::Number(self.below(5) as u64),
             Shape::Count => Operand::Number(self.number(Type::U32)),
             Shape::Alignment => Operand::Number(1 << self.below(8)),
+            Shape::LineSize => Operand::Number(LINE_SIZE),
             Shape::Sign => Operand::Number(if self.one_in(2) { MINUS_ONE } else { 1 }),
             Shape::Flag => Operand::Number(self.below(2) as u64),
             Shape::Label => {

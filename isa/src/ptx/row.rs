@@ -237,6 +237,8 @@ pub enum Shape {
     Count,
     /// A power of two up to 128.
     Alignment,
+    /// The bytes of a line of the caches: 128.
+    LineSize,
     /// The number 1 or -1.
     Sign,
     /// The number 0 or 1.
@@ -342,7 +344,7 @@ impl Row {
     }
 
     /// The words each in its place, where they fill the slots in another order that assemblers take too: types, and what
-    /// says which instruction it is, stay in order; the other words may stand anywhere.
+    /// says which instruction it is, stay in order; the other words may stand anywhere after those that must come first.
     pub fn arrange(&self, words: &[Token]) -> Option<ArrayVec<Token, MAX_WORDS>> {
         let mut rest: ArrayVec<Token, MAX_WORDS> = words.iter().copied().collect();
         let mut arranged = ArrayVec::new();
@@ -355,16 +357,42 @@ impl Row {
         }
         let fixed = |token: &&Token| !self.is_free(**token);
         let keeps_order = words.iter().filter(fixed).eq(arranged.iter().filter(fixed));
-        (rest.is_empty() && keeps_order && self.fit(&arranged).is_ok()).then_some(arranged)
+        let first = arranged.iter().rposition(|&token| self.leads(token)).map_or(0, |last| last + 1);
+        let keeps_first = words.get(..first) == arranged.get(..first);
+        (rest.is_empty() && keeps_order && keeps_first && self.fit(&arranged).is_ok()).then_some(arranged)
+    }
+
+    /// Whether no word that belongs after this one may stand before it.
+    fn leads(&self, token: Token) -> bool {
+        use Token::*;
+        match token {
+            Hi | Lo => matches!(self.mnemonic, "mad" | "madc" | "mad24"),
+            Full => self.mnemonic == "div",
+            Pack => self.mnemonic == "cvt",
+            To => self.mnemonic == "cvta",
+            Left | Right => self.mnemonic == "shf",
+            Indexed => self.mnemonic == "brx",
+            Async => self.mnemonic == "cp",
+            Cta | Arrive | Red => matches!(self.mnemonic, "bar" | "barrier"),
+            _ => false,
+        }
     }
 
     /// Whether assemblers take a word anywhere after the mnemonic.
     fn is_free(&self, token: Token) -> bool {
         use Token::*;
         match token {
-            Sat => !self.takes(Hi),
-            Rn | Rz | Rm | Rp | Rni | Rzi | Rmi | Rpi | Rna | Rs | Ftz | Satfinite | Relu | Nan | And | Or | Xor
-            | Add => true,
+            Rn | Rz | Rm | Rp | Rni | Rzi | Rmi | Rpi | Rna | Rs | Ftz | Sat | Satfinite | Relu | Nan | And | Or
+            | Xor | Add | Cc | Approx | ShiftAmount | Clamp | Wrap => true,
+            Finite | Infinite | Number | NotANumber | Normal | Subnormal => true,
+            F4e | B4e | Rc8 | Ecl | Ecr | Rc16 => true,
+            Eq | Ne | Lt | Le | Gt | Ge | Ls | Hs | Equ | Neu | Ltu | Leu | Gtu | Geu | Num | IsNan => true,
+            Lo | Hi => matches!(self.mnemonic, "set" | "setp"),
+            Abs | Xorsign => matches!(self.mnemonic, "min" | "max"),
+            Min | Max => self.mnemonic == "redux",
+            Popc => matches!(self.mnemonic, "bar" | "barrier"),
+            Global | Const | Local | Param | Shared | SharedCta if self.mnemonic == "cvta" => true,
+            L1 | L2 | L2Last | L2Normal if matches!(self.mnemonic, "prefetch" | "applypriority" | "discard") => true,
             // Barriers say first whose they are.
             Sync | Cta if matches!(self.mnemonic, "bar" | "barrier") => false,
             Sync
@@ -394,11 +422,6 @@ impl Row {
             _ if self.class == Class::Memory => token != Param,
             _ => false,
         }
-    }
-
-    /// Whether a word has a place in it.
-    fn takes(&self, token: Token) -> bool {
-        self.slots.iter().any(|slot| slot.choice(token).is_some())
     }
 
     /// What an instruction of these words needs.
@@ -578,6 +601,7 @@ impl Shape {
             (Shape::CopyPart, &Operand::Register(reg)) => word(reg),
             (Shape::Count, &Operand::Number(bits)) => bits <= u32::MAX.into(),
             (Shape::Alignment, &Operand::Number(bits)) => bits.is_power_of_two() && bits <= 128,
+            (Shape::LineSize, &Operand::Number(bits)) => bits == LINE_SIZE,
             (Shape::Sign, &Operand::Number(bits)) => bits == 1 || bits == MINUS_ONE,
             (Shape::Flag, &Operand::Number(bits)) => bits <= 1,
             (Shape::Amount, &Operand::Register(reg)) => word(reg),
@@ -666,6 +690,7 @@ impl Shape {
             Shape::CopyPart => "a register of type .u32 or a number up to the size".to_owned(),
             Shape::Count => "a number of 32 bits".to_owned(),
             Shape::Alignment => "a power of two up to 128".to_owned(),
+            Shape::LineSize => "the number 128".to_owned(),
             Shape::Sign => "the number 1 or -1".to_owned(),
             Shape::Flag => "the number 0 or 1".to_owned(),
             Shape::Amount => "a register of type .u32 or a number of 8 bits".to_owned(),
@@ -677,6 +702,9 @@ impl Shape {
         }
     }
 }
+
+/// Bytes of a line of the caches.
+pub(super) const LINE_SIZE: u64 = 128;
 
 /// -1 as a number of 8 bits.
 pub(super) const MINUS_ONE: u64 = 0xFF;

@@ -1,9 +1,7 @@
-//! Integer arithmetic, and video.
+//! Integer arithmetic.
 
 use super::{Context, Reader, wide};
 use crate::halu::domain::{Divide, Domain, DotElements, DotOp, Lanes, VideoKind, VideoMerge, VideoOp};
-use crate::ptx::operand::Operand;
-use crate::ptx::row::Shape;
 use crate::ptx::types::{Token, Type};
 
 type WordOp<D> = fn(&mut D, <D as Domain>::Word, <D as Domain>::Word) -> <D as Domain>::Word;
@@ -252,43 +250,5 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         };
         let c = self.d.word(0);
         self.d.video(&op, a, b, c)
-    }
-
-    pub(super) fn video(&mut self, kind: VideoKind, lanes: Lanes) {
-        let op = VideoOp {
-            kind,
-            lanes,
-            d_signed: self.ty(0).is_signed(),
-            a_signed: self.ty(1).is_signed(),
-            b_signed: self.ty(2).is_signed(),
-            a_select: self.elements(1, lanes),
-            b_select: self.elements(2, lanes),
-            mask: match self.operand(0) {
-                Some(&Operand::Lanes { digits, .. }) => digits as u8,
-                _ => lanes.all() as u8,
-            },
-            merge: match () {
-                () if self.has(Token::Add) => VideoMerge::Accumulate,
-                () if self.has(Token::Sat) => VideoMerge::Saturate,
-                () => VideoMerge::Wrap,
-            },
-        };
-        let (a, b, c) = (self.word(1), self.word(2), self.word(3));
-        let result = self.d.video(&op, a, b, c);
-        self.define_word(result);
-    }
-
-    /// The element of each lane by an operand's selector, or by the default of its place.
-    fn elements(&self, i: usize, lanes: Lanes) -> [u8; 4] {
-        let default = match self.inst.row().operands.get(i).map(|o| o.shape) {
-            Some(Shape::Selected(_, default)) => default,
-            _ => 0,
-        };
-        let selector = match self.operand(i) {
-            Some(&Operand::Lanes { digits, .. }) => digits,
-            _ => default,
-        };
-        let bits = lanes.index_bits();
-        [0, 1, 2, 3].map(|lane| (selector >> (lane * bits)) as u8 & ((1 << bits) - 1))
     }
 }

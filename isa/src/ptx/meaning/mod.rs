@@ -19,6 +19,7 @@ mod matrix;
 mod meet;
 mod memory;
 mod mini;
+mod video;
 mod warpgroup;
 
 use super::opcodes::opcodes;

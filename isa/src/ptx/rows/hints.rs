@@ -19,6 +19,8 @@ const HALF_FENCES: Since = Since::new(8, 6, 90);
 const LEVEL: Slot = Slot::one_of("level", words!(L1 L2));
 const FIRST_LEVEL: Slot = Slot::one_of("level", words!(L1));
 const KEPT: Slot = Slot::one_of("level", &[since(POLICIES, Token::L2Last), since(POLICIES, Token::L2Normal)]);
+const NORMAL: Slot = Slot::one_of("level", words!(L2Normal));
+const SECOND_LEVEL: Slot = Slot::one_of("level", words!(L2));
 const GLOBAL: Slot = Slot::one_of("space", words!(Global));
 const MAYBE_GLOBAL: Slot = Slot::optional("space", words!(Global));
 const FRACTIONAL: Slot = Slot::one_of("sort", words!(Fractional));
@@ -42,6 +44,7 @@ const FENCE: Slot = Slot::optional(
 
 const POLICY: OperandRow = def("d", Ty::Is(Type::U64));
 const AT: &[OperandRow] = &[OperandRow::used("a", Shape::Memory)];
+const LINE: &[OperandRow] = &[OperandRow::used("a", Shape::Memory), OperandRow::used("size", Shape::LineSize)];
 const FETCH: &str = "Says that memory at `a` will be wanted. It changes nothing else: `a` may be any address.";
 const PROXY_DOC: &str = "Orders accesses of one kind behind those of another, as by textures or by units that copy. To accesses of threads it is nothing.";
 const ORDER: &str = "Orders what a thread does in memory before it and after it, for other threads to see. To a work item that shares nothing it is nothing.";
@@ -50,6 +53,10 @@ controls! {
     PREFETCH "prefetch" &[MAYBE_GLOBAL, LEVEL], AT, Since::ALWAYS, FETCH, "prefetch.global.L1 [%a];";
     PREFETCH_KEPT "prefetch" &[GLOBAL, KEPT], AT, POLICIES, FETCH, "prefetch.global.L2::evict_last [%a];";
     PREFETCHU "prefetchu" &[FIRST_LEVEL], AT, Since::ALWAYS, FETCH, "prefetchu.L1 [%a];";
+    APPLYPRIORITY "applypriority" &[MAYBE_GLOBAL, NORMAL], LINE, POLICIES,
+        "Gives a line of the second level of the caches the usual priority. It changes no value: `a` may be any address.", "applypriority.global.L2::evict_normal [%a], 128;";
+    DISCARD "discard" &[MAYBE_GLOBAL, SECOND_LEVEL], LINE, POLICIES,
+        "Says that a line of 128 bytes at `a` will not be read before it is written. On a machine nobody knows then what is in it; here it keeps what it has.", "discard.global.L2 [%a], 128;";
     NANOSLEEP "nanosleep" &[SLEEP], &[value("a", T)], Since::ALWAYS,
         "Lets the thread wait for up to twice so many nanoseconds.", "nanosleep.u32 20;";
     PMEVENT "pmevent" &[], &[OperandRow::used("a", Shape::Event)], Since::ALWAYS,

@@ -58,3 +58,33 @@ video! { OPERANDS2, "two half-words", "1", "2";
     VMIN2 "vmin2" "Takes the lesser of" "min(Va, Vb)" "vmin2.s32.u32.u32.add %d.h1, %a.h00, %b.h22, %c;";
     VMAX2 "vmax2" "Takes the greater of" "max(Va, Vb)" "vmax2.s32.s32.s32 %d, %a, %b, %c;";
 }
+
+const COMPARED: &[Slot] = &[
+    Slot::one_of("type of a", SIGNS),
+    Slot::one_of("type of b", SIGNS),
+    Slot::one_of("compare", words!(Eq Ne Lt Le Gt Ge)),
+    Slot::optional("merge", words!(Add)),
+];
+
+macro_rules! compares {
+    ($($name:ident $mnemonic:literal $operands:ident $lanes:literal $highest:literal $elements:literal $example:literal;)*) => { $(
+        pub(crate) const $name: Row = Row {
+            mnemonic: $mnemonic,
+            slots: COMPARED,
+            operands: $operands,
+            doc: concat!(
+                "Compares ", $lanes, " chosen from two registers: 1 where the comparison holds, else 0, which becomes a lane of `d`, or is added to `c`.\n\n",
+                "The last digit of a selector is lane 0. Elements 0 to ", $highest, " are a's and the ", $elements, " after them b's, for both selectors. ",
+                "Va's elements are extended by the type of a and Vb's by the type of b, whichever register they came from, and compared as exact integers.\n\n",
+                "Lanes outside the mask are those of `c`. `.add` writes `c` plus the number of the mask's lanes for which the comparison holds, modulo 2^32.",
+            ),
+            examples: &[$example],
+            ..PTX
+        };
+    )* };
+}
+
+compares! {
+    VSET4 "vset4" OPERANDS4 "four bytes" "3" "4" "vset4.u32.u32.lt.add %d.b310, %a.b7654, %b.b3210, %c;";
+    VSET2 "vset2" OPERANDS2 "two half-words" "1" "2" "vset2.s32.u32.ne %d, %a, %b.h10, %c;";
+}

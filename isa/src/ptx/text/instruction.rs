@@ -585,6 +585,7 @@ impl<'a> Parts<'a> {
                 | Shape::Alignment
                 | Shape::CopySize
                 | Shape::CopyPart
+                | Shape::LineSize
                 | Shape::Flag,
             ) => Operand::Number(literal.within(Type::U8)?),
             (Raw::Number(literal), Shape::Sign) => Operand::Number(literal.within(Type::S8)?),

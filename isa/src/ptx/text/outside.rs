@@ -10,10 +10,9 @@ pub(super) fn instruction(mnemonic: &str) -> Option<ErrorKind> {
         "tex" | "tld4" | "txq" | "istypep" => "a texture",
         "suld" | "sust" | "sured" | "suq" => "a surface",
         "tcgen05" => "a matrix operation",
-        "discard" | "applypriority" => "an operation of the caches",
         "mapa" | "getctarank" => "an address in another space",
         "setmaxnreg" | "clusterlaunchcontrol" | "tensormap" => "an operation of the machine",
-        "vadd" | "vsub" | "vabsdiff" | "vmin" | "vmax" | "vshl" | "vshr" | "vmad" | "vset" | "vset2" | "vset4" => {
+        "vadd" | "vsub" | "vabsdiff" | "vmin" | "vmax" | "vshl" | "vshr" | "vmad" | "vset" => {
             "a video instruction of this name"
         }
         _ => return None,
@@ -31,7 +30,9 @@ pub(super) fn word(mnemonic: &str, word: &str) -> Option<ErrorKind> {
         "mbarrier_init" if mnemonic == "fence" => "a fence",
         "L2::cache_hint" if matches!(mnemonic, "atom" | "red") => "an atomic operation",
         "local" if mnemonic == "prefetch" => "an operation of the caches",
-        "sp" | "sp::ordered_metadata" | "block_scale" if mnemonic == "mma" => "a product of sparse or scaled matrices",
+        "sp" | "sp::ordered_metadata" | "block_scale" if matches!(mnemonic, "mma" | "wgmma") => {
+            "a product of sparse or scaled matrices"
+        }
         "m16n16" | "m8n16" | "m16n8" if matches!(mnemonic, "ldmatrix" | "stmatrix") => "a move of other matrices",
         "m8n8k4" if mnemonic == "wmma" => "a product of f64",
         "scaled" if mnemonic == "cvt" => "a conversion of newer machines",

@@ -52,9 +52,10 @@ impl Form {
     }
 }
 
-/// How a video instruction divides a word; `None` of any other instruction.
+/// How a video instruction divides a word; `None` of any other instruction. Comparisons are never selected.
 fn lanes(opcode: Opcode) -> Option<Lanes> {
     match opcode.row().operands.first().map(|o| o.shape) {
+        _ if matches!(opcode, Opcode::VSET2 | Opcode::VSET4) => None,
         Some(Shape::Masked(lanes)) => Some(lanes),
         _ => None,
     }
