@@ -5,12 +5,12 @@ use serde_json::{Value, json};
 
 use crate::common::{halfbyte, halfbyte_on};
 
-const PLAIN: [&[&str]; 2] = [&["--engine", "interp"], &["--engine", "jit"]];
-const WATCHED: &[&str] = &["--races"];
+pub const ENGINES: [&[&str]; 2] = [&["--engine", "interp"], &["--engine", "jit"]];
+pub const WATCHED: &[&str] = &["--races"];
 
 /// Launches come as expected.
 #[track_caller]
-fn all_equal(lines: &[Value], engines: &[&[&str]]) {
+pub fn all_equal(lines: &[Value], engines: &[&[&str]]) {
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
     let count = lines.len();
     for engine in engines {
@@ -21,10 +21,11 @@ fn all_equal(lines: &[Value], engines: &[&[&str]]) {
 }
 
 /// A type of elements: its name, its bits, and those of a small number.
-struct Of {
-    name: &'static str,
-    bits: usize,
-    of: fn(i32) -> u64,
+#[derive(Clone, Copy)]
+pub struct Of {
+    pub name: &'static str,
+    pub bits: usize,
+    pub of: fn(i32) -> u64,
 }
 
 fn half(number: i32) -> u64 {
@@ -43,14 +44,14 @@ fn integer(number: i32) -> u64 {
     number as u32 as u64
 }
 
-const F16: Of = Of { name: "f16", bits: 16, of: half };
-const BF16: Of = Of { name: "bf16", bits: 16, of: bfloat };
-const TF32: Of = Of { name: "tf32", bits: 32, of: single };
-const F32: Of = Of { name: "f32", bits: 32, of: single };
-const S8: Of = Of { name: "s8", bits: 8, of: integer };
-const U8: Of = Of { name: "u8", bits: 8, of: |number| integer(number) & 0xFF };
+pub const F16: Of = Of { name: "f16", bits: 16, of: half };
+pub const BF16: Of = Of { name: "bf16", bits: 16, of: bfloat };
+pub const TF32: Of = Of { name: "tf32", bits: 32, of: single };
+pub const F32: Of = Of { name: "f32", bits: 32, of: single };
+pub const S8: Of = Of { name: "s8", bits: 8, of: |number| integer(number) & 0xFF };
+pub const U8: Of = Of { name: "u8", bits: 8, of: |number| integer(number) & 0xFF };
 const S4: Of = Of { name: "s4", bits: 4, of: integer };
-const S32: Of = Of { name: "s32", bits: 32, of: integer };
+pub const S32: Of = Of { name: "s32", bits: 32, of: integer };
 
 /// A matrix in memory: rows, columns, whether it lies row by row, and from one of them to the next.
 struct Held<'a> {
@@ -192,7 +193,7 @@ fn fragments_are_multiplied_as_matrices_are() {
         let of_nibbles = [true, false, layouts[2]];
         lines.push(product([8, 8, 32], [&S32, &S4, &S4, &S32], [1, 1, 2], of_nibbles, [32, 0, 4], ""));
     }
-    all_equal(&lines, &[PLAIN[0], PLAIN[1], WATCHED]);
+    all_equal(&lines, &[ENGINES[0], ENGINES[1], WATCHED]);
 }
 
 /// A kernel with shared memory of 1,024 bytes at %s, %t being the thread.
@@ -267,7 +268,7 @@ fn a_warp_that_does_not_come_together_is_an_error() {
             error("out-of-bounds-global"),
         ),
     ];
-    all_equal(&lines, &PLAIN);
+    all_equal(&lines, &ENGINES);
 }
 
 #[test]
@@ -319,7 +320,7 @@ st.global.v4.b32 [%q0], {%r1, %r5, %r6, %r10}; st.global.v4.b32 [%q0+16], {%r11,
     });
     let expect: String = words.flat_map(u32::to_le_bytes).map(|byte| format!("{byte:02x}")).collect();
     let lines = [kernel("moved", 32, body, json!({ "expect": [expect] }))];
-    all_equal(&lines, &[PLAIN[0], PLAIN[1], WATCHED]);
+    all_equal(&lines, &[ENGINES[0], ENGINES[1], WATCHED]);
 }
 
 /// What is loaded and stored by matrices are buffers, of which those that are stored to are printed.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::common::halfbyte_on;
+use crate::ptx_matrices::{BF16, ENGINES, F16, F32, Of, S8, S32, TF32, U8, WATCHED, all_equal};
 
 /// Warps and the threads of a warpgroup.
 const WARPS: usize = 4;
@@ -11,30 +11,6 @@ const THREADS: usize = 32 * WARPS;
 /// Where B starts in shared memory, and how much there is.
 const START_OF_B: usize = 8 << 10;
 const SHARED: usize = 40 << 10;
-
-/// A type of elements: its bits, and those of a small number.
-#[derive(Clone, Copy)]
-struct Of {
-    name: &'static str,
-    bits: usize,
-    of: fn(i32) -> u64,
-}
-
-fn half(number: i32) -> u64 {
-    half::f16::from_f32(number as f32).to_bits().into()
-}
-
-fn bfloat(number: i32) -> u64 {
-    half::bf16::from_f32(number as f32).to_bits().into()
-}
-
-fn single(number: i32) -> u64 {
-    (number as f32).to_bits().into()
-}
-
-fn integer(number: i32) -> u64 {
-    number as u32 as u64
-}
 
 /// -3 to 3 in a format of 8 bits with so many bits of fraction.
 fn byte(number: i32, fraction: u32, bias: u64) -> u64 {
@@ -47,15 +23,8 @@ fn byte(number: i32, fraction: u32, bias: u64) -> u64 {
     }
 }
 
-const F16: Of = Of { name: "f16", bits: 16, of: half };
-const BF16: Of = Of { name: "bf16", bits: 16, of: bfloat };
-const TF32: Of = Of { name: "tf32", bits: 32, of: single };
-const F32: Of = Of { name: "f32", bits: 32, of: single };
 const E4M3: Of = Of { name: "e4m3", bits: 8, of: |number| byte(number, 3, 7) };
 const E5M2: Of = Of { name: "e5m2", bits: 8, of: |number| byte(number, 2, 15) };
-const S8: Of = Of { name: "s8", bits: 8, of: |number| integer(number) & 0xFF };
-const U8: Of = Of { name: "u8", bits: 8, of: |number| integer(number.abs()) };
-const S32: Of = Of { name: "s32", bits: 32, of: integer };
 
 /// What a product is made of.
 #[derive(Clone, Copy)]
@@ -278,15 +247,6 @@ impl Product {
     }
 }
 
-/// Launches come as expected.
-#[track_caller]
-fn all_equal(lines: &[Value], options: &[&str]) {
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-    let called = halfbyte_on(&[&["corpus", "-", "--via", "ptx"], options].concat(), text.as_bytes());
-    let expected = format!(" {0} read, {0} run, {0} equal", lines.len());
-    assert!(called.out.lines().next().is_some_and(|line| line.ends_with(&expected)), "{options:?}: {}", called.out);
-}
-
 #[test]
 fn matrices_are_read_from_every_layout() {
     let mut products = Vec::new();
@@ -303,9 +263,7 @@ fn matrices_are_read_from_every_layout() {
         });
     }
     let lines: Vec<Value> = products.iter().map(Product::launch).collect();
-    for options in [&["--engine", "interp"][..], &["--engine", "jit"], &["--races"]] {
-        all_equal(&lines, options);
-    }
+    all_equal(&lines, &[ENGINES[0], ENGINES[1], WATCHED]);
 }
 
 #[test]
@@ -329,7 +287,5 @@ fn products_are_of_every_type_and_size() {
         }
     }
     let lines: Vec<Value> = products.iter().map(Product::launch).collect();
-    for options in [&["--engine", "interp"][..], &["--engine", "jit"]] {
-        all_equal(&lines, options);
-    }
+    all_equal(&lines, &ENGINES);
 }

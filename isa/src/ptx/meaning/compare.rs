@@ -94,6 +94,11 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
 
     fn compare_int(&mut self, ty: Type) -> D::Pred {
         let (a, b) = (self.wide_int(1, ty), self.wide_int(2, ty));
+        self.holds(ty, a, b)
+    }
+
+    /// Whether the comparison that the words name holds for two integers of a type.
+    pub(super) fn holds(&mut self, ty: Type, a: [D::Word; 2], b: [D::Word; 2]) -> D::Pred {
         let has = |tokens: [Token; 2]| tokens.iter().any(|&token| self.inst.has(token));
         // `lo` stands for `lt` of unsigned integers, and so on.
         let (swapped, negated) = match () {

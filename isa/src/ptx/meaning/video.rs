@@ -4,7 +4,7 @@ use super::{Context, Reader, wide};
 use crate::halu::domain::{Domain, Lanes, VideoKind, VideoMerge, VideoOp};
 use crate::ptx::operand::Operand;
 use crate::ptx::row::Shape;
-use crate::ptx::types::Token;
+use crate::ptx::types::{Token, Type};
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     pub(super) fn video(&mut self, kind: VideoKind, lanes: Lanes) {
@@ -70,7 +70,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         {
             let a = self.element(sources, a, bits, a_signed);
             let b = self.element(sources, b, bits, b_signed);
-            let holds = self.holds(a, b);
+            let holds = self.holds(Type::S32, [a, zero], [b, zero]);
             let truth = self.d.select(holds, one, zero);
             result = if counts {
                 self.d.add(result, truth)
@@ -90,21 +90,5 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let place = self.d.word(number % 32);
         let shifted = self.d.shr(word, place);
         wide::extend_word(self.d, bits, signed, shifted)
-    }
-
-    fn holds(&mut self, a: D::Word, b: D::Word) -> D::Pred {
-        let has = |token| self.inst.has(token);
-        let (swaps, negates) = match () {
-            () if has(Token::Eq) || has(Token::Ne) => {
-                let equal = self.d.equal(a, b);
-                return if self.has(Token::Ne) { self.d.negate(equal) } else { equal };
-            }
-            () if has(Token::Lt) => (false, false),
-            () if has(Token::Ge) => (false, true),
-            () if has(Token::Gt) => (true, false),
-            () => (true, true),
-        };
-        let less = if swaps { self.d.less(true, b, a) } else { self.d.less(true, a, b) };
-        if negates { self.d.negate(less) } else { less }
     }
 }

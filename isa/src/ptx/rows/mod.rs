@@ -63,54 +63,35 @@ macro_rules! words {
 macro_rules! types {
     ($($ty:ident)*) => { &[$(word(Token::Type(Type::$ty))),*] };
 }
-/// Rows that need something of the assembler or of the machine as a whole, one a line with its examples.
-macro_rules! rows {
-    ($($name:ident $(apart $apart:ident)? $mnemonic:literal $slots:expr, $operands:expr, $since:expr, $doc:expr, $($example:literal)+;)*) => { $(
+/// Rows of a class that need something of the assembler or of the machine as a whole, one a line with its examples.
+macro_rules! rows_of {
+    ($class:ident: $($name:ident $(apart $apart:ident)? $mnemonic:literal $slots:expr, $operands:expr, $since:expr, $doc:expr, $($example:literal)+;)*) => { $(
         pub(crate) const $name: Row = Row {
             mnemonic: $mnemonic,
             slots: $slots,
             $(apart: $apart,)?
             operands: $operands,
+            class: Class::$class,
             since: $since,
             doc: $doc,
             examples: &[$($example),+],
             ..PTX
         };
     )* };
+}
+/// Rows of what computes.
+macro_rules! rows {
+    ($($row:tt)*) => { rows_of! { Compute: $($row)* } };
 }
 /// Rows of instructions that steer the machine and name no memory.
 macro_rules! controls {
-    ($($name:ident $(apart $apart:ident)? $mnemonic:literal $slots:expr, $operands:expr, $since:expr, $doc:expr, $($example:literal)+;)*) => { $(
-        pub(crate) const $name: Row = Row {
-            mnemonic: $mnemonic,
-            slots: $slots,
-            $(apart: $apart,)?
-            operands: $operands,
-            class: Class::Control,
-            since: $since,
-            doc: $doc,
-            examples: &[$($example),+],
-            ..PTX
-        };
-    )* };
+    ($($row:tt)*) => { rows_of! { Control: $($row)* } };
 }
 /// Rows of what accesses memory.
 macro_rules! accesses {
-    ($($name:ident $(apart $apart:ident)? $mnemonic:literal $slots:expr, $operands:expr, $since:expr, $doc:expr, $($example:literal)+;)*) => { $(
-        pub(crate) const $name: Row = Row {
-            mnemonic: $mnemonic,
-            slots: $slots,
-            $(apart: $apart,)?
-            operands: $operands,
-            class: Class::Memory,
-            since: $since,
-            doc: $doc,
-            examples: &[$($example),+],
-            ..PTX
-        };
-    )* };
+    ($($row:tt)*) => { rows_of! { Memory: $($row)* } };
 }
-use {accesses, controls, rows, types, words};
+use {accesses, controls, rows, rows_of, types, words};
 
 /// From these on pairs of f32, and f32 and halves together, are added and multiplied.
 const MIXED: Since = Since::new(8, 6, 100);

@@ -1,0 +1,229 @@
+//! What NVIDIA's assembler takes: every instruction as it is printed, every form at the version of its row, and words in other orders.
+
+use std::collections::{BTreeMap, HashSet};
+use std::num::NonZero;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use halfbyte_abi::Sm;
+use halfbyte_isa::ptx::module::{Entry, Functions, Kernel, Module, TargetName, Variables};
+use halfbyte_isa::ptx::row::Row;
+use halfbyte_isa::ptx::text::{inst_text, read};
+use halfbyte_isa::ptx::types::{Suffix, Token};
+use halfbyte_isa::ptx::{Inst, Opcode, Operand};
+
+use crate::ptx_text::{SM_90, SM_120F, instructions};
+use crate::random::Random;
+
+#[test]
+fn an_assembler_takes_every_instruction() {
+    let Some(ptxas) = crate::ptx::ptxas() else { return };
+    for (version, target) in [
+        ((9, 2), SM_120F),
+        ((8, 8), SM_90),
+        ((8, 8), TargetName { sm: 80, suffix: None }),
+        ((6, 5), TargetName { sm: 75, suffix: None }),
+    ] {
+        let mut entry = crate::ptx::empty_entry_of(version);
+        let probe = Module {
+            version,
+            target,
+            variables: Variables::default(),
+            functions: Functions::default(),
+            entries: Vec::new(),
+        };
+        for &opcode in Opcode::ALL {
+            let mut insts = instructions(opcode, 12);
+            insts.retain(|inst| probe.provides(inst.since()));
+            insts.retain(|inst| !crate::ptx::is_of_a_call(inst));
+            insts.iter_mut().for_each(crate::ptx::tame);
+            entry.body.insts.extend(insts);
+        }
+        let insts = std::mem::take(&mut entry.body.insts);
+        let refused = refused_of(&ptxas, (version, target), &entry, insts);
+        assert!(refused.is_empty(), "{target}:\n{}", refused.join("\n"));
+    }
+}
+
+/// Whether it accesses 32 bytes.
+fn is_wide(opcode: Opcode) -> bool {
+    matches!(opcode, Opcode::LD_WIDE | Opcode::LD_NC_WIDE | Opcode::ST_WIDE)
+}
+
+/// Whether it loads eight elements into wider registers, of which ptxas 13.5 dies.
+fn is_fatal(inst: &Inst, entry: &Entry) -> bool {
+    let is_wider = |reg| entry.body.registers.ty(reg).is_some_and(|ty| ty.bits() > inst.ty(0).bits());
+    let vector = inst.operands.iter().filter(|operand| matches!(operand, Operand::Vector(_)));
+    inst.has(Token::V8) && vector.flat_map(Operand::registers).any(is_wider)
+}
+
+/// What an assembler refuses of instructions. Of many accesses of 32 bytes in one kernel ptxas 13.5 dies, too.
+fn refused_of(ptxas: &Path, (version, target): ((u8, u8), TargetName), empty: &Entry, insts: Vec<Inst>) -> Vec<String> {
+    let taken = insts.into_iter().filter(|inst| !is_fatal(inst, empty));
+    let (wide, plain): (Vec<Inst>, Vec<Inst>) = taken.partition(|inst| is_wide(inst.opcode));
+    let kernels = wide.chunks(4).map(<[Inst]>::to_vec).chain([plain]);
+    let refused = |insts| refused(ptxas, &crate::ptx::module(version, target, with(empty, insts)));
+    kernels.flat_map(refused).collect()
+}
+
+/// What an assembler refuses of a module, an instruction of each mnemonic with what is said of it.
+fn refused(ptxas: &Path, module: &Module) -> Vec<String> {
+    let text = module.to_string();
+    let Err(said) = crate::ptx::assemble(ptxas, module.target, &text) else { return Vec::new() };
+    let lines: Vec<&str> = text.lines().collect();
+    let mut shown = BTreeMap::new();
+    for line in said.lines() {
+        let number = line.split("line ").nth(1).and_then(|rest| rest.split(';').next()?.parse::<usize>().ok());
+        let inst = number.and_then(|n| lines.get(n - 1)).copied().unwrap_or("");
+        let mnemonic = inst.split_whitespace().find(|word| !word.starts_with('@')).unwrap_or("");
+        shown.entry(mnemonic).or_insert_with(|| format!("{inst}\n    {line}"));
+    }
+    shown.into_values().collect()
+}
+
+/// Every choice of words that fills the slots of a row.
+fn all_words(row: &Row) -> Vec<Vec<Token>> {
+    row.slots
+        .iter()
+        .fold(vec![Vec::new()], |all, slot| {
+            let with = |words: &Vec<Token>| {
+                let left_out = slot.optional.then(|| words.clone());
+                let chosen = slot.choices.iter().map(|choice| [words.as_slice(), &[choice.token]].concat());
+                left_out.into_iter().chain(chosen).collect::<Vec<_>>()
+            };
+            all.iter().flat_map(with).collect()
+        })
+        .into_iter()
+        .filter(|words| row.fit(words).is_ok())
+        .collect()
+}
+
+/// A kernel of these instructions.
+fn with(empty: &Entry, insts: Vec<Inst>) -> Entry {
+    let mut entry = empty.clone();
+    entry.body.insts = insts;
+    entry
+}
+
+/// What the header of a text says: the version, and the suffix of the SM.
+type Header = ((u8, u8), Option<Suffix>);
+
+/// Every instruction, with some choices of words on each SM, other ones on the next, in a text of just the version that it needs there:
+/// what a row says that it needs is enough.
+#[test]
+fn an_assembler_takes_every_form_at_the_version_of_its_row() {
+    let Some(ptxas) = crate::ptx::ptxas() else { return };
+    let (left, count, wrong) = (Mutex::new(Sm::ALL.iter()), AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, NonZero::get) {
+            scope.spawn(|| {
+                loop {
+                    let Some(&sm) = left.lock().unwrap().next() else { break };
+                    let (taken, said) = refused_on(&ptxas, sm);
+                    count.fetch_add(taken, Ordering::Relaxed);
+                    wrong.lock().unwrap().extend(said);
+                }
+            });
+        }
+    });
+    let (count, wrong) = (count.into_inner(), wrong.into_inner().unwrap());
+    println!("{count} forms");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(count > 10_000, "{count}");
+}
+
+/// How many forms an SM has, and what an assembler refuses of them.
+fn refused_on(ptxas: &Path, sm: Sm) -> (usize, Vec<String>) {
+    let empty = crate::ptx::empty_entry();
+    let (mut random, mut count, mut wrong) = (Random(21 + u64::from(sm.number())), 0, Vec::new());
+    let mut by_header: BTreeMap<Header, Vec<Inst>> = BTreeMap::new();
+    for &opcode in Opcode::ALL {
+        // Of matrices ptxas makes hundreds of other instructions where a machine has none for it.
+        let is_long = matches!(opcode.row().mnemonic, "mma" | "wmma" | "wgmma");
+        let most = match (is_wide(opcode), is_long) {
+            (_, true) => 4,
+            (true, _) => 12,
+            _ => 100,
+        };
+        for words in some_of(all_words(opcode.row()), most, &mut random) {
+            let mut inst = Inst::random_of(opcode, &words, &empty, &mut || random.next()).unwrap();
+            if !inst.since().is_met_by(sm) || crate::ptx::is_of_a_call(&inst) {
+                continue;
+            }
+            crate::ptx::tame(&mut inst);
+            let Kernel { version, target, .. } = Kernel::for_sm(sm, with(&empty, vec![inst.clone()]));
+            by_header.entry((version, target.suffix)).or_default().push(inst);
+        }
+    }
+    for ((version, suffix), insts) in by_header {
+        count += insts.len();
+        let target = TargetName { sm: sm.number(), suffix };
+        let said = refused_of(ptxas, (version, target), &crate::ptx::empty_entry_of(version), insts);
+        wrong.extend(said.into_iter().map(|said| format!("{version:?} {target}: {said}")));
+    }
+    (count, wrong)
+}
+
+/// At most so many: of accesses to memory there are more forms than an assembler reads in a minute.
+fn some_of(mut forms: Vec<Vec<Token>>, most: usize, random: &mut Random) -> Vec<Vec<Token>> {
+    while forms.len() > most {
+        forms.swap_remove(random.next() as usize % forms.len());
+    }
+    forms
+}
+
+/// Words in another order than that of the row are taken where an assembler takes them: those of some forms of each row, each word moved to
+/// each other place.
+#[test]
+fn words_stand_where_an_assembler_takes_them() {
+    let Some(ptxas) = crate::ptx::ptxas() else { return };
+    let sm = *Sm::ALL.iter().find(|sm| sm.number() == 120).unwrap();
+    let (version, target) = ((9, 2), TargetName { sm: sm.number(), suffix: Some(Suffix::Family) });
+    let empty = crate::ptx::empty_entry_of(version);
+    let module = crate::ptx::module(version, target, empty.clone()).to_string();
+    let (before, after) = module.rsplit_once("\n}").unwrap();
+    let (mut random, mut lines) = (Random(5), Vec::new());
+    for &opcode in Opcode::ALL {
+        let mnemonic = opcode.row().mnemonic;
+        // Of these more orders are taken than here; of accesses of 32 bytes ptxas dies.
+        let is_apart = matches!(mnemonic, "createpolicy" | "movmatrix" | "mma" | "wmma" | "ldmatrix" | "stmatrix")
+            || opcode == Opcode::FENCE_PROXY_ASYNC
+            || is_wide(opcode);
+        for words in some_of(all_words(opcode.row()), if is_apart { 0 } else { 6 }, &mut random) {
+            let mut inst = Inst::random_of(opcode, &words, &empty, &mut || random.next()).unwrap();
+            if !inst.since().is_met_by(sm) || crate::ptx::is_of_a_call(&inst) {
+                continue;
+            }
+            crate::ptx::tame(&mut inst);
+            inst.guard = None;
+            let text = inst_text(&inst, &empty);
+            let operands = text.trim().split_once(' ').map_or(";", |(_, operands)| operands);
+            for (from, to) in (0..words.len()).flat_map(|from| (0..words.len()).map(move |to| (from, to))) {
+                let mut moved = words.clone();
+                let word = moved.remove(from);
+                moved.insert(to, word);
+                let moved: String = moved.iter().map(Token::to_string).collect();
+                lines.push(format!("{mnemonic}{moved} {operands}"));
+            }
+        }
+    }
+    lines.sort();
+    lines.dedup();
+    let mut differ = Vec::new();
+    for lines in lines.chunks(400) {
+        // What is wrong with the text keeps the assembler from what it says of addresses.
+        let text = format!("{before}\n{}\nnothing;\n}}{after}", lines.join("\n"));
+        let said = crate::ptx::assemble(&ptxas, target, &text).err().unwrap_or_default();
+        let number = |line: &str| line.split("line ").nth(1)?.split(';').next()?.parse::<usize>().ok();
+        let refused: HashSet<usize> = said.lines().filter(|line| line.contains("error")).filter_map(number).collect();
+        for (number, line) in (before.lines().count() + 1..).zip(lines) {
+            let is_read = read(&format!("{before}\n{line}\n}}{after}")).is_ok();
+            if is_read == refused.contains(&number) {
+                differ.push(format!("{line} ({})", if is_read { "read here" } else { "taken there" }));
+            }
+        }
+    }
+    assert!(lines.len() > 3000, "{} lines", lines.len());
+    assert!(differ.is_empty(), "{} of {}\n{}", differ.len(), lines.len(), differ.join("\n"));
+}
