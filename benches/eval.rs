@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use halfbyte::abi::buffer_base;
 use halfbyte::ir::ParamKind;
 use halfbyte::ir::eval::{Arg, Launch, Prepared};
 use halfbyte::{Module, Shape};
@@ -91,7 +92,9 @@ impl Case {
                 let (mut buffers, mut scalars) = (buffers.iter_mut(), self.scalars.iter());
                 let arg = |(number, kind): (usize, &ParamKind)| match kind {
                     ParamKind::Scalar(_) => Arg::Scalar([*scalars.next().unwrap(), 0, 0, 0, 0, 0, 0, 0]),
-                    ParamKind::Buffer { .. } => Arg::Buffer { base: base(number), bytes: buffers.next().unwrap() },
+                    ParamKind::Buffer { .. } => {
+                        Arg::Buffer { base: buffer_base(number), bytes: buffers.next().unwrap() }
+                    }
                 };
                 let mut args: Vec<Arg<'_>> =
                     kernel.params.iter().map(|param| &param.kind).enumerate().map(arg).collect();
@@ -103,9 +106,4 @@ impl Case {
         }
         best
     }
-}
-
-/// An address for the buffer of a parameter, far from the others.
-fn base(param: usize) -> u64 {
-    (param as u64 + 1) << 40
 }

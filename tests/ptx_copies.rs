@@ -115,7 +115,7 @@ fn who_is_too_early_is_told_of() {
         (format!("{copy} st.shared.u32 [%s], 7; cp.async.wait_all;"), written),
         (
             format!("{copy} st.global.u32 [%d3+12], 7; cp.async.wait_all;"),
-            "store of the byte at global address 0x1000000000c, which is read by a copy that item 0 has not waited for",
+            "store of the byte at global address 0xd0000000000000c, which is read by a copy that item 0 has not waited for",
         ),
         (format!("{copy} ld.global.u32 %r2, [%d3]; cp.async.wait_all;"), ""),
         // Two copies to one place have no order.
@@ -170,5 +170,5 @@ fn what_no_copy_is_is_refused_at_its_place() {
     let file = file("8.3", "cp.async.ca.shared.global [%s+512], [%d3], 16;");
     file.run(&["--target", "ptx"]).fails(1, "store of 16 bytes at shared address 0x200 is out of bounds");
     let file = self::file("8.3", "cp.async.ca.shared.global [%s], [%d3+4], 16;");
-    file.run(&["--target", "ptx"]).fails(1, "global address 0x10000000004 is misaligned");
+    file.run(&["--target", "ptx"]).fails(1, "global address 0xd00000000000004 is misaligned");
 }

@@ -36,7 +36,7 @@ fn iterations_and_accesses_are_shown() {
     let expected = "\
 2:1     ^entry
 3:3     %i = 1 (0x00000001)
-5:3     %v = [0.25, 3.0] (0x42003400)  from x[1] at 0x10000000004
+5:3     %v = [0.25, 3.0] (0x42003400)  from x[1] at 0xd00000000000004
 7:1     ^loop
 7:1     %k = 3 (0x00000003)
 7:1     %s = [0.25, 3.0] (0x42003400)
@@ -50,7 +50,7 @@ fn iterations_and_accesses_are_shown() {
 9:3     %m = 1 (0x00000001)
 10:3    %c = 0
 12:1    ^done
-13:3    y[1] = [0.75, 9.0] (0x48803a00)  at 0x30000000004
+13:3    y[1] = [0.75, 9.0] (0x48803a00)  at 0xd00200000100004
 ";
     let (trace, result) = called.output().split_once("\n\n").unwrap();
     assert_eq!(format!("{trace}\n"), expected);

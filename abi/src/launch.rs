@@ -28,51 +28,162 @@ pub fn group_size(items: u32) -> u32 {
     (1..=items.min(MAX_GROUP)).rev().find(|size| items.is_multiple_of(*size)).unwrap_or(1)
 }
 
-/// Addresses from one buffer's base to the next one's, as a power of two.
-const BUFFER_SPACING_LOG2: u32 = 40;
+/// Buffers that a launch may have, variables of the kernel's file included.
+pub const MAX_BUFFERS: usize = 1 << 18;
 
-/// The address of the buffer that is parameter `param`.
+/// Lowest address of the slots, each of which holds one buffer.
 ///
-/// Bases are 2^40 apart and start at 2^40, so an address of one buffer plus 64 times a 32-bit index and a signed 32-bit offset never lies
-/// within another, and the null pointer never lies within any.
+/// Addresses of the first [`SPREAD`] slots are 13 times 2^56 plus less than 2^56. A sum of up to 16 such addresses, each added or
+/// subtracted, is in no slot unless one more is added than subtracted: the multiples of 13 from -16 to 16 lie far enough apart
+/// modulo 256.
+const FIRST_SLOT: u64 = 0x0d << 56;
+/// Bytes of a slot, as a power of two.
+const SLOT_LOG2: u32 = 44;
+/// Unit of the distance from the start of a slot to the buffer in it, as a power of two.
+const UNIT_LOG2: u32 = 18;
+/// Slots whose buffers begin at different distances from the start of the slot.
+const SPREAD: u64 = 1 << 12;
+
+/// The start of a slot.
+const fn slot_start(param: usize) -> u64 {
+    FIRST_SLOT.wrapping_add((param as u64) << SLOT_LOG2)
+}
+
+/// The address of the buffer that is parameter `param`, which is less than [`MAX_BUFFERS`].
+///
+/// Bases are more than 2^43 apart, so an address of one buffer plus 64 times a 32-bit index and a signed 32-bit offset never lies
+/// within another. The distance from the start of the slot grows with the square of the number: no two pairs of bases have the
+/// same difference, and `2 * p - q` lies before the buffer of its slot, whatever the size of that is.
 pub const fn buffer_base(param: usize) -> u64 {
-    (param as u64 + 1) << BUFFER_SPACING_LOG2
+    let number = param as u64 & (SPREAD - 1);
+    slot_start(param).wrapping_add((number * number) << UNIT_LOG2)
+}
+
+/// The parameter in whose slot an address lies, within its buffer or beside it.
+pub const fn buffer_slot(address: u64) -> Option<usize> {
+    let slot = address.wrapping_sub(FIRST_SLOT) >> SLOT_LOG2;
+    if slot < MAX_BUFFERS as u64 { Some(slot as usize) } else { None }
+}
+
+/// The start of the slot of parameter `param`, and the mask of the bits that all addresses of a slot share: [`buffer_slot`] as a
+/// comparison.
+pub const fn slot_of(param: usize) -> (u64, u64) {
+    (slot_start(param), u64::MAX << SLOT_LOG2)
 }
 
 /// The parameter whose buffer's addresses include this one, and the offset from its base; the inverse of [`buffer_base`].
 pub const fn buffer_of(address: u64) -> Option<(usize, u64)> {
-    match (address >> BUFFER_SPACING_LOG2).checked_sub(1) {
-        Some(param) => Some((param as usize, address & ((1 << BUFFER_SPACING_LOG2) - 1))),
+    let Some(param) = buffer_slot(address) else { return None };
+    match address.checked_sub(buffer_base(param)) {
+        Some(offset) => Some((param, offset)),
         None => None,
     }
 }
 
 /// The parameter whose buffer an address is nearest to, and the offset from its base, which is negative before it.
 pub const fn buffer_near(address: u64) -> Option<(usize, i64)> {
-    let rounded = address.wrapping_add(1 << (BUFFER_SPACING_LOG2 - 1));
-    match buffer_of(rounded) {
-        Some((param, _)) => Some((param, address.wrapping_sub(buffer_base(param)).cast_signed())),
-        None => None,
-    }
+    let Some(behind) = buffer_slot(address.wrapping_add(1 << (SLOT_LOG2 - 1))) else { return None };
+    let offset = address.wrapping_sub(buffer_base(behind)).cast_signed();
+    let Some(before) = behind.checked_sub(1) else { return Some((behind, offset)) };
+    let other = address.wrapping_sub(buffer_base(before)).cast_signed();
+    if other.unsigned_abs() < offset.unsigned_abs() { Some((before, other)) } else { Some((behind, offset)) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Buffers of which no sum of bases is to be the address of another.
+    const BUFFERS: usize = 4096;
+    /// The most bytes of a buffer for which that holds.
+    const BYTES: u64 = 1 << 43;
+
+    /// Bases in ascending order, as parameters have them.
+    fn bases() -> Vec<u64> {
+        let bases: Vec<u64> = (0..BUFFERS).map(buffer_base).collect();
+        assert!(bases.is_sorted());
+        bases
+    }
+
+    /// Whether a buffer of [`BYTES`] has an address.
+    fn is_in_one(bases: &[u64], address: u64) -> bool {
+        let before = bases.partition_point(|base| *base <= address).checked_sub(1);
+        before.is_some_and(|number| address - bases[number] < BYTES)
+    }
+
     #[test]
     fn no_short_offset_leads_from_one_buffer_to_another() {
-        assert_eq!(buffer_of(0), None);
-        assert_eq!(buffer_of((1 << 40) - 1), None);
-        for param in [0, 1, 511] {
+        for address in [0, 1 << 36, 6 << 36, 1 << 47, 1 << 56, FIRST_SLOT - 1, u64::MAX] {
+            assert_eq!((buffer_of(address), buffer_slot(address)), (None, None), "{address:#x}");
+        }
+        for param in [0, 1, 511, BUFFERS - 1, BUFFERS, MAX_BUFFERS - 1] {
             let base = buffer_base(param);
             assert_eq!(buffer_of(base), Some((param, 0)));
-            let reach = base + u64::from(u32::MAX) + (1 << 23);
+            assert_eq!(base % (1 << UNIT_LOG2), 0);
+            let reach = base + (u64::from(u32::MAX) << 6) + (1 << 31);
             assert_eq!(buffer_of(reach), Some((param, reach - base)));
+            assert_ne!(buffer_of(base - (1 << 31)).map(|(param, _)| param), Some(param));
+            assert_eq!(buffer_near(base - 4), Some((param, -4)));
+            assert_eq!(buffer_near(base + 12), Some((param, 12)));
+            let (start, mask) = slot_of(param);
+            assert!([start, base, reach, start + !mask].iter().all(|address| address & mask == start));
         }
-        assert_ne!(buffer_of(u64::MAX), None);
-        assert_eq!(buffer_near(buffer_base(3) - 4), Some((3, -4)));
-        assert_eq!(buffer_near(buffer_base(3) + 12), Some((3, 12)));
+        assert_eq!(buffer_slot(buffer_base(MAX_BUFFERS - 1) + (1 << SLOT_LOG2)), None);
         assert_eq!(buffer_near(0), None);
+    }
+
+    #[test]
+    fn buffers_lie_apart() {
+        assert!(bases().windows(2).all(|pair| pair[1] - pair[0] > BYTES));
+        let all: Vec<u64> = (0..MAX_BUFFERS).map(buffer_base).collect();
+        assert!(all.windows(2).all(|pair| pair[1] - pair[0] > BYTES / 2));
+    }
+
+    #[test]
+    fn twice_a_base_minus_another_is_in_no_buffer() {
+        let bases = bases();
+        for &p in &bases {
+            for &q in bases.iter().filter(|q| **q != p) {
+                let sum = p.wrapping_mul(2).wrapping_sub(q);
+                assert!(!is_in_one(&bases, sum), "2 * {p:#x} - {q:#x}");
+                assert_eq!(buffer_of(sum).filter(|&(param, offset)| param < BUFFERS && offset < BYTES), None);
+            }
+        }
+    }
+
+    /// All bases are the first one and at most `spread`, so the sums of a pair of factors are in one range, which holds no buffer.
+    #[test]
+    fn sums_of_bases_are_in_no_buffer() {
+        let bases = bases();
+        let (first, end) = (bases[0], bases[BUFFERS - 1] + BYTES);
+        for a in -16i64..=16 {
+            let left = 16 - a.abs();
+            for b in (-left..=left).filter(|b| a + b != 1) {
+                let (parts, sum) = ([a, b].map(i128::from), i128::from(a + b));
+                let spread = i128::from(bases[BUFFERS - 1] - first);
+                let least: i128 = parts.iter().filter(|k| **k < 0).map(|k| k * spread).sum();
+                let most: i128 = parts.iter().filter(|k| **k > 0).map(|k| k * spread).sum();
+                let start = (sum * i128::from(first)).rem_euclid(1 << 64);
+                for p in bases.iter().step_by(97) {
+                    for q in bases.iter().step_by(89) {
+                        let sum = (p.wrapping_mul(a as u64)).wrapping_add(q.wrapping_mul(b as u64));
+                        assert!(!is_in_one(&bases, sum), "{a} * {p:#x} + {b} * {q:#x}");
+                    }
+                }
+                for turn in [-1, 0, 1].map(|turn: i128| turn << 64) {
+                    let is_apart = start + most + turn < i128::from(first) || start + least + turn >= i128::from(end);
+                    assert!(is_apart, "{a} * p + {b} * q");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn differences_of_bases_are_different() {
+        let bases = bases();
+        let mut differences: Vec<u64> =
+            (1..BUFFERS).flat_map(|k| bases[k..].iter().zip(&bases).map(|(p, q)| p - q)).collect();
+        differences.sort_unstable();
+        assert!(differences.windows(2).all(|pair| pair[0] != pair[1]));
     }
 }

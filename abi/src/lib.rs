@@ -19,8 +19,9 @@ mod types;
 mod watchdog;
 
 pub use launch::{
-    DEFAULT_BUDGET, GROUP_COUNT_OFFSET, GROUP_SIZE_OFFSET, ITEM_COUNT_OFFSET, MAX_LOCAL_BYTES, MAX_PARAM_BYTES,
-    PARAMS_OFFSET, POINTER_BYTES, buffer_base, buffer_near, buffer_of, group_size,
+    DEFAULT_BUDGET, GROUP_COUNT_OFFSET, GROUP_SIZE_OFFSET, ITEM_COUNT_OFFSET, MAX_BUFFERS, MAX_LOCAL_BYTES,
+    MAX_PARAM_BYTES, PARAMS_OFFSET, POINTER_BYTES, buffer_base, buffer_near, buffer_of, buffer_slot, group_size,
+    slot_of,
 };
 pub use limits::{Exceeded, Limits};
 pub use loc::Loc;

@@ -112,7 +112,7 @@ fn load(source: &str, options: &Options) -> Result<Arc<Ptx>, Error> {
         return Ok(found);
     }
     options.check_text(source)?;
-    let made = Arc::new(Ptx::new("<ptx>", source, Globals::beside_host())?);
+    let made = Arc::new(Ptx::new("<ptx>", source, Globals::default())?);
     let mut locked = Locked::new();
     // Another thread may have been faster.
     Ok(locked.state().take(source).unwrap_or_else(|| {

@@ -4,6 +4,7 @@ use std::num::NonZero;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::common::{bytes, program, run, trap, words};
+use halfbyte_abi::buffer_base;
 use halfbyte_runtime::{Arg, Engine, Launch, LaunchError, Program, Stats, TrapKind};
 
 /// Item i takes i modulo 8 iterations, which odd items end early; then y[i] = x[i] + iterations.
@@ -193,10 +194,13 @@ fn the_budget_is_that_of_the_items_that_are_left() {
     }
 }
 
-/// Part of a parameter's address may be that of another one: here the last but 43, whose high half ends as that of the first.
+/// Part of a parameter's address may be that of another one: here the one of number 16, whose high half ends as that of the first.
 #[test]
 fn part_of_an_address_is_another_buffers() {
     let parameters: Vec<String> = (0..300).map(|k| format!("p{k}: inout i32")).collect();
+    let [first, other] = [0, 16].map(buffer_base);
+    assert_eq!((first as u32, first >> 32, other >> 32 & 0xffff), (0, 0xd00_0000, 0));
+    let apart = (other as u32).wrapping_neg();
     let load = |opcode: &str| {
         format!(
             "
@@ -204,7 +208,8 @@ fn part_of_an_address_is_another_buffers() {
     SHF.L.U32 R0, R0, 0x2, RZ ;
     ULDC.64 UR0, c[0x0][0x160] ;
     ULDC.64 UR4, c[0x0][0x168] ;
-    LDC R2, c[0x0][RZ+0x960] ;
+    LDC R2, c[0x0][RZ+0x1e0] ;
+    IADD3 R2, R2, {apart:#x}, RZ ;
     {opcode}
     R2UR UR2, R2 ;
     R2UR UR3, R3 ;
@@ -216,17 +221,14 @@ fn part_of_an_address_is_another_buffers() {
         )
     };
     let narrow = [
-        "LDC.U16 R3, c[0x0][RZ+0x964] ;",
-        "LDC.S16 R3, c[0x0][RZ+0x964] ;",
-        "LDC.U8 R3, c[0x0][RZ+0x965] ; SHF.L.U32 R3, R3, 0x8, RZ ;",
-        "LDC R3, c[0x0][RZ+0x964] ; LOP3 R3, R3, 0xffff, RZ, 0xc0 ;",
+        "LDC.U16 R3, c[0x0][RZ+0x1e4] ; IADD3 R3, R3, 0xd000000, RZ ;",
+        "LDC.S16 R3, c[0x0][RZ+0x1e4] ; IADD3 R3, R3, 0xd000000, RZ ;",
+        "LDC.U8 R3, c[0x0][RZ+0x1e5] ; SHF.L.U32 R3, R3, 0x8, RZ ; IADD3 R3, R3, 0xd000000, RZ ;",
+        "LDC R3, c[0x0][RZ+0x1e4] ; LOP3 R3, R3, 0xffff, RZ, 0xc0 ; IADD3 R3, R3, 0xd000000, RZ ;",
         "LDC R3, c[0x0][RZ+0x164] ;",
     ];
     for opcode in narrow {
-        let program = program(
-            &parameters.join(", "),
-            &load(opcode).replace(" ; SHF", " ;\n SHF").replace(" ; LOP3", " ;\n LOP3"),
-        );
+        let program = program(&parameters.join(", "), &load(&opcode.replace(" ; ", " ;\n    ")));
         for items in [1, 16, 100] {
             let mut buffers = vec![vec![0; 4 * items as usize]; 300];
             let mut args: Vec<Arg<'_>> = buffers.iter_mut().map(|bytes| Arg::Buffer(bytes)).collect();

@@ -1,5 +1,6 @@
 //! PTX kernels: what a launch gives them, what they do to memory, and every way in which they end badly.
 
+use halfbyte_abi::buffer_base;
 use halfbyte_isa::ptx::text::read;
 use halfbyte_runtime::ptx::{Arg, Kernel, Launch, LoadError};
 use halfbyte_runtime::{Engine, LaunchError, Stats, TrapKind};
@@ -54,6 +55,10 @@ fn loads_extend_and_stores_cut() {
     assert_eq!(ok("setp.eq.b32 %p0, %r0, 1; @%p0 st.global.b32 [%d1], 9; @!%p0 st.global.b32 [%d1], 8;"), [8, 4]);
 }
 
+fn words_of(number: u64) -> [u32; 2] {
+    [number as u32, (number >> 32) as u32]
+}
+
 #[test]
 fn variables_lie_behind_the_parameters() {
     let ok = |body: &str| run(&format!("{body} ret;")).unwrap();
@@ -66,7 +71,7 @@ fn variables_lie_behind_the_parameters() {
     );
     assert_eq!(ok("ld.global.nc.b32 %r0, [g]; ld.b32 %r1, [g]; st.global.v2.b32 [%d1], {%r1, %r0};"), [5, 5]);
     // Those that the kernel does not name have no addresses.
-    assert_eq!(ok("mov.u64 %d2, g; mov.u64 %d3, c; st.global.b64 [%d1], %d2;"), [0, 0x4300]);
+    assert_eq!(ok("mov.u64 %d2, g; mov.u64 %d3, c; st.global.b64 [%d1], %d2;"), words_of(buffer_base(66)));
     assert_eq!(
         ok("mov.u64 %d2, g; cvta.global.u64 %d3, g+4; sub.u64 %d2, %d3, %d2; st.global.b64 [%d1], %d2;"),
         [4, 0]
@@ -76,15 +81,15 @@ fn variables_lie_behind_the_parameters() {
     for (body, expected) in [
         ("ld.const.b32 %r0, [c+8];", "out of bounds: byte 8 of buffer `c`, which has 8"),
         ("ld.const.b32 %r0, [c+2];", "is misaligned"),
-        ("mov.u64 %d2, c; ld.global.b32 %r0, [%d2];", "global address 0x8000410000000000 is out of bounds"),
-        ("cvta.const.u64 %d2, c; ld.const.b32 %r0, [%d2];", "c[0x0] address 0x410000000000 is out of bounds"),
+        ("mov.u64 %d2, c; ld.global.b32 %r0, [%d2];", "global address 0x8d04000040000000 is out of bounds"),
+        ("cvta.const.u64 %d2, c; ld.const.b32 %r0, [%d2];", "c[0x0] address 0xd04000040000000 is out of bounds"),
         (
             "mov.u64 %d2, g; cvta.to.const.u64 %d2, %d2; ld.const.b32 %r0, [%d2];",
-            "c[0x0] address 0x8000430000000000 is out of bounds",
+            "c[0x0] address 0x8d04200044100000 is out of bounds",
         ),
         (
             "cvta.const.u64 %d2, c; st.b32 [%d2], %r0;",
-            "store of 4 bytes at global address 0x410000000000 into `in` buffer `c`",
+            "store of 4 bytes at global address 0xd04000040000000 into `in` buffer `c`",
         ),
     ] {
         let found = message(body);
@@ -167,22 +172,22 @@ fn traps() {
     assert_eq!(
         message("  ld.global.b32 %r0, [%d0+8];"),
         "kernel `k`, item 0, word 0x2 `ld.global.b32 %r0, [%d0+8];` (k.ptx:7:3): \
-         load of 4 bytes at global address 0x10000000008 is out of bounds: byte 8 of buffer `x`, which has 8"
+         load of 4 bytes at global address 0xd00000000000008 is out of bounds: byte 8 of buffer `x`, which has 8"
     );
     assert_eq!(
         message("st.global.b32 [%d0], %r0;"),
         "kernel `k`, item 0, word 0x2 `st.global.b32 [%d0], %r0;` (k.ptx:7:1): \
-         store of 4 bytes at global address 0x10000000000 into `in` buffer `x`"
+         store of 4 bytes at global address 0xd00000000000000 into `in` buffer `x`"
     );
     assert_eq!(
         message("ld.global.v2.b16 {%h0, %h1}, [%d0+2];"),
         "kernel `k`, item 0, word 0x2 `ld.global.v2.b16 {%h0, %h1}, [%d0+2];` (k.ptx:7:1): \
-         load of 4 bytes at global address 0x10000000002 is misaligned"
+         load of 4 bytes at global address 0xd00000000000002 is misaligned"
     );
     assert_eq!(
         message("st.global.v4.b32 [%d1], {%r0, %r1, %r2, %r3};"),
         "kernel `k`, item 0, word 0x2 `st.global.v4.b32 [%d1], {%r0, %r1, %r2, %r3};` (k.ptx:7:1): \
-         store of 16 bytes at global address 0x20000000000 is out of bounds: byte 0 of buffer `y`, which has 8"
+         store of 16 bytes at global address 0xd00100000040000 is out of bounds: byte 0 of buffer `y`, which has 8"
     );
     assert_eq!(
         message("ld.b8 %r0, [%d2+-1];"),

@@ -106,7 +106,10 @@ fn one_set_of_addresses() {
         isspacep.param %p3, %d2; @%p3 add.s32 %r0, %r0, 1; st.global.b32 [%d0], %r0;";
     assert_eq!(result("", body).unwrap(), 1115);
     for (body, expected) in [
-        (".local .b32 a; ld.local.b32 %r0, [%d0];", "load of 4 bytes at local address 0x10000000000 is out of bounds"),
+        (
+            ".local .b32 a; ld.local.b32 %r0, [%d0];",
+            "load of 4 bytes at local address 0xd00000000000000 is out of bounds",
+        ),
         (
             ".local .b32 a; mov.u64 %d1, a; st.local.b32 [%d1+4], %r0;",
             "store of 4 bytes at local address 0x1004 is out of bounds",

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use halfbyte_abi::Shape;
 use halfbyte_isa::ptx::text::read;
-use halfbyte_runtime::ptx::{Allocation, Globals, HostLaunch, HostMemory, Kernel};
+use halfbyte_runtime::ptx::{Allocation, HostLaunch, HostMemory, Kernel};
 use halfbyte_runtime::{Engine, LaunchError, Stats, TrapKind};
 
 /// The interpreter, and native code where it is built.
@@ -20,7 +20,7 @@ fn load(declared: &str, body: &str) -> Kernel {
 mov.u32 %r7, %ctaid.x; mov.u32 %r8, %ntid.x; mov.u32 %r9, %tid.x; mad.lo.u32 %r7, %r7, %r8, %r9; mul.wide.u32 %d7, %r7, 4;\n{body}\nret; }}\n"
     );
     let text = read(&text).unwrap_or_else(|errors| panic!("{errors:?}\n{text}"));
-    Kernel::load_with(&text, "k", "k.ptx", &Globals::beside_host()).unwrap()
+    Kernel::load(&text, "k", "k.ptx").unwrap()
 }
 
 fn launch_shape(
@@ -135,7 +135,8 @@ fn variables_lie_beside_the_memory_of_the_process() {
             x[0]
         });
         assert_eq!(found, [8, 11]);
-        assert!(y[0] >> 62 == 1, "{:#x}", y[0]);
+        // Above all addresses of a process.
+        assert!(y[0] >> 56 != 0, "{:#x}", y[0]);
         // Constant memory has an address without a space, too, and is not written.
         let constant = "mov.u64 %d3, step; cvta.const.u64 %d3, %d3; ld.u32 %r0, [%d3]; st.u32 [%d0], %r0;";
         launch(engine, &load(declared, constant), pointers, &HostMemory::unbounded()).unwrap();

@@ -261,7 +261,7 @@ fn ends_with_a_trap() {
             "mov.u64 %d2, table; mul.wide.u32 %d3, %r3, 2; add.u64 %d2, %d2, %d3; ld.const.b32 %r5, [%d2];",
             "is misaligned",
         ),
-        ("ld.const.b32 %r5, [%d1];", "c[0x0] address 0x10000000000 is out of bounds"),
+        ("ld.const.b32 %r5, [%d1];", "c[0x0] address 0xd00000000000000 is out of bounds"),
         ("mov.u64 %d2, table; ld.global.b32 %r5, [%d2];", "is out of bounds"),
         ("cvta.const.u64 %d2, table; st.b32 [%d2], %r5;", "into `in` buffer `table`"),
         (

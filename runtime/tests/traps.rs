@@ -21,19 +21,19 @@ fn out_of_bounds() {
     assert_eq!(
         message("    LDG R0, [RZ.U32+UR0+0x8] ;"),
         "kernel `k`, item 0, word 0x2 `LDG R0, [RZ.U32+UR0+0x8] ;` (test.s:3:5): \
-         load of 4 bytes at global address 0x10000000008 is out of bounds: byte 8 of buffer `x`, which has 8"
+         load of 4 bytes at global address 0xd00000000000008 is out of bounds: byte 8 of buffer `x`, which has 8"
     );
     // Half inside is outside.
     assert_eq!(
         message("    STG.128 [RZ.U32+UR2], R0 ;"),
         "kernel `k`, item 0, word 0x2 `STG.128 [RZ.U32+UR2], R0 ;` (test.s:3:5): \
-         store of 16 bytes at global address 0x20000000000 is out of bounds: byte 0 of buffer `y`, which has 8"
+         store of 16 bytes at global address 0xd00100000040000 is out of bounds: byte 0 of buffer `y`, which has 8"
     );
     // Before a buffer its start is named; at the null pointer and past the last one there is none.
     assert_eq!(
         message("    LDG R0, [RZ.U32+UR0-0x4] ;"),
         "kernel `k`, item 0, word 0x2 `LDG R0, [RZ.U32+UR0-0x4] ;` (test.s:3:5): \
-         load of 4 bytes at global address 0xfffffffffc is out of bounds: 4 bytes before buffer `x`"
+         load of 4 bytes at global address 0xcfffffffffffffc is out of bounds: 4 bytes before buffer `x`"
     );
     assert_eq!(
         message("    STG [RZ.64], RZ ;"),
@@ -77,12 +77,12 @@ fn misaligned() {
     assert_eq!(
         message("    LDG R0, [RZ.U32+UR0+0x2] ;"),
         "kernel `k`, item 0, word 0x2 `LDG R0, [RZ.U32+UR0+0x2] ;` (test.s:3:5): \
-         load of 4 bytes at global address 0x10000000002 is misaligned"
+         load of 4 bytes at global address 0xd00000000000002 is misaligned"
     );
     assert_eq!(
         message("    STG.16 [RZ.U32+UR2+0x1], R0 ;"),
         "kernel `k`, item 0, word 0x2 `STG.16 [RZ.U32+UR2+0x1], R0 ;` (test.s:3:5): \
-         store of 2 bytes at global address 0x20000000001 is misaligned"
+         store of 2 bytes at global address 0xd00100000040001 is misaligned"
     );
     assert_eq!(
         message("    LDL.128 R0, [0x8] ;"),
@@ -101,7 +101,7 @@ fn store_to_an_in_buffer() {
     assert_eq!(
         message("    STG [RZ.U32+UR0+0x4], R0 ;"),
         "kernel `k`, item 0, word 0x2 `STG [RZ.U32+UR0+0x4], R0 ;` (test.s:3:5): \
-         store of 4 bytes at global address 0x10000000004 into `in` buffer `x`"
+         store of 4 bytes at global address 0xd00000000000004 into `in` buffer `x`"
     );
     // Also where the slice itself could be written.
     let program = program("x: in i32", "    ULDC.64 UR0, c[0x0][0x160] ;\n    STG [RZ.U32+UR0], R0 ;");
@@ -195,6 +195,6 @@ fn the_lowest_item_that_traps_is_reported() {
     assert_eq!((trap.source.as_str(), trap.loc), ("test.s", Loc { line: 7, column: 5 }));
     let TrapKind::OutOfBounds { access, space, address, bytes, near } = trap.kind else { panic!("{:?}", trap.kind) };
     assert_eq!((access, space), (Access::Load, Space::Global));
-    assert_eq!((address, bytes), (0x100_0000_0100, 4));
+    assert_eq!((address, bytes), (halfbyte_abi::buffer_base(0) + 0x100, 4));
     assert_eq!(near.map(|near| (near.buffer, near.offset, near.size)), Some(("x".into(), 0x100, 4)));
 }

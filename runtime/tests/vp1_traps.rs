@@ -24,14 +24,14 @@ fn out_of_bounds() {
     assert_eq!(
         message(1999, 2000, |_| {}),
         format!(
-            "kernel `k`, item 1999, {LOAD}: load of 4 bytes at global address 0x20000001f3c is out of bounds: \
+            "kernel `k`, item 1999, {LOAD}: load of 4 bytes at global address 0xd00100000041f3c is out of bounds: \
              byte 7996 of buffer `x`, which has 7996"
         )
     );
     assert_eq!(
         message(2000, 1234, |_| {}),
         format!(
-            "kernel `k`, item 1234, {STORE}: store of 4 bytes at global address 0x30000001348 is out of bounds: \
+            "kernel `k`, item 1234, {STORE}: store of 4 bytes at global address 0xd00200000101348 is out of bounds: \
              byte 4936 of buffer `y`, which has 4936"
         )
     );
@@ -39,7 +39,7 @@ fn out_of_bounds() {
     assert_eq!(
         message(2000, 2000, |streams| (streams[0].offset, streams[0].align) = (2, 2)),
         format!(
-            "kernel `k`, item 1999, {LOAD}: load of 4 bytes at global address 0x20000001f3e is out of bounds: \
+            "kernel `k`, item 1999, {LOAD}: load of 4 bytes at global address 0xd00100000041f3e is out of bounds: \
              byte 7998 of buffer `x`, which has 8000"
         )
     );
@@ -47,7 +47,7 @@ fn out_of_bounds() {
     assert_eq!(
         message(2000, 2000, |streams| streams[1].offset = -4),
         format!(
-            "kernel `k`, item 0, {STORE}: store of 4 bytes at global address 0x2fffffffffc is out of bounds: \
+            "kernel `k`, item 0, {STORE}: store of 4 bytes at global address 0xd002000000ffffc is out of bounds: \
              4 bytes before buffer `y`"
         )
     );
@@ -55,7 +55,7 @@ fn out_of_bounds() {
     assert_eq!(
         message(2000, 2000, |streams| streams[0].index.constant = 4u32.wrapping_neg()),
         format!(
-            "kernel `k`, item 0, {LOAD}: load of 4 bytes at global address 0x200fffffffc is out of bounds: \
+            "kernel `k`, item 0, {LOAD}: load of 4 bytes at global address 0xd0010010003fffc is out of bounds: \
              byte 4294967292 of buffer `x`, which has 8000"
         )
     );
@@ -71,12 +71,12 @@ fn out_of_bounds() {
 fn misaligned() {
     assert_eq!(
         message(2000, 2000, |streams| streams[0].offset = 2),
-        format!("kernel `k`, item 0, {LOAD}: load of 4 bytes at global address 0x20000000002 is misaligned")
+        format!("kernel `k`, item 0, {LOAD}: load of 4 bytes at global address 0xd00100000040002 is misaligned")
     );
     // Where both is wrong, that is what is told.
     assert_eq!(
         message(0, 0, |streams| (streams[0].align, streams[0].index.constant) = (16, 8)),
-        format!("kernel `k`, item 0, {LOAD}: load of 4 bytes at global address 0x20000000008 is misaligned")
+        format!("kernel `k`, item 0, {LOAD}: load of 4 bytes at global address 0xd00100000040008 is misaligned")
     );
     let third = trap_of_add(2001, 2000, |streams| (streams[0].align, streams[0].offset) = (8, 0));
     assert_eq!((third.item, third.address), (1, 20));
@@ -86,7 +86,9 @@ fn misaligned() {
 fn store_to_an_in_buffer() {
     assert_eq!(
         message(2000, 2000, |streams| streams[1].buffer = Some(1)),
-        format!("kernel `k`, item 0, {STORE}: store of 4 bytes at global address 0x20000000000 into `in` buffer `x`")
+        format!(
+            "kernel `k`, item 0, {STORE}: store of 4 bytes at global address 0xd00100000040000 into `in` buffer `x`"
+        )
     );
     // Beyond its end it is no store to it.
     let trap = message(0, 2000, |streams| (streams[0].buffer, streams[1].buffer) = (Some(2), Some(1)));

@@ -45,7 +45,7 @@ pub fn load_of(file: &str, text: &str, read: &Text, name: Option<&str>, globals:
 fn place_of(text: &str, error: &LoadError) -> Span {
     match error {
         LoadError::Parameter { loc, .. } | LoadError::Misaligned { loc, .. } => span(text, *loc),
-        LoadError::Name(_) | LoadError::Signature => Span::default(),
+        LoadError::Name(_) | LoadError::Signature | LoadError::Variables { .. } => Span::default(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use arrayvec::ArrayVec;
 use halfbyte_abi::meet::{self, MemOrder, Place, Races, Scope, Touch};
-use halfbyte_abi::{Alias, buffer_of};
+use halfbyte_abi::{Alias, buffer_of, buffer_slot};
 use halfbyte_isa::ptx::meaning::{CONST_SPACE, LOCAL_WINDOW, Location, PARAM_WINDOW, SHARED_WINDOW, WINDOW_BYTES};
 use halfbyte_isa::ptx::types::Space as VariableSpace;
 
@@ -26,8 +26,6 @@ pub(super) struct Memory<'a> {
     pub param_places: Vec<u64>,
     /// Global memory.
     pub buffers: Buffers<'a>,
-    /// What is added to the addresses of variables.
-    pub beside: u64,
     /// The memory of the process, where the launch is on that: all of global memory that no variable has.
     pub host: Option<&'a HostMemory<'a>>,
     /// What the interpreter has found of it.
@@ -104,7 +102,6 @@ impl<'a> Memory<'a> {
             aliases: Vec::new(),
             param_places,
             buffers,
-            beside: 0,
             host: None,
             found: Found::default(),
             variables,
@@ -121,10 +118,9 @@ impl<'a> Memory<'a> {
 impl<'a> Memory<'a> {
     /// Whether an address without a space is that of a constant variable.
     pub fn is_constant(&self, address: u64) -> bool {
-        let number = |address: u64| buffer_of(address).map(|(buffer, _)| buffer);
         let mut constants = self.variables.iter().filter(|bound| bound.space == VariableSpace::Const);
-        let buffer = number(address);
-        buffer.is_some() && constants.any(|bound| number(bound.address) == buffer)
+        let slot = buffer_slot(address);
+        slot.is_some() && constants.any(|bound| buffer_slot(bound.address) == slot)
     }
 
     /// The bytes at a place.
@@ -150,7 +146,7 @@ impl<'a> Memory<'a> {
                 match self.host_of(address) {
                     // SAFETY: it was asked whether they may be accessed.
                     Some(host) => Ok(unsafe { host.get(address, count) }),
-                    None => Ok(self.buffers.get(address - self.beside, count).unwrap_or_default()),
+                    None => Ok(self.buffers.get(address, count).unwrap_or_default()),
                 }
             }
         }
@@ -253,8 +249,8 @@ impl<'a> Memory<'a> {
 
     /// The memory of the process, where an address is one of it: the launch is on it, and no variable has the address.
     fn host_of(&self, address: u64) -> Option<&'a HostMemory<'a>> {
-        let number = |address: u64| buffer_of(address).map(|(buffer, _)| buffer);
-        let is_variable = || self.variables.iter().any(|bound| number(bound.address) == number(address));
+        let slot = buffer_slot(address);
+        let is_variable = || slot.is_some() && self.variables.iter().any(|bound| buffer_slot(bound.address) == slot);
         self.host.filter(|_| !is_variable())
     }
 
@@ -263,7 +259,7 @@ impl<'a> Memory<'a> {
         match self.host_of(address) {
             // SAFETY: it was asked whether they may be accessed.
             Some(host) => unsafe { host.get_mut(address, count) },
-            None => self.buffers.get_mut(address - self.beside, count).unwrap_or_default(),
+            None => self.buffers.get_mut(address, count).unwrap_or_default(),
         }
     }
 
@@ -299,9 +295,8 @@ impl<'a> Memory<'a> {
                 Err(not_of_host(host, access, address, count))
             };
         }
-        let in_buffers = address.wrapping_sub(self.beside);
-        if !self.buffers.allow(access, in_buffers, count) {
-            return Err(self.buffers.refusal(access, in_buffers, count));
+        if !self.buffers.allow(access, address, count) {
+            return Err(self.buffers.refusal(access, address, count));
         }
         if let (Some((buffer, offset)), true) = (buffer_of(address), self.races.is_some()) {
             self.note(Place::Buffer(buffer as u32), offset, count, by, how);

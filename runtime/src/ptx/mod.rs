@@ -239,6 +239,14 @@ pub enum LoadError {
     /// The parameters are not those of the signature.
     #[error("the kernel has not the parameters and variables of its signature")]
     Signature,
+    /// The kernel names a variable that comes after all those that memory has addresses for.
+    #[error("the kernel names variable {number} of the text; those of number {most} and above have no address")]
+    Variables {
+        /// The number of the variable in the text.
+        number: u32,
+        /// The first number that cannot be named.
+        most: usize,
+    },
     /// An instruction accesses its parameter or its variable at an offset that is no multiple of what it accesses.
     #[error("{}:{}: `{instruction}` is at no multiple of the {bytes} bytes that it accesses", loc.line, loc.column)]
     Misaligned {
@@ -338,7 +346,7 @@ impl Executable for Code {
         let params = parameters(kernel.signature(), &args.scalars).collect();
         let entry = &self.code.kernel.entry;
         let first = entry.params.len();
-        let variables = variables::bind(entry, 0, |number| Some(first + number as usize));
+        let variables = variables::bind(entry, |number| Some(first + number as usize));
         let param_places = places_of(&entry.params);
         let aliases = aliases(kernel.signature(), args);
         let buffers = take(&mut args.buffers);
@@ -431,6 +439,7 @@ impl Kernel {
             let locs = text.function_locs.get(number as usize).map_or(&[][..], Vec::as_slice);
             entry.scope_of(number).map_or(Ok(()), |scope| check_accesses(scope, locs))?;
         }
+        variables::check(&text.module, entry)?;
         let Module { version, target, .. } = text.module;
         let code = module::Kernel { version, target, entry: entry.clone() };
         let (variables, source) = (Arc::new(Variables::new(&text.module, entry, globals)), source.into());
@@ -479,8 +488,7 @@ impl Kernel {
             });
             check_limits(watchdog, items, bytes).map_err(exceeded)?;
         }
-        let beside = self.variables.beside();
-        let variables = variables::bind(self.entry(), beside, |number| self.variables.buffer(number));
+        let variables = variables::bind(self.entry(), |number| self.variables.buffer(number));
         let races = races.then(|| Races::new(shape.block.into_iter().product()));
         let mut held = self.variables.held();
         let alias = |(param, arg): (usize, &Arg<'_>)| match *arg {
@@ -495,7 +503,7 @@ impl Kernel {
         }
         let param_places = places_of(&self.entry().params);
         let memory = Memory::new(params, param_places, buffers, variables);
-        let mut memory = Memory { aliases, beside, races, print, ..memory };
+        let mut memory = Memory { aliases, races, print, ..memory };
         if engine == Engine::Cuda {
             let ran = cuda::run(&self.code, &shape, &mut memory);
             return ran.map(|()| Stats::default()).map_err(|error| LaunchError::Cuda { kernel: kernel(), error });
@@ -505,7 +513,7 @@ impl Kernel {
     }
 
     /// Runs the kernel's work items on the memory of the process, where it lies: what the kernel is given are pointers. Variables keep
-    /// what they hold; have them [beside](Globals::beside_host) that memory.
+    /// what they hold; they lie at addresses that no memory of a process has.
     ///
     /// Addresses from 2^36 to 5 * 2^36 that an instruction names no space for are those of local, parameter and shared memory, so
     /// buffers must not lie there. No system that this was tried on puts memory there unasked.
@@ -526,13 +534,12 @@ impl Kernel {
             let exceeded = |exceeded| LaunchError::Exceeded { kernel: self.entry().name.clone(), exceeded };
             check_limits(watchdog, items, std::iter::empty()).map_err(exceeded)?;
         }
-        let beside = self.variables.beside();
-        let variables = variables::bind(self.entry(), beside, |number| self.variables.buffer(number));
+        let variables = variables::bind(self.entry(), |number| self.variables.buffer(number));
         let mut held = self.variables.held();
         let mut args: Vec<Arg<'_>> = args.iter().map(|bytes| Arg::Value(bytes)).collect();
         let (params, buffers) = (self.parameters(&args)?, self.buffers(&mut args, &mut held));
         let memory = Memory::new(params, places_of(&self.entry().params), buffers, variables);
-        let mut memory = Memory { beside, host: Some(host), print, ..memory };
+        let mut memory = Memory { host: Some(host), print, ..memory };
         let order = Order { items, shape, budget, engine, done: None, watchdog, pool: None };
         self.run(&order, &mut memory)
     }

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use halfbyte_abi::buffer_base;
+use halfbyte_abi::{MAX_BUFFERS, buffer_base};
 use halfbyte_isa::ptx::meaning::{CONST_SPACE, SHARED_WINDOW, function_address};
 use halfbyte_isa::ptx::module::{AddressIn, AddressOf, Entry, Module, Variable};
 use halfbyte_isa::ptx::types::Space;
 
+use super::LoadError;
 use super::memory::Bound;
 
 /// The buffers before those of variables: as many parameters as nearly all kernels have, so that a variable lies at one address
@@ -18,26 +19,16 @@ const BEFORE: usize = 64;
 #[derive(Clone, Debug, Default)]
 pub struct Globals {
     held: Arc<Mutex<Held>>,
-    /// What is added to their addresses, so that no memory of the process has them.
-    beside: u64,
 }
 
-/// Bits that no address of memory has where programs run, and no address of constant memory differs by.
-const BESIDE_HOST: u64 = 1 << 62;
-
 impl Globals {
-    /// Those of a text that is launched on the memory of the process: variables then have addresses that no memory there has.
-    pub fn beside_host() -> Globals {
-        Globals { held: Arc::default(), beside: BESIDE_HOST }
-    }
-
     /// Whether a kernel has written to one, or one has been changed otherwise: it does not hold what the text says.
     pub fn are_written(&self, module: &Module) -> bool {
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let first = first_of(module);
         held.iter().any(|(&number, bytes)| {
             let entry = module.entries.iter().find(|entry| entry.variables.len() > number as usize);
-            entry.is_none_or(|entry| *bytes != contents(entry, number, first, self.beside))
+            entry.is_none_or(|entry| *bytes != contents(entry, number, first))
         })
     }
 }
@@ -63,7 +54,7 @@ impl Variables {
         let variables = Variables { numbers, first, globals: globals.clone() };
         let mut held = variables.held();
         for &number in &variables.numbers {
-            held.entry(number).or_insert_with(|| contents(entry, number, first, globals.beside));
+            held.entry(number).or_insert_with(|| contents(entry, number, first));
         }
         drop(held);
         variables
@@ -72,11 +63,6 @@ impl Variables {
     /// The buffer that a variable is, where the kernel names it.
     pub fn buffer(&self, number: u32) -> Option<usize> {
         self.numbers.binary_search(&number).ok().map(|_| self.first + number as usize)
-    }
-
-    /// What is added to the addresses that their buffers have.
-    pub fn beside(&self) -> u64 {
-        self.globals.beside
     }
 
     /// What they hold, they and others of the text, for one launch at a time.
@@ -91,37 +77,46 @@ fn first_of(module: &Module) -> usize {
     most.unwrap_or(0).max(BEFORE)
 }
 
+/// Refuses variables that come after all buffers that have addresses.
+pub(super) fn check(module: &Module, entry: &Entry) -> Result<(), LoadError> {
+    let most = MAX_BUFFERS.saturating_sub(first_of(module));
+    match entry.used_variables().last() {
+        Some(&number) if number as usize >= most => Err(LoadError::Variables { number, most }),
+        _ => Ok(()),
+    }
+}
+
 /// What a variable holds where nothing has written to it.
-fn contents(entry: &Entry, number: u32, first: usize, beside: u64) -> Vec<u8> {
+fn contents(entry: &Entry, number: u32, first: usize) -> Vec<u8> {
     let Some(variable) = entry.variables.get(number as usize) else { return Vec::new() };
     let mut bytes = variable.bytes.to_vec();
     for address in &variable.addresses {
         let at = address.at as usize;
         if let Some(place) = bytes.get_mut(at..at.saturating_add(8)) {
-            place.copy_from_slice(&value_of(address, first, beside).to_le_bytes());
+            place.copy_from_slice(&value_of(address, first).to_le_bytes());
         }
     }
     bytes
 }
 
 /// An address in a variable.
-fn value_of(address: &AddressIn, first: usize, beside: u64) -> u64 {
+fn value_of(address: &AddressIn, first: usize) -> u64 {
     let start = match address.of {
         AddressOf::Function(number) => function_address(number),
         AddressOf::Variable(var) => {
-            let base = buffer_base(first + var.number as usize) + beside;
+            let base = buffer_base(first + var.number as usize);
             if var.space == Space::Const && !address.is_generic { base ^ CONST_SPACE } else { base }
         }
     };
     start.wrapping_add_signed(address.offset)
 }
 
-/// Where the variables of a kernel's file lie, by number: `buffer` says which buffer one is, and `beside` is added to its address.
-pub(super) fn bind(entry: &Entry, beside: u64, buffer: impl Fn(u32) -> Option<usize>) -> Vec<Bound> {
+/// Where the variables of a kernel's file lie, by number: `buffer` says which buffer one is.
+pub(super) fn bind(entry: &Entry, buffer: impl Fn(u32) -> Option<usize>) -> Vec<Bound> {
     let places = entry.shared_layout().places;
     let address = |number: u32, of: &Variable| match of.space {
         Space::Shared => SHARED_WINDOW + places.get(number as usize).copied().unwrap_or(0),
-        _ => buffer(number).map_or(0, |number| buffer_base(number) + beside),
+        _ => buffer(number).map_or(0, buffer_base),
     };
     let variables = (0..).zip(entry.variables.iter());
     variables.map(|(number, of)| Bound { address: address(number, of), space: of.space }).collect()

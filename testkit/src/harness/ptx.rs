@@ -116,6 +116,7 @@ fn check_bytes(number: usize, arg: &Arg, found: u64, expected: u64) -> Result<()
 fn of_load(error: &LoadError) -> Failure {
     let (kind, loc) = match error {
         LoadError::Name(_) | LoadError::Signature => (Kind::Arguments, Loc::default()),
+        LoadError::Variables { .. } => (Kind::Unsupported, Loc::default()),
         LoadError::Parameter { loc, .. } | LoadError::Misaligned { loc, .. } => (Kind::Parse, *loc),
     };
     Failure::new(kind, error.to_string()).at(loc)

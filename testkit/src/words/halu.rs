@@ -151,10 +151,10 @@ fn arguments(
     is_free: bool,
     draws: &mut Draws<'_>,
 ) -> (Vec<Param>, Vec<Argument>, Vec<Buffer>, Option<(Buffer, Vec<usize>)>) {
-    // Beyond 255 parameters part of an address is another one's.
+    // The addresses of parameters below 128 whose numbers differ by a multiple of 16 are alike in part.
     let count = if draws.one_in(2) { 258 + draws.below(48) } else { 4 + draws.below(5) };
     let first = draws.below(if count > 257 { count - 257 } else { count - 3 });
-    let beyond = 256 + first;
+    let beyond = 64 + first;
     let mut used = vec![first, first + 1];
     used.extend([first + 2, beyond, beyond + 1].into_iter().filter(|&number| number + 1 < count));
     let (mut params, mut args, mut buffers) = (Vec::new(), Vec::new(), Vec::new());
@@ -331,16 +331,17 @@ impl Builder<'_, '_> {
             return;
         }
         let (param, at) = (buffer.param, self.offset(buffer.param));
-        let number = param as u64 + 1;
+        let words = |param: usize| [buffer_base(param) as u32, (buffer_base(param) >> 32) as u32];
+        let [own_low, own_high] = words(param);
         // Parameters whose addresses have the same high half but for its upper half.
         let alike: Vec<usize> = (self.info.signature.params().iter().enumerate())
             .filter(|(other, param)| {
-                matches!(param.kind, ParamKind::Buffer { .. }) && (*other as u64 + 1) & 0xff == number
+                matches!(param.kind, ParamKind::Buffer { .. }) && words(*other)[1] as u16 == own_high as u16
             })
             .map(|(other, _)| other)
             .collect();
         let another = self.buffers.get(self.draws.below(self.buffers.len())).copied().unwrap_or(buffer);
-        // Beyond 255 parameters narrow loads tell something.
+        // From 16 parameters on narrow loads tell something.
         let first = self.bases.iter().all(|base| base.buffer.param != param);
         let way = match first {
             true if !self.draws.one_in(8) => self.draws.below(7),
@@ -349,16 +350,17 @@ impl Builder<'_, '_> {
         };
         let others: Vec<usize> = alike.iter().copied().filter(|&other| other != param).collect();
         let narrow = if self.draws.one_in(4) { self.pick(&alike) } else { self.pick(&others).or(self.pick(&alike)) };
-        let narrow = narrow.map(|other| self.offset(other));
         // Both halves from where another parameter is, more often than not.
-        let low_from = narrow.filter(|_| !self.draws.one_in(8)).unwrap_or(self.offset(another.param));
+        let low_of = narrow.filter(|_| !self.draws.one_in(8)).unwrap_or(another.param);
+        let low_from = self.offset(low_of);
         let in_table = self.table.as_ref().and_then(|(table, entries)| {
             let entry = entries.iter().position(|&entry| entry == param)?;
             let base = self.bases.iter().find(|base| base.buffer.param == table.param)?;
             Some((*base, entry as i64))
         });
-        // The low half of every address of a buffer is 0.
-        let lows = constant(Opcode::LDC_32, low, low_from);
+        let narrow = narrow.map(|other| self.offset(other));
+        let lows = [constant(Opcode::LDC_32, low, low_from), add(low, low, own_low.wrapping_sub(words(low_of)[0]))];
+        let upper = add(high, high, own_high & 0xffff_0000);
         let from_pair = |b: &mut Self| b.code.extend([to_uniform(ur, low), to_uniform(ur + 1, high)]);
         match (way, narrow, in_table) {
             (0..=3, ..) => self.code.push(uniform_constant(Opcode::ULDC_64, ur, at)),
@@ -376,14 +378,18 @@ impl Builder<'_, '_> {
             }
             // Narrow loads of part of another parameter.
             (7 | 8, Some(from), _) => {
-                let opcode = if number < 0x80 { Opcode::LDC_S16 } else { Opcode::LDC_U16 };
-                let opcode = if way == 7 { Opcode::LDC_U16 } else { opcode };
-                self.code.extend([lows, constant(opcode, high, from + 4)]);
+                let is_positive = own_high & 0x8000 == 0;
+                let opcode = if is_positive && way == 8 { Opcode::LDC_S16 } else { Opcode::LDC_U16 };
+                self.code.extend(lows);
+                self.code.extend([constant(opcode, high, from + 4), upper]);
                 from_pair(self);
             }
             (9, Some(from), _) => {
-                let opcode = if number < 0x80 && self.draws.one_in(2) { Opcode::LDC_S8 } else { Opcode::LDC_U8 };
-                self.code.extend([lows, constant(opcode, other, from + 5), shift_left(high, other, 8)]);
+                let is_positive = own_high & 0x8000 == 0;
+                let opcode = if is_positive && self.draws.one_in(2) { Opcode::LDC_S8 } else { Opcode::LDC_U8 };
+                let rest = add(high, high, own_high & 0xffff_00ff);
+                self.code.extend(lows);
+                self.code.extend([constant(opcode, other, from + 5), shift_left(high, other, 8), rest]);
                 from_pair(self);
             }
             // From a table in memory.
@@ -393,22 +399,25 @@ impl Builder<'_, '_> {
                 self.code.push(load.with(RD, low));
                 from_pair(self);
             }
-            // Computed from another one's: addresses are 2^40 apart.
+            // Computed from another one's, by words.
             (12 | 13, ..) => {
-                let apart = (param as i64 - another.param as i64) << 8;
+                let [from_low, from_high] = words(another.param);
+                let apart = [own_low.wrapping_sub(from_low), own_high.wrapping_sub(from_high)];
                 let from = self.offset(another.param);
-                self.code.extend([constant(Opcode::LDC_64, other, from), add(high, more, apart as u32)]);
-                self.code.extend([to_uniform(ur, other), to_uniform(ur + 1, high)]);
+                self.code.push(constant(Opcode::LDC_64, other, from));
+                self.code.extend([add(low, other, apart[0]), add(high, more, apart[1])]);
+                from_pair(self);
             }
             // The halves of two parameters.
             (14, ..) => {
                 let from = self.offset(another.param);
-                let halves = [(ur, from), (ur + 1, at + 4)];
-                self.code.extend(halves.map(|(to, at)| uniform_constant(Opcode::ULDC_32, to, at)));
+                let apart = own_low.wrapping_sub(words(another.param)[0]);
+                self.code.extend([constant(Opcode::LDC_32, low, from), add(low, low, apart)]);
+                self.code.extend([to_uniform(ur, low), uniform_constant(Opcode::ULDC_32, ur + 1, at + 4)]);
             }
             // Known to the program.
             _ => {
-                self.code.extend([mov(low, 0), mov(high, (number << 8) as u32)]);
+                self.code.extend([mov(low, own_low), mov(high, own_high)]);
                 from_pair(self);
             }
         }

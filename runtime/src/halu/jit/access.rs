@@ -6,7 +6,7 @@
 //! the blocks has the others leave.
 
 use arrayvec::ArrayVec;
-use halfbyte_abi::buffer_of;
+use halfbyte_abi::{buffer_base, buffer_slot};
 use halfbyte_isa::atomic::Change;
 use halfbyte_isa::halu::domain::{LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES, Width};
 use halfbyte_isa::ptx::meaning::{CONST_SPACE, PARAM_WINDOW};
@@ -109,11 +109,11 @@ impl Shared {
         unsafe { self.host.as_ref() }.is_none_or(HostMemory::is_bounded)
     }
 
-    /// The buffer that has an address, and its offset there.
+    /// The buffer in whose slot an address lies, and the offset from its start, modulo 2^64.
     fn buffer(&self, address: u64) -> Option<(&RawBuffer, u64)> {
-        let (param, offset) = buffer_of(address.wrapping_sub(self.beside))?;
+        let param = buffer_slot(address)?;
         let buffer = self.buffers.get(param).filter(|buffer| !buffer.start.is_null())?;
-        Some((buffer, offset))
+        Some((buffer, address.wrapping_sub(buffer_base(param))))
     }
 
     /// The memory of a space that an address leads to: its start there, and the bytes from there on.

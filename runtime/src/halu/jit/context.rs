@@ -86,8 +86,6 @@ pub(crate) type Parts = SmallVec<[[u64; 2]; 2]>;
 pub(super) struct Shared {
     /// By parameter.
     pub buffers: SmallVec<[RawBuffer; 8]>,
-    /// What is added to the addresses of buffers.
-    pub beside: u64,
     /// The memory of the process, which outlives the launch: what no buffer has of global memory, where the launch is on that; else null.
     pub host: *const HostMemory<'static>,
     pub constants: Vec<u8>,

@@ -44,10 +44,6 @@ pub(crate) enum Stop {
 pub(crate) trait Reached<'a> {
     /// Global memory.
     fn buffers(&mut self) -> &mut Buffers<'a>;
-    /// What is added to the addresses of buffers.
-    fn beside(&self) -> u64 {
-        0
-    }
     /// The memory of the process, where the launch is on that.
     fn host(&self) -> Option<&HostMemory<'a>> {
         None
@@ -103,7 +99,6 @@ impl Compiled {
         let threads = self.threads(&order, threads.get().into());
         let shared = Shared {
             buffers,
-            beside: memory.beside(),
             host: memory.host().map_or(std::ptr::null(), |host| std::ptr::from_ref(host).cast()),
             parts: memory.parts(),
             constants: std::mem::take(memory.constants()),

@@ -49,7 +49,6 @@ impl Setup {
             buffers: buffers.into_iter().collect(),
             constants: Vec::new(),
             parts: Parts::new(),
-            beside: 0,
             host: std::ptr::null(),
             mask: map.row(MASK) as usize,
             is_alone: true,
@@ -178,8 +177,8 @@ fn loads_and_stores_anywhere() {
                 place.context.row(mask_row)[item as usize] = if item % 3 == 0 { 0 } else { u32::MAX };
             }
             let [offsets, mask] = [offset_row, mask_row].map(|row| place.context.row(row).as_ptr());
-            let high = (buffer_base(1) >> 32) as u32;
-            let from = (buffer_base(0) >> 32) as u32;
+            let words = |param| [buffer_base(param) as u32, (buffer_base(param) >> 32) as u32];
+            let [from, to] = [words(0), words(1)];
             let before = place.bytes(1).to_vec();
             let (load, store) = (
                 Site { steps: Steps { mask: true, ..load.steps }, ..load },
@@ -188,11 +187,11 @@ fn loads_and_stores_anywhere() {
             let header = place.context.as_ptr();
             // SAFETY: as above; offsets and the mask are rows of the context, the halves of the base words.
             unsafe {
-                load_each(header, &load, offsets, &0, &from, mask);
+                load_each(header, &load, offsets, &from[0], &from[1], mask);
                 for k in 0..usize::from(width.registers()) {
                     (*header).data[k] = header.byte_add(load.row + k * load.row_bytes).cast();
                 }
-                store_each(header, &store, offsets, &0, &high, mask);
+                store_each(header, &store, offsets, &to[0], &to[1], mask);
             }
             let size = width.bytes() as usize;
             for item in 0..ITEMS as usize {

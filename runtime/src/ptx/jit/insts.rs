@@ -9,7 +9,7 @@ use halfbyte_isa::ptx::operand::{FrameVar, Operand, Var};
 use halfbyte_isa::ptx::types::{Space as VariableSpace, Special, SpecialGroup, Type};
 use halfbyte_isa::ptx::{Inst, Reg, Vector};
 
-use halfbyte_abi::{buffer_base, buffer_of};
+use halfbyte_abi::{buffer_slot, slot_of};
 
 use super::meet::{place_of, read_by};
 use super::plan::{Plan, by_place, width_of};
@@ -361,14 +361,12 @@ impl Reader<Dataflow> for Builder<'_> {
     fn is_constant(&mut self, dataflow: &mut Dataflow, [_, high]: [Id; 2]) -> Id {
         let Variables::At(all) = self.insts.variables else { return dataflow.truth(false) };
         let constants = all.iter().filter(|bound| bound.space == VariableSpace::Const);
-        let numbers = constants.filter_map(|bound| buffer_of(bound.address)).map(|(number, _)| number);
-        // From a buffer to the next; the lower word is but a part of the offset in one.
-        let spacing = buffer_base(0);
-        let mask = dataflow.word((spacing.wrapping_neg() >> 32) as u32);
-        let found = dataflow.and(high, mask);
+        let slots = constants.filter_map(|bound| buffer_slot(bound.address)).map(slot_of);
         let none = dataflow.truth(false);
-        numbers.fold(none, |is_one, number| {
-            let start = dataflow.word((buffer_base(number) >> 32) as u32);
+        slots.fold(none, |is_one, (start, mask)| {
+            // The lower word is but a part of the offset in a slot.
+            let [start, mask] = [start, mask].map(|number| dataflow.word((number >> 32) as u32));
+            let found = dataflow.and(high, mask);
             let is_this = dataflow.equal(found, start);
             dataflow.either(is_one, is_this)
         })

@@ -1,6 +1,6 @@
 //! The memory of a launch, as native code reaches it.
 
-use halfbyte_abi::buffer_of;
+use halfbyte_abi::buffer_slot;
 use halfbyte_isa::ptx::meaning::{Location, SHARED_WINDOW};
 use halfbyte_isa::ptx::types::Space as VariableSpace;
 
@@ -21,10 +21,6 @@ impl<'a> Reached<'a> for Banks<'_, 'a> {
         &mut self.memory.buffers
     }
 
-    fn beside(&self) -> u64 {
-        self.memory.beside
-    }
-
     fn host(&self) -> Option<&HostMemory<'a>> {
         self.memory.host
     }
@@ -40,9 +36,7 @@ impl<'a> Reached<'a> for Banks<'_, 'a> {
 
     fn is_constant(&self, buffer: usize) -> bool {
         let mut constants = self.memory.variables.iter().filter(|bound| bound.space == VariableSpace::Const);
-        constants.any(|bound| {
-            buffer_of(bound.address.wrapping_sub(self.memory.beside)).is_some_and(|(number, _)| number == buffer)
-        })
+        constants.any(|bound| buffer_slot(bound.address) == Some(buffer))
     }
 
     fn why_not(&mut self, access: Access, space: Space, address: u64, count: usize) -> TrapKind {

@@ -267,8 +267,7 @@ impl Frame {
         let mut buffers: SmallVec<[(usize, *mut u8, usize, bool); 8]> = SmallVec::new();
         for &offset in &layout.buffers {
             let bytes = launch.constants.get(usize::from(offset)..)?.first_chunk()?;
-            let address = u64::from_le_bytes(*bytes).checked_sub(launch.beside)?;
-            let (param, 0) = buffer_of(address)? else { return None };
+            let (param, 0) = buffer_of(u64::from_le_bytes(*bytes))? else { return None };
             let buffer = launch.buffers.get(param)?;
             let is_stored = layout.stored.contains(&offset);
             if buffer.start.is_null() || is_stored && !buffer.writable || buffer.bytes > MOST {
