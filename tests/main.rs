@@ -24,6 +24,7 @@ mod files;
 mod fp8;
 mod groups_of_one_size;
 mod growth;
+mod hostile_files;
 mod intrinsics;
 mod intrinsics_vp1;
 mod item_counts;

@@ -26,6 +26,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use halfbyte::files::{FileError, Loader, MAX_FILE_BYTES};
 use halfbyte::import_ptx::Options as ImportOptions;
 use halfbyte::native::{self, About, Function, Language, Machine, MachineError, Options, header, object, symbols};
 use halfbyte::{HALU, Program, include};
@@ -43,6 +44,17 @@ pub enum Error {
         /// Why.
         error: io::Error,
     },
+    /// A file of kernels is not read: it must be a regular file in the folder, after links are followed.
+    #[error("{}: {error}", path.display())]
+    Input {
+        /// The path of the file.
+        path: PathBuf,
+        /// The reason.
+        error: FileError,
+    },
+    /// A file of kernels is not UTF-8 text.
+    #[error("{}: it is not UTF-8 text", .0.display())]
+    Text(PathBuf),
     /// A variable that Cargo sets for build scripts is not there.
     #[error("${name}: {error}")]
     Variable {
@@ -194,7 +206,10 @@ impl Build {
 
 /// The kernels of a file.
 fn program(path: &Path, file: &str) -> Result<Program, Error> {
-    let text = fs::read_to_string(path).map_err(|error| Error::File { path: path.to_owned(), error })?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let bytes = Loader::within(folder).read_path(path, MAX_FILE_BYTES);
+    let bytes = bytes.map_err(|error| Error::Input { path: path.to_owned(), error })?;
+    let text = String::from_utf8(bytes).map_err(|_| Error::Text(path.to_owned()))?;
     let module = include::open_each(file, text, ImportOptions::default());
     let module = module.map_err(|report| Error::Report(report.to_string()))?;
     if let Some(refused) = module.refused_kernels().first() {

@@ -12,7 +12,7 @@ use halfbyte_testkit::check::{CheckResult, CheckedKernel, Outcome, Setup, Verdic
 use serde_json::{Value, json};
 
 use super::answer::{Answer, of_report};
-use super::io::{KernelFile, kernel_files, print, to_stdout};
+use super::io::{KernelFile, kernel_files, print, refuse_input, to_stdout};
 use super::junit::{self, Case, Suite};
 use super::limits::{LimitArgs, advice};
 use super::numbers::mismatch;
@@ -130,6 +130,7 @@ impl Check {
             None => Engine::ALL.to_vec(),
         };
         let files = kernel_files(&self.paths)?;
+        refuse_input(self.junit.as_deref(), files.iter().map(|file| file.path.as_path()))?;
         if let Some(reason) = self.engine.and_then(|engine| engine.missing(&self.sm)) {
             if is_shown {
                 print(format!("skipped: {reason}\n").as_bytes())?;

@@ -26,7 +26,7 @@ use super::aim::{Aim, aim};
 use super::answer::Answer;
 use super::draft::Draft;
 use super::from_ptx::{given_back, mention_free_sums, mention_unsaid};
-use super::io::{Input, to_stdout, unwritable, write};
+use super::io::{Input, refuse_input, to_stdout, unwritable, write};
 use super::names::{among, did_you_mean};
 use super::native::NativeArgs;
 use super::output::{refuse_terminal, say};
@@ -136,6 +136,9 @@ enum Kind {
 impl Compile {
     pub(super) fn run(self) -> Done {
         let target = self.target()?;
+        let input = self.file.as_path();
+        refuse_input(self.output.as_deref(), [input])?;
+        refuse_input(self.native.header(), [Some(input), self.output.as_deref()].into_iter().flatten())?;
         if self.emit == Kind::Obj && to_stdout(self.output.as_deref()) {
             if self.json {
                 return Err(Failure::Call(

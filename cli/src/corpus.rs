@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use flate2::bufread::MultiGzDecoder;
 use halfbyte::abi::Limits;
+use halfbyte::files::Loader;
 use halfbyte_testkit::harness::{self, Failure as Failed, How, Kind};
 use halfbyte_testkit::margin::{Expected, Format, Margin, Near};
 use serde_json::{Value, json};
@@ -218,6 +219,7 @@ impl Corpus {
 
     fn file(&self, path: &Path) -> Result<Found, Failure> {
         let unreadable = |error: std::io::Error| Failure::Call(format!("{}: {error}", path.display()));
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let compressed = path.extension().is_some_and(|extension| extension == "gz");
         let mut input: Box<dyn BufRead> = match compressed {
             true => Box::new(BufReader::new(MultiGzDecoder::new(open(path)?))),
@@ -242,7 +244,7 @@ impl Corpus {
                 continue;
             }
             meter.show(|_| format!("{}: {} launches", path.display(), grouped(number - 1)));
-            self.line(number, &line, &mut found);
+            self.line(number, &line, folder, &mut found);
         }
         meter.clear();
         if found.counts.is_empty() && !interrupt::is_pending() {
@@ -252,7 +254,7 @@ impl Corpus {
     }
 
     /// Makes the launch of a line.
-    fn line(&self, number: u64, line: &[u8], found: &mut Found) {
+    fn line(&self, number: u64, line: &[u8], folder: &Path, found: &mut Found) {
         let members: Result<Members, _> = serde_json::from_slice(line);
         let members = match members {
             Ok(members) => members,
@@ -263,21 +265,23 @@ impl Corpus {
         };
         let name = ["kernel", "name"].iter().find_map(|name| members.get(*name)?.as_str().map(str::to_owned));
         let name = name.unwrap_or_else(|| format!("line {number} of the file"));
-        let (outcome, why) = match self.outcome(members) {
+        let (outcome, why) = match self.outcome(members, folder) {
             Ok(()) => (Outcome::Equal, None),
             Err((outcome, failed)) => (outcome, Some((failed.message, failed.line))),
         };
         found.add(name, outcome, why);
     }
 
-    fn outcome(&self, mut members: Members) -> Result<(), (Outcome, Failed)> {
+    fn outcome(&self, mut members: Members, folder: &Path) -> Result<(), (Outcome, Failed)> {
         let no_launch = |failed| (Outcome::NoLaunch, failed);
         if members.contains_key("then") {
             return Err(no_launch(Failed::arguments("`then` is for `halfbyte launch --json`")));
         }
         let wanted = wanted(&mut members).map_err(no_launch)?;
-        let request = request(members, None, &mut Room::of_launch()).map_err(no_launch)?;
         let watchdog = &self.limits.watchdog(Limits::generous());
+        // The file may be a stranger's.
+        let files = Loader::within(Path::new("")).allow(&[folder.to_owned()]).watched(Some(watchdog));
+        let request = request(members, None, &files, &mut Room::of_launch()).map_err(no_launch)?;
         let how = How {
             engine: self.engine.map(EngineArg::engine),
             via: self.via.map(ViaArg::via),

@@ -7,10 +7,14 @@ use std::path::{Path, PathBuf};
 use std::str::Utf8Error;
 
 use halfbyte::abi::Limits;
+use halfbyte::files::{FileError, Loader};
 use halfbyte::ir::{Diagnostic, Span};
 use halfbyte::report::Report;
 
 use super::{Done, Failure};
+
+/// Bytes that are read of what is no regular file and may have no end, as a device or a pipe.
+const MAX_STREAM_BYTES: u64 = 1 << 28;
 
 /// A file that was read.
 pub(super) struct Input {
@@ -29,10 +33,13 @@ impl Input {
     }
 
     /// The same where it has no more bytes than that.
-    fn read_at_most(path: &Path, most: u64) -> Result<Input, Failure> {
-        // A buffer that grows would be copied as often, and touch twice the memory.
-        let expected = std::fs::metadata(path).map_or(0, |file| file.len().min(most));
-        let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or(0) + 1);
+    pub(super) fn read_at_most(path: &Path, most: u64) -> Result<Input, Failure> {
+        let (mut bytes, mut most) = (Vec::new(), most);
+        match std::fs::metadata(path).map(|file| (file.is_file(), file.len())) {
+            // A buffer that grows would be copied as often, and touch twice the memory.
+            Ok((true, expected)) => bytes.reserve(usize::try_from(expected.min(most)).unwrap_or(0) + 1),
+            _ => most = most.min(MAX_STREAM_BYTES),
+        }
         let failed = |error| Failure::Call(format!("{}: {error}", name_of(path)));
         open(path)?.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
         if bytes.len() as u64 > most {
@@ -84,18 +91,15 @@ impl KernelFile {
     /// Reads it, where it has no more bytes than that. One that was found in a folder must be a regular file in it, after links
     /// are followed: who names a folder has not looked into it.
     pub(super) fn read(&self, most: u64) -> Result<Input, Failure> {
-        let wrong = |reason: &str| Failure::input(format!("{}: {reason}", self.path.display()));
-        if let Some(folder) = &self.folder {
-            let unreadable = |error: std::io::Error| wrong(&error.to_string());
-            let path = self.path.canonicalize().map_err(unreadable)?;
-            if !path.starts_with(folder.canonicalize().map_err(unreadable)?) {
-                return Err(wrong("it is a link to a file outside the folder; name it to have it read"));
+        let Some(folder) = &self.folder else { return Input::read_at_most(&self.path, most) };
+        let name = name_of(&self.path);
+        let bytes = Loader::within(folder).read_path(&self.path, most).map_err(|error| match error {
+            FileError::Outside(_) => {
+                Failure::input(format!("{name}: it is a link to a file outside the folder; name it to have it read"))
             }
-            if !path.metadata().map_err(unreadable)?.is_file() {
-                return Err(wrong("it is no regular file"));
-            }
-        }
-        Input::read_at_most(&self.path, most)
+            error => Failure::input(format!("{name}: {error}")),
+        })?;
+        Ok(Input { name, folder: self.path.parent().unwrap_or(Path::new("")).to_owned(), bytes })
     }
 }
 
@@ -122,6 +126,7 @@ fn find(path: &Path, files: &mut Vec<KernelFile>) -> Done {
     let mut folders = vec![path.to_owned()];
     let first = files.len();
     while let Some(folder) = folders.pop() {
+        let unreadable = |error: std::io::Error| Failure::Call(format!("{}: {error}", folder.display()));
         for entry in std::fs::read_dir(&folder).map_err(unreadable)? {
             let entry = entry.map_err(unreadable)?;
             // Links to folders are not followed, for they may lead back.
@@ -136,6 +141,34 @@ fn find(path: &Path, files: &mut Vec<KernelFile>) -> Done {
         found.sort();
     }
     Ok(())
+}
+
+/// Refuses an output that is one of the inputs of the call, through links too: writing it would destroy the input.
+pub(super) fn refuse_input<'p>(output: Option<&Path>, inputs: impl IntoIterator<Item = &'p Path>) -> Done {
+    let Some(output) = output.filter(|output| !to_stdout(Some(output))) else { return Ok(()) };
+    let is_same = |input: &&Path| *input != Path::new("-") && is_same_file(output, input);
+    match inputs.into_iter().find(is_same) {
+        Some(input) => {
+            let (output, input) = (output.display(), input.display());
+            Err(Failure::Call(format!("{output} is {input}, which this call reads; name another file for the output")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Returns `true` if two paths lead to one regular file.
+#[cfg(unix)]
+fn is_same_file(a: &Path, b: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let (Ok(a), Ok(b)) = (std::fs::metadata(a), std::fs::metadata(b)) else { return false };
+    a.is_file() && (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+/// Returns `true` if two paths lead to one regular file.
+#[cfg(not(unix))]
+fn is_same_file(a: &Path, b: &Path) -> bool {
+    let (Ok(a), Ok(b)) = (a.canonicalize(), b.canonicalize()) else { return false };
+    a.is_file() && a == b
 }
 
 /// Whether what goes to a path goes to standard output: for `-` and without a path.

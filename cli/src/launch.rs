@@ -1,11 +1,10 @@
 //! `halfbyte launch`
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use halfbyte::abi::Limits;
+use halfbyte::files::{FileError, Loader};
 use halfbyte::import_ptx::is_ptx;
 use halfbyte::isa::ptx::module::TargetName;
 use halfbyte::launch::{Engine, Print};
@@ -132,7 +131,9 @@ impl Launch {
             let asked = members.map_err(Failure::arguments).and_then(|mut members| {
                 let mut room = Room::of_launch();
                 let then = members.remove("then");
-                Ok((request(members, self.sm, &mut room)?, then, room))
+                // Whoever makes the call writes its lines.
+                let files = Loader::regular(Path::new("")).watched(Some(watchdog));
+                Ok((request(members, self.sm, &files, &mut room)?, then, room))
             });
             let several = matches!(&asked, Ok((_, Some(_), _)));
             let made = asked.map_err(|failure| (0, failure)).and_then(|(request, then, mut room)| {
@@ -181,10 +182,15 @@ fn machine(text: &str) -> Result<TargetName, String> {
 }
 
 /// What a line asks for.
-pub(super) fn request(mut members: Members, sm: Option<TargetName>, room: &mut Room) -> Result<Request, Failure> {
+pub(super) fn request(
+    mut members: Members,
+    sm: Option<TargetName>,
+    files: &Loader,
+    room: &mut Room,
+) -> Result<Request, Failure> {
     let size = size(&members)?;
     let args = args(&members, |(number, value)| arg(number, value, room))?;
-    let (language, file, text) = text(&mut members)?;
+    let (language, file, text) = text(&mut members, files)?;
     let mut request = Request { args, machine: sm, ..Request::new(language, file, text, size) };
     request.entry = entry(&members)?;
     request.shared = shared(&members)?;
@@ -266,7 +272,7 @@ fn small(value: &Value) -> Option<u32> {
 }
 
 /// The text of a line, and its name.
-fn text(members: &mut Members) -> Result<(Language, String, String), Failure> {
+fn text(members: &mut Members, files: &Loader) -> Result<(Language, String, String), Failure> {
     let mut given = ["ptx", "hb", "file"].into_iter().filter_map(|name| Some((name, members.get_mut(name)?.take())));
     let (name, value) =
         given.next().ok_or_else(|| Failure::arguments("there is no text; give one of `ptx`, `hb` and `file`"))?;
@@ -279,7 +285,7 @@ fn text(members: &mut Members) -> Result<(Language, String, String), Failure> {
         "hb" => (Language::Ir, "<hb>".to_owned(), text),
         _ => {
             let language = if is_ptx(&text) { Language::Ptx } else { Language::Ir };
-            let held = read(Path::new(&text))?;
+            let held = read(&text, files)?;
             (language, text, held)
         }
     };
@@ -293,20 +299,15 @@ fn too_long(bytes: u64) -> Failure {
     Failure::new(Kind::Limit, format!("the text has {bytes} bytes; at most {MAX_TEXT_BYTES} are read"))
 }
 
-/// The text of a file, which is one that ends.
-fn read(path: &Path) -> Result<String, Failure> {
-    let failed = |what: &dyn std::fmt::Display| Failure::arguments(format!("`file` {}: {what}", path.display()));
-    let about = std::fs::metadata(path).map_err(|error| failed(&error))?;
-    if !about.is_file() {
-        return Err(failed(&"not a regular file"));
-    }
-    if about.len() > MAX_TEXT_BYTES {
-        return Err(too_long(about.len()));
-    }
-    let mut text = String::new();
-    let file = File::open(path).map_err(|error| failed(&error))?;
-    file.take(MAX_TEXT_BYTES + 1).read_to_string(&mut text).map_err(|error| failed(&error))?;
-    Ok(text)
+/// The text of a file.
+fn read(name: &str, loader: &Loader) -> Result<String, Failure> {
+    let failed = |what: &dyn std::fmt::Display| Failure::arguments(format!("`file` {name}: {what}"));
+    let bytes = loader.read_at_most(name, MAX_TEXT_BYTES).map_err(|error| match error {
+        FileError::TooLarge { found, .. } if found > MAX_TEXT_BYTES => too_long(found),
+        FileError::Exceeded(_) => Failure::new(Kind::Limit, error.to_string()),
+        error => failed(&error),
+    })?;
+    String::from_utf8(bytes).map_err(|_| failed(&"it is not UTF-8 text"))
 }
 
 /// How many items a line asks for.

@@ -17,7 +17,7 @@ pub(super) struct LimitArgs {
     /// Instructions and backward branches of a launch over all items, such as 5000000 or 5M
     #[arg(long, value_name = "N", value_parser = number)]
     max_work: Option<u64>,
-    /// Memory of the program, such as 512M or 2G; the buffers of a launch may take half of it
+    /// Memory of the program, such as 512M or 2G; a file, and the buffers of a launch, may take half of it
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     max_memory: Option<u64>,
 }
@@ -34,7 +34,9 @@ impl LimitArgs {
         }
         if let Some(memory) = self.max_memory {
             limits.memory = memory;
-            limits.buffer_bytes = limits.buffer_bytes.min(memory / 2);
+            for bytes in [&mut limits.buffer_bytes, &mut limits.text_bytes, &mut limits.file_bytes] {
+                *bytes = (*bytes).min(memory / 2);
+            }
         }
         limits
     }

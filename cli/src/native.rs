@@ -1,6 +1,6 @@
 //! `halfbyte compile --target TRIPLE`: kernels as native code that C, C++ and Rust call.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use halfbyte::abi::DEFAULT_BUDGET;
 use halfbyte::ir::{Diagnostic, Span};
@@ -35,6 +35,11 @@ pub(super) struct Made {
 }
 
 impl NativeArgs {
+    /// The file of the header, if one is asked for.
+    pub(super) fn header(&self) -> Option<&Path> {
+        self.header.as_deref()
+    }
+
     /// An error where what is for native code is asked for of something else.
     pub(super) fn refuse_for(&self, target: &str) -> Result<(), Failure> {
         let given = [

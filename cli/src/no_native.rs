@@ -1,6 +1,6 @@
 //! In place of `native.rs`, where the program is built without feature `aot`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::Failure;
 
@@ -19,6 +19,10 @@ pub(super) fn meant(_: &str) -> Option<&'static str> {
 }
 
 impl NativeArgs {
+    pub(super) fn header(&self) -> Option<&Path> {
+        None
+    }
+
     pub(super) fn refuse_for(&self, _: &str) -> Result<(), Failure> {
         Ok(())
     }

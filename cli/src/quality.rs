@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::answer::Answer;
 use super::compile::no_kernels;
-use super::io::{kernel_files, write};
+use super::io::{kernel_files, refuse_input, write};
 use super::meter::Meter;
 use super::{Done, Failure};
 
@@ -87,6 +87,7 @@ impl Quality {
 
     fn modules(&self) -> Result<Vec<Module>, Failure> {
         let files = kernel_files(&self.paths)?;
+        refuse_input(self.output.as_deref(), files.iter().map(|file| file.path.as_path()))?;
         let mut meter = Meter::new(Duration::from_secs(1));
         let mut modules = Vec::with_capacity(files.len());
         for file in &files {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use halfbyte::Target;
 use halfbyte::abi::Limits;
-use halfbyte::include;
+use halfbyte::include::ModuleReader;
 use halfbyte::launch::Engine;
 use halfbyte_testkit::reduce::{
     Case, Effort, FindError, Found, Patience, Progress, Question, Suspect, find, reduce, suspects,
@@ -15,7 +15,7 @@ use halfbyte_testkit::reduce::{
 use halfbyte_testkit::values::{Loader, MAX_BYTES};
 
 use super::compile::select;
-use super::io::{Input, write};
+use super::io::{Input, refuse_input, write};
 use super::limits::LimitArgs;
 use super::meter::{Meter, grouped, seconds};
 use super::output::mention;
@@ -69,8 +69,14 @@ Exit codes: 0 a failure was found and is written, 1 there is none, 2 the call is
 
 impl Reduce {
     pub(super) fn run(self) -> Done {
-        let input = Input::read(&self.file)?;
-        let module = include::named(&input.name, input.text()?)?;
+        refuse_input(self.output.as_deref(), [self.file.as_path()])?;
+        let one = Duration::from_secs(self.patience.into());
+        let limits = Limits { time: Some(one), buffer_bytes: MAX_BYTES, ..Limits::generous() };
+        let all = Duration::from_secs(self.time.into());
+        let patience = Patience::new(self.limits.limits(limits), all, interrupt::token());
+        let input = Input::read_at_most(&self.file, patience.watchdog().limits().text_bytes)?;
+        let reader = ModuleReader::of(&input.name).allow(&self.allow).watched(Some(&patience.watchdog()));
+        let module = reader.read(input.text()?)?;
         select(&module, self.kernel.as_deref())?;
         let engines = match self.engine {
             Some(engine) => vec![engine.engine()],
@@ -81,10 +87,6 @@ impl Reduce {
         }
         let name = self.kernel.as_deref().map(|name| name.strip_prefix('@').unwrap_or(name));
         let target = self.target.map(|name| self.sm.only(name)).transpose()?;
-        let one = Duration::from_secs(self.patience.into());
-        let limits = Limits { time: Some(one), buffer_bytes: MAX_BYTES, ..Limits::generous() };
-        let all = Duration::from_secs(self.time.into());
-        let patience = Patience::new(self.limits.limits(limits), all, interrupt::token());
         let question = Question { kernel: name, target, engines: &engines, patience: &patience };
         let loader = Loader::within(&input.folder).allow(&self.allow).watched(Some(&patience.watchdog()));
         let suspects = suspects(&module, &loader, question).map_err(failure)?;

@@ -14,7 +14,7 @@ use halfbyte::TARGETS;
 use halfbyte::abi::Param;
 use halfbyte::abi::{Alias, Limits, Watchdog};
 use halfbyte::import_ptx::{self, Host, MAX_ITEMS, ir_name, is_ptx};
-use halfbyte::include;
+use halfbyte::include::ModuleReader;
 use halfbyte::ir::diag::Lines;
 use halfbyte::ir::eval::Fault;
 use halfbyte::ir::{Diagnostic, Space, Span};
@@ -39,7 +39,7 @@ use self::results::{Form, Out, results_json, write_results};
 use super::answer::Answer;
 use super::compile::{and_refused, no_kernel, no_kernels, refused};
 use super::from_ptx::{mention_free_sums, mention_unsaid};
-use super::io::Input;
+use super::io::{Input, refuse_input};
 use super::limits::{LimitArgs, advice};
 use super::meter::{Meter, grouped, seconds};
 use super::names::among;
@@ -219,7 +219,7 @@ impl Run {
 
     fn run_within(&self, within: &Within<'_>) -> Done {
         let (on, engine) = (self.on.on()?, self.engine().on_threads(self.threads));
-        let input = Input::read(&self.file)?;
+        let input = Input::read_at_most(&self.file, within.watchdog.limits().text_bytes)?;
         let imported = import_ptx::Options { contract: self.contract, ..self.shape.imported(&input.name)? };
         let (shape, items) = self.launched(&input.name)?;
         trace::check(self.trace, on, items)?;
@@ -256,7 +256,7 @@ impl Run {
             return self.launch(&ready, None, name, params, (&input.name, ""), (shape, items), within);
         }
         let text = input.text()?;
-        let module = include::open_each(&input.name, text, imported)?;
+        let module = ModuleReader::of(&input.name).watched(Some(within.watchdog)).read_each(text, imported)?;
         let names: Vec<&str> = module.ir().kernels.iter().map(|kernel| kernel.name.as_str()).collect();
         let unread: Vec<&str> = module.refused_kernels().iter().map(|refused| refused.name.as_str()).collect();
         if let Some(report) =
@@ -559,9 +559,14 @@ impl Run {
     fn outs(&self, params: &[Param]) -> Result<Vec<Out<'_>>, Failure> {
         let results: Vec<&str> =
             params.iter().filter(|param| param.is_result()).map(|param| param.name.as_str()).collect();
+        // A file of an argument: `NAME=@FILE`, maybe with a type behind it.
+        let files = self.args.iter().filter_map(|arg| arg.split_once("=@").map(|(_, file)| file));
+        let files = files.flat_map(|file| [file, file.split(':').next().unwrap_or(file)]).map(Path::new);
+        let inputs: Vec<&Path> = std::iter::once(self.file.as_path()).chain(files).collect();
         let mut outs = Vec::new();
         for text in &self.outs {
             let out = Out::parse(text)?;
+            refuse_input(Some(out.path), inputs.iter().copied())?;
             if !results.contains(&out.name) {
                 let names = if results.is_empty() { "none".into() } else { results.join(", ") };
                 let name = out.name;

@@ -10,7 +10,7 @@ use halfbyte_testkit::testing::{Coverage, RuleCount, TestFile, Verdict};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, of_report};
-use super::io::{Input, kernel_files, print, to_stdout, write};
+use super::io::{Input, kernel_files, print, refuse_input, to_stdout, write};
 use super::junit::{self, Case, Suite};
 use super::limits::{LimitArgs, advice};
 use super::output::{render, say, summarize};
@@ -128,7 +128,9 @@ impl Test {
     }
 
     fn run_files(&self, results: &mut Results, is_shown: bool) -> Done {
-        for found in kernel_files(&self.paths)? {
+        let files = kernel_files(&self.paths)?;
+        refuse_input(self.junit.as_deref(), files.iter().map(|file| file.path.as_path()))?;
+        for found in files {
             if interrupt::is_pending() {
                 return Ok(());
             }
@@ -152,7 +154,7 @@ impl Test {
     ) -> Result<Tested, Failure> {
         let start = Instant::now();
         let name = input.name.clone();
-        let mut file = match input.text().and_then(|text| TestFile::read(&name, text)) {
+        let mut file = match input.text().and_then(|text| TestFile::read_within(&name, text, Some(watchdog))) {
             Ok(file) => file,
             Err(report) => {
                 let (time, report) = (start.elapsed(), Some(report));
@@ -167,7 +169,7 @@ impl Test {
         {
             write(Some(path), text.as_bytes())?;
             is_rewritten = true;
-            file = TestFile::read(&name, &text)?;
+            file = TestFile::read_within(&name, &text, Some(watchdog))?;
             outcome = file.run_within(Some(watchdog));
         }
         let report = file.report(&outcome);

@@ -8,7 +8,7 @@ use halfbyte::report::Report;
 use halfbyte_inspect::view::page;
 
 use super::compile::select;
-use super::io::{Input, write};
+use super::io::{Input, refuse_input, write};
 use super::{Done, SmArgs};
 
 /// Shows how kernels become machine code, as one HTML page
@@ -39,6 +39,7 @@ Examples:
 
 impl View {
     pub(super) fn run(self) -> Done {
+        refuse_input(self.output.as_deref(), [self.file.as_path()])?;
         let input = Input::read(&self.file)?;
         let text = input.text()?;
         let module = include::named(&input.name, text)?;

@@ -53,6 +53,7 @@ mod cache;
 mod data;
 #[cfg(feature = "codegen")]
 mod error;
+pub mod files;
 #[cfg(feature = "import-ptx")]
 pub mod import_ptx;
 pub mod include;

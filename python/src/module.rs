@@ -122,7 +122,9 @@ impl Module {
 #[pyfunction]
 #[pyo3(signature = (text, file="<text>"))]
 pub(crate) fn parse(py: Python<'_>, text: &str, file: &str) -> PyResult<Module> {
-    let read = watched(py, limits(None)?, false, |_| halfbyte::include::named(file, text))?;
+    let read = watched(py, limits(None)?, false, |watchdog| {
+        halfbyte::include::ModuleReader::of(file).watched(Some(watchdog)).read(text)
+    })?;
     let module = Arc::new(read.map_err(|report| error::of_report(py, &report))?);
     let kernels = PyDict::new(py);
     for (number, kernel) in module.ir().kernels.iter().enumerate() {

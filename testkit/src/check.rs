@@ -23,7 +23,7 @@ use crate::compare::{Difference, compare};
 use crate::margin::{Format, Near};
 use crate::runlines::{self, LaunchLine, NearResult, RefuseLine, RunLine, RunLines, kernel_names};
 use crate::values::{Loader, brief};
-use halfbyte::include;
+use halfbyte::include::ModuleReader;
 
 /// What came of checking a file.
 #[derive(Clone, Debug, Default)]
@@ -181,7 +181,8 @@ pub fn check_with(setup: &Setup<'_>, file: &str, text: &str, folder: &Path) -> O
     }
     outcome.text = text.into();
     let lines = if is_ptx(file) { runlines::read_ptx(text) } else { runlines::read(text) };
-    let failures = match (include::open_each(file, text, Options { may_alias, ..Options::default() }), lines) {
+    let reader = ModuleReader::of(file).allow(allowed).watched(watchdog);
+    let failures = match (reader.read_each(text, Options { may_alias, ..Options::default() }), lines) {
         (Ok(module), Ok(_)) if module.ir().kernels.is_empty() && module.refused_kernels().is_empty() => {
             vec![Diagnostic::new(start, "there is no kernel here").expected("`kernel @name(...) { ... }`")]
         }

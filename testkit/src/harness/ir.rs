@@ -11,7 +11,7 @@ use crate::ahead::Ahead;
 use crate::approximate::is_approximate;
 #[cfg(feature = "aot")]
 use crate::trial::Launch;
-use halfbyte::include;
+use halfbyte::include::ModuleReader;
 use halfbyte::launch::{Engine, Evaluation, How as Order, evaluate as evaluated, execute};
 use halfbyte::{Module, pipeline};
 
@@ -30,7 +30,9 @@ impl Via {
 }
 
 pub(super) fn launch(request: &mut Request, how: &How<'_>) -> Result<(), Failure> {
-    let module = include::named(&request.file, &*request.text)
+    let module = ModuleReader::of(&request.file)
+        .watched(how.watchdog)
+        .read(&*request.text)
         .map_err(|report| Failure::of_report(Kind::Parse, &report, &request.text))?;
     let names: Vec<&str> = module.ir().kernels.iter().map(|kernel| kernel.name.as_str()).collect();
     let (number, _) = choose(&names, request.entry.as_deref())?;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use halfbyte::report::Report;
 use halfbyte::target::On;
 use halfbyte::{Module, TARGETS, pipeline};
-use halfbyte_abi::{Sm, Target};
+use halfbyte_abi::{Sm, Target, Watchdog};
 use halfbyte_ir::diag::Diagnostic;
 use halfbyte_ir::text::closest;
 use halfbyte_ir::{Op, Span, Type};
@@ -14,7 +14,7 @@ use halfbyte_lower::Pipeline;
 use super::checks::{Check, Kind, Reader};
 use super::coverage::{RuleId, find};
 use crate::runlines::comment;
-use halfbyte::include;
+use halfbyte::include::ModuleReader;
 
 /// What a line of an expected output begins with.
 pub(super) const MARK: &str = ";=";
@@ -105,7 +105,15 @@ impl TestFile {
     /// All that is wrong with its kernels, or with what it says about testing them: also a kernel of which nothing is expected, and a
     /// file without a test.
     pub fn read(file: &str, text: &str) -> Result<TestFile, Report> {
-        let module = include::named(file, text)?;
+        TestFile::read_within(file, text, None)
+    }
+
+    /// The same within limits.
+    ///
+    /// # Errors
+    /// As [`TestFile::read`].
+    pub fn read_within(file: &str, text: &str, watchdog: Option<&Watchdog>) -> Result<TestFile, Report> {
+        let module = ModuleReader::of(file).watched(watchdog).read(text)?;
         let mut parser = Parser {
             text,
             tests: Vec::new(),

@@ -15,7 +15,7 @@ use super::checks;
 use super::coverage::Coverage;
 use super::file::{MARK, Stage, Test, TestFile, Whole};
 use super::why;
-use halfbyte::include;
+use halfbyte::include::ModuleReader;
 
 /// Lines of an output that a failure shows on each side.
 const SHOWN: usize = 5;
@@ -90,15 +90,20 @@ impl TestFile {
         }
         let text = self.text.get(test.text.clone()).unwrap_or_default();
         // In a text of its own, so that the lines of an output are counted from the kernel's.
-        let read = match lang::is_language(&self.text) {
+        let is_language = lang::is_language(&self.text);
+        let start = if is_language { 0 } else { test.text.start };
+        let read = match is_language {
             false => Module::named(&self.file, text),
             // What it calls stands elsewhere in the text.
-            true => include::named(&self.file, self.text.as_str()).map(|module| alone(&module, &test.kernel)),
+            true => ModuleReader::of(&self.file)
+                .watched(watchdog)
+                .read(self.text.as_str())
+                .map(|module| alone(&module, &test.kernel)),
         };
         let module = match read {
             Ok(module) => module,
             Err(report) => {
-                verdict.failures = moved(report.diagnostics().to_vec(), test.text.start);
+                verdict.failures = moved(report.diagnostics().to_vec(), start);
                 return verdict;
             }
         };
@@ -115,7 +120,7 @@ impl TestFile {
                 return verdict;
             }
             Err(Failed::Refused(errors)) => {
-                verdict.failures = moved(errors, test.text.start);
+                verdict.failures = moved(errors, start);
                 return verdict;
             }
         };

@@ -6,7 +6,6 @@
 //! and `1.5` is one with two equal lanes. The text of kernels has the same rule.
 
 pub mod array;
-mod loader;
 pub mod npy;
 pub mod picture;
 pub mod print;
@@ -22,7 +21,8 @@ use halfbyte_ir::witness::Random;
 use halfbyte_ir::{Elem, ParamKind, Span, Type};
 
 use array::Array;
-pub use loader::{Loader, MAX_FILE_BYTES};
+use halfbyte::files::FileError;
+pub use halfbyte::files::{Loader, MAX_FILE_BYTES};
 pub use raw::{is_like_file, unread_format};
 pub(crate) use syntax::{Cursor, brief};
 
@@ -276,7 +276,10 @@ impl Value {
                 (path, Some(array.map_err(|(reason, expected)| wrong(name, reason).expected(expected))?))
             }
         };
-        let bytes = loader.read(path).map_err(|reason| wrong(path, reason))?;
+        let bytes = loader.read(path).map_err(|error| match error {
+            FileError::Outside(_) => wrong(path, format!("{error}; `--allow` lets it be read")),
+            error => wrong(path, error.to_string()),
+        })?;
         let scalar = |reason: String| match kind {
             ParamKind::Scalar(_) => {
                 wrong(path, format!("this is an array, and the parameter is no buffer but one {ty}")).expected(

@@ -1,0 +1,253 @@
+//! Files that an input names, and files that are found in a folder. Whoever gives the input may be a stranger.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Component, Path, PathBuf};
+
+use halfbyte_abi::{Exceeded, Limits, Watchdog};
+use thiserror::Error;
+
+/// Bytes that are read of any file, whatever the limits: 1 GiB.
+pub const MAX_FILE_BYTES: u64 = 1 << 30;
+
+/// Bytes that are read between two looks at the limits.
+const CHUNK: u64 = 1 << 20;
+
+/// Why a file is not read.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum FileError {
+    /// It lies in none of the folders in which it may.
+    #[error("it lies outside {}", list(.0))]
+    Outside(Vec<PathBuf>),
+    /// It is a folder, a pipe, a socket or a device.
+    #[error("it is no regular file")]
+    NotRegular,
+    /// It has too many bytes.
+    #[error("it has {found} bytes or more; at most {most} are read")]
+    TooLarge {
+        /// Bytes that it has at least.
+        found: u64,
+        /// Bytes that it may have.
+        most: u64,
+    },
+    /// A limit was met while it was read.
+    #[error(transparent)]
+    Exceeded(#[from] Exceeded),
+    /// The system does not give it.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+fn list(folders: &[PathBuf]) -> String {
+    let folders: Vec<String> = folders.iter().map(|folder| format!("`{}`", folder.display())).collect();
+    folders.join(" and ")
+}
+
+/// Files that a [`Loader`] reads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Reach {
+    /// Regular files in the folder or in one that is allowed, after links are followed.
+    Inside,
+    /// Regular files.
+    Regular,
+    /// Also pipes and devices.
+    Any,
+}
+
+/// Reads the files that an input names, such as the values of a run line.
+///
+/// A text of a stranger names what it likes, so what it names is a regular file inside the text's own folder, after links are
+/// followed, or inside one that the caller has allowed.
+#[derive(Clone, Debug)]
+pub struct Loader {
+    /// The folder that names are relative to.
+    folder: PathBuf,
+    allowed: Vec<PathBuf>,
+    reach: Reach,
+    watchdog: Option<Watchdog>,
+}
+
+impl Loader {
+    /// For names in a text that lies in this folder.
+    pub fn within(folder: &Path) -> Loader {
+        // The folder of a file name alone is where the call is made.
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        Loader { folder: folder.to_owned(), allowed: Vec::new(), reach: Reach::Inside, watchdog: None }
+    }
+
+    /// For names of regular files, relative to this folder, in any folder.
+    pub fn regular(folder: &Path) -> Loader {
+        Loader { reach: Reach::Regular, ..Loader::within(folder) }
+    }
+
+    /// For names that the caller has given: any file will do. They are relative to this folder.
+    pub fn anywhere(folder: &Path) -> Loader {
+        Loader { reach: Reach::Any, ..Loader::within(folder) }
+    }
+
+    /// Allows files of other folders too.
+    #[must_use]
+    pub fn allow(mut self, folders: &[PathBuf]) -> Loader {
+        self.allowed.extend_from_slice(folders);
+        self
+    }
+
+    /// Bounds files and buffers.
+    #[must_use]
+    pub fn watched(mut self, watchdog: Option<&Watchdog>) -> Loader {
+        self.watchdog = watchdog.cloned();
+        self
+    }
+
+    /// The limits; [`Limits::NONE`] without a watchdog.
+    pub fn limits(&self) -> &Limits {
+        self.watchdog.as_ref().map_or(&Limits::NONE, Watchdog::limits)
+    }
+
+    /// The watchdog over files and buffers.
+    pub fn watchdog(&self) -> Option<&Watchdog> {
+        self.watchdog.as_ref()
+    }
+
+    /// Returns `true` if a limit has been met.
+    pub fn is_exceeded(&self) -> bool {
+        self.watchdog.as_ref().is_some_and(|watchdog| watchdog.exceeded().is_some())
+    }
+
+    /// Returns the bytes of a file of that name.
+    ///
+    /// # Errors
+    /// Why it is not read: it is not there, or not where files may lie, or no regular file, or too large, or a limit was met.
+    pub fn read(&self, name: &str) -> Result<Vec<u8>, FileError> {
+        self.read_at_most(name, self.limits().file_bytes)
+    }
+
+    /// The same of a file that has at most so many bytes.
+    ///
+    /// # Errors
+    /// As [`Loader::read`].
+    pub fn read_at_most(&self, name: &str, most: u64) -> Result<Vec<u8>, FileError> {
+        match self.read_path(&self.folder.join(name), most) {
+            // Nothing is said of what there is outside.
+            Err(FileError::Io(_)) if self.reach == Reach::Inside && leads_out(Path::new(name)) => Err(self.outside()),
+            read => read,
+        }
+    }
+
+    /// Returns the bytes of the file at a path, which has at most so many.
+    ///
+    /// # Errors
+    /// As [`Loader::read`].
+    pub fn read_path(&self, path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
+        let path = path.canonicalize()?;
+        let is_inside = |root: &Path| root.canonicalize().is_ok_and(|root| path.starts_with(root));
+        if self.reach == Reach::Inside && !self.roots().any(is_inside) {
+            return Err(self.outside());
+        }
+        let most = most.min(MAX_FILE_BYTES);
+        // A pipe or a device is not even opened, for that may take for ever.
+        let metadata = path.metadata()?;
+        if self.reach != Reach::Any && !metadata.is_file() {
+            return Err(FileError::NotRegular);
+        }
+        if metadata.len() > most {
+            return Err(FileError::TooLarge { found: metadata.len(), most });
+        }
+        let (mut bytes, mut file) = (Vec::new(), File::open(&path)?);
+        loop {
+            self.watchdog.as_ref().map_or(Ok(()), Watchdog::poll)?;
+            if file.by_ref().take(CHUNK).read_to_end(&mut bytes)? == 0 {
+                return Ok(bytes);
+            }
+            let found = bytes.len() as u64;
+            if found > most {
+                return Err(FileError::TooLarge { found, most });
+            }
+        }
+    }
+
+    fn outside(&self) -> FileError {
+        FileError::Outside(self.roots().map(Path::to_owned).collect())
+    }
+
+    fn roots(&self) -> impl Iterator<Item = &Path> {
+        std::iter::once(self.folder.as_path()).chain(self.allowed.iter().map(PathBuf::as_path))
+    }
+}
+
+/// Whether a name may be of something that is not below where it is looked for.
+fn leads_out(name: &Path) -> bool {
+    !name.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// A folder with a file `in/x` of three bytes and a file `secret` beside `in`.
+    fn folder() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("in")).unwrap();
+        std::fs::write(folder.path().join("in/x"), [1, 2, 3]).unwrap();
+        std::fs::write(folder.path().join("secret"), [9]).unwrap();
+        folder
+    }
+
+    #[test]
+    fn files_lie_in_the_folder_or_in_one_that_is_allowed() {
+        let folder = folder();
+        let loader = Loader::within(&folder.path().join("in"));
+        assert_eq!(loader.read("x").unwrap(), [1, 2, 3]);
+        assert_eq!(loader.read("./../in/x").unwrap(), [1, 2, 3]);
+        let absolute = folder.path().join("in/x").display().to_string();
+        assert_eq!(loader.read(&absolute).unwrap(), [1, 2, 3]);
+        let secret = folder.path().join("secret").display().to_string();
+        for name in ["../secret", "../nothing", secret.as_str(), "/nothing/at/all", ".."] {
+            let error = loader.read(name).unwrap_err();
+            assert!(matches!(&error, FileError::Outside(folders) if folders.len() == 1), "{name}: {error}");
+            assert!(error.to_string().starts_with("it lies outside `"), "{error}");
+        }
+        assert!(matches!(loader.read("nothing"), Err(FileError::Io(_))));
+        let allowed = loader.allow(&[folder.path().to_owned()]);
+        assert_eq!(allowed.read("../secret").unwrap(), [9]);
+        assert_eq!(Loader::anywhere(Path::new("")).read(&secret).unwrap(), [9]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_and_nothing_but_files_is_read() {
+        use std::os::unix::fs::symlink;
+        let folder = folder();
+        let inside = folder.path().join("in");
+        symlink("../secret", inside.join("out")).unwrap();
+        symlink("x", inside.join("same")).unwrap();
+        symlink("/dev/zero", inside.join("zero")).unwrap();
+        symlink("loop", inside.join("loop")).unwrap();
+        let loader = Loader::within(&inside);
+        assert_eq!(loader.read("same").unwrap(), [1, 2, 3]);
+        assert!(matches!(loader.read("out"), Err(FileError::Outside(_))));
+        assert!(matches!(loader.read("zero"), Err(FileError::Outside(_))));
+        assert!(matches!(loader.read("loop"), Err(FileError::Io(_))));
+        assert!(matches!(loader.read("."), Err(FileError::NotRegular)));
+        let devices = loader.allow(&["/dev".into()]);
+        assert!(matches!(devices.read("zero"), Err(FileError::NotRegular)));
+        assert!(matches!(Loader::regular(&inside).read("/dev/zero"), Err(FileError::NotRegular)));
+        assert_eq!(Loader::regular(&inside).read("out").unwrap(), [9]);
+    }
+
+    #[test]
+    fn a_file_has_so_many_bytes_at_most() {
+        let folder = folder();
+        let limited = |file_bytes| {
+            let watchdog = Watchdog::new(Limits { file_bytes, ..Limits::NONE });
+            Loader::within(&folder.path().join("in")).watched(Some(&watchdog)).read("x")
+        };
+        assert_eq!(limited(3).unwrap(), [1, 2, 3]);
+        assert_eq!(limited(2).unwrap_err().to_string(), "it has 3 bytes or more; at most 2 are read");
+        let late = Watchdog::new(Limits { time: Some(std::time::Duration::ZERO), ..Limits::NONE });
+        let found = Loader::within(&folder.path().join("in")).watched(Some(&late)).read("x");
+        assert!(matches!(found, Err(FileError::Exceeded(Exceeded::Time { .. }))));
+    }
+}
