@@ -1,6 +1,7 @@
 //! `launch` as harnesses call it: `tests/launch/lines.jsonl` has launches with what is expected of them.
 
 mod aliases;
+mod memory;
 mod then;
 
 use std::fs;

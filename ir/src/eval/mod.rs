@@ -29,5 +29,5 @@ pub use launch::{Access, Arg, ArgError, DEFAULT_BUDGET, Fault, IntrinsicFn, Intr
 pub use memory::Writers;
 pub use observe::{Accessed, Observer};
 pub use ops::{Operand, fold};
-pub use own::space_of;
+pub use own::{array_space, space_of};
 pub use prepared::Prepared;

@@ -6,6 +6,7 @@ use crate::array::{Placement, Space};
 use crate::eval::launch::TrapKind;
 use crate::eval::memory::{AccessSite, Refusal};
 use crate::kernel::{Inst, Kernel, ValueDef};
+use crate::op::Op;
 
 /// Addresses that a space has to itself: less than any buffer's that [`buffer_base`](halfbyte_abi::buffer_base) gives.
 const WINDOW: u64 = 1 << 36;
@@ -25,12 +26,36 @@ impl Space {
     }
 }
 
+/// The space of the array by which an access is made, directly or at an offset that the kernel computes; none where the kernel does not
+/// say.
+pub fn array_space(kernel: &Kernel, inst: Inst) -> Option<Space> {
+    match base_of(kernel, inst)? {
+        ValueDef::Array(number) => kernel.arrays.get(number as usize).map(|array| array.space),
+        _ => None,
+    }
+}
+
+/// What an access starts from: the definition of its address, before what is added to it.
+fn base_of(kernel: &Kernel, inst: Inst) -> Option<ValueDef> {
+    let last = kernel.insts.get(inst)?.op.row().args.len().checked_sub(1)?;
+    let mut def = kernel.values.get(*kernel.args(inst).get(last)?)?.def;
+    // A chain of sums is no longer than the kernel.
+    for _ in 0..kernel.insts.len() {
+        match def {
+            ValueDef::Result(sum) if kernel.insts.get(sum)?.op == Op::PtrAdd => {
+                def = kernel.values.get(*kernel.args(sum).first()?)?.def;
+            }
+            _ => break,
+        }
+    }
+    Some(def)
+}
+
 /// The space that an access which traps at an address belongs to: that of the array by which it is made, or, made by a computed address,
 /// the one in which that lies; none of buffers.
 pub fn space_of(kernel: &Kernel, inst: Inst, address: u64) -> Option<Space> {
-    let base = || kernel.args(inst).get(kernel.insts.get(inst)?.op.row().args.len().checked_sub(1)?).copied();
-    match base().and_then(|base| Some(kernel.values.get(base)?.def)) {
-        Some(ValueDef::Array(number)) => kernel.arrays.get(number as usize).map(|array| array.space),
+    match base_of(kernel, inst) {
+        Some(ValueDef::Array(_)) => array_space(kernel, inst),
         Some(ValueDef::Param(_)) => None,
         _ => Space::ALL
             .into_iter()

@@ -4,6 +4,8 @@ use halfbyte_abi::meet::{self, Meets};
 use halfbyte_abi::{Place, Shape, ShapeError};
 use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::eval::{self, Fault};
+use halfbyte_ir::op::AttrKind;
+use halfbyte_isa::halu::domain::{LOCAL_WINDOW, SHARED_WINDOW};
 use halfbyte_isa::object::Loc;
 #[cfg(feature = "aot")]
 use halfbyte_runtime::aot;
@@ -154,6 +156,17 @@ fn item(number: u32, shape: &Shape) -> Item {
     [group, local]
 }
 
+/// The space of the arrays that all accesses of a line of the text are made by, if it is one. Machine code has arrays among other memory, so an address
+/// far from all arrays does not tell.
+fn array_on(kernel: &halfbyte_ir::Kernel, text: &str, line: u32) -> Option<halfbyte_ir::Space> {
+    let lines = Lines::new(text);
+    let insts = kernel.insts.iter().filter(|(_, inst)| matches!(inst.op.row().attr, AttrKind::Mem | AttrKind::Atomic));
+    let on_line = insts.filter(|(_, inst)| inst.span.end != 0 && lines.position(inst.span.start).line == line as usize);
+    let mut spaces = on_line.map(|(number, _)| eval::array_space(kernel, number));
+    let first = spaces.next()??;
+    spaces.all(|space| space == Some(first)).then_some(first)
+}
+
 /// Why a launch gave no result.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{}: {message}", kind.name())]
@@ -203,10 +216,22 @@ impl Failure {
         Failure { item: Some(item(trap.item, &trap.shape)), ..failure }
     }
 
-    /// A launch of words that came to nothing.
-    pub(super) fn of_launch(error: &LaunchError) -> Failure {
+    /// A launch of words of a kernel that came to nothing.
+    pub(super) fn of_launch(error: &LaunchError, kernel: &halfbyte_ir::Kernel, text: &str) -> Failure {
         let kind = match error {
-            LaunchError::Trap(trap) => return Failure::of_trap(trap),
+            LaunchError::Trap(trap) => {
+                let mut trap = Trap::clone(trap);
+                if let TrapKind::OutOfBounds { space: space @ Space::Global, address, near, .. } = &mut trap.kind
+                    && let Some(array) = array_on(kernel, text, trap.loc.line)
+                {
+                    let (own, window) = match array {
+                        halfbyte_ir::Space::Scratch => (Space::Local, LOCAL_WINDOW),
+                        halfbyte_ir::Space::Shared => (Space::Shared, SHARED_WINDOW),
+                    };
+                    (*space, *address, *near) = (own, address.wrapping_sub(window), None);
+                }
+                return Failure::of_trap(&trap);
+            }
             LaunchError::Engine { .. } => Kind::Unsupported,
             LaunchError::Tile(_) => Kind::Refused,
             LaunchError::Shape { error: ShapeError::Items(_), .. } => Kind::Limit,
@@ -234,11 +259,15 @@ impl Failure {
         Failure { line, ..Failure::new(Kind::Unsupported, error.to_string()) }
     }
 
-    /// Why a function of an object did not run to its end. Which memory an access is outside of is not in its record.
+    /// Why a function of an object did not run to its end. The record does not say which memory an access is outside of; the line of the text does.
     #[cfg(feature = "aot")]
-    pub(super) fn of_stop(stop: &aot::Trapped, shape: &Shape) -> Failure {
+    pub(super) fn of_stop(stop: &aot::Trapped, shape: &Shape, kernel: &halfbyte_ir::Kernel, text: &str) -> Failure {
         let kind = match stop.status {
-            aot::Status::OutOfBounds => Kind::OutOfBoundsGlobal,
+            aot::Status::OutOfBounds => match array_on(kernel, text, stop.line) {
+                Some(halfbyte_ir::Space::Scratch) => Kind::OutOfBoundsLocal,
+                Some(halfbyte_ir::Space::Shared) => Kind::OutOfBoundsShared,
+                None => Kind::OutOfBoundsGlobal,
+            },
             aot::Status::Misaligned => Kind::Misaligned,
             aot::Status::ReadOnly => Kind::ReadOnly,
             aot::Status::Budget => Kind::Budget,

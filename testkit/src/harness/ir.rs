@@ -122,12 +122,15 @@ impl Run<'_> {
                 };
                 match self.via {
                     #[cfg(feature = "aot")]
-                    Via::Object => args = self.call(words, request.budget, (args, aliases.clone()))?,
+                    Via::Object => {
+                        args = self.call(words, (kernel, &request.text), request.budget, (args, aliases.clone()))?
+                    }
                     _ => {
                         let (budget, watchdog) = (request.budget, how.watchdog);
                         let engine = how.engine.unwrap_or(Engine::Interp);
                         let order = Order { budget, watchdog, aliases: &aliases, ..Order::from(engine) };
-                        execute(words, order, self.shape, &mut args).map_err(|error| Failure::of_launch(&error))?;
+                        execute(words, order, self.shape, &mut args)
+                            .map_err(|error| Failure::of_launch(&error, kernel, &request.text))?;
                     }
                 }
             }
@@ -149,13 +152,14 @@ impl Run<'_> {
     fn call(
         &self,
         words: &halfbyte_runtime::Kernel,
+        (kernel, text): (&halfbyte_ir::Kernel, &str),
         budget: u64,
         (args, aliases): (Vec<Vec<u8>>, Vec<Alias>),
     ) -> Result<Vec<Vec<u8>>, Failure> {
         let ahead = Ahead::load(words, budget).map_err(|error| Failure::of_object(&error))?;
         let called = ahead.call(&Launch { shape: self.shape, args, aliases });
         match called.stopped {
-            Some(stopped) => Err(Failure::of_stop(&stopped, &self.shape)),
+            Some(stopped) => Err(Failure::of_stop(&stopped, &self.shape, kernel, text)),
             None => Ok(called.args),
         }
     }

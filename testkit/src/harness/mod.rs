@@ -219,14 +219,15 @@ fn launch_on(request: &mut Request, how: &How<'_>) -> Result<(), Failure> {
 /// Whether a machine could be asked for such a launch.
 fn check_size(request: &Request) -> Result<(), Failure> {
     let items = match request.size {
-        Size::Items(0) => return Err(Failure::arguments("there are no work items; `items` is at least 1")),
         Size::Items(_) => 1,
         Size::Blocks { grid, block } => {
-            let axes = [("grid", grid, GRID), ("block", block, BLOCK)];
-            for (name, counts, most) in axes {
+            // No blocks are a launch of no items; a block has at least one item.
+            let axes = [("grid", grid, GRID, 0), ("block", block, BLOCK, 1)];
+            for (name, counts, most, least) in axes {
                 for ((count, most), axis) in counts.into_iter().zip(most).zip(["x", "y", "z"]) {
-                    if !(1..=most).contains(&count) {
-                        let message = format!("`{name}` has {count} along {axis}; give a number from 1 to {most}");
+                    if !(least..=most).contains(&count) {
+                        let message =
+                            format!("`{name}` has {count} along {axis}; give a number from {least} to {most}");
                         return Err(Failure::arguments(message));
                     }
                 }
