@@ -1,9 +1,65 @@
 //! A packed kernel's streams, in the terms of the machine: where their cursors come from, and how these step.
 
 use halfbyte_abi::Signature;
-use halfbyte_ir::{Direction, Kernel, Op, ParamKind, Reason, Refusal, Type, stream as ir};
+use halfbyte_ir::{Direction, Kernel, Op, ParamKind, Reason, Refusal, Span, Type, stream as ir};
 use halfbyte_isa::stream::{self as isa, Holds, MAX_M_WORDS, MAX_STREAMS};
 use halfbyte_isa::vp1::TARGET;
+use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
+
+/// The access that takes most of the data store, and why no launch can run, where one group of items needs more than there is.
+fn too_large(
+    kernel: &Kernel,
+    packing: &ir::Packing,
+    streams: &[isa::Stream],
+    regions: &[u32],
+) -> Option<(Span, Reason)> {
+    // What launches add, such as the items of a count that is not known, only makes it more.
+    let rounds = |stream: &isa::Stream| {
+        let trips = stream.steps.iter().map(|step| match step.trips {
+            isa::Trips::Const(trips) => u64::from(trips),
+            isa::Trips::Of { at_least, .. } => at_least.into(),
+        });
+        trips.fold(1, u64::saturating_mul)
+    };
+    let bytes = |items: u32| {
+        let of_stream = move |(number, region): (usize, &u32)| {
+            let first = regions.iter().position(|other| other == region).and_then(|first| streams.get(first))?;
+            let items = if first.uniform { 1 } else { items.into() };
+            let is_sized = first.holds != Holds::Buffer;
+            let elements = rounds(first).saturating_mul(items).saturating_mul(is_sized.into());
+            Some((number, elements.saturating_mul(first.element_bytes().into())))
+        };
+        regions.iter().enumerate().filter_map(of_stream)
+    };
+    let total = |items| bytes(items).fold(0, |sum: u64, (_, bytes)| sum.saturating_add(bytes));
+    let (items, store) = (packing.items.max(1), DATA_STORE_BYTES as u64);
+    let all = total(items);
+    if all <= store {
+        return None;
+    }
+    let (number, most) = bytes(items).max_by_key(|&(_, bytes)| bytes)?;
+    let stream = packing.streams.get(number)?;
+    let name = stream.buffer.and_then(|param| kernel.params.get(param as usize)).map(|param| param.name.as_str());
+    let what = name.map_or("say whether an access is made".to_owned(), |name| format!("are accessed in `%{name}`"));
+    let reason = format!(
+        "{items} items, which run as one group, take at least {all} bytes of the data store, which has {store}; {most} of them {what}"
+    );
+    let narrow = packing.streams.iter().find(|stream| stream.bytes == 1 && stream.buffer.is_some());
+    let narrow = narrow.and_then(|stream| kernel.params.get(stream.buffer? as usize));
+    let help = match narrow {
+        Some(param) if items > FEW && total(FEW) <= store => {
+            format!(
+                "accesses of one byte make groups of {items}; with elements of 32 bits in `%{}` a group has {FEW}",
+                param.name
+            )
+        }
+        _ => "access fewer bytes in each item, or make several kernels of it".to_owned(),
+    };
+    Some((stream.site, Reason::from(reason).help(help)))
+}
+
+/// Items of a group without accesses of one byte.
+const FEW: u32 = 4;
 
 /// The streams of a kernel. The cursor of region k is `$a` k.
 pub(crate) struct Streams {
@@ -69,6 +125,9 @@ impl Streams {
                 Reason::from(format!("it is the access that needs stream {most} when {most} is the most"))
                     .help("make several kernels of it, or load more bytes at once and take them apart"),
             ));
+        }
+        if let Some((site, reason)) = too_large(kernel, packing, &of_tiles, &regions) {
+            return Err(refuse(site, reason));
         }
         Ok(Streams { regions, of_tiles, accesses, param_words, first_word: next as u8 })
     }

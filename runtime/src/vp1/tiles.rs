@@ -312,6 +312,7 @@ impl Plan {
 
     #[cold]
     fn too_large(&self, kernel: &Kernel, items: u32) -> TooLarge {
+        let items = items.next_multiple_of(self.group);
         let all_bytes = self.end(items);
         let sizes = self.places_of(items).map(|place| place.end - place.start);
         let (mut stream, mut stream_bytes): (Option<&Stream>, u64) = (None, 0);
