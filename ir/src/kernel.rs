@@ -507,6 +507,20 @@ impl Kernel {
         self.blocks.get(block).map_or(&[], |data| data.params.as_slice(&self.pool))
     }
 
+    /// Gives each instruction without a place in the text that of the nearest one in its block, first before and then after it, or else that of
+    /// the kernel.
+    pub fn locate(&mut self) {
+        let is_known = |span: &Span| span.end != 0;
+        for &block in &self.layout {
+            let insts = &self.blocks[block].insts;
+            let mut near = insts.iter().map(|&inst| self.insts[inst].span).find(is_known).unwrap_or(self.span);
+            for &inst in insts {
+                let span = &mut self.insts[inst].span;
+                if is_known(span) { near = *span } else { *span = near }
+            }
+        }
+    }
+
     /// A block's last instruction, where it has one.
     #[inline]
     pub fn terminator(&self, block: Block) -> Option<Inst> {

@@ -139,6 +139,10 @@ fn run(pass: &dyn Pass, kernel: &mut Kernel, context: &mut Context<'_>) -> Resul
             LowerError::Failed { pass: pass.name().to_owned(), kernel: kernel.name.clone(), error }
         }
     })?;
+    if changed && !context.only_removes {
+        // A message about an operation that a pass made needs a place.
+        kernel.locate();
+    }
     let time = start.map_or(Duration::ZERO, |start| start.elapsed());
     if let Some(watchdog) = context.poll.watchdog() {
         check_size(kernel, watchdog)?;
