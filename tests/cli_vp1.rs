@@ -160,3 +160,50 @@ fn programs_have_labels_and_errors_have_places() {
     called.fails(1, "<stdin>:2:2");
     called.fails(1, "not a 32-bit word; expected 0x and 8 hexadecimal digits");
 }
+
+/// A kernel whose items read an element of that type and write so many words.
+fn spread(ty: &str, words: u32) -> String {
+    let value = if ty == "i32" { "x[i]" } else { "zext.i32(x[i])" };
+    format!(
+        "kernel spread(x: in {ty}, y: out i32) {{\n  let i = item_id()\n  for l in 0..{words} {{ y[i * {words} + l] = {value} + l }}\n}}\n"
+    )
+}
+
+#[test]
+fn a_kernel_that_no_launch_can_run_is_refused() {
+    let compile = |text: &str| halfbyte_on(&["compile", "-", "--target", "vp1", "-o", "/dev/null"], text.as_bytes());
+    let called = compile(&spread("i8", 256));
+    called.fails(1, "16 items, which run as one group, take at least ");
+    called.fails(1, "bytes of the data store, which has 8192; 16384 of them are accessed in `%y`");
+    called.fails(1, "with elements of 32 bits in `%x` a group has 4");
+    called.fails(1, "<stdin>:3:");
+    // Nor can groups of four items have 16 KB.
+    compile(&spread("i32", 1024)).fails(1, "access fewer bytes in each item, or make several kernels of it");
+    // What fits runs.
+    for (ty, words) in [("i32", 256), ("i8", 64)] {
+        let text = spread(ty, words);
+        compile(&text).output();
+        let run = format!("{text}; run: vp1: @spread items=7 x=random(7, 1)\n");
+        halfbyte_on(&["check", "-"], run.as_bytes()).output();
+    }
+}
+
+#[test]
+fn messages_about_operations_that_passes_make_have_a_place() {
+    let text = "; A comment.\n\nkernel k(x: in i64, n: i32, y: out i32) {\n  let i = item_id()\n  var s = 0i64\n  \
+                for k in 0..n { s = s + x[k] }\n  y[i] = trunc(popcount(s))\n}\n";
+    let called = halfbyte_on(&["compile", "-", "--target", "vp1"], text.as_bytes());
+    called.fails(1, "vp1 cannot do");
+    let places: Vec<&str> = called.err.lines().filter(|line| line.contains("<stdin>:")).collect();
+    let line = |place: &&str| place.split("<stdin>:").nth(1).and_then(|rest| rest.split(':').next()?.parse().ok());
+    let lines: Vec<u32> = places.iter().filter_map(line).collect();
+    assert!(!lines.is_empty() && lines.iter().all(|line| (3..=7).contains(line)), "{}", called.err);
+    // In tests of texts, too, where the places are those of the whole text.
+    let test = format!("{text}; test: isel vp1\n; check: nothing\n");
+    let called = halfbyte_on(&["test", "-"], test.as_bytes());
+    let message = called.err.clone() + &called.out;
+    assert!(called.code == 1 && message.contains("vp1 cannot do"), "{message}");
+    let lines: Vec<u32> =
+        message.lines().filter(|line| line.contains("<stdin>:")).collect::<Vec<_>>().iter().filter_map(line).collect();
+    assert!(!lines.is_empty() && lines.iter().all(|line| (3..=7).contains(line)), "{message}");
+}

@@ -71,6 +71,31 @@ pub enum FindError {
     },
 }
 
+/// Why a launch of a kernel on a target shows no failure.
+#[derive(PartialEq, Eq)]
+enum NoFailure {
+    /// The machine code leaves the bits that the evaluator leaves, or traps where it traps.
+    Agrees,
+    /// The target cannot do what the kernel asks for.
+    Refused,
+    /// The evaluator cannot make the launch.
+    Malformed(String),
+    /// A limit was met before there was a result.
+    Exceeded(String),
+}
+
+impl NoFailure {
+    /// The reason in words, on those targets.
+    fn on(&self, targets: &str) -> String {
+        match self {
+            NoFailure::Agrees => format!("on {targets}, machine code does what ir does"),
+            NoFailure::Refused => format!("{targets} refuses the kernel; `halfbyte compile` says why"),
+            NoFailure::Malformed(reason) => format!("the launch is at fault: {reason}"),
+            NoFailure::Exceeded(reason) => format!("on {targets}, a limit is met: {reason}"),
+        }
+    }
+}
+
 /// A failure of a kernel file.
 pub struct Found {
     /// The kernel, and the launch that fails.
@@ -154,45 +179,57 @@ pub fn suspects(module: &Module, loader: &Loader, question: Question<'_>) -> Res
 pub fn find(module: &Module, loader: &Loader, question: Question<'_>) -> Result<Found, FindError> {
     let suspects = suspects(module, loader, question)?;
     // What `check` shows comes first, and after it what only shows where each step is verified.
+    let mut reasons: Vec<(NoFailure, Vec<&str>)> = Vec::new();
     for verify in [false, true] {
         for Suspect { case, target } in &suspects {
             let options = Options::new(*target);
             let options = Options { verify: verify || options.verify, ..options };
-            if let Some(found) = Found::of(case.clone(), options, question.engines, question.patience) {
-                return Ok(found);
+            let reason = match Found::search(case.clone(), options, question.engines, question.patience) {
+                Ok(found) => return Ok(found),
+                Err(reason) => reason,
+            };
+            match reasons.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, targets)) if targets.contains(&target.name()) => {}
+                Some((_, targets)) => targets.push(target.name()),
+                None => reasons.push((reason, vec![target.name()])),
             }
         }
     }
-    let mut on: Vec<&str> = suspects.iter().map(|suspect| suspect.target.name()).collect();
-    on.sort_unstable();
-    on.dedup();
-    let what = format!("on {} the words do what ir does, the kernel is refused, or a limit is met", on.join(" and "));
+    let what = reasons.iter().map(|(reason, targets)| reason.on(&targets.join(" and ")));
+    let what = what.collect::<Vec<_>>().join("; ");
     Err(FindError::Agrees { file: module.file().to_owned(), what })
 }
 
 impl Found {
     /// The failure of a case; none where it does not fail, or is at fault itself.
     pub fn of(case: Case, options: Options, engines: &[Engine], patience: &Patience) -> Option<Found> {
+        Found::search(case, options, engines, patience).ok()
+    }
+
+    fn search(case: Case, options: Options, engines: &[Engine], patience: &Patience) -> Result<Found, NoFailure> {
         let launches = [case.launch().clone()];
         let failure = |engines: &[Engine], budget| {
             let watchdog = &patience.watchdog();
             let trial =
                 Trial { ways: std::slice::from_ref(&options), engines, ahead: false, budget, watchdog: Some(watchdog) };
-            trial.run(&case.module(), &launches).err()
+            trial.run(&case.module(), &launches)
         };
-        let failure_of_all = failure(engines, DEFAULT_BUDGET)?;
-        if matches!(failure_of_all.kind, Kind::Malformed | Kind::Exceeded) {
-            return None;
-        }
+        let failure_of_all = match failure(engines, DEFAULT_BUDGET) {
+            Ok(tally) if tally.accepted.contains(&false) => return Err(NoFailure::Refused),
+            Ok(_) => return Err(NoFailure::Agrees),
+            Err(Failure { kind: Kind::Malformed, reason, .. }) => return Err(NoFailure::Malformed(reason)),
+            Err(Failure { kind: Kind::Exceeded, reason, .. }) => return Err(NoFailure::Exceeded(reason)),
+            Err(failure) => failure,
+        };
         // Where one engine says it all, the others need not run.
         let alone: Vec<Engine> = failure_of_all.engine.into_iter().collect();
-        let is_same = |other: Option<Failure>| other.is_some_and(|other| other.is_like(&failure_of_all));
+        let is_same = |other: Result<_, Failure>| other.is_err_and(|other| other.is_like(&failure_of_all));
         let engines = if is_same(failure(&alone, DEFAULT_BUDGET)) { alone } else { engines.to_vec() };
         // A branch that is made straight may leave a loop without end, which is not waited for.
         let budgets = (10..20).map(|bits| 1 << bits).filter(|_| failure_of_all.kind != Kind::Trap);
         let budget = budgets.into_iter().find(|&budget| is_same(failure(&engines, budget))).unwrap_or(DEFAULT_BUDGET);
         let (options, patience) = (options.clone(), patience.clone());
-        Some(Found { failure: failure_of_all, options, engines, budget, case, patience })
+        Ok(Found { failure: failure_of_all, options, engines, budget, case, patience })
     }
 
     /// Whether another case fails in the same way, and how.
