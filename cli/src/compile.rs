@@ -135,10 +135,10 @@ enum Kind {
 
 impl Compile {
     pub(super) fn run(self) -> Done {
+        for output in [self.output.as_deref(), self.native.header()] {
+            refuse_input(output, [self.file.as_path()])?;
+        }
         let target = self.target()?;
-        let input = self.file.as_path();
-        refuse_input(self.output.as_deref(), [input])?;
-        refuse_input(self.native.header(), [Some(input), self.output.as_deref()].into_iter().flatten())?;
         if self.emit == Kind::Obj && to_stdout(self.output.as_deref()) {
             if self.json {
                 return Err(Failure::Call(
