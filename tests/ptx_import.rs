@@ -245,6 +245,13 @@ add.s64 %at2, %at0, %at1;
         }
         text += &inst_text(&inst, &entry);
         text += "\n";
+        if random.bits().is_multiple_of(8) {
+            let count = 2 + random.bits() as usize % 5;
+            for link in Inst::random_carry_chain(count, &entry, &mut || random.bits()).unwrap() {
+                text += &inst_text(&link, &entry);
+                text += "\n";
+            }
+        }
         match random.bits() % 5 {
             0 => {
                 text += &format!("@{}%p{} bra skip{n};\n", if n % 2 == 0 { "" } else { "!" }, random.bits() % 3);

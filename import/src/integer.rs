@@ -220,7 +220,8 @@ impl Import<'_> {
         self.code.op(Op::Sub, ty, &[greatest, least])
     }
 
-    /// A sum or a difference with a carry into it, out of it or both. It writes what is carried out.
+    /// A sum or a difference with a carry into it, out of it or both. It writes the carry out. The carry of a difference is that of
+    /// `a + ~b + 1`, set where nothing is borrowed.
     fn carried(&mut self, inst: &Inst, ty: Type) -> Value {
         use Opcode::*;
         let first = match inst.opcode {
@@ -231,20 +232,27 @@ impl Import<'_> {
         let is_sum = !matches!(inst.opcode, SUB_CC | SUBC);
         let op = if is_sum { Op::Add } else { Op::Sub };
         let mut value = self.code.op(op, ty, &[first, second]);
-        let below = |import: &mut Self, a, b| import.code.builder.icmp(IntCC::LtU, ty, a, b);
+        let compare = |import: &mut Self, cc, a, b| import.code.builder.icmp(cc, ty, a, b);
         let mut carry = inst.writes_carry().then(|| match is_sum {
-            true => below(self, value, first),
-            false => below(self, first, second),
+            true => compare(self, IntCC::LtU, value, first),
+            false => compare(self, IntCC::GeU, first, second),
         });
         if inst.reads_carry() {
             let carried = self.register(Reg::CARRY);
-            let (one, zero) = (self.code.constant(ty, 1), self.code.constant(ty, 0));
-            let one = self.code.select(carried, one, zero);
+            let [one, zero] = [1, 0].map(|number| self.code.constant(ty, number));
+            let [if_set, if_clear] = if is_sum { [one, zero] } else { [zero, one] };
+            let one = self.code.select(carried, if_set, if_clear);
             let before = value;
             value = self.code.op(op, ty, &[before, one]);
-            carry = carry.map(|carry| {
-                let more = if is_sum { below(self, value, one) } else { below(self, before, one) };
-                self.code.either(carry, more)
+            carry = carry.map(|carry| match is_sum {
+                true => {
+                    let more = compare(self, IntCC::LtU, value, one);
+                    self.code.either(carry, more)
+                }
+                false => {
+                    let still = compare(self, IntCC::GeU, before, one);
+                    self.code.both(carry, still)
+                }
             });
         }
         if let Some(carry) = carry {

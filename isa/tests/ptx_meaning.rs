@@ -286,6 +286,16 @@ fn examples() {
         ("b32", "sub.cc.u32 %d, %a, %b; subc.u32 %d, %c, 0", [0, 1, 5], 4),
         ("b64", "sub.cc.u64 %d, %a, %b; subc.cc.u64 %d, %c, 0; subc.u64 %d, 0, 0", [0, 1, 0], u64::MAX),
         ("b32", "mad.lo.cc.u32 %d, %a, %b, %c; madc.hi.u32 %d, %a, %b, 0", [0xFFFF_FFFF, 2, 2], 2),
+        // The flag is a carry after a difference too: clear where something is borrowed.
+        ("b32", "sub.cc.u32 %d, %a, %b; addc.u32 %d, 0, 0", [1, 2, 0], 0),
+        ("b32", "sub.cc.u32 %d, %a, %b; addc.u32 %d, 0, 0", [2, 2, 0], 1),
+        ("b32", "sub.cc.s32 %d, %a, %b; madc.lo.s32 %d, %c, %c, 0", [2, 1, 3], 10),
+        ("b32", "add.cc.u32 %d, %a, %b; subc.u32 %d, 0, 0", [1, 2, 0], 0xFFFF_FFFF),
+        ("b32", "add.cc.u32 %d, %a, %b; subc.u32 %d, 0, 0", [0xFFFF_FFFF, 2, 0], 0),
+        ("b32", "mad.hi.cc.u32 %d, %a, %b, %c; subc.u32 %d, 7, 2", [1 << 31, 4, 0xFFFF_FFFE], 5),
+        ("b64", "sub.cc.u64 %d, %a, %b; addc.cc.u64 %d, %c, 0; subc.u64 %d, 5, 5", [1, 0, u64::MAX], 0),
+        ("b32", "subc.cc.u32 %d, %a, %b; addc.u32 %d, 0, 0", [3, 3, 0], 0),
+        ("b32", "subc.u32 %d, %a, %b", [3, 3, 0], 0xFFFF_FFFF),
         // Video has HALU's meaning.
         ("b32", "vadd4.u32.u32.u32.sat %d, %a, %b, %c", [0xFF01_8001, 0x0101_8001, 0], 0xFF02_FF02),
         ("b32", "vabsdiff4.u32.u32.u32.add %d, %a, %b, %c", [0x0105_0300, 0x0301_0300, 100], 106),

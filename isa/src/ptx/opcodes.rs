@@ -13,8 +13,8 @@ macro_rules! opcodes {
                     SUB_SAT => m.saturating(true);
                     ADD_CC => m.add_with_carry(false);
                     ADDC => m.add_with_carry(true);
-                    SUB_CC => m.sub_with_borrow(false);
-                    SUBC => m.sub_with_borrow(true);
+                    SUB_CC => m.sub_with_carry(false);
+                    SUBC => m.sub_with_carry(true);
                     MUL => m.mul(false);
                     MUL_WIDE => m.mul_wide(false);
                     MAD => m.mul(true);

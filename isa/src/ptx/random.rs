@@ -56,6 +56,19 @@ impl Inst {
         };
         Some(Inst { opcode, words: draw.words, guard, operands })
     }
+
+    /// A random chain of `count` instructions on what `entry` declares: the first sets the carry flag, the others read it, and all but the
+    /// last set it. Sums, differences and products alternate at random. `None` where the entry lacks a register for one.
+    pub fn random_carry_chain(count: usize, entry: &Entry, next: &mut dyn FnMut() -> u64) -> Option<Vec<Inst>> {
+        let one_of = |all: [Opcode; 3], next: &mut dyn FnMut() -> u64| all.get((next() % 3) as usize).copied();
+        let link = |number: usize| {
+            let first = [Opcode::ADD_CC, Opcode::SUB_CC, Opcode::MAD_CC];
+            let opcode = one_of(if number == 0 { first } else { [Opcode::ADDC, Opcode::SUBC, Opcode::MADC] }, next)?;
+            let links = |inst: &Inst| number + 1 == count || inst.writes_carry();
+            (0..64).filter_map(|_| Inst::random(opcode, entry, next)).find(links)
+        };
+        (0..count).map(link).collect()
+    }
 }
 
 impl<'a> Draw<'a> {

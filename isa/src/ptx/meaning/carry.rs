@@ -1,4 +1,7 @@
 //! Sums and differences that go on from word to word by the carry flag.
+//!
+//! The flag always is a carry, never a borrow: machines compute `a - b` as `a + ~b + 1`, and the carry of that sum is 1 where nothing
+//! is borrowed. Chains of sums alone and of differences alone cannot tell.
 
 use super::wide::{self, Wide};
 use super::{Context, Reader};
@@ -21,7 +24,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let mut sum = self.wrapped(wide::add, D::add, a, b);
         let mut carry = self.is_below(sum, a);
         if carried {
-            let one = self.carry_as_number();
+            let flag = self.carry();
+            let one = self.one_if(flag);
             sum = self.wrapped(wide::add, D::add, sum, one);
             let more = self.is_below(sum, one);
             carry = self.d.either(carry, more);
@@ -30,25 +34,28 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_carry(carry);
     }
 
-    /// `a - b`, less the flag where `carried`; the flag becomes the borrow.
-    pub(super) fn sub_with_borrow(&mut self, carried: bool) {
+    /// `a + ~b + 1`, or `a + ~b` plus the flag where `carried`; the flag becomes the carry of that sum.
+    pub(super) fn sub_with_carry(&mut self, carried: bool) {
         let (a, b) = (self.value(1), self.value(2));
         let mut difference = self.wrapped(wide::sub, D::sub, a, b);
         let mut borrow = self.is_below(a, b);
         if carried {
-            let one = self.carry_as_number();
+            // The sum of all three is `a - b - 1` where the flag is clear.
+            let carry = self.carry();
+            let borrowed = self.d.negate(carry);
+            let one = self.one_if(borrowed);
             let more = self.is_below(difference, one);
             difference = self.wrapped(wide::sub, D::sub, difference, one);
             borrow = self.d.either(borrow, more);
         }
         self.define(difference);
-        self.define_carry(borrow);
+        let carry = self.d.negate(borrow);
+        self.define_carry(carry);
     }
 
-    /// The flag as 1 or 0.
-    fn carry_as_number(&mut self) -> [D::Word; 2] {
-        let carry = self.carry();
-        [wide::one_if(self.d, carry), self.d.word(0)]
+    /// 1 where a predicate is true, else 0.
+    fn one_if(&mut self, p: D::Pred) -> [D::Word; 2] {
+        [wide::one_if(self.d, p), self.d.word(0)]
     }
 
     /// An operation of the width of the type, modulo 2^32 or 2^64.

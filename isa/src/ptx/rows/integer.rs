@@ -83,8 +83,8 @@ macro_rules! carries {
 carries! {
     ADD_CC "add" Out &[CC, CARRIES], D_A_B, "Adds two integers; the carry flag becomes the carry out of the sum.", "add.cc.u32 %d, %a, %b;";
     ADDC "addc" In &[MAYBE_CC, CARRIES], D_A_B, "Adds two integers and the carry flag, which with `.cc` becomes the carry out of the sum.", "addc.u32 %d, %a, 0;";
-    SUB_CC "sub" Out &[CC, CARRIES], D_A_B, "Subtracts two integers; the carry flag becomes the borrow, `a < b` unsigned.", "sub.cc.u32 %d, %a, %b;";
-    SUBC "subc" In &[MAYBE_CC, CARRIES], D_A_B, "Subtracts an integer and the carry flag, `a - (b + carry)`. With `.cc` the flag becomes the borrow.", "subc.cc.u32 %d, %a, %b;";
+    SUB_CC "sub" Out &[CC, CARRIES], D_A_B, "Subtracts two integers; the carry flag becomes the carry out of `a + ~b + 1`, which is `a >= b` unsigned.", "sub.cc.u32 %d, %a, %b;";
+    SUBC "subc" In &[MAYBE_CC, CARRIES], D_A_B, "Computes `a + ~b` plus the carry flag: `a - b` where the flag is set, else `a - b - 1`. With `.cc` the flag becomes the carry out of this sum.", "subc.cc.u32 %d, %a, %b;";
     MAD_CC "mad" Out &[HALF, CC, CARRIES], D_A_B_C, "Multiplies two integers and adds a third to a half of the product; the carry flag becomes the carry out of this sum.", "mad.lo.cc.u32 %d, %a, %b, %c;";
     MADC "madc" In &[HALF, MAYBE_CC, CARRIES], D_A_B_C, "Multiplies two integers and adds a third and the carry flag to a half of the product. With `.cc` the flag becomes the carry out of this sum.", "madc.hi.cc.u32 %d, %a, %b, %c;";
 }
