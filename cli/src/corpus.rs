@@ -337,6 +337,8 @@ const OF_LAUNCHES: &[&str] = &[
     "out-of-bounds-shared",
     "out-of-bounds-local",
     "uninitialised-shared",
+    "uninitialised-register",
+    "uninitialised-carry",
     "membermask",
     "inactive-source",
     "warp-divergence",

@@ -37,7 +37,7 @@ pub use load::{LoadError, Program};
 pub use native::{NativeError, Translation};
 pub use ptx::Ptx;
 pub use threads::{ThreadPool, ThreadPoolError};
-pub use trap::{Access, Fault, Near, Other, Space, Trap, TrapKind};
+pub use trap::{Access, Fault, Near, Other, Space, Trap, TrapKind, Unwritten, Use};
 pub use vp1::Vp1;
 
 // What `halfbyte prove` proves of the engines, a step at a time; not to be built on.

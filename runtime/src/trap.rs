@@ -6,6 +6,7 @@ use halfbyte_abi::meet::Meets;
 use halfbyte_abi::{Exceeded, ItemName, Shape};
 use halfbyte_isa::isa::digits;
 use halfbyte_isa::object::Loc;
+pub use halfbyte_isa::ptx::definedness::Use;
 use halfbyte_isa::vp1::domain::Unknown;
 
 /// A work item that could not go on: where it was and why. After it the launch's buffers hold no result.
@@ -145,6 +146,18 @@ pub enum TrapKind {
         /// Bytes accessed.
         bytes: u32,
     },
+    /// A read of a register, or of the carry flag, that the item has not written, on which a store, an address or a branch depends. It is
+    /// looked for where a launch asks.
+    Unwritten {
+        /// What is read.
+        of: Unwritten,
+        /// Where the instruction that reads it is in the kernel.
+        read: usize,
+        /// What depends on it.
+        reaches: Use,
+        /// Where that comes from in the text, as far as that is known.
+        loc: Option<Loc>,
+    },
     /// A word that is no instruction.
     Undefined {
         /// The word.
@@ -211,6 +224,15 @@ pub enum TrapKind {
     },
     /// An indirect call of what is no function that may be called so.
     NoFunction,
+}
+
+/// What an item reads before it writes it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Unwritten {
+    /// A register, by name.
+    Register(String),
+    /// The carry flag, which is not kept over calls and barriers.
+    Carry,
 }
 
 /// The first of two accesses that race.
@@ -284,6 +306,16 @@ impl fmt::Display for TrapKind {
             }
             TrapKind::Uninitialised { address, bytes } => {
                 write!(f, "load of {bytes} bytes at shared address {address:#x}, which nothing has written")
+            }
+            TrapKind::Unwritten { of, reaches, loc, .. } => {
+                match of {
+                    Unwritten::Register(name) => write!(f, "`{name}` is read before it is written")?,
+                    Unwritten::Carry => f.write_str(
+                        "the carry flag is read and nothing has set it since the start, the last call or the last barrier",
+                    )?,
+                }
+                write!(f, ", and {reaches} depends on it")?;
+                loc.filter(|loc| loc.is_known()).map_or(Ok(()), |loc| write!(f, ", at line {}", loc.line))
             }
             TrapKind::Undefined { word, bytes } => write!(f, "{} is no instruction", digits(*word, *bytes)),
             TrapKind::Unknown(unknown) => unknown.fmt(f),

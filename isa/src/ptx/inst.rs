@@ -89,6 +89,11 @@ impl Inst {
             || self.is_warp_level()
     }
 
+    /// Whether it is a barrier, of a block or of a warp, over which the carry flag is not kept.
+    pub fn is_barrier(&self) -> bool {
+        matches!(self.row().mnemonic, "bar" | "barrier")
+    }
+
     /// Whether it is a warp-level matrix instruction, which all threads of a warp execute as a whole.
     pub fn is_warp_level(&self) -> bool {
         matches!(self.row().mnemonic, "mma" | "ldmatrix" | "stmatrix" | "movmatrix" | "wmma")

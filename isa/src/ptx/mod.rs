@@ -4,6 +4,7 @@
 //! instructions mean is said in the same primitives ([`Domain`](crate::halu::domain::Domain)).
 
 mod code;
+pub mod definedness;
 pub mod docs;
 pub mod inst;
 pub mod matrix;

@@ -712,6 +712,13 @@ impl Registers {
         &self.families
     }
 
+    /// The name of a register, if it is declared.
+    pub fn name(&self, reg: Reg) -> Option<String> {
+        let family = self.family(reg)?;
+        let number = (reg.0 - family.first.0) / family.width();
+        Some(family.count.map_or_else(|| family.name.clone(), |_| format!("{}{number}", family.name)))
+    }
+
     /// How many registers there are.
     pub fn count(&self) -> u32 {
         self.count

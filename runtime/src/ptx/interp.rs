@@ -8,7 +8,7 @@ use halfbyte_isa::ptx::meaning::{
     Access, Called, Location, Next, Reader, Value, Write, arguments, atomically, fence, function_at, guard, meaning,
     meeting, results, strength,
 };
-use halfbyte_isa::ptx::module::{Builtin, FunctionCode, Passed, Targets};
+use halfbyte_isa::ptx::module::{Body, Builtin, FunctionCode, Passed, Targets};
 use halfbyte_isa::ptx::row;
 use halfbyte_isa::ptx::types::{Special, SpecialGroup, Token, Type};
 use halfbyte_isa::ptx::{FrameVar, Inst, Operand, Reg, Var};
@@ -18,6 +18,7 @@ use super::memory::{By, Memory};
 use super::print::{self, Print, Values};
 use super::program::{Callable, Code, Program};
 use super::special;
+use super::uninitialised::{self, Undefined};
 use crate::launch::Work;
 use crate::trap::{Fault, Halt, TrapKind};
 
@@ -44,14 +45,17 @@ pub(super) struct Registers {
     held: Vec<u64>,
     /// The carry flag.
     carry: u64,
+    /// What of them nothing has written, where that is watched.
+    pub undefined: Option<Undefined>,
 }
 
 impl Registers {
     /// Makes the state at the start of a body.
-    pub fn clear(&mut self, code: &Code<'_>) {
+    fn clear(&mut self, code: &Code<'_>, is_watched: bool) {
         self.held.clear();
         self.held.resize(code.types.len(), 0);
         self.carry = 0;
+        self.undefined = is_watched.then(|| Undefined::new(&code.types));
     }
 
     fn get(&self, reg: Reg) -> u64 {
@@ -62,6 +66,9 @@ impl Registers {
     }
 
     fn set(&mut self, reg: Reg, value: u64, types: &[Type]) {
+        if let Some(undefined) = &mut self.undefined {
+            undefined.define(reg);
+        }
         if reg == Reg::CARRY {
             self.carry = value;
             return;
@@ -100,6 +107,7 @@ impl Frame<'_> {
 }
 
 /// What an instruction reads.
+#[derive(Clone)]
 pub(super) struct View<'a> {
     frame: &'a Frame<'a>,
     item: Item<'a>,
@@ -112,6 +120,16 @@ impl<'a> View<'a> {
     /// What the instruction reads that a thread is at.
     pub fn new(thread: &'a Thread<'a>, item: Item<'a>, memory: &'a Memory<'a>) -> View<'a> {
         View { frame: &thread.frame, item, memory, executed: thread.stats.instructions }
+    }
+
+    /// The registers of the body that runs.
+    pub fn registers(&self) -> &'a Registers {
+        &self.frame.registers
+    }
+
+    /// The body that runs.
+    pub fn body(&self) -> &'a Body {
+        self.frame.code.body
     }
 }
 
@@ -204,7 +222,7 @@ impl<'p> Thread<'p> {
         memory: &mut Memory<'_>,
     ) -> Result<Thread<'p>, Halt> {
         memory.stack.clear();
-        registers.clear(&program.kernel);
+        registers.clear(&program.kernel, memory.races.is_some());
         let frame = enter(&program.kernel, None, registers, memory).map_err(|kind| Fault { address: 0, kind })?;
         Ok(Thread { frame, waiting: Vec::new(), stats: ItemStats::default() })
     }
@@ -273,6 +291,9 @@ impl<'p> Thread<'p> {
                 (Next::Fall, _) => self.frame.next += 1,
                 (Next::Exit, _) => return Ok(Stop::End),
                 (Next::Meet, Some(inst)) => {
+                    if inst.is_barrier() {
+                        self.frame.registers.lose_carry();
+                    }
                     let mut view = View { frame: &self.frame, item, memory, executed: self.stats.instructions };
                     match meeting(inst, &mut Concrete, &mut view) {
                         Some(meeting) => return Ok(Stop::Meet { meeting, results: results(inst) }),
@@ -298,6 +319,7 @@ impl<'p> Thread<'p> {
                     memory.stack.give_back(inner.before);
                     memory.stack.leave();
                     self.frame.registers.carry = 0;
+                    self.frame.registers.lose_carry();
                     self.frame.next += 1;
                 }
             }
@@ -315,7 +337,13 @@ impl<'p> Thread<'p> {
         let number = callee(program, &self.frame, called)?;
         let mut view = View { frame: &self.frame, item, memory, executed: self.stats.instructions };
         let values = arguments(inst, &mut Concrete, &mut view);
-        match program.function(number) {
+        let function = program.function(number);
+        let address = self.address();
+        let undefined = match function {
+            Callable::Code(_, passed) => uninitialised::passed(inst, address, &view, &passed.params),
+            _ => Default::default(),
+        };
+        match function {
             Callable::None => return Err(TrapKind::NoFunction),
             Callable::Builtin(builtin) => {
                 let result = do_builtin(*builtin, &values, &self.frame, memory)?;
@@ -324,12 +352,13 @@ impl<'p> Thread<'p> {
             }
             Callable::Code(code, passed) => {
                 let mut new = Registers::default();
-                new.clear(code);
+                new.clear(code, memory.races.is_some());
                 memory.stack.enter();
                 let mut inner = enter(code, Some(passed), new, memory)?;
                 for (value, &to) in values.iter().zip(&passed.params) {
                     pass(*value, &self.frame, to, &mut inner, memory);
                 }
+                inner.registers.spread(undefined);
                 self.waiting.push(std::mem::replace(&mut self.frame, inner));
             }
         }
@@ -428,6 +457,9 @@ fn give_results(inner: &Frame<'_>, outer: &mut Frame<'_>, memory: &mut Memory<'_
             Operand::Frame { var, .. } => put(&bytes, Passed::Frame(var.number), outer, memory),
             _ => {}
         }
+        if let (&Operand::Register(reg), Passed::Register(from)) = (operand, from) {
+            outer.registers.inherit(reg, &inner.registers, from);
+        }
     }
 }
 
@@ -515,7 +547,9 @@ fn step(
     memory: &mut Memory<'_>,
 ) -> Result<Next<u32>, TrapKind> {
     let mut view = View { frame, item, memory, executed };
+    let undefined = uninitialised::spread(inst, address, &view)?;
     if guard(inst, &mut Concrete, &mut view) == Some(false) {
+        frame.registers.spread(undefined);
         return Ok(Next::Fall);
     }
     let effects = meaning(inst, &mut Concrete, &mut view);
@@ -599,6 +633,7 @@ fn step(
             }
         }
     }
+    frame.registers.spread(undefined);
     Ok(effects.next)
 }
 

@@ -18,6 +18,7 @@ mod print;
 mod program;
 mod special;
 mod stack;
+mod uninitialised;
 mod variables;
 
 use std::collections::BTreeMap;
@@ -188,8 +189,8 @@ pub struct Launch<'a, 'b> {
     pub engine: Engine,
     /// What ends the launch early: limits that are met, or someone who cancels it. A GPU does not look at it.
     pub watchdog: Option<&'a Watchdog>,
-    /// Whether the interpreter looks for races, and for reads of shared memory that nobody has written; it then takes 28 more bytes of memory
-    /// for each byte accessed.
+    /// Whether the interpreter looks for races, and for reads of shared memory and of registers that nobody has written; it then takes 28
+    /// more bytes of memory for each byte accessed, and 40 for each register of an item.
     pub races: bool,
     /// Takes what kernels write with `vprintf`.
     pub print: Option<Print<'a>>,
@@ -639,9 +640,15 @@ impl Kernel {
     }
 
     fn trap(&self, shape: &Shape, item: u32, fault: Fault) -> Trap {
-        let Fault { address, mut kind } = fault;
-        if let TrapKind::Race { other, .. } = &mut kind {
-            other.loc = Some(self.loc(other.address));
+        let Fault { mut address, mut kind } = fault;
+        match &mut kind {
+            TrapKind::Race { other, .. } => other.loc = Some(self.loc(other.address)),
+            // The read is what is wrong, not the instruction that its value reaches.
+            TrapKind::Unwritten { read, loc, .. } => {
+                *loc = Some(self.loc(address));
+                address = *read;
+            }
+            _ => {}
         }
         Trap {
             kernel: self.code.entry.name.clone(),

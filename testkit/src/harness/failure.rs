@@ -9,7 +9,7 @@ use halfbyte_isa::halu::domain::{LOCAL_WINDOW, SHARED_WINDOW};
 use halfbyte_isa::object::Loc;
 #[cfg(feature = "aot")]
 use halfbyte_runtime::aot;
-use halfbyte_runtime::{LaunchError, Space, Trap, TrapKind};
+use halfbyte_runtime::{LaunchError, Space, Trap, TrapKind, Unwritten};
 
 use halfbyte::Report;
 use halfbyte::launch::fault_diagnostic;
@@ -39,6 +39,10 @@ pub enum Kind {
     RaceShared,
     /// A read of a block's memory that no item of it has written.
     Uninitialised,
+    /// A read of a register that the item has not written, whose value is observed.
+    UninitialisedRegister,
+    /// A read of the carry flag that nothing has set.
+    UninitialisedCarry,
     /// Items that wait for what nobody does.
     Deadlock,
     /// More backward branches than an item may take.
@@ -76,6 +80,8 @@ impl Kind {
             Kind::RaceGlobal => "race-global",
             Kind::RaceShared => "race-shared",
             Kind::Uninitialised => "uninitialised-shared",
+            Kind::UninitialisedRegister => "uninitialised-register",
+            Kind::UninitialisedCarry => "uninitialised-carry",
             Kind::Deadlock => "deadlock",
             Kind::Budget => "budget",
             Kind::BarrierArgument => "barrier-argument",
@@ -101,6 +107,8 @@ impl Kind {
             TrapKind::Race { space: Space::Shared, .. } => Kind::RaceShared,
             TrapKind::Race { .. } => Kind::RaceGlobal,
             TrapKind::Uninitialised { .. } => Kind::Uninitialised,
+            TrapKind::Unwritten { of: Unwritten::Register(_), .. } => Kind::UninitialisedRegister,
+            TrapKind::Unwritten { of: Unwritten::Carry, .. } => Kind::UninitialisedCarry,
             TrapKind::Deadlock => Kind::Deadlock,
             TrapKind::Meets(why) => Kind::of_meeting(*why),
             TrapKind::Budget { .. } => Kind::Budget,

@@ -1,0 +1,186 @@
+//! Registers that an item reads before it writes them, where a launch is watched.
+//!
+//! Each register has the set of its bits that nothing has written. Instructions spread them by their own meaning, over
+//! [`Definedness`]; a store, an address or a branch that depends on such a bit is an error. Values that an exchange, a matrix product or
+//! memory passes on count as defined.
+
+use halfbyte_isa::halu::concrete::Concrete;
+use halfbyte_isa::ptx::definedness::{self, Definedness, Truth, Word, whole};
+use halfbyte_isa::ptx::meaning::{Reader, Value, arguments};
+use halfbyte_isa::ptx::module::Passed;
+use halfbyte_isa::ptx::types::{Special, Type};
+use halfbyte_isa::ptx::{FrameVar, Inst, Reg, Var};
+use halfbyte_isa::row::Role;
+use smallvec::SmallVec;
+
+use super::interp::{Registers, View};
+use crate::trap::{TrapKind, Unwritten};
+
+/// The read of a register, or of the carry flag, that nothing had written.
+#[derive(Clone, Copy)]
+struct Origin {
+    /// The instruction, by its number in the program.
+    inst: usize,
+    reg: Reg,
+}
+
+/// Undefined bits of a register.
+#[derive(Clone, Copy)]
+pub(super) struct Bits {
+    bits: u64,
+    /// The read that they come from; none where the register itself was not written.
+    origin: Option<Origin>,
+}
+
+impl Bits {
+    const NONE: Bits = Bits { bits: 0, origin: None };
+}
+
+/// The undefined bits of the registers of a body.
+pub(super) struct Undefined {
+    registers: Vec<Bits>,
+    carry: Bits,
+}
+
+/// What an instruction makes undefined.
+pub(super) type Spread = SmallVec<[(Reg, Bits); 2]>;
+
+impl Undefined {
+    /// The start of a body, where nothing is written.
+    pub fn new(types: &[Type]) -> Undefined {
+        let whole = |ty: &Type| Bits { bits: ty.truncate(u64::MAX), origin: None };
+        Undefined { registers: types.iter().map(whole).collect(), carry: Bits { bits: 1, origin: None } }
+    }
+
+    fn get(&self, reg: Reg) -> Bits {
+        if reg == Reg::CARRY {
+            return self.carry;
+        }
+        self.registers.get(reg.0 as usize).copied().unwrap_or(Bits::NONE)
+    }
+
+    /// Notes that a register is written as a whole with defined bits.
+    pub fn define(&mut self, reg: Reg) {
+        self.set(reg, Bits::NONE);
+    }
+
+    fn set(&mut self, reg: Reg, bits: Bits) {
+        if reg == Reg::CARRY {
+            self.carry = bits;
+        } else if let Some(held) = self.registers.get_mut(reg.0 as usize) {
+            *held = bits;
+        }
+    }
+}
+
+impl Registers {
+    /// Makes bits of registers undefined.
+    pub fn spread(&mut self, spread: Spread) {
+        if let Some(undefined) = &mut self.undefined {
+            spread.into_iter().for_each(|(reg, bits)| undefined.set(reg, bits));
+        }
+    }
+
+    /// Notes that the carry flag is not kept here, whatever it holds.
+    pub fn lose_carry(&mut self) {
+        if let Some(undefined) = &mut self.undefined {
+            undefined.carry = Bits { bits: 1, origin: None };
+        }
+    }
+
+    /// Makes a register as undefined as one of another body is.
+    pub fn inherit(&mut self, to: Reg, from: &Registers, reg: Reg) {
+        if let (Some(undefined), Some(from)) = (&mut self.undefined, &from.undefined) {
+            undefined.set(to, from.get(reg));
+        }
+    }
+}
+
+/// What an instruction reads, with its undefined bits.
+struct Watched<'v, 'a> {
+    view: &'v mut View<'a>,
+    undefined: &'a Undefined,
+}
+
+impl Watched<'_, '_> {
+    fn defined(words: [u32; 2]) -> [Word; 2] {
+        words.map(|value| Word { value: Some(value), undefined: 0 })
+    }
+}
+
+impl Reader<Definedness> for Watched<'_, '_> {
+    fn register(&mut self, _: &mut Definedness, reg: Reg) -> [Word; 2] {
+        let bits = self.undefined.get(reg).bits;
+        let [low, high] = self.view.register(&mut Concrete, reg);
+        [(low, bits as u32), (high, (bits >> 32) as u32)]
+            .map(|(value, undefined)| Word { value: Some(value), undefined })
+    }
+
+    fn predicate(&mut self, _: &mut Definedness, reg: Reg) -> Truth {
+        let undefined = self.undefined.get(reg).bits != 0;
+        Truth { value: Some(self.view.predicate(&mut Concrete, reg)), undefined }
+    }
+
+    fn special(&mut self, _: &mut Definedness, special: Special) -> [Word; 2] {
+        Self::defined(self.view.special(&mut Concrete, special))
+    }
+
+    fn variable(&mut self, _: &mut Definedness, var: Var) -> [Word; 2] {
+        Self::defined(self.view.variable(&mut Concrete, var))
+    }
+
+    fn is_constant(&mut self, _: &mut Definedness, address: [Word; 2]) -> Truth {
+        let value = self.view.is_constant(&mut Concrete, address.map(|word| word.value.unwrap_or_default()));
+        Truth { value: Some(value), undefined: address.iter().any(|word| word.undefined != 0) }
+    }
+
+    fn frame(&mut self, _: &mut Definedness, var: FrameVar) -> [Word; 2] {
+        Self::defined(self.view.frame(&mut Concrete, var))
+    }
+
+    fn parameter(&mut self, _: &mut Definedness, number: u32) -> [Word; 2] {
+        Self::defined(self.view.parameter(&mut Concrete, number))
+    }
+}
+
+/// The registers that an instruction makes undefined, as it reads bits that nothing has written. `number` is the instruction's number in
+/// the program.
+///
+/// # Errors
+/// A store, an address or a branch depends on such bits.
+pub(super) fn spread(inst: &Inst, number: usize, view: &View<'_>) -> Result<Spread, TrapKind> {
+    let Some(undefined) = view.registers().undefined.as_ref() else { return Ok(Spread::new()) };
+    let origin = |reg: Reg| undefined.get(reg).origin.unwrap_or(Origin { inst: number, reg });
+    let registers = &view.body().registers;
+    let mut watched = Watched { undefined, view: &mut view.clone() };
+    let found = definedness::spread(inst, |reg| undefined.get(reg).bits, &mut watched);
+    let found = found.map_err(|(reg, reaches)| {
+        let Origin { inst: read, reg } = origin(reg);
+        let of = match reg {
+            Reg::CARRY => Unwritten::Carry,
+            reg => Unwritten::Register(registers.name(reg).unwrap_or_default()),
+        };
+        TrapKind::Unwritten { of, read, reaches, loc: None }
+    })?;
+    let of_width = |(reg, bits, from): (Reg, u64, Reg)| {
+        let bits = registers.held(reg).unwrap_or(Type::B64).truncate(bits);
+        (reg, Bits { bits, origin: Some(origin(from)) })
+    };
+    Ok(found.into_iter().map(of_width).collect())
+}
+
+/// The undefined bits of what a call passes, for the registers that take it.
+pub(super) fn passed(inst: &Inst, number: usize, view: &View<'_>, params: &[Passed]) -> Spread {
+    let Some(undefined) = view.registers().undefined.as_ref() else { return Spread::new() };
+    let operands = inst.registers().filter(|(role, reg)| *role != Role::Def && undefined.get(*reg).bits != 0);
+    let Some((_, first)) = operands.into_iter().next() else { return Spread::new() };
+    let origin = undefined.get(first).origin.unwrap_or(Origin { inst: number, reg: first });
+    let mut watched = Watched { undefined, view: &mut view.clone() };
+    let values = arguments(inst, &mut Definedness, &mut watched);
+    let passed = values.iter().zip(params).filter_map(|(value, &to)| match (value, to) {
+        (&Value::Bits(words), Passed::Register(reg)) => Some((reg, whole(words))),
+        _ => None,
+    });
+    let passed = passed.filter(|(_, bits)| *bits != 0);
+    passed.map(|(reg, bits)| (reg, Bits { bits, origin: Some(origin) })).collect()
+}
