@@ -86,7 +86,7 @@ pub(super) fn of_report(report: &Report, errors: &[CompileError]) -> Vec<Value> 
     let lines = Lines::new(report.text());
     let object = |diagnostic: &Diagnostic| {
         let mut object = Members::new();
-        object.insert("severity".into(), "error".into());
+        object.insert("severity".into(), report.severity().name().into());
         object.insert("message".into(), diagnostic.message.as_str().into());
         object.insert("file".into(), report.file().into());
         if !report.text().is_empty() {

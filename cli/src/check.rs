@@ -16,7 +16,7 @@ use super::io::{KernelFile, kernel_files, print, refuse_input, to_stdout};
 use super::junit::{self, Case, Suite};
 use super::limits::{LimitArgs, advice};
 use super::numbers::mismatch;
-use super::output::{render, say, summarize};
+use super::output::{mention, render, say, summarize};
 use super::{AliasArgs, Done, EngineName, Failure, Message, SmArgs, interrupt, watch};
 
 /// Runs kernel files on the evaluator and on every target that their run lines name, and compares bit for bit
@@ -108,7 +108,9 @@ impl Check {
             answer.set("files", checked.iter().map(Checked::json).collect::<Vec<_>>());
             for file in &checked {
                 match &file.what {
-                    What::Checked(outcome) => outcome.failures.iter().for_each(|report| answer.report(report)),
+                    What::Checked(outcome) => {
+                        outcome.failures.iter().chain(&outcome.warnings).for_each(|report| answer.report(report));
+                    }
                     What::NotRead(reason) => answer.wrong(&Message::Text(reason.clone())),
                     What::Skipped(_) => {}
                 }
@@ -230,6 +232,7 @@ impl Checked {
                     summarize(&line)?
                 }
                 outcome.failures.iter().for_each(|report| say(&render(report)));
+                outcome.warnings.iter().for_each(|report| mention(&render(report)));
             }
             What::NotRead(reason) => {
                 print(format!("{verdict:<6} {name:<width$}  not read\n").as_bytes())?;

@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 use super::aim::{Aim, aim};
 use super::answer::Answer;
 use super::draft::Draft;
-use super::from_ptx::{given_back, mention_free_sums, mention_unsaid};
+use super::from_ptx::{given_back, mention_free_sums, mention_uninitialised, mention_unsaid};
 use super::io::{Input, refuse_input, to_stdout, unwritable, write};
 use super::names::{among, did_you_mean};
 use super::native::NativeArgs;
@@ -387,6 +387,7 @@ impl Compile {
         }
         if is_ptx(&name) {
             mention_unsaid(&name, &text, self.kernel.as_deref())?;
+            mention_uninitialised(&name, &text)?;
         }
         if is_ptx(&name) && !self.contract && !to_ptx {
             mention_free_sums(&name, &text, self.kernel.as_deref())?;

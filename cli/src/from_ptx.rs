@@ -5,7 +5,7 @@ use halfbyte::import_ptx::{self, GivenBack, free_sums, give_back, ir_name, unsai
 use halfbyte::pipeline::Compiled;
 
 use super::Failure;
-use super::output::mention;
+use super::output::{mention, render};
 
 /// The kernels that a text was compiled to, those without packed work as they stood in it.
 pub(super) fn given_back(name: &str, text: &str, compiled: Compiled) -> Result<Vec<Code>, Failure> {
@@ -32,6 +32,15 @@ pub(super) fn mention_unsaid(name: &str, text: &str, kernel: Option<&str>) -> Re
                  sm_70 promises; `.sync` and a mask say who takes part"
             ));
         }
+    }
+    Ok(())
+}
+
+/// Warns of the registers, and of the carry flag, that a text reads and nothing has written.
+pub(super) fn mention_uninitialised(name: &str, text: &str) -> Result<(), Failure> {
+    let read = import_ptx::read_each(name, text)?;
+    if let Some(warnings) = import_ptx::uninitialised(name, text, &read) {
+        mention(&render(&warnings));
     }
     Ok(())
 }

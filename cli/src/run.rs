@@ -38,7 +38,7 @@ use serde_json::json;
 use self::results::{Form, Out, results_json, write_results};
 use super::answer::Answer;
 use super::compile::{and_refused, no_kernel, no_kernels, refused};
-use super::from_ptx::{mention_free_sums, mention_unsaid};
+use super::from_ptx::{mention_free_sums, mention_uninitialised, mention_unsaid};
 use super::io::{Input, refuse_input};
 use super::limits::{LimitArgs, advice};
 use super::meter::{Meter, grouped, seconds};
@@ -274,6 +274,7 @@ impl Run {
         let params = given(kernel);
         if is_ptx(&input.name) {
             mention_unsaid(&input.name, text, Some(name))?;
+            mention_uninitialised(&input.name, text)?;
         }
         if is_ptx(&input.name) && !self.contract {
             mention_free_sums(&input.name, text, Some(name))?;
@@ -347,6 +348,7 @@ impl Run {
         }
         let host = Host::load(&input.name, text, name)?;
         mention_unsaid(&input.name, text, Some(name))?;
+        mention_uninitialised(&input.name, text)?;
         within.approximate.set(host.is_approximate());
         let outs = self.outs(host.params())?;
         let mut bound = self.values(name, host.params(), None, within.watchdog)?;

@@ -23,6 +23,26 @@ pub struct Report {
     file: String,
     source: Source,
     list: Vec<Diagnostic>,
+    severity: Severity,
+}
+
+/// How bad the findings of a report are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Severity {
+    /// The text is wrong.
+    Error,
+    /// The text is probably not what is meant.
+    Warning,
+}
+
+impl Severity {
+    /// Its name in messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        }
+    }
 }
 
 impl Report {
@@ -31,9 +51,19 @@ impl Report {
         Report::of(file, Source::Text(text.into()), list.into())
     }
 
+    /// Warnings about the text of a file.
+    pub fn warnings(file: impl Into<String>, text: impl Into<Arc<str>>, list: impl Into<Vec<Diagnostic>>) -> Report {
+        Report { severity: Severity::Warning, ..Report::new(file, text, list) }
+    }
+
     /// Findings about what was made of a file.
     pub(crate) fn of(file: impl Into<String>, source: Source, list: Vec<Diagnostic>) -> Report {
-        Report { file: file.into(), source, list }
+        Report { file: file.into(), source, list, severity: Severity::Error }
+    }
+
+    /// How bad the findings are.
+    pub fn severity(&self) -> Severity {
+        self.severity
     }
 
     /// The file's name, as messages show it.

@@ -57,6 +57,7 @@ mod ssa;
 mod stands;
 mod switch;
 mod types;
+mod uninitialised;
 mod video;
 
 use copies::Copies;
@@ -152,6 +153,12 @@ pub fn free_sums(entry: &Entry) -> usize {
 /// How many exchanges of a kernel do not say which lanes of a warp take part, which is then for the machine to choose.
 pub fn unsaid_exchanges(entry: &Entry) -> usize {
     entry.reached_bodies().flat_map(|body| &body.insts).filter(|inst| inst.is_unsaid()).count()
+}
+
+/// Finds the registers that a text reads before it writes them, where the value can be observed, and the reads of a carry flag that nothing has
+/// set or that is not kept over a call or a barrier before. The text runs all the same: what is not written holds 0.
+pub fn uninitialised(text: &str, read: &Text) -> Vec<Diagnostic> {
+    uninitialised::uninitialised(read, &Places::new(text))
 }
 
 /// The kernels of a text without their calls, the copies that go on beside them, and branches by an index.

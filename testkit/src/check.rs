@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use halfbyte::import_ptx::{Host, Options, is_ptx};
+use halfbyte::import_ptx::{Host, Options, is_ptx, read_each, uninitialised};
 use halfbyte::launch::{
     Engine, Evaluation, How, evaluate, execute, fault_diagnostic, given, launch_diagnostic, order_dependence,
 };
@@ -36,6 +36,8 @@ pub struct Outcome {
     pub compared: BTreeSet<&'static str>,
     /// What is wrong; none where all is well.
     pub failures: Option<Report>,
+    /// Reads of registers, and of the carry flag, of a text in PTX that nothing has written; none where there are none.
+    pub warnings: Option<Report>,
     /// What came of each launch, on `ir` and on each target and engine, and of each refusal.
     pub results: Vec<CheckResult>,
     /// Launches whose result depends on the order of atomic operations, each with the first byte that does. No target is asked for it.
@@ -180,6 +182,11 @@ pub fn check_with(setup: &Setup<'_>, file: &str, text: &str, folder: &Path) -> O
         return outcome;
     }
     outcome.text = text.into();
+    if is_ptx(file)
+        && let Ok(read) = read_each(file, text)
+    {
+        outcome.warnings = uninitialised(file, text, &read);
+    }
     let lines = if is_ptx(file) { runlines::read_ptx(text) } else { runlines::read(text) };
     let reader = ModuleReader::of(file).allow(allowed).watched(watchdog);
     let failures = match (reader.read_each(text, Options { may_alias, ..Options::default() }), lines) {

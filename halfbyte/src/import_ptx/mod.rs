@@ -101,6 +101,14 @@ pub fn read(file: &str, text: &str) -> Result<Text, Report> {
     halfbyte_import::read(text).map_err(|errors| Report::new(file, text, errors))
 }
 
+/// Warns of the registers that a text reads before it writes them, where the value can be observed, and of reads of a carry flag that nothing
+/// has set, or that a call or a barrier separates from what sets it; none if there is nothing of the kind. `read` is what
+/// [`read_each`] gives of the text.
+pub fn uninitialised(file: &str, text: &str, read: &Text) -> Option<Report> {
+    let found = halfbyte_import::uninitialised(text, read);
+    (!found.is_empty()).then(|| Report::warnings(file, text, found))
+}
+
 impl Module {
     /// Reads the text of a file in the language that its name says: PTX where it ends in `.ptx`, else the IR.
     ///

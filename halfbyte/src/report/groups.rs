@@ -58,8 +58,8 @@ pub(super) fn also(group: &Group<'_>, place: impl Fn(Span) -> Option<(u32, u32)>
 }
 
 /// `and 17 more errors`, where not all groups are shown.
-pub(super) fn more(groups: &[Group<'_>]) -> Option<String> {
+pub(super) fn more(groups: &[Group<'_>], severity: &str) -> Option<String> {
     let rest = groups.get(MAX_SHOWN..).filter(|rest| !rest.is_empty())?;
     let count: usize = rest.iter().map(|group| 1 + group.also.len()).sum();
-    Some(format!("and {count} more error{}", if count == 1 { "" } else { "s" }))
+    Some(format!("and {count} more {severity}{}", if count == 1 { "" } else { "s" }))
 }

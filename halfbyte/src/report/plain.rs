@@ -7,6 +7,7 @@ use super::{Report, clipped};
 
 pub(super) fn render(report: &Report, _: bool) -> String {
     let locator = report.source.locator();
+    let severity = report.severity.name();
     let place = |span: Span| {
         let loc = locator.locate(span, 0);
         let known = loc.is_known().then(|| format!(":{}:{}", loc.line, loc.column));
@@ -20,7 +21,8 @@ pub(super) fn render(report: &Report, _: bool) -> String {
         let expected =
             diagnostic.expected.as_ref().map(|expected| clipped(&format!("expected {expected}")).into_owned());
         let expected = expected.map_or(String::new(), |expected| format!(": {expected}"));
-        let mut text = format!("error: {}\n --> {}{expected}", clipped(&diagnostic.message), place(diagnostic.span));
+        let mut text =
+            format!("{severity}: {}\n --> {}{expected}", clipped(&diagnostic.message), place(diagnostic.span));
         if let Some(help) = &diagnostic.help {
             text += &format!("\n = help: {}", clipped(help));
         }
@@ -33,6 +35,6 @@ pub(super) fn render(report: &Report, _: bool) -> String {
         }
         text
     });
-    let more = more(&groups).map(|more| format!("error: {more}"));
+    let more = more(&groups, severity).map(|more| format!("{severity}: {more}"));
     shown.chain(more).collect::<Vec<_>>().join("\n\n")
 }

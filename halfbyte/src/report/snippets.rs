@@ -5,18 +5,22 @@ use halfbyte_ir::Span;
 use halfbyte_ir::diag::Lines;
 
 use super::groups::{MAX_SHOWN, also, more};
-use super::{Report, clipped};
+use super::{Report, Severity, clipped};
 use crate::source::Locator;
 
 pub(super) fn render(report: &Report, colours: bool) -> String {
     let renderer = if colours { Renderer::styled() } else { Renderer::plain() };
     let locator = report.source.locator();
     let groups = report.groups();
+    let level = match report.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
     let line =
         |span: Span| Some(locator.locate(span, 0)).filter(|loc| loc.is_known()).map(|loc| (loc.line, loc.column));
     let shown = groups.iter().take(MAX_SHOWN).map(|group| {
         let diagnostic = group.first;
-        let title = Level::ERROR.primary_title(clipped(&diagnostic.message));
+        let title = level.clone().primary_title(clipped(&diagnostic.message));
         let label = diagnostic.expected.as_ref().map(|expected| clipped(&format!("expected {expected}")).into_owned());
         let mut parts = vec![place(report, title, &locator, diagnostic.span, label)];
         let remark = |parts: &mut Vec<Group<'_>>, level: Level<'static>, text: String| {
@@ -42,7 +46,8 @@ pub(super) fn render(report: &Report, colours: bool) -> String {
         }
         renderer.render(&parts)
     });
-    let more = more(&groups).map(|more| renderer.render(&[Group::with_title(Level::ERROR.primary_title(more))]));
+    let more = more(&groups, report.severity.name());
+    let more = more.map(|more| renderer.render(&[Group::with_title(level.clone().primary_title(more))]));
     shown.chain(more).collect::<Vec<_>>().join("\n\n")
 }
 

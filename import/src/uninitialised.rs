@@ -1,0 +1,403 @@
+//! Registers that a text reads before it writes them, and reads of a carry flag that nothing has set.
+//!
+//! The undefined bits of registers are followed forward through each body, as the interpreter follows them in a launch that is watched,
+//! without values. A register that is written under a guard, or on one side of a branch, stays undefined under the opposite guard alone, so
+//! that what reads it under the same guard is not reported.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use halfbyte_ir::{Diagnostic, Span};
+use halfbyte_isa::object::Loc;
+use halfbyte_isa::ptx::definedness::{Definedness, Truth, Word, spread};
+use halfbyte_isa::ptx::meaning::Reader;
+use halfbyte_isa::ptx::module::{Body, Passed, Targets};
+use halfbyte_isa::ptx::text::Text;
+use halfbyte_isa::ptx::types::{Special, Type};
+use halfbyte_isa::ptx::{Guard, Inst, Opcode, Operand, Reg, Var};
+use halfbyte_isa::row::Role;
+
+use crate::Places;
+
+/// Finds the reads of a text that are of no defined value and can be observed, in the order of the text.
+pub(crate) fn uninitialised(read: &Text, places: &Places<'_>) -> Vec<Diagnostic> {
+    let entries = read.module.entries.iter().zip(&read.locs);
+    let entries = entries.map(|(entry, locs)| (&entry.body, &[][..], locs));
+    let functions = read.module.functions.iter().zip(&read.function_locs);
+    let functions = functions.filter_map(|(function, locs)| {
+        let code = function.code.as_ref()?;
+        Some((&code.body, code.params.as_slice(), locs))
+    });
+    let mut found: Vec<Diagnostic> = Vec::new();
+    for (body, params, locs) in entries.chain(functions) {
+        let place = |inst: usize| locs.get(inst).map_or_else(Span::default, |&loc: &Loc| places.span(loc));
+        found.extend(reads(body, params).into_iter().map(|read| read.diagnostic(body, &place)));
+    }
+    found.sort_by_key(|diagnostic| diagnostic.span.start);
+    found
+}
+
+/// The read of a register, or of the carry flag, that nothing may have written.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Read {
+    inst: usize,
+    reg: Reg,
+    /// Whether nothing has written it on any path.
+    is_certain: bool,
+    /// The call or barrier over which the carry flag is not kept.
+    lost_at: Option<usize>,
+}
+
+impl Read {
+    fn diagnostic(self, body: &Body, place: &impl Fn(usize) -> Span) -> Diagnostic {
+        let may = if self.is_certain { "is" } else { "may be" };
+        let span = place(self.inst);
+        if self.reg == Reg::CARRY {
+            let by = "set it by `add.cc`, `sub.cc` or `mad.cc` after the last call and barrier";
+            return match self.lost_at {
+                Some(at) => {
+                    let separator = body.insts.get(at).map_or("call", |inst| inst.row().mnemonic);
+                    let message = format!("the carry flag {may} read here, and is not kept over a `{separator}`");
+                    Diagnostic::new(span, message).help(by).note(Some(place(at)), "the flag is lost here")
+                }
+                None => {
+                    Diagnostic::new(span, format!("the carry flag {may} read here, and nothing has set it")).help(by)
+                }
+            };
+        }
+        let name = body.registers.name(self.reg).unwrap_or_default();
+        Diagnostic::new(span, format!("`{name}` {may} read before it is written"))
+            .help("write it first: it holds 0 here, and anything on a GPU")
+    }
+}
+
+/// Undefined bits of a register.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Mark {
+    bits: u64,
+    /// They are undefined only where this holds; always if none.
+    when: Option<Guard>,
+    /// The read that they come from; its instruction is `usize::MAX` where the register itself was not written.
+    from: Read,
+}
+
+/// What is known where an instruction is reached.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct State {
+    marks: BTreeMap<Reg, Mark>,
+    /// Guards that hold, for the branches that lead here.
+    holds: Vec<Guard>,
+}
+
+fn opposite(guard: Guard) -> Guard {
+    Guard { not: !guard.not, ..guard }
+}
+
+impl State {
+    /// Joins what is known on another path. Returns `true` if less is known than before.
+    fn join(&mut self, other: &State) -> bool {
+        let before = self.clone();
+        let told_apart =
+            |of: &State, by: &State| of.holds.iter().copied().find(|&guard| by.holds.contains(&opposite(guard)));
+        let (here, there) = (told_apart(&before, other), told_apart(other, &before));
+        let uncertain = |mark: Mark, when: Option<Guard>| Mark {
+            when: mark.when.or(when),
+            from: Read { is_certain: false, ..mark.from },
+            ..mark
+        };
+        for (&reg, &mark) in &other.marks {
+            match self.marks.get_mut(&reg) {
+                Some(own) => {
+                    own.bits |= mark.bits;
+                    own.when = own.when.filter(|_| own.when == mark.when);
+                    own.from.is_certain &= mark.from.is_certain;
+                }
+                None => {
+                    self.marks.insert(reg, uncertain(mark, there));
+                }
+            }
+        }
+        for (reg, own) in &mut self.marks {
+            if before.marks.contains_key(reg) && !other.marks.contains_key(reg) {
+                *own = uncertain(*own, here);
+            }
+        }
+        self.holds.retain(|guard| other.holds.contains(guard));
+        *self != before
+    }
+
+    /// Takes a branch under which a guard holds.
+    fn assume(&mut self, guard: Guard) {
+        self.marks.retain(|_, mark| mark.when != Some(opposite(guard)));
+        if !self.holds.contains(&guard) {
+            self.holds.push(guard);
+        }
+    }
+
+    /// Whether anything is known under a predicate.
+    fn depends_on(&self, reg: Reg) -> bool {
+        let is_of = |guard: &Guard| guard.reg == reg;
+        self.holds.iter().any(is_of) || self.marks.values().any(|mark| mark.when.as_ref().is_some_and(is_of))
+    }
+
+    /// Forgets what was known of a predicate that is written.
+    fn forget(&mut self, reg: Reg) {
+        self.holds.retain(|guard| guard.reg != reg);
+        for mark in self.marks.values_mut() {
+            mark.when = mark.when.filter(|guard| guard.reg != reg);
+        }
+    }
+
+    /// The undefined bits of a register that an instruction reads.
+    fn read(&self, reg: Reg, guard: Option<Guard>) -> Option<Mark> {
+        let mark = self.marks.get(&reg)?;
+        let is_excluded = mark.when.is_some_and(|when| guard == Some(opposite(when)));
+        (!is_excluded).then_some(*mark)
+    }
+}
+
+/// Registers without values.
+struct Shadow<'s> {
+    state: &'s State,
+    guard: Option<Guard>,
+}
+
+impl Shadow<'_> {
+    fn bits(&self, reg: Reg) -> u64 {
+        self.state.read(reg, self.guard).map_or(0, |mark| mark.bits)
+    }
+}
+
+const UNKNOWN: Word = Word { value: None, undefined: 0 };
+
+impl Reader<Definedness> for Shadow<'_> {
+    fn register(&mut self, _: &mut Definedness, reg: Reg) -> [Word; 2] {
+        let bits = self.bits(reg);
+        [bits as u32, (bits >> 32) as u32].map(|undefined| Word { undefined, ..UNKNOWN })
+    }
+
+    fn predicate(&mut self, _: &mut Definedness, reg: Reg) -> Truth {
+        Truth { value: None, undefined: self.bits(reg) != 0 }
+    }
+
+    fn special(&mut self, _: &mut Definedness, _: Special) -> [Word; 2] {
+        [UNKNOWN; 2]
+    }
+
+    fn variable(&mut self, _: &mut Definedness, _: Var) -> [Word; 2] {
+        [UNKNOWN; 2]
+    }
+}
+
+/// The blocks of a body: where each starts, and those that follow it.
+struct Blocks {
+    starts: Vec<usize>,
+    insts: usize,
+}
+
+impl Blocks {
+    fn new(body: &Body) -> Blocks {
+        let insts = body.insts.len();
+        let labels = body.labels.iter().map(|label| label.at as usize);
+        let ends = (1..).zip(&body.insts).filter(|(_, inst)| ends_block(inst)).map(|(next, _)| next);
+        let starts: BTreeSet<usize> = labels.chain(ends).chain([0]).filter(|&at| at < insts).collect();
+        Blocks { starts: starts.into_iter().collect(), insts }
+    }
+
+    fn range(&self, block: usize) -> std::ops::Range<usize> {
+        let start = self.starts.get(block).copied().unwrap_or(self.insts);
+        start..self.starts.get(block + 1).copied().unwrap_or(self.insts)
+    }
+
+    /// The blocks behind a block, each with the guard under which it comes.
+    fn after(&self, body: &Body, block: usize) -> Vec<(usize, Option<Guard>)> {
+        let range = self.range(block);
+        let last = range.end.checked_sub(1).and_then(|last| body.insts.get(last));
+        let next = (block + 1 < self.starts.len()).then_some(block + 1);
+        let Some(inst) = last.filter(|inst| ends_block(inst)) else {
+            return next.map(|next| (next, None)).into_iter().collect();
+        };
+        let labels = inst.operands.iter().flat_map(|operand| match *operand {
+            Operand::Label(label) => vec![label],
+            Operand::Table(table) => match body.tables.get(table as usize).map(|table| &table.of) {
+                Some(Targets::Labels(labels)) => labels.clone(),
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        });
+        let places = labels.filter_map(|label| body.labels.get(label.0 as usize));
+        let blocks = places.filter_map(|label| self.starts.binary_search(&(label.at as usize)).ok());
+        let mut after: Vec<_> = blocks.map(|to| (to, inst.guard)).collect();
+        after.extend(next.zip(inst.guard).map(|(next, guard)| (next, Some(opposite(guard)))));
+        after
+    }
+}
+
+fn ends_block(inst: &Inst) -> bool {
+    matches!(inst.opcode, Opcode::BRA | Opcode::BRX | Opcode::RET | Opcode::EXIT | Opcode::TRAP)
+}
+
+fn is_call(inst: &Inst) -> bool {
+    matches!(inst.operands.first(), Some(Operand::Call { .. }))
+}
+
+/// The reads of a body that are of no defined value.
+fn reads(body: &Body, params: &[Passed]) -> Vec<Read> {
+    let blocks = Blocks::new(body);
+    let given: HashSet<Reg> = params
+        .iter()
+        .filter_map(|passed| match passed {
+            Passed::Register(reg) => Some(*reg),
+            Passed::Frame(_) => None,
+        })
+        .collect();
+    let mut start = State::default();
+    for reg in exposed(body, &blocks).into_iter().filter(|reg| !given.contains(reg)) {
+        let bits = body.registers.held(reg).unwrap_or(Type::Pred).truncate(u64::MAX);
+        let from = Read { inst: usize::MAX, reg, is_certain: true, lost_at: None };
+        start.marks.insert(reg, Mark { bits, when: None, from });
+    }
+    if start.marks.is_empty() && !body.insts.iter().any(Inst::reads_carry) {
+        return Vec::new();
+    }
+    let mut states: Vec<Option<State>> = vec![None; blocks.starts.len()];
+    let mut found = BTreeMap::new();
+    let mut work = BTreeSet::from([0]);
+    if let Some(first) = states.first_mut() {
+        *first = Some(start);
+    }
+    while let Some(block) = work.pop_first() {
+        let Some(mut state) = states.get(block).cloned().flatten() else { continue };
+        for number in blocks.range(block) {
+            let Some(inst) = body.insts.get(number) else { continue };
+            step(body, inst, number, &mut state, &mut found);
+        }
+        for (to, guard) in blocks.after(body, block) {
+            let mut state = state.clone();
+            if let Some(guard) = guard {
+                state.assume(guard);
+            }
+            let Some(known) = states.get_mut(to) else { continue };
+            let is_changed = match known {
+                Some(known) => known.join(&state),
+                None => {
+                    *known = Some(state);
+                    true
+                }
+            };
+            if is_changed {
+                work.insert(to);
+            }
+        }
+    }
+    found.into_values().collect()
+}
+
+/// Notes what an instruction reads, and changes what is known.
+fn step(body: &Body, inst: &Inst, number: usize, state: &mut State, found: &mut BTreeMap<(usize, Reg), Read>) {
+    let concerns =
+        |(role, reg): (Role, Reg)| state.marks.contains_key(&reg) || role != Role::Use && state.depends_on(reg);
+    if !inst.registers().any(concerns) && !is_call(inst) && !inst.is_barrier() {
+        return;
+    }
+    let before = state.clone();
+    let mut shadow = Shadow { state: &before, guard: inst.guard };
+    let from = |reg: Reg| {
+        let mark = before.read(reg, inst.guard)?;
+        Some(if mark.from.inst == usize::MAX { Read { inst: number, ..mark.from } } else { mark.from })
+    };
+    let mut note = |reg: Reg| {
+        if let Some(read) = from(reg) {
+            let noted = found.entry((read.inst, read.reg)).or_insert(read);
+            noted.is_certain &= read.is_certain;
+        }
+    };
+    let spread = if is_call(inst) || inst.meets() {
+        // What others receive is observed.
+        inst.registers().filter(|(role, _)| *role != Role::Def).for_each(|(_, reg)| note(reg));
+        Default::default()
+    } else {
+        if inst.reads_carry() {
+            note(Reg::CARRY);
+        }
+        let bits = |reg: Reg| before.read(reg, inst.guard).map_or(0, |mark| mark.bits);
+        spread(inst, bits, &mut shadow).unwrap_or_else(|(reg, _)| {
+            note(reg);
+            Default::default()
+        })
+    };
+    let mut write = |reg: Reg, new: Option<Mark>| {
+        let old = before.marks.get(&reg).copied();
+        let mark = match (inst.guard, old, new) {
+            (None, _, new) => new,
+            (Some(guard), Some(old), None) => match old.when {
+                Some(when) if when == guard => None,
+                when => Some(Mark {
+                    when: when.or(Some(opposite(guard))),
+                    from: Read { is_certain: false, ..old.from },
+                    ..old
+                }),
+            },
+            (Some(guard), None, new) => new.map(|new| Mark { when: Some(guard), ..new }),
+            (Some(_), Some(old), Some(new)) => Some(Mark { bits: old.bits | new.bits, when: None, ..new }),
+        };
+        state.forget(reg);
+        match mark {
+            Some(mark) => {
+                let when = mark.when.filter(|guard| guard.reg != reg);
+                state.marks.insert(reg, Mark { when, ..mark })
+            }
+            None => state.marks.remove(&reg),
+        };
+    };
+    for (_, reg) in inst.registers().filter(|(role, _)| *role != Role::Use) {
+        let undefined = spread.iter().find(|(written, ..)| *written == reg);
+        let new = undefined.and_then(|&(_, bits, source)| {
+            let bits = body.registers.held(reg).unwrap_or(Type::Pred).truncate(bits);
+            // The flag is noted where it is read.
+            let from = from(source).filter(|_| source != Reg::CARRY)?;
+            (bits != 0).then_some(Mark { bits, when: None, from })
+        });
+        write(reg, new);
+    }
+    if is_call(inst) || inst.is_barrier() {
+        let reg = Reg::CARRY;
+        let from = Read { inst: usize::MAX, reg, is_certain: true, lost_at: Some(number) };
+        write(reg, Some(Mark { bits: 1, when: None, from }));
+    }
+}
+
+/// The registers that may be read before anything writes them, and the carry flag where something reads it.
+fn exposed(body: &Body, blocks: &Blocks) -> BTreeSet<Reg> {
+    let count = blocks.starts.len();
+    let mut written: Vec<HashSet<Reg>> = vec![HashSet::new(); count];
+    let mut before: Vec<Vec<usize>> = vec![Vec::new(); count];
+    let mut work: Vec<(usize, Reg)> = Vec::new();
+    for (block, written) in written.iter_mut().enumerate() {
+        for inst in body.insts.get(blocks.range(block)).unwrap_or_default() {
+            let reads = inst.registers().filter(|(role, reg)| *role != Role::Def && !written.contains(reg));
+            work.extend(reads.map(|(_, reg)| (block, reg)));
+            if inst.guard.is_none() {
+                written.extend(inst.registers().filter(|(role, _)| *role != Role::Use).map(|(_, reg)| reg));
+            }
+        }
+        for (to, _) in blocks.after(body, block) {
+            if let Some(before) = before.get_mut(to) {
+                before.push(block);
+            }
+        }
+    }
+    let mut live: HashSet<(usize, Reg)> = HashSet::new();
+    let mut found = BTreeSet::new();
+    while let Some((block, reg)) = work.pop() {
+        if !live.insert((block, reg)) {
+            continue;
+        }
+        if block == 0 {
+            found.insert(reg);
+        }
+        let into = before.get(block).into_iter().flatten();
+        let through = into.filter(|&&from| !written.get(from).is_some_and(|written| written.contains(&reg)));
+        work.extend(through.map(|&from| (from, reg)));
+    }
+    found
+}
