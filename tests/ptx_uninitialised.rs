@@ -263,7 +263,8 @@ fn commands_warn_with_the_place() {
         assert!(called.err.contains("help: write it first"), "{}", called.err);
     }
     // A warning fails nothing, and is in the object.
-    let object = halfbyte(&["check", &path, "--json"]).output();
+    let called = halfbyte(&["check", &path, "--json"]);
+    let object = called.output();
     assert!(object.contains(r#""severity":"warning""#) && object.contains(r#""ok":true"#), "{object}");
     let quiet = halfbyte(&["check", &path, "--quiet"]);
     assert!(!quiet.err.contains("warning"), "{}", quiet.err);
