@@ -208,6 +208,7 @@ const LINE_WORDS: &[&str] = &[
 #[rustfmt::skip]
 const TEST_WORDS: &[&str] = &[
     "; test: lower", "; test: isel halu", "; test: asm vp1", "; test: regalloc halu", "; test: expand ptx", "; check: ", "; next: ",
+    "; CHECK-NOT: ", "; check-count-2: ", "; check-dag: ",
     "; same: ", "; not: ", "; never: ", "; rule: ", "; no rule: ", ";= ", "{{", "}}", "[[", "]]", " passes=", " without=", " sm=75",
 ];
 #[rustfmt::skip]

@@ -60,12 +60,64 @@ fn each_kind_of_expectation_can_fail() {
         ("; rule: int_add3", "", "rule `int_add3` is not taken"),
         ("; no rule: int_mad", "", "rule `int_mad` is taken"),
         ("; check: IMAD", "; never: LDG\n", "`LDG` is in the output"),
+        (
+            "; check-dag: IMAD",
+            "; check-dag: IADD3\n",
+            "`IADD3` is not in the output from here on, beside what the lines before it match",
+        ),
+        ("", "; check-count-3: LDG\n", "`LDG` is in 2 lines of the output from here on, not in 3"),
         ("", ";= exit\n", "the output differs from here on"),
     ] {
         let called = on(&[HEADER, &test("k", beside, below)].concat());
         assert!(called.out.contains(&format!("@k: {message}\n0 passed, 1 failed\n")), "{}", called.out);
         called.fails(1, message);
     }
+}
+
+#[test]
+fn unordered_and_counted_lines_pass() {
+    let below = "; check-dag: IMAD\n; check-dag: LDG\n; check: STG\n";
+    let text = [HEADER, &test("one", "", below), &test("two", "", "; check-count-2: LDG\n; not: LDG\n; check: IMAD\n")];
+    assert_eq!(on(&text.concat()).output(), "2 passed, 0 failed\n");
+}
+
+/// Directives of FileCheck and misspelt ones would else be taken for ordinary comments, and the test would pass.
+#[test]
+fn misspelt_directives_are_errors_that_name_the_right_ones() {
+    for (comment, word, meant) in [
+        ("; CHECK-NOT: IMAD", "CHECK-NOT:", "; not: TEXT"),
+        ("; check-not: IMAD", "check-not:", "; not: TEXT"),
+        ("; Never: IMAD", "Never:", "; never: TEXT"),
+        ("; CHECK_DAG: IADD3", "CHECK_DAG:", "; check-dag: TEXT"),
+        ("; Check next: IADD3", "Check next:", "; next: TEXT"),
+        ("; CHECK-COUNT-2: IMAD", "CHECK-COUNT-2:", "; check-count-N: TEXT"),
+        ("; RUN: llc %s", "RUN:", "; test: STAGE TARGET"),
+        ("; never IMAD", "never", "; never: TEXT"),
+    ] {
+        for (beside, below) in [(comment, "; check: IMAD\n".to_owned()), ("", format!("; check: IMAD\n{comment}\n"))] {
+            let called = on(&[HEADER, &test("k", beside, &below)].concat());
+            assert_eq!(called.out, "FAILED <stdin>: no tests can be read\n0 passed, 1 failed\n", "{comment}");
+            called.fails(1, &format!("error: `{word}` "));
+            called.fails(1, meant);
+        }
+    }
+    let prose = "; Note: IADD3 is not taken.\n; Not IADD3.\n; Checks: one\n; run: halu: @k items=1 a=1 x=[1] y=[1]\n";
+    assert_eq!(on(&[HEADER, &test("k", "; check: IMAD", prose)].concat()).output(), "1 passed, 0 failed\n");
+}
+
+#[test]
+fn bless_leaves_a_file_with_a_misspelt_directive_as_it_is() {
+    let text = ["; test: lower halu\n", &test("k", "", "; CHECK-NOT: mul\n;= stale\n")].concat();
+    let (_folder, path) = folder(&[("t.hb", &text)]);
+    let file = path.join("t.hb").display().to_string();
+    halfbyte(&["test", "--bless", &file]).fails(1, "`CHECK-NOT:` is not a directive");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+    // Once it is mended, the check line stays, and the whole output is renewed.
+    let mended = text.replace("CHECK-NOT: mul", "check-dag: mul");
+    std::fs::write(&file, &mended).unwrap();
+    assert!(halfbyte(&["test", "--bless", &file]).output().ends_with("1 passed, 0 failed\n"));
+    let blessed = std::fs::read_to_string(&file).unwrap();
+    assert!(blessed.contains("; check-dag: mul\n;= kernel @k(") && !blessed.contains("stale"), "{blessed}");
 }
 
 /// A rule that is not taken is explained.

@@ -71,14 +71,18 @@ A test:
   ; rule: int_mad
 
 Check lines, each at the end of a line or alone:
-  ; check: TEXT    some line after the last match has TEXT
-  ; next: TEXT     the next line has it
-  ; same: TEXT     the rest of the last match's line has it
-  ; not: TEXT      no line between the matches around it has it
-  ; never: TEXT    no line of the output has it
-  ; rule: NAME     the rule is taken
-  ; no rule: NAME  it is not
-  ;= LINE          the whole output, line by line, below the kernel
+  ; check: TEXT          some line after the last match has TEXT
+  ; check-count-N: TEXT  what N lines of check say
+  ; check-dag: TEXT      what check says, but successive lines match in any order
+  ; next: TEXT           the next line has it
+  ; same: TEXT           the rest of the last match's line has it
+  ; not: TEXT            no line between the matches around it has it
+  ; never: TEXT          no line of the output has it
+  ; rule: NAME           the rule is taken
+  ; no rule: NAME        it is not
+  ;= LINE                the whole output, line by line, below the kernel
+
+A comment that is meant as one of these and is spelt otherwise, such as `; CHECK-NOT:`, is an error.
 
 In a TEXT, {{regex}} is a regular expression, and [[R:regex]] gives its match a name that [[R]] stands for later.";
 

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::num::NonZero;
+use std::ops::Range;
 
 use halfbyte_ir::Span;
 use halfbyte_ir::diag::Diagnostic;
-use regex::Regex;
+use regex::{Captures, Regex};
 
 /// Lines of the output that a failure shows.
 const SHOWN: usize = 12;
@@ -18,6 +20,10 @@ const BOUNDARY: &str = r"\b";
 pub(super) enum Kind {
     /// In the lines after the last match; the first that matches is taken.
     Check,
+    /// The same so many times, one after another.
+    Count(NonZero<u32>),
+    /// In the lines after the last match; those of successive lines may match in any order.
+    Dag,
     /// In the line after the last match.
     Next,
     /// In what follows the last match on its line.
@@ -28,18 +34,33 @@ pub(super) enum Kind {
     Never,
 }
 
+/// What `check-count-N` begins with.
+const COUNT: &str = "check-count-";
+
 impl Kind {
-    pub const ALL: [Kind; 5] = [Kind::Check, Kind::Next, Kind::Same, Kind::Not, Kind::Never];
+    /// The kinds without a number.
+    const PLAIN: [Kind; 6] = [Kind::Check, Kind::Dag, Kind::Next, Kind::Same, Kind::Not, Kind::Never];
+
+    /// Returns the kind that stands before the colon, if it is one.
+    pub fn named(word: &str) -> Option<Kind> {
+        if let Some(number) = word.strip_prefix(COUNT) {
+            let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
+            return number.parse().ok().filter(|_| is_number).map(Kind::Count);
+        }
+        Kind::PLAIN.into_iter().find(|kind| kind.name() == word)
+    }
 
     /// Whether it is about something that must be there.
     const fn is_match(self) -> bool {
         !matches!(self, Kind::Not | Kind::Never)
     }
 
-    /// What stands before the colon.
-    pub const fn name(self) -> &'static str {
+    /// What stands before the colon, without a number.
+    const fn name(self) -> &'static str {
         match self {
             Kind::Check => "check",
+            Kind::Count(_) => "check-count-N",
+            Kind::Dag => "check-dag",
             Kind::Next => "next",
             Kind::Same => "same",
             Kind::Not => "not",
@@ -211,8 +232,12 @@ fn regex(parts: &[Part], names: &BTreeMap<String, String>) -> Result<Regex, rege
 pub(super) fn check(checks: &[Check], output: &str) -> Option<Diagnostic> {
     let mut search = Search { lines: output.lines().collect(), line: 0, column: 0, names: BTreeMap::new() };
     let mut forbidden: Vec<&Check> = Vec::new();
-    for check in checks {
-        match check.kind {
+    let mut rest = checks;
+    while let Some(check) = rest.first() {
+        let from = search.line;
+        let (block, after) = rest.split_at_checked(block_length(rest)).unwrap_or((rest, &[]));
+        rest = after;
+        let at = match check.kind {
             Kind::Not => {
                 forbidden.push(check);
                 continue;
@@ -221,10 +246,11 @@ pub(super) fn check(checks: &[Check], output: &str) -> Option<Diagnostic> {
                 None => continue,
                 failure => return failure,
             },
-            Kind::Check | Kind::Next | Kind::Same => {}
-        }
-        let from = search.line;
-        let at = match search.take(check) {
+            Kind::Check | Kind::Next | Kind::Same => search.take(check),
+            Kind::Count(count) => search.take_each(check, count),
+            Kind::Dag => search.take_unordered(block),
+        };
+        let at = match at {
             Ok(at) => at,
             Err(failure) => return Some(*failure),
         };
@@ -238,6 +264,18 @@ pub(super) fn check(checks: &[Check], output: &str) -> Option<Diagnostic> {
     forbidden.into_iter().find_map(|unwanted| search.forbid(unwanted, rest.clone()))
 }
 
+/// The number of check lines that are matched together: all successive `check-dag` lines, else one. A `never` line is about no place, so it
+/// separates none.
+fn block_length(checks: &[Check]) -> usize {
+    match checks.split_first() {
+        Some((first, after)) if first.kind == Kind::Dag => {
+            let is_other = |check: &Check| !matches!(check.kind, Kind::Dag | Kind::Never);
+            1 + after.iter().position(is_other).unwrap_or(after.len())
+        }
+        _ => 1,
+    }
+}
+
 struct Search<'o> {
     lines: Vec<&'o str>,
     /// The line after the last match.
@@ -247,47 +285,127 @@ struct Search<'o> {
     names: BTreeMap<String, String>,
 }
 
-impl Search<'_> {
-    /// Finds a check's text, and goes on after it; gives its line.
+/// A place in the output: a line, and bytes of it.
+type Match = (usize, Range<usize>);
+
+impl<'o> Search<'o> {
+    /// Finds the text of a check, and goes on after it; gives its line.
     fn take(&mut self, check: &Check) -> Result<usize, Box<Diagnostic>> {
-        let failed = |message: String, notes: String| Box::new(Diagnostic::new(check.span, message).note(None, notes));
-        let regex = regex(&check.parts, &self.names).map_err(|error| failed(reason(&error), String::new()))?;
+        let regex = self.regex(check)?;
         let find = |line: usize, column: usize| {
-            let text = self.lines.get(line)?.get(column..)?;
-            let found = regex.captures(text)?;
+            let found = regex.captures(self.lines.get(line)?.get(column..)?)?;
             let end = found.get(0).map_or(0, |whole| whole.end());
             Some((found, line, column + end))
         };
-        let (found, what) = match check.kind {
-            Kind::Check => {
-                ((self.line..self.lines.len()).find_map(|line| find(line, 0)), "is not in the output from here on")
+        let last = self.line.saturating_sub(1);
+        let (found, begin, what) = match check.kind {
+            Kind::Next => (find(self.line, 0), self.line, "is not on the next line"),
+            Kind::Same => (find(last, self.column), last, "is not on the rest of the line"),
+            Kind::Check | Kind::Count(_) | Kind::Dag | Kind::Not | Kind::Never => {
+                let found = (self.line..self.lines.len()).find_map(|line| find(line, 0));
+                (found, self.line, "is not in the output from here on")
             }
-            Kind::Next => (find(self.line, 0), "is not on the next line"),
-            Kind::Same => (find(self.line.saturating_sub(1), self.column), "is not on the rest of the line"),
-            Kind::Not | Kind::Never => (None, ""),
         };
-        let Some((found, line, column)) = found else {
-            let begin = if check.kind == Kind::Same { self.line.saturating_sub(1) } else { self.line };
-            let mut notes = format!("the search began {}", self.excerpt(begin));
-            for part in &check.parts {
-                if let Part::Use(name) = part
-                    && let Some(value) = self.names.get(name)
-                {
-                    // Writing to a string succeeds.
-                    let _ = write!(notes, "\nwith [[{name}]] = `{value}`");
-                }
-            }
-            return Err(failed(format!("`{}` {what}", check.text), notes));
-        };
-        let bound = regex.capture_names().flatten().filter_map(|name| Some((name, found.name(name)?.as_str())));
-        let bound: Vec<(String, String)> = bound.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-        self.names.extend(bound);
+        let Some((found, line, column)) = found else { return Err(self.missing(check, begin, what)) };
+        self.bind(&regex, &found);
         (self.line, self.column) = (line + 1, column);
         Ok(line)
     }
 
+    /// Finds the text of a check in so many lines, one after another; gives the first.
+    fn take_each(&mut self, check: &Check, count: NonZero<u32>) -> Result<usize, Box<Diagnostic>> {
+        let begin = self.line;
+        let mut first = None;
+        for number in 0..count.get() {
+            match self.take(check) {
+                Ok(line) => first = first.or(Some(line)),
+                Err(failure) if number == 0 => return Err(failure),
+                Err(_) => {
+                    let lines = if number == 1 { "line" } else { "lines" };
+                    let what = format!("is in {number} {lines} of the output from here on, not in {count}");
+                    return Err(self.missing(check, begin, &what));
+                }
+            }
+        }
+        Ok(first.unwrap_or(begin))
+    }
+
+    /// Finds the texts of several checks in any order, none of them in the place of another, and goes on after the last place; gives the
+    /// line of the first.
+    fn take_unordered(&mut self, block: &[Check]) -> Result<usize, Box<Diagnostic>> {
+        let begin = self.line;
+        let mut taken: Vec<Match> = Vec::new();
+        for check in block {
+            if check.kind == Kind::Never {
+                match self.forbid(check, 0..self.lines.len()) {
+                    None => continue,
+                    Some(failure) => return Err(Box::new(failure)),
+                }
+            }
+            let regex = self.regex(check)?;
+            let found = (begin..self.lines.len()).find_map(|line| self.find_free(&regex, line, &taken));
+            let Some((found, place)) = found else {
+                let what = match taken.len() {
+                    0 => "is not in the output from here on",
+                    _ => "is not in the output from here on, beside what the lines before it match",
+                };
+                return Err(self.missing(check, begin, what));
+            };
+            self.bind(&regex, &found);
+            taken.push(place);
+        }
+        let first = taken.iter().map(|(line, _)| *line).min().unwrap_or(begin);
+        if let Some((line, columns)) = taken.iter().max_by_key(|(line, columns)| (*line, columns.end)) {
+            (self.line, self.column) = (line + 1, columns.end);
+        }
+        Ok(first)
+    }
+
+    /// The first match in a line that overlaps no place that is taken.
+    fn find_free(&self, regex: &Regex, line: usize, taken: &[Match]) -> Option<(Captures<'o>, Match)> {
+        let text: &'o str = self.lines.get(line)?;
+        let mut start = 0;
+        loop {
+            let found = regex.captures_at(text, start)?;
+            let columns = found.get(0)?.range();
+            let overlaps = |(of, with): &&Match| *of == line && columns.start < with.end && with.start < columns.end;
+            match taken.iter().find(overlaps) {
+                Some((_, with)) => start = with.end,
+                None => return Some((found, (line, columns))),
+            }
+        }
+    }
+
+    /// The pattern of a check, with what names stand for.
+    fn regex(&self, check: &Check) -> Result<Regex, Box<Diagnostic>> {
+        regex(&check.parts, &self.names).map_err(|error| Box::new(Diagnostic::new(check.span, reason(&error))))
+    }
+
+    /// Gives names to what a match says.
+    fn bind(&mut self, regex: &Regex, found: &Captures<'_>) {
+        for name in regex.capture_names().flatten() {
+            if let Some(value) = found.name(name) {
+                self.names.insert(name.to_owned(), value.as_str().to_owned());
+            }
+        }
+    }
+
+    /// That the text of a check is not where it should be, with the output from a line on.
+    fn missing(&self, check: &Check, begin: usize, what: &str) -> Box<Diagnostic> {
+        let mut notes = format!("the search began {}", self.excerpt(begin));
+        for part in &check.parts {
+            if let Part::Use(name) = part
+                && let Some(value) = self.names.get(name)
+            {
+                // Writing to a string succeeds.
+                let _ = write!(notes, "\nwith [[{name}]] = `{value}`");
+            }
+        }
+        Box::new(Diagnostic::new(check.span, format!("`{}` {what}", check.text)).note(None, notes))
+    }
+
     /// Whether a text is in lines where it must not be.
-    fn forbid(&self, check: &Check, lines: std::ops::Range<usize>) -> Option<Diagnostic> {
+    fn forbid(&self, check: &Check, lines: Range<usize>) -> Option<Diagnostic> {
         let regex = regex(&check.parts, &self.names).ok()?;
         let found = lines.into_iter().find(|&line| self.lines.get(line).is_some_and(|text| regex.is_match(text)))?;
         let text = self.lines.get(found).map_or("", |line| line.trim());
@@ -383,11 +501,120 @@ mod tests {
         assert!(wrong(&[(Kind::Never, "sub"), (Kind::Check, "exit")]).is_none());
     }
 
+    fn count(number: u32) -> Kind {
+        Kind::Count(NonZero::new(number).unwrap())
+    }
+
+    #[test]
+    fn lines_without_order_match_in_any_order() {
+        let dag = |texts: &[&'static str]| texts.iter().map(|text| (Kind::Dag, *text)).collect::<Vec<_>>();
+        let and = |mut lines: Vec<(Kind, &'static str)>, more: &[(Kind, &'static str)]| {
+            lines.extend(more);
+            wrong(&lines)
+        };
+        assert_eq!(and(dag(&["mul", "add r1"]), &[]), None);
+        assert_eq!(and(dag(&["add r5", "add r1", "mul"]), &[(Kind::Next, "exit")]), None);
+        // The next line comes after the last of their places, wherever the last check line matches.
+        assert_eq!(and(dag(&["mul", "add r1"]), &[(Kind::Next, "add r5")]), None);
+        assert!(and(dag(&["mul", "add r1"]), &[(Kind::Next, "mul")]).is_some());
+        assert!(and(dag(&["mul", "add r1"]), &[(Kind::Check, "add r1")]).is_some());
+        assert_eq!(
+            and(dag(&["mul", "add r1"]), &[(Kind::Same, "r2, r3")]).unwrap().0,
+            "`r2, r3` is not on the rest of the line"
+        );
+        assert_eq!(and(dag(&["mul", "add r1"]), &[(Kind::Same, "// 3")]), None);
+        let (message, notes) = and(dag(&["mul", "sub"]), &[]).unwrap();
+        assert_eq!(message, "`sub` is not in the output from here on, beside what the lines before it match");
+        assert!(notes.starts_with("the search began at line 1 of 5"), "{notes}");
+        assert_eq!(and(dag(&["sub", "mul"]), &[]).unwrap().0, "`sub` is not in the output from here on");
+    }
+
+    #[test]
+    fn lines_without_order_stay_between_the_ordered_ones() {
+        assert_eq!(wrong(&[(Kind::Check, "mul"), (Kind::Dag, "exit"), (Kind::Dag, "add")]), None);
+        assert!(wrong(&[(Kind::Check, "mul"), (Kind::Dag, "exit"), (Kind::Dag, "add r1")]).is_some());
+        // A check line between them, and what must not be there, begins another block.
+        assert!(wrong(&[(Kind::Dag, "mul"), (Kind::Check, "add"), (Kind::Dag, "add r1")]).is_some());
+        assert!(wrong(&[(Kind::Dag, "mul"), (Kind::Not, "sub"), (Kind::Dag, "add r1")]).is_some());
+        assert_eq!(wrong(&[(Kind::Dag, "mul"), (Kind::Not, "sub"), (Kind::Dag, "add r5")]), None);
+        assert_eq!(wrong(&[(Kind::Dag, "mul"), (Kind::Never, "sub"), (Kind::Dag, "add r1")]), None);
+        assert!(wrong(&[(Kind::Dag, "mul"), (Kind::Never, "exit"), (Kind::Dag, "add r1")]).is_some());
+        // Before a block, up to the first of its places; after one, from the last of them on.
+        assert!(wrong(&[(Kind::Not, "start"), (Kind::Dag, "mul"), (Kind::Dag, "add r1")]).is_some());
+        assert_eq!(wrong(&[(Kind::Not, "mul"), (Kind::Dag, "mul"), (Kind::Dag, "add r1")]), None);
+        assert!(wrong(&[(Kind::Not, "add r1"), (Kind::Dag, "mul")]).is_some());
+        assert_eq!(
+            wrong(&[(Kind::Dag, "mul"), (Kind::Dag, "add r1"), (Kind::Not, "mul"), (Kind::Check, "exit")]),
+            None
+        );
+        assert!(
+            wrong(&[(Kind::Dag, "mul"), (Kind::Dag, "add r1"), (Kind::Not, "add"), (Kind::Check, "exit")]).is_some()
+        );
+    }
+
+    #[test]
+    fn lines_without_order_match_different_places() {
+        assert_eq!(wrong(&[(Kind::Dag, "add"), (Kind::Dag, "add"), (Kind::Next, "exit")]), None);
+        assert!(wrong(&[(Kind::Dag, "add"), (Kind::Dag, "add"), (Kind::Dag, "add")]).is_some());
+        // Two places may be on one line.
+        assert_eq!(wrong(&[(Kind::Dag, "r1"), (Kind::Dag, "add"), (Kind::Next, "mul")]), None);
+        assert_eq!(wrong(&[(Kind::Dag, "r1, r1"), (Kind::Dag, "mul r4"), (Kind::Same, "// 3")]), None);
+        assert!(wrong(&[(Kind::Dag, "mul r4, r1"), (Kind::Dag, "r4, r1, r1")]).is_some());
+        // What a line gives a name the next one has.
+        let named = [(Kind::Dag, "mul [[R:r.]]"), (Kind::Dag, "add r5, [[R]]")];
+        assert_eq!(wrong(&named), None);
+        let (_, notes) = wrong(&[(Kind::Dag, "mul [[R:r.]]"), (Kind::Dag, "add r1, [[R]]")]).unwrap();
+        assert!(notes.ends_with("with [[R]] = `r4`"), "{notes}");
+    }
+
+    #[test]
+    fn counted_lines_match_one_after_another() {
+        assert_eq!(wrong(&[(count(2), "add"), (Kind::Next, "exit")]), None);
+        assert_eq!(wrong(&[(count(1), "add"), (Kind::Next, "mul")]), None);
+        let (message, notes) = wrong(&[(Kind::Check, "start"), (count(3), "add")]).unwrap();
+        assert_eq!(message, "`add` is in 2 lines of the output from here on, not in 3");
+        assert!(notes.starts_with("the search began at line 2 of 5"), "{notes}");
+        assert_eq!(
+            wrong(&[(count(u32::MAX), "mul")]).unwrap().0,
+            "`mul` is in 1 line of the output from here on, not in 4294967295"
+        );
+        assert_eq!(wrong(&[(count(2), "sub")]).unwrap().0, "`sub` is not in the output from here on");
+        // More are forbidden only by `not`, which is about the lines before the first and after the last.
+        assert_eq!(wrong(&[(count(1), "add")]), None);
+        assert!(wrong(&[(count(1), "add"), (Kind::Not, "add")]).is_some());
+        assert_eq!(wrong(&[(count(2), "add"), (Kind::Not, "add")]), None);
+        assert_eq!(wrong(&[(Kind::Not, "mul"), (count(2), "add")]), None);
+        assert!(wrong(&[(Kind::Not, "start"), (count(2), "add")]).is_some());
+        assert_eq!(wrong(&[(count(2), "add [[R:r.]]"), (Kind::Check, "exit")]), None);
+    }
+
+    #[test]
+    fn kinds_have_names() {
+        for kind in Kind::PLAIN {
+            assert_eq!(Kind::named(kind.name()), Some(kind));
+        }
+        assert_eq!((Kind::named("check-count-3"), Kind::named("check-count-012")), (Some(count(3)), Some(count(12))));
+        for word in [
+            "check-count-0",
+            "check-count-",
+            "check-count-N",
+            "check-count-+1",
+            "check-count-4294967296",
+            "CHECK",
+            "dag",
+            "",
+        ] {
+            assert_eq!(Kind::named(word), None, "{word}");
+        }
+    }
+
     #[test]
     fn bad_patterns_are_errors() {
         let table: &[(&[(Kind, &str)], &str)] = &[
             (&[(Kind::Check, "")], "`check:` says nothing; expected a text, or `{{regex}}`"),
             (&[(Kind::Not, "x"), (Kind::Same, "y")], "`same:` has no match before it; expected `check:` first"),
+            (&[(Kind::Dag, "")], "`check-dag:` says nothing; expected a text, or `{{regex}}`"),
+            (&[(Kind::Dag, "[[R]]"), (Kind::Dag, "[[R:x]]")], "`[[R]]` is not given; expected `[[R:regex]]` before"),
             (&[(Kind::Check, "a{{b")], "`{{` without `}}`"),
             (&[(Kind::Check, "a[[b")], "`[[` without `]]`"),
             (&[(Kind::Check, "[[1:x]]")], "`1` is no name for what is matched"),

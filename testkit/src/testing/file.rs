@@ -13,6 +13,7 @@ use halfbyte_lower::Pipeline;
 
 use super::checks::{Check, Kind, Reader};
 use super::coverage::{RuleId, find};
+use super::directive::{Misspelt, misspelt};
 use crate::runlines::comment;
 use halfbyte::include::ModuleReader;
 
@@ -223,12 +224,26 @@ impl Parser<'_> {
         }
         let Some(at) = comment(shown) else { return };
         let words = shown.get(at..).unwrap_or_default();
+        let is_alone = shown.trim_start().starts_with(';');
+        if is_alone && words.starts_with('=') {
+            self.is_expecting = true;
+            let wrong = Diagnostic::new(span(at - 1), "a line of the expected output is indented");
+            return self.errors.push(wrong.expected("`;=` at the start of the line"));
+        }
+        if let Some(Misspelt { word, message, expected }) = misspelt(words) {
+            self.is_expecting = true;
+            let place = Span { end: (start + at + word.end) as u32, ..span(at + word.start) };
+            return self.errors.push(Diagnostic::new(place, message).expected(expected));
+        }
         let Some((word, rest)) = words.trim_start().split_once(':') else { return };
         let pattern = rest.trim();
         let place = span(shown.len() - rest.trim_start().len());
-        let kind = Kind::ALL.into_iter().find(|kind| kind.name() == word);
-        match (word, kind) {
-            ("test", _) if shown.starts_with(';') => {
+        match (word, Kind::named(word)) {
+            ("test", _) if !is_alone => {
+                let wrong = Diagnostic::new(place, "a `; test:` line stands after other text");
+                self.errors.push(wrong.expected("it on a line of its own, above the kernels"));
+            }
+            ("test", _) => {
                 let header = self.header(pattern, place);
                 let header = header.map_err(|wrong| self.errors.push(wrong)).ok();
                 self.headers.push((place, header, false));
@@ -523,6 +538,68 @@ mod tests {
             assert_eq!((above.0, above.2.as_str()), (2, "no kernel stands before this line"), "{line}");
         }
         assert!(one("; test: asm halu\nkernel @k() {\n").2.contains("unexpected end"));
+    }
+
+    /// A comment that is meant as a directive would be passed over, and the test would pass.
+    #[test]
+    fn misspelt_directives_are_errors() {
+        for (comment, at, meant) in [
+            ("; CHECK-NOT: STG", "CHECK-NOT", "not"),
+            ("; check-not: STG", "check-not", "not"),
+            ("; Never: STG", "Never", "never"),
+            ("; CHECK_DAG: LDG", "CHECK_DAG", "check-dag"),
+            ("; check-count-0: LDG", "check-count-0", "check-count-N"),
+            (";  no_rule: int_add", "no_rule", "no rule"),
+            (";; check: LDG", "check", "check"),
+            ("; check LDG", "check", "check"),
+            ("; Test: isel vp1", "Test", "test"),
+        ] {
+            let below = format!("; test: isel halu\n{KERNEL}; check: STG\n{comment}\n");
+            let beside =
+                format!("; test: isel halu\n{}; check: STG\n", KERNEL.replace("ret\n", &format!("ret {comment}\n")));
+            let above = format!("; test: isel halu\n{comment}\n{KERNEL}; check: STG\n");
+            for (text, line) in [(below, 9), (beside, 6), (above, 2)] {
+                let found = errors(&text);
+                assert_eq!((found.len(), found[0].0, found[0].1.as_str()), (1, line, at), "{comment}: {found:?}");
+                assert!(found[0].2.contains(&format!("; expected `; {meant}: ")), "{comment}: {found:?}");
+            }
+        }
+        // It is not said besides that nothing is expected.
+        let alone = errors(&format!("; test: isel halu\n{KERNEL}; CHECK: STG\n"));
+        assert_eq!(alone.len(), 1, "{alone:?}");
+    }
+
+    #[test]
+    fn ordinary_comments_and_run_lines_are_no_errors() {
+        let comments = "; Note: a store.\n; Checks: one.\n; Not a load.\n; run: halu: @k items=1 -> y=[0]\n; refuse: vp1: x\n;\n; = 3\n";
+        let text = format!(
+            "; test: isel halu\n{comments}{}; check: STG\n",
+            KERNEL.replace("ret\n", "ret ; Test of the tail\n")
+        );
+        assert_eq!(TestFile::read("t.hb", &text).unwrap().tests[0].checks.len(), 1);
+    }
+
+    #[test]
+    fn directives_stand_where_they_count() {
+        let one = |text: &str| errors(text).remove(0);
+        let beside =
+            one(&format!("; test: isel halu\n{}; check: STG\n", KERNEL.replace("ret\n", "ret ; test: isel vp1\n")));
+        assert_eq!((beside.0, beside.1.as_str()), (6, "isel vp1"));
+        assert!(beside.2.starts_with("a `; test:` line stands after other text"), "{beside:?}");
+        let indented = one(&format!("; test: lower\n{KERNEL}  ;= kernel\n"));
+        assert_eq!((indented.0, indented.1.as_str()), (8, ";= kernel"));
+        assert!(indented.2.contains("expected `;=` at the start of the line"), "{indented:?}");
+        let text = format!("  ; test: isel halu\n{KERNEL}; check: STG\n");
+        assert_eq!(TestFile::read("t.hb", &text).unwrap().tests[0].header.stage, Stage::Isel);
+    }
+
+    #[test]
+    fn unordered_and_counted_checks_are_read() {
+        let text = format!("; test: isel halu\n{KERNEL}; check-dag: exit\n; check-dag: STG\n; check-count-1: exit\n");
+        let file = TestFile::read("t.hb", &text).unwrap();
+        assert_eq!(file.tests[0].checks.len(), 3);
+        let failures = &file.run().verdicts[0].failures;
+        assert!(failures.len() == 1 && failures[0].message.starts_with("`exit` is not in the output"), "{failures:?}");
     }
 
     #[test]

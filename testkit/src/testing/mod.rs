@@ -31,6 +31,7 @@
 mod checks;
 mod compare;
 mod coverage;
+mod directive;
 mod file;
 mod run;
 mod selects;
