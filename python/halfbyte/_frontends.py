@@ -8,16 +8,20 @@ from __future__ import annotations
 import ctypes
 import glob
 import os
+import re
+import struct
 import sys
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from ._halfbyte import Kernel, Module, parse_ptx
+from ._halfbyte import Kernel, Module, parse_ptx, sm_number, whole_number
+from ._numba_args import Arguments, is_default_stream
 
 __all__ = ["MissingPackage", "NumbaKernel", "TritonKernel", "cuda", "numba", "triton"]
 
 _Grid = Union[int, Sequence[int]]
+_Sm = Union[int, str]
 
 
 class MissingPackage(ImportError):
@@ -55,13 +59,18 @@ class TritonKernel:
     `ptx(...)` gives the text instead.
     """
 
-    def __init__(self, fn: Any, sm: int = 80, num_warps: int = 4, races: bool = False, **options: Any) -> None:
+    def __init__(self, fn: Any, sm: _Sm = 80, num_warps: int = 4, races: bool = False, **options: Any) -> None:
         try:
             import triton  # type: ignore[import-untyped, import-not-found, unused-ignore]  # noqa: F401
         except ImportError as error:
             raise _missing("triton", "triton", error) from error
         self.fn = fn
-        self.sm = sm
+        self.sm = sm_number(sm)
+        if whole_number(num_warps, "num_warps", 1, 32).bit_count() != 1:
+            raise ValueError(f"num_warps is {num_warps}; give a power of two from 1 to 32")
+        for name in ("num_stages", "num_ctas", "maxnreg"):
+            if options.get(name) is not None:
+                whole_number(options[name], name, 0 if name == "num_stages" else 1, 2**16)
         self.options = {"num_warps": num_warps, **options}
         self.races = races
         self._compiled: Dict[Any, Tuple[Kernel, int]] = {}
@@ -100,13 +109,51 @@ class TritonKernel:
 
         constants = {name: values[name] for name in self._constants()}
         types = {name: "constexpr" if name in constants else _triton_type(name, value) for name, value in values.items()}
-        key = (tuple(types.items()), tuple(constants.items()))
+        sm = sm_number(self.sm)
+        key = (tuple(types.items()), _exact(constants), sm, _exact(self.options))
         if key not in self._compiled:
             source = ASTSource(fn=self.fn, signature=types, constexprs=constants)
-            made = triton.compile(source, target=GPUTarget("cuda", self.sm, 32), options=self.options)
+            made = triton.compile(source, target=GPUTarget("cuda", sm, 32), options=self.options)
             name = made.metadata.name
-            self._compiled[key] = (parse_ptx(made.asm["ptx"], f"{name}.ptx")[name], made.metadata.shared)
+            kernel = parse_ptx(made.asm["ptx"], f"{name}.ptx")[name]
+            kernel = kernel._labelled(self.fn.__name__, [name for name in values if name not in constants])
+            self._compiled[key] = (kernel, made.metadata.shared)
         return self._compiled[key]
+
+
+class _Identity:
+    """An object that equals itself alone. It is kept, so that no other gets its place."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Identity) and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+def _exact(value: Any) -> Any:
+    """What compiled code is kept by: `2`, `2.0` and `True` differ, as do zeros and NaNs of other bits."""
+    of = type(value)
+    if of is float:
+        return of, struct.pack("<d", value)
+    if of is complex:
+        return of, struct.pack("<dd", value.real, value.imag)
+    if isinstance(value, np.generic):
+        return of, value.dtype.str, value.tobytes()
+    if isinstance(value, (tuple, list)):
+        return of, tuple(map(_exact, value))
+    if isinstance(value, Mapping):
+        return of, tuple((_exact(key), _exact(item)) for key, item in value.items())
+    if of.__name__ == "constexpr" and hasattr(value, "value"):
+        return of, _exact(value.value)
+    try:
+        hash(value)
+    except TypeError:
+        return of, _Identity(value)
+    return of, value
 
 
 def _triton_type(name: str, value: Any) -> str:
@@ -125,7 +172,7 @@ def _triton_type(name: str, value: Any) -> str:
     raise TypeError(f"`{name}` takes an array or a number; a {type(value).__name__} was given")
 
 
-def triton(fn: Any, *, sm: int = 80, num_warps: int = 4, races: bool = False, **options: Any) -> TritonKernel:
+def triton(fn: Any, *, sm: _Sm = 80, num_warps: int = 4, races: bool = False, **options: Any) -> TritonKernel:
     """A function of Triton (`@triton.jit`), to be run without a GPU on arrays in place of pointers: `hb.triton(fn)[grid](x, y, n, BLOCK=128)`.
 
     It is compiled for `sm` when it is called with arguments of new types; `options` are Triton's (`num_stages`, ...). With `races` a race is found
@@ -141,39 +188,41 @@ def triton(fn: Any, *, sm: int = 80, num_warps: int = 4, races: bool = False, **
 class NumbaKernel:
     """A function of Numba for CUDA, run by halfbyte: `kernel[grid, block](...)`, or called with `grid=` and `block=`. `ptx` is its text."""
 
-    def __init__(self, fn: Any, signature: Any, sm: int = 80, races: bool = False, **options: Any) -> None:
+    def __init__(self, fn: Any, signature: Any, sm: _Sm = 80, races: bool = False, **options: Any) -> None:
         try:
             from numba import cuda  # type: ignore[import-untyped, import-not-found, unused-ignore]
         except Exception as error:  # noqa: BLE001 (numba-cuda fails in several ways where its libraries are missing)
             raise _missing("numba-cuda", '"numba-cuda[cu13]"', error) from error
         fn = getattr(fn, "py_func", fn)
         options = {"lineinfo": True, "debug": False, "fastmath": False, **options}
+        sm = sm_number(sm)
         cc = (sm // 10, sm % 10)
         self.ptx, _ = _any(cuda).compile(fn, signature, cc=cc, device=False, abi="numba", output="ptx", **options)
         self.races = races
-        self.kernel = _only(parse_ptx(self.ptx, f"{fn.__name__}.ptx"))
+        self._arguments = Arguments(fn, signature)
+        self.kernel = _only(parse_ptx(self.ptx, f"{fn.__name__}.ptx"))._labelled(fn.__name__, self._arguments.labels)
 
-    def __getitem__(self, shape: Tuple[_Grid, _Grid]) -> Callable[..., None]:
-        return lambda *args: self(*args, grid=shape[0], block=shape[1])
+    def __getitem__(self, shape: Tuple[Any, ...]) -> Callable[..., None]:
+        if not isinstance(shape, tuple) or not 2 <= len(shape) <= 4:
+            raise ValueError("a launch is kernel[grid, block], kernel[grid, block, stream] or kernel[grid, block, stream, shared]")
+        grid, block, *rest = shape
+        defaults: List[Any] = [None, 0]
+        stream, shared = rest + defaults[len(rest) :]
+        if not is_default_stream(stream):
+            raise ValueError(f"stream is {stream!r}; halfbyte has the default stream alone: give 0 or None")
+        return lambda *args: self(*args, grid=grid, block=block, shared=shared)
 
     def __call__(self, *args: Any, grid: _Grid, block: _Grid, shared: int = 0, races: Optional[bool] = None) -> None:
         races = self.races if races is None else races
-        given = [part for value in args for part in _numba_parts(value)]
-        self.kernel(*given, grid=grid, block=block, shared=shared, races=races)
+        self.kernel(*self._arguments.flatten(args), grid=grid, block=block, shared=shared, races=races)
 
 
-def _numba_parts(value: Any) -> List[Any]:
-    """What Numba passes for a value: of an array its fields, as they stand in `numba.core.datamodel`."""
-    if not isinstance(value, np.ndarray) or value.ndim == 0:
-        return [value]
-    # Parent and memory information are null, then come size, item size, data, shape and strides.
-    return [0, 0, value.size, value.itemsize, value, *value.shape, *value.strides]
-
-
-def numba(fn: Any, signature: Any, *, sm: int = 80, races: bool = False, **options: Any) -> NumbaKernel:
+def numba(fn: Any, signature: Any, *, sm: _Sm = 80, races: bool = False, **options: Any) -> NumbaKernel:
     """A function of Numba for CUDA, to be run without a GPU: `hb.numba(fn, "void(float32[::1], float32[::1])")[grid, block](x, y)`.
 
-    It is the function itself, or what `@cuda.jit` makes of it. `options` are those of `numba.cuda.compile`. With `races` a race or a missing barrier is
+    It is the function itself, or what `@cuda.jit` makes of it. Arguments have the types of the signature; an array of another dtype, number of axes or
+    layout is a `TypeError`. In `[grid, block, stream, shared]` the stream is the default one, `0` or `None`, and `shared` the bytes of dynamic shared
+    memory. `options` are those of `numba.cuda.compile`. With `races` a race or a missing barrier is
     found, and named by the line of the function.
     """
     return NumbaKernel(fn, signature, sm, races, **options)
@@ -192,30 +241,82 @@ def _only(module: Module) -> Kernel:
 
 
 def cuda(
-    source: str, entry: Optional[str] = None, *, sm: int = 80, options: Sequence[str] = (), file: str = "<cuda>"
+    source: str, entry: Optional[str] = None, *, sm: _Sm = 80, options: Sequence[str] = (), file: str = "<cuda>"
 ) -> Kernel:
-    """A kernel in CUDA C++, compiled by NVRTC, to be called with `grid=` and `block=`: arguments by position, or by the names that PTX has for them.
+    """A kernel in CUDA C++, compiled by NVRTC, to be called with `grid=` and `block=`: arguments by position, or by the names that PTX or the source
+    has for them.
 
     `entry` is the kernel's name; of `extern "C"` ones as it stands, of others as NVRTC makes it. It may be left out where there is one kernel. `options`
     are NVRTC's. An error of the compiler is a `ParseError` with its log.
     """
-    ptx = _nvrtc().compile(source, file, [f"--gpu-architecture=compute_{sm}", "-lineinfo", *options])
+    ptx = _nvrtc().compile(source, file, [f"--gpu-architecture=compute_{sm_number(sm)}", "-lineinfo", *options])
     module = parse_ptx(ptx, file)
     if entry is None:
         if len(module) != 1:
             raise ValueError(f"there are several kernels; give entry, one of {', '.join(module)}")
-        return _only(module)
+        return _named_as_in(source, _only(module))
     found = [name for name in module if name == entry or _unmangled(name) == entry]
-    return module[found[0] if len(found) == 1 else entry]
+    return _named_as_in(source, module[found[0] if len(found) == 1 else entry])
+
+
+def _named_as_in(source: str, kernel: Kernel) -> Kernel:
+    """A kernel whose messages have the names of its source."""
+    name = _unmangled(kernel.name)
+    count = len(kernel.params)
+    fitting = [names for names in _parameter_names(source, name.rpartition("::")[2]) if len(names) == count]
+    names = fitting[0] if fitting else [""] * count
+    return kernel._labelled(name, [name or f"argument {number + 1}" for number, name in enumerate(names)])
 
 
 def _unmangled(name: str) -> str:
-    """The plain name in one that C++ has made: `axpy` of `_Z4axpyPfS_f`."""
-    digits = ""
-    rest = name[2:] if name.startswith("_Z") else ""
-    while rest[:1].isdigit():
-        digits, rest = digits + rest[0], rest[1:]
-    return rest[: int(digits)] if digits else name
+    """The plain name in one that C++ has made: `axpy` of `_Z4axpyPfS_f`, `of::axpy` of `_ZN2of4axpyEPf`."""
+    found = re.match(r"_Z(N?)(?=\d)", name)
+    parts: List[str] = []
+    rest = name[found.end() :] if found else ""
+    while digits := re.match(r"\d+", rest):
+        end = digits.end() + int(digits[0])
+        if not rest.startswith("_GLOBAL__N", digits.end()):
+            parts.append(rest[digits.end() : end])
+        rest = rest[end:]
+        if found and not found[1]:
+            break
+    return "::".join(parts) or name
+
+
+#: Comments and texts, which may have any signs.
+_SKIPPED = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
+
+#: What may end a parameter without a name.
+_TYPE_WORDS = frozenset("bool char short int long signed unsigned float double half const volatile restrict __restrict __restrict__".split())
+
+
+def _parameter_names(source: str, kernel: str) -> List[List[str]]:
+    """The names of parameters of each `__global__` function of a name; of a parameter without one an empty text."""
+    text = _SKIPPED.sub(" ", source)
+    found = []
+    for match in re.finditer(rf"\b{re.escape(kernel)}\s*\(", text):
+        before = text[: match.start()]
+        if "__global__" not in before[max(before.rfind(sign) for sign in ";{}") + 1 :]:
+            continue
+        params, depth = [""], 0
+        for sign in text[match.end() :]:
+            depth += (sign in "([{<") - (sign in ")]}>")
+            if depth < 0:
+                break
+            if sign == "," and depth == 0:
+                params.append("")
+            else:
+                params[-1] += sign
+        if params == [""] or [param.strip() for param in params] == ["void"]:
+            params = []
+        found.append([_parameter_name(param) for param in params])
+    return found
+
+
+def _parameter_name(param: str) -> str:
+    name = re.search(r"[\w>*&\s]\b([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)*$", param.partition("=")[0])
+    is_named = name and re.search(r"\w", param[: name.start(1)]) and name[1] not in _TYPE_WORDS
+    return name[1] if name and is_named else ""
 
 
 class _Nvrtc:

@@ -44,7 +44,7 @@ class Kernel:
         items: Optional[int] = None,
         grid: Optional[_Counts] = None,
         block: Optional[_Counts] = None,
-        shared: int = 0,
+        shared: Optional[int] = None,
         target: Optional[str] = None,
         engine: Optional[str] = None,
         threads: Optional[int] = None,
@@ -66,6 +66,7 @@ class Kernel:
         all: bool = False,
     ) -> str: ...
     def view(self, target: Optional[str] = None, sm: Union[int, str, None] = None) -> View: ...
+    def _labelled(self, name: str, params: Sequence[str]) -> Kernel: ...
     def _page(self, target: Optional[str] = None, sm: Union[int, str, None] = None) -> str: ...
     def _repr_html_(self) -> str: ...
 
@@ -104,7 +105,7 @@ class Program:
         items: Optional[int] = None,
         grid: Optional[_Counts] = None,
         block: Optional[_Counts] = None,
-        shared: int = 0,
+        shared: Optional[int] = None,
         engine: Optional[str] = None,
         threads: Optional[int] = None,
         budget: Optional[int] = None,
@@ -140,7 +141,7 @@ def run_ptx(
     grid: _Counts,
     block: _Counts,
     args: Union[Sequence[Any], Mapping[str, Any], None] = None,
-    shared: int = 0,
+    shared: Optional[int] = None,
     entry: Optional[str] = None,
     races: bool = False,
     budget: Optional[int] = None,
@@ -152,7 +153,7 @@ def check_text(
     text: str,
     folder: Any,
     engine: Optional[str] = None,
-    sm: Optional[int] = None,
+    sm: Union[int, str, None] = None,
     races: bool = False,
     alias: bool = False,
     allow: Optional[Sequence[Any]] = None,
@@ -165,4 +166,7 @@ def selects(
 def run_and_compare(
     text: str, kernel: str, items: int, args: Sequence[Tuple[str, str]]
 ) -> Tuple[List[str], Optional[str]]: ...
+def whole_number(value: Any, name: str, least: int, most: int) -> int: ...
+def sm_number(value: Any) -> int: ...
+def refuse_masked_array(value: Any, what: str) -> None: ...
 def main(args: Sequence[str]) -> int: ...

@@ -6,6 +6,8 @@ import html
 import os
 from typing import Any, Iterable, Optional, Sequence, Union
 
+from ._halfbyte import whole_number
+
 _STYLE = "border-collapse:collapse;font-family:monospace;font-size:90%"
 
 
@@ -14,7 +16,7 @@ class View:
 
     def __init__(self, page: str, height: int = 600) -> None:
         self.html = page
-        self.height = height
+        self.height = whole_number(height, "height", 1, 2**16)
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Writes the page."""
@@ -65,6 +67,6 @@ def of_module(module: Any) -> str:
     return table(("kernel", "parameters"), rows, module.file)
 
 
-def of_view(kernel: Any, target: Optional[str] = None, sm: Optional[int] = None) -> View:
+def of_view(kernel: Any, target: Optional[str] = None, sm: Union[int, str, None] = None) -> View:
     """The page of a kernel's pipeline."""
     return View(kernel._page(target, sm))

@@ -105,7 +105,7 @@ def check(
     paths: Union[_Path, Iterable[_Path]],
     *,
     engine: Optional[str] = None,
-    sm: Optional[int] = None,
+    sm: Union[int, str, None] = None,
     races: bool = False,
     alias: bool = False,
     allow: Sequence[_Path] = (),

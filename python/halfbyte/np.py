@@ -22,6 +22,7 @@ import numpy as _np
 
 from ._halfbyte import Kernel as _Kernel
 from ._halfbyte import parse as _parse
+from ._halfbyte import refuse_masked_array as _refuse_masked_array
 
 __all__ = ["absdiff", "add", "add_sat", "avg", "fma", "max", "min", "mul", "sub", "sub_sat"]
 
@@ -76,6 +77,8 @@ def _run(op: str, modifiers: str, arrays: Tuple[_np.ndarray, ...]) -> _np.ndarra
 
 def _arrays(given: Tuple[Any, ...], kinds: str) -> Tuple[_np.ndarray, ...]:
     """The operands as C-contiguous arrays of one shape and dtype."""
+    for number, value in enumerate(given):
+        _refuse_masked_array(value, f"operand {number + 1} takes an array or a number")
     arrays = [_np.asarray(value) for value in given]
     dtypes = {array.dtype for array in arrays}
     if len(dtypes) != 1:

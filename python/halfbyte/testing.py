@@ -21,6 +21,7 @@ from typing import Any, Iterable, List, Optional, Union
 
 import numpy as np
 
+from ._halfbyte import refuse_masked_array
 from ._halfbyte import run_and_compare as _run_and_compare
 from ._halfbyte import selects as _selects
 
@@ -29,7 +30,7 @@ __all__ = ["assert_selects", "run_and_compare"]
 _Names = Union[str, Iterable[str]]
 
 
-def assert_selects(text: str, target: str, wanted: _Names = (), unwanted: _Names = (), *, sm: Optional[int] = None) -> None:
+def assert_selects(text: str, target: str, wanted: _Names = (), unwanted: _Names = (), *, sm: Union[int, str, None] = None) -> None:
     """Asserts that the kernels of a text become all of `wanted` for a target, and none of `unwanted`.
 
     These are rules (`"half_ffma"`, `"halu::half_ffma"`) or instructions, from the mnemonic as far as it counts (`"HFMA2"`, `"HFMA2.RELU"`). The
@@ -53,6 +54,8 @@ def run_and_compare(text: str, kernel: str, items: int, **args: Any) -> List[str
     Returns the targets compared.
     """
     __tracebackhide__ = True
+    for name, value in args.items():
+        refuse_masked_array(value, f"`{name}` takes a number, a list, an array or a text")
     given = [(name, _as_text(value)) for name, value in args.items()]
     targets, wrong = _run_and_compare(text, kernel.lstrip("@"), items, given)
     if wrong is not None:

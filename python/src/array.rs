@@ -8,7 +8,7 @@ use halfbyte::abi::{Elem, Type};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyString;
+use pyo3::types::{PyFloat, PyInt, PyString, PyType};
 use pyo3::{ffi, intern};
 use smallvec::SmallVec;
 
@@ -234,6 +234,32 @@ impl<'py> Array<'py> {
         let is_word = self.item_bytes == bytes || self.item_bytes == 4 && bytes.is_multiple_of(4);
         ty.lanes() > 1 && self.kind == b'u' && is_word && self.bytes.is_multiple_of(bytes)
     }
+}
+
+/// Refuses an array of `numpy.ma`, also one without a dimension: a kernel would take what the mask hides for numbers.
+///
+/// # Errors
+/// That it is one; `what` names the parameter and what it takes.
+pub(crate) fn refuse_masked(object: &Bound<'_, PyAny>, what: &dyn Fn() -> String) -> PyResult<()> {
+    if object.is_exact_instance_of::<PyFloat>() || object.is_exact_instance_of::<PyInt>() {
+        return Ok(());
+    }
+    static PLAIN: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    static MASKED: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let py = object.py();
+    if object.is_exact_instance(PLAIN.import(py, "numpy", "ndarray")?)
+        || !object.is_instance(MASKED.import(py, "numpy.ma", "MaskedArray")?)?
+    {
+        return Ok(());
+    }
+    let reason = "a masked array was given, whose mask would be lost: give `.filled(value)` of it, or `.data` to use what is masked";
+    Err(PyTypeError::new_err(format!("{}; {reason}", what())))
+}
+
+/// The same for the package's Python files.
+#[pyfunction]
+pub(crate) fn refuse_masked_array(value: &Bound<'_, PyAny>, what: &str) -> PyResult<()> {
+    refuse_masked(value, &|| what.to_owned())
 }
 
 /// What an array for elements of a type is, for messages: `float16 of shape (n, 2) or (n * 2,), or uint32`.

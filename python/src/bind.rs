@@ -7,7 +7,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple};
 use smallvec::SmallVec;
 
-use crate::array::Array;
+use crate::array::{Array, refuse_masked};
 use crate::memory::Memory;
 use crate::params::{Kind, Parameter};
 use crate::scalar;
@@ -16,6 +16,8 @@ use crate::scalar;
 #[derive(Debug)]
 pub(crate) struct Signature {
     pub kernel: String,
+    /// The kernel's name in messages, if it is another: of a function that a compiler's PTX was made of.
+    pub label: Option<String>,
     pub params: Vec<Parameter>,
 }
 
@@ -43,6 +45,23 @@ pub(crate) struct Given<'py> {
 }
 
 impl Signature {
+    /// The signature of a kernel whose text and messages have the same names.
+    pub fn new(kernel: String, params: Vec<Parameter>) -> Signature {
+        Signature { kernel, label: None, params }
+    }
+
+    /// The same with other names in messages, of the first parameters.
+    pub fn labelled(&self, py: Python<'_>, kernel: String, labels: Vec<String>) -> Signature {
+        let mut labels = labels.into_iter();
+        let params = self.params.iter().map(|param| param.labelled(py, labels.next())).collect();
+        Signature { kernel: self.kernel.clone(), label: Some(kernel), params }
+    }
+
+    /// The kernel's name in messages.
+    pub fn shown(&self) -> &str {
+        self.label.as_deref().unwrap_or(&self.kernel)
+    }
+
     /// The arguments of a call over so many items.
     ///
     /// # Errors
@@ -56,7 +75,7 @@ impl Signature {
         let py = args.py();
         let count = args.len();
         if count > self.params.len() {
-            let (kernel, most) = (&self.kernel, self.params.len());
+            let (kernel, most) = (self.shown(), self.params.len());
             return Err(PyTypeError::new_err(format!(
                 "@{kernel} takes {most} arguments; {count} were given by position"
             )));
@@ -64,10 +83,7 @@ impl Signature {
         let mut given = Given::default();
         let mut found = 0;
         for (number, param) in self.params.iter().enumerate() {
-            let keyword = match keywords {
-                Some(keywords) => keywords.get_item(&param.key)?,
-                None => None,
-            };
+            let keyword = keywords.map_or(Ok(None), |keywords| param.keyword(keywords))?;
             found += usize::from(keyword.is_some());
             let by_position = if number < count { Some(args.get_item(number)?) } else { None };
             let object = match (by_position, keyword) {
@@ -87,21 +103,23 @@ impl Signature {
     }
 
     fn wrong(&self, param: &Parameter, reason: &str) -> PyErr {
-        PyTypeError::new_err(format!("{}; {reason}", param.described(&self.kernel)))
+        PyTypeError::new_err(format!("{}; {reason}", param.described(self.shown())))
     }
 
     /// That a keyword is no parameter's name.
     fn unknown(&self, keywords: &Bound<'_, PyDict>) -> PyErr {
-        let names: Vec<&str> = self.params.iter().map(|param| param.name.as_str()).collect();
-        let is_unknown = |key: &String| !names.contains(&key.as_str());
+        let names: Vec<&str> = self.params.iter().map(Parameter::shown_name).collect();
+        let is_unknown =
+            |key: &String| !self.params.iter().any(|param| param.name == *key || param.shown_name() == key);
         let given = keywords.keys().iter().map(|key| key.to_string()).find(is_unknown).unwrap_or_default();
         let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-        PyTypeError::new_err(format!("@{} has no parameter `{given}`; there are {names}", self.kernel))
+        PyTypeError::new_err(format!("@{} has no parameter `{given}`; there are {names}", self.shown()))
     }
 
     /// Takes an argument.
     fn take<'py>(&self, given: &mut Given<'py>, param: &Parameter, object: &Bound<'py, PyAny>) -> PyResult<()> {
-        let what = || param.described(&self.kernel);
+        let what = || param.described(self.shown());
+        refuse_masked(object, &what)?;
         match &param.kind {
             &Kind::Declared(ParamKind::Scalar(ty)) => {
                 given.values.push(Value::Bits(scalar::bits(object, ty, &what)?));
@@ -207,7 +225,7 @@ impl<'py> Given<'py> {
     fn described(&self, signature: &Signature, number: usize) -> Option<String> {
         let (_, array) = self.arrays.iter().find(|(of, _)| *of == number)?;
         let param = signature.params.get(number)?;
-        Some(format!("{}; a {} was given", param.described(&signature.kernel), array.named()))
+        Some(format!("{}; a {} was given", param.described(signature.shown()), array.named()))
     }
 
     /// The same of a parameter by its number, or where that is none by its name.

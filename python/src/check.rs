@@ -14,9 +14,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use crate::error;
 use crate::launch::machine;
 use crate::watch::{limits, watched};
+use crate::{error, keyword};
 
 /// Makes the launches that the run lines of a text ask for, and compares; says line by line what came of it.
 #[pyfunction]
@@ -28,7 +28,7 @@ pub(crate) fn check_text<'py>(
     text: &str,
     folder: PathBuf,
     engine: Option<&str>,
-    sm: Option<u16>,
+    sm: Option<&Bound<'_, PyAny>>,
     races: bool,
     alias: bool,
     allow: Option<Vec<PathBuf>>,
@@ -40,8 +40,7 @@ pub(crate) fn check_text<'py>(
         Some("cuda") => &[Engine::Cuda],
         Some(other) => return Err(PyValueError::new_err(format!("there is no engine {other:?}"))),
     };
-    let unknown = |sm: u16| PyValueError::new_err(format!("PTX is not made for sm {sm}; give one of {}", Sm::names()));
-    let sm = sm.map_or(Ok(Sm::DEFAULT), |sm| Sm::new(sm).ok_or_else(|| unknown(sm)))?;
+    let sm = sm.map_or(Ok(Sm::DEFAULT), keyword::sm)?;
     let outcome = watched(py, Limits::strict(), false, |watchdog| {
         let watchdog = Some(watchdog);
         let setup = Setup {
@@ -156,9 +155,10 @@ pub(crate) fn run_and_compare(
     py: Python<'_>,
     text: &str,
     kernel: &str,
-    items: u32,
+    items: &Bound<'_, PyAny>,
     args: Vec<(String, String)>,
 ) -> PyResult<(Vec<&'static str>, Option<String>)> {
+    let items = keyword::count(items, "items")?;
     let compared = watched(py, limits(None)?, false, |_| {
         let args: Vec<(&str, &str)> = args.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         testing::run_and_compare(text, kernel, items, &args)

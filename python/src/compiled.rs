@@ -235,7 +235,7 @@ impl Program {
         self.origin.signature.params.iter().map(|param| param.shown()).collect()
     }
 
-    #[pyo3(signature = (*args, items=None, grid=None, block=None, shared=0, engine=None, threads=None, budget=None, timeout=None, **kwargs))]
+    #[pyo3(signature = (*args, items=None, grid=None, block=None, shared=None, engine=None, threads=None, budget=None, timeout=None, **kwargs))]
     #[allow(clippy::too_many_arguments)]
     fn __call__<'py>(
         &self,
@@ -244,11 +244,11 @@ impl Program {
         items: Option<&Bound<'py, PyAny>>,
         grid: Option<&Bound<'py, PyAny>>,
         block: Option<&Bound<'py, PyAny>>,
-        shared: u32,
+        shared: Option<&Bound<'_, PyAny>>,
         engine: Option<&str>,
         threads: Option<&Bound<'py, PyAny>>,
-        budget: Option<u64>,
-        timeout: Option<f64>,
+        budget: Option<&Bound<'_, PyAny>>,
+        timeout: Option<&Bound<'_, PyAny>>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let mut launch = Keywords { items, grid, block, shared, engine, threads, budget, timeout }.launch()?;
@@ -279,7 +279,7 @@ impl Program {
         engine: Option<&str>,
     ) -> PyResult<f64> {
         let items = Some(items);
-        let (grid, block, shared, threads, budget, timeout) = (None, None, 0, None, None, None);
+        let (grid, block, shared, threads, budget, timeout) = (None, None, None, None, None, None);
         let launch = Keywords { items, grid, block, shared, engine, threads, budget, timeout }.launch()?;
         let signature = &self.origin.signature;
         let given = signature.bind(args, None, launch.items)?;

@@ -19,6 +19,7 @@ use pyo3::types::{PyDict, PyTuple};
 use crate::bind::Signature;
 use crate::compiled::{self, Compiled};
 use crate::error::{self, Launched};
+use crate::keyword;
 use crate::launch::{EngineName, Keywords, Launch, arguments, is_shared, machine, placed, run_words, target};
 use crate::params::Param;
 use crate::ptx::PtxKernel;
@@ -215,7 +216,7 @@ impl Kernel {
         }
     }
 
-    #[pyo3(signature = (*args, items=None, grid=None, block=None, shared=0, target=None, engine=None, threads=None, budget=None, timeout=None, races=false, sm=None, **kwargs))]
+    #[pyo3(signature = (*args, items=None, grid=None, block=None, shared=None, target=None, engine=None, threads=None, budget=None, timeout=None, races=false, sm=None, **kwargs))]
     #[allow(clippy::too_many_arguments)]
     fn __call__<'py>(
         &self,
@@ -224,18 +225,24 @@ impl Kernel {
         items: Option<&Bound<'py, PyAny>>,
         grid: Option<&Bound<'py, PyAny>>,
         block: Option<&Bound<'py, PyAny>>,
-        shared: u32,
+        shared: Option<&Bound<'_, PyAny>>,
         target: Option<&str>,
         engine: Option<&str>,
         threads: Option<&Bound<'py, PyAny>>,
-        budget: Option<u64>,
-        timeout: Option<f64>,
+        budget: Option<&Bound<'_, PyAny>>,
+        timeout: Option<&Bound<'_, PyAny>>,
         races: bool,
         sm: Option<&Bound<'py, PyAny>>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let launch = Keywords { items, grid, block, shared, engine, threads, budget, timeout }.launch()?;
         let on = target.map(|name| self::target(name, sm)).transpose()?;
+        if let (None, Some(sm)) = (on, sm) {
+            keyword::sm(sm)?;
+            if launch.engine != Some(EngineName::Cuda) {
+                return Err(PyValueError::new_err("sm says which GPU PTX is made for; give target=\"ptx\" with it"));
+            }
+        }
         let given = self.signature.bind(args, kwargs, launch.items)?;
         match &self.source {
             Source::Ir(module, number) => {
@@ -352,6 +359,11 @@ impl Kernel {
 
     fn _repr_html_<'py>(slf: &Bound<'py, Kernel>) -> PyResult<Bound<'py, PyAny>> {
         slf.py().import("halfbyte._html")?.getattr("of_kernel")?.call1((slf,))
+    }
+
+    /// The same kernel under another name, and with other names of its first parameters, in messages. The parameters' names are keywords, too.
+    fn _labelled(&self, py: Python<'_>, name: String, params: Vec<String>) -> Kernel {
+        Kernel::new(self.source.clone(), self.signature.labelled(py, name, params))
     }
 
     fn __repr__(&self) -> String {

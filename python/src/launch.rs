@@ -7,13 +7,14 @@ use halfbyte::launch::Engine;
 use halfbyte::runtime::ptx as machine;
 use halfbyte::runtime::{self, Arg};
 use halfbyte::target::On;
-use halfbyte::{Shape, Sm, TARGETS, Target};
-use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use halfbyte::{Shape, TARGETS, Target};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use smallvec::SmallVec;
 
 use crate::bind::{Given, Signature, Value};
+use crate::keyword::{self, count};
 use crate::memory::{Overlap, Placed, place};
 use crate::params::Kind;
 use crate::watch::limits;
@@ -44,11 +45,11 @@ pub(crate) struct Keywords<'a, 'py> {
     pub items: Option<&'a Bound<'py, PyAny>>,
     pub grid: Option<&'a Bound<'py, PyAny>>,
     pub block: Option<&'a Bound<'py, PyAny>>,
-    pub shared: u32,
+    pub shared: Option<&'a Bound<'py, PyAny>>,
     pub engine: Option<&'a str>,
     pub threads: Option<&'a Bound<'py, PyAny>>,
-    pub budget: Option<u64>,
-    pub timeout: Option<f64>,
+    pub budget: Option<&'a Bound<'py, PyAny>>,
+    pub timeout: Option<&'a Bound<'py, PyAny>>,
 }
 
 impl Keywords<'_, '_> {
@@ -65,13 +66,15 @@ impl Keywords<'_, '_> {
             }
             (None, ..) => return Err(PyTypeError::new_err("give items=N, or grid= and block=")),
         };
-        let shape = Shape { shared: self.shared, ..shape };
+        let shared = self.shared.map(|bytes| count(bytes, "shared")).transpose()?.unwrap_or_default();
+        let shape = Shape { shared, ..shape };
         let items = shape.items().map_err(|error| PyValueError::new_err(error.to_string()))?;
         if self.grid.is_some() && shape.block.contains(&0) {
             return Err(PyValueError::new_err("a block has at least one item along each axis"));
         }
         let (engine, threads) = engine(self.engine, self.threads)?;
-        let budget = self.budget.unwrap_or(DEFAULT_BUDGET);
+        let budget = self.budget.map(|budget| keyword::integer(budget, "budget", 0, u64::MAX)).transpose()?;
+        let budget = budget.unwrap_or(DEFAULT_BUDGET);
         let (is_items, limits) = (self.items.is_some(), limits(self.timeout)?);
         Ok(Launch { shape, is_items, items, engine, threads, budget, limits })
     }
@@ -125,12 +128,7 @@ pub(crate) fn target(name: &str, sm: Option<&Bound<'_, PyAny>>) -> PyResult<On> 
     let unknown = || PyValueError::new_err(format!("there is no target {name:?}; give one of {}", On::names()));
     let on = On::from_name(name).ok_or_else(unknown)?;
     let Some(sm) = sm else { return Ok(on) };
-    let number: Option<u16> = match sm.cast::<PyString>() {
-        Ok(text) => text.to_string_lossy().trim_start_matches("sm_").parse().ok(),
-        Err(_) => Some(sm.extract()?),
-    };
-    let known = || PyValueError::new_err(format!("PTX is not made for sm {sm}; give one of {}", Sm::names()));
-    let sm = number.and_then(Sm::new).ok_or_else(known)?;
+    let sm = keyword::sm(sm)?;
     let without = || PyValueError::new_err(format!("sm says which GPU PTX is for; target {name:?} has none"));
     match on {
         On::Words(target) => TARGETS.for_sm(target, sm).map(On::Words).ok_or_else(without),
@@ -146,19 +144,9 @@ pub(crate) fn machine(name: &str, sm: Option<&Bound<'_, PyAny>>) -> PyResult<Tar
     }
 }
 
-fn count(value: &Bound<'_, PyAny>, name: &str) -> PyResult<u32> {
-    value.extract::<u32>().map_err(|error| match error.is_instance_of::<PyOverflowError>(value.py()) {
-        true => PyValueError::new_err(format!("{name} is {value}; give a number from 0 to {}", u32::MAX)),
-        false => {
-            PyTypeError::new_err(format!("{name} takes an integer; {} was given", crate::scalar::described(value)))
-        }
-    })
-}
-
 fn threads(value: &Bound<'_, PyAny>) -> PyResult<NonZero<u16>> {
-    let found = count(value, "threads")?;
-    let wrong = || PyValueError::new_err(format!("threads is {found}; give a number from 1 to {}", u16::MAX));
-    u16::try_from(found).ok().and_then(NonZero::new).ok_or_else(wrong)
+    let found = keyword::integer(value, "threads", 1, u16::MAX.into())?;
+    Ok(u16::try_from(found).ok().and_then(NonZero::new).unwrap_or(NonZero::<u16>::MAX))
 }
 
 /// Counts along x, y and z; a number alone is along x.
@@ -190,9 +178,9 @@ pub(crate) fn placed(signature: &Signature, given: &Given<'_>) -> PyResult<Small
         })
     };
     place(&given.memory(), is_unique).map_err(|Overlap { unique, other }| {
-        let name = |number: usize| signature.params.get(number).map_or("", |param| param.name.as_str());
+        let name = |number: usize| signature.params.get(number).map_or("", |param| param.shown_name());
         let [first, second] = [unique.min(other), unique.max(other)].map(name);
-        let (kernel, unique) = (&signature.kernel, name(unique));
+        let (kernel, unique) = (signature.shown(), name(unique));
         PyValueError::new_err(format!(
             "arguments `{first}` and `{second}` of @{kernel} overlap, and the kernel writes `{unique}`, which does not say `may_alias`"
         ))

@@ -10,6 +10,7 @@ mod check;
 mod compiled;
 mod error;
 mod kernel;
+mod keyword;
 mod launch;
 mod memory;
 mod module;
@@ -46,5 +47,8 @@ fn _halfbyte(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check::test_text, module)?)?;
     module.add_function(wrap_pyfunction!(check::selects, module)?)?;
     module.add_function(wrap_pyfunction!(check::run_and_compare, module)?)?;
+    module.add_function(wrap_pyfunction!(keyword::whole_number, module)?)?;
+    module.add_function(wrap_pyfunction!(keyword::sm_number, module)?)?;
+    module.add_function(wrap_pyfunction!(array::refuse_masked_array, module)?)?;
     module.add_function(wrap_pyfunction!(main, module)?)
 }

@@ -129,7 +129,7 @@ pub(crate) fn parse(py: Python<'_>, text: &str, file: &str) -> PyResult<Module> 
     let kernels = PyDict::new(py);
     for (number, kernel) in module.ir().kernels.iter().enumerate() {
         let params = given(kernel).iter().map(|param| Parameter::new(py, param)).collect();
-        let signature = Signature { kernel: kernel.name.clone(), params };
+        let signature = Signature::new(kernel.name.clone(), params);
         kernels.set_item(&kernel.name, Py::new(py, Kernel::new(Source::Ir(module.clone(), number), signature))?)?;
     }
     let refused = PyDict::new(py).unbind();
@@ -176,7 +176,7 @@ pub(crate) fn load_object(py: Python<'_>, object: &[u8], file: &str) -> PyResult
     for (number, kernel) in program.kernels().iter().enumerate() {
         let of = kernel.signature();
         let params = of.given().iter().map(|param| Parameter::new(py, param)).collect();
-        let signature = Signature { kernel: of.name().to_owned(), params };
+        let signature = Signature::new(of.name().to_owned(), params);
         kernels.set_item(of.name(), Py::new(py, Kernel::new(Source::Object(program.clone(), number), signature))?)?;
     }
     let refused = PyDict::new(py).unbind();

@@ -2,7 +2,7 @@
 
 use halfbyte::abi::{Param as Declared, ParamKind, Type};
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyDict, PyString};
 
 use crate::array::taken;
 use crate::ptx::{Holds, PtxParam};
@@ -63,7 +63,9 @@ pub(crate) enum Kind {
 #[derive(Debug)]
 pub(crate) struct Parameter {
     pub name: String,
-    /// The same, as it is looked up among keywords.
+    /// Its name in messages, if it is another: of an argument of the function that a compiler's PTX was made of.
+    label: Option<String>,
+    /// The name as it is looked up among keywords.
     pub key: Py<PyString>,
     pub kind: Kind,
 }
@@ -74,12 +76,30 @@ impl Parameter {
     }
 
     pub fn of(py: Python<'_>, name: &str, kind: Kind) -> Parameter {
-        Parameter { name: name.to_owned(), key: PyString::intern(py, name).unbind(), kind }
+        Parameter { name: name.to_owned(), label: None, key: PyString::intern(py, name).unbind(), kind }
+    }
+
+    /// The same with another name in messages.
+    pub fn labelled(&self, py: Python<'_>, label: Option<String>) -> Parameter {
+        Parameter { label, ..Parameter::of(py, &self.name, self.kind.clone()) }
+    }
+
+    /// Its name in messages.
+    pub fn shown_name(&self) -> &str {
+        self.label.as_deref().unwrap_or(&self.name)
+    }
+
+    /// The argument that keywords give it, by its name or by that in messages.
+    pub fn keyword<'py>(&self, keywords: &Bound<'py, PyDict>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        match (keywords.get_item(&self.key)?, &self.label) {
+            (None, Some(label)) => keywords.get_item(label),
+            (found, _) => Ok(found),
+        }
     }
 
     /// What it is and what it takes, for messages.
     pub fn described(&self, kernel: &str) -> String {
-        let name = &self.name;
+        let name = self.shown_name();
         match &self.kind {
             Kind::Declared(ParamKind::Buffer { direction, elem, .. }) => {
                 let (direction, takes) = (direction.name(), taken(*elem));

@@ -140,7 +140,7 @@ impl PtxKernel {
             let (bytes, used) = (declared.bytes() as u32, used(number, declared));
             Parameter::of(py, &declared.name, Kind::Ptx(PtxParam { declared: shown, bytes, holds, used }))
         };
-        Signature { kernel: entry.name.clone(), params: entry.params.iter().enumerate().map(param).collect() }
+        Signature::new(entry.name.clone(), entry.params.iter().enumerate().map(param).collect())
     }
 
     /// The kernel of the IR that it is imported to, where nothing is known of its launches.

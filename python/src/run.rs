@@ -40,7 +40,7 @@ use crate::watch::{limits, watched};
 /// ``entry`` is the kernel, where there are several. With ``races`` two threads that access one byte without order, of which one writes it, are a
 /// ``Race``, and a read of shared memory that nothing has written is a ``Trap``.
 #[pyfunction]
-#[pyo3(signature = (source, grid, block, args=None, shared=0, entry=None, races=false, budget=None, timeout=None, file="<ptx>"))]
+#[pyo3(signature = (source, grid, block, args=None, shared=None, entry=None, races=false, budget=None, timeout=None, file="<ptx>"))]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn run_ptx(
     py: Python<'_>,
@@ -48,11 +48,11 @@ pub(crate) fn run_ptx(
     grid: &Bound<'_, PyAny>,
     block: &Bound<'_, PyAny>,
     args: Option<&Bound<'_, PyAny>>,
-    shared: u32,
+    shared: Option<&Bound<'_, PyAny>>,
     entry: Option<&str>,
     races: bool,
-    budget: Option<u64>,
-    timeout: Option<f64>,
+    budget: Option<&Bound<'_, PyAny>>,
+    timeout: Option<&Bound<'_, PyAny>>,
     file: &str,
 ) -> PyResult<()> {
     let (grid, block) = (Some(grid), Some(block));

@@ -9,7 +9,7 @@ use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyTuple};
 use rustc_apfloat::ieee::{BFloat, Double, Float8E4M3FN, Float8E5M2, Half, Single};
 use rustc_apfloat::{Float, FloatConvert};
 
-use crate::array::Array;
+use crate::array::{Array, refuse_masked};
 
 /// The bits of a scalar: a number is the value of every lane, a sequence or an array has one for each.
 ///
@@ -58,6 +58,7 @@ fn splat(lane: u128, ty: Type) -> u128 {
 
 /// The bits of the value of one lane.
 fn lane(value: &Bound<'_, PyAny>, ty: Type, what: &dyn Fn() -> String) -> PyResult<u128> {
+    refuse_masked(value, what)?;
     match ty.elem() {
         Elem::I1 => truth(value, what),
         Elem::I8 => integer(value, 8, what),

@@ -6,8 +6,9 @@ use std::thread;
 use std::time::Duration;
 
 use halfbyte::abi::{CancelToken, Limits, Watchdog};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+
+use crate::keyword;
 
 /// How often Python is asked whether a signal has come. A handler runs no later than this after its signal.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
@@ -33,11 +34,8 @@ impl Raised {
 }
 
 /// The limits of work that may take so many seconds.
-pub(crate) fn limits(timeout: Option<f64>) -> PyResult<Limits> {
-    let Some(seconds) = timeout else { return Ok(Limits::NONE) };
-    let time = Duration::try_from_secs_f64(seconds)
-        .map_err(|_| PyValueError::new_err(format!("timeout is {seconds}; give a number of seconds, 0 or more")))?;
-    Ok(Limits { time: Some(time), ..Limits::NONE })
+pub(crate) fn limits(timeout: Option<&Bound<'_, PyAny>>) -> PyResult<Limits> {
+    Ok(Limits { time: timeout.map(keyword::timeout).transpose()?, ..Limits::NONE })
 }
 
 /// Does work without the GIL. A signal whose handler raises ends it, and what was raised is the result.

@@ -5,7 +5,7 @@ import ctypes
 
 import numpy as np
 import pytest
-from conftest import copy_text
+from conftest import copy_text, fill_text
 
 import halfbyte as hb
 
@@ -345,3 +345,52 @@ def test_subclasses_of_arrays():
 
     x = np.arange(4, dtype=np.int32).view(Own)
     assert kernel(items=4, x=x)["y"].tolist() == [0, 1, 2, 3]
+
+
+MASKED_PTX = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 x, .param .u32 n) { ret; }
+"""
+
+
+def masked(values, dtype, mask=True):
+    return np.ma.array(values, dtype=dtype, mask=mask)
+
+
+@pytest.mark.parametrize("mask", [True, False, np.ma.nomask])
+@pytest.mark.parametrize("target", TARGETS)
+def test_masked_arrays_are_refused(target, mask):
+    kernel = hb.parse(copy_text("f32"))["copy"]
+    plain = np.zeros(4, np.float32)
+    for name in ("x", "y"):
+        given = masked([1, 2, 3, 4], np.float32, mask)
+        with pytest.raises(TypeError, match=rf"`{name}` of @copy .* a masked array was given.*`\.filled\(value\)`"):
+            kernel(items=4, target=target, **{"x": plain, "y": plain.copy(), name: given})
+        assert given.data.tolist() == [1, 2, 3, 4]
+    hidden = masked([1, 2, 3, 4], np.float32, [0, 1, 0, 0])
+    assert kernel(items=4, x=hidden.filled(9), target=target)["y"].tolist() == [1, 9, 3, 4]
+    assert kernel(items=4, x=hidden.data, target=target)["y"].tolist() == [1, 2, 3, 4]
+
+
+def test_masked_numbers_are_refused():
+    kernel = hb.parse(fill_text("i16x2"))["fill"]
+    for bad in (np.ma.masked, masked(5, np.int64), masked([1, 2], np.int64), [1, np.ma.masked], [1, masked(2, np.int64)]):
+        with pytest.raises(TypeError, match="`a` of @fill .* a masked array was given"):
+            kernel(items=1, a=bad)
+    assert kernel(items=1, a=masked([1, 2], np.int64).filled(0))["y"].tolist() == [[0, 0]]
+
+
+def test_masked_arrays_of_ptx_and_programs_are_refused():
+    x = masked([1, 2], np.float32)
+    for args in ([x, 1], [np.zeros(2, np.float32), masked(1, np.int32)], {"x": x, "n": 1}):
+        with pytest.raises(TypeError, match="`[xn]` of @k .* a masked array was given"):
+            hb.run_ptx(MASKED_PTX, 1, 1, args)
+    with pytest.raises(TypeError, match="a masked array was given"):
+        hb.parse_ptx(MASKED_PTX)["k"](x, 1, grid=1, block=1)
+    with pytest.raises(TypeError, match="`y` of @copy .* a masked array was given"):
+        hb.parse(copy_text("f32"))["copy"].compile("halu").load()(np.zeros(2, np.float32), x, items=2)
+    with pytest.raises(TypeError, match="operand 2 takes an array or a number; a masked array was given"):
+        hb.np.add_sat(np.uint8([1]), masked([1], np.uint8))
+    with pytest.raises(TypeError, match="`x` takes .* a masked array was given"):
+        hb.testing.run_and_compare(copy_text("f32"), "copy", items=2, x=x)

@@ -71,7 +71,7 @@ def test_what_is_not_there_is_a_value_error(axpy):
         ({"items": 8, "target": "halu", "engine": "cuda"}, "engine `cuda` does not run"),
         ({"items": 8, "threads": 0}, "threads is 0"),
         ({"items": 8, "timeout": -1.0}, "timeout is -1"),
-        ({"items": 8, "timeout": float("nan")}, "timeout is NaN"),
+        ({"items": 8, "timeout": float("nan")}, "timeout is nan"),
         ({"items": 8, "target": "halu", "sm": 90}, "has none"),
         ({"items": 8, "target": "ptx", "sm": 7}, "not made for sm 7"),
         ({"items": 8, "shared": 64, "target": "halu"}, "shared memory"),

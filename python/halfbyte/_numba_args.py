@@ -1,0 +1,189 @@
+"""Arguments of Numba's kernels: checked against the signature, and flattened to the parameters that Numba's PTX has for them."""
+
+from __future__ import annotations
+
+import inspect
+import operator
+from typing import Any, Callable, List, NoReturn, Sequence
+
+import numpy as np
+
+from ._arrays import view
+from ._halfbyte import refuse_masked_array
+
+#: What Numba calls the default stream: none, and the handles of the driver's legacy and per-thread ones.
+_DEFAULT_STREAMS = (None, 0, 1, 2)
+
+
+class Arguments:
+    """The arguments that a function takes by its signature."""
+
+    def __init__(self, fn: Callable[..., Any], signature: Any) -> None:
+        from numba.core import sigutils, types  # type: ignore[import-untyped, import-not-found, unused-ignore]
+
+        self.kernel = fn.__name__
+        self.names = list(inspect.signature(fn).parameters)
+        normalize: Any = sigutils.normalize_signature
+        self.types: Sequence[Any] = normalize(signature)[0]
+        self._types = types
+
+    @property
+    def labels(self) -> List[str]:
+        """The names of the parameters, for messages: of an array's address that of the argument."""
+        labels: List[str] = []
+        for name, declared in zip(self.names, self.types):
+            if isinstance(declared, self._types.Array):
+                labels += [f"{name}.{field}" for field in ("parent", "meminfo", "size", "itemsize")] + [name]
+                labels += [f"{name}.{field}[{axis}]" for field in ("shape", "strides") for axis in range(declared.ndim)]
+            else:
+                labels.append(name)
+        return labels
+
+    def flatten(self, values: Sequence[Any]) -> List[Any]:
+        """What each parameter takes for these arguments."""
+        if len(values) != len(self.types):
+            takes = f"{len(self.types)} argument{'' if len(self.types) == 1 else 's'}: {', '.join(self.names) or 'none'}"
+            raise TypeError(f"@{self.kernel} takes {takes}; {len(values)} were given")
+        given: List[Any] = []
+        for name, declared, value in zip(self.names, self.types, values):
+            of = _Argument(f"`{name}` of @{self.kernel} takes {_spelt(declared)}", declared, value)
+            given += of.array() if isinstance(declared, self._types.Array) else [of.scalar(self._types)]
+        return given
+
+
+class _Argument:
+    """A value for an argument of a type."""
+
+    def __init__(self, what: str, declared: Any, value: Any) -> None:
+        self.what = what
+        self.declared = declared
+        self.value = value
+        refuse_masked_array(value, what)
+
+    def wrong(self, given: str) -> NoReturn:
+        raise TypeError(f"{self.what}; {given} was given")
+
+    def out_of_range(self, least: Any, most: Any) -> NoReturn:
+        raise ValueError(f"{self.what}, a number from {least} to {most}; {self.value!r} was given")
+
+    def array(self) -> List[Any]:
+        """The fields of an array, as they stand in `numba.core.datamodel`."""
+        value, declared = self.value, self.declared
+        array = value if isinstance(value, np.ndarray) else view(value)[0]
+        if array is None:
+            self.wrong(_described(value))
+        is_layout = {"C": array.flags.c_contiguous, "F": array.flags.f_contiguous}.get(declared.layout, True)
+        if not _is_dtype(array.dtype, declared.dtype) or array.ndim != declared.ndim or not is_layout:
+            self.wrong(f"an array of type {_spelt_array(array.dtype, array.ndim, _layout(array))}")
+        # The memory in order, which is used in place.
+        data: Any = array
+        if array.ndim == 0:
+            data = array.reshape(1)
+        elif not array.flags.c_contiguous and array.flags.f_contiguous:
+            data = array.T
+        elif not array.flags.c_contiguous:
+            raise ValueError(f"{self.what}; an array with gaps was given, which cannot be used in place: give np.ascontiguousarray(...)")
+        elif not isinstance(value, np.ndarray):
+            data = value
+        # Parent and memory information are null.
+        return [0, 0, array.size, array.itemsize, data, *array.shape, *array.strides]
+
+    def scalar(self, types: Any) -> Any:
+        """A number that the type holds."""
+        value, declared = self.value, self.declared
+        kind = _kind(value)
+        if not isinstance(declared, (types.Boolean, types.Integer, types.Float)):
+            raise TypeError(f"{self.what}, and no argument of this type can be passed: give its parts as numbers or in an array")
+        if kind is None:
+            self.wrong(_described(value))
+        if isinstance(declared, types.Float):
+            return self._float(kind)
+        if kind == "f":
+            self.wrong(_described(value))
+        number = int(value) if kind == "b" else operator.index(value)
+        if isinstance(declared, types.Boolean):
+            least, most = 0, 1
+        elif declared.signed:
+            least, most = -(1 << declared.bitwidth - 1), (1 << declared.bitwidth - 1) - 1
+        else:
+            least, most = 0, (1 << declared.bitwidth) - 1
+        if not least <= number <= most:
+            self.out_of_range(least, most)
+        return number
+
+    def _float(self, kind: str) -> Any:
+        """The nearest number of the type; an integer must be one of its numbers."""
+        try:
+            dtype = np.dtype(str(self.declared))
+        except TypeError:
+            self.wrong(f"{_described(self.value)}, which NumPy cannot round to it,")
+        most = float(np.finfo(dtype).max)
+        try:
+            number = float(self.value)
+        except OverflowError:
+            self.out_of_range(-most, most)
+        with np.errstate(over="ignore"):
+            nearest = dtype.type(number)
+        if np.isinf(nearest) and not np.isinf(number):
+            self.out_of_range(-most, most)
+        if kind != "f" and int(nearest) != int(self.value):
+            raise ValueError(f"{self.what}, which has no number {self.value!r}; the nearest is {int(nearest)}")
+        # PTX has 16 bits for a half.
+        return nearest if dtype.itemsize == 2 else float(nearest)
+
+
+def is_default_stream(stream: Any) -> bool:
+    """Whether work on a stream is done in order: halfbyte has no other."""
+    if stream is None or type(stream) is int:
+        return stream in (None, 0)
+    handle = getattr(stream, "handle", getattr(stream, "ptr", stream))
+    return getattr(handle, "value", handle) in _DEFAULT_STREAMS if handle is not stream else False
+
+
+def _kind(value: Any) -> Any:
+    """`"b"`, `"i"` or `"f"` of a number, `None` of what is none."""
+    dtype = getattr(value, "dtype", None)
+    if dtype is not None:
+        name = str(dtype).replace("torch.", "")
+        if getattr(value, "ndim", 0):
+            return None
+        return "b" if name == "bool" else "i" if name.lstrip("u").startswith("int") else "f" if "float" in name else None
+    if isinstance(value, bool):
+        return "b"
+    return "f" if isinstance(value, float) else "i" if hasattr(value, "__index__") else None
+
+
+def _described(value: Any) -> str:
+    array = value if isinstance(value, np.ndarray) else view(value)[0]
+    if array is not None and array.ndim:
+        return f"an array of type {_spelt_array(array.dtype, array.ndim, _layout(array))}"
+    name = type(value).__name__
+    return f"{'an' if name[:1] in 'aeiou' else 'a'} {name}"
+
+
+def _is_dtype(dtype: Any, declared: Any) -> bool:
+    """Whether the elements of an array are of a type of Numba."""
+    from numba.np import numpy_support  # type: ignore[import-untyped, import-not-found, unused-ignore]
+
+    try:
+        return bool(dtype == numpy_support.as_dtype(declared))
+    except NotImplementedError:
+        return str(dtype) == str(declared)
+
+
+def _layout(array: Any) -> str:
+    return "C" if array.flags.c_contiguous else "F" if array.flags.f_contiguous else "A"
+
+
+def _spelt(declared: Any) -> str:
+    """A type as signatures have it: `float32[:, ::1]`."""
+    if hasattr(declared, "layout"):
+        return _spelt_array(declared.dtype, declared.ndim, declared.layout)
+    return str(declared)
+
+
+def _spelt_array(dtype: Any, ndim: int, layout: str) -> str:
+    axes = [":"] * ndim
+    if axes and layout in "CF":
+        axes[-1 if layout == "C" else 0] = "::1"
+    return f"{dtype}[{', '.join(axes) or '()'}]"

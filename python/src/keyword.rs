@@ -1,0 +1,97 @@
+//! Numbers that keywords of calls take. What is none is an error that names the keyword and what it takes.
+
+use std::time::Duration;
+
+use halfbyte::Sm;
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyString};
+
+use crate::scalar::described;
+
+/// Returns the integer that a keyword is given.
+///
+/// # Errors
+/// Values that are no integers, `True` and `False` among them, and integers outside of the bounds.
+pub(crate) fn integer(value: &Bound<'_, PyAny>, name: &str, least: u64, most: u64) -> PyResult<u64> {
+    let not_one = || {
+        let given = described(value);
+        PyTypeError::new_err(format!("{name} takes an integer from {least} to {most}; {given} was given"))
+    };
+    let outside = || PyValueError::new_err(format!("{name} is {value}; give an integer from {least} to {most}"));
+    if value.is_instance_of::<PyBool>() {
+        return Err(not_one());
+    }
+    let found = value.extract::<u64>().map_err(|error| match error.is_instance_of::<PyOverflowError>(value.py()) {
+        true => outside(),
+        false => not_one(),
+    })?;
+    if (least..=most).contains(&found) { Ok(found) } else { Err(outside()) }
+}
+
+/// Returns the count that a keyword is given.
+///
+/// # Errors
+/// As of [`integer`].
+pub(crate) fn count(value: &Bound<'_, PyAny>, name: &str) -> PyResult<u32> {
+    Ok(integer(value, name, 0, u32::MAX.into())? as u32)
+}
+
+/// Returns the time that `timeout` is given.
+///
+/// # Errors
+/// Values that are no number of seconds.
+pub(crate) fn timeout(value: &Bound<'_, PyAny>) -> PyResult<Duration> {
+    let not_one = || {
+        let given = described(value);
+        PyTypeError::new_err(format!("timeout takes a number of seconds, 0 or more; {given} was given"))
+    };
+    let outside = || PyValueError::new_err(format!("timeout is {value}; give a number of seconds, 0 or more"));
+    if value.is_instance_of::<PyBool>() {
+        return Err(not_one());
+    }
+    let seconds =
+        value.extract::<f64>().map_err(|error| match error.is_instance_of::<PyOverflowError>(value.py()) {
+            true => outside(),
+            false => not_one(),
+        })?;
+    Duration::try_from_secs_f64(seconds).map_err(|_| outside())
+}
+
+/// Returns the GPU that `sm` names: `90`, or `"sm_90"`.
+///
+/// # Errors
+/// Values that name none that PTX is made for.
+pub(crate) fn sm(value: &Bound<'_, PyAny>) -> PyResult<Sm> {
+    let number: Option<u16> = match value.cast::<PyString>() {
+        Ok(text) => {
+            let text = text.to_string_lossy();
+            text.strip_prefix("sm_").unwrap_or(&text).parse().ok()
+        }
+        Err(_) if value.is_instance_of::<PyBool>() => return Err(no_sm(value)),
+        Err(_) => match value.extract::<u16>() {
+            Ok(number) => Some(number),
+            Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => None,
+            Err(_) => return Err(no_sm(value)),
+        },
+    };
+    let unknown = || PyValueError::new_err(format!("PTX is not made for sm {value}; give one of {}", Sm::names()));
+    number.and_then(Sm::new).ok_or_else(unknown)
+}
+
+fn no_sm(value: &Bound<'_, PyAny>) -> PyErr {
+    let (names, given) = (Sm::names(), described(value));
+    PyTypeError::new_err(format!("sm takes one of {names}, or a name such as \"sm_90\"; {given} was given"))
+}
+
+/// The same for the package's Python files: an integer between bounds.
+#[pyfunction]
+pub(crate) fn whole_number(value: &Bound<'_, PyAny>, name: &str, least: u64, most: u64) -> PyResult<u64> {
+    integer(value, name, least, most)
+}
+
+/// The same for the package's Python files: the number of the GPU that `sm` names.
+#[pyfunction]
+pub(crate) fn sm_number(value: &Bound<'_, PyAny>) -> PyResult<u16> {
+    sm(value).map(Sm::number)
+}
