@@ -356,6 +356,18 @@ impl Ast {
         slice(&self.lists, range)
     }
 
+    /// The expressions of an item's part. Those of an item lie together, in the order of the items.
+    pub fn exprs_in(&self, span: Span) -> impl Iterator<Item = &Expr> {
+        let first = self.exprs.partition_point(|expr| expr.span.start < span.start);
+        self.exprs.iter().skip(first).take_while(move |expr| expr.span.start < span.end)
+    }
+
+    /// The statements of a body, those of inner blocks too.
+    pub fn stmts_in(&self, body: Span) -> impl Iterator<Item = &Stmt> {
+        let first = self.stmts.partition_point(|stmt| stmt.span.start < body.start);
+        self.stmts.iter().skip(first).take_while(move |stmt| stmt.span.start < body.end)
+    }
+
     pub fn add_expr(&mut self, kind: ExprKind, span: Span) -> ExprId {
         self.exprs.push(Expr { kind, span });
         ExprId(self.exprs.len() as u32 - 1)

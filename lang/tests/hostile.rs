@@ -86,6 +86,32 @@ fn work_without_end() {
     refused(&format!("{constants}const C50000 = 1\n"), "levels of nesting");
 }
 
+/// What is evaluated while compiling ends, and a call that takes too long is left to the kernel.
+#[test]
+fn evaluation_without_end() {
+    let long = "fn long(n: i32) -> i32 {\n  var s = 0\n  for k in 0..n { s += k * k }\n  s\n}\n\
+                fn endless() -> i32 {\n  var s = 0\n  while s == s { s += 1 }\n  s\n}\n";
+    let text = |lines: &str| format!("{long}{}", kernel(lines));
+    assert_eq!(answer(&text("  n = long(0x7fffffff)")), Vec::<String>::new());
+    refused(&text("  n = x[0]\n  var v: i32[4]\n  v[long(0x7fffffff)] = 1"), "not known while compiling");
+    refused(&text("  const c = long(65538)"), "not known while compiling");
+    assert_eq!(answer(&text("  const c = long(65537)\n  n = c")), Vec::<String>::new());
+    answer(&text("  n = endless()"));
+    // Many of them, one in the other.
+    assert_eq!(answer(&text(&"  n += long(0x7fffffff)\n".repeat(1000))), Vec::<String>::new());
+    let calls: String = (1..40)
+        .map(|f| format!("fn g{f}(a: i32) -> i32 {{\n  for k in 0..2 {{ }}\n  g{}(a) + g{}(a)\n}}\n", f - 1, f - 1))
+        .collect();
+    let doubling = format!("{long}fn g0(a: i32) -> i32 {{ long(a) }}\n{calls}");
+    refused(&format!("{doubling}{}", kernel("  n = g39(0x7fffffff)")), "million expressions");
+    refused(&format!("{doubling}{}", kernel("  n = g39(2)")), "million expressions");
+    let calls: String =
+        (1..5000).map(|f| format!("fn g{f}(a: i32) -> i32 {{\n  while false {{ }}\n  g{}(a)\n}}\n", f - 1)).collect();
+    refused(&format!("fn g0(a: i32) -> i32 {{ a }}\n{calls}{}", kernel("  n = g4999(3)")), "levels of nesting");
+    let itself = "fn f(a: i32) -> i32 {\n  for k in 0..2 { }\n  f(a - 1)\n}\n";
+    refused(&format!("{itself}{}", kernel("  n = f(3)")), "calls itself");
+}
+
 #[test]
 fn large_numbers() {
     refused(&kernel(&format!("  n = {}", "9".repeat(100_000))), "64 bits");

@@ -5,6 +5,7 @@ mod formats;
 mod grammar;
 mod highlight;
 mod hostile;
+mod known;
 mod library;
 mod mistakes;
 mod random;

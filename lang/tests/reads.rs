@@ -111,7 +111,7 @@ fn plain_kernels_and_those_of_the_language_keep_their_order_and_places() {
 
 #[test]
 fn places_inside_of_functions_are_their_own() {
-    let text = "fn f(a: i32) -> i32 { a * 3 }\nkernel k(y: out i32) { y[0] = f(2) }\n";
+    let text = "fn f(a: i32) -> i32 { a * 3 }\nkernel k(y: out i32) { y[0] = f(item_id()) }\n";
     let module = read(text, "k.hb", &StdOnly).unwrap();
     let spans = module.kernels[0].insts.values().map(|inst| &text[inst.span.start as usize..inst.span.end as usize]);
     assert!(spans.collect::<Vec<_>>().contains(&"a * 3"));

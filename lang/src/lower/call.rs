@@ -66,13 +66,8 @@ impl Lower<'_> {
             }
             lanes.push((self.fit(operand, lane, at)?, at));
         }
-        let known: Option<Vec<u64>> = lanes
-            .iter()
-            .map(|(operand, _)| match operand {
-                Operand::Const(_, words) => words.first().copied(),
-                _ => None,
-            })
-            .collect();
+        let known: Option<Vec<u64>> =
+            lanes.iter().map(|(operand, _)| self.constant_of(operand)?.1.first().copied()).collect();
         if let Some(bits) = known {
             let words = match bits.as_slice() {
                 [only] => splat(ty, *only),

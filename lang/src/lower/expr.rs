@@ -1,7 +1,7 @@
 //! Expressions: names, operators, numbers.
 
 use halfbyte_abi::Type;
-use halfbyte_ir::{FloatCC, IntCC, Op, Span};
+use halfbyte_ir::{Attr, AttrKind, FloatCC, FloatFlags, IntCC, Op, Span};
 
 use super::operand::{Number, Operand};
 use super::{Binding, Failed, Global, Known, Lower, Lowering};
@@ -128,7 +128,6 @@ impl Lower<'_> {
                     negative: !number.negative,
                 }));
             }
-            (UnOp::Not, Operand::Bool(value)) => return Ok(Operand::Bool(!value)),
             (UnOp::Not, Operand::Number(number)) if number.whole.is_some() && expected.is_none() => {
                 return Ok(Operand::whole(!number.whole.unwrap_or_default()));
             }
@@ -143,9 +142,7 @@ impl Lower<'_> {
             UnOp::Not => Op::Not,
         };
         self.check_type(chosen, ty, span)?;
-        let value = self.emit(inner, at)?;
-        self.at(span);
-        Ok(Operand::Value(self.b.op(chosen, ty, &[value])))
+        self.instruction((chosen, ty, plain(chosen)), vec![(inner, at)], span)
     }
 
     /// Operators whose left operands are such again: as many as there are, one after the other.
@@ -208,7 +205,7 @@ impl Lower<'_> {
                 (left, right, ty)
             }
         };
-        let (chosen, condition) = self.operator(op, ty, span)?;
+        let (chosen, attr) = self.operator(op, ty, span)?;
         self.check_type(chosen, ty, span)?;
         if let (Some(a), Some(b)) = (self.type_of(&left), self.type_of(&right))
             && a != b
@@ -225,20 +222,16 @@ impl Lower<'_> {
                 None => self.error(at.1, mismatch, expected),
             });
         }
-        let left = self.value(left, ty, at.0)?;
-        let right = self.value(right, ty, at.1)?;
-        self.at(span);
-        Ok(Operand::Value(match condition {
-            Condition::None => self.b.op(chosen, ty, &[left, right]),
-            Condition::Int(cc) => self.b.icmp(cc, ty, left, right),
-            Condition::Float(cc) => self.b.fcmp(Op::Fcmp, cc, false, ty, left, right),
-        }))
+        let left = self.fit(left, ty, at.0)?;
+        let right = self.fit(right, ty, at.1)?;
+        self.instruction((chosen, ty, attr), vec![(left, at.0), (right, at.1)], span)
     }
 
-    /// The op that an operator stands for on a type.
-    fn operator(&mut self, op: BinOp, ty: Type, span: Span) -> Lowering<(Op, Condition)> {
+    /// The op that an operator stands for on a type, with its attribute.
+    fn operator(&mut self, op: BinOp, ty: Type, span: Span) -> Lowering<(Op, Attr)> {
         let float = ty.is_float() || ty.is_fp8();
-        let plain = |op| Ok((op, Condition::None));
+        let compared = |cc| Ok((Op::Fcmp, Attr::FloatCC { cc, ftz: false }));
+        let plain = |op| Ok((op, plain(op)));
         match (op, float) {
             (BinOp::Add, false) if ty == Type::PTR => Err(self.error_help(
                 span,
@@ -265,13 +258,13 @@ impl Lower<'_> {
             (BinOp::Xor, _) => plain(Op::Xor),
             (BinOp::Compare(compare, sign), true) => match (compare, sign) {
                 // As elsewhere, two numbers are unequal where they are not equal: also where one is NaN.
-                (Compare::Eq, _) => Ok((Op::Fcmp, Condition::Float(FloatCC::Eq))),
-                (Compare::Ne, _) => Ok((Op::Fcmp, Condition::Float(FloatCC::Neu))),
+                (Compare::Eq, _) => compared(FloatCC::Eq),
+                (Compare::Ne, _) => compared(FloatCC::Neu),
                 (_, Sign::S | Sign::U) => Err(self.sign(span, spelt(compare), true)),
-                (Compare::Lt, _) => Ok((Op::Fcmp, Condition::Float(FloatCC::Lt))),
-                (Compare::Le, _) => Ok((Op::Fcmp, Condition::Float(FloatCC::Le))),
-                (Compare::Gt, _) => Ok((Op::Fcmp, Condition::Float(FloatCC::Gt))),
-                (Compare::Ge, _) => Ok((Op::Fcmp, Condition::Float(FloatCC::Ge))),
+                (Compare::Lt, _) => compared(FloatCC::Lt),
+                (Compare::Le, _) => compared(FloatCC::Le),
+                (Compare::Gt, _) => compared(FloatCC::Gt),
+                (Compare::Ge, _) => compared(FloatCC::Ge),
             },
             (BinOp::Compare(Compare::Eq, _), false) if ty.is_mask() => Err(self.error_help(
                 span,
@@ -299,7 +292,7 @@ impl Lower<'_> {
                     (Compare::Ge, Sign::U) => IntCC::GeU,
                     (_, Sign::None) => return Err(self.sign(span, spelt(compare), false)),
                 };
-                Ok((Op::Icmp, Condition::Int(cc)))
+                Ok((Op::Icmp, Attr::IntCC(cc)))
             }
             (BinOp::Both | BinOp::Either, _) => Err(Failed),
         }
@@ -314,7 +307,7 @@ impl Lower<'_> {
         self.error(span, format!("`{mark}` of integers does not say whether they are signed"), expected)
     }
 
-    /// What two numbers without a type, or truths, are together.
+    /// What two numbers without a type are together.
     fn folded(
         &mut self,
         op: BinOp,
@@ -323,14 +316,6 @@ impl Lower<'_> {
         expected: Option<Type>,
         span: Span,
     ) -> Lowering<Option<Operand>> {
-        if let (Operand::Bool(a), Operand::Bool(b)) = (left, right) {
-            return Ok(match op {
-                BinOp::And => Some(Operand::Bool(a & b)),
-                BinOp::Or => Some(Operand::Bool(a | b)),
-                BinOp::Xor => Some(Operand::Bool(a ^ b)),
-                _ => None,
-            });
-        }
         let (Operand::Number(left), Operand::Number(right)) = (left, right) else { return Ok(None) };
         let (Some(a), Some(b)) = (left.whole, right.whole) else { return Ok(None) };
         let (a, b) = match op {
@@ -423,10 +408,12 @@ impl Lower<'_> {
     }
 }
 
-enum Condition {
-    None,
-    Int(IntCC),
-    Float(FloatCC),
+/// The attribute of an op without modifiers.
+fn plain(op: Op) -> Attr {
+    match op.row().attr {
+        AttrKind::Float(_) => Attr::Float(FloatFlags::default()),
+        _ => Attr::None,
+    }
 }
 
 fn spelt(compare: Compare) -> &'static str {

@@ -60,10 +60,11 @@ impl Lower<'_> {
     fn condition(&mut self, condition: ExprId) -> Lowering<Result<bool, Value>> {
         let span = self.ast.expr(condition).span;
         let operand = self.expr(condition, Some(Type::I1))?;
-        match operand {
-            Operand::Bool(known) => return Ok(Ok(known)),
-            Operand::Never => return Ok(Ok(false)),
-            _ => {}
+        if operand == Operand::Never {
+            return Ok(Ok(false));
+        }
+        if let Some(known) = self.known_truth(&operand) {
+            return Ok(Ok(known));
         }
         if self.type_of(&operand).is_some_and(|ty| ty.is_mask() && !ty.is_scalar()) {
             let message = format!("this is {}, a truth a lane", self.described(&operand));
@@ -92,12 +93,14 @@ impl Lower<'_> {
         span: Span,
     ) -> Lowering<Operand> {
         let condition = match self.condition(condition)? {
-            Ok(true) => return self.block(then, expected, wanted),
-            Ok(false) => {
-                return match otherwise {
-                    Some(otherwise) => self.arm(otherwise, expected, wanted),
-                    None => Ok(Operand::NOTHING),
+            Ok(known) => {
+                let taken = match (known, otherwise) {
+                    (true, _) => self.block(then, expected, wanted),
+                    (false, Some(otherwise)) => self.arm(otherwise, expected, wanted),
+                    (false, None) => Ok(Operand::NOTHING),
                 };
+                self.is_cut |= self.here.is_none();
+                return taken;
             }
             Err(value) => value,
         };
@@ -293,10 +296,10 @@ impl Lower<'_> {
     ) -> Lowering<Operand> {
         let at = (self.ast.expr(left_id).span, self.ast.expr(right).span);
         let mark = if both { "&&" } else { "||" };
-        match left {
-            Operand::Never => return Ok(Operand::Never),
-            Operand::Bool(value) if value != both => return Ok(Operand::Bool(value)),
-            Operand::Bool(_) => {
+        match (&left, self.known_truth(&left)) {
+            (Operand::Never, _) => return Ok(Operand::Never),
+            (_, Some(value)) if value != both => return Ok(Operand::Bool(value)),
+            (_, Some(_)) => {
                 let operand = self.expr(right, Some(Type::I1))?;
                 return self.truth(operand, mark, at.1);
             }
@@ -450,6 +453,12 @@ impl Lower<'_> {
         if let Some(here) = self.here {
             edges.push(Edge { from: here, values: self.values_of(&vars) });
         }
+        if let [Edge { from, values }] = edges.as_slice() {
+            self.b.go_to(*from);
+            self.here = Some(*from);
+            self.set_values_of(&vars, values);
+            return;
+        }
         let block = self.block_of(name, &[], &vars);
         for edge in &edges {
             self.b.go_to(edge.from);
@@ -471,19 +480,19 @@ impl Lower<'_> {
         if !(ty.is_int() && ty.is_scalar()) {
             return Err(self.error(spans.0, format!("a loop over `{ty}`"), "a scalar integer type"));
         }
-        let known = from.number().zip(to.number());
+        let known = self.whole_number(&from).zip(self.whole_number(&to));
         let step = match numbers.step {
             Some(step) => self.expr(step, Some(ty))?,
             None => Operand::whole(1),
         };
         let step_span = numbers.step.map_or(numbers.name.span, |step| ast.expr(step).span);
-        if let Some(step) = step.number().filter(|step| *step <= 0) {
+        let step_known = self.whole_number(&step);
+        if let Some(step) = step_known.filter(|step| *step <= 0) {
             let help = "a loop counts up; `unroll for` and `while` count as they like";
             return Err(self.error_help(step_span, format!("steps of {step}"), "a number above 0", help));
         }
         let from = self.value(from, ty, spans.0)?;
         let to = self.value(to, ty, spans.1)?;
-        let step_known = step.number();
         if let (Some((first, last)), Some(step)) = (known, step_known) {
             if first >= last {
                 return Ok(());
@@ -598,6 +607,7 @@ impl Lower<'_> {
         let params = self.params_of(test, 0);
         self.set_values_of(&vars, &params);
         let holds = self.condition(condition)?;
+        self.is_cut |= holds.is_ok() && !matches!(self.ast.expr(condition).kind, ExprKind::Bool(_));
         let Some(tested) = self.here else { return Ok(()) };
         let at_test = self.values_of(&vars);
         if holds == Ok(false) {
@@ -644,6 +654,7 @@ impl Lower<'_> {
         read?;
         if self.here.is_some() {
             holds = self.condition(condition)?;
+            self.is_cut |= holds.is_ok() && !matches!(self.ast.expr(condition).kind, ExprKind::Bool(_));
         }
         self.at(span);
         let latch = self.here.map(|end| (end, self.values_of(&vars)));

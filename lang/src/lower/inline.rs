@@ -143,7 +143,7 @@ impl Lower<'_> {
                         fits => fits,
                     }
                 }
-                ParamTy::Number(_) => match operand.number() {
+                ParamTy::Number(_) => match self.whole_number(&operand) {
                     Some(number) => Operand::whole(number),
                     None => {
                         let expected = format!("a number, as `{name}` is `const`");
@@ -151,7 +151,7 @@ impl Lower<'_> {
                             let help = format!("give 0 or 1, and compare: `if {name} == 1 {{ .. }}`");
                             return Err(self.error_help(at, "a truth value, which is no number", expected, help));
                         }
-                        return Err(self.error(at, "a value that is not known while compiling", expected));
+                        return Err(self.not_known(&operand, at, expected));
                     }
                 },
                 ParamTy::Buffer { direction, may_alias, elem, align, contents } => {
@@ -214,7 +214,14 @@ impl Lower<'_> {
         if let Some(entered) = self.entered.get_mut(number as usize) {
             *entered = true;
         }
+        let operands: Vec<Operand> = bound.iter().map(|(_, operand)| operand.clone()).collect();
+        let is_evaluated = !results.is_empty() && self.is_to_evaluate(number, &operands);
         for (name, operand) in bound {
+            let operand = match self.constant_of(&operand) {
+                // Another kernel does not have the value.
+                Some((ty, words)) if is_evaluated => Operand::Const(ty, words),
+                _ => operand,
+            };
             self.scopes.push((name, Binding::Fixed(operand)));
         }
         let expected = match results.as_slice() {
@@ -223,9 +230,21 @@ impl Lower<'_> {
         };
         let wanted = !results.is_empty();
         let vars = self.vars.len();
-        let body = function.body;
-        let value = self.deeper(span, |lower| lower.block(body, expected, wanted));
-        let value = value.and_then(|value| self.finish(value, &results, function.body, span));
+        let body = |lower: &mut Self| {
+            let value = lower.deeper(span, |lower| lower.block(function.body, expected, wanted))?;
+            lower.finish(value, &results, function.body, span)
+        };
+        let name = self.symbols.text(function.name.sym);
+        let known = if is_evaluated { self.evaluated(name, body) } else { Ok(None) };
+        let value = match known {
+            Ok(Some(known)) => Ok(known),
+            Ok(None) => body(self).inspect(|made| {
+                if is_evaluated {
+                    self.not_evaluated(name, made, span);
+                }
+            }),
+            Err(failed) => Err(failed),
+        };
         self.vars.truncate(vars);
         self.scopes.truncate(scopes);
         self.frames.pop();
@@ -243,9 +262,9 @@ impl Lower<'_> {
             return Ok(tuple(values));
         }
         if let (Some(here), Some(values)) = (self.here, values) {
-            returns.push((here, values));
+            returns.push((here, values, last));
         }
-        if let [(from, values)] = returns.as_slice() {
+        if let [(from, values, _)] = returns.as_slice() {
             self.b.go_to(*from);
             self.here = Some(*from);
             return Ok(tuple(values));
@@ -255,18 +274,20 @@ impl Lower<'_> {
         }
         self.at(span);
         let join = self.b.block("returned", results);
-        for (from, values) in returns {
+        for (from, values, at) in returns {
             self.b.go_to(from);
-            self.b.br(join, &values);
+            let values: Lowering<Vec<Value>> = values.into_iter().map(|value| self.emit(value, at)).collect();
+            self.at(span);
+            self.b.br(join, &values?);
         }
         self.b.go_to(join);
         self.here = Some(join);
-        let params = self.b.params(join).to_vec();
+        let params: Vec<Operand> = self.b.params(join).iter().copied().map(Operand::Value).collect();
         Ok(tuple(&params))
     }
 
-    /// Values of the types of the results.
-    fn results(&mut self, value: Operand, results: &[Type], span: Span) -> Lowering<Vec<Value>> {
+    /// Operands of the types of the results.
+    fn results(&mut self, value: Operand, results: &[Type], span: Span) -> Lowering<Vec<Operand>> {
         let parts = match (value, results.len()) {
             (Operand::Tuple(parts), count) if parts.len() == count => parts,
             (value, 1) if !matches!(value, Operand::Tuple(_)) => vec![value],
@@ -288,7 +309,10 @@ impl Lower<'_> {
         };
         let mut values = Vec::with_capacity(parts.len());
         for (part, &ty) in parts.into_iter().zip(results) {
-            values.push(self.value(part, ty, span)?);
+            values.push(match self.fit(part, ty, span)? {
+                buffer @ Operand::Buffer(_) => Operand::Value(self.emit(buffer, span)?),
+                value => value,
+            });
         }
         Ok(values)
     }
@@ -329,15 +353,15 @@ impl Lower<'_> {
         }
         let values = self.results(operand, &results, at)?;
         if let (Some(here), Some(frame)) = (self.here.take(), self.frames.last_mut()) {
-            frame.returns.push((here, values));
+            frame.returns.push((here, values, at));
         }
         Ok(())
     }
 }
 
-fn tuple(values: &[Value]) -> Operand {
+fn tuple(values: &[Operand]) -> Operand {
     match values {
-        [only] => Operand::Value(*only),
-        _ => Operand::Tuple(values.iter().copied().map(Operand::Value).collect()),
+        [only] => only.clone(),
+        _ => Operand::Tuple(values.to_vec()),
     }
 }

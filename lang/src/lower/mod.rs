@@ -5,6 +5,7 @@ mod call;
 mod expr;
 mod flow;
 mod inline;
+mod known;
 mod operand;
 mod ops;
 mod place;
@@ -12,7 +13,7 @@ mod stmt;
 mod structs;
 mod uncalled;
 
-use halfbyte_abi::Type;
+use halfbyte_abi::{Type, Watchdog};
 use halfbyte_ir::builder::Builder;
 use halfbyte_ir::diag::Note;
 use halfbyte_ir::text::{one_of, type_meant};
@@ -23,6 +24,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::ast::{Ast, Constant, Ident, Param, ParamTy};
 use crate::files::Files;
 use crate::symbols::{Sym, Symbols};
+use known::Purity;
 use operand::Operand;
 use structs::Layout;
 
@@ -106,6 +108,9 @@ struct LoopFrame {
     continues: Vec<Edge>,
 }
 
+/// The end of a block that leaves a function, with the results there and where they stand.
+type Return = (Block, Vec<Operand>, Span);
+
 /// A function around what is being read.
 #[derive(Debug)]
 struct Frame {
@@ -113,7 +118,7 @@ struct Frame {
     /// Where it is called; none where nobody does.
     call: Option<Span>,
     results: Vec<Type>,
-    returns: Vec<(Block, Vec<Value>)>,
+    returns: Vec<Return>,
     /// The loops before this one are not the function's own.
     loops: usize,
     /// Nor are these names.
@@ -139,6 +144,14 @@ pub(crate) struct Lower<'a> {
     /// The functions that were called.
     entered: Vec<bool>,
     nesting: u32,
+    /// How each function can be evaluated while compiling.
+    purity: Vec<Purity>,
+    /// Ends what is executed while compiling.
+    watchdog: Watchdog,
+    /// The results of calls whose evaluation takes too long: where the call is, and why.
+    too_long: FxHashMap<Value, (Span, String)>,
+    /// A condition that is known has left the statement that is being read.
+    is_cut: bool,
     /// The place in the text of the call of a function of another file.
     outside: Option<Span>,
 
@@ -170,6 +183,10 @@ impl<'a> Lower<'a> {
             alone: None,
             entered: vec![false; ast.functions.len()],
             nesting: 0,
+            purity: Vec::new(),
+            watchdog: known::watchdog(),
+            too_long: FxHashMap::default(),
+            is_cut: false,
             outside: None,
             b: Builder::new(""),
             here: None,
@@ -314,6 +331,8 @@ impl<'a> Lower<'a> {
             first.insert(name.sym, name.span);
             self.globals.insert(name.sym, global);
         }
+        self.find_closed();
+        self.here = Some(self.b.begin("entry", &[]));
         self.lay_out();
         for f in &ast.functions {
             for generic in &f.generics {
@@ -362,10 +381,8 @@ impl<'a> Lower<'a> {
         let scopes = std::mem::take(&mut self.scopes);
         let frames = std::mem::take(&mut self.frames);
         // What is not known while compiling becomes instructions, of no kernel: it is refused.
-        let builder = std::mem::replace(&mut self.b, Builder::new(""));
-        let here = self.here.replace(self.b.begin("entry", &[]));
-        let read = self.deeper(constant.name.span, |lower| lower.known_value(constant));
-        (self.scopes, self.frames, self.b, self.here) = (scopes, frames, builder, here);
+        let (read, _) = self.apart("", |lower| lower.deeper(constant.name.span, |lower| lower.known_value(constant)));
+        (self.scopes, self.frames) = (scopes, frames);
         self.set_constant(at, read.as_ref().map_or(Known::Failed, |operand| Known::Is(operand.clone())));
         read
     }
@@ -385,13 +402,10 @@ impl<'a> Lower<'a> {
             Some(ty) => self.fit(operand, ty, span)?,
             None => operand,
         };
-        match operand {
-            Operand::Number(_) | Operand::Bool(_) | Operand::Const(..) => Ok(operand),
-            _ => Err(self.error(
-                span,
-                "a value that is not known while compiling",
-                "numbers, constants, and operators between them",
-            )),
+        match (&operand, self.constant_of(&operand)) {
+            (Operand::Number(_) | Operand::Bool(_), _) => Ok(operand),
+            (_, Some((ty, words))) => Ok(Operand::Const(ty, words)),
+            _ => Err(self.not_known(&operand, span, "a constant expression")),
         }
     }
 
@@ -436,7 +450,8 @@ impl<'a> Lower<'a> {
     /// Begins anew.
     fn clear(&mut self, name: &str) {
         self.b = Builder::new(name);
-        (self.here, self.nesting, self.outside) = (None, 0, None);
+        (self.here, self.nesting, self.outside, self.is_cut) = (None, 0, None, false);
+        self.too_long.clear();
         self.scopes.clear();
         self.vars.clear();
         self.loops.clear();
@@ -449,14 +464,13 @@ impl<'a> Lower<'a> {
         let before = self.errors.len();
         self.clear(self.symbols.text(kernel.name.sym));
         self.distinct(&kernel.params);
+        self.here = Some(self.b.begin("entry", &[]));
         for param in &kernel.params {
             let name = param.name;
             self.b.set_span(param.span);
             let bound = self.kernel_param(param).unwrap_or(Operand::Failed);
             self.scopes.push((name.sym, Binding::Fixed(bound)));
         }
-        let entry = self.b.begin("entry", &[]);
-        self.here = Some(entry);
         let lowered = self.statements(kernel.body);
         if self.here.is_some() {
             let end = self.ast.block(kernel.body).span.end;
@@ -521,8 +535,9 @@ impl<'a> Lower<'a> {
         for &item in self.ast.list(list) {
             let at = self.ast.expr(item).span;
             let operand = self.expr(item, Some(ty))?;
-            let Operand::Const(_, words) = self.fit(operand, ty, at)? else {
-                return Err(self.error(at, "a value that is not known while compiling", "numbers and constants"));
+            let operand = self.fit(operand, ty, at)?;
+            let Some((_, words)) = self.constant_of(&operand) else {
+                return Err(self.not_known(&operand, at, "a constant expression"));
             };
             bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()).take(ty.bytes() as usize));
             if bytes.len() > MAX_CONTENTS {
@@ -565,30 +580,6 @@ impl<'a> Lower<'a> {
     fn at(&mut self, span: Span) {
         let span = self.placed(span);
         self.b.set_span(span);
-    }
-
-    /// A number that is known while compiling and small.
-    fn small(&mut self, expr: crate::ast::ExprId, what: &str) -> Lowering<u32> {
-        let span = self.ast.expr(expr).span;
-        let value = self.known_number(expr, what)?;
-        u32::try_from(value)
-            .map_err(|_| self.error(span, format!("{value} is not {what}"), format!("0 to {}", u32::MAX)))
-    }
-
-    /// A number that is known while compiling.
-    fn known_number(&mut self, expr: crate::ast::ExprId, what: &str) -> Lowering<i128> {
-        let span = self.ast.expr(expr).span;
-        let operand = self.expr(expr, None)?;
-        match operand.number() {
-            Some(value) => Ok(value),
-            None if matches!(operand, Operand::Failed) => Err(Failed),
-            None => Err(self.error_help(
-                span,
-                "a value that is not known while compiling",
-                what,
-                "known are numbers, constants, the number of an `unroll for` and parameters that are `const`",
-            )),
-        }
     }
 }
 

@@ -39,19 +39,6 @@ impl Operand {
     pub fn whole(value: i128) -> Operand {
         Operand::Number(Number { whole: Some(value), text: None, negative: false })
     }
-
-    /// The whole number that it is known to be.
-    pub fn number(&self) -> Option<i128> {
-        match self {
-            Operand::Number(number) => number.whole,
-            Operand::Const(ty, words) if ty.is_int() && ty.is_scalar() => {
-                let bits = words.first().copied().unwrap_or_default();
-                let unused = 64 - ty.elem().bits();
-                Some((((bits << unused) as i64) >> unused).into())
-            }
-            _ => None,
-        }
-    }
 }
 
 /// The bits of a type of which each lane is the same.

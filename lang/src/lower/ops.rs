@@ -4,7 +4,7 @@ use halfbyte_abi::{Axis, Type};
 use halfbyte_ir::op::{ArgType, AttrKind, OpRow, ResultType};
 use halfbyte_ir::text::{UNALIGNED, no_op, one_of, op_meant, refused_flag, suffix_meant, suffix_words};
 use halfbyte_ir::{
-    AtomicAttr, Attr, FenceAttr, FlagKind, FloatCC, FloatFlags, IntCC, LaneMap, MemOrder, Op, Scope, Span, Value,
+    AtomicAttr, Attr, FenceAttr, FlagKind, FloatCC, FloatFlags, IntCC, LaneMap, MemOrder, Op, Scope, Span,
 };
 
 use super::operand::{Operand, conversions};
@@ -248,8 +248,8 @@ impl Lower<'_> {
         for (number, (operand, arg)) in operands.into_iter().zip(values).enumerate() {
             let at = self.span_of(arg);
             let wanted = row.arg(number).unwrap_or(ArgType::Same);
-            let value = self.argument(row, controlling, wanted, operand, &mut parts, at)?;
-            given.push(value);
+            let operand = self.argument(row, controlling, wanted, operand, &mut parts, at)?;
+            given.push((operand, at));
         }
         if let (Op::Concat, Some(part)) = (row.op, parts) {
             let bits = part.bits() as usize * given.len();
@@ -259,7 +259,7 @@ impl Lower<'_> {
             }
         }
         let attr = match (row.attr, carried.first()) {
-            (AttrKind::Lane, Some(arg)) => self.lane(row, controlling, &given, arg)?,
+            (AttrKind::Lane, Some(arg)) => self.lane(row, controlling, parts, arg)?,
             (AttrKind::Lanes, Some(arg)) => self.lanes(controlling, arg)?,
             (AttrKind::Float(_), _) => Attr::Float(suffix.flags),
             (AttrKind::IntCC, _) => suffix.int_cc.map_or(Attr::None, Attr::IntCC),
@@ -274,9 +274,7 @@ impl Lower<'_> {
             }
             _ => Attr::None,
         };
-        self.at(span);
-        let inst = self.b.inst(row.op, controlling, attr, &given);
-        Ok(self.b.kernel().result(inst).map_or(Operand::NOTHING, Operand::Value))
+        self.instruction((row.op, controlling, attr), given, span)
     }
 
     /// The controlling type of an op that does not say it.
@@ -309,7 +307,7 @@ impl Lower<'_> {
         Err(self.error_help(span, format!("`{}` without a type", row.name), expected, help))
     }
 
-    /// A value for an operand of an op.
+    /// An operand of an op, with its type.
     fn argument(
         &mut self,
         row: &OpRow,
@@ -318,7 +316,7 @@ impl Lower<'_> {
         operand: Operand,
         parts: &mut Option<Type>,
         span: Span,
-    ) -> Lowering<Value> {
+    ) -> Lowering<Operand> {
         let exactly = match wanted {
             ArgType::Same => Some(ty),
             ArgType::Lane => Some(ty.lane_type()),
@@ -331,7 +329,7 @@ impl Lower<'_> {
             ArgType::Converted => None,
         };
         if let Some(exactly) = exactly {
-            return self.value(operand, exactly, span);
+            return self.fit(operand, exactly, span);
         }
         let operand = match (&operand, *parts) {
             (Operand::Number(_), Some(part)) => self.fit(operand, part, span)?,
@@ -355,18 +353,18 @@ impl Lower<'_> {
             ));
         }
         *parts = Some(from);
-        self.emit(operand, span)
+        Ok(operand)
     }
 
     /// The number of a lane or part.
-    fn lane(&mut self, row: &OpRow, ty: Type, given: &[Value], arg: &Arg) -> Lowering<Attr> {
+    fn lane(&mut self, row: &OpRow, ty: Type, whole: Option<Type>, arg: &Arg) -> Lowering<Attr> {
         let at = self.span_of(arg);
         let Arg::Value(value) = *arg else {
             return Err(self.error(at, "a list", "a lane number"));
         };
         let number = self.known_number(value, "a lane number")?;
-        let count = match (row.op, given.first()) {
-            (Op::Split, Some(&whole)) => (self.b.kernel().ty(whole).bits() / ty.bits().max(1)) as usize,
+        let count = match (row.op, whole) {
+            (Op::Split, Some(whole)) => (whole.bits() / ty.bits().max(1)) as usize,
             _ => ty.lanes(),
         };
         match u8::try_from(number).ok().filter(|&lane| usize::from(lane) < count) {

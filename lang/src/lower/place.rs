@@ -41,6 +41,11 @@ impl Lower<'_> {
         let place = self.place(id)?;
         let ty = self.accessed(&place, ty)?;
         let (attr, args) = self.address(&place, ty)?;
+        if args.is_none()
+            && let Some(known) = self.element_of_table(&place, ty, attr)
+        {
+            return Ok(known);
+        }
         self.at(span);
         let args = [place.base, args.unwrap_or(place.base)].into_iter().take(1 + usize::from(args.is_some()));
         let args: Vec<Value> = args.collect();
@@ -113,7 +118,7 @@ impl Lower<'_> {
         mem.wide = place.wide;
         mem.align = place.align.unwrap_or(mem.align);
         // The IR has offsets in steps: a field between two of them is at an index in bytes.
-        if place.index.is_some() && mem.offset % scale.max(1) as i32 != 0 {
+        if mem.offset % scale.max(1) as i32 != 0 {
             let place = self.in_bytes(*place, place.span)?;
             mem.scale = 1;
             return Ok((mem, place.index));
@@ -304,7 +309,7 @@ impl Lower<'_> {
                 let first = lower.expr(left, Some(Type::I32))?;
                 Ok((first, lower.expr(right, Some(Type::I32))?))
             })?;
-            return match (first.number(), second.number()) {
+            return match (self.whole_number(&first), self.whole_number(&second)) {
                 (None, Some(steps)) => {
                     let value = self.index_value(first, at.0)?;
                     Ok(Index { value: Some(value), steps: if op == BinOp::Sub { -steps } else { steps } })
@@ -324,7 +329,7 @@ impl Lower<'_> {
     }
 
     fn whole_index(&mut self, operand: Operand, span: Span) -> Lowering<Index> {
-        match operand.number() {
+        match self.whole_number(&operand) {
             Some(steps) => Ok(Index { value: None, steps }),
             None => Ok(Index { value: Some(self.index_value(operand, span)?), steps: 0 }),
         }

@@ -31,14 +31,21 @@ impl Lower<'_> {
         let stmts = ast.stmts(block);
         let mut failed = false;
         let mut value = Operand::NOTHING;
+        let mut is_cut = self.is_cut;
         for (number, stmt) in stmts.iter().enumerate() {
             self.step(stmt.span)?;
+            is_cut |= self.is_cut;
             if self.here.is_none() {
+                // A condition that is known left before this statement, which another call may reach.
+                if self.is_cut && !failed {
+                    break;
+                }
                 if !failed {
                     self.error(stmt.span, "nothing comes here", "no statement after `return`, `break` or `continue`");
                 }
                 return Err(Failed);
             }
+            self.is_cut = false;
             let is_last = number + 1 == stmts.len();
             let read = match stmt.kind {
                 StmtKind::Expr(expr) if is_last && wanted => match self.expr(expr, expected) {
@@ -52,6 +59,7 @@ impl Lower<'_> {
             };
             failed |= read.is_err();
         }
+        self.is_cut |= is_cut;
         match (failed, self.here) {
             (true, _) => Err(Failed),
             (false, None) => Ok(Operand::Never),

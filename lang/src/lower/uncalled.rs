@@ -132,10 +132,7 @@ impl Lower<'_> {
     /// Numbers that a parameter may be meant to have: some small ones, and those that the function has itself.
     fn numbers_of(&self, function: &Function) -> Vec<i128> {
         let body = self.ast.block(function.body).span;
-        // Expressions lie in the order in which their items stand.
-        let first = self.ast.exprs.partition_point(|expr| expr.span.start < body.start);
-        let exprs = self.ast.exprs.iter().skip(first).take_while(|expr| expr.span.start < body.end);
-        let own = exprs.filter_map(|expr| match expr.kind {
+        let own = self.ast.exprs_in(body).filter_map(|expr| match expr.kind {
             ExprKind::Number(number) => halfbyte_ir::text::magnitude(self.symbols.text(number.text)).map(i128::from),
             _ => None,
         });
