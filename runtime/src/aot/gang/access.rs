@@ -74,8 +74,7 @@ impl Emitter<'_, '_, '_, '_> {
     fn load(&mut self, number: u32, access: &Access) -> Option<()> {
         let Action::Load { place, width, signed } = access.action else { return None };
         let dataflow = self.item.dataflow();
-        let is_same = access.guard.is_none() && place.words().all(|word| dataflow.shape(word) == Shape::Uniform);
-        if is_same {
+        if dataflow.is_uniform_load(access) {
             let at = self.same_place(access, place, width)?;
             let words = load(&mut self.item.s, at, width, signed);
             self.item.keep(number, &words);

@@ -467,9 +467,17 @@ impl Dataflow {
         }
     }
 
+    /// Returns `true` if an access loads the same for all items, so that one item loads it.
+    pub fn is_uniform_load(&self, access: &Access) -> bool {
+        let Action::Load { place, .. } = access.action else { return false };
+        let is_uniform = |word| self.shape(word) == Shape::Uniform;
+        access.guard.is_none() && !place.is_of_item() && place.words().all(is_uniform)
+    }
+
     /// Adds an access, and the words that it loads.
-    pub fn access(&mut self, access: Access, words: u8, shape: Shape) -> ArrayVec<Id, 4> {
+    pub fn access(&mut self, access: Access, words: u8) -> ArrayVec<Id, 4> {
         let number = self.accesses.len() as u32;
+        let shape = if self.is_uniform_load(&access) { Shape::Uniform } else { Shape::Varying };
         let bits = match access.action {
             Action::Load { width: Width::B8, signed: false, .. } => 0xFF,
             Action::Load { width: Width::B16, signed: false, .. } => 0xFFFF,

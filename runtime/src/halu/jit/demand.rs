@@ -184,7 +184,7 @@ mod tests {
         let sum = d.add(choice, one);
         let place = Location::Own { space: Space::Shared, offset: grows, imm: 0 };
         let action = Action::Store { place, width: Width::B32, data: ArrayVec::from_iter([sum]) };
-        d.access(Access { address: 0, guard: Some(p), action, yields: false }, 0, Shape::Uniform);
+        d.access(Access { address: 0, guard: Some(p), action, yields: false }, 0);
         let finals = vec![(Cell(4), sum)];
         let unit = Unit {
             dataflow: d,

@@ -308,8 +308,8 @@ impl Scheduler<'_> {
             Action::Fault(_) => Method::Fault,
             Action::Fence => Method::Fence,
             Action::Atomic { .. } => Method::Atomic,
+            Action::Load { .. } if self.dataflow.is_uniform_load(access) => Method::LoadSame,
             Action::Load { place, .. } => match affine(place) {
-                Some(Shape::Uniform) if access.guard.is_none() => Method::LoadSame,
                 Some(Shape::Grid(..)) => Method::LoadGrid,
                 Some(_) => Method::LoadAffine,
                 None => Method::LoadEach,

@@ -122,7 +122,7 @@ impl<'a> Build<'a, Inst> for Builder<'a> {
         let yields = yields(inst);
         let guard = self.trace.acting(dataflow, holds);
         let fault = |dataflow: &mut Dataflow, kind| {
-            dataflow.access(Access { address, guard, action: Action::Fault(kind), yields: false }, 0, Shape::Uniform);
+            dataflow.access(Access { address, guard, action: Action::Fault(kind), yields: false }, 0);
             holds.is_some()
         };
         if let Some(kind) = self.fault.take() {
@@ -137,7 +137,7 @@ impl<'a> Build<'a, Inst> for Builder<'a> {
             None => {
                 if inst.opcode() == Opcode::MEMBAR {
                     let fence = Access { address, guard: None, action: Action::Fence, yields };
-                    dataflow.access(fence, 0, Shape::Uniform);
+                    dataflow.access(fence, 0);
                 }
                 return true;
             }
@@ -147,7 +147,7 @@ impl<'a> Build<'a, Inst> for Builder<'a> {
                 let returns = dst != RZ;
                 let action = Action::Atomic { place, width, change, operands, returns };
                 let count = if returns { width.registers() } else { 0 };
-                (dst, dataflow.access(Access { address, guard, action, yields }, count, Shape::Varying).to_vec())
+                (dst, dataflow.access(Access { address, guard, action, yields }, count).to_vec())
             }
             Some(domain::Access::Load { address: at, width, signed, dst }) => {
                 match self.load(dataflow, at, width, signed, (address, guard, yields)) {
@@ -171,7 +171,7 @@ impl<'a> Build<'a, Inst> for Builder<'a> {
                     Where::Constant { .. } => return true,
                     Where::At(place) => Action::Store { place, width, data },
                 };
-                dataflow.access(Access { address, guard, action, yields }, 0, Shape::Uniform);
+                dataflow.access(Access { address, guard, action, yields }, 0);
                 return true;
             }
         };
@@ -217,12 +217,8 @@ impl Builder<'_> {
                 Ok((0..width.registers()).map(|k| dataflow.push(word(k), &[], Shape::Uniform)).collect())
             }
             Where::At(place) => {
-                let same = guard.is_none()
-                    && !place.is_of_item()
-                    && place.words().all(|word| dataflow.shape(word) == Shape::Uniform);
-                let shape = if same { Shape::Uniform } else { Shape::Varying };
                 let access = Access { address, guard, action: Action::Load { place, width, signed }, yields };
-                Ok(dataflow.access(access, width.registers(), shape).to_vec())
+                Ok(dataflow.access(access, width.registers()).to_vec())
             }
         }
     }

@@ -153,11 +153,11 @@ impl<'a> Build<'a, Inst> for Builder<'a> {
         let of = |action| Access { address, guard, action, yields };
         match access {
             None if next == Next::Trap => {
-                dataflow.access(of(Action::Fault(TrapKind::Asked)), 0, Shape::Uniform);
+                dataflow.access(of(Action::Fault(TrapKind::Asked)), 0);
                 return holds.is_some();
             }
             None if fence(inst).is_some() => {
-                dataflow.access(Access { guard: None, ..of(Action::Fence) }, 0, Shape::Uniform);
+                dataflow.access(Access { guard: None, ..of(Action::Fence) }, 0);
             }
             Some(meanings::Access::Load { place, element, into }) => {
                 let Some(width) = width_of(element, into.len()) else { return true };
@@ -165,11 +165,7 @@ impl<'a> Build<'a, Inst> for Builder<'a> {
                 let words = match self.locate(dataflow, place) {
                     Where::Parameter(offset) => parameter(dataflow, offset, width, signed),
                     Where::At(place) => {
-                        let same = guard.is_none()
-                            && !place.is_of_item()
-                            && place.words().all(|word| dataflow.shape(word) == Shape::Uniform);
-                        let shape = if same { Shape::Uniform } else { Shape::Varying };
-                        dataflow.access(of(Action::Load { place, width, signed }), width.registers(), shape).to_vec()
+                        dataflow.access(of(Action::Load { place, width, signed }), width.registers()).to_vec()
                     }
                 };
                 self.keep(dataflow, (element, into), &words, holds);
@@ -180,7 +176,7 @@ impl<'a> Build<'a, Inst> for Builder<'a> {
                 let Where::At(place) = self.locate(dataflow, place) else { return true };
                 let words = words_of_elements(dataflow, element, &data);
                 let data = words.into_iter().take(width.registers().into()).collect();
-                dataflow.access(of(Action::Store { place, width, data }), 0, Shape::Uniform);
+                dataflow.access(of(Action::Store { place, width, data }), 0);
             }
             Some(meanings::Access::Atomic { place, element, operands, into }) => {
                 let Some(width) = width_of(element, operands.len()) else { return true };
@@ -193,7 +189,7 @@ impl<'a> Build<'a, Inst> for Builder<'a> {
                 let operands = (0..change.operands()).flat_map(of_each).copied().collect();
                 let action = Action::Atomic { place, width, change, operands, returns };
                 let count = if returns { width.registers() } else { 0 };
-                let words = dataflow.access(of(action), count, Shape::Varying);
+                let words = dataflow.access(of(action), count);
                 if returns {
                     // What was there is not extended by its sign.
                     let element = if element.bits() == 64 { Type::B64 } else { Type::B32 };
@@ -206,9 +202,9 @@ impl<'a> Build<'a, Inst> for Builder<'a> {
                     return true;
                 };
                 let load = Action::Load { place: from, width, signed: false };
-                let words = dataflow.access(of(load), width.registers(), Shape::Varying);
+                let words = dataflow.access(of(load), width.registers());
                 let data = words.into_iter().take(width.registers().into()).collect();
-                dataflow.access(of(Action::Store { place: to, width, data }), 0, Shape::Uniform);
+                dataflow.access(of(Action::Store { place: to, width, data }), 0);
             }
             // There is no native code for the others.
             _ => {}
