@@ -247,3 +247,63 @@ fn launches_whose_items_meet_come_as_expected() {
         }
     }
 }
+
+/// The number in the line of the summary that begins like this.
+fn figure(output: &str, name: &str) -> u64 {
+    let line = output.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_else(|| panic!("{name}: {output}"));
+    line.split_whitespace().next().unwrap().replace(',', "").parse().unwrap()
+}
+
+/// The project's own launches and texts of compilers, changed at random.
+#[test]
+fn mutants_agree_on_every_route() {
+    let count = std::env::var("HALFBYTE_MUTANTS").unwrap_or_else(|_| "250".to_owned());
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let names = [
+        "tests/vectors/groups-atomics.jsonl.gz",
+        "tests/vectors/groups-barrier.jsonl.gz",
+        "tests/vectors/groups-classic.jsonl.gz",
+        "tests/vectors/groups-shared.jsonl.gz",
+        "tests/vectors/groups-warp.jsonl.gz",
+        "tests/vectors/ptx-cvt.jsonl.gz",
+        "tests/vectors/ptx-float.jsonl.gz",
+        "tests/vectors/ptx-int.jsonl.gz",
+        "tests/vectors/ptx-program.jsonl.gz",
+        "tests/vectors/ptx-select.jsonl.gz",
+        "tests/ptx/clang/kernels.ptx",
+        "tests/ptx/nvcc/kernels.ptx",
+    ];
+    let files: Vec<String> = names.iter().map(|name| root.join(name).display().to_string()).collect();
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let args = ["--mutants", &count, "--seed", "3", "--out", folder.path().to_str().unwrap()];
+    let called = halfbyte(&[&["corpus"], &files[..], &args].concat());
+    let (output, mutants) = (called.output(), count.parse::<u64>().unwrap());
+    assert!(figure(output, "mutants") * 10 > mutants * 9, "{output}");
+    assert!((figure(output, "to the end") + figure(output, "trapping")) * 10 > mutants * 6, "{output}");
+    assert!(figure(output, "results") > mutants * 3, "{output}");
+    assert_eq!(figure(output, "differences"), 0);
+}
+
+#[test]
+fn mutants_are_of_launches_in_ptx() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let (launches, text) = (path("a.jsonl", &right()), path("add.ptx", ADD));
+    let none =
+        path("none.jsonl", &with(json!({ "hb": "kernel @k() {}", "items": 1, "args": [] }), json!({ "expect": [] })));
+    let called = halfbyte(&["corpus", &launches, &text, "--mutants", "12", "--seed", "1"]);
+    assert_eq!(figure(called.output(), "mutants"), 12);
+    let shares = ["1/2", "2/2"].map(|shard| {
+        let called = halfbyte(&["corpus", &launches, &text, "--mutants", "12", "--seed", "1", "--shard", shard]);
+        figure(called.output(), "results")
+    });
+    assert_eq!(shares.iter().sum::<u64>(), figure(called.output(), "results"));
+    halfbyte(&["corpus", &none, "--mutants", "1"]).fails(1, "no file has a launch of a text in PTX");
+    halfbyte(&["corpus", &launches, "--mutants", "1", "--via", "ir"]).fails(2, "--via");
+    halfbyte(&["corpus", &launches, "--seed", "1"]).fails(2, "--mutants");
+}

@@ -67,3 +67,47 @@ fn programs_of_words_are_summed_up() {
     halfbyte(&["random", "--words", "--target", "ptx"]).fails(2, "only HALU and VP1 have words");
     halfbyte(&["random", "--words", "--engine", "jit"]).fails(2, "--engine");
 }
+
+#[test]
+fn kernels_that_access_memory_agree_on_every_route() {
+    let count = std::env::var("HALFBYTE_MEMORY_KERNELS").unwrap_or_else(|_| "120".to_owned());
+    let folder = tempfile::tempdir().unwrap();
+    let called =
+        halfbyte(&["random", "--memory", "--count", &count, "--seed", "5", "--out", folder.path().to_str().unwrap()]);
+    let (output, kernels) = (called.output(), count.parse::<u64>().unwrap());
+    assert_eq!(self::count(output, "kernels"), kernels);
+    // Nearly all run to their end, on most routes.
+    assert!(self::count(output, "to the end") * 10 > kernels * 8, "{output}");
+    assert!(self::count(output, "results") > kernels * 4, "{output}");
+    assert!(!output.contains("undefined"), "{output}");
+    assert_eq!(self::count(output, "differences"), 0);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn kernels_that_access_memory_depend_on_seed_and_number_alone() {
+    let printed = |args: &[&str]| halfbyte(&[&["random", "--memory", "--print"], args].concat()).output().to_string();
+    let all = printed(&["--seed", "9", "--count", "40"]);
+    assert!(all.ends_with(&printed(&["--seed", "9", "--first", "39", "--count", "1"])));
+    for word in [
+        "cp.async.cg.shared.global",
+        "cp.async.ca.shared.global",
+        "red.global",
+        "red.shared",
+        "atom.global",
+        "atom.shared",
+        "ldmatrix",
+        "st.local",
+        "ld.const",
+        "ld.volatile",
+        ".v4.u8",
+        ".v2.b64",
+        "bar.sync",
+        ".nc",
+        "cvta.shared",
+    ] {
+        assert!(all.contains(word), "{word}");
+    }
+    halfbyte(&["random", "--memory", "--words"]).fails(2, "--words");
+    halfbyte(&["random", "--memory", "--engine", "jit"]).fails(2, "--engine");
+}

@@ -3,14 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::io::{BufRead, BufReader, Read};
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use flate2::bufread::MultiGzDecoder;
 use halfbyte::abi::Limits;
+use halfbyte::abi::meet::Schedule;
 use halfbyte::files::Loader;
+use halfbyte_ir::witness::Random;
+use halfbyte_testkit::harness::Request;
 use halfbyte_testkit::harness::{self, Failure as Failed, How, Kind};
 use halfbyte_testkit::margin::{Expected, Format, Margin, Near};
+use halfbyte_testkit::prove::Shard;
+use halfbyte_testkit::routes::{launches_of, mutant};
 use serde_json::{Value, json};
 
 use super::answer::Answer;
@@ -20,6 +26,7 @@ use super::launch::{EngineArg, Room, ViaArg, bytes, request, wrong};
 use super::limits::LimitArgs;
 use super::meter::{Meter, grouped};
 use super::output::say;
+use super::routes::Comparison;
 use super::{AliasArgs, Done, Failure, Message, interrupt};
 
 /// Makes the launches of a file, and counts which texts are read, which run, and which give what is expected
@@ -59,14 +66,61 @@ pub(super) struct Corpus {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    mutants: MutantArgs,
+    #[command(flatten)]
     limits: LimitArgs,
 }
+
+/// Mutants of the launches' texts.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Mutants")]
+struct MutantArgs {
+    /// Compare N mutants of the launches' texts in PTX on every route, whatever the lines expect
+    ///
+    /// A mutant differs from its text in one or a few registers, constants, types, modifiers, guards or statements. It is executed
+    /// directly by the interpreter and by native code, imported on the evaluator and as HALU's machine code, as a native object
+    /// and as recompiled PTX. Routes may refuse a mutant. One whose result is undefined, by races for example, is not compared.
+    /// A mutant on which routes differ is written as NAME.ptx, and its launch as NAME.jsonl. FILE may be a text, NAME.ptx:
+    /// its kernels get random arguments.
+    #[arg(
+        id = "mutants",
+        long = "mutants",
+        value_name = "N",
+        conflicts_with_all = ["engine", "via", "races", "alias", "strict", "json"]
+    )]
+    count: Option<u64>,
+    /// What the mutants depend on
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "mutants")]
+    seed: u64,
+    /// The number of the first mutant
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "mutants")]
+    first: u64,
+    /// Run one of n equal parts
+    #[arg(long, value_name = "k/n", default_value_t = Shard::WHOLE, requires = "mutants")]
+    shard: Shard,
+    /// Threads; as many as there are processors if not given
+    #[arg(long, value_name = "N", requires = "mutants")]
+    threads: Option<NonZero<usize>>,
+    /// The folder for mutants on which routes differ
+    #[arg(long, value_name = "FOLDER", default_value = ".", requires = "mutants")]
+    out: PathBuf,
+}
+
+/// Mutants that there are.
+const MOST_MUTANTS: u64 = 1 << 63;
+
+/// Texts of which a mutant is drawn, before its number is left out.
+const DRAWS: usize = 8;
+
+/// Backward branches that an item of a mutant may take.
+const BUDGET: u64 = 1 << 14;
 
 const EXAMPLES: &str = "\
 Examples:
   halfbyte corpus launches.jsonl
   halfbyte corpus launches.jsonl.gz --via halu --engine jit
   grep '\"atomics\"' launches.jsonl | halfbyte corpus -
+  halfbyte corpus launches.jsonl.gz kernels.ptx --mutants 20000 --seed 7 --shard 1/2
 
 Exit codes: 0 what was read is as expected, 1 a launch failed or differs, or a line is no launch, 2 the call is wrong.";
 
@@ -196,6 +250,9 @@ impl Found {
 
 impl Corpus {
     pub(super) fn run(self) -> Done {
+        if let Some(count) = self.mutants.count {
+            return self.run_mutants(count);
+        }
         let (mut files, mut has_failed) = (Vec::new(), false);
         for path in &self.paths {
             let (name, found) = (path.display().to_string(), self.file(path)?);
@@ -217,15 +274,72 @@ impl Corpus {
         answer.finish(done)
     }
 
+    /// Compares mutants of the launches' texts on every route.
+    fn run_mutants(&self, count: u64) -> Done {
+        let MutantArgs { seed, first, shard, threads, .. } = self.mutants;
+        let mut launches = Vec::new();
+        let files = Loader::within(Path::new(""));
+        for path in &self.paths {
+            if path.extension().is_some_and(|extension| extension == "ptx") {
+                let mut text = String::new();
+                let unreadable = |error: std::io::Error| Failure::Call(format!("{}: {error}", path.display()));
+                open(path)?.take(MAX_LINE).read_to_string(&mut text).map_err(unreadable)?;
+                launches.extend(launches_of(&path.display().to_string(), &text, &mut Random(seed)));
+                continue;
+            }
+            self.each_line(path, |_, line| {
+                let Ok(members) = serde_json::from_slice::<Members>(line) else { return };
+                let is_one = members.contains_key("ptx") && !members.contains_key("then");
+                let request = is_one.then(|| request(members, None, &files, &mut Room::of_launch()));
+                launches.extend(request.and_then(Result::ok).map(|request| Request { budget: BUDGET, ..request }));
+            })?;
+        }
+        if launches.is_empty() {
+            return Err(Failure::input("no file has a launch of a text in PTX".to_owned()));
+        }
+        let end = first.checked_add(count).filter(|&end| end <= MOST_MUTANTS);
+        let beyond =
+            || Failure::Call("the numbers of mutants are below 2^63: give a lower --first or --mutants".into());
+        let comparison = Comparison {
+            name: "mutants",
+            prefix: "mutant",
+            seed,
+            numbers: first..end.ok_or_else(beyond)?,
+            shard,
+            threads,
+            limits: &self.limits,
+            out: self.mutants.out.clone(),
+        };
+        comparison.run(|number| {
+            let mut random = Random(Random(Random(seed).bits() ^ number).bits());
+            // Not every text has a mutant.
+            (0..DRAWS).find_map(|_| mutant(launches.get(random.below(launches.len()))?, &mut random))
+        })
+    }
+
     fn file(&self, path: &Path) -> Result<Found, Failure> {
-        let unreadable = |error: std::io::Error| Failure::Call(format!("{}: {error}", path.display()));
+        let (mut found, mut meter) = (Found::default(), Meter::new(Duration::from_secs(1)));
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        self.each_line(path, |number, line| {
+            meter.show(|_| format!("{}: {} launches", path.display(), grouped(number - 1)));
+            self.line(number, line, folder, &mut found);
+        })?;
+        meter.clear();
+        if found.counts.is_empty() && !interrupt::is_pending() {
+            say(&format!("warning: {}: there is no launch here", path.display()));
+        }
+        Ok(found)
+    }
+
+    /// Calls `each` with the number of each line and the line.
+    fn each_line(&self, path: &Path, mut each: impl FnMut(u64, &[u8])) -> Done {
+        let unreadable = |error: std::io::Error| Failure::Call(format!("{}: {error}", path.display()));
         let compressed = path.extension().is_some_and(|extension| extension == "gz");
         let mut input: Box<dyn BufRead> = match compressed {
             true => Box::new(BufReader::new(MultiGzDecoder::new(open(path)?))),
             false => open(path)?,
         };
-        let (mut found, mut meter, mut line) = (Found::default(), Meter::new(Duration::from_secs(1)), Vec::new());
+        let mut line = Vec::new();
         for number in 1_u64.. {
             line.clear();
             // A line may be as long as what it holds; what a compressed file becomes is not known before.
@@ -234,7 +348,6 @@ impl Corpus {
                 break;
             }
             if read as u64 == MAX_LINE && !line.ends_with(b"\n") {
-                meter.clear();
                 return Err(Failure::input(format!(
                     "{}: line {number} has more than {MAX_LINE} bytes",
                     path.display()
@@ -243,14 +356,9 @@ impl Corpus {
             if line.trim_ascii().is_empty() {
                 continue;
             }
-            meter.show(|_| format!("{}: {} launches", path.display(), grouped(number - 1)));
-            self.line(number, &line, folder, &mut found);
+            each(number, &line);
         }
-        meter.clear();
-        if found.counts.is_empty() && !interrupt::is_pending() {
-            say(&format!("warning: {}: there is no launch here", path.display()));
-        }
-        Ok(found)
+        Ok(())
     }
 
     /// Makes the launch of a line.
@@ -291,6 +399,7 @@ impl Corpus {
             approximate: None,
             // Only what is left in memory counts.
             print: None,
+            schedule: Schedule::default(),
         };
         let different = |message: String| (Outcome::Different, Failed::new(Kind::Arguments, message));
         match (harness::launch(request, &how), wanted) {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use halfbyte::abi::Limits;
+use halfbyte::abi::meet::Schedule;
 use halfbyte::files::{FileError, Loader};
 use halfbyte::import_ptx::is_ptx;
 use halfbyte::isa::ptx::module::TargetName;
@@ -126,8 +127,8 @@ impl Launch {
             let approximate = AtomicBool::new(false);
             let print = Some(Print(&super::io::print_of_kernel));
             let may_alias = self.alias.alias;
-            let how =
-                How { engine, via, races, may_alias, watchdog: Some(watchdog), approximate: Some(&approximate), print };
+            let (watchdog, schedule) = (Some(watchdog), Schedule::default());
+            let how = How { engine, via, races, may_alias, watchdog, approximate: Some(&approximate), print, schedule };
             let asked = members.map_err(Failure::arguments).and_then(|mut members| {
                 let mut room = Room::of_launch();
                 let then = members.remove("then");

@@ -31,6 +31,7 @@ mod prove;
 mod quality;
 mod random;
 mod reduce;
+mod routes;
 mod run;
 mod search;
 mod step;

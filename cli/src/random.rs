@@ -15,12 +15,14 @@ use halfbyte::ir::generate::Meets;
 use halfbyte::launch::Engine;
 use halfbyte_testkit::campaign::{Difference, Mix, Plan, Summary, Targets, run};
 use halfbyte_testkit::prove::Shard;
+use halfbyte_testkit::routes::memory_kernel;
 use halfbyte_testkit::words::{self, Case, Draws};
 
 use super::io::{print, write};
 use super::limits::LimitArgs;
 use super::meter::{Meter, grouped, seconds};
 use super::output::{say, summarize};
+use super::routes::Comparison;
 use super::{Done, EngineName, Failure, Message, SmArgs, interrupt, silence_panics};
 
 /// What runs random kernels.
@@ -112,6 +114,13 @@ pub(super) struct Random {
     /// The interpreter is compared with native code, on one thread and on several.
     #[arg(long, conflicts_with = "engine")]
     words: bool,
+    /// Run random kernels in PTX that access memory, on every route of PTX
+    ///
+    /// Direct execution by the interpreter and by native code, the import on the evaluator and as HALU's machine code, native
+    /// objects and recompiled PTX are compared. A kernel on which they differ is written as NAME.ptx, and its launch as
+    /// NAME.jsonl for `halfbyte launch --json` and `halfbyte corpus`.
+    #[arg(long, conflicts_with_all = ["words", "meets", "races", "target", "engine"])]
+    memory: bool,
     #[command(flatten)]
     limits: LimitArgs,
 }
@@ -124,6 +133,7 @@ Examples:
   halfbyte random --meets --target ptx --count 500
   halfbyte random --engine aot --target halu --count 2000
   halfbyte random --races --count 500
+  halfbyte random --memory --count 20000 --shard 1/2
   halfbyte random --print --count 3";
 
 impl Random {
@@ -139,6 +149,9 @@ impl Random {
     pub(super) fn run(self) -> Done {
         if self.words {
             return self.run_words();
+        }
+        if self.memory {
+            return self.run_memory();
         }
         let kernels = self.numbers()?;
         if self.print {
@@ -207,6 +220,25 @@ impl Random {
 
     fn threads(&self) -> NonZero<usize> {
         self.threads.or(std::thread::available_parallelism().ok()).unwrap_or(NonZero::<usize>::MIN)
+    }
+
+    fn run_memory(&self) -> Done {
+        let numbers = self.numbers()?;
+        if self.print {
+            let mut numbers = numbers.skip(self.shard.index() - 1).step_by(self.shard.count());
+            return numbers.try_for_each(|number| print(memory_kernel(self.seed, number).text.as_bytes()));
+        }
+        let comparison = Comparison {
+            name: "kernels",
+            prefix: "memory",
+            seed: self.seed,
+            numbers,
+            shard: self.shard,
+            threads: self.threads,
+            limits: &self.limits,
+            out: self.out.clone(),
+        };
+        comparison.run(|number| Some(memory_kernel(self.seed, number)))
     }
 
     fn run_words(&self) -> Done {

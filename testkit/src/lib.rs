@@ -17,6 +17,7 @@ pub mod matrix;
 pub mod prove;
 pub mod quality;
 pub mod reduce;
+pub mod routes;
 pub mod rows;
 pub mod runlines;
 pub mod spare;

@@ -107,7 +107,8 @@ impl Run<'_> {
         };
         let budget = u32::try_from(request.budget).unwrap_or(u32::MAX);
         let evaluate = |args: &mut [Vec<u8>]| {
-            let how = Evaluation { budget, watchdog: how.watchdog, aliases: &aliases, ..Evaluation::from(self.shape) };
+            let (watchdog, schedule) = (how.watchdog, how.schedule);
+            let how = Evaluation { budget, watchdog, schedule, aliases: &aliases, ..Evaluation::from(self.shape) };
             let fault = evaluated(kernel, how, args).err();
             fault.map_or(Ok(()), |fault| Err(Failure::of_fault(&fault, kernel, &self.shape, &request.text)))
         };

@@ -11,6 +11,7 @@ mod then;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use halfbyte_abi::Watchdog;
+use halfbyte_abi::meet::Schedule;
 use halfbyte_abi::{DEFAULT_BUDGET, buffer_base};
 use halfbyte_isa::ptx::module::TargetName;
 
@@ -178,6 +179,8 @@ pub struct How<'a> {
     pub approximate: Option<&'a AtomicBool>,
     /// Takes what a kernel in PTX that runs as it stands writes with `vprintf`.
     pub print: Option<Print<'a>>,
+    /// The order in which the evaluator runs the items of a block.
+    pub schedule: Schedule,
 }
 
 impl How<'_> {
@@ -197,6 +200,19 @@ impl How<'_> {
 pub fn launch(mut request: Request, how: &How<'_>) -> Result<Vec<Vec<u8>>, Failure> {
     launch_on(&mut request, how)?;
     Ok(request.args.into_iter().filter_map(Arg::into_bytes).collect())
+}
+
+impl Request {
+    /// Returns `true` if the text is taken for the machine of the launch.
+    pub fn is_read(&self) -> bool {
+        self.language == Language::Ptx && ptx::is_read(self)
+    }
+
+    /// Returns `true` if the kernel, imported, takes the bits of an address: native objects run on memory of the process, which
+    /// lies elsewhere than the buffers of other launches.
+    pub fn takes_addresses(&self) -> bool {
+        self.language == Language::Ptx && ptx::takes_addresses(self)
+    }
 }
 
 /// Makes a launch on the buffers of its own arguments.

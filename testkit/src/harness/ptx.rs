@@ -10,6 +10,7 @@ use halfbyte_runtime::ptx::{self, Kernel, LoadError};
 use super::failure::{Failure, Kind};
 use super::ir::{Given, Run};
 use super::{Arg, How, Request, Size, Via, check_count, choose};
+use crate::trial::reads_addresses;
 use halfbyte::import_ptx::{self, MAX_ITEMS, Part, import_one, is_approximate};
 use halfbyte::launch::Engine;
 
@@ -17,16 +18,7 @@ use halfbyte::launch::Engine;
 const ADDRESS: u64 = 8;
 
 pub(super) fn launch(request: &mut Request, how: &How<'_>) -> Result<(), Failure> {
-    let read = text::read_each(&request.text).map_err(|errors| of_errors(&errors))?;
-    check_target(&read, request)?;
-    let taken = read.module.entries.iter().map(|entry| entry.name.as_str());
-    let names: Vec<&str> = taken.chain(read.refused.iter().map(|refused| refused.name.as_str())).collect();
-    // The kernel may be missing because of an error outside of all kernels.
-    let of_text = |missing| if read.outside.is_empty() { missing } else { of_errors(&read.outside) };
-    let (number, _) = choose(&names, request.entry.as_deref()).map_err(of_text)?;
-    if let Some(refused) = number.checked_sub(read.module.entries.len()).and_then(|number| read.refused.get(number)) {
-        return Err(of_errors(&refused.errors));
-    }
+    let (read, number) = self::read(request)?;
     let Some(entry) = read.module.entries.get(number) else {
         return Err(Failure::arguments("the text has no kernel"));
     };
@@ -37,6 +29,37 @@ pub(super) fn launch(request: &mut Request, how: &How<'_>) -> Result<(), Failure
         Via::Ptx => as_it_stands(request, how, &read, entry, shape),
         via => imported(request, how, via, (&read, number), shape),
     }
+}
+
+/// Returns `true` if the text of a launch can be read and run on its machine.
+pub(super) fn is_read(request: &Request) -> bool {
+    read(request).is_ok()
+}
+
+/// Returns `true` if the kernel of a launch takes the bits of an address: memory of the process lies elsewhere than that of the
+/// evaluator. It does not of a kernel that cannot be imported.
+pub(super) fn takes_addresses(request: &Request) -> bool {
+    let Ok((read, number)) = read(request) else { return false };
+    let Ok(shape) = shape(request.size) else { return false };
+    let known = import_ptx::Shape { grid: Some(shape.grid), block: Some(shape.block) };
+    let options = import_ptx::Options { shape: known, ..import_ptx::Options::default() };
+    let imported = import_one(&request.file, &request.text, &read, number, options);
+    imported.is_ok_and(|(module, _)| module.ir().kernels.iter().any(reads_addresses))
+}
+
+/// Reads the text of a launch, and finds its kernel by number.
+fn read(request: &Request) -> Result<(Text, usize), Failure> {
+    let read = text::read_each(&request.text).map_err(|errors| of_errors(&errors))?;
+    check_target(&read, request)?;
+    let taken = read.module.entries.iter().map(|entry| entry.name.as_str());
+    let names: Vec<&str> = taken.chain(read.refused.iter().map(|refused| refused.name.as_str())).collect();
+    // The kernel may be missing because of an error outside of all kernels.
+    let of_text = |missing| if read.outside.is_empty() { missing } else { of_errors(&read.outside) };
+    let (number, _) = choose(&names, request.entry.as_deref()).map_err(of_text)?;
+    if let Some(refused) = number.checked_sub(read.module.entries.len()).and_then(|number| read.refused.get(number)) {
+        return Err(of_errors(&refused.errors));
+    }
+    Ok((read, number))
 }
 
 /// The first thing that is wrong with a text: others may come of it.

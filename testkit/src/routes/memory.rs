@@ -1,0 +1,921 @@
+//! Random kernels in PTX that access memory: global, constant, shared and local memory, parameters, in every width and as vectors, at
+//! uniform, affine, strided and random addresses, by loads, stores, asynchronous copies, atomic operations and matrix loads.
+//!
+//! No kernel races, and no result depends on the order of threads: a thread stores to places of its own, all threads read what
+//! a barrier separates from its writers, and places that all threads change take one operation that commutes.
+
+use std::fmt::Write;
+
+use halfbyte_ir::witness::Random;
+
+use crate::harness::{Arg, Language, Request, Size};
+
+/// Threads of a block, and how they may lie along several axes.
+const BLOCKS: [(u32, &[[u32; 3]]); 9] = [
+    (1, &[]),
+    (2, &[[1, 2, 1], [1, 1, 2]]),
+    (3, &[[1, 3, 1]]),
+    (8, &[[2, 2, 2], [4, 2, 1]]),
+    (31, &[[1, 31, 1]]),
+    (32, &[[8, 4, 1], [4, 4, 2]]),
+    (33, &[[11, 3, 1], [3, 11, 1]]),
+    (64, &[[16, 4, 1], [32, 2, 1]]),
+    (1000, &[[10, 10, 10], [125, 8, 1]]),
+];
+
+/// Bytes of the constant table.
+const TABLE: u32 = 256;
+
+/// Bytes of the local memory of a thread.
+const LOCAL: u32 = 64;
+
+/// Bytes of an area that all threads change.
+const AREA: u32 = 64;
+
+/// Bytes of a thread in a plane of a buffer.
+const PLACE: u32 = 16;
+
+/// Planes of the buffer `y`; the last one takes the results.
+const PLANES: u32 = 4;
+
+/// Areas of the buffer `z`; the last one has places that one thread stores to.
+const AREAS: u32 = 5;
+
+/// Places of that area.
+const SINGLES: u32 = 8;
+
+/// Operations that give the same in any order, and the bytes that they change.
+const COMMUTING: [(&str, u32); 14] = [
+    ("add.u32", 4),
+    ("add.s32", 4),
+    ("add.u64", 8),
+    ("min.s32", 4),
+    ("max.s32", 4),
+    ("min.u32", 4),
+    ("max.u64", 8),
+    ("min.s64", 8),
+    ("and.b32", 4),
+    ("or.b32", 4),
+    ("xor.b32", 4),
+    ("and.b64", 8),
+    ("xor.b64", 8),
+    ("inc.u32", 4),
+];
+
+/// Operations on a place of the thread's own, of which the old value is read.
+const OWN_ATOMICS: [(&str, u32); 17] = [
+    ("add.u32", 4),
+    ("add.u64", 8),
+    ("min.s32", 4),
+    ("max.u64", 8),
+    ("and.b32", 4),
+    ("or.b64", 8),
+    ("xor.b32", 4),
+    ("inc.u32", 4),
+    ("dec.u32", 4),
+    ("exch.b32", 4),
+    ("exch.b64", 8),
+    ("cas.b32", 4),
+    ("cas.b64", 8),
+    ("cas.b16", 2),
+    ("add.f32", 4),
+    ("add.noftz.f16x2", 4),
+    ("add.noftz.bf16x2", 4),
+];
+
+/// Types of loads and stores: their word, the bits of an element, and the kinds of registers that hold one.
+const TYPES: [(&str, u32, &str); 12] = [
+    ("u8", 8, "hrd"),
+    ("s8", 8, "hrd"),
+    ("b8", 8, "hr"),
+    ("u16", 16, "hrd"),
+    ("s16", 16, "hrd"),
+    ("b16", 16, "hr"),
+    ("u32", 32, "rd"),
+    ("s32", 32, "rd"),
+    ("b32", 32, "r"),
+    ("f32", 32, "f"),
+    ("u64", 64, "d"),
+    ("b64", 64, "d"),
+];
+
+/// A way to access memory: the type with the number of elements, the register kind, elements, bytes.
+#[derive(Clone, Copy)]
+struct Form {
+    ty: &'static str,
+    kind: char,
+    elements: u32,
+    bytes: u32,
+}
+
+/// The state of a tile of shared memory between two barriers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    /// Each thread accesses a place of its own.
+    Own { stride: u32 },
+    /// All threads read all of it.
+    Read,
+}
+
+/// Where accesses go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Space {
+    /// Global memory from the address in a 64-bit register on.
+    Global(u32),
+    /// A tile of shared memory, by number.
+    Shared(u32),
+    Local,
+    Constant,
+}
+
+struct Writer {
+    random: Random,
+    /// Threads of a block, and blocks.
+    block: u32,
+    grid: u32,
+    /// Bytes of `x`, a power of two.
+    x_bytes: u32,
+    /// Statements at the start, which give registers a value that a branch may leave unwritten.
+    first: String,
+    body: String,
+    /// Registers of each kind that have been taken: `h`, `r`, `d`, `f`, `p`.
+    taken: [u32; 5],
+    /// Registers that hold data.
+    values: Vec<(char, u32)>,
+    /// 32-bit registers that hold the same for all threads of a block.
+    uniform: Vec<u32>,
+    predicates: Vec<u32>,
+    tiles: [Mode; 2],
+    /// Registers with the thread's own address: of planes of `y`, with the stride, and of tiles.
+    planes: Vec<(u32, u32)>,
+    own_tiles: [u32; 2],
+    /// The operation of each area of `z`, and of the area in shared memory.
+    operations: Vec<(&'static str, u32)>,
+    singles: u32,
+    labels: u32,
+    /// How many branches and loops are open.
+    depth: u32,
+}
+
+/// 32-bit register of the thread's number in its block.
+const THREAD: u32 = 0;
+/// 32-bit register of the thread's number in the grid.
+const ITEM: u32 = 1;
+/// 32-bit register of the block's number.
+const BLOCK: u32 = 2;
+/// 32-bit register of the parameter `n`.
+const N: u32 = 3;
+/// 32-bit register of the sum of what is loaded.
+const SUM: u32 = 4;
+/// 64-bit registers of the addresses of `x`, `y` and `z`.
+const X: u32 = 0;
+const Y: u32 = 1;
+const Z: u32 = 2;
+/// 64-bit register of the sum of what is loaded.
+const WIDE_SUM: u32 = 3;
+
+/// The random kernel of a number, with its launch.
+pub fn draw(seed: u64, number: u64) -> Request {
+    let mut random = Random(Random(Random(seed).bits() ^ number).bits());
+    let (block, axes) = BLOCKS[random.below(BLOCKS.len())];
+    let grid = 1 + random.below(if block > 100 { 2 } else { 4 }) as u32;
+    let axes = if random.below(4) == 0 && !axes.is_empty() { axes[random.below(axes.len())] } else { [block, 1, 1] };
+    let items = grid * block;
+    let x_bytes = (32 * items).next_power_of_two().max(1024);
+    let operations = (0..AREAS).map(|_| COMMUTING[random.below(COMMUTING.len())]).collect();
+    let mut writer = Writer {
+        random,
+        block,
+        grid,
+        x_bytes,
+        first: String::new(),
+        body: String::new(),
+        taken: [0, 5, 4, 0, 0],
+        values: vec![('r', THREAD), ('r', ITEM), ('r', N)],
+        uniform: vec![BLOCK, N],
+        predicates: Vec::new(),
+        tiles: [Mode::Read; 2],
+        planes: Vec::new(),
+        own_tiles: [0; 2],
+        operations,
+        singles: 0,
+        labels: 0,
+        depth: 0,
+    };
+    let text = writer.kernel(axes);
+    let mut random = writer.random;
+    let mut buffer = |bytes: u32| -> Vec<u8> {
+        let word = |_| random.bits().to_le_bytes();
+        (0..bytes.div_ceil(8)).flat_map(word).take(bytes as usize).collect()
+    };
+    let [mut x, y, z, n] =
+        [buffer(x_bytes), buffer(PLANES * PLACE * items), buffer(AREAS * AREA + SINGLES * PLACE), buffer(4)];
+    // Some accesses are out of bounds now and then.
+    if random.below(16) == 0 {
+        x.truncate(x.len() / 32 * 16);
+    }
+    let memory = |bytes| Arg::Buffer { bytes, pointers: Vec::new() };
+    let size = Size::Blocks { grid: [grid, 1, 1], block: axes };
+    let file = format!("memory-{seed}-{number}.ptx");
+    let args = vec![memory(x), memory(y), memory(z), Arg::Value(n)];
+    Request { args, budget: 1 << 12, ..Request::new(Language::Ptx, file, text, size) }
+}
+
+impl Writer {
+    fn one_in(&mut self, n: usize) -> bool {
+        self.random.below(n) == 0
+    }
+
+    fn below(&mut self, n: u32) -> u32 {
+        self.random.below(n as usize) as u32
+    }
+
+    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.random.below(all.len())]
+    }
+
+    fn line(&mut self, line: &str) {
+        self.body.push_str("    ");
+        self.body.push_str(line);
+        self.body.push('\n');
+    }
+
+    fn register(&mut self, kind: char) -> u32 {
+        let taken = &mut self.taken[kind_index(kind)];
+        *taken += 1;
+        *taken - 1
+    }
+
+    /// A register for a value that is read later. One that a branch or a guard may leave unwritten has a value from the start.
+    fn value(&mut self, kind: char, guarded: bool) -> u32 {
+        let register = self.register(kind);
+        if guarded || self.depth > 0 {
+            let bits = self.random.bits();
+            let _ = match kind {
+                'h' => writeln!(self.first, "    mov.b16 %h{register}, {};", bits as u16),
+                'd' => writeln!(self.first, "    mov.b64 %d{register}, {};", bits >> 1),
+                'f' => writeln!(self.first, "    mov.b32 %f{register}, {};", bits as u32),
+                _ => writeln!(self.first, "    mov.b32 %r{register}, {};", bits as u32),
+            };
+        }
+        register
+    }
+
+    fn kernel(&mut self, axes: [u32; 3]) -> String {
+        let (block, items) = (self.block, self.block * self.grid);
+        if axes == [block, 1, 1] {
+            self.line("mov.u32 %r0, %tid.x;");
+        } else {
+            let [x, y, _] = axes;
+            let [a, b] = [self.register('r'), self.register('r')];
+            self.line(&format!("mov.u32 %r{a}, %tid.z; mov.u32 %r{b}, %tid.y; mad.lo.u32 %r{a}, %r{a}, {y}, %r{b};"));
+            self.line(&format!("mov.u32 %r{b}, %tid.x; mad.lo.u32 %r0, %r{a}, {x}, %r{b};"));
+        }
+        self.line(&format!("mov.u32 %r2, %ctaid.x; mad.lo.u32 %r1, %r2, {block}, %r0; ld.param.u32 %r3, [n];"));
+        self.line("ld.param.u64 %d0, [x]; ld.param.u64 %d1, [y]; ld.param.u64 %d2, [z];");
+        self.line("mov.u32 %r4, 1; mov.u64 %d3, 1;");
+        for _ in 0..3 {
+            self.predicate();
+        }
+        for plane in 0..PLANES {
+            let stride = if plane == PLANES - 1 { PLACE } else { self.one_of(&[1, 2, 4, 4, 8, 16, 16]) };
+            let item = self.own_item(ITEM, items);
+            let at = self.register('d');
+            self.line(&format!("mad.wide.u32 %d{at}, %r{item}, {stride}, %d{Y};"));
+            let start = plane * PLACE * items;
+            if start > 0 {
+                self.line(&format!("add.s64 %d{at}, %d{at}, {start};"));
+            }
+            self.planes.push((at, stride));
+        }
+        for tile in 0..2 {
+            let [at, value] = [self.register('r'), self.register('r')];
+            self.line(&format!("mov.u32 %r{at}, tile{tile}; mad.lo.u32 %r{at}, %r0, {PLACE}, %r{at};"));
+            let factor = self.random.bits() as u32 | 1;
+            self.line(&format!("mul.lo.u32 %r{value}, %r1, {factor};"));
+            self.line(&format!("st.shared.v4.b32 [%r{at}], {{%r{value}, %r1, %r{value}, %r3}};"));
+        }
+        self.line("setp.ne.u32 %p0, %r0, 0; @%p0 bra READY;");
+        for k in 0..AREA / 16 {
+            self.line(&format!("st.shared.v4.b32 [sums+{}], {{%r3, %r4, %r3, %r4}};", 16 * k));
+        }
+        self.body.push_str("READY:\n");
+        self.phase();
+        for _ in 0..4 + self.random.below(14) {
+            self.statement();
+        }
+        self.line("cp.async.wait_all; bar.sync 0;");
+        let [at, value] = [self.register('r'), self.register('r')];
+        self.line(&format!("and.b32 %r{at}, %r0, 15; shl.b32 %r{at}, %r{at}, 2; mov.u32 %r{value}, sums;"));
+        self.line(&format!("add.u32 %r{at}, %r{at}, %r{value}; ld.shared.u32 %r{value}, [%r{at}];"));
+        self.sum(&[('r', value)]);
+        let (out, _) = self.planes[PLANES as usize - 1];
+        self.line(&format!("st.global.u32 [%d{out}], %r{SUM}; st.global.u64 [%d{out}+8], %d{WIDE_SUM};"));
+        self.line("ret;");
+        self.finish()
+    }
+
+    fn finish(&mut self) -> String {
+        let table: Vec<String> = (0..TABLE).map(|_| (self.random.bits() as u8).to_string()).collect();
+        let [h, r, d, f, p] = self.taken.map(|taken| taken.max(1));
+        let bytes = PLACE * self.block.max(8);
+        format!(
+            ".version 8.3\n.target sm_90\n.address_size 64\n.const .align 16 .b8 table[{TABLE}] = {{{}}};\n\
+             .visible .entry k(.param .u64 x, .param .u64 y, .param .u64 z, .param .u32 n)\n{{\n    \
+             .reg .pred %p<{p}>; .reg .b16 %h<{h}>; .reg .b32 %r<{r}>; .reg .f32 %f<{f}>; .reg .b64 %d<{d}>;\n    \
+             .shared .align 16 .b8 tile0[{bytes}]; .shared .align 16 .b8 tile1[{bytes}];\n    \
+             .shared .align 16 .b8 sums[{AREA}]; .local .align 16 .b8 own[{LOCAL}];\n{}{}}}\n",
+            table.join(", "),
+            self.first,
+            self.body
+        )
+    }
+
+    /// A number below `count` that each item has alone, from its own number.
+    fn own_item(&mut self, item: u32, count: u32) -> u32 {
+        let own = self.register('r');
+        match self.below(4) {
+            0 => self.line(&format!("sub.u32 %r{own}, {}, %r{item};", count - 1)),
+            1 => {
+                let (by, p) = (self.below(count), self.register('p'));
+                let over = self.register('r');
+                self.line(&format!("add.u32 %r{own}, %r{item}, {by}; sub.u32 %r{over}, %r{own}, {count};"));
+                self.line(&format!("setp.ge.u32 %p{p}, %r{own}, {count}; selp.b32 %r{own}, %r{over}, %r{own}, %p{p};"));
+            }
+            2 if count.is_multiple_of(2) => self.line(&format!("xor.b32 %r{own}, %r{item}, 1;")),
+            _ => self.line(&format!("mov.b32 %r{own}, %r{item};")),
+        }
+        own
+    }
+
+    /// A new predicate: of the thread, of data, or the same for all.
+    fn predicate(&mut self) {
+        let p = self.register('p');
+        if self.depth > 0 {
+            let _ = writeln!(self.first, "    mov.pred %p{p}, {};", self.random.below(2));
+        }
+        let r = self.register('r');
+        let word = match self.below(6) {
+            0 => format!("and.b32 %r{r}, %r0, 1; setp.eq.u32 %p{p}, %r{r}, 0;"),
+            1 => format!("setp.lt.u32 %p{p}, %r0, {};", self.below(self.block + 1)),
+            2 => format!("setp.eq.u32 %p{p}, %r0, {};", self.below(self.block)),
+            3 => {
+                let uniform = self.uniform[self.random.below(self.uniform.len())];
+                format!("and.b32 %r{r}, %r{uniform}, 1; setp.ne.u32 %p{p}, %r{r}, 0;")
+            }
+            4 => format!("setp.ge.u32 %p{p}, %r1, {};", self.below(self.block * self.grid + 1)),
+            _ => {
+                let value = self.word();
+                format!("and.b32 %r{r}, %r{value}, 4; setp.ne.u32 %p{p}, %r{r}, 0;")
+            }
+        };
+        self.line(&word);
+        self.predicates.push(p);
+    }
+
+    /// A guard for one in three accesses.
+    fn guard(&mut self) -> String {
+        if !self.one_in(3) {
+            return String::new();
+        }
+        let p = self.predicates[self.random.below(self.predicates.len())];
+        if self.one_in(2) { format!("@%p{p} ") } else { format!("@!%p{p} ") }
+    }
+
+    /// A 32-bit register that holds data.
+    fn word(&mut self) -> u32 {
+        self.of_kind('r')
+    }
+
+    /// A register of a kind that holds data.
+    fn of_kind(&mut self, kind: char) -> u32 {
+        let held: Vec<u32> = self.values.iter().filter(|(of, _)| *of == kind).map(|(_, register)| *register).collect();
+        if !held.is_empty() && !self.one_in(6) {
+            return self.one_of(&held);
+        }
+        let register = self.register(kind);
+        let bits = self.random.bits();
+        let source = self.one_of(&[THREAD, ITEM, N, SUM]);
+        let line = match kind {
+            'h' => format!("cvt.u16.u32 %h{register}, %r{source};"),
+            'd' => format!("cvt.u64.u32 %d{register}, %r{source}; add.s64 %d{register}, %d{register}, {};", bits >> 1),
+            'f' => format!("mov.b32 %f{register}, {};", bits as u32),
+            _ => format!("xor.b32 %r{register}, %r{source}, {};", bits as u32),
+        };
+        self.line(&line);
+        register
+    }
+
+    /// Adds values to the sums.
+    fn sum(&mut self, values: &[(char, u32)]) {
+        for &(kind, register) in values {
+            let line = match kind {
+                'h' => {
+                    let wide = self.register('r');
+                    format!("cvt.u32.u16 %r{wide}, %h{register}; mad.lo.u32 %r{SUM}, %r{SUM}, 33, %r{wide};")
+                }
+                'd' => format!("mad.lo.s64 %d{WIDE_SUM}, %d{WIDE_SUM}, 31, %d{register};"),
+                'f' => {
+                    let word = self.register('r');
+                    format!("mov.b32 %r{word}, %f{register}; mad.lo.u32 %r{SUM}, %r{SUM}, 33, %r{word};")
+                }
+                _ => format!("mad.lo.u32 %r{SUM}, %r{SUM}, 33, %r{register};"),
+            };
+            self.line(&line);
+        }
+    }
+
+    /// A form of at most this many bytes.
+    fn form(&mut self, most: u32) -> Form {
+        loop {
+            let (ty, bits, kinds) = self.one_of(&TYPES);
+            let kinds: Vec<char> = kinds.chars().collect();
+            let kind = self.one_of(&kinds);
+            let elements = self.one_of(&[1, 1, 2, 4]);
+            let bytes = elements * bits / 8;
+            if bytes <= most.min(PLACE) {
+                return Form { ty, kind, elements, bytes };
+            }
+        }
+    }
+
+    fn operands(&self, kind: char, registers: &[u32]) -> String {
+        let all: Vec<String> = registers.iter().map(|register| format!("%{kind}{register}")).collect();
+        if let [one] = all.as_slice() { one.clone() } else { format!("{{{}}}", all.join(", ")) }
+    }
+
+    fn typed(form: Form) -> String {
+        match form.elements {
+            1 => format!(".{}", form.ty),
+            count => format!(".v{count}.{}", form.ty),
+        }
+    }
+
+    /// A number of an element, below `count`, as a 32-bit register: uniform, affine, strided, data or random.
+    fn index(&mut self, count: u32) -> String {
+        // The greatest power of two that fits.
+        let mask = (1 << count.ilog2()) - 1;
+        let items = self.block * self.grid;
+        let r = self.register('r');
+        let line = match self.below(10) {
+            0 | 1 => return self.below(count).to_string(),
+            2 => format!("and.b32 %r{r}, %r{N}, {mask};"),
+            3 => {
+                let uniform = self.uniform[self.random.below(self.uniform.len())];
+                format!("and.b32 %r{r}, %r{uniform}, {mask};")
+            }
+            4 if items <= count => {
+                let most = (count / items).min(5);
+                let factor = 1 + self.below(most);
+                if factor == 1 {
+                    format!("mov.b32 %r{r}, %r{ITEM};")
+                } else {
+                    format!("mul.lo.u32 %r{r}, %r{ITEM}, {factor};")
+                }
+            }
+            5 if self.block <= count => format!("sub.u32 %r{r}, {}, %r{THREAD};", self.block - 1),
+            6 if self.block <= count => match self.below(3) {
+                0 => format!("mov.b32 %r{r}, %r{THREAD};"),
+                by => format!("shr.u32 %r{r}, %r{THREAD}, {by};"),
+            },
+            7 => {
+                let factor = self.random.bits() as u32 | 1;
+                format!("mul.lo.u32 %r{r}, %r{ITEM}, {factor}; shr.u32 %r{r}, %r{r}, 7; and.b32 %r{r}, %r{r}, {mask};")
+            }
+            8 => {
+                let value = self.word();
+                format!("and.b32 %r{r}, %r{value}, {mask};")
+            }
+            _ => format!("and.b32 %r{r}, %r{THREAD}, {};", self.below(4).min(mask)),
+        };
+        self.line(&line);
+        format!("%r{r}")
+    }
+
+    /// An address in a space of so many bytes, a multiple of `align`, for an access of `bytes`: the operand, and the word of its space.
+    fn any_place(&mut self, space: Space, extent: u32, form_bytes: u32) -> (String, String) {
+        let index = self.index(extent / form_bytes);
+        self.place(space, &index, form_bytes)
+    }
+
+    fn place(&mut self, space: Space, index: &str, scale: u32) -> (String, String) {
+        // A part of the address is in the instruction now and then.
+        let by = if self.one_in(3) { scale * (1 + self.below(5)) } else { 0 };
+        let imm = if by == 0 { String::new() } else { format!("+{by}") };
+        if let Ok(number) = index.parse::<u32>() {
+            let offset = scale * number;
+            return match space {
+                Space::Global(base) if self.one_in(2) => (format!("[%d{base}+{offset}]"), ".global".to_owned()),
+                Space::Global(base) => {
+                    let at = self.register('d');
+                    self.line(&format!("add.s64 %d{at}, %d{base}, {};", i64::from(offset) - i64::from(by)));
+                    (format!("[%d{at}{imm}]"), ".global".to_owned())
+                }
+                Space::Shared(tile) => (format!("[tile{tile}+{offset}]"), ".shared".to_owned()),
+                Space::Local => (format!("[own+{offset}]"), ".local".to_owned()),
+                Space::Constant => (format!("[table+{offset}]"), ".const".to_owned()),
+            };
+        }
+        match space {
+            Space::Global(base) => {
+                let at = self.register('d');
+                match self.below(3) {
+                    0 => self.line(&format!("mad.wide.u32 %d{at}, {index}, {scale}, %d{base};")),
+                    1 => {
+                        let far = self.register('r');
+                        self.line(&format!("mul.lo.u32 %r{far}, {index}, {scale}; cvt.u64.u32 %d{at}, %r{far};"));
+                        self.line(&format!("add.s64 %d{at}, %d{base}, %d{at};"));
+                    }
+                    _ => {
+                        self.line(&format!("mul.wide.u32 %d{at}, {index}, {scale}; add.s64 %d{at}, %d{base}, %d{at};"));
+                    }
+                }
+                if by > 0 {
+                    self.line(&format!("sub.s64 %d{at}, %d{at}, {by};"));
+                }
+                let word = if self.one_in(6) { "" } else { ".global" };
+                (format!("[%d{at}{imm}]"), word.to_owned())
+            }
+            Space::Shared(_) | Space::Local | Space::Constant => {
+                let (name, word) = match space {
+                    Space::Shared(tile) => (format!("tile{tile}"), ".shared"),
+                    Space::Local => ("own".to_owned(), ".local"),
+                    _ => ("table".to_owned(), ".const"),
+                };
+                if self.one_in(6) {
+                    let [at, far] = [self.register('d'), self.register('d')];
+                    self.line(&format!("mov.u64 %d{at}, {name}; cvta{word}.u64 %d{at}, %d{at};"));
+                    self.line(&format!("mul.wide.u32 %d{far}, {index}, {scale}; add.s64 %d{at}, %d{at}, %d{far};"));
+                    return (format!("[%d{at}]"), String::new());
+                }
+                if word == ".shared" {
+                    let [at, start] = [self.register('r'), self.register('r')];
+                    self.line(&format!("mov.u32 %r{start}, {name}; mad.lo.u32 %r{at}, {index}, {scale}, %r{start};"));
+                    if by > 0 {
+                        self.line(&format!("sub.u32 %r{at}, %r{at}, {by};"));
+                    }
+                    return (format!("[%r{at}{imm}]"), word.to_owned());
+                }
+                let [at, start] = [self.register('d'), self.register('d')];
+                self.line(&format!("mov.u64 %d{start}, {name}; mad.wide.u32 %d{at}, {index}, {scale}, %d{start};"));
+                (format!("[%d{at}]"), word.to_owned())
+            }
+        }
+    }
+
+    /// A place of the thread's own for an access of at most `most` bytes: the operand, the word of the space, the bytes.
+    fn own_place(&mut self) -> (String, &'static str, u32) {
+        let tiles: Vec<(u32, u32)> = (0..2)
+            .filter_map(|tile| match self.tiles[tile as usize] {
+                Mode::Own { stride } => Some((tile, stride)),
+                Mode::Read => None,
+            })
+            .collect();
+        if !tiles.is_empty() && self.one_in(2) {
+            let (tile, stride) = self.one_of(&tiles);
+            return (format!("%r{}", self.own_tiles[tile as usize]), ".shared", stride);
+        }
+        let plane = self.random.below(PLANES as usize - 1);
+        let (at, stride) = self.planes[plane];
+        (format!("%d{at}"), ".global", stride)
+    }
+
+    fn statement(&mut self) {
+        match self.below(24) {
+            0..=4 => self.load_anywhere(),
+            5 | 6 => self.store_own(),
+            7 => self.load_own(),
+            8 | 9 => self.local(),
+            10..=12 => self.copy(),
+            13..=15 => self.reduce(),
+            16 | 17 => self.atomic_own(),
+            18 => self.matrix(),
+            19 => self.single(),
+            20 => self.predicate(),
+            21 if self.depth < 2 => self.branch(),
+            22 if self.depth == 0 => self.repeat(),
+            _ if self.depth == 0 => self.phase(),
+            _ => self.compute(),
+        }
+    }
+
+    /// Data of a form: registers that hold it.
+    fn data(&mut self, form: Form) -> Vec<u32> {
+        (0..form.elements).map(|_| self.of_kind(form.kind)).collect()
+    }
+
+    /// Loads from what all threads may read.
+    fn load_anywhere(&mut self) {
+        let tiles: Vec<u32> = (0..2).filter(|&tile| self.tiles[tile as usize] == Mode::Read).collect();
+        let form = self.form(PLACE);
+        let (space, extent) = match self.below(8) {
+            0 => (Space::Constant, TABLE),
+            1..=3 if !tiles.is_empty() => (Space::Shared(self.one_of(&tiles)), PLACE * self.block),
+            _ => (Space::Global(X), self.x_bytes),
+        };
+        let (at, word) = self.any_place(space, extent, form.bytes);
+        let cache = match word.as_str() {
+            ".global" => self.one_of(&["", "", "", ".nc"]),
+            _ => "",
+        };
+        let volatile = if cache.is_empty() && matches!(word.as_str(), ".global" | ".shared") && form.ty != "b8" {
+            self.one_of(&["", "", "", "", ".volatile"])
+        } else {
+            ""
+        };
+        self.load(form, &format!("ld{volatile}{word}{cache}"), &at);
+    }
+
+    /// Loads registers, and has them read: by the sums, by a store, by an atomic operation.
+    fn load(&mut self, form: Form, ld: &str, at: &str) {
+        let guard = self.guard();
+        let registers: Vec<u32> = (0..form.elements).map(|_| self.value(form.kind, !guard.is_empty())).collect();
+        self.line(&format!("{guard}{ld}{} {}, {at};", Self::typed(form), self.operands(form.kind, &registers)));
+        let loaded: Vec<(char, u32)> = registers.iter().map(|&register| (form.kind, register)).collect();
+        match self.below(6) {
+            0 | 1 => {
+                let (own, space, most) = self.own_place();
+                let narrow = form.bytes / form.elements;
+                if form.bytes <= most {
+                    let guard = self.guard();
+                    let ty = Self::typed(form);
+                    self.line(&format!("{guard}st{space}{ty} [{own}], {};", self.operands(form.kind, &registers)));
+                } else if narrow <= most && form.kind != 'f' {
+                    self.line(&format!("st{space}.b{} [{own}], %{}{};", 8 * narrow, form.kind, registers[0]));
+                } else {
+                    self.sum(&loaded);
+                }
+            }
+            _ => self.sum(&loaded),
+        }
+        self.values.extend(loaded);
+        let is_uniform = ["[%d0+", "[tile", "[table"].iter().any(|start| at.starts_with(start));
+        if form.kind == 'r' && guard.is_empty() && self.depth == 0 && is_uniform {
+            self.uniform.extend(registers);
+        }
+    }
+
+    fn store_own(&mut self) {
+        let (own, space, most) = self.own_place();
+        let form = self.form(most);
+        let offset = form.bytes * self.below(most / form.bytes);
+        let data = self.data(form);
+        let guard = self.guard();
+        let volatile = if form.ty == "b8" { "" } else { self.one_of(&["", "", "", ".volatile"]) };
+        let ty = Self::typed(form);
+        self.line(&format!("{guard}st{volatile}{space}{ty} [{own}+{offset}], {};", self.operands(form.kind, &data)));
+    }
+
+    fn load_own(&mut self) {
+        let (own, space, most) = self.own_place();
+        let form = self.form(most);
+        let offset = form.bytes * self.below(most / form.bytes);
+        self.load(form, &format!("ld{space}"), &format!("[{own}+{offset}]"));
+    }
+
+    /// Stores to local memory, and loads from it.
+    fn local(&mut self) {
+        let form = self.form(PLACE);
+        let data = self.data(form);
+        let (at, word) = self.any_place(Space::Local, LOCAL, form.bytes);
+        let guard = self.guard();
+        self.line(&format!("{guard}st{word}{} {at}, {};", Self::typed(form), self.operands(form.kind, &data)));
+        let form = self.form(PLACE);
+        let (at, word) = self.any_place(Space::Local, LOCAL, form.bytes);
+        self.load(form, &format!("ld{word}"), &at);
+    }
+
+    /// Copies to a place of the thread's own in shared memory, and waits.
+    fn copy(&mut self) {
+        let tiles: Vec<(u32, u32)> = (0..2)
+            .filter_map(|tile| match self.tiles[tile as usize] {
+                Mode::Own { stride } if stride >= 4 => Some((tile, stride)),
+                _ => None,
+            })
+            .collect();
+        if tiles.is_empty() {
+            return self.load_anywhere();
+        }
+        let (tile, stride) = self.one_of(&tiles);
+        let own = self.own_tiles[tile as usize];
+        let sizes: Vec<u32> = [4, 8, 16].into_iter().filter(|&bytes| bytes <= stride).collect();
+        let bytes = self.one_of(&sizes);
+        for place in 0..1 + self.below(stride / bytes) {
+            let (from, _) = self.any_place(Space::Global(X), self.x_bytes, bytes);
+            let how = if bytes == 16 { self.one_of(&["ca", "cg"]) } else { "ca" };
+            let taken = match self.below(5) {
+                0 => format!(", {}", self.below(bytes + 1)),
+                1 => {
+                    let (r, value) = (self.register('r'), self.word());
+                    self.line(&format!("and.b32 %r{r}, %r{value}, {};", bytes - 1));
+                    format!(", %r{r}")
+                }
+                2 if self.one_in(2) => format!(", %p{}", self.predicates[self.random.below(self.predicates.len())]),
+                _ => String::new(),
+            };
+            let guard = self.guard();
+            let to = bytes * place;
+            self.line(&format!("{guard}cp.async.{how}.shared.global [%r{own}+{to}], {from}, {bytes}{taken};"));
+        }
+        if self.one_in(3) {
+            let form = self.form(PLACE);
+            let (at, word) = self.any_place(Space::Global(X), self.x_bytes, form.bytes);
+            self.load(form, &format!("ld{word}"), &at);
+        }
+        let wait = self.one_of(&["cp.async.wait_all;", "cp.async.commit_group; cp.async.wait_group 0;"]);
+        self.line(wait);
+        let form = self.form(stride);
+        self.load(form, "ld.shared", &format!("[%r{own}]"));
+    }
+
+    /// An operand of so many bytes of an atomic operation.
+    fn operand(&mut self, op: &str, bytes: u32) -> String {
+        match bytes {
+            _ if op.starts_with("inc") || op.starts_with("dec") => (1 + self.below(20)).to_string(),
+            8 => format!("%d{}", self.of_kind('d')),
+            2 => format!("%h{}", self.of_kind('h')),
+            _ if op == "add.f32" => format!("%f{}", self.of_kind('f')),
+            _ if !op.contains("f16") && self.one_in(4) => (self.random.bits() as u32 >> 1).to_string(),
+            _ => format!("%r{}", self.word()),
+        }
+    }
+
+    /// Changes a place that all threads may change, in any order.
+    fn reduce(&mut self) {
+        let is_shared = self.one_in(2);
+        let area = if is_shared { AREAS - 1 } else { self.below(AREAS - 1) };
+        let (op, bytes) = self.operations[area as usize];
+        let index = self.index(AREA / bytes);
+        // The same in all, for the results of different limits depend on the order.
+        let operand = if op.starts_with("inc") { "29".to_owned() } else { self.operand(op, bytes) };
+        let (at, word) = if is_shared {
+            let [at, start] = [self.register('r'), self.register('r')];
+            self.line(&format!("mov.u32 %r{start}, sums; mad.lo.u32 %r{at}, {index}, {bytes}, %r{start};"));
+            (format!("[%r{at}]"), ".shared")
+        } else {
+            let at = self.register('d');
+            let start = area * AREA;
+            match index.parse::<u32>() {
+                Ok(number) => self.line(&format!("add.s64 %d{at}, %d{Z}, {};", start + number * bytes)),
+                Err(_) => {
+                    self.line(&format!(
+                        "mad.wide.u32 %d{at}, {index}, {bytes}, %d{Z}; add.s64 %d{at}, %d{at}, {start};"
+                    ));
+                }
+            }
+            (format!("[%d{at}]"), ".global")
+        };
+        let guard = self.guard();
+        if self.one_in(4) {
+            let old =
+                if bytes == 8 { format!("%d{}", self.register('d')) } else { format!("%r{}", self.register('r')) };
+            self.line(&format!("{guard}atom{word}.{op} {old}, {at}, {operand};"));
+        } else {
+            self.line(&format!("{guard}red{word}.{op} {at}, {operand};"));
+        }
+    }
+
+    /// Changes a place of the thread's own, and reads what was there.
+    fn atomic_own(&mut self) {
+        let (own, space, most) = self.own_place();
+        let fitting: Vec<(&str, u32)> = OWN_ATOMICS.into_iter().filter(|(_, bytes)| *bytes <= most).collect();
+        if fitting.is_empty() {
+            return self.store_own();
+        }
+        let (op, bytes) = self.one_of(&fitting);
+        let offset = bytes * self.below(most / bytes);
+        let first = self.operand(op, bytes);
+        let second = if op.starts_with("cas") { format!(", {}", self.operand(op, bytes)) } else { String::new() };
+        let guard = self.guard();
+        let at = format!("[{own}+{offset}]");
+        if self.one_in(4) && !op.starts_with("cas") && !op.starts_with("exch") {
+            return self.line(&format!("{guard}red{space}.{op} {at}, {first};"));
+        }
+        let kind = match bytes {
+            8 => 'd',
+            2 => 'h',
+            _ if op == "add.f32" => 'f',
+            _ => 'r',
+        };
+        let old = self.value(kind, !guard.is_empty());
+        self.line(&format!("{guard}atom{space}.{op} %{kind}{old}, {at}, {first}{second};"));
+        self.sum(&[(kind, old)]);
+        self.values.push((kind, old));
+    }
+
+    /// Loads matrices from a tile, by the warps that are whole.
+    fn matrix(&mut self) {
+        let tiles: Vec<u32> = (0..2).filter(|&tile| self.tiles[tile as usize] == Mode::Read).collect();
+        let whole = self.block / 32 * 32;
+        if tiles.is_empty() || whole == 0 || self.depth > 0 {
+            return self.load_anywhere();
+        }
+        let tile = self.one_of(&tiles);
+        let index = self.index(self.block);
+        let [at, start] = [self.register('r'), self.register('r')];
+        self.line(&format!("mov.u32 %r{start}, tile{tile}; mad.lo.u32 %r{at}, {index}, {PLACE}, %r{start};"));
+        self.depth += 1;
+        let count = self.one_of(&[1, 2, 4]);
+        let registers: Vec<u32> = (0..count).map(|_| self.value('r', true)).collect();
+        self.depth -= 1;
+        let label = self.label();
+        if whole < self.block {
+            let p = self.register('p');
+            self.line(&format!("setp.ge.u32 %p{p}, %r0, {whole}; @%p{p} bra {label};"));
+        }
+        let trans = self.one_of(&["", ".trans"]);
+        let all: Vec<String> = registers.iter().map(|register| format!("%r{register}")).collect();
+        self.line(&format!("ldmatrix.sync.aligned.m8n8.x{count}{trans}.shared.b16 {{{}}}, [%r{at}];", all.join(", ")));
+        let _ = writeln!(self.body, "{label}:");
+        let loaded: Vec<(char, u32)> = registers.into_iter().map(|register| ('r', register)).collect();
+        self.sum(&loaded);
+        self.values.extend(loaded);
+    }
+
+    /// One thread of all stores, at an address that all of them have.
+    fn single(&mut self) {
+        if self.singles == SINGLES || self.depth > 0 {
+            return self.store_own();
+        }
+        let at = AREAS * AREA + PLACE * self.singles;
+        self.singles += 1;
+        let form = self.form(PLACE);
+        let data = self.data(form);
+        let (p, one) = (self.register('p'), self.below(self.block * self.grid));
+        self.line(&format!("setp.eq.u32 %p{p}, %r1, {one};"));
+        let ty = Self::typed(form);
+        self.line(&format!("@%p{p} st.global{ty} [%d{Z}+{at}], {};", self.operands(form.kind, &data)));
+    }
+
+    fn compute(&mut self) {
+        let [a, b] = [self.word(), self.word()];
+        let to = self.value('r', false);
+        let op = self.one_of(&["add.u32", "xor.b32", "mul.lo.u32", "max.s32", "sub.u32"]);
+        self.line(&format!("{op} %r{to}, %r{a}, %r{b};"));
+        self.values.push(('r', to));
+    }
+
+    fn label(&mut self) -> String {
+        self.labels += 1;
+        format!("L{}", self.labels)
+    }
+
+    /// Statements that some threads skip.
+    fn branch(&mut self) {
+        let p = self.predicates[self.random.below(self.predicates.len())];
+        let not = if self.one_in(2) { "!" } else { "" };
+        let label = self.label();
+        self.line(&format!("@{not}%p{p} bra {label};"));
+        let uniform = self.uniform.len();
+        self.depth += 1;
+        for _ in 0..1 + self.below(3) {
+            self.statement();
+        }
+        self.depth -= 1;
+        self.uniform.truncate(uniform);
+        let _ = writeln!(self.body, "{label}:");
+    }
+
+    /// Statements that all threads execute a few times.
+    fn repeat(&mut self) {
+        let (count, label) = (self.register('r'), self.label());
+        let (times, p) = (2 + self.below(3), self.register('p'));
+        self.line(&format!("mov.u32 %r{count}, 0;"));
+        let _ = writeln!(self.body, "{label}:");
+        let uniform = self.uniform.len();
+        self.uniform.extend([count; 3]);
+        self.depth += 1;
+        for _ in 0..1 + self.below(3) {
+            self.statement();
+        }
+        self.depth -= 1;
+        self.uniform.truncate(uniform);
+        self.line(&format!("add.u32 %r{count}, %r{count}, 1; setp.lt.u32 %p{p}, %r{count}, {times};"));
+        self.line(&format!("@%p{p} bra {label};"));
+    }
+
+    /// A barrier, behind which tiles are accessed in another way.
+    fn phase(&mut self) {
+        self.line("bar.sync 0;");
+        for tile in 0..2 {
+            let mode = if self.one_in(2) { Mode::Read } else { Mode::Own { stride: self.one_of(&[4, 8, 16, 16]) } };
+            if let Mode::Own { stride } = mode {
+                let item = self.own_item(THREAD, self.block);
+                let [at, start] = [self.register('r'), self.register('r')];
+                self.line(&format!("mov.u32 %r{start}, tile{tile}; mad.lo.u32 %r{at}, %r{item}, {stride}, %r{start};"));
+                self.own_tiles[tile as usize] = at;
+            }
+            self.tiles[tile as usize] = mode;
+        }
+    }
+}
+
+fn kind_index(kind: char) -> usize {
+    match kind {
+        'h' => 0,
+        'd' => 2,
+        'f' => 3,
+        'p' => 4,
+        _ => 1,
+    }
+}
