@@ -46,8 +46,8 @@ impl Import<'_> {
                 self.truth(inst, p)
             }),
             SET_F16X2 | SET_BF16X2 => self.set_lanes(inst),
-            CVT_F16_F32 | CVT_BF16_F32 | CVT_F32_F16 | CVT_F32_BF16 | CVT_F32_F64 | CVT_F16_F64 | CVT_F64_F32
-            | CVT_F64_F16 => self.float_to_float(inst),
+            CVT_F16_F32 | CVT_F16_F32_RELU | CVT_BF16_F32 | CVT_F32_F16 | CVT_F32_BF16 | CVT_F32_F64 | CVT_F16_F64
+            | CVT_F64_F32 | CVT_F64_F16 => self.float_to_float(inst),
             CVT_F32_INT | CVT_F16_INT | CVT_BF16_INT | CVT_F64_INT => self.int_to_float(inst),
             CVT_INT_F32 | CVT_INT_F16 | CVT_INT_BF16 | CVT_INT_F64 => self.float_to_int(inst),
             CVT_F16X2_F32 => self.two_halves(inst),
@@ -58,13 +58,9 @@ impl Import<'_> {
         true
     }
 
-    /// Single precision has no modifiers of its own but one.
+    /// Single precision has no modifiers of its own but one. `.relu` is apart.
     fn flags(&self, inst: &Inst, ty: Type) -> Option<FloatFlags> {
-        let clamp = match () {
-            () if inst.has(Token::Sat) => Clamp::Sat,
-            () if inst.has(Token::Relu) => Clamp::Relu,
-            () => Clamp::None,
-        };
+        let clamp = if inst.has(Token::Sat) { Clamp::Sat } else { Clamp::None };
         let (rounding, ftz, nan) = (Self::rounding(inst), inst.has(Token::Ftz), inst.has(Token::Nan));
         let flags = FloatFlags { rounding, ftz, clamp, nan, contract: false };
         (ty != Type::F32 || !flags.ftz && clamp == Clamp::None).then_some(flags)
@@ -73,14 +69,39 @@ impl Import<'_> {
     fn arithmetic(&mut self, inst: &Inst, op: Op) -> Option<Value> {
         let ty = of_ptx(inst.ty(0))?;
         let mut flags = self.flags(inst, ty)?;
+        // Flushing apart stands between a product and its sum.
+        let flushes_apart = flags.ftz && matches!(op, Op::Fmul | Op::Ffma);
         if self.fusable.contains(&self.number) {
-            flags.contract = self.contract;
+            flags.contract = self.contract && !flushes_apart;
             if self.keep && !self.contract {
                 return None;
             }
         }
         let args: Vec<Value> = (1..inst.operands.len()).map(|i| self.operand(inst, i, ty)).collect();
-        Some(self.code.builder.float(op, ty, flags, &args))
+        let mut value = self.code.builder.float(op, ty, flags, &args);
+        if flushes_apart {
+            value = self.zero_if_tiny(op, ty, &args, value);
+        }
+        Some(self.rectified(inst, ty, value))
+    }
+
+    /// The lanes of `rounded`, or zeros of their sign where the exact result is below the least normal number: `ftz` of
+    /// the IR flushes rounded results. Such a result is flushed if it is truncated.
+    fn zero_if_tiny(&mut self, op: Op, ty: Type, args: &[Value], rounded: Value) -> Value {
+        let flags = FloatFlags { rounding: Rounding::Rz, ftz: true, ..FloatFlags::default() };
+        let truncated = self.code.builder.float(op, ty, flags, args);
+        let zero = self.code.constant(ty, 0);
+        let kept = self.code.builder.fcmp(Op::Fset, FloatCC::Neu, false, ty, truncated, zero);
+        self.code.builder.float(Op::Fmul, ty, FloatFlags::default(), &[rounded, kept])
+    }
+
+    /// Under `.relu` the maximum with +0: `relu` of the IR keeps -0.
+    fn rectified(&mut self, inst: &Inst, ty: Type, value: Value) -> Value {
+        if !inst.has(Token::Relu) {
+            return value;
+        }
+        let (flags, zero) = (FloatFlags { nan: true, ..FloatFlags::default() }, self.code.constant(ty, 0));
+        self.code.builder.float(Op::Fmax, ty, flags, &[value, zero])
     }
 
     /// What takes no modifiers.
@@ -142,12 +163,13 @@ impl Import<'_> {
     }
 
     fn converted(&mut self, inst: &Inst, op: Op, from: Type) -> Option<Value> {
-        if [Token::Ftz, Token::Sat, Token::Relu, Token::Satfinite].into_iter().any(|token| inst.has(token)) {
+        if [Token::Ftz, Token::Sat, Token::Satfinite].into_iter().any(|token| inst.has(token)) {
             return None;
         }
         let to = of_ptx(inst.ty(0))?;
         let value = self.operand(inst, 1, from);
-        Some(self.round(inst, op, to, value))
+        let value = self.round(inst, op, to, value);
+        Some(self.rectified(inst, to, value))
     }
 
     fn round(&mut self, inst: &Inst, op: Op, to: Type, value: Value) -> Value {
@@ -191,7 +213,7 @@ impl Import<'_> {
 
     /// Two halves of two floats, the first one high.
     fn two_halves(&mut self, inst: &Inst) -> Option<Value> {
-        if inst.has(Token::Relu) || inst.has(Token::Satfinite) {
+        if inst.has(Token::Satfinite) {
             return None;
         }
         let ty = of_ptx(inst.ty(0))?;
@@ -199,6 +221,7 @@ impl Import<'_> {
             let value = self.operand(inst, i, Type::F32);
             self.round(inst, Op::Fcvt, ty.lane_type(), value)
         });
-        Some(self.code.op(Op::Concat, ty, &[low, high]))
+        let both = self.code.op(Op::Concat, ty, &[low, high]);
+        Some(self.rectified(inst, ty, both))
     }
 }

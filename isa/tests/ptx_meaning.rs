@@ -216,6 +216,17 @@ fn examples() {
         ("b16", "fma.rn.relu.f16 %d, %a, %b, %c", [0x3C00, 0xBC00, 0], 0),
         ("b16", "fma.rn.relu.bf16 %d, %a, %b, %c", [0x7FC0, 0x3F80, 0], 0x7FFF),
         ("b16", "mul.rn.ftz.f16 %d, %a, %b", [0x8001, 0x3C00, 0], 0x8000),
+        // .relu makes -0 +0, also a -0 that a tiny result is rounded to.
+        ("b16", "fma.rn.relu.f16 %d, %a, %b, %c", [0x8000, 0x3C00, 0x8000], 0),
+        ("b32", "fma.rn.relu.bf16x2 %d, %a, %b, %c", [0x8080_8000, 0x0080_3F80, 0x8000_8000], 0),
+        ("b32", "fma.rn.relu.f16x2 %d, %a, %b, %c", [0x8800_3C00, 0x0800_3C00, 0x8000_0000], 0x3C00),
+        // .ftz flushes what rounds up to the least normal number, but not that number.
+        ("b32", "mul.rn.ftz.f16x2 %d, %a, %b", [0x87FF_0800, 0x3800_3800, 0], 0x8000_0400),
+        ("b32", "mul.rn.f16x2 %d, %a, %b", [0x87FF_0800, 0x3800_3800, 0], 0x8400_0400),
+        ("b32", "fma.rn.ftz.f16x2 %d, %a, %b, %c", [0x87FF_07FF, 0x3800_3800, 0], 0x8000_0000),
+        ("b32", "fma.rn.ftz.sat.f16x2 %d, %a, %b, %c", [0x7C00_07FF, 0x3C00_3800, 0x7C00_0000], 0x3C00_0000),
+        ("b16", "fma.rn.ftz.relu.f16 %d, %a, %b, %c", [0x7E00, 0x3800, 0], 0x7FFF),
+        ("b32", "add.rn.ftz.f16x2 %d, %a, %b", [0x8400_0401, 0x0401_8400, 0], 0),
         ("b32", "min.f16x2 %d, %a, %b", [0x0000_7E00, 0x8000_3C00, 0], 0x8000_3C00),
         ("b32", "max.NaN.f16x2 %d, %a, %b", [0x0000_7E00, 0x8000_3C00, 0], 0x7FFF),
         ("b32", "max.bf16x2 %d, %a, %b", [0x3F80_0000, 0x4000_8000, 0], 0x4000_0000),
@@ -616,6 +627,7 @@ fn floats_to_halves_agree_with_apfloat() {
     let pair = Op::new("b32 %d; f32 %a; f32 %b", "cvt.rn.relu.bf16x2.f32 %d, %a, %b");
     assert_eq!(pair.d(&[("%a", 0x3F80_0000), ("%b", 0xBF80_0000)]), 0x3F80_0000);
     assert_eq!(pair.d(&[("%a", 0x7FC0_0000), ("%b", 0x4000_0000)]), 0x7FFF_4000);
+    assert_eq!(pair.d(&[("%a", 0x8000_0000), ("%b", 0x8000_0001)]), 0);
 }
 
 #[test]

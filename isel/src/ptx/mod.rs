@@ -46,7 +46,7 @@ fn reason(op: Op, ty: Type, attr: &Attr) -> Option<Reason> {
                 "leave out the rounding, or compile it with `--sm 90`",
             ),
             _ => Reason::with_help(
-                "halves round to nearest even",
+                "bfloat16 rounds to nearest even",
                 "leave out the rounding; `--target halu` has all four",
             ),
         }),

@@ -76,7 +76,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         // Machines do the same with `.ftz` and without: a subnormal is rounded like any other number.
         let a = self.word(1);
         let a = self.saturated(a);
-        let result = self.half_of_float(format, a);
+        let half = self.half_of_float(format, a);
+        let result = self.rectified(format, half);
         self.define_word(result);
     }
 
@@ -88,7 +89,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         });
         let half = self.d.word(16);
         let high = self.d.shl(high, half);
-        let result = self.d.or(high, low);
+        let halves = self.d.or(high, low);
+        let result = self.rectified(format, halves);
         self.define_word(result);
     }
 
@@ -135,25 +137,18 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// Rounds once; `.satfinite` makes the greatest number of an infinity, and `.relu` then +0 of what is less than zero.
+    /// Rounds once; `.satfinite` makes the greatest number of an infinity.
     fn half_of_float(&mut self, format: Format, a: D::Word) -> D::Word {
         let rounding = self.rounding();
-        let mut half = self.d.narrow(format, rounding, a);
-        if self.has(Token::Satfinite) {
-            let (magnitudes, infinity, one) =
-                (self.d.word(0x7FFF), self.d.word(format.infinity().into()), self.d.word(1));
-            let magnitude = self.d.and(half, magnitudes);
-            let infinite = self.d.equal(magnitude, infinity);
-            let greatest = self.d.sub(half, one);
-            half = self.d.select(infinite, greatest, half);
-        }
-        if !self.has(Token::Relu) {
+        let half = self.d.narrow(format, rounding, a);
+        if !self.has(Token::Satfinite) {
             return half;
         }
-        let again = self.d.widen(format, half);
-        let zero = self.d.word(0);
-        let negative = self.d.fcompare(Compare::LT, again, zero);
-        self.d.select(negative, zero, half)
+        let (magnitudes, infinity, one) = (self.d.word(0x7FFF), self.d.word(format.infinity().into()), self.d.word(1));
+        let magnitude = self.d.and(half, magnitudes);
+        let infinite = self.d.equal(magnitude, infinity);
+        let greatest = self.d.sub(half, one);
+        self.d.select(infinite, greatest, half)
     }
 
     /// The f32 of the integer operand.

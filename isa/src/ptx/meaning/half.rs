@@ -21,15 +21,43 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.half_of(HalfKind::Add, format, [a, b, b]);
     }
 
-    fn half_of(&mut self, kind: HalfKind, format: Format, [a, b, c]: [D::Word; 3]) {
-        let clamp = match () {
-            () if self.has(Token::Sat) => Clamp::Sat,
-            () if self.has(Token::Relu) => Clamp::Relu,
-            () => Clamp::None,
-        };
-        let mode = Mode { format, rounding: Rounding::Nearest, ftz: self.has(Token::Ftz), clamp };
-        let result = self.d.half(&HalfOp { kind, mode }, a, b, c);
+    fn half_of(&mut self, kind: HalfKind, format: Format, operands: [D::Word; 3]) {
+        let [a, b, c] = operands;
+        let (ftz, clamp) = (self.has(Token::Ftz), if self.has(Token::Sat) { Clamp::Sat } else { Clamp::None });
+        let mode = Mode { format, rounding: Rounding::Nearest, ftz, clamp };
+        let mut result = self.d.half(&HalfOp { kind, mode }, a, b, c);
+        // A sum that is tiny is exact.
+        if ftz && kind != HalfKind::Add {
+            result = self.zero_if_tiny(kind, format, operands, result);
+        }
+        let result = self.rectified(format, result);
         self.define_word(result);
+    }
+
+    /// The lanes of `rounded`, or zeros of their sign where the exact result is below the least normal number. Such a
+    /// result may be rounded up to that number, which [`Mode::ftz`] keeps. Truncated it is subnormal, thus flushed.
+    fn zero_if_tiny(&mut self, kind: HalfKind, format: Format, [a, b, c]: [D::Word; 3], rounded: D::Word) -> D::Word {
+        let mode = Mode { ftz: true, ..Mode::new(format, Rounding::Zero) };
+        let truncated = self.d.half(&HalfOp { kind, mode }, a, b, c);
+        let (op, zero) = (HalfCompare { format, ftz: false, compare: Compare::NEU }, self.d.word(0));
+        let kept = self.d.half_compare(&op, truncated, zero);
+        let mut mask = zero;
+        for (kept, position) in kept.into_iter().zip([0, 16]) {
+            let (all, sign) = (self.d.word(0xFFFF << position), self.d.word(0x8000 << position));
+            let lane = self.d.select(kept, all, sign);
+            mask = self.d.or(mask, lane);
+        }
+        self.d.and(rounded, mask)
+    }
+
+    /// Under `.relu` +0 for lanes that are less than zero or -0. NaN stays.
+    pub(super) fn rectified(&mut self, format: Format, a: D::Word) -> D::Word {
+        if !self.has(Token::Relu) {
+            return a;
+        }
+        let op = HalfMinMax { format, ftz: false, nan: true };
+        let (max, zero) = (self.d.truth(false), self.d.word(0));
+        self.d.half_minmax(&op, max, a, zero)
     }
 
     pub(super) fn half_minmax(&mut self, min: bool, format: Format) {

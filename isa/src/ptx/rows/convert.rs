@@ -35,12 +35,12 @@ const TO_INT: &str = "Rounds a float to an integer: to nearest even (`.rni`), to
     range becomes the nearest integer in range; NaN becomes 0, and 2^63 where the integer has 64 bits. `.ftz` takes a subnormal for zero.";
 const TO_FLOAT: &str = "Rounds an integer to a float, once. `.sat` clamps to 0 to 1.";
 const NARROW: &str = "Rounds an f32 once to a half. `.ftz` changes nothing: machines round a subnormal operand like any other. `.sat` clamps to 0 to 1, and NaN and \
-    -0 become +0; `.relu` makes what is less than 0 +0, and leaves NaN; `.satfinite` makes the greatest number of what is beyond it. NaN is 0x7fff.";
+    -0 become +0; `.relu` makes -0 and what is less than 0 +0, and leaves NaN; `.satfinite` makes the greatest number of what is beyond it. NaN is 0x7fff.";
 const WIDEN: &str = "The f32 of the same value; NaN is 0x7fffffff. `.ftz` takes a subnormal result for the zero of its sign; `.sat` clamps to 0 to 1.";
 const SAME: &str = "Rounds a float to an integer that is a float (`.rni` to nearest even, `.rzi` towards zero, `.rmi` down, `.rpi` up), or \
     leaves it as it is. NaN is canonical; `.ftz` takes subnormals for zeros of their sign; `.sat` clamps to 0 to 1.";
-const BOTH: &str = "Rounds two f32 once each to halves and packs them: `a` becomes the high one, `b` the low one. `.relu` makes what is less than 0 \
-    +0, and leaves NaN.";
+const BOTH: &str = "Rounds two f32 once each to halves and packs them: `a` becomes the high one, `b` the low one. `.relu` makes -0 and what is less \
+    than 0 +0, and leaves NaN.";
 
 macro_rules! tokens {
     ($($ty:ident)*) => { &[$(Token::Type(Type::$ty)),*] };
@@ -97,7 +97,7 @@ const HALVES: Slot = source_ty(&[word(Token::Type(Type::F16x2)), of_type(Type::B
 
 const TO_MINI: &str = "Rounds numbers to nearest even in formats of 8, 6 or 4 bits, and packs two: `a`, or the high half, becomes the high one. \
     What is beyond the greatest number becomes it, infinity too. e4m3 and e5m2 have a NaN, 0x7f; in the other formats NaN becomes the \
-    greatest number. Of e2m3 and e3m2 each takes the low six bits of a byte, of e2m1 four bits. `.relu` makes what is less than 0 +0.";
+    greatest number. Of e2m3 and e3m2 each takes the low six bits of a byte, of e2m1 four bits. `.relu` makes -0 and what is less than 0 +0.";
 const TO_SCALE: &str = "Takes the exponents of two numbers, as powers of two in 8 bits of which 255 is NaN; the high byte is that of `a` or of the high half. \
     The sign does not count; what is below 2^-127 becomes 0. `.rz` drops fractions, `.rp` goes up where there is one. \
     `.satfinite` makes infinity 254.";
@@ -169,7 +169,7 @@ convert! {
     CVT_MINI_HALVES "cvt" Compute &[RN, MUST_SATFINITE, ANY_RELU, BYTES, HALVES], EXACT, FP8, TO_MINI, "cvt.rn.satfinite.e5m2x2.f16x2 %d, %a;";
     CVT_SMALLER_HALVES "cvt" Compute &[RN, MUST_SATFINITE, ANY_RELU, SMALLER, source_ty(types!(F16x2 Bf16x2))], EXACT, SMALL_OF_HALVES, TO_MINI, "cvt.rn.satfinite.e2m3x2.f16x2 %d, %a;";
     CVT_HALVES_MINI "cvt" Compute &[RN, ANY_RELU, ty(types!(F16x2)), MINI_SOURCES], EXACT, Since::ALWAYS,
-        "The halves of the same values. Of e2m3 and e3m2 six bits of a byte count, of e2m1 four bits. NaN is 0x7fff; `.relu` makes what is less than 0 +0.", "cvt.rn.f16x2.e4m3x2 %d, %a;";
+        "The halves of the same values. Of e2m3 and e3m2 six bits of a byte count, of e2m1 four bits. NaN is 0x7fff; `.relu` makes -0 and what is less than 0 +0.", "cvt.rn.f16x2.e4m3x2 %d, %a;";
     CVT_SCALE_F32 "cvt" Compute &[ZERO_OR_UP, ANY_SATFINITE, ty(types!(Ue8m0x2)), source_ty(F32)], PAIR, SMALL, TO_SCALE, "cvt.rp.satfinite.ue8m0x2.f32 %d, %a, %b;";
     CVT_SCALE_BF16X2 "cvt" Compute &[ZERO_OR_UP, ANY_SATFINITE, ty(types!(Ue8m0x2)), source_ty(types!(Bf16x2))], EXACT, SMALL, TO_SCALE, "cvt.rz.ue8m0x2.bf16x2 %d, %a;";
     CVT_BF16X2_SCALE "cvt" Compute &[RN, ty(types!(Bf16x2)), source_ty(types!(Ue8m0x2))], EXACT, SMALL, "The bfloat16 of two powers of two; 255 is NaN, 0x7fff.", "cvt.rn.bf16x2.ue8m0x2 %d, %a;";

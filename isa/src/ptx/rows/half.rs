@@ -12,8 +12,9 @@ const WITH_ABS: Since = Since::new(6, 5, 75);
 
 macro_rules! arithmetic {
     ($what:literal) => {
-        concat!($what, "\n\nResults are rounded to nearest even, and every NaN is 0x7fff. `.ftz` takes subnormal operands and results for zeros of ",
-            "their sign. `.sat` clamps to 0 to 1, and NaN and -0 become +0; `.relu` makes what is less than 0 +0, and leaves NaN.")
+        concat!($what, "\n\nResults are rounded to nearest even, and every NaN is 0x7fff. `.ftz` takes subnormal operands, and results that are ",
+            "below the least normal number before they are rounded, for zeros of their sign. `.sat` clamps to 0 to 1, and NaN and -0 become +0; ",
+            "`.relu` makes -0 and what is less than 0 +0, and leaves NaN.")
     };
     ($what:literal, fusing) => {
         concat!(arithmetic!($what), "\n\nWithout `.rn` an assembler may fuse a product with a sum; here each is rounded.")

@@ -9,7 +9,7 @@ kernel @sums_and_products(%a_in: in f16x2, %b_in: in f16x2, %c_in: in f16x2, %ou
   %s = fadd.f16x2 %a, %b                  ; check: add.rn.f16x2
   %d = fsub.ftz.f16x2 %s, %b              ; check: sub.rn.ftz.f16x2
   %p = fmul.sat.f16x2 %d, %b              ; check: mul.rn.sat.f16x2
-  %r = ffma.ftz.sat.f16x2 %p, %b, %c      ; check: fma.rn.ftz.sat.f16x2
+  %r = ffma.sat.f16x2 %p, %b, %c          ; check: fma.rn.sat.f16x2
   store %r, %out[%i]
   ret
 }
@@ -24,7 +24,7 @@ kernel @bf16_sums_and_products(%a_in: in bf16x2, %b_in: in bf16x2, %c_in: in bf1
   %s = fadd.bf16x2 %a, %b               ; check: add.rn.bf16x2
   %d = fsub.bf16x2 %s, %b               ; check: sub.rn.bf16x2
   %p = fmul.bf16x2 %d, %b               ; check: mul.rn.bf16x2
-  %r = ffma.relu.bf16x2 %p, %b, %c      ; check: fma.rn.relu.bf16x2
+  %r = ffma.bf16x2 %p, %b, %c           ; check: fma.rn.bf16x2
   store %r, %out[%i]
   ret
 }
@@ -42,19 +42,69 @@ kernel @scalars(%a_in: in f16, %b_in: in f16, %out: out f16) {
 }
 ; rule: half_fadd
 
-; Only FMA rectifies: a sum is a product with 1, a product has a zero added.
+; Only FMA rectifies, and it makes -0 +0: a sum with a number is never -0, and a maximum with +0 is what it does.
 kernel @rectified(%a_in: in f16x2, %b_in: in f16x2, %out: out f16x2) {
 ^entry:
   %i = item_id
   %a = load %a_in[%i]
   %b = load %b_in[%i]
-  %s = fadd.relu.f16x2 %a, %b      ; check: fma.rn.relu.f16x2
-  %d = fsub.relu.f16x2 %s, %b      ; check: fma.rn.relu.f16x2
-  %r = fmul.relu.f16x2 %d, %a      ; check: fma.rn.relu.f16x2
+  %k = const.f16x2 -1.5
+  %s = fadd.relu.f16x2 %a, %k      ; check: fma.rn.relu.f16x2
+  %d = fsub.relu.f16x2 %k, %s      ; check: fma.rn.relu.f16x2
+  %p = ffma.f16x2 %d, %a, %b       ; check: fma.rn.relu.f16x2
+  %z = const.f16x2 0
+  %r = fmax.nan.f16x2 %p, %z
   store %r, %out[%i]
   ret
 }
-; rule: half_fadd_fused, half_fsub_fused, half_fmul_fused
+; rule: half_fadd_number, half_fsub_from_number, half_ffma_relu
+; never: lop3
+
+; Elsewhere a mask rectifies, which keeps -0.
+kernel @rectified_apart(%a_in: in f16x2, %b_in: in f16x2, %out: out f16x2) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %s = fadd.relu.f16x2 %a, %b      ; check: add.rn.f16x2
+                                   ; next: set.lt.u32.f16x2
+                                   ; next: lop3.b32
+  %r = fmul.relu.f16x2 %s, %b      ; check: mul.rn.f16x2
+  store %r, %out[%i]
+  ret
+}
+; rule: half_fadd_modified, half_fmul_modified, half_modified_relu
+; never: relu
+; run: ptx: @rectified_apart items=3 a_in=[[-0.0, -1.0], [0.5, 0x8400], [nan, -inf]] b_in=[[-0.0, 0.5], [-0.5, 0], [1.0, 1.0]] out=zeros(3) -> out=[0x00000000, 0x00008000, 0x00007fff]
+
+; Instructions flush before they round, the IR flushes rounded results: a product that rounds up to the least normal number stays.
+kernel @flushed_apart(%a_in: in f16x2, %b_in: in f16x2, %out: out f16x2) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %r = fmul.ftz.f16x2 %a, %b       ; check: mul.rn.ftz.f16x2
+                                   ; next: mul.rn.ftz.f16x2
+                                   ; next: mul.rn.f16x2
+                                   ; next: mul.rn.ftz.f16x2
+  store %r, %out[%i]
+  ret
+}
+; rule: half_fmul_modified, half_flushed, half_modified
+; run: ptx, halu: @flushed_apart items=2 a_in=[[0x07ff, 0x87ff], [0x03ff, 0x0800]] b_in=[0.5, 0.5] out=zeros(2) -> out=[0x84000400, 0x04000000]
+
+; Other roundings are those of f32.
+kernel @truncated(%a_in: in f16, %b_in: in f16, %out: out f16) {
+^entry:
+  %i = item_id
+  %a = load %a_in[%i]
+  %b = load %b_in[%i]
+  %r = fmul.rz.f16 %a, %b          ; check: fma.rz.f32
+                                   ; next: cvt.rz.f16.f32
+  store %r, %out[%i]
+  ret
+}
+; rule: half_fmul_directed, half_by_single, half_scalar_by_single, half_lane_by_single, half_lane
 
 ; bf16 has no clamp: minimum and maximum.
 kernel @bf16_clamped(%a_in: in bf16x2, %b_in: in bf16x2, %c_in: in bf16x2, %out: out bf16x2) {

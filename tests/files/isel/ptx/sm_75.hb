@@ -14,7 +14,7 @@ kernel @rectified_sums(%a_in: in f16x2, %b_in: in f16x2, %out: out f16x2) {
   store %r, %out[%i]
   ret
 }
-; rule: half_fadd_rectified, half_fsub_rectified, half_fmul_rectified, half_ffma_rectified, half_rectified
+; rule: half_fadd_modified, half_fsub_modified, half_fmul_modified, half_ffma_modified, half_modified_relu
 ; no rule: half_fadd_fused
 ; never: relu
 
@@ -33,7 +33,7 @@ kernel @flushed_and_rectified(%a_in: in f16x2, %b_in: in f16x2, %out: out f16x2)
   store %r, %out[%i]
   ret
 }
-; rule: half_fadd_rectified
+; rule: half_fadd_modified
 
 ; A minimum with a number other than zero is a compare and a choice.
 kernel @extrema_with_numbers(%a_in: in f16x2, %out: out f16x2) {

@@ -1,12 +1,12 @@
 //! The instruction families that the rules construct, as far as they share a shape: types, conditions, modifiers.
 
-use halfbyte_ir::{Clamp, Elem, FloatCC, FloatFlags, IntCC, Rounding, Type};
+use halfbyte_ir::{Clamp, Elem, FloatCC, FloatFlags, IntCC, Rounding, Type, Value};
 use halfbyte_isa::ptx::types::{Token, Type as RegType};
 use halfbyte_isa::ptx::{self, Opcode, Operand};
 
 use super::super::Lowering;
 use crate::ptx::operands::{Pred, Reg, Src};
-use crate::threads::{Sign, Video, in_lanes, lane_bits};
+use crate::threads::{Sign, Video, const_inst, in_lanes, lane_bits, register_bits};
 
 pub(in crate::ptx::lowering) const U32: Token = Token::Type(RegType::U32);
 pub(in crate::ptx::lowering) const S32: Token = Token::Type(RegType::S32);
@@ -44,18 +44,28 @@ pub(in crate::ptx::lowering) const FROM_INT: OfHalf = [Opcode::CVT_F16_INT, Opco
 pub(in crate::ptx::lowering) const WIDEN: OfHalf = [Opcode::CVT_F32_F16, Opcode::CVT_F32_BF16];
 pub(in crate::ptx::lowering) const NARROW: OfHalf = [Opcode::CVT_F16_F32, Opcode::CVT_BF16_F32];
 
+pub(in crate::ptx::lowering) const NARROW_RELU: OfHalf = [Opcode::CVT_F16_F32_RELU, Opcode::CVT_BF16_F32];
+
 pub(in crate::ptx::lowering) fn of_half([f16, bf16]: OfHalf, ty: Type) -> Opcode {
     if is_bf16(ty) { bf16 } else { f16 }
 }
 
 /// The words of arithmetic on packed halves.
 pub(in crate::ptx::lowering) fn arithmetic_words(ty: Type, flags: FloatFlags) -> Vec<Token> {
-    let clamp: &[Token] = match flags.clamp {
+    [&[rounding(flags.rounding)], ftz(flags.ftz), clamp(flags.clamp), &[halves(ty)]].concat()
+}
+
+/// The words of a conversion from f32 to one or two halves.
+pub(in crate::ptx::lowering) fn narrow_words(to: Token, flags: FloatFlags) -> Vec<Token> {
+    [&[rounding(flags.rounding)], clamp(flags.clamp), &[to, SINGLE]].concat()
+}
+
+const fn clamp(clamp: Clamp) -> &'static [Token] {
+    match clamp {
         Clamp::None => &[],
         Clamp::Sat => &[Token::Sat],
         Clamp::Relu => &[Token::Relu],
-    };
-    [&[rounding(flags.rounding)], ftz(flags.ftz), clamp, &[halves(ty)]].concat()
+    }
 }
 
 /// The words of a compare of packed halves.
@@ -209,6 +219,15 @@ impl Lowering<'_> {
     ) -> Reg {
         let words = [ftz(flags.ftz), nan(flags.nan), &[halves(ty)]].concat();
         Reg::new(self.out.word(of_half(opcodes, ty), &words, &[operand(a), operand(b)]))
+    }
+
+    /// Whether the value is a constant of halves of which the magnitude of no lane is less, f16 or bfloat16, or NaN.
+    pub(in crate::ptx::lowering) fn magnitudes_from(&self, value: Value, [f16, bf16]: [u32; 2]) -> Option<()> {
+        let ty = self.kernel.ty(value);
+        let bits = register_bits(self.kernel, const_inst(self.kernel, value)?)?[0] as u32;
+        let numbers = if is_bf16(ty) { bf16..=0x7f80 } else { f16..=0x7c00 };
+        let mut lanes = (0..ty.lanes() as u32).map(|lane| bits >> (16 * lane) & 0x7fff);
+        lanes.all(|magnitude| numbers.contains(&magnitude)).then_some(())
     }
 
     /// A compare that writes lanes of a type.

@@ -1,6 +1,7 @@
 //! What the rules call: matchers of values, and the instruction families.
 
 pub(crate) mod families;
+mod modifiers;
 mod places;
 
 use halfbyte_ir::{
@@ -16,6 +17,7 @@ use crate::ptx::operands::{Index, Pred, Reg, Src};
 use crate::threads::{Sign, Video, const_inst, in_lanes, lane_bits, register_bits, thread_methods};
 use crate::trace::{compiled_rules, trace_methods};
 use families::*;
+use modifiers::modifier_methods;
 
 type Unit = ();
 type FloatCond = (FloatCC, bool);
@@ -36,6 +38,7 @@ impl rules::Context for Lowering<'_> {
     ir_methods!();
     thread_methods!(int_scalar half f16 bf16 half_pair half_scalar lanes_packed lanes_scalar bits32 word halfword pair quad mask stored);
     trace_methods!();
+    modifier_methods!();
 
     fn adds_halfwords(&mut self) -> Option<Unit> {
         self.has(Opcode::ADD_X2, &[Token::Type(RegType::U16x2)]).then_some(())
@@ -241,25 +244,8 @@ impl rules::Context for Lowering<'_> {
         Reg::new(self.out.number(0x8000_8000))
     }
 
-    fn add_flags(&mut self, ty: Type, flags: FloatFlags) -> Option<Unit> {
-        self.has(of_half(ADD, ty), &arithmetic_words(ty, flags)).then_some(())
-    }
-
-    fn fma_flags(&mut self, ty: Type, flags: FloatFlags) -> Option<Unit> {
-        self.has(of_half(FMA, ty), &arithmetic_words(ty, flags)).then_some(())
-    }
-
-    fn mask_flags(&mut self, ty: Type, flags: FloatFlags) -> Option<Unit> {
-        (!is_bf16(ty) && flags.rounding == Rounding::Rn && flags.clamp == Clamp::Relu).then_some(())
-    }
-
-    fn bf16_sat_flags(&mut self, ty: Type, flags: FloatFlags) -> Option<Unit> {
-        let plain = arithmetic_words(ty, FloatFlags { clamp: Clamp::None, ..flags });
-        (is_bf16(ty) && flags.clamp == Clamp::Sat && self.has(of_half(FMA, ty), &plain)).then_some(())
-    }
-
-    fn single_flags(&mut self, flags: FloatFlags) -> Option<Unit> {
-        (!flags.ftz && flags.rounding == Rounding::Rn).then_some(())
+    fn half_zero_addend(&mut self, flags: FloatFlags) -> Reg {
+        if flags.rounding == Rounding::Rm { self.zero_reg() } else { self.half_minus_zero() }
     }
 
     fn saturates(&mut self, flags: FloatFlags) -> Option<Unit> {
@@ -292,14 +278,6 @@ impl rules::Context for Lowering<'_> {
 
     fn float_cond(&mut self, cc: &FloatCC) -> FloatCond {
         (*cc, false)
-    }
-
-    fn ordinary(&mut self, value: Value) -> Option<Unit> {
-        let ty = self.kernel.ty(value);
-        let bits = register_bits(self.kernel, const_inst(self.kernel, value)?)?[0] as u32;
-        let (infinity, lanes) = (if is_bf16(ty) { 0x7f80 } else { 0x7c00 }, ty.lanes() as u32);
-        let mut magnitudes = (0..lanes).map(|lane| bits >> (16 * lane) & 0x7fff);
-        magnitudes.all(|magnitude| (1..=infinity).contains(&magnitude)).then_some(())
     }
 
     fn half_plus_zero(&mut self, value: Value) -> Option<Unit> {
@@ -730,18 +708,19 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn narrow_half(&mut self, ty: Type, flags: FloatFlags, a: Reg) -> Reg {
-        let words = [rounding(flags.rounding), half(ty), SINGLE];
-        let half = self.out.define(RegType::B16, of_half(NARROW, ty), &words, &[operand(a)]);
+        let opcode = if flags.clamp == Clamp::Relu { NARROW_RELU } else { NARROW };
+        let half = self.out.define(RegType::B16, of_half(opcode, ty), &narrow_words(half(ty), flags), &[operand(a)]);
         Reg::new(self.out.pack(RegType::B32, &[half, half]))
     }
 
     fn pack_halves(&mut self, ty: Type, flags: FloatFlags, low: Reg, high: Reg) -> Reg {
-        let words = [rounding(flags.rounding), halves(ty), SINGLE];
+        let words = narrow_words(halves(ty), flags);
         Reg::new(self.out.word(Opcode::CVT_F16X2_F32, &words, &[operand(high), operand(low)]))
     }
 
     fn narrow_flags(&mut self, ty: Type, flags: FloatFlags) -> Option<Unit> {
-        self.has(of_half(NARROW, ty), &[rounding(flags.rounding), half(ty), SINGLE]).then_some(())
+        let opcode = if flags.clamp == Clamp::Relu { NARROW_RELU } else { NARROW };
+        self.has(of_half(opcode, ty), &narrow_words(half(ty), flags)).then_some(())
     }
 
     fn rounds_or_truncates(&mut self, flags: FloatFlags) -> Option<Unit> {
@@ -749,7 +728,7 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn pack_flags(&mut self, ty: Type, flags: FloatFlags) -> Option<Unit> {
-        self.has(Opcode::CVT_F16X2_F32, &[rounding(flags.rounding), halves(ty), SINGLE]).then_some(())
+        self.has(Opcode::CVT_F16X2_F32, &narrow_words(halves(ty), flags)).then_some(())
     }
 
     // Lanes.
