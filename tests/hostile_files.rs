@@ -69,11 +69,11 @@ fn no_include_leaves_the_folder_or_waits() {
     let commands: [&[&str]; 7] = [
         &["check"],
         &["test"],
-        &["compile"],
+        &["compile", "--target", "halu"],
         &["explain", "--at", "2"],
         &["view"],
         &["quality"],
-        &["run", "--items", "1", "--timeout", "2", "--max-memory", "300M"],
+        &["run", "--target", "halu", "--items", "1", "--timeout", "2", "--max-memory", "300M"],
     ];
     for (name, said) in HOSTILE {
         fs::write(&kernel, format!("include \"{name}.hb\"\n{KERNEL}")).unwrap();
@@ -193,13 +193,13 @@ fn no_output_destroys_an_input() {
         let output = text(output);
         let out = format!("y={output}");
         let calls: [&[&str]; 9] = [
-            &["compile", file, "-o", output],
+            &["compile", file, "--target", "halu", "-o", output],
             &["compile", file, "--target", "halu", "--emit", "obj", "-o", output],
             &["compile", file, "--target", "native", "--emit", "obj", "-o", text(&object), "--header", output],
             &["view", file, "-o", output],
             &["quality", file, "-o", output],
             &["reduce", file, "-o", output],
-            &["run", file, "--items", "1", "--out", &out],
+            &["run", file, "--target", "halu", "--items", "1", "--out", &out],
             &["check", file, "--junit", output],
             &["test", file, "--junit", output],
         ];
@@ -211,13 +211,13 @@ fn no_output_destroys_an_input() {
     let inout = folder.path().join("x.hb");
     fs::write(&inout, "kernel k(x: inout i32) {\n  x[item_id()] = 1\n}\n").unwrap();
     let (arg, out) = (format!("x=@{}", text(&values)), format!("x={}", text(&values)));
-    let call = ["run", text(&inout), "--items", "1", "--arg", &arg, "--out", &out];
+    let call = ["run", text(&inout), "--target", "halu", "--items", "1", "--arg", &arg, "--out", &out];
     halfbyte(&call).fails(2, "which this call reads");
     assert_eq!(fs::read(&values).unwrap(), [1, 0, 0, 0]);
     // Other files, and devices that are both, are written.
     let listing = folder.path().join("k.s");
     fs::write(&listing, "old").unwrap();
-    halfbyte(&["compile", file, "-o", text(&listing)]).output();
+    halfbyte(&["compile", file, "--target", "halu", "-o", text(&listing)]).output();
     assert_ne!(fs::read_to_string(&listing).unwrap(), "old");
-    halfbyte(&["compile", file, "-o", "/dev/null"]).output();
+    halfbyte(&["compile", file, "--target", "halu", "-o", "/dev/null"]).output();
 }
