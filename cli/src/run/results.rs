@@ -28,7 +28,7 @@ pub(super) enum Form {
 /// Where a buffer goes.
 pub(super) struct Out<'s> {
     pub(super) name: &'s str,
-    path: &'s Path,
+    pub(super) path: &'s Path,
     kind: Kind,
 }
 
