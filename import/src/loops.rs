@@ -1,5 +1,6 @@
 //! Atomic operations that no op stands for: loops that put what an operation makes of a place there, until nobody was faster.
 
+use halfbyte_abi::meet::Strength;
 use halfbyte_ir::{AtomicAttr, Attr, Block, IntCC, MemOrder, Op, Type, Value};
 use halfbyte_isa::ptx::Inst;
 use halfbyte_isa::ptx::meaning::{atomically, strength};
@@ -14,7 +15,7 @@ impl Import<'_> {
         let (into, operands) = elements(inst);
         let ty = integer(inst.element().bits());
         let Some(address) = self.place_of_all(inst, ty.bytes() * operands.len() as u32) else { return };
-        let Some((order, scope)) = strength(inst) else { return };
+        let Some(Strength { order, scope, .. }) = strength(inst) else { return };
         let mut into = into.into_iter();
         for (number, reg) in (0..).zip(&operands) {
             let (Some(mem), Some(reg)) = (self.mem(&address, number * ty.bytes(), ty.bytes()), *reg) else { return };

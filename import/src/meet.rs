@@ -1,5 +1,6 @@
 //! Where items meet: barriers, exchanges within a warp, fences, and atomic operations.
 
+use halfbyte_abi::meet::Strength;
 use halfbyte_ir::{AtomicAttr, Attr, FenceAttr, IntCC, MemOrder, Op, Type, Value};
 use halfbyte_isa::ptx::meaning::{fence, results, strength};
 use halfbyte_isa::ptx::types::{Kind, Token};
@@ -213,7 +214,7 @@ impl Import<'_> {
         let Some(mem) = self.mem(&address, 0, ty.bytes()) else { return };
         args.push(address.base);
         args.extend(address.index);
-        let Some((order, scope)) = strength(inst) else { return };
+        let Some(Strength { order, scope, .. }) = strength(inst) else { return };
         let old = self.code.builder.value(op, ty, Attr::Atomic(AtomicAttr { mem, order, scope }), &args);
         match inst.operands.first() {
             // What is of 128 bits has two registers.
@@ -255,7 +256,7 @@ impl Import<'_> {
         let (into, added) = elements(inst);
         let Some(ty) = of_ptx(inst.ty(0)) else { return };
         let Some(address) = self.place_of_all(inst, ty.bytes() * added.len() as u32) else { return };
-        let Some((order, scope)) = strength(inst) else { return };
+        let Some(Strength { order, scope, .. }) = strength(inst) else { return };
         let mut into = into.into_iter();
         for (number, reg) in (0..).zip(&added) {
             let (Some(mem), Some(reg)) = (self.mem(&address, number * ty.bytes(), ty.bytes()), *reg) else { return };

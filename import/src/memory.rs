@@ -1,5 +1,6 @@
 //! Parameters, loads and stores.
 
+use halfbyte_abi::meet::Strength;
 use halfbyte_ir::{AtomicAttr, Attr, Direction, MemAttr, Op, Type, Value};
 use halfbyte_isa::ptx::meaning::strength;
 use halfbyte_isa::ptx::types::{Space, Type as PtxType};
@@ -261,7 +262,7 @@ impl Import<'_> {
             let args: Vec<Value> = [value, address.base].into_iter().chain(address.index).collect();
             match strength(inst) {
                 None => self.code.builder.inst(Op::Store, ty, Attr::Mem(mem), &args),
-                Some((order, scope)) => {
+                Some(Strength { order, scope, .. }) => {
                     let attr = Attr::Atomic(AtomicAttr { mem, order, scope });
                     self.code.builder.inst(Op::AtomicStore, ty, attr, &args)
                 }
@@ -338,7 +339,7 @@ impl Import<'_> {
         let order = self.function.inst(self.number).and_then(strength);
         Some(match order {
             None => self.code.builder.value(Op::Load, ty, Attr::Mem(mem), &args),
-            Some((order, scope)) => {
+            Some(Strength { order, scope, .. }) => {
                 let attr = Attr::Atomic(AtomicAttr { mem, order, scope });
                 self.code.builder.value(Op::AtomicLoad, ty, attr, &args)
             }

@@ -20,7 +20,7 @@ pub use group::{Dead, Group, Meets, Misfit};
 pub use idle::Idle;
 pub use races::{Place, Race, Races, Side, Touch};
 pub use schedule::Schedule;
-pub use strength::{MemOrder, Scope};
+pub use strength::{MemOrder, Scope, Strength};
 
 /// Items of a subgroup, which is a warp.
 pub const SUBGROUP: u32 = 32;

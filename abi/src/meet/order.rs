@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::{MemOrder, Scope};
+use super::{MemOrder, Scope, Strength};
 
 /// By group, and by item of it: the last clock that is known to come before.
 #[derive(Clone, Default, Debug)]
@@ -60,6 +60,8 @@ pub(super) struct Release {
     /// Of the item that releases.
     pub group: u32,
     pub scope: Scope,
+    /// Bytes of the elements that it writes: an access to elements of another size does not acquire it.
+    pub bytes: u32,
 }
 
 impl Release {
@@ -109,9 +111,10 @@ impl Clock {
     }
 
     /// Reads what was released.
-    pub fn acquire(&mut self, group: u32, releases: &[Arc<Release>], ordering: MemOrder, scope: Scope) {
-        for release in releases.iter().filter(|release| release.reaches(group, scope)) {
-            if ordering.acquires() {
+    pub fn acquire(&mut self, group: u32, releases: &[Arc<Release>], strength: Strength) {
+        let Strength { order, scope, bytes } = strength;
+        for release in releases.iter().filter(|release| release.bytes == bytes && release.reaches(group, scope)) {
+            if order.acquires() {
                 self.known.join(&release.known);
             } else if !self.read.iter().any(|(read, of)| Arc::ptr_eq(read, release) && *of == scope) {
                 self.read.push((release.clone(), scope));
@@ -120,8 +123,9 @@ impl Clock {
     }
 
     /// What a store or an atomic operation releases.
-    pub fn release(&mut self, group: u32, local: u32, ordering: MemOrder, scope: Scope) -> Option<Arc<Release>> {
-        let (known, scope) = if ordering.releases() {
+    pub fn release(&mut self, group: u32, local: u32, strength: Strength) -> Option<Arc<Release>> {
+        let Strength { order, scope, bytes } = strength;
+        let (known, scope) = if order.releases() {
             let all = self.all(group, local);
             self.now += 1;
             (all, scope)
@@ -129,6 +133,6 @@ impl Clock {
             let (known, of_fence) = self.fenced.as_ref()?;
             (known.clone(), scope.min(*of_fence))
         };
-        Some(Arc::new(Release { known, group, scope }))
+        Some(Arc::new(Release { known, group, scope, bytes }))
     }
 }

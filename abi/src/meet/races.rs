@@ -1,14 +1,17 @@
 //! Accesses to memory that nothing orders.
 //!
 //! Two accesses to one byte race where they are of different items, one at least writes, neither comes before the other, and not
-//! both are strong for each other. Which come before which is told by barriers, and by what is released and acquired.
+//! both are strong for each other. Which come before which is told by barriers, and by what is released and acquired. A strong write
+//! also comes before what follows, in that order, a strong access that has observed it; what its item did before it does not.
 
+use std::cell::OnceCell;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::copies::{AsyncCopy, Copies};
 use super::order::{Clock, Known, Release};
-use super::shadow::{Lists, Note, Shadow, keep};
-use super::{BARRIERS, MemOrder, Scope};
+use super::shadow::{Link, Linked, Lists, Note, Shadow, keep, keep_linked};
+use super::{BARRIERS, MemOrder, Scope, Strength};
 
 /// The memory that a byte is of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,14 +27,14 @@ pub enum Place {
 pub struct Touch {
     /// The item, by its number in the launch.
     pub item: u32,
-    /// The instruction, by its number, which is less than 2^30.
+    /// The instruction, by its number, which is less than 2^27.
     pub inst: u32,
     /// Whether it writes. One that also reads is one that writes.
     pub writes: bool,
     /// Whether it reads.
     pub reads: bool,
     /// Of a strong access, one that others may meet: an atomic operation, a volatile or an ordered access.
-    pub strong: Option<(MemOrder, Scope)>,
+    pub strong: Option<Strength>,
 }
 
 /// One of two accesses that race.
@@ -171,10 +174,10 @@ impl Races {
         let Some(clock) = self.clocks.get_mut(local as usize) else { return };
         let bytes = offset as usize..offset as usize + bytes;
         // What it acquires comes before the access itself.
-        if let (true, Some((ordering, scope))) = (touch.reads, touch.strong) {
+        if let (true, Some(strength)) = (touch.reads, touch.strong) {
             for at in bytes.clone() {
                 if let (_, Some(lists)) = shadow.byte(at) {
-                    clock.acquire(group, &lists.releases, ordering, scope);
+                    clock.acquire(group, &lists.releases, strength);
                 }
             }
         }
@@ -182,19 +185,26 @@ impl Races {
         let is_before = |note: &Note| {
             note.item() == touch.item || clock.known.includes(note.item() / size, note.item() % size, note.clock())
         };
-        for at in bytes.clone() {
-            if let (None, Some((first, writes))) = (&self.found, against(shadow, at, note, touch, size, &is_before)) {
-                let side = |note: Note, writes| Side { item: note.item(), inst: note.place(), writes };
-                let (first, second) = (side(first, writes), side(note, touch.writes));
-                let is_under_way = false;
-                self.found = Some(Race { place, offset: at as u64, first, second, is_under_way });
+        let element = touch.strong.map_or(bytes.len(), |strength| strength.bytes as usize).max(1);
+        for element in bytes.clone().step_by(element).map(|start| start..bytes.end.min(start + element)) {
+            let link = if touch.strong.is_some() { link_of(shadow, element.clone(), note, touch, size) } else { None };
+            let new = Linked { note, link };
+            for at in element {
+                let found =
+                    if self.found.is_none() { against(shadow, at, note, touch, size, &is_before) } else { None };
+                if let Some((first, writes)) = found {
+                    let side = |note: Note, writes| Side { item: note.item(), inst: note.place(), writes };
+                    let (first, second) = (side(first, writes), side(note, touch.writes));
+                    let is_under_way = false;
+                    self.found = Some(Race { place, offset: at as u64, first, second, is_under_way });
+                }
+                insert(shadow, at, new, touch.writes, &is_before);
             }
-            insert(shadow, at, note, touch.writes, &is_before);
         }
         if !touch.writes {
             return;
         }
-        let released = touch.strong.and_then(|(ordering, scope)| clock.release(group, local, ordering, scope));
+        let released = touch.strong.and_then(|strength| clock.release(group, local, strength));
         for at in bytes {
             let joins = touch.reads && touch.strong.is_some();
             match &released {
@@ -288,10 +298,38 @@ fn accesses(copy: AsyncCopy) -> (Access, Access) {
 
 /// Adds what is released to what has been.
 fn release_with(releases: &mut Vec<Arc<Release>>, released: &Arc<Release>) {
-    let is_alike = |last: &Arc<Release>| last.group == released.group && last.scope == released.scope;
+    let key = |of: &Release| (of.group, of.scope, of.bytes);
+    let is_alike = |last: &Arc<Release>| key(last) == key(released);
     match releases.last_mut() {
         Some(last) if is_alike(last) => Arc::make_mut(last).known.join(&released.known),
         _ => releases.push(released.clone()),
+    }
+}
+
+/// Returns `true` if two strong accesses to a byte are meant for each other: the scope of each includes the other's item, and their
+/// elements overlap completely, as elements of one size do that are aligned to it.
+fn are_meant(a: Note, b: Note, size: u32) -> bool {
+    let is_in_scope = a.item() / size == b.item() / size || !a.is_of_group() && !b.is_of_group();
+    a.is_strong() && b.is_strong() && a.size() == b.size() && is_in_scope
+}
+
+/// The place in observation order of a strong access to an element.
+fn link_of(shadow: &mut Shadow, element: Range<usize>, note: Note, touch: Touch, size: u32) -> Option<Link> {
+    let mut last = None;
+    for at in element.clone().filter(|_| touch.reads) {
+        let of_byte = shadow.byte(at).1.and_then(|lists| lists.last);
+        let of_byte = of_byte.filter(|write| are_meant(write.note, note, size)).and_then(|write| write.link);
+        // Bytes of several writes are what none has written.
+        if at != element.start && of_byte != last {
+            last = None;
+            break;
+        }
+        last = of_byte;
+    }
+    match (touch.writes, last) {
+        (false, observed) => observed,
+        (true, Some(Link { chain, number })) => Some(Link { chain, number: number.saturating_add(1) }),
+        (true, None) => Some(shadow.chain()),
     }
 }
 
@@ -304,13 +342,7 @@ fn against(
     size: u32,
     is_before: &impl Fn(&Note) -> bool,
 ) -> Option<(Note, bool)> {
-    let races = |earlier: &Note| {
-        // Strong accesses meet as they are meant to where each is meant for the other.
-        let are_meant = earlier.is_strong()
-            && note.is_strong()
-            && (earlier.item() / size == note.item() / size || !earlier.is_of_group() && !note.is_of_group());
-        earlier.is_any() && !are_meant && !is_before(earlier)
-    };
+    let races = |earlier: &Note| earlier.is_any() && !are_meant(*earlier, note, size) && !is_before(earlier);
     let (cell, lists) = shadow.byte(at);
     if races(&cell.write) {
         return Some((cell.write, true));
@@ -318,24 +350,54 @@ fn against(
     if touch.writes && races(&cell.read) {
         return Some((cell.read, false));
     }
-    let Lists { reads, strong_writes, strong_reads, are_of_group, .. } = lists?;
-    let find = |list: &[Note], writes| list.iter().copied().find(|earlier| races(earlier)).map(|note| (note, writes));
-    // Of strong ones meant for the whole launch none races with another.
-    let asks_strong = !note.is_strong() || note.is_of_group() || *are_of_group;
-    let written = || if asks_strong { find(strong_writes, true) } else { None };
-    let read = || {
-        let weak = find(reads, false);
-        weak.or_else(|| if asks_strong { find(strong_reads, false) } else { None })
-    };
-    written().or_else(|| if touch.writes { read() } else { None })
+    let lists: &Lists = lists?;
+    let Lists { reads, strong_writes, strong_reads, are_of_group, sizes, .. } = lists;
+    // Of strong ones of one size that are meant for the whole launch none races with another.
+    let is_like_all = note.is_strong() && !note.is_of_group() && !are_of_group && sizes & !(1 << note.size()) == 0;
+    if !is_like_all {
+        let observed = OnceCell::new();
+        let is_observed = |write: &Linked| {
+            let observed: &Vec<Link> = observed.get_or_init(|| observed_before(lists, is_before));
+            write.link.is_some_and(|link| {
+                let next = observed.partition_point(|of| *of < link);
+                observed.get(next).is_some_and(|of| of.chain == link.chain)
+            })
+        };
+        let racing = strong_writes.iter().find(|write| races(&write.note) && !is_observed(write));
+        if let Some(write) = racing {
+            return Some((write.note, true));
+        }
+    }
+    if !touch.writes {
+        return None;
+    }
+    let weak = reads.iter().find(|earlier| races(earlier)).copied();
+    let strong = || strong_reads.iter().map(|read| read.note).find(|earlier| races(earlier));
+    weak.or_else(|| if is_like_all { None } else { strong() }).map(|read| (read, false))
+}
+
+/// The newest write of each chain that an access before the one at hand has observed, in order. Such an access is a write of the chain
+/// itself, which has observed those before it, or a read.
+fn observed_before(lists: &Lists, is_before: &impl Fn(&Note) -> bool) -> Vec<Link> {
+    let all = lists.strong_writes.iter().chain(&lists.strong_reads);
+    let mut observed: Vec<Link> = all.filter(|of| is_before(&of.note)).filter_map(|of| of.link).collect();
+    observed.sort_unstable_by(|a, b| b.cmp(a));
+    observed.dedup_by_key(|link| link.chain);
+    observed.reverse();
+    observed
 }
 
 /// Keeps an access, and forgets those that need not be known any more.
-fn insert(shadow: &mut Shadow, at: usize, note: Note, writes: bool, is_before: &impl Fn(&Note) -> bool) {
+fn insert(shadow: &mut Shadow, at: usize, new: Linked, writes: bool, is_before: &impl Fn(&Note) -> bool) {
+    let note = new.note;
     if note.is_strong() {
         let lists = shadow.lists(at);
         lists.are_of_group |= note.is_of_group();
-        keep(if writes { &mut lists.strong_writes } else { &mut lists.strong_reads }, note);
+        lists.sizes |= 1 << note.size();
+        if writes {
+            lists.last = Some(new);
+        }
+        keep_linked(if writes { &mut lists.strong_writes } else { &mut lists.strong_reads }, new);
         return;
     }
     let (cell, lists) = shadow.byte(at);

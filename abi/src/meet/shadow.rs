@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::order::Release;
-use super::{MemOrder, Scope};
+use super::{Scope, Strength};
 
 /// An access to a byte, as it is kept.
 #[derive(Clone, Copy, Default, Debug)]
@@ -11,22 +11,23 @@ pub(super) struct Note {
     /// The item's number in the launch, from 1; 0 where there was no access.
     item: u32,
     clock: u32,
-    /// The instruction, and in the two highest bits its strength.
+    /// The instruction, and in the highest bits its strength.
     place: u32,
 }
 
-/// The highest bits of a place: whether the access is strong, and whether for the group alone.
+/// The highest bits of a place: whether the access is strong, whether for the group alone, and the logarithm of its elements' bytes.
 const STRONG: u32 = 1 << 31;
 const OF_GROUP: u32 = 1 << 30;
+const BYTES: u32 = 27;
+const STRENGTH: u32 = !0 << BYTES;
 
 impl Note {
-    pub fn new(item: u32, clock: u32, place: u32, strength: Option<(MemOrder, Scope)>) -> Note {
-        let flags = match strength {
-            None => 0,
-            Some((_, Scope::Group)) => STRONG | OF_GROUP,
-            Some(_) => STRONG,
+    pub fn new(item: u32, clock: u32, place: u32, strength: Option<Strength>) -> Note {
+        let flags = |Strength { scope, bytes, .. }: Strength| {
+            let of_group = if scope == Scope::Group { OF_GROUP } else { 0 };
+            STRONG | of_group | bytes.trailing_zeros().min(7) << BYTES
         };
-        Note { item: item.saturating_add(1), clock, place: place & !(STRONG | OF_GROUP) | flags }
+        Note { item: item.saturating_add(1), clock, place: place & !STRENGTH | strength.map_or(0, flags) }
     }
 
     pub fn is_any(self) -> bool {
@@ -42,7 +43,17 @@ impl Note {
     }
 
     pub fn place(self) -> u32 {
-        self.place & !(STRONG | OF_GROUP)
+        self.place & !STRENGTH
+    }
+
+    /// Whether it is strong, for whom, and of what size.
+    pub fn strength(self) -> u32 {
+        self.place & STRENGTH
+    }
+
+    /// Logarithm of the bytes of a strong access's elements.
+    pub fn size(self) -> u32 {
+        self.place >> BYTES & 7
     }
 
     pub fn is_strong(self) -> bool {
@@ -65,15 +76,36 @@ pub(super) struct Cell {
     lists: u32,
 }
 
+/// A strong access, and its place in observation order.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Linked {
+    pub note: Note,
+    /// The write that is observed, or the access itself if it writes; none of a read that observes no strong write.
+    pub link: Option<Link>,
+}
+
+/// A strong write in a chain: a write, and atomic operations each of which reads what the one before has written.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Link {
+    /// The chain's number in the memory.
+    pub chain: u32,
+    /// The write's number in the chain.
+    pub number: u32,
+}
+
 /// What a byte has where more than a write and a read are to be kept.
 #[derive(Default)]
 pub(super) struct Lists {
     /// Weak reads by others than the one in the cell.
     pub reads: Vec<Note>,
-    pub strong_writes: Vec<Note>,
-    pub strong_reads: Vec<Note>,
+    pub strong_writes: Vec<Linked>,
+    pub strong_reads: Vec<Linked>,
+    /// The last write, if it is strong.
+    pub last: Option<Linked>,
     /// Whether one of the strong ones is meant for its group alone.
     pub are_of_group: bool,
+    /// Sizes of the strong ones, as a set of their logarithms.
+    pub sizes: u8,
     /// What who reads the byte may acquire.
     pub releases: Vec<Arc<Release>>,
 }
@@ -84,7 +116,9 @@ impl Lists {
         self.reads.clear();
         self.strong_writes.clear();
         self.strong_reads.clear();
+        self.last = None;
         self.are_of_group = false;
+        self.sizes = 0;
     }
 }
 
@@ -96,9 +130,16 @@ const PAGE: usize = 256;
 pub(super) struct Shadow {
     pages: Vec<Option<Box<[Cell; PAGE]>>>,
     lists: Vec<Lists>,
+    chains: u32,
 }
 
 impl Shadow {
+    /// Begins a chain of writes.
+    pub fn chain(&mut self) -> Link {
+        self.chains = self.chains.wrapping_add(1);
+        Link { chain: self.chains, number: 0 }
+    }
+
     /// A byte, and its lists where it has them.
     pub fn byte(&mut self, at: usize) -> (&mut Cell, Option<&mut Lists>) {
         let (number, within) = (at / PAGE, at % PAGE);
@@ -133,15 +174,75 @@ impl Shadow {
     }
 }
 
-/// Keeps an access in a list, of which one an item is enough: its last.
+/// Accesses of one item that a long list keeps. Its last one tells whether all come before another access in base causality order.
+/// Those before it tell what the item had observed earlier, which matters only to those who have acquired from it in between.
+const KEPT: usize = 4;
+/// Accesses that a list keeps whoever makes them.
+const SHORT: usize = 64;
+
+/// Keeps a weak read in a list, of which one an item is enough: its last.
 pub(super) fn keep(list: &mut Vec<Note>, note: Note) {
     match list.last_mut() {
         Some(last) if last.item == note.item => *last = note,
-        _ => list.push(note),
+        _ => {
+            make_room(list, |list| {
+                list.sort_by_key(|note| (note.item, std::cmp::Reverse(note.clock)));
+                list.dedup_by_key(|note| note.item);
+            });
+            list.push(note);
+        }
     }
-    // Where it has doubled, some may be of the same items.
-    if list.len() >= 64 && list.len().is_power_of_two() {
-        list.sort_by_key(|note| (note.item, std::cmp::Reverse(note.clock)));
-        list.dedup_by_key(|note| note.item);
+}
+
+/// Keeps a strong access in a list.
+pub(super) fn keep_linked(list: &mut Vec<Linked>, new: Linked) {
+    match list.last_mut() {
+        Some(last) if last.replaces(&new) => *last = new,
+        _ => {
+            make_room(list, thin);
+            list.push(new);
+        }
     }
+}
+
+impl Linked {
+    /// Whether this access and a later or earlier one of the item are alike to all others, but for what they have observed.
+    fn is_alike(&self, other: &Linked) -> bool {
+        self.note.item == other.note.item && self.note.strength() == other.note.strength()
+    }
+
+    /// Whether of this access and one like it the later tells all that both do.
+    fn replaces(&self, other: &Linked) -> bool {
+        let chain = |of: &Linked| of.link.map(|link| link.chain);
+        self.is_alike(other) && self.note.clock == other.note.clock && chain(self) == chain(other)
+    }
+}
+
+/// Before a list grows, drops what it need not keep. If that is less than half, the list may become twice as long, so that the work
+/// for each access stays the same.
+fn make_room<T>(list: &mut Vec<T>, thin: impl FnOnce(&mut Vec<T>)) {
+    if list.len() == list.capacity() && list.len() >= SHORT {
+        thin(list);
+        if list.len() > list.capacity() / 2 {
+            list.reserve(list.capacity());
+        }
+    }
+}
+
+/// Drops accesses of items that have made many.
+fn thin(list: &mut Vec<Linked>) {
+    // The latest of each item first.
+    list.sort_by_key(|of| std::cmp::Reverse((of.note.item, of.note.strength(), of.note.clock, of.link)));
+    let mut later: Option<(Linked, usize)> = None;
+    list.retain(|of| {
+        let kept = match &later {
+            Some((last, kept)) if last.is_alike(of) => *kept,
+            _ => 0,
+        };
+        let keeps = kept < KEPT && !later.is_some_and(|(last, _)| last.replaces(of));
+        if keeps {
+            later = Some((*of, kept + 1));
+        }
+        keeps
+    });
 }

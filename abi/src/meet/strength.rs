@@ -24,6 +24,17 @@ words! {
     }
 }
 
+/// Strength of an access that is not weak: an atomic, a volatile or an ordered one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Strength {
+    /// Accesses that it orders.
+    pub order: MemOrder,
+    /// Items for which it is atomic.
+    pub scope: Scope,
+    /// Bytes of each element. Two strong accesses never race if their elements overlap completely, and race if they overlap in part.
+    pub bytes: u32,
+}
+
 impl MemOrder {
     /// Whether what others have released is known after it.
     pub const fn acquires(self) -> bool {

@@ -5,6 +5,7 @@ const X: u64 = 0;
 const FLAG: u64 = 64;
 
 fn touch(item: u32, writes: bool, strong: Option<(MemOrder, Scope)>) -> Touch {
+    let strong = strong.map(|(order, scope)| Strength { order, scope, bytes: 4 });
     Touch { item, inst: item * 10, writes, reads: !writes, strong }
 }
 
@@ -35,6 +36,13 @@ impl Run {
     fn atomic(&mut self, item: u32, at: u64, ordering: MemOrder, scope: Scope) {
         let touch = Touch { reads: true, ..touch(item, true, Some((ordering, scope))) };
         self.0.access(self.1, at, 4, touch);
+    }
+
+    /// A strong access to as many bytes, of elements of a size.
+    fn sized(&mut self, item: u32, at: u64, bytes: usize, element: u32, how: [bool; 2]) {
+        let [reads, writes] = how;
+        let strong = Some(Strength { order: Relaxed, scope: Scope::Device, bytes: element });
+        self.0.access(self.1, at, bytes, Touch { item, inst: item * 10, writes, reads, strong });
     }
 
     fn barrier(&mut self, items: &[u32]) {
@@ -192,6 +200,172 @@ fn strong_accesses_meet_each_other_only() {
         run.atomic(1, X, Relaxed, Scope::Device);
         run.barrier(&[0, 2]);
         run.read(2, X);
+    }));
+}
+
+const CHANGE: [bool; 2] = [true, true];
+const STORE: [bool; 2] = [false, true];
+const LOAD: [bool; 2] = [true, false];
+
+/// The last of four items to draw a ticket reads what the others have written, and resets the counter by a weak store.
+#[test]
+fn the_last_to_come_may_reset_the_counter() {
+    let last = |fences: bool, reads: bool| {
+        races(|run| {
+            for item in 0..4 {
+                run.write(item, X + 4 * u64::from(item));
+                if fences {
+                    run.0.fence(item, Scope::Device);
+                }
+                run.atomic(item, FLAG, Relaxed, Scope::Device);
+            }
+            if fences {
+                run.0.fence(3, Scope::Device);
+            }
+            if reads {
+                (0..4).for_each(|item| run.read(3, X + 4 * item));
+            }
+            run.write(3, FLAG);
+        })
+    };
+    assert!(!last(true, true));
+    assert!(!last(false, false));
+    assert!(last(false, true));
+}
+
+#[test]
+fn a_write_that_was_observed_comes_before_what_follows_the_observer() {
+    // The observer's barrier orders the write before another item's store, and nothing that came before the write.
+    let by_another = |data: bool| {
+        races(|run| {
+            run.write(0, X);
+            run.store(0, FLAG, Relaxed, Scope::Device);
+            run.load(1, FLAG, Relaxed, Scope::Device);
+            run.barrier(&[1, 2]);
+            run.write(2, if data { X } else { FLAG });
+        })
+    };
+    assert!(by_another(true));
+    // The load of item 1 comes before the store by the barrier, and the store of item 0 by the load.
+    assert!(!by_another(false));
+    // Who has observed nothing, or an earlier write, races.
+    assert!(races(|run| {
+        run.atomic(0, FLAG, Relaxed, Scope::Device);
+        run.write(1, FLAG);
+    }));
+    assert!(races(|run| {
+        run.atomic(1, FLAG, Relaxed, Scope::Device);
+        run.atomic(0, FLAG, Relaxed, Scope::Device);
+        run.write(1, FLAG);
+    }));
+    // An observation after the barrier is not known behind it.
+    assert!(races(|run| {
+        run.store(0, FLAG, Relaxed, Scope::Device);
+        run.barrier(&[1, 2]);
+        run.load(1, FLAG, Relaxed, Scope::Device);
+        run.write(2, FLAG);
+    }));
+    // A load is observed by none.
+    assert!(races(|run| {
+        run.load(0, FLAG, Relaxed, Scope::Device);
+        run.atomic(1, FLAG, Relaxed, Scope::Device);
+        run.write(1, FLAG);
+    }));
+}
+
+#[test]
+fn a_chain_of_atomic_operations_is_observed_as_a_whole() {
+    let chain = |between: fn(&mut Run)| {
+        races(|run| {
+            run.atomic(0, FLAG, Relaxed, Scope::Device);
+            between(run);
+            run.load(2, FLAG, Relaxed, Scope::Device);
+            run.write(2, FLAG);
+        })
+    };
+    assert!(!chain(|_| {}));
+    assert!(!chain(|run| run.atomic(1, FLAG, Relaxed, Scope::Device)));
+    // A store ends the chain: what came before it is not observed.
+    assert!(chain(|run| run.store(1, FLAG, Relaxed, Scope::Device)));
+    assert!(chain(|run| run.store(0, FLAG, Relaxed, Scope::Device)));
+    // Of items in several groups the scopes must include each other.
+    let groups = |scope: Scope| {
+        let mut run = Run::of(Place::Buffer(0));
+        run.atomic(0, FLAG, Relaxed, scope);
+        run.0.begin(1);
+        run.atomic(4, FLAG, Relaxed, scope);
+        run.write(4, FLAG);
+        run.races()
+    };
+    assert!(!groups(Scope::Device));
+    assert!(groups(Scope::Group));
+}
+
+/// A long list keeps a few accesses of each item.
+#[test]
+fn a_counter_of_many_items_is_reset() {
+    let reset = |item: u32| {
+        let mut run = Run(Races::new(32), Place::Buffer(0));
+        for group in 0..40 {
+            run.0.begin(group);
+            for round in 0..20 {
+                for item in 32 * group..32 * group + 32 {
+                    run.atomic(item, FLAG, if round % 2 == 0 { Relaxed } else { Release }, Scope::Device);
+                }
+            }
+        }
+        run.write(item, FLAG);
+        run.races()
+    };
+    assert!(!reset(32 * 40 - 1));
+    assert!(reset(32 * 40 - 2));
+}
+
+#[test]
+fn strong_accesses_that_overlap_in_part_race() {
+    let two = |first: (u64, usize, u32, [bool; 2]), second: (u64, usize, u32, [bool; 2])| {
+        races(|run| {
+            run.sized(0, first.0, first.1, first.2, first.3);
+            run.sized(1, second.0, second.1, second.2, second.3);
+        })
+    };
+    assert!(two((X, 4, 4, STORE), (X + 2, 2, 2, STORE)));
+    assert!(two((X + 2, 2, 2, STORE), (X, 4, 4, LOAD)));
+    assert!(two((X, 4, 4, LOAD), (X, 1, 1, STORE)));
+    assert!(two((X, 4, 4, CHANGE), (X, 8, 8, CHANGE)));
+    assert!(!two((X, 4, 4, LOAD), (X + 2, 2, 2, LOAD)));
+    assert!(!two((X, 4, 4, CHANGE), (X, 4, 4, STORE)));
+    assert!(!two((X, 4, 4, CHANGE), (X + 4, 8, 8, CHANGE)));
+    // Vectors and packed halves, element by element.
+    assert!(!two((X, 16, 4, CHANGE), (X + 8, 4, 4, CHANGE)));
+    assert!(!two((X, 4, 2, CHANGE), (X + 2, 2, 2, CHANGE)));
+    assert!(two((X, 16, 8, CHANGE), (X + 8, 4, 4, CHANGE)));
+    assert!(two((X, 4, 2, CHANGE), (X, 4, 4, CHANGE)));
+    assert!(two((X, 16, 16, CHANGE), (X, 8, 8, CHANGE)));
+    // A barrier orders them.
+    assert!(!races(|run| {
+        run.sized(0, X, 4, 4, CHANGE);
+        run.barrier(&[0, 1]);
+        run.sized(1, X, 8, 8, CHANGE);
+    }));
+    // Part of what was released acquires nothing, nor does it observe.
+    let part = |bytes: u32, races_at: u64| {
+        races(|run| {
+            run.write(0, X);
+            run.barrier(&[0, 3]);
+            run.sized(3, FLAG, 4, 4, STORE);
+            run.barrier(&[3, 1]);
+            run.sized(1, FLAG, bytes as usize, bytes, LOAD);
+            run.write(1, races_at);
+        })
+    };
+    assert!(!part(2, X) && !part(4, FLAG));
+    assert!(races(|run| {
+        run.write(0, X);
+        run.store(0, FLAG, Release, Scope::Device);
+        let strong = Some(Strength { order: Acquire, scope: Scope::Device, bytes: 2 });
+        let half = Touch { item: 1, inst: 10, writes: false, reads: true, strong };
+        run.0.access(run.1, FLAG, 2, half);
     }));
 }
 

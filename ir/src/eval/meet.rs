@@ -1,6 +1,8 @@
 //! Groups whose items meet: each item runs until it waits for others, or until others may have their turn.
 
-use halfbyte_abi::meet::{self, Barrier, Dead, Exchange, Group, Idle, Meeting, Misfit, Reduce, Shuffle, Side, Vote};
+use halfbyte_abi::meet::{
+    self, Barrier, Dead, Exchange, Group, Idle, Meeting, Misfit, Reduce, Shuffle, Side, Strength, Vote,
+};
 use smallvec::SmallVec;
 
 use super::prepared::{MAX_LANES, Machine, Position, PreparedInst, Stop};
@@ -117,8 +119,10 @@ impl<O: Observer> Machine<'_, O> {
         let (op, values) = (step.op, self.values(step));
         let base = op.row().args.len().saturating_sub(1);
         let at = self.place(item, step, of.mem, base);
-        let strong = Some((of.order, of.scope));
         let ty = self.code.kernel.insts[step.inst].ty;
+        // Sums of packed halves are made half by half; all else is one step.
+        let bytes = if op == Op::AtomicFadd { ty.bytes() / ty.lanes() as u32 } else { ty.bytes() };
+        let strong = Some(Strength { order: of.order, scope: of.scope, bytes });
         let how =
             How { reads: !matches!(op, Op::AtomicStore | Op::AtomicExchange), writes: op != Op::AtomicLoad, strong };
         let mut new = [0; MAX_LANES];

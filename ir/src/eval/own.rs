@@ -1,6 +1,6 @@
 //! The memory that a kernel declares, and what is watched in kernels whose items meet.
 
-use halfbyte_abi::meet::{MemOrder, Place, Races, Scope, Touch};
+use halfbyte_abi::meet::{Place, Races, Strength, Touch};
 
 use crate::array::{Placement, Space};
 use crate::eval::launch::TrapKind;
@@ -69,7 +69,7 @@ pub(super) struct How {
     pub reads: bool,
     pub writes: bool,
     /// Of an atomic access.
-    pub strong: Option<(MemOrder, Scope)>,
+    pub strong: Option<Strength>,
 }
 
 impl How {

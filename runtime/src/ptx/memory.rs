@@ -1,7 +1,7 @@
 //! The memories that a work item reaches, and the checks on every access.
 
 use arrayvec::ArrayVec;
-use halfbyte_abi::meet::{self, MemOrder, Place, Races, Scope, Touch};
+use halfbyte_abi::meet::{self, Place, Races, Strength, Touch};
 use halfbyte_abi::{Alias, buffer_of, buffer_slot};
 use halfbyte_isa::ptx::meaning::{CONST_SPACE, LOCAL_WINDOW, Location, PARAM_WINDOW, SHARED_WINDOW, WINDOW_BYTES};
 use halfbyte_isa::ptx::types::Space as VariableSpace;
@@ -75,7 +75,7 @@ pub(super) struct By {
     /// The instruction, by its number in the program.
     pub address: usize,
     /// Of an access that other items may meet: what it orders, and for whom it is meant.
-    pub strong: Option<(MemOrder, Scope)>,
+    pub strong: Option<Strength>,
 }
 
 /// An address in a space.

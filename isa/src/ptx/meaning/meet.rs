@@ -1,6 +1,6 @@
 //! What threads of a block meet for, and what they order by their accesses. Who runs them brings them together, and gives the results.
 
-use halfbyte_abi::meet::{Barrier, Exchange, Meeting, MemOrder, Reduce, Scope, Shuffle, Vote};
+use halfbyte_abi::meet::{Barrier, Exchange, Meeting, MemOrder, Reduce, Scope, Shuffle, Strength, Vote};
 
 use super::{Context, Effects, Next, Reader, Type};
 use crate::halu::domain::Domain;
@@ -112,14 +112,14 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
 }
 
 /// What an access to memory is for other threads: nothing where it is weak, as most are.
-pub fn strength(inst: &Inst) -> Option<(MemOrder, Scope)> {
+pub fn strength(inst: &Inst) -> Option<Strength> {
     // Nobody else reaches local memory.
     if inst.row().class != Class::Memory || inst.has(Token::Local) {
         return None;
     }
     let has = |token| inst.has(token);
     let is_atomic = matches!(inst.row().mnemonic, "atom" | "red");
-    let ordering = match () {
+    let order = match () {
         () if has(Token::Acquire) => MemOrder::Acquire,
         () if has(Token::Release) => MemOrder::Release,
         () if has(Token::AcquireRelease) && is_atomic => MemOrder::AcqRel,
@@ -127,7 +127,13 @@ pub fn strength(inst: &Inst) -> Option<(MemOrder, Scope)> {
         () => return None,
     };
     // An atomic operation that names none is meant for the device.
-    Some((ordering, scope(inst).unwrap_or(if is_atomic { Scope::Device } else { Scope::System })))
+    let scope = scope(inst).unwrap_or(if is_atomic { Scope::Device } else { Scope::System });
+    let bytes = match inst.ty(0) {
+        // Packed halves change each by itself.
+        Type::F16x2 | Type::Bf16x2 if is_atomic => 2,
+        ty => ty.bits() / 8,
+    };
+    Some(Strength { order, scope, bytes })
 }
 
 /// The threads that a fence is meant for; none of another instruction.
