@@ -2,13 +2,13 @@
 
 use std::sync::atomic::AtomicU32;
 
-use halfbyte_abi::meet::{Place, Schedule};
+use halfbyte_abi::meet::{Party, Place, Schedule};
 use halfbyte_abi::{
     Alias, DEFAULT_BUDGET, Exceeded, Limits, Param, ParamKind, Shape, Watchdog, buffer_base, buffer_near,
 };
 use halfbyte_ir::diag::{Diagnostic, Lines};
 use halfbyte_ir::eval::{self, Fault, Prepared, Race, Writers};
-use halfbyte_ir::{AttrKind, Effect, Op, Space, Span};
+use halfbyte_ir::{AttrKind, Effect, Inst, Op, Space, Span};
 use halfbyte_isa::object::Loc;
 pub use halfbyte_runtime::Engine;
 pub use halfbyte_runtime::ptx::Print;
@@ -350,7 +350,10 @@ pub fn fault_diagnostic(fault: &Fault, kernel: &halfbyte_ir::Kernel, shape: &Sha
             Diagnostic::new(*span, format!("trap on ir: @{name}, {}: {message}", shape.name(*item)))
         }
         Fault::Trap(eval::Trap { item, span, kind, .. }) => {
-            Diagnostic::new(*span, format!("trap on ir: @{name}, {}: {kind}", shape.name(*item)))
+            let diagnostic = Diagnostic::new(*span, format!("trap on ir: @{name}, {}: {kind}", shape.name(*item)));
+            let span = |party: &Party| kernel.insts.get(Inst::from_u32(party.place)).map(|data| data.span);
+            let parties = kind.parties().iter().take(PARTIES);
+            parties.fold(diagnostic, |diagnostic, party| diagnostic.note(span(party), party.describe(shape, *item)))
         }
         Fault::Race(race) => {
             let Race { place, offset, first, second } = race;
@@ -370,6 +373,9 @@ pub fn fault_diagnostic(fault: &Fault, kernel: &halfbyte_ir::Kernel, shape: &Sha
     }
 }
 
+/// Parties of a circular wait that a message shows.
+const PARTIES: usize = 8;
+
 /// A failed launch as a message with its place in the text.
 pub fn launch_diagnostic(error: &LaunchError, lines: &Lines<'_>, place: Span, on: &str) -> Diagnostic {
     let LaunchError::Trap(trap) = error else {
@@ -388,7 +394,10 @@ pub fn launch_diagnostic(error: &LaunchError, lines: &Lines<'_>, place: Span, on
             let does = if *is_written { "writes" } else { "reads" };
             diagnostic.note(Some(span_of(lines, *loc)), format!("{item} {does} it"))
         }
-        _ => diagnostic,
+        kind => kind.parties().iter().take(PARTIES).fold(diagnostic, |diagnostic, party| {
+            let span = party.loc.is_known().then(|| span_of(lines, party.loc));
+            diagnostic.note(span, party.describe(&trap.shape, trap.item))
+        }),
     };
     diagnostic.note(None, format!("instruction {:#x}: {}", trap.address, trap.instruction))
 }

@@ -98,17 +98,17 @@ fn fault<R: Runner>(number: u32, slots: &[R::Slot], kind: TrapKind) -> (u32, Hal
 }
 
 fn misfit_of<R: Runner>(misfit: Misfit, slots: &[R::Slot]) -> (u32, Halt) {
-    fault::<R>(misfit.item, slots, TrapKind::Meets(misfit.why))
+    fault::<R>(misfit.item, slots, TrapKind::Meets(misfit.why, misfit.parties))
 }
 
 /// The lowest item that has not ended, where none will: it waits, or asks again and again for what nobody writes.
 fn dead<R: Runner>(group: &Group, slots: &[R::Slot]) -> (u32, Halt) {
-    match group.dead() {
+    // It has asked by the instruction before the one that it stands at.
+    let asked = |number: u32| slots.get(number as usize).map_or(0, R::address).saturating_sub(1);
+    match group.dead(|number| asked(number) as u32) {
         Dead::Waits(misfit) => misfit_of::<R>(misfit, slots),
-        Dead::Asks(number) => {
-            // It has asked by the instruction before the one that it stands at.
-            let address = slots.get(number as usize).map_or(0, R::address).saturating_sub(1);
-            (number, Halt::Fault(Fault { address, kind: TrapKind::Deadlock }))
+        Dead::Asks(number, parties) => {
+            (number, Halt::Fault(Fault { address: asked(number), kind: TrapKind::Deadlock(parties) }))
         }
     }
 }

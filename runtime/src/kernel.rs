@@ -205,7 +205,8 @@ impl Kernel {
 
     /// The trap of a fault: with what is known of the word it happened at.
     pub(crate) fn trap(&self, shape: &Shape, item: u32, fault: Fault) -> Trap {
-        let Fault { address, kind } = fault;
+        let Fault { address, mut kind } = fault;
+        kind.locate_parties(|address| self.locs.get(address).copied().unwrap_or_default());
         Trap {
             kernel: self.signature().name().to_owned(),
             item,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use halfbyte_abi::meet::Meets;
+use halfbyte_abi::meet::{Meets, Party};
 use halfbyte_abi::{Exceeded, ItemName, Shape};
 use halfbyte_isa::isa::digits;
 use halfbyte_isa::object::Loc;
@@ -190,10 +190,10 @@ pub enum TrapKind {
     ReturnWithoutCall,
     /// The kernel says that something is wrong.
     Asked,
-    /// It cannot meet others of its group as it asks.
-    Meets(Meets),
-    /// It waits for memory that nobody will write: all others have ended, or wait too.
-    Deadlock,
+    /// It cannot meet others of its group as it asks. Where several items are concerned, they come with it.
+    Meets(Meets, Vec<Party>),
+    /// It waits for memory that nobody will write: all others have ended, or wait too, as these do.
+    Deadlock(Vec<Party>),
     /// What a kernel says of an assertion that does not hold.
     AssertFailed {
         /// What does not hold.
@@ -233,6 +233,23 @@ pub enum Unwritten {
     Register(String),
     /// The carry flag, which is not kept over calls and barriers.
     Carry,
+}
+
+impl TrapKind {
+    /// Those who wait for each other.
+    pub fn parties(&self) -> &[Party] {
+        match self {
+            TrapKind::Meets(_, parties) | TrapKind::Deadlock(parties) => parties,
+            _ => &[],
+        }
+    }
+
+    /// Says where instructions are in the text.
+    pub(crate) fn locate_parties(&mut self, loc: impl Fn(usize) -> Loc) {
+        if let TrapKind::Meets(_, parties) | TrapKind::Deadlock(parties) = self {
+            parties.iter_mut().for_each(|party| party.loc = loc(party.place as usize));
+        }
+    }
 }
 
 /// The first of two accesses that race.
@@ -327,8 +344,14 @@ impl fmt::Display for TrapKind {
             TrapKind::CallDepth { limit } => write!(f, "more than {limit} calls within each other"),
             TrapKind::ReturnWithoutCall => f.write_str("return without a call"),
             TrapKind::Asked => f.write_str("the kernel asks for a trap"),
-            TrapKind::Meets(why) => why.fmt(f),
-            TrapKind::Deadlock => f.write_str("deadlock: waits for memory that no item will write"),
+            TrapKind::Meets(why, parties) => {
+                why.fmt(f)?;
+                write_parties(f, parties)
+            }
+            TrapKind::Deadlock(parties) => {
+                f.write_str("deadlock: waits for memory that no item will write")?;
+                write_parties(f, parties)
+            }
             TrapKind::AssertFailed { what, file, line, function } => {
                 write!(f, "{file}:{line}: {function}: assertion `{what}` failed")
             }
@@ -338,6 +361,15 @@ impl fmt::Display for TrapKind {
             TrapKind::NoFunction => f.write_str("no function that may be called so is at this address"),
         }
     }
+}
+
+/// Parties that a message names.
+const PARTIES: usize = 4;
+
+/// Says what the others do, whom the first party waits for.
+fn write_parties(f: &mut fmt::Formatter<'_>, parties: &[Party]) -> fmt::Result {
+    let others = parties.get(1..).unwrap_or_default();
+    others.iter().take(PARTIES).try_for_each(|party| write!(f, "; {party}"))
 }
 
 impl fmt::Display for Access {

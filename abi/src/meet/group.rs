@@ -1,9 +1,12 @@
 //! The machine of a group: who runs, who waits, and who has come together.
 
+use std::ops::Range;
+
 use thiserror::Error;
 
 use super::exchange::{Lanes, is_alike, result};
-use super::{BARRIERS, Barrier, Exchange, Meeting, Races, SUBGROUP};
+use super::{BARRIERS, Barrier, Exchange, Meeting, Party, Races, SUBGROUP, Standing};
+use crate::Loc;
 
 /// What an item is about.
 #[derive(Clone, Copy)]
@@ -41,21 +44,23 @@ pub struct Group {
 }
 
 /// An item that cannot meet others as it asks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Misfit {
     /// The item, by its number in the group.
     pub item: u32,
     /// What is wrong.
     pub why: Meets,
+    /// All who are concerned where several are, first those that do as the item does.
+    pub parties: Vec<Party>,
 }
 
 /// An item that will never end.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Dead {
     /// It waits for others.
     Waits(Misfit),
-    /// The item of that number asks for what nobody will write.
-    Asks(u32),
+    /// The item of that number asks for what nobody will write, and these do or wait for others.
+    Asks(u32, Vec<Party>),
 }
 
 /// Why an item cannot meet others.
@@ -148,6 +153,7 @@ impl Group {
             return Ok(met);
         }
         for first in (0..self.states.len() as u32).step_by(SUBGROUP as usize) {
+            races.as_ref().map_or(Ok(()), |races| self.check_passed(first, races))?;
             met |= self.exchange(first, &mut races, resume)?;
             met |= self.arrive(first, &mut races, resume)?;
         }
@@ -165,13 +171,15 @@ impl Group {
         self.states.iter().all(|state| matches!(state, State::Runs)) && self.barriers.iter().all(is_empty)
     }
 
-    /// The lowest item that has not ended, where none will: it waits, or asks again and again for what nobody writes.
-    pub fn dead(&self) -> Dead {
+    /// The lowest item that has not ended, where none will: it waits, or asks again and again for what nobody writes. `place` is the
+    /// instruction by which an item asks.
+    pub fn dead(&self, place: impl Fn(u32) -> u32) -> Dead {
         let asks = (0..self.states.len() as u32).find(|&item| self.runs(item));
+        let parties = self.parties(0..self.states.len() as u32, place);
         match (asks, self.stuck()) {
-            (Some(asks), Some(misfit)) if misfit.item < asks => Dead::Waits(misfit),
+            (Some(asks), Some(misfit)) if misfit.item < asks => Dead::Waits(Misfit { parties, ..misfit }),
             (None, Some(misfit)) => Dead::Waits(misfit),
-            (asks, _) => Dead::Asks(asks.unwrap_or(0)),
+            (asks, _) => Dead::Asks(asks.unwrap_or(0), parties),
         }
     }
 
@@ -181,10 +189,88 @@ impl Group {
             State::Waits { meeting, .. } => Some((item, meeting)),
             _ => None,
         });
-        waits.map(|(item, meeting)| match meeting {
-            Meeting::Barrier { .. } => Misfit { item, why: Meets::BarrierDivergence },
-            Meeting::Subgroup { .. } | Meeting::Here { .. } => Misfit { item, why: Meets::SubgroupDivergence },
+        waits.map(|(item, meeting)| {
+            let why = match meeting {
+                Meeting::Barrier { .. } => Meets::BarrierDivergence,
+                Meeting::Subgroup { .. } | Meeting::Here { .. } => Meets::SubgroupDivergence,
+            };
+            Misfit { item, why, parties: self.parties(0..self.states.len() as u32, |_| 0) }
         })
+    }
+
+    /// The items of a range that have not ended, by what they wait for and where; those that run ask for memory at `place`.
+    fn parties(&self, items: Range<u32>, place: impl Fn(u32) -> u32) -> Vec<Party> {
+        let mut parties: Vec<Party> = Vec::new();
+        for item in items {
+            let (place, standing) = match self.states.get(item as usize) {
+                Some(State::Runs) => (place(item), Standing::Memory),
+                Some(State::Waits { meeting, place, .. }) => (*place, self.standing(item, meeting, *place)),
+                Some(State::Ended) | None => continue,
+            };
+            let alike = parties.iter_mut().find(|party| (party.place, party.standing) == (place, standing));
+            match alike {
+                Some(party) => party.items.push(item),
+                None => parties.push(Party { items: vec![item], place, loc: Loc::default(), standing }),
+            }
+        }
+        parties
+    }
+
+    /// What an item that waits is missing.
+    fn standing(&self, item: u32, meeting: &Meeting<u32, bool>, place: u32) -> Standing {
+        match *meeting {
+            Meeting::Barrier { id, .. } => {
+                let arrivals = self.barriers.get(id as usize).copied().unwrap_or_default();
+                let expected = arrivals.expected.unwrap_or_else(|| self.subgroups() * SUBGROUP);
+                Standing::Barrier { id, arrived: arrivals.items, expected }
+            }
+            Meeting::Subgroup { mask, of } => {
+                let is_collective = of == Exchange::Collective;
+                let (mut alive, mut came) = (0u32, 0u32);
+                let first = item / SUBGROUP * SUBGROUP;
+                for (other, state) in self.alive(first) {
+                    let lane = 1 << (other - first);
+                    alive |= lane;
+                    if let State::Waits { meeting: Meeting::Subgroup { mask: theirs, of: other }, place: at, .. } =
+                        state
+                        && *theirs == mask
+                        && is_alike(*other, of)
+                        && (*at == place || !is_collective)
+                    {
+                        came |= lane;
+                    }
+                }
+                Standing::Lanes(if is_collective { mask } else { mask & alive } & !came)
+            }
+            Meeting::Here { .. } => Standing::Lanes(0),
+        }
+    }
+
+    /// Subgroups of which an item has not ended.
+    fn subgroups(&self) -> u32 {
+        let subgroups = (0..self.states.len() as u32).step_by(SUBGROUP as usize);
+        subgroups.filter(|&first| self.alive(first).next().is_some()).count() as u32
+    }
+
+    /// Asks whether a lane of a subgroup none of which runs has passed by an aligned barrier at which another waits.
+    fn check_passed(&self, first: u32, races: &Races) -> Result<(), Misfit> {
+        let mut waiting: Vec<u32> = Vec::new();
+        for (item, state) in self.alive(first) {
+            match state {
+                State::Runs => return Ok(()),
+                State::Waits { meeting: Meeting::Barrier { aligned: true, .. }, arrived: false, .. } => {
+                    waiting.push(item)
+                }
+                _ => {}
+            }
+        }
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        let Some((item, lane, branch)) = races.passed(&waiting, first) else { return Ok(()) };
+        let mut parties = self.parties(item..item + 1, |_| 0);
+        parties.push(Party { items: vec![lane], place: branch, loc: Loc::default(), standing: Standing::Passed });
+        Err(Misfit { item, why: Meets::BarrierDivergence, parties })
     }
 
     fn resume(&mut self, item: u32, values: [u64; 2], resume: &mut dyn FnMut(u32, [u64; 2])) {
@@ -213,11 +299,14 @@ impl Group {
                 return Ok(false);
             };
             if id >= BARRIERS || count.is_some_and(|count| count == 0 || count % SUBGROUP != 0) {
-                return Err(Misfit { item, why: Meets::BarrierArgument { id, count } });
+                let why = Meets::BarrierArgument { id, count };
+                return Err(Misfit { item, why, parties: Vec::new() });
             }
             match all {
                 Some((.., is_aligned, other)) if (aligned || is_aligned) && place != other => {
-                    return Err(Misfit { item, why: Meets::BarrierDivergence });
+                    let mut parties = self.parties(first..first + SUBGROUP, |_| 0);
+                    parties.sort_by_key(|party| !party.items.contains(&item));
+                    return Err(Misfit { item, why: Meets::BarrierDivergence, parties });
                 }
                 Some((other, ..)) => is_one &= other == id,
                 None => all = Some((id, count, aligned, place)),
@@ -257,11 +346,7 @@ impl Group {
         if items == 0 {
             return false;
         }
-        let all = || {
-            let subgroups = (0..self.states.len() as u32).step_by(SUBGROUP as usize);
-            subgroups.filter(|&first| self.alive(first).next().is_some()).count() as u32 * SUBGROUP
-        };
-        if items < expected.unwrap_or_else(all) {
+        if items < expected.unwrap_or_else(|| self.subgroups() * SUBGROUP) {
             return false;
         }
         for item in 0..self.states.len() as u32 {
@@ -327,7 +412,7 @@ impl Group {
         for lane in (0..SUBGROUP).filter(|_| are_any) {
             let item = first + lane;
             let Some(&Some((mask, exchange, place))) = waiting.get(lane as usize) else { continue };
-            let refuse = |why| Err(Misfit { item, why });
+            let refuse = |why| Err(Misfit { item, why, parties: Vec::new() });
             if mask >> lane & 1 == 0 {
                 return refuse(Meets::NotInMask { lane, mask });
             }
@@ -360,8 +445,10 @@ impl Group {
             for (number, of) in lanes.iter().enumerate() {
                 let (Some(of), number) = (*of, number as u32) else { continue };
                 let given = if is_active { Ok([came.into(), 0]) } else { result(number, of, mask, &lanes) };
-                let given = given
-                    .map_err(|source| Misfit { item: first + number, why: Meets::InactiveSource { lane: source } })?;
+                let given = given.map_err(|source| {
+                    let why = Meets::InactiveSource { lane: source };
+                    Misfit { item: first + number, why, parties: Vec::new() }
+                })?;
                 if let Some(slot) = waiting.get_mut(number as usize) {
                     *slot = None;
                 }

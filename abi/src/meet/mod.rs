@@ -5,19 +5,23 @@
 //! nothing orders.
 
 mod copies;
+mod divergence;
 mod exchange;
 mod group;
 mod idle;
 mod order;
+mod parties;
 mod races;
 mod schedule;
 mod shadow;
 mod strength;
 
 pub use copies::AsyncCopy;
+pub use divergence::{Branch, post_dominators};
 pub use exchange::{elected, matched};
 pub use group::{Dead, Group, Meets, Misfit};
 pub use idle::Idle;
+pub use parties::{Party, Standing};
 pub use races::{Place, Race, Races, Side, Touch};
 pub use schedule::Schedule;
 pub use strength::{MemOrder, Scope, Strength};

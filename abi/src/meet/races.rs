@@ -9,9 +9,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::copies::{AsyncCopy, Copies};
+use super::divergence::{Branch, Path};
 use super::order::{Clock, Known, Release};
 use super::shadow::{Link, Linked, Lists, Note, Shadow, keep, keep_linked};
-use super::{BARRIERS, MemOrder, Scope, Strength};
+use super::{BARRIERS, MemOrder, SUBGROUP, Scope, Strength};
 
 /// The memory that a byte is of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,6 +76,8 @@ pub struct Races {
     shared: Shadow,
     buffers: Vec<Shadow>,
     copies: Copies,
+    /// By item of the group: the branches that it has taken.
+    paths: Vec<Path>,
     found: Option<Race>,
 }
 
@@ -89,6 +92,7 @@ impl Races {
             shared: Shadow::default(),
             buffers: Vec::new(),
             copies: Copies::default(),
+            paths: Vec::new(),
             found: None,
         };
         races.begin(0);
@@ -104,6 +108,8 @@ impl Races {
         self.arrived = Default::default();
         self.shared = Shadow::default();
         self.copies = Copies::default();
+        self.paths.clear();
+        self.paths.resize_with(self.size as usize, Path::default);
     }
 
     /// The race that was found first.
@@ -237,6 +243,47 @@ impl Races {
         if let Some(clock) = self.clocks.get_mut(local as usize) {
             clock.fence(group, local, ordering, scope);
         }
+    }
+
+    /// An item executes a branch, or a guard of a barrier or call.
+    pub fn branch(&mut self, item: u32, branch: Branch) {
+        if let Some(path) = self.path(item) {
+            path.branch(branch);
+        }
+    }
+
+    /// An item comes to an instruction or a block, in as many calls.
+    pub fn reach(&mut self, item: u32, at: u32, depth: u32) {
+        if let Some(path) = self.path(item) {
+            path.reach(at, depth);
+        }
+    }
+
+    /// An item returns to a body that is in as many calls; `ends` says whether that only returns, too.
+    pub fn ret(&mut self, item: u32, depth: u32, ends: bool) {
+        if let Some(path) = self.path(item) {
+            path.ret(depth, ends);
+        }
+    }
+
+    fn path(&mut self, item: u32) -> Option<&mut Path> {
+        let local = self.local(item);
+        self.paths.get_mut(local as usize)
+    }
+
+    /// Of items that wait at an aligned barrier, by their numbers in the group, and a subgroup's first: the lowest that another lane has
+    /// passed by, that lane, and the branch that parted them.
+    pub(super) fn passed(&self, waiting: &[u32], first: u32) -> Option<(u32, u32, u32)> {
+        let paths = self.paths.get(first as usize..)?;
+        let lanes: Vec<&Path> = paths.iter().take(SUBGROUP as usize).collect();
+        if lanes.iter().all(|path| Some(path) == lanes.first()) {
+            return None;
+        }
+        waiting.iter().find_map(|&item| {
+            let path = self.paths.get(item as usize)?;
+            let passes = |(lane, other): (u32, &&Path)| path.passed_by(other).map(|branch| (item, lane, branch));
+            (first..).zip(&lanes).find_map(passes)
+        })
     }
 
     /// An item of the group, by its number in it, arrives at a barrier.

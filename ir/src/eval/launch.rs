@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use halfbyte_abi::meet::{Meets, Place, Schedule};
+use halfbyte_abi::meet::{Meets, Party, Place, Schedule};
 use halfbyte_abi::{Exceeded, Shape, ShapeError, Type, Watchdog};
 use thiserror::Error;
 
@@ -251,12 +251,12 @@ pub enum TrapKind {
         /// The size.
         bytes: u32,
     },
-    /// It cannot meet others of its group as it asks.
-    #[error("{0}")]
-    Meets(Meets),
+    /// It cannot meet others of its group as it asks. Where several items are concerned, they come with it.
+    #[error("{}{}", .0, others(.1))]
+    Meets(Meets, Vec<Party>),
     /// It asks again and again for memory that nobody will write: all others have ended, or wait too.
-    #[error("waits for memory that nobody writes any more")]
-    Deadlock,
+    #[error("waits for memory that nobody writes any more{}", others(.0))]
+    Deadlock(Vec<Party>),
     /// More backward branches than the launch allows an item.
     #[error("more than {budget} backward branches")]
     Budget {
@@ -283,6 +283,21 @@ pub struct Race {
     pub first: Access,
     /// The access of the other.
     pub second: Access,
+}
+
+/// What the others do, whom the first party waits for.
+fn others(parties: &[Party]) -> String {
+    parties.iter().skip(1).take(4).map(|party| format!("; {party}")).collect()
+}
+
+impl TrapKind {
+    /// Those who wait for each other. Their places are the kernel's instructions.
+    pub fn parties(&self) -> &[Party] {
+        match self {
+            TrapKind::Meets(_, parties) | TrapKind::Deadlock(parties) => parties,
+            _ => &[],
+        }
+    }
 }
 
 fn memory(place: Place) -> String {

@@ -255,15 +255,19 @@ impl<O: Observer> Machine<'_, O> {
         self.trap(first + number, inst, kind)
     }
 
-    fn misfit(&self, Misfit { item, why }: Misfit, first: u32, slots: &[Slot]) -> Fault {
-        self.stopped(item, first, slots, TrapKind::Meets(why))
+    fn misfit(&self, Misfit { item, why, parties }: Misfit, first: u32, slots: &[Slot]) -> Fault {
+        self.stopped(item, first, slots, TrapKind::Meets(why, parties))
     }
 
     /// The fault of the lowest item that has not ended, where none will: it waits, or asks again and again for what nobody writes.
     fn dead(&self, group: &Group, first: u32, slots: &[Slot]) -> Fault {
-        match group.dead() {
+        let asked = |number: u32| {
+            let slot = slots.get(number as usize);
+            slot.and_then(|slot| self.stands_at(&slot.position)).map_or(0, |step| step.inst.as_u32())
+        };
+        match group.dead(asked) {
             Dead::Waits(misfit) => self.misfit(misfit, first, slots),
-            Dead::Asks(number) => self.stopped(number, first, slots, TrapKind::Deadlock),
+            Dead::Asks(number, parties) => self.stopped(number, first, slots, TrapKind::Deadlock(parties)),
         }
     }
 }

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::ReservedValue;
-use halfbyte_abi::meet::{Meeting, Place, SUBGROUP};
+use halfbyte_abi::meet::{Branch, Meeting, Place, SUBGROUP, post_dominators};
 use halfbyte_abi::{Exceeded, ShapeError, Type};
 use smallvec::SmallVec;
 
@@ -48,6 +49,8 @@ pub struct Prepared<'k> {
     operands: Vec<Slot>,
     edges: Vec<Edge>,
     moves: Vec<(Slot, Slot)>,
+    /// By block, where items reconverge; found when first asked for.
+    joins: OnceLock<Vec<Option<usize>>>,
     /// Of a packed kernel, the first access of each stream.
     accesses: Vec<Inst>,
 }
@@ -153,6 +156,7 @@ impl<'k> Prepared<'k> {
             operands: Vec::new(),
             edges: Vec::new(),
             moves: Vec::new(),
+            joins: OnceLock::new(),
             accesses: vec![Inst::reserved_value(); kernel.packing.as_ref().map_or(0, |packing| packing.streams.len())],
         };
         for &block in &kernel.layout {
@@ -327,6 +331,32 @@ impl<'k> Prepared<'k> {
         self.operands.get(step.operands.clone()).unwrap_or(&[])
     }
 
+    /// By block, where items reconverge that part at its end, if there is more to do there than to return.
+    fn joins(&self) -> Vec<Option<usize>> {
+        let last = |block: usize| {
+            let steps = self.blocks.get(block).and_then(|of| self.steps.get(of.clone())).unwrap_or_default();
+            (steps.len(), steps.last())
+        };
+        let successors = |block: usize| -> Vec<usize> {
+            let edges = last(block).1.and_then(|step| self.edges.get(step.edges.clone())).unwrap_or_default();
+            edges.iter().map(|edge| edge.to).collect()
+        };
+        let graph: Vec<Vec<usize>> = (0..self.blocks.len()).map(successors).collect();
+        let only_returns = |mut block: usize| {
+            // Where nothing is done in a circle, nobody returns.
+            for _ in 0..graph.len() {
+                match (last(block).0, graph.get(block).map(Vec::as_slice)) {
+                    (..=1, Some(&[next])) => block = next,
+                    (..=1, Some(&[])) => return true,
+                    _ => return false,
+                }
+            }
+            false
+        };
+        let joins = post_dominators(&graph).into_iter();
+        joins.map(|join| join.filter(|&block| !only_returns(block))).collect()
+    }
+
     /// The edge that a terminator takes.
     fn taken(&self, step: &PreparedInst, frame: &[u64]) -> Option<&Edge> {
         let edges = self.edges.get(step.edges.clone())?;
@@ -423,6 +453,7 @@ impl<O: Observer> Machine<'_, O> {
                     self.unpolled += 1;
                 }
                 self.pass(edge);
+                self.tell_branch(item, step, edge, at.block);
                 self.tell_block(item, edge.to, self.code.moves.get(edge.moves.clone()).unwrap_or(&[]));
                 next = edge.to;
                 break;
@@ -430,6 +461,20 @@ impl<O: Observer> Machine<'_, O> {
             (at.block, at.step) = (next, 0);
         }
         Ok(Stop::End)
+    }
+
+    /// Tells those who look for races of a branch that an item takes.
+    fn tell_branch(&mut self, item: u32, step: &PreparedInst, edge: &Edge, from: usize) {
+        let Some(races) = &mut self.memory.own.races else { return };
+        let code = self.code;
+        let edges = code.edges.get(step.edges.clone()).unwrap_or_default();
+        if edges.iter().any(|other| other.to != edge.to) {
+            let joins = code.joins.get_or_init(|| code.joins());
+            let join = joins.get(from).copied().flatten().map(|join| join as u32);
+            let branch = Branch { inst: step.inst.as_u32(), taken: edge.to as u32, join, depth: 0 };
+            races.branch(item, branch);
+        }
+        races.reach(item, edge.to as u32, 0);
     }
 
     /// Tells that an item begins a block, and what its parameters are.

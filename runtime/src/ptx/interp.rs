@@ -1,7 +1,7 @@
 //! The interpreter: an item from its first instruction to its end.
 
 use arrayvec::ArrayVec;
-use halfbyte_abi::meet::Meeting;
+use halfbyte_abi::meet::{Branch, Meeting};
 use halfbyte_abi::{Place, Shape};
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::ptx::meaning::{
@@ -279,7 +279,18 @@ impl<'p> Thread<'p> {
                 Some(inst) => {
                     self.stats.instructions += 1;
                     work.add(1)?;
-                    step(inst, item, address, self.stats.instructions, &mut self.frame, memory).map_err(fault)?
+                    let item_number = memory.item;
+                    let depth = self.waiting.len() as u32;
+                    if let Some(races) = &mut memory.races {
+                        races.reach(item_number, address as u32, depth);
+                    }
+                    let next =
+                        step(inst, item, address, self.stats.instructions, &mut self.frame, memory).map_err(fault)?;
+                    if let (Some(races), Some(join)) = (&mut memory.races, self.frame.code.join_of(self.frame.next)) {
+                        let join = join.map(|join| (self.frame.code.first + join) as u32);
+                        races.branch(item_number, Branch { inst: address as u32, taken: taken(next), join, depth });
+                    }
+                    next
                 }
                 None => Next::Return,
             };
@@ -321,6 +332,10 @@ impl<'p> Thread<'p> {
                     self.frame.registers.carry = 0;
                     self.frame.registers.lose_carry();
                     self.frame.next += 1;
+                    let ends = self.frame.code.only_returns(self.frame.next);
+                    if let Some(races) = &mut memory.races {
+                        races.ret(memory.item, self.waiting.len() as u32, ends);
+                    }
                 }
             }
         }
@@ -376,6 +391,16 @@ fn enter<'p>(
     let before = memory.stack.top();
     let base = memory.stack.take(code.frame_bytes.into(), code.frame_align)?;
     Ok(Frame { code, passed, registers, next: 0, before, base })
+}
+
+/// Which successor of an instruction an item takes.
+fn taken(next: Next<u32>) -> u32 {
+    match next {
+        Next::Fall => 0,
+        Next::Indexed { index, .. } => index.saturating_add(1),
+        Next::Call(Called::At { address: [low, _], .. }) => low,
+        _ => 1,
+    }
 }
 
 /// The instruction that a branch leads to.

@@ -650,6 +650,7 @@ impl Kernel {
             }
             _ => {}
         }
+        kind.locate_parties(|address| self.loc(address));
         Trap {
             kernel: self.code.entry.name.clone(),
             item,

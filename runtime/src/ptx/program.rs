@@ -1,11 +1,14 @@
 //! A kernel and the functions that it calls, made ready to be interpreted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
-use halfbyte_isa::ptx::Inst;
+use halfbyte_abi::meet::post_dominators;
 use halfbyte_isa::ptx::meaning::{WarpInst, strength};
-use halfbyte_isa::ptx::module::{Body, Builtin, Entry, FunctionCode, Kernel};
+use halfbyte_isa::ptx::module::{Body, Builtin, Entry, FunctionCode, Kernel, Targets};
+use halfbyte_isa::ptx::operand::Label;
 use halfbyte_isa::ptx::types::{Space, Type};
+use halfbyte_isa::ptx::{Inst, Opcode, Operand};
 
 /// A kernel and its functions.
 pub(super) struct Program<'a> {
@@ -41,6 +44,8 @@ pub(super) struct Code<'a> {
     pub frame_bytes: u32,
     /// What a frame lies at a multiple of.
     pub frame_align: u32,
+    /// By instruction at which items may part: where they reconverge. It is found when first asked for.
+    joins: OnceLock<BTreeMap<usize, Option<usize>>>,
 }
 
 impl<'a> Code<'a> {
@@ -49,7 +54,76 @@ impl<'a> Code<'a> {
         let types = families.flat_map(|family| family.numbers().map(|_| family.held())).collect();
         let (places, frame_bytes) = body.layout();
         let frame_align = body.frame.iter().map(|variable| variable.alignment()).max().unwrap_or(1);
-        Code { body, first, types, places, frame_bytes, frame_align }
+        Code { body, first, types, places, frame_bytes, frame_align, joins: OnceLock::new() }
+    }
+}
+
+impl Code<'_> {
+    /// Of an instruction at which items may part: where they reconverge, if there is more to do than to return.
+    pub fn join_of(&self, inst: usize) -> Option<Option<usize>> {
+        self.joins.get_or_init(|| self.joins()).get(&inst).copied()
+    }
+
+    /// Whether there is nothing to do from an instruction on but to return.
+    pub fn only_returns(&self, mut inst: usize) -> bool {
+        // Where nothing is done in a circle, nobody returns.
+        for _ in 0..=self.body.labels.len() {
+            let Some(of) = self.body.insts.get(inst) else { return true };
+            match (of.row().mnemonic, of.guard, of.operands.first()) {
+                ("ret" | "exit", None, _) => return true,
+                ("bra", None, Some(&Operand::Label(label))) => inst = self.at(label),
+                _ => return false,
+            }
+        }
+        false
+    }
+
+    fn at(&self, label: Label) -> usize {
+        self.body.labels.get(label.0 as usize).map_or(self.body.insts.len(), |label| label.at as usize)
+    }
+
+    /// The instructions that a branch, a guarded barrier or a guarded call leads to; none of another instruction.
+    fn successors(&self, inst: usize) -> Option<Vec<usize>> {
+        let (of, end) = (self.body.insts.get(inst)?, self.body.insts.len());
+        let leads_to = match (of.row().mnemonic, of.operands.as_slice()) {
+            ("bra", &[Operand::Label(label), ..]) => vec![self.at(label)],
+            ("brx", &[_, Operand::Table(table), ..]) => match self.body.tables.get(table as usize).map(|of| &of.of) {
+                Some(Targets::Labels(labels)) => labels.iter().map(|&label| self.at(label)).collect(),
+                _ => Vec::new(),
+            },
+            ("ret" | "exit" | "trap", _) => vec![end],
+            ("bar" | "barrier", _) if of.guard.is_some() => Vec::new(),
+            ("call", _) if of.guard.is_some() || of.opcode == Opcode::CALL_INDIRECT => Vec::new(),
+            _ => return None,
+        };
+        let falls = of.guard.is_some() || leads_to.is_empty();
+        Some(leads_to.into_iter().chain(falls.then_some(inst + 1)).collect())
+    }
+
+    fn joins(&self) -> BTreeMap<usize, Option<usize>> {
+        let insts = &self.body.insts;
+        let branches: BTreeMap<usize, Vec<usize>> =
+            (0..insts.len()).filter_map(|inst| Some((inst, self.successors(inst)?))).collect();
+        // Blocks begin at targets and behind branches.
+        let starts = branches.iter().flat_map(|(inst, to)| to.iter().copied().chain([inst + 1])).chain([0]);
+        let starts: BTreeSet<usize> = starts.filter(|&start| start < insts.len()).collect();
+        let starts: Vec<usize> = starts.into_iter().collect();
+        let block_of = |inst: usize| match inst < insts.len() {
+            true => starts.partition_point(|&start| start <= inst) - 1,
+            false => starts.len(),
+        };
+        let last = |block: usize| starts.get(block + 1).map_or(insts.len(), |&next| next) - 1;
+        let successors = |block: usize| match branches.get(&last(block)) {
+            Some(to) => to.iter().map(|&to| block_of(to)).collect(),
+            None => vec![block_of(last(block) + 1)],
+        };
+        let graph: Vec<Vec<usize>> = (0..starts.len()).map(successors).collect();
+        let dominators = post_dominators(&graph);
+        let join = |inst: usize| {
+            let block = dominators.get(block_of(inst)).copied().flatten()?;
+            starts.get(block).copied().filter(|&start| !self.only_returns(start))
+        };
+        branches.keys().map(|&inst| (inst, join(inst))).collect()
     }
 }
 

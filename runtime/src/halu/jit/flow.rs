@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use arrayvec::ArrayVec;
+use halfbyte_abi::meet;
 
 use super::cells::{Cell, Cells, Name};
 use super::dataflow::Shape;
@@ -387,68 +388,15 @@ fn liveness(blocks: &[Block], order: &[BlockId], summaries: &[Summary], units: &
     live
 }
 
-/// The next block that every way from a block to the end of the item goes through, by block; none where there is no such
-/// block, or no way.
+/// Immediate post-dominator of each block, if any.
 fn post_dominators(blocks: &[Block]) -> Vec<Option<BlockId>> {
-    // Numbered backwards from the end, which is one past the last.
     let end = blocks.len();
-    let mut before: Vec<Vec<usize>> = vec![Vec::new(); end + 1];
-    let mut after: Vec<Vec<usize>> = vec![Vec::new(); end + 1];
-    for (id, block) in blocks.iter().enumerate() {
-        let mut next: Vec<usize> = block.successors().map(BlockId::index).collect();
-        if next.is_empty() || matches!(block.next, Next::ExitIf { .. }) {
-            next.push(end);
-        }
-        next.iter().for_each(|&next| before[next].push(id));
-        after[id] = next;
-    }
-    // Depth first from the end; later finished, earlier in the order.
-    let mut order = Vec::with_capacity(end + 1);
-    let mut number = vec![usize::MAX; end + 1];
-    let mut seen = vec![false; end + 1];
-    let mut stack = vec![(end, 0)];
-    seen[end] = true;
-    while let Some((block, k)) = stack.pop() {
-        match before[block].get(k) {
-            Some(&next) => {
-                stack.push((block, k + 1));
-                if !std::mem::replace(&mut seen[next], true) {
-                    stack.push((next, 0));
-                }
-            }
-            None => {
-                number[block] = order.len();
-                order.push(block);
-            }
-        }
-    }
-    let mut parent = vec![usize::MAX; end + 1];
-    parent[end] = end;
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for &block in order.iter().rev().filter(|&&block| block != end) {
-            let ways = after[block].iter().copied().filter(|&next| parent[next] != usize::MAX);
-            let met = ways.reduce(|mut a, mut b| {
-                while a != b {
-                    while number[a] < number[b] {
-                        a = parent[a];
-                    }
-                    while number[b] < number[a] {
-                        b = parent[b];
-                    }
-                }
-                a
-            });
-            if let Some(met) = met
-                && parent[block] != met
-            {
-                parent[block] = met;
-                changed = true;
-            }
-        }
-    }
-    parent.iter().take(end).map(|&block| (block < end).then_some(BlockId(block as u32))).collect()
+    let successors = |block: &Block| {
+        let may_end = matches!(block.next, Next::ExitIf { .. }).then_some(end);
+        block.successors().map(BlockId::index).chain(may_end).collect()
+    };
+    let graph: Vec<Vec<usize>> = blocks.iter().map(successors).collect();
+    meet::post_dominators(&graph).into_iter().map(|block| block.map(|block| BlockId(block as u32))).collect()
 }
 
 /// Where items that diverge at the end of a block all reconverge.

@@ -439,8 +439,8 @@ impl Runner<'_> {
         is_any
     }
 
-    fn misfit(&mut self, Misfit { item, why }: Misfit) {
-        self.fault_where_it_waits(item, FaultKind::Known(TrapKind::Meets(why)));
+    fn misfit(&mut self, Misfit { item, why, parties }: Misfit) {
+        self.fault_where_it_waits(item, FaultKind::Known(TrapKind::Meets(why, parties)));
     }
 
     fn fault_where_it_waits(&mut self, item: u32, kind: FaultKind) {

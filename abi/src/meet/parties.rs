@@ -1,0 +1,140 @@
+//! Who waits for whom where a group cannot go on.
+
+use std::fmt;
+
+use crate::{Loc, Shape};
+
+/// Items that wait at one instruction for the same, or that have gone past others who wait.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Party {
+    /// Their numbers in the group, in order.
+    pub items: Vec<u32>,
+    /// The instruction.
+    pub place: u32,
+    /// Where that is in a text, where it is known.
+    pub loc: Loc,
+    /// What they wait for.
+    pub standing: Standing,
+}
+
+/// What items wait for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Standing {
+    /// Others, at a barrier.
+    Barrier {
+        /// Its number.
+        id: u32,
+        /// Items that have arrived, whole subgroups.
+        arrived: u32,
+        /// Items that must arrive.
+        expected: u32,
+    },
+    /// Lanes of the subgroup, as a set, which have not come.
+    Lanes(u32),
+    /// Memory that others would have to write.
+    Memory,
+    /// Nothing: they have gone past a barrier at which a lane of their subgroup waits. The instruction is the branch that parted them.
+    Passed,
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Standing::Barrier { id, arrived, expected } => {
+                write!(f, "at barrier {id}, where {arrived} of {expected} items have arrived")
+            }
+            Standing::Lanes(lanes) => {
+                let lanes: Vec<u32> = (0..32).filter(|lane| lanes >> lane & 1 != 0).collect();
+                match lanes.as_slice() {
+                    [lane] => write!(f, "for lane {lane}"),
+                    lanes => write!(f, "for lanes {}", numbers(lanes)),
+                }
+            }
+            Standing::Memory => f.write_str("for memory that nobody writes"),
+            Standing::Passed => f.write_str("past the barrier, parted by a branch or guard"),
+        }
+    }
+}
+
+/// Runs of numbers in a message.
+const SHOWN: usize = 4;
+
+/// Numbers as text: `1, 4 to 7 and 9`.
+fn numbers(all: &[u32]) -> String {
+    let mut runs: Vec<[u32; 2]> = Vec::new();
+    for &number in all {
+        match runs.last_mut() {
+            Some([_, last]) if last.checked_add(1) == Some(number) => *last = number,
+            _ => runs.push([number; 2]),
+        }
+    }
+    let left: u32 = runs.iter().skip(SHOWN).map(|[first, last]| last - first + 1).sum();
+    let mut shown: Vec<String> = (runs.iter().take(SHOWN))
+        .map(|[first, last]| if first == last { first.to_string() } else { format!("{first} to {last}") })
+        .collect();
+    if left != 0 {
+        shown.push(format!("{left} others"));
+    }
+    match shown.as_slice() {
+        [rest @ .., last] if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => shown.concat(),
+    }
+}
+
+impl Party {
+    /// What it does, as messages say it: `waits for lanes 0 to 7`.
+    fn does(&self) -> String {
+        let is_one = self.items.len() == 1;
+        let verb = match self.standing {
+            Standing::Passed if is_one => "goes",
+            Standing::Passed => "go",
+            _ if is_one => "waits",
+            _ => "wait",
+        };
+        format!("{verb} {}", self.standing)
+    }
+
+    /// Names it in a launch: `items 8 to 31 wait for lanes 0 to 7`. `item` is any of the group's, by its number in the launch.
+    pub fn describe(&self, shape: &Shape, item: u32) -> String {
+        let size = shape.block.into_iter().product::<u32>().max(1);
+        let first = item / size * size;
+        let items: Vec<u32> = self.items.iter().map(|number| first + number).collect();
+        let does = self.does();
+        match items.as_slice() {
+            [item] => format!("{} {does}", shape.name(*item)),
+            items if shape.is_along_x() => format!("items {} {does}", numbers(items)),
+            [item, rest @ ..] => format!("{} and {} others {does}", shape.name(*item), rest.len()),
+            [] => does,
+        }
+    }
+}
+
+impl fmt::Display for Party {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let items = if self.items.len() == 1 { "item" } else { "items" };
+        write!(f, "{items} {} of the group {}", numbers(&self.items), self.does())?;
+        if self.loc.is_known() { write!(f, " (line {})", self.loc.line) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parties_name_items_and_lines() {
+        let loc = Loc { line: 13, column: 3 };
+        let party = |items: &[u32], standing| Party { items: items.to_vec(), place: 0, loc, standing };
+        let lanes = party(&[1, 4, 5, 6, 9], Standing::Lanes(0x3fc));
+        assert_eq!(lanes.to_string(), "items 1, 4 to 6 and 9 of the group wait for lanes 2 to 9 (line 13)");
+        assert_eq!(lanes.describe(&Shape::from((2, 32)), 40), "items 33, 36 to 38 and 41 wait for lanes 2 to 9");
+        let many = party(&[0, 2, 4, 6, 8, 10, 11], Standing::Memory);
+        assert_eq!(
+            many.to_string(),
+            "items 0, 2, 4, 6 and 3 others of the group wait for memory that nobody writes (line 13)"
+        );
+        let barrier = Standing::Barrier { id: 2, arrived: 32, expected: 64 };
+        let one = Party { loc: Loc::default(), ..party(&[3], barrier) };
+        assert_eq!(one.to_string(), "item 3 of the group waits at barrier 2, where 32 of 64 items have arrived");
+    }
+}
