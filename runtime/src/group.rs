@@ -1,6 +1,6 @@
 //! A group of items that meet: each runs until it waits for others, and those that have come together go on.
 
-use halfbyte_abi::meet::{Dead, Group, Idle, Meeting, Misfit, Races};
+use halfbyte_abi::meet::{Dead, Group, Idle, Meeting, Misfit, Races, Schedule};
 
 use crate::trap::{Fault, Halt, TrapKind};
 
@@ -9,7 +9,7 @@ use crate::trap::{Fault, Halt, TrapKind};
 pub(crate) enum Stop {
     /// It has ended.
     End,
-    /// It has read what others may write meanwhile, and goes on when they have run.
+    /// It has made a strong access, and goes on when others have run.
     Yield,
     /// It waits for others.
     Meet(Meeting<u32, bool>),
@@ -47,22 +47,32 @@ pub(crate) trait Runner {
 }
 
 /// Runs the items of a group. A fault comes with its item's number in the group.
-pub(crate) fn run_group<R: Runner>(runner: &mut R, slots: &mut [R::Slot]) -> Result<(), (u32, Halt)> {
+pub(crate) fn run_group<R: Runner>(
+    runner: &mut R,
+    slots: &mut [R::Slot],
+    schedule: Schedule,
+) -> Result<(), (u32, Halt)> {
     let mut group = Group::new(slots.len() as u32);
     let mut idle = Idle::default();
-    loop {
+    let count = slots.len() as u32;
+    let mut turns = schedule.turns(count, 0);
+    for round in 1.. {
         let (mut ran, mut only_yields) = (false, true);
-        for (number, slot) in (0..).zip(slots.iter_mut()) {
-            if !group.runs(number) {
-                continue;
-            }
+        for &number in &turns {
+            let Some(slot) = slots.get_mut(number as usize).filter(|_| group.runs(number)) else { continue };
             ran = true;
-            match runner.run(number, slot).map_err(|halt| (number, halt))? {
-                Stop::Yield => continue,
-                Stop::End => group.end(number),
-                Stop::Meet(meeting) => group.wait(number, R::address(slot) as u32, meeting),
+            for _ in 0..schedule.accesses() {
+                match runner.run(number, slot).map_err(|halt| (number, halt))? {
+                    Stop::Yield => continue,
+                    Stop::End => group.end(number),
+                    Stop::Meet(meeting) => group.wait(number, R::address(slot) as u32, meeting),
+                }
+                only_yields = false;
+                break;
             }
-            only_yields = false;
+        }
+        if let Schedule::Shuffled(_) = schedule {
+            turns = schedule.turns(count, round);
         }
         // The machine of the group knows nothing of items, and whoever runs them of nothing else that is given.
         let mut races = runner.races().take();

@@ -1,4 +1,7 @@
-//! In which order items have their turns, and groups run: all orders are right, and what depends on one is no result.
+//! The order in which items have their turns, and in which groups run.
+//!
+//! In a turn an item runs up to and including its next strong access. Lanes of a warp that no branch has parted make as many such accesses, so
+//! that in ascending order they execute each one after another in lane order, and none continues before the last has executed it.
 
 /// An order.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -10,18 +13,41 @@ pub enum Schedule {
     Descending,
     /// Another one in each round, drawn from a seed.
     Shuffled(u64),
+    /// Each item runs on to its next barrier or collective operation, as if lanes of a warp were never in lockstep.
+    RunOn {
+        /// Whether the highest item runs first.
+        descending: bool,
+    },
 }
+
+/// Strong accesses that an item makes in a turn at most: it may wait in a loop for what another one writes.
+const RUN_ON: u32 = 256;
 
 impl Schedule {
     /// Those that are compared where it is asked whether a result depends on the order.
-    pub const ALL: [Schedule; 3] = [Schedule::Ascending, Schedule::Descending, Schedule::Shuffled(1)];
+    pub const ALL: [Schedule; 5] = [
+        Schedule::Ascending,
+        Schedule::Descending,
+        Schedule::Shuffled(1),
+        Schedule::RunOn { descending: false },
+        Schedule::RunOn { descending: true },
+    ];
+
+    /// Strong accesses that an item makes in a turn at most.
+    pub fn accesses(self) -> u32 {
+        if let Schedule::RunOn { .. } = self { RUN_ON } else { 1 }
+    }
+
+    /// Returns `true` if the highest number is always the first one.
+    pub fn is_descending(self) -> bool {
+        matches!(self, Schedule::Descending | Schedule::RunOn { descending: true })
+    }
 
     /// So many numbers from 0 in their order in a round.
     pub fn turns(self, count: u32, round: u64) -> Vec<u32> {
         let mut turns: Vec<u32> = (0..count).collect();
         match self {
-            Schedule::Ascending => {}
-            Schedule::Descending => turns.reverse(),
+            _ if self.is_descending() => turns.reverse(),
             Schedule::Shuffled(seed) => {
                 let mut state = seed ^ round.wrapping_mul(0x9e37_79b9_7f4a_7c15);
                 for last in (1..turns.len()).rev() {
@@ -33,6 +59,7 @@ impl Schedule {
                     turns.swap(last, (state % (last as u64 + 1)) as usize);
                 }
             }
+            _ => {}
         }
         turns
     }
@@ -53,6 +80,9 @@ mod tests {
             }
         }
         assert_eq!(Schedule::Descending.turns(3, 7), [2, 1, 0]);
+        let [up, down] = [false, true].map(|descending| Schedule::RunOn { descending });
+        assert_eq!([up.turns(3, 7), down.turns(3, 7)], [[0, 1, 2], [2, 1, 0]]);
+        assert!(up.accesses() > Schedule::Ascending.accesses());
         let shuffled = Schedule::Shuffled(1);
         assert_ne!(shuffled.turns(100, 0), shuffled.turns(100, 1));
         assert_eq!(shuffled.turns(0, 0), []);

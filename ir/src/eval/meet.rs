@@ -21,7 +21,8 @@ use crate::order::{AtomicAttr, FenceAttr};
 pub(super) enum Turn {
     /// Nothing: the item goes on.
     Goes,
-    /// They have their turn behind it.
+    /// They have their turn behind it, which is a strong access: lanes of a subgroup execute it one after another, and none continues before the last
+    /// has executed it.
     Yields,
     /// They come to it, too.
     Meets,
@@ -31,8 +32,7 @@ impl Turn {
     pub fn at(op: Op) -> Turn {
         match op.row().effect {
             Effect::Convergent => Turn::Meets,
-            // It reads what others may write.
-            Effect::Atomic if op != Op::AtomicStore => Turn::Yields,
+            Effect::Atomic => Turn::Yields,
             _ => Turn::Goes,
         }
     }
@@ -183,15 +183,18 @@ impl<O: Observer> Machine<'_, O> {
             for number in self.launch.schedule.turns(slots.len() as u32, round) {
                 let Some(slot) = slots.get_mut(number as usize).filter(|_| group.runs(number)) else { continue };
                 ran = true;
-                self.swap(slot);
-                let stop = self.run(first + number, &mut slot.position);
-                self.swap(slot);
-                match stop? {
-                    Stop::Yield => continue,
-                    Stop::End => group.end(number),
-                    Stop::Meet(meeting, inst) => group.wait(number, inst.as_u32(), meeting),
+                for _ in 0..self.launch.schedule.accesses() {
+                    self.swap(slot);
+                    let stop = self.run(first + number, &mut slot.position);
+                    self.swap(slot);
+                    match stop? {
+                        Stop::Yield => continue,
+                        Stop::End => group.end(number),
+                        Stop::Meet(meeting, inst) => group.wait(number, inst.as_u32(), meeting),
+                    }
+                    only_yields = false;
+                    break;
                 }
-                only_yields = false;
             }
             round += 1;
             // The machine of the group knows nothing of frames, and this one of nothing else that is given.

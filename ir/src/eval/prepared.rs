@@ -112,6 +112,8 @@ pub(super) struct Position {
     /// The instruction that it goes on with, by its number in the block.
     pub(super) step: usize,
     backward: u32,
+    /// Turns that it lets others have before it goes on: for the strong accesses that it has gone around.
+    passes: u32,
 }
 
 /// Why an item runs no further.
@@ -130,6 +132,17 @@ struct Edge {
     to: usize,
     case: u32,
     moves: Range<usize>,
+    /// Strong accesses that it goes around.
+    passes: u32,
+}
+
+/// Returns the number of strong accesses that a branch to one block goes around, where the block beside it leads to that block, too. A guard of PTX is
+/// imported as such a branch, and a guard parts no lanes.
+fn passed(kernel: &Kernel, to: Block, beside: Block) -> u32 {
+    let Some((&last, insts)) = kernel.blocks.get(beside).and_then(|block| block.insts.split_last()) else { return 0 };
+    let leads_on = kernel.insts[last].op == Op::Br && kernel.targets(last).first().is_some_and(|call| call.block == to);
+    let is_strong = |&&inst: &&Inst| Turn::at(kernel.insts[inst].op) == Turn::Yields;
+    if leads_on { insts.iter().filter(is_strong).count() as u32 } else { 0 }
 }
 
 impl<'k> Prepared<'k> {
@@ -198,7 +211,14 @@ impl<'k> Prepared<'k> {
             let params = self.kernel.block_params(call.block).iter();
             let args = self.kernel.call_args(call).iter();
             self.moves.extend(args.zip(params).map(|(&arg, &param)| (slots[arg], slots[param])));
-            self.edges.push(Edge { to: places[call.block], case: call.case, moves: moves..self.moves.len() });
+            let passes = match self.kernel.targets(inst) {
+                [first, second] if self.meets => {
+                    let beside = if call.block == first.block { second.block } else { first.block };
+                    passed(self.kernel, call.block, beside)
+                }
+                _ => 0,
+            };
+            self.edges.push(Edge { to: places[call.block], case: call.case, moves: moves..self.moves.len(), passes });
         }
         self.steps.push(PreparedInst {
             inst,
@@ -417,6 +437,10 @@ impl<O: Observer> Machine<'_, O> {
     /// Runs an item on from where it is.
     pub(super) fn run(&mut self, item: u32, at: &mut Position) -> Result<Stop, Fault> {
         let code = self.code;
+        if at.passes != 0 {
+            at.passes -= 1;
+            return Ok(Stop::Yield);
+        }
         if (at.block, at.step) == (0, 0) {
             self.tell_block(item, at.block, &[]);
         }
@@ -455,10 +479,14 @@ impl<O: Observer> Machine<'_, O> {
                 self.pass(edge);
                 self.tell_branch(item, step, edge, at.block);
                 self.tell_block(item, edge.to, self.code.moves.get(edge.moves.clone()).unwrap_or(&[]));
-                next = edge.to;
+                (next, at.passes) = (edge.to, edge.passes);
                 break;
             }
             (at.block, at.step) = (next, 0);
+            if at.passes != 0 {
+                at.passes -= 1;
+                return Ok(Stop::Yield);
+            }
         }
         Ok(Stop::End)
     }

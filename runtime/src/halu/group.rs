@@ -1,7 +1,7 @@
 //! A group of work items that meet.
 
 use halfbyte_abi::Shape;
-use halfbyte_abi::meet::Races;
+use halfbyte_abi::meet::{Races, Schedule};
 
 use super::Code;
 use super::interp::{self, ItemStats, Progress};
@@ -86,7 +86,7 @@ pub(super) fn run_group(
     }
     memory.is_changed = false;
     let mut items = Items { code, memory, budget, work, races: None };
-    group::run_group(&mut items, slots).map_err(|(number, halt)| (first + number, halt))?;
+    group::run_group(&mut items, slots, Schedule::Ascending).map_err(|(number, halt)| (first + number, halt))?;
     let mut stats = ItemStats::default();
     for slot in slots {
         stats.instructions += slot.progress.stats.instructions;

@@ -18,7 +18,7 @@ use halfbyte_abi::{Axis, GROUP_COUNT_OFFSET, ITEM_COUNT_OFFSET};
 use halfbyte_abi::{GROUP_SIZE_OFFSET, ParamKind, Shape, ShapeError};
 use halfbyte_isa::halu::domain::SpecialReg;
 use halfbyte_isa::halu::fields::{IMM32, RZ};
-use halfbyte_isa::halu::meaning::{is_of_groups, is_without_result, reaches_scratch, yields};
+use halfbyte_isa::halu::meaning::{asks, is_of_groups, reaches_scratch};
 use halfbyte_isa::halu::{self as isa, Inst, Opcode};
 use halfbyte_isa::isa::{Isa, Words};
 use halfbyte_isa::object::{KernelInfo, Loc};
@@ -346,7 +346,7 @@ fn may_wait(words: &[Word]) -> bool {
             }
         }
     }
-    let asks = |word: &Word| matches!(word, Word::Inst(inst) if yields(inst) && !is_without_result(inst));
+    let asks = |word: &Word| matches!(word, Word::Inst(inst) if asks(inst));
     (0i64..).zip(words).any(|(address, word)| asks(word) && loops.iter().any(|around| around.contains(&address)))
 }
 

@@ -183,8 +183,9 @@ pub(super) fn run_group(
         });
     }
     memory.is_changed = false;
+    let schedule = memory.schedule;
     let mut block = Block { program, shape, first, memory, budget, work };
-    group::run_group(&mut block, &mut slots).map_err(|(number, halt)| (first + number, halt))?;
+    group::run_group(&mut block, &mut slots, schedule).map_err(|(number, halt)| (first + number, halt))?;
     if let Some(race) = memory.races.as_ref().and_then(|races| races.found()) {
         return Err(race_of(race, shape));
     }

@@ -554,9 +554,10 @@ fn do_builtin(
     }
 }
 
-/// Whether others run behind an instruction: it reads what they may write.
+/// Returns `true` if others run behind an instruction, which is a strong access: lanes of a warp execute it one after another, and none continues
+/// before the last has executed it. A lane whose guard is false takes its turn all the same, since a guard parts no lanes.
 pub(super) fn yields(inst: &Inst) -> bool {
-    inst.row().mnemonic != "st" && strength(inst).is_some()
+    strength(inst).is_some()
 }
 
 /// Elements of memory.

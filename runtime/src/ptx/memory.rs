@@ -1,7 +1,7 @@
 //! The memories that a work item reaches, and the checks on every access.
 
 use arrayvec::ArrayVec;
-use halfbyte_abi::meet::{self, Place, Races, Strength, Touch};
+use halfbyte_abi::meet::{self, Place, Races, Schedule, Strength, Touch};
 use halfbyte_abi::{Alias, buffer_of, buffer_slot};
 use halfbyte_isa::ptx::meaning::{CONST_SPACE, LOCAL_WINDOW, Location, PARAM_WINDOW, SHARED_WINDOW, WINDOW_BYTES};
 use halfbyte_isa::ptx::types::Space as VariableSpace;
@@ -38,6 +38,8 @@ pub(super) struct Memory<'a> {
     pub shared: Vec<u8>,
     /// Looks for races, where the launch asks for that.
     pub races: Option<Races>,
+    /// The order of the items of a block, and of blocks.
+    pub schedule: Schedule,
     /// The item that runs, by its number in the launch.
     pub item: u32,
     /// Whether anything was written that was not there before.
@@ -108,6 +110,7 @@ impl<'a> Memory<'a> {
             stack: Stack::default(),
             shared: Vec::new(),
             races: None,
+            schedule: Schedule::default(),
             item: 0,
             is_changed: false,
             print: None,

@@ -31,6 +31,7 @@ use halfbyte_abi::{
 use halfbyte_isa::isa::{Isa, Words};
 use halfbyte_isa::object::{KernelInfo, Loc};
 use halfbyte_isa::ptx as isa;
+use halfbyte_isa::ptx::meaning::strength;
 use halfbyte_isa::ptx::module::{self, Entry, Module, Param, Scope};
 use halfbyte_isa::ptx::text::{Text, inst_text_in};
 use halfbyte_isa::ptx::types::Space as VariableSpace;
@@ -49,7 +50,7 @@ use crate::launch::{Order, Stats, Work, check_limits};
 use crate::native::{NativeError, Translation};
 use crate::trap::{Fault, Halt, Trap, TrapKind};
 pub use cuda::device;
-use halfbyte_abi::meet::Races;
+use halfbyte_abi::meet::{Races, Schedule};
 use interp::{Item, Registers, Thread};
 use jit::Jit;
 use memory::{Memory, param_places};
@@ -141,7 +142,10 @@ fn run_items(
     let size: u32 = shape.block.into_iter().product::<u32>().max(1);
     if program.is_of_groups() {
         let bytes = code.entry.shared_layout().bytes as usize + shape.shared as usize;
-        for first in (0..items).step_by(size as usize) {
+        let blocks = items.div_ceil(size);
+        let is_descending = memory.schedule.is_descending();
+        for block in (0..blocks).map(|block| if is_descending { blocks - 1 - block } else { block }) {
+            let first = block * size;
             memory.shared.clear();
             memory.shared.resize(bytes, 0);
             if let Some(races) = &mut memory.races {
@@ -176,6 +180,15 @@ fn run_items(
     Ok(stats)
 }
 
+/// The kinds of strong accesses that a kernel makes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct StrongAccesses {
+    /// Atomic operations.
+    pub atomic: bool,
+    /// Loads and stores.
+    pub plain: bool,
+}
+
 /// How a kernel is launched.
 #[derive(Debug)]
 pub struct Launch<'a, 'b> {
@@ -192,6 +205,8 @@ pub struct Launch<'a, 'b> {
     /// Whether the interpreter looks for races, and for reads of shared memory and of registers that nobody has written; it then takes 28
     /// more bytes of memory for each byte accessed, and 40 for each register of an item.
     pub races: bool,
+    /// The order in which the interpreter runs the threads of a block, and blocks. In any but the default one native code is not used.
+    pub schedule: Schedule,
     /// Takes what kernels write with `vprintf`.
     pub print: Option<Print<'a>>,
 }
@@ -200,7 +215,8 @@ impl<'a, 'b> Launch<'a, 'b> {
     /// A launch on the interpreter with the default budget.
     pub fn new(shape: impl Into<Shape>, args: &'a mut [Arg<'b>]) -> Launch<'a, 'b> {
         let (shape, budget) = (shape.into(), DEFAULT_BUDGET);
-        Launch { shape, args, budget, engine: Engine::Interp, watchdog: None, races: false, print: None }
+        let (engine, schedule) = (Engine::Interp, Schedule::default());
+        Launch { shape, args, budget, engine, watchdog: None, races: false, schedule, print: None }
     }
 }
 
@@ -477,7 +493,7 @@ impl Kernel {
     /// # Errors
     /// Arguments that do not fit the parameters: then nothing was run. A trap: then the memory holds no result.
     pub fn launch(&self, launch: Launch<'_, '_>) -> Result<Stats, LaunchError> {
-        let Launch { shape, args, budget, engine, watchdog, races, print } = launch;
+        let Launch { shape, args, budget, engine, watchdog, races, schedule, print } = launch;
         let kernel = || self.entry().name.clone();
         let items = self.items_of(&shape)?;
         let exceeded = |exceeded| LaunchError::Exceeded { kernel: self.entry().name.clone(), exceeded };
@@ -504,7 +520,7 @@ impl Kernel {
         }
         let param_places = places_of(&self.entry().params);
         let memory = Memory::new(params, param_places, buffers, variables);
-        let mut memory = Memory { aliases, races, print, ..memory };
+        let mut memory = Memory { aliases, races, schedule, print, ..memory };
         if engine == Engine::Cuda {
             let ran = cuda::run(&self.code, &shape, &mut memory);
             return ran.map(|()| Stats::default()).map_err(|error| LaunchError::Cuda { kernel: kernel(), error });
@@ -567,6 +583,20 @@ impl Kernel {
             }
             Ended::Native(error) => LaunchError::Native { kernel: kernel(), error },
         })
+    }
+
+    /// The strong accesses that the kernel and the functions that it reaches make.
+    pub fn strong_accesses(&self) -> StrongAccesses {
+        let entry = self.entry();
+        let bodies = entry.reached_functions().into_iter().filter_map(|number| entry.scope_of(number));
+        let mut all = StrongAccesses::default();
+        for inst in bodies.chain([entry.scope()]).flat_map(|scope| &scope.body.insts) {
+            let is_strong = strength(inst).is_some();
+            let is_atomic = matches!(inst.row().mnemonic, "atom" | "red");
+            all.atomic |= is_strong && is_atomic;
+            all.plain |= is_strong && !is_atomic;
+        }
+        all
     }
 
     /// Whether the interpreter runs it where native code is asked for: it calls, or does something else that there is no native code for.

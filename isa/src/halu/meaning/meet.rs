@@ -27,14 +27,16 @@ pub fn given(inst: &Inst, [number, answer]: [u64; 2]) -> Option<Write<u32, bool>
     }
 }
 
-/// Whether others run behind an instruction: it reads what they may write.
+/// Returns `true` if others run behind an instruction, which is a strong access: lanes of a warp execute it one after another, and none continues
+/// before the last has executed it.
 pub fn yields(inst: &Inst) -> bool {
-    is_atomic(inst) || (is_strong(inst) && inst.row().mnemonic.starts_with("LD"))
+    is_atomic(inst) || is_strong(inst)
 }
 
-/// Whether an instruction changes memory in one step, and what was there is kept nowhere.
-pub fn is_without_result(inst: &Inst) -> bool {
-    is_atomic(inst) && inst.get(f::RD) as u8 == RZ
+/// Returns `true` if an instruction is a strong access that keeps what it has read.
+pub fn asks(inst: &Inst) -> bool {
+    let is_without_result = || inst.row().mnemonic.starts_with("ST") || is_atomic(inst) && inst.get(f::RD) as u8 == RZ;
+    yields(inst) && !is_without_result()
 }
 
 /// Whether items at an instruction meet: where its guard holds its effect is [`Next::Meet`].

@@ -12,7 +12,7 @@ mod memory;
 mod moves;
 mod video;
 
-pub use meet::{given, is_of_groups, is_without_result, meeting, meets, reaches_scratch, yields};
+pub use meet::{asks, given, is_of_groups, meeting, meets, reaches_scratch, yields};
 
 use super::opcodes::opcodes;
 use arrayvec::ArrayVec;

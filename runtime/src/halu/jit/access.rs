@@ -503,6 +503,7 @@ pub(super) unsafe extern "C" fn store_grid(
                 store(header, site, places, mask);
             }
         }
+        others_run(header, site);
     }
 }
 
@@ -634,6 +635,7 @@ pub(super) unsafe extern "C" fn store_affine_rows(
                 }
             }
         }
+        others_run(header, site);
     }
 }
 
@@ -653,6 +655,7 @@ pub(super) unsafe extern "C" fn store_each(
     unsafe {
         let site = &*site;
         store(header, site, places(site, offset, low, high), mask_words(&*header, site, mask));
+        others_run(header, site);
     }
 }
 

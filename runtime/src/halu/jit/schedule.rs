@@ -315,7 +315,10 @@ impl Scheduler<'_> {
                 None => Method::LoadEach,
             },
             Action::Store { place, width, .. } => match affine(place) {
-                Some(Shape::Affine(4)) if *width == Width::B32 && access.guard.is_none() => Method::StoreDirect,
+                // All items execute a strong access before any of them continues, which a loop over items does not do.
+                Some(Shape::Affine(4)) if *width == Width::B32 && access.guard.is_none() && !access.yields => {
+                    Method::StoreDirect
+                }
                 Some(Shape::Affine(_)) if self.strides && strided::stride(self.dataflow, access).is_some() => {
                     Method::StoreStrided
                 }
@@ -577,7 +580,10 @@ impl Scheduler<'_> {
             let changed = |&(store, time): &(usize, (Time, Id))| {
                 store > number && last.is_some_and(|last| last > time) && !self.disjoint(number, store)
             };
-            in_place[number] = !words.clone().any(|word| addresses[word]) && !stores.iter().any(changed);
+            // Others may store there as soon as all have loaded.
+            in_place[number] = !dataflow.accesses[number].yields
+                && !words.clone().any(|word| addresses[word])
+                && !stores.iter().any(changed);
         }
         in_place
     }

@@ -16,6 +16,7 @@ mod tests;
 use std::num::NonZero;
 use std::sync::{Arc, OnceLock};
 
+use halfbyte_abi::meet::Schedule;
 use halfbyte_isa::ptx::module;
 use halfbyte_isa::ptx::types::{Special, SpecialGroup};
 use smallvec::SmallVec;
@@ -51,7 +52,8 @@ impl Jit {
         let plan = self.plan(code);
         let entry = &code.entry;
         // Where arguments are known to overlap, items are run in order.
-        if !plan.is_native || !memory.aliases.is_empty() || memory.races.is_some() {
+        let is_watched = memory.races.is_some() || memory.schedule != Schedule::default();
+        if !plan.is_native || !memory.aliases.is_empty() || is_watched {
             return None;
         }
         let size = order.shape.block.into_iter().product::<u32>().max(1);

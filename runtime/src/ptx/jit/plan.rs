@@ -191,7 +191,7 @@ fn may_wait(insts: &[Inst], leads: &[(Leads, bool)]) -> bool {
         _ => None,
     };
     let loops: Vec<_> = (0..).zip(leads).filter_map(back).collect();
-    let asks = |inst: &Inst| yields(inst) && inst.row().mnemonic != "red";
+    let asks = |inst: &Inst| yields(inst) && !matches!(inst.row().mnemonic, "red" | "st");
     (0i64..).zip(insts).any(|(at, inst)| asks(inst) && loops.iter().any(|around| around.contains(&at)))
 }
 

@@ -93,7 +93,7 @@ impl BlockEmitter<'_, '_, '_> {
             return None;
         };
         let is_row = self.dataflow.shape(offset) == Shape::Affine(4) && cfg!(target_endian = "little");
-        if !is_row || access.yields || !self.plan.in_place[number as usize] {
+        if !is_row || !self.plan.in_place[number as usize] {
             return None;
         }
         let reads_first = self.plan.read_first.get(number as usize).is_some_and(|&first| first);
