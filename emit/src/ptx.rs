@@ -1,14 +1,17 @@
 //! PTX: blocks become the lines of an entry, with labels where branches go, and the entries of several kernels a file.
 
 use std::fmt::{self, Write};
+use std::ops::Range;
 
 use halfbyte_abi::{self as abi, ParamKind, Sm};
 use halfbyte_isa::object::{KernelInfo, Loc, Part};
+use halfbyte_isa::ptx::meaning::strength;
 use halfbyte_isa::ptx::module::{Blocks, Body, Entry, Functions, Kernel, LabelName, Linkage, Param, Registers};
 use halfbyte_isa::ptx::names::{identifier, register_prefix};
 use halfbyte_isa::ptx::text::{Writer, inst_text};
 use halfbyte_isa::ptx::types::Type;
-use halfbyte_isa::ptx::{self, Inst, Label, Opcode, Operand, Reg};
+use halfbyte_isa::ptx::{self, Guard, Inst, Label, Opcode, Operand, Reg};
+use halfbyte_isa::row::{Class, Role};
 use halfbyte_isel::mach::{MachBlock, MachFunc, MachInst};
 use halfbyte_isel::vcode::{BlockIndex, Machine};
 use halfbyte_isel::{AllocatedCode, Ptx, PtxExtra};
@@ -57,6 +60,7 @@ fn layout(func: MachFunc<Ptx>) -> Result<Code, LayoutError> {
     let split = |MachBlock { insts, parts }: MachBlock<Ptx>| (insts, parts);
     let (mut blocks, of_blocks): (Vec<_>, Vec<_>) = blocks.into_iter().map(split).unzip();
     straighten(&mut blocks);
+    guard_strong_accesses(&mut blocks);
     let lengths = lengths(&blocks);
     let total = lengths.iter().sum();
     let (mut insts, mut locs): (Vec<Inst>, Vec<Loc>) = (Vec::with_capacity(total), Vec::with_capacity(total));
@@ -102,6 +106,55 @@ fn layout(func: MachFunc<Ptx>) -> Result<Code, LayoutError> {
         along_x,
     };
     Ok(Code { info, words: ptx::Code { sm, kernel }.into(), locs, parts, stats: Vec::new() })
+}
+
+/// So many instructions are guarded at most.
+const MOST_GUARDED: usize = 64;
+
+/// Guards strong accesses that a branch goes around, instead of the branch: it would part the lanes of a warp, and a guard does not.
+fn guard_strong_accesses(blocks: &mut [Vec<MachInst<Ptx>>]) {
+    let is_filled = |blocks: &[Vec<MachInst<Ptx>>], at: usize| blocks.get(at).is_some_and(|block| !block.is_empty());
+    for at in 0..blocks.len() {
+        let Some(way) = (at + 1..blocks.len()).find(|&next| is_filled(blocks, next)) else { continue };
+        let after = (way + 1..blocks.len()).find(|&next| is_filled(blocks, next)).unwrap_or(blocks.len());
+        // The branch around, and one to the way itself that falls away.
+        let Some(block) = blocks.get(at) else { continue };
+        let leads =
+            |inst: &MachInst<Ptx>, to: Range<usize>| inst.target.is_some_and(|target| to.contains(&(target as usize)));
+        let falls = block.last().is_some_and(|last| last.is_jump() && leads(last, at + 1..way + 1));
+        let place = block.len().checked_sub(1 + usize::from(falls));
+        let Some((place, branch)) = place.and_then(|place| Some((place, block.get(place)?))) else { continue };
+        let Some(guard) =
+            branch.inst.guard.filter(|_| branch.inst.opcode == Opcode::BRA && leads(branch, way + 1..after + 1))
+        else {
+            continue;
+        };
+        let is_other = |(number, block): (usize, &Vec<MachInst<Ptx>>)| {
+            number != at && block.iter().any(|inst| leads(inst, at + 1..way + 1))
+        };
+        let Some(insts) = blocks.get(way).filter(|_| !blocks.iter().enumerate().any(is_other)) else { continue };
+        let leads_on = insts.last().is_some_and(|last| last.is_jump() && leads(last, way + 1..after + 1));
+        let insts = insts.split_at(insts.len() - usize::from(leads_on)).0;
+        let is_strong = insts.iter().any(|inst| strength(&inst.inst).is_some());
+        if insts.len() > MOST_GUARDED || !is_strong || !insts.iter().all(|inst| may_be_guarded(&inst.inst, guard.reg)) {
+            continue;
+        }
+        let guard = Guard { not: !guard.not, ..guard };
+        let count = insts.len();
+        if let Some(way) = blocks.get_mut(way) {
+            way.truncate(count);
+            way.iter_mut().for_each(|inst| inst.inst.guard = Some(guard));
+        }
+        if let Some(block) = blocks.get_mut(at) {
+            block.truncate(place);
+        }
+    }
+}
+
+/// Returns `true` if an instruction without a guard may have one by this register.
+fn may_be_guarded(inst: &Inst, reg: Reg) -> bool {
+    let writes = || inst.registers().any(|(role, of)| role != Role::Use && of == reg);
+    inst.guard.is_none() && inst.row().class != Class::Control && !inst.meets() && !writes()
 }
 
 /// A parameter as kernels find it: a buffer's address, a number, or the bytes of a vector.

@@ -14,6 +14,7 @@
 use std::ops::Range;
 
 use halfbyte_isa::halu::fields::*;
+use halfbyte_isa::halu::meaning::yields;
 use halfbyte_isa::halu::{Inst as Word, Opcode};
 use halfbyte_isa::object::{Loc, Part};
 use halfbyte_isa::row::Class;
@@ -25,6 +26,9 @@ use crate::vcode::{Access, BlockIndex, Edge, Operand, Terminator, VBlock, VCode,
 const EXTRA: u32 = 4;
 /// So many instructions may the longer way have: items that all go the other way would have been spared it.
 const LONGEST: u32 = 8;
+/// So many instructions may a way have that makes strong accesses. A guard of PTX is imported as a branch around such a way: it parts no lanes of a
+/// subgroup, and a branch would.
+const LONGEST_STRONG: u32 = 64;
 /// PLOP3's table of the first two operands both, and that of the second where the first holds and the third elsewhere.
 const BOTH: u64 = 0xf0 & 0xcc;
 const CHOSEN: u64 = 0xf0 & 0xcc | 0x0f & 0xaa;
@@ -173,7 +177,14 @@ impl Converter<'_> {
         let costs = [self.cost(ways[0])?, self.cost(ways[1])?];
         let [shorter, longer] = [costs[0].min(costs[1]), costs[0].max(costs[1])];
         let pays = shorter + self.selects(&fork) <= EXTRA && longer <= LONGEST;
-        (pays && !has_params).then_some(fork)
+        let is_guard = shorter == 0 && ways.into_iter().any(|way| self.is_strong(way));
+        ((pays || is_guard) && !has_params).then_some(fork)
+    }
+
+    /// Returns `true` if a way makes strong accesses.
+    fn is_strong(&self, way: BlockIndex) -> bool {
+        let pieces = self.chain(way).flat_map(|body| &body.pieces);
+        pieces.flat_map(|piece| self.insts(&piece.insts)).any(|inst| yields(&inst.inst))
     }
 
     /// The instructions that a way takes; none where there are many, or it goes elsewhere.
@@ -182,7 +193,7 @@ impl Converter<'_> {
         for piece in self.chain(way).flat_map(|body| &body.pieces) {
             // Where there is a condition already, another instruction makes both one.
             cost += piece.insts.len() as u32 + u32::from(piece.guard.is_some());
-            if cost > LONGEST {
+            if cost > LONGEST_STRONG {
                 return None;
             }
             if self.insts(&piece.insts).iter().any(|inst| inst.inst.row().class == Class::Control) {
