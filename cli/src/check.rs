@@ -8,7 +8,7 @@ use halfbyte::import_ptx::is_ptx;
 use halfbyte::ir::diag::{Lines, Position};
 use halfbyte::launch::Engine;
 use halfbyte::report::Report;
-use halfbyte_testkit::check::{CheckResult, CheckedKernel, Outcome, Setup, Verdict, check_with};
+use halfbyte_testkit::check::{CheckResult, CheckedKernel, OrderWarning, Outcome, Setup, Verdict, check_with};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, of_report};
@@ -409,7 +409,9 @@ fn summary(outcome: &Outcome) -> String {
         parts.push(format!("approximate on a GPU: {}", approximate.join(", ")));
     }
     for launch in &outcome.order_dependent {
-        parts.push(format!("depends on the order of atomic operations, and is not compared: {launch}"));
+        let OrderWarning { cause, launch, is_compared } = launch;
+        let but = if *is_compared { "" } else { ", and is not compared" };
+        parts.push(format!("{cause}{but}: {launch}"));
     }
     parts.join("; ")
 }

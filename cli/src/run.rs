@@ -13,14 +13,14 @@ use halfbyte::Shape;
 use halfbyte::TARGETS;
 use halfbyte::abi::Param;
 use halfbyte::abi::{Alias, Limits, Watchdog};
-use halfbyte::import_ptx::{self, Host, MAX_ITEMS, ir_name, is_ptx};
+use halfbyte::import_ptx::{self, Host, MAX_ITEMS, ir_name, is_ptx, text_order_dependence};
 use halfbyte::include::ModuleReader;
 use halfbyte::ir::diag::Lines;
 use halfbyte::ir::eval::Fault;
 use halfbyte::ir::{Diagnostic, Space, Span};
 use halfbyte::launch::{
-    Engine, Evaluation, How, Print, evaluate, execute, fault_diagnostic, given, launch_diagnostic, may_depend_on_order,
-    order_dependence,
+    Engine, Evaluation, How, OrderDependence, Print, evaluate, execute, fault_diagnostic, given, launch_diagnostic,
+    may_depend_on_order, order_dependence,
 };
 use halfbyte::pipeline::{self, Options};
 use halfbyte::report::Report;
@@ -358,7 +358,8 @@ impl Run {
         let Bound { args, aliases, .. } = &mut bound;
         let races = self.races;
         let how = How { watchdog: Some(within.watchdog), print, aliases, races, ..How::from(engine) };
-        let stats = host.launch_on(how, shape, args).map_err(|error| match error {
+        let before = races.then(|| args.clone());
+        let failure = |error| match error {
             LaunchError::Trap(trap) => {
                 let error = LaunchError::Trap(trap);
                 within.set_launch_error(&error);
@@ -367,8 +368,13 @@ impl Run {
             }
             error @ (LaunchError::Cuda { .. } | LaunchError::Exceeded { .. }) => Failure::input(error),
             error => Failure::Call(error.to_string()),
-        })?;
+        };
+        let stats = host.launch_on(how, shape, args).map_err(failure)?;
         within.set_stats(&stats, start.elapsed());
+        if let Some(before) = before {
+            let found = text_order_dependence((&input.name, text, name), how, shape, &before, args).map_err(failure)?;
+            found.iter().for_each(|found| warn_of_order(found, host.params()));
+        }
         if self.stats && !self.json {
             let mut text = statistics(engine, &stats, start.elapsed(), host.translation());
             let why = match () {
@@ -430,8 +436,11 @@ impl Run {
             let Some(kernel) = kernel else {
                 return Err(Failure::Call("--races looks at what the text says, and an object has none".into()));
             };
-            if let Err(fault) = evaluate(kernel, how, &mut args.clone()) {
-                return Err(Report::new(file, text, vec![of_fault(kernel, &fault)]).into());
+            let mut after = args.clone();
+            let evaluated = evaluate(kernel, how, &mut after);
+            match evaluated.and_then(|_| order_dependence(kernel, how, args, &after)) {
+                Ok(found) => found.iter().for_each(|found| warn_of_order(found, params)),
+                Err(fault) => return Err(Report::new(file, text, vec![of_fault(kernel, &fault)]).into()),
             }
         }
         let failed = match ready {
@@ -446,9 +455,7 @@ impl Run {
                     _ => Ok(None),
                 };
                 if let Ok(Some(found)) = &dependence {
-                    let name = params.get(found.param).map_or("", |param| param.name.as_str());
-                    let message = "the result depends on the order of atomic operations";
-                    say(&format!("warning: {message}: `{name}`: {found}"));
+                    warn_of_order(found, params);
                 }
                 evaluated.and(dependence.map(drop)).err().map(|fault| of_fault(kernel, &fault))
             }
@@ -669,4 +676,10 @@ fn statistics(engine: Engine, stats: &Stats, time: Duration, translation: Option
 fn tells_groups(kernel: &halfbyte::ir::Kernel) -> bool {
     kernel.insts.values().any(|inst| inst.op.is_convergent() || inst.op.tells_group())
         || kernel.arrays.iter().any(|array| array.space == Space::Shared)
+}
+
+/// Warns of a result that depends on the order of items.
+fn warn_of_order(found: &OrderDependence, params: &[Param]) {
+    let name = |param: usize| params.get(param).map_or("", |param| param.name.as_str());
+    say(&format!("warning: {}", found.message(name)));
 }

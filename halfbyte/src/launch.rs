@@ -7,11 +7,12 @@ use halfbyte_abi::{
     Alias, DEFAULT_BUDGET, Exceeded, Limits, Param, ParamKind, Shape, Watchdog, buffer_base, buffer_near,
 };
 use halfbyte_ir::diag::{Diagnostic, Lines};
-use halfbyte_ir::eval::{self, Fault, Prepared, Race, Writers};
+use halfbyte_ir::eval::{self, Fault, Prepared, Race, TrapKind as EvaluatedTrap, Writers};
 use halfbyte_ir::{AttrKind, Effect, Inst, Op, Space, Span};
 use halfbyte_isa::object::Loc;
 pub use halfbyte_runtime::Engine;
 pub use halfbyte_runtime::ptx::Print;
+use halfbyte_runtime::ptx::StrongAccesses;
 use halfbyte_runtime::{Arg, Launch, LaunchError, Other, Stats, TrapKind};
 
 use crate::targets::Meanings;
@@ -37,11 +38,14 @@ pub struct How<'a> {
     pub aliases: &'a [Alias],
     /// Of a kernel in PTX that runs as it stands: whether races are looked for, and reads of shared memory that nothing has written.
     pub races: bool,
+    /// Of a kernel in PTX that runs as it stands: the order in which the interpreter runs the threads of a block, and blocks.
+    pub schedule: Schedule,
 }
 
 impl From<Engine> for How<'_> {
     fn from(engine: Engine) -> Self {
-        How { engine, budget: DEFAULT_BUDGET, done: None, watchdog: None, print: None, aliases: &[], races: false }
+        let (budget, schedule) = (DEFAULT_BUDGET, Schedule::default());
+        How { engine, budget, done: None, watchdog: None, print: None, aliases: &[], races: false, schedule }
     }
 }
 
@@ -85,64 +89,146 @@ pub fn evaluate<'a>(
     evaluate_observed(kernel, how, args, &mut ())
 }
 
-/// A byte of a result that depends on the order in which items have their turns.
+/// A result that depends on the order in which items have their turns.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OrderDependence {
-    /// The parameter whose buffer it is in, by number.
-    pub param: usize,
-    /// The byte in it, the first such.
-    pub byte: usize,
-    /// What it is in ascending order, and in another one.
-    pub values: [u8; 2],
-    /// That one.
+    /// What it depends on.
+    pub cause: OrderCause,
+    /// The order in which another result was found than in ascending order.
     pub schedule: Schedule,
+    /// What is different.
+    pub difference: OrderDifference,
+}
+
+/// What a result depends on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OrderCause {
+    /// The order of atomic operations.
+    Atomics,
+    /// That lanes of a warp that no branch has parted execute strong accesses in lockstep.
+    Lockstep,
+}
+
+impl std::fmt::Display for OrderCause {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            OrderCause::Atomics => "depends on the order of atomic operations",
+            OrderCause::Lockstep => "relies on lanes of a warp in lockstep",
+        })
+    }
+}
+
+/// What is different in another order.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum OrderDifference {
+    /// A byte of a buffer, the first such.
+    Byte {
+        /// The parameter whose buffer it is in, by number.
+        param: usize,
+        /// Its place in the buffer.
+        byte: usize,
+        /// What it is in ascending order, and in the other one.
+        values: [u8; 2],
+    },
+    /// The launch ends with this error.
+    Failure(String),
+}
+
+impl OrderDependence {
+    /// Returns `true` if every engine gives the result of the ascending order: it relies on lockstep, and no other order of accesses in lockstep
+    /// has changed it.
+    pub fn is_defined(&self) -> bool {
+        self.cause == OrderCause::Lockstep && matches!(self.schedule, Schedule::RunOn { .. })
+    }
+
+    /// The warning; `name` gives the name of a parameter.
+    pub fn message<'p>(&self, name: impl FnOnce(usize) -> &'p str) -> String {
+        match self.difference {
+            OrderDifference::Byte { param, .. } => format!("the result {}: `{}`: {self}", self.cause, name(param)),
+            OrderDifference::Failure(_) => format!("the result {}: {self}", self.cause),
+        }
+    }
 }
 
 impl std::fmt::Display for OrderDependence {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let [first, other] = self.values;
         let order = match self.schedule {
-            Schedule::Descending => "descending",
-            _ => "another",
+            Schedule::Descending => "in descending order",
+            Schedule::RunOn { .. } => "where each runs on to its next barrier",
+            _ => "in another order",
         };
-        write!(
-            f,
-            "byte {} is {first:#04x} where items run in ascending order and {other:#04x} in {order} order",
-            self.byte
-        )
+        match &self.difference {
+            OrderDifference::Byte { byte, values: [first, other], .. } => {
+                write!(f, "byte {byte} is {first:#04x} where items run in ascending order and {other:#04x} {order}")
+            }
+            OrderDifference::Failure(error) => {
+                write!(f, "there is one where items run in ascending order, and {order} the launch ends: {error}")
+            }
+        }
     }
 }
 
 /// Whether a kernel has what lets its result depend on the order of its items though none of them race.
 pub fn may_depend_on_order(kernel: &halfbyte_ir::Kernel) -> bool {
-    let insts = kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)).flat_map(|block| &block.insts);
-    insts.filter_map(|&inst| kernel.insts.get(inst)).any(|inst| inst.op.row().effect == Effect::Atomic)
+    let StrongAccesses { atomic, plain } = strong_accesses(kernel);
+    atomic || plain
 }
 
-/// Whether the result of a launch, which `after` is where items run in ascending order, depends on that order: then no engine need
-/// give it. It does only where items change memory by atomic operations. Three orders are tried: that they agree proves nothing.
+/// The strong accesses that a kernel has.
+fn strong_accesses(kernel: &halfbyte_ir::Kernel) -> StrongAccesses {
+    let insts = kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)).flat_map(|block| &block.insts);
+    let ops = insts.filter_map(|&inst| kernel.insts.get(inst)).map(|inst| inst.op);
+    let mut all = StrongAccesses::default();
+    for op in ops.filter(|op| op.row().effect == Effect::Atomic) {
+        let is_plain = matches!(op, Op::AtomicLoad | Op::AtomicStore);
+        all.plain |= is_plain;
+        all.atomic |= !is_plain;
+    }
+    all
+}
+
+/// Whether the result of a launch, which `after` is where items run in ascending order, depends on that order. It does only where items make
+/// strong accesses. The other orders of [`Schedule::ALL`] are tried: that they agree proves nothing.
 ///
 /// # Errors
-/// A trap in another order, or a limit that was met.
+/// A trap in another order of accesses in lockstep, or a limit that was met.
 pub fn order_dependence(
     kernel: &halfbyte_ir::Kernel,
     how: Evaluation<'_>,
     before: &[Vec<u8>],
     after: &[Vec<u8>],
 ) -> Result<Option<OrderDependence>, Fault> {
-    if !may_depend_on_order(kernel) {
+    let strong = strong_accesses(kernel);
+    if !strong.atomic && !strong.plain {
         return Ok(None);
     }
     for schedule in Schedule::ALL.into_iter().filter(|&schedule| schedule != how.schedule) {
         let mut found = before.to_vec();
-        evaluate(kernel, Evaluation { schedule, ..how }, &mut found)?;
-        for (param, (after, found)) in after.iter().zip(&found).enumerate() {
-            if let Some((byte, (&first, &other))) = after.iter().zip(found).enumerate().find(|(_, (a, b))| a != b) {
-                return Ok(Some(OrderDependence { param, byte, values: [first, other], schedule }));
+        let is_alone = matches!(schedule, Schedule::RunOn { .. });
+        let difference = match evaluate(kernel, Evaluation { schedule, ..how }, &mut found) {
+            Ok(_) => difference(after, &found),
+            // Items that wait in loops take more iterations there.
+            Err(Fault::Trap(trap)) if is_alone && matches!(trap.kind, EvaluatedTrap::Budget { .. }) => None,
+            Err(fault @ (Fault::Trap(_) | Fault::Race(_))) if is_alone => {
+                Some(OrderDifference::Failure(fault.to_string()))
             }
+            Err(fault) => return Err(fault),
+        };
+        if let Some(difference) = difference {
+            let is_lockstep = if is_alone { strong.plain } else { !strong.atomic };
+            let cause = if is_lockstep { OrderCause::Lockstep } else { OrderCause::Atomics };
+            return Ok(Some(OrderDependence { cause, schedule, difference }));
         }
     }
     Ok(None)
+}
+
+/// The first byte in which results differ, if any.
+pub(crate) fn difference(after: &[Vec<u8>], found: &[Vec<u8>]) -> Option<OrderDifference> {
+    after.iter().zip(found).enumerate().find_map(|(param, (after, found))| {
+        let (byte, (&first, &other)) = after.iter().zip(found).enumerate().find(|(_, (a, b))| a != b)?;
+        Some(OrderDifference::Byte { param, byte, values: [first, other] })
+    })
 }
 
 /// Runs a kernel on the evaluator, with another number of backward branches that an item may take.

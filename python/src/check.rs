@@ -62,7 +62,8 @@ fn outcome_of<'py>(py: Python<'py>, file: &str, text: &str, outcome: &Outcome) -
     found.set_item("refusals", outcome.refusals)?;
     found.set_item("compared", outcome.compared.iter().copied().collect::<Vec<&str>>())?;
     found.set_item("display", outcome.failures.as_ref().map(Report::to_string))?;
-    found.set_item("order_dependent", &outcome.order_dependent)?;
+    let order_dependent: Vec<&str> = outcome.order_dependent.iter().map(|warning| warning.launch.as_str()).collect();
+    found.set_item("order_dependent", order_dependent)?;
     let results = PyList::empty(py);
     for result in &outcome.results {
         let of = PyDict::new(py);

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use halfbyte::import_ptx::{Host, Options, is_ptx, read_each, uninitialised};
 use halfbyte::launch::{
-    Engine, Evaluation, How, evaluate, execute, fault_diagnostic, given, launch_diagnostic, order_dependence,
+    Engine, Evaluation, How, OrderCause, OrderDifference, evaluate, execute, fault_diagnostic, given,
+    launch_diagnostic, order_dependence,
 };
 use halfbyte::report::Report;
 use halfbyte::{Module, Sm, TARGETS, pipeline};
@@ -40,12 +41,23 @@ pub struct Outcome {
     pub warnings: Option<Report>,
     /// What came of each launch, on `ir` and on each target and engine, and of each refusal.
     pub results: Vec<CheckResult>,
-    /// Launches whose result depends on the order of atomic operations, each with the first byte that does. No target is asked for it.
-    pub order_dependent: Vec<String>,
+    /// Launches whose result depends on the order of items.
+    pub order_dependent: Vec<OrderWarning>,
     /// What came of each kernel, in the order of the text.
     pub kernels: Vec<CheckedKernel>,
     /// The text.
     pub text: Arc<str>,
+}
+
+/// A launch whose result depends on the order of items.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OrderWarning {
+    /// What the result depends on.
+    pub cause: OrderCause,
+    /// The kernel, and what is different in another order.
+    pub launch: String,
+    /// Whether targets are asked for the result: all give that of the ascending order.
+    pub is_compared: bool,
 }
 
 /// What came of a kernel.
@@ -514,12 +526,18 @@ impl Checker<'_> {
             let near = launch.near(*param);
             self.compare(&launch, (*param, near), ("the run line", bytes), ("ir", found));
         }
-        if let Some(found) = depends {
-            let name = launch.params.get(found.param).map_or("", |param| param.name.as_str());
-            self.outcome.order_dependent.push(format!("@{}, `{name}`: {found}", launch.line.kernel.0));
-            return None;
-        }
-        Some(launch)
+        let Some(found) = depends else { return Some(launch) };
+        let name = match found.difference {
+            OrderDifference::Byte { param, .. } => launch.params.get(param).map(|param| format!(", `{}`", param.name)),
+            OrderDifference::Failure(_) => None,
+        };
+        let warning = OrderWarning {
+            cause: found.cause,
+            launch: format!("@{}{}: {found}", launch.line.kernel.0, name.unwrap_or_default()),
+            is_compared: found.is_defined(),
+        };
+        self.outcome.order_dependent.push(warning);
+        found.is_defined().then_some(launch)
     }
 
     /// By parameter, how near its numbers must be to those that a GPU has left; none where every bit counts.

@@ -1,18 +1,19 @@
 //! A kernel in PTX run as it stands, by the interpreter of its text, as native code or on a GPU, on arguments as its import has them.
 
+use halfbyte_abi::meet::Schedule;
 use halfbyte_abi::{Alias, Param, Shape};
 use halfbyte_import::{Part, Signature, signature, span};
 use halfbyte_ir::{Diagnostic, Span};
 use halfbyte_isa::ptx::text::Text;
 #[cfg(feature = "cache")]
 use halfbyte_isa::ptx::types::Space;
-use halfbyte_runtime::LaunchError;
 use halfbyte_runtime::ptx::{Arg, Globals, Kernel, Launch, LoadError};
+use halfbyte_runtime::{LaunchError, TrapKind};
 use halfbyte_runtime::{Stats, Translation};
 
 use super::is_approximate;
 use crate::Report;
-use crate::launch::{Engine, How, given, show_aliases};
+use crate::launch::{Engine, How, OrderCause, OrderDependence, OrderDifference, difference, given, show_aliases};
 
 /// Takes a kernel from a text as it stands, for launches on arguments of the text's own: by its name, or the first one. What other kernels
 /// of the text lack does not matter. It shares variables with the other kernels that are loaded with these.
@@ -128,7 +129,7 @@ impl Host {
         let declared = &self.kernel.entry().params;
         let mut values: Vec<Vec<u8>> = declared.iter().map(|param| vec![0; param.bytes() as usize]).collect();
         let mut buffers: Vec<Option<&mut Vec<u8>>> = declared.iter().map(|_| None).collect();
-        let How { engine, budget, watchdog, print, aliases, races, .. } = how.into();
+        let How { engine, budget, watchdog, print, aliases, races, schedule, .. } = how.into();
         // By number of the text's own parameters.
         let place = |param: usize| self.parts.get(param).map(|part| part.param as usize);
         let placed = |alias: &Alias| Some((place(alias.param)?, place(alias.of)?, alias.offset));
@@ -151,10 +152,49 @@ impl Host {
                 (None, None) => Arg::Value(value),
             })
             .collect();
-        let launch = Launch { budget, engine, watchdog, print, races, ..Launch::new(shape, &mut given) };
+        let launch = Launch { budget, engine, watchdog, print, races, schedule, ..Launch::new(shape, &mut given) };
         let ran = self.kernel.launch(launch);
         drop(given);
         show_aliases(self.params.iter().map(|param| param.kind), aliases, args);
         ran
     }
+}
+
+/// Whether the result of a kernel's only launch, which `after` is, depends on the order of its threads: they are run on to their next barrier or
+/// collective operation, the lowest first and the highest first.
+///
+/// # Errors
+/// A limit that was met.
+pub fn text_order_dependence(
+    (file, text, name): (&str, &str, &str),
+    how: How<'_>,
+    shape: Shape,
+    before: &[Vec<u8>],
+    after: &[Vec<u8>],
+) -> Result<Option<OrderDependence>, LaunchError> {
+    let how = How { engine: Engine::Interp, print: None, ..how };
+    // Variables that a launch has written would be found by the next one.
+    let differs = |schedule: Schedule| {
+        let Ok(host) = Host::load(file, text, name) else { return Ok(None) };
+        let mut found = before.to_vec();
+        match host.launch_on(How { schedule, ..how }, shape, &mut found) {
+            Ok(_) => Ok(difference(after, &found)),
+            // Threads that wait in loops take more iterations there.
+            Err(LaunchError::Trap(trap)) if matches!(trap.kind, TrapKind::Budget { .. }) => Ok(None),
+            Err(LaunchError::Trap(trap)) => Ok(Some(OrderDifference::Failure(trap.kind.to_string()))),
+            Err(error) => Err(error),
+        }
+    };
+    let Ok(strong) = Host::load(file, text, name).map(|host| host.kernel.strong_accesses()) else { return Ok(None) };
+    if !strong.atomic && !strong.plain {
+        return Ok(None);
+    }
+    for schedule in Schedule::ALL.into_iter().filter(|schedule| matches!(schedule, Schedule::RunOn { .. })) {
+        let Some(difference) = differs(schedule)? else { continue };
+        // Where it has both, the order of accesses in lockstep tells them apart.
+        let of_atomics = strong.atomic && (!strong.plain || differs(Schedule::Descending)?.is_some());
+        let cause = if of_atomics { OrderCause::Atomics } else { OrderCause::Lockstep };
+        return Ok(Some(OrderDependence { cause, schedule, difference }));
+    }
+    Ok(None)
 }

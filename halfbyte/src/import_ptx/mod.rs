@@ -35,7 +35,7 @@ pub use halfbyte_import::{
     MAX_BLOCK, MAX_ITEMS, Options, Part, Shape, Signature, free_sums, ir_name, is_ptx, signature, unsaid_exchanges,
 };
 pub use halfbyte_runtime::ptx::Globals;
-pub use host::{Host, load, load_of};
+pub use host::{Host, load, load_of, text_order_dependence};
 
 use crate::{Module, RefusedKernel, Report};
 
