@@ -73,6 +73,7 @@ mod trace;
 mod values;
 mod view;
 mod vp1_idle;
+mod warp_lockstep;
 mod wide_traps;
 
 // Shared with tests and benches elsewhere.
