@@ -153,15 +153,7 @@ fn check(lines: &[String], seed: u64) {
         let size = Size::Blocks { grid: [2, 1, 1], block: [ITEMS / 2, 1, 1] };
         let mut request = Request::new(Language::Ptx, "k.ptx", text.as_str(), size);
         request.args = vec![Arg::Buffer { bytes: bytes.clone(), pointers: Vec::new() }];
-        let how = How {
-            engine,
-            via: Some(via),
-            races: false,
-            may_alias: false,
-            watchdog: None,
-            approximate: None,
-            print: None,
-        };
+        let how = How { engine, via: Some(via), ..How::default() };
         let found = launch(request, &how).unwrap_or_else(|failure| panic!("{failure}\n{text}"));
         let place = found[0].iter().zip(&expected).position(|(a, b)| a != b);
         assert_eq!(place.map(|at| (at / ITEM, at % ITEM)), None, "via {} {engine:?}, seed {seed}\n{text}", via.name());

@@ -28,7 +28,7 @@ fn run(text: &str, via: Via, engine: Option<Engine>, races: bool) -> Result<Vec<
     let size = Size::Blocks { grid: [1, 1, 1], block: [4, 1, 1] };
     let mut request = Request::new(Language::Ptx, "k.ptx", text, size);
     request.args = vec![Arg::Buffer { bytes: vec![7; 64], pointers: Vec::new() }];
-    let how = How { engine, via: Some(via), races, may_alias: false, watchdog: None, approximate: None, print: None };
+    let how = How { engine, via: Some(via), races, ..How::default() };
     launch(request, &how).map(|mut found| found.swap_remove(0))
 }
 

@@ -39,15 +39,7 @@ fn run(text: &str, threads: u32, words: usize, (name, via, engine, races): (&str
     let mut request = Request::new(Language::Ptx, "k.ptx", text, size);
     request.args = vec![Arg::Buffer { bytes: vec![0; 4 * words], pointers: Vec::new() }];
     let engine = (via != Via::Ir).then_some(engine);
-    let how = harness::How {
-        engine,
-        via: Some(via),
-        races,
-        may_alias: false,
-        watchdog: None,
-        approximate: None,
-        print: None,
-    };
+    let how = harness::How { engine, via: Some(via), races, ..harness::How::default() };
     let found = harness::launch(request, &how).unwrap_or_else(|error| panic!("{name}: {error:?}\n{text}"));
     found[0].chunks(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
 }

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use flate2::bufread::MultiGzDecoder;
 use halfbyte::abi::Limits;
-use halfbyte::abi::meet::Schedule;
 use halfbyte::files::Loader;
 use halfbyte_ir::witness::Random;
 use halfbyte_testkit::harness::Request;
@@ -396,10 +395,7 @@ impl Corpus {
             races: self.races,
             may_alias: self.alias.alias,
             watchdog: Some(watchdog),
-            approximate: None,
-            // Only what is left in memory counts.
-            print: None,
-            schedule: Schedule::default(),
+            ..How::default()
         };
         let different = |message: String| (Outcome::Different, Failed::new(Kind::Arguments, message));
         match (harness::launch(request, &how), wanted) {

@@ -133,7 +133,7 @@ impl Launch {
                 let mut room = Room::of_launch();
                 let then = members.remove("then");
                 // Whoever makes the call writes its lines.
-                let files = Loader::regular(Path::new("")).watched(Some(watchdog));
+                let files = Loader::regular(Path::new("")).watched(watchdog);
                 Ok((request(members, self.sm, &files, &mut room)?, then, room))
             });
             let several = matches!(&asked, Ok((_, Some(_), _)));

@@ -162,7 +162,7 @@ impl Request {
 }
 
 /// How launches are made.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Default, Debug)]
 pub struct How<'a> {
     /// What executes words; else native code PTX as it stands, and the interpreter others.
     pub engine: Option<Engine>,

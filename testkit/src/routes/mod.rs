@@ -256,16 +256,7 @@ fn is_object(_: Route) -> bool {
 }
 
 fn how(watchdog: &Watchdog) -> How<'_> {
-    How {
-        engine: None,
-        via: None,
-        races: false,
-        may_alias: false,
-        watchdog: Some(watchdog),
-        approximate: None,
-        print: None,
-        schedule: Schedule::Ascending,
-    }
+    How { watchdog: Some(watchdog), ..How::default() }
 }
 
 /// The reason why routes may differ on a launch, if there is one. It is asked of the few launches on which they do.
