@@ -2,6 +2,7 @@
 
 mod aliases;
 mod memory;
+mod races;
 mod then;
 
 use std::fs;

@@ -123,7 +123,12 @@ impl Code<'_> {
             let block = dominators.get(block_of(inst)).copied().flatten()?;
             starts.get(block).copied().filter(|&start| !self.only_returns(start))
         };
-        branches.keys().map(|&inst| (inst, join(inst))).collect()
+        // An unguarded branch to a label parts nobody.
+        let parts = |inst: &usize| {
+            let of = insts.get(*inst);
+            of.is_some_and(|of| of.guard.is_some() || matches!(of.row().mnemonic, "brx" | "call"))
+        };
+        branches.keys().copied().filter(parts).map(|inst| (inst, join(inst))).collect()
     }
 }
 
