@@ -1,8 +1,8 @@
 //! PTX: blocks become the lines of an entry, with labels where branches go, and the entries of several kernels a file.
 
 use std::fmt::{self, Write};
-use std::ops::Range;
 
+use arrayvec::ArrayVec;
 use halfbyte_abi::{self as abi, ParamKind, Sm};
 use halfbyte_isa::object::{KernelInfo, Loc, Part};
 use halfbyte_isa::ptx::meaning::strength;
@@ -108,47 +108,72 @@ fn layout(func: MachFunc<Ptx>) -> Result<Code, LayoutError> {
     Ok(Code { info, words: ptx::Code { sm, kernel }.into(), locs, parts, stats: Vec::new() })
 }
 
-/// So many instructions are guarded at most.
+/// So many instructions of a side are guarded at most.
 const MOST_GUARDED: usize = 64;
 
-/// Guards strong accesses that a branch goes around, instead of the branch: it would part the lanes of a warp, and a guard does not.
+/// Guards strong accesses that a branch goes around, instead of the branch: it would part the lanes of a warp, and a guard does not. The other side may
+/// have moves.
 fn guard_strong_accesses(blocks: &mut [Vec<MachInst<Ptx>>]) {
-    let is_filled = |blocks: &[Vec<MachInst<Ptx>>], at: usize| blocks.get(at).is_some_and(|block| !block.is_empty());
     for at in 0..blocks.len() {
-        let Some(way) = (at + 1..blocks.len()).find(|&next| is_filled(blocks, next)) else { continue };
-        let after = (way + 1..blocks.len()).find(|&next| is_filled(blocks, next)).unwrap_or(blocks.len());
-        // The branch around, and one to the way itself that falls away.
-        let Some(block) = blocks.get(at) else { continue };
-        let leads =
-            |inst: &MachInst<Ptx>, to: Range<usize>| inst.target.is_some_and(|target| to.contains(&(target as usize)));
-        let falls = block.last().is_some_and(|last| last.is_jump() && leads(last, at + 1..way + 1));
-        let place = block.len().checked_sub(1 + usize::from(falls));
-        let Some((place, branch)) = place.and_then(|place| Some((place, block.get(place)?))) else { continue };
-        let Some(guard) =
-            branch.inst.guard.filter(|_| branch.inst.opcode == Opcode::BRA && leads(branch, way + 1..after + 1))
-        else {
-            continue;
-        };
-        let is_other = |(number, block): (usize, &Vec<MachInst<Ptx>>)| {
-            number != at && block.iter().any(|inst| leads(inst, at + 1..way + 1))
-        };
-        let Some(insts) = blocks.get(way).filter(|_| !blocks.iter().enumerate().any(is_other)) else { continue };
-        let leads_on = insts.last().is_some_and(|last| last.is_jump() && leads(last, way + 1..after + 1));
-        let insts = insts.split_at(insts.len() - usize::from(leads_on)).0;
-        let is_strong = insts.iter().any(|inst| strength(&inst.inst).is_some());
-        if insts.len() > MOST_GUARDED || !is_strong || !insts.iter().all(|inst| may_be_guarded(&inst.inst, guard.reg)) {
-            continue;
-        }
-        let guard = Guard { not: !guard.not, ..guard };
-        let count = insts.len();
-        if let Some(way) = blocks.get_mut(way) {
-            way.truncate(count);
-            way.iter_mut().for_each(|inst| inst.inst.guard = Some(guard));
+        let Some(Fork { branch, guard, sides }) = fork(blocks, at) else { continue };
+        for (number, count, not) in sides {
+            let Some(side) = blocks.get_mut(number) else { continue };
+            side.truncate(count);
+            side.iter_mut().for_each(|inst| inst.inst.guard = Some(Guard { not, ..guard }));
         }
         if let Some(block) = blocks.get_mut(at) {
-            block.truncate(place);
+            block.truncate(branch);
         }
     }
+}
+
+/// A branch whose sides can be guarded instead.
+struct Fork {
+    /// Its place in its block.
+    branch: usize,
+    guard: Guard,
+    /// The block of each side, how many instructions it has before it leads on, and whether these act where the predicate is false.
+    sides: ArrayVec<(usize, usize, bool), 2>,
+}
+
+/// The branch at the end of a block, if exactly one of its sides makes strong accesses and both can be guarded.
+fn fork(blocks: &[Vec<MachInst<Ptx>>], at: usize) -> Option<Fork> {
+    // The next block of which there is anything: to branch to an empty one before it is to go there.
+    let next = |from: usize| {
+        let filled = blocks.iter().enumerate().skip(from + 1).find(|(_, block)| !block.is_empty());
+        filled.map_or(blocks.len(), |(number, _)| number)
+    };
+    let leads = |inst: &MachInst<Ptx>, from: usize, to: usize| {
+        inst.target.is_some_and(|target| (from + 1..=to).contains(&(target as usize)))
+    };
+    let jump = |number: usize| blocks.get(number).and_then(|block| block.last()).filter(|last| last.is_jump());
+    let falls = |number: usize, to: usize| jump(number).is_none_or(|jump| leads(jump, number, to));
+    let [first, second] = [next(at), next(next(at))];
+    let block = blocks.get(at)?;
+    let branch = block.len().checked_sub(1 + usize::from(jump(at).is_some_and(|jump| leads(jump, at, first))))?;
+    let inst = block.get(branch).filter(|&inst| inst.inst.opcode == Opcode::BRA && leads(inst, first, second))?;
+    let guard = inst.inst.guard?;
+    let mut sides: ArrayVec<(usize, usize, bool), 2> = ArrayVec::new();
+    let count = |number: usize| blocks.get(number).map_or(0, |block| block.len() - usize::from(jump(number).is_some()));
+    sides.push((first, count(first), !guard.not));
+    let mut last = first;
+    if !falls(first, second) {
+        let third = next(second);
+        jump(first).filter(|&jump| leads(jump, second, third) && falls(second, third))?;
+        sides.push((second, count(second), guard.not));
+        last = second;
+    }
+    let mut strong = 0;
+    for &(number, count, _) in &sides {
+        let insts = blocks.get(number)?.get(..count).filter(|insts| insts.len() <= MOST_GUARDED)?;
+        strong += u32::from(insts.iter().any(|inst| strength(&inst.inst).is_some()));
+        if !insts.iter().all(|inst| may_be_guarded(&inst.inst, guard.reg)) {
+            return None;
+        }
+    }
+    let is_entered =
+        |(other, block): (usize, &Vec<MachInst<Ptx>>)| other != at && block.iter().any(|inst| leads(inst, at, last));
+    (strong == 1 && !blocks.iter().enumerate().any(is_entered)).then_some(Fork { branch, guard, sides })
 }
 
 /// Returns `true` if an instruction without a guard may have one by this register.
