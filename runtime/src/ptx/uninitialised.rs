@@ -7,7 +7,7 @@
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::ptx::definedness::{self, Definedness, Truth, Word, whole};
 use halfbyte_isa::ptx::meaning::{Reader, Value, arguments};
-use halfbyte_isa::ptx::module::Passed;
+use halfbyte_isa::ptx::module::{Body, Passed};
 use halfbyte_isa::ptx::types::{Special, Type};
 use halfbyte_isa::ptx::{FrameVar, Inst, Reg, Var};
 use halfbyte_isa::row::Role;
@@ -17,24 +17,23 @@ use super::interp::{Registers, View};
 use crate::trap::{TrapKind, Unwritten};
 
 /// The read of a register, or of the carry flag, that nothing had written.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Origin {
     /// The instruction, by its number in the program.
     inst: usize,
-    reg: Reg,
+    of: Unwritten,
 }
 
 /// Undefined bits of a register.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct Bits {
     bits: u64,
     /// The read that they come from; none where the register itself was not written.
     origin: Option<Origin>,
 }
 
-impl Bits {
-    const NONE: Bits = Bits { bits: 0, origin: None };
-}
+/// No bits.
+static NONE: Bits = Bits { bits: 0, origin: None };
 
 /// The undefined bits of the registers of a body.
 pub(super) struct Undefined {
@@ -52,16 +51,26 @@ impl Undefined {
         Undefined { registers: types.iter().map(whole).collect(), carry: Bits { bits: 1, origin: None } }
     }
 
-    fn get(&self, reg: Reg) -> Bits {
+    fn get(&self, reg: Reg) -> &Bits {
         if reg == Reg::CARRY {
-            return self.carry;
+            return &self.carry;
         }
-        self.registers.get(reg.0 as usize).copied().unwrap_or(Bits::NONE)
+        self.registers.get(reg.0 as usize).unwrap_or(&NONE)
+    }
+
+    /// The read that the undefined bits come from which an instruction of a body finds in a register. `number` is its number in the
+    /// program.
+    fn origin(&self, reg: Reg, body: &Body, number: usize) -> Origin {
+        let own = || match reg {
+            Reg::CARRY => Unwritten::Carry,
+            reg => Unwritten::Register(body.registers.name(reg).unwrap_or_default()),
+        };
+        self.get(reg).origin.clone().unwrap_or_else(|| Origin { inst: number, of: own() })
     }
 
     /// Notes that a register is written as a whole with defined bits.
     pub fn define(&mut self, reg: Reg) {
-        self.set(reg, Bits::NONE);
+        self.set(reg, NONE.clone());
     }
 
     fn set(&mut self, reg: Reg, bits: Bits) {
@@ -91,7 +100,7 @@ impl Registers {
     /// Makes a register as undefined as one of another body is.
     pub fn inherit(&mut self, to: Reg, from: &Registers, reg: Reg) {
         if let (Some(undefined), Some(from)) = (&mut self.undefined, &from.undefined) {
-            undefined.set(to, from.get(reg));
+            undefined.set(to, from.get(reg).clone());
         }
     }
 }
@@ -150,16 +159,12 @@ impl Reader<Definedness> for Watched<'_, '_> {
 /// A store, an address or a branch depends on such bits.
 pub(super) fn spread(inst: &Inst, number: usize, view: &View<'_>) -> Result<Spread, TrapKind> {
     let Some(undefined) = view.registers().undefined.as_ref() else { return Ok(Spread::new()) };
-    let origin = |reg: Reg| undefined.get(reg).origin.unwrap_or(Origin { inst: number, reg });
+    let origin = |reg: Reg| undefined.origin(reg, view.body(), number);
     let registers = &view.body().registers;
     let mut watched = Watched { undefined, view: &mut view.clone() };
     let found = definedness::spread(inst, |reg| undefined.get(reg).bits, &mut watched);
     let found = found.map_err(|(reg, reaches)| {
-        let Origin { inst: read, reg } = origin(reg);
-        let of = match reg {
-            Reg::CARRY => Unwritten::Carry,
-            reg => Unwritten::Register(registers.name(reg).unwrap_or_default()),
-        };
+        let Origin { inst: read, of } = origin(reg);
         TrapKind::Unwritten { of, read, reaches, loc: None }
     })?;
     let of_width = |(reg, bits, from): (Reg, u64, Reg)| {
@@ -174,7 +179,7 @@ pub(super) fn passed(inst: &Inst, number: usize, view: &View<'_>, params: &[Pass
     let Some(undefined) = view.registers().undefined.as_ref() else { return Spread::new() };
     let operands = inst.registers().filter(|(role, reg)| *role != Role::Def && undefined.get(*reg).bits != 0);
     let Some((_, first)) = operands.into_iter().next() else { return Spread::new() };
-    let origin = undefined.get(first).origin.unwrap_or(Origin { inst: number, reg: first });
+    let origin = undefined.origin(first, view.body(), number);
     let mut watched = Watched { undefined, view: &mut view.clone() };
     let values = arguments(inst, &mut Definedness, &mut watched);
     let passed = values.iter().zip(params).filter_map(|(value, &to)| match (value, to) {
@@ -182,5 +187,5 @@ pub(super) fn passed(inst: &Inst, number: usize, view: &View<'_>, params: &[Pass
         _ => None,
     });
     let passed = passed.filter(|(_, bits)| *bits != 0);
-    passed.map(|(reg, bits)| (reg, Bits { bits, origin: Some(origin) })).collect()
+    passed.map(|(reg, bits)| (reg, Bits { bits, origin: Some(origin.clone()) })).collect()
 }
