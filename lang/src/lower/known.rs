@@ -16,6 +16,9 @@ const MAX_ITERATIONS: u32 = 1 << 16;
 /// Instructions that are executed while compiling, over all calls of a text.
 const MAX_WORK: u64 = 4 << 20;
 
+/// Steps of work that an evaluation counts for besides its body: its kernel is verified and prepared.
+const STEPS_OF_EVALUATION: u32 = 64;
+
 /// Lanes of the widest type.
 const MAX_LANES: usize = 16;
 
@@ -263,6 +266,7 @@ impl Lower<'_> {
         name: &str,
         body: impl FnOnce(&mut Self) -> Lowering<Operand>,
     ) -> Lowering<Option<Operand>> {
+        self.steps = self.steps.saturating_add(STEPS_OF_EVALUATION);
         let (made, kernel) = self.apart(name, |lower| {
             let made = body(lower)?;
             if lower.here.is_some() {
