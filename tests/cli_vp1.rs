@@ -199,11 +199,11 @@ fn messages_about_operations_that_passes_make_have_a_place() {
     let lines: Vec<u32> = places.iter().filter_map(line).collect();
     assert!(!lines.is_empty() && lines.iter().all(|line| (3..=7).contains(line)), "{}", called.err);
     // In tests of texts, too, where the places are those of the whole text.
-    let test = format!("{text}; test: isel vp1\n; check: nothing\n");
+    let test = format!("; test: isel vp1\n{text}; check: nothing\n");
     let called = halfbyte_on(&["test", "-"], test.as_bytes());
     let message = called.err.clone() + &called.out;
     assert!(called.code == 1 && message.contains("vp1 cannot do"), "{message}");
     let lines: Vec<u32> =
         message.lines().filter(|line| line.contains("<stdin>:")).collect::<Vec<_>>().iter().filter_map(line).collect();
-    assert!(!lines.is_empty() && lines.iter().all(|line| (3..=7).contains(line)), "{message}");
+    assert!(!lines.is_empty() && lines.iter().all(|line| (4..=8).contains(line)), "{message}");
 }
