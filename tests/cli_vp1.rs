@@ -177,8 +177,10 @@ fn a_kernel_that_no_launch_can_run_is_refused() {
     called.fails(1, "bytes of the data store, which has 8192; 16384 of them are accessed in `%y`");
     called.fails(1, "with elements of 32 bits in `%x` a group has 4");
     called.fails(1, "<stdin>:3:");
-    // Nor can groups of four items have 16 KB.
-    compile(&spread("i32", 1024)).fails(1, "access fewer bytes in each item, or make several kernels of it");
+    // Nor can an item have 16 KB.
+    let called = compile(&spread("i32", 2048));
+    called.fails(1, "at least 16384 bytes of the data store, which has 8192");
+    called.fails(1, "access fewer bytes in each item, or make several kernels of it");
     // What fits runs.
     for (ty, words) in [("i32", 256), ("i8", 64)] {
         let text = spread(ty, words);

@@ -29,7 +29,7 @@ fn where_nothing_fails_there_is_nothing_to_reduce() {
     let trap = b"kernel @k(%x: in i32, %y: out i32) {\n^entry:\n  %v = load %x[9]\n  store %v, %y\n  ret\n}\n; run: halu: @k items=1 x=[1] y=zeros(1)\n";
     halfbyte_on(&["reduce", "-"], trap).fails(1, "there is nothing to reduce");
     // Nor is a refusal.
-    let refused = b"kernel @k(%y: out f16x2) {\n^entry:\n  %i = item_id\n  %v = load %y[%i]\n  %r = fadd.f16x2 %v, %v\n  store %r, %y[%i]\n  ret\n}\n; run: vp1: @k items=1 y=zeros(1)\n";
+    let refused = b"kernel @k(%y: out i64) {\n^entry:\n  %i = item_id\n  %v = load %y[%i]\n  %r = add.i64 %v, %v\n  store %r, %y[%i]\n  ret\n}\n; run: vp1: @k items=1 y=zeros(1)\n";
     halfbyte_on(&["reduce", "-"], refused).fails(1, "vp1 refuses the kernel; `halfbyte compile` says why");
     // Nor is a race, or what takes too long.
     let race = b"kernel @k(%y: out i32) {\n^entry:\n  %i = item_id\n  store %i, %y\n  ret\n}\n; run: halu: @k items=2 y=zeros(1)\n";

@@ -149,8 +149,10 @@ pub(super) fn refuse_input<'p>(output: Option<&Path>, inputs: impl IntoIterator<
     let is_same = |input: &&Path| *input != Path::new("-") && is_same_file(output, input);
     match inputs.into_iter().find(is_same) {
         Some(input) => {
-            let (output, input) = (output.display(), input.display());
-            Err(Failure::Call(format!("{output} is {input}, which this call reads; name another file for the output")))
+            let what =
+                if input == output { "a file".to_owned() } else { format!("the same file as {}", input.display()) };
+            let output = output.display();
+            Err(Failure::Call(format!("{output}: {what} which this call reads; name another file for the output")))
         }
         None => Ok(()),
     }

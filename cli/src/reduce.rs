@@ -6,7 +6,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use halfbyte::Target;
-use halfbyte::abi::Limits;
+use halfbyte::abi::{Limits, Watchdog};
 use halfbyte::include::ModuleReader;
 use halfbyte::launch::Engine;
 use halfbyte_testkit::reduce::{
@@ -73,9 +73,12 @@ impl Reduce {
         let one = Duration::from_secs(self.patience.into());
         let limits = Limits { time: Some(one), buffer_bytes: MAX_BYTES, ..Limits::generous() };
         let all = Duration::from_secs(self.time.into());
-        let patience = Patience::new(self.limits.limits(limits), all, interrupt::token());
-        let input = Input::read_at_most(&self.file, patience.watchdog().limits().text_bytes)?;
-        let reader = ModuleReader::of(&input.name).allow(&self.allow).watched(Some(&patience.watchdog()));
+        let limits = self.limits.limits(limits);
+        // The patience is that of a kernel which is tried; files have all the time.
+        let reading = Watchdog::with_token(Limits { time: Some(all), ..limits.clone() }, interrupt::token());
+        let patience = Patience::new(limits, all, interrupt::token());
+        let input = Input::read_at_most(&self.file, reading.limits().text_bytes)?;
+        let reader = ModuleReader::of(&input.name).allow(&self.allow).watched(Some(&reading));
         let module = reader.read(input.text()?)?;
         select(&module, self.kernel.as_deref())?;
         let engines = match self.engine {
@@ -88,7 +91,7 @@ impl Reduce {
         let name = self.kernel.as_deref().map(|name| name.strip_prefix('@').unwrap_or(name));
         let target = self.target.map(|name| self.sm.only(name)).transpose()?;
         let question = Question { kernel: name, target, engines: &engines, patience: &patience };
-        let loader = Loader::within(&input.folder).allow(&self.allow).watched(Some(&patience.watchdog()));
+        let loader = Loader::within(&input.folder).allow(&self.allow).watched(Some(&reading));
         let suspects = suspects(&module, &loader, question).map_err(failure)?;
         silence_panics();
         let watched = Watched { patience: &patience, one, engine: self.engine };

@@ -41,9 +41,11 @@ fn too_large(
     let stream = packing.streams.get(number)?;
     let name = stream.buffer.and_then(|param| kernel.params.get(param as usize)).map(|param| param.name.as_str());
     let what = name.map_or("say whether an access is made".to_owned(), |name| format!("are accessed in `%{name}`"));
-    let reason = format!(
-        "{items} items, which run as one group, take at least {all} bytes of the data store, which has {store}; {most} of them {what}"
-    );
+    let who = match items {
+        1 => "one item takes".to_owned(),
+        _ => format!("{items} items, which run as one group, take"),
+    };
+    let reason = format!("{who} at least {all} bytes of the data store, which has {store}; {most} of them {what}");
     let narrow = packing.streams.iter().find(|stream| stream.bytes == 1 && stream.buffer.is_some());
     let narrow = narrow.and_then(|stream| kernel.params.get(stream.buffer? as usize));
     let help = match narrow {
