@@ -80,6 +80,8 @@ impl<'a> Locator<'a> {
     pub fn locate(&self, span: Span, near: u32) -> Loc {
         match self {
             Locator::None => Loc::default(),
+            // What passes add has no place of its own.
+            Locator::Text(_) if span == Span::default() => Loc::default(),
             Locator::Text(lines) => {
                 let position = lines.position_near(span.start, near as usize);
                 Loc { line: position.line as u32, column: position.column as u32 }

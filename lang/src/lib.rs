@@ -21,6 +21,7 @@ mod format;
 mod lexer;
 mod lower;
 mod module;
+mod outline;
 mod parse;
 mod std_lib;
 mod symbols;
@@ -29,6 +30,7 @@ pub use detect::is_language;
 pub use files::{Included, Includes, StdOnly};
 pub use format::format;
 pub use module::read;
+pub use outline::{Item, Name, outline};
 pub use std_lib::library;
 
 #[cfg(doctest)]

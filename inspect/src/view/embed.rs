@@ -79,7 +79,7 @@ impl Tables {
 
     /// What there is to say; the script takes what is not there for nothing.
     fn step(&mut self, step: &Step) -> Json {
-        let mut said = json!({ "at": step.place.to_string(), "op": self.text(&step.text) });
+        let mut said = json!({ "at": step.place.map(|place| place.to_string()), "op": self.text(&step.text) });
         let mut say = |name: &str, value: Json| said.as_object_mut().map(|said| said.insert(name.to_owned(), value));
         match &step.outcome {
             Outcome::Selected { rule, operands } => {

@@ -166,6 +166,7 @@ fn item(out: &mut Html, line: &Line, view: &View) {
         Shape::Other => "other",
         Shape::Label => "label",
         Shape::Inst => "inst",
+        Shape::Source => "inst source",
     };
     let opens = if line.opens { " opens" } else { "" };
     let is_note = |token: &Token| match token {
@@ -174,9 +175,12 @@ fn item(out: &mut Html, line: &Line, view: &View) {
         _ => false,
     };
     let note = if line.digits.is_none() && line.tokens.iter().all(is_note) { " note" } else { "" };
-    let party = line.place.filter(|_| line.shape == Shape::Inst).and_then(|place| view.meets.get(&place));
+    let party = line
+        .places()
+        .filter(|_| matches!(line.shape, Shape::Inst | Shape::Source))
+        .find_map(|place| view.meets.get(place));
     let meets = if party.is_some() { " meets" } else { "" };
-    out.raw(format_args!("<li class=\"{shape}{opens}{note}{meets}\"")).places("data-k", line.place);
+    out.raw(format_args!("<li class=\"{shape}{opens}{note}{meets}\"")).places("data-k", line.places());
     if let Some(step) = line.step {
         out.raw(format_args!(" data-s=\"{step}\""));
     }

@@ -9,6 +9,7 @@ mod contrast;
 mod embed;
 mod head;
 mod html;
+mod language;
 mod lifetimes;
 mod machine;
 mod markup;
@@ -43,7 +44,8 @@ impl<'k> Refused<'k> {
     fn new(kernel: &'k str, target: Target, diagnostics: &[Diagnostic], lines: &Lines<'_>) -> Refused<'k> {
         let mut reasons: Vec<(String, BTreeSet<Origin>)> = Vec::new();
         for Diagnostic { span, message, .. } in diagnostics {
-            let place = Origin::of_span(lines, *span);
+            let position = lines.position(span.start);
+            let place = Origin { line: position.line as u32, column: position.column as u32 };
             match reasons.iter_mut().find(|(reason, _)| reason == message) {
                 Some((_, places)) => drop(places.insert(place)),
                 None => reasons.push((message.clone(), BTreeSet::from([place]))),
@@ -114,7 +116,10 @@ fn view(module: &Module, kernel: &Kernel, target: Target, lines: &Lines<'_>) -> 
     let (_, stats) = Compiler::new(module, &options).compile(kernel, &mut watch)?;
     let lowered = passes.last_mut().map(|last| last.lines.as_mut_slice()).unwrap_or_default();
     let why = why::of_kernel(kernel, &options, lines, lowered, &mut selected);
-    let text = source::of_text(kernel, lines);
+    let text = match language::of_text(module.text(), kernel, lines) {
+        Some(text) => text,
+        None => source::of_text(kernel, lines),
+    };
     let meets = source::meeting_points(kernel, lines);
     let kernel = kernel.name.clone();
     Ok(View { meets, kernel, target, text, passes, selected, allocated, words, why, lifetimes, slots, stats })
@@ -156,6 +161,71 @@ mod tests {
         for outside in ["http:", "https:", "@import", "url(", "src="] {
             assert!(!page.contains(outside), "{outside}");
         }
+    }
+
+    const LANGUAGE: &str = "; of no place\nfn weigh(a: i32, w: i32) -> i32 {\n  let p = a * w\n  p >>_s 2\n}\n\nkernel k(x: in i32, y: out i32, n: i32) {\n  \
+        let i = item_id()\n  var sum = 0\n  for j in 0..n {\n    let v = weigh(x[i + j], 3)\n    if v >_s 7 {\n      sum += v\n    }\n  }\n  \
+        y[i] = sum\n}\n";
+
+    /// The places of the lines of the source.
+    fn source(page: &str) -> Vec<(u32, String, String)> {
+        let stage = page.split("data-stage=\"text\"").nth(1).unwrap().split("</ol>").next().unwrap();
+        let lines = stage.split("<li ").skip(1).map(|line| {
+            let places = line.split("data-k=\"").nth(1).map_or("", |rest| rest.split('"').next().unwrap());
+            let margin = line.split("<i>").nth(1).unwrap().split('<').next().unwrap().parse().unwrap();
+            (margin, places.to_owned(), line.split("<code>").nth(1).unwrap().to_owned())
+        });
+        lines.collect()
+    }
+
+    /// Each statement of a kernel in the language has its own ops, in loops and functions too, and keeps its indentation.
+    #[test]
+    fn statements_of_the_language_are_their_lines() {
+        let page = shown(LANGUAGE).unwrap();
+        let lines = source(&page);
+        let numbers: Vec<u32> = lines.iter().map(|(number, ..)| *number).collect();
+        assert_eq!(numbers, [1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17]);
+        let line = |number: u32| lines.iter().find(|(of, ..)| *of == number).unwrap();
+        for number in [3, 4, 8, 9, 10, 11, 12, 13, 16] {
+            let (_, places, text) = line(number);
+            assert!(!places.is_empty(), "{number}: {text}");
+            let own = format!("{number}:");
+            assert!(places.split(' ').all(|place| place.starts_with(&own)), "{number}: {places}");
+        }
+        for number in [1, 5, 14, 15] {
+            assert_eq!(line(number).1, "", "{number}");
+        }
+        assert!(line(13).2.starts_with("      <span") && line(11).2.starts_with("    let <span"), "{}", line(13).2);
+        // Machine code comes from the lines of the function.
+        let words = page.split("<section class=\"stage\" data-stage=\"words\"").nth(1).unwrap();
+        assert!(words.contains("data-k=\"3:11\"") && !page.contains("data-k=\"1:1\""), "{page}");
+    }
+
+    #[test]
+    fn names_of_the_language_know_where_they_are_set() {
+        let page = shown(LANGUAGE).unwrap();
+        let lines = source(&page);
+        let line = |number: u32| &lines.iter().find(|(of, ..)| *of == number).unwrap().2;
+        assert!(line(8).contains("<span class=\"n def\" data-d=\"8:11\">i</span>"), "{}", line(8));
+        assert!(
+            line(3).contains("<span class=\"n def\" data-d=\"3:11") && line(3).contains(">p</span>"),
+            "{}",
+            line(3)
+        );
+        // A variable comes from all that set it.
+        let sum = line(16).split("data-d=\"").last().unwrap().split('"').next().unwrap();
+        assert!(sum.contains("9:13") && sum.contains("13:"), "{sum}");
+    }
+
+    /// A kernel of plain IR beside others is shown as ever, and a statement of several lines is one.
+    #[test]
+    fn kernels_of_both_kinds_are_shown() {
+        let text = "kernel @a() {\n^entry:\n  ret\n}\n\nkernel b(y: out i32) {\n  y[item_id()] = item_id() *\n    item_id()\n}\n";
+        let page = shown(text).unwrap();
+        let lines = source(page.split("data-kernel=\"b\"").nth(1).unwrap());
+        let places = |number: u32| lines.iter().find(|(of, ..)| *of == number).unwrap().1.as_str();
+        assert!(!places(7).is_empty());
+        assert_eq!(places(7), places(8));
     }
 
     /// Where items meet is marked at every stage.

@@ -78,10 +78,10 @@ impl Origin {
         loc.is_known().then_some(Origin { line: loc.line, column: loc.column })
     }
 
-    /// Where something of the text begins.
-    pub fn of_span(lines: &Lines<'_>, span: Span) -> Origin {
+    /// Where something of the text begins; `None` of what comes from no place.
+    pub fn of_span(lines: &Lines<'_>, span: Span) -> Option<Origin> {
         let position = lines.position(span.start);
-        Origin { line: position.line as u32, column: position.column as u32 }
+        (span != Span::default()).then_some(Origin { line: position.line as u32, column: position.column as u32 })
     }
 }
 
@@ -128,6 +128,8 @@ pub(super) enum Shape {
     Label,
     /// An op or an instruction.
     Inst,
+    /// A line of the language that ops come from, with its indentation.
+    Source,
 }
 
 /// A line of a stage.
@@ -136,6 +138,8 @@ pub(super) struct Line {
     pub shape: Shape,
     /// Where it comes from.
     pub place: Option<Origin>,
+    /// Of a line of the source, the places that are on it besides.
+    pub more: Vec<Origin>,
     /// What stands in the margin: the line of the text, or a word's address.
     pub margin: String,
     /// Its parts.
@@ -154,7 +158,12 @@ impl Line {
     /// An instruction or a label, with the line of the text in its margin.
     pub fn new(shape: Shape, place: Option<Origin>, tokens: Vec<Token>) -> Line {
         let margin = place.filter(|_| shape == Shape::Inst).map_or(String::new(), |place| place.line.to_string());
-        Line { shape, place, margin, tokens, digits: None, opens: false, step: None, rule: None }
+        Line { shape, place, more: Vec::new(), margin, tokens, digits: None, opens: false, step: None, rule: None }
+    }
+
+    /// All places that it comes from.
+    pub fn places(&self) -> impl Iterator<Item = &Origin> {
+        self.place.iter().chain(&self.more)
     }
 
     /// Its parts as one text.

@@ -16,14 +16,15 @@ pub(super) fn of_text(kernel: &Kernel, lines: &Lines<'_>) -> Vec<Line> {
     let named = values.iter().filter_map(|(&value, places)| Some((kernel.value_name(value)?, places.clone())));
     let defs: Defs<'_> = named.collect();
 
-    let head = Origin::of_span(lines, kernel.span);
+    let head = Origin::of_span(lines, kernel.span).unwrap_or(Origin { line: 1, column: 1 });
     let mut at: BTreeMap<u32, (Shape, Origin)> = BTreeMap::from([(head.line, (Shape::Label, head))]);
     let mut last = head.line;
     for data in kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)) {
-        let label = Origin::of_span(lines, data.span);
-        at.entry(label.line).or_insert((Shape::Label, label));
+        if let Some(label) = Origin::of_span(lines, data.span) {
+            at.entry(label.line).or_insert((Shape::Label, label));
+        }
         for inst in data.insts.iter().filter_map(|&inst| kernel.insts.get(inst)) {
-            let place = Origin::of_span(lines, inst.span);
+            let Some(place) = Origin::of_span(lines, inst.span) else { continue };
             let end = lines.position(inst.span.end.saturating_sub(1)).line as u32;
             (place.line..=end.max(place.line)).for_each(|line| {
                 at.insert(line, (Shape::Inst, place));
@@ -31,8 +32,7 @@ pub(super) fn of_text(kernel: &Kernel, lines: &Lines<'_>) -> Vec<Line> {
             last = last.max(end);
         }
     }
-    let is_comment = |line: u32| lines.text(line as usize).trim_start().starts_with(';');
-    let first = (1..head.line).rev().take_while(|&line| is_comment(line)).last().unwrap_or(head.line);
+    let first = with_comment(head.line, lines);
     let closes = |line: &u32| code_of(lines.text(*line as usize)).contains('}');
     let end = (last..).take_while(|&line| lines.start(line as usize) < lines.start(usize::MAX)).find(closes);
 
@@ -44,11 +44,17 @@ pub(super) fn of_text(kernel: &Kernel, lines: &Lines<'_>) -> Vec<Line> {
     (first..=end.unwrap_or(last)).map(line).collect()
 }
 
+/// The first line of the comment above a line, or the line.
+pub(super) fn with_comment(line: u32, lines: &Lines<'_>) -> u32 {
+    let is_comment = |line: u32| lines.text(line as usize).trim_start().starts_with(';');
+    (1..line).rev().take_while(|&line| is_comment(line)).last().unwrap_or(line)
+}
+
 /// The ops of a kernel at which items meet.
 pub(super) fn meeting_points(kernel: &Kernel, lines: &Lines<'_>) -> BTreeMap<Origin, Party> {
     let insts = kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)).flat_map(|data| &data.insts);
     let insts = insts.filter_map(|&inst| kernel.insts.get(inst));
-    insts.filter_map(|inst| Some((Origin::of_span(lines, inst.span), inst.op.party()?))).collect()
+    insts.filter_map(|inst| Some((Origin::of_span(lines, inst.span)?, inst.op.party()?))).collect()
 }
 
 /// The lines of a kernel that passes made.
@@ -56,9 +62,9 @@ pub(super) fn of_kernel(kernel: &Kernel, lines: &Lines<'_>) -> Vec<Line> {
     let text = kernel.to_string();
     let mut places: Vec<(Shape, Option<Origin>)> = Vec::new();
     for data in kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)) {
-        places.push((Shape::Label, Some(Origin::of_span(lines, data.span))));
+        places.push((Shape::Label, Origin::of_span(lines, data.span)));
         for inst in data.insts.iter().filter_map(|&inst| kernel.insts.get(inst)) {
-            places.push((Shape::Inst, Some(Origin::of_span(lines, inst.span))));
+            places.push((Shape::Inst, Origin::of_span(lines, inst.span)));
         }
     }
     places.push((Shape::Other, None));
@@ -69,7 +75,7 @@ pub(super) fn of_kernel(kernel: &Kernel, lines: &Lines<'_>) -> Vec<Line> {
     let heads = std::iter::once(kernel.span)
         .chain(streams)
         .chain(arrays)
-        .map(|span| (Shape::Label, Some(Origin::of_span(lines, span))));
+        .map(|span| (Shape::Label, Origin::of_span(lines, span)));
     let heads: Vec<_> = heads.chain(std::iter::repeat((Shape::Label, None))).take(above).collect();
     let placed: Vec<(&str, Shape, Option<Origin>)> =
         text.lines().zip(heads.into_iter().chain(places)).map(|(line, (shape, place))| (line, shape, place)).collect();
@@ -92,7 +98,7 @@ pub(super) fn of_kernel(kernel: &Kernel, lines: &Lines<'_>) -> Vec<Line> {
 }
 
 /// Where each value comes from. A block parameter is what its arguments are.
-fn definitions(kernel: &Kernel, lines: &Lines<'_>) -> HashMap<Value, Origins> {
+pub(super) fn definitions(kernel: &Kernel, lines: &Lines<'_>) -> HashMap<Value, Origins> {
     let mut defs: HashMap<Value, Origins> = HashMap::new();
     for (value, data) in kernel.values.iter() {
         let span = match data.def {
@@ -101,7 +107,7 @@ fn definitions(kernel: &Kernel, lines: &Lines<'_>) -> HashMap<Value, Origins> {
             ValueDef::Result(inst) => kernel.insts.get(inst).map(|inst| inst.span),
             ValueDef::BlockParam(..) => None,
         };
-        defs.insert(value, span.map(|span| Origin::of_span(lines, span)).into_iter().collect());
+        defs.insert(value, span.and_then(|span| Origin::of_span(lines, span)).into_iter().collect());
     }
     let insts = kernel.layout.iter().filter_map(|&block| kernel.terminator(block));
     let passed: Vec<(Value, Value)> = insts
@@ -134,7 +140,7 @@ fn is_in_name(c: char) -> bool {
 }
 
 /// A line without its comment.
-fn code_of(line: &str) -> &str {
+pub(super) fn code_of(line: &str) -> &str {
     let mut quoted = false;
     let mut escaped = false;
     let comment = line.find(|c: char| {

@@ -27,8 +27,8 @@ pub(super) struct Why {
 
 /// An instruction after the passes.
 pub(super) struct Step {
-    /// Where it comes from.
-    pub place: Origin,
+    /// Where it comes from, if that is known.
+    pub place: Option<Origin>,
     /// It, as text.
     pub text: String,
     /// What became of it.
@@ -96,7 +96,8 @@ pub(super) fn of_kernel(
     };
     let steps = insts.iter().map(step).collect();
     let changes = trace.iter().flat_map(Trace::events).filter(|event| event.before != event.after);
-    let changes = changes.map(|event| (Origin::of_span(lines, event.place), passes::change(&options.pipeline, event)));
+    let changes = changes
+        .filter_map(|event| Some((Origin::of_span(lines, event.place)?, passes::change(&options.pipeline, event))));
     let changes = changes.collect();
 
     let by_number: HashMap<u32, (u32, Inst)> =

@@ -2,7 +2,7 @@
 
 function remember() {
   const state = new URLSearchParams({ kernel: view.dataset.kernel, target: view.dataset.target });
-  if (pinned) state.set('at', pinned.keys[0]);
+  if (pinned) state.set('at', placeOf(pinned.keys));
   const { last, pass, base } = passesOf(view);
   if (pass !== last) state.set('pass', pass);
   if (base !== null) state.set('with', base);
@@ -54,12 +54,18 @@ function chooseBy(name, value) {
   remember();
 }
 
+// What `at` says of places: the place, or the line that all of them are on.
+function placeOf([first, ...others]) {
+  const line = first.split(':')[0];
+  return others.length > 0 && others.every(key => key.split(':')[0] === line) ? line : first;
+}
+
 // The places that `at` means: the name of a value, a line, or a line and column.
 function places(at) {
   const text = stageOf(view, 'text');
-  const name = `%${at.replace(/^%/, '')}`;
-  const def = [...text.querySelectorAll('.def')].find(found => found.textContent === name);
-  if (def) return keys(def, 'd');
+  const plain = name => name.replace(/^%/, '');
+  const def = [...text.querySelectorAll('.def')].find(found => plain(found.textContent) === plain(at));
+  if (def) return def.dataset.d ? keys(def, 'd') : keys(def.closest('li'), 'k');
   return [...graph(view).at.keys()].filter(key => key === at || key.split(':')[0] === at);
 }
 

@@ -16,8 +16,10 @@ function graph(of) {
     const stage = name.closest('.stage')?.dataset.stage;
     for (const def of keys(name, 'd')) {
       add(made.names, def, name);
-      const [user] = keys(line, 'k');
-      if (user && user !== def && (stage === 'text' || stage === 'lowered')) {
+      const own = keys(line, 'k');
+      // A line of the source that defines the value itself is none of its users.
+      if (own.includes(def) || (stage !== 'text' && stage !== 'lowered')) continue;
+      for (const user of own) {
         add(made.users, def, user);
         add(made.sources, user, def);
       }

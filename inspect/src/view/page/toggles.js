@@ -32,7 +32,8 @@ function showPanel(name) {
 // The lines of a pane, as they can be written to a file.
 function linesToCopy(stage) {
   const lines = [...stage.querySelectorAll('ol > li:not(.gone)')].filter(isShown);
-  const indent = line => (stage.dataset.stage !== 'words' && line.classList.contains('inst') ? '  ' : '');
+  const isTrimmed = line => line.matches('.inst:not(.source)') && stage.dataset.stage !== 'words';
+  const indent = line => (isTrimmed(line) ? '  ' : '');
   return lines.map(line => `${indent(line)}${line.querySelector('code').textContent}`.trimEnd() + '\n').join('');
 }
 

@@ -1,0 +1,170 @@
+//! The outline of a text: its kernels and functions, the places of their statements, and their names.
+
+use halfbyte_ir::Span;
+
+use crate::ast::{Ast, BlockId, ExprKind, Ident, Param, StmtKind};
+use crate::parse::Parser;
+use crate::symbols::{Sym, Symbols};
+
+/// A kernel or function of a text.
+#[derive(Clone, Debug)]
+pub struct Item {
+    /// Its name.
+    pub name: String,
+    /// Where the name stands.
+    pub at: Span,
+    /// From its name to the end of its body.
+    pub span: Span,
+    /// It is a kernel.
+    pub is_kernel: bool,
+    /// The functions that its body names, as places in the list of items.
+    pub calls: Vec<usize>,
+    /// Statements without statements in them, in the order of the text.
+    pub statements: Vec<Span>,
+    /// Names of its values, in the order of the text.
+    pub names: Vec<Name>,
+}
+
+/// A name of a value where it stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Name {
+    /// Where it stands.
+    pub span: Span,
+    /// It is declared here.
+    pub is_declared: bool,
+    /// The statement, head of a loop or parameter that gives it a value, if this one does.
+    pub set_by: Option<Span>,
+}
+
+/// Finds the kernels and functions of a text in the language, in the order of the text, as far as it can be read.
+///
+/// ```
+/// let items = halfbyte_lang::outline("fn f(a: i32) -> i32 { a + 1 }\nkernel k(y: out i32) { y[0] = f(2) }\n");
+/// assert_eq!(items[1].name, "k");
+/// assert_eq!(items[1].calls, [0]);
+/// ```
+pub fn outline(text: &str) -> Vec<Item> {
+    if u32::try_from(text.len()).is_err() {
+        return Vec::new();
+    }
+    let (mut ast, mut symbols, mut errors) = (Ast::default(), Symbols::default(), Vec::new());
+    Parser::new(text, 0, &mut ast, &mut symbols, &mut errors).file();
+    let kernels = ast.kernels.iter().map(|kernel| (kernel.name, kernel.params.as_slice(), kernel.body, true));
+    let functions = ast.functions.iter().map(|of| (of.name, of.params.as_slice(), of.body, false));
+    let mut declared: Vec<_> = kernels.chain(functions).collect();
+    declared.sort_by_key(|(name, ..)| name.span.start);
+    let called: Vec<Option<Sym>> = declared.iter().map(|(name, _, _, kernel)| (!kernel).then_some(name.sym)).collect();
+    let item = |&(name, params, body, is_kernel): &(Ident, &[Param], BlockId, bool)| Item {
+        name: symbols.text(name.sym).to_owned(),
+        at: name.span,
+        span: Span { start: name.span.start, end: ast.block(body).span.end },
+        is_kernel,
+        calls: calls(&ast, ast.block(body).span, &called),
+        statements: statements(&ast, ast.block(body).span),
+        names: names(&ast, params, ast.block(body).span),
+    };
+    declared.iter().map(item).collect()
+}
+
+fn calls(ast: &Ast, body: Span, called: &[Option<Sym>]) -> Vec<usize> {
+    let mut found: Vec<usize> = ast
+        .exprs_in(body)
+        .filter_map(|expr| match expr.kind {
+            ExprKind::Call { name, .. } => called.iter().position(|sym| *sym == Some(name.sym)),
+            _ => None,
+        })
+        .collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+fn statements(ast: &Ast, body: Span) -> Vec<Span> {
+    let mut all: Vec<Span> = ast.stmts_in(body).map(|stmt| stmt.span).collect();
+    // A statement comes before those in it.
+    all.sort_unstable_by_key(|span| (span.start, std::cmp::Reverse(span.end)));
+    let inner = |at: usize, span: &Span| all.get(at + 1).is_some_and(|next| next.start < span.end);
+    all.iter().enumerate().filter(|&(at, span)| !inner(at, span)).map(|(_, span)| *span).collect()
+}
+
+fn names(ast: &Ast, params: &[Param], body: Span) -> Vec<Name> {
+    let declared = |name: &Ident, by: Span| Name { span: name.span, is_declared: true, set_by: Some(by) };
+    let mut found: Vec<Name> = params.iter().map(|param| declared(&param.name, param.span)).collect();
+    let mut targets = Vec::new();
+    for stmt in ast.stmts_in(body) {
+        match stmt.kind {
+            StmtKind::Let { names, .. } => {
+                found.extend(ast.idents(names).iter().map(|name| declared(name, stmt.span)));
+            }
+            StmtKind::Vars { name, .. } | StmtKind::Const { name, .. } => found.push(declared(&name, stmt.span)),
+            StmtKind::Array(array) => found.push(declared(&array.name, stmt.span)),
+            StmtKind::For(numbers) | StmtKind::UnrollFor(numbers) => {
+                let head = Span { start: stmt.span.start, end: ast.block(numbers.body).span.start };
+                found.push(declared(&numbers.name, head));
+            }
+            StmtKind::Assign { target, .. } => {
+                let mut target = ast.expr(target);
+                if let ExprKind::Index { base, .. } = target.kind {
+                    target = ast.expr(base);
+                }
+                targets.push((target.span, stmt.span));
+            }
+            _ => {}
+        }
+    }
+    targets.sort_unstable_by_key(|(target, _)| target.start);
+    for expr in ast.exprs_in(body) {
+        if let ExprKind::Name(_) = expr.kind {
+            let set_by = targets.binary_search_by_key(&expr.span.start, |(target, _)| target.start);
+            let set_by = set_by.ok().and_then(|at| targets.get(at)).filter(|(target, _)| *target == expr.span);
+            found.push(Name { span: expr.span, is_declared: false, set_by: set_by.map(|(_, by)| *by) });
+        }
+    }
+    found.sort_unstable_by_key(|name| name.span.start);
+    found.dedup_by_key(|name| name.span.start);
+    found
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "fn f(a: i32) -> i32 {\n  var s = a\n  for k in 0..4 {\n    s += k\n    s = s *\n      2\n  }\n  s\n}\n\
+                        kernel k(y: out i32) { let (p, q) = g(1); y[0] = f(p) }\n";
+
+    #[test]
+    fn statements_are_those_without_others_in_them() {
+        let items = outline(TEXT);
+        let text = |span: &Span| &TEXT[span.start as usize..span.end as usize];
+        let statements: Vec<&str> = items[0].statements.iter().map(text).collect();
+        assert_eq!(statements, ["var s = a", "s += k", "s = s *\n      2", "s"]);
+        assert!(!items[0].is_kernel && items[1].is_kernel);
+        assert_eq!((items[0].calls.len(), items[1].calls.as_slice()), (0, [0].as_slice()));
+        assert_eq!(text(&items[0].at), "f");
+        assert!(text(&items[0].span).ends_with("s\n}"));
+    }
+
+    #[test]
+    fn names_know_what_sets_them() {
+        let items = outline(TEXT);
+        let text = |span: Span| &TEXT[span.start as usize..span.end as usize];
+        let names: Vec<(&str, bool, &str)> = items[0]
+            .names
+            .iter()
+            .map(|name| (text(name.span), name.is_declared, name.set_by.map_or("", text)))
+            .collect();
+        assert_eq!(names[0], ("a", true, "a: i32"));
+        assert_eq!(names[1], ("s", true, "var s = a"));
+        assert!(names.contains(&("k", true, "for k in 0..4 ")));
+        assert!(names.contains(&("s", false, "s += k")));
+        assert_eq!(names.iter().filter(|name| name.2.is_empty()).count(), 4, "{names:?}");
+    }
+
+    /// A text of plain IR has no kernels of the language, nor has one that cannot be read.
+    #[test]
+    fn any_text_has_an_outline() {
+        assert!(outline("kernel @k() {\n^entry:\n  ret\n}\n").is_empty());
+        assert!(outline("}}}").is_empty());
+    }
+}
