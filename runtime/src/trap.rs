@@ -236,7 +236,7 @@ pub enum Unwritten {
 }
 
 impl TrapKind {
-    /// Those who wait for each other.
+    /// Returns the parties of a circular wait.
     pub fn parties(&self) -> &[Party] {
         match self {
             TrapKind::Meets(_, parties) | TrapKind::Deadlock(parties) => parties,
@@ -244,7 +244,7 @@ impl TrapKind {
         }
     }
 
-    /// Says where instructions are in the text.
+    /// Fills in the parties' places in the source text.
     pub(crate) fn locate_parties(&mut self, loc: impl Fn(usize) -> Loc) {
         if let TrapKind::Meets(_, parties) | TrapKind::Deadlock(parties) = self {
             parties.iter_mut().for_each(|party| party.loc = loc(party.place as usize));
@@ -363,10 +363,10 @@ impl fmt::Display for TrapKind {
     }
 }
 
-/// Parties that a message names.
+/// Most parties that a message names beside the first.
 const PARTIES: usize = 4;
 
-/// Says what the others do, whom the first party waits for.
+/// Writes what all parties but the first do.
 fn write_parties(f: &mut fmt::Formatter<'_>, parties: &[Party]) -> fmt::Result {
     let others = parties.get(1..).unwrap_or_default();
     others.iter().take(PARTIES).try_for_each(|party| write!(f, "; {party}"))

@@ -234,7 +234,7 @@ L: ld.{takes}.{scope}.{fs}.u32 %r1, [{fb}]; setp.ne.u32 %p0, %r1, %r4; @%p0 bra 
 setp.eq.u32 %p1, %t, {third}; @%p1 bra M; bra END;
 W: st.{ds}.u32 [{db}], 7; {} st.release.gpu.{fs}.u32 [{fb}], 1; bra END;
 M: ld.relaxed.gpu.{fs}.u32 %r1, [{fb}]; setp.ne.u32 %p2, %r1, 1; @%p2 bra M; {change} bra END;
-R: ld.acquire.gpu.{fs}.u32 %r1, [{fb}]; setp.ne.u32 %p3, %r1, 2; @%p3 bra R;
+R: ld.relaxed.gpu.{fs}.u32 %r1, [{fb}]; setp.ne.u32 %p3, %r1, 2; @%p3 bra R; ld.acquire.gpu.{fs}.u32 %r1, [{fb}];
 ld.{ds}.u32 %r2, [{db}]; st.global.u32 [%o], %r2;",
             self.idle()
         );

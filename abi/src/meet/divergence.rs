@@ -68,9 +68,9 @@ pub fn post_dominators(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
 pub struct Branch {
     /// The instruction, by its number.
     pub inst: u32,
-    /// Which of its successors the item takes.
+    /// Successor that the item takes.
     pub taken: u32,
-    /// Where all items reconverge: its immediate post-dominator; `None` if they end apart, or that only returns.
+    /// Its immediate post-dominator, where all items reconverge; `None` if there is none, or that only returns.
     pub join: Option<u32>,
     /// Calls that the item is in.
     pub depth: u32,
@@ -90,7 +90,7 @@ struct Region {
     ended: u32,
 }
 
-/// Where an item is among the regions of its execution. Two items whose paths are equal so far have come the same way.
+/// Open regions of an item's execution, outermost first. Items that have taken the same branches have equal paths.
 #[derive(Clone, Debug)]
 pub(super) struct Path(Vec<Region>);
 
@@ -101,7 +101,7 @@ impl Default for Path {
 }
 
 impl Path {
-    /// Executes a branch.
+    /// Enters the region of a branch.
     pub fn branch(&mut self, Branch { inst, taken, join, depth }: Branch) {
         let is_first = self.0.len() == 1;
         match self.0.last_mut() {
@@ -119,7 +119,7 @@ impl Path {
         }
     }
 
-    /// Comes to an instruction or a block.
+    /// Leaves the regions that end at an instruction or a block.
     pub fn reach(&mut self, at: u32, depth: u32) {
         while let [.., Region { join: Some(join), depth: of, .. }] = self.0[..]
             && (join, of) == (at, depth)
@@ -128,7 +128,7 @@ impl Path {
         }
     }
 
-    /// Returns to a body that is in as many calls; `ends` says whether there is nothing left to do there.
+    /// Leaves the regions of a function that returns to a body at call depth `depth`; `ends` says whether that only returns, too.
     pub fn ret(&mut self, depth: u32, ends: bool) {
         while let [_, .., last] = &mut self.0[..]
             && last.depth > depth
@@ -149,7 +149,7 @@ impl Path {
         }
     }
 
-    /// The branch that has parted the item from another, where the other has reached its end and the item has not.
+    /// Returns the branch that parted the item from another, if the other has left the branch's region and the item is in it.
     pub fn passed_by(&self, other: &Path) -> Option<u32> {
         for (number, (ours, theirs)) in self.0.iter().zip(&other.0).enumerate() {
             if ours.taken != theirs.taken || (ours.join, ours.depth) != (theirs.join, theirs.depth) {

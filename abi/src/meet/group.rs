@@ -50,7 +50,7 @@ pub struct Misfit {
     pub item: u32,
     /// What is wrong.
     pub why: Meets,
-    /// All who are concerned where several are, first those that do as the item does.
+    /// All items that are concerned if several are; the first party includes the item.
     pub parties: Vec<Party>,
 }
 
@@ -198,7 +198,7 @@ impl Group {
         })
     }
 
-    /// The items of a range that have not ended, by what they wait for and where; those that run ask for memory at `place`.
+    /// Returns the items of a range that have not ended, by what they wait for and where. Those that run ask for memory at `place`.
     fn parties(&self, items: Range<u32>, place: impl Fn(u32) -> u32) -> Vec<Party> {
         let mut parties: Vec<Party> = Vec::new();
         for item in items {
@@ -216,7 +216,7 @@ impl Group {
         parties
     }
 
-    /// What an item that waits is missing.
+    /// Returns what a waiting item waits for.
     fn standing(&self, item: u32, meeting: &Meeting<u32, bool>, place: u32) -> Standing {
         match *meeting {
             Meeting::Barrier { id, .. } => {
@@ -246,13 +246,13 @@ impl Group {
         }
     }
 
-    /// Subgroups of which an item has not ended.
+    /// Counts the subgroups of which an item has not ended.
     fn subgroups(&self) -> u32 {
         let subgroups = (0..self.states.len() as u32).step_by(SUBGROUP as usize);
         subgroups.filter(|&first| self.alive(first).next().is_some()).count() as u32
     }
 
-    /// Asks whether a lane of a subgroup none of which runs has passed by an aligned barrier at which another waits.
+    /// Fails if a lane has passed an aligned barrier at which another lane of its subgroup waits, once none of them runs.
     fn check_passed(&self, first: u32, races: &Races) -> Result<(), Misfit> {
         let mut waiting: Vec<u32> = Vec::new();
         for (item, state) in self.alive(first) {

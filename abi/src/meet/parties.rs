@@ -1,4 +1,4 @@
-//! Who waits for whom where a group cannot go on.
+//! Parties of a circular wait: items that cannot go on, and what each waits for.
 
 use std::fmt;
 
@@ -11,13 +11,13 @@ pub struct Party {
     pub items: Vec<u32>,
     /// The instruction.
     pub place: u32,
-    /// Where that is in a text, where it is known.
+    /// Its place in the source text, if known.
     pub loc: Loc,
-    /// What they wait for.
+    /// Their state.
     pub standing: Standing,
 }
 
-/// What items wait for.
+/// State of items that cannot go on, or that another waits for in vain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Standing {
     /// Others, at a barrier.
@@ -82,7 +82,7 @@ fn numbers(all: &[u32]) -> String {
 }
 
 impl Party {
-    /// What it does, as messages say it: `waits for lanes 0 to 7`.
+    /// Returns what it does, as messages say it: `waits for lanes 0 to 7`.
     fn does(&self) -> String {
         let is_one = self.items.len() == 1;
         let verb = match self.standing {
@@ -94,7 +94,7 @@ impl Party {
         format!("{verb} {}", self.standing)
     }
 
-    /// Names it in a launch: `items 8 to 31 wait for lanes 0 to 7`. `item` is any of the group's, by its number in the launch.
+    /// Describes it by the items' numbers in a launch: `items 8 to 31 wait for lanes 0 to 7`. `item` is any of the group's, by its number in the launch.
     pub fn describe(&self, shape: &Shape, item: u32) -> String {
         let size = shape.block.into_iter().product::<u32>().max(1);
         let first = item / size * size;

@@ -245,21 +245,21 @@ impl Races {
         }
     }
 
-    /// An item executes a branch, or a guard of a barrier or call.
+    /// Records a branch, or a guard of a barrier or call, that an item executes.
     pub fn branch(&mut self, item: u32, branch: Branch) {
         if let Some(path) = self.path(item) {
             path.branch(branch);
         }
     }
 
-    /// An item comes to an instruction or a block, in as many calls.
+    /// Records that an item comes to an instruction or a block, at a call depth.
     pub fn reach(&mut self, item: u32, at: u32, depth: u32) {
         if let Some(path) = self.path(item) {
             path.reach(at, depth);
         }
     }
 
-    /// An item returns to a body that is in as many calls; `ends` says whether that only returns, too.
+    /// Records that an item returns to a body at a call depth; `ends` says whether that only returns, too.
     pub fn ret(&mut self, item: u32, depth: u32, ends: bool) {
         if let Some(path) = self.path(item) {
             path.ret(depth, ends);
@@ -271,8 +271,8 @@ impl Races {
         self.paths.get_mut(local as usize)
     }
 
-    /// Of items that wait at an aligned barrier, by their numbers in the group, and a subgroup's first: the lowest that another lane has
-    /// passed by, that lane, and the branch that parted them.
+    /// Returns the first of the waiting items of a subgroup that another lane has passed, that lane, and the branch that parted them. Items
+    /// have their numbers in the group; `first` is the subgroup's first.
     pub(super) fn passed(&self, waiting: &[u32], first: u32) -> Option<(u32, u32, u32)> {
         let paths = self.paths.get(first as usize..)?;
         let lanes: Vec<&Path> = paths.iter().take(SUBGROUP as usize).collect();
@@ -360,13 +360,13 @@ fn are_meant(a: Note, b: Note, size: u32) -> bool {
     a.is_strong() && b.is_strong() && a.size() == b.size() && is_in_scope
 }
 
-/// The place in observation order of a strong access to an element.
+/// Returns the place in observation order of a strong access to an element.
 fn link_of(shadow: &mut Shadow, element: Range<usize>, note: Note, touch: Touch, size: u32) -> Option<Link> {
     let mut last = None;
     for at in element.clone().filter(|_| touch.reads) {
         let of_byte = shadow.byte(at).1.and_then(|lists| lists.last);
         let of_byte = of_byte.filter(|write| are_meant(write.note, note, size)).and_then(|write| write.link);
-        // Bytes of several writes are what none has written.
+        // No single write has written a value that is mixed from several.
         if at != element.start && of_byte != last {
             last = None;
             break;
@@ -423,8 +423,8 @@ fn against(
     weak.or_else(|| if is_like_all { None } else { strong() }).map(|read| (read, false))
 }
 
-/// The newest write of each chain that an access before the one at hand has observed, in order. Such an access is a write of the chain
-/// itself, which has observed those before it, or a read.
+/// Returns the newest write of each chain that an access before the current one has observed, in order. Such an access is a write of the
+/// chain itself, which has observed those before it, or a read.
 fn observed_before(lists: &Lists, is_before: &impl Fn(&Note) -> bool) -> Vec<Link> {
     let all = lists.strong_writes.iter().chain(&lists.strong_reads);
     let mut observed: Vec<Link> = all.filter(|of| is_before(&of.note)).filter_map(|of| of.link).collect();

@@ -46,7 +46,7 @@ impl Note {
         self.place & !STRENGTH
     }
 
-    /// Whether it is strong, for whom, and of what size.
+    /// Bits that tell whether it is strong, for whom, and its size.
     pub fn strength(self) -> u32 {
         self.place & STRENGTH
     }
@@ -174,10 +174,10 @@ impl Shadow {
     }
 }
 
-/// Accesses of one item that a long list keeps. Its last one tells whether all come before another access in base causality order.
-/// Those before it tell what the item had observed earlier, which matters only to those who have acquired from it in between.
+/// Most accesses of one item that a long list keeps. The last one decides whether all precede another access in base causality order.
+/// Earlier ones record earlier observations, which matter only to items that have acquired from the item in between.
 const KEPT: usize = 4;
-/// Accesses that a list keeps whoever makes them.
+/// Length up to which a list keeps all accesses.
 const SHORT: usize = 64;
 
 /// Keeps a weak read in a list, of which one an item is enough: its last.
@@ -206,20 +206,20 @@ pub(super) fn keep_linked(list: &mut Vec<Linked>, new: Linked) {
 }
 
 impl Linked {
-    /// Whether this access and a later or earlier one of the item are alike to all others, but for what they have observed.
+    /// Returns `true` if two accesses differ for no other item except in what they have observed.
     fn is_alike(&self, other: &Linked) -> bool {
         self.note.item == other.note.item && self.note.strength() == other.note.strength()
     }
 
-    /// Whether of this access and one like it the later tells all that both do.
+    /// Returns `true` if the later of the two accesses makes the other redundant.
     fn replaces(&self, other: &Linked) -> bool {
         let chain = |of: &Linked| of.link.map(|link| link.chain);
         self.is_alike(other) && self.note.clock == other.note.clock && chain(self) == chain(other)
     }
 }
 
-/// Before a list grows, drops what it need not keep. If that is less than half, the list may become twice as long, so that the work
-/// for each access stays the same.
+/// Drops the entries that a full list need not keep. If more than half remain, its capacity doubles, so that the cost per access stays
+/// constant.
 fn make_room<T>(list: &mut Vec<T>, thin: impl FnOnce(&mut Vec<T>)) {
     if list.len() == list.capacity() && list.len() >= SHORT {
         thin(list);

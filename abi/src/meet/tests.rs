@@ -248,7 +248,7 @@ fn a_write_that_was_observed_comes_before_what_follows_the_observer() {
     assert!(by_another(true));
     // The load of item 1 comes before the store by the barrier, and the store of item 0 by the load.
     assert!(!by_another(false));
-    // Who has observed nothing, or an earlier write, races.
+    // An item that has observed nothing, or an earlier write, races.
     assert!(races(|run| {
         run.atomic(0, FLAG, Relaxed, Scope::Device);
         run.write(1, FLAG);

@@ -285,13 +285,13 @@ pub struct Race {
     pub second: Access,
 }
 
-/// What the others do, whom the first party waits for.
+/// Returns what all parties but the first do, as text.
 fn others(parties: &[Party]) -> String {
     parties.iter().skip(1).take(4).map(|party| format!("; {party}")).collect()
 }
 
 impl TrapKind {
-    /// Those who wait for each other. Their places are the kernel's instructions.
+    /// Returns the parties of a circular wait. Their places are the kernel's instructions.
     pub fn parties(&self) -> &[Party] {
         match self {
             TrapKind::Meets(_, parties) | TrapKind::Deadlock(parties) => parties,

@@ -49,7 +49,7 @@ pub struct Prepared<'k> {
     operands: Vec<Slot>,
     edges: Vec<Edge>,
     moves: Vec<(Slot, Slot)>,
-    /// By block, where items reconverge; found when first asked for.
+    /// Where items reconverge, by block; computed on first use.
     joins: OnceLock<Vec<Option<usize>>>,
     /// Of a packed kernel, the first access of each stream.
     accesses: Vec<Inst>,
@@ -351,7 +351,7 @@ impl<'k> Prepared<'k> {
         self.operands.get(step.operands.clone()).unwrap_or(&[])
     }
 
-    /// By block, where items reconverge that part at its end, if there is more to do there than to return.
+    /// Returns for each block where items reconverge that part at its end, if more is left to do there than to return.
     fn joins(&self) -> Vec<Option<usize>> {
         let last = |block: usize| {
             let steps = self.blocks.get(block).and_then(|of| self.steps.get(of.clone())).unwrap_or_default();
@@ -363,7 +363,7 @@ impl<'k> Prepared<'k> {
         };
         let graph: Vec<Vec<usize>> = (0..self.blocks.len()).map(successors).collect();
         let only_returns = |mut block: usize| {
-            // Where nothing is done in a circle, nobody returns.
+            // A loop of branches alone never returns.
             for _ in 0..graph.len() {
                 match (last(block).0, graph.get(block).map(Vec::as_slice)) {
                     (..=1, Some(&[next])) => block = next,
@@ -491,7 +491,7 @@ impl<O: Observer> Machine<'_, O> {
         Ok(Stop::End)
     }
 
-    /// Tells those who look for races of a branch that an item takes.
+    /// Records a branch that an item takes, for the detector of races.
     fn tell_branch(&mut self, item: u32, step: &PreparedInst, edge: &Edge, from: usize) {
         let Some(races) = &mut self.memory.own.races else { return };
         let code = self.code;

@@ -393,7 +393,7 @@ fn enter<'p>(
     Ok(Frame { code, passed, registers, next: 0, before, base })
 }
 
-/// Which successor of an instruction an item takes.
+/// Returns a number for the successor that an item takes.
 fn taken(next: Next<u32>) -> u32 {
     match next {
         Next::Fall => 0,

@@ -44,7 +44,7 @@ pub(super) struct Code<'a> {
     pub frame_bytes: u32,
     /// What a frame lies at a multiple of.
     pub frame_align: u32,
-    /// By instruction at which items may part: where they reconverge. It is found when first asked for.
+    /// Where items reconverge, by the instruction at which they may part; computed on first use.
     joins: OnceLock<BTreeMap<usize, Option<usize>>>,
 }
 
@@ -59,14 +59,15 @@ impl<'a> Code<'a> {
 }
 
 impl Code<'_> {
-    /// Of an instruction at which items may part: where they reconverge, if there is more to do than to return.
+    /// Returns where items reconverge that part at an instruction; the outer `None` if they cannot part there, the inner one if nothing is
+    /// left to do but to return.
     pub fn join_of(&self, inst: usize) -> Option<Option<usize>> {
         self.joins.get_or_init(|| self.joins()).get(&inst).copied()
     }
 
-    /// Whether there is nothing to do from an instruction on but to return.
+    /// Returns `true` if nothing is left to do from an instruction on but to return.
     pub fn only_returns(&self, mut inst: usize) -> bool {
-        // Where nothing is done in a circle, nobody returns.
+        // A loop of branches alone never returns.
         for _ in 0..=self.body.labels.len() {
             let Some(of) = self.body.insts.get(inst) else { return true };
             match (of.row().mnemonic, of.guard, of.operands.first()) {
@@ -82,7 +83,7 @@ impl Code<'_> {
         self.body.labels.get(label.0 as usize).map_or(self.body.insts.len(), |label| label.at as usize)
     }
 
-    /// The instructions that a branch, a guarded barrier or a guarded call leads to; none of another instruction.
+    /// Returns the successors of a branch, a guarded barrier or a guarded call; `None` for other instructions.
     fn successors(&self, inst: usize) -> Option<Vec<usize>> {
         let (of, end) = (self.body.insts.get(inst)?, self.body.insts.len());
         let leads_to = match (of.row().mnemonic, of.operands.as_slice()) {
