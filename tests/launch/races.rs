@@ -268,7 +268,8 @@ R: {spin} {behind} st.{fs}.u32 [{fb}], 0;",
         let of = self.space();
         let block = 4 + self.below(70) as u32;
         let (first, second) = self.two(block);
-        let (space, base) = (of.name, of.flags);
+        // Import must see that vectors in shared memory are aligned.
+        let (space, base) = (of.name, if of.name == "shared" { "s" } else { of.flags });
         let store = |ty: &str, at: u32| match ty {
             "u8" | "u16" => format!("st.relaxed.gpu.{space}.{ty} [{base}+{at}], %h0;"),
             "u64" => format!("st.relaxed.gpu.{space}.u64 [{base}+{at}], %d0;"),
