@@ -50,7 +50,7 @@ fn baselines_take_so_many_instructions() {
     for (name, compute) in [
         ("k01_h2_axpy", 1),
         ("k02_h2_gelu_poly", 14),
-        ("k03_h2_relu_fma", 1),
+        ("k03_h2_relu_fma", 2),
         ("k04_h2_clamp01", 1),
         ("k05_h2_leaky_relu", 3),
         ("k06_h2_max8", 7),

@@ -1,23 +1,23 @@
 ; test: refuse ptx
 ; Ops that PTX has no instructions for, and no others to make them of.
 
-; Halves round to nearest even.
-kernel @directed(%a_in: in f16x2, %b_in: in f16x2, %out1: out f16x2, %out2: out f16x2, %out3: out f16x2) {
+; bfloat16 rounds to nearest even.
+kernel @directed(%a_in: in bf16x2, %b_in: in bf16x2, %out1: out bf16x2, %out2: out bf16x2, %out3: out bf16x2) {
 ^entry:
   %i = item_id
   %a = load %a_in[%i]
   %b = load %b_in[%i]
-  %s = fadd.rz.f16x2 %a, %b
-  %p = fmul.rp.f16x2 %a, %b
-  %q = ffma.rm.f16x2 %a, %b, %p
+  %s = fadd.rz.bf16x2 %a, %b
+  %p = fmul.rp.bf16x2 %a, %b
+  %q = ffma.rm.bf16x2 %a, %b, %p
   store %s, %out1[%i]
   store %q, %out2[%i]
   ret
 }
-;= %s = fadd.rz.f16x2 %a, %b
-;=     ptx cannot do `fadd.f16x2`: halves round to nearest even
-;= %q = ffma.rm.f16x2 %a, %b, %p
-;=     ptx cannot do `ffma.f16x2`: halves round to nearest even
+;= %s = fadd.rz.bf16x2 %a, %b
+;=     ptx cannot do `fadd.bf16x2`: bfloat16 rounds to nearest even
+;= %q = ffma.rm.bf16x2 %a, %b, %p
+;=     ptx cannot do `ffma.bf16x2`: bfloat16 rounds to nearest even
 
 ; f32 becomes bf16 in two roundings.
 kernel @narrowed_upward(%a_in: in f32, %out1: out bf16, %out2: out f16) {

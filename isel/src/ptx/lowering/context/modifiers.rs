@@ -94,6 +94,11 @@ macro_rules! modifier_methods {
             self.magnitudes_from(value, [0x0400, 0x0080])
         }
 
+        fn half_result(&mut self, value: Value) -> Option<Unit> {
+            let inst = self.kernel.insts.get(self.kernel.def_inst(value)?)?;
+            matches!(inst.op, Op::Fadd | Op::Fsub | Op::Fmul | Op::Ffma).then_some(())
+        }
+
         fn half_large(&mut self, value: Value) -> Option<Unit> {
             // 2^-2 and 2^-117. A product near it is at least half of it and has 22 or 16 bits, the last one at least 2^-24 or 2^-133.
             self.magnitudes_from(value, [0x3400, 0x0500])
