@@ -122,7 +122,7 @@ class TritonKernel:
 
 
 class _Identity:
-    """An object that equals itself alone. It is kept, so that no other gets its place."""
+    """Key that equals only the key of the same object, which it keeps alive."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -135,7 +135,7 @@ class _Identity:
 
 
 def _exact(value: Any) -> Any:
-    """What compiled code is kept by: `2`, `2.0` and `True` differ, as do zeros and NaNs of other bits."""
+    """Returns a key that tells types and bits apart: `2`, `2.0` and `True` differ, and so do `0.0` and `-0.0`."""
     of = type(value)
     if of is float:
         return of, struct.pack("<d", value)
@@ -260,7 +260,7 @@ def cuda(
 
 
 def _named_as_in(source: str, kernel: Kernel) -> Kernel:
-    """A kernel whose messages have the names of its source."""
+    """Returns a kernel whose messages have the names of its source."""
     name = _unmangled(kernel.name)
     count = len(kernel.params)
     fitting = [names for names in _parameter_names(source, name.rpartition("::")[2]) if len(names) == count]
@@ -283,15 +283,15 @@ def _unmangled(name: str) -> str:
     return "::".join(parts) or name
 
 
-#: Comments and texts, which may have any signs.
+#: Comments and string literals.
 _SKIPPED = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
 
-#: What may end a parameter without a name.
+#: Keywords that may end a parameter without a name.
 _TYPE_WORDS = frozenset("bool char short int long signed unsigned float double half const volatile restrict __restrict __restrict__".split())
 
 
 def _parameter_names(source: str, kernel: str) -> List[List[str]]:
-    """The names of parameters of each `__global__` function of a name; of a parameter without one an empty text."""
+    """Returns the parameter names of each `__global__` function of this name. A parameter without a name has an empty text."""
     text = _SKIPPED.sub(" ", source)
     found = []
     for match in re.finditer(rf"\b{re.escape(kernel)}\s*\(", text):

@@ -11,7 +11,7 @@ import numpy as np
 from ._arrays import view
 from ._halfbyte import refuse_masked_array
 
-#: What Numba calls the default stream: none, and the handles of the driver's legacy and per-thread ones.
+#: Handles of the default stream: of none, and of the driver's legacy and per-thread ones.
 _DEFAULT_STREAMS = (None, 0, 1, 2)
 
 
@@ -29,7 +29,7 @@ class Arguments:
 
     @property
     def labels(self) -> List[str]:
-        """The names of the parameters, for messages: of an array's address that of the argument."""
+        """Names of the parameters in messages. The address of an array has the argument's name."""
         labels: List[str] = []
         for name, declared in zip(self.names, self.types):
             if isinstance(declared, self._types.Array):
@@ -40,7 +40,7 @@ class Arguments:
         return labels
 
     def flatten(self, values: Sequence[Any]) -> List[Any]:
-        """What each parameter takes for these arguments."""
+        """Returns a value for each parameter."""
         if len(values) != len(self.types):
             takes = f"{len(self.types)} argument{'' if len(self.types) == 1 else 's'}: {', '.join(self.names) or 'none'}"
             raise TypeError(f"@{self.kernel} takes {takes}; {len(values)} were given")
@@ -52,7 +52,7 @@ class Arguments:
 
 
 class _Argument:
-    """A value for an argument of a type."""
+    """Value for an argument of a type."""
 
     def __init__(self, what: str, declared: Any, value: Any) -> None:
         self.what = what
@@ -67,7 +67,7 @@ class _Argument:
         raise ValueError(f"{self.what}, a number from {least} to {most}; {self.value!r} was given")
 
     def array(self) -> List[Any]:
-        """The fields of an array, as they stand in `numba.core.datamodel`."""
+        """Returns the fields of an array in the order of `numba.core.datamodel`."""
         value, declared = self.value, self.declared
         array = value if isinstance(value, np.ndarray) else view(value)[0]
         if array is None:
@@ -89,7 +89,7 @@ class _Argument:
         return [0, 0, array.size, array.itemsize, data, *array.shape, *array.strides]
 
     def scalar(self, types: Any) -> Any:
-        """A number that the type holds."""
+        """Returns the number, which the type holds."""
         value, declared = self.value, self.declared
         kind = _kind(value)
         if not isinstance(declared, (types.Boolean, types.Integer, types.Float)):
@@ -112,7 +112,7 @@ class _Argument:
         return number
 
     def _float(self, kind: str) -> Any:
-        """The nearest number of the type; an integer must be one of its numbers."""
+        """Returns the nearest number of the type; an integer must be exact."""
         try:
             dtype = np.dtype(str(self.declared))
         except TypeError:
@@ -133,7 +133,7 @@ class _Argument:
 
 
 def is_default_stream(stream: Any) -> bool:
-    """Whether work on a stream is done in order: halfbyte has no other."""
+    """Returns `True` if a stream is the default one."""
     if stream is None or type(stream) is int:
         return stream in (None, 0)
     handle = getattr(stream, "handle", getattr(stream, "ptr", stream))
@@ -141,7 +141,7 @@ def is_default_stream(stream: Any) -> bool:
 
 
 def _kind(value: Any) -> Any:
-    """`"b"`, `"i"` or `"f"` of a number, `None` of what is none."""
+    """Returns `"b"`, `"i"` or `"f"` for a number, else `None`."""
     dtype = getattr(value, "dtype", None)
     if dtype is not None:
         name = str(dtype).replace("torch.", "")
@@ -162,7 +162,7 @@ def _described(value: Any) -> str:
 
 
 def _is_dtype(dtype: Any, declared: Any) -> bool:
-    """Whether the elements of an array are of a type of Numba."""
+    """Returns `True` if a dtype is that of a type of Numba."""
     from numba.np import numpy_support  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
     try:
@@ -176,7 +176,7 @@ def _layout(array: Any) -> str:
 
 
 def _spelt(declared: Any) -> str:
-    """A type as signatures have it: `float32[:, ::1]`."""
+    """Returns a type as signatures spell it: `float32[:, ::1]`."""
     if hasattr(declared, "layout"):
         return _spelt_array(declared.dtype, declared.ndim, declared.layout)
     return str(declared)

@@ -256,7 +256,7 @@ pub(crate) fn refuse_masked(object: &Bound<'_, PyAny>, what: &dyn Fn() -> String
     Err(PyTypeError::new_err(format!("{}; {reason}", what())))
 }
 
-/// The same for the package's Python files.
+/// Refuses a masked array that a Python function is given.
 #[pyfunction]
 pub(crate) fn refuse_masked_array(value: &Bound<'_, PyAny>, what: &str) -> PyResult<()> {
     refuse_masked(value, &|| what.to_owned())

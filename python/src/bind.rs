@@ -16,7 +16,7 @@ use crate::scalar;
 #[derive(Debug)]
 pub(crate) struct Signature {
     pub kernel: String,
-    /// The kernel's name in messages, if it is another: of a function that a compiler's PTX was made of.
+    /// Name of the kernel in messages if it differs from that in the text: the name of the source function.
     pub label: Option<String>,
     pub params: Vec<Parameter>,
 }
@@ -45,19 +45,19 @@ pub(crate) struct Given<'py> {
 }
 
 impl Signature {
-    /// The signature of a kernel whose text and messages have the same names.
+    /// Creates the signature of a kernel whose text and messages have the same names.
     pub fn new(kernel: String, params: Vec<Parameter>) -> Signature {
         Signature { kernel, label: None, params }
     }
 
-    /// The same with other names in messages, of the first parameters.
+    /// Returns the signature with other names of the kernel and of its first parameters in messages.
     pub fn labelled(&self, py: Python<'_>, kernel: String, labels: Vec<String>) -> Signature {
         let mut labels = labels.into_iter();
         let params = self.params.iter().map(|param| param.labelled(py, labels.next())).collect();
         Signature { kernel: self.kernel.clone(), label: Some(kernel), params }
     }
 
-    /// The kernel's name in messages.
+    /// Returns the name of the kernel in messages.
     pub fn shown(&self) -> &str {
         self.label.as_deref().unwrap_or(&self.kernel)
     }

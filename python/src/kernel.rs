@@ -361,7 +361,7 @@ impl Kernel {
         slf.py().import("halfbyte._html")?.getattr("of_kernel")?.call1((slf,))
     }
 
-    /// The same kernel under another name, and with other names of its first parameters, in messages. The parameters' names are keywords, too.
+    /// Returns the kernel with other names of itself and of its first parameters in messages. Keywords may have these names, too.
     fn _labelled(&self, py: Python<'_>, name: String, params: Vec<String>) -> Kernel {
         Kernel::new(self.source.clone(), self.signature.labelled(py, name, params))
     }

@@ -1,4 +1,4 @@
-//! Numbers that keywords of calls take. What is none is an error that names the keyword and what it takes.
+//! Numbers that keywords of calls take. A bad number is an error that names the keyword and what it takes.
 
 use std::time::Duration;
 
@@ -84,13 +84,13 @@ fn no_sm(value: &Bound<'_, PyAny>) -> PyErr {
     PyTypeError::new_err(format!("sm takes one of {names}, or a name such as \"sm_90\"; {given} was given"))
 }
 
-/// The same for the package's Python files: an integer between bounds.
+/// Returns the integer that a keyword of a Python function is given.
 #[pyfunction]
 pub(crate) fn whole_number(value: &Bound<'_, PyAny>, name: &str, least: u64, most: u64) -> PyResult<u64> {
     integer(value, name, least, most)
 }
 
-/// The same for the package's Python files: the number of the GPU that `sm` names.
+/// Returns the number of the GPU that `sm` of a Python function names.
 #[pyfunction]
 pub(crate) fn sm_number(value: &Bound<'_, PyAny>) -> PyResult<u16> {
     sm(value).map(Sm::number)

@@ -63,7 +63,7 @@ pub(crate) enum Kind {
 #[derive(Debug)]
 pub(crate) struct Parameter {
     pub name: String,
-    /// Its name in messages, if it is another: of an argument of the function that a compiler's PTX was made of.
+    /// Name in messages if it differs from that in the text: the name of an argument of the source function.
     label: Option<String>,
     /// The name as it is looked up among keywords.
     pub key: Py<PyString>,
@@ -79,17 +79,17 @@ impl Parameter {
         Parameter { name: name.to_owned(), label: None, key: PyString::intern(py, name).unbind(), kind }
     }
 
-    /// The same with another name in messages.
+    /// Returns the parameter with another name in messages.
     pub fn labelled(&self, py: Python<'_>, label: Option<String>) -> Parameter {
         Parameter { label, ..Parameter::of(py, &self.name, self.kind.clone()) }
     }
 
-    /// Its name in messages.
+    /// Returns the name in messages.
     pub fn shown_name(&self) -> &str {
         self.label.as_deref().unwrap_or(&self.name)
     }
 
-    /// The argument that keywords give it, by its name or by that in messages.
+    /// Returns the argument among keywords, by the name in the text or in messages.
     pub fn keyword<'py>(&self, keywords: &Bound<'py, PyDict>) -> PyResult<Option<Bound<'py, PyAny>>> {
         match (keywords.get_item(&self.key)?, &self.label) {
             (None, Some(label)) => keywords.get_item(label),

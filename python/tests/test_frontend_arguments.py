@@ -1,4 +1,4 @@
-"""What front ends make of arguments: types, constants, launches, and the names in messages."""
+"""Arguments of front ends: types, constants, launches, and the names in messages."""
 
 import numpy as np
 import pytest

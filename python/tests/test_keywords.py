@@ -1,4 +1,4 @@
-"""Numbers that keywords take: what is none is an error that names the keyword and what it takes."""
+"""Numbers that keywords take. A bad number is an error that names the keyword and what it takes."""
 
 import numpy as np
 import pytest

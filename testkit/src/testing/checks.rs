@@ -20,7 +20,7 @@ const BOUNDARY: &str = r"\b";
 pub(super) enum Kind {
     /// In the lines after the last match; the first that matches is taken.
     Check,
-    /// The same so many times, one after another.
+    /// The same, N times one after another.
     Count(NonZero<u32>),
     /// In the lines after the last match; those of successive lines may match in any order.
     Dag,
@@ -34,7 +34,7 @@ pub(super) enum Kind {
     Never,
 }
 
-/// What `check-count-N` begins with.
+/// Prefix of `check-count-N`.
 const COUNT: &str = "check-count-";
 
 impl Kind {
@@ -50,12 +50,12 @@ impl Kind {
         Kind::PLAIN.into_iter().find(|kind| kind.name() == word)
     }
 
-    /// Whether it is about something that must be there.
+    /// Returns `true` if the text must be in the output.
     const fn is_match(self) -> bool {
         !matches!(self, Kind::Not | Kind::Never)
     }
 
-    /// What stands before the colon, without a number.
+    /// Returns the directive, without its number.
     const fn name(self) -> &'static str {
         match self {
             Kind::Check => "check",
@@ -264,8 +264,8 @@ pub(super) fn check(checks: &[Check], output: &str) -> Option<Diagnostic> {
     forbidden.into_iter().find_map(|unwanted| search.forbid(unwanted, rest.clone()))
 }
 
-/// The number of check lines that are matched together: all successive `check-dag` lines, else one. A `never` line is about no place, so it
-/// separates none.
+/// Returns the number of check lines that are matched together: successive `check-dag` lines, else one. A `never` line has no place in the
+/// order, so it ends no block.
 fn block_length(checks: &[Check]) -> usize {
     match checks.split_first() {
         Some((first, after)) if first.kind == Kind::Dag => {
@@ -289,7 +289,7 @@ struct Search<'o> {
 type Match = (usize, Range<usize>);
 
 impl<'o> Search<'o> {
-    /// Finds the text of a check, and goes on after it; gives its line.
+    /// Finds the text of a check and goes on after it; returns its line.
     fn take(&mut self, check: &Check) -> Result<usize, Box<Diagnostic>> {
         let regex = self.regex(check)?;
         let find = |line: usize, column: usize| {
@@ -312,7 +312,7 @@ impl<'o> Search<'o> {
         Ok(line)
     }
 
-    /// Finds the text of a check in so many lines, one after another; gives the first.
+    /// Finds the text of a check in `count` lines, one after another; returns the first.
     fn take_each(&mut self, check: &Check, count: NonZero<u32>) -> Result<usize, Box<Diagnostic>> {
         let begin = self.line;
         let mut first = None;
@@ -330,8 +330,7 @@ impl<'o> Search<'o> {
         Ok(first.unwrap_or(begin))
     }
 
-    /// Finds the texts of several checks in any order, none of them in the place of another, and goes on after the last place; gives the
-    /// line of the first.
+    /// Finds the texts of several checks in any order, without overlap, and goes on after the last place; returns the line of the first.
     fn take_unordered(&mut self, block: &[Check]) -> Result<usize, Box<Diagnostic>> {
         let begin = self.line;
         let mut taken: Vec<Match> = Vec::new();
@@ -361,7 +360,7 @@ impl<'o> Search<'o> {
         Ok(first)
     }
 
-    /// The first match in a line that overlaps no place that is taken.
+    /// Returns the first match in a line that overlaps no place in `taken`.
     fn find_free(&self, regex: &Regex, line: usize, taken: &[Match]) -> Option<(Captures<'o>, Match)> {
         let text: &'o str = self.lines.get(line)?;
         let mut start = 0;
@@ -376,12 +375,12 @@ impl<'o> Search<'o> {
         }
     }
 
-    /// The pattern of a check, with what names stand for.
+    /// Returns the pattern of a check, with the values of its names.
     fn regex(&self, check: &Check) -> Result<Regex, Box<Diagnostic>> {
         regex(&check.parts, &self.names).map_err(|error| Box::new(Diagnostic::new(check.span, reason(&error))))
     }
 
-    /// Gives names to what a match says.
+    /// Binds the names of a pattern to the text that they matched.
     fn bind(&mut self, regex: &Regex, found: &Captures<'_>) {
         for name in regex.capture_names().flatten() {
             if let Some(value) = found.name(name) {
@@ -390,7 +389,7 @@ impl<'o> Search<'o> {
         }
     }
 
-    /// That the text of a check is not where it should be, with the output from a line on.
+    /// Returns the failure of a check, with the output from a line on.
     fn missing(&self, check: &Check, begin: usize, what: &str) -> Box<Diagnostic> {
         let mut notes = format!("the search began {}", self.excerpt(begin));
         for part in &check.parts {

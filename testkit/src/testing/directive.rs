@@ -2,29 +2,29 @@
 
 use super::checks::Kind;
 
-/// A comment that would be passed over although its first word is a directive.
+/// Comment whose first word is a directive in a wrong spelling.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Misspelt {
     /// The bytes of the first word in the comment, up to the colon if there is one.
     pub word: std::ops::Range<usize>,
-    /// What is wrong.
+    /// Error message.
     pub message: String,
-    /// The right directive.
+    /// Right directive.
     pub expected: String,
 }
 
-/// Whose directives they are.
+/// Tool that a directive belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Owner {
-    /// `halfbyte test`, or `halfbyte check` for its run lines; in lower case.
+    /// `halfbyte test` or `halfbyte check`; in lower case.
     Halfbyte,
     /// LLVM's FileCheck and lit.
     FileCheck,
-    /// Nobody: what FileCheck's suffixes would be called beside `next` and `same`.
+    /// None: a guess from `next` and `same` at the names of FileCheck's other suffixes.
     Nobody,
 }
 
-/// Directives with what to write for them. `-` stands for a blank too, `N` for digits, `X` for what stands where digits should.
+/// Directives, each with its right spelling. `-` matches `_` and blanks too, `N` digits, and `X` any text in their place.
 const DIRECTIVES: &[(Owner, &str, &str)] = &[
     (Owner::Halfbyte, "test", TEST),
     (Owner::Halfbyte, "check", CHECK),
