@@ -300,3 +300,21 @@ st.global.b32 [%d2], %r0; ret;",
         assert_eq!(found, [*expected], "{body}");
     }
 }
+
+/// What `cvta` makes of an address in global memory, taken for one in another space, is no address.
+#[test]
+fn an_address_of_a_buffer_is_converted_to_no_other_space() {
+    let text = |cvta: &str| {
+        kernel(TWO, &format!("{LOAD}{cvta}.u64 %d5, %d3; ld.global.b32 %r0, [%d5]; st.global.b32 [%d4], %r0; ret;"))
+    };
+    for cvta in ["cvta.to.global", "cvta.global"] {
+        assert!(import("k.ptx", &text(cvta), SHAPE).is_ok(), "{cvta}");
+    }
+    for cvta in ["cvta.to.shared", "cvta.to.local", "cvta.shared", "cvta.local"] {
+        let refused = import("k.ptx", &text(cvta), SHAPE).unwrap_err().to_string();
+        assert!(
+            refused.contains("this address is one in global memory, which `cvta` takes for another space"),
+            "{refused}"
+        );
+    }
+}

@@ -417,6 +417,12 @@ impl Parameters {
             return Some((message, "a run of the text as it stands, with `--target ptx`"));
         }
         let converts = inst.opcode == Opcode::CVTA;
+        let is_buffer = |&source: &Source| self.places.get(source as usize).is_some_and(|place| place.is_buffer);
+        let is_own = matches!(named_space(&inst.words), Some(Space::Shared | Space::Local));
+        if converts && is_own && sources.iter().any(is_buffer) {
+            let message = "this address is one in global memory, which `cvta` takes for another space";
+            return Some((message, "`cvta.global` or `cvta.to.global`"));
+        }
         let says = |token| (is_base || converts) && inst.has(token);
         let is_in_const = says(Token::Const) && !(converts && inst.has(Token::To));
         if is_in_const {

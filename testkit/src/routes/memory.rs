@@ -115,6 +115,8 @@ enum Mode {
     Own { stride: u32 },
     /// All threads read all of it.
     Read,
+    /// No thread accesses it.
+    Closed,
 }
 
 /// Where accesses go.
@@ -146,6 +148,8 @@ struct Writer {
     uniform: Vec<u32>,
     predicates: Vec<u32>,
     tiles: [Mode; 2],
+    /// Whether the kernel has shared memory, and barriers.
+    has_shared: bool,
     /// Registers with the thread's own address: of planes of `y`, with the stride, and of tiles.
     planes: Vec<(u32, u32)>,
     own_tiles: [u32; 2],
@@ -194,7 +198,8 @@ pub fn draw(seed: u64, number: u64) -> Request {
         values: vec![('r', THREAD), ('r', ITEM), ('r', N)],
         uniform: vec![BLOCK, N],
         predicates: Vec::new(),
-        tiles: [Mode::Read; 2],
+        tiles: [Mode::Closed; 2],
+        has_shared: false,
         planes: Vec::new(),
         own_tiles: [0; 2],
         operations,
@@ -288,6 +293,29 @@ impl Writer {
             }
             self.planes.push((at, stride));
         }
+        // Native objects run items one after another: they have no barriers.
+        self.has_shared = !self.one_in(3);
+        if self.has_shared {
+            self.fill();
+        }
+        for _ in 0..4 + self.random.below(14) {
+            self.statement();
+        }
+        if self.has_shared {
+            self.line("cp.async.wait_all; bar.sync 0;");
+            let [at, value] = [self.register('r'), self.register('r')];
+            self.line(&format!("and.b32 %r{at}, %r0, 15; shl.b32 %r{at}, %r{at}, 2; mov.u32 %r{value}, sums;"));
+            self.line(&format!("add.u32 %r{at}, %r{at}, %r{value}; ld.shared.u32 %r{value}, [%r{at}];"));
+            self.sum(&[('r', value)]);
+        }
+        let (out, _) = self.planes[PLANES as usize - 1];
+        self.line(&format!("st.global.u32 [%d{out}], %r{SUM}; st.global.u64 [%d{out}+8], %d{WIDE_SUM};"));
+        self.line("ret;");
+        self.finish()
+    }
+
+    /// Fills shared memory, up to the first barrier.
+    fn fill(&mut self) {
         for tile in 0..2 {
             let [at, value] = [self.register('r'), self.register('r')];
             self.line(&format!("mov.u32 %r{at}, tile{tile}; mad.lo.u32 %r{at}, %r0, {PLACE}, %r{at};"));
@@ -301,30 +329,23 @@ impl Writer {
         }
         self.body.push_str("READY:\n");
         self.phase();
-        for _ in 0..4 + self.random.below(14) {
-            self.statement();
-        }
-        self.line("cp.async.wait_all; bar.sync 0;");
-        let [at, value] = [self.register('r'), self.register('r')];
-        self.line(&format!("and.b32 %r{at}, %r0, 15; shl.b32 %r{at}, %r{at}, 2; mov.u32 %r{value}, sums;"));
-        self.line(&format!("add.u32 %r{at}, %r{at}, %r{value}; ld.shared.u32 %r{value}, [%r{at}];"));
-        self.sum(&[('r', value)]);
-        let (out, _) = self.planes[PLANES as usize - 1];
-        self.line(&format!("st.global.u32 [%d{out}], %r{SUM}; st.global.u64 [%d{out}+8], %d{WIDE_SUM};"));
-        self.line("ret;");
-        self.finish()
     }
 
     fn finish(&mut self) -> String {
         let table: Vec<String> = (0..TABLE).map(|_| (self.random.bits() as u8).to_string()).collect();
         let [h, r, d, f, p] = self.taken.map(|taken| taken.max(1));
         let bytes = PLACE * self.block.max(8);
+        let shared = match self.has_shared {
+            true => format!(
+                ".shared .align 16 .b8 tile0[{bytes}]; .shared .align 16 .b8 tile1[{bytes}]; .shared .align 16 .b8 sums[{AREA}];"
+            ),
+            false => String::new(),
+        };
         format!(
             ".version 8.3\n.target sm_90\n.address_size 64\n.const .align 16 .b8 table[{TABLE}] = {{{}}};\n\
              .visible .entry k(.param .u64 x, .param .u64 y, .param .u64 z, .param .u32 n)\n{{\n    \
              .reg .pred %p<{p}>; .reg .b16 %h<{h}>; .reg .b32 %r<{r}>; .reg .f32 %f<{f}>; .reg .b64 %d<{d}>;\n    \
-             .shared .align 16 .b8 tile0[{bytes}]; .shared .align 16 .b8 tile1[{bytes}];\n    \
-             .shared .align 16 .b8 sums[{AREA}]; .local .align 16 .b8 own[{LOCAL}];\n{}{}}}\n",
+             .local .align 16 .b8 own[{LOCAL}]; {shared}\n{}{}}}\n",
             table.join(", "),
             self.first,
             self.body
@@ -437,6 +458,11 @@ impl Writer {
                 return Form { ty, kind, elements, bytes };
             }
         }
+    }
+
+    /// Makes one in a few accesses volatile; the import takes few vectors of that sort.
+    fn volatile(&mut self, form: Form) -> &'static str {
+        if self.one_in(if form.elements == 1 { 5 } else { 60 }) { ".volatile" } else { "" }
     }
 
     fn operands(&self, kind: char, registers: &[u32]) -> String {
@@ -568,7 +594,7 @@ impl Writer {
         let tiles: Vec<(u32, u32)> = (0..2)
             .filter_map(|tile| match self.tiles[tile as usize] {
                 Mode::Own { stride } => Some((tile, stride)),
-                Mode::Read => None,
+                Mode::Read | Mode::Closed => None,
             })
             .collect();
         if !tiles.is_empty() && self.one_in(2) {
@@ -594,7 +620,7 @@ impl Writer {
             20 => self.predicate(),
             21 if self.depth < 2 => self.branch(),
             22 if self.depth == 0 => self.repeat(),
-            _ if self.depth == 0 => self.phase(),
+            _ if self.depth == 0 && self.has_shared => self.phase(),
             _ => self.compute(),
         }
     }
@@ -619,40 +645,43 @@ impl Writer {
             _ => "",
         };
         let volatile = if cache.is_empty() && matches!(word.as_str(), ".global" | ".shared") && form.ty != "b8" {
-            self.one_of(&["", "", "", "", ".volatile"])
+            self.volatile(form)
         } else {
             ""
         };
         self.load(form, &format!("ld{volatile}{word}{cache}"), &at);
     }
 
-    /// Loads registers, and has them read: by the sums, by a store, by an atomic operation.
+    /// Loads registers, and has them read: by the sums or by a store.
     fn load(&mut self, form: Form, ld: &str, at: &str) {
-        let guard = self.guard();
-        let registers: Vec<u32> = (0..form.elements).map(|_| self.value(form.kind, !guard.is_empty())).collect();
-        self.line(&format!("{guard}{ld}{} {}, {at};", Self::typed(form), self.operands(form.kind, &registers)));
+        let registers = self.loaded(form, ld, at);
         let loaded: Vec<(char, u32)> = registers.iter().map(|&register| (form.kind, register)).collect();
+        let (own, space, most) = self.own_place();
+        let narrow = form.bytes / form.elements;
         match self.below(6) {
-            0 | 1 => {
-                let (own, space, most) = self.own_place();
-                let narrow = form.bytes / form.elements;
-                if form.bytes <= most {
-                    let guard = self.guard();
-                    let ty = Self::typed(form);
-                    self.line(&format!("{guard}st{space}{ty} [{own}], {};", self.operands(form.kind, &registers)));
-                } else if narrow <= most && form.kind != 'f' {
-                    self.line(&format!("st{space}.b{} [{own}], %{}{};", 8 * narrow, form.kind, registers[0]));
-                } else {
-                    self.sum(&loaded);
-                }
+            0 | 1 if form.bytes <= most => {
+                let guard = self.guard();
+                let ty = Self::typed(form);
+                self.line(&format!("{guard}st{space}{ty} [{own}], {};", self.operands(form.kind, &registers)));
+            }
+            0 | 1 if narrow <= most && form.kind != 'f' => {
+                self.line(&format!("st{space}.b{} [{own}], %{}{};", 8 * narrow, form.kind, registers[0]));
             }
             _ => self.sum(&loaded),
         }
-        self.values.extend(loaded);
+    }
+
+    /// Loads registers, which hold data from then on.
+    fn loaded(&mut self, form: Form, ld: &str, at: &str) -> Vec<u32> {
+        let guard = self.guard();
+        let registers: Vec<u32> = (0..form.elements).map(|_| self.value(form.kind, !guard.is_empty())).collect();
+        self.line(&format!("{guard}{ld}{} {}, {at};", Self::typed(form), self.operands(form.kind, &registers)));
+        self.values.extend(registers.iter().map(|&register| (form.kind, register)));
         let is_uniform = ["[%d0+", "[tile", "[table"].iter().any(|start| at.starts_with(start));
         if form.kind == 'r' && guard.is_empty() && self.depth == 0 && is_uniform {
-            self.uniform.extend(registers);
+            self.uniform.extend(&registers);
         }
+        registers
     }
 
     fn store_own(&mut self) {
@@ -661,7 +690,7 @@ impl Writer {
         let offset = form.bytes * self.below(most / form.bytes);
         let data = self.data(form);
         let guard = self.guard();
-        let volatile = if form.ty == "b8" { "" } else { self.one_of(&["", "", "", ".volatile"]) };
+        let volatile = if form.ty == "b8" { "" } else { self.volatile(form) };
         let ty = Self::typed(form);
         self.line(&format!("{guard}st{volatile}{space}{ty} [{own}+{offset}], {};", self.operands(form.kind, &data)));
     }
@@ -720,7 +749,9 @@ impl Writer {
         if self.one_in(3) {
             let form = self.form(PLACE);
             let (at, word) = self.any_place(Space::Global(X), self.x_bytes, form.bytes);
-            self.load(form, &format!("ld{word}"), &at);
+            // No thread accesses the tile before it waits.
+            let registers = self.loaded(form, &format!("ld{word}"), &at);
+            self.sum(&registers.into_iter().map(|register| (form.kind, register)).collect::<Vec<_>>());
         }
         let wait = self.one_of(&["cp.async.wait_all;", "cp.async.commit_group; cp.async.wait_group 0;"]);
         self.line(wait);
@@ -742,7 +773,7 @@ impl Writer {
 
     /// Changes a place that all threads may change, in any order.
     fn reduce(&mut self) {
-        let is_shared = self.one_in(2);
+        let is_shared = self.has_shared && self.one_in(2);
         let area = if is_shared { AREAS - 1 } else { self.below(AREAS - 1) };
         let (op, bytes) = self.operations[area as usize];
         let index = self.index(AREA / bytes);

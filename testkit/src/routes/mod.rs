@@ -111,12 +111,17 @@ impl Outcome {
         matches!(self, Outcome::Trapped(Kind::Budget, _) | Outcome::Refused(Kind::Limit))
     }
 
-    /// Returns `true` if a route may give `self` where another gives `other`. The record of an object's trap does not name the
-    /// space of an access out of bounds.
-    fn agrees(&self, other: &Outcome, is_object: bool) -> bool {
+    fn is_race(&self) -> bool {
+        matches!(self, Outcome::Trapped(Kind::RaceGlobal | Kind::RaceShared, _))
+    }
+
+    /// Returns `true` if a route may give `self` where another gives `other`. Which of two items traps first is open where items
+    /// have turns. The record of an object's trap does not name the space of an access out of bounds.
+    fn agrees(&self, other: &Outcome, has_turns: bool, is_object: bool) -> bool {
         use Kind::{OutOfBoundsGlobal, OutOfBoundsLocal, OutOfBoundsShared};
         let is_of_a_space = |kind: &Kind| matches!(kind, OutOfBoundsGlobal | OutOfBoundsLocal | OutOfBoundsShared);
         match (self, other) {
+            (Outcome::Trapped(..), Outcome::Trapped(..)) if has_turns => true,
             (Outcome::Trapped(a, one), Outcome::Trapped(b, other)) if is_object => {
                 one == other && (a == b || is_of_a_space(a) && is_of_a_space(b))
             }
@@ -211,8 +216,9 @@ pub fn compare(request: &Request, patience: &Patience) -> Verdict {
     let is_run = |(_, outcome): &(Route, Outcome)| !matches!(outcome, Outcome::Refused(_));
     let (runs, refused): (Vec<_>, Vec<_>) = ROUTES.iter().map(|route| (*route, on(route))).partition(is_run);
     let Some(((reference, first), others)) = runs.split_first() else { return Verdict::Refused };
+    let has_turns = TURNS.iter().any(|word| request.text.contains(word));
     let differs = |(route, outcome): &&(Route, Outcome)| {
-        matches!(outcome, Outcome::Panicked(_)) || !outcome.agrees(first, is_object(*route))
+        matches!(outcome, Outcome::Panicked(_)) || !outcome.agrees(first, has_turns, is_object(*route))
     };
     let mut others = others.iter().filter(differs).map(|(route, outcome)| (*route, outcome));
     let panics = matches!(first, Outcome::Panicked(_)).then_some((*reference, first));
@@ -227,6 +233,10 @@ pub fn compare(request: &Request, patience: &Patience) -> Verdict {
     // All other routes agree if only the object differs.
     let is_object_alone = is_object(route) && others.next().is_none();
     if !matches!(outcome, Outcome::Panicked(_)) {
+        // The evaluator reports a race at once, others a trap behind it.
+        if matches!(first, Outcome::Trapped(..)) && runs.iter().any(|(_, outcome)| outcome.is_race()) {
+            return Verdict::Undefined(Undefined::Watched);
+        }
         let is_limited = runs.iter().chain(&refused).any(|(_, outcome)| outcome.is_limit());
         if let Some(reason) = undefined(request, patience, is_limited, is_object_alone) {
             return Verdict::Undefined(reason);
@@ -286,6 +296,9 @@ fn undefined(request: &Request, patience: &Patience, is_limited: bool, is_object
     }
     (is_object_alone && request.takes_addresses()).then_some(Undefined::Address)
 }
+
+/// Words of instructions behind which other items of the block have their turns.
+const TURNS: [&str; 6] = ["atom.", "red.", ".volatile", ".relaxed", ".acquire", ".release"];
 
 /// Special registers that no two launches agree on.
 const CLOCKS: [&str; 5] = ["%clock", "%globaltimer", "%pm", "%smid", "%gridid"];
