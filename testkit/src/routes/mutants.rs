@@ -101,7 +101,7 @@ fn words(statement: &str) -> Words {
 }
 
 /// Returns `true` if a statement is an instruction.
-fn is_instruction(words: &Words) -> bool {
+fn is_instruction(words: &[String]) -> bool {
     let first = words.iter().find(|word| !word.trim().is_empty());
     first.is_some_and(|first| first != "." && first != ";" && first != "/")
 }
@@ -157,7 +157,7 @@ fn register(statements: &mut [Words], at: usize, random: &mut Random) -> bool {
 }
 
 /// One integer becomes another.
-fn number(words: &mut Words, random: &mut Random) -> bool {
+fn number(words: &mut [String], random: &mut Random) -> bool {
     let value = |word: &String| word.parse::<u64>().ok();
     let places: Vec<usize> = (0..words.len()).filter(|&k| value(&words[k]).is_some()).collect();
     let Some(&place) = places.get(random.below(places.len())) else { return false };
