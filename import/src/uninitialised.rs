@@ -2,7 +2,7 @@
 //!
 //! The undefined bits of registers are followed forward through each body, as the interpreter follows them in a launch that is watched,
 //! without values. A register that is written under a guard, or on one side of a branch, stays undefined under the opposite guard alone, so
-//! that what reads it under the same guard is not reported.
+//! a read under the same guard is not reported.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -41,7 +41,7 @@ pub(crate) fn uninitialised(read: &Text, places: &Places<'_>) -> Vec<Diagnostic>
 struct Read {
     inst: usize,
     reg: Reg,
-    /// Whether nothing has written it on any path.
+    /// `true` if no path writes it first.
     is_certain: bool,
     /// The call or barrier over which the carry flag is not kept.
     lost_at: Option<usize>,
@@ -80,7 +80,7 @@ struct Mark {
     from: Read,
 }
 
-/// What is known where an instruction is reached.
+/// Facts that hold before an instruction.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct State {
     marks: BTreeMap<Reg, Mark>,
@@ -93,7 +93,7 @@ fn opposite(guard: Guard) -> Guard {
 }
 
 impl State {
-    /// Joins what is known on another path. Returns `true` if less is known than before.
+    /// Joins the facts of another path. Returns `true` if that changes them.
     fn join(&mut self, other: &State) -> bool {
         let before = self.clone();
         let told_apart =
@@ -133,13 +133,13 @@ impl State {
         }
     }
 
-    /// Whether anything is known under a predicate.
+    /// Returns `true` if a fact depends on a predicate.
     fn depends_on(&self, reg: Reg) -> bool {
         let is_of = |guard: &Guard| guard.reg == reg;
         self.holds.iter().any(is_of) || self.marks.values().any(|mark| mark.when.as_ref().is_some_and(is_of))
     }
 
-    /// Forgets what was known of a predicate that is written.
+    /// Drops the facts about a predicate that is written.
     fn forget(&mut self, reg: Reg) {
         self.holds.retain(|guard| guard.reg != reg);
         for mark in self.marks.values_mut() {
@@ -292,7 +292,7 @@ fn reads(body: &Body, params: &[Passed]) -> Vec<Read> {
     found.into_values().collect()
 }
 
-/// Notes what an instruction reads, and changes what is known.
+/// Notes the undefined registers that an instruction reads, and applies its writes to the facts.
 fn step(body: &Body, inst: &Inst, number: usize, state: &mut State, found: &mut BTreeMap<(usize, Reg), Read>) {
     let concerns =
         |(role, reg): (Role, Reg)| state.marks.contains_key(&reg) || role != Role::Use && state.depends_on(reg);
@@ -312,7 +312,7 @@ fn step(body: &Body, inst: &Inst, number: usize, state: &mut State, found: &mut 
         }
     };
     let spread = if is_call(inst) || inst.meets() {
-        // What others receive is observed.
+        // Other threads and functions observe the value.
         inst.registers().filter(|(role, _)| *role != Role::Def).for_each(|(_, reg)| note(reg));
         Default::default()
     } else {

@@ -149,13 +149,13 @@ pub enum TrapKind {
     /// A read of a register, or of the carry flag, that the item has not written, on which a store, an address or a branch depends. It is
     /// looked for where a launch asks.
     Unwritten {
-        /// What is read.
+        /// The register or the flag.
         of: Unwritten,
-        /// Where the instruction that reads it is in the kernel.
+        /// The instruction that reads it, by its number in the program.
         read: usize,
-        /// What depends on it.
+        /// The use that depends on it.
         reaches: Use,
-        /// Where that comes from in the text, as far as that is known.
+        /// The place of that use in the text, as far as it is known.
         loc: Option<Loc>,
     },
     /// A word that is no instruction.
@@ -226,7 +226,7 @@ pub enum TrapKind {
     NoFunction,
 }
 
-/// What an item reads before it writes it.
+/// The source of an undefined value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Unwritten {
     /// A register, by name.

@@ -1,7 +1,7 @@
 //! Bits of values that depend on bits that nothing has written, computed beside the values or without them.
 //!
 //! The rules are those of a memory checker: moves, shifts, bitwise operations, selections and lanes are exact to the bit, in a sum or a
-//! product a bit depends on those from there down, and what else computes makes all of its result of all of its operands.
+//! product a bit depends on the same and the lower bits, and every other result depends as a whole on all of the operands.
 
 use std::fmt;
 
@@ -37,12 +37,12 @@ pub struct Word {
 pub struct Truth {
     /// Its value, where that is known.
     pub value: Option<bool>,
-    /// Whether it is undefined.
+    /// `true` if it is undefined.
     pub undefined: bool,
 }
 
 impl Word {
-    /// Bits that are defined zeros, or defined ones.
+    /// The bits that are defined ones, or defined zeros.
     fn known(self, ones: bool) -> u32 {
         self.value.map_or(0, |value| if ones { value } else { !value }) & !self.undefined
     }
@@ -366,11 +366,11 @@ fn shifted(a: Word, count: Word, shift: impl FnOnce(u32, u32) -> u32) -> u32 {
 /// A use that makes a value observable.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Use {
-    /// What is written to memory.
+    /// A value that is written to memory.
     Store,
-    /// Where memory is accessed.
+    /// An address of memory.
     Address,
-    /// Whether an instruction is executed, or which comes next.
+    /// A guard, or the target of a branch.
     Branch,
 }
 
@@ -387,8 +387,8 @@ impl fmt::Display for Use {
 /// The registers that an instruction writes and makes undefined, each with its undefined bits, and the register that these come from.
 pub type Spread = SmallVec<[(Reg, u64, Reg); 2]>;
 
-/// Finds what becomes of the undefined bits that an instruction reads; `undefined` gives those of a register. What a call passes, and what
-/// the threads of a warp exchange, is left to the caller.
+/// Propagates the undefined bits that an instruction reads; `undefined` gives those of a register. Arguments of calls and exchanges within
+/// a warp are left to the caller.
 ///
 /// # Errors
 /// A use of an undefined register that makes its value observable.
@@ -429,7 +429,7 @@ pub fn spread(
     let effects = meaning(inst, domain, read);
     let any = |words: &[Word; 2], ty: Type| whole(*words) & ty.truncate(u64::MAX) != 0;
     let observed = match &effects.access {
-        // What a call passes is not stored.
+        // An argument of a call is not stored.
         Some(Access::Store { data, element, .. }) if data.iter().any(|words| any(words, *element)) => {
             Some(Use::Store).filter(|_| !inst.has(Token::Param))
         }

@@ -89,7 +89,7 @@ impl Inst {
             || self.is_warp_level()
     }
 
-    /// Whether it is a barrier, of a block or of a warp, over which the carry flag is not kept.
+    /// Returns `true` if it is a barrier of a block or of a warp. The carry flag is not kept over one.
     pub fn is_barrier(&self) -> bool {
         matches!(self.row().mnemonic, "bar" | "barrier")
     }

@@ -45,7 +45,7 @@ pub(super) struct Registers {
     held: Vec<u64>,
     /// The carry flag.
     carry: u64,
-    /// What of them nothing has written, where that is watched.
+    /// Their undefined bits, where the launch is watched.
     pub undefined: Option<Undefined>,
 }
 

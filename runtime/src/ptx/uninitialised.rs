@@ -41,7 +41,7 @@ pub(super) struct Undefined {
     carry: Bits,
 }
 
-/// What an instruction makes undefined.
+/// The registers that an instruction makes undefined.
 pub(super) type Spread = SmallVec<[(Reg, Bits); 2]>;
 
 impl Undefined {
@@ -90,7 +90,7 @@ impl Registers {
         }
     }
 
-    /// Notes that the carry flag is not kept here, whatever it holds.
+    /// Marks the carry flag as undefined.
     pub fn lose_carry(&mut self) {
         if let Some(undefined) = &mut self.undefined {
             undefined.carry = Bits { bits: 1, origin: None };
@@ -105,7 +105,7 @@ impl Registers {
     }
 }
 
-/// What an instruction reads, with its undefined bits.
+/// The state that an instruction reads, with its undefined bits.
 struct Watched<'v, 'a> {
     view: &'v mut View<'a>,
     undefined: &'a Undefined,
