@@ -140,7 +140,7 @@ kernel @tree_of_extrema(%a_in: in f16x2, %b_in: in f16x2, %c_in: in f16x2, %out:
 ; run: ptx: @tree_of_extrema items=8 a_in=[[nan, -0], [0, 1], [nan, nan], [-0, 0], [inf, -inf], [-1, 2], [0x7c01, 0xfc01], [5e-8, -5e-8]] b_in=[[nan, 0], [-0, 3], [1, nan], [0, -0], [-inf, inf], [nan, -2], [0xfdff, 0x7dff], [1, 0]] c_in=[[0, 0], [-0, nan], [nan, 1], [0, -0], [inf, inf], [nan, 0], [1, 2], [-1, 0]] out=zeros(8)
 ; run: ptx: @tree_of_extrema items=1000 a_in=random(1000, 1) b_in=random(1000, 2) c_in=random(1000, 3) out=zeros(1000)
 
-; What is greater than +0 or NaN stays; only a NaN that comes from memory may be another than the one NaN.
+; Numbers above +0 and NaN stay; only a NaN from memory may be another than the one NaN.
 kernel @rectified_to_plus_zero(%a_in: in f16x2, %b_in: in f16x2, %out: out f16x2) {
 ^entry:
   %i = item_id

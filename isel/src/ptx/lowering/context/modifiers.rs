@@ -1,4 +1,4 @@
-//! What the rules ask of the modifiers of sums and products of halves, and of constants.
+//! Modifiers of sums and products of halves, and constants, as the rules match them.
 
 /// The methods of the rules' `Context` on modifiers and constants of halves.
 macro_rules! modifier_methods {
