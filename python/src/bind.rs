@@ -62,6 +62,13 @@ impl Signature {
         self.label.as_deref().unwrap_or(&self.kernel)
     }
 
+    /// Replaces the names of the text by those of messages.
+    pub fn relabelled(&self, message: &str) -> String {
+        let params = self.params.iter().map(|param| (param.name.as_str(), param.shown_name()));
+        let names = params.chain([(self.kernel.as_str(), self.shown())]);
+        names.fold(message.to_owned(), |message, (name, label)| replace_word(&message, name, label))
+    }
+
     /// The arguments of a call over so many items.
     ///
     /// # Errors
@@ -163,6 +170,24 @@ impl Signature {
         let made = make.call1((dtype(elem, given), items, elem.lanes()))?;
         self.take(given, param, &made)
     }
+}
+
+/// Replaces a name wherever it is no part of a longer one.
+fn replace_word(text: &str, word: &str, by: &str) -> String {
+    if word == by || word.is_empty() {
+        return text.to_owned();
+    }
+    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$');
+    let mut replaced = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(word) {
+        replaced.push_str(before);
+        let is_whole = !replaced.ends_with(is_word) && !after.starts_with(is_word);
+        replaced.push_str(if is_whole { by } else { word });
+        rest = after;
+    }
+    replaced.push_str(rest);
+    replaced
 }
 
 /// The name of the dtype of an array that is made for elements of a type: of integers as that of an array that is given, for bytes else unsigned.

@@ -346,6 +346,6 @@ pub(crate) fn call(
     ran.map_err(|error| {
         let on = format!("{} ({engine})", kernel.words().target().name());
         let given = &given.describer(signature);
-        Launched { file, text, on, shape: launch.shape, read: None, given }.error(py, &error)
+        Launched { file, text, on, shape: launch.shape, read: None, signature: None, given }.error(py, &error)
     })
 }

@@ -14,6 +14,8 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
+use crate::bind::Signature;
+
 /// An exception of the package, by the name of its class, with attributes.
 fn raise(py: Python<'_>, class: &str, message: &str, attributes: &Bound<'_, PyDict>) -> PyErr {
     let made =
@@ -117,6 +119,8 @@ pub(crate) struct Launched<'a> {
     pub shape: Shape,
     /// Of a text in PTX: what its `.loc` say.
     pub read: Option<&'a Text>,
+    /// Signature of a kernel whose messages have other names than its text.
+    pub signature: Option<&'a Signature>,
     /// What a parameter is, and the array that it was given, by its number or else by its name.
     pub given: &'a dyn Fn(usize, &str) -> Option<String>,
 }
@@ -127,6 +131,19 @@ pub(crate) fn nothing_given(_: usize, _: &str) -> Option<String> {
 }
 
 impl Launched<'_> {
+    fn relabelled(&self, message: &str) -> String {
+        self.signature.map_or_else(|| message.to_owned(), |signature| signature.relabelled(message))
+    }
+
+    fn diagnostic(&self, error: &LaunchError, lines: &Lines<'_>) -> Diagnostic {
+        let mut diagnostic = launch_diagnostic(error, lines, Span::default(), &self.on);
+        diagnostic.message = self.relabelled(&diagnostic.message);
+        for note in &mut diagnostic.notes {
+            note.message = self.relabelled(&note.message);
+        }
+        diagnostic
+    }
+
     fn shown(&self, diagnostic: Diagnostic) -> String {
         match self.text.is_empty() {
             true => diagnostic.to_string(),
@@ -148,17 +165,21 @@ impl Launched<'_> {
     pub fn error(&self, py: Python<'_>, error: &LaunchError) -> PyErr {
         let lines = Lines::new(self.text);
         match error {
-            LaunchError::Trap(trap) => self.trap(py, trap, launch_diagnostic(error, &lines, Span::default(), &self.on)),
+            LaunchError::Trap(trap) => self.trap(py, trap, self.diagnostic(error, &lines)),
             LaunchError::Exceeded { exceeded, .. } => {
-                exceeded_error(py, *exceeded, &format!("on {}: {error}", self.on))
+                exceeded_error(py, *exceeded, &self.relabelled(&format!("on {}: {error}", self.on)))
             }
             LaunchError::Tile(_) => {
-                let shown = self.shown(launch_diagnostic(error, &lines, Span::default(), &self.on));
+                let shown = self.shown(self.diagnostic(error, &lines));
                 plain(py, "Refused", &shown)
             }
-            LaunchError::Count { .. } | LaunchError::Kind { .. } => PyTypeError::new_err(error.to_string()),
-            LaunchError::Native { .. } | LaunchError::Cuda { .. } => plain(py, "Error", &error.to_string()),
-            error => PyValueError::new_err(error.to_string()),
+            LaunchError::Count { .. } | LaunchError::Kind { .. } => {
+                PyTypeError::new_err(self.relabelled(&error.to_string()))
+            }
+            LaunchError::Native { .. } | LaunchError::Cuda { .. } => {
+                plain(py, "Error", &self.relabelled(&error.to_string()))
+            }
+            error => PyValueError::new_err(self.relabelled(&error.to_string())),
         }
     }
 

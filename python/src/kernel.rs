@@ -426,7 +426,7 @@ impl Failed {
         given: &dyn Fn(usize, &str) -> Option<String>,
     ) -> PyErr {
         let (file, text, shape) = (module.file(), module.text(), launch.shape);
-        let launched = |on| Launched { file, text, on, shape, read: None, given };
+        let launched = |on| Launched { file, text, on, shape, read: None, signature: None, given };
         match self {
             Failed::Compile(error) => error::of_compile(py, module, *error),
             Failed::Load(error) => error::of_load(py, error),

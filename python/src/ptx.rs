@@ -192,17 +192,19 @@ impl PtxKernel {
             self.kernel.launch(machine::Launch { engine, budget, watchdog, races, print, ..order })
         })?;
         let on = format!("ptx ({engine})");
-        ran.map(drop).map_err(|error| self.launched(on, launch, &given.describer(signature)).error(py, &error))
+        ran.map(drop)
+            .map_err(|error| self.launched(on, launch, signature, &given.describer(signature)).error(py, &error))
     }
 
     fn launched<'a>(
         &'a self,
         on: String,
         launch: &Launch,
+        signature: &'a Signature,
         given: &'a dyn Fn(usize, &str) -> Option<String>,
     ) -> Launched<'a> {
         let PtxText { file, text, read, .. } = &*self.text;
-        Launched { file, text, on, shape: launch.shape, read: Some(read), given }
+        Launched { file, text, on, shape: launch.shape, read: Some(read), signature: Some(signature), given }
     }
 
     /// What it is imported to, for a launch, and compiled to where that is asked for.
@@ -298,9 +300,9 @@ impl PtxKernel {
             }
         })?;
         ran.map_err(|failed| match failed {
-            Failed::Launch(wrong, on) => self.launched(on, launch, &error::nothing_given).error(py, &wrong),
+            Failed::Launch(wrong, on) => self.launched(on, launch, signature, &error::nothing_given).error(py, &wrong),
             Failed::Fault(fault) => {
-                self.launched("ir".to_owned(), launch, &error::nothing_given).fault(py, &fault, kernel)
+                self.launched("ir".to_owned(), launch, signature, &error::nothing_given).fault(py, &fault, kernel)
             }
             failed => failed.raise(py, &imported.module, kernel, launch, &error::nothing_given),
         })
