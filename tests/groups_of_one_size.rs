@@ -90,8 +90,8 @@ fn on(case: &Case, target: Target) {
             }
         }
     }
-    // Only builds with assertions make it at once.
-    if cfg!(debug_assertions) {
+    // Only builds with assertions make the code at once.
+    if cfg!(debug_assertions) && is_here() {
         let fresh = halfbyte::TARGETS.load(&binary.object).unwrap();
         let kernel = &fresh.kernels()[0];
         let &last = case.shapes.last().unwrap();
@@ -99,7 +99,7 @@ fn on(case: &Case, target: Target) {
         let made = functions(kernel);
         let other = Shape::from(([1, 1, 1], [7, 1, 1]));
         let _ = launch(kernel, case, other, Engine::JIT, 0, u64::MAX);
-        assert_eq!(functions(kernel) > made, case.is_made && is_here(), "{}", case.text);
+        assert_eq!(functions(kernel) > made, case.is_made, "{}", case.text);
     }
 }
 
