@@ -15,7 +15,7 @@ use crate::common::{Called, halfbyte, halfbyte_on};
 const LIB: &str = "fn one() -> i32 { 1 }\n";
 const KERNEL: &str = "kernel k(y: out i32) {\n  y[item_id()] = 1\n}\n; run: halu: @k items=1 -> y=[1]\n";
 
-/// What a tree has in place of files: a name, and what the message says.
+/// Names in a hostile tree, and the message of each.
 const HOSTILE: [(&str, &str); 9] = [
     ("out", "outside"),
     ("passwd", "outside"),

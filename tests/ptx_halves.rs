@@ -69,7 +69,7 @@ impl Case {
         [if self.converts() { 4 } else { result }, result]
     }
 
-    /// The work items that take one lane of so many.
+    /// Work items that each take one lane.
     fn items(&self, step: u32) -> u32 {
         LANES / step / if self.is_packed() { 2 } else { 1 }
     }
@@ -111,7 +111,7 @@ impl Case {
             .to_string()
     }
 
-    /// Operands of one lane of so many.
+    /// Operands of one lane.
     fn operands(&self, step: u32) -> [Vec<u8>; 3] {
         let lanes = (0..LANES / step)
             .map(|n| n * step + mixed(n) % step)
@@ -236,7 +236,7 @@ fn relu_and_ftz_are_those_of_machines_when_ptx_is_imported() {
     agree(&ROUTES[2..], 16);
 }
 
-/// Compares the results of routes, for one lane of so many, with a model of the modifiers.
+/// Compares the results of routes, lane by lane, with a model of the modifiers.
 fn agree(routes: &[&[&str]], step: u32) {
     let operands: Vec<[Vec<u8>; 3]> = CASES.iter().map(|case| case.operands(step)).collect();
     let bases: Vec<String> = CASES
@@ -372,7 +372,7 @@ fn halu_and_the_ir_keep_minus_zero() {
     assert!(listing.out.contains("HFMA2.RELU") && !listing.out.contains("HMNMX2"), "{}", listing.out);
 }
 
-/// Where the addend shows that no result is -0, one instruction rectifies.
+/// One instruction rectifies if the addend shows that no result is -0.
 #[test]
 fn relu_is_the_instruction_where_no_result_is_minus_zero() {
     let folder = tempfile::tempdir().unwrap();

@@ -38,7 +38,7 @@ fn watched(text: &str) -> Option<(String, Option<u32>, String)> {
     Some((failure.kind.name().to_owned(), failure.line, failure.message))
 }
 
-/// What a text is warned of, with the line of each.
+/// Warnings of a text, with their lines.
 fn warnings(text: &str) -> Vec<String> {
     let read = read_each("k.ptx", text).unwrap_or_else(|report| panic!("{report}\n{text}"));
     let Some(report) = uninitialised("k.ptx", text, &read) else { return Vec::new() };

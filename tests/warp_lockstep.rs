@@ -5,7 +5,7 @@ use halfbyte::launch::{Engine, Evaluation, How, OrderCause, evaluate, order_depe
 use halfbyte::runtime::Stats;
 use halfbyte_testkit::harness::{self, Arg, Language, Request, Size, Via};
 
-/// What runs a text: its name, what it is run by, and the engine.
+/// Route of a text: its name, the representation that is run, and the engine.
 const ROUTES: [(&str, Via, Engine, bool); 8] = [
     ("interp", Via::Ptx, Engine::Interp, false),
     ("races", Via::Ptx, Engine::Interp, true),
@@ -51,7 +51,7 @@ fn gives(text: &str, threads: u32, expected: &[u32]) {
     }
 }
 
-/// What the results of a text depend on, as it stands and where it is imported.
+/// Returns the order dependences of a text, executed directly and imported.
 fn depends(text: &str, threads: u32, words: usize) -> [Option<OrderCause>; 2] {
     let shape = halfbyte::Shape::from((1, threads));
     let before = vec![vec![0; 4 * words]];
@@ -230,7 +230,7 @@ fn what_a_result_depends_on() {
     // Each lane has its own place.
     let own = kernel("st.volatile.shared.u32 [%s], %t; ld.volatile.shared.u32 %a, [%s]; st.global.u32 [%d], %a;");
     assert_eq!(depends(&own, 64, 128), [None; 2]);
-    // What is read was written by nobody, if lanes are not in lockstep.
+    // Nobody has written the value that is read, if lanes are not in lockstep.
     let unwritten = kernel(
         "st.volatile.shared.u32 [%s], %t; mov.u32 %r2, s; xor.b32 %r1, %t, 1; mad.lo.u32 %r2, %r1, 4, %r2;
         ld.volatile.shared.u32 %a, [%r2]; st.global.u32 [%d], %a;",

@@ -93,7 +93,7 @@ pub const fn buffer_near(address: u64) -> Option<(usize, i64)> {
 mod tests {
     use super::*;
 
-    /// Buffers of which no sum of bases is to be the address of another.
+    /// Number of buffers whose sums of bases the tests check.
     const BUFFERS: usize = 4096;
     /// The most bytes of a buffer for which that holds.
     const BYTES: u64 = 1 << 43;
@@ -105,7 +105,7 @@ mod tests {
         bases
     }
 
-    /// Whether a buffer of [`BYTES`] has an address.
+    /// Returns `true` if an address lies in a buffer of [`BYTES`].
     fn is_in_one(bases: &[u64], address: u64) -> bool {
         let before = bases.partition_point(|base| *base <= address).checked_sub(1);
         before.is_some_and(|number| address - bases[number] < BYTES)

@@ -108,7 +108,7 @@ struct MutantArgs {
 /// Mutants that there are.
 const MOST_MUTANTS: u64 = 1 << 63;
 
-/// Texts of which a mutant is drawn, before its number is left out.
+/// Attempts to draw a mutant before its number is skipped.
 const DRAWS: usize = 8;
 
 /// Backward branches that an item of a mutant may take.

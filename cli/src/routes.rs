@@ -21,9 +21,9 @@ const ENOUGH: usize = 10;
 
 /// Launches to compare, and how.
 pub(super) struct Comparison<'a> {
-    /// What the launches are called in the summary.
+    /// Name of the launches in the summary.
     pub name: &'a str,
-    /// What the names of written files begin with.
+    /// Prefix of the names of written files.
     pub prefix: &'a str,
     pub seed: u64,
     /// The launches, by number.

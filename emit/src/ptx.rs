@@ -108,7 +108,7 @@ fn layout(func: MachFunc<Ptx>) -> Result<Code, LayoutError> {
     Ok(Code { info, words: ptx::Code { sm, kernel }.into(), locs, parts, stats: Vec::new() })
 }
 
-/// So many instructions of a side are guarded at most.
+/// Maximum number of instructions of a side that are guarded.
 const MOST_GUARDED: usize = 64;
 
 /// Guards strong accesses that a branch goes around, instead of the branch: it would part the lanes of a warp, and a guard does not. The other side may
@@ -138,7 +138,7 @@ struct Fork {
 
 /// The branch at the end of a block, if exactly one of its sides makes strong accesses and both can be guarded.
 fn fork(blocks: &[Vec<MachInst<Ptx>>], at: usize) -> Option<Fork> {
-    // The next block of which there is anything: to branch to an empty one before it is to go there.
+    // The next block that is not empty: a branch to an empty block before it leads there.
     let next = |from: usize| {
         let filled = blocks.iter().enumerate().skip(from + 1).find(|(_, block)| !block.is_empty());
         filled.map_or(blocks.len(), |(number, _)| number)

@@ -17,13 +17,13 @@ const CHUNK: u64 = 1 << 20;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum FileError {
-    /// It lies in none of the folders in which it may.
+    /// The file lies outside the allowed folders.
     #[error("it lies outside {}", list(.0))]
     Outside(Vec<PathBuf>),
-    /// It is a folder, a pipe, a socket or a device.
+    /// The path names a folder, a pipe, a socket or a device.
     #[error("it is no regular file")]
     NotRegular,
-    /// It has too many bytes.
+    /// The file is larger than allowed.
     #[error("it has {found} bytes or more; at most {most} are read")]
     TooLarge {
         /// Bytes that it has at least.
@@ -123,7 +123,7 @@ impl Loader {
         self.read_at_most(name, self.limits().file_bytes)
     }
 
-    /// The same of a file that has at most so many bytes.
+    /// Returns the text of a file of at most that many bytes.
     ///
     /// # Errors
     /// As [`Loader::read`].
@@ -135,7 +135,7 @@ impl Loader {
         }
     }
 
-    /// Returns the bytes of the file at a path, which has at most so many.
+    /// Returns the bytes of the file at a path, up to a maximum.
     ///
     /// # Errors
     /// As [`Loader::read`].
@@ -176,7 +176,7 @@ impl Loader {
     }
 }
 
-/// Whether a name may be of something that is not below where it is looked for.
+/// Returns `true` if a name may lead out of the folder that it is looked up in.
 fn leads_out(name: &Path) -> bool {
     !name.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }

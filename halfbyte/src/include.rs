@@ -125,7 +125,7 @@ mod tests {
         folder
     }
 
-    /// What is wrong with a text in `in` that includes a path.
+    /// Returns the error of a text that includes a path.
     fn including(folder: &Path, path: &str) -> Option<String> {
         of(ModuleReader::of(&folder.join("in/k.hb").display().to_string()), path)
     }

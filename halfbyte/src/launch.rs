@@ -38,7 +38,7 @@ pub struct How<'a> {
     pub aliases: &'a [Alias],
     /// Of a kernel in PTX that runs as it stands: whether races are looked for, and reads of shared memory that nothing has written.
     pub races: bool,
-    /// Of a kernel in PTX that runs as it stands: the order in which the interpreter runs the threads of a block, and blocks.
+    /// Order in which the interpreter runs the threads of a block, and blocks, of PTX that is executed directly.
     pub schedule: Schedule,
 }
 
@@ -89,23 +89,23 @@ pub fn evaluate<'a>(
     evaluate_observed(kernel, how, args, &mut ())
 }
 
-/// A result that depends on the order in which items have their turns.
+/// Result that depends on the order of the turns of items.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OrderDependence {
-    /// What it depends on.
+    /// Cause of the dependence.
     pub cause: OrderCause,
-    /// The order in which another result was found than in ascending order.
+    /// First order that gave another result than the ascending order.
     pub schedule: Schedule,
     /// What is different.
     pub difference: OrderDifference,
 }
 
-/// What a result depends on.
+/// Cause of a result's dependence on the order of items.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OrderCause {
     /// The order of atomic operations.
     Atomics,
-    /// That lanes of a warp that no branch has parted execute strong accesses in lockstep.
+    /// Lockstep of the lanes of a warp that no branch has parted.
     Lockstep,
 }
 
@@ -118,7 +118,7 @@ impl std::fmt::Display for OrderCause {
     }
 }
 
-/// What is different in another order.
+/// Difference that another order makes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum OrderDifference {
     /// A byte of a buffer, the first such.
@@ -127,7 +127,7 @@ pub enum OrderDifference {
         param: usize,
         /// Its place in the buffer.
         byte: usize,
-        /// What it is in ascending order, and in the other one.
+        /// Its value in ascending order, and in the other order.
         values: [u8; 2],
     },
     /// The launch ends with this error.

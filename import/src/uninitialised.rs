@@ -74,7 +74,7 @@ impl Read {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Mark {
     bits: u64,
-    /// They are undefined only where this holds; always if none.
+    /// Condition under which the bits are undefined; `None` if they always are.
     when: Option<Guard>,
     /// The read that they come from; its instruction is `usize::MAX` where the register itself was not written.
     from: Read,

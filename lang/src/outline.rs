@@ -11,11 +11,11 @@ use crate::symbols::{Sym, Symbols};
 pub struct Item {
     /// Its name.
     pub name: String,
-    /// Where the name stands.
+    /// Place of the name in the text.
     pub at: Span,
     /// From its name to the end of its body.
     pub span: Span,
-    /// It is a kernel.
+    /// The item is a kernel.
     pub is_kernel: bool,
     /// The functions that its body names, as places in the list of items.
     pub calls: Vec<usize>,
@@ -28,9 +28,9 @@ pub struct Item {
 /// A name of a value where it stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Name {
-    /// Where it stands.
+    /// Place of the name in the text.
     pub span: Span,
-    /// It is declared here.
+    /// The name is declared here.
     pub is_declared: bool,
     /// The statement, head of a loop or parameter that gives it a value, if this one does.
     pub set_by: Option<Span>,

@@ -190,9 +190,9 @@ pub enum TrapKind {
     ReturnWithoutCall,
     /// The kernel says that something is wrong.
     Asked,
-    /// It cannot meet others of its group as it asks. Where several items are concerned, they come with it.
+    /// The collective operation of the item is invalid. The items concerned come with it, if there are several.
     Meets(Meets, Vec<Party>),
-    /// It waits for memory that nobody will write: all others have ended, or wait too, as these do.
+    /// The item waits for memory that nobody will write: all others have ended or wait too, as these do.
     Deadlock(Vec<Party>),
     /// What a kernel says of an assertion that does not hold.
     AssertFailed {

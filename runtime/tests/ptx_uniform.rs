@@ -69,7 +69,7 @@ fn copies_of_a_uniform_source() {
                 check(&body);
             }
         }
-        // Of a source in shared memory that is read back at once by all threads, and of several copies before one wait.
+        // A source in shared memory that all threads read back at once, and several copies before one wait.
         check(&format!(
             "{address} cp.async.ca.shared.global [%s], [%d2], 8; cp.async.ca.shared.global [%s+8], [%d2+16], 8; {WAIT}"
         ));

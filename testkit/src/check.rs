@@ -37,7 +37,7 @@ pub struct Outcome {
     pub compared: BTreeSet<&'static str>,
     /// What is wrong; none where all is well.
     pub failures: Option<Report>,
-    /// Reads of registers, and of the carry flag, of a text in PTX that nothing has written; none where there are none.
+    /// Reads of PTX registers and of the carry flag that nothing has written.
     pub warnings: Option<Report>,
     /// What came of each launch, on `ir` and on each target and engine, and of each refusal.
     pub results: Vec<CheckResult>,
@@ -52,11 +52,11 @@ pub struct Outcome {
 /// A launch whose result depends on the order of items.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OrderWarning {
-    /// What the result depends on.
+    /// Cause of the dependence.
     pub cause: OrderCause,
     /// The kernel, and what is different in another order.
     pub launch: String,
-    /// Whether targets are asked for the result: all give that of the ascending order.
+    /// Targets are compared: all give the result of the ascending order.
     pub is_compared: bool,
 }
 

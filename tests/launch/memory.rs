@@ -1,4 +1,4 @@
-//! Which memory an access is in that is in none: addresses that are sums of addresses, and memory of a work item.
+//! Spaces of invalid accesses: sums of addresses, and local memory.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
 //! Random kernels that are right, and the same without a fence, a barrier or an order: races are told apart from none, where PTX is
-//! executed as it stands and on the evaluator.
+//! executed directly and on the evaluator.
 
 use halfbyte::ir::witness::Random;
 use serde_json::{Value, json};
@@ -106,13 +106,13 @@ add.u32 %r2, %t, {shift}; rem.u32 %r2, %r2, %n; {} ld.{space}.u32 %r3, [{wide}3]
         Sample { what: "exchange", body, grid: 1, block, error: (!is_right).then_some(of.race) }
     }
 
-    /// One item writes data and a flag, and another reads the flag and the data.
+    /// Message passing: an item writes data and a flag, and another reads the flag and the data.
     fn message(&mut self, is_right: bool) -> Sample {
         let block = 4 + self.below(70) as u32;
         let (data, flag) = (self.space(), self.space());
         let (writer, reader) = self.two(block);
         let scope = self.one(&["cta", "gpu", "sys"]);
-        // What each side does in the order of the memory model: nothing, by the access, by a fence.
+        // Order of each side: none, by the access, by a fence.
         let (writes, reads) = match is_right {
             true => (1 + self.below(2), 1 + self.below(2)),
             false => self.one(&[(0, 0), (0, 1), (0, 2), (1, 0), (2, 0)]),
@@ -168,7 +168,7 @@ R: ld.{load}.{scope}.{fs}.u32 %r1, [{fb}]; setp.ne.u32 %p2, %r1, 1; @%p2 bra R; 
         } else {
             String::new()
         };
-        // Who resets too early reads nothing: others may still write.
+        // A reset that is too early reads nothing: others may still write.
         let read = if wrong == 2 { String::new() } else { read };
         let atomic = self.one(&["atom.{s}.add.u32 %r1, [{a}], 1;", "atom.{s}.inc.u32 %r1, [{a}], 1000;"]);
         let atomic = atomic.replace("{s}", fs).replace("{a}", fb);
@@ -241,7 +241,7 @@ ld.{ds}.u32 %r2, [{db}]; st.global.u32 [%o], %r2;",
         Sample { what: "release sequence", body, grid: 1, block, error: (!is_right).then_some(data.race) }
     }
 
-    /// Who has observed a strong write may follow it by a weak one; what the writer did before is not ordered by that.
+    /// A weak write may follow a strong write that its item has observed; earlier accesses of the writer are not ordered.
     fn observed(&mut self, is_right: bool) -> Sample {
         let (data, flag) = (self.space(), self.space());
         let block = 4 + self.below(70) as u32;

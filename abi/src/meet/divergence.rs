@@ -79,7 +79,7 @@ pub struct Branch {
 /// The part of an execution between a branch and where items reconverge.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Region {
-    /// Where it ends.
+    /// End of the range.
     join: Option<u32>,
     depth: u32,
     /// The branch that was executed last of those that lead to its end.

@@ -246,7 +246,7 @@ impl Group {
         }
     }
 
-    /// Counts the subgroups of which an item has not ended.
+    /// Counts the subgroups that have an item that has not ended.
     fn subgroups(&self) -> u32 {
         let subgroups = (0..self.states.len() as u32).step_by(SUBGROUP as usize);
         subgroups.filter(|&first| self.alive(first).next().is_some()).count() as u32

@@ -399,7 +399,7 @@ fn against(
     }
     let lists: &Lists = lists?;
     let Lists { reads, strong_writes, strong_reads, are_of_group, sizes, .. } = lists;
-    // Of strong ones of one size that are meant for the whole launch none races with another.
+    // Strong accesses of one size whose scope is the whole launch do not race with each other.
     let is_like_all = note.is_strong() && !note.is_of_group() && !are_of_group && sizes & !(1 << note.size()) == 0;
     if !is_like_all {
         let observed = OnceCell::new();

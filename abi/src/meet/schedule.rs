@@ -1,4 +1,4 @@
-//! The order in which items have their turns, and in which groups run.
+//! Order of the turns of items, and of groups.
 //!
 //! In a turn an item runs up to and including its next strong access. Lanes of a warp that no branch has parted make as many such accesses, so
 //! that in ascending order they execute each one after another in lane order, and none continues before the last has executed it.
@@ -15,7 +15,7 @@ pub enum Schedule {
     Shuffled(u64),
     /// Each item runs on to its next barrier or collective operation, as if lanes of a warp were never in lockstep.
     RunOn {
-        /// Whether the highest item runs first.
+        /// The highest item runs first.
         descending: bool,
     },
 }

@@ -84,7 +84,7 @@ pub(super) struct Linked {
     pub link: Option<Link>,
 }
 
-/// A strong write in a chain: a write, and atomic operations each of which reads what the one before has written.
+/// A strong write in a chain: a write, then atomic operations that each read the value of the operation before.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Link {
     /// The chain's number in the memory.
@@ -180,7 +180,7 @@ const KEPT: usize = 4;
 /// Length up to which a list keeps all accesses.
 const SHORT: usize = 64;
 
-/// Keeps a weak read in a list, of which one an item is enough: its last.
+/// Keeps a weak read in a list: the last read of each item is enough.
 pub(super) fn keep(list: &mut Vec<Note>, note: Note) {
     match list.last_mut() {
         Some(last) if last.item == note.item => *last = note,

@@ -288,7 +288,7 @@ fn a_chain_of_atomic_operations_is_observed_as_a_whole() {
     // A store ends the chain: what came before it is not observed.
     assert!(chain(|run| run.store(1, FLAG, Relaxed, Scope::Device)));
     assert!(chain(|run| run.store(0, FLAG, Relaxed, Scope::Device)));
-    // Of items in several groups the scopes must include each other.
+    // Scopes of items in several groups must include each other.
     let groups = |scope: Scope| {
         let mut run = Run::of(Place::Buffer(0));
         run.atomic(0, FLAG, Relaxed, scope);

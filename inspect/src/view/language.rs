@@ -36,7 +36,7 @@ pub(super) fn of_text(text: &str, kernel: &Kernel, lines: &Lines<'_>) -> Option<
     Some(all)
 }
 
-/// Where the values that have names in a kernel come from.
+/// Returns the origins of the values that have names in a kernel.
 fn by_name<'k>(kernel: &'k Kernel, lines: &Lines<'_>) -> HashMap<&'k str, Origins> {
     let defs = definitions(kernel, lines);
     defs.into_iter().filter_map(|(value, places)| Some((kernel.value_name(value)?, places))).collect()
@@ -59,7 +59,7 @@ fn of_item(
     let name_of = |span: Span| text.get(span.start as usize..span.end as usize).unwrap_or_default();
     let plain = |span: Span| name_of(span).trim_start_matches('%');
 
-    // What sets a name: its statements, and the value that has its name.
+    // A name is set by its statements, and by the value that has its name.
     let mut defs: HashMap<&str, Origins> = HashMap::new();
     for name in &item.names {
         if let Some(by) = name.set_by {

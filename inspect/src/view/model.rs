@@ -78,7 +78,7 @@ impl Origin {
         loc.is_known().then_some(Origin { line: loc.line, column: loc.column })
     }
 
-    /// Where something of the text begins; `None` of what comes from no place.
+    /// Returns the start of an origin in the text, if it has one.
     pub fn of_span(lines: &Lines<'_>, span: Span) -> Option<Origin> {
         let position = lines.position(span.start);
         (span != Span::default()).then_some(Origin { line: position.line as u32, column: position.column as u32 })
@@ -138,7 +138,7 @@ pub(super) struct Line {
     pub shape: Shape,
     /// Where it comes from.
     pub place: Option<Origin>,
-    /// Of a line of the source, the places that are on it besides.
+    /// Further origins on the same line of the source.
     pub more: Vec<Origin>,
     /// What stands in the margin: the line of the text, or a word's address.
     pub margin: String,

@@ -251,7 +251,7 @@ pub enum TrapKind {
         /// The size.
         bytes: u32,
     },
-    /// It cannot meet others of its group as it asks. Where several items are concerned, they come with it.
+    /// The collective operation of the item is invalid. The items concerned come with it, if there are several.
     #[error("{}{}", .0, others(.1))]
     Meets(Meets, Vec<Party>),
     /// It asks again and again for memory that nobody will write: all others have ended, or wait too.

@@ -23,7 +23,7 @@ use crate::row::{Class, Role};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Definedness;
 
-/// A word of which some bits may be undefined.
+/// Word with a mask of undefined bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Word {
     /// Its value, where that is known; undefined bits have one too.
@@ -68,7 +68,7 @@ fn upward(undefined: u32) -> u32 {
     undefined | undefined.wrapping_neg()
 }
 
-/// Halves of which any bit is undefined.
+/// Returns the halves that have an undefined bit, all bits of each.
 fn halves(undefined: u32) -> u32 {
     [0xFFFF, 0xFFFF_0000].into_iter().filter(|half| undefined & half != 0).fold(0, |all, half| all | half)
 }
@@ -354,7 +354,7 @@ impl Domain for Definedness {
     }
 }
 
-/// The undefined bits of a shift, of which `shift` moves a mask.
+/// Returns the undefined bits of a shift; `shift` moves a mask.
 fn shifted(a: Word, count: Word, shift: impl FnOnce(u32, u32) -> u32) -> u32 {
     match count.value {
         Some(number) if count.undefined & 31 == 0 => shift(a.undefined, number),

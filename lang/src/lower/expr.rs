@@ -307,7 +307,7 @@ impl Lower<'_> {
         self.error(span, format!("`{mark}` of integers does not say whether they are signed"), expected)
     }
 
-    /// What two numbers without a type are together.
+    /// Result of an operation on two numbers without a type.
     fn folded(
         &mut self,
         op: BinOp,

@@ -252,7 +252,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Whether a call with these operands is to be evaluated while compiling. Without a loop its operands fold as it is inlined.
+    /// Returns `true` if a call with these operands is evaluated while compiling. A call without a loop folds as it is inlined.
     pub(super) fn is_to_evaluate(&self, function: u32, operands: &[Operand]) -> bool {
         let is_known = |operand: &Operand| matches!(operand, Operand::Number(_)) || self.constant_of(operand).is_some();
         self.purity.get(function as usize).is_some_and(|purity| purity.is_closed && purity.has_loop)
@@ -337,7 +337,7 @@ impl Lower<'_> {
     }
 }
 
-/// Whether an op's result follows from its operands and attribute.
+/// Returns `true` if an op's result follows from its operands and attribute.
 fn is_evaluated(op: Op) -> bool {
     op.is_pure() && op != Op::Intrinsic && !op.row().args.is_empty()
 }

@@ -28,7 +28,7 @@ struct Origin {
 #[derive(Clone)]
 pub(super) struct Bits {
     bits: u64,
-    /// The read that they come from; none where the register itself was not written.
+    /// The read that the undefined bits come from; `None` if the register itself was not written.
     origin: Option<Origin>,
 }
 

@@ -111,7 +111,7 @@ fn value_of(address: &AddressIn, first: usize) -> u64 {
     start.wrapping_add_signed(address.offset)
 }
 
-/// Where the variables of a kernel's file lie, by number: `buffer` says which buffer one is.
+/// Addresses of the variables of a kernel's file, by number; `buffer` gives the buffer of a variable.
 pub(super) fn bind(entry: &Entry, buffer: impl Fn(u32) -> Option<usize>) -> Vec<Bound> {
     let places = entry.shared_layout().places;
     let address = |number: u32, of: &Variable| match of.space {

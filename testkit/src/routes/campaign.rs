@@ -11,14 +11,14 @@ use super::{Patience, Undefined, Verdict, compare, line};
 use crate::harness::Request;
 use crate::prove::Shard;
 
-/// What is run.
+/// Name of what is compared.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The launches, by number.
     pub numbers: Range<u64>,
-    /// Which part of them.
+    /// Shard of the numbers.
     pub shard: Shard,
-    /// How many threads run launches.
+    /// Number of threads that run launches.
     pub threads: NonZero<usize>,
     /// Differences after which no more launches are begun.
     pub enough: usize,
@@ -31,13 +31,13 @@ pub struct Plan {
 pub struct Summary {
     /// Launches that were drawn.
     pub launches: u64,
-    /// Those that run to their end on at least two routes, with the same memory.
+    /// Launches that end on at least two routes with the same memory.
     pub done: u64,
-    /// Those that end in the same trap on at least two routes.
+    /// Launches that end in the same trap on at least two routes.
     pub trapped: u64,
-    /// Those that at most one route runs.
+    /// Launches that at most one route runs.
     pub refused: u64,
-    /// Those that have no one result, by reason.
+    /// Launches without one defined result, by reason.
     pub undefined: BTreeMap<Undefined, u64>,
     /// Results of routes that were compared.
     pub results: u64,

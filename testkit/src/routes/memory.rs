@@ -62,7 +62,7 @@ const COMMUTING: [(&str, u32); 14] = [
     ("inc.u32", 4),
 ];
 
-/// Operations on a place of the thread's own, of which the old value is read.
+/// Operations on memory of the thread's own that return the old value.
 const OWN_ATOMICS: [(&str, u32); 17] = [
     ("add.u32", 4),
     ("add.u64", 8),
@@ -119,7 +119,7 @@ enum Mode {
     Closed,
 }
 
-/// Where accesses go.
+/// Memory that accesses reach.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Space {
     /// Global memory from the address in a 64-bit register on.
@@ -148,7 +148,7 @@ struct Writer {
     uniform: Vec<u32>,
     predicates: Vec<u32>,
     tiles: [Mode; 2],
-    /// Whether the kernel has shared memory, and barriers.
+    /// The kernel has shared memory, and barriers.
     has_shared: bool,
     /// Registers with the thread's own address: of planes of `y`, with the stride, and of tiles.
     planes: Vec<(u32, u32)>,
@@ -157,7 +157,7 @@ struct Writer {
     operations: Vec<(&'static str, u32)>,
     singles: u32,
     labels: u32,
-    /// How many branches and loops are open.
+    /// Number of open branches and loops.
     depth: u32,
 }
 

@@ -29,9 +29,9 @@ pub use mutants::{launches_of, mutant};
 /// A way to execute a text in PTX.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Route {
-    /// What runs the text.
+    /// Route of the text.
     pub via: Via,
-    /// What executes machine code; the evaluator and objects are engines of their own.
+    /// Engine of machine code; the evaluator and objects are engines of their own.
     pub engine: Engine,
 }
 
@@ -63,7 +63,7 @@ impl fmt::Display for Route {
 pub struct Patience {
     /// The limits of each launch.
     pub limits: Limits,
-    /// What ends all of them.
+    /// Watchdog of all launches.
     pub cancel: CancelToken,
 }
 
@@ -178,9 +178,9 @@ impl Disagreement {
 /// The verdict on a launch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// All routes that run it, as many as this, give the same memory.
+    /// The routes that run it, this many, give the same memory.
     Done(usize),
-    /// All routes that run it, as many as this, end in the same trap.
+    /// The routes that run it, this many, end in the same trap.
     Trapped(usize),
     /// No route runs it.
     Refused,

@@ -9,7 +9,7 @@ use crate::harness::{Arg, Language, Request, Size};
 /// Draws of a mutant that is read, before it is given up.
 const DRAWS: usize = 40;
 
-/// Words of which one may stand for another.
+/// Modifiers that a mutant exchanges.
 const GROUPS: [&[&str]; 22] = [
     &[
         "u8", "s8", "b8", "u16", "s16", "b16", "u32", "s32", "b32", "u64", "s64", "b64", "f32", "f64", "f16", "f16x2",
@@ -142,7 +142,7 @@ fn class(word: &str) -> Option<&str> {
     (letters.len() + 1 < word.len()).then_some(letters)
 }
 
-/// One register becomes another of its class.
+/// Exchanges a register for another of its class.
 fn register(statements: &mut [Words], at: usize, random: &mut Random) -> bool {
     let places: Vec<usize> = (0..statements[at].len()).filter(|&k| class(&statements[at][k]).is_some()).collect();
     let Some(&place) = places.get(random.below(places.len())) else { return false };
@@ -156,7 +156,7 @@ fn register(statements: &mut [Words], at: usize, random: &mut Random) -> bool {
     is_new
 }
 
-/// One integer becomes another.
+/// Exchanges an integer for another.
 fn number(words: &mut [String], random: &mut Random) -> bool {
     let value = |word: &String| word.parse::<u64>().ok();
     let places: Vec<usize> = (0..words.len()).filter(|&k| value(&words[k]).is_some()).collect();

@@ -559,7 +559,7 @@ mod tests {
         assert_eq!(wrong(&[(Kind::Dag, "r1"), (Kind::Dag, "add"), (Kind::Next, "mul")]), None);
         assert_eq!(wrong(&[(Kind::Dag, "r1, r1"), (Kind::Dag, "mul r4"), (Kind::Same, "// 3")]), None);
         assert!(wrong(&[(Kind::Dag, "mul r4, r1"), (Kind::Dag, "r4, r1, r1")]).is_some());
-        // What a line gives a name the next one has.
+        // The next line has the name that this line binds.
         let named = [(Kind::Dag, "mul [[R:r.]]"), (Kind::Dag, "add r5, [[R]]")];
         assert_eq!(wrong(&named), None);
         let (_, notes) = wrong(&[(Kind::Dag, "mul [[R:r.]]"), (Kind::Dag, "add r1, [[R]]")]).unwrap();

@@ -564,7 +564,7 @@ mod tests {
                 assert!(found[0].2.contains(&format!("; expected `; {meant}: ")), "{comment}: {found:?}");
             }
         }
-        // It is not said besides that nothing is expected.
+        // The lack of expectations is not reported besides.
         let alone = errors(&format!("; test: isel halu\n{KERNEL}; CHECK: STG\n"));
         assert_eq!(alone.len(), 1, "{alone:?}");
     }
