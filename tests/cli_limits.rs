@@ -54,7 +54,7 @@ fn a_hostile_folder_ends_within_its_limits_and_says_which() {
         "200000000 elements of i8 are too many",
         "../secret: it lies outside",
         "4294967295 work items; a launch has at most 268435456",
-        "g-zeros.hb: it has more than 16777216 bytes",
+        "g-zeros.hb: it has 16777217 bytes or more; at most 16777216 are read",
     ] {
         checked.fails(1, message);
     }

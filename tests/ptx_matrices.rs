@@ -276,13 +276,14 @@ fn moves_of_matrices_are_watched() {
     let error = |kind: &str| json!({ "error": kind });
     let load = "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r1, %r2, %r3, %r4}, [%s];";
     let store = "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%s], {%r1, %r2, %r3, %r4};";
+    let numbers = "mov.b32 %r1, 1;\nmov.b32 %r2, 2;\nmov.b32 %r3, 3;\nmov.b32 %r4, 4;";
     // Another lane's row.
     let turned = "xor.b32 %s, %s, 16;";
     let fine = json!({ "expect": [null] });
     let lines = [
         kernel("own rows", 32, &format!("{load}\n{store}"), fine.clone()),
         kernel("rows of others", 32, &format!("{turned}\n{load}"), error("race-shared")),
-        kernel("stored to others", 32, &format!("{turned}\n{store}"), error("race-shared")),
+        kernel("stored to others", 32, &format!("{numbers}\n{turned}\n{store}"), error("race-shared")),
         kernel(
             "after a barrier",
             32,

@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     const TEXT: &str = "fn f(a: i32) -> i32 {\n  var s = a\n  for k in 0..4 {\n    s += k\n    s = s *\n      2\n  }\n  s\n}\n\
-                        kernel k(y: out i32) { let (p, q) = g(1); y[0] = f(p) }\n";
+                        kernel k(y: out i32) {\n  let (p, q) = g(1)\n  y[0] = f(p)\n}\n";
 
     #[test]
     fn statements_are_those_without_others_in_them() {

@@ -128,7 +128,7 @@ fn known_values_are_accepted_as_numbers() {
             (format!("y[a wide + {expression}] = a"), format!("%y[%a wide + {value}]\n")),
             (format!("shared t: i32[{expression}]\n t[a] = a"), format!("i32[{value}]")),
             (format!("var v: i32[16]\n v[{expression}] = a\n y[a] = v[{value}]"), "store %a, %y[%a]".to_owned()),
-            (format!("unroll for k in 0..{expression} {{ y[k] = a }}"), format!("store %a, %y[{}]", value - 1)),
+            (format!("unroll for k in 0..{expression} {{ y[k + 1] = a }}"), format!("store %a, %y[{value}]")),
             (
                 format!("unroll for k in 0..{expression} step {expression} {{ y[a] = 7 * k }}"),
                 "const.i32 0\n".to_owned(),

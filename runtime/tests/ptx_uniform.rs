@@ -84,7 +84,7 @@ fn other_readers_of_a_uniform_load() {
             "ld.global.v2.u64 {%d3, %d4}, [%d2]; st.shared.v2.u64 [%s], {%d4, %d3}; ld.shared.v2.u64 {%d5, %d6}, [%s]; st.global.v2.u64 [%d1], {%d5, %d6};",
             "ld.global.v4.u8 {%h0, %h1, %h2, %h3}, [%d2]; st.global.v4.u8 [%d1+4], {%h3, %h2, %h1, %h0};",
             "ld.global.s8 %r6, [%d2+3]; ld.global.s16 %h0, [%d2+2]; st.global.u16 [%d1], %r6; st.global.u8 [%d1+3], %h0;",
-            "ld.global.v4.u32 {%r6, %r7, %r8, %r9}, [%d2]; st.local.v4.u32 [own+16], {%r6, %r7, %r8, %r9}; ld.local.u64 %d3, [own+20]; st.global.u64 [%d1], %d3;",
+            "ld.global.v4.u32 {%r6, %r7, %r8, %r9}, [%d2]; st.local.v4.u32 [own+16], {%r6, %r7, %r8, %r9}; ld.local.u64 %d3, [own+24]; st.global.u64 [%d1], %d3;",
             "ld.global.u32 %r6, [%d2]; red.global.add.u32 [%d1], %r6; atom.global.xor.b32 %r7, [%d1+4], %r6; st.global.u32 [%d1+8], %r7;",
             "ld.global.u64 %d3, [%d2]; atom.global.cas.b64 %d4, [%d1], %d3, %d2; atom.global.exch.b64 %d5, [%d1+8], %d3; xor.b64 %d4, %d4, %d5; st.global.u64 [%d1], %d4;",
             "ld.global.u64 %d3, [%d2]; red.shared.add.u64 [%s], %d3; atom.shared.max.u64 %d4, [%s+8], %d3; ld.shared.u64 %d5, [%s]; st.global.v2.u64 [%d1], {%d4, %d5};",
