@@ -139,7 +139,7 @@ fn trees_with_strange_names_end() {
     }
     fs::remove_file(inside.join("folder.hb/again.hb")).unwrap();
     assert_eq!(ends(&["check", text(&inside)], "").code, 0);
-    fs::set_permissions(inside.join("folder.hb/below"), fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(inside.join("folder.hb/below"), fs::Permissions::from_mode(0o0)).unwrap();
     let called = ends(&["check", text(&inside)], "");
     // The superuser reads it all the same.
     assert!(called.code == 0 || called.err.contains("folder.hb/below: Permission denied"), "{}", called.err);

@@ -1,7 +1,7 @@
 //! Kernels run item by item: control, memory, traps, races, the budget and intrinsics.
 
-use halfbyte_abi::{ShapeError, buffer_base};
 use halfbyte_abi::meet::Place;
+use halfbyte_abi::{ShapeError, buffer_base};
 use halfbyte_ir::eval::{
     Access, Arg, ArgError, Fault, IntrinsicFn, Intrinsics, Launch, Operand, Prepared, Race, Trap, TrapKind,
 };
@@ -536,8 +536,13 @@ fn contents_take_no_argument() {
     // They have addresses, which nothing else may have.
     let mut beyond = words(&[3]);
     let (found, covered) = trap(TABLE, &Launch::new(1), &mut [buffer(0, &mut beyond), buffer(1, &mut y)]);
-    assert_eq!((found.kind, covered), (TrapKind::OutOfBounds { address: buffer_base(2) + 6, bytes: 2 }, "%v = load %t[%at]"));
-    let error = run(TABLE, &Launch::new(1), &mut [buffer(0, &mut x), Arg::Buffer { base: buffer_base(2), bytes: &mut y }]).unwrap_err();
+    assert_eq!(
+        (found.kind, covered),
+        (TrapKind::OutOfBounds { address: buffer_base(2) + 6, bytes: 2 }, "%v = load %t[%at]")
+    );
+    let error =
+        run(TABLE, &Launch::new(1), &mut [buffer(0, &mut x), Arg::Buffer { base: buffer_base(2), bytes: &mut y }])
+            .unwrap_err();
     assert_eq!(error, Fault::Args(ArgError::Overlap { first: 1, second: 2 }));
 }
 

@@ -144,7 +144,7 @@ R: ld.{load}.{scope}.{fs}.u32 %r1, [{fb}]; setp.ne.u32 %p2, %r1, 1; @%p2 bra R; 
         let (flag, data) = if among_blocks { (GLOBAL, GLOBAL) } else { (self.space(), self.space()) };
         let (grid, block) = if among_blocks { (2 + self.below(5) as u32, 4) } else { (1, 4 + self.below(60) as u32) };
         let count = if among_blocks { grid } else { block };
-        let reads = is_right && self.below(3) != 0 || !is_right;
+        let reads = !(is_right && self.below(3) == 0);
         let fence = if among_blocks { "membar.gl;" } else { self.one(&["membar.cta;", "membar.gl;"]) };
         // Without data to read, no fence is needed. The reset is wrong by another than the last.
         let wrong = if is_right { 3 } else { self.below(3) };
@@ -347,7 +347,7 @@ setp.ne.u32 %p0, %t, {first}; @%p0 bra A; {one} A: {between} setp.ne.u32 %p1, %t
     }
 
     fn sample(&mut self, number: usize) -> Sample {
-        let is_right = number % 2 == 0;
+        let is_right = number.is_multiple_of(2);
         match number / 2 % 8 {
             0 => self.exchange(is_right),
             1 => self.message(is_right),
