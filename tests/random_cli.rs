@@ -84,6 +84,13 @@ fn kernels_that_access_memory_agree_on_every_route() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
+/// Liveness of this kernel alternated between two states, so that its translation did not end.
+#[test]
+fn a_kernel_without_a_fixpoint_of_live_cells_is_translated() {
+    let called = halfbyte(&["random", "--memory", "--seed", "777", "--first", "113", "--count", "1"]);
+    assert_eq!(self::count(called.output(), "differences"), 0);
+}
+
 #[test]
 fn kernels_that_access_memory_depend_on_seed_and_number_alone() {
     let printed = |args: &[&str]| halfbyte(&[&["random", "--memory", "--print"], args].concat()).output().to_string();

@@ -378,10 +378,10 @@ fn liveness(blocks: &[Block], order: &[BlockId], summaries: &[Summary], units: &
                 }
             }
             let start = id.index() * live.words;
-            let old = &mut live.bits[start..start + live.words];
-            if old != set {
-                old.copy_from_slice(&set);
-                changed = true;
+            // The inputs of a unit may shrink as more cells are live, so sets only grow: else two states could alternate.
+            for (old, word) in live.bits[start..start + live.words].iter_mut().zip(&set) {
+                changed |= word & !*old != 0;
+                *old |= word;
             }
         }
     }
