@@ -52,7 +52,7 @@ fn main() {
 
 /// How many ops of the IR a second are read from kernels in the language, those of `examples/known`.
 fn language() -> f64 {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/known");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/known");
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let texts = files.filter(|file| file.extension().is_some_and(|extension| extension == "hb"));
     let texts: Vec<String> = texts.map(|file| fs::read_to_string(file).unwrap()).collect();

@@ -171,7 +171,7 @@ fn a_file_without_launches_is_told_of() {
 /// counterpart in the IR.
 #[test]
 fn launches_of_every_instruction_come_as_expected() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/vectors");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors");
     let files = [
         ("approx", 32, [32, 32]),
         ("cvt", 266, [266, 266]),
@@ -205,7 +205,7 @@ fn launches_of_every_instruction_come_as_expected() {
 /// Products of matrices run as they stand.
 #[test]
 fn launches_of_matrices_come_as_expected() {
-    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/vectors/mma.jsonl.gz");
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors/mma.jsonl.gz");
     let engines: [&[&str]; 3] = [&["--races"], &["--engine", "interp"], &["--engine", "jit"]];
     for engine in engines {
         let called = halfbyte(&[&["corpus", &file.display().to_string(), "--via", "ptx"], engine].concat());
@@ -217,7 +217,7 @@ fn launches_of_matrices_come_as_expected() {
 /// Launches whose items meet, and those that go wrong where they do: with what watches them, and without.
 #[test]
 fn launches_whose_items_meet_come_as_expected() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/vectors");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors");
     let files = [
         ("atomics", 244),
         ("barrier", 70),
@@ -258,7 +258,7 @@ fn figure(output: &str, name: &str) -> u64 {
 #[test]
 fn mutants_agree_on_every_route() {
     let count = std::env::var("HALFBYTE_MUTANTS").unwrap_or_else(|_| "250".to_owned());
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let names = [
         "tests/vectors/groups-atomics.jsonl.gz",
         "tests/vectors/groups-barrier.jsonl.gz",

@@ -159,7 +159,7 @@ impl Function<'_> {
 
 const HEAD: &str = "# The library of functions
 
-`include \"std/pixel\"` takes the functions of [`lang/std/pixel.hb`](../lang/std/pixel.hb), which stand in the place of their calls like any other:
+`include \"std/pixel\"` takes the functions of [`frontends/lang/std/pixel.hb`](../frontends/lang/std/pixel.hb), which stand in the place of their calls like any other:
 
 ```
 include \"std/pixel\"

@@ -49,7 +49,7 @@ fn main() {
         return;
     }
     let text = table(&forms, &sides);
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/ptx/forms.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/ptx/forms.md");
     std::fs::write(&path, text).unwrap();
     println!("{}", path.display());
 }

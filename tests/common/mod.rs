@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 /// The repository's root; tests run in the folder of their package.
 pub fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap()
 }
 
 /// What a call came to.

@@ -1,0 +1,145 @@
+//! `format` over all texts of the project that read: examples, tests, the library, the pages, and random programs. Formatting them again
+//! changes nothing, they mean what they meant, and comments stay as they are; blanks that were changed at random come back.
+
+use std::path::{Path, PathBuf};
+
+use halfbyte_lang::{StdOnly, format, is_language, read};
+
+/// The files of a folder and of those in it.
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "hb") {
+            found.push(path);
+        }
+    }
+}
+
+/// Texts with where they are from. Some do not read: tests of mistakes, of assembly, and excerpts on pages.
+fn texts() -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let (mut paths, mut texts) = (Vec::new(), Vec::new());
+    for folder in ["examples", "tests", "frontends/lang/std"] {
+        files(&root.join(folder), &mut paths);
+    }
+    for path in paths {
+        texts.push((path.display().to_string(), std::fs::read_to_string(&path).unwrap()));
+    }
+    for entry in std::fs::read_dir(root.join("docs")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "md") {
+            let page = std::fs::read_to_string(&path).unwrap();
+            for fenced in page.split("```").skip(1).step_by(2) {
+                let text = fenced.split_once('\n').map_or("", |(_, text)| text);
+                texts.push((path.display().to_string(), text.to_owned()));
+            }
+        }
+    }
+    texts.sort();
+    texts
+}
+
+/// Where each line's comment begins, if it has one.
+fn comment(line: &str) -> Option<usize> {
+    let mut quoted = false;
+    line.bytes().position(|byte| {
+        quoted ^= byte == b'"';
+        byte == b';' && !quoted
+    })
+}
+
+fn comments(text: &str) -> Vec<&str> {
+    text.lines().filter_map(|line| Some(line[comment(line)?..].trim_end())).collect()
+}
+
+/// The text with other blanks between its tokens and before its lines; comments and what is quoted stay.
+fn disturbed(text: &str, random: &mut u64) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        let (code, comment) = line.split_at(comment(line).unwrap_or(line.len()));
+        let mut quoted = false;
+        let code_end = code.trim_end().len();
+        out.push_str(["", " ", "\t", "       "][below(random, 4)]);
+        for character in code.trim_start().chars() {
+            quoted ^= character == '"';
+            match character {
+                ' ' if !quoted => out.push_str([" ", "  ", "\t"][below(random, 3)]),
+                // A mark that no other token goes on with.
+                '(' | '[' | ',' if !quoted => {
+                    out.push(character);
+                    out.push_str(["", " ", "   "][below(random, 3)]);
+                }
+                _ => out.push(character),
+            }
+        }
+        // Blanks before a comment are its writer's.
+        let end = out.trim_end_matches([' ', '\t']).len();
+        out.truncate(end);
+        out.push_str(&code[code_end..]);
+        out.push_str(comment);
+        out.push('\n');
+    }
+    out
+}
+
+fn below(random: &mut u64, most: usize) -> usize {
+    *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    (*random >> 33) as usize % most
+}
+
+/// Checks a text that reads; false where it does not.
+fn holds(name: &str, text: &str) -> bool {
+    let Ok(module) = read(text, "k.hb", &StdOnly) else { return false };
+    let once = format(text).unwrap_or_else(|errors| panic!("{name} reads, and is not formatted: {errors:?}"));
+    assert_eq!(format(&once).unwrap(), once, "{name}: formatted again");
+    assert_eq!(comments(&once), comments(text), "{name}: comments");
+    assert_eq!(once.lines().count(), text.lines().count(), "{name}: lines");
+    let again = read(&once, "k.hb", &StdOnly).unwrap();
+    assert_eq!(again.to_string(), module.to_string(), "{name}: what it means");
+    if !is_language(text) {
+        assert_eq!(once, text, "{name}: plain IR");
+    }
+    true
+}
+
+#[test]
+fn all_texts_that_read_are_formatted_to_the_same() {
+    let (mut plain, mut language) = (0, 0);
+    for (name, text) in texts() {
+        if holds(&name, &text) {
+            *(if is_language(&text) { &mut language } else { &mut plain }) += 1;
+        }
+    }
+    assert!(plain >= 200 && language >= 80, "{plain} texts of plain IR and {language} of the language");
+}
+
+#[test]
+fn other_blanks_are_written_alike() {
+    let (mut random, mut count) = (1, 0);
+    for (name, text) in texts() {
+        if !is_language(&text) || text.contains("kernel @") || read(&text, "k.hb", &StdOnly).is_err() {
+            continue;
+        }
+        let once = format(&text).unwrap();
+        for _ in 0..4 {
+            let other = disturbed(&text, &mut random);
+            let written = format(&other).unwrap_or_else(|errors| panic!("{name}: {errors:?}\n{other}"));
+            let wrong = written.lines().zip(once.lines()).find(|(one, two)| one != two);
+            assert_eq!(wrong, None, "{name} of\n{other}");
+        }
+        count += 1;
+    }
+    assert!(count >= 80, "{count} texts");
+}
+
+#[test]
+fn all_lines_end_as_the_first_does() {
+    let text = "kernel k(y: out i32) {\n  y[0]=1   ; one\n}\n\nkernel @p(%y: out i32) {\n^e:\n  ret\n}\n";
+    let written = format(text).unwrap();
+    assert!(!written.contains('\r') && written != text, "{written}");
+    let of_two = |text: &str| text.replace('\n', "\r\n");
+    assert_eq!(format(&of_two(text)).unwrap(), of_two(&written));
+    assert_eq!(format(&of_two(&written)).unwrap(), of_two(&written));
+}

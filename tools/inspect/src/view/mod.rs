@@ -1,0 +1,254 @@
+//! One page that shows kernels on their way to machine code: the stages side by side, registers over time, the units of bundles.
+//!
+//! An op of the text and all that comes of it carry the op's place in the text. That is how the page knows what is alike, and it
+//! is all it needs: values and registers are followed to the instructions that make them.
+
+mod charts;
+#[cfg(test)]
+mod contrast;
+mod embed;
+mod head;
+mod html;
+mod language;
+mod lifetimes;
+mod machine;
+mod markup;
+mod model;
+mod registers;
+mod selected;
+mod slots;
+mod source;
+mod whole;
+mod why;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use halfbyte::Module;
+use halfbyte::pipeline::{Compiler, Options, Product, Stage};
+use halfbyte_abi::Target;
+use halfbyte_ir::diag::{Diagnostic, Lines};
+use halfbyte_ir::{Kernel, Span};
+use model::{Origin, Snapshot};
+use whole::View;
+
+/// What a target has against a kernel.
+struct Refused<'k> {
+    kernel: &'k str,
+    target: Target,
+    /// Each reason once, in the order of the text, with the places that it is about.
+    reasons: Vec<(String, BTreeSet<Origin>)>,
+}
+
+impl<'k> Refused<'k> {
+    fn new(kernel: &'k str, target: Target, diagnostics: &[Diagnostic], lines: &Lines<'_>) -> Refused<'k> {
+        let mut reasons: Vec<(String, BTreeSet<Origin>)> = Vec::new();
+        for Diagnostic { span, message, .. } in diagnostics {
+            let position = lines.position(span.start);
+            let place = Origin { line: position.line as u32, column: position.column as u32 };
+            match reasons.iter_mut().find(|(reason, _)| reason == message) {
+                Some((_, places)) => drop(places.insert(place)),
+                None => reasons.push((message.clone(), BTreeSet::from([place]))),
+            }
+        }
+        Refused { kernel, target, reasons }
+    }
+}
+
+/// The page of kernels of a module, for those of the targets that take them: HTML in one piece that needs nothing else. The same
+/// source in a file of the same name always gives the same bytes, wherever the file lies.
+///
+/// # Errors
+/// What the targets have against the kernels, if none takes any of them.
+pub fn page(module: &Module, kernels: &[Kernel], targets: &[Target]) -> Result<String, Vec<Diagnostic>> {
+    let lines = Lines::new(module.text());
+    let (mut views, mut refused, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+    for kernel in kernels {
+        for &target in targets {
+            match view(module, kernel, target, &lines) {
+                Ok(view) => views.push(view),
+                Err(diagnostics) => {
+                    refused.push(Refused::new(&kernel.name, target, &diagnostics, &lines));
+                    errors.extend(diagnostics);
+                }
+            }
+        }
+    }
+    if views.is_empty() {
+        if errors.is_empty() {
+            errors.push(Diagnostic::new(Span::default(), "there is no kernel here").expected("one to show"));
+        }
+        return Err(errors);
+    }
+    let file = Path::new(module.file()).file_name().and_then(|name| name.to_str()).unwrap_or(module.file());
+    Ok(html::page(file, &views, &refused))
+}
+
+/// Compiles a kernel and keeps every stage.
+fn view(module: &Module, kernel: &Kernel, target: Target, lines: &Lines<'_>) -> Result<View, Vec<Diagnostic>> {
+    let options = Options::new(target);
+    let as_read = Snapshot { name: "as read".to_owned(), lines: source::of_kernel(kernel, lines) };
+    let mut passes: Vec<Snapshot> = vec![as_read];
+    let (mut selected, mut allocated, mut words) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut lifetimes, mut slots) = (lifetimes::Lifetimes::default(), None);
+    let mut pass = 0;
+    let mut watch = |step: &Stage<'_>| match step.result {
+        Product::Lowered(kernel) => {
+            pass += 1;
+            if step.changed {
+                let name = format!("after {} ({pass})", step.name);
+                passes.push(Snapshot { name, lines: source::of_kernel(kernel, lines) });
+            }
+        }
+        Product::Selected(code) => selected = selected::of_code(code),
+        Product::Allocated(func) => {
+            let (nodes, blocks) = machine::nodes(func);
+            let contents = registers::contents(&nodes);
+            allocated = machine::of_func(func, &nodes, &contents.uses);
+            let columns = allocated.iter().filter(|line| line.shape == model::Shape::Inst).map(|line| line.place);
+            lifetimes = lifetimes::of_nodes(&nodes, &contents, columns.collect(), blocks);
+        }
+        Product::Words(code) => {
+            words = machine::of_words(code);
+            slots = slots::of_code(code);
+        }
+    };
+    let (_, stats) = Compiler::new(module, &options).compile(kernel, &mut watch)?;
+    let lowered = passes.last_mut().map(|last| last.lines.as_mut_slice()).unwrap_or_default();
+    let why = why::of_kernel(kernel, &options, lines, lowered, &mut selected);
+    let text = match language::of_text(module.text(), kernel, lines) {
+        Some(text) => text,
+        None => source::of_text(kernel, lines),
+    };
+    let meets = source::meeting_points(kernel, lines);
+    let kernel = kernel.name.clone();
+    Ok(View { meets, kernel, target, text, passes, selected, allocated, words, why, lifetimes, slots, stats })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    const TARGETS: [Target; 2] = [halfbyte::HALU, halfbyte::VP1];
+
+    fn shown(text: &str) -> Result<String, Vec<Diagnostic>> {
+        let module = Module::named("<b>&\"'.hb", text).unwrap();
+        page(&module, &module.ir().kernels, &TARGETS)
+    }
+
+    const HOSTILE: &str = "; </script><script>alert(1)</script> <!-- \u{202e}\u{0}\u{7f}\n\
+        kernel @k(%x: inout i32) { ; </style></title>&lt;\n^entry:\n  %i = item_id ; '\"><img src=x onerror=alert(1)>\n  \
+        %a = load %x[%i]\n  %b = intrinsic.i32 halu \"IADD3 $d, $0, $1, RZ\", %a, %a\n  store %b, %x[%i]\n  ret\n}\n";
+
+    #[test]
+    fn all_of_the_text_is_escaped() {
+        let page = shown(HOSTILE).unwrap();
+        assert_eq!(page.matches("<script").count(), 2, "the data and the script");
+        assert_eq!(page.matches("</script").count(), 2);
+        assert_eq!(page.matches("</style").count(), 1);
+        assert!(page.contains("; &lt;/style&gt;&lt;/title&gt;"));
+        assert!(!page.contains("<img") && !page.contains("<!--"), "{page}");
+        assert!(page.contains("&lt;/script&gt;&lt;script&gt;alert(1)"), "{page}");
+        assert!(page.contains("&amp;lt;"));
+        assert!(page.contains("\\u{202e}\\u{0}\\u{7f}") && !page.contains(['\u{202e}', '\u{0}', '\u{7f}']));
+    }
+
+    #[test]
+    fn a_page_needs_nothing_else_and_is_the_same_again() {
+        let page = shown(include_str!("../../../../examples/median.hb")).unwrap();
+        assert_eq!(shown(include_str!("../../../../examples/median.hb")).unwrap(), page);
+        for outside in ["http:", "https:", "@import", "url(", "src="] {
+            assert!(!page.contains(outside), "{outside}");
+        }
+    }
+
+    const LANGUAGE: &str = "; of no place\nfn weigh(a: i32, w: i32) -> i32 {\n  let p = a * w\n  p >>_s 2\n}\n\nkernel k(x: in i32, y: out i32, n: i32) {\n  \
+        let i = item_id()\n  var sum = 0\n  for j in 0..n {\n    let v = weigh(x[i + j], 3)\n    if v >_s 7 {\n      sum += v\n    }\n  }\n  \
+        y[i] = sum\n}\n";
+
+    /// The places of the lines of the source.
+    fn source(page: &str) -> Vec<(u32, String, String)> {
+        let stage = page.split("data-stage=\"text\"").nth(1).unwrap().split("</ol>").next().unwrap();
+        let lines = stage.split("<li ").skip(1).map(|line| {
+            let places = line.split("data-k=\"").nth(1).map_or("", |rest| rest.split('"').next().unwrap());
+            let margin = line.split("<i>").nth(1).unwrap().split('<').next().unwrap().parse().unwrap();
+            (margin, places.to_owned(), line.split("<code>").nth(1).unwrap().to_owned())
+        });
+        lines.collect()
+    }
+
+    /// Each statement of a kernel in the language has its own ops, in loops and functions too, and keeps its indentation.
+    #[test]
+    fn statements_of_the_language_are_their_lines() {
+        let page = shown(LANGUAGE).unwrap();
+        let lines = source(&page);
+        let numbers: Vec<u32> = lines.iter().map(|(number, ..)| *number).collect();
+        assert_eq!(numbers, [1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17]);
+        let line = |number: u32| lines.iter().find(|(of, ..)| *of == number).unwrap();
+        for number in [3, 4, 8, 9, 10, 11, 12, 13, 16] {
+            let (_, places, text) = line(number);
+            assert!(!places.is_empty(), "{number}: {text}");
+            let own = format!("{number}:");
+            assert!(places.split(' ').all(|place| place.starts_with(&own)), "{number}: {places}");
+        }
+        for number in [1, 5, 14, 15] {
+            assert_eq!(line(number).1, "", "{number}");
+        }
+        assert!(line(13).2.starts_with("      <span") && line(11).2.starts_with("    let <span"), "{}", line(13).2);
+        // Machine code comes from the lines of the function.
+        let words = page.split("<section class=\"stage\" data-stage=\"words\"").nth(1).unwrap();
+        assert!(words.contains("data-k=\"3:11\"") && !page.contains("data-k=\"1:1\""), "{page}");
+    }
+
+    #[test]
+    fn names_of_the_language_know_where_they_are_set() {
+        let page = shown(LANGUAGE).unwrap();
+        let lines = source(&page);
+        let line = |number: u32| &lines.iter().find(|(of, ..)| *of == number).unwrap().2;
+        assert!(line(8).contains("<span class=\"n def\" data-d=\"8:11\">i</span>"), "{}", line(8));
+        assert!(
+            line(3).contains("<span class=\"n def\" data-d=\"3:11") && line(3).contains(">p</span>"),
+            "{}",
+            line(3)
+        );
+        // A variable comes from all that set it.
+        let sum = line(16).split("data-d=\"").last().unwrap().split('"').next().unwrap();
+        assert!(sum.contains("9:13") && sum.contains("13:"), "{sum}");
+    }
+
+    /// A kernel of plain IR beside others is shown as ever, and a statement of several lines is one.
+    #[test]
+    fn kernels_of_both_kinds_are_shown() {
+        let text = "kernel @a() {\n^entry:\n  ret\n}\n\nkernel b(y: out i32) {\n  y[item_id()] = item_id() *\n    item_id()\n}\n";
+        let page = shown(text).unwrap();
+        let lines = source(page.split("data-kernel=\"b\"").nth(1).unwrap());
+        let places = |number: u32| lines.iter().find(|(of, ..)| *of == number).unwrap().1.as_str();
+        assert!(!places(7).is_empty());
+        assert_eq!(places(7), places(8));
+    }
+
+    /// Where items meet is marked at every stage.
+    #[test]
+    fn meeting_points_are_marked() {
+        let text = "kernel @k(%y: out i32) {\n  shared %s: i32[64]\n^entry:\n  %i = local_id\n  store %i, %s[%i]\n  barrier\n  \
+                    %all = const.i32 -1\n  %v = load %s[0]\n  %r = subgroup_reduce_add %v, %all\n  store %r, %y[%i]\n  ret\n}\n";
+        let page = shown(text).unwrap();
+        let marked = |party: &str| page.matches(&format!("title=\"items of a {party} meet here\"")).count();
+        assert!(marked("group") >= 5 && marked("subgroup") >= 5, "{page}");
+        assert!(page.contains("items meet at <b>2</b> ops"));
+        assert!(!shown("kernel @k() {\n^entry:\n  ret\n}\n").unwrap().contains("items meet at"));
+    }
+
+    /// A target that refuses a kernel is named with its reason, and none that takes it is an error.
+    #[test]
+    fn refusals_are_told() {
+        let page = shown(HOSTILE).unwrap();
+        let shows = |target: &str| page.contains(&format!("data-kernel=\"k\" data-target=\"{target}\">"));
+        assert!(shows("halu") && !shows("vp1"), "{page}");
+        assert!(page.contains("<summary>vp1 refuses @k: 1 reason at 1 place</summary>"), "{page}");
+        let module = Module::parse(HOSTILE).unwrap();
+        assert!(self::page(&module, &module.ir().kernels, &[halfbyte::VP1]).is_err());
+        assert!(shown("; nothing\n").is_err());
+    }
+}

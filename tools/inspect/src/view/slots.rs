@@ -1,0 +1,73 @@
+//! Which units the bundles of VP1 keep busy.
+
+use halfbyte_isa::vp1::{self, Unit, bundles};
+
+use super::machine::{is_nop, loops};
+use super::model::Origin;
+use halfbyte::emit::{BlockStats, Code};
+
+/// A word of a unit.
+#[derive(Clone, Debug)]
+pub(super) struct Slot {
+    /// Its address.
+    pub address: u32,
+    /// Its assembly.
+    pub text: String,
+    /// Where it comes from, unless it is a nop.
+    pub place: Option<Origin>,
+    /// It does nothing.
+    pub is_nop: bool,
+}
+
+/// The chart: a column a bundle, a row a unit.
+#[derive(Clone, Debug)]
+pub(super) struct Slots {
+    /// The words of each bundle, by unit in the order of a bundle.
+    pub bundles: Vec<[Option<Slot>; 4]>,
+    /// The blocks in order.
+    pub blocks: Vec<BlockStats>,
+    /// Loops: from the bundle that is branched to, to the one that branches.
+    pub loops: Vec<(usize, usize)>,
+}
+
+/// The chart of a kernel, if its words are in bundles.
+pub(super) fn of_code(code: &Code) -> Option<Slots> {
+    let vp1::Code(words) = code.words.downcast_ref()?;
+    let in_units = |start: u32, end: u32| {
+        Unit::ALL.map(|unit| {
+            let address = (start..end).find(|&at| words.get(at as usize).is_some_and(|&w| Unit::of_word(w) == unit))?;
+            let word = words.get(address as usize).copied()?;
+            let is_nop = is_nop(word);
+            let place = code.locs.get(address as usize).and_then(|&loc| Origin::of_loc(loc)).filter(|_| !is_nop);
+            Some(Slot { address, text: code.words.text(address as usize), place, is_nop })
+        })
+    };
+    let bundles = bundles(words).map(|(start, bundle)| in_units(start, start + bundle.words())).collect();
+    Some(Slots { bundles, blocks: code.stats.clone(), loops: loops(words) })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic)]
+mod tests {
+
+    use super::*;
+    use halfbyte::Module;
+
+    /// Blocks lie one after the other, and a loop's bracket is as wide as its iterations are far apart.
+    #[test]
+    fn blocks_and_loops_are_where_they_are_said_to_be() {
+        let module = Module::parse(include_str!("../../../../examples/median.hb")).unwrap();
+        let binary = module.compile(halfbyte::VP1).unwrap();
+        let chart = of_code(&binary.code[0]).unwrap();
+        let ends = chart.blocks.iter().skip(1).map(|block| block.start).chain([chart.bundles.len() as u32]);
+        for (block, end) in chart.blocks.iter().zip(ends) {
+            let bundles = end - block.start;
+            assert!(if block.pipelined { bundles > block.bundles } else { bundles == block.bundles }, "{block:?}");
+        }
+        let [(to, from)] = chart.loops[..] else { panic!("{:?}", chart.loops) };
+        let pipelined = chart.blocks.iter().find(|block| block.pipelined).unwrap();
+        // The delay slot is the last bundle of an iteration.
+        assert_eq!((from + 2 - to) as u32, pipelined.bundles);
+        assert!(chart.bundles.iter().flatten().flatten().all(|slot| slot.is_nop == slot.text.ends_with("nop")));
+    }
+}
