@@ -4,7 +4,9 @@
 #[macro_use]
 mod words;
 
+mod arg;
 pub mod clock;
+mod engine;
 mod launch;
 mod limits;
 mod loc;
@@ -17,7 +19,10 @@ pub mod stream;
 mod target;
 mod types;
 mod watchdog;
+mod work;
 
+pub use arg::Arg;
+pub use engine::Engine;
 pub use launch::{
     DEFAULT_BUDGET, GROUP_COUNT_OFFSET, GROUP_SIZE_OFFSET, ITEM_COUNT_OFFSET, MAX_BUFFERS, MAX_LOCAL_BYTES,
     MAX_PARAM_BYTES, PARAMS_OFFSET, POINTER_BYTES, buffer_base, buffer_near, buffer_of, buffer_slot, group_size,
@@ -32,3 +37,4 @@ pub use sm::Sm;
 pub use target::{Descriptor, Form, Target};
 pub use types::{Elem, Type};
 pub use watchdog::{CancelToken, Poll, Watchdog};
+pub use work::{Stats, Work};

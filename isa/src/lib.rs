@@ -15,6 +15,7 @@
 
 pub mod approx;
 pub mod atomic;
+pub mod buffers;
 pub mod docs;
 pub mod half;
 pub mod halu;
@@ -26,6 +27,7 @@ pub mod random;
 pub mod row;
 pub mod stream;
 pub mod text;
+pub mod trap;
 pub mod vp1;
 pub mod word;
 

@@ -7,48 +7,9 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use halfbyte_abi::{Alias, Direction, Param, ParamKind, Signature, Type, buffer_base};
 use smallvec::SmallVec;
 
-use crate::buffers::{Buffer, Buffers, Bytes};
 use crate::error::LaunchError;
-
-/// An argument of a launch. Slices may start at any address.
-#[derive(Debug)]
-pub enum Arg<'a> {
-    /// A scalar, by its bits; those beyond its type are zero.
-    Scalar(u128),
-    /// An `in` buffer.
-    In(&'a [u8]),
-    /// A buffer of any direction. A launch starts by making an `out` buffer all zero.
-    Buffer(&'a mut [u8]),
-    /// An address in the buffer of another argument: both parameters have the same memory. A parameter that writes its buffer says
-    /// `may_alias` for that.
-    Alias {
-        /// The parameter whose argument is the buffer, by number.
-        of: usize,
-        /// Bytes from the buffer's start.
-        offset: u64,
-    },
-}
-
-impl Arg<'_> {
-    /// The same for a shorter time.
-    pub fn reborrow(&mut self) -> Arg<'_> {
-        match self {
-            Arg::Scalar(bits) => Arg::Scalar(*bits),
-            Arg::In(bytes) => Arg::In(bytes),
-            Arg::Buffer(bytes) => Arg::Buffer(bytes),
-            &mut Arg::Alias { of, offset } => Arg::Alias { of, offset },
-        }
-    }
-
-    const fn name(&self) -> &'static str {
-        match self {
-            Arg::Scalar(_) => "a scalar",
-            Arg::In(_) => "a read-only buffer",
-            Arg::Buffer(_) => "a buffer",
-            Arg::Alias { .. } => "an address in a buffer",
-        }
-    }
-}
+pub use halfbyte_abi::Arg;
+use halfbyte_isa::buffers::{Buffer, Buffers, Bytes};
 
 /// By parameter the bits of a scalar, or of a buffer's address. Up to four need no allocation.
 pub type Scalars = SmallVec<[u128; 4]>;
@@ -99,7 +60,7 @@ impl<'a> Arguments<'a> {
             return Err(error);
         }
         made.alias(signature, &aliases)?;
-        if let Some([first, second]) = made.buffers.overlap() {
+        if let Some([first, second]) = overlapping(&made.buffers) {
             let [kernel, first, second] = [signature.name(), first, second].map(str::to_owned);
             return Err(LaunchError::Overlap { kernel, first, second });
         }
@@ -213,18 +174,16 @@ fn check(signature: &Signature, param: &Param, arg: &Arg<'_>) -> Result<(), Laun
     }
 }
 
-impl<'a> Buffers<'a> {
-    /// The names of two buffers that share bytes, of which one is written. Slices of safe code never do; those of callers in other
-    /// languages may.
-    pub(crate) fn overlap(&self) -> Option<[&'a str; 2]> {
-        let buffers = self.0.iter().enumerate().filter_map(|(number, buffer)| Some((number, buffer.as_ref()?)));
-        let places = buffers.map(|(number, buffer)| {
-            let range = buffer.bytes().as_ptr_range();
-            Place { start: range.start.addr(), end: range.end.addr(), number, is_written: buffer.is_written() }
-        });
-        let name = |number: usize| self.0.get(number).and_then(Option::as_ref).map_or("", |buffer| buffer.name);
-        overlap(places).map(|numbers| numbers.map(name))
-    }
+/// Returns the names of two buffers that share bytes, one of them written. Slices of safe code never do; those of callers in other
+/// languages may.
+pub(crate) fn overlapping<'a>(buffers: &Buffers<'a>) -> Option<[&'a str; 2]> {
+    let held = buffers.0.iter().enumerate().filter_map(|(number, buffer)| Some((number, buffer.as_ref()?)));
+    let places = held.map(|(number, buffer)| {
+        let range = buffer.bytes().as_ptr_range();
+        Place { start: range.start.addr(), end: range.end.addr(), number, is_written: buffer.is_written() }
+    });
+    let name = |number: usize| buffers.0.get(number).and_then(Option::as_ref).map_or("", |buffer| buffer.name);
+    overlap(places).map(|numbers| numbers.map(name))
 }
 
 /// Where a buffer is in the memory of the process.

@@ -5,12 +5,13 @@ use std::sync::atomic::AtomicU32;
 use halfbyte_abi::{DEFAULT_BUDGET, ParamKind, Shape, Watchdog, buffer_of};
 
 use crate::arguments::{Arg, Arguments};
-use crate::buffers::Bytes;
-use crate::engine::Engine;
 use crate::error::LaunchError;
 use crate::kernel::Kernel;
-use crate::launch::{Order, Stats};
-use crate::threads::ThreadPool;
+use halfbyte_abi::Engine;
+use halfbyte_abi::Stats;
+use halfbyte_isa::buffers::Bytes;
+use halfbyte_native::launch::Order;
+use halfbyte_native::threads::ThreadPool;
 
 /// A kernel with its arguments, which have been checked. Until it is dropped it borrows their slices; nothing of them is copied.
 ///

@@ -8,9 +8,9 @@ use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
 use thiserror::Error;
 
 use crate::device::CudaError;
-use crate::engine::Engine;
-use crate::native::NativeError;
-use crate::trap::Trap;
+use halfbyte_abi::Engine;
+use halfbyte_isa::trap::Trap;
+use halfbyte_native::clif::NativeError;
 
 /// Why a launch gave no result.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]

@@ -2,7 +2,7 @@
 
 use halfbyte_abi::meet::{Dead, Group, Idle, Meeting, Misfit, Races, Schedule};
 
-use crate::trap::{Fault, Halt, TrapKind};
+use halfbyte_isa::trap::{Fault, Halt, TrapKind};
 
 /// Why an item does not go on.
 #[derive(Debug)]

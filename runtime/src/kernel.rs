@@ -8,13 +8,18 @@ use halfbyte_abi::{Exceeded, Shape, ShapeError, Signature, Target};
 use halfbyte_isa::isa::{Isa, Words};
 use halfbyte_isa::object::{KernelInfo, Loc, Part};
 
+#[cfg(feature = "aot")]
+use halfbyte_native::aot;
+
 use crate::arguments::{Arg, Arguments};
-use crate::buffers::Buffers;
-use crate::engine::Engine;
 use crate::error::LaunchError;
-use crate::launch::{Launch, Order, Stats, check_limits};
-use crate::native::{NativeError, Translation};
-use crate::trap::{Fault, Trap};
+use crate::launch::{Launch, check_limits};
+use halfbyte_abi::Engine;
+use halfbyte_abi::Stats;
+use halfbyte_isa::buffers::Buffers;
+use halfbyte_isa::trap::{Fault, Trap};
+use halfbyte_native::clif::{NativeError, Translation};
+use halfbyte_native::launch::Order;
 
 /// A kernel, ready to be launched.
 #[derive(Clone, Debug)]
@@ -66,8 +71,8 @@ pub trait Executable: Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// # Errors
     /// It does what no function of an object does.
     #[cfg(feature = "aot")]
-    fn native(&self, _kernel: &Kernel, _into: &mut crate::aot::Emit<'_, '_>) -> Result<(), crate::aot::NotMade> {
-        Err(crate::aot::Refusal::Machine.into())
+    fn native(&self, _kernel: &Kernel, _into: &mut aot::Emit<'_, '_>) -> Result<(), aot::NotMade> {
+        Err(aot::Refusal::Machine.into())
     }
 
     /// What it took to make native code, where there is some.
@@ -217,5 +222,16 @@ impl Kernel {
             loc: self.locs.get(address).copied().unwrap_or_default(),
             kind,
         }
+    }
+}
+
+#[cfg(feature = "aot")]
+impl aot::Kernel for Kernel {
+    fn described(&self) -> aot::Described<'_> {
+        aot::Described { info: &self.info, locs: &self.locs, parts: &self.parts }
+    }
+
+    fn emit(&self, into: &mut aot::Emit<'_, '_>) -> Result<(), aot::NotMade> {
+        self.code.native(self, into)
     }
 }

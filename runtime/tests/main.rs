@@ -16,6 +16,7 @@ mod ptx_calls;
 mod ptx_host;
 mod ptx_jit;
 mod ptx_objects;
+mod ptx_streams;
 mod ptx_uniform;
 mod repeats;
 mod traps;

@@ -308,7 +308,8 @@ impl Recogniser<'_> {
 fn texts() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut texts: Vec<(String, String)> = Vec::new();
-    for folder in ["examples", "examples/known", "examples/groups", "frontends/lang/std", "tests/files/lang", "docs/first-kernel"]
+    for folder in
+        ["examples", "examples/known", "examples/groups", "frontends/lang/std", "tests/files/lang", "docs/first-kernel"]
     {
         let Ok(entries) = std::fs::read_dir(root.join(folder)) else { continue };
         for entry in

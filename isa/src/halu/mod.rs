@@ -2,11 +2,13 @@
 
 mod code;
 pub mod concrete;
+mod decoded;
 pub mod domain;
 pub mod fields;
 pub mod meaning;
 pub(crate) mod opcodes;
 mod rows;
+pub mod special;
 pub mod template;
 mod text;
 
@@ -14,6 +16,7 @@ use crate::row::Check;
 use crate::row::{EncodeError, Kind, RegSlot, Row, opcode_enum};
 use crate::word::Field;
 pub use code::{Code, Halu, TARGET};
+pub use decoded::Word;
 pub use text::{Program, assemble, disassemble, mnemonics, opcodes_of, read_word, word_text};
 
 use fields::{GUARD, GUARD_NOT, OPTYPE, PT, STYPE};

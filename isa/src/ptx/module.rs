@@ -63,6 +63,9 @@ pub type Variables = Arc<[Variable]>;
 /// The greatest alignment of a variable, or of what a parameter is the address of, in bytes.
 pub const MAX_ALIGN: u32 = 1 << 12;
 
+/// The first address of local memory, so that address zero is none.
+pub const LOCAL_START: u64 = MAX_ALIGN as u64;
+
 /// A variable of a file, which no kernel writes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Variable {
@@ -635,6 +638,17 @@ impl Param {
     /// Its alignment in bytes, a power of two.
     pub fn alignment(&self) -> u64 {
         self.align.unwrap_or(self.ty.bits() / 8).into()
+    }
+
+    /// Returns the offset of each parameter in parameter memory.
+    pub fn offsets(params: &[Param]) -> Vec<u64> {
+        let mut end = 0u64;
+        let offset = |param: &Param| {
+            let start = end.next_multiple_of(param.alignment().max(1));
+            end = start.saturating_add(param.bytes());
+            start
+        };
+        params.iter().map(offset).collect()
     }
 }
 

@@ -8,8 +8,8 @@ use super::interp::{self, ItemStats, Progress};
 use super::memory::Memory;
 use super::state::Registers;
 use crate::group::{self, Runner, Stop};
-use crate::launch::Work;
-use crate::trap::Halt;
+use halfbyte_abi::Work;
+use halfbyte_isa::trap::Halt;
 
 /// An item, and what is its own while others run.
 pub(super) struct Slot {

@@ -13,12 +13,12 @@ use halfbyte_isa::halu::domain::{Access, Address, LOCAL_WINDOW, Next, SHARED_WIN
 use halfbyte_isa::halu::fields::RZ;
 use halfbyte_isa::halu::meaning::{given, guard, meaning, meeting, yields};
 
-use super::Word;
 use super::memory::{Memory, Part};
 use super::state::{Registers, View};
 use crate::group::Stop;
-use crate::launch::Work;
-use crate::trap::{Fault, Halt, TrapKind};
+use halfbyte_abi::Work;
+use halfbyte_isa::halu::Word;
+use halfbyte_isa::trap::{Fault, Halt, TrapKind};
 
 /// What an item did.
 #[derive(Clone, Copy, Default)]

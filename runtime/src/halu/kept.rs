@@ -5,8 +5,8 @@ use std::cell::RefCell;
 use arrayvec::ArrayVec;
 use halfbyte_abi::{GROUP_COUNT_OFFSET, GROUP_SIZE_OFFSET, ITEM_COUNT_OFFSET, Shape};
 
-use super::jit::{Jit, Repeat};
 use super::put;
+use super::{Jit, Repeat};
 
 /// The memory of a launch that is its own.
 #[derive(Default)]
@@ -34,7 +34,7 @@ impl Kept {
     pub fn of_thread(jit: &Jit) -> Option<Box<Kept>> {
         let take = |last: &RefCell<Last>| {
             let last = &mut *last.borrow_mut();
-            let is_of = |kept: &Kept| kept.repeat.as_ref().is_some_and(|repeat| repeat.is_of(jit));
+            let is_of = |kept: &Kept| kept.repeat.as_ref().is_some_and(|repeat| jit.is_of(repeat));
             let place = last.iter().position(|kept| is_of(kept))?;
             Some(last.remove(place))
         };

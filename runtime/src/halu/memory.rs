@@ -1,7 +1,7 @@
 //! The memories that a work item reaches, and the checks on every access.
 
-use crate::buffers::{Buffers, range, range_mut};
-use crate::trap::{Access, Space, TrapKind};
+use halfbyte_isa::buffers::{Buffers, range, range_mut};
+use halfbyte_isa::trap::{Access, Space, TrapKind};
 
 /// All memory of a launch.
 pub(super) struct Memory<'a> {
@@ -115,7 +115,7 @@ impl Memory<'_> {
 }
 
 #[cfg(feature = "jit")]
-impl<'a> super::jit::Reached<'a> for Memory<'a> {
+impl<'a> halfbyte_native::jit::Reached<'a> for Memory<'a> {
     fn buffers(&mut self) -> &mut Buffers<'a> {
         &mut self.buffers
     }
@@ -124,7 +124,7 @@ impl<'a> super::jit::Reached<'a> for Memory<'a> {
         &mut self.constants
     }
 
-    fn parts(&self) -> super::jit::Parts {
+    fn parts(&self) -> halfbyte_native::jit::Parts {
         smallvec::smallvec![[0, self.constants.len() as u64]]
     }
 

@@ -2,45 +2,53 @@
 
 mod group;
 mod interp;
-#[cfg_attr(not(feature = "jit"), path = "no_jit.rs")]
-pub(crate) mod jit;
+#[cfg(not(feature = "jit"))]
+#[path = "no_jit.rs"]
+mod jit;
 mod kept;
 mod memory;
-pub mod rows;
-mod special;
 mod state;
 
 use std::mem::take;
 use std::sync::{Arc, OnceLock};
 
-#[cfg(feature = "aot")]
-use halfbyte_abi::{Axis, GROUP_COUNT_OFFSET, ITEM_COUNT_OFFSET};
 use halfbyte_abi::{GROUP_SIZE_OFFSET, ParamKind, Shape, ShapeError};
 use halfbyte_isa::halu::domain::SpecialReg;
-use halfbyte_isa::halu::fields::{IMM32, RZ};
+use halfbyte_isa::halu::fields::IMM32;
 use halfbyte_isa::halu::meaning::{asks, is_of_groups, reaches_scratch};
-use halfbyte_isa::halu::{self as isa, Inst, Opcode};
+use halfbyte_isa::halu::{self as isa, Inst, Opcode, Word};
 use halfbyte_isa::isa::{Isa, Words};
 use halfbyte_isa::object::{KernelInfo, Loc};
-use halfbyte_isa::row::{Address, Kind, RegFile};
+use halfbyte_isa::row::{Address, Kind};
 
-#[cfg(feature = "aot")]
-use crate::aot;
 use crate::arguments::Arguments;
-use crate::engine::Engine;
 use crate::error::LaunchError;
 use crate::kernel::Kernel;
 use crate::kernel::{Executable, Machine, OTHER_CODE};
-use crate::launch::{Order, Stats};
-use crate::native::Translation;
-use crate::trap::Halt;
 use group::run_group;
+use halfbyte_abi::Engine;
+use halfbyte_abi::Stats;
+use halfbyte_isa::trap::Halt;
+#[cfg(feature = "aot")]
+use halfbyte_native::aot::{self, Kernel as _};
+use halfbyte_native::clif::Translation;
+#[cfg(feature = "jit")]
+use halfbyte_native::halu as jit;
+#[cfg(feature = "jit")]
+use halfbyte_native::jit::{Repeat, Stop};
+use halfbyte_native::launch::Order;
+use halfbyte_native::launch::Pointer;
 use interp::{Progress, run};
-use jit::{Jit, Repeat, Stop};
+use jit::Jit;
+#[cfg(not(feature = "jit"))]
+use jit::{Repeat, Stop};
 use kept::Kept;
 use memory::Memory;
 use state::Registers;
 
+#[cfg(feature = "jit")]
+pub use halfbyte_native::jit::native_effects;
+#[cfg(not(feature = "jit"))]
 pub use jit::native_effects;
 
 /// The machine.
@@ -84,38 +92,6 @@ pub(crate) struct Code {
     /// Constant bank 0 without arguments, once it has been asked for.
     blank: OnceLock<Vec<u8>>,
     jit: Jit,
-}
-
-/// The address of a buffer in constant bank 0.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Pointer {
-    offset: u32,
-    /// No other parameter's address leads into the buffer.
-    is_unique: bool,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Word {
-    Inst(Inst),
-    Undefined(u128),
-}
-
-impl Word {
-    fn decode(word: u128) -> Word {
-        Inst::decode(word).map_or(Word::Undefined(word), Word::Inst)
-    }
-
-    /// The highest general register named, plus one.
-    fn gprs(&self) -> usize {
-        let Word::Inst(inst) = self else { return 0 };
-        let slots = inst.registers().iter().filter(|slot| slot.file == RegFile::Gpr);
-        slots
-            .map(|slot| (inst.get(slot.field) as usize, usize::from(slot.span)))
-            .filter(|&(first, _)| first != usize::from(RZ))
-            .map(|(first, span)| first + span)
-            .max()
-            .unwrap_or(0)
-    }
 }
 
 impl Code {
@@ -166,32 +142,8 @@ impl Executable for Code {
         if !self.is_native {
             return Err(aot::Refusal::Waits.into());
         }
-        let signature = kernel.signature();
-        let bytes = u32::from(signature.constant_bytes()).next_multiple_of(16);
-        let words = jit::Words { words: &self.words, constant_bytes: bytes, local_bytes: kernel.info.local_bytes };
-        let axes = || Axis::ALL.map(Some).into_iter().chain([None]);
-        let groups = [(GROUP_SIZE_OFFSET, aot::Count::Block as fn(_) -> _), (GROUP_COUNT_OFFSET, aot::Count::Grid)];
-        let of_groups = groups.into_iter().flat_map(|(start, count)| {
-            (u32::from(start)..).step_by(4).zip(axes()).map(move |(at, axis)| (at, count(axis)))
-        });
-        let bank = aot::Bank {
-            bytes,
-            params: signature.offsets().iter().map(|&offset| offset.into()).collect(),
-            launch: of_groups.chain([(ITEM_COUNT_OFFSET.into(), aot::Count::Items)]).collect(),
-            parts: vec![[0, bytes]],
-        };
-        into.add(
-            kernel,
-            &aot::Source {
-                front: &words,
-                pointers: self.pointers.get_or_init(|| kernel.pointers().collect()),
-                specials: &self.specials,
-                bank,
-                scratch_bytes: kernel.info.scratch_bytes,
-                scratch_start: 0,
-                has_shared: self.has_shared,
-            },
-        )
+        let bytes = u32::from(kernel.signature().constant_bytes()).next_multiple_of(16);
+        jit::native(&self.described(kernel, bytes), self.has_shared, kernel.described(), into)
     }
 
     fn launch(&self, kernel: &Kernel, order: Order<'_>, args: &mut Arguments<'_>) -> Result<Stats, LaunchError> {
@@ -223,6 +175,18 @@ impl Executable for Code {
 }
 
 impl Code {
+    /// Returns what native code is made of, with the size of constant bank 0.
+    fn described<'a>(&'a self, kernel: &Kernel, constant_bytes: u32) -> jit::Kernel<'a> {
+        jit::Kernel {
+            words: &self.words,
+            constant_bytes,
+            local_bytes: kernel.info.local_bytes,
+            scratch_bytes: kernel.info.scratch_bytes,
+            pointers: self.pointers.get_or_init(|| kernel.pointers().collect()),
+            specials: &self.specials,
+        }
+    }
+
     /// Makes constant bank 0 but for what is the launch's. It is read in words, up to the one that holds the last parameter's end.
     fn fill(&self, constants: &mut Vec<u8>, kernel: &Kernel, scalars: &[u128]) {
         let signature = kernel.signature();
@@ -263,25 +227,12 @@ impl Code {
             {
                 return repeat.run(memory, &order).map_err(|stop| stopped(stop, memory));
             }
-            let front = jit::Words {
-                words: &self.words,
-                constant_bytes: memory.constants.len() as u32,
-                local_bytes: kernel.info.local_bytes,
-            };
             let [x, y, z] = shape.block;
             let offset = u32::from(GROUP_SIZE_OFFSET);
             let sizes = [(offset, x), (offset + 4, y), (offset + 8, z), (offset + 12, size)];
-            let words = jit::Kernel {
-                front: &front,
-                sizes: &sizes,
-                pointers: self.pointers.get_or_init(|| kernel.pointers().collect()),
-                specials: &self.specials,
-                groups: self.is_of_groups.then_some(size),
-                shared_bytes: bytes,
-                scratch_bytes: kernel.info.scratch_bytes as usize,
-                scratch_start: 0,
-            };
-            if let Some(ran) = self.jit.launch(&words, memory, order, threads, Some(repeat)) {
+            let groups = jit::Groups { items: self.is_of_groups.then_some(size), shared_bytes: bytes, sizes: &sizes };
+            let code = self.described(kernel, memory.constants.len() as u32);
+            if let Some(ran) = self.jit.launch(&code, groups, memory, order, threads, repeat) {
                 return ran.map_err(|stop| stopped(stop, memory));
             }
         }

@@ -7,10 +7,12 @@ use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::{Effects, Reader, SpecialReg};
 
 use super::memory::Memory;
-use super::{Pointer, Word};
-use crate::launch::{Order, Stats};
-use crate::native::{NativeError, Translation};
-use crate::trap::Fault;
+use halfbyte_abi::Stats;
+use halfbyte_isa::halu::Word;
+use halfbyte_isa::trap::Fault;
+use halfbyte_native::clif::{NativeError, Translation};
+use halfbyte_native::launch::Order;
+use halfbyte_native::launch::Pointer;
 
 /// A kernel's native code, which is never made.
 #[derive(Clone, Debug, Default)]
@@ -20,10 +22,6 @@ pub(super) struct Jit(());
 pub(super) enum Repeat {}
 
 impl Repeat {
-    pub fn is_of(&self, _: &Jit) -> bool {
-        match *self {}
-    }
-
     pub fn is(&self, _: &mut Memory<'_>, _: &Order<'_>, _: NonZero<u16>) -> bool {
         match *self {}
     }
@@ -33,25 +31,23 @@ impl Repeat {
     }
 }
 
-/// The words that native code would be made of.
-#[expect(dead_code, reason = "nothing is made of them")]
-pub(super) struct Words<'a> {
-    pub words: &'a [Word],
-    pub constant_bytes: u32,
-    pub local_bytes: u32,
-}
-
 /// A kernel that native code would be made of.
 #[expect(dead_code, reason = "nothing is made of it")]
 pub(super) struct Kernel<'a> {
-    pub front: &'a Words<'a>,
+    pub words: &'a [Word],
+    pub constant_bytes: u32,
+    pub local_bytes: u32,
+    pub scratch_bytes: u32,
     pub pointers: &'a [Pointer],
     pub specials: &'a [SpecialReg],
-    pub sizes: &'a [(u32, u32)],
-    pub groups: Option<u32>,
+}
+
+/// The groups of a launch.
+#[expect(dead_code, reason = "nothing is launched")]
+pub(super) struct Groups<'a> {
+    pub items: Option<u32>,
     pub shared_bytes: usize,
-    pub scratch_bytes: usize,
-    pub scratch_start: u64,
+    pub sizes: &'a [(u32, u32)],
 }
 
 /// Why a launch on native code did not end well.
@@ -65,12 +61,17 @@ impl Jit {
     pub fn launch(
         &self,
         _: &Kernel<'_>,
+        _: Groups<'_>,
         _: &mut Memory<'_>,
         _: Order<'_>,
         _: NonZero<u16>,
-        _: Option<&mut Option<Box<Repeat>>>,
+        _: &mut Option<Box<Repeat>>,
     ) -> Option<Result<Stats, Stop>> {
         Some(Err(Stop::Native(NativeError::NotBuilt)))
+    }
+
+    pub fn is_of(&self, repeat: &Repeat) -> bool {
+        match *repeat {}
     }
 
     pub fn translation(&self) -> Option<Translation> {

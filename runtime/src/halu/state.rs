@@ -5,8 +5,8 @@ use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::{Reader, SpecialReg};
 
 use super::memory::{Memory, Part};
-use super::special::Special;
-use crate::trap::TrapKind;
+use halfbyte_isa::halu::special::Special;
+use halfbyte_isa::trap::TrapKind;
 
 /// Every register file of one work item, all zero at its start. The constant registers' entries stay as they are: the
 /// meanings neither read nor write them.

@@ -9,11 +9,11 @@ use halfbyte_isa::ptx::meaning::{self, Location, Reader};
 
 use super::interp::{self, Item, ItemStats, Position, Thread, View};
 use super::memory::{By, Memory};
-use super::program::Program;
 use super::stack::Stack;
 use crate::group::{self, Runner, Stop};
-use crate::launch::Work;
-use crate::trap::{Access, Fault, Halt, Other, Space, TrapKind};
+use halfbyte_abi::Work;
+use halfbyte_isa::ptx::program::Program;
+use halfbyte_isa::trap::{Access, Fault, Halt, Other, Space, TrapKind};
 
 /// A thread, and what is its own while others run.
 struct Slot<'p> {

@@ -6,7 +6,7 @@ use halfbyte_abi::{Place, Shape};
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::ptx::meaning::{
     Access, Called, Location, Next, Reader, Value, Write, arguments, atomically, fence, function_at, guard, meaning,
-    meeting, results, strength,
+    meeting, results, strength, yields,
 };
 use halfbyte_isa::ptx::module::{Body, Builtin, FunctionCode, Passed, Targets};
 use halfbyte_isa::ptx::row;
@@ -16,11 +16,11 @@ use smallvec::SmallVec;
 
 use super::memory::{By, Memory};
 use super::print::{self, Print, Values};
-use super::program::{Callable, Code, Program};
-use super::special;
 use super::uninitialised::{self, Undefined};
-use crate::launch::Work;
-use crate::trap::{Fault, Halt, TrapKind};
+use halfbyte_abi::Work;
+use halfbyte_isa::ptx::program::{Callable, Code, Program};
+use halfbyte_isa::ptx::special;
+use halfbyte_isa::trap::{Fault, Halt, TrapKind};
 
 /// Where an item is in its launch.
 #[derive(Clone, Copy)]
@@ -552,12 +552,6 @@ fn do_builtin(
             Err(TrapKind::AssertFailed { what, file, line: line as u32, function })
         }
     }
-}
-
-/// Returns `true` if others run behind an instruction, which is a strong access: lanes of a warp execute it one after another, and none continues
-/// before the last has executed it. A lane whose guard is false takes its turn all the same, since a guard parts no lanes.
-pub(super) fn yields(inst: &Inst) -> bool {
-    strength(inst).is_some()
 }
 
 /// Elements of memory.

@@ -4,13 +4,14 @@ use arrayvec::ArrayVec;
 use halfbyte_abi::meet::{self, Place, Races, Schedule, Strength, Touch};
 use halfbyte_abi::{Alias, buffer_of, buffer_slot};
 use halfbyte_isa::ptx::meaning::{CONST_SPACE, LOCAL_WINDOW, Location, PARAM_WINDOW, SHARED_WINDOW, WINDOW_BYTES};
+use halfbyte_isa::ptx::program::Bound;
 use halfbyte_isa::ptx::types::Space as VariableSpace;
 
 use super::print::Print;
 use super::stack::Stack;
-use crate::buffers::{Buffers, range, range_mut};
-use crate::host::{Found, HostMemory};
-use crate::trap::{Access, Near, Space, TrapKind};
+use halfbyte_isa::buffers::{Buffers, range, range_mut};
+use halfbyte_isa::trap::{Access, Near, Space, TrapKind};
+use halfbyte_native::host::{Found, HostMemory};
 
 /// All memory of a launch.
 pub(super) struct Memory<'a> {
@@ -46,26 +47,6 @@ pub(super) struct Memory<'a> {
     pub is_changed: bool,
     /// Takes what kernels write.
     pub print: Option<Print<'a>>,
-}
-
-/// A variable in a launch.
-#[derive(Clone, Copy)]
-pub(super) struct Bound {
-    /// Its address as `cvta` gives it; zero where the kernel does not name it.
-    pub address: u64,
-    /// The space that it is declared in.
-    pub space: VariableSpace,
-}
-
-/// Where parameters of these sizes and alignments lie behind each other.
-pub(super) fn param_places(params: impl Iterator<Item = (u64, u64)>) -> Vec<u64> {
-    let mut end = 0u64;
-    let place = |(bytes, align): (u64, u64)| {
-        let start = end.next_multiple_of(align.max(1));
-        end = start.saturating_add(bytes);
-        start
-    };
-    params.map(place).collect()
 }
 
 /// Parameters lie in the first bank of constants.

@@ -11,12 +11,10 @@
 mod cuda;
 mod group;
 mod interp;
-#[cfg_attr(not(feature = "jit"), path = "no_jit.rs")]
-mod jit;
 mod memory;
+#[cfg_attr(not(feature = "jit"), path = "no_native.rs")]
+mod native;
 mod print;
-mod program;
-mod special;
 mod stack;
 mod uninitialised;
 mod variables;
@@ -33,29 +31,36 @@ use halfbyte_isa::object::{KernelInfo, Loc};
 use halfbyte_isa::ptx as isa;
 use halfbyte_isa::ptx::meaning::strength;
 use halfbyte_isa::ptx::module::{self, Entry, Module, Param, Scope};
+use halfbyte_isa::ptx::program::{self, Program};
 use halfbyte_isa::ptx::text::{Text, inst_text_in};
 use halfbyte_isa::ptx::types::Space as VariableSpace;
 use halfbyte_isa::ptx::{Base, Operand};
+#[cfg(feature = "aot")]
+use halfbyte_native::aot::{self, Kernel as _};
 use thiserror::Error;
 
-use crate::arguments::Arguments;
-use crate::buffers::{Buffer, Buffers, Bytes};
+use crate::arguments::{Arguments, overlapping};
 pub use crate::device::{CudaError, Failed, Unavailable};
-use crate::engine::Engine;
 use crate::error::LaunchError;
-pub use crate::host::{Allocation, Find, HostMemory};
 use crate::kernel;
 use crate::kernel::{Executable, Machine, OTHER_CODE};
-use crate::launch::{Order, Stats, Work, check_limits};
-use crate::native::{NativeError, Translation};
-use crate::trap::{Fault, Halt, Trap, TrapKind};
+use crate::launch::check_limits;
 pub use cuda::device;
+use halfbyte_abi::Engine;
 use halfbyte_abi::meet::{Races, Schedule};
+use halfbyte_abi::{Stats, Work};
+use halfbyte_isa::buffers::{Buffer, Buffers, Bytes};
+use halfbyte_isa::trap::{Fault, Halt, Trap, TrapKind};
+use halfbyte_native::clif::{NativeError, Translation};
+pub use halfbyte_native::host::{Allocation, Find, HostMemory};
+use halfbyte_native::launch::Order;
+#[cfg(feature = "jit")]
+use halfbyte_native::ptx::Jit;
 use interp::{Item, Registers, Thread};
-use jit::Jit;
-use memory::{Memory, param_places};
+use memory::Memory;
+#[cfg(not(feature = "jit"))]
+use native::Jit;
 pub use print::Print;
-use program::Program;
 pub use variables::Globals;
 use variables::Variables;
 
@@ -115,7 +120,7 @@ enum Ended {
 /// Runs a launch on the host.
 fn run(jit: &Jit, code: &module::Kernel, order: &Order<'_>, memory: &mut Memory<'_>) -> Result<Stats, Ended> {
     if let Engine::Jit { threads } = order.engine
-        && let Some(done) = jit.launch(code, order, memory, threads)
+        && let Some(done) = native::launch(jit, code, order, memory, threads)
     {
         return done;
     }
@@ -346,8 +351,8 @@ impl Executable for Code {
     }
 
     #[cfg(feature = "aot")]
-    fn native(&self, kernel: &kernel::Kernel, into: &mut crate::aot::Emit<'_, '_>) -> Result<(), crate::aot::NotMade> {
-        jit::native(&self.code.kernel, kernel, into)
+    fn native(&self, kernel: &kernel::Kernel, into: &mut aot::Emit<'_, '_>) -> Result<(), aot::NotMade> {
+        halfbyte_native::ptx::native(&self.code.kernel, kernel.described(), into)
     }
 
     fn launch(
@@ -364,7 +369,7 @@ impl Executable for Code {
         let entry = &self.code.kernel.entry;
         let first = entry.params.len();
         let variables = variables::bind(entry, |number| Some(first + number as usize));
-        let param_places = places_of(&entry.params);
+        let param_places = Param::offsets(&entry.params);
         let aliases = aliases(kernel.signature(), args);
         let buffers = take(&mut args.buffers);
         let mut memory = Memory { aliases, ..Memory::new(params, param_places, buffers, variables) };
@@ -383,11 +388,6 @@ fn aliases(signature: &Signature, args: &Arguments<'_>) -> Vec<Alias> {
         Some(Alias { param, of, offset })
     };
     params.filter_map(alias).collect()
-}
-
-/// Where parameters lie in their memory.
-fn places_of(params: &[Param]) -> Vec<u64> {
-    param_places(params.iter().map(|param| (param.bytes(), param.alignment())))
 }
 
 /// The bytes of each parameter of an object's kernel.
@@ -514,11 +514,11 @@ impl Kernel {
         };
         let aliases = args.iter().enumerate().filter_map(alias).collect();
         let (params, buffers) = (self.parameters(args)?, self.buffers(args, &mut held));
-        if let Some([first, second]) = buffers.overlap() {
+        if let Some([first, second]) = overlapping(&buffers) {
             let [first, second] = [first, second].map(str::to_owned);
             return Err(LaunchError::Overlap { kernel: kernel(), first, second });
         }
-        let param_places = places_of(&self.entry().params);
+        let param_places = Param::offsets(&self.entry().params);
         let memory = Memory::new(params, param_places, buffers, variables);
         let mut memory = Memory { aliases, races, schedule, print, ..memory };
         if engine == Engine::Cuda {
@@ -555,7 +555,7 @@ impl Kernel {
         let mut held = self.variables.held();
         let mut args: Vec<Arg<'_>> = args.iter().map(|bytes| Arg::Value(bytes)).collect();
         let (params, buffers) = (self.parameters(&args)?, self.buffers(&mut args, &mut held));
-        let memory = Memory::new(params, places_of(&self.entry().params), buffers, variables);
+        let memory = Memory::new(params, Param::offsets(&self.entry().params), buffers, variables);
         let mut memory = Memory { host: Some(host), print, ..memory };
         let order = Order { items, shape, budget, engine, done: None, watchdog, pool: None };
         self.run(&order, &mut memory)

@@ -1,13 +1,10 @@
 //! The local memory of a work item: the frames of its calls, and what they take beside.
 
-use halfbyte_isa::ptx::module::MAX_ALIGN;
+use halfbyte_isa::ptx::module::LOCAL_START;
 use halfbyte_isa::ptx::types::MAX_LOCAL;
 
-use crate::buffers::{range, range_mut};
-use crate::trap::TrapKind;
-
-/// Where it begins in its space, so that zero is the address of nothing.
-pub(super) const START: u64 = MAX_ALIGN as u64;
+use halfbyte_isa::buffers::{range, range_mut};
+use halfbyte_isa::trap::TrapKind;
 
 /// Bytes that each call takes at least, as where it returns to is kept.
 const CALL_BYTES: u64 = 16;
@@ -29,25 +26,25 @@ impl Stack {
 
     /// How far it reaches: an address in local memory.
     pub fn top(&self) -> u64 {
-        START + self.bytes.len() as u64
+        LOCAL_START + self.bytes.len() as u64
     }
 
     /// Takes bytes at a multiple of an alignment. They are zeros.
     pub fn take(&mut self, bytes: u64, align: u32) -> Result<u64, TrapKind> {
         let start = self.top().next_multiple_of(u64::from(align).max(1));
         let end = start.saturating_add(bytes);
-        if end - START + self.calls > MAX_LOCAL.into() {
+        if end - LOCAL_START + self.calls > MAX_LOCAL.into() {
             return Err(TrapKind::StackOverflow { limit: MAX_LOCAL });
         }
-        self.bytes.resize((end - START) as usize, 0);
+        self.bytes.resize((end - LOCAL_START) as usize, 0);
         Ok(start)
     }
 
     /// Gives back what was taken since it reached so far, and says whether it reached so far.
     pub fn give_back(&mut self, top: u64) -> bool {
-        let is_within = (START..=self.top()).contains(&top);
+        let is_within = (LOCAL_START..=self.top()).contains(&top);
         if is_within {
-            self.bytes.truncate((top - START) as usize);
+            self.bytes.truncate((top - LOCAL_START) as usize);
         }
         is_within
     }
@@ -64,11 +61,11 @@ impl Stack {
 
     /// So many bytes at an address.
     pub fn get(&self, address: u64, count: usize) -> Option<&[u8]> {
-        range(&self.bytes, address.checked_sub(START)?, count)
+        range(&self.bytes, address.checked_sub(LOCAL_START)?, count)
     }
 
     /// The same, to be written.
     pub fn get_mut(&mut self, address: u64, count: usize) -> Option<&mut [u8]> {
-        range_mut(&mut self.bytes, address.checked_sub(START)?, count)
+        range_mut(&mut self.bytes, address.checked_sub(LOCAL_START)?, count)
     }
 }

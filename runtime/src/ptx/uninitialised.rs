@@ -14,7 +14,7 @@ use halfbyte_isa::row::Role;
 use smallvec::SmallVec;
 
 use super::interp::{Registers, View};
-use crate::trap::{TrapKind, Unwritten};
+use halfbyte_isa::trap::{TrapKind, Unwritten};
 
 /// The read of a register, or of the carry flag, that nothing had written.
 #[derive(Clone)]

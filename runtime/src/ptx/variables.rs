@@ -9,7 +9,7 @@ use halfbyte_isa::ptx::module::{AddressIn, AddressOf, Entry, Module, Variable};
 use halfbyte_isa::ptx::types::Space;
 
 use super::LoadError;
-use super::memory::Bound;
+use halfbyte_isa::ptx::program::Bound;
 
 /// The buffers before those of variables: as many parameters as nearly all kernels have, so that a variable lies at one address
 /// for all kernels of a file.

@@ -7,8 +7,8 @@ use smallvec::SmallVec;
 
 use super::moves::Move;
 use super::tiles::{Plan, Tile, Visit};
-use crate::buffers::Buffers;
-use crate::trap::{Access, Fault, Space, TrapKind};
+use halfbyte_isa::buffers::Buffers;
+use halfbyte_isa::trap::{Access, Fault, Space, TrapKind};
 
 /// The bits of a `$a` that are the address.
 const ADDRESS: u32 = 0xffff;

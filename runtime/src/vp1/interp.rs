@@ -9,8 +9,8 @@ use halfbyte_isa::vp1::domain::{Jump, Next, Target, Unknown};
 use halfbyte_isa::vp1::state::State;
 use halfbyte_isa::vp1::{Bundle, Slot, Unit, bundles};
 
-use crate::launch::Work;
-use crate::trap::{Fault, Halt, TrapKind};
+use halfbyte_abi::Work;
+use halfbyte_isa::trap::{Fault, Halt, TrapKind};
 
 /// Calls within each other that are possible. No document says how many the machine has.
 pub(super) const MAX_CALLS: usize = 16;

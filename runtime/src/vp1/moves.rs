@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::blocks::{clear, copy};
 use super::tiles::{Places, Tile};
-use crate::buffers::{AllCovered, Buffer, Buffers, Covered};
+use halfbyte_isa::buffers::{AllCovered, Buffer, Buffers, Covered};
 
 /// A stream whose accesses all items make, and stand side by side in the buffer and in the stream.
 #[derive(Clone, Copy)]

@@ -7,9 +7,9 @@ use halfbyte_isa::vp1::state::State;
 
 use super::StepError;
 use super::interp::{Bundles, Run};
-use crate::launch::Work;
-use crate::native::{NativeError, Translation};
-use crate::trap::Halt;
+use halfbyte_abi::Work;
+use halfbyte_isa::trap::Halt;
+use halfbyte_native::clif::{NativeError, Translation};
 
 /// A program's native code, which is never made.
 #[derive(Clone, Debug, Default)]

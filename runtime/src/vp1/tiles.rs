@@ -9,9 +9,9 @@ use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
 use super::copy;
 use super::moves::{self, Moves};
 use crate::arguments::Arguments;
-use crate::buffers::AllCovered;
 use crate::error::TooLarge;
 use crate::kernel::Kernel;
+use halfbyte_isa::buffers::AllCovered;
 
 /// What streams start at a multiple of.
 const STREAM_ALIGN: u64 = 16;

@@ -167,3 +167,9 @@ pub fn results(inst: &Inst) -> [Option<crate::ptx::Reg>; 2] {
         _ => [None; 2],
     }
 }
+
+/// Returns `true` if others run behind an instruction, which is a strong access: lanes of a warp execute it one after another, and none continues
+/// before the last has executed it. A lane whose guard is false takes its turn all the same, since a guard parts no lanes.
+pub fn yields(inst: &Inst) -> bool {
+    strength(inst).is_some()
+}

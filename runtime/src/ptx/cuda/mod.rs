@@ -13,9 +13,9 @@ use halfbyte_abi::Shape;
 use halfbyte_isa::ptx::module::{Kernel, TargetName};
 
 use super::memory::Memory;
-use crate::buffers::Buffer;
 use crate::device::{CudaError, PATIENCE, Unavailable};
 use driver::{Device, End, c_string};
+use halfbyte_isa::buffers::Buffer;
 
 /// Bytes that are watched, on each side of a buffer.
 const MARGIN: usize = 256;

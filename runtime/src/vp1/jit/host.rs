@@ -11,7 +11,7 @@ use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::FunctionBuilder;
 
 use super::machine::Machine;
-use crate::native::{Allocation, NativeBuilder, NativeCode, NativeError};
+use halfbyte_native::clif::{Allocation, NativeBuilder, NativeCode, NativeError};
 
 /// Takes the machine, an address and a word to store. What else comes or goes is in the machine.
 type HostFunction = extern "C" fn(&mut Machine, u32, u32);

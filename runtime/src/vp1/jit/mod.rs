@@ -27,11 +27,11 @@ use halfbyte_isa::vp1::state::State;
 
 use super::StepError;
 use super::interp::{Bundles, Run};
-use crate::launch::Work;
-use crate::native::{Allocation, NativeBuilder, NativeCode, NativeError, Translation, once};
-use crate::trap::Halt;
 use function::{Code, MAX_BUNDLES, Source};
 use graph::Graph;
+use halfbyte_abi::Work;
+use halfbyte_isa::trap::Halt;
+use halfbyte_native::clif::{Allocation, NativeBuilder, NativeCode, NativeError, Translation, once};
 use host::HostFunctions;
 use liveness::Liveness;
 pub(super) use machine::Machine;

@@ -9,8 +9,8 @@ use halfbyte_isa::vp1::{Bundle, Inst, Opcode, Unit, fields as f, word_text};
 use super::graph::Flow;
 use super::loops::Loop;
 use super::*;
-use crate::trap::{Fault, TrapKind};
 use crate::vp1::interp::{Bundles, Run};
+use halfbyte_isa::trap::{Fault, TrapKind};
 
 /// splitmix64
 struct Random(u64);

@@ -1,0 +1,221 @@
+//! A kernel and the functions that it calls, made ready to be interpreted.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
+
+use crate::ptx::meaning::{WarpInst, strength};
+use crate::ptx::module::{Body, Builtin, Entry, FunctionCode, Kernel, Targets};
+use crate::ptx::operand::Label;
+use crate::ptx::types::{Space, Type};
+use crate::ptx::{Inst, Opcode, Operand};
+use halfbyte_abi::meet::post_dominators;
+
+/// A variable in a launch.
+#[derive(Clone, Copy, Debug)]
+pub struct Bound {
+    /// Its address as `cvta` gives it; zero where the kernel does not name it.
+    pub address: u64,
+    /// The space that it is declared in.
+    pub space: Space,
+}
+
+/// A kernel and its functions.
+pub struct Program<'a> {
+    /// The kernel's entry.
+    pub entry: &'a Entry,
+    /// The kernel's own body.
+    pub kernel: Code<'a>,
+    /// By number; those that are not reached have none.
+    functions: Vec<Callable<'a>>,
+    is_of_groups: bool,
+    /// The instructions that a warp executes as a whole, by their numbers among those of the program.
+    pub collectives: BTreeMap<usize, WarpInst>,
+}
+
+/// What may be called.
+pub enum Callable<'a> {
+    /// Nothing.
+    None,
+    /// A function with code.
+    Code(Code<'a>, &'a FunctionCode),
+    /// One that is done here.
+    Builtin(Builtin),
+}
+
+/// A body.
+pub struct Code<'a> {
+    /// The instructions.
+    pub body: &'a Body,
+    /// The number of its first instruction among those of the program.
+    pub first: usize,
+    /// The type of each register.
+    pub types: Vec<Type>,
+    /// Where each variable lies in a frame, in bytes.
+    pub places: Vec<u32>,
+    /// The bytes of a frame.
+    pub frame_bytes: u32,
+    /// What a frame lies at a multiple of.
+    pub frame_align: u32,
+    /// Where items reconverge, by the instruction at which they may part; computed on first use.
+    joins: OnceLock<BTreeMap<usize, Option<usize>>>,
+}
+
+impl<'a> Code<'a> {
+    fn new(body: &'a Body, first: usize) -> Code<'a> {
+        let families = body.registers.families().iter();
+        let types = families.flat_map(|family| family.numbers().map(|_| family.held())).collect();
+        let (places, frame_bytes) = body.layout();
+        let frame_align = body.frame.iter().map(|variable| variable.alignment()).max().unwrap_or(1);
+        Code { body, first, types, places, frame_bytes, frame_align, joins: OnceLock::new() }
+    }
+}
+
+impl Code<'_> {
+    /// Returns where items reconverge that part at an instruction; the outer `None` if they cannot part there, the inner one if nothing is
+    /// left to do but to return.
+    pub fn join_of(&self, inst: usize) -> Option<Option<usize>> {
+        self.joins.get_or_init(|| self.joins()).get(&inst).copied()
+    }
+
+    /// Returns `true` if nothing is left to do from an instruction on but to return.
+    pub fn only_returns(&self, mut inst: usize) -> bool {
+        // A loop of branches alone never returns.
+        for _ in 0..=self.body.labels.len() {
+            let Some(of) = self.body.insts.get(inst) else { return true };
+            match (of.row().mnemonic, of.guard, of.operands.first()) {
+                ("ret" | "exit", None, _) => return true,
+                ("bra", None, Some(&Operand::Label(label))) => inst = self.at(label),
+                _ => return false,
+            }
+        }
+        false
+    }
+
+    fn at(&self, label: Label) -> usize {
+        self.body.labels.get(label.0 as usize).map_or(self.body.insts.len(), |label| label.at as usize)
+    }
+
+    /// Returns the successors of a branch, a guarded barrier or a guarded call; `None` for other instructions.
+    fn successors(&self, inst: usize) -> Option<Vec<usize>> {
+        let (of, end) = (self.body.insts.get(inst)?, self.body.insts.len());
+        let leads_to = match (of.row().mnemonic, of.operands.as_slice()) {
+            ("bra", &[Operand::Label(label), ..]) => vec![self.at(label)],
+            ("brx", &[_, Operand::Table(table), ..]) => match self.body.tables.get(table as usize).map(|of| &of.of) {
+                Some(Targets::Labels(labels)) => labels.iter().map(|&label| self.at(label)).collect(),
+                _ => Vec::new(),
+            },
+            ("ret" | "exit" | "trap", _) => vec![end],
+            ("bar" | "barrier", _) if of.guard.is_some() => Vec::new(),
+            ("call", _) if of.guard.is_some() || of.opcode == Opcode::CALL_INDIRECT => Vec::new(),
+            _ => return None,
+        };
+        let falls = of.guard.is_some() || leads_to.is_empty();
+        Some(leads_to.into_iter().chain(falls.then_some(inst + 1)).collect())
+    }
+
+    fn joins(&self) -> BTreeMap<usize, Option<usize>> {
+        let insts = &self.body.insts;
+        let branches: BTreeMap<usize, Vec<usize>> =
+            (0..insts.len()).filter_map(|inst| Some((inst, self.successors(inst)?))).collect();
+        // Blocks begin at targets and behind branches.
+        let starts = branches.iter().flat_map(|(inst, to)| to.iter().copied().chain([inst + 1])).chain([0]);
+        let starts: BTreeSet<usize> = starts.filter(|&start| start < insts.len()).collect();
+        let starts: Vec<usize> = starts.into_iter().collect();
+        let block_of = |inst: usize| match inst < insts.len() {
+            true => starts.partition_point(|&start| start <= inst) - 1,
+            false => starts.len(),
+        };
+        let last = |block: usize| starts.get(block + 1).map_or(insts.len(), |&next| next) - 1;
+        let successors = |block: usize| match branches.get(&last(block)) {
+            Some(to) => to.iter().map(|&to| block_of(to)).collect(),
+            None => vec![block_of(last(block) + 1)],
+        };
+        let graph: Vec<Vec<usize>> = (0..starts.len()).map(successors).collect();
+        let dominators = post_dominators(&graph);
+        let join = |inst: usize| {
+            let block = dominators.get(block_of(inst)).copied().flatten()?;
+            starts.get(block).copied().filter(|&start| !self.only_returns(start))
+        };
+        // An unguarded branch to a label parts nobody.
+        let parts = |inst: &usize| {
+            let of = insts.get(*inst);
+            of.is_some_and(|of| of.guard.is_some() || matches!(of.row().mnemonic, "brx" | "call"))
+        };
+        branches.keys().copied().filter(parts).map(|inst| (inst, join(inst))).collect()
+    }
+}
+
+impl<'a> Program<'a> {
+    /// Prepares a kernel.
+    pub fn new(Kernel { entry, target, .. }: &'a Kernel) -> Program<'a> {
+        let kernel = Code::new(&entry.body, 0);
+        let mut functions: Vec<Callable<'a>> = entry.functions.iter().map(|_| Callable::None).collect();
+        for (number, first) in firsts(entry) {
+            let (Some(function), Some(place)) =
+                (entry.functions.get(number as usize), functions.get_mut(number as usize))
+            else {
+                continue;
+            };
+            *place = match (&function.code, Builtin::of(function)) {
+                (Some(code), _) => Callable::Code(Code::new(&code.body, first), code),
+                (None, Some(builtin)) => Callable::Builtin(builtin),
+                (None, None) => Callable::None,
+            };
+        }
+        let meets = |inst: &Inst| inst.meets() || strength(inst).is_some();
+        let is_of_groups = entry.variables.iter().any(|variable| variable.space == Space::Shared)
+            || entry.reached_bodies().flat_map(|body| &body.insts).any(meets);
+        let codes = functions.iter().filter_map(|function| match function {
+            Callable::Code(code, _) => Some(code),
+            _ => None,
+        });
+        let of_code = |code: &Code<'a>| {
+            let insts = (code.first..).zip(&code.body.insts).filter(|(_, inst)| inst.is_warp_level());
+            insts.map(|(number, inst)| (number, WarpInst::new(inst, target.sm))).collect::<Vec<_>>()
+        };
+        let collectives = [&kernel].into_iter().chain(codes).flat_map(of_code).collect();
+        Program { entry, kernel, functions, is_of_groups, collectives }
+    }
+
+    /// Whether its items meet, have memory collectives, or read what others may write meanwhile.
+    pub fn is_of_groups(&self) -> bool {
+        self.is_of_groups
+    }
+
+    /// What the function of that number is.
+    pub fn function(&self, number: u32) -> &Callable<'a> {
+        self.functions.get(number as usize).unwrap_or(&Callable::None)
+    }
+}
+
+/// The functions that a kernel reaches, each with the number of its first instruction among those of the program.
+fn firsts(entry: &Entry) -> Vec<(u32, usize)> {
+    let mut next = entry.body.insts.len();
+    let first = |number: u32| {
+        let code = entry.functions.get(number as usize).and_then(|function| function.code.as_ref());
+        let first = next;
+        next += code.map_or(0, |code| code.body.insts.len());
+        (number, first)
+    };
+    entry.reached_functions().into_iter().map(first).collect()
+}
+
+/// The body that an instruction of that number is of, none of the kernel's own, and its number there.
+pub fn locate(entry: &Entry, address: usize) -> (Option<u32>, usize) {
+    if address < entry.body.insts.len() {
+        return (None, address);
+    }
+    let found = firsts(entry).into_iter().rfind(|(_, first)| *first <= address);
+    found.map_or((None, address), |(number, first)| (Some(number), address - first))
+}
+
+/// The instruction of that number, as text.
+pub fn text_of(entry: &Entry, address: usize) -> String {
+    let (function, place) = locate(entry, address);
+    let scope = match function {
+        None => Some(entry.scope()),
+        Some(number) => entry.scope_of(number),
+    };
+    let text = |inst: &Inst| scope.map(|scope| crate::ptx::text::inst_text_in(inst, scope));
+    scope.and_then(|scope| scope.body.insts.get(place)).and_then(text).unwrap_or_default()
+}

@@ -1,0 +1,330 @@
+//! Launches on compiled code: rows one after another, on as many threads as pay.
+
+use std::num::NonZero;
+use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use halfbyte_isa::halu::domain::SpecialReg;
+
+use super::Compiled;
+use super::cells::Cell;
+use super::compile::Start;
+use super::context::{CHUNK, Context, MASK};
+use super::context::{FaultKind, Parts, RawBuffer, RowFault, Shared};
+use super::front::Kernel;
+use super::layout::{Cut, Layout};
+use super::repeat::State;
+use super::runner::Runner;
+use super::sized::{Frame, GroupCode};
+use crate::clif::NativeError;
+use crate::host::HostMemory;
+use crate::launch::Order;
+use crate::threads::{available, run_each};
+use halfbyte_abi::Stats;
+use halfbyte_isa::buffers::{AllCovered, Buffer, Buffers, Covered};
+use halfbyte_isa::halu::special::Special;
+use halfbyte_isa::trap::{Access, Fault, Space, TrapKind};
+
+/// Words executed by all items that are too few for a second thread.
+const WORDS_OF_A_THREAD: u64 = 1 << 18;
+/// Into so many lots is a thread's share divided, so that one that starts late leaves them to the others.
+const LOTS_OF_A_THREAD: u32 = 16;
+/// Items that are too few for it however long they run.
+const ITEMS_OF_A_THREAD: u32 = 64;
+
+/// Why a launch did not end well.
+pub enum Stop {
+    /// The lowest item that trapped, and its trap.
+    Fault(u32, Fault),
+    /// There is no native code for what has to be run.
+    Native(NativeError),
+}
+
+/// The memory of a launch, as native code needs it.
+pub trait Reached<'a> {
+    /// Global memory.
+    fn buffers(&mut self) -> &mut Buffers<'a>;
+    /// The memory of the process, where the launch is on that.
+    fn host(&self) -> Option<&HostMemory<'a>> {
+        None
+    }
+    /// Constant bank 0.
+    fn constants(&mut self) -> &mut Vec<u8>;
+    /// From where to where parts of the bank lie of which an access stays within one, ascending.
+    fn parts(&self) -> Parts;
+    /// Whether a buffer is at the addresses of constants, too.
+    fn is_constant(&self, buffer: usize) -> bool;
+    /// Why an access that native code did not make cannot be made.
+    fn why_not(&mut self, access: Access, space: Space, address: u64, count: usize) -> TrapKind;
+}
+
+/// A buffer, where it lies.
+pub(super) fn raw(buffer: Option<&mut Buffer<'_>>, constant: bool) -> RawBuffer {
+    let Some(buffer) = buffer else {
+        return RawBuffer { start: std::ptr::null_mut(), bytes: 0, writable: false, constant: false };
+    };
+    if let Some(bytes) = buffer.written() {
+        return RawBuffer { start: bytes.as_mut_ptr(), bytes: bytes.len(), writable: true, constant };
+    }
+    let bytes = buffer.bytes();
+    RawBuffer { start: bytes.as_ptr().cast_mut(), bytes: bytes.len(), writable: false, constant }
+}
+
+impl Compiled {
+    /// Runs every item of a launch, cut as it is for this layout; what it leaves goes to who asks for it, where it can be made again.
+    pub(super) fn launch<'m>(
+        &self,
+        kernel: &Kernel<'_>,
+        memory: &mut impl Reached<'m>,
+        (order, cut): (Order<'_>, Cut),
+        threads: NonZero<u16>,
+        left: Option<&mut Option<State>>,
+    ) -> Result<Stats, Stop> {
+        let covered = match cut.run == order.items {
+            true => {
+                let constants = std::mem::take(memory.constants());
+                let covered = self.covers.buffers(&constants, order.items, memory.buffers());
+                *memory.constants() = constants;
+                covered
+            }
+            false => AllCovered::new(),
+        };
+        memory.buffers().start_but(&covered);
+        let count = memory.buffers().0.len();
+        let buffer = |number: usize| {
+            let constant = memory.is_constant(number);
+            raw(memory.buffers().0.get_mut(number).and_then(Option::as_mut), constant)
+        };
+        let buffers = (0..count).map(buffer).collect();
+        let threads = self.threads(&order, threads.get().into());
+        let shared = Shared {
+            buffers,
+            host: memory.host().map_or(std::ptr::null(), |host| std::ptr::from_ref(host).cast()),
+            parts: memory.parts(),
+            constants: std::mem::take(memory.constants()),
+            mask: self.map.row(MASK) as usize,
+            is_alone: threads == 1,
+        };
+        let width = match threads {
+            1 => self.map.width,
+            threads => {
+                self.map.width.min((order.items / (LOTS_OF_A_THREAD * threads)).next_multiple_of(ITEMS_OF_A_THREAD))
+            }
+        };
+        let rows = match kernel.groups {
+            Some(size) => Rows { run: size, width: size, whole: 1, of_run: 1, count: order.items / size },
+            None => Rows::new(order.items, cut.run, width),
+        };
+        let sized = self.sized(kernel, &order);
+        let launch = Launch {
+            compiled: self,
+            kernel,
+            shared: &shared,
+            order,
+            cut,
+            rows,
+            sized,
+            faulted: AtomicU32::new(u32::MAX),
+            is_kept: left.is_some(),
+        };
+        let mut outcome = match threads {
+            1 => launch.work(&mut std::iter::once(0..launch.rows.count)),
+            threads => launch.share(threads),
+        };
+        let rows = launch.rows;
+        let is_one_run = cut.layout == Layout::Along && cut.run == order.items;
+        let context = outcome.context.take();
+        *memory.constants() = if let Some(left) = left
+            && let Some(context) = context
+            && let (Some(start), true, None, None) = (self.only_start(), is_one_run, &outcome.error, &outcome.fault)
+        {
+            let constants = shared.constants.clone();
+            let stride = |&(cell, register): &(Cell, SpecialReg)| (cell, Special::new(register, &order.shape).local[0]);
+            let strides = self.specials.iter().map(stride).collect();
+            *left = Some(State { context, shared: Box::new(shared), start, covered: covered.clone(), rows, strides });
+            constants
+        } else {
+            shared.constants
+        };
+        outcome.end(memory, &covered)
+    }
+
+    /// Where the code begins, where it is run once for each row, without asking anything of the launch.
+    fn only_start(&self) -> Option<Start> {
+        let is_plain = self.is_one_block && self.run.is_none() && self.flow.entry_rows.is_empty();
+        self.together.starts.first().copied().flatten().filter(|_| is_plain)
+    }
+
+    /// How many threads pay for a launch's items, of those that may be had.
+    fn threads(&self, order: &Order<'_>, most: u32) -> u32 {
+        if most == 1 {
+            return 1;
+        }
+        let items = order.items;
+        let by_items = items / ITEMS_OF_A_THREAD;
+        let words = self.blocks.last().map_or(0, |block| block.end);
+        let by_words = u64::from(items) * u64::from(words) / WORDS_OF_A_THREAD;
+        let pay = if self.flow.has_loop { by_items } else { by_items.min(by_words.try_into().unwrap_or(u32::MAX)) };
+        most.min(pay).min(available(order.pool) as u32).max(1)
+    }
+}
+
+/// A launch on its way.
+struct Launch<'a> {
+    compiled: &'a Compiled,
+    kernel: &'a Kernel<'a>,
+    shared: &'a Shared,
+    order: Order<'a>,
+    cut: Cut,
+    rows: Rows,
+    /// The code for whole groups.
+    sized: Option<Arc<GroupCode>>,
+    /// The lowest item that has faulted: what comes after it need not be run.
+    faulted: AtomicU32,
+    /// Whether what its rows are run with is asked for.
+    is_kept: bool,
+}
+
+/// What has come of the rows that are done.
+#[derive(Default)]
+pub(super) struct Outcome {
+    pub stats: Stats,
+    /// The lowest item that faulted.
+    pub fault: Option<(u32, RowFault)>,
+    pub error: Option<NativeError>,
+    /// What a thread ran its rows with, where that is asked for.
+    context: Option<Context>,
+}
+
+impl Outcome {
+    /// What has come of other rows, too.
+    fn add(&mut self, other: Outcome) {
+        self.stats.issued += other.stats.issued;
+        self.stats.backward_branches += other.stats.backward_branches;
+        self.error = self.error.take().or(other.error);
+        let faults = self.fault.take().into_iter().chain(other.fault);
+        self.fault = faults.min_by_key(|(item, _)| *item);
+    }
+
+    /// What has come of a launch, the buffers that it did not write made zero.
+    pub fn end<'m>(self, memory: &mut impl Reached<'m>, covered: &[Covered]) -> Result<Stats, Stop> {
+        if let Some(error) = self.error {
+            memory.buffers().clear_from(covered, 0);
+            return Err(Stop::Native(error));
+        }
+        let Some((item, RowFault { address, kind, .. })) = self.fault else { return Ok(self.stats) };
+        // All items before it have run to their end.
+        memory.buffers().clear_from(covered, item);
+        let kind = match kind {
+            FaultKind::Known(kind) => kind,
+            FaultKind::Memory { access, space, address, bytes } => {
+                memory.why_not(access, space, address, bytes as usize)
+            }
+        };
+        Err(Stop::Fault(item, Fault { address: address as usize, kind }))
+    }
+}
+
+impl Launch<'_> {
+    /// Runs all rows on so many threads, each of which takes the next lot when it is done with one.
+    fn share(&self, threads: u32) -> Outcome {
+        let lot = (self.rows.count / (LOTS_OF_A_THREAD * threads)).max(1);
+        let (next, all) = (AtomicU32::new(0), Mutex::new(Outcome::default()));
+        run_each(self.order.pool, 0..threads, |_| {
+            let mut lots = std::iter::repeat_with(|| {
+                let start = next.fetch_add(lot, Ordering::Relaxed);
+                start..start.saturating_add(lot)
+            });
+            let done = self.work(&mut lots);
+            all.lock().unwrap_or_else(PoisonError::into_inner).add(done);
+        });
+        all.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs lots of rows until there are no more.
+    fn work(&self, lots: &mut dyn Iterator<Item = Range<u32>>) -> Outcome {
+        let mut done = Outcome::default();
+        match Runner::new(self.compiled, self.kernel, self.shared, &self.order, self.cut) {
+            Ok(mut runner) => {
+                let items = self.kernel.groups.unwrap_or(0);
+                runner.frame =
+                    self.sized.clone().and_then(|sized| Frame::new(sized, &self.order.shape, items, self.shared));
+                while let Some(rows) = lots.next()
+                    && self.lot(rows, &mut runner, &mut done).is_continue()
+                {}
+                done.stats = runner.stats;
+                if self.is_kept {
+                    done.context = Some(runner.context);
+                }
+            }
+            Err(error) => done.error = Some(error),
+        }
+        done
+    }
+
+    /// Runs the rows of a lot.
+    fn lot(&self, rows: Range<u32>, runner: &mut Runner<'_>, done: &mut Outcome) -> ControlFlow<()> {
+        for row in rows {
+            let Some((first, count)) = self.rows.get(row) else { return ControlFlow::Break(()) };
+            if first > self.faulted.load(Ordering::Relaxed) {
+                return ControlFlow::Break(());
+            }
+            match runner.row(first, count) {
+                Ok(None) => self.order.advance(count),
+                Ok(Some((item, fault))) => {
+                    self.faulted.fetch_min(item, Ordering::Relaxed);
+                    done.fault = Some((item, fault));
+                    return ControlFlow::Break(());
+                }
+                Err(error) => {
+                    done.error = Some(error);
+                    return ControlFlow::Break(());
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// The rows of a launch. Each run has whole ones, then one of as many chunks as there are, then the rest.
+#[derive(Clone, Copy)]
+pub(super) struct Rows {
+    run: u32,
+    width: u32,
+    /// Those of a run.
+    whole: u32,
+    of_run: u32,
+    count: u32,
+}
+
+impl Rows {
+    /// Of so many items, in runs of a number that divides them.
+    fn new(items: u32, run: u32, width: u32) -> Rows {
+        let whole = run / width;
+        let rest = run % width;
+        let of_run = whole + u32::from(rest >= CHUNK) + u32::from(!rest.is_multiple_of(CHUNK));
+        Rows { run, width, whole, of_run, count: items / run * of_run }
+    }
+
+    /// The first item of a row, and how many it has; none after the last row.
+    pub fn get(&self, row: u32) -> Option<(u32, u32)> {
+        if row >= self.count {
+            return None;
+        }
+        // Groups are many and short: a division is a good part of one.
+        if (self.whole, self.of_run) == (1, 1) {
+            return Some((row * self.run, self.width));
+        }
+        let (run, row) = (row / self.of_run * self.run, row % self.of_run);
+        if row < self.whole {
+            return Some((run + row * self.width, self.width));
+        }
+        let start = self.whole * self.width;
+        let chunks = (self.run - start) / CHUNK * CHUNK;
+        match row - self.whole {
+            0 if chunks != 0 => Some((run + start, chunks)),
+            _ => Some((run + start + chunks, self.run - start - chunks)),
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! Code of operations: instructions on vectors, and calls of functions for what there are none for.
+
+use halfbyte_isa::half::{Format, NAN_F32};
+use halfbyte_isa::halu::domain::Width;
+
+use super::{BYTES, Emitter, REGISTERS, SCRATCH};
+use crate::jit::dataflow::{Op, Shape};
+use crate::jit::sized::encode::*;
+use crate::jit::sized::graph::{LANES, Node, Vector, word};
+use crate::jit::wide::{Opcode, Predicate};
+use crate::rows;
+
+impl Emitter<'_> {
+    pub(super) fn compute(&mut self, at: u32, node: Node, args: &[Node]) -> Option<u8> {
+        let step = *self.graph.step(node);
+        Some(match (step.vector, args) {
+            (Vector::Compute(op), _) => return self.operation(at, op, args),
+            (Vector::Canonical, &[float]) => {
+                let float = self.register(float);
+                let result = self.result(at, args);
+                let a = &mut self.assembler;
+                a.vector_with(COMPARE_FLOAT, 1, float, Operand::Register(float), Predicate::NAN.number());
+                a.blend(result, float, Operand::PoolWord(NAN_F32));
+                result
+            }
+            (Vector::Blend(mask), &[a, b]) => {
+                let (second, last) = (self.register(b), self.operand(a));
+                let result = self.result(at, args);
+                self.assembler.known_mask(mask);
+                self.assembler.blend(result, second, last);
+                result
+            }
+            (Vector::Permute, &[from, numbers]) => {
+                let (numbers, last) = (self.register(numbers), self.operand(from));
+                // No instruction spreads a word that it permutes.
+                let last = if let Operand::Word(..) = last { Operand::Register(self.register(from)) } else { last };
+                let result = self.result(at, args);
+                self.assembler.vector(PERMUTE, result, numbers, last);
+                result
+            }
+            (Vector::Permute2, &[a, b, numbers]) => {
+                let (first, numbers, last) = (self.register(a), self.register(numbers), self.operand(b));
+                let a = &mut self.assembler;
+                a.vector(LOAD, SCRATCH, 0, Operand::Register(first));
+                a.vector(PERMUTE_TWO, SCRATCH, numbers, last);
+                let result = self.result(at, args);
+                self.assembler.vector(LOAD, result, 0, Operand::Register(SCRATCH));
+                result
+            }
+            (Vector::Ballot(masks, is_count), &[a, b]) => {
+                let vectors = [self.register(a), self.register(b)];
+                self.lanes(vectors[1], masks[1]);
+                self.assembler.set(R8, 0);
+                self.assembler.or_register(R8, AX);
+                self.assembler.shift_left(R8, 16);
+                self.lanes(vectors[0], masks[0]);
+                self.assembler.or_register(AX, R8);
+                if is_count {
+                    self.assembler.count_ones(AX, AX);
+                }
+                let result = self.result(at, args);
+                self.assembler.vector(SPREAD_GENERAL, result, 0, Operand::Register(AX));
+                result
+            }
+            (Vector::Bank { offset, width, signed }, _) => {
+                let result = self.allocate();
+                self.assembler.load_narrow(AX, CONSTANTS, offset.cast_signed(), width == Width::B16, signed);
+                self.assembler.vector(SPREAD_GENERAL, result, 0, Operand::Register(AX));
+                result
+            }
+            (Vector::Load(place, signed) | Vector::Shared(_, place, signed), _) => self.load(at, &place, args, signed),
+            _ => return None,
+        })
+    }
+
+    /// The operations that are one instruction on two vectors.
+    fn binary(op: Op) -> Option<Opcode> {
+        Some(match op {
+            Op::And | Op::Both => AND,
+            Op::Or | Op::Either => OR,
+            Op::Xor | Op::Differ => XOR,
+            Op::Add => ADD,
+            Op::Sub => SUB,
+            Op::Mul => MUL,
+            Op::FAdd => FLOAT_ADD,
+            Op::FMul => FLOAT_MUL,
+            Op::FDiv => FLOAT_DIV,
+            _ => return None,
+        })
+    }
+
+    fn operation(&mut self, at: u32, op: Op, args: &[Node]) -> Option<u8> {
+        if let (Some(opcode), &[a, b]) = (Self::binary(op), args) {
+            let (second, last) = (self.register(a), self.operand(b));
+            let result = self.result(at, args);
+            self.assembler.vector(opcode, result, second, last);
+            return Some(result);
+        }
+        match (op, args) {
+            (Op::Shl | Op::Shr | Op::Sar, &[a, by]) => {
+                let opcode = match op {
+                    Op::Shl => SHL,
+                    Op::Shr => SHR,
+                    _ => SAR,
+                };
+                let second = self.register(a);
+                let is_below = |known| self.graph.known(known).iter().all(|&by| by < 32);
+                let last = match self.graph.step(by).vector {
+                    Vector::Known(known) if is_below(known) => self.operand(by),
+                    _ => {
+                        let by = self.register(by);
+                        self.assembler.vector(AND, SCRATCH, by, Operand::PoolWord(31));
+                        Operand::Register(SCRATCH)
+                    }
+                };
+                let result = self.result(at, args);
+                self.assembler.vector(opcode, result, second, last);
+                Some(result)
+            }
+            (Op::Not | Op::Negate, &[a]) => {
+                /// The contrary of the last operand.
+                const NOT_LAST: u8 = 0x55;
+                let a = self.register(a);
+                let result = self.result(at, args);
+                self.assembler.vector_with(TERNARY, result, a, Operand::Register(a), NOT_LAST);
+                Some(result)
+            }
+            (Op::Equal | Op::Less(_) | Op::FCompare(_), &[a, b]) => {
+                let (opcode, predicate) = match op {
+                    Op::Equal => (COMPARE_SIGNED, 0),
+                    Op::Less(true) => (COMPARE_SIGNED, 1),
+                    Op::FCompare(compare) => (COMPARE_FLOAT, Predicate::of(compare).number()),
+                    _ => (COMPARE_UNSIGNED, 1),
+                };
+                let (second, last) = (self.register(a), self.operand(b));
+                let result = self.result(at, args);
+                self.assembler.vector_with(opcode, 1, second, last, predicate);
+                self.assembler.vector(OF_MASK, result, 0, Operand::Register(1));
+                Some(result)
+            }
+            (Op::Select | Op::Choose, &[p, a, b]) => {
+                let (p, second, last) = (self.register(p), self.register(b), self.operand(a));
+                let result = self.result(at, args);
+                self.assembler.vector(TO_MASK, 1, 0, Operand::Register(p));
+                self.assembler.blend(result, second, last);
+                Some(result)
+            }
+            (Op::Fma, &[a, b, c]) => {
+                let (factor, sum, last) = (self.register(a), self.register(c), self.operand(b));
+                let is_last_use =
+                    self.uses.get(&c).is_none_or(|uses| uses.len() == 1) && !self.is_kept(c) && a != c && b != c;
+                if is_last_use {
+                    self.assembler.vector(MULTIPLY_ADD, sum, factor, last);
+                    self.release(at, args);
+                    self.pinned |= 1 << sum;
+                    return Some(sum);
+                }
+                self.assembler.vector(LOAD, SCRATCH, 0, Operand::Register(sum));
+                self.assembler.vector(MULTIPLY_ADD, SCRATCH, factor, last);
+                let result = self.result(at, args);
+                self.assembler.vector(LOAD, result, 0, Operand::Register(SCRATCH));
+                Some(result)
+            }
+            (Op::FSqrt | Op::IntToFloat(_), &[a]) => {
+                let opcode = match op {
+                    Op::FSqrt => FLOAT_SQRT,
+                    Op::IntToFloat(true) => FLOAT_OF_SIGNED,
+                    _ => FLOAT_OF_UNSIGNED,
+                };
+                let last = self.operand(a);
+                let result = self.result(at, args);
+                self.assembler.vector(opcode, result, 0, last);
+                Some(result)
+            }
+            (Op::Widen(Format::F16), &[a]) => {
+                let a = self.register(a);
+                let result = self.result(at, args);
+                self.assembler.vector(STORE_HALVES, a, 0, Operand::Register(SCRATCH));
+                self.assembler.vector(FLOAT_OF_HALF, result, 0, Operand::Register(SCRATCH));
+                Some(result)
+            }
+            (Op::Bytes(bytes), &[a, b]) => {
+                let (a, b) = (self.register(a), self.register(b));
+                let result = self.result(at, args);
+                let [low, high] = [0, 4].map(|first| selector(bytes, first));
+                let asm = &mut self.assembler;
+                asm.vector(SHUFFLE_BYTES, SCRATCH, a, Operand::Pool(low));
+                asm.vector(SHUFFLE_BYTES, SCRATCH + 1, b, Operand::Pool(high));
+                asm.vector(OR, result, SCRATCH, Operand::Register(SCRATCH + 1));
+                Some(result)
+            }
+            _ => Some(self.call(at, op, args)),
+        }
+    }
+
+    /// An operation that a function computes.
+    fn call(&mut self, at: u32, op: Op, args: &[Node]) -> u8 {
+        for (k, &arg) in (0..).zip(args) {
+            let from = self.register(arg);
+            let to = Operand::Memory(FRAME, self.layout.row(k));
+            self.assembler.vector(STORE, from, 0, to);
+        }
+        self.release(at, args);
+        // A call keeps no vectors.
+        for register in 0..REGISTERS {
+            if let Some(node) = self.registers[register].take()
+                && self.uses.get(&node).is_some_and(|uses| !uses.is_empty())
+            {
+                self.spill(node, register as u8);
+            }
+        }
+        let row_op = op.wide_row_op().or_else(|| op.row_op([Shape::Varying; 6], true));
+        let (function, op) = match row_op {
+            Some(op) => {
+                let (function, op) = (rows::function(&op), Box::new(op));
+                let address = std::ptr::from_ref(&*op).addr();
+                self.called.of_rows.push(op);
+                ((function as *const ()).addr(), address)
+            }
+            None => {
+                let op = Box::new(op);
+                let address = std::ptr::from_ref(&*op).addr();
+                self.called.others.push(op);
+                ((each as OtherFn as *const ()).addr(), address)
+            }
+        };
+        /// All three operands are rows of as many bytes as a vector has.
+        const SPAN: u32 = BYTES as u32 | 0b111;
+        let result = self.layout.row(3);
+        let a = &mut self.assembler;
+        a.address(DI, FRAME, result);
+        for (k, register) in (0..).zip([SI, DX, CX]) {
+            a.address(register, FRAME, self.layout.row(k));
+        }
+        a.set(R8, SPAN);
+        a.set_address(R9, op as u64);
+        a.set_address(AX, function as u64);
+        a.call(AX);
+        let to = self.allocate();
+        self.assembler.vector(LOAD, to, 0, Operand::Memory(FRAME, result));
+        to
+    }
+}
+
+/// What bytes of four words each are made of, of those of operands from one on; the others become zero.
+fn selector(bytes: [u8; 4], first: u8) -> [u32; LANES] {
+    std::array::from_fn(|lane| {
+        let word = 4 * (lane as u8 % 4);
+        u32::from_le_bytes(bytes.map(|byte| {
+            let byte = byte & 7;
+            if (first..first + 4).contains(&byte) { word + byte - first } else { 0x80 }
+        }))
+    })
+}
+
+/// What is called as a function of a row is, and computes an operation item by item.
+type OtherFn = unsafe extern "C" fn(*mut u32, *const u32, *const u32, *const u32, usize, *const Op);
+
+/// Computes an operation of sixteen items.
+///
+/// # Safety
+/// The result and the operands are as many words, and there is an operation where the pointer says.
+unsafe extern "C" fn each(result: *mut u32, a: *const u32, b: *const u32, c: *const u32, _: usize, op: *const Op) {
+    for lane in 0..LANES {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let words = [a, b, c].map(|row| row.add(lane).read());
+            result.add(lane).write(word(*op, words).unwrap_or(0));
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! Code of accesses: where they are made, that they may be, and what is loaded and stored.
+
+use std::ops::Range;
+
+use halfbyte_isa::halu::domain::Width;
+
+use super::{Do, Emitter, MOST_WINDOWS, SCRATCH, at};
+use crate::jit::sized::access::Where;
+use crate::jit::sized::encode::*;
+use crate::jit::sized::graph::{LANES, Memory, Node, Pattern, Place, Vector};
+use crate::jit::sized::walk::Sink;
+
+/// Accesses of a segment to one buffer that differ in nothing but a distance that is known: they are found right by one look at their
+/// ends.
+pub(super) struct Window {
+    place: Place,
+    args: Where,
+    /// The distances of the first byte and of the one after the last.
+    bytes: Range<i64>,
+    /// Where the address is kept that distances are from, once it is known to be right.
+    slot: i32,
+    is_open: bool,
+}
+
+/// How far an access is that belongs to a window; none where it does not.
+fn in_window(place: &Place) -> Option<Range<i64>> {
+    if place.pattern == Pattern::Each || place.memory == Memory::Shared {
+        return None;
+    }
+    let bytes = i64::from(place.width.bytes());
+    let start = i64::from(place.start.cast_signed()) * i64::from(place.scale) + i64::from(place.disp);
+    let count = match place.pattern {
+        Pattern::Contiguous => 16 - place.mask.leading_zeros() - place.mask.trailing_zeros(),
+        _ => 1,
+    };
+    let end = start + bytes * i64::from(count);
+    let is_near = |at: i64| i32::try_from(at).is_ok_and(|at| at.checked_abs().is_some_and(|at| at < 1 << 30));
+    (start % i64::from(place.align) == 0 && is_near(start) && is_near(end)).then_some(start..end)
+}
+
+/// The place of a window that an access belongs to.
+fn of_window(place: &Place) -> Place {
+    Place { pattern: Pattern::Same, start: 0, disp: 0, width: Width::B8, mask: 0, ..*place }
+}
+
+impl Emitter<'_> {
+    /// Finds the windows of what a segment does.
+    pub(super) fn find_windows(&mut self, number: usize, order: &[Do]) {
+        self.windows.clear();
+        for what in order {
+            let (place, args): (Place, Where) = match *what {
+                Do::Vector(node) => match self.graph.step(node) {
+                    step if let Vector::Load(place, _) = step.vector => (place, step.args().iter().copied().collect()),
+                    _ => continue,
+                },
+                Do::Sink(at) => match &self.segments[number].sinks[at] {
+                    Sink::Store { place, at, .. } => (*place, at.clone()),
+                    _ => continue,
+                },
+                Do::End => continue,
+            };
+            let Some(bytes) = in_window(&place) else { continue };
+            let place = of_window(&place);
+            match self.windows.iter_mut().find(|window| window.place == place && window.args == args) {
+                Some(Window { bytes: all, .. }) => *all = all.start.min(bytes.start)..all.end.max(bytes.end),
+                None => {
+                    let slot = self.windows.len() as i32;
+                    if slot < MOST_WINDOWS {
+                        self.windows.push(Window { place, args, bytes, slot, is_open: false });
+                    }
+                }
+            }
+        }
+    }
+
+    /// The address that an access is a distance from, in a register, and the distance, where it belongs to a window.
+    pub(super) fn window(&mut self, place: &Place, args: &[Node]) -> Option<i32> {
+        let distance = in_window(place)?.start as i32;
+        let of = of_window(place);
+        let number = self.windows.iter().position(|window| window.place == of && window.args.as_slice() == args)?;
+        let Window { bytes: Range { start, end }, slot, is_open, .. } = self.windows[number];
+        let slot = self.layout.windows + 8 * slot;
+        if is_open {
+            self.assembler.load_address(AX, FRAME, slot);
+            return Some(distance);
+        }
+        self.windows[number].is_open = true;
+        let (offset, base) = of.operands(args);
+        base.into_iter().for_each(|base| self.word(R9, base));
+        self.offset(&of, offset);
+        self.address(&Place { disp: start as i32, ..of }, (end - start) as i32);
+        let a = &mut self.assembler;
+        a.add(AX, -(start as i32));
+        a.store_address(AX, FRAME, slot);
+        Some(distance)
+    }
+
+    /// A word that all lanes have, in a general register.
+    pub(super) fn word(&mut self, to: u8, node: Node) {
+        if let Some(register) = self.register_of(node) {
+            return self.assembler.first(to, register);
+        }
+        match self.in_memory(node) {
+            Operand::Word(base, at) | Operand::Memory(base, at) => self.assembler.load_word(to, base, at),
+            Operand::PoolWord(word) => self.assembler.set(to, word),
+            Operand::Register(_) | Operand::Pool(_) | Operand::PoolScalar(_) => {
+                let register = self.register(node);
+                self.assembler.first(to, register);
+            }
+        }
+    }
+
+    /// The offset of the first item of an access, in a register.
+    fn offset(&mut self, place: &Place, offset: Option<Node>) {
+        match offset {
+            None => self.assembler.set(AX, place.start),
+            Some(node) => {
+                self.word(AX, node);
+                if place.start != 0 {
+                    self.assembler.add_to_word(AX, place.start);
+                }
+            }
+        }
+    }
+
+    /// The address of an access in this process, of an offset in a register, of which so many bytes are accessed.
+    fn address(&mut self, place: &Place, bytes: i32) {
+        let a = &mut self.assembler;
+        if place.is_signed {
+            a.extend_sign(AX);
+        }
+        if place.scale != 1 {
+            a.multiply(AX, place.scale.cast_signed());
+        }
+        if place.disp != 0 {
+            a.add(AX, place.disp);
+        }
+        if place.has_base {
+            a.add_register(AX, R9);
+        }
+        if place.align > 1 {
+            a.test_bits(AX, place.align - 1);
+            a.jump_if(Condition::NotEqual, self.give_up);
+        }
+        match place.memory {
+            Memory::Shared | Memory::Private => {
+                match self.shared_bytes.cast_signed().checked_sub(bytes).filter(|&last| last >= 0) {
+                    Some(last) => {
+                        a.compare_with(AX, last);
+                        a.jump_if(Condition::Above, self.give_up);
+                    }
+                    None => a.jump(self.give_up),
+                }
+                a.add_register(AX, SHARED);
+            }
+            Memory::Buffer(offset) => {
+                let number = self.layout.buffers.iter().position(|&other| other == offset).unwrap_or(0);
+                let at = at::BUFFERS + 16 * number as i32;
+                a.load_address(CX, FRAME, at + 8);
+                a.sub(CX, bytes);
+                a.jump_if(Condition::Below, self.give_up);
+                a.compare(AX, CX);
+                a.jump_if(Condition::Above, self.give_up);
+                a.add_memory(AX, FRAME, at);
+            }
+        }
+    }
+
+    /// Where in the memory of the group an access is made whose offsets are known, and were found to be right.
+    fn fixed(&self, place: &Place, offset: u32) -> Option<i32> {
+        (place.memory == Memory::Shared).then(|| offset.cast_signed().wrapping_add(place.disp))
+    }
+
+    /// Where the first lane of a vector is that is accessed as one.
+    fn side_by_side(&mut self, place: &Place, args: &[Node]) -> Operand {
+        let bytes = place.width.bytes().cast_signed();
+        let (first, last) = (place.mask.trailing_zeros().cast_signed(), 15 - place.mask.leading_zeros().cast_signed());
+        let (offset, base) = place.operands(args);
+        if let (None, Some(at)) = (offset, self.fixed(place, place.start)) {
+            return Operand::Memory(SHARED, at - bytes * first);
+        }
+        if let Some(distance) = self.window(place, args) {
+            return Operand::Memory(AX, distance - bytes * first);
+        }
+        base.into_iter().for_each(|base| self.word(R9, base));
+        self.offset(place, offset);
+        self.address(place, bytes * (last - first + 1));
+        Operand::Memory(AX, -bytes * first)
+    }
+
+    /// The address of each item's element in a register, and what is done with it.
+    fn each(&mut self, place: &Place, args: &[Node], mut done: impl FnMut(&mut Self, u8, (u8, i32))) {
+        let offsets = self.layout.row(0);
+        let (offset, base) = place.operands(args);
+        let lanes = (0..LANES).filter(|lane| place.mask >> lane & 1 != 0);
+        if let Some(Vector::Known(known)) = offset.map(|offset| self.graph.step(offset).vector)
+            && place.memory == Memory::Shared
+        {
+            let words = self.graph.known(known);
+            for lane in lanes {
+                if let Some(at) = self.fixed(place, words[lane]) {
+                    done(self, lane as u8, (SHARED, at));
+                }
+            }
+            return;
+        }
+        base.into_iter().for_each(|base| self.word(R9, base));
+        if let Some(node) = offset {
+            let register = self.register(node);
+            self.assembler.vector(STORE, register, 0, Operand::Memory(FRAME, offsets));
+        }
+        for lane in lanes {
+            self.assembler.load_word(AX, FRAME, offsets + 4 * lane as i32);
+            self.address(place, place.width.bytes().cast_signed());
+            done(self, lane as u8, (AX, 0));
+        }
+    }
+
+    pub(super) fn load(&mut self, at: u32, place: &Place, args: &[Node], signed: bool) -> u8 {
+        let is_half = place.width == Width::B16;
+        match place.pattern {
+            Pattern::Same => {
+                let bytes = place.width.bytes().cast_signed();
+                let (offset, base) = place.operands(args);
+                let (from, by) = match (offset, self.fixed(place, place.start)) {
+                    (None, Some(at)) => (SHARED, at),
+                    _ if let Some(distance) = self.window(place, args) => (AX, distance),
+                    _ => {
+                        base.into_iter().for_each(|base| self.word(R9, base));
+                        self.offset(place, offset);
+                        self.address(place, bytes);
+                        (AX, 0)
+                    }
+                };
+                let result = self.result(at, args);
+                if place.width == Width::B32 {
+                    self.assembler.vector(SPREAD, result, 0, Operand::Memory(from, by));
+                } else {
+                    self.assembler.load_narrow(AX, from, by, is_half, signed);
+                    self.assembler.vector(SPREAD_GENERAL, result, 0, Operand::Register(AX));
+                }
+                result
+            }
+            Pattern::Contiguous => {
+                let from = self.side_by_side(place, args);
+                let result = self.result(at, args);
+                let opcode = match (place.width, signed) {
+                    (Width::B8, false) => LOAD_BYTES,
+                    (Width::B8, true) => LOAD_SIGNED_BYTES,
+                    (Width::B16, false) => LOAD_HALVES,
+                    (Width::B16, true) => LOAD_SIGNED_HALVES,
+                    _ => LOAD,
+                };
+                if place.mask == u16::MAX {
+                    self.assembler.vector(opcode, result, 0, from);
+                } else {
+                    self.assembler.known_mask(place.mask);
+                    self.assembler.masked(opcode, result, from, true);
+                }
+                result
+            }
+            Pattern::Each => {
+                // Words that were stored one by one are not loaded as one without waiting for all stores.
+                self.each(place, args, |emitter, lane, (from, by)| {
+                    let a = &mut emitter.assembler;
+                    let from = match place.width {
+                        Width::B8 | Width::B16 => {
+                            a.load_narrow(CX, from, by, is_half, signed);
+                            Operand::Register(CX)
+                        }
+                        _ => Operand::Memory(from, by),
+                    };
+                    a.insert(SCRATCH + lane / 4, lane % 4, from);
+                });
+                for four in 1..4 {
+                    self.assembler.insert_four(SCRATCH, SCRATCH + four, four);
+                }
+                let result = self.result(at, args);
+                self.assembler.vector(LOAD, result, 0, Operand::Register(SCRATCH));
+                result
+            }
+        }
+    }
+
+    pub(super) fn store(&mut self, place: &Place, args: &[Node], data: Node) {
+        let data = self.register(data);
+        if place.pattern == Pattern::Each {
+            let stored = self.layout.row(1);
+            self.assembler.vector(STORE, data, 0, Operand::Memory(FRAME, stored));
+            return self.each(place, args, |emitter, lane, (to, by)| {
+                let a = &mut emitter.assembler;
+                a.load_word(CX, FRAME, stored + 4 * i32::from(lane));
+                match place.width {
+                    Width::B8 => a.store_byte(CX, to, by),
+                    Width::B16 => a.store_half(CX, to, by),
+                    _ => a.store_word(CX, to, by),
+                }
+            });
+        }
+        let to = self.side_by_side(place, args);
+        let opcode = match place.width {
+            Width::B8 => STORE_BYTES,
+            Width::B16 => STORE_HALVES,
+            _ => STORE,
+        };
+        if place.mask == u16::MAX {
+            self.assembler.vector(opcode, data, 0, to);
+        } else {
+            self.assembler.known_mask(place.mask);
+            self.assembler.masked(opcode, data, to, false);
+        }
+    }
+}

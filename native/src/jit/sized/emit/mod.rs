@@ -1,0 +1,627 @@
+//! Code of the paths of a group: of each segment what its sinks need, in an order that keeps few vectors at a time, and registers for them.
+//!
+//! Registers are allocated on the way: where there is none left, the vector whose next use is the furthest is spilled, or computed
+//! anew from memory where that is all there is to it. What segments after this one need is spilled once it is computed.
+
+mod compute;
+mod memory;
+
+use std::collections::VecDeque;
+
+use halfbyte_isa::halu::domain::Width;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+use super::encode::*;
+use super::graph::{Graph, LANES, Memory, Node, Place, Vector};
+use super::walk::{End, Segment, Sink};
+use crate::jit::dataflow::Op;
+use crate::rows::RowOp;
+use memory::Window;
+
+/// Bytes of a vector.
+const BYTES: i32 = 4 * LANES as i32;
+/// Registers that are allocated, and those that are not: for what an instruction makes on its way.
+const REGISTERS: usize = 28;
+const SCRATCH: u8 = 28;
+
+/// What is where in a frame, in bytes.
+pub mod at {
+    /// Backward branches that an item may yet take, words executed, and backward branches taken.
+    pub const LEFT: i32 = 0;
+    pub const ISSUED: i32 = 8;
+    pub const BACKWARD: i32 = 16;
+    /// Addresses of constant bank 0 and of the memory of the group.
+    pub const CONSTANTS: i32 = 24;
+    pub const SHARED: i32 = 32;
+    /// How many words may have been executed where a loop goes round, and where the code goes on that has been left there; zero at the start.
+    pub const LIMIT: i32 = 40;
+    pub const RESUME: i32 = 48;
+    /// Of each buffer, its address and bytes.
+    pub const BUFFERS: i32 = 56;
+}
+
+/// What code says of a group.
+pub mod answer {
+    pub const DONE: u32 = 0;
+    pub const GIVEN_UP: u32 = 1;
+    /// It has been left where a loop goes round.
+    pub const LEFT: u32 = 2;
+}
+
+/// Where the parts of a frame are whose sizes depend on the kernel.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// Buffers by where their addresses are in constant bank 0.
+    pub buffers: Vec<u16>,
+    /// Those that are stored to.
+    pub stored: Vec<u16>,
+    /// Where what the launch has for the group is, a word each.
+    pub of_group: i32,
+    /// Addresses of windows.
+    windows: i32,
+    /// Two rows for accesses of each item; operands and results of calls.
+    rows: i32,
+    carried: i32,
+    /// What rows of loops are to become.
+    next: i32,
+    spills: i32,
+    pub bytes: usize,
+}
+
+impl Layout {
+    fn new(graph: &Graph, segments: &[Segment], of_group: usize) -> Layout {
+        let (mut buffers, mut stored) = (Vec::new(), Vec::new());
+        let add = |to: &mut Vec<u16>, place: &Place| {
+            if let Memory::Buffer(offset) = place.memory
+                && !to.contains(&offset)
+            {
+                to.push(offset);
+            }
+        };
+        for (_, step) in graph.steps() {
+            if let Vector::Load(place, _) = &step.vector {
+                add(&mut buffers, place);
+            }
+        }
+        for sink in segments.iter().flat_map(|segment| &segment.sinks) {
+            if let Sink::Store { place, .. } = sink {
+                add(&mut stored, place);
+                add(&mut buffers, place);
+            }
+        }
+        let words = at::BUFFERS + 16 * buffers.len() as i32;
+        let windows = (words + 4 * of_group as i32 + 7) / 8 * 8;
+        let rows = (windows + 8 * MOST_WINDOWS + BYTES - 1) / BYTES * BYTES;
+        let carried = rows + 4 * BYTES;
+        let next = carried + BYTES * graph.carried().cast_signed();
+        let spills = next + BYTES * graph.carried().cast_signed();
+        Layout { buffers, stored, of_group: words, windows, rows, carried, next, spills, bytes: 0 }
+    }
+
+    fn row(&self, number: i32) -> i32 {
+        self.rows + BYTES * number
+    }
+}
+
+/// Operations that functions compute, to which code has their addresses.
+#[derive(Default)]
+#[expect(clippy::vec_box, reason = "they stay where they are")]
+pub struct Called {
+    pub of_rows: Vec<Box<RowOp>>,
+    pub others: Vec<Box<Op>>,
+}
+
+/// Code, and what it needs.
+pub struct Made {
+    pub code: Vec<u8>,
+    pub layout: Layout,
+    /// Whether the memory of the group is read, which is zero at the start.
+    pub reads_shared: bool,
+    pub called: Called,
+}
+
+/// Windows of a segment at most.
+const MOST_WINDOWS: i32 = 64;
+
+/// Bytes of a frame, and of code, at most.
+const MOST_FRAME: usize = 512 << 10;
+const MOST_CODE: usize = 1 << 20;
+
+/// The code of all segments, of a group with so many bytes of its own; none where there is too much of it.
+pub fn emit(graph: &Graph, segments: &[Segment], shared_bytes: u32, of_group: usize) -> Option<Made> {
+    let layout = Layout::new(graph, segments, of_group);
+    // Nothing is loaded that is stored to, so that a group that is given up may be run again.
+    let is_loaded_and_stored = |(_, step): (Node, &super::graph::Step)| match step.vector {
+        Vector::Load(Place { memory: Memory::Buffer(offset), .. }, _) => layout.stored.contains(&offset),
+        _ => false,
+    };
+    if graph.steps().any(is_loaded_and_stored) {
+        return None;
+    }
+    let demanded = demanded(graph, segments);
+    let reads_shared = demanded.iter().flatten().any(|&node| matches!(graph.step(node).vector, Vector::Shared(..)));
+    let mut after: Vec<FxHashSet<Node>> = vec![FxHashSet::default(); segments.len()];
+    for (number, segment) in segments.iter().enumerate().rev() {
+        if let Some(parent) = segment.parent {
+            let needed: Vec<Node> = demanded[number].iter().chain(&after[number]).copied().collect();
+            after[parent].extend(needed);
+        }
+    }
+    let all: FxHashSet<Node> = demanded.iter().flatten().copied().collect();
+    let mut assembler = Assembler::default();
+    let labels: Vec<Label> = segments.iter().map(|_| assembler.label()).collect();
+    let give_up = assembler.label();
+    let mut emitter = Emitter {
+        graph,
+        segments,
+        layout,
+        shared_bytes,
+        reads_shared,
+        all,
+        after,
+        assembler,
+        labels,
+        give_up,
+        segment: 0,
+        registers: [None; REGISTERS],
+        pinned: 0,
+        uses: FxHashMap::default(),
+        homes: FxHashMap::default(),
+        windows: Vec::new(),
+        free: Vec::new(),
+        freed: Vec::new(),
+        spills: 0,
+        called: Called::default(),
+    };
+    emitter.assembler.enter();
+    emitter.assembler.load_address(CONSTANTS, FRAME, at::CONSTANTS);
+    emitter.assembler.load_address(SHARED, FRAME, at::SHARED);
+    emitter.assembler.load_address(AX, FRAME, at::RESUME);
+    emitter.assembler.jump_to_unless_zero(AX);
+    for number in 0..segments.len() {
+        emitter.segment(number)?;
+        if emitter.assembler.len() > MOST_CODE {
+            return None;
+        }
+    }
+    emitter.assembler.here(give_up);
+    emitter.assembler.leave(answer::GIVEN_UP);
+    let Emitter { assembler, mut layout, spills, called, .. } = emitter;
+    layout.bytes = (layout.spills + BYTES * spills) as usize;
+    if layout.bytes > MOST_FRAME {
+        return None;
+    }
+    Some(Made { code: assembler.finish()?, layout, reads_shared, called })
+}
+
+/// What is in memory as it is, or beside the code.
+fn is_at_hand(vector: &Vector) -> bool {
+    matches!(
+        vector,
+        Vector::Known(_) | Vector::Bank { width: Width::B32, .. } | Vector::OfGroup(_) | Vector::Carried(..)
+    )
+}
+
+/// Whether the memory of the group is accessed where that was found to be right, by the operands of the access.
+fn is_fixed(graph: &Graph, at: &[Node]) -> bool {
+    at.iter().all(|&arg| matches!(graph.step(arg).vector, Vector::Known(_)))
+}
+
+/// Whether something is done for nobody where the memory of the group is not read.
+fn is_unread(graph: &Graph, sink: &Sink) -> bool {
+    matches!(sink, Sink::Store { place, at, .. } if place.memory == Memory::Shared && is_fixed(graph, at))
+}
+
+/// By segment, the vectors that it needs, but for those at hand. What is only read is not needed.
+fn demanded(graph: &Graph, segments: &[Segment]) -> Vec<FxHashSet<Node>> {
+    let of = |segment: &Segment, with_shared: bool| {
+        let mut open: Vec<Node> = Vec::new();
+        for sink in segment.sinks.iter().filter(|sink| with_shared || !is_unread(graph, sink)) {
+            match *sink {
+                Sink::Check { holds, .. } => open.push(holds),
+                Sink::Store { ref at, data, .. } => open.extend(at.iter().copied().chain([data])),
+                Sink::Carry { value, .. } => open.push(value),
+                Sink::Load(node) => open.push(node),
+                Sink::Read(node) if !is_fixed(graph, graph.step(node).args()) => open.push(node),
+                Sink::Read(_) => {}
+            }
+        }
+        if let End::Branch { holds, .. } = &segment.end {
+            open.extend(holds.iter().map(|(node, _)| *node));
+        }
+        let mut found = FxHashSet::default();
+        while let Some(node) = open.pop() {
+            let step = graph.step(node);
+            if !is_at_hand(&step.vector) && found.insert(node) {
+                open.extend(step.args());
+            }
+        }
+        found
+    };
+    // The memory of the group is stored to only where it is read.
+    let without: Vec<FxHashSet<Node>> = segments.iter().map(|segment| of(segment, false)).collect();
+    let is_read = |node: &Node| matches!(graph.step(*node).vector, Vector::Shared(..));
+    if !without.iter().flatten().any(is_read) {
+        return without;
+    }
+    segments.iter().map(|segment| of(segment, true)).collect()
+}
+
+/// What is done next.
+#[derive(Clone, Copy)]
+enum Do {
+    Vector(Node),
+    Sink(usize),
+    End,
+}
+
+struct Emitter<'a> {
+    graph: &'a Graph,
+    segments: &'a [Segment],
+    layout: Layout,
+    shared_bytes: u32,
+    reads_shared: bool,
+    /// The vectors that anything needs, and by segment those that segments after it do.
+    all: FxHashSet<Node>,
+    after: Vec<FxHashSet<Node>>,
+    assembler: Assembler,
+    labels: Vec<Label>,
+    give_up: Label,
+    segment: usize,
+    /// What registers hold, and those that hold operands of what is emitted.
+    registers: [Option<Node>; REGISTERS],
+    pinned: u32,
+    /// When in the segment vectors are used.
+    uses: FxHashMap<Node, VecDeque<u32>>,
+    /// Where vectors are spilled: the segment in which they were computed, and the number.
+    homes: FxHashMap<Node, SmallVec<[(usize, i32); 1]>>,
+    /// Of the segment.
+    windows: Vec<Window>,
+    free: Vec<i32>,
+    /// Those that are free once what is emitted has read them.
+    freed: Vec<i32>,
+    spills: i32,
+    called: Called,
+}
+
+impl Emitter<'_> {
+    /// Whether a segment is another one, or is always run before it.
+    fn is_before(&self, before: usize, segment: usize) -> bool {
+        let parent = |&segment: &usize| self.segments.get(segment).and_then(|segment| segment.parent);
+        std::iter::successors(Some(segment), parent).any(|segment| segment == before)
+    }
+
+    /// Where a vector was spilled to.
+    fn home(&self, node: Node) -> Option<i32> {
+        let homes = self.homes.get(&node)?;
+        homes.iter().find(|(from, _)| self.is_before(*from, self.segment)).map(|&(_, slot)| self.spilled(slot))
+    }
+
+    fn spilled(&self, slot: i32) -> i32 {
+        self.layout.spills + BYTES * slot
+    }
+
+    /// What a segment does, in order.
+    fn order(&self, number: usize) -> Vec<Do> {
+        let segment = &self.segments[number];
+        let (mut order, mut loads) = (Vec::new(), Vec::new());
+        let mut seen: FxHashSet<Node> = FxHashSet::default();
+        let mut add = |order: &mut Vec<Do>, root: Node| {
+            let mut open: Vec<(Node, usize)> = vec![(root, 0)];
+            while let Some((node, next)) = open.last_mut() {
+                let (node, step) = (*node, self.graph.step(*node));
+                if *next == 0 && (is_at_hand(&step.vector) || self.home(node).is_some() || seen.contains(&node)) {
+                    open.pop();
+                    continue;
+                }
+                match step.args().get(*next) {
+                    Some(&arg) => {
+                        *next += 1;
+                        open.push((arg, 0));
+                    }
+                    None => {
+                        if seen.insert(node) {
+                            order.push(Do::Vector(node));
+                        }
+                        open.pop();
+                    }
+                }
+            }
+        };
+        for (place, sink) in segment.sinks.iter().enumerate() {
+            match *sink {
+                Sink::Check { holds, .. } => add(&mut order, holds),
+                _ if !self.reads_shared && is_unread(self.graph, sink) => continue,
+                Sink::Store { ref at, data, .. } => {
+                    at.iter().copied().chain([data]).for_each(|node| add(&mut order, node));
+                }
+                Sink::Read(node) => {
+                    if self.all.contains(&node) {
+                        add(&mut order, node);
+                    }
+                    continue;
+                }
+                Sink::Load(node) => {
+                    loads.push(node);
+                    continue;
+                }
+                Sink::Carry { value, .. } => add(&mut order, value),
+            }
+            order.push(Do::Sink(place));
+        }
+        // What nothing has asked for until now.
+        loads.into_iter().for_each(|node| add(&mut order, node));
+        if let End::Branch { holds, .. } = &segment.end {
+            holds.iter().for_each(|&(node, _)| add(&mut order, node));
+        }
+        order.push(Do::End);
+        order
+    }
+
+    /// The vectors that something uses.
+    fn used(&self, number: usize, what: Do) -> SmallVec<[Node; 4]> {
+        match what {
+            Do::Vector(node) => self.graph.step(node).args().into(),
+            Do::Sink(place) => match self.segments[number].sinks[place] {
+                Sink::Check { holds: node, .. }
+                | Sink::Read(node)
+                | Sink::Load(node)
+                | Sink::Carry { value: node, .. } => [node].into_iter().collect(),
+                Sink::Store { ref at, data, .. } => at.iter().copied().chain([data]).collect(),
+            },
+            Do::End => match &self.segments[number].end {
+                End::Branch { holds, .. } => holds.iter().map(|&(node, _)| node).collect(),
+                _ => SmallVec::new(),
+            },
+        }
+    }
+
+    fn segment(&mut self, number: usize) -> Option<()> {
+        self.segment = number;
+        self.registers = [None; REGISTERS];
+        self.uses.clear();
+        self.assembler.here(self.labels[number]);
+        let order = self.order(number);
+        for (at, &what) in (0..).zip(&order) {
+            for node in self.used(number, what) {
+                self.uses.entry(node).or_default().push_back(at);
+            }
+        }
+        self.find_windows(number, &order);
+        let mut carried = Vec::new();
+        for (at, &what) in (0..).zip(&order) {
+            self.pinned = 0;
+            self.free.append(&mut self.freed);
+            match what {
+                Do::Vector(node) => self.vector(at, node)?,
+                Do::Sink(place) => {
+                    self.sink(&self.segments[number].sinks[place].clone(), &mut carried);
+                    self.release(at, &self.used(number, what));
+                }
+                Do::End => self.end(number, &carried),
+            }
+        }
+        Some(())
+    }
+
+    /// Vectors have been used at a time: those that are not used any more leave their registers.
+    fn release(&mut self, at: u32, nodes: &[Node]) {
+        for &node in nodes {
+            let Some(uses) = self.uses.get_mut(&node) else { continue };
+            while uses.front().is_some_and(|&first| first <= at) {
+                uses.pop_front();
+            }
+            if uses.is_empty() && !self.is_kept(node) {
+                self.uses.remove(&node);
+                if let Some(place) = self.registers.iter_mut().find(|held| **held == Some(node)) {
+                    *place = None;
+                }
+                if let Some(homes) = self.homes.get_mut(&node) {
+                    let (segment, free) = (self.segment, &mut self.freed);
+                    homes.retain(|(from, slot)| {
+                        if *from == segment {
+                            free.push(*slot);
+                        }
+                        *from != segment
+                    });
+                }
+            }
+        }
+    }
+
+    /// Whether segments after this one need a vector.
+    fn is_kept(&self, node: Node) -> bool {
+        self.after.get(self.segment).is_some_and(|after| after.contains(&node))
+    }
+
+    /// A register without a vector; that of one that is used last of all is made free.
+    fn allocate(&mut self) -> u8 {
+        if let Some(free) = self.registers.iter().position(Option::is_none) {
+            self.pinned |= 1 << free;
+            return free as u8;
+        }
+        let next_use = |node: Node| self.uses.get(&node).and_then(|uses| uses.front().copied()).unwrap_or(u32::MAX);
+        let held = self.registers.iter().enumerate().filter(|(register, _)| self.pinned >> register & 1 == 0);
+        let last = held.max_by_key(|(_, held)| held.map_or(u32::MAX, next_use));
+        let register = last.map_or(0, |(register, _)| register);
+        if let Some(node) = self.registers[register].take()
+            && self.uses.get(&node).is_some_and(|uses| !uses.is_empty())
+        {
+            self.spill(node, register as u8);
+        }
+        self.pinned |= 1 << register;
+        register as u8
+    }
+
+    /// Keeps what a register holds in memory, where it is not there.
+    fn spill(&mut self, node: Node, register: u8) {
+        if is_at_hand(&self.graph.step(node).vector) || self.home(node).is_some() {
+            return;
+        }
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.spills += 1;
+            self.spills - 1
+        });
+        self.homes.entry(node).or_default().push((self.segment, slot));
+        let to = Operand::Memory(FRAME, self.spilled(slot));
+        self.assembler.vector(STORE, register, 0, to);
+    }
+
+    fn register_of(&mut self, node: Node) -> Option<u8> {
+        let register = self.registers.iter().position(|held| *held == Some(node))?;
+        self.pinned |= 1 << register;
+        Some(register as u8)
+    }
+
+    /// Where a vector is that is in no register; a word that all lanes have is by itself.
+    fn in_memory(&self, node: Node) -> Operand {
+        match self.graph.step(node).vector {
+            Vector::Known(known) => match self.graph.same_word(known) {
+                Some(word) => Operand::PoolWord(word),
+                None => Operand::Pool(self.graph.known(known)),
+            },
+            Vector::Bank { offset, width: Width::B32, .. } => Operand::Word(CONSTANTS, offset.cast_signed()),
+            Vector::OfGroup(number) => Operand::Word(FRAME, self.layout.of_group + 4 * number.cast_signed()),
+            Vector::Carried(number, true) => Operand::Word(FRAME, self.carried(number)),
+            Vector::Carried(number, false) => Operand::Memory(FRAME, self.carried(number)),
+            _ => {
+                let home = self.home(node);
+                debug_assert!(home.is_some(), "{node:?} is nowhere");
+                Operand::Memory(FRAME, home.unwrap_or(self.layout.row(0)))
+            }
+        }
+    }
+
+    fn carried(&self, number: u32) -> i32 {
+        self.layout.carried + BYTES * number.cast_signed()
+    }
+
+    /// A register that holds a vector.
+    fn register(&mut self, node: Node) -> u8 {
+        if let Some(register) = self.register_of(node) {
+            return register;
+        }
+        let register = self.allocate();
+        match self.in_memory(node) {
+            Operand::PoolWord(0) => {
+                self.assembler.vector(XOR, register, register, Operand::Register(register));
+            }
+            Operand::PoolWord(word) => self.assembler.vector(SPREAD, register, 0, Operand::PoolScalar(word)),
+            Operand::Word(base, at) => self.assembler.vector(SPREAD, register, 0, Operand::Memory(base, at)),
+            from => self.assembler.vector(LOAD, register, 0, from),
+        }
+        self.registers[usize::from(register)] = Some(node);
+        register
+    }
+
+    /// A vector as the last operand of an instruction: in a register, where it is in one or used again.
+    fn operand(&mut self, node: Node) -> Operand {
+        let is_used_again = self.uses.get(&node).is_some_and(|uses| uses.len() > 1);
+        match self.register_of(node) {
+            Some(register) => Operand::Register(register),
+            None if is_used_again && self.registers.contains(&None) => Operand::Register(self.register(node)),
+            None => self.in_memory(node),
+        }
+    }
+
+    /// A vector is computed.
+    fn vector(&mut self, at: u32, node: Node) -> Option<()> {
+        let args: SmallVec<[Node; 3]> = self.graph.step(node).args().into();
+        let register = self.compute(at, node, &args)?;
+        self.registers[usize::from(register)] = Some(node);
+        if self.is_kept(node) {
+            self.spill(node, register);
+        }
+        if !self.uses.contains_key(&node) {
+            self.registers[usize::from(register)] = None;
+        }
+        Some(())
+    }
+
+    /// A register for the result of what has used its operands.
+    fn result(&mut self, at: u32, args: &[Node]) -> u8 {
+        self.release(at, args);
+        self.allocate()
+    }
+
+    /// Something is done. What rows of loops become is kept until all is computed that may need what they were.
+    fn sink(&mut self, sink: &Sink, carried: &mut Vec<u32>) {
+        match *sink {
+            Sink::Read(_) | Sink::Load(_) => {}
+            Sink::Check { holds, mask } => {
+                let holds = self.register(holds);
+                self.lanes(holds, mask);
+                self.assembler.compare_word_with(AX, mask.into());
+                self.assembler.jump_if(Condition::NotEqual, self.give_up);
+            }
+            Sink::Store { place, ref at, data } => self.store(&place, at, data),
+            Sink::Carry { row, value } => {
+                if let Vector::Carried(number, _) = self.graph.step(row).vector {
+                    let value = self.register(value);
+                    let to = Operand::Memory(FRAME, self.layout.next + BYTES * number.cast_signed());
+                    self.assembler.vector(STORE, value, 0, to);
+                    carried.push(number);
+                }
+            }
+        }
+    }
+
+    /// The lanes of a mask that hold, as bits in a register.
+    fn lanes(&mut self, holds: u8, mask: u16) {
+        self.assembler.vector(TEST, 1, holds, Operand::Register(holds));
+        self.assembler.get_mask(AX);
+        if mask != u16::MAX {
+            self.assembler.and_word(AX, mask.into());
+        }
+    }
+
+    fn end(&mut self, number: usize, carried: &[u32]) {
+        for &row in carried {
+            let from = self.layout.next + BYTES * row.cast_signed();
+            self.assembler.vector(LOAD, SCRATCH, 0, Operand::Memory(FRAME, from));
+            self.assembler.vector(STORE, SCRATCH, 0, Operand::Memory(FRAME, self.carried(row)));
+        }
+        let segment = &self.segments[number];
+        let a = &mut self.assembler;
+        if segment.most_backward != 0 {
+            a.sub_in_memory(FRAME, at::LEFT, segment.most_backward as i32);
+            a.jump_if(Condition::Below, self.give_up);
+            a.add_in_memory(FRAME, at::BACKWARD, segment.backward as i32);
+        }
+        a.add_in_memory(FRAME, at::ISSUED, segment.issued as i32);
+        match &segment.end {
+            End::Done => a.leave(answer::DONE),
+            End::GiveUp => a.jump(self.give_up),
+            &End::Go(to) if to > number => a.jump(self.labels[to]),
+            // All that lasts is in memory here.
+            &End::Go(to) => {
+                a.load_address(AX, FRAME, at::ISSUED);
+                a.compare_memory(AX, FRAME, at::LIMIT);
+                a.jump_if(Condition::Below, self.labels[to]);
+                a.address_of(AX, self.labels[to]);
+                a.store_address(AX, FRAME, at::RESUME);
+                a.leave(answer::LEFT);
+            }
+            End::Branch { holds, taken, fall } => {
+                // Whether any hold, and whether any do not.
+                a.set(R8, 0);
+                a.set(R9, 0);
+                for &(holds, mask) in holds {
+                    self.pinned = 0;
+                    let holds = self.register(holds);
+                    self.lanes(holds, mask);
+                    self.assembler.or_register(R8, AX);
+                    self.assembler.xor_word(AX, mask.into());
+                    self.assembler.or_register(R9, AX);
+                }
+                let a = &mut self.assembler;
+                a.test_registers(R8, R8);
+                a.jump_if(Condition::Equal, self.labels[*fall]);
+                a.test_registers(R9, R9);
+                a.jump_if(Condition::Equal, self.labels[*taken]);
+                a.jump(self.give_up);
+            }
+        }
+    }
+}

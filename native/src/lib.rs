@@ -1,0 +1,20 @@
+//! Native code for kernels: what machine code of HALU and PTX computes, translated to the host's instructions.
+//!
+//! [`halu`] and [`ptx`] run launches in memory, [`aot`] makes object files. The engine depends on neither the compiler nor an
+//! interpreter: a launch reaches its memory by [`jit::Reached`].
+
+#[cfg(feature = "aot")]
+pub mod aot;
+pub mod clif;
+#[cfg(feature = "jit")]
+pub mod halu;
+pub mod host;
+#[cfg(feature = "jit")]
+pub mod jit;
+pub mod launch;
+#[cfg(feature = "jit")]
+mod meet;
+#[cfg(feature = "jit")]
+pub mod ptx;
+pub mod rows;
+pub mod threads;

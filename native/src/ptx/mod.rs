@@ -1,0 +1,118 @@
+//! Native code for PTX: its instructions as the engine of HALU takes them.
+//!
+//! Registers become cells of a word each, two where they have 64 bits. Parameters and what the launch says in special registers are
+//! constant bank 0. What there is no native code for is found out before the first launch; the interpreter runs such kernels.
+
+#[cfg(feature = "aot")]
+mod ahead;
+mod insts;
+mod meet;
+mod numbers;
+mod plan;
+#[cfg(test)]
+mod tests;
+
+use std::num::NonZero;
+use std::sync::{Arc, OnceLock};
+
+use halfbyte_abi::Stats;
+use halfbyte_isa::ptx::module::{self, LOCAL_START};
+use halfbyte_isa::ptx::program::Bound;
+use halfbyte_isa::ptx::special;
+use halfbyte_isa::ptx::types::{Special, SpecialGroup};
+use smallvec::SmallVec;
+
+#[cfg(feature = "aot")]
+pub use ahead::native;
+
+use crate::clif::Translation;
+use crate::jit::{self as engine, Kernel, Reached, Stop};
+use crate::launch::Order;
+use insts::{Insts, Variables};
+use plan::Plan;
+
+/// A kernel's native code, once it has been asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Jit {
+    plan: Arc<OnceLock<Plan>>,
+    code: engine::Jit,
+}
+
+/// What a launch gives a kernel besides its buffers.
+#[derive(Clone, Copy, Debug)]
+pub struct Given<'a> {
+    /// The bytes of each parameter.
+    pub params: &'a [Vec<u8>],
+    /// The offset of each parameter in parameter memory.
+    pub offsets: &'a [u64],
+    /// The variables of the kernel's text, by number.
+    pub variables: &'a [Bound],
+}
+
+impl Jit {
+    /// Runs all items of a launch. Returns `None` if there is no native code for the kernel.
+    pub fn launch<'m>(
+        &self,
+        code: &module::Kernel,
+        order: &Order<'_>,
+        given: Given<'_>,
+        memory: &mut impl Reached<'m>,
+        threads: NonZero<u16>,
+    ) -> Option<Result<Stats, Stop>> {
+        let plan = self.plan(code);
+        let entry = &code.entry;
+        if !plan.is_native {
+            return None;
+        }
+        let size = order.shape.block.into_iter().product::<u32>().max(1);
+        let shared_bytes = if plan.is_of_groups { plan.shared_bytes + order.shape.shared as usize } else { 0 };
+        *memory.constants() = constants(plan, given, order, shared_bytes as u64);
+        let is_of_block = |special: &Special| matches!(special.group, SpecialGroup::BlockSize | SpecialGroup::Warps);
+        let sizes = (plan.launch_start..).step_by(4).zip(&plan.launch).filter(|(_, special)| is_of_block(special));
+        let sizes: SmallVec<[(u32, u32); 4]> = sizes
+            .filter_map(|(offset, &special)| {
+                Some((offset, special::of_launch(special, &order.shape, shared_bytes as u64)? as u32))
+            })
+            .collect();
+        let insts = Insts { plan, entry, variables: Variables::At(given.variables), places: given.offsets };
+        let kernel = Kernel {
+            front: &insts,
+            pointers: &[],
+            sizes: &sizes,
+            specials: &plan.specials,
+            groups: plan.is_of_groups.then_some(size),
+            shared_bytes,
+            scratch_bytes: plan.frame_bytes as usize,
+            scratch_start: LOCAL_START,
+        };
+        self.code.launch(&kernel, memory, *order, threads, None)
+    }
+
+    fn plan(&self, code: &module::Kernel) -> &Plan {
+        self.plan.get_or_init(|| Plan::new(code))
+    }
+
+    /// Whether there is no native code for what the kernel does.
+    pub fn is_interpreted(&self, code: &module::Kernel) -> bool {
+        !self.plan(code).is_native
+    }
+
+    /// What it took to make the code that is there.
+    pub fn translation(&self) -> Option<Translation> {
+        self.code.translation()
+    }
+}
+
+/// Constant bank 0: parameters where they lie in their memory, and behind them what the launch says.
+fn constants(plan: &Plan, given: Given<'_>, order: &Order<'_>, shared_bytes: u64) -> Vec<u8> {
+    let mut bytes = vec![0; plan.launch_start as usize];
+    for (param, &place) in given.params.iter().zip(given.offsets) {
+        let places = bytes.iter_mut().skip(place as usize);
+        places.zip(param).for_each(|(place, byte)| *place = *byte);
+    }
+    for &register in &plan.launch {
+        let value = special::of_launch(register, &order.shape, shared_bytes).unwrap_or(0);
+        bytes.extend((value as u32).to_le_bytes());
+    }
+    bytes
+}

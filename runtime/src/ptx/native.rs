@@ -1,0 +1,88 @@
+//! Launches of PTX on native code.
+
+use std::num::NonZero;
+
+use halfbyte_abi::meet::Schedule;
+use halfbyte_abi::{Stats, buffer_slot};
+use halfbyte_isa::buffers::Buffers;
+use halfbyte_isa::ptx::meaning::{Location, SHARED_WINDOW};
+use halfbyte_isa::ptx::module;
+use halfbyte_isa::ptx::types::Space as VariableSpace;
+use halfbyte_isa::trap::{Access, Halt, Space, TrapKind};
+use halfbyte_native::host::HostMemory;
+use halfbyte_native::jit::{CONSTANTS, Parts, Reached, Stop};
+use halfbyte_native::launch::Order;
+use halfbyte_native::ptx::{Given, Jit};
+
+use super::Ended;
+use super::memory::{By, Memory};
+
+/// Runs all items of a launch on native code. Returns `None` if the interpreter must run the launch.
+pub(super) fn launch(
+    jit: &Jit,
+    code: &module::Kernel,
+    order: &Order<'_>,
+    memory: &mut Memory<'_>,
+    threads: NonZero<u16>,
+) -> Option<Result<Stats, Ended>> {
+    let is_watched = memory.races.is_some() || memory.schedule != Schedule::default();
+    // Items run in order if arguments overlap.
+    if !memory.aliases.is_empty() || is_watched {
+        return None;
+    }
+    let (params, offsets, variables) = (memory.params.clone(), memory.param_places.clone(), memory.variables.clone());
+    let given = Given { params: &params, offsets: &offsets, variables: &variables };
+    let ran = jit.launch(code, order, given, &mut Banks { memory, constants: Vec::new() }, threads)?;
+    Some(ran.map_err(|stop| match stop {
+        Stop::Fault(item, fault) => Ended::Halt(item, Halt::Fault(fault)),
+        Stop::Native(error) => Ended::Native(error),
+    }))
+}
+
+/// The memory of a launch, and its constant bank 0.
+struct Banks<'m, 'a> {
+    memory: &'m mut Memory<'a>,
+    constants: Vec<u8>,
+}
+
+impl<'a> Reached<'a> for Banks<'_, 'a> {
+    fn buffers(&mut self) -> &mut Buffers<'a> {
+        &mut self.memory.buffers
+    }
+
+    fn host(&self) -> Option<&HostMemory<'a>> {
+        self.memory.host
+    }
+
+    fn constants(&mut self) -> &mut Vec<u8> {
+        &mut self.constants
+    }
+
+    fn parts(&self) -> Parts {
+        let all = self.memory.params.iter().zip(&self.memory.param_places);
+        all.map(|(param, &place)| [place, place + param.len() as u64]).collect()
+    }
+
+    fn is_constant(&self, buffer: usize) -> bool {
+        let mut constants = self.memory.variables.iter().filter(|bound| bound.space == VariableSpace::Const);
+        constants.any(|bound| buffer_slot(bound.address) == Some(buffer))
+    }
+
+    fn why_not(&mut self, access: Access, space: Space, address: u64, count: usize) -> TrapKind {
+        let words = |address: u64| [address as u32, (address >> 32) as u32];
+        let (base, offset) = (words(address), 0);
+        let place = match space {
+            Space::Global => Location::Global { base, offset },
+            Space::Local => Location::Local { base, offset },
+            Space::Shared => Location::Flat { base: words(SHARED_WINDOW.wrapping_add(address)), offset },
+            CONSTANTS => Location::Constant { base, offset },
+            Space::Constant(_) => Location::Param { base, offset },
+        };
+        let tried = match access {
+            Access::Load => self.memory.load(place, count, By::default()).map(|_| ()),
+            Access::Store => self.memory.store(place, count, By::default()).map(|_| ()),
+        };
+        let bytes = count as u32;
+        tried.err().unwrap_or(TrapKind::OutOfBounds { access, space, address, bytes, near: None })
+    }
+}

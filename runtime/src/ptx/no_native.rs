@@ -1,0 +1,36 @@
+//! The engine of a build without feature `jit`: there is no native code, and it says why.
+
+use std::num::NonZero;
+
+use halfbyte_isa::ptx::module::Kernel;
+
+use super::Ended;
+use super::memory::Memory;
+use halfbyte_abi::Stats;
+use halfbyte_native::clif::{NativeError, Translation};
+use halfbyte_native::launch::Order;
+
+/// A kernel's native code, which is never made.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Jit(());
+
+/// Refuses a launch on native code.
+pub(super) fn launch(
+    _: &Jit,
+    _: &Kernel,
+    _: &Order<'_>,
+    _: &mut Memory<'_>,
+    _: NonZero<u16>,
+) -> Option<Result<Stats, Ended>> {
+    Some(Err(Ended::Native(NativeError::NotBuilt)))
+}
+
+impl Jit {
+    pub fn is_interpreted(&self, _: &Kernel) -> bool {
+        false
+    }
+
+    pub fn translation(&self) -> Option<Translation> {
+        None
+    }
+}
