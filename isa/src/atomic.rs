@@ -1,4 +1,5 @@
-//! Atomic operations of all targets: what becomes of a place in memory.
+//! Atomic read-modify-write operations of all targets: how the new value of a memory location is
+//! computed.
 
 use arrayvec::ArrayVec;
 
@@ -8,24 +9,25 @@ use crate::halu::domain::{Domain, FloatKind, FloatOp, HalfKind, HalfMinMax, Half
 const SIGN: u32 = 0x8000_0000;
 const EXPONENT: u32 = 0x7F80_0000;
 
-/// What an atomic operation puts in the place of what is there.
+/// An atomic operation: how the new value in memory follows from the old value and the operands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Change {
-    /// Their sum, modulo 2 to the number of bits.
+    /// The sum, modulo 2 to the number of bits.
     Add,
-    /// The lesser.
+    /// The minimum.
     Min {
-        /// Of signed numbers.
+        /// Compares as signed integers.
         signed: bool,
     },
-    /// The greater.
+    /// The maximum.
     Max {
-        /// Of signed numbers.
+        /// Compares as signed integers.
         signed: bool,
     },
-    /// One more, and 0 where the operand was there or more.
+    /// The old value plus 1, or 0 if the old value is at least the operand (unsigned).
     Inc,
-    /// One less, and the operand where 0 was there, or more than the operand.
+    /// The old value minus 1, or the operand if the old value is 0 or greater than the operand
+    /// (unsigned).
     Dec,
     /// Bitwise and.
     And,
@@ -33,39 +35,40 @@ pub enum Change {
     Or,
     /// Bitwise exclusive or.
     Xor,
-    /// The operand.
+    /// The operand, whatever the old value.
     Exchange,
-    /// The second operand where the first was there.
+    /// Compare-and-swap: the second operand if the old value equals the first, else the old value.
     Swap,
-    /// The sum of halves, each by itself.
+    /// The sum of each packed half with its counterpart, rounded to nearest even.
     AddHalf(Format),
-    /// The lesser of halves, each by itself, or the greater.
+    /// The minimum or maximum of each packed half and its counterpart.
     MinMaxHalf {
-        /// Their format.
+        /// The format of the halves.
         format: Format,
-        /// The lesser.
+        /// Takes the minimum instead of the maximum.
         min: bool,
     },
-    /// The sum of f32.
+    /// The f32 sum.
     AddSingle,
-    /// The sum of f64.
+    /// The f64 sum.
     AddDouble,
 }
 
 impl Change {
-    /// How many operands it has.
+    /// Returns the number of operands.
     pub const fn operands(self) -> usize {
         if matches!(self, Change::Swap) { 2 } else { 1 }
     }
 
-    /// Whether what was there does not matter.
+    /// Returns `true` if the new value does not depend on the old one.
     pub const fn forgets(self) -> bool {
         matches!(self, Change::Exchange)
     }
 }
 
-/// What elements of so many bits in memory become where an operation finds `old` there; `flushes` says that it is global memory, where sums
-/// of f32 have no subnormals. Elements of what is swapped are compared together.
+/// Computes the new values of memory elements of `bits` bits each, from their values `old` and the
+/// operands. `flushes` selects global memory, where f32 sums flush subnormals to zero. A
+/// compare-and-swap of several elements compares all of them and swaps all or none.
 pub fn atomically<D: Domain, const N: usize>(
     domain: &mut D,
     change: Change,
@@ -91,8 +94,8 @@ pub fn atomically<D: Domain, const N: usize>(
     elements.map(|(&old, &[_, c])| pick(domain, is_same, c, old)).collect()
 }
 
-/// The same of what registers hold: what is there, and each of the operands, is as many words as the width has registers, the lowest first.
-/// What is of 128 bits is two elements of 64.
+/// Computes an atomic operation on register values. The old value and each operand take as many
+/// words as `width` has registers, lowest first. A 128-bit value is two 64-bit elements.
 pub fn atomically_in_words<D: Domain>(
     d: &mut D,
     change: Change,
@@ -120,7 +123,7 @@ fn pick<D: Domain>(d: &mut D, p: D::Pred, a: [D::Word; 2], b: [D::Word; 2]) -> [
     [d.select(p, a[0], b[0]), d.select(p, a[1], b[1])]
 }
 
-/// The same of one element, which is all there is.
+/// Computes an atomic operation on a single element; see [`atomically`].
 #[inline(always)]
 pub fn atomically_one<D: Domain>(
     domain: &mut D,
@@ -138,7 +141,7 @@ pub fn atomically_one<D: Domain>(
     pick(domain, is_same, c, old)
 }
 
-/// A zero of the sign in the place of a subnormal f32.
+/// Replaces a subnormal f32 by a zero of the same sign.
 fn flush<D: Domain>(d: &mut D, a: D::Word) -> D::Word {
     let (exponent, sign, zero) = (d.word(EXPONENT), d.word(SIGN), d.word(0));
     let found = d.and(a, exponent);
@@ -147,7 +150,7 @@ fn flush<D: Domain>(d: &mut D, a: D::Word) -> D::Word {
     d.select(small, flushed, a)
 }
 
-/// What an element becomes.
+/// Computes the new value of one element for every operation except a compare-and-swap.
 #[inline(always)]
 fn element<D: Domain>(
     d: &mut D,

@@ -1,4 +1,5 @@
-//! The documents of the instruction sets, made from their rows: a page a mnemonic and an index, in Markdown.
+//! Generates the Markdown documentation of the instruction sets from their rows: an index and one
+//! page per mnemonic.
 
 use crate::row::{Address, Alias, Kind, Modifier, ModifierOrder, Operand, RegFile, Role, Row, Suffix};
 use crate::text::reader::describe;
@@ -6,7 +7,7 @@ use crate::word::Field;
 use crate::{halu, vp1};
 use std::fmt::{self, Write};
 
-/// An instruction set that has documents.
+/// An instruction set with generated documentation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Set {
     /// [`halu`].
@@ -15,11 +16,12 @@ pub enum Set {
     Vp1,
 }
 
-/// A form of an instruction: its name, its row, and the alias that it goes by on a page.
+/// An encoding form of an instruction: its name, its row, and the alias under which a page lists
+/// it.
 type Form = (&'static str, &'static Row, Option<&'static Alias>);
 
 impl Set {
-    /// Every set.
+    /// All documented sets.
     pub const ALL: [Set; 2] = [Set::Halu, Set::Vp1];
 
     fn width(self) -> u8 {
@@ -29,7 +31,7 @@ impl Set {
         }
     }
 
-    /// Every mnemonic once, in the order of the index.
+    /// Returns every mnemonic once, in the order of the index.
     pub fn mnemonics(self) -> Vec<&'static str> {
         match self {
             Set::Halu => halu::mnemonics().collect(),
@@ -44,20 +46,20 @@ impl Set {
         }
     }
 
-    /// The page of a mnemonic; `None` if there is no such mnemonic.
+    /// Generates the page of a mnemonic. Returns `None` if the mnemonic is unknown.
     pub fn page(self, mnemonic: &str) -> Option<String> {
         let forms = self.forms(mnemonic);
         let (_, row, alias) = forms.first()?;
         let mut text = format!("# {}\n", alias.map_or(row.mnemonic, |a| a.mnemonic));
-        // Rows that mean one thing share their text.
+        // Consecutive rows with the same description share it on the page.
         for group in forms.chunk_by(|a, b| a.1.doc == b.1.doc) {
-            // Writing to a string succeeds.
+            // Writing to a string does not fail.
             let _ = meaning(&mut text, self, group);
         }
         Some(text)
     }
 
-    /// The page that names every mnemonic.
+    /// Generates the index page, which lists every mnemonic.
     pub fn index(self) -> String {
         let mut text = match self {
             Set::Halu => HALU,
@@ -80,14 +82,14 @@ impl Set {
     }
 }
 
-/// The first clause of a meaning.
+/// Returns the first clause of a description.
 fn summary(doc: &str) -> &str {
     let paragraph = doc.lines().next().unwrap_or("").trim_end_matches('.');
     let end = [": ", ". "].iter().filter_map(|mark| paragraph.find(mark)).min();
     paragraph.get(..end.unwrap_or(paragraph.len())).unwrap_or("")
 }
 
-/// The highest byte of a word, and the other bits under a mask.
+/// Formats the top byte of a word, followed by the other bits that `mask` selects.
 fn pattern(mask: u128, word: u128) -> String {
     let rest = (mask & 0xff_ffff) as u32;
     let opcode = word >> 24;
@@ -153,14 +155,14 @@ fn meaning(out: &mut String, set: Set, group: &[Form]) -> fmt::Result {
     if !forbidden.is_empty() {
         writeln!(out, "\nNo instruction: {}.", forbidden.join("; "))?;
     }
-    // Several aliases of a row are one form.
+    // The aliases of a row share one layout.
     for f in group.chunk_by(|a, b| a.0 == b.0).filter_map(<[Form]>::first) {
         form(out, set, f)?;
     }
     Ok(())
 }
 
-/// The layout of one form.
+/// Writes the bit layout of one form.
 fn form(out: &mut String, set: Set, (name, row, _): &Form) -> fmt::Result {
     writeln!(out, "\n## {name}\n\nClass: {:?}.\n\n```", row.class)?;
     let mut fields: Vec<(Field, String)> = Vec::new();
@@ -211,7 +213,8 @@ fn values(m: &Modifier, mark: &str) -> String {
     m.choices.iter().map(|(text, value)| format!("`{mark}{text}` {value}")).collect::<Vec<_>>().join(", ")
 }
 
-/// The line of a form, as the seeds write theirs: `{}` around what may be left out, `|` between what may be written.
+/// Returns the syntax of a form in the notation of the seeds: `{}` encloses optional parts, `|`
+/// separates alternatives.
 fn syntax(set: Set, &(_, row, alias): &Form) -> String {
     if set == Set::Vp1 {
         let (mnemonic, operands) = alias.map_or((row.mnemonic, row.operands), |a| (a.mnemonic, a.operands));
@@ -293,7 +296,7 @@ fn operand(op: &Operand) -> String {
     format!("{}{}{bars}{what}{suffix}{bars}", prefix(op.not, "{!}"), prefix(op.neg, "{-}"))
 }
 
-/// Every field of an operand, and what it holds.
+/// Lists the fields of an operand with their descriptions.
 fn operand_fields(op: &Operand) -> Vec<(Field, String)> {
     let name = op.name;
     let role = match op.role {

@@ -1,20 +1,22 @@
-//! Exact scalar arithmetic on the two 16-bit floating-point formats, binary16 and bfloat16.
+//! Correctly rounded scalar arithmetic on the two 16-bit floating-point formats, binary16 and
+//! bfloat16.
 //!
-//! A half is its bit pattern in a `u16`. An operation unpacks its operands to integers, computes the exact result (or one
-//! that rounds the same) and rounds once, so every rounding and both formats take one path. The order of steps is that of
-//! the HFMA2 listing of seed 001: flush inputs, operate, round, clamp, flush the result, make NaN canonical.
+//! A half is its bit pattern in a `u16`. An operation unpacks its operands to integers, computes
+//! the exact result (or one that rounds to the same value) and rounds once. So all rounding modes
+//! and both formats share one code path. The order of steps is that of the HFMA2 listing of seed
+//! 001: flush the inputs, operate, round, clamp, flush the result, canonicalise NaN.
 
 use std::cmp::Ordering;
 
-/// The NaN that every half operation returns, in both formats.
+/// The canonical NaN of half operations, in both formats.
 pub const NAN: u16 = 0x7FFF;
-/// The NaN that every f32 operation returns.
+/// The canonical NaN of f32 operations.
 pub const NAN_F32: u32 = 0x7FFF_FFFF;
 
 const SIGN: u16 = 0x8000;
 const MAGNITUDE: u16 = 0x7FFF;
 
-/// A 16-bit floating-point format. The discriminant is the code of field `hfmt_v2`.
+/// A 16-bit floating-point format. The discriminant is the value of field `hfmt_v2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Format {
@@ -24,7 +26,7 @@ pub enum Format {
     Bf16,
 }
 
-/// How an inexact result becomes a representable one. The discriminant is the code of field `rnd`.
+/// A rounding mode. The discriminant is the value of field `rnd`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Rounding {
@@ -39,29 +41,30 @@ pub enum Rounding {
     Zero,
 }
 
-/// What is done to the rounded result.
+/// How the rounded result is clamped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Clamp {
-    /// Nothing.
+    /// No clamp.
     #[default]
     None,
-    /// `.SAT`: into [+0, 1]; -0 and NaN become +0.
+    /// `.SAT`: saturates to [+0, 1]; -0 and NaN become +0.
     Sat,
-    /// `.RELU`: what is less than zero becomes +0; -0 and NaN stay.
+    /// `.RELU`: values less than zero become +0; -0 and NaN are unchanged.
     Relu,
 }
 
-/// How two floating-point values stand to each other. The discriminant is the bit of the relation in [`Compare`].
+/// The ordering of two floating-point values. The discriminant is the bit of the relation in
+/// [`Compare`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Relation {
-    /// The first is less.
+    /// The first operand is less.
     Less = 1,
-    /// They are equal; +0 equals -0.
+    /// The operands are equal; +0 equals -0.
     Equal = 2,
-    /// The first is greater.
+    /// The first operand is greater.
     Greater = 4,
-    /// At least one is NaN.
+    /// At least one operand is NaN.
     Unordered = 8,
 }
 
@@ -76,7 +79,8 @@ impl From<Option<Ordering>> for Relation {
     }
 }
 
-/// A compare: the set of [`Relation`]s in which it is true. The set, as a mask, is also the code of field `cmp`.
+/// A comparison: the set of [`Relation`]s for which it is true. The bit mask of the set is also the
+/// value of field `cmp`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Compare(u8);
 
@@ -91,7 +95,7 @@ impl Compare {
     pub const GE: Self = Self(6);   pub const GEU: Self = Self(14);
     pub const NUM: Self = Self(7);  pub const NAN: Self = Self(8);
 
-    /// The fourteen, in the order of their codes.
+    /// The fourteen comparisons, in the order of their codes.
     pub const ALL: [Self; 14] = [
         Self::LT, Self::EQ, Self::LE, Self::GT, Self::NE, Self::GE, Self::NUM,
         Self::NAN, Self::LTU, Self::EQU, Self::LEU, Self::GTU, Self::NEU, Self::GEU,
@@ -99,27 +103,28 @@ impl Compare {
 }
 
 impl Compare {
-    /// The compare of a 4-bit code; higher bits are dropped. Codes 0 (never) and 15 (always) have no name.
+    /// Returns the comparison of a 4-bit code; higher bits are ignored. Codes 0 (never) and 15
+    /// (always) have no name.
     pub const fn from_code(code: u64) -> Self {
         Self(code as u8 & 15)
     }
 
-    /// The code, 1 to 14 for the named ones.
+    /// Returns the code, 1 to 14 for a named comparison.
     pub const fn code(self) -> u8 {
         self.0
     }
 
-    /// Whether the compare is true of values that stand in `relation`.
+    /// Returns `true` if the comparison is true for values in this relation.
     pub const fn holds(self, relation: Relation) -> bool {
         self.0 & relation as u8 != 0
     }
 }
 
 impl Rounding {
-    /// All four, in the order of their codes.
+    /// All four rounding modes, in the order of their codes.
     pub const ALL: [Self; 4] = [Self::Nearest, Self::Down, Self::Up, Self::Zero];
 
-    /// The rounding of a 2-bit code; higher bits are dropped.
+    /// Returns the rounding mode of a 2-bit code; higher bits are ignored.
     pub const fn from_code(code: u64) -> Self {
         match code & 3 {
             0 => Self::Nearest,
@@ -129,8 +134,8 @@ impl Rounding {
         }
     }
 
-    /// Whether a value of this sign moves away from zero when anything at all is cut off. [`Rounding::Nearest`] decides by
-    /// what is cut off, and overflows to infinity.
+    /// Returns `true` if a directed rounding mode rounds an inexact value of this sign away from
+    /// zero. Returns `false` for [`Rounding::Nearest`], whose result depends on the discarded bits.
     const fn away(self, negative: bool) -> bool {
         matches!((self, negative), (Self::Down, true) | (Self::Up, false))
     }
@@ -140,12 +145,12 @@ impl Format {
     /// Both formats, in the order of their codes.
     pub const ALL: [Self; 2] = [Self::F16, Self::Bf16];
 
-    /// The format of a 1-bit code; higher bits are dropped.
+    /// Returns the format of a 1-bit code; higher bits are ignored.
     pub const fn from_code(code: u64) -> Self {
         if code & 1 == 0 { Self::F16 } else { Self::Bf16 }
     }
 
-    /// Bits of the stored fraction: the significand without its leading one.
+    /// Returns the number of stored fraction bits, which excludes the leading one.
     pub const fn fraction_bits(self) -> u32 {
         match self {
             Self::F16 => 10,
@@ -153,7 +158,7 @@ impl Format {
         }
     }
 
-    /// +Infinity; the patterns below it are the finite positive values in order.
+    /// Returns +infinity. The bit patterns below it are the non-negative finite values in order.
     pub const fn infinity(self) -> u16 {
         match self {
             Self::F16 => 0x7C00,
@@ -161,7 +166,7 @@ impl Format {
         }
     }
 
-    /// 1.0
+    /// Returns 1.0.
     pub const fn one(self) -> u16 {
         match self {
             Self::F16 => 0x3C00,
@@ -169,7 +174,7 @@ impl Format {
         }
     }
 
-    /// Exponent of the least subnormal, which is a power of two: 2^-24 or 2^-133.
+    /// Returns the exponent of the smallest positive subnormal, which is 2^-24 or 2^-133.
     pub const fn min_exponent(self) -> i32 {
         match self {
             Self::F16 => -24,
@@ -177,17 +182,17 @@ impl Format {
         }
     }
 
-    /// Whether `bits` is a NaN.
+    /// Returns `true` if `bits` is a NaN.
     pub const fn is_nan(self, bits: u16) -> bool {
         bits & MAGNITUDE > self.infinity()
     }
 
-    /// `bits`, or the zero of its sign if it is subnormal (`.FTZ`).
+    /// Flushes a subnormal to a zero of the same sign (`.FTZ`). Returns other values unchanged.
     pub const fn flush(self, bits: u16) -> u16 {
         if (bits & MAGNITUDE) >> self.fraction_bits() == 0 { bits & SIGN } else { bits }
     }
 
-    /// How `a` stands to `b`.
+    /// Compares `a` with `b`.
     pub fn relation(self, a: u16, b: u16) -> Relation {
         if self.is_nan(a) || self.is_nan(b) {
             Relation::Unordered
@@ -198,18 +203,18 @@ impl Format {
         }
     }
 
-    /// The lesser of two halves, -0 being less than +0; of a NaN and a number the number; [`NAN`] of two NaNs, and of any
-    /// NaN at all if `nan` (`.NAN`).
+    /// Returns the minimum of two halves, where -0 is less than +0. If one operand is NaN, returns
+    /// the other operand, or [`NAN`] if `nan` (`.NAN`) is set. Returns [`NAN`] if both are NaN.
     pub fn min(self, a: u16, b: u16, nan: bool) -> u16 {
         self.number(a, b, nan).unwrap_or(if order_key(a) <= order_key(b) { a } else { b })
     }
 
-    /// The greater of two halves; zeros and NaNs as in [`Format::min`].
+    /// Returns the maximum of two halves. Zeros and NaNs are handled as in [`Format::min`].
     pub fn max(self, a: u16, b: u16, nan: bool) -> u16 {
         self.number(a, b, nan).unwrap_or(if order_key(a) >= order_key(b) { a } else { b })
     }
 
-    /// What [`Format::min`] and [`Format::max`] return when a NaN is among their operands.
+    /// Returns the result of [`Format::min`] and [`Format::max`] if an operand is NaN.
     fn number(self, a: u16, b: u16, nan: bool) -> Option<u16> {
         match (self.is_nan(a), self.is_nan(b)) {
             (false, false) => None,
@@ -219,14 +224,14 @@ impl Format {
         }
     }
 
-    /// The f32 of the same value, as bits; any NaN gives [`NAN_F32`].
+    /// Converts to f32 bits, exactly; any NaN gives [`NAN_F32`].
     pub fn widen(self, bits: u16) -> u32 {
         let sign = u32::from(bits & SIGN) << 16;
         match (self, self.unpack(bits)) {
             (_, Value::Nan) => NAN_F32,
             (Self::Bf16, _) => u32::from(bits) << 16,
             (Self::F16, Value::Infinite { .. }) => sign | 0x7F80_0000,
-            // Both factors are exact in f32 and so is the product, which is no f32 subnormal.
+            // Both factors and their product are exact in f32, and the product is no f32 subnormal.
             (Self::F16, Value::Finite(x)) => {
                 let unit = f32::from_bits(((127 + x.exponent) as u32) << 23);
                 sign | (x.significand as f32 * unit).to_bits()
@@ -234,7 +239,7 @@ impl Format {
         }
     }
 
-    /// The f32 `bits` rounded once to this format; any NaN gives [`NAN`].
+    /// Converts f32 bits to this format with one rounding; any NaN gives [`NAN`].
     pub fn narrow(self, bits: u32, rounding: Rounding) -> u16 {
         let negative = bits >> 31 != 0;
         let (exponent, fraction) = ((bits >> 23) & 0xFF, bits & 0x7F_FFFF);
@@ -262,7 +267,7 @@ impl Format {
         }
     }
 
-    /// Rounds once. A zero keeps its sign.
+    /// Rounds an exact value once. A zero keeps its sign.
     fn round(self, x: Exact, rounding: Rounding) -> u16 {
         if x.significand == 0 {
             return signed(x.negative, 0);
@@ -273,7 +278,8 @@ impl Format {
         let rounded = if cut <= 0 {
             x.significand << -cut
         } else {
-            // A significand that is cut by 63 bits or more has at most 24, so that cutting 63 leaves as little of it.
+            // A significand that loses 63 bits or more has at most 24 bits, so limiting the shift
+            // to 63 does not change the result.
             let cut = cut.min(63) as u32;
             let kept = x.significand >> cut;
             let (rest, half) = (x.significand & ((1 << cut) - 1), 1 << (cut - 1));
@@ -283,7 +289,8 @@ impl Format {
             };
             kept + u64::from(up)
         };
-        // The leading one of a normal significand counts as one in the exponent field, and so does a carry out of it.
+        // The leading one of a normal significand increments the exponent field, and so does a
+        // carry out of the significand.
         let magnitude = (((unit - self.min_exponent()) as u64) << self.fraction_bits()) + rounded;
         let infinity = self.infinity();
         let magnitude = if magnitude < infinity.into() {
@@ -300,35 +307,39 @@ impl Format {
 /// The modifiers of an arithmetic operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Mode {
-    /// Format of operands and result.
+    /// Format of the operands and the result.
     pub format: Format,
-    /// Applied once, to the exact result.
+    /// Rounding mode, applied once to the exact result.
     pub rounding: Rounding,
-    /// Subnormal operands, and a result that is subnormal after rounding, become zeros of their sign.
+    /// Flushes subnormal operands, and a result that is subnormal after rounding, to zeros of the
+    /// same sign.
     pub ftz: bool,
-    /// Applied to the rounded result.
+    /// Clamp, applied to the rounded result.
     pub clamp: Clamp,
 }
 
 impl Mode {
-    /// The mode without flushing or clamping.
+    /// Creates a mode without flushing or clamping.
     pub const fn new(format: Format, rounding: Rounding) -> Self {
         Self { format, rounding, ftz: false, clamp: Clamp::None }
     }
 
-    /// `a + b`. An exact zero from unlike signs is +0, or -0 when rounding down.
+    /// Returns `a + b`. An exact zero sum of operands with different signs is +0, or -0 if the
+    /// rounding mode is `Down`.
     pub fn add(self, a: u16, b: u16) -> u16 {
         let (a, b) = (self.operand(a), self.operand(b));
         self.finish(a.add(b, self.rounding))
     }
 
-    /// `a * b`. A zero has the xor of the signs, whatever the rounding.
+    /// Returns `a * b`. The sign of a zero product is the exclusive or of the operands' signs, in
+    /// every rounding mode.
     pub fn mul(self, a: u16, b: u16) -> u16 {
         let (a, b) = (self.operand(a), self.operand(b));
         self.finish(a.mul(b))
     }
 
-    /// `a * b + c` with one rounding; zeros as in [`Mode::mul`], then [`Mode::add`].
+    /// Returns `a * b + c` with one rounding. The signs of zeros follow [`Mode::mul`] and then
+    /// [`Mode::add`].
     pub fn fma(self, a: u16, b: u16, c: u16) -> u16 {
         let (a, b, c) = (self.operand(a), self.operand(b), self.operand(c));
         self.finish(a.mul(b).add(c, self.rounding))
@@ -356,7 +367,7 @@ impl Mode {
     }
 }
 
-/// A finite number: `significand * 2^exponent`. Zero has a sign too.
+/// A finite number, `significand * 2^exponent`. A zero has a sign too.
 #[derive(Clone, Copy)]
 struct Exact {
     negative: bool,
@@ -400,11 +411,12 @@ impl Value {
 }
 
 impl Exact {
-    /// How far the significand of the larger exponent is moved left at most. Significands have at most 22 bits, so the sum
-    /// fits 63; and a sum whose smaller addend was jammed keeps over twice the bits that rounding keeps.
+    /// Maximum left shift of the significand with the larger exponent. Significands have at most 22
+    /// bits, so the sum fits in 63 bits. A sum with a jammed smaller addend keeps more than twice
+    /// the bits that rounding keeps.
     const REACH: u32 = 40;
 
-    /// The sum, or a number that rounds as the sum does.
+    /// Returns the sum, or a number that rounds to the same value.
     fn add(self, other: Self, rounding: Rounding) -> Self {
         let (high, low) = if self.exponent >= other.exponent { (self, other) } else { (other, self) };
         if high.significand == 0 && low.significand != 0 {
@@ -414,7 +426,7 @@ impl Exact {
         let reach = distance.min(Self::REACH);
         let sum = high.scaled(reach) + low.jammed(distance - reach);
         let negative = match sum {
-            // Two zeros of one sign, or else a cancellation.
+            // A zero sum is either two zeros of the same sign or a cancellation.
             0 if high.negative == low.negative => high.negative,
             0 => rounding == Rounding::Down,
             _ => sum < 0,
@@ -427,7 +439,8 @@ impl Exact {
         if self.negative { -magnitude } else { magnitude }
     }
 
-    /// The significand moved right, its last bit set if anything was cut off (rounding to odd).
+    /// Returns the significand shifted right. The last bit is set if any set bit is lost (rounding
+    /// to odd).
     fn jammed(self, right: u32) -> i64 {
         let kept = self.significand.checked_shr(right).unwrap_or(0);
         let cut = kept.checked_shl(right).unwrap_or(0) != self.significand;
@@ -439,7 +452,7 @@ const fn signed(negative: bool, magnitude: u16) -> u16 {
     if negative { magnitude | SIGN } else { magnitude }
 }
 
-/// Orders the patterns of numbers as their values, -0 below +0.
+/// Maps a bit pattern to a key that orders numbers by value, with -0 below +0.
 const fn order_key(bits: u16) -> u16 {
     if bits & SIGN != 0 { !bits } else { bits | SIGN }
 }

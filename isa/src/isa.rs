@@ -1,4 +1,4 @@
-//! What an instruction set is to everyone who does not care which: the same questions, answered by each.
+//! Target-independent interface of an instruction set and of its machine code.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -10,33 +10,36 @@ use halfbyte_abi::Target;
 
 use crate::row::Class;
 
-/// An instruction set: how the kernels of an object are read. Its targets differ in which of its instructions they have.
+/// An instruction set: decodes the kernels of an object. Its targets may support different subsets
+/// of its instructions.
 pub trait Isa: Debug + Sync + RefUnwindSafe {
-    /// The targets whose instruction set it is.
+    /// Returns the targets that use this instruction set.
     fn targets(&self) -> &[Target];
 
-    /// The one that is meant where no SM version is given.
+    /// Returns the target to use if no SM version is given.
     fn default_target(&self) -> Target;
 
-    /// Targets that together have every set of instructions that one of them has: what holds on these holds on all.
+    /// Returns a subset of the targets that covers every distinct set of supported instructions. A
+    /// property that holds on these targets holds on all targets.
     fn representatives(&self) -> Vec<Target> {
         self.targets().to_vec()
     }
 
-    /// The mnemonics of its instructions.
+    /// Returns the mnemonics of the instructions.
     fn mnemonics(&self) -> Vec<&'static str>;
 
-    /// The machine code that these bytes of an object are, for one of its targets. `None` for bytes that are no whole number of
-    /// words, and for text that is none for that target, or not of one kernel.
+    /// Decodes the bytes of a kernel in an object as machine code of `target`. Returns `None` if
+    /// the bytes are not a whole number of words. For an instruction set in text form, returns
+    /// `None` if the text is invalid for the target or does not hold exactly one kernel.
     fn machine_code(&self, target: Target, bytes: &[u8]) -> Option<Words>;
 }
 
-/// The machine code of a kernel, of any target. Clones share it.
+/// The machine code of a kernel, of any target. Clones share the code.
 #[derive(Clone, Debug)]
 pub struct Words(Arc<dyn MachineCode>);
 
 impl Words {
-    /// The code as what its target's own rooms know it as, to keep.
+    /// Converts the code to the concrete type of its target, or returns `None` if its type differs.
     pub fn downcast<C: MachineCode + Clone>(self) -> Option<C> {
         let any: Arc<dyn Any + Send + Sync> = self.0;
         any.downcast().ok().map(Arc::unwrap_or_clone)
@@ -65,64 +68,70 @@ impl PartialEq for Words {
 
 impl Eq for Words {}
 
-/// The machine code of a kernel: words in order, or lines of text, an instruction each. An address is a place in that order.
+/// The machine code of a kernel: a sequence of instruction words or of lines of text. An address is
+/// an index into that sequence.
 pub trait MachineCode: Any + Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
-    /// The target.
+    /// Returns the target.
     fn target(&self) -> Target;
 
-    /// Bytes of one word; none of a line.
+    /// Returns the size of one word in bytes, or 0 for a target in text form.
     fn word_bytes(&self) -> usize;
 
-    /// How many words or lines there are.
+    /// Returns the number of words or lines.
     fn len(&self) -> usize;
 
-    /// Whether there is none.
+    /// Returns `true` if the code has no words or lines.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The word at an address, zero-extended; a line is none.
+    /// Returns the word at an address, zero-extended to 128 bits. Returns `None` for a target in
+    /// text form.
     fn get(&self, address: usize) -> Option<u128>;
 
-    /// The word at an address as a line of assembly, which reads back to it at that address; empty where there is none.
+    /// Disassembles the word at an address. The line assembles to the same word at that address.
+    /// Returns an empty string past the end of the code.
     fn text(&self, address: usize) -> String;
 
-    /// What sort of instruction the word at an address is, where it is one.
+    /// Returns the class of the instruction at an address, or `None` if the word is no instruction.
     fn class(&self, address: usize) -> Option<Class>;
 
-    /// The same code where the words at these addresses do nothing, in whatever unit they are for.
+    /// Returns a copy of the code with the words at these addresses replaced by no-ops of the same
+    /// unit.
     fn idle(&self, addresses: Range<usize>) -> Words;
 
-    /// The text of all words, a line a word, and labels on lines of their own where the machine's text has them.
+    /// Disassembles the whole code, one line per word. Labels have lines of their own if the
+    /// target's syntax has labels.
     fn disassemble(&self) -> String;
 
-    /// The bytes in an object: words little endian, or the text.
+    /// Returns the bytes that an object stores: the words in little-endian order, or the text.
     fn to_bytes(&self) -> Vec<u8>;
 }
 
 impl dyn MachineCode {
-    /// The words in order, zero-extended.
+    /// Returns the words in order, zero-extended to 128 bits.
     pub fn iter(&self) -> impl Iterator<Item = u128> {
         (0..self.len()).filter_map(|address| self.get(address))
     }
 
-    /// The word at an address in hexadecimal, all its digits; empty where there is none.
+    /// Formats the word at an address with all its hexadecimal digits. Returns an empty string if
+    /// there is no word.
     pub fn digits(&self, address: usize) -> String {
         self.get(address).map_or(String::new(), |word| digits(word, self.word_bytes() as u32))
     }
 
-    /// How many of the words are instructions of a class.
+    /// Counts the instructions of a class.
     pub fn count(&self, class: Class) -> usize {
         (0..self.len()).filter(|&address| self.class(address) == Some(class)).count()
     }
 
-    /// The code as what its target's own rooms know it as.
+    /// Borrows the code as the concrete type of its target, or returns `None` if its type differs.
     pub fn downcast_ref<C: MachineCode>(&self) -> Option<&C> {
         (self as &dyn Any).downcast_ref()
     }
 }
 
-/// A word of so many bytes in hexadecimal, all its digits.
+/// Formats a word of `bytes` bytes with all its hexadecimal digits.
 pub fn digits(word: u128, bytes: u32) -> String {
     let width = 2 + 2 * bytes as usize;
     format!("{word:#0width$x}")

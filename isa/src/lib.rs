@@ -1,5 +1,6 @@
-//! What machine code mean: for every target one description (a row) of each instruction, from which encoding, decoding,
-//! assembly text and documents follow, and one meaning, generic over the values it computes with.
+//! Instruction sets of all targets. Each instruction has one description (a row), from which
+//! encoding, decoding, assembly text and documentation are derived. Each instruction also has one
+//! meaning, which is generic over the values that it computes with.
 //!
 //! ```
 //! use halfbyte_isa::halu::fields::RD;
@@ -31,6 +32,6 @@ pub mod trap;
 pub mod vp1;
 pub mod word;
 
-// What fields of instructions and effects are.
+// The public interface uses these types for the fields and effects of instructions.
 pub use arrayvec::ArrayVec;
 pub use smallvec::SmallVec;

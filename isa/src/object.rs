@@ -1,8 +1,10 @@
-//! Object files: the names of their sections and the layout of their records, which emission writes and the loader reads.
+//! Object files: the names of the sections and the layout of the records. The emitter writes these
+//! records and the loader reads them.
 //!
-//! An object is a relocatable 64-bit little-endian ELF file. [`HEADER_SECTION`] says which target it is for and which text
-//! it comes from. Each kernel is a function symbol over three sections: its words, its [`KernelInfo`] and its locations.
-//! Numbers in records are little endian; a text is its length in bytes as 32 bits, then UTF-8.
+//! An object is a relocatable 64-bit little-endian ELF file. [`HEADER_SECTION`] holds the target
+//! and the name of the source file. Each kernel is a function symbol with three sections: its
+//! machine code, its [`KernelInfo`] and its source locations. Numbers in records are little endian.
+//! A string is its length in bytes as 32 bits, followed by UTF-8.
 
 mod part;
 mod tiles;
@@ -16,80 +18,93 @@ use halfbyte_abi::{Form, Target};
 pub use halfbyte_abi::Loc;
 pub use part::Part;
 
-/// `e_machine` of an object: the letters `HB`. No registered machine has this number, so that no tool takes an object for
-/// another machine's.
+/// `e_machine` of an object: the letters `HB`. No registered machine has this number, so other
+/// tools do not mistake an object for their own.
 pub const E_MACHINE: u16 = u16::from_le_bytes(*b"HB");
-/// `e_flags` of an object: the version of these layouts. A reader refuses any other.
+/// `e_flags` of an object: the version of the record layouts. A reader rejects every other version.
 pub const E_FLAGS: u32 = 6;
 /// The section of the object's [`Header`].
 pub const HEADER_SECTION: &str = ".halfbyte";
-/// Followed by the kernel's name: the section of its words.
+/// Prefix of the name of a kernel's section of machine code; the kernel's name follows.
 pub const TEXT_PREFIX: &str = ".text.";
-/// Followed by the kernel's name: the section of its [`KernelInfo`].
+/// Prefix of the name of a kernel's [`KernelInfo`] section; the kernel's name follows.
 pub const INFO_PREFIX: &str = ".info.";
-/// Followed by the kernel's name: the section of its locations, one [`Loc`] record a word, then the [`Part`] records in the
-/// order of their words.
+/// Prefix of the name of a kernel's section of source locations; the kernel's name follows. The
+/// section holds one [`Loc`] record per instruction word, then the [`Part`] records in the order of
+/// their words.
 pub const LOC_PREFIX: &str = ".loc.";
-/// Bytes of shared memory that a kernel has at most besides those of which a launch says how many.
+/// Maximum size of a group's static shared memory in bytes. Dynamic shared memory, whose size each
+/// launch gives, is extra.
 pub const MAX_SHARED_BYTES: u32 = 49152;
-/// The alignment of sections of words: a HALU word, a line of VP1 words.
+/// Alignment of the sections of machine code: one HALU word, or one line of four VP1 words.
 pub const TEXT_ALIGN: u64 = 16;
 
-/// What an object is for and where it comes from. Record: target number and SM version, 16 bits each; the source's name.
+/// The target and the source file of an object. Record: target number and SM version, 16 bits each;
+/// the name of the source.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Header {
-    /// The machine whose words it holds.
+    /// The target of the machine code.
     pub target: Target,
-    /// The name of the source text, for messages.
+    /// The name of the source file, for messages.
     pub source: String,
 }
 
-/// What the loader must know about a kernel besides its words. Record: bytes of local memory, registers, the kernel's
-/// name, the number of parameters, each 32 bits or a text; then the parameters. On HALU the bytes of shared memory, 32 bits behind 8 bits that say
-/// whether there is some, and the bytes of local memory that the kernel declares, 32 bits, stand before the name.
+/// The information about a kernel that the loader needs besides its machine code. Record: bytes of
+/// local memory, number of registers, the kernel's name and the number of parameters, where each
+/// number has 32 bits; then the parameters. On HALU two fields precede the name: an 8-bit flag and
+/// the 32-bit size of shared memory, then the 32-bit size of the local memory that the kernel
+/// declares.
 ///
-/// A parameter's record: its name; 8 bits of kind (0 scalar, 1 `in`, 2 `out`, 3 `inout`, 4 `in` with contents); the name of its type;
-/// of a buffer its alignment, 32 bits; then the contents, their number of bytes before them, 32 bits. On VP1 the record of its [`Tiles`] follows the parameters, on PTX the most work items, 32
-/// bits, and whether they are all along x, 8 bits. On PTX the section of words is the text of the kernel.
+/// A parameter's record: its name; 8 bits of kind (0 scalar, 1 `in`, 2 `out`, 3 `inout`, 4 `in`
+/// with contents, 9 `in` that may alias, 11 `inout` that may alias); the name of its type. A buffer
+/// then has its alignment as 32 bits. The contents follow, preceded by their size in bytes as 32
+/// bits.
+///
+/// On VP1 the record of the [`Tiles`] follows the parameters. On PTX the maximum number of work
+/// items, 32 bits, and the flag [`along_x`](KernelInfo::along_x), 8 bits, follow. On PTX the
+/// section of machine code holds the kernel's text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KernelInfo {
-    /// Its name and parameters.
+    /// The kernel's name and parameters.
     pub signature: Signature,
-    /// Bytes of local memory an item needs, at most [`MAX_LOCAL_BYTES`]. On VP1, those of the data store before the streams: the
-    /// image and the spilled registers.
+    /// Bytes of local memory per work item, at most [`MAX_LOCAL_BYTES`]. On VP1, the bytes of the
+    /// data store before the streams, which hold the image and the spilled registers.
     pub local_bytes: u32,
-    /// General registers used: the highest number plus one.
+    /// Number of general registers: the highest register number plus one.
     pub registers: u32,
-    /// Bytes of shared memory that a group needs, at most [`MAX_SHARED_BYTES`], besides those of which a launch says how many; none where items
-    /// have none together. The record has it on HALU.
+    /// Bytes of static shared memory per group, at most [`MAX_SHARED_BYTES`]. `None` if the kernel
+    /// uses no shared memory. Stored in the record on HALU only.
     pub shared_bytes: Option<u32>,
-    /// Bytes of local memory, from its start on, that the kernel declares. The record has it on HALU.
+    /// Bytes at the start of local memory that the kernel declares. Stored in the record on HALU
+    /// only.
     pub scratch_bytes: u32,
-    /// How a kernel is run a tile at a time: present on VP1 and nowhere else.
+    /// How a kernel runs tile by tile: present on VP1 only.
     pub tiles: Option<Tiles>,
-    /// The most work items of a launch. The record has it on PTX; elsewhere all numbers of items can be launched.
+    /// Maximum number of work items of a launch. Stored in the record on PTX; unlimited on other
+    /// targets.
     pub max_items: u32,
-    /// Whether all items of a launch are along x. The record has it on PTX; it is so on VP1 and nowhere else.
+    /// All work items of a launch lie along the x dimension. Stored in the record on PTX; always
+    /// set on VP1 and never on HALU.
     pub along_x: bool,
 }
 
-/// Why a record cannot be read.
+/// The reason why a record cannot be decoded.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum RecordError {
-    /// The section ends within the record.
+    /// The section ends in the middle of the record.
     #[error("the record ends after {0} bytes, within a field")]
     Truncated(usize),
-    /// The section goes on after the record.
+    /// Bytes follow the record.
     #[error("{0} bytes follow the record")]
     Trailing(usize),
-    /// A text is not UTF-8.
+    /// A string is not UTF-8.
     #[error("the text at byte {0} is not UTF-8")]
     Utf8(usize),
     /// No target has this number and SM version.
     #[error("there is no target {0} with SM version {1}")]
     Target(u16, u16),
-    /// No parameter is of this kind.
+    /// A parameter has an undefined kind.
     #[error("parameter `{param}` is of unknown kind {kind}")]
     Kind {
         /// The parameter.
@@ -97,7 +112,7 @@ pub enum RecordError {
         /// The kind's number.
         kind: u8,
     },
-    /// No parameter can have this type.
+    /// A parameter has an unknown type.
     #[error("parameter `{param}` is of unknown type {ty:?}")]
     Type {
         /// The parameter.
@@ -105,53 +120,53 @@ pub enum RecordError {
         /// The type's name.
         ty: String,
     },
-    /// A parameter without contents after one that has some.
+    /// A parameter without contents follows one that has contents.
     #[error("parameter `{0}` stands behind one with contents and has none")]
     Behind(String),
-    /// More local memory than instructions can reach.
+    /// The local memory exceeds the addressable size.
     #[error("an item takes {0} bytes of local memory; at most {MAX_LOCAL_BYTES} are possible")]
     LocalBytes(u32),
-    /// More shared memory than a group has.
+    /// The shared memory exceeds the maximum of a group.
     #[error("a group takes {0} bytes of shared memory; at most {MAX_SHARED_BYTES} are possible")]
     SharedBytes(u32),
-    /// More local memory is declared than an item has.
+    /// The kernel declares more local memory than a work item has.
     #[error("the kernel declares {declared} bytes of local memory; an item has {held}")]
     ScratchBytes {
-        /// What the kernel declares.
+        /// Bytes that the kernel declares.
         declared: u32,
-        /// What an item has.
+        /// Bytes that a work item has.
         held: u32,
     },
-    /// The signature cannot be.
+    /// The signature is invalid.
     #[error(transparent)]
     Signature(#[from] SignatureError),
-    /// A byte that says which of a few things follows, and is none of them.
+    /// A tag byte has an undefined value.
     #[error("byte {at} of the record is {found}; expected at most {most}")]
     Tag {
-        /// Where it is.
+        /// Offset of the byte in the record.
         at: usize,
-        /// What it is.
+        /// Value of the byte.
         found: u8,
-        /// The greatest that means something.
+        /// The greatest valid value.
         most: u8,
     },
-    /// The tiles cannot be.
+    /// The tiles are invalid.
     #[error(transparent)]
     Tiles(#[from] TilesError),
-    /// A part that no access has.
+    /// A partial access has a size that is no power of two, or exceeds the largest access.
     #[error("an access of {bytes} bytes, {offset} bytes into that of word {word}, is no part of one")]
     Part {
-        /// The word's address.
+        /// The address of the instruction word.
         word: u32,
-        /// Where the part begins.
+        /// Offset of the partial access in bytes.
         offset: u16,
-        /// Its size.
+        /// Size of the partial access in bytes.
         bytes: u16,
     },
 }
 
 impl Header {
-    /// The record.
+    /// Encodes the record.
     pub fn to_bytes(&self) -> Vec<u8> {
         let (code, sm) = self.target.code();
         let mut out = Vec::new();
@@ -161,19 +176,19 @@ impl Header {
         out
     }
 
-    /// The number that stands for the target, and its SM version or 0.
+    /// Decodes the target number and the SM version, which is 0 for a target without versions.
     ///
     /// # Errors
-    /// Bytes that end before.
+    /// The bytes end within these fields.
     pub fn code_of(bytes: &[u8]) -> Result<(u16, u16), RecordError> {
         let mut fields = Fields::new(bytes);
         Ok((fields.u16()?, fields.u16()?))
     }
 
-    /// Reads the record of an object for one of these targets.
+    /// Decodes the record of an object for one of these targets.
     ///
     /// # Errors
-    /// Bytes that are no such record, whole and with nothing after it.
+    /// The record is malformed, or bytes follow it.
     pub fn from_bytes(bytes: &[u8], targets: &[Target]) -> Result<Header, RecordError> {
         let mut fields = Fields::new(bytes);
         let code = (fields.u16()?, fields.u16()?);
@@ -186,9 +201,9 @@ impl Header {
 }
 
 impl KernelInfo {
-    /// The record for a target.
+    /// Encodes the record for a target.
     pub fn to_bytes(&self, target: Target) -> Vec<u8> {
-        // What a few parameters take.
+        // Enough for a few parameters.
         let mut out = Vec::with_capacity(256);
         put_u32(&mut out, self.local_bytes);
         put_u32(&mut out, self.registers);
@@ -236,10 +251,10 @@ impl KernelInfo {
         out
     }
 
-    /// Reads the record of a kernel for a target.
+    /// Decodes the record of a kernel for a target.
     ///
     /// # Errors
-    /// Bytes that are no such record, whole and with nothing after it; a signature or tiles that cannot be.
+    /// The record is malformed or bytes follow it; the signature or the tiles are invalid.
     pub fn from_bytes(target: Target, bytes: &[u8]) -> Result<KernelInfo, RecordError> {
         let mut fields = Fields::new(bytes);
         let local_bytes = fields.u32()?;
@@ -263,7 +278,8 @@ impl KernelInfo {
         }
         let name = fields.text()?.to_owned();
         let count = fields.u32()?;
-        // Not allocated ahead: the count is only as good as the bytes that follow.
+        // Not preallocated: a malformed record may hold a count far greater than the bytes that
+        // follow.
         let (mut params, mut all_contents) = (Vec::new(), Vec::new());
         for _ in 0..count {
             let (param, contents) = fields.param()?;
@@ -287,7 +303,7 @@ impl KernelInfo {
     }
 }
 
-// The kinds of buffers; those whose arguments may overlap others have their own.
+// Kinds of buffer parameters. Buffers that may alias other arguments have kinds of their own.
 const IN: u8 = 1;
 const OUT: u8 = 2;
 const INOUT: u8 = 3;
@@ -304,7 +320,7 @@ fn put_text(out: &mut Vec<u8>, text: &str) {
     out.extend(text.as_bytes());
 }
 
-/// Takes a record apart from its start.
+/// A cursor that decodes the fields of a record in order.
 struct Fields<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -328,7 +344,7 @@ impl<'a> Fields<'a> {
         Ok(array)
     }
 
-    /// A byte that is at most `most`.
+    /// Decodes a byte and checks that it is at most `most`.
     fn tag(&mut self, most: u8) -> Result<u8, RecordError> {
         let at = self.at;
         match self.array()? {
@@ -355,7 +371,7 @@ impl<'a> Fields<'a> {
         str::from_utf8(self.take(length)?).map_err(|_| RecordError::Utf8(start))
     }
 
-    /// A parameter and its contents.
+    /// Decodes a parameter and its contents.
     fn param(&mut self) -> Result<(Param, Option<Contents>), RecordError> {
         let name = self.text()?.to_owned();
         let [kind] = self.array()?;
@@ -468,11 +484,12 @@ mod tests {
             with(0, &[1, 0, 0, 1]),
             "an item takes 16777217 bytes of local memory; at most 16777216 are possible"
         );
-        // Byte 8 says that there is shared memory.
+        // Byte 8 is the flag for shared memory.
         assert_eq!(with(8, &[2]), "byte 8 of the record is 2; expected at most 1");
         assert_eq!(with(9, &[1, 192]), "a group takes 49153 bytes of shared memory; at most 49152 are possible");
         assert_eq!(with(13, &[65]), "the kernel declares 65 bytes of local memory; an item has 64");
-        // Bytes 21..25 are the kernel's name, 34 is the kind of parameter `a`, 39..44 its type.
+        // Bytes 21..25 are the kernel's name, byte 34 is the kind of parameter `a`, and bytes
+        // 39..44 are its type.
         assert_eq!(with(21, &[0xff]), "the text at byte 21 is not UTF-8");
         assert_eq!(
             with(21, &[0]),
@@ -482,7 +499,7 @@ mod tests {
             assert_eq!(with(34, &[kind]), format!("parameter `a` is of unknown kind {kind}"));
         }
         assert_eq!(with(39, b"f99x2"), "parameter `a` is of unknown type \"f99x2\"");
-        // The last 16 bytes are kind, type, alignment, number of bytes and byte of `u`.
+        // The last 16 bytes hold the kind, type, alignment, contents size and contents byte of `u`.
         let end = bytes.len();
         assert_eq!(with(end - 16, &[5]), "parameter `u` is of unknown kind 5");
         assert_eq!(with(end - 5, &[0]), "1 bytes follow the record");

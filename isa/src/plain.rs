@@ -1,6 +1,8 @@
-//! Instruction sets of one 32-bit word an instruction, which rows alone describe: what a small machine of one's own begins with.
+//! Instruction sets with one 32-bit word per instruction that are described by rows alone. A small
+//! custom target can start from this module.
 //!
-//! The opcode, which is the row's number, stands in bits 31:24; the fields of the row where it says. All other bits are zero.
+//! The opcode is the row's index and takes bits 31:24. The row gives the position of each field.
+//! All other bits are zero.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -10,31 +12,31 @@ use halfbyte_abi::Target;
 use crate::isa::{Isa, MachineCode, Words};
 use crate::row::Class;
 
-/// The most operands that an instruction has.
+/// Maximum number of operands of an instruction.
 pub const MAX_OPERANDS: usize = 4;
 
-/// The lowest bit of the opcode.
+/// Lowest bit of the opcode.
 const OPCODE: u32 = 24;
 
-/// What stands in a field.
+/// The role of an operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
-    /// The register that is written; an instruction has at most one.
+    /// A destination register; an instruction has at most one.
     Def,
-    /// A register that is read.
+    /// A source register.
     Use,
-    /// A number.
+    /// An unsigned immediate.
     Imm,
 }
 
-/// An operand's place in the word.
+/// The field of an operand in the word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Field {
-    /// What stands there.
+    /// The role of the operand.
     pub role: Role,
-    /// The lowest bit.
+    /// The lowest bit of the field.
     pub low: u32,
-    /// How many bits there are, from 1 to 24 of them below the opcode.
+    /// The width of the field in bits, from 1 to 24; the field lies below the opcode.
     pub bits: u32,
 }
 
@@ -54,20 +56,20 @@ impl Field {
 /// An instruction's description.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// How it is written.
+    /// The mnemonic.
     pub name: &'static str,
-    /// What sort of instruction it is.
+    /// The class of the instruction.
     pub class: Class,
-    /// Its operands, at most [`MAX_OPERANDS`], in the order of the text.
+    /// The operands, at most [`MAX_OPERANDS`], in the order of the assembly text.
     pub fields: &'static [Field],
 }
 
 /// An instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Inst {
-    /// Its row's number.
+    /// The index of its row.
     pub opcode: u8,
-    /// Its operands in the order of the text, and zeros behind them.
+    /// The operands in the order of the assembly text, padded with zeros.
     pub operands: [u32; MAX_OPERANDS],
 }
 
@@ -76,19 +78,20 @@ pub struct Inst {
 pub struct Plain {
     /// The target.
     pub target: Target,
-    /// The instructions, by their opcodes; at most 256.
+    /// The instructions, indexed by opcode; at most 256.
     pub rows: &'static [Row],
-    /// A word that does nothing.
+    /// The no-op word.
     pub idle: u32,
 }
 
 impl Plain {
-    /// The row of an opcode.
+    /// Returns the row of an opcode.
     pub fn row(&self, opcode: u8) -> Option<&'static Row> {
         self.rows.get(usize::from(opcode))
     }
 
-    /// The word of an instruction; none where an operand does not fit its field, or there is no such opcode.
+    /// Encodes an instruction. Returns `None` if the opcode is unknown or an operand does not fit
+    /// its field.
     pub fn encode(&self, inst: Inst) -> Option<u32> {
         let fields = self.row(inst.opcode)?.fields;
         let mut operands = inst.operands.iter().copied();
@@ -99,7 +102,7 @@ impl Plain {
         operands.all(|rest| rest == 0).then_some(word)
     }
 
-    /// The instruction that a word is; none where it has bits that no field names.
+    /// Decodes a word. Returns `None` if the opcode is unknown or a bit outside all fields is set.
     pub fn decode(&self, word: u32) -> Option<Inst> {
         let opcode = (word >> OPCODE) as u8;
         let mut inst = Inst { opcode, operands: [0; MAX_OPERANDS] };
@@ -109,7 +112,7 @@ impl Plain {
         (self.encode(inst) == Some(word)).then_some(inst)
     }
 
-    /// The word that a line of assembly is: `add r1, r2, r3`, `const r1, #7`, `.word 0xff000000`.
+    /// Parses a line of assembly: `add r1, r2, r3`, `const r1, #7`, `.word 0xff000000`.
     pub fn parse(&self, line: &str) -> Option<u32> {
         let (name, rest) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
         if name == ".word" {
@@ -124,7 +127,7 @@ impl Plain {
         texts.next().is_none().then(|| self.encode(inst))?
     }
 
-    /// A word as a line of assembly, which reads back to it.
+    /// Disassembles a word to a line of assembly that [`Plain::parse`] accepts.
     pub fn text(&self, word: u32) -> String {
         let described = self.decode(word).and_then(|inst| Some((inst, self.row(inst.opcode)?)));
         let Some((inst, row)) = described else { return format!(".word {word:#010x}") };
@@ -136,7 +139,7 @@ impl Plain {
         text
     }
 
-    /// Code of these words.
+    /// Wraps words as machine code of this instruction set.
     pub const fn code(&self, words: Vec<u32>) -> Code {
         Code { isa: *self, words }
     }
@@ -161,7 +164,7 @@ impl Isa for Plain {
     }
 }
 
-/// Words in order, instructions or not.
+/// Machine code: words in order, valid instructions or not.
 #[derive(Clone, Debug)]
 pub struct Code {
     isa: Plain,
@@ -169,7 +172,7 @@ pub struct Code {
 }
 
 impl Code {
-    /// The words.
+    /// Returns the words.
     pub fn words(&self) -> &[u32] {
         &self.words
     }

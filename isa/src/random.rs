@@ -1,12 +1,14 @@
-//! Random instructions from their rows.
+//! Random valid instructions, generated from the rows.
 
 use crate::row::{Kind, Modifier, RegSlot, Row, Suffix};
 
-/// Draws before giving up on a row whose forbidden combinations are dense. None is: a draw succeeds more often than not.
+/// Attempts before `word` falls back to the row's template. The limit matters only for a row that
+/// forbids most combinations; no present row does.
 const DRAWS: usize = 64;
 
-/// A valid word of `row`, every value of every field within reach. Constant registers, an always true guard and defaults come
-/// up more often than their share. `next` gives random bits; `named` is the union of the row's fields.
+/// Generates a valid word of `row`. Every value of every field can occur. Constant registers, an
+/// always-true guard and default values are drawn more often than uniformly. `next` returns random
+/// bits; `named` is the union of the row's fields.
 pub fn word(row: &Row, named: u128, next: &mut dyn FnMut() -> u64) -> u128 {
     for _ in 0..DRAWS {
         let word = draw(row, next);
@@ -29,7 +31,7 @@ fn draw(row: &Row, next: &mut dyn FnMut() -> u64) -> u128 {
                 word = chosen(&m, word, next)
             }
             Kind::Const { offset, align, .. } => word = offset.set(word, next().wrapping_mul(align.into())),
-            // Zero ends ranges, and may be a register.
+            // Zero is an edge case of ranges, so it is drawn more often.
             Kind::Number { field, .. } if one_in(8, next) => word = field.set(word, 0),
             _ => {}
         }
@@ -51,7 +53,8 @@ fn draw(row: &Row, next: &mut dyn FnMut() -> u64) -> u128 {
     for m in row.modifiers {
         word = m.field.set(word, choose(m, next));
     }
-    // Forbidden combinations are mostly of optional operands, so these are often left out.
+    // Most forbidden combinations involve optional operands, so these are often reset to their
+    // defaults.
     for op in row.operands.iter().filter(|o| o.optional) {
         if one_in(2, next) {
             word = op.fields().fold(word, |w, f| f.set(w, f.get(row.template())));

@@ -1,164 +1,179 @@
-//! Streams: how the runtime, which plays the copying engine of VP1, fills and empties the data store around a kernel's run.
+//! Streams: how the runtime fills and empties VP1's data store around each run of a kernel. The
+//! runtime takes the part of VP1's DMA engine.
 //!
-//! A launch is cut into tiles of work items, and the program runs once a tile. From address 0 on the data store holds the
-//! [`Tiles::image`] and the spilled registers; after them each stream, dense and at a multiple of 16, at stride code 0. Element
-//! `e` of group `g` at steps `k0, k1, ..` of the loops around a site lies at
-//! `(((g * n0 + k0) * n1 + k1) .. * items + e) * bytes` of its stream, where n0, n1, .. are the loops' trips; a uniform stream has
-//! no items in it: `((k0) * n1 + k1) .. * bytes`.
+//! A launch is split into tiles of work items, and the program runs once per tile. The data store
+//! holds, from address 0, the [`Tiles::image`] and the spilled registers. The streams follow,
+//! contiguous and aligned to 16 bytes, at stride code 0. Let n0, n1, .. be the trip counts of the
+//! loops around a site. Element `e` of group `g` at iterations `k0, k1, ..` has the offset `(((g *
+//! n0 + k0) * n1 + k1) .. * items + e) * bytes` in its stream. A uniform stream has one element for
+//! all items: `((k0) * n1 + k1) .. * bytes`.
 //!
-//! Streams that are too many share regions ([`regions_of`]): of n streams in one the element is at `((.. * n + j) * items + e) * bytes` of the region,
-//! where j is the stream's number among them.
+//! If there are too many streams, several of them share a region ([`regions_of`]). With n streams
+//! in a region, the offset is `((.. * n + j) * items + e) * bytes`, where j is the index of the
+//! stream in the region.
 //!
-//! In `$m` the program finds its scalar parameters from `$m0` on, 32 bits a word, the lowest first; then a word a region in the
-//! layout of `$a`, with the region's first address and as limit the first address after it; [`M_ITEM_COUNT`], [`M_TILE_ITEMS`]
-//! and [`M_FIRST_ITEM`]. Region k is traversed by `$a` k, upward: where a program stops before its end, it has made the
-//! accesses below, and, in a uniform stream without loops, all.
+//! The `$m` registers hold the scalar parameters from `$m0` upwards, 32 bits per register, lowest
+//! bits first. Next comes one register per region in the layout of `$a`: the region's first
+//! address, and as the limit the address past its end. The remaining ones are [`M_ITEM_COUNT`],
+//! [`M_TILE_ITEMS`] and [`M_FIRST_ITEM`]. `$a` k traverses region k upwards. If a program stops
+//! early, it has made exactly the accesses below the current address; in a uniform stream without
+//! loops it has made all of them.
 //!
-//! A window ([`Holds::Buffer`]) is all of its buffer at once, with [`WINDOW_MARGIN`] bytes before it and after it that are nobody's:
-//! the word of `$m` has the addresses of the buffer's own bytes. The program loads and stores there at addresses that it computes,
-//! by any `$a`, that of the stream among them. Where it does is said by the streams of the accesses in it
-//! ([`Holds::Offsets`]), whose elements the program stores. Of a window that is written, what accesses have stored is copied out.
+//! A window ([`Holds::Buffer`]) is a copy of a whole buffer, with [`WINDOW_MARGIN`] unused bytes
+//! before and after it. Its `$m` register has the addresses of the buffer's own bytes. The program
+//! loads and stores at computed addresses in the window, through any `$a`, that of the stream
+//! included. The program records the offsets of these accesses in separate streams
+//! ([`Holds::Offsets`]). If a window is written, the bytes that the accesses have stored are copied
+//! out.
 //!
-//! An element that cannot be read, and one of an item at or beyond the launch's number, is zero. Streams that are in a buffer are
-//! numbered in the order in which an item makes the accesses: those of one loop stand next to each other, and are made trip by
-//! trip, in each of them by number.
+//! An element that cannot be read is zero, and so is an element of an item past the end of the
+//! launch. Streams with a buffer are numbered in the order in which an item makes the accesses. The
+//! streams of a loop are adjacent; their accesses are made iteration by iteration, and within an
+//! iteration in stream order.
 
 pub use halfbyte_abi::stream::{Affine, Factor, Holds, Step, Trips, regions};
 use halfbyte_abi::{ParamKind, Signature};
 use thiserror::Error;
 
-/// The `$m` of the launch's number of work items.
+/// The `$m` register with the number of work items in the launch.
 pub const M_ITEM_COUNT: u8 = 61;
-/// The `$m` of the tile's number of work items.
+/// The `$m` register with the number of work items in the tile.
 pub const M_TILE_ITEMS: u8 = 62;
-/// The `$m` of the number of the tile's first work item.
+/// The `$m` register with the number of the tile's first work item.
 pub const M_FIRST_ITEM: u8 = 63;
-/// The most words of `$m` that scalar parameters and streams may take.
+/// Maximum number of `$m` registers for scalar parameters and streams.
 pub const MAX_M_WORDS: usize = 61;
-/// The most regions that streams may have: each has an `$a` of its own, and two are left.
+/// Maximum number of regions. Each region has an `$a` of its own, and two `$a` registers stay free.
 pub const MAX_REGIONS: usize = 30;
-/// The most streams.
+/// Maximum number of streams.
 pub const MAX_STREAMS: usize = 1024;
-/// The most loops around a site.
+/// Maximum depth of the loops around a site.
 pub const MAX_STEPS: usize = 32;
-/// The most bytes that the image and spilled registers may take: what an unsigned immediate reaches from address 0.
+/// Maximum size of the image and the spilled registers in bytes: the range of an unsigned immediate
+/// address.
 pub const MAX_FRAME_BYTES: u32 = 2048;
 
-/// Bytes beside a window: an access that is kept near it, and does not belong there, touches nothing of others.
+/// Unused bytes on each side of a window. An access that is clamped to the margin touches no other
+/// data.
 pub const WINDOW_MARGIN: u32 = 16;
 
-/// How a kernel is run a tile at a time.
+/// How a kernel runs tile by tile.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tiles {
-    /// Work items in a group, which the program does together: 1, 4 or 16.
+    /// Number of work items in a group, which the program processes together: 1, 4 or 16.
     pub items: u32,
-    /// The word address of the branch that is taken once a group; none in a program that does one group at most. The budget of
-    /// backward branches begins anew after it.
+    /// The word address of the branch that is taken once per group, or `None` if the program runs
+    /// at most one group. The limit of backward branches restarts after each of these branches.
     pub group_branch: Option<u32>,
-    /// What the data store holds from address 0 on before the program runs.
+    /// The initial contents of the data store from address 0.
     pub image: Vec<u8>,
     /// The streams.
     pub streams: Vec<Stream>,
 }
 
-/// A load or store that a stream is of.
+/// The load or store whose elements a stream holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Site {
     /// The word address of the instruction, for traps.
     pub word: u32,
-    /// Whether the program writes the stream, which is copied out after it ran; else it is copied in before. One in no buffer, a
-    /// guard, is written and starts as zeros. Of a stream of offsets, which always does, whether the accesses store.
+    /// The program writes the stream, so it is copied out after the run; otherwise it is copied in
+    /// before the run. A guard, which has no buffer, is written and starts as zeros. A stream of
+    /// offsets is always written; for it the flag means that the accesses store.
     pub written: bool,
 }
 
-/// A stream of the data store.
+/// A stream in the data store.
 pub type Stream = halfbyte_abi::stream::Stream<Site>;
 
-/// Why a kernel cannot be run by tiles as it is described.
+/// The reason why the description of a kernel's tiles is invalid.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum TilesError {
-    /// A group of another size.
+    /// The group size is not 1, 4 or 16.
     #[error("a group has {0} items; expected 1, 4 or 16")]
     Items(u32),
-    /// Too much before the streams.
+    /// The data before the streams is too large.
     #[error("the image and the spilled registers take {0} bytes; at most {MAX_FRAME_BYTES} are possible")]
     Frame(u32),
-    /// The image is larger than what it is a part of.
+    /// The image is larger than the space before the streams.
     #[error("the image has {image} bytes, of {frame} before the streams")]
     Image {
-        /// Bytes of the image.
+        /// Size of the image in bytes.
         image: usize,
-        /// Bytes of the image and the spilled registers.
+        /// Size of the image and the spilled registers in bytes.
         frame: u32,
     },
-    /// More streams than there can be.
+    /// Too many streams.
     #[error("there are {0} streams; at most {MAX_STREAMS} are possible")]
     Streams(usize),
-    /// More regions than address registers, or than words of `$m` that scalar parameters leave.
+    /// More regions than free address registers, or than `$m` registers that the scalar parameters
+    /// leave.
     #[error("streams take {regions} regions; at most {most} are possible")]
     Regions {
-        /// The regions.
+        /// The number of regions.
         regions: usize,
-        /// How many there can be.
+        /// The maximum number of regions.
         most: usize,
     },
-    /// Scalar parameters do not fit `$m`.
+    /// The scalar parameters do not fit in `$m`.
     #[error("scalar parameters take {0} words of $m; at most {MAX_M_WORDS} are possible")]
     MWords(usize),
-    /// A stream that cannot be.
+    /// An invalid stream.
     #[error("stream {stream}: {error}")]
     Stream {
-        /// Its number.
+        /// The stream's number.
         stream: usize,
-        /// What is wrong with it.
+        /// The error.
         error: StreamError,
     },
 }
 
-/// What is wrong with a stream.
+/// The reason why a stream is invalid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum StreamError {
-    /// Its buffer is no buffer parameter.
+    /// The stream's buffer is not a buffer parameter.
     #[error("parameter {0} is no buffer")]
     Buffer(u32),
-    /// It is in no buffer, and so a guard, but not as guards are.
+    /// A stream without a buffer is a guard; this one is not written, or has a guard itself.
     #[error("a guard is written, and has no guard itself")]
     Guard,
-    /// Its guard is none, or not of one element for each of this one's.
+    /// The guard is not a guard stream, or its elements do not correspond one to one to those of
+    /// the stream.
     #[error("stream {0} is no guard for it")]
     Guarded(u32),
-    /// A window that has what only accesses have.
+    /// A window has properties that only streams of accesses may have.
     #[error("a window is uniform, of single bytes, in a buffer, and has neither loops, address nor guard")]
     Window,
-    /// Accesses in what is no window of their buffer, or with an address beside their offsets.
+    /// The window of a stream of offsets is no window of the same buffer, or the stream has an
+    /// address besides its offsets.
     #[error("stream {0} is no window for it")]
     InWindow(u32),
-    /// An access of another size.
+    /// The access size is invalid.
     #[error("an access of {0} bytes; expected 1, 2, 4, 8 or 16")]
     Bytes(u32),
     /// An alignment that is no power of two.
     #[error("alignment {0} is not a power of two")]
     Align(u32),
-    /// A uniform stream whose items access different elements.
+    /// A uniform stream has a scale, so that its items would access different elements.
     #[error("a uniform stream has a scale")]
     Uniform,
-    /// Loops in loops beyond what is possible.
+    /// The loops around the site are nested too deeply.
     #[error("{0} loops around the site; at most {MAX_STEPS} are possible")]
     Steps(usize),
-    /// A sum over what is no 32-bit scalar parameter.
+    /// An affine sum uses a parameter that is not a 32-bit scalar.
     #[error("parameter {0} is no 32-bit scalar")]
     Factor(u32),
-    /// At least that many trips of a loop, which is neither 0 nor 1.
+    /// The lower bound of a trip count is neither 0 nor 1.
     #[error("a loop of at least {0} trips; expected 0 or 1")]
     AtLeast(u32),
-    /// A loop that another stream describes in another way, or is in twice.
+    /// Two streams describe a loop differently, or a stream contains a loop twice.
     #[error("loop {0} is not that of the streams before")]
     Loop(u32),
 }
 
-/// The words of `$m` that a parameter takes: those of a scalar's bits. A buffer takes none.
+/// Returns the number of `$m` registers that a parameter takes: a scalar's bits in units of 32. A
+/// buffer takes none.
 pub const fn m_words(kind: ParamKind) -> usize {
     match kind {
         ParamKind::Scalar(ty) => ty.bits().div_ceil(32) as usize,
@@ -166,27 +181,29 @@ pub const fn m_words(kind: ParamKind) -> usize {
     }
 }
 
-/// The number of the first stream's `$m`, which is that of the scalar parameters' words.
+/// Returns the number of the first stream's `$m` register, which equals the number of registers for
+/// scalar parameters.
 pub fn first_stream_m(signature: &Signature) -> usize {
     signature.params().iter().map(|param| m_words(param.kind)).sum()
 }
 
-/// The most regions of a kernel's streams.
+/// Returns the maximum number of regions for a kernel's streams.
 pub fn most_regions(signature: &Signature) -> usize {
     MAX_REGIONS.min(MAX_M_WORDS.saturating_sub(first_stream_m(signature)))
 }
 
-/// In which region each of a kernel's streams is.
+/// Returns the region of each of a kernel's streams.
 pub fn regions_of(streams: &[Stream], signature: &Signature) -> Vec<u32> {
     let written = |number: usize| streams.get(number).is_some_and(|stream| stream.site.written);
     regions(streams, most_regions(signature), written)
 }
 
 impl Tiles {
-    /// Checks what a loader must know to be true, but for the addresses of words. `frame_bytes` are those before the streams.
+    /// Checks every property that a loader relies on, except the word addresses. `frame_bytes` is
+    /// the size of the data before the streams.
     ///
     /// # Errors
-    /// The first thing that cannot be.
+    /// Returns the first violation.
     pub fn check(&self, signature: &Signature, frame_bytes: u32) -> Result<(), TilesError> {
         if !matches!(self.items, 1 | 4 | 16) {
             return Err(TilesError::Items(self.items));

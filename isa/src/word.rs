@@ -1,20 +1,20 @@
-//! Bit fields of a machine word. Words of every width travel in a `u128`.
+//! Bit fields of an instruction word. A `u128` holds words of every width.
 
 use std::fmt;
 
-/// A named run of bits of a word: `width` bits from bit `lo` up.
+/// A named range of bits of a word: `width` bits from bit `lo` upwards.
 #[derive(Clone, Copy)]
 pub struct Field {
     /// Lowest bit.
     pub lo: u8,
     /// Number of bits, 1 to 64.
     pub width: u8,
-    /// Name in documents and errors, as the instruction's reference spells it.
+    /// Name in documentation and errors, as in the reference manual of the instruction set.
     pub name: &'static str,
 }
 
 impl Field {
-    /// A field of `width` bits from bit `lo`.
+    /// Creates a field of `width` bits from bit `lo`.
     pub const fn new(lo: u8, width: u8, name: &'static str) -> Field {
         Field { lo, width, name }
     }
@@ -24,7 +24,7 @@ impl Field {
         u64::MAX >> (64 - self.width as u32)
     }
 
-    /// The field's bits within the word.
+    /// Returns the mask of the field's bits within the word.
     pub const fn mask(self) -> u128 {
         (self.max() as u128) << self.lo
     }
@@ -34,20 +34,20 @@ impl Field {
         ((word >> self.lo) as u64) & self.max()
     }
 
-    /// The field's value in `word`, read as two's complement.
+    /// Returns the field's value in `word`, sign-extended as two's complement.
     pub const fn get_signed(self, word: u128) -> i64 {
         let unused = 64 - self.width as u32;
         ((self.get(word) << unused) as i64) >> unused
     }
 
-    /// `word` with the field holding the low bits of `value`.
+    /// Returns `word` with the field set to the low bits of `value`.
     #[must_use]
     pub const fn set(self, word: u128, value: u64) -> u128 {
         (word & !self.mask()) | (((value & self.max()) as u128) << self.lo)
     }
 }
 
-/// Two fields are one when they are the same bits, whatever each row calls them.
+/// Two fields are equal if they cover the same bits; the name is ignored.
 impl PartialEq for Field {
     fn eq(&self, other: &Field) -> bool {
         (self.lo, self.width) == (other.lo, other.width)

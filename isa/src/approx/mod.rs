@@ -1,11 +1,13 @@
-//! Functions that machines approximate, here correctly rounded: the exact result to nearest even.
+//! Elementary functions that hardware approximates, here correctly rounded to nearest even.
 //!
-//! A function is evaluated in f64 first (`series`), with a bound on its error. Where all of the interval that the bound
-//! leaves rounds to one result, that is it (Ziv's test). Else the same steps are done once more in pairs of f64
-//! (`real::Pair`), whose 100 bits are more than any operand needs: of a function that is not algebraic the hardest of 2^32
-//! operands lies some 2^-(24 + 32) beside the middle of two results, and what is algebraic is decided by hand.
+//! A function is first evaluated in f64 (`series`), with an error bound. If every value within the
+//! bound rounds to the same result, that result is correct (Ziv's test). Otherwise the same steps
+//! are repeated in pairs of f64 (`real::Pair`), whose 100 bits suffice for every operand. For a
+//! transcendental function, the hardest of 2^32 operands lies some 2^-(24 + 32) from the midpoint
+//! of two results. Algebraic cases are handled separately.
 //!
-//! Only sums, products, quotients and roots are used, which IEEE 754 rounds alike on every machine.
+//! Only additions, multiplications, divisions and square roots are used, which IEEE 754 defines
+//! exactly, so the results are the same on every machine.
 
 mod real;
 mod reduce;
@@ -16,26 +18,26 @@ use real::Real;
 
 use crate::half::{Format, NAN_F32, Rounding};
 
-/// What the functions are evaluated with, for code that does their steps elsewhere.
+/// The constants of the evaluation, for generated code that performs the same steps.
 pub mod constants {
     pub use super::reduce::{TWO_BY_PI, WORDS};
     pub use super::series::{BY_FACTORIAL, BY_ODD, HALF_PI, LN_2, QUARTER_PI, TWO_BY_LN_2};
 
-    /// Terms of a series in f64, and in pairs of them.
+    /// Number of series terms in f64 and in [`Pair`].
     pub const TERMS: [usize; 2] = [<f64 as super::Real>::TERMS, <super::Pair as super::Real>::TERMS];
 }
 
 const SIGN: u32 = 0x8000_0000;
 const INFINITY: u32 = 0x7F80_0000;
 
-/// A function.
+/// An elementary function.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Function {
-    /// 2 to the power of it.
+    /// 2^x.
     Ex2,
     /// The logarithm to base 2.
     Lg2,
-    /// 1 by the square root.
+    /// The reciprocal square root.
     Rsqrt,
     /// The sine.
     Sin,
@@ -46,11 +48,11 @@ pub enum Function {
 }
 
 impl Function {
-    /// Every one.
+    /// All functions.
     pub const ALL: [Function; 6] =
         [Function::Ex2, Function::Lg2, Function::Rsqrt, Function::Sin, Function::Cos, Function::Tanh];
 
-    /// The name in mnemonics of PTX.
+    /// Returns the function's name in PTX mnemonics.
     pub const fn name(self) -> &'static str {
         match self {
             Function::Ex2 => "ex2",
@@ -62,20 +64,21 @@ impl Function {
         }
     }
 
-    /// Of an f32. Every NaN is 0x7fffffff.
+    /// Evaluates the function for an f32. Every NaN result is 0x7fffffff.
     pub fn single(self, bits: u32) -> u32 {
         self.rounded(bits, |y| (y as f32).to_bits(), NAN_F32)
     }
 
-    /// Of a half.
+    /// Evaluates the function for a half.
     pub fn half(self, format: Format, bits: u16) -> u16 {
-        // A result that is exact as an f32, infinite or zero is so in a half too, or is rounded once.
+        // A result that is exact in f32, infinite or zero converts to a half exactly or with one
+        // rounding.
         let narrow = |y: f64| u32::from(format.narrow(to_odd(y), Rounding::Nearest));
         let nan = u32::from(crate::half::NAN);
         self.rounded(format.widen(bits), narrow, nan) as u16
     }
 
-    /// The result of an f32, rounded to a format.
+    /// Evaluates the function for an f32 and rounds the result with `round`.
     fn rounded(self, bits: u32, round: impl Fn(f64) -> u32, nan: u32) -> u32 {
         let x = f64::from(f32::from_bits(bits));
         let of = |y: f64| if y.is_nan() { nan } else { round(y) };
@@ -83,18 +86,20 @@ impl Function {
             return of(y);
         }
         let near: f64 = self.compute(x);
-        // The bound of `series`: each of its steps is within 2^-52, and none grows what came before 2^6 times.
+        // Error bound of `series`: each step has a relative error of at most 2^-52, and no step
+        // amplifies earlier errors by more than 2^6.
         let error = near.abs() * f64::from_bits(0x3D20_0000_0000_0000); // 2^-45
         let (below, above) = (round(near - error), round(near + error));
         if below == above {
             return below;
         }
         let Pair { high, low } = self.compute(x);
-        // The sum of the two, of which `high` is the nearest f64: what is beside a middle stays on its side of it.
+        // `high` is the f64 nearest to the sum, so rounding the sum to odd keeps it on its side of
+        // a midpoint.
         of_odd(high, low, round)
     }
 
-    /// The results that are exact or have no value, and those beyond the range of what is evaluated.
+    /// Returns results that are exact, NaN, or beyond the range of the series evaluation.
     fn exact(self, bits: u32, x: f64) -> Option<f64> {
         let magnitude = bits & !SIGN;
         let negative = bits & SIGN != 0;
@@ -103,7 +108,8 @@ impl Function {
             return Some(f64::NAN);
         }
         match self {
-            // What is below 2^-160 is 0 in every format, and what is above 2^130 infinite.
+            // Values below 2^-160 round to 0 in every format, and values above 2^130 overflow to
+            // infinity.
             Function::Ex2 if is_zero || x >= 130.0 || x <= -160.0 || x == x.trunc() => {
                 Some(real::power(x.clamp(-160.0, 130.0)))
             }
@@ -114,10 +120,11 @@ impl Function {
             Function::Rsqrt if is_zero => Some(f64::INFINITY.copysign(x)),
             Function::Rsqrt if is_infinite => Some(0.0),
             Function::Sin | Function::Cos if is_infinite => Some(f64::NAN),
-            // Below 2^-50 what is left beside the operand, or beside 1, is less than the series can say.
+            // Below 2^-50 the result differs from the operand, or from 1, by less than the
+            // precision of the series.
             Function::Cos if magnitude < 0x2680_0000 => Some(1.0),
             Function::Sin | Function::Tanh if magnitude < 0x2680_0000 => Some(x),
-            // From 24 on 1 is nearer than 2^-60.
+            // From 24 upwards the result differs from 1 by less than 2^-60.
             Function::Tanh if magnitude >= 0x41C0_0000 => Some(1f64.copysign(x)),
             _ => None,
         }
@@ -135,8 +142,8 @@ impl Function {
     }
 }
 
-/// The f64 nearest to the sum of two, of which the first is much the greater, or beside it where that is even and not exact:
-/// one that rounds as the sum does.
+/// Rounds `high + low` to an odd f64 and applies `round`. `high` must be the f64 nearest to the
+/// sum. The odd f64 rounds to the same value as the sum.
 fn of_odd(high: f64, low: f64, round: impl Fn(f64) -> u32) -> u32 {
     let bits = high.to_bits();
     if low == 0.0 || bits & 1 == 1 {
@@ -146,8 +153,8 @@ fn of_odd(high: f64, low: f64, round: impl Fn(f64) -> u32) -> u32 {
     round(f64::from_bits(if outward { bits + 1 } else { bits - 1 }))
 }
 
-/// The f32 of an f64 rounded to odd, as bits: what is cut off leaves its trace in the last bit, so that a second rounding to
-/// fewer bits is as one.
+/// Rounds an f64 to an f32 with rounding to odd and returns its bits. The last bit records that the
+/// value is inexact, so a second rounding to fewer bits equals a single rounding.
 fn to_odd(y: f64) -> u32 {
     let near = y as f32;
     let bits = near.to_bits();

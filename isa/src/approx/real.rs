@@ -1,23 +1,23 @@
-//! Numbers of 53 bits and of some 104, on which the same steps are done.
+//! Floating-point types of 53 and about 104 bits, for which the evaluation is generic.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// What a function is evaluated with.
+/// A floating-point type in which a function is evaluated.
 pub(super) trait Real:
     Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Neg<Output = Self>
 {
-    /// Terms that a series with terms `t^k / k!`, t at most 0.79, needs.
+    /// Number of terms of a series with terms `t^k / k!`, where t is at most 0.79.
     const TERMS: usize;
 
-    /// An f64.
+    /// Converts an f64.
     fn of(x: f64) -> Self;
-    /// A constant.
+    /// Converts a constant.
     fn constant(x: Pair) -> Self;
-    /// The square root.
+    /// Returns the square root.
     fn root(self) -> Self;
 }
 
-/// 2 to an integer between -1022 and 1023.
+/// Returns 2^x for an integer x between -1022 and 1023.
 pub(super) const fn power(x: f64) -> f64 {
     f64::from_bits(((x as i64 + 1023) as u64) << 52)
 }
@@ -39,43 +39,45 @@ impl Real for f64 {
     }
 }
 
-/// The sum of two f64, the second at most half a unit in the last place of the first. The steps are Dekker's and Knuth's,
-/// each within some 2^-103 of the exact result.
+/// A double-double: the unevaluated sum of two f64, the second at most half a unit in the last
+/// place of the first. The algorithms are those of Dekker and Knuth; each result is within about
+/// 2^-103 of the exact one.
 #[derive(Clone, Copy, Debug)]
 pub struct Pair {
     /// The f64 nearest to the sum.
     pub high: f64,
-    /// What is left.
+    /// The rest of the sum.
     pub low: f64,
 }
 
 impl Pair {
-    /// The sum of two, of which the second is that small.
+    /// Creates a pair. `low` must be at most half a unit in the last place of `high`.
     pub const fn new(high: f64, low: f64) -> Pair {
         Pair { high, low }
     }
 
-    /// The exact sum of any two.
+    /// Returns the exact sum of two f64 (Knuth's two-sum).
     const fn two_sum(a: f64, b: f64) -> Pair {
         let high = a + b;
         let of_b = high - a;
         Pair { high, low: (a - (high - of_b)) + (b - of_b) }
     }
 
-    /// The exact sum where the first is the greater.
+    /// Returns the exact sum of two f64, where `a` has the greater magnitude (Dekker's fast
+    /// two-sum).
     pub(super) const fn quick(a: f64, b: f64) -> Pair {
         let high = a + b;
         Pair { high, low: b - (high - a) }
     }
 
-    /// Two parts of 26 bits.
+    /// Splits an f64 into two parts of 26 bits (Veltkamp's splitting).
     const fn split(a: f64) -> [f64; 2] {
         let scaled = a * 134_217_729.0;
         let high = scaled - (scaled - a);
         [high, a - high]
     }
 
-    /// The exact product.
+    /// Returns the exact product of two f64.
     const fn product(a: f64, b: f64) -> Pair {
         let high = a * b;
         let ([x, u], [y, v]) = (Pair::split(a), Pair::split(b));
@@ -95,7 +97,7 @@ impl Pair {
     }
 
     pub(super) const fn by(self, other: Pair) -> Pair {
-        // Three digits of a long division.
+        // Long division with three quotient digits, each an f64.
         let first = self.high / other.high;
         let rest = self.plus(other.times(Pair::new(-first, 0.0)));
         let second = rest.high / other.high;
@@ -118,7 +120,7 @@ impl Real for Pair {
     }
 
     fn root(self) -> Pair {
-        // A step of Newton's from a root of 53 bits has 104.
+        // One Newton step doubles the 53 correct bits of the f64 root.
         let near = self.high.sqrt();
         let rest = self - Pair::product(near, near);
         Pair::of(near) + rest / Pair::of(2.0 * near)

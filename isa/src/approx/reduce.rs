@@ -1,8 +1,8 @@
-//! An f32 in quarters of a turn, exactly enough for the greatest: Payne and Hanek's way.
+//! Payne-Hanek range reduction of an f32 to multiples of pi/2, accurate for every finite operand.
 
 use super::real::{Pair, power};
 
-/// The bits of 2 / pi after the point, 32 a word.
+/// The bits of 2 / pi after the binary point, 32 bits per word, most significant word first.
 pub const TWO_BY_PI: [u32; 9] = [
     0xA2F9_836E,
     0x4E44_1529,
@@ -14,17 +14,18 @@ pub const TWO_BY_PI: [u32; 9] = [
     0xDEBB_C561,
     0xB724_6E3A,
 ];
-/// Words that are multiplied.
+/// Number of words of 2 / pi that are multiplied.
 pub const WORDS: usize = 6;
 
-/// How many quarters of a turn a positive f32, at least 1/2, is from 0, modulo 4 and to nearest; and the part of a quarter from
-/// there, between -1/2 and 1/2.
+/// Reduces a positive f32 of at least 1/2, in radians. Returns the nearest multiple of pi/2 modulo
+/// 4, and the remainder as a fraction of pi/2 between -1/2 and 1/2.
 ///
-/// The bits of 2 / pi that only count whole turns are passed over, and those after 192 more dropped, which is less than 2^-135
-/// of a quarter. No f32 is nearer than 2^-40 to a multiple of a quarter.
+/// Leading bits of 2 / pi that contribute only whole turns are skipped. The bits after the next 192
+/// are dropped, which is an error below 2^-135 of pi/2. No f32 is nearer than 2^-40 to a multiple
+/// of pi/2.
 pub(super) fn quarters(x: f64) -> (u32, Pair) {
     let bits = x.to_bits();
-    // An f32 has at most 24 bits: x is `significand * 2^exponent`.
+    // An f32 has at most 24 significant bits: x is `significand * 2^exponent`.
     let significand = (bits & 0xF_FFFF_FFFF_FFFF | 1 << 52) >> 29;
     let exponent = (bits >> 52) as i32 - 1023 - 23;
     let passed = (exponent - 2).max(0) / 32;
@@ -37,7 +38,8 @@ pub(super) fn quarters(x: f64) -> (u32, Pair) {
     }
     let [a, b, c, d, e, f, g, h] = limbs.map(u128::from);
     let (low, high) = (d << 96 | c << 64 | b << 32 | a, h << 96 | g << 64 | f << 32 | e);
-    // So many bits are after the binary point, 159 to 216; two before it are kept at the top.
+    // The product has `behind` bits after the binary point, from 159 to 216. The shift moves the
+    // two bits before the point to the top.
     let behind = 32 * (passed + WORDS as i32) - exponent;
     let left = 254 - behind;
     let (high, low) = (high << left | low >> (128 - left), low << left);
@@ -51,7 +53,7 @@ pub(super) fn quarters(x: f64) -> (u32, Pair) {
     (quarter + 1, Pair::new(-high, -low))
 }
 
-/// A fraction of 256 bits.
+/// Converts a 256-bit binary fraction.
 fn part(high: u128, low: u128) -> Pair {
     let zeros = high.leading_zeros().min(127);
     let top = high << zeros | (low >> 1) >> (127 - zeros);

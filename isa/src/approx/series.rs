@@ -1,23 +1,23 @@
-//! The functions by their series at 0, after their operands are brought near it.
+//! Taylor series of the functions at 0, after range reduction of the operands.
 //!
-//! Constants of two f64 are the nearest f64 and the nearest of what is left; those that are quotients of integers are computed
-//! when this is compiled.
+//! A constant in double-double form is the nearest f64 plus the f64 nearest to the rest. Quotients
+//! of integers are computed at compile time.
 
 use super::real::{Pair, Real, power};
 use super::reduce::quarters;
 
-/// ln 2
+/// ln 2.
 pub const LN_2: Pair = Pair::new(f64::from_bits(0x3FE6_2E42_FEFA_39EF), f64::from_bits(0x3C7A_BC9E_3B39_803F));
-/// 2 / ln 2
+/// 2 / ln 2.
 pub const TWO_BY_LN_2: Pair = Pair::new(f64::from_bits(0x4007_1547_652B_82FE), f64::from_bits(0x3C87_77D0_FFDA_0D24));
-/// pi / 2
+/// pi / 2.
 pub const HALF_PI: Pair = Pair::new(f64::from_bits(0x3FF9_21FB_5444_2D18), f64::from_bits(0x3C91_A626_3314_5C07));
-/// pi / 4, below which sine and cosine are their series.
+/// Limit just below pi / 4; sine and cosine need no range reduction below it.
 pub const QUARTER_PI: f64 = 0.785;
 
 const TERMS: usize = 34;
 
-/// 1 / k!
+/// Table of 1 / k!.
 pub const BY_FACTORIAL: [Pair; TERMS] = {
     let mut table = [Pair::new(1.0, 0.0); TERMS];
     let mut k = 1;
@@ -28,7 +28,7 @@ pub const BY_FACTORIAL: [Pair; TERMS] = {
     table
 };
 
-/// 1 / (2k + 1)
+/// Table of 1 / (2k + 1).
 pub const BY_ODD: [Pair; TERMS] = {
     let mut table = [Pair::new(1.0, 0.0); TERMS];
     let mut k = 1;
@@ -39,40 +39,41 @@ pub const BY_ODD: [Pair; TERMS] = {
     table
 };
 
-/// The sum of `coefficients` times the powers of `t`, by Horner's rule.
+/// Evaluates the polynomial with these coefficients at `t` by Horner's rule.
 fn sum<R: Real>(t: R, coefficients: impl DoubleEndedIterator<Item = Pair>) -> R {
     coefficients.rev().fold(R::of(0.0), |sum, coefficient| sum * t + R::constant(coefficient))
 }
 
-/// e^t, t at most 0.35 from 0.
+/// Returns e^t for |t| of at most 0.35.
 fn exponential<R: Real>(t: R) -> R {
-    // 0.35^16 / 16! is 2^-68, and 0.35^26 / 26! 2^-127.
+    // Truncation error: 0.35^16 / 16! is 2^-68, and 0.35^26 / 26! is 2^-127.
     sum(t, BY_FACTORIAL.iter().take(R::TERMS * 4 / 5).copied())
 }
 
-/// 2^x, x between -160 and 130.
+/// Returns 2^x for x between -160 and 130.
 pub(super) fn ex2<R: Real>(x: f64) -> R {
     let whole = (x + 0.5).floor();
     exponential(R::of(x - whole) * R::constant(LN_2)) * R::of(power(whole))
 }
 
-/// The logarithm to base 2 of a positive number other than 1 that is normal as an f64.
+/// Returns the logarithm to base 2 of a positive number other than 1 that is normal as an f64.
 pub(super) fn lg2<R: Real>(x: f64) -> R {
     let bits = x.to_bits();
     let mut exponent = (bits >> 52) as i32 - 1023;
     let mut m = f64::from_bits(bits & 0xF_FFFF_FFFF_FFFF | 0x3FF << 52);
-    // Between 0.7071 and 1.4142, so that no exponent is added to a logarithm that nearly cancels it.
+    // `m` lies between 0.7071 and 1.4142, so adding the exponent never nearly cancels the
+    // logarithm.
     if m > 1.414 {
         (m, exponent) = (m / 2.0, exponent + 1);
     }
-    // ln m = 2 atanh s, and s is at most 0.172. Both m - 1 and m + 1 are exact.
+    // ln m = 2 atanh s, where s is at most 0.172. Both m - 1 and m + 1 are exact.
     let s = R::of(m - 1.0) / R::of(m + 1.0);
-    // 0.172^26 / 27 is 2^-70, and 0.172^42 / 43 2^-112.
+    // Truncation error: 0.172^26 / 27 is 2^-70, and 0.172^42 / 43 is 2^-112.
     let series = sum(s * s, BY_ODD.iter().take(R::TERMS * 2 / 3).copied());
     R::of(exponent.into()) + s * series * R::constant(TWO_BY_LN_2)
 }
 
-/// The sine, or the cosine.
+/// Returns the cosine if `cosine` is set, else the sine.
 pub(super) fn sin_cos<R: Real>(x: f64, cosine: bool) -> R {
     let magnitude = x.abs();
     let (quarter, r) = if magnitude < QUARTER_PI {
@@ -83,7 +84,7 @@ pub(super) fn sin_cos<R: Real>(x: f64, cosine: bool) -> R {
     };
     let quarter = quarter + u32::from(cosine);
     let square = -(r * r);
-    // 0.79^20 / 20! is 2^-67, and 0.79^32 / 32! 2^-128.
+    // Truncation error: 0.79^20 / 20! is 2^-67, and 0.79^32 / 32! is 2^-128.
     let terms = BY_FACTORIAL.iter().take(R::TERMS);
     let value = match quarter & 1 {
         0 => r * sum(square, terms.skip(1).step_by(2).copied()),
@@ -93,11 +94,11 @@ pub(super) fn sin_cos<R: Real>(x: f64, cosine: bool) -> R {
     if negative { -value } else { value }
 }
 
-/// The hyperbolic tangent of what is below 32.
+/// Returns the hyperbolic tangent of an operand of magnitude below 32.
 pub(super) fn tanh<R: Real>(x: f64) -> R {
     let t = 2.0 * x.abs();
     let value = if t < 0.35 {
-        // (e^t - 1) / (e^t + 1), without the difference that cancels.
+        // Computes (e^t - 1) / (e^t + 1) from the series of e^t - 1, which avoids cancellation.
         let t = R::of(t);
         let less_one = t * sum(t, BY_FACTORIAL.iter().take(R::TERMS * 4 / 5).skip(1).copied());
         less_one / (less_one + R::of(2.0))

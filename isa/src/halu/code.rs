@@ -1,4 +1,4 @@
-//! HALU as an instruction set among others, and its machine code.
+//! HALU as an implementation of [`Isa`], and its machine code.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use super::{Inst, Opcode, disassemble, mnemonics, word_text};
 use crate::isa::{Isa, MachineCode, Words};
 use crate::row::Class;
 
-/// The packed-half and video machine: 128-bit words, a work item is a thread.
+/// The HALU target for packed-half and video kernels: 128-bit words, one thread per work item.
 pub const TARGET: Target = Target::new(&Descriptor {
     name: "halu",
     summary: "A model of a 128-bit GPU ISA",
@@ -17,7 +17,7 @@ pub const TARGET: Target = Target::new(&Descriptor {
     sm: None,
 });
 
-/// Its instruction set.
+/// The HALU instruction set.
 #[derive(Clone, Copy, Debug)]
 pub struct Halu;
 
@@ -40,7 +40,7 @@ impl Isa for Halu {
     }
 }
 
-/// Words of 128 bits in order, instructions or not.
+/// Machine code: 128-bit words in order, valid instructions or not.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Code(pub Vec<u128>);
 

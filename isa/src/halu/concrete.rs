@@ -1,14 +1,14 @@
-//! The interpreter's domain: a word is a `u32`, a truth value a `bool`.
+//! The interpreter's domain, in which a word is a `u32` and a predicate is a `bool`.
 
 use super::domain::{Divide, Domain, FloatKind, FloatOp, HalfCompare, HalfKind, HalfMinMax, HalfOp, double_in_steps};
 use crate::approx::Function;
 use crate::half::{Compare, Format, NAN_F32, Relation, Rounding};
 
-/// Computes on plain values.
+/// Evaluates operations on concrete values.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Concrete;
 
-/// The bits of an f32 result, any NaN made canonical.
+/// Returns the bits of an f32 result, with NaN made canonical.
 fn bits(x: f32) -> u32 {
     if x.is_nan() { NAN_F32 } else { x.to_bits() }
 }
@@ -110,7 +110,8 @@ impl Domain for Concrete {
             FloatKind::Div => a / b,
             FloatKind::Sqrt => a.sqrt(),
         };
-        // Which NaN it is, and other roundings, are not the host's affair.
+        // The host's NaN payloads and rounding mode do not apply, so these cases use the
+        // step-by-step algorithm.
         if op.rounding != Rounding::Nearest || result.is_nan() {
             return double_in_steps(self, op, operands);
         }

@@ -1,5 +1,6 @@
-//! The bit fields of HALU words, each named by its place, and the spellings of their values (`docs/isa`; packed half from
-//! seed 001, video from seeds 000, 002 and 003, the rest ours).
+//! The bit fields of HALU words and the spellings of their values. The name of a field tells its
+//! position if several instructions use the position differently. Packed-half encodings follow seed
+//! 001, video encodings seeds 000, 002 and 003; the others are this project's own (`docs/isa`).
 
 use crate::row::Modifier;
 use crate::word::Field;
@@ -8,13 +9,13 @@ const fn field(lo: u8, width: u8, name: &'static str) -> Field {
     Field::new(lo, width, name)
 }
 
-/// The instruction.
+/// Opcode.
 pub const OPTYPE: Field = field(0, 8, "optype");
-/// The form of its sources.
+/// Source form: the kinds of the source operands.
 pub const STYPE: Field = field(8, 4, "stype");
-/// The guard predicate.
+/// Guard predicate.
 pub const GUARD: Field = field(12, 3, "pg");
-/// The guard is inverted.
+/// Inverts the guard.
 pub const GUARD_NOT: Field = field(15, 1, "pg.not");
 /// Destination GPR.
 pub const RD: Field = field(16, 8, "rd");
@@ -22,13 +23,14 @@ pub const RD: Field = field(16, 8, "rd");
 pub const URD: Field = field(16, 6, "urd");
 /// First source GPR.
 pub const RA: Field = field(24, 8, "ra");
-/// GPR in the 32-bit slot.
+/// GPR in the second-source slot (bits 63:32).
 pub const R32: Field = field(32, 8, "r32");
-/// UR in the 32-bit slot.
+/// UR in the second-source slot.
 pub const UR32: Field = field(32, 6, "ur32");
-/// Immediate filling the 32-bit slot: a half pair, an f32, an integer or a branch distance.
+/// 32-bit immediate in the second-source slot: a half pair, an f32, an integer or a branch
+/// distance.
 pub const IMM32: Field = field(32, 32, "imm32");
-/// 16-bit immediate in the 32-bit slot.
+/// 16-bit immediate in the second-source slot.
 pub const IMM16: Field = field(32, 16, "imm16");
 /// Displacement of a memory address, in bytes.
 pub const IMM24: Field = field(40, 24, "imm24");
@@ -36,58 +38,58 @@ pub const IMM24: Field = field(40, 24, "imm24");
 pub const CMEM_OFFSET: Field = field(32, 16, "offset");
 /// Constant bank.
 pub const CMEM_BANK: Field = field(48, 5, "bank");
-/// The axis of a special register: the lower bits of its number.
+/// Axis of a special register: the low bits of its number.
 pub const AXIS: Field = field(32, 2, "axis");
-/// Special register, whatever its axis.
+/// Special register, without its axis.
 pub const SREG: Field = field(34, 6, "sr");
-/// GPR beside that in the 32-bit slot.
+/// GPR at bit 40, next to that at bit 32.
 pub const R40: Field = field(40, 8, "r40");
-/// GPR after the 32-bit slot.
+/// GPR at bit 64, after the second-source slot.
 pub const R64: Field = field(64, 8, "r64");
 
-/// GPR after that.
+/// GPR at bit 72.
 pub const R72: Field = field(72, 8, "r72");
 
-/// Negates ra.
+/// Negates `ra`.
 pub const RA_NEG: Field = field(72, 1, "ra.neg");
-/// Takes ra's absolute value.
+/// Takes the absolute value of `ra`.
 pub const RA_ABS: Field = field(73, 1, "ra.abs");
-/// Negates the GPR at 64.
+/// Negates the GPR at bit 64.
 pub const R64_NEG: Field = field(74, 1, "r64.neg");
-/// Takes the absolute value of the GPR at 64.
+/// Takes the absolute value of the GPR at bit 64.
 pub const R64_ABS: Field = field(75, 1, "r64.abs");
-/// Negates the source in the 32-bit slot.
+/// Negates the source in the second-source slot.
 pub const SLOT_NEG: Field = field(96, 1, "slot.neg");
-/// Takes the absolute value of the source in the 32-bit slot.
+/// Takes the absolute value of the source in the second-source slot.
 pub const SLOT_ABS: Field = field(97, 1, "slot.abs");
 
-/// Subnormals are zero.
+/// Flushes subnormals to zero.
 pub const FTZ: Field = field(76, 1, "ftz");
-/// The result is held in [+0, 1].
+/// Saturates the result to [+0, 1].
 pub const SAT: Field = field(77, 1, "sat");
-/// The function of MUFU. Shares the places of FTZ and SAT, which it lacks.
+/// Function of MUFU. Overlaps FTZ and SAT, which MUFU lacks.
 pub const MUFU: Field = field(74, 4, "mufu");
-/// Rounding.
+/// Rounding mode.
 pub const RND: Field = field(78, 2, "rnd");
-/// Rounding of I2F, which has SIGN in the place of RND.
+/// Rounding mode of I2F, where SIGN takes the position of RND.
 pub const INT_RND: Field = field(80, 2, "rnd");
-/// Half selector of ra.
+/// Half selector of `ra`.
 pub const RA_HALF: Field = field(80, 2, "ra.hsel2");
-/// Half selector of the second source, wherever it stands.
+/// Half selector of the second source, whichever slot holds that source.
 pub const B_HALF: Field = field(82, 2, "b.hsel2");
-/// Half selector of the third source, wherever it stands.
+/// Half selector of the third source, whichever slot holds that source.
 pub const C_HALF: Field = field(84, 2, "c.hsel2");
-/// NaN-propagating minimum and maximum.
+/// Propagates NaN in minimum and maximum.
 pub const NAN: Field = field(84, 1, "nan");
-/// How a compare combines with the predicate source.
+/// Logical operation that combines a comparison with the predicate source.
 pub const LOP: Field = field(84, 2, "lop");
-/// Float compare.
+/// Floating-point comparison.
 pub const CMP: Field = field(86, 4, "cmp");
-/// What true looks like in a register.
+/// Register value that represents true.
 pub const BVAL: Field = field(90, 1, "bval");
-/// Negative results become +0.
+/// Replaces negative results by +0.
 pub const RELU: Field = field(92, 1, "relu");
-/// HADD2 widens lane 0 of its result to f32. Shares RELU's place, which HADD2 lacks.
+/// Widens lane 0 of HADD2's result to f32. Overlaps RELU, which HADD2 lacks.
 pub const F32: Field = field(92, 1, "f32");
 /// Half format.
 pub const HFMT: Field = field(94, 1, "hfmt_v2");
@@ -99,9 +101,9 @@ pub const PP_NOT: Field = field(101, 1, "pp.not");
 pub const PX: Field = field(102, 3, "px");
 /// Inverts the second source predicate.
 pub const PX_NOT: Field = field(105, 1, "px.not");
-/// Third source predicate, of PLOP3.
+/// Third source predicate (PLOP3 only).
 pub const PY: Field = field(88, 3, "py");
-/// Inverts the third source predicate.
+/// Inverts the third source predicate (PLOP3 only).
 pub const PY_NOT: Field = field(91, 1, "py.not");
 /// First destination predicate.
 pub const PU: Field = field(106, 3, "pu");
@@ -114,32 +116,32 @@ pub const DTYPE: Field = field(72, 1, "dtype");
 pub const ATYPE: Field = field(73, 1, "atype");
 /// Video: signedness of Vb.
 pub const BTYPE: Field = field(74, 1, "btype");
-/// Video: accumulates instead of merging.
+/// Video: accumulates the result instead of merging its lanes into the third operand.
 pub const VADD: Field = field(76, 1, "add");
-/// Video: clamps to the range of dtype.
+/// Video: saturates to the range of `dtype`.
 pub const VSAT: Field = field(77, 1, "sat");
-/// Video, four lanes: elements of Va, 3 bits a lane.
+/// Video, four lanes: source elements of Va, 3 bits per lane.
 pub const ASEL4: Field = field(80, 12, "asel");
-/// Video, four lanes: elements of Vb, 3 bits a lane.
+/// Video, four lanes: source elements of Vb, 3 bits per lane.
 pub const BSEL4: Field = field(92, 12, "bsel");
-/// Video, four lanes: lanes of the destination.
+/// Video, four lanes: write mask of the destination lanes.
 pub const MASK4: Field = field(104, 4, "mask");
-/// Video, two lanes: elements of Va, 2 bits a lane.
+/// Video, two lanes: source elements of Va, 2 bits per lane.
 pub const ASEL2: Field = field(80, 4, "asel");
-/// Video, two lanes: elements of Vb, 2 bits a lane.
+/// Video, two lanes: source elements of Vb, 2 bits per lane.
 pub const BSEL2: Field = field(92, 4, "bsel");
-/// Video, two lanes: lanes of the destination.
+/// Video, two lanes: write mask of the destination lanes.
 pub const MASK2: Field = field(104, 2, "mask");
 
-/// A negative source of IADD3 is its complement, and the carry predicate is added.
+/// Extended IADD3: a negated source is complemented, and the carry predicate is added.
 pub const X: Field = field(76, 1, "x");
-/// ISETP decides equality by the second source predicate.
+/// Extended ISETP: if the operands are equal, the second source predicate decides.
 pub const EX: Field = field(76, 1, "ex");
-/// SHF gives the high word of the shifted pair.
+/// Selects the high word of SHF's shifted pair.
 pub const HI: Field = field(76, 1, "hi");
 /// Direction of SHF.
 pub const DIR: Field = field(77, 1, "dir");
-/// IDP.2A takes the upper two bytes.
+/// Selects the upper two bytes as operands of IDP.2A.
 pub const UPPER: Field = field(76, 1, "hi");
 /// Signedness of an integer operation.
 pub const SIGN: Field = field(78, 1, "sign");
@@ -147,41 +149,42 @@ pub const SIGN: Field = field(78, 1, "sign");
 pub const LUT: Field = field(80, 8, "lut");
 /// Shift count of LEA.
 pub const SHIFT: Field = field(80, 5, "shift");
-/// Which of P0..P6 P2R and R2P touch.
+/// Mask of the predicates P0..P6 that P2R and R2P access.
 pub const PMASK: Field = field(80, 7, "pmask");
-/// Integer compare.
+/// Integer comparison.
 pub const ICMP: Field = field(86, 3, "cmp");
-/// Which half of a register F2F widens.
+/// Half of the source register that F2F widens.
 pub const LANE: Field = field(82, 1, "lane");
 
-/// What an atomic operation makes of what is there.
+/// Operation of an atomic instruction.
 pub const ATOM: Field = field(80, 4, "atom");
 /// Signedness of an atomic operation.
 pub const ATOM_SIGN: Field = field(84, 1, "sign");
-/// What an access orders, as other items see it.
+/// Memory ordering of an access.
 pub const ORDER: Field = field(86, 3, "order");
-/// The items that an access or a fence is meant for.
+/// Scope of an access or a fence.
 pub const SCOPE: Field = field(89, 2, "scope");
-/// A fence that all agree on the order of.
+/// Sequentially consistent fence.
 pub const SC: Field = field(86, 1, "sc");
-/// The lane that SHFL takes.
+/// Shuffle mode of SHFL.
 pub const SHFL_MODE: Field = field(80, 2, "mode");
-/// The lane that SHFL takes, or how far it is.
+/// Lane number or lane distance of SHFL.
 pub const SHFL_BY: Field = field(64, 5, "by");
-/// The segment of SHFL.
+/// Segment of SHFL: the range of lanes within which it shuffles.
 pub const SHFL_SEGMENT: Field = field(82, 13, "segment");
-/// What VOTE asks.
+/// Mode of VOTE.
 pub const VOTE: Field = field(80, 2, "vote");
-/// What BAR.RED asks.
+/// Reduction of BAR.RED.
 pub const ASKED: Field = field(80, 1, "red");
-/// MATCH asks for all.
+/// Selects MATCH.ALL instead of MATCH.ANY.
 pub const MATCH: Field = field(80, 1, "match");
-/// How REDUX puts values together.
+/// Reduction of REDUX.
 pub const REDUX: Field = field(80, 3, "redux");
-/// The items of a warp may come to BAR at several places.
+/// Allows the items of a warp to reach the barrier at different BAR instructions.
 pub const UNALIGNED: Field = field(92, 1, "unaligned");
 
-/// `$sched $req` of the seeds' syntax, which they never place: must be 0.
+/// `$sched $req` of the seeds' syntax. The seeds give no position for them, so the field is
+/// reserved and must be 0.
 pub const SCHED_REQ: Field = field(112, 16, "sched, req");
 
 const fn modifier(field: Field, choices: &'static [(&'static str, u64)], default: Option<u64>) -> Modifier {
@@ -190,7 +193,7 @@ const fn modifier(field: Field, choices: &'static [(&'static str, u64)], default
 
 /// `.F16_V2` or `.BF16_V2`.
 pub const M_HFMT: Modifier = modifier(HFMT, &[("F16_V2", 0), ("BF16_V2", 1)], Some(0));
-/// `.F16` or `.BF16`, of F2FP.
+/// `.F16` or `.BF16` of F2FP.
 pub const M_PACK: Modifier = modifier(HFMT, &[("F16", 0), ("BF16", 1)], None);
 /// `.FTZ`.
 pub const M_FTZ: Modifier = modifier(FTZ, &[("FTZ", 1)], Some(0));
@@ -202,14 +205,14 @@ pub const M_RELU: Modifier = modifier(RELU, &[("RELU", 1)], Some(0));
 pub const M_F32: Modifier = modifier(F32, &[("F32", 1)], Some(0));
 /// `.NAN` of HMNMX2.
 pub const M_NAN: Modifier = modifier(NAN, &[("NAN", 1)], Some(0));
-/// Rounding: to nearest even, down, up, to zero.
+/// Rounding mode: to nearest even, down, up, toward zero.
 pub const M_RND: Modifier = modifier(RND, &[("RN", 0), ("RM", 1), ("RP", 2), ("RZ", 3)], Some(0));
-/// The same of I2F.
+/// Rounding mode of I2F.
 pub const M_INT_RND: Modifier = modifier(INT_RND, M_RND.choices, M_RND.default);
 /// The functions of MUFU.
 pub const M_MUFU: Modifier =
     modifier(MUFU, &[("COS", 0), ("SIN", 1), ("EX2", 2), ("LG2", 3), ("RSQ", 5), ("TANH", 9)], None);
-/// The fourteen float compares.
+/// The fourteen floating-point comparisons.
 pub const M_CMP: Modifier = modifier(
     CMP,
     &[
@@ -230,11 +233,11 @@ pub const M_CMP: Modifier = modifier(
     ],
     None,
 );
-/// The six integer compares, numbered as the float ones.
+/// The six integer comparisons, with the codes of the floating-point ones.
 pub const M_ICMP: Modifier = modifier(ICMP, &[("LT", 1), ("EQ", 2), ("LE", 3), ("GT", 4), ("NE", 5), ("GE", 6)], None);
-/// `.AND`, `.OR`, `.XOR` with the predicate source.
+/// `.AND`, `.OR` or `.XOR` with the predicate source.
 pub const M_LOP: Modifier = modifier(LOP, &[("AND", 0), ("OR", 1), ("XOR", 2)], None);
-/// True is all ones, or 1.0.
+/// Value of true: all ones (`.BM`) or 1.0 (`.BF`).
 pub const M_BVAL: Modifier = modifier(BVAL, &[("BM", 0), ("BF", 1)], Some(0));
 /// `.U32` or `.S32`.
 pub const M_SIGN: Modifier = modifier(SIGN, &[("U32", 0), ("S32", 1)], None);
@@ -246,7 +249,7 @@ pub const M_EX: Modifier = modifier(EX, &[("EX", 1)], Some(0));
 pub const M_DIR: Modifier = modifier(DIR, &[("L", 0), ("R", 1)], None);
 /// `.HI` of SHF.
 pub const M_HI: Modifier = modifier(HI, &[("HI", 1)], Some(0));
-/// Video signedness.
+/// Video signedness of the destination.
 pub const M_DTYPE: Modifier = modifier(DTYPE, &[("u32", 0), ("s32", 1)], None);
 /// Video signedness of Va.
 pub const M_ATYPE: Modifier = modifier(ATYPE, &[("u32", 0), ("s32", 1)], None);
@@ -271,10 +274,10 @@ pub const M_AXIS: Modifier = modifier(AXIS, &[("X", 1), ("Y", 2), ("Z", 3)], Som
 /// Lane 0 or 1 of a packed register.
 pub const M_LANE: Modifier = modifier(LANE, &[("H0", 0), ("H1", 1)], Some(0));
 
-/// What an atomic operation on 64 bits makes of what is there.
+/// Operations of a 64-bit atomic instruction.
 pub const M_ATOM_64: Modifier =
     modifier(ATOM, &[("ADD", 0), ("MIN", 1), ("MAX", 2), ("AND", 5), ("OR", 6), ("XOR", 7), ("EXCH", 8)], None);
-/// The same on 32 bits, which can be counted in a circle.
+/// Operations of a 32-bit atomic instruction, wrapping increment and decrement included.
 pub const M_ATOM: Modifier = modifier(
     ATOM,
     &[("ADD", 0), ("MIN", 1), ("MAX", 2), ("INC", 3), ("DEC", 4), ("AND", 5), ("OR", 6), ("XOR", 7), ("EXCH", 8)],
@@ -284,25 +287,25 @@ pub const M_ATOM: Modifier = modifier(
 pub const M_ATOM_SIGN: Modifier = modifier(ATOM_SIGN, &[("U32", 0), ("S32", 1)], Some(0));
 /// `.S64` of an atomic operation.
 pub const M_ATOM_SIGN_64: Modifier = modifier(ATOM_SIGN, &[("U64", 0), ("S64", 1)], Some(0));
-/// What an atomic operation orders.
+/// Memory ordering of an atomic operation.
 pub const M_ATOM_ORDER: Modifier = modifier(ORDER, &[("ACQUIRE", 2), ("RELEASE", 3), ("ACQ_REL", 4)], Some(0));
-/// What a load orders: nothing, or it is one that others may meet.
+/// Memory ordering of a load: weak by default, strong or acquire.
 pub const M_LOAD_ORDER: Modifier = modifier(ORDER, &[("STRONG", 1), ("ACQUIRE", 2)], Some(0));
-/// The same of a store.
+/// Memory ordering of a store: weak by default, strong or release.
 pub const M_STORE_ORDER: Modifier = modifier(ORDER, &[("STRONG", 1), ("RELEASE", 3)], Some(0));
-/// The items that an access is meant for: of the group, of the launch, all.
+/// Scope of an access: the launch (GPU), the group (CTA) or the system (SYS).
 pub const M_SCOPE: Modifier = modifier(SCOPE, &[("GPU", 0), ("CTA", 1), ("SYS", 2)], Some(0));
 /// `.SC` of MEMBAR.
 pub const M_SC: Modifier = modifier(SC, &[("SC", 1)], Some(0));
-/// The lane that SHFL takes.
+/// Shuffle modes of SHFL.
 pub const M_SHFL: Modifier = modifier(SHFL_MODE, &[("IDX", 0), ("UP", 1), ("DOWN", 2), ("BFLY", 3)], None);
-/// What VOTE asks.
+/// Modes of VOTE.
 pub const M_VOTE: Modifier = modifier(VOTE, &[("ALL", 0), ("ANY", 1), ("EQ", 2)], None);
-/// What BAR.RED asks.
+/// Reductions of BAR.RED.
 pub const M_ASKED: Modifier = modifier(ASKED, &[("AND", 0), ("OR", 1)], None);
 /// `.ANY` or `.ALL` of MATCH.
 pub const M_MATCH: Modifier = modifier(MATCH, &[("ANY", 0), ("ALL", 1)], None);
-/// How REDUX puts values together.
+/// Reductions of REDUX.
 pub const M_REDUX: Modifier =
     modifier(REDUX, &[("SUM", 0), ("MIN", 1), ("MAX", 2), ("AND", 3), ("OR", 4), ("XOR", 5)], None);
 /// `.S32` of REDUX.
@@ -310,7 +313,7 @@ pub const M_REDUX_SIGN: Modifier = modifier(SIGN, &[("U32", 0), ("S32", 1)], Som
 /// `.UNALIGNED` of BAR.
 pub const M_UNALIGNED: Modifier = modifier(UNALIGNED, &[("UNALIGNED", 1)], Some(0));
 
-/// The half selector of a packed source, at the given place.
+/// Returns the half selector of a packed source in the given field.
 pub const fn half_select(field: Field) -> Modifier {
     modifier(field, &[("H1_H0", 0), ("H0_H0", 2), ("H1_H1", 3)], Some(0))
 }

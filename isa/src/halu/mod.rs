@@ -22,12 +22,13 @@ pub use text::{Program, assemble, disassemble, mnemonics, opcodes_of, read_word,
 use fields::{GUARD, GUARD_NOT, OPTYPE, PT, STYPE};
 use std::sync::LazyLock;
 
-/// Lists every row once.
+/// Defines `Opcode` from the opcode list.
 macro_rules! define {
     ($m:ident: $($module:ident { $($($name:ident)+ => $meaning:expr;)* })*) => {
         opcode_enum! {
-            /// A HALU instruction in one form: its mnemonic, then the sources in text order, `R` a GPR, `I` an immediate,
-            /// `U` a uniform register, `C` constant memory, or what else tells it apart.
+            /// An encoding form of a HALU instruction. The name is the mnemonic followed by the
+            /// kinds of the sources in text order: `R` a GPR, `I` an immediate, `U` a uniform
+            /// register, `C` constant memory. Other suffixes distinguish forms by width or type.
             $($module { $($($name)+)* })*
         }
     };
@@ -35,12 +36,12 @@ macro_rules! define {
 
 opcodes::opcodes!(define);
 
-/// What follows from the rows and is asked for at every word.
+/// Data derived from a row, precomputed because encoding and decoding need it for every word.
 struct Derived {
     template: u128,
     named: u128,
     registers: Vec<RegSlot>,
-    /// Those that can fail.
+    /// The constraints that some word may violate.
     checks: Vec<Check>,
     target: Option<Field>,
     has_all_preds: bool,
@@ -61,7 +62,7 @@ static DERIVED: LazyLock<Vec<Derived>> = LazyLock::new(|| {
     Opcode::ALL.iter().map(derive).collect()
 });
 
-/// The opcode of each pair of stype and optype.
+/// The opcode of each combination of STYPE and OPTYPE.
 static DECODE: LazyLock<Box<[Option<Opcode>; 1 << 12]>> = LazyLock::new(|| {
     let mut table = Box::new([None; 1 << 12]);
     for &op in Opcode::ALL {
@@ -70,7 +71,7 @@ static DECODE: LazyLock<Box<[Option<Opcode>; 1 << 12]>> = LazyLock::new(|| {
     table
 });
 
-/// OPTYPE and STYPE are the low 12 bits, together.
+/// Returns the low 12 bits of a word, which hold OPTYPE and STYPE.
 const fn decode_index(word: u128) -> usize {
     (word & (OPTYPE.mask() | STYPE.mask())) as usize
 }
@@ -80,29 +81,31 @@ impl Opcode {
         &DERIVED[self as usize]
     }
 
-    /// The row's register positions, the guard first. The same as [`Row::registers`], made once.
+    /// Returns the row's register slots, the guard first. Equals [`Row::registers`], but
+    /// precomputed.
     pub fn registers(self) -> &'static [RegSlot] {
         &self.derived().registers
     }
 
-    /// Of a branch: the field of its distance, signed and in words from the branch itself.
+    /// Returns the field of a branch's distance, which is signed and in words from the branch
+    /// itself. Returns `None` for other instructions.
     pub fn target(self) -> Option<Field> {
         self.derived().target
     }
 
-    /// Whether it reads or writes all predicates, by no number.
+    /// Returns `true` if the instruction reads or writes all predicates implicitly.
     pub fn has_all_preds(self) -> bool {
         self.derived().has_all_preds
     }
 
-    /// The opcode that a word's optype and stype name, whatever its other bits.
+    /// Returns the opcode that a word's OPTYPE and STYPE encode. The other bits are not checked.
     pub fn of_word(word: u128) -> Option<Opcode> {
         DECODE[decode_index(word)]
     }
 }
 
-/// An instruction: a word together with its row. Setting fields can make it invalid; [`Inst::validate`] tells, and only a
-/// valid one decodes again.
+/// An instruction: a word together with its opcode. Setting fields may make the word invalid;
+/// [`Inst::validate`] checks it. Only a valid word decodes again.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Inst {
     opcode: Opcode,
@@ -110,46 +113,47 @@ pub struct Inst {
 }
 
 impl Inst {
-    /// The opcode with every field at its default: guard PT, registers RZ, URZ and PT, immediates 0, and the first choice of
-    /// a modifier that has no default. Valid.
+    /// Creates an instruction with every field at its default: guard PT, registers RZ, URZ and PT,
+    /// immediates 0. A modifier without a default has its first choice. The result is valid.
     pub fn new(opcode: Opcode) -> Inst {
         Inst { opcode, word: opcode.derived().template }
     }
 
-    /// The instruction of a word; `None` where the word is no instruction.
+    /// Decodes a word. Returns `None` if the word is no instruction.
     pub fn decode(word: u128) -> Option<Inst> {
         let inst = Inst { opcode: Opcode::of_word(word)?, word };
         inst.is_valid().then_some(inst)
     }
 
-    /// A random instruction of an opcode, every valid value of every field within reach ([`crate::random`]).
+    /// Generates a random valid instruction of an opcode. Every valid value of every field can
+    /// occur ([`crate::random`]).
     pub fn random(opcode: Opcode, next: &mut dyn FnMut() -> u64) -> Inst {
         let word = crate::random::word(opcode.row(), opcode.derived().named, next);
         Inst { opcode, word }
     }
 
-    /// The opcode.
+    /// Returns the opcode.
     pub fn opcode(&self) -> Opcode {
         self.opcode
     }
 
-    /// The opcode's row.
+    /// Returns the opcode's row.
     pub fn row(&self) -> &'static Row {
         self.opcode.row()
     }
 
-    /// The 128 bits.
+    /// Returns the 128-bit word.
     pub fn word(&self) -> u128 {
         self.word
     }
 
-    /// The value of a field of the row.
+    /// Returns the value of a field of the row.
     pub fn get(&self, field: Field) -> u64 {
         debug_assert!(self.has(field), "{} has no {field:?}", self.opcode.name());
         field.get(self.word)
     }
 
-    /// The value of a field of the row, as two's complement.
+    /// Returns the value of a field of the row, sign-extended as two's complement.
     pub fn get_signed(&self, field: Field) -> i64 {
         debug_assert!(self.has(field), "{} has no {field:?}", self.opcode.name());
         field.get_signed(self.word)
@@ -161,36 +165,37 @@ impl Inst {
         self.word = field.set(self.word, value);
     }
 
-    /// The instruction with a field of the row set.
+    /// Returns the instruction with a field of the row set.
     #[must_use]
     pub fn with(mut self, field: Field, value: u64) -> Inst {
         self.set(field, value);
         self
     }
 
-    /// The instruction under a guard: the predicate's number, and whether it acts where the predicate is false.
+    /// Returns the instruction with a guard. If `not` is set, the instruction executes if the
+    /// predicate is false.
     #[must_use]
     pub fn guarded(self, pred: u8, not: bool) -> Inst {
         self.with(GUARD, pred.into()).with(GUARD_NOT, not.into())
     }
 
-    /// Whether the guard is PT, so that the instruction always acts.
+    /// Returns `true` if the guard is PT, so that the instruction always executes.
     pub fn is_unconditional(&self) -> bool {
         self.get(GUARD) == u64::from(PT) && self.get(GUARD_NOT) == 0
     }
 
-    /// The register positions, the guard first.
+    /// Returns the register slots, the guard first.
     pub fn registers(&self) -> &'static [RegSlot] {
         self.opcode.registers()
     }
 
-    /// Whether every field holds a value that means something, in an allowed combination.
+    /// Checks that every field holds a valid value and that the combination is allowed.
     pub fn validate(&self) -> Result<(), EncodeError> {
         let derived = self.opcode.derived();
         self.row().validate_by(derived.checks.iter(), self.word, derived.named)
     }
 
-    /// Whether [`Inst::validate`] succeeds.
+    /// Returns `true` if [`Inst::validate`] succeeds.
     pub fn is_valid(&self) -> bool {
         self.validate().is_ok()
     }

@@ -1,8 +1,11 @@
-//! Instructions with places for values: how the IR's intrinsics name any instruction of this machine.
+//! Instruction templates with placeholders, through which the IR's intrinsics can use any computing
+//! instruction of this target.
 //!
-//! A template is a line of assembly in which `$d` stands for the result's register and `$0`, `$1`, ... for those of the
-//! operands. Other registers than RZ, URZ and PT cannot be named, since nothing says what they hold. Of constant memory there are
-//! only parameters: `c[$1]` is the place of operand 1, which must be one. Memory and control cannot be had.
+//! A template is a line of assembly in which `$d` stands for the result's register and `$0`, `$1`,
+//! ... for those of the operands. Registers other than RZ, URZ and PT cannot be named, because
+//! their contents are unknown. Constant memory gives access to parameters only: `c[$1]` is the
+//! constant of operand 1, which must be a parameter. Memory accesses and control flow are not
+//! allowed.
 
 use std::fmt::Write;
 
@@ -15,7 +18,7 @@ use crate::word::Field;
 
 const WORD: Value = Value { file: RegFile::Gpr, span: 1 };
 
-/// What a register position stands for.
+/// The value that a register slot stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Placeholder {
     /// `$d`.
@@ -24,7 +27,7 @@ pub enum Placeholder {
     Operand(u8),
 }
 
-/// A value of a template: where it is, and of how many 32-bit registers.
+/// The location of a template's value: a register file and a number of registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Value {
     /// GPR or predicate.
@@ -33,51 +36,54 @@ pub struct Value {
     pub span: u8,
 }
 
-/// An instruction whose registers are given later.
+/// An instruction whose registers are assigned later.
 #[derive(Clone, Debug)]
 pub struct Template {
-    /// The instruction, its placeholders' registers RZ or PT.
+    /// The instruction, with RZ or PT in place of the placeholders.
     pub inst: Inst,
-    /// The positions that stand for values, in the order of the word's row.
+    /// The slots that stand for values, in the order of the row.
     pub slots: Vec<(RegSlot, Placeholder)>,
-    /// The constant that stands for a parameter, where there is one: the field of its offset in bank 0, and the operand.
+    /// The field of a constant's offset in bank 0 and the operand that it stands for, if the
+    /// template uses a parameter.
     pub constant: Option<(Field, u8)>,
 }
 
-/// Why a text is no template for these values.
+/// The reason why a text is no valid template for these values.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum TemplateError {
-    /// `$` before something else than `d` or an operand's number.
+    /// `$` followed by something other than `d` or an operand's number.
     #[error("`${0}` is no placeholder: `$d` is the result, `$0` to `${last}` the operands", last = .1.saturating_sub(1))]
     Placeholder(String, usize),
-    /// A register by name.
+    /// An explicit register name.
     #[error("register `{0}` cannot be named: use `$d` and `$0`, `$1`, ...")]
     Register(String),
-    /// More operands than there are registers to read them by.
+    /// More operands than the registers of a template can represent.
     #[error("an instruction takes no {0} operands")]
     TooMany(usize),
-    /// The text is no instruction. Its columns are those of the text with placeholders replaced.
+    /// The text is no valid instruction. The column numbers refer to the text with the placeholders
+    /// replaced.
     #[error("{0}")]
     Asm(AsmError),
-    /// An instruction that does more than compute.
+    /// An instruction that accesses memory or changes control flow.
     #[error("{0} reads or writes memory, or steers; an intrinsic only computes")]
     Class(&'static str),
-    /// An instruction that may not act.
+    /// A guarded instruction, which might not execute.
     #[error("an intrinsic has no guard: where it does not act, there would be no result")]
     Guarded,
-    /// A placeholder where the instruction needs another kind of register.
+    /// A placeholder in place of a register of another kind or width.
     #[error("{0} stands where a register of another kind or width belongs")]
     Kind(String),
-    /// A constant by its place.
+    /// A constant with an explicit address.
     #[error("`c[...]` cannot be named by its place: use `c[$0]` for a parameter of 32 bits")]
     Constant,
-    /// A placeholder that is not used as it must be.
+    /// An unused result or operand.
     #[error("{0}")]
     Unused(String),
 }
 
-/// Registers stand four apart, so that each may be a quad; so do constants, in bytes.
+/// Distance between the placeholder registers, so that each may be a quad. Also the distance
+/// between constants in bytes.
 const APART: u8 = 4;
 
 fn name(placeholder: Placeholder) -> String {
@@ -88,10 +94,10 @@ fn name(placeholder: Placeholder) -> String {
 }
 
 impl Template {
-    /// Reads a template for a result and operands of these kinds.
+    /// Parses a template for a result and operands of these kinds.
     ///
     /// # Errors
-    /// Text that is no instruction, names registers, or does not fit the values.
+    /// The text is no valid instruction, names registers, or does not fit the values.
     pub fn parse(text: &str, result: Value, operands: &[Value]) -> Result<Template, TemplateError> {
         if operands.len() > 6 {
             return Err(TemplateError::TooMany(operands.len()));
@@ -160,7 +166,7 @@ impl Template {
     }
 }
 
-/// The text with registers for placeholders.
+/// Replaces the placeholders in the text by registers.
 fn replace(text: &str, result: Value, operands: &[Value]) -> Result<String, TemplateError> {
     let mut line = String::with_capacity(text.len() + 8);
     let mut rest = text;

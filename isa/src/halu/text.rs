@@ -1,4 +1,4 @@
-//! HALU assembly: instructions and programs to text and back.
+//! HALU assembly: conversion of instructions and programs to text and back.
 
 use super::{Inst, Opcode};
 use crate::text::reader::{self, Candidate, Position};
@@ -16,19 +16,20 @@ static MNEMONICS: LazyLock<HashMap<&'static str, Vec<Opcode>>> = LazyLock::new(|
     map
 });
 
-/// Every mnemonic once, in the order of the opcodes.
+/// Returns every mnemonic once, in the order of the opcodes.
 pub fn mnemonics() -> impl Iterator<Item = &'static str> {
     let mut last = "";
     let names = Opcode::ALL.iter().map(|o| o.row().mnemonic);
     names.filter(move |&m| std::mem::replace(&mut last, m) != m)
 }
 
-/// The opcodes of a mnemonic; none if it is no mnemonic.
+/// Returns the opcodes of a mnemonic. Returns an empty slice if the mnemonic is unknown.
 pub fn opcodes_of(mnemonic: &str) -> &'static [Opcode] {
     MNEMONICS.get(mnemonic).map_or(&[], Vec::as_slice)
 }
 
-/// The canonical line, branch targets as `.+N`. An invalid instruction prints in a form that need not read back.
+/// Formats the canonical line, with branch targets as `.+N`. The text of an invalid instruction may
+/// fail to assemble.
 impl fmt::Display for Inst {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         printer::print(f, self.row(), self.word, &relative)
@@ -39,7 +40,8 @@ fn relative(out: &mut dyn Write, distance: i64) -> fmt::Result {
     write!(out, ".{distance:+}")
 }
 
-/// Writes any word: the line of its instruction, or `.word` and its hexadecimal digits.
+/// Writes any word as its instruction, or as `.word` with hexadecimal digits if the word is no
+/// instruction.
 fn print_word(out: &mut dyn Write, word: u128, target: &dyn Fn(&mut dyn Write, i64) -> fmt::Result) -> fmt::Result {
     match Inst::decode(word) {
         Some(inst) => printer::print(out, inst.row(), word, target),
@@ -47,15 +49,16 @@ fn print_word(out: &mut dyn Write, word: u128, target: &dyn Fn(&mut dyn Write, i
     }
 }
 
-/// Any word as a line of assembly that reads back to it.
+/// Disassembles any word to a line that assembles to the same word.
 pub fn word_text(word: u128) -> String {
     let mut text = String::new();
-    // Writing to a string succeeds.
+    // Writing to a string does not fail.
     let _ = print_word(&mut text, word, &relative);
     text
 }
 
-/// Reads one line with one word: an instruction, branch targets as `.+N`, or `.word` and a number.
+/// Assembles one line with one word: an instruction with branch targets as `.+N`, or `.word` and a
+/// number.
 pub fn read_word(line: &str) -> Result<u128, AsmError> {
     let Line { label, code } = Line::parse(line, Syntax::Halu)?;
     if let Some(label) = label {
@@ -73,7 +76,7 @@ pub fn read_word(line: &str) -> Result<u128, AsmError> {
 impl std::str::FromStr for Inst {
     type Err = AsmError;
 
-    /// Reads one instruction, branch targets as `.+N`.
+    /// Parses one instruction, with branch targets as `.+N`.
     fn from_str(line: &str) -> Result<Inst, AsmError> {
         let whole = Piece { text: line, start: 0 };
         Inst::decode(read_word(line)?).ok_or_else(|| whole.malformed("instruction", "a word that decodes"))
@@ -94,13 +97,14 @@ fn code_word(code: &Code<'_>, place: Position<'_>) -> Result<u128, AsmError> {
 /// An assembled program.
 pub type Program = program::Program<u128>;
 
-/// Assembles a text: on a line at most one label and one word, an instruction or `.word 0x...`; `//` begins a comment and `;`
-/// may end a line. Errors are those of all lines.
+/// Assembles a text with at most one label and one word per line. A word is an instruction or
+/// `.word 0x...`; `//` begins a comment and `;` may end a line. Returns the errors of all lines.
 pub fn assemble(text: &str) -> Result<Program, Vec<AsmError>> {
     program::assemble(text, Syntax::Halu, |code, at, label| code_word(code, Position { base: at, label }))
 }
 
-/// The text of a program, a line a word, with labels where branches go. [`assemble`] reads it back to the same words.
+/// Disassembles a program, one line per word, with labels at the branch targets. [`assemble`]
+/// returns the same words.
 pub fn disassemble(words: &[u128]) -> String {
     let target = |at: usize, word: u128| {
         let inst = Inst::decode(word).filter(|i| i.opcode() == Opcode::BRA)?;

@@ -1,41 +1,42 @@
-//! Accesses that were made one: what a word that loads or stores several of the text's values stands for.
+//! Parts of merged memory accesses: the source-level accesses that one load or store instruction
+//! combines.
 
 use super::{Loc, RecordError};
 
-/// An access of the text that a wider one of a word includes. Where the word's access cannot be made, the first of its parts
-/// that could not have been made is what traps.
+/// A source-level access that a wider load or store includes. If the wide access fails, the trap is
+/// reported for the first part that would have failed on its own.
 ///
-/// Record: the word's address, 32 bits; offset and size, 16 bits each; the [`Loc`]. The parts of a word stand in the order in
-/// which the text makes them.
+/// Record: the address of the instruction word, 32 bits; offset and size, 16 bits each; the
+/// [`Loc`]. The parts of a word are in source order.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Part {
-    /// The word, by its address; before there are words, by the place of its instruction.
+    /// The address of the instruction word. Before emission, the index of the instruction.
     pub word: u32,
-    /// Bytes from the word's address in memory to the part's.
+    /// Offset of the part in bytes from the start of the wide access.
     pub offset: u16,
-    /// Its size in bytes, a power of two.
+    /// Size in bytes, a power of two.
     pub bytes: u16,
-    /// Where in the text it stands.
+    /// Source location of the access.
     pub loc: Loc,
 }
 
 impl Part {
-    /// Bytes of the record.
+    /// Size of the record in bytes.
     pub const BYTES: usize = 8 + Loc::BYTES;
-    /// The most bytes that a word accesses.
+    /// Maximum number of bytes that an instruction accesses.
     pub const MAX_ACCESS_BYTES: u16 = 16;
 
-    /// The record.
+    /// Encodes the record.
     pub fn to_bytes(self) -> [u8; Part::BYTES] {
         let place = u64::from_le_bytes(self.loc.to_bytes());
         let head = u64::from(self.bytes) << 48 | u64::from(self.offset) << 32 | u64::from(self.word);
         (u128::from(place) << 64 | u128::from(head)).to_le_bytes()
     }
 
-    /// The part of a record.
+    /// Decodes a record.
     ///
     /// # Errors
-    /// A size that no access has, or a part that does not lie within [`Part::MAX_ACCESS_BYTES`].
+    /// The size is not a power of two, or the part reaches past [`Part::MAX_ACCESS_BYTES`].
     pub fn from_bytes(bytes: [u8; Part::BYTES]) -> Result<Part, RecordError> {
         let all = u128::from_le_bytes(bytes);
         let loc = Loc::from_bytes(((all >> 64) as u64).to_le_bytes());
@@ -47,7 +48,8 @@ impl Part {
         Ok(part)
     }
 
-    /// The parts of a word, of those of a kernel, which are in the order of their words.
+    /// Returns the parts of an instruction word. `parts` holds all parts of the kernel, sorted by
+    /// word.
     pub fn of_word(parts: &[Part], word: u32) -> &[Part] {
         let start = parts.partition_point(|part| part.word < word);
         let rest = parts.get(start..).unwrap_or(&[]);

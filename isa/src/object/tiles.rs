@@ -1,18 +1,25 @@
 //! The record of a kernel's tiles.
 //!
-//! Items in a group; the group's branch; the image's length and its bytes; the number of streams and the streams. A stream: its
-//! buffer; a byte, bit 0 of which is set where it is written, bit 1 where it is uniform, and of which the rest is what it holds
-//! (0 elements, 4 a buffer, 8 offsets); of offsets the window; bytes of an access; alignment; scale
-//! and index, which are sums; offset; guard; site; the number of steps and the steps. A step: the loop's number; its trips, which are a byte, and
-//! where that is 0, their number, and else (1 unsigned, 2 signed) a sum and the least number; the stride. A sum: its constant; the
-//! number of terms; of each term a byte, the parameter's number where that is 0 (1 is the item count), and the multiplier.
+//! The record has these fields in order. A number has 32 bits unless another size is given. An
+//! optional number that is absent is all ones.
 //!
-//! All of these are 32 bits where nothing else is said. A number that may be absent is all ones then.
+//! * Tiles: the number of items in a group; the optional address of the group branch; the size of
+//!   the image and its bytes; the number of streams and the streams.
+//! * Stream: the optional buffer; a byte of flags (bit 0 written, bit 1 uniform, the other bits 0
+//!   for elements, 4 for a whole buffer, 8 for offsets); for offsets the window; the bytes of an
+//!   access; the alignment; the scale and the index, which are affine sums; the offset; the
+//!   optional guard; the word of the site; the number of steps and the steps.
+//! * Step: the loop's number; the trip count; the stride, which is an affine sum. The trip count is
+//!   a byte and a value: 0 and a constant, or 1 (unsigned) or 2 (signed), an affine sum and a lower
+//!   bound.
+//! * Affine sum: the constant; the number of terms and the terms. A term is a byte, which is 0 for
+//!   a parameter and 1 for the item count; the parameter's number if the byte is 0; and the
+//!   multiplier.
 
 use super::{Fields, RecordError, put_u32};
 use crate::stream::{Affine, Factor, Holds, Site, Step, Stream, Tiles, Trips};
 
-/// Stands for a number that is not there.
+/// Encodes an absent optional number.
 const ABSENT: u32 = u32::MAX;
 
 const WRITTEN: u8 = 1;
@@ -143,7 +150,8 @@ impl Fields<'_> {
         self.u32().map(|number| Some(number).filter(|&number| number != ABSENT))
     }
 
-    /// A number and so many records. Not allocated ahead: the number is only as good as the bytes that follow.
+    /// Decodes a count and that many records. The list is not preallocated, because the count of a
+    /// malformed record may exceed the bytes that follow.
     fn list<T>(&mut self, mut record: impl FnMut(&mut Self) -> Result<T, RecordError>) -> Result<Vec<T>, RecordError> {
         let count = self.u32()?;
         let mut list = Vec::new();
@@ -171,7 +179,8 @@ mod tests {
         info.tiles.as_mut().unwrap()
     }
 
-    /// `n: i32, x: in i8x4, y: out i32, w: i8x16`, with a loop, guards and a uniform stream.
+    /// Parameters `n: i32, x: in i8x4, y: out i32, w: i8x16`, with a loop, guards and a uniform
+    /// stream.
     fn info() -> KernelInfo {
         let elem = |name| Type::from_name(name).unwrap();
         let param = |name: &str, kind| Param { name: name.into(), kind };
@@ -322,7 +331,7 @@ mod tests {
         assert_eq!(read(&wide), Err(RecordError::Tiles(TilesError::Regions { regions: 5, most: 4 })));
     }
 
-    /// The same with a window of the first buffer, and loads in it.
+    /// `info()` with a window over the first buffer, and loads from the window.
     fn with_window() -> KernelInfo {
         let mut info = info();
         let streams = &mut tiles(&mut info).streams;
@@ -355,7 +364,7 @@ mod tests {
         let in_it = "stream 5: stream 4 is no window for it";
         assert_eq!(refused(&|s| s.buffer = Some(2), 5), in_it);
         assert_eq!(refused(&|s| s.index = 4.into(), 5), in_it);
-        // What is stored is copied out of a window that is written.
+        // A store through a window needs a window that is written.
         assert_eq!(refused(&|s| s.site.written = true, 5), in_it);
     }
 
@@ -372,7 +381,8 @@ mod tests {
             bytes[at + offset..at + offset + value.len()].copy_from_slice(value);
             KernelInfo::from_bytes(vp1::TARGET, &bytes)
         };
-        // The image's length; the number of streams; the first stream's buffer and flags.
+        // The offsets below: 8 image size, 60 number of streams, 64 buffer of the first stream, 68
+        // its flags.
         let huge = u32::MAX.to_le_bytes();
         assert_eq!(with(8, &huge), Err(RecordError::Truncated(bytes.len())));
         assert!(with(60, &huge).is_err());

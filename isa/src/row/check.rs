@@ -1,25 +1,26 @@
-//! What can be wrong with a word whose fixed bits are a row's.
+//! Checks of a word whose fixed bits match a row.
 
 use super::{EncodeError, Modifier};
 use crate::word::Field;
 
-/// Something that a word of a row must be.
+/// A constraint on the words of a row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Check {
     /// The field holds one of the modifier's values.
     Value(Modifier),
-    /// The field is a multiple of this.
+    /// The field is a multiple of `align`.
     Offset { field: Field, align: u8 },
     /// The field is not 0.
     Mask(Field),
-    /// The field names the first of so many registers, a multiple of that and all below `end`, or is `end`.
+    /// The field is the first of `span` registers, or `end`. The first number is a multiple of
+    /// `span`, and all numbers are below `end`.
     Span { field: Field, span: u8, end: u64 },
-    /// The field, of no more than six bits, holds one of the values whose bits are set.
+    /// The field, at most six bits wide, holds a value whose bit is set in `values`.
     Among { field: Field, values: u64 },
 }
 
 impl Check {
-    /// What is wrong with a word.
+    /// Checks a word against the constraint.
     pub(crate) fn pass(&self, word: u128) -> Result<(), EncodeError> {
         match *self {
             Check::Value(modifier) => {
@@ -43,7 +44,7 @@ impl Check {
         }
     }
 
-    /// The same, made ready to be asked often: the values of a narrow field are a set of bits.
+    /// Precomputes the constraint for repeated use: the values of a narrow field become a bit set.
     pub(crate) fn prepared(self) -> Check {
         match self {
             Check::Value(modifier) if modifier.field.max() < u64::BITS.into() => {
@@ -54,10 +55,11 @@ impl Check {
         }
     }
 
-    /// Whether there is a word that does not pass.
+    /// Returns `true` if some word may violate the constraint.
     pub(crate) fn can_fail(&self) -> bool {
         match self {
-            // Of a wide field, which no modifier is, it is not worth finding out.
+            // A field wider than eight bits counts as one that can fail; enumerating its values is
+            // too slow.
             Check::Value(modifier) => {
                 modifier.field.width > 8 || (0..=modifier.field.max()).any(|value| !modifier.admits(value))
             }

@@ -1,5 +1,5 @@
-//! The form in which an instruction is described. A [`Row`] is `const` data; encoding, decoding, assembly text, register
-//! roles, documents and random instructions all follow from it.
+//! Descriptions of instructions. A [`Row`] is `const` data from which encoding, decoding, assembly
+//! text, register roles, documentation and random instructions are derived.
 
 mod check;
 mod modifier;
@@ -16,7 +16,8 @@ use crate::word::Field;
 pub(crate) use check::Check;
 use thiserror::Error;
 
-/// Makes the enum `Opcode` of a target, and what maps each opcode to its row: of the modules with their rows, and their names there.
+/// Defines the enum `Opcode` of a target and the lookup of each opcode's row. The arguments are the
+/// modules under `rows` and the names of the rows in each of them.
 macro_rules! opcode_enum {
     ($(#[$about:meta])* $($module:ident { $($name:ident)+ })*) => {
         $(#[$about])*
@@ -26,16 +27,16 @@ macro_rules! opcode_enum {
         pub enum Opcode { $($($name,)+)* }
 
         impl Opcode {
-            /// Every opcode, in order.
+            /// All opcodes, in order.
             pub const ALL: &'static [Opcode] = &[$($(Opcode::$name,)+)*];
 
-            /// The opcode's name.
+            /// Returns the opcode's name.
             pub const fn name(self) -> &'static str {
                 const NAMES: &[&str] = &[$($(stringify!($name),)+)*];
                 NAMES[self as usize]
             }
 
-            /// The description that everything else follows from.
+            /// Returns the opcode's row.
             #[inline]
             pub const fn row(self) -> &'static Row {
                 static ROWS: &[Row] = &[$($(rows::$module::$name,)+)*];
@@ -47,89 +48,93 @@ macro_rules! opcode_enum {
 
 pub(crate) use opcode_enum;
 
-/// A test of one field's value.
+/// A test of one field.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Is {
-    /// Holds this value.
+    /// The field equals this value.
     Eq(u64),
-    /// Holds another value.
+    /// The field differs from this value.
     Not(u64),
-    /// Holds what this other field holds.
+    /// The field equals this other field.
     Same(Field),
 }
 
-/// A combination of values that is no instruction: all of the tests hold at once.
+/// A forbidden combination of field values: the word is invalid if all tests hold.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Forbid {
-    /// The tests; an error points at the first of their fields that the text gives.
+    /// The tests. An error points at the first of the tested fields that the text gives.
     pub all: &'static [(Field, Is)],
-    /// Why.
+    /// The error message.
     pub why: &'static str,
 }
 
-/// The predicate under which an instruction acts: `@P0`, `@!P0`.
+/// The guard predicate of an instruction: `@P0`, `@!P0`. The instruction has an effect only if the
+/// guard holds.
 #[derive(Clone, Copy, Debug)]
 pub struct Guard {
-    /// Predicate number; PT is always.
+    /// Predicate number; PT is always true.
     pub pred: Field,
-    /// Acts where the predicate is false.
+    /// Negation: the instruction executes if the predicate is false.
     pub not: Field,
 }
 
-/// Another way to write an instruction, or a special case of it.
+/// An alternative spelling of an instruction or of a special case.
 #[derive(Clone, Copy, Debug)]
 pub struct Alias {
-    /// The name that it goes by.
+    /// The alias's mnemonic.
     pub mnemonic: &'static str,
-    /// The values that it stands for. Where they hold the instruction is printed so; without any it is only read.
+    /// The field values that the alias implies. A word with these values is printed as the alias.
+    /// An alias without values is accepted as input but never printed.
     pub when: &'static [(Field, u64)],
-    /// Operands, in the order of the text.
+    /// Operands, in the order of the assembly text.
     pub operands: &'static [Operand],
 }
 
-/// One instruction in one form. One row, one way to lay out the bits.
+/// One encoding form of an instruction. Each row has exactly one bit layout.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// The name it goes by in text. Several rows may share it. Empty where the set's text has no name for it.
+    /// The mnemonic, which several rows may share. Empty if the assembly syntax has no name for the
+    /// instruction.
     pub mnemonic: &'static str,
-    /// Fixed words after the mnemonic, which tell this row from others of the mnemonic: `U8` in `LDG.U8`.
+    /// Fixed modifiers after the mnemonic, which distinguish this row from others with the same
+    /// mnemonic: `U8` in `LDG.U8`.
     pub tags: &'static [&'static str],
-    /// The guard, where the instruction set has one.
+    /// The guard, if the instruction set has guards.
     pub guard: Option<Guard>,
-    /// Bits that make a word this instruction.
+    /// The field values that identify the instruction.
     pub fixed: &'static [(Field, u64)],
-    /// Other values of the last fixed field that make the same instruction.
+    /// Alternative values of the last fixed field that encode the same instruction.
     pub twins: &'static [u64],
     /// Modifiers, in the order in which they are printed.
     pub modifiers: &'static [Modifier],
-    /// The order in which they may be read.
+    /// The order in which the parser accepts modifiers.
     pub order: ModifierOrder,
-    /// Operands, in the order of the text.
+    /// Operands, in the order of the assembly text.
     pub operands: &'static [Operand],
-    /// Fields that lie over others: both act.
+    /// Fields that overlap others; a shared bit has both meanings.
     pub overlaps: &'static [Field],
-    /// Other ways to write the instruction.
+    /// Alternative spellings of the instruction.
     pub aliases: &'static [Alias],
-    /// Defaults that differ from the usual: zero registers, PT, 0.
+    /// Default values that differ from the usual ones (constant registers, PT, 0).
     pub defaults: &'static [(Field, u64)],
-    /// Combinations that are no instruction.
+    /// Invalid combinations of field values.
     pub forbids: &'static [Forbid],
-    /// What it is for.
+    /// The class of the instruction.
     pub class: Class,
-    /// Its meaning, in words; Markdown.
+    /// A description of what the instruction does, in Markdown.
     pub doc: &'static str,
-    /// Lines of assembly.
+    /// Example lines of assembly.
     pub examples: &'static [&'static str],
 }
 
-/// Why a word is not an instruction of its row.
+/// The reason why a word is not a valid instruction of its row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum EncodeError {
-    /// A bit that no field names is 1.
+    /// A bit outside all fields is set.
     #[error("bit {0} is reserved and must be 0")]
     Reserved(u8),
-    /// A field holds a value that means nothing.
+    /// A field holds an undefined value.
     #[error("{} does not take the value {value}", field.name)]
     Value {
         /// The field.
@@ -140,7 +145,8 @@ pub enum EncodeError {
     /// A mask selects no lane.
     #[error("{} selects no lane", .0.name)]
     EmptyMask(Field),
-    /// The first of several registers is not a multiple of their number, or they run into the constant register.
+    /// The first of several registers is not a multiple of their number, or the range includes the
+    /// constant register.
     #[error("{} is the first of {span} registers: it must be a multiple of {span}, all of them below the constant register", field.name)]
     Misaligned {
         /// The register field.
@@ -148,21 +154,22 @@ pub enum EncodeError {
         /// The number of registers.
         span: u8,
     },
-    /// A constant offset is not a multiple of its size.
+    /// A constant offset is not a multiple of its alignment.
     #[error("{} must be a multiple of {align}", field.name)]
     Offset {
         /// The offset field.
         field: Field,
-        /// What it must be a multiple of.
+        /// The alignment.
         align: u8,
     },
-    /// The row forbids the combination.
+    /// A combination of values that the row forbids.
     #[error("{}", .0.why)]
     Forbidden(&'static Forbid),
 }
 
 impl Row {
-    /// Every field of the row: fixed ones, guard, modifiers, operands. A field that two operands share is named twice.
+    /// Returns every field of the row: fixed fields, guard, modifiers, operands. A field that two
+    /// operands share occurs twice.
     pub fn fields(&self) -> impl Iterator<Item = Field> {
         self.fixed
             .iter()
@@ -172,7 +179,8 @@ impl Row {
             .chain(self.operands.iter().flat_map(Operand::fields))
     }
 
-    /// What makes a word this instruction, as masks and the values under them: the fixed bits, once for each twin.
+    /// Returns mask and value pairs that identify the instruction: one pair for the fixed bits and
+    /// one for each twin.
     pub fn patterns(&self) -> impl Iterator<Item = (u128, u128)> {
         let set =
             |(mask, word): (u128, u128), &(field, value): &(Field, u64)| (mask | field.mask(), field.set(word, value));
@@ -182,13 +190,14 @@ impl Row {
         std::iter::once(first).chain(self.twins.iter().filter_map(twin))
     }
 
-    /// Every register position of the row, the guard first.
+    /// Returns every register slot of the row, the guard first.
     pub fn registers(&self) -> impl Iterator<Item = RegSlot> {
         let guard = self.guard.map(|g| RegSlot { field: g.pred, file: RegFile::Pred, role: Role::Use, span: 1 });
         guard.into_iter().chain(self.operands.iter().flat_map(Operand::registers))
     }
 
-    /// The word of a fresh instruction: fixed bits, constant registers, default modifiers.
+    /// Returns the default word of the instruction: fixed bits, constant registers, default
+    /// modifiers.
     pub fn template(&self) -> u128 {
         let mut word = 0;
         for slot in self.registers() {
@@ -218,7 +227,7 @@ impl Row {
         word
     }
 
-    /// What a word of the row must be, in the order in which it is found out.
+    /// Returns the constraints on a word of the row, in the order in which errors are reported.
     pub(crate) fn checks(&self) -> impl Iterator<Item = Check> {
         let of_operand = |op: &'static Operand| {
             let kind = match op.kind {
@@ -240,12 +249,14 @@ impl Row {
         self.modifiers.iter().copied().map(Check::Value).chain(self.operands.iter().flat_map(of_operand))
     }
 
-    /// Whether `word`, which holds the row's fixed bits, is an instruction of the row. `named` is the union of the row's fields.
+    /// Checks that `word` is a valid instruction of the row. `word` must match the row's fixed
+    /// bits; `named` is the union of the row's fields.
     pub fn validate(&self, word: u128, named: u128) -> Result<(), EncodeError> {
         self.validate_by(self.checks(), word, named)
     }
 
-    /// The same with those of the row's checks that can fail.
+    /// Checks a word as [`Row::validate`] does, with only those constraints of the row that can
+    /// fail.
     pub(crate) fn validate_by(
         &self,
         mut checks: impl Iterator<Item = impl Borrow<Check>>,
@@ -281,10 +292,15 @@ pub struct RowError {
     pub mistake: String,
 }
 
-/// Checks the description of an instruction set of `width`-bit words whose `reserved` bits must be 0: no two fields of a row
-/// share a bit unless declared, none reaches into the reserved bits or past the word, no word is of two rows, every template is an
-/// instruction, no two modifiers of a row share a spelling unless their order is fixed, and forbidden combinations and aliases
-/// speak of fields of the row.
+/// Checks the description of an instruction set of `width`-bit words whose `reserved` bits must be
+/// 0. These rules are checked:
+///
+/// * No two fields of a row share a bit unless the overlap is declared.
+/// * No field includes reserved bits or bits past the end of the word.
+/// * No word matches two rows, and every template is a valid instruction.
+/// * No two modifiers of a row share a spelling unless their order is fixed.
+/// * Forbidden combinations and aliases refer to fields of the row.
+/// * Every row has a description, and every row with a mnemonic has an example.
 pub fn self_check<'a>(
     rows: impl Iterator<Item = (&'a str, &'static Row)> + Clone,
     width: u8,

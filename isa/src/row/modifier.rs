@@ -1,25 +1,26 @@
-//! Modifiers: words after a dot.
+//! Modifiers: names after a dot.
 
 use crate::word::Field;
 
-/// One choice among the spellings of a modifier or an operand suffix, written after a dot.
+/// A modifier or operand suffix: a field whose values are written as names after a dot.
 #[derive(Clone, Copy, Debug)]
 pub struct Modifier {
-    /// The bits it sets.
+    /// The field that the modifier sets.
     pub field: Field,
-    /// Spelling and value. A value without a spelling here is no value of the field, the default excepted.
+    /// Spellings and their values. A value without a spelling is invalid unless it is the default.
     pub choices: &'static [(&'static str, u64)],
-    /// The value of a text without the modifier; `None` where one must be written.
+    /// The value if the text omits the modifier; `None` if the modifier is mandatory.
     pub default: Option<u64>,
 }
 
 impl Modifier {
-    /// How the value is spelled, if it is.
+    /// Returns the spelling of a value, if it has one.
     pub fn text(&self, value: u64) -> Option<&'static str> {
         self.choices.iter().find(|c| c.1 == value).map(|c| c.0)
     }
 
-    /// The value of a spelling. Can be asked when this is compiled: a spelling that code names costs nothing then.
+    /// Returns the value of a spelling. The function is `const`, so a spelling in code can be
+    /// resolved at compile time.
     pub const fn value(&self, text: &str) -> Option<u64> {
         let mut choices = self.choices;
         while let [(spelling, value), rest @ ..] = choices {
@@ -31,12 +32,13 @@ impl Modifier {
         None
     }
 
-    /// Whether the field may hold the value.
+    /// Returns `true` if the value is valid.
     pub fn admits(&self, value: u64) -> bool {
         self.default == Some(value) || self.text(value).is_some()
     }
 
-    /// What a fresh instruction holds: the default, or the first choice where there is none.
+    /// Returns the value in the row's template: the default, or the first choice if there is no
+    /// default.
     pub const fn initial(&self) -> u64 {
         match self.default {
             Some(v) => v,
@@ -45,7 +47,7 @@ impl Modifier {
     }
 }
 
-/// What `==` says of texts, and cannot yet where constants are computed.
+/// Compares two byte strings. `==` on slices is not `const` yet.
 const fn is_same(mut a: &[u8], mut b: &[u8]) -> bool {
     while let ([first, a_rest @ ..], [other, b_rest @ ..]) = (a, b) {
         if *first != *other {
@@ -59,8 +61,8 @@ const fn is_same(mut a: &[u8], mut b: &[u8]) -> bool {
 /// The order in which assembly text may give the modifiers of a mnemonic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ModifierOrder {
-    /// Any.
+    /// Any order.
     Free,
-    /// Those without a default first and in the row's order, then the others.
+    /// Modifiers without a default come first, in the row's order; the others follow.
     Fixed,
 }

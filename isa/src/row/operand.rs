@@ -1,31 +1,32 @@
-//! Operands: what they are, where they stand in the word and how they are written.
+//! Operands: their kinds, their fields in the word and their syntax.
 
 use super::{Modifier, RegFile, RegSlot, Role};
 use crate::word::Field;
 
-/// What may follow an operand's name after a dot.
+/// The suffix that an operand may have after a dot.
 #[derive(Clone, Copy, Debug)]
 pub enum Suffix {
-    /// Nothing.
+    /// No suffix.
     None,
-    /// One of a few spellings; inside the bars of an absolute value when printed.
+    /// One of a few names. The printer writes it inside the bars of an absolute value.
     Choice(Modifier),
-    /// A source element for each lane, the lane 0 digit last: `.b7654`, `.h10`.
+    /// A source element for each lane, digits in descending lane order: `.b7654`, `.h10`.
     Lanes {
-        /// `bits` bits a lane, lane 0 lowest.
+        /// `bits` bits per lane, lane 0 lowest.
         field: Field,
         /// `b` or `h`.
         letter: char,
         /// Number of lanes.
         lanes: u8,
-        /// Bits of a lane's element number.
+        /// Width of a lane's element number in bits.
         bits: u8,
-        /// The selector of a text without one.
+        /// The selector if the text gives none.
         default: u64,
     },
-    /// A set of lanes, digits descending: `.b320`, `.h1`. Never empty; all lanes is the default.
+    /// A non-empty set of lanes, digits in descending order: `.b320`, `.h1`. All lanes is the
+    /// default.
     Mask {
-        /// A bit a lane.
+        /// One bit per lane.
         field: Field,
         /// `b` or `h`.
         letter: char,
@@ -46,35 +47,36 @@ pub enum Address {
         /// Signed displacement.
         imm: Field,
     },
-    /// `[Ra.64+imm]`: 64-bit base in a GPR pair, signed displacement in bytes.
+    /// `[Ra.64+imm]`: 64-bit global address in a GPR pair, signed displacement in bytes.
     Wide {
         /// First of the GPR pair.
         base: Field,
         /// Signed displacement.
         imm: Field,
     },
-    /// `[Ra.64+imm]`: 64-bit address of any memory in a GPR pair, signed displacement in bytes.
+    /// `[Ra.64+imm]`: 64-bit generic address in a GPR pair, signed displacement in bytes.
     Flat {
         /// First of the GPR pair.
         base: Field,
         /// Signed displacement.
         imm: Field,
     },
-    /// `[Ra+imm]`: zero-extended GPR and signed displacement in shared memory, in bytes.
+    /// `[Ra+imm]`: address in shared memory; zero-extended GPR plus signed displacement in bytes.
     Shared {
         /// The 32-bit offset.
         offset: Field,
         /// Signed displacement.
         imm: Field,
     },
-    /// `[Ra+imm]`: the same in what of its local memory the kernel declares.
+    /// `[Ra+imm]`: address in the local memory that the kernel declares; zero-extended GPR plus
+    /// signed displacement in bytes.
     Scratch {
         /// The 32-bit offset.
         offset: Field,
         /// Signed displacement.
         imm: Field,
     },
-    /// `[imm]`: unsigned byte address in the item's local memory.
+    /// `[imm]`: unsigned byte address in the work item's local memory.
     Local {
         /// Unsigned byte address.
         imm: Field,
@@ -90,159 +92,163 @@ pub enum Address {
     },
 }
 
-/// VP1: the words of a group, which a branch counts in.
+/// VP1: the number of words in a group, the unit of a branch distance.
 pub const GROUP: i64 = 4;
-/// VP1: the greatest number of a flag register that is one.
+/// VP1: the greatest valid number of a flag register.
 pub const LAST_FLAGS: u64 = 3;
-/// VP1: the bit of `$c` that rotates a quad instead of choosing from a pair.
+/// VP1: the value of the `$c` bit selector that rotates a quad instead of choosing from a pair.
 pub const ROTATE: u64 = 4;
 
-/// What an operand is, and the bits that hold it.
+/// The kind of an operand and the fields that encode it.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
-    /// A register, or `span` registers from it on.
+    /// `span` consecutive registers.
     Reg {
-        /// The file.
+        /// The register file.
         file: RegFile,
         /// The register number.
         field: Field,
         /// Number of 32-bit registers: 1, 2 or 4.
         span: u8,
     },
-    /// All predicates of the item at once: `PR`.
+    /// All predicates of the work item at once: `PR`.
     AllPreds,
-    /// `c[bank][offset]`, the offset in bytes and a multiple of `align`.
+    /// `c[bank][offset]`, a byte offset that is a multiple of `align`.
     Const {
         /// Bank number.
         bank: Field,
         /// Byte offset.
         offset: Field,
-        /// 4, or 8 for a 64-bit value.
+        /// Alignment of the offset: 4, or 8 for a 64-bit value.
         align: u8,
     },
     /// Two 16-bit floats, the high half first in text; `format` holds 0 for f16, 1 for bf16.
     HalfPair {
         /// 32 bits, lane 0 lowest.
         field: Field,
-        /// The field that says which format.
+        /// The field that selects the format.
         format: Field,
     },
-    /// An f32, by its bits.
+    /// An f32 immediate, as its bit pattern.
     F32(Field),
     /// A bit pattern, printed in hexadecimal.
     Bits(Field),
-    /// One of a few names.
+    /// One of several names.
     Name(Modifier),
-    /// A memory address, `size` bytes accessed.
+    /// A memory address of an access of `size` bytes.
     Memory {
-        /// How it is formed.
+        /// The addressing mode.
         address: Address,
-        /// Bytes accessed, which the address must be a multiple of.
+        /// Bytes accessed; the address must be a multiple of this size.
         size: u8,
     },
-    /// A branch target: signed distance in words from this word. Text: a label, or `.+N`.
+    /// A branch target: the signed distance in words from this word. Text: a label, or `.+N`.
     Target(Field),
-    /// VP1: registers that belong to one number n: the pair n, n | 1, or the quad that agrees with n but for two bits.
+    /// VP1: the registers that a number n selects: the pair n and n | 1, or the quad whose numbers
+    /// equal n except for the low two bits.
     Tuple {
-        /// The file.
+        /// The register file.
         file: RegFile,
         /// The register number.
         field: Field,
-        /// 2 or 4.
+        /// Number of registers: 2 or 4.
         count: u8,
     },
-    /// VP1: a register whose number lies in two fields, and so is no [`RegSlot`].
+    /// VP1: a register whose number is split between two fields, so that it has no [`RegSlot`].
     SplitReg {
-        /// The file.
+        /// The register file.
         file: RegFile,
         /// Low bits of the number.
         low: Field,
         /// High bits of the number.
         high: Field,
     },
-    /// VP1: all registers of a file, or its only one.
+    /// VP1: a whole register file, or its only register.
     Whole(RegFile),
-    /// VP1: flags that the result may go to: numbers from 4 on name none, and are left out.
+    /// VP1: a destination flag register. Numbers from 4 upwards mean no destination; the printer
+    /// omits them.
     FlagDef {
-        /// The file.
+        /// The register file.
         file: RegFile,
         /// The register number.
         field: Field,
     },
-    /// VP1: a bit of `$c`: `$c2 lzf`.
+    /// VP1: a condition, which is a bit of a `$c` register: `$c2 lzf`.
     Condition {
-        /// The register number.
+        /// The number of the `$c` register.
         index: Field,
         /// The bit.
         bit: Modifier,
     },
-    /// VP1: a register chosen when the word runs: its number xor a bit of `$c`, or its quad rotated by two bits of it.
-    /// Text: `(slct $c2 lzf $r4d)`, or the register alone where the bit is the one that is always false.
+    /// VP1: a register whose number is computed at run time. The number is combined by exclusive or
+    /// with a bit of `$c`, or two bits of `$c` rotate its quad. Text: `(slct $c2 lzf $r4d)`, or the
+    /// plain register if the selected bit is the constant false.
     Selected {
-        /// The file.
+        /// The register file.
         file: RegFile,
         /// The register number.
         field: Field,
-        /// The number of `$c`.
+        /// The number of the `$c` register.
         index: Field,
-        /// The bit.
+        /// The bit of the `$c` register.
         bit: Modifier,
     },
-    /// VP1: a number, two's complement if `signed`, times `1 << shift`.
+    /// VP1: an immediate, two's complement if `signed`, multiplied by `1 << shift`.
     Number {
-        /// The bits.
+        /// The field.
         field: Field,
-        /// Whether they are two's complement.
+        /// The field is two's complement.
         signed: bool,
-        /// The power of two.
+        /// Left shift of the field's value, in bits.
         shift: u8,
     },
-    /// VP1: an unsigned number whose bits lie in two fields, times `1 << shift`.
+    /// VP1: an unsigned immediate that is split between two fields, multiplied by `1 << shift`.
     SplitNumber {
         /// Low bits.
         low: Field,
         /// High bits.
         high: Field,
-        /// The power of two.
+        /// Left shift of the value, in bits.
         shift: u8,
     },
-    /// VP1: a fixed word of the text.
+    /// VP1: a fixed token of the assembly text.
     Word(&'static str),
-    /// VP1: a branch target in groups of four words: signed, from the group of this word, or from word 0.
-    /// Text: a label, or the address of the target in words.
+    /// VP1: a branch target in groups of four words, either a signed distance from the group of
+    /// this word or a group number from word 0. Text: a label, or the address of the target in
+    /// words.
     Group {
-        /// The distance.
+        /// The distance or the group number.
         field: Field,
-        /// Whether it is from the group of this word.
+        /// The target is relative to the group of this word.
         relative: bool,
     },
 }
 
-/// An operand, at its place in the text.
+/// An operand of an instruction, with its syntax.
 #[derive(Clone, Copy, Debug)]
 pub struct Operand {
-    /// Name in documents and errors.
+    /// Name in documentation and errors.
     pub name: &'static str,
-    /// Written or read. A store's address is read, and so is its data.
+    /// The access: written, read or both. Both the address and the data of a store are read.
     pub role: Role,
-    /// What it is.
+    /// The kind and the fields.
     pub kind: Kind,
-    /// The bit of a `-` prefix.
+    /// The field of a `-` prefix.
     pub neg: Option<Field>,
-    /// The bit of bars around it; negation is outside.
+    /// The field of absolute-value bars. A negation applies after the absolute value.
     pub abs: Option<Field>,
-    /// The bit of a `!` prefix.
+    /// The field of a `!` prefix.
     pub not: Option<Field>,
-    /// What may follow after a dot.
+    /// The suffix after a dot.
     pub suffix: Suffix,
-    /// May be left out, and then holds the row's default.
+    /// The text may omit the operand, which then has the row's default.
     pub optional: bool,
-    /// Never in the text; a word that is read from text holds the row's default.
+    /// The operand is never in the text. The parser sets it to the row's default.
     pub silent: bool,
 }
 
 impl Operand {
-    /// An operand without prefixes or suffixes.
+    /// Creates an operand without prefixes or suffixes.
     pub const fn new(name: &'static str, role: Role, kind: Kind) -> Operand {
         Operand {
             name,
@@ -257,12 +263,12 @@ impl Operand {
         }
     }
 
-    /// A register.
+    /// Creates an operand that is one register.
     pub const fn reg(name: &'static str, role: Role, file: RegFile, field: Field) -> Operand {
         Operand::new(name, role, Kind::Reg { file, field, span: 1 })
     }
 
-    /// `span` registers; only for registers.
+    /// Makes a register operand `span` registers wide. Has no effect on other kinds.
     pub const fn span(mut self, span: u8) -> Operand {
         if let Kind::Reg { file, field, .. } = self.kind {
             self.kind = Kind::Reg { file, field, span };
@@ -270,44 +276,44 @@ impl Operand {
         self
     }
 
-    /// Takes a `-`.
+    /// Allows a `-` prefix.
     pub const fn neg(mut self, neg: Field) -> Operand {
         self.neg = Some(neg);
         self
     }
 
-    /// Takes a `-` and bars.
+    /// Allows a `-` prefix and absolute-value bars.
     pub const fn sign(mut self, neg: Field, abs: Field) -> Operand {
         self.neg = Some(neg);
         self.abs = Some(abs);
         self
     }
 
-    /// Takes a `!`.
+    /// Allows a `!` prefix.
     pub const fn not(mut self, not: Field) -> Operand {
         self.not = Some(not);
         self
     }
 
-    /// Takes a suffix.
+    /// Sets the allowed suffix.
     pub const fn suffix(mut self, suffix: Suffix) -> Operand {
         self.suffix = suffix;
         self
     }
 
-    /// May be left out.
+    /// Makes the operand optional in the text.
     pub const fn optional(mut self) -> Operand {
         self.optional = true;
         self
     }
 
-    /// Is never in the text.
+    /// Removes the operand from the text.
     pub const fn silent(mut self) -> Operand {
         self.silent = true;
         self
     }
 
-    /// Every field of the operand.
+    /// Returns every field of the operand.
     pub fn fields(&self) -> impl Iterator<Item = Field> {
         let kind = match self.kind {
             Kind::Reg { field, .. }
@@ -341,7 +347,7 @@ impl Operand {
         kind.into_iter().chain([self.neg, self.abs, self.not, suffix]).flatten()
     }
 
-    /// The register positions of the operand.
+    /// Returns the register slots of the operand.
     pub fn registers(&self) -> impl Iterator<Item = RegSlot> {
         let slot = |field, file, role, span| Some(RegSlot { field, file, role, span });
         let slots = match self.kind {

@@ -1,15 +1,16 @@
-//! Register files, and how an instruction touches a register.
+//! Register files and the roles of registers in an instruction.
 
 use crate::word::Field;
 
 /// A register file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum RegFile {
-    /// 32-bit registers of a work item, `R0` to `R254` and `RZ`.
+    /// 32-bit registers of a work item: `R0` to `R254` and the zero register `RZ`.
     Gpr,
-    /// 32-bit registers uniform over the launch, `UR0` to `UR62` and `URZ`.
+    /// 32-bit registers that are uniform over the launch: `UR0` to `UR62` and the zero register
+    /// `URZ`.
     Ur,
-    /// Predicates of a work item, `P0` to `P6` and `PT`.
+    /// Predicates of a work item: `P0` to `P6` and the constant `PT`.
     Pred,
     /// VP1: 32-bit scalar registers, `$r0` to `$r30`; number 31 is 0.
     R,
@@ -19,17 +20,17 @@ pub enum RegFile {
     Vx,
     /// VP1: the accumulator `$va`, 16 x 28 bits.
     Va,
-    /// VP1: flags of vectors, `$vc0` to `$vc3`, a sign and a zero flag a component.
+    /// VP1: vector flags, `$vc0` to `$vc3`, with a sign flag and a zero flag per component.
     Vc,
-    /// VP1: addresses, `$a0` to `$a31`.
+    /// VP1: address registers, `$a0` to `$a31`.
     A,
-    /// VP1: flags, `$c0` to `$c3`.
+    /// VP1: scalar flags, `$c0` to `$c3`.
     C,
     /// VP1: loop counters, `$l0` to `$l3`.
     L,
     /// VP1: method registers, `$m0` to `$m63`.
     M,
-    /// VP1: extra storage, `$x0` to `$x15`.
+    /// VP1: extra registers, `$x0` to `$x15`.
     X,
     /// VP1: DMA objects, `$d0` to `$d7`.
     D,
@@ -37,14 +38,15 @@ pub enum RegFile {
     F,
     /// VP1: special registers, `$sr0` to `$sr31`.
     Sr,
-    /// VP1: `$mi0` to `$mi31`.
+    /// VP1: registers `$mi0` to `$mi31`.
     Mi,
-    /// VP1: `$uc0` to `$uc31`.
+    /// VP1: registers `$uc0` to `$uc31`.
     Uc,
 }
 
 impl RegFile {
-    /// The number that reads as a constant and swallows writes, and how it is written; VP1's `$r31` is written as what it is.
+    /// Returns the number and the spelling of the constant register: reads give a constant and
+    /// writes are discarded. The text of VP1's `$r31` is its value `0x0`.
     pub const fn constant(self) -> Option<(u8, &'static str)> {
         match self {
             RegFile::Gpr => Some((255, "RZ")),
@@ -55,7 +57,7 @@ impl RegFile {
         }
     }
 
-    /// The registers that go by a name, and are written by it.
+    /// Returns the registers that have a name instead of a number.
     pub const fn named(self) -> &'static [(u8, &'static str)] {
         match self {
             RegFile::Sr => &[(30, "$tick"), (31, "$csreq")],
@@ -64,12 +66,12 @@ impl RegFile {
         }
     }
 
-    /// Whether the first of several registers must be a multiple of their number.
+    /// Returns `true` if the first register of a range must be a multiple of the range's size.
     pub const fn is_aligned(self) -> bool {
         matches!(self, RegFile::Gpr | RegFile::Ur | RegFile::Pred)
     }
 
-    /// What stands before the number in the name of a register.
+    /// Returns the prefix of a register's name before its number.
     pub const fn prefix(self) -> &'static str {
         match self {
             RegFile::Gpr => "R",
@@ -94,41 +96,42 @@ impl RegFile {
     }
 }
 
-/// Whether an operand is written or read.
+/// The access of an instruction to a register operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Role {
-    /// Written.
+    /// Destination: written.
     Def,
-    /// Read.
+    /// Source: read.
     Use,
-    /// Read, and then written.
+    /// Read, then written.
     Update,
 }
 
-/// A register position of an instruction.
+/// A register slot of an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RegSlot {
-    /// Where the register number stands.
+    /// The field of the register number.
     pub field: Field,
-    /// The file it indexes.
+    /// The register file.
     pub file: RegFile,
-    /// Written or read.
+    /// The access: written, read or both.
     pub role: Role,
-    /// Number of registers, 1, 2 or 4. Of HALU the first is a multiple of it.
+    /// Number of registers: 1, 2 or 4. On HALU the first register's number is a multiple of the
+    /// span.
     pub span: u8,
 }
 
-/// What an instruction is for; code quality counts [`Class::Compute`].
+/// The class of an instruction. Code quality metrics count [`Class::Compute`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Class {
-    /// Computes data; making a constant counts.
+    /// Computes data, or materialises a constant.
     Compute,
-    /// Reads or writes memory, parameters included.
+    /// Accesses memory, parameters included.
     Memory,
-    /// Finds where data lies.
+    /// Computes an address.
     Address,
-    /// Steers, or does nothing.
+    /// Changes control flow, or does nothing.
     Control,
-    /// Carries a value from one place to another.
+    /// Copies a value.
     Move,
 }

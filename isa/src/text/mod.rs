@@ -1,5 +1,6 @@
-//! Assembly text, driven by the rows of an instruction set: [`reader`] turns a line into a word, [`printer`] a word into its
-//! one canonical line. What an instruction looks like is said only by its row.
+//! Assembly text, derived from the rows of an instruction set. [`reader`] parses a line to a word;
+//! [`printer`] prints a word as its canonical line. The syntax of an instruction is defined by its
+//! row alone.
 
 mod number;
 pub mod printer;
@@ -18,65 +19,65 @@ pub(crate) use syntax::spaced::{Names, tuple};
 pub(crate) use syntax::split;
 pub use syntax::{Code, Line, Piece, Statement, Syntax};
 
-/// What is wrong with a line of assembly, and where.
+/// An error in a line of assembly, with its position.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub struct AsmError {
-    /// The line, from 1.
+    /// The line number, from 1.
     pub line: usize,
-    /// The offending bytes of the line; empty where something is missing.
+    /// The byte range of the error in the line; empty if a part of the line is missing.
     pub span: Range<usize>,
-    /// The offending text.
+    /// The text in that range.
     pub found: String,
-    /// What is wrong with it, and what may stand there.
+    /// The kind of error, with the accepted alternatives.
     pub kind: AsmErrorKind,
 }
 
-/// What is wrong with a piece of assembly text, and what may stand in its place.
+/// The kind of an assembly error, with the accepted alternatives.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum AsmErrorKind {
-    /// Text that is no piece of any instruction.
+    /// Malformed text.
     #[error("malformed {what}, expected {expected}")]
     Malformed {
-        /// What it was read as.
+        /// The expected syntactic element.
         what: &'static str,
-        /// What may stand there.
+        /// The accepted syntax.
         expected: &'static str,
     },
-    /// No row has the mnemonic.
+    /// The mnemonic is unknown.
     #[error("unknown instruction")]
     UnknownMnemonic,
-    /// The modifier is none of the mnemonic's, or not at this place.
+    /// The mnemonic does not accept the modifier at this position.
     #[error("{mnemonic} has no modifier of this name here{}", Allowed("; it takes ", ".", allowed))]
     UnknownModifier {
         /// The mnemonic.
         mnemonic: &'static str,
-        /// The modifiers that may stand there.
+        /// The modifiers that are accepted here.
         allowed: Vec<&'static str>,
     },
-    /// A second modifier of one kind.
+    /// Two modifiers of the same kind.
     #[error("this kind of modifier is given twice{}", Allowed(": one of ", ".", allowed))]
     RepeatedModifier {
-        /// The modifiers of the kind.
+        /// The modifiers of that kind.
         allowed: Vec<&'static str>,
     },
-    /// A modifier that must be written is not.
+    /// A mandatory modifier is missing.
     #[error("{mnemonic} needs a modifier here{}", Allowed(": one of ", ".", allowed))]
     MissingModifier {
         /// The mnemonic.
         mnemonic: &'static str,
-        /// The modifiers of the kind.
+        /// The modifiers of that kind.
         allowed: Vec<&'static str>,
     },
-    /// An operand of another kind than any form of the mnemonic has there.
+    /// No form of the mnemonic accepts an operand of this kind here.
     #[error("{operand} must be {}", Allowed("", "", allowed))]
     Operand {
         /// The operand's name.
         operand: &'static str,
-        /// The kinds that may stand there.
+        /// The kinds that are accepted here.
         allowed: Vec<&'static str>,
     },
-    /// A second source that is no GPR.
+    /// A second source that is not a GPR.
     #[error("at most one source may come from outside the GPRs")]
     OutsideSources,
     /// A register number past the last register of its file.
@@ -85,50 +86,50 @@ pub enum AsmErrorKind {
         /// The registers of the file.
         allowed: &'static str,
     },
-    /// A suffix that the operand does not take.
+    /// The operand does not accept the suffix.
     #[error("{operand} has no such selector or mask, expected {allowed}")]
     Suffix {
         /// The operand's name.
         operand: &'static str,
-        /// The suffixes it takes.
+        /// The accepted suffixes.
         allowed: String,
     },
-    /// A number that its place cannot hold.
+    /// A number that is out of range.
     #[error("{what} out of range: {allowed}")]
     Range {
-        /// What the number is.
+        /// The role of the number.
         what: &'static str,
-        /// What it may be.
+        /// The valid range.
         allowed: String,
     },
-    /// The line ends before the operand.
+    /// The line ends before a mandatory operand.
     #[error("too few operands: {operand} is missing")]
     TooFew {
         /// The first operand that is missing.
         operand: &'static str,
     },
-    /// Operands after the last one.
+    /// More operands than the instruction takes.
     #[error("too many operands: {mnemonic} takes none here")]
     TooMany {
         /// The mnemonic.
         mnemonic: &'static str,
     },
-    /// Two parts of the text give different values to bits that they share.
+    /// Two parts of the line give different values for the same field.
     #[error("another part of the line gives {field} another value")]
     Conflict {
-        /// The bits.
+        /// The field's name.
         field: &'static str,
     },
-    /// Each part is right and the whole is no instruction.
+    /// The parts are valid, but their combination is not an instruction.
     #[error("{0}")]
     Encode(EncodeError),
-    /// A branch to a label that no line defines.
+    /// A branch to an undefined label.
     #[error("no such label")]
     UndefinedLabel,
-    /// A label that an earlier line defines.
+    /// A second definition of a label.
     #[error("this label is defined on line {first} already")]
     DuplicateLabel {
-        /// The earlier line.
+        /// The line of the first definition.
         first: usize,
     },
 }
@@ -139,7 +140,8 @@ impl fmt::Display for AsmError {
     }
 }
 
-/// A list in an error: what goes before it, what before each item, and the items.
+/// A formatted list of alternatives: the text before the list, the text before each item, and the
+/// items.
 struct Allowed<'a>(&'static str, &'static str, &'a [&'static str]);
 
 impl fmt::Display for Allowed<'_> {

@@ -1,15 +1,16 @@
-//! Numbers in assembly text: integers, and decimals rounded once and exactly to a binary float format.
+//! Numbers in assembly text: integers, and decimals that are rounded correctly to a binary
+//! floating-point format.
 
 use std::cmp::Ordering;
 
 /// A binary interchange format of at most 32 bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FloatFormat {
-    /// Its name in errors.
+    /// Name of the format in errors.
     pub name: &'static str,
-    /// Stored significand bits.
+    /// Number of stored significand bits.
     pub fraction: u32,
-    /// Exponent bits.
+    /// Number of exponent bits.
     pub exponent: u32,
 }
 
@@ -29,22 +30,23 @@ impl FloatFormat {
         self.sign() - (1 << self.fraction)
     }
 
-    /// The NaN that arithmetic makes, spelled `+QNAN`.
+    /// Returns the canonical NaN of arithmetic, spelled `+QNAN`.
     const fn nan(self) -> u32 {
         self.sign() - 1
     }
 
-    /// Exponent of the last place of a subnormal.
+    /// Returns the exponent of the least significant bit of a subnormal.
     const fn min_place(self) -> i32 {
         2 - (1 << (self.exponent - 1)) - self.fraction as i32
     }
 
-    /// Width of the format in bits.
+    /// Returns the width of the format in bits.
     pub const fn width(self) -> u32 {
         1 + self.exponent + self.fraction
     }
 
-    /// The value of finite bits without their sign, as a significand and the exponent of its last place.
+    /// Splits the magnitude of a finite value into its significand and the exponent of its least
+    /// significant bit.
     const fn parts(self, bits: u32) -> (u32, i32) {
         let fraction = bits & ((1 << self.fraction) - 1);
         match (bits & self.infinity()) >> self.fraction {
@@ -53,7 +55,8 @@ impl FloatFormat {
         }
     }
 
-    /// `magnitude`, finite and not negative, rounded toward zero, and the rest: how it compares with half a place.
+    /// Rounds `magnitude`, finite and not negative, toward zero. Also returns how the discarded
+    /// rest compares with half a unit in the last place.
     fn truncate(self, magnitude: f64) -> (u32, Ordering) {
         let bits = magnitude.to_bits();
         let exponent = (bits >> 52) as i32;
@@ -61,14 +64,15 @@ impl FloatFormat {
             0 => (bits, -1074),
             _ => (bits & ((1 << 52) - 1) | 1 << 52, exponent - 1075),
         };
-        // A normal significand loses what the format has fewer bits for; a subnormal one, what lies below its last place.
+        // A normal significand loses the bits that the format lacks. A subnormal one loses the bits
+        // below the format's least significant bit.
         let shift = (52 - self.fraction as i32).max(self.min_place() - place);
         if shift > 63 {
             return (0, Ordering::Less);
         }
         let kept = (significand >> shift) as u32;
         let rest = significand << (64 - shift);
-        // The leading bit of a normal significand carries into the exponent.
+        // The leading bit of a normal significand is added to the exponent field.
         let exponent = (place + shift - self.min_place()) as u32;
         if exponent >> self.exponent != 0 {
             return (self.infinity(), Ordering::Less);
@@ -77,7 +81,7 @@ impl FloatFormat {
     }
 }
 
-/// A number as it is written.
+/// A number as written in the text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Number<'a> {
     pub negative: bool,
@@ -88,23 +92,24 @@ pub(super) struct Number<'a> {
 pub(super) enum Body<'a> {
     /// Digits after `0x`.
     Hex(&'a str),
-    /// Digits with a point or an exponent or neither, as `f64` parses them.
+    /// Decimal digits with an optional point and an optional exponent, in the syntax that `f64`
+    /// parses.
     Decimal(&'a str),
     Infinity,
     Nan,
 }
 
-/// Why a number does not go into its place.
+/// The reason why a number does not fit its field.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Misfit {
-    /// It is of the wrong sort.
+    /// The kind of number is wrong, such as a decimal for an integer.
     Sort,
-    /// It is too large.
+    /// The number is out of range.
     Range,
 }
 
 impl<'a> Number<'a> {
-    /// A number with an optional sign, or `None`.
+    /// Parses a number with an optional sign.
     pub fn parse(text: &'a str) -> Option<Number<'a>> {
         let signless = text.strip_prefix(['-', '+']);
         let negative = text.starts_with('-');
@@ -121,7 +126,7 @@ impl<'a> Number<'a> {
         Some(Number { negative, body })
     }
 
-    /// An integer, of either sign.
+    /// Returns the number as a signed integer.
     pub fn integer(self) -> Result<i128, Misfit> {
         let (digits, radix) = match self.body {
             Body::Hex(digits) => (digits, 16),
@@ -133,8 +138,8 @@ impl<'a> Number<'a> {
         magnitude.map(|m| if self.negative { -m } else { m }).map_err(|_| Misfit::Range)
     }
 
-    /// The bits of the number in a format: a decimal is rounded once to nearest even, and is out of range if that makes it
-    /// infinite; hexadecimal digits are the bits themselves.
+    /// Returns the number's bits in a format. A decimal is rounded once, to nearest even, and is
+    /// out of range if it rounds to infinity. Hexadecimal digits are the bit pattern itself.
     pub fn float(self, format: FloatFormat) -> Result<u32, Misfit> {
         let magnitude = match self.body {
             Body::Hex(_) if self.negative => return Err(Misfit::Sort),
@@ -150,7 +155,7 @@ impl<'a> Number<'a> {
     }
 }
 
-/// Digits with at most one point among them, then perhaps an exponent.
+/// Returns `true` for digits with at most one point and an optional exponent.
 fn is_decimal(text: &str) -> bool {
     let all_digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit());
     let (significand, exponent) = match text.split_once(['e', 'E']) {
@@ -164,10 +169,11 @@ fn is_decimal(text: &str) -> bool {
         && exponent.is_none_or(|e| !e.is_empty() && all_digits(e))
 }
 
-/// A decimal rounded to nearest even; `None` where it becomes infinite.
+/// Rounds a decimal to nearest even. Returns `None` if it rounds to infinity.
 fn round(decimal: &str, format: FloatFormat) -> Option<u32> {
-    // Every value and every halfway point of the format is an f64. So the nearest f64 lies on the decimal's side of a halfway
-    // point, or on the point itself, and only there the digits themselves decide.
+    // Every value and every halfway point of the format is an f64. So the nearest f64 lies on the
+    // same side of a halfway point as the decimal, or on the point itself. Only in the latter case
+    // is an exact comparison of the digits needed.
     let near: f64 = decimal.parse().ok()?;
     if !near.is_finite() {
         return None;
@@ -179,9 +185,10 @@ fn round(decimal: &str, format: FloatFormat) -> Option<u32> {
     (rounded < format.infinity()).then_some(rounded)
 }
 
-/// How a decimal compares with a positive f64 that it is close to.
+/// Compares a decimal with the nearest positive f64.
 fn compare(decimal: &str, value: f64) -> Ordering {
-    // A halfway point of an 8-bit exponent format has fewer than 120 significant digits, so this is exact.
+    // A halfway point of a format with an 8-bit exponent has fewer than 120 significant digits, so
+    // this conversion is exact.
     let exact = format!("{value:.120e}");
     let significant = |s: &str| -> Vec<u8> {
         let digits = s.split(['e', 'E']).next().unwrap_or("").bytes().filter(u8::is_ascii_digit);
@@ -190,7 +197,8 @@ fn compare(decimal: &str, value: f64) -> Ordering {
         digits
     };
     let (a, b) = (significant(decimal), significant(&exact));
-    // Being close, they have one decimal exponent, unless they straddle a power of ten: then their first digits are 9 and 1.
+    // Both numbers have the same decimal exponent unless a power of ten lies between them. In that
+    // case their first digits are 9 and 1.
     match (a.first(), b.first()) {
         (Some(b'9'), Some(b'1')) => Ordering::Less,
         (Some(b'1'), Some(b'9')) => Ordering::Greater,
@@ -198,10 +206,10 @@ fn compare(decimal: &str, value: f64) -> Ordering {
     }
 }
 
-/// How the bits of a float are printed: a decimal where a short one is exact, `+INF`, `-INF`, `+QNAN`, `-QNAN`, otherwise the
-/// bits in hexadecimal.
+/// Formats the bits of a float: a decimal if a short one is exact, `+INF`, `-INF`, `+QNAN` or
+/// `-QNAN`, otherwise the bits in hexadecimal.
 pub(super) fn float_text(bits: u32, format: FloatFormat) -> String {
-    /// Most digits after the point, and most bits before it, of a short decimal.
+    /// Limits of a short decimal: decimal digits after the point, and bits before it.
     const SHORT: (i32, u32) = (12, 24);
     let magnitude = bits & !format.sign();
     let sign = if bits == magnitude { "" } else { "-" };
@@ -219,7 +227,7 @@ pub(super) fn float_text(bits: u32, format: FloatFormat) -> String {
     if magnitude > format.infinity() || place < -SHORT.0 || whole_bits > SHORT.1 as i32 {
         return format!("0x{bits:0width$x}", width = format.width() as usize / 4);
     }
-    // A dyadic fraction has as many decimal digits after the point as binary ones.
+    // A dyadic fraction has as many decimal digits after the point as binary digits.
     let digits = place.min(0).unsigned_abs() as usize;
     let value = f64::from(odd) * 2f64.powi(place);
     format!("{sign}{value:.digits$}")
@@ -245,18 +253,19 @@ mod tests {
         assert_eq!(f16("-65536"), None);
         assert_eq!(f16("1e99999999999999999999"), None);
         assert_eq!(f16("1e-99999999999999999999"), Some(0));
-        // Ties, and the nearest decimals to either side of them.
+        // Ties, and the nearest decimals on both sides of each.
         assert_eq!(f16("1.00048828125"), Some(0x3c00));
         assert_eq!(f16("1.000488281250000000000000000000000000000000000000000001"), Some(0x3c01));
         assert_eq!(f16("1.00048828124999999999999999999999999999999999999999999"), Some(0x3c00));
         assert_eq!(f16("1.00146484375"), Some(0x3c02));
         assert_eq!(f16("1.00146484374999999999999999999999999999999999999999999"), Some(0x3c01));
-        // Half of the least subnormal.
+        // Half of the smallest subnormal.
         assert_eq!(f16("2.98023223876953125e-8"), Some(0));
         assert_eq!(f16("2.980232238769531250000000000000000000000000000001e-8"), Some(1));
         assert_eq!(read("1e40", FloatFormat::BF16), None);
         assert_eq!(read("9.183549615799121e-41", FloatFormat::BF16), Some(1));
-        // The point halfway to infinity is 3.40282356779733661637...e38; the nearest f64 to both of these is that point.
+        // The halfway point between the largest finite value and infinity is
+        // 3.40282356779733661637...e38. It is the nearest f64 to both of these decimals.
         assert_eq!(read("3.4028235677973366e38", FloatFormat::F32), Some(0x7f7f_ffff));
         assert_eq!(read("3.4028235677973367e38", FloatFormat::F32), None);
         assert_eq!(read("1.401298464324817e-45", FloatFormat::F32), Some(1));

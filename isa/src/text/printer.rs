@@ -1,11 +1,12 @@
-//! Prints a word of a row as its one canonical line.
+//! Prints a word of a row as its canonical line.
 
 use super::number::{FloatFormat, float_text};
 use crate::row::{Address, Alias, GROUP, Kind, LAST_FLAGS, ModifierOrder, Operand, ROTATE, RegFile, Row, Suffix};
 use crate::word::Field;
 use std::fmt::{self, Write};
 
-/// Writes a valid `word` of `row` as HALU text. `target` writes a branch target, given its distance in words from this word.
+/// Writes a valid `word` of `row` as HALU text. `target` writes a branch target, given its distance
+/// from this word in words.
 pub fn print(
     out: &mut dyn Write,
     row: &Row,
@@ -35,7 +36,8 @@ pub fn print(
     let is_default = |op: &Operand| op.fields().all(|f| f.get(word) == f.get(template));
     let mut separator = " ";
     for (i, op) in row.operands.iter().enumerate() {
-        // Trailing operands are told apart by their number alone: one is left out only if all after it are.
+        // Trailing optional operands have no marker, so one is omitted only if all operands after
+        // it are omitted too.
         let rest = row.operands.get(i..).unwrap_or(&[]);
         let trailing = rest.iter().all(|o| o.optional);
         let omitted = if trailing { rest.iter().all(is_default) } else { op.optional && is_default(op) };
@@ -46,7 +48,8 @@ pub fn print(
         separator = ", ";
         operand(out, op, word, target)?;
     }
-    // As the seeds end their lines: packed half with a blank, video without.
+    // The line endings follow the seeds: packed-half lines have a blank before the semicolon, video
+    // lines have none.
     out.write_str(if row.order == ModifierOrder::Fixed { ";" } else { " ;" })
 }
 
@@ -58,8 +61,8 @@ fn register(out: &mut dyn Write, file: RegFile, number: u64) -> fmt::Result {
     }
 }
 
-/// Writes a `word` of `row` as VP1 text: words with single spaces between them. `target` writes a branch target, given its
-/// distance in words from the first word of this word's group of four.
+/// Writes a `word` of `row` as VP1 text, with single spaces between the tokens. `target` writes a
+/// branch target, given its distance in words from the first word of this word's group of four.
 pub fn print_spaced(
     out: &mut dyn Write,
     row: &Row,
@@ -88,7 +91,7 @@ fn tuple(out: &mut dyn Write, file: RegFile, number: u64, count: u8) -> fmt::Res
     write!(out, "{}{number}{}", file.prefix(), if count == 4 { 'q' } else { 'd' })
 }
 
-/// The number whose bits lie in two fields.
+/// Returns the number that is split between two fields.
 fn joined(low: Field, high: Field, word: u128) -> u64 {
     high.get(word) << low.width | low.get(word)
 }

@@ -1,4 +1,4 @@
-//! Whole programs: labels, lines, and the errors of all of them.
+//! Assembly of whole programs, with labels and with the errors of all lines.
 
 use super::{AsmError, AsmErrorKind, Code, Line, Syntax};
 use std::collections::HashMap;
@@ -8,15 +8,15 @@ use std::collections::HashMap;
 pub struct Program<W> {
     /// The words, in order.
     pub words: Vec<W>,
-    /// For each word the line of the text that it came from, from 1.
+    /// For each word, the line of the source text that defines it, from 1.
     pub lines: Vec<usize>,
 }
 
-/// The word that a label names.
+/// A function that resolves a label to the index of its word.
 pub type Label<'a> = &'a dyn Fn(&str) -> Option<i64>;
 
-/// Assembles a text: on a line at most one label and one word. `word` makes a word of its text, given where it stands among
-/// the words. Errors are those of all lines.
+/// Assembles a text with at most one label and one word per line. `word` encodes a line, given the
+/// index of its word. Returns the errors of all lines.
 pub(crate) fn assemble<W>(
     text: &str,
     syntax: Syntax,

@@ -1,4 +1,4 @@
-//! Reads a statement as one of the rows of its mnemonic.
+//! Parses a statement by matching it against the rows of its mnemonic.
 
 use super::number::{FloatFormat, Misfit, Number};
 use super::syntax::{Arg, Body, Piece, Statement, Terms};
@@ -11,36 +11,38 @@ use crate::word::Field;
 use smallvec::SmallVec;
 use std::fmt;
 
-/// A row that a statement may turn out to be.
+/// A row that a statement may match.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate<T> {
-    /// What the caller knows it by.
+    /// The caller's key for the row.
     pub key: T,
     /// The row.
     pub row: &'static Row,
-    /// The union of its fields.
+    /// The union of the row's fields.
     pub named: u128,
-    /// The alias that the statement may use.
+    /// The alias of the row to match, if any.
     pub alias: Option<&'static Alias>,
 }
 
-/// Where a statement stands.
+/// The position of a statement in its program.
 #[derive(Clone, Copy)]
 pub struct Position<'a> {
-    /// The word that branch distances count from.
+    /// The index of the word that branch distances start from.
     pub base: i64,
-    /// The word that a label names, if it is one.
+    /// Resolves a label to the index of its word.
     pub label: &'a dyn Fn(&str) -> Option<i64>,
 }
 
 impl Position<'_> {
-    /// A line on its own, as word 0 and without labels.
+    /// The position of a single line: word 0, without labels.
     pub const ALONE: Position<'static> = Position { base: 0, label: &|_| None };
 }
 
-/// Reads a statement as the candidate that it fits; the candidates are the rows and aliases of its mnemonic.
+/// Parses a statement as the first candidate that matches. The candidates are the rows and aliases
+/// of its mnemonic.
 ///
-/// Where none fits, the error is that of the candidates that fit furthest, with all that they would have taken there.
+/// If none matches, the error comes from the candidates that match the longest part of the
+/// statement. Their accepted alternatives are merged.
 pub fn read<T>(
     statement: &Statement<'_>,
     candidates: impl Iterator<Item = Candidate<T>>,
@@ -65,7 +67,7 @@ pub fn read<T>(
 }
 
 impl AsmErrorKind {
-    /// Adds what another row would have taken at the same place.
+    /// Adds the alternatives that another row accepts at the same position.
     fn merge(&mut self, other: AsmErrorKind) {
         use AsmErrorKind::{MissingModifier, Operand, UnknownModifier};
         let (all, more) = match (self, other) {
@@ -82,7 +84,8 @@ impl AsmErrorKind {
     }
 }
 
-/// How far a row fitted: guard and modifiers, operands, the whole; which of them; whether its kind was right.
+/// How much of a statement matches a row: the stage, the index within the stage, and whether the
+/// operand's kind matches. The greater value is the better match.
 type Progress = (Stage, usize, bool);
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -97,7 +100,8 @@ struct Failure {
     error: AsmError,
 }
 
-/// An operand that does not fit: its kind was right and something else is wrong, or not.
+/// An operand that does not match. `kind_fits` tells an operand of the right kind with an invalid
+/// value from one of another kind.
 struct Mismatch {
     kind_fits: bool,
     error: AsmError,
@@ -109,7 +113,7 @@ struct Fit<'s, 'a> {
     operands: &'static [Operand],
     place: Position<'s>,
     word: u128,
-    /// What the text gives for each field, and where.
+    /// The fields that the text sets, with value and text.
     puts: SmallVec<[(Field, u64, Piece<'a>); 16]>,
 }
 
@@ -159,7 +163,7 @@ impl<'a> Fit<'_, 'a> {
             }
         }
         let mut at = row.tags.len();
-        // Under a fixed order, those that must be written come first and one by one.
+        // In the fixed order, the mandatory modifiers come first, one of each.
         let (leading, loose) = match row.order {
             ModifierOrder::Free => row.modifiers.split_at(0),
             ModifierOrder::Fixed => {
@@ -193,7 +197,7 @@ impl<'a> Fit<'_, 'a> {
         }
     }
 
-    /// A modifier is missing: the place is where the last of them ends.
+    /// Creates the error for a missing modifier. Its position is the end of the last modifier.
     fn missing(&self, allowed: Vec<&'static str>) -> AsmError {
         let last = self.statement.modifiers.last().unwrap_or(&self.statement.mnemonic);
         let piece = Piece { text: "", start: last.span().end };
@@ -203,7 +207,8 @@ impl<'a> Fit<'_, 'a> {
     fn operands(&mut self) -> Result<(), Failure> {
         let statement = self.statement;
         let mut at = 0;
-        // Why an optional operand did not take the argument that the next one may.
+        // Error of an optional operand that did not match the current argument. It is reported if
+        // no later operand takes that argument.
         let mut passed: Option<Failure> = None;
         let mut flags_read = false;
         for (i, op) in self.operands.iter().enumerate() {
@@ -253,14 +258,16 @@ impl<'a> Fit<'_, 'a> {
         }
     }
 
-    /// The flags that a row has after operand `i`, if the text gives them before it, as seed 004 does.
+    /// Returns the flag operand that follows operand `i` in the row, if the text gives the flags
+    /// first, as seed 004 does.
     fn flags_first(&self, i: usize, args: &[Arg<'_>]) -> Option<&'static Operand> {
         let flags = self.operands.get(i + 1).filter(|o| !o.silent)?;
         let given = |arg: &Arg<'_>| matches!((flags.kind, arg.body), (Kind::FlagDef { file, .. }, Body::Reg(f, _)) if f == file);
         (args.len() > 1 && args.first().is_some_and(given)).then_some(flags)
     }
 
-    /// Reads an operand from the front of `args`, which is not empty, and gives the number of arguments that it took.
+    /// Parses an operand from the front of the non-empty `args`. Returns the number of arguments
+    /// consumed.
     fn operand(&mut self, op: &Operand, earlier: &[Operand], args: &[Arg<'a>]) -> Result<usize, Mismatch> {
         let Some((arg, rest)) = args.split_first() else {
             return Ok(0);
@@ -268,7 +275,8 @@ impl<'a> Fit<'_, 'a> {
         let taken = self.body(op, earlier, arg, rest.first())?;
         for (given, place) in [(arg.minus, op.neg), (arg.bars, op.abs), (arg.bang, op.not)] {
             match place {
-                // The default may be 1, as that of a carry source is.
+                // The field must be written even if 0, because its default may be 1, such as that
+                // of a carry source.
                 Some(field) => self.put(field, given.into(), arg.piece),
                 None if given => {
                     return Err(Mismatch { kind_fits: true, ..Mismatch::kind(op, arg) });
@@ -293,7 +301,8 @@ impl<'a> Fit<'_, 'a> {
         Ok(taken)
     }
 
-    /// Reads what stands between an operand's prefixes and suffix; `second` is the argument after it.
+    /// Parses the part of an operand between its prefixes and its suffix. `second` is the next
+    /// argument.
     fn body(
         &mut self,
         op: &Operand,
@@ -335,7 +344,7 @@ impl<'a> Fit<'_, 'a> {
                 self.put(field, float(arg, number, FloatFormat::F32)?.into(), piece);
             }
             (Kind::Bits(field), Body::Number(number)) => {
-                // A full word may be written with its sign.
+                // A full 32-bit word may also be written as a signed integer.
                 let value = if field.width == 32 {
                     integer(op, arg, "integer", number, least(field), field.max().into())?
                 } else {
@@ -362,24 +371,24 @@ impl<'a> Fit<'_, 'a> {
         Ok(1)
     }
 
-    /// The word that a label names.
+    /// Resolves a label to the index of its word.
     fn label(&self, label: &str, piece: Piece<'_>) -> Result<i128, Mismatch> {
         let word = (self.place.label)(label).map(i128::from);
         word.ok_or_else(|| Mismatch::detail(piece, AsmErrorKind::UndefinedLabel))
     }
 
-    /// Puts a register's number into its field.
+    /// Writes a register number to its field.
     fn register(&mut self, file: RegFile, field: Field, number: u8, piece: Piece<'a>) -> Result<(), Mismatch> {
         self.put(field, register_number(file, number, field.max(), piece)?, piece);
         Ok(())
     }
 
-    /// Reads the operands that only VP1 has, and gives the number of arguments that it took.
+    /// Parses the operand kinds that only VP1 has. Returns the number of arguments consumed.
     fn spaced(&mut self, op: &Operand, arg: &Arg<'a>, second: Option<&Arg<'a>>) -> Result<usize, Mismatch> {
         let piece = arg.piece;
         let mismatch = || Mismatch::kind(op, arg);
         match (op.kind, arg.body) {
-            // `$r31` is printed as what it is.
+            // The text of `$r31` is its value, 0.
             (Kind::Reg { file: file @ RegFile::R, field, .. }, Body::Number(number))
             | (Kind::Selected { file: file @ RegFile::R, field, .. }, Body::Number(number))
                 if number.integer() == Ok(0) =>
@@ -397,7 +406,7 @@ impl<'a> Fit<'_, 'a> {
             }
             (Kind::Whole(file), Body::Whole(given)) if file == given => {}
             (Kind::FlagDef { file, field }, Body::Reg(given, n)) if file == given => {
-                // `$c1 zf` is a condition.
+                // A `$c` register followed by the name of a bit is a condition, such as `$c1 zf`.
                 let is_bit = |name: &str| {
                     let bits = |o: &Operand| matches!(o.kind, Kind::Condition { bit, .. } if bit.value(name).is_some());
                     self.operands.iter().any(bits)
@@ -440,7 +449,7 @@ impl<'a> Fit<'_, 'a> {
             (Kind::Group { field, relative }, body) => {
                 let target = match body {
                     Body::Name(label) => self.label(label, piece)?,
-                    // An address before word 0 is printed as 64 bits.
+                    // An address before word 0 is printed as an unsigned 64-bit number.
                     Body::Number(number) => match number.integer() {
                         Ok(n) if n > i64::MAX.into() && n <= u64::MAX.into() => n - (1 << 64),
                         Ok(n) => n,
@@ -513,7 +522,7 @@ impl<'a> Fit<'_, 'a> {
 }
 
 impl Mismatch {
-    /// The argument is of another kind than the operand.
+    /// Creates the error for an argument of the wrong kind.
     fn kind(op: &Operand, arg: &Arg<'_>) -> Mismatch {
         let allowed = match op.kind {
             Kind::Name(m) => spellings(&m),
@@ -523,23 +532,23 @@ impl Mismatch {
         Mismatch { kind_fits: false, error: arg.piece.error(kind) }
     }
 
-    /// The kind is right and something else wrong.
+    /// Creates an error for an argument of the right kind.
     fn detail(piece: Piece<'_>, kind: AsmErrorKind) -> Mismatch {
         Mismatch { kind_fits: true, error: piece.error(kind) }
     }
 }
 
-/// The least number of a two's complement field.
+/// Returns the minimum of a two's complement field.
 fn least(field: Field) -> i128 {
     -1 << (field.width - 1)
 }
 
-/// The greatest number of a two's complement field.
+/// Returns the maximum of a two's complement field.
 fn most(field: Field) -> i128 {
     (field.max() >> 1).into()
 }
 
-/// The greatest number whose bits lie in two fields.
+/// Returns the maximum of a number that is split between two fields.
 fn joined_max(low: Field, high: Field) -> u64 {
     high.max() << low.width | low.max()
 }
@@ -548,7 +557,7 @@ fn out_of_range(piece: Piece<'_>, what: &'static str, least: i128, most: i128) -
     Mismatch::detail(piece, AsmErrorKind::Range { what, allowed: format!("{least} to {most}") })
 }
 
-/// The low bits of an integer that may lie between two bounds.
+/// Returns the low bits of an integer after checking its range.
 fn integer(
     op: &Operand,
     arg: &Arg<'_>,
@@ -564,7 +573,7 @@ fn integer(
     }
 }
 
-/// A register's number, if it is not above the last.
+/// Checks that a register number is at most `last`.
 fn register_number(file: RegFile, number: u8, last: u64, piece: Piece<'_>) -> Result<u64, Mismatch> {
     let number = u64::from(number);
     if number > last {
@@ -574,7 +583,8 @@ fn register_number(file: RegFile, number: u8, last: u64, piece: Piece<'_>) -> Re
     Ok(number)
 }
 
-/// An integer divided by `1 << shift`, if that is exact and between two bounds.
+/// Returns an integer divided by `1 << shift`. The division must be exact and the quotient in
+/// range.
 fn scaled(
     op: &Operand,
     arg: &Arg<'_>,
@@ -594,7 +604,7 @@ fn scaled(
     }
 }
 
-/// Hexadecimal digits after a sign.
+/// Formats an integer as a sign and hexadecimal digits.
 struct Signed(i128);
 
 impl fmt::LowerHex for Signed {
@@ -630,7 +640,7 @@ fn spellings(m: &Modifier) -> Vec<&'static str> {
     m.choices.iter().map(|c| c.0).collect()
 }
 
-/// A source from outside the GPRs.
+/// Returns `true` for a source operand that is not a GPR.
 fn is_outside(op: &Operand) -> bool {
     op.role == Role::Use
         && match op.kind {
@@ -640,7 +650,7 @@ fn is_outside(op: &Operand) -> bool {
         }
 }
 
-/// What an operand takes, for errors and documents.
+/// Describes the kind of an operand, for errors and documentation.
 pub(crate) fn describe(op: &Operand) -> &'static str {
     let bare = op.neg.is_none() && op.abs.is_none() && matches!(op.suffix, Suffix::None);
     match op.kind {
@@ -694,7 +704,7 @@ fn vp1_register(file: RegFile) -> &'static str {
     }
 }
 
-/// The suffixes that an operand takes, in words.
+/// Describes the suffixes that an operand accepts.
 fn suffixes(suffix: &Suffix) -> String {
     match suffix {
         Suffix::None => "none".to_owned(),
@@ -708,7 +718,7 @@ fn suffixes(suffix: &Suffix) -> String {
     }
 }
 
-/// `b7654`: a digit a lane, the last that of lane 0.
+/// Parses a lane selector such as `b7654`: one digit per lane, lane 0 last.
 fn lane_list(text: &str, letter: char, lanes: u8, bits: u8) -> Option<u64> {
     let digits = text.strip_prefix(letter)?;
     if digits.len() != usize::from(lanes) {
@@ -720,7 +730,7 @@ fn lane_list(text: &str, letter: char, lanes: u8, bits: u8) -> Option<u64> {
     })
 }
 
-/// `b320`: a set of lanes, descending.
+/// Parses a lane mask such as `b320`: a set of lanes in descending order.
 fn lane_mask(text: &str, letter: char, lanes: u8) -> Option<u64> {
     let digits = text.strip_prefix(letter).filter(|d| !d.is_empty())?;
     let mut above = u32::from(lanes);

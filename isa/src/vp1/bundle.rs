@@ -1,29 +1,29 @@
-//! Bundles: how words group into what runs at once.
+//! Bundles: groups of words that execute together.
 
 use super::{Inst, Unit};
 use thiserror::Error;
 
-/// The words of a line, which no bundle crosses.
+/// Number of words in a line. No bundle crosses the end of a line.
 pub const LINE: u32 = 4;
 
-/// A word of a bundle.
+/// The slot of a unit in a bundle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Slot {
-    /// The unit has no word in the bundle.
+    /// The bundle has no word for the unit.
     Empty,
     /// An instruction.
     Inst(Inst),
-    /// A word that is no instruction.
+    /// A word that does not decode.
     Undefined(u32),
 }
 
 impl Slot {
-    /// What a word is.
+    /// Decodes a word.
     pub fn of_word(word: u32) -> Slot {
         Inst::decode(word).map_or(Slot::Undefined(word), Slot::Inst)
     }
 
-    /// The instruction, if it is one.
+    /// Returns the instruction, if the slot holds one.
     pub fn inst(&self) -> Option<&Inst> {
         match self {
             Slot::Inst(inst) => Some(inst),
@@ -32,21 +32,21 @@ impl Slot {
     }
 }
 
-/// Why words are no bundle.
+/// The reason why a sequence of words is no bundle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum BundleError {
-    /// There is no word.
+    /// There are no words.
     #[error("a bundle has at least one word")]
     Empty,
-    /// A word's unit does not come after that of the word before.
+    /// A word's unit does not follow the unit of the previous word in bundle order.
     #[error(
         "word {0} of the bundle is out of order: a bundle has at most an address, a scalar, a vector and a branch word, in this order"
     )]
     Order(usize),
 }
 
-/// What runs at once: at most a word of each unit.
+/// The words that execute together: at most one per unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bundle {
     slots: [Slot; 4],
@@ -54,7 +54,7 @@ pub struct Bundle {
 }
 
 impl Bundle {
-    /// The words of one bundle, in order.
+    /// Creates a bundle of these words, in order.
     pub fn new(words: &[u32]) -> Result<Bundle, BundleError> {
         let mut bundle = Bundle { slots: [Slot::Empty; 4], words: 0 };
         if words.is_empty() {
@@ -73,23 +73,24 @@ impl Bundle {
         Ok(bundle)
     }
 
-    /// The bundle that begins at word `start` of a program, which is cut off where the program ends; `None` after it.
+    /// Returns the bundle that begins at word `start` of a program. The end of the program ends the
+    /// bundle. Returns `None` if the program has no word at `start`.
     pub fn at(program: &[u32], start: u32) -> Option<Bundle> {
         let words = program.get(start as usize..)?;
         Bundle::new(words.get(..len(words, start))?).ok()
     }
 
-    /// The word of a unit.
+    /// Returns the slot of a unit.
     pub fn slot(&self, unit: Unit) -> &Slot {
         &self.slots[unit as usize]
     }
 
-    /// The instruction of a unit, if it has one.
+    /// Returns the instruction of a unit, if there is one.
     pub fn inst(&self, unit: Unit) -> Option<&Inst> {
         self.slot(unit).inst()
     }
 
-    /// The first word that is no instruction.
+    /// Returns the first word that does not decode.
     pub fn undefined(&self) -> Option<u32> {
         self.slots.iter().find_map(|slot| match slot {
             Slot::Undefined(word) => Some(*word),
@@ -97,14 +98,15 @@ impl Bundle {
         })
     }
 
-    /// The number of words, 1 to 4.
+    /// Returns the number of words, 1 to 4.
     pub fn words(&self) -> u32 {
         self.words
     }
 }
 
-/// The number of words of the bundle at the front of `words`, which stand at word `start` of a program. A word ends it that
-/// begins a line, or whose unit does not come after that of the word before.
+/// Returns the number of words in the bundle at the front of `words`. `start` is the program
+/// address of its first word. The next bundle begins at a new line, or at a word whose unit does
+/// not follow that of the previous word.
 fn len(words: &[u32], start: u32) -> usize {
     let line = (LINE - start % LINE) as usize;
     let ends = |pair: &[u32]| matches!(pair, [a, b] if Unit::of_word(*a) >= Unit::of_word(*b));
@@ -112,7 +114,7 @@ fn len(words: &[u32], start: u32) -> usize {
     front.windows(2).position(ends).map_or(front.len(), |at| at + 1)
 }
 
-/// A program as bundles: the first word of each, and the bundle.
+/// Splits a program into bundles, each with the address of its first word.
 pub fn bundles(program: &[u32]) -> impl Iterator<Item = (u32, Bundle)> {
     let mut start = 0;
     std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! VP1 as an instruction set among others, and its machine code.
+//! VP1 as an implementation of [`Isa`], and its machine code.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use super::{Inst, Opcode, Unit, disassemble, mnemonics, word_text};
 use crate::isa::{Isa, MachineCode, Words};
 use crate::row::Class;
 
-/// The vector processor: 32-bit words in bundles, work items are packed into lanes.
+/// The VP1 target: 32-bit words in bundles, with work items packed into lanes.
 pub const TARGET: Target = Target::new(&Descriptor {
     name: "vp1",
     summary: "The video vector processor of NVIDIA's NV41 to G80",
@@ -17,7 +17,7 @@ pub const TARGET: Target = Target::new(&Descriptor {
     sm: None,
 });
 
-/// Its instruction set.
+/// The VP1 instruction set.
 #[derive(Clone, Copy, Debug)]
 pub struct Vp1;
 
@@ -40,7 +40,7 @@ impl Isa for Vp1 {
     }
 }
 
-/// Words of 32 bits in order, instructions or not.
+/// Machine code: 32-bit words in order, valid instructions or not.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Code(pub Vec<u32>);
 

@@ -1,10 +1,11 @@
-//! The interpreter's domain: a word is a `u32`, a vector an array, sixteen truth values a `u16`, component 0 the lowest bit.
+//! The interpreter's domain. A word is a `u32`, a vector is an array, and sixteen predicates are a
+//! `u16` with component 0 in the lowest bit.
 
 use std::ops::{BitAnd, BitOr, Not};
 
 use super::domain::{Domain, Logic};
 
-/// Computes on plain values.
+/// Evaluates operations on concrete values.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Concrete;
 
@@ -27,7 +28,7 @@ fn collect(f: impl Fn(usize) -> bool) -> u16 {
     (0..16).fold(0, |mask, i| mask | u16::from(f(i)) << i)
 }
 
-/// Truth value `i` of a pair of masks.
+/// Returns predicate `i` of a pair of masks.
 fn pick(a: u16, b: u16, i: u8) -> bool {
     (u32::from(b) << 16 | u32::from(a)) >> (i & 31) & 1 != 0
 }

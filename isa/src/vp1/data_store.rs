@@ -1,20 +1,21 @@
-//! The data store: 16 banks of 512 bytes, and which bytes of them an address means.
+//! The data store, 16 banks of 512 bytes, and its mapping of addresses to banks.
 
 use super::domain::Shape;
 
-/// Bytes of the data store.
+/// Size of the data store in bytes.
 pub const DATA_STORE_BYTES: usize = 8192;
 
-/// Bits of a byte address.
+/// Mask of a byte address.
 const ADDRESS: u32 = DATA_STORE_BYTES as u32 - 1;
 
 /// The data store's 8,192 bytes.
 ///
-/// An address is a word in the layout of `$a`: the byte address in bits 0 to 12, and in bits 30 and 31 the stride code, which says
-/// how the bytes are spread over the banks. A byte written under one stride is found in another place under another.
+/// An address is a word in the layout of `$a`. Bits 0 to 12 are the byte address. Bits 30 and 31
+/// are the stride code, which determines how bytes map to banks. The same byte address refers to
+/// different cells under different stride codes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataStore {
-    /// Row r of bank b at `16 r + b`.
+    /// The cell in row r of bank b has index `16 r + b`.
     cells: [u8; DATA_STORE_BYTES],
 }
 
@@ -24,20 +25,21 @@ impl Default for DataStore {
     }
 }
 
-/// The byte address of `address`, and its stride code.
+/// Splits an address into the byte address and the stride code.
 const fn split(address: u32) -> (u32, u32) {
     (address & ADDRESS, address >> 30)
 }
 
-/// The cell of a byte address under a stride code. The banks of a row are rotated by the position in its column of the block that
-/// vertical accesses take, so that both kinds of access find their components in distinct banks; with the smallest stride, whose
-/// blocks are as dense as rows, by half of that.
+/// Returns the cell index of a byte address under a stride code. The banks of a row are rotated by
+/// the row's position within a column, so that the components of both row and column accesses lie
+/// in distinct banks. For stride code 0 the rotation is half of that, since its columns have the
+/// pitch of a row.
 const fn cell(byte: u32, stride: u32) -> usize {
     let rotation = if stride == 0 { (byte >> 5) & 7 } else { byte >> (4 + stride) };
     ((byte & ADDRESS & !15) | ((byte + rotation) & 15)) as usize
 }
 
-/// The cell of component `i` of a vector at an address.
+/// Returns the cell index of component `i` of a vector at an address.
 const fn component(shape: Shape, address: u32, i: u32) -> usize {
     let (byte, stride) = split(address);
     match shape {
@@ -48,7 +50,7 @@ const fn component(shape: Shape, address: u32, i: u32) -> usize {
 }
 
 impl DataStore {
-    /// The byte at an address.
+    /// Returns the byte at an address.
     pub fn byte(&self, address: u32) -> u8 {
         let (byte, stride) = split(address);
         self.cells[cell(byte, stride)]
@@ -60,52 +62,52 @@ impl DataStore {
         self.cells[cell(byte, stride)] = value;
     }
 
-    /// The byte in a bank's row, both taken modulo their number.
+    /// Returns the byte in a row of a bank. Both numbers wrap around.
     pub fn cell(&self, row: u16, bank: u8) -> u8 {
         self.cells[raw(row, bank)]
     }
 
-    /// Sets the byte in a bank's row.
+    /// Sets the byte in a row of a bank. Both numbers wrap around.
     pub fn set_cell(&mut self, row: u16, bank: u8, value: u8) {
         self.cells[raw(row, bank)] = value;
     }
 
-    /// A vector.
+    /// Loads a vector.
     pub fn load(&self, shape: Shape, address: u32) -> [u8; 16] {
         std::array::from_fn(|i| self.cells[component(shape, address, i as u32)])
     }
 
-    /// Sets a vector.
+    /// Stores a vector.
     pub fn store(&mut self, shape: Shape, address: u32, value: [u8; 16]) {
         for (i, byte) in (0..).zip(value) {
             self.cells[component(shape, address, i)] = byte;
         }
     }
 
-    /// The word around an address, little endian.
+    /// Loads the aligned little-endian word that contains an address.
     pub fn load_word(&self, address: u32) -> u32 {
         u32::from_le_bytes([0, 1, 2, 3].map(|i| self.byte(address & !3 | i)))
     }
 
-    /// Sets the word around an address.
+    /// Stores the aligned word that contains an address.
     pub fn store_word(&mut self, address: u32, value: u32) {
         for (i, byte) in (0..).zip(value.to_le_bytes()) {
             self.set_byte(address & !3 | i, byte);
         }
     }
 
-    /// Byte i from bank i of the row that is the address's, its number or-ed with `rows[i]`.
+    /// Loads byte i from bank i. The row is the row of the address, bitwise or-ed with `rows[i]`.
     pub fn gather(&self, address: u32, rows: [u8; 16]) -> [u8; 16] {
         let row = (split(address).0 >> 4) as u16;
         std::array::from_fn(|bank| self.cell(row | u16::from(rows[bank]), bank as u8))
     }
 
-    /// The rows and banks that a vector occupies, component 0 first.
+    /// Returns the row and bank of each component of a vector, component 0 first.
     pub fn cells_of(shape: Shape, address: u32) -> [(u16, u8); 16] {
         std::array::from_fn(|i| place(component(shape, address, i as u32)))
     }
 
-    /// The rows and banks that the word around an address occupies.
+    /// Returns the row and bank of each byte of the aligned word that contains an address.
     pub fn cells_of_word(address: u32) -> [(u16, u8); 4] {
         [0, 1, 2, 3].map(|i| place(component(Shape::Horizontal, address, address & 12 | i)))
     }
@@ -128,7 +130,8 @@ mod tests {
         DataStore::cells_of(shape, address).iter().map(|&(_, bank)| bank).collect::<HashSet<_>>().len()
     }
 
-    /// Only the densest columns share banks, two components in each.
+    /// The components of a vector lie in distinct banks. The exception is a column under stride
+    /// code 0, where each bank holds two components.
     #[test]
     fn components_lie_in_banks_of_their_own() {
         for stride in 0..4 {
@@ -141,7 +144,8 @@ mod tests {
         }
     }
 
-    /// Rows, columns and words are those of one memory; under each stride every byte has a cell of its own.
+    /// Rows, columns and words under one stride code are views of the same memory, and every byte
+    /// has a distinct cell.
     #[test]
     fn shapes_agree_under_one_stride() {
         for stride in 0..4 {

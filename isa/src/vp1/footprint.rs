@@ -1,5 +1,6 @@
-//! What a bundle reads and writes, read off its meaning: a [`Domain`] whose values are only what is known of them, and which
-//! keeps a record.
+//! Footprints of bundles: the registers and bytes that a bundle reads and writes. A footprint is
+//! the result of abstract interpretation: the meaning runs in a [`Domain`] whose values record
+//! their uses.
 
 use arrayvec::ArrayVec;
 
@@ -10,11 +11,12 @@ use super::meaning::meaning;
 use super::{Bundle, Inst, Opcode, Unit, fields as f};
 use crate::row::RegFile;
 
-/// A set of places in the register files. Of `$c` a place is a bit, of all other files a register.
+/// A set of locations in the register files. A location is one bit of a `$c`, or one register of
+/// any other file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
 pub struct Locations([u64; 4]);
 
-/// The files in the order of their places: the number of the first place, and how many there are.
+/// The register files in location order, each with its first location and its number of locations.
 const FILES: [(RegFile, u8, u8); 11] = [
     (RegFile::R, 0, 32),
     (RegFile::V, 32, 32),
@@ -29,7 +31,8 @@ const FILES: [(RegFile, u8, u8); 11] = [
     (RegFile::M, 192, 64),
 ];
 
-/// The same by the number of the file, the last of which is that of `$uc`.
+/// The first location and the number of locations, indexed by register file. `$uc` is the file with
+/// the highest index.
 const FIRST_AND_COUNT: [(u8, u8); RegFile::Uc as usize + 1] = {
     let mut places = [(0, 0); RegFile::Uc as usize + 1];
     let mut k = 0;
@@ -41,20 +44,21 @@ const FIRST_AND_COUNT: [(u8, u8); RegFile::Uc as usize + 1] = {
     places
 };
 
-/// The bits of a `$c`.
+/// The number of bits in a `$c`.
 const C_BITS: u8 = 16;
 
-/// The number of the data store's last row, all of whose bits are set.
+/// The number of the data store's last row, which also serves as a mask.
 const ROWS: u32 = DATA_STORE_BYTES as u32 / 16 - 1;
 
 impl Locations {
-    /// More than the number of any place.
+    /// Exclusive upper bound of location numbers.
     pub const PLACES: usize = 256;
-    /// No place.
+    /// The empty set.
     pub const EMPTY: Locations = Locations([0; 4]);
 
-    /// One register; all bits of a `$c`. `$r31` is one that nothing writes, `$uccfg` is `$uc0`. Registers that no meaning touches
-    /// are no place.
+    /// Returns the locations of a register: one location, or all bits of a `$c`. `$r31` is a
+    /// location that no instruction writes, and `$uccfg` is `$uc0`. Registers that no meaning
+    /// accesses have no location.
     pub fn register(file: RegFile, n: u8) -> Locations {
         match file {
             RegFile::C => Locations::flags(n, 0xffff),
@@ -62,7 +66,7 @@ impl Locations {
         }
     }
 
-    /// Bits of a `$c`.
+    /// Returns the locations of some bits of a `$c`.
     pub fn flags(n: u8, bits: u32) -> Locations {
         Locations([0, 0, u64::from(bits & 0xffff) << (u32::from(n & 3) * u32::from(C_BITS)), 0])
     }
@@ -75,7 +79,7 @@ impl Locations {
         set
     }
 
-    /// The numbers of the places, below [`Locations::PLACES`]; each place has its own.
+    /// Returns the location numbers in the set, all below [`Locations::PLACES`].
     pub fn places(self) -> impl Iterator<Item = u8> {
         [0u8, 64, 128, 192].into_iter().zip(self.0).flat_map(|(first, word)| {
             let next = |rest: &u64| Some(rest & rest.wrapping_sub(1)).filter(|&rest| rest != 0);
@@ -90,7 +94,7 @@ impl Locations {
         }
     }
 
-    /// The places of a file.
+    /// Returns the locations of a register file.
     pub fn file(file: RegFile) -> Locations {
         let mut set = Locations::EMPTY;
         let of_file = FILES.iter().filter(|(of, ..)| *of == file);
@@ -98,12 +102,13 @@ impl Locations {
         set
     }
 
-    /// The file that a place is in.
+    /// Returns the register file of a location.
     pub fn file_of(place: u8) -> Option<RegFile> {
         FILES.iter().find(|(_, first, count)| (*first..=*first + (*count - 1)).contains(&place)).map(|(file, ..)| *file)
     }
 
-    /// The place that is so many registers further in the file of a place, if the file goes that far.
+    /// Returns the location `registers` registers further in the same file, or `None` past the end
+    /// of the file.
     pub fn moved(place: u8, registers: i8) -> Option<u8> {
         let file = Locations::file_of(place)?;
         let step = if file == RegFile::C { i16::from(C_BITS) } else { 1 };
@@ -111,45 +116,45 @@ impl Locations {
         (Locations::file_of(to) == Some(file)).then_some(to)
     }
 
-    /// Whether a place is in it.
+    /// Returns `true` if the set contains a location.
     pub fn contains(self, place: u8) -> bool {
         self.0.get(usize::from(place >> 6)).is_some_and(|word| word >> (place & 63) & 1 != 0)
     }
 
-    /// Whether there is no place in it.
+    /// Returns `true` if the set is empty.
     pub fn is_empty(self) -> bool {
         self == Locations::EMPTY
     }
 
-    /// The places of either.
+    /// Returns the union of two sets.
     #[must_use]
     pub fn union(self, other: Locations) -> Locations {
         self.zip(other, |a, b| a | b)
     }
 
-    /// The places of both.
+    /// Returns the intersection of two sets.
     #[must_use]
     pub fn intersection(self, other: Locations) -> Locations {
         self.zip(other, |a, b| a & b)
     }
 
-    /// The places that are not in the other.
+    /// Returns the difference of two sets.
     #[must_use]
     pub fn minus(self, other: Locations) -> Locations {
         self.zip(other, |a, b| a & !b)
     }
 
-    /// Whether they have a place in common.
+    /// Returns `true` if two sets have a common location.
     pub fn intersects(self, other: Locations) -> bool {
         !self.intersection(other).is_empty()
     }
 
-    /// Whether all places are in the other too.
+    /// Returns `true` if the other set contains every location of this one.
     pub fn is_subset(self, other: Locations) -> bool {
         self.minus(other).is_empty()
     }
 
-    /// The registers with a place in the set, each once, in the order of the files.
+    /// Returns the registers that have a location in the set, each once, in the order of the files.
     pub fn registers(self) -> impl Iterator<Item = (RegFile, u8)> {
         FILES.into_iter().flat_map(move |(file, _, count)| {
             let registers = if file == RegFile::C { count / C_BITS } else { count };
@@ -159,9 +164,9 @@ impl Locations {
         })
     }
 
-    /// A number that differs from set to set.
+    /// Returns a hash of the set.
     fn checksum(self) -> u64 {
-        // A multiplier and a rotation that spread the bits of each word.
+        // The rotation and the multiplier spread the bits of each word.
         self.0.iter().fold(0, |sum: u64, &word| (sum.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
@@ -174,12 +179,12 @@ impl Locations {
 /// An access to the data store.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Access {
-    /// It writes.
+    /// The access is a store.
     pub store: bool,
     cells: Option<Cells>,
 }
 
-/// Which bytes, if that is known.
+/// The bytes of an access whose address is a known constant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Cells {
     Vector(Shape, u32),
@@ -187,12 +192,12 @@ enum Cells {
 }
 
 impl Access {
-    /// Whether it is known which bytes it touches.
+    /// Returns `true` if the accessed bytes are known.
     pub fn is_known(self) -> bool {
         self.cells.is_some()
     }
 
-    /// Whether the two may touch the same byte, and one of them writes it.
+    /// Returns `true` if two accesses may touch the same byte and one of them is a store.
     pub fn conflicts(self, other: Access) -> bool {
         let overlap = || match (self.cells, other.cells) {
             (Some(a), Some(b)) => match (row(a), row(b)) {
@@ -205,7 +210,7 @@ impl Access {
     }
 }
 
-/// The row that all bytes of an access are in, if that is sure.
+/// Returns the row that contains all bytes of an access, if there is one.
 fn row(cells: Cells) -> Option<u32> {
     match cells {
         Cells::Vector(Shape::Vertical, _) => None,
@@ -213,7 +218,7 @@ fn row(cells: Cells) -> Option<u32> {
     }
 }
 
-/// The rows and banks of an access.
+/// Returns the rows and banks of an access.
 fn cells(cells: Cells) -> impl Iterator<Item = (u16, u8)> {
     let (vector, word) = match cells {
         Cells::Vector(shape, address) => (Some(DataStore::cells_of(shape, address)), None),
@@ -222,31 +227,32 @@ fn cells(cells: Cells) -> impl Iterator<Item = (u16, u8)> {
     vector.into_iter().flatten().chain(word.into_iter().flatten())
 }
 
-/// What a bundle reads and writes. What it may read depending on flags counts as read; what it may or may not write counts as
-/// read and written.
+/// The registers and bytes that a bundle reads and writes. A read that depends on flags counts as a
+/// read. A write that depends on flags counts as a read and a write.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Footprint {
-    /// What it reads.
+    /// The locations that the bundle reads.
     pub reads: Locations,
-    /// What it writes.
+    /// The locations that the bundle writes.
     pub writes: Locations,
-    /// What it does with the data store.
+    /// The access to the data store.
     pub access: Option<Access>,
-    /// Where control goes.
+    /// The control flow after the bundle.
     pub next: Next<()>,
-    /// A checksum of how often it reads each place: the sum of those of its instructions, unless they affect each other.
+    /// A hash of the multiset of reads. The hash of a bundle equals the sum of its instructions'
+    /// hashes unless the instructions affect each other.
     reading: u64,
 }
 
 impl Footprint {
-    /// That of what does nothing.
+    /// The footprint of a bundle without effects.
     pub const NONE: Footprint =
         Footprint { reads: Locations::EMPTY, writes: Locations::EMPTY, access: None, next: Next::Fall, reading: 0 };
 
-    /// The footprint of a bundle. `zero` is an `$a` that is known to hold 0.
+    /// Returns the footprint of a bundle. `zero` is an `$a` that is known to hold 0.
     ///
     /// # Errors
-    /// A bundle whose effect is not known.
+    /// The effect of the bundle is unknown.
     pub fn of(bundle: &Bundle, zero: Option<u8>) -> Result<Footprint, Unknown> {
         let mut record = Record { reads: Locations::EMPTY, reading: 0, access: None };
         let effects = meaning(bundle, &mut record, &mut Anything { zero });
@@ -266,15 +272,15 @@ impl Footprint {
         Ok(Footprint { reads: record.reads, writes, access: record.access, next, reading: record.reading })
     }
 
-    /// Whether the two, in one bundle, would do what they do in bundles of their own that read the same state: neither writes
-    /// what the other writes, and at most one accesses the data store. Whether they interact in another way is for
-    /// [`Profile::interacts`] to say.
+    /// Returns `true` if two instructions in one bundle have no common write and at most one access
+    /// to the data store. They then have the same effect as in separate bundles that read the same
+    /// state, unless [`Profile::interacts`] returns `true`.
     pub fn is_disjoint(&self, other: &Footprint) -> bool {
         !self.writes.intersects(other.writes) && (self.access.is_none() || other.access.is_none())
     }
 }
 
-/// An instruction, its footprint, and what else matters of it to those of other units in one bundle.
+/// An instruction with its footprint and its interactions with other units of the bundle.
 #[derive(Clone, Copy, Debug)]
 pub struct Profile {
     inst: Inst,
@@ -285,10 +291,10 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// The profile of an instruction.
+    /// Returns the profile of an instruction.
     ///
     /// # Errors
-    /// An instruction whose effect is not known.
+    /// The effect of the instruction is unknown.
     pub fn of(inst: Inst) -> Result<Profile, Unknown> {
         let reads = |insts: &[Inst]| footprint(insts).map(|footprint| footprint.reads);
         let mut profile = Profile {
@@ -299,14 +305,17 @@ impl Profile {
             hands_over: false,
         };
         if inst.unit() == Unit::Vector {
-            // A move of a constant reads no `$r`, but leaves something of one where factors are looked for.
+            // A move of a constant reads no `$r`, but it leaves leftover register values where the
+            // vector unit expects factors. A change of the vector instruction's reads shows that it
+            // uses factors.
             let leftover = reads(&[Inst::new(Opcode::MOV_I), inst])?;
             profile.hears_factors = !leftover.is_subset(profile.footprint.reads);
             let handed = |vc| reads(&[Inst::new(Opcode::VEC).with(f::VCIDX, vc), inst]);
             profile.hears_flags = handed(0)? != handed(2)?;
         }
         if inst.unit() == Unit::Scalar {
-            // Whoever listens takes the flags that it is handed, else its own.
+            // A vector instruction that uses flags takes the forwarded ones, or its own `$vc` if
+            // nothing is forwarded.
             let taken = |vc| reads(&[inst, Inst::new(Opcode::VCMPAD).with(f::CDST, vc)]);
             let own = |vc| Locations::register(RegFile::Vc, vc);
             profile.hands_over = !own(0).is_subset(taken(0)?) || !own(2).is_subset(taken(2)?);
@@ -314,36 +323,37 @@ impl Profile {
         Ok(profile)
     }
 
-    /// The instruction.
+    /// Returns the instruction.
     pub fn inst(&self) -> Inst {
         self.inst
     }
 
-    /// Its footprint in a bundle of its own.
+    /// Returns the footprint of the instruction in a bundle of its own.
     pub fn footprint(&self) -> &Footprint {
         &self.footprint
     }
 
-    /// Whether it computes with factors that the scalar unit hands over.
+    /// Returns `true` if the instruction uses factors that the scalar unit forwards.
     pub fn hears_factors(&self) -> bool {
         self.hears_factors
     }
 
-    /// Whether it computes with flags that the scalar unit hands over.
+    /// Returns `true` if the instruction uses flags that the scalar unit forwards.
     pub fn hears_flags(&self) -> bool {
         self.hears_flags
     }
 
-    /// Whether it hands factors and flags over.
+    /// Returns `true` if the instruction forwards factors and flags to the vector unit.
     pub fn hands_over(&self) -> bool {
         self.hands_over
     }
 
-    /// Whether two instructions affect each other in one bundle, but for what they write: by a port that
-    /// only one of them gets, or by what the scalar unit hands over. Two of one unit always do.
+    /// Returns `true` if two instructions in one bundle affect each other other than through their
+    /// writes: by competition for a port, or by values that the scalar unit forwards. Two
+    /// instructions of the same unit always interact.
     ///
     /// # Errors
-    /// Instructions whose effect is not known.
+    /// The effect of the instructions is unknown.
     pub fn interacts(&self, other: &Profile) -> Result<bool, Unknown> {
         let (first, second) = if self.inst.unit() <= other.inst.unit() { (self, other) } else { (other, self) };
         if first.inst.unit() == second.inst.unit() {
@@ -364,7 +374,7 @@ impl Profile {
     }
 }
 
-/// The footprint of instructions in the order of a bundle.
+/// Returns the footprint of instructions in bundle order.
 fn footprint(insts: &[Inst]) -> Result<Footprint, Unknown> {
     let words: ArrayVec<u32, 4> = insts.iter().map(Inst::word).take(4).collect();
     match Bundle::new(&words) {
@@ -373,18 +383,18 @@ fn footprint(insts: &[Inst]) -> Result<Footprint, Unknown> {
     }
 }
 
-/// What is known of a word.
+/// The abstract value of a word.
 #[derive(Clone, Copy)]
 enum Word {
-    /// Its value.
+    /// A known constant.
     Known(u32),
-    /// It is a `$c`, shifted right; which of its bits count is not known yet.
+    /// A `$c` shifted right by `down`. Its bits count as read only when they are used.
     Flags { n: u8, down: u32 },
-    /// Nothing.
+    /// An unknown value.
     Other,
 }
 
-/// What was read and accessed.
+/// The recorded reads and the recorded access.
 struct Record {
     reads: Locations,
     reading: u64,
@@ -401,13 +411,13 @@ impl Record {
         self.read(Locations::register(file, n));
     }
 
-    /// Reads the registers that an index may mean.
+    /// Records a read of every register that an index may select.
     fn read_indexed(&mut self, file: RegFile, n: Index<Word>) {
         let registers = self.registers(file, n);
         self.read(registers);
     }
 
-    /// The word is used for something that all of its bits may count for.
+    /// Records a use of the word in which all of its bits may matter.
     fn consume(&mut self, word: Word) {
         if let Word::Flags { n, down } = word {
             self.read(Locations::flags(n, 0xffff << (down & 31)));
@@ -423,7 +433,7 @@ impl Record {
         self.access = Some(Access { store, cells });
     }
 
-    /// The registers that an index may mean.
+    /// Returns the registers that an index may select.
     fn registers(&mut self, file: RegFile, index: Index<Word>) -> Locations {
         match index {
             Index::Fixed(n) => Locations::register(file, n),
@@ -435,7 +445,7 @@ impl Record {
         }
     }
 
-    /// What a write writes, after a record of what it reads.
+    /// Returns the locations that a write modifies, and records the reads that it implies.
     fn written(&mut self, write: &Write<Record>) -> Locations {
         let (file, n, word) = match *write {
             Write::R(n, word) => (RegFile::R, n, word),
@@ -475,7 +485,7 @@ impl Record {
         Locations::register(file, n)
     }
 
-    /// The result of an operation on words: its value where theirs are known.
+    /// Evaluates an operation on words. The result is known if both operands are.
     fn pure(&mut self, a: Word, b: Word, f: impl FnOnce(&mut Concrete, u32, u32) -> u32) -> Word {
         if let (Word::Known(a), Word::Known(b)) = (a, b) {
             return Word::Known(f(&mut Concrete, a, b));
@@ -496,7 +506,7 @@ impl Domain for Record {
     fn word(&mut self, value: u32) -> Word { Word::Known(value) }
     fn logic(&mut self, table: Logic, a: Word, b: Word) -> Word {
         match (a, b) {
-            // Of the flags only those under the mask count.
+            // Only the flags under the mask are read.
             (Word::Flags { n, down }, Word::Known(mask)) if table == Logic::AND => {
                 self.read(Locations::flags(n, mask << (down & 31)));
                 Word::Other
@@ -551,7 +561,7 @@ impl Domain for Record {
     fn mask_bits(&mut self, (): ()) -> Word { Word::Other }
 }
 
-/// A state of which nothing is known, but that one `$a` may be 0.
+/// An unknown state, except that one `$a` may be known to hold 0.
 struct Anything {
     zero: Option<u8>,
 }

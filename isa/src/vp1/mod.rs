@@ -1,4 +1,5 @@
-//! VP1, the vector processor: opcodes, instructions as 32-bit words, and bundles of up to four of them.
+//! VP1, the vector processor: opcodes, instructions as 32-bit words, and bundles of up to four
+//! words.
 
 pub mod bundle;
 mod code;
@@ -24,24 +25,24 @@ pub use text::{Form, Program, assemble, disassemble, forms_of, mnemonics, read_w
 use fields::OP;
 use std::sync::LazyLock;
 
-/// The unit that a word is for, in the order in which a bundle has them.
+/// The unit that executes a word. The variants are in bundle order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Unit {
-    /// Loads, stores, address arithmetic.
+    /// Address unit: loads, stores and address arithmetic.
     Address,
-    /// `$r`, and moves between register files.
+    /// Scalar unit: `$r` arithmetic and moves between register files.
     Scalar,
-    /// `$v`.
+    /// Vector unit: `$v` arithmetic.
     Vector,
-    /// Branches and loop counters.
+    /// Branch unit: branches and loop counters.
     Branch,
 }
 
 impl Unit {
-    /// Every unit, in the order of a bundle.
+    /// All units, in bundle order.
     pub const ALL: [Unit; 4] = [Unit::Address, Unit::Scalar, Unit::Vector, Unit::Branch];
 
-    /// The unit of a word; every word has one, whether or not it is an instruction.
+    /// Returns the unit of a word. Every word has a unit, even if it is no valid instruction.
     pub const fn of_word(word: u32) -> Unit {
         match word >> 24 {
             0..=0x7f => Unit::Scalar,
@@ -52,13 +53,14 @@ impl Unit {
     }
 }
 
-/// Lists every row once.
+/// Defines `Opcode` from the opcode list.
 macro_rules! define {
     ($m:ident: $($module:ident { $($($name:ident)+ => $meaning:expr;)* })*) => {
         opcode_enum! {
-            /// A VP1 instruction in one form: its mnemonic; `S` or `U` where results are signed or unsigned; `R` or `I` for
-            /// sources that are registers or immediates, where there are both; `VA` where only the accumulator is written;
-            /// destination and source of a move.
+            /// An encoding form of a VP1 instruction. The name is the mnemonic and these suffixes,
+            /// if needed: `S` or `U` for signed or unsigned results; `R` or `I` for register or
+            /// immediate sources; `VA` if only the accumulator is written; the destination and
+            /// source of a move.
             $($module { $($($name)+)* })*
         }
     };
@@ -66,7 +68,7 @@ macro_rules! define {
 
 opcodes::opcodes!(define);
 
-/// What follows from the rows and is asked for at every word.
+/// Data derived from a row, precomputed because encoding and decoding need it for every word.
 struct Derived {
     template: u32,
     registers: Vec<RegSlot>,
@@ -78,7 +80,7 @@ static DERIVED: LazyLock<Vec<Derived>> = LazyLock::new(|| {
     Opcode::ALL.iter().map(derive).collect()
 });
 
-/// For each value of OP the opcodes that have it: their fixed bits as a mask and the value under it.
+/// For each value of OP, the opcodes that have it, each with its fixed bits as a mask and a value.
 type Decode = [Vec<(u32, u32, Opcode)>; 256];
 
 static DECODE: LazyLock<Decode> = LazyLock::new(|| {
@@ -96,29 +98,31 @@ impl Opcode {
         &DERIVED[self as usize]
     }
 
-    /// The row's register positions. The same as [`Row::registers`], made once.
+    /// Returns the row's register slots. Equals [`Row::registers`], but precomputed.
     pub fn registers(self) -> &'static [RegSlot] {
         &self.derived().registers
     }
 
-    /// The opcode of a word; `None` for 0xdb, of which nothing is known.
+    /// Returns the opcode of a word. Returns `None` for 0xdb, whose effect is unknown.
     pub fn of_word(word: u32) -> Option<Opcode> {
         let candidates = &DECODE[(word >> 24) as usize];
         candidates.iter().find(|(mask, value, _)| word & mask == *value).map(|c| c.2)
     }
 
-    /// The unit that the opcode is for.
+    /// Returns the unit that executes the opcode.
     pub fn unit(self) -> Unit {
         Unit::of_word(self.derived().template)
     }
 
-    /// Whether the text has a name for it. Without one it is `.word`, though its words have a meaning.
+    /// Returns `true` if the assembly syntax has a name for the opcode. An opcode without a name
+    /// has a meaning, but its text is `.word`.
     pub const fn is_named(self) -> bool {
         !self.row().mnemonic.is_empty()
     }
 }
 
-/// An instruction: a word together with its row. Every word but those of OP 0xdb is one: what no field names is ignored.
+/// An instruction: a word together with its opcode. Every word except those with OP 0xdb is a valid
+/// instruction; bits outside all fields are ignored.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Inst {
     opcode: Opcode,
@@ -126,47 +130,50 @@ pub struct Inst {
 }
 
 impl Inst {
-    /// The opcode with every field at its default: `$r31`, no flags written, plain registers, always taken, all else 0.
+    /// Creates an instruction with every field at its default: `$r31`, no flags written, plain
+    /// registers, branch always taken, and 0 elsewhere.
     pub fn new(opcode: Opcode) -> Inst {
         Inst { opcode, word: opcode.derived().template }
     }
 
-    /// The instruction of a word; `None` where the word is none.
+    /// Decodes a word. Returns `None` if the word is no instruction.
     pub fn decode(word: u32) -> Option<Inst> {
         Some(Inst { opcode: Opcode::of_word(word)?, word })
     }
 
-    /// A random instruction of an opcode, every value of every field within reach ([`crate::random`]).
+    /// Generates a random instruction of an opcode. Every value of every field can occur
+    /// ([`crate::random`]).
     pub fn random(opcode: Opcode, next: &mut dyn FnMut() -> u64) -> Inst {
         Inst { opcode, word: crate::random::word(opcode.row(), u128::from(u32::MAX), next) as u32 }
     }
 
-    /// The opcode.
+    /// Returns the opcode.
     pub fn opcode(&self) -> Opcode {
         self.opcode
     }
 
-    /// The opcode's row.
+    /// Returns the opcode's row.
     pub fn row(&self) -> &'static Row {
         self.opcode.row()
     }
 
-    /// The unit that it is for.
+    /// Returns the unit that executes the instruction.
     pub fn unit(&self) -> Unit {
         Unit::of_word(self.word)
     }
 
-    /// The 32 bits.
+    /// Returns the 32-bit word.
     pub fn word(&self) -> u32 {
         self.word
     }
 
-    /// The value of a field. Of one that is not the row's too: some bits act without being part of the text.
+    /// Returns the value of a field. The field need not belong to the row, because some bits have
+    /// an effect without being part of the text.
     pub fn get(&self, field: Field) -> u64 {
         field.get(self.word.into())
     }
 
-    /// The value of a field, as two's complement.
+    /// Returns the value of a field, sign-extended as two's complement.
     pub fn get_signed(&self, field: Field) -> i64 {
         field.get_signed(self.word.into())
     }
@@ -177,20 +184,22 @@ impl Inst {
         self.word = field.set(self.word.into(), value) as u32;
     }
 
-    /// The instruction with a field of the row set.
+    /// Returns the instruction with a field of the row set.
     #[must_use]
     pub fn with(mut self, field: Field, value: u64) -> Inst {
         self.set(field, value);
         self
     }
 
-    /// The register positions.
+    /// Returns the register slots.
     pub fn registers(&self) -> &'static [RegSlot] {
         self.opcode.registers()
     }
 
-    /// The condition that says what is read of a quad of `$v`, where one does: its bit of `$c`, and the place of the number of that `$c`.
-    /// Bit b20 rotates the quad; any other is for one register, the first one's number xor the bit.
+    /// Returns the condition that selects the registers read from a `$v` quad, if the instruction
+    /// has one: the bit of `$c`, and the field with the number of that `$c`. Bit b20 rotates the
+    /// quad. Any other bit selects one register, whose number is the first one's number xor the
+    /// bit.
     pub fn quad_condition(&self) -> Option<(u64, Field)> {
         let operands = || self.row().operands.iter().map(|operand| operand.kind);
         let condition = operands().find_map(|kind| match kind {
@@ -200,7 +209,8 @@ impl Inst {
         condition.filter(|_| operands().any(|kind| matches!(kind, Kind::Tuple { file: RegFile::V, count: 4, .. })))
     }
 
-    /// Whether a field of the row lies over others: what it holds is theirs too, so that one cannot be changed alone.
+    /// Returns `true` if a field of the row overlaps other fields, so that it cannot be changed on
+    /// its own.
     pub fn shares(&self, field: Field) -> bool {
         self.row().overlaps.contains(&field)
     }

@@ -1,7 +1,8 @@
-//! The opcodes of VP1: by the file of their rows, each with its meaning, a method of the context in [`super::meaning`]. Forms of
-//! one mnemonic differ only in where their sources are.
+//! The opcodes of VP1, grouped by the module of their rows. Each opcode has its meaning, a method
+//! of the context in [`super::meaning`]. The forms of a mnemonic differ only in the kinds of their
+//! sources.
 
-/// Hands the list to a macro. `m` is the context.
+/// Passes the opcode list to a macro. `m` is the context.
 macro_rules! opcodes {
     ($with:ident) => {
         $with! {

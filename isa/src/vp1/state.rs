@@ -1,4 +1,4 @@
-//! The state of the processor as the interpreter has it.
+//! The state of the processor in the interpreter.
 
 use super::Bundle;
 use super::concrete::Concrete;
@@ -6,30 +6,30 @@ use super::data_store::DataStore;
 use super::domain::{Index, Next, Reader, Shape, Write};
 use super::meaning::meaning;
 
-/// Every register and the data store. [`Default`] is the state after reset.
+/// All registers and the data store. [`Default`] is the state after reset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
-    /// `$r0` to `$r30`; `$r31` is 0.
+    /// `$r0` to `$r30`; `$r31` is always 0.
     pub r: [u32; 31],
-    /// `$v`.
+    /// The vector registers `$v`.
     pub v: [[u8; 16]; 32],
-    /// `$vx`.
+    /// The extra vector `$vx`.
     pub vx: [u8; 16],
-    /// `$va`: signed, 28 bits.
+    /// The accumulator `$va`: signed 28-bit components.
     pub va: [i32; 16],
     /// `$vc`: the sign flags in bits 0 to 15, component 0 lowest, and the zero flags in bits 16 to 31.
     pub vc: [u32; 4],
     /// `$a`: the address in bits 0 to 15, the limit in bits 16 to 29, the stride code in bits 30 and 31.
     pub a: [u32; 32],
-    /// `$c`.
+    /// The scalar flags `$c`.
     pub c: [u16; 4],
-    /// `$l`: the count in bits 0 to 7, what it starts from again in bits 8 to 15.
+    /// `$l`: the count in bits 0 to 7 and the reload value in bits 8 to 15.
     pub l: [u16; 4],
-    /// `$m`.
+    /// The method registers `$m`.
     pub m: [u32; 64],
-    /// `$x`.
+    /// The extra registers `$x`.
     pub x: [u32; 16],
-    /// `$uccfg`. Bit 0: rounding breaks ties downward.
+    /// `$uccfg`. Bit 0 makes rounding break ties downwards.
     pub uccfg: u32,
     /// The data store.
     pub data: DataStore,
@@ -54,41 +54,41 @@ impl Default for State {
     }
 }
 
-/// A place in the state that a bundle can write.
+/// A part of the state that a bundle can write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Location {
-    /// A `$r`.
+    /// An `$r` register.
     R(u8),
-    /// A `$v`.
+    /// A `$v` register.
     V(u8),
-    /// `$vx`.
+    /// The extra vector `$vx`.
     Vx,
-    /// `$va`.
+    /// The accumulator `$va`.
     Va,
-    /// A `$vc`.
+    /// A `$vc` register.
     Vc(u8),
-    /// A `$a`.
+    /// An `$a` register.
     A(u8),
-    /// A `$c`.
+    /// A `$c` register.
     C(u8),
-    /// A `$l`.
+    /// An `$l` register.
     L(u8),
-    /// A `$m`.
+    /// An `$m` register.
     M(u8),
-    /// A `$x`.
+    /// An `$x` register.
     X(u8),
-    /// `$uccfg`.
+    /// The register `$uccfg`.
     Uccfg,
     /// A byte of the data store.
     Cell {
-        /// 0 to 511.
+        /// Row, 0 to 511.
         row: u16,
-        /// 0 to 15.
+        /// Bank, 0 to 15.
         bank: u8,
     },
 }
 
-/// A component of `$va` wraps to 28 bits.
+/// Wraps a component of `$va` to 28 bits.
 const fn wrap(value: i32) -> i32 {
     value << 4 >> 4
 }
@@ -101,7 +101,8 @@ fn number(index: Index<u32>) -> usize {
 }
 
 impl State {
-    /// Runs one bundle, and tells of every place that it writes, changed or not; a place may come twice.
+    /// Executes one bundle. Calls `written` for every location that the bundle writes, even if its
+    /// value does not change. A location may be reported twice.
     pub fn step(&mut self, bundle: &Bundle, mut written: impl FnMut(Location)) -> Next<u32> {
         let effects = meaning(bundle, &mut Concrete, self);
         for write in &effects.writes {
@@ -110,7 +111,7 @@ impl State {
         effects.next
     }
 
-    /// Makes one write, and tells where.
+    /// Performs one write and calls `written` for its locations.
     pub fn commit(&mut self, write: &Write<Concrete>, written: &mut impl FnMut(Location)) {
         let location = match *write {
             Write::R(n, value) => {

@@ -1,4 +1,4 @@
-//! VP1 assembly: instructions and programs to text and back.
+//! VP1 assembly: conversion of instructions and programs to text and back.
 
 use super::{Inst, Opcode};
 use crate::row::{Alias, GROUP};
@@ -8,19 +8,19 @@ use std::collections::HashMap;
 use std::fmt::{self, Write};
 use std::sync::LazyLock;
 
-/// An opcode, and the alias that it goes by.
+/// An encoding form of a mnemonic: an opcode, with the alias if the mnemonic is one.
 pub type Form = (Opcode, Option<&'static Alias>);
 
 #[derive(Default)]
 struct Mnemonics {
-    /// Those that are printed, each once, in the order of the opcodes.
+    /// The mnemonics that the printer uses, each once, in the order of the opcodes.
     order: Vec<&'static str>,
     forms: HashMap<&'static str, Vec<Form>>,
 }
 
 static MNEMONICS: LazyLock<Mnemonics> = LazyLock::new(|| {
     let mut mnemonics = Mnemonics::default();
-    // An alias may have the mnemonic of its row: that of a seed which orders the operands in another way.
+    // An alias may share the mnemonic of its row, for a seed that orders the operands differently.
     for &op in Opcode::ALL.iter().filter(|o| o.is_named()) {
         let row = op.row();
         let aliases = row.aliases.iter().map(|a| (a.mnemonic, Some(a)));
@@ -36,22 +36,24 @@ static MNEMONICS: LazyLock<Mnemonics> = LazyLock::new(|| {
     mnemonics
 });
 
-/// Every mnemonic that is printed once, in the order of the opcodes. A few more are read ([`Alias`]).
+/// Returns every mnemonic that the printer uses, in the order of the opcodes. The parser accepts a
+/// few more ([`Alias`]).
 pub fn mnemonics() -> &'static [&'static str] {
     &MNEMONICS.order
 }
 
-/// The opcodes of a mnemonic, and the alias where that is the name of one; none if it is no mnemonic.
+/// Returns the forms of a mnemonic. Returns an empty slice if the mnemonic is unknown.
 pub fn forms_of(mnemonic: &str) -> &'static [Form] {
     MNEMONICS.forms.get(mnemonic).map_or(&[], Vec::as_slice)
 }
 
-/// The first word of the group of four that a word stands in.
+/// Returns the address of the first word in the same group of four words.
 const fn group(at: i64) -> i64 {
     at.div_euclid(GROUP) * GROUP
 }
 
-/// Writes any word as it stands at word `at` of a program: the line of its instruction, or `.word` and its digits.
+/// Writes the word at address `at` of a program: the line of its instruction, or `.word` and its
+/// digits.
 fn print(out: &mut dyn Write, word: u32, at: u32) -> fmt::Result {
     let target = |out: &mut dyn Write, distance: i64| write!(out, "{:#x}", group(at.into()) + distance);
     match Opcode::of_word(word).filter(|op| op.is_named()) {
@@ -60,22 +62,24 @@ fn print(out: &mut dyn Write, word: u32, at: u32) -> fmt::Result {
     }
 }
 
-/// The canonical line of a word that stands at word `at` of a program, which branch targets depend on.
+/// Disassembles the word at address `at` of a program. The text of a branch target depends on the
+/// address.
 pub fn word_text(word: u32, at: u32) -> String {
     let mut text = String::new();
-    // Writing to a string succeeds.
+    // Writing to a string does not fail.
     let _ = print(&mut text, word, at);
     text
 }
 
-/// The canonical line of the instruction as word 0 of a program.
+/// Formats the canonical line of the instruction at address 0.
 impl fmt::Display for Inst {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         print(f, self.word(), 0)
     }
 }
 
-/// Reads one line with the word that stands at word `at` of a program: an instruction, or `.word` and a number.
+/// Assembles one line to the word at address `at` of a program: an instruction, or `.word` and a
+/// number.
 pub fn read_word(line: &str, at: u32) -> Result<u32, AsmError> {
     let Line { label, code } = Line::parse(line, Syntax::Vp1)?;
     if let Some(label) = label {
@@ -89,7 +93,7 @@ pub fn read_word(line: &str, at: u32) -> Result<u32, AsmError> {
 
 fn code_word(code: &Code<'_>, at: i64, label: program::Label<'_>) -> Result<u32, AsmError> {
     match code {
-        // The syntax holds it to 32 bits.
+        // The syntax limits the value to 32 bits.
         Code::Word(word) => Ok(*word as u32),
         Code::Statement(statement) => instruction(statement, Position { base: group(at), label }).map(|inst| inst.word),
     }
@@ -102,15 +106,16 @@ fn instruction(statement: &Statement<'_>, place: Position<'_>) -> Result<Inst, A
     Ok(Inst { opcode, word: word as u32 })
 }
 
-/// Reads an instruction in whose text registers go by names of its own.
+/// Parses an instruction whose text may use register names that `names` resolves.
 pub(super) fn read_named(text: Piece<'_>, names: Names<'_>) -> Result<Inst, AsmError> {
     instruction(&Statement::parse_spaced(text, names)?, Position::ALONE)
 }
 
-/// Reads such an instruction when its last register is to have the number that the rest of the text makes of its bits.
+/// Parses an instruction whose last register number is determined by other parts of the text that
+/// share its bits.
 pub(super) fn read_sharing(text: Piece<'_>, names: Names<'_>) -> Option<Inst> {
     let mut statement = Statement::parse_spaced(text, names).ok()?;
-    // All of the number's bits are other parts' too, so that one number fits.
+    // Every bit of the number also belongs to another part, so exactly one number fits.
     (0..32).find_map(|number| {
         statement.renumber_last(number);
         instruction(&statement, Position::ALONE).ok()
@@ -120,14 +125,15 @@ pub(super) fn read_sharing(text: Piece<'_>, names: Names<'_>) -> Option<Inst> {
 /// An assembled program.
 pub type Program = program::Program<u32>;
 
-/// Assembles a text: on a line at most one label and one word, an instruction or `.word 0x...`; `//` begins a comment and `;`
-/// may end a line. A label of a branch must stand before a word whose address is a multiple of 4. Errors are those of all
-/// lines.
+/// Assembles a text with at most one label and one word per line. A word is an instruction or
+/// `.word 0x...`; `//` begins a comment and `;` may end a line. The target of a branch must have an
+/// address that is a multiple of 4. Returns the errors of all lines.
 pub fn assemble(text: &str) -> Result<Program, Vec<AsmError>> {
     program::assemble(text, Syntax::Vp1, code_word)
 }
 
-/// The text of a program, a line a word. [`assemble`] reads it back to words of the same text.
+/// Disassembles a program, one line per word. [`assemble`] returns words that disassemble to the
+/// same text.
 pub fn disassemble(words: &[u32]) -> String {
     let mut text = String::new();
     for (&word, at) in words.iter().zip(0..) {

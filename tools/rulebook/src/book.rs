@@ -1,8 +1,9 @@
-//! Books of someone else's for the passes of `halfbyte-lower`: one file that their crate includes.
+//! User-defined rule books for the passes of `halfbyte-lower`. Each compiles to one file that the
+//! user's crate includes.
 //!
-//! ISLE makes of the files a trait `Context`, of which every method is a term that the files leave to Rust. Those of the IR and of the
-//! prelude are methods of the pass's own `Context`, to which the generated ones lead. Those that the book's files declare are the
-//! book's, and become the trait `Terms`.
+//! ISLE generates a trait `Context` from the rule files, with one method for each external term.
+//! The methods for terms of the IR and of the prelude forward to the pass's own `Context`. Terms
+//! that the book's files declare become methods of the trait `Terms`.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -13,22 +14,25 @@ use crate::declare::{Terms, ir_declarations};
 use crate::{RuleError, Rulebook, is_generated, write};
 use halfbyte_ir::Type;
 
-/// What rules of passes ask and make beside the ops of the IR.
+/// The terms that rules of passes can use besides the ops of the IR.
 const PRELUDE: &str = include_str!("../rules/prelude.isle");
 
-/// The declarations of the IR and of the prelude for rules of passes.
+/// Returns the declarations of the IR and of the prelude for rules of passes.
 pub fn pass_declarations() -> String {
     ir_declarations(Terms::Construct) + PRELUDE
 }
 
-/// Compiles a rule book of the calling package from a build script: `NAME_book.rs` in `OUT_DIR`, for
-/// `halfbyte_lower::rule_book!("NAME")`. The files stand by their paths in the package.
+/// Compiles a rule book of the calling package. A build script calls this function. The output is
+/// `NAME_book.rs` in `OUT_DIR`, for `halfbyte_lower::rule_book!("NAME")`. The file paths are
+/// relative to the package.
 ///
-/// Rules are of `simplify`, which `canon` applies, or of `expand`, which `legalise` does. The files declare the terms that they
-/// have rules of: `(decl partial simplify (Inst) Value)`, `(decl multi expand (Inst) Value)`.
+/// The rules belong to `simplify`, which the pass `canon` applies, or to `expand`, which the pass
+/// `legalise` applies. The files declare the terms for which they have rules: `(decl partial
+/// simplify (Inst) Value)`, `(decl multi expand (Inst) Value)`.
 ///
 /// # Errors
-/// Files that cannot be read or written, or are no rules; rules without names, that overlap, or that none reaches.
+/// A file cannot be read or written or is not valid ISLE, a rule has no name, rules overlap, or a
+/// rule is unreachable.
 pub fn compile_book(name: &str, files: &[&str]) -> Result<(), RuleError> {
     files.iter().for_each(|file| println!("cargo:rerun-if-changed={file}"));
     let out_dir = std::env::var_os("OUT_DIR").map(PathBuf::from);
@@ -46,13 +50,13 @@ pub fn compile_book(name: &str, files: &[&str]) -> Result<(), RuleError> {
     write(&out_dir.join(format!("{name}_book.rs")), &render(name, &out_dir, &defs)?)
 }
 
-/// The file that is included: the compiled rules, their table, and the book itself.
+/// Generates the file to include: the compiled rules, their table, and the book itself.
 fn render(name: &str, out_dir: &Path, defs: &[Def]) -> Result<String, RuleError> {
     let part = |suffix: &str| {
         let path = out_dir.join(format!("{name}{suffix}.rs"));
         let text = std::fs::read_to_string(&path);
         let text = text.map_err(|e| RuleError(format!("cannot read {}: {e}", path.display())))?;
-        // The including crate need not have the IR by its name.
+        // The including crate may not have the IR crate as a dependency under this name.
         Ok(text.replace("halfbyte_ir::", "ir::"))
     };
     let (rules, terms, table) = (part("")?, part("_terms")?, part("_rules")?);
@@ -106,13 +110,14 @@ fn render(name: &str, out_dir: &Path, defs: &[Def]) -> Result<String, RuleError>
     Ok(out)
 }
 
-/// Constants for the types, as patterns name them.
+/// Generates constants for the types, by the names that patterns use.
 fn types() -> String {
     let constant = |ty: &Type| format!("const {0}: Type = Type::{0};\n", ty.ident());
     Type::ALL.iter().map(constant).collect()
 }
 
-/// The methods of `Context`: those that lead to the pass's own or to the book's `Terms`, and what `Terms` declares.
+/// Returns the methods of `Context`, which forward to the pass or to the book's `Terms`, and the
+/// methods that `Terms` declares.
 fn methods(defs: &[Def]) -> Result<(String, String), RuleError> {
     let (mut leads, mut own) = (String::new(), String::new());
     for def in defs {
@@ -139,7 +144,7 @@ fn methods(defs: &[Def]) -> Result<(String, String), RuleError> {
     Ok((leads, own))
 }
 
-/// What a method takes, and what is handed on of it. ISLE passes enums by reference.
+/// Returns the parameters of a method and the arguments to forward. ISLE passes enums by reference.
 fn operands(decl: &Decl, extracts: bool) -> (String, String) {
     let types = if extracts { std::slice::from_ref(&decl.ret_ty) } else { &decl.arg_tys };
     let operand = |(n, ty): (usize, &cranelift_isle::ast::Ident)| {
@@ -150,7 +155,7 @@ fn operands(decl: &Decl, extracts: bool) -> (String, String) {
     (types.iter().enumerate().map(operand).collect(), given)
 }
 
-/// What a method gives.
+/// Returns the result type of a method.
 fn result(decl: &Decl, extracts: Option<bool>) -> String {
     let (whole, is_partial) = match extracts {
         None => (decl.ret_ty.0.clone(), decl.partial),
@@ -164,7 +169,7 @@ fn result(decl: &Decl, extracts: Option<bool>) -> String {
     if is_partial { format!("Option<{whole}>") } else { whole }
 }
 
-/// A signature where the names of the IR are not in scope.
+/// Qualifies the names of the IR in a signature, for code where they are not in scope.
 fn qualified(signature: &str) -> String {
     const NAMES: [&str; 12] = [
         "Unit",

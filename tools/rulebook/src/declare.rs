@@ -1,24 +1,26 @@
-//! The IR as ISLE terms, generated from the op table.
+//! Declarations of the IR as ISLE terms, generated from the op table.
 //!
-//! Op `Fadd` becomes the extractor `(Fadd ty flags a b)` on an instruction: controlling type, what the op carries, then
-//! its operands. A value in a pattern stands for the instruction that defines it. With [`Terms::Construct`] there is
-//! also the constructor `(new_Fadd ty flags a b)`, which makes an instruction and gives its result.
+//! Op `Fadd` becomes the extractor `(Fadd ty flags a b)` of an instruction: the controlling type,
+//! the op's attribute, then its operands. A value in a pattern stands for the instruction that
+//! defines it. With [`Terms::Construct`] there is also the constructor `(new_Fadd ty flags a b)`,
+//! which creates an instruction and returns its result.
 
 use std::fmt::Write;
 
 use halfbyte_ir::op::AttrKind;
 use halfbyte_ir::{FloatCC, IntCC, Op, Type};
 
-/// Which terms are declared.
+/// The set of terms to declare.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Terms {
-    /// Patterns only.
+    /// Extractors only.
     Match,
-    /// Patterns, and constructors of pure ops.
+    /// Extractors, and constructors of pure ops.
     Construct,
 }
 
-/// What an op carries, as it stands in a term: kind in a shape's name, ISLE type, and Rust pattern of the attribute.
+/// The attribute of an op in terms: the kind in the name of a shape, the ISLE type, and the Rust
+/// pattern and expression of the attribute.
 struct Carried {
     kind: &'static str,
     isle: Option<&'static str>,
@@ -47,7 +49,8 @@ fn carried(attr: AttrKind) -> Option<Carried> {
     Some(Carried { kind, isle, pattern, make })
 }
 
-/// A term of an op: a name and a number of operands. Most ops have one; addresses, barriers and `concat` come in several.
+/// Returns the terms of an op, each with its number of operands. Most ops have one term; memory
+/// accesses, barriers and `concat` have several.
 fn terms_of(op: Op) -> Vec<(String, usize)> {
     let row = op.row();
     let args = row.args.len();
@@ -65,8 +68,8 @@ fn terms_of(op: Op) -> Vec<(String, usize)> {
     }
 }
 
-/// What an op carries where it has terms of that kind. Rules that make instructions of others have nothing to say of those by which
-/// items meet.
+/// Returns the attribute of an op, or `None` if the op has no terms of this set. With
+/// [`Terms::Construct`], atomics, fences and barriers have no terms.
 fn carried_by(op: Op, terms: Terms) -> Option<Carried> {
     let meets = matches!(op.row().attr, AttrKind::Atomic | AttrKind::Fence | AttrKind::Barrier);
     carried(op.row().attr).filter(|_| terms == Terms::Match || !meets)
@@ -87,14 +90,14 @@ fn shapes(terms: Terms) -> Vec<(AttrKind, usize)> {
     shapes
 }
 
-/// Operands' names in terms.
+/// Operand names in terms.
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 
 fn names(args: usize) -> String {
     NAMES[..args.min(NAMES.len())].join(" ")
 }
 
-/// A Rust tuple, or the one thing by itself, as ISLE has it.
+/// Formats a Rust tuple, or a single type without parentheses, as ISLE does.
 fn tuple<'a>(parts: impl Iterator<Item = &'a str>) -> String {
     let parts: Vec<&str> = parts.collect();
     match parts.as_slice() {
@@ -103,7 +106,7 @@ fn tuple<'a>(parts: impl Iterator<Item = &'a str>) -> String {
     }
 }
 
-/// Declarations of the IR's types, ops and constants for ISLE.
+/// Generates the ISLE declarations of the IR's types, ops and constants.
 pub fn ir_declarations(terms: Terms) -> String {
     let mut out = String::new();
     let list = |names: &mut dyn Iterator<Item = String>| names.collect::<Vec<_>>().join(" ");
@@ -167,10 +170,11 @@ pub fn ir_declarations(terms: Terms) -> String {
     out
 }
 
-/// What stands after these declarations: constants for the types, and the methods as a macro `ir_methods!()` for the
-/// `impl` of the generated `Context`.
+/// Generates the Rust code that these declarations need: constants for the types, and the methods
+/// of the generated `Context` as a macro `ir_methods!()`.
 ///
-/// They ask `self.kernel()` for the `&Kernel` and, to construct, `self.make(op, ty, attr, &[args]) -> Value`.
+/// The methods use `self.kernel()`, which returns `&Kernel`, and for constructors `self.make(op,
+/// ty, attr, &[args]) -> Value`.
 pub fn ir_methods(terms: Terms) -> String {
     let mut out = String::new();
     for ty in Type::ALL.iter().map(|ty| ty.ident()) {

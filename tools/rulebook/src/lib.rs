@@ -1,16 +1,20 @@
-//! Rule files for build scripts: what ISLE needs declared of the IR, the compiled rules, and the table of the rules.
+//! Compiler of rule files for build scripts. It generates the ISLE declarations of the IR, the
+//! compiled rules, and a table of the rules.
 //!
-//! A rule file is ISLE in which every rule has a name. Above a rule stand its checks, a comment each:
+//! A rule file is ISLE in which every rule has a name. The checks of a rule are comments above the
+//! rule:
 //!
 //! ```text
 //! ;; check [t: f16x2 bf16x2] [r: "" .rz] (%a: $t, %b: $t): %r = fadd$r.$t %a, %b
 //! (rule fadd_rr (lower (Fadd (half ty) flags a b)) ...)
 //! ```
 //!
-//! A term that is declared, and of which no file says more, is a constructor of the machine's own code, a method of the same name.
+//! A declared term without rules, an extractor or an external definition is a constructor in Rust:
+//! a method of the same name.
 //!
-//! `[name: values]` is a variable; the check stands for one kernel a choice of values. In parentheses are the inputs,
-//! and after them the body, instructions separated by `;`, of which the last is the result.
+//! `[name: values]` is a variable, and a check stands for one kernel per combination of values. The
+//! inputs are in parentheses. The body follows as instructions separated by `;`; the last
+//! instruction computes the result.
 
 mod book;
 mod declare;
@@ -29,10 +33,10 @@ use cranelift_isle::codegen::CodegenOptions;
 use cranelift_isle::files::Files;
 use cranelift_isle::{ast, compile, lexer, parser};
 
-/// Why rules could not be compiled, in words for the build log.
+/// An error of rule compilation, as a message for the build log.
 pub struct RuleError(pub String);
 
-// A build script's `main` shows its error by this.
+// A build script that returns an error prints its `Debug` form.
 impl std::fmt::Debug for RuleError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)
@@ -49,28 +53,30 @@ impl std::error::Error for RuleError {}
 
 /// A set of rules to compile together.
 pub struct Rulebook<'a> {
-    /// The name of the generated files: `NAME.rs` with the rules, `NAME_rules.rs` with their table, `NAME_terms.rs` with what
-    /// the patterns in the table are walked with.
+    /// The name of the generated files: `NAME.rs` with the rules, `NAME_rules.rs` with their table,
+    /// and `NAME_terms.rs` with the terms for evaluating the patterns in the table.
     pub name: &'a str,
     /// The crate's folder in the repository.
     pub folder: &'a str,
-    /// Generated declarations, read before the files.
+    /// Generated declarations, which precede the files.
     pub declarations: String,
     /// Files of declarations and rules, in order.
     pub files: &'a [PathBuf],
-    /// Where to write.
+    /// The output directory.
     pub out_dir: &'a Path,
-    /// Whether a type is of the class that a pattern such as `(half ty)` names; `None` where there is no such class.
+    /// Returns whether a type belongs to the class that a pattern such as `(half ty)` names, or
+    /// `None` if there is no such class.
     pub type_class: &'a dyn Fn(&str, halfbyte_ir::Type) -> Option<bool>,
 }
 
 impl Rulebook<'_> {
-    /// Compiles the rules: overlap and unreachable rules are errors. Every rule leaves its number in the trace.
+    /// Compiles the rules. Overlapping and unreachable rules are errors. Every rule records its
+    /// number in the trace when it fires.
     pub fn compile(&self) -> Result<(), RuleError> {
         self.compile_defs().map(|_| ())
     }
 
-    /// The same; gives the definitions that were compiled.
+    /// Compiles the rules and returns the definitions.
     fn compile_defs(&self) -> Result<Vec<ast::Def>, RuleError> {
         let declared = self.out_dir.join(format!("{}_declarations.isle", self.name));
         write(&declared, &self.declarations)?;
@@ -101,7 +107,8 @@ impl Rulebook<'_> {
     }
 }
 
-/// The constructors that the machine's own code has: of each term that is declared and said nothing else of, by its name.
+/// Returns external constructors for the declared terms that have no other definition. Each is a
+/// Rust method with the term's name.
 fn constructors(defs: &[ast::Def]) -> Vec<ast::Def> {
     let defined: HashSet<&str> = defs
         .iter()
@@ -124,7 +131,7 @@ fn constructors(defs: &[ast::Def]) -> Vec<ast::Def> {
     declared.map(constructor).collect()
 }
 
-/// Whether a rule is traced: those of the generated declarations are not.
+/// Returns `true` for the file of generated declarations, whose rules are not traced.
 fn is_generated(pos_file: usize) -> bool {
     pos_file == 0
 }

@@ -1,5 +1,5 @@
-//! Patterns and guards as data, and the terms in them as one `match`: what walks a pattern step by step asks the same
-//! methods as the compiled rules.
+//! Rule patterns and guards as data. The terms in them become one `match`, so that code that
+//! evaluates a pattern step by step calls the same methods as the compiled rules.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
@@ -11,50 +11,51 @@ use cranelift_isle::lexer::Pos;
 use crate::RuleError;
 use crate::text::{expr_text, pattern_text};
 
-/// The types of which messages say what was found.
+/// The types whose values appear in messages.
 const SHOWN: [&str; 13] =
     ["Value", "Inst", "Type", "bool", "u8", "u16", "u32", "i8", "i64", "IntCC", "FloatCond", "FloatFlags", "MemAttr"];
 
-/// What the files declare.
+/// The declarations of the rule files.
 #[derive(Default)]
 struct Declared {
-    /// Operand types and type of each term, and whether it may have no value.
+    /// Parameter types and result type of each term, and whether the term is partial.
     terms: HashMap<String, (Vec<String>, String, bool)>,
-    /// Methods that extract, and whether they always can.
+    /// The method of each external extractor, and whether the extractor is infallible.
     extractors: HashMap<String, (String, bool)>,
-    /// Extractors that stand for a pattern.
+    /// Extractors that are defined by a pattern: parameters and pattern.
     templates: HashMap<String, (Vec<String>, Pattern)>,
-    /// Methods that construct.
+    /// The method of each external constructor.
     constructors: HashMap<String, String>,
-    /// Types that are passed by reference.
+    /// Enum types, which are passed by reference.
     enums: BTreeSet<String>,
     constants: HashMap<String, String>,
-    /// By the type that is there and the type that the pattern is of: the term between.
+    /// The conversion term for each pair of outer and inner type.
     converters: HashMap<(String, String), String>,
 }
 
-/// Patterns in the making.
+/// Builder of the patterns of a rule book.
 pub(crate) struct Patterns<'f> {
     files: &'f Files,
     declared: Declared,
-    /// The terms in use, with whether they extract, and their numbers.
+    /// The numbers of the terms in use, by name and by use as an extractor.
     terms: BTreeMap<(String, bool), usize>,
-    /// Type and Rust expression of each literal, and its number.
+    /// The number of each literal, by type and Rust expression.
     literals: BTreeMap<(String, String), usize>,
-    /// The templates in use: number and data.
+    /// The numbers and data of the templates in use.
     templates: BTreeMap<String, (usize, String)>,
     types: BTreeSet<String>,
     compared: BTreeSet<String>,
 }
 
-/// The variables of a rule, with their types.
+/// The variables of a rule with their types.
 type Variables = Vec<(String, String)>;
 
 /// A rule's operands and guards as data.
 pub(crate) struct RuleData {
     pub operands: String,
     pub guards: String,
-    /// Of a term that is asked of one instruction or value: the type, and the variable that it is bound to.
+    /// The type and the variable of the root term's operand, if that is a single instruction or
+    /// value.
     pub at: Option<(String, Ident)>,
 }
 
@@ -80,7 +81,7 @@ impl<'f> Patterns<'f> {
         }
     }
 
-    /// A rule as data. What its term is asked of is bound to a variable.
+    /// Converts a rule to data. Binds the root term's operand to a variable.
     pub fn rule(&mut self, pattern: &mut Pattern, guards: &[IfLet]) -> Result<RuleData, RuleError> {
         let Pattern::Term { sym, args, .. } = pattern else { return wrong("a rule matches no term") };
         let Some((types, ..)) = self.declared.terms.get(&sym.0) else {
@@ -113,11 +114,12 @@ impl<'f> Patterns<'f> {
     }
 
     fn line(&self, pos: Pos) -> usize {
-        // The map counts from 0.
+        // The line map counts from 0.
         self.files.file_line_map(pos.file).map_or(0, |lines| 1 + lines.line(pos.offset))
     }
 
-    /// A pattern that meets something of a type. In a template, its operands are named.
+    /// Converts a pattern for a value of type `ty`. `template` holds the parameter names if the
+    /// pattern belongs to a template.
     fn pattern(
         &mut self,
         pattern: &Pattern,
@@ -217,7 +219,7 @@ impl<'f> Patterns<'f> {
         Ok(number)
     }
 
-    /// The number of a literal, given as Rust.
+    /// Returns the number of a literal, given as a Rust expression.
     fn literal(&mut self, ty: &str, code: &str) -> usize {
         self.types.insert(ty.to_string());
         self.compared.insert(ty.to_string());
@@ -225,7 +227,7 @@ impl<'f> Patterns<'f> {
         *self.literals.entry((ty.to_string(), code.to_string())).or_insert(next)
     }
 
-    /// The number of a term that extracts or constructs.
+    /// Returns the number of an extractor or constructor term.
     fn number(&mut self, name: &str, extracts: bool) -> usize {
         if let Some((types, of, _)) = self.declared.terms.get(name) {
             self.types.extend(types.iter().cloned().chain([of.clone()]));
@@ -234,7 +236,7 @@ impl<'f> Patterns<'f> {
         *self.terms.entry((name.to_string(), extracts)).or_insert(next)
     }
 
-    /// An expression of a guard, and its type.
+    /// Converts the expression of a guard and returns its type.
     fn expr(&mut self, expr: &Expr, ty: Option<&str>, variables: &Variables) -> Result<(String, String), RuleError> {
         let literal = |number: usize| format!("Expr::Literal({number})");
         match expr {
@@ -276,7 +278,7 @@ impl<'f> Patterns<'f> {
         }
     }
 
-    /// The templates, which the table's patterns name.
+    /// Generates the templates that the table's patterns refer to.
     pub fn templates(&self) -> String {
         let mut out = String::from("use halfbyte_ir::rule::{Expr, Guard, Pattern, PatternKind};\n\n");
         for (number, data) in self.templates.values() {
@@ -285,7 +287,8 @@ impl<'f> Patterns<'f> {
         out
     }
 
-    /// What stands after the numbers: `Datum`, and `Terms`, which asks the rules' `Context`.
+    /// Generates the definitions that the numbers refer to: `Datum`, and `Terms`, which calls the
+    /// rules' `Context`.
     pub fn vocabulary(&self) -> Result<String, RuleError> {
         let mut out = String::from(
             "/// What rules pass about.\n#[allow(non_camel_case_types)]\n#[derive(Clone)]\npub enum Datum {\n",
@@ -356,7 +359,7 @@ impl<'f> Patterns<'f> {
         Ok(out)
     }
 
-    /// An operand as a method takes it.
+    /// Returns an operand in the form that a method takes.
     fn operand(&self, ty: &str, name: &str) -> String {
         if self.declared.enums.contains(ty) { name.to_string() } else { format!("{name}.clone()") }
     }
@@ -395,7 +398,8 @@ impl Declared {
     }
 }
 
-/// The variable that a pattern is bound to, which it now is if it was to none.
+/// Returns the variable to which a pattern is bound. Binds the pattern to a new variable if it has
+/// none.
 fn bound(pattern: &mut Pattern) -> Ident {
     match pattern {
         Pattern::Var { var, .. } | Pattern::BindPattern { var, .. } => var.clone(),

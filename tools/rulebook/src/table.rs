@@ -1,4 +1,5 @@
-//! The table of rules: name, place, pattern, what it is checked with, and which ops and types it selects.
+//! The table of rules: name, location, pattern, checks, and the ops and types that each rule
+//! selects.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -12,7 +13,7 @@ use crate::patterns::{Patterns, RuleData};
 use crate::text::pattern_text;
 use crate::{RuleError, is_generated, rule_mut};
 
-/// A rule as the table has it.
+/// An entry of the rule table.
 pub(crate) struct RuleEntry {
     name: String,
     term: String,
@@ -24,8 +25,9 @@ pub(crate) struct RuleEntry {
     checks: Vec<String>,
 }
 
-/// Numbers the rules, makes each leave its number in the trace when it is taken, with what it is taken for, and gathers
-/// the table. `folder` is that of the files in the repository.
+/// Numbers the rules and collects their table. Each rule is changed so that it records its number
+/// and its root operand in the trace when it fires. `folder` is the folder of the files in the
+/// repository.
 pub(crate) fn number_rules(
     defs: &mut [Def],
     files: &Files,
@@ -96,7 +98,8 @@ pub(crate) fn number_rules(
     Ok(rules)
 }
 
-/// The `;; check` comments directly above a line, first to last; `;;   ` continues one.
+/// Returns the `;; check` comments directly above a line, in order. A comment that begins with `;;
+/// ` continues the previous check.
 fn checks_above(text: &str, line: usize) -> Vec<String> {
     let above: Vec<&str> = text.lines().take(line.saturating_sub(1)).collect();
     let first = above.iter().rposition(|l| !l.starts_with(";;")).map_or(0, |i| i + 1);
@@ -117,7 +120,8 @@ fn checks_above(text: &str, line: usize) -> Vec<String> {
     checks
 }
 
-/// The table as Rust: `RULES: &[Rule]`, and `NATIVE: &[(Op, Type)]` where there are rules of term `lower`.
+/// Generates the table as Rust: `RULES: &[Rule]`, and `NATIVE: &[(Op, Type)]` if there are rules of
+/// the term `lower`.
 pub(crate) fn render(
     rules: &[RuleEntry],
     patterns: &Patterns<'_>,
@@ -153,7 +157,7 @@ pub(crate) fn render(
     Ok(out)
 }
 
-/// The ops and types that a root pattern such as `(Fadd (half ty) flags a b)` selects.
+/// Returns the ops and types that a root pattern such as `(Fadd (half ty) flags a b)` selects.
 fn selected(rule: &RuleEntry, type_class: &dyn Fn(&str, Type) -> Option<bool>) -> Result<Vec<(Op, Type)>, RuleError> {
     let place = format!("{}:{}", rule.file, rule.line);
     let mut pattern = &rule.pattern;

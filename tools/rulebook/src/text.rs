@@ -1,4 +1,4 @@
-//! Patterns and expressions as they are written.
+//! Conversion of patterns and expressions back to ISLE text.
 
 use cranelift_isle::ast::{Expr, Pattern};
 

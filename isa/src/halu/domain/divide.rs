@@ -1,8 +1,8 @@
-//! Division in steps.
+//! Integer division from simpler operations.
 
 use super::{Divide, Domain, wide};
 
-/// [`Domain::divide`], a bit of the quotient at a time.
+/// Implements [`Domain::divide`] by long division, one bit of the quotient per step.
 pub(super) fn words<D: Domain>(d: &mut D, op: Divide, a: D::Word, b: D::Word) -> D::Word {
     let (zero, one) = (d.word(0), d.word(1));
     let signs = op.signed.then(|| (wide::is_negative(d, a), wide::is_negative(d, b)));
@@ -14,7 +14,7 @@ pub(super) fn words<D: Domain>(d: &mut D, op: Divide, a: D::Word, b: D::Word) ->
     let mut rest = zero;
     for _ in 0..32 {
         let bit = d.shr(quotient, top);
-        // What is shifted out makes the rest greater than any divisor.
+        // If a set bit is shifted out of the rest, the true rest is greater than any divisor.
         let out = wide::is_negative(d, rest);
         let doubled = d.shl(rest, one);
         rest = d.or(doubled, bit);
@@ -46,8 +46,10 @@ fn negated_if<D: Domain>(d: &mut D, p: D::Pred, a: D::Word) -> D::Word {
     d.select(p, opposite, a)
 }
 
-/// [`Domain::divide_wide`] by divisions of words, as in Warren, *Hacker's Delight*, 9-5: by a word two digits of long division;
-/// by more a digit of half the dividend by the divisor's upper word, which is at most one too great.
+/// Implements [`Domain::divide_wide`] by 32-bit divisions, as in Warren, *Hacker's Delight*, 9-5. A
+/// divisor of one word takes long division with two 32-bit digits. For a larger divisor, half the
+/// dividend is divided by the divisor's upper word, which gives an estimate that is at most one too
+/// great.
 pub(super) fn pairs<D: Domain>(d: &mut D, op: Divide, a: [D::Word; 2], b: [D::Word; 2]) -> [D::Word; 2] {
     let zero = d.word(0);
     let signs = op.signed.then(|| (wide::is_negative(d, a[1]), wide::is_negative(d, b[1])));
@@ -56,12 +58,12 @@ pub(super) fn pairs<D: Domain>(d: &mut D, op: Divide, a: [D::Word; 2], b: [D::Wo
         None => (a, b),
     };
     let by_word = d.equal(v[1], zero);
-    // By a word: the upper digit, and its rest before the lower one.
+    // One-word divisor: the upper digit of the quotient and its remainder.
     let unsigned = Divide { signed: false, remainder: false };
     let upper = d.divide(unsigned, u[1], v[0]);
     let taken = d.mul(upper, v[0]);
     let rest = d.sub(u[1], taken);
-    // By more: the divisor with its highest bit at the top, and half the dividend.
+    // Larger divisor: the normalised upper word of the divisor, and half the dividend.
     let (one, top) = (d.word(1), d.word(31));
     let places = d.leading_zeros(v[1]);
     let [_, high] = wide::shl(d, v, places);
@@ -104,7 +106,8 @@ fn pair_negated_if<D: Domain>(d: &mut D, p: D::Pred, a: [D::Word; 2]) -> [D::Wor
     wide::select(d, p, opposite, a)
 }
 
-/// The quotient of a pair by a word that is greater than its upper word: two digits of 16 bits.
+/// Divides a 64-bit value by a word that is greater than the value's upper word, with two 16-bit
+/// digits.
 fn digit<D: Domain>(d: &mut D, u: [D::Word; 2], v: D::Word) -> D::Word {
     let (half, low) = (d.word(16), d.word(0xFFFF));
     let places = d.leading_zeros(v);
@@ -119,7 +122,8 @@ fn digit<D: Domain>(d: &mut D, u: [D::Word; 2], v: D::Word) -> D::Word {
     d.add(first, second)
 }
 
-/// 16 bits of a quotient and what is left: of `rest` and 16 bits more by `v`, whose halves are given, the upper one first.
+/// Divides `rest` followed by 16 more bits by `v`. Returns 16 bits of the quotient and the
+/// remainder. `v` is also given as halves, the upper one first.
 fn half_digit<D: Domain>(
     d: &mut D,
     rest: D::Word,
@@ -131,7 +135,7 @@ fn half_digit<D: Domain>(
     let mut digit = d.divide(Divide { signed: false, remainder: false }, rest, high);
     let taken = d.mul(digit, high);
     let mut left = d.sub(rest, taken);
-    // It is at most two too great.
+    // The estimate is at most two too great.
     for _ in 0..2 {
         let fits = d.less(false, digit, limit);
         let over = d.negate(fits);
@@ -158,7 +162,7 @@ mod tests {
     use crate::halu::concrete::Concrete;
     use crate::halu::domain::Domain;
 
-    /// Numbers of few and of many bits, near powers of two.
+    /// Numbers with few and with many significant bits, near powers of two.
     fn numbers() -> Vec<u64> {
         let powers = (0..64).step_by(3).map(|n| 1u64 << n);
         let near = powers.flat_map(|power| [power, power - 1, power + 1, power.wrapping_neg()]);

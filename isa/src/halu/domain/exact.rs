@@ -1,35 +1,36 @@
-//! Floating-point arithmetic on integers: any format, any rounding, over any [`Domain`].
+//! Software floating-point arithmetic for any format and rounding mode, over any [`Domain`].
 //!
-//! An operand becomes a [`Number`], operations keep all bits that rounding asks for, and the result is rounded once. What is
-//! cut off on the way stays as a last bit that is set (rounding to odd), far below where any format rounds.
+//! Operands are unpacked to [`Number`]s. Operations keep enough bits for a correct rounding, and
+//! the result is rounded once. Bits that are dropped in between set a sticky last bit (rounding to
+//! odd), far below the position at which any format rounds.
 
 use super::wide::{self, Wide};
 use crate::half::Rounding;
 use crate::halu::domain::Domain;
 
-/// A format: a sign, an exponent, a fraction.
+/// A floating-point format: sign, exponent and fraction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Float {
     exponent_bits: u32,
     fraction_bits: u32,
-    /// The greatest finite pattern.
+    /// The bit pattern of the greatest finite value.
     most: u64,
-    /// What stands for infinity, where the format has one.
+    /// The bit pattern of infinity, if the format has one.
     infinity: Option<u64>,
-    /// What stands for NaN, without a sign.
+    /// The bit pattern of NaN, without a sign.
     nan: u64,
 }
 
 impl Float {
     pub const F16: Float = Float::ieee(5, 10, 0x7FFF);
     pub const BF16: Float = Float::ieee(8, 7, 0x7FFF);
-    /// The high 19 bits of an f32.
+    /// TF32: the high 19 bits of an f32.
     pub const TF32: Float = Float::ieee(8, 10, 0x3_FFFF);
     pub const F32: Float = Float::ieee(8, 23, 0x7FFF_FFFF);
     pub const F64: Float = Float::ieee(11, 52, 0x7FF8_0000_0000_0000);
     /// The high word of an f64.
     pub const F64_HIGH: Float = Float::ieee(11, 20, 0x7FFF_FFFF);
-    /// The exponent in it.
+    /// The exponent bits of [`Float::F64_HIGH`].
     pub const F64_HIGH_EXPONENT: u32 = 0x7FF0_0000;
     pub const E5M2: Float = Float::ieee(5, 2, 0x7F);
     pub const E4M3: Float = Float { exponent_bits: 4, fraction_bits: 3, most: 0x7E, infinity: None, nan: 0x7F };
@@ -42,13 +43,13 @@ impl Float {
         Float { exponent_bits, fraction_bits, most: infinity - 1, infinity: Some(infinity), nan }
     }
 
-    /// A format all of whose patterns are numbers.
+    /// Defines a format without infinities and NaNs.
     const fn finite(exponent_bits: u32, fraction_bits: u32) -> Float {
         let most = (1 << (exponent_bits + fraction_bits)) - 1;
         Float { exponent_bits, fraction_bits, most, infinity: None, nan: most }
     }
 
-    /// Bits with the sign.
+    /// Returns the width of the format in bits, sign included.
     pub const fn bits(self) -> u32 {
         1 + self.exponent_bits + self.fraction_bits
     }
@@ -65,16 +66,17 @@ impl Float {
         (1 << (self.bits() - 1)) - 1
     }
 
-    /// Whether significands fit the high word of a [`Number`], with their product exact in 64 bits.
+    /// Returns `true` if significands fit in the high word of a [`Number`] and their product is
+    /// exact in 64 bits.
     const fn is_narrow(self) -> bool {
         self.fraction_bits < 30
     }
 }
 
-/// `significand * 2^(exponent - 62)`, with a sign; or NaN, or an infinity.
+/// An unpacked number: NaN, an infinity, or `significand * 2^(exponent - 62)` with a sign.
 ///
-/// Bit 62 of the significand is its leading one. Zero has no bits and an exponent below all others; an infinity has one above
-/// all others.
+/// The leading one of the significand is bit 62. A zero has a zero significand and an exponent
+/// below all others; an infinity has an exponent above all others.
 pub(crate) struct Number<D: Domain> {
     pub nan: D::Pred,
     pub infinite: D::Pred,
@@ -91,36 +93,37 @@ impl<D: Domain> Clone for Number<D> {
 
 impl<D: Domain> Copy for Number<D> {}
 
-/// The exponent of infinities, and below zero of zeros.
+/// The exponent of infinities. Zeros have the negated exponent.
 const FAR: i32 = 0x4000;
-/// Where the leading one of a significand is.
+/// The position of a significand's leading one.
 const LEADING: u32 = 62;
 
-/// How a number becomes one of a format.
+/// How a number is rounded to a format.
 #[derive(Clone, Copy)]
 pub(crate) enum Towards<W> {
-    /// As the rounding says.
+    /// A standard rounding mode.
     Rounding(Rounding),
     /// To nearest, ties away from zero.
     Away,
-    /// Away from zero where these bits and what is cut off, a fraction of 2^32, have a carry.
+    /// Stochastic rounding: away from zero if these random bits plus the discarded fraction, in
+    /// units of 2^-32, overflow 32 bits.
     Random(W),
 }
 
-/// What is done besides rounding.
+/// Additional steps of rounding.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Finish {
-    /// A result that is subnormal before it is rounded becomes the zero of its sign.
+    /// Flushes a result that is subnormal before rounding to a zero of the same sign.
     pub ftz: bool,
-    /// Into +0 to 1; NaN becomes +0.
+    /// Saturates to [+0, 1]; NaN becomes +0.
     pub sat: bool,
-    /// What is less than zero becomes +0.
+    /// Replaces negative results by +0.
     pub relu: bool,
-    /// What is beyond the greatest finite number becomes it.
+    /// Replaces results beyond the greatest finite value by that value.
     pub finite: bool,
 }
 
-/// The number that bits of a format stand for; bits beyond the format do not matter.
+/// Unpacks the bits of a format. Bits beyond the format's width are ignored.
 pub(crate) fn unpack<D: Domain>(d: &mut D, format: Float, bits: Wide<D>) -> Number<D> {
     let negative = bit(d, bits, format.bits() - 1);
     let mask = wide::constant(d, format.magnitudes());
@@ -155,25 +158,26 @@ pub(crate) fn unpack<D: Domain>(d: &mut D, format: Float, bits: Wide<D>) -> Numb
     normalised(d, Number { nan, infinite, negative, exponent, significand })
 }
 
-/// The number of an integer, whose sign is given by itself.
+/// Converts an integer magnitude with a separate sign to a number.
 pub(crate) fn of_magnitude<D: Domain>(d: &mut D, negative: D::Pred, significand: Wide<D>) -> Number<D> {
     let (no, exponent) = (d.truth(false), d.word(LEADING));
     normalised(d, Number { nan: no, infinite: no, negative, exponent, significand })
 }
 
-/// 1.
+/// Returns 1.
 pub(crate) fn one<D: Domain>(d: &mut D) -> Number<D> {
     let (no, exponent) = (d.truth(false), d.word(0));
     let significand = wide::constant(d, 1 << LEADING);
     Number { nan: no, infinite: no, negative: no, exponent, significand }
 }
 
-/// The opposite.
+/// Negates a number.
 pub(crate) fn neg<D: Domain>(d: &mut D, a: Number<D>) -> Number<D> {
     Number { negative: d.negate(a.negative), ..a }
 }
 
-/// `a + b`. The one whose bits are cut off is much smaller than the other, so that no cancellation brings the cut up.
+/// Returns `a + b`. If bits of an operand are dropped, the other operand is much larger. So no
+/// cancellation can move the dropped bits up.
 pub(crate) fn add<D: Domain>(d: &mut D, a: Number<D>, b: Number<D>, towards: Rounding) -> Number<D> {
     let (high, low) = ordered(d, a, b);
     let distance = d.sub(high.exponent, low.exponent);
@@ -190,7 +194,7 @@ pub(crate) fn add<D: Domain>(d: &mut D, a: Number<D>, b: Number<D>, towards: Rou
     normalised(d, Number { nan, infinite, negative, exponent: high.exponent, significand })
 }
 
-/// The one of the greater exponent, and the other.
+/// Returns the operand with the greater exponent first.
 fn ordered<D: Domain>(d: &mut D, a: Number<D>, b: Number<D>) -> (Number<D>, Number<D>) {
     let swap = d.less(true, a.exponent, b.exponent);
     (choose(d, swap, b, a), choose(d, swap, a, b))
@@ -209,7 +213,8 @@ fn choose<D: Domain>(d: &mut D, p: D::Pred, a: Number<D>, b: Number<D>) -> Numbe
     Number { nan, infinite, negative, exponent, significand }
 }
 
-/// A sum of nothing is -0 of two of them, and where the rounding is down if the signs differ.
+/// Returns the sign of a sum. A zero sum is -0 if both operands are -0. If the operands' signs
+/// differ, a zero sum is -0 only if the rounding mode is `Down`.
 fn sign_of_sum<D: Domain>(
     d: &mut D,
     high: Number<D>,
@@ -238,7 +243,7 @@ fn specials_of_sum<D: Domain>(d: &mut D, a: Number<D>, b: Number<D>, differ: D::
     (d.either(nan, invalid), d.either(a.infinite, b.infinite))
 }
 
-/// `a * b`, exact where the format is narrow.
+/// Returns `a * b`. The product is exact for a narrow format.
 pub(crate) fn mul<D: Domain>(d: &mut D, format: Float, a: Number<D>, b: Number<D>) -> Number<D> {
     let high = if format.is_narrow() {
         wide::product(d, false, a.significand[1], b.significand[1])
@@ -246,14 +251,14 @@ pub(crate) fn mul<D: Domain>(d: &mut D, format: Float, a: Number<D>, b: Number<D
         let [low, high] = product(d, a.significand, b.significand);
         odd(d, high, low)
     };
-    // The leading one is bit 60 or 61, and the last bit says whether anything is cut off.
+    // The leading one is bit 60 or 61; the last bit is sticky.
     let of_product = outside_of_product(d, a, b);
     let two = d.word(2);
     let exponent = d.add(of_product.exponent, two);
     normalised(d, Number { exponent, significand: high, ..of_product })
 }
 
-/// Sign, exponent and specials of a product.
+/// Returns the sign, exponent and special values of a product.
 fn outside_of_product<D: Domain>(d: &mut D, a: Number<D>, b: Number<D>) -> Number<D> {
     let (a_zero, b_zero) = (is_nothing(d, a.significand), is_nothing(d, b.significand));
     let infinite = d.either(a.infinite, b.infinite);
@@ -268,13 +273,13 @@ fn outside_of_product<D: Domain>(d: &mut D, a: Number<D>, b: Number<D>) -> Numbe
     Number { nan, infinite, negative, exponent, significand: a.significand }
 }
 
-/// `a * b + c`, with nothing cut off before the sum.
+/// Returns `a * b + c`, with an exact product.
 pub(crate) fn fma<D: Domain>(d: &mut D, format: Float, [a, b, c]: [Number<D>; 3], towards: Rounding) -> Number<D> {
     if format.is_narrow() {
         let product = mul(d, format, a, b);
         return add(d, product, c, towards);
     }
-    // In 128 bits: the leading one of the product is bit 125 or 126, that of `c` bit 126.
+    // The sum has 128 bits: the product's leading one is bit 125 or 126, that of `c` is bit 126.
     let of_product = outside_of_product(d, a, b);
     let one = d.word(1);
     let exponent = d.add(of_product.exponent, one);
@@ -311,7 +316,7 @@ pub(crate) fn fma<D: Domain>(d: &mut D, format: Float, [a, b, c]: [Number<D>; 3]
     let negative = sign_of_sum(d, greater, differ, below, either, towards);
     let (nan, infinite) = specials_of_sum(d, left, c, differ);
 
-    // The high half where it has bits that count, else the low one.
+    // Take the high half if it is nonzero, else the low half.
     let far = is_nothing(d, high);
     let by = leading_zeros(d, high);
     let zero = d.word(0);
@@ -325,13 +330,14 @@ pub(crate) fn fma<D: Domain>(d: &mut D, format: Float, [a, b, c]: [Number<D>; 3]
     let raised = wide::select(d, far, low, raised);
     let rest = wide::select(d, far, none, rest);
     let significand = odd(d, raised, rest);
-    // Bit 63 stands for what bit 63 of the high half did, less the distance moved.
+    // Bit 63 had the weight of the high half's bit 63 before the shift, so the exponent decreases
+    // by the shift distance.
     let sunk = d.select(far, sixty_four, by);
     let exponent = d.sub(greater.exponent, sunk);
     normalised(d, Number { nan, infinite, negative, exponent, significand })
 }
 
-/// `a / b`, with as many bits as the format rounds by.
+/// Returns `a / b` with enough bits for the format's rounding.
 pub(crate) fn div<D: Domain>(d: &mut D, format: Float, a: Number<D>, b: Number<D>) -> Number<D> {
     let digits = format.fraction_bits + 4;
     let (quotient, exact) = if format.is_narrow() {
@@ -381,13 +387,13 @@ pub(crate) fn div<D: Domain>(d: &mut D, format: Float, a: Number<D>, b: Number<D
     normalised(d, Number { nan, infinite, negative, exponent, significand })
 }
 
-/// The square root, with as many bits as the format rounds by.
+/// Returns the square root with enough bits for the format's rounding.
 pub(crate) fn sqrt<D: Domain>(d: &mut D, format: Float, a: Number<D>) -> Number<D> {
     let one = d.word(1);
     let exponent = d.sar(a.exponent, one);
     let odd = d.and(a.exponent, one);
     let odd = d.equal(odd, one);
-    // Bit 61 is 1; the rest stays below 8.
+    // Bit 61 has weight 1; the remainder stays below 8, so it fits in 64 bits.
     let halved = shr(d, a.significand, 1);
     let radicand = wide::select(d, odd, a.significand, halved);
     let digits = format.fraction_bits + 3;
@@ -434,10 +440,11 @@ pub(crate) fn sqrt<D: Domain>(d: &mut D, format: Float, a: Number<D>) -> Number<
     normalised(d, Number { nan, exponent, significand, ..a })
 }
 
-/// 1 by the square root, with 53 bits and what tells on which side of them it is.
+/// Returns the reciprocal square root, with 53 bits and a sticky bit.
 ///
-/// Digit by digit, from that of 1 down to that of 2^-54: before digit `j`, `rest` is `2^j * (1 - m * root^2)` of a radicand `m` from 1
-/// to below 4, and `product` is `m * root`. All of it is exact in units of 2^-106.
+/// The digits are computed from that of 1 down to that of 2^-54. The radicand `m` is at least 1 and
+/// below 4. Before digit `j`, `rest` is `2^j * (1 - m * root^2)` and `product` is `m * root`. All
+/// values are exact multiples of 2^-106.
 pub(crate) fn rsqrt<D: Domain>(d: &mut D, a: Number<D>) -> Number<D> {
     const DIGITS: u32 = 55;
     let one = d.word(1);
@@ -478,7 +485,8 @@ pub(crate) fn rsqrt<D: Domain>(d: &mut D, a: Number<D>) -> Number<D> {
     normalised(d, Number { nan, infinite: nothing, negative: a.negative, exponent, significand })
 }
 
-/// The bits of the number rounded to a format, those beyond the format zero. NaN is `nan`, or the format's own.
+/// Rounds a number to the bits of a format; the bits beyond the format's width are zero. NaN gives
+/// `nan`, or by default the format's own NaN.
 pub(crate) fn round<D: Domain>(
     d: &mut D,
     format: Float,
@@ -514,7 +522,7 @@ pub(crate) fn round<D: Domain>(
     };
     let kept = wide::add(d, kept, [up, zero]);
 
-    // The leading one counts as one in the exponent, and so does a carry.
+    // The leading one increments the exponent field, and so does a carry out of the significand.
     let field = d.sub(a.exponent, least);
     let field = d.select(tiny, zero, field);
     let field = shl(d, [field, zero], format.fraction_bits);
@@ -564,7 +572,8 @@ pub(crate) fn round<D: Domain>(
     wide::select(d, a.nan, nan, magnitude)
 }
 
-/// A number that is neither NaN nor infinite as an integer: its magnitude below 2^64, and a fraction of 2^32.
+/// Splits a finite number into the integer part of its magnitude, below 2^64, and the fraction in
+/// units of 2^-32.
 pub(crate) fn split<D: Domain>(d: &mut D, a: Number<D>) -> (Wide<D>, D::Word) {
     let (point, zero) = (d.word(LEADING), d.word(0));
     let is_large = d.less(true, point, a.exponent);
@@ -583,7 +592,8 @@ pub(crate) fn split<D: Domain>(d: &mut D, a: Number<D>) -> (Wide<D>, D::Word) {
     (wide::select(d, is_large, large, kept), d.select(is_large, zero, rest))
 }
 
-/// 1 where a magnitude, of which `rest` (a fraction of 2^32) is cut off, is rounded away from zero; else 0.
+/// Returns 1 if a magnitude is rounded away from zero, else 0. `rest` is the discarded fraction in
+/// units of 2^-32.
 pub(crate) fn rounds_up<D: Domain>(
     d: &mut D,
     rounding: Rounding,
@@ -614,7 +624,7 @@ pub(crate) fn rounds_up<D: Domain>(
     wide::one_if(d, up)
 }
 
-/// The leading one moved to its place. What has none is zero.
+/// Normalises a number by moving its leading one to bit 62. A zero significand gives zero.
 fn normalised<D: Domain>(d: &mut D, a: Number<D>) -> Number<D> {
     let carry = wide::is_negative(d, a.significand[1]);
     let one = d.word(1);
@@ -646,7 +656,7 @@ fn is_nothing<D: Domain>(d: &mut D, a: Wide<D>) -> D::Pred {
     d.equal(any, zero)
 }
 
-/// `a`, its last bit set unless the rest is nothing.
+/// Sets the last bit of `a` if the rest is nonzero.
 fn odd<D: Domain>(d: &mut D, a: Wide<D>, rest: Wide<D>) -> Wide<D> {
     let exact = is_nothing(d, rest);
     sticky(d, a, exact)
@@ -658,7 +668,7 @@ fn sticky<D: Domain>(d: &mut D, a: Wide<D>, exact: D::Pred) -> Wide<D> {
     [d.or(a[0], last), a[1]]
 }
 
-/// `a >> count`, its last bit set if anything is cut off.
+/// Returns `a >> count`, with the last bit set if any set bit is lost.
 fn jammed<D: Domain>(d: &mut D, a: Wide<D>, count: D::Word) -> Wide<D> {
     let kept = wide::shr(d, a, count);
     let again = wide::shl(d, kept, count);
@@ -676,7 +686,7 @@ fn jammed_quad<D: Domain>(d: &mut D, [low, high]: Quad<D>, count: D::Word) -> Qu
     let carried = wide::bitwise(d, D::or, over, far);
     let result_low = wide::bitwise(d, D::or, kept, carried);
     let result_high = wide::shr(d, high, count);
-    // Cut off are bits of the low half, and from 64 on of the high one.
+    // The lost bits are the low half's, and from a count of 64 upwards also the high half's.
     let low_back = wide::shl(d, kept, count);
     let low_exact = wide::equal(d, low_back, low);
     let high_back = wide::shl(d, far, beyond);
@@ -695,14 +705,14 @@ fn add_quad<D: Domain>(d: &mut D, a: Quad<D>, b: Quad<D>) -> Quad<D> {
     [low, wide::add(d, high, [carry, zero])]
 }
 
-/// `a << 1`
+/// Returns `a << 1`.
 fn shl_quad<D: Domain>(d: &mut D, [low, high]: Quad<D>) -> Quad<D> {
     let carried = shr(d, low, 63);
     let high = shl(d, high, 1);
     [shl(d, low, 1), wide::bitwise(d, D::or, high, carried)]
 }
 
-/// `a >> 1`
+/// Returns `a >> 1`.
 fn shr_quad<D: Domain>(d: &mut D, [low, high]: Quad<D>) -> Quad<D> {
     let carried = shl(d, high, 63);
     let low = shr(d, low, 1);
@@ -716,12 +726,12 @@ fn sub_quad<D: Domain>(d: &mut D, a: Quad<D>, b: Quad<D>) -> Quad<D> {
     [wide::sub(d, a[0], b[0]), wide::sub(d, high, [borrow, zero])]
 }
 
-/// The product of 128 bits, low half first.
+/// Returns the 128-bit product, low half first.
 fn product<D: Domain>(d: &mut D, a: Wide<D>, b: Wide<D>) -> Quad<D> {
     [wide::mul_low(d, a, b), wide::mul_high(d, false, a, b)]
 }
 
-/// `a << count`, of a count below 64.
+/// Returns `a << count` for a count below 64.
 pub(crate) fn shl<D: Domain>(d: &mut D, a: Wide<D>, count: u32) -> Wide<D> {
     let by = d.word(count % 32);
     let zero = d.word(0);
@@ -736,7 +746,7 @@ pub(crate) fn shl<D: Domain>(d: &mut D, a: Wide<D>, count: u32) -> Wide<D> {
     }
 }
 
-/// `a >> count` bringing in zeros, of a count below 64.
+/// Returns the logical shift `a >> count` for a count below 64.
 pub(crate) fn shr<D: Domain>(d: &mut D, a: Wide<D>, count: u32) -> Wide<D> {
     let by = d.word(count % 32);
     let zero = d.word(0);

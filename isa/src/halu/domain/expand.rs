@@ -1,10 +1,12 @@
-//! Whole instructions as expansions into the other operations of a domain, for those that have no shorter way to say them.
+//! Default implementations of the domain's compound operations, in terms of its primitive
+//! operations.
 
 use crate::half::{Compare, NAN_F32};
 
 use super::{Domain, DotOp, Element, VideoKind, VideoMerge, VideoOp};
 
-/// A video instruction in 32-bit operations. A lane's exact result fits 18 bits, so words carry it as signed integers.
+/// Implements a video instruction with 32-bit operations. A lane's exact result fits in 18 bits, so
+/// a signed 32-bit integer holds it.
 pub(super) fn video<D: Domain>(d: &mut D, op: &VideoOp, a: D::Word, b: D::Word, c: D::Word) -> D::Word {
     let (lanes, bits) = (op.lanes.count(), op.lanes.bits());
     let lane_mask = u32::MAX >> (32 - bits);
@@ -40,7 +42,8 @@ pub(super) fn video<D: Domain>(d: &mut D, op: &VideoOp, a: D::Word, b: D::Word, 
     result
 }
 
-/// Element `index` of the pair, of which the first register holds the lower ones, extended to a word.
+/// Returns an element of a register pair, extended to a word. The first register holds the lower
+/// elements.
 fn element<D: Domain>(d: &mut D, pair: [D::Word; 2], index: u32, bits: u32, signed: bool) -> D::Word {
     let [low, high] = pair;
     let lanes = 32 / bits;
@@ -48,7 +51,7 @@ fn element<D: Domain>(d: &mut D, pair: [D::Word; 2], index: u32, bits: u32, sign
     extended(d, word, Element { start: bits * (index % lanes), bits }, signed)
 }
 
-/// An element of a word, extended to a word.
+/// Returns an element of a word, extended to a word.
 fn extended<D: Domain>(d: &mut D, word: D::Word, Element { start, bits }: Element, signed: bool) -> D::Word {
     let left = d.word(32 - bits - start);
     let right = d.word(32 - bits);
@@ -56,12 +59,13 @@ fn extended<D: Domain>(d: &mut D, word: D::Word, Element { start, bits }: Elemen
     if signed { d.sar(top, right) } else { d.shr(top, right) }
 }
 
-/// The lesser or the greater of two f32: -0 is below +0; of one NaN and a number the number, of two NaN or with `nan` the NaN.
+/// Returns the minimum or maximum of two f32, where -0 is less than +0. If one operand is NaN, the
+/// result is the other operand, or NaN if `nan` is set.
 pub fn float_minmax<D: Domain>(d: &mut D, min: D::Pred, nan: bool, a: D::Word, b: D::Word) -> D::Word {
     let (less, equal) = (d.fcompare(Compare::LT, a, b), d.fcompare(Compare::EQ, a, b));
     let takes_b = d.differ(less, min);
     let one_of = d.select(takes_b, b, a);
-    // Equal numbers have the same bits, but for zeros of unlike signs.
+    // Equal numbers have the same bits, except for zeros with different signs.
     let (lowest, highest) = (d.or(a, b), d.and(a, b));
     let same = d.select(min, lowest, highest);
     let number = d.select(equal, same, one_of);
@@ -73,7 +77,7 @@ pub fn float_minmax<D: Domain>(d: &mut D, min: D::Pred, nan: bool, a: D::Word, b
     d.select(spoilt, nan, other)
 }
 
-/// [`Domain::dot`] in multiplications.
+/// Implements [`Domain::dot`] with multiplications.
 pub(super) fn dot<D: Domain>(d: &mut D, op: &DotOp, a: D::Word, b: D::Word, c: D::Word) -> D::Word {
     op.elements.pairs().iter().fold(c, |sum, &[x, y]| {
         let (x, y) = (extended(d, a, x, op.a_signed), extended(d, b, y, op.b_signed));
@@ -82,7 +86,7 @@ pub(super) fn dot<D: Domain>(d: &mut D, op: &DotOp, a: D::Word, b: D::Word, c: D
     })
 }
 
-/// [`Domain::count_ones`] in sums: of neighbouring bits, pairs, nibbles, bytes.
+/// Implements [`Domain::count_ones`] by adding adjacent bits, pairs, nibbles, bytes and halfwords.
 pub(super) fn count_ones<D: Domain>(d: &mut D, a: D::Word) -> D::Word {
     let mut counts = a;
     for (n, kept) in [(1, 0x5555_5555), (2, 0x3333_3333), (4, 0x0F0F_0F0F), (8, 0x00FF_00FF), (16, 0x0000_FFFF)] {
@@ -95,7 +99,8 @@ pub(super) fn count_ones<D: Domain>(d: &mut D, a: D::Word) -> D::Word {
     counts
 }
 
-/// [`Domain::leading_zeros`]: the bits that are clear when all below the highest are set.
+/// Implements [`Domain::leading_zeros`]: sets all bits below the highest set bit and counts the
+/// clear bits.
 pub(super) fn leading_zeros<D: Domain>(d: &mut D, a: D::Word) -> D::Word {
     let mut smeared = a;
     for n in [1, 2, 4, 8, 16] {
@@ -107,7 +112,8 @@ pub(super) fn leading_zeros<D: Domain>(d: &mut D, a: D::Word) -> D::Word {
     d.count_ones(clear)
 }
 
-/// [`Domain::reverse_bits`] in exchanges of neighbouring bits, pairs, nibbles, bytes, halves.
+/// Implements [`Domain::reverse_bits`] by swapping adjacent bits, pairs, nibbles, bytes and
+/// halfwords.
 pub(super) fn reverse_bits<D: Domain>(d: &mut D, a: D::Word) -> D::Word {
     let mut word = a;
     for (n, kept) in [(1, 0x5555_5555), (2, 0x3333_3333), (4, 0x0F0F_0F0F), (8, 0x00FF_00FF), (16, 0x0000_FFFF)] {
@@ -152,7 +158,7 @@ fn max<D: Domain>(d: &mut D, x: D::Word, y: D::Word) -> D::Word {
     d.select(p, y, x)
 }
 
-/// [`Domain::lop3`] in bit operations.
+/// Implements [`Domain::lop3`] with bitwise operations.
 pub(super) fn lop3<D: Domain>(d: &mut D, lut: u8, a: D::Word, b: D::Word, c: D::Word) -> D::Word {
     let constants = [d.word(0), d.word(u32::MAX)];
     truth_table(lut, [c, b, a], constants, |gate, x, y| match gate {
@@ -161,12 +167,13 @@ pub(super) fn lop3<D: Domain>(d: &mut D, lut: u8, a: D::Word, b: D::Word, c: D::
     })
 }
 
-/// [`Domain::permute`] in shifts.
+/// Implements [`Domain::permute`] with shifts.
 pub fn permute<D: Domain>(d: &mut D, a: D::Word, b: D::Word, selector: D::Word) -> D::Word {
     let [zero, three, byte, sign_bit] = [0, 3, 0xFF, 31].map(|x| d.word(x));
     let mut result = zero;
     for i in 0..4 {
-        // The register is bit 2 of the nibble, the byte in it the bits below, brought to the top of the word.
+        // Bit 2 of the nibble selects the register and bits 1:0 the byte. The byte is shifted to
+        // the top of the word.
         let [in_a, plain] = [4 * i + 2, 4 * i + 3].map(|bit| {
             let mask = d.word(1 << bit);
             let bit = d.and(selector, mask);
@@ -191,8 +198,9 @@ pub fn permute<D: Domain>(d: &mut D, a: D::Word, b: D::Word, selector: D::Word) 
     result
 }
 
-/// A truth table of three inputs, as the exclusive or of products (its algebraic normal form), which is short for the tables
-/// that programs use. Bit i of `lut` is the value where input k is bit k of i.
+/// Evaluates a truth table of three inputs in algebraic normal form, an exclusive or of products.
+/// This form is short for the tables that occur in programs. Bit i of `lut` is the result if input
+/// k equals bit k of i.
 pub(in crate::halu) fn truth_table<T: Copy>(
     lut: u8,
     inputs: [T; 3],
@@ -213,7 +221,7 @@ pub(in crate::halu) fn truth_table<T: Copy>(
     sum.unwrap_or(zero)
 }
 
-/// An operation of truth values.
+/// A two-input logical operation.
 #[derive(Clone, Copy)]
 pub(in crate::halu) enum Gate {
     And,

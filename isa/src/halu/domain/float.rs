@@ -1,4 +1,4 @@
-//! f32 in any rounding, f64, and conversions, in steps on words.
+//! Software implementations of f32 with any rounding mode, of f64, and of conversions.
 
 use super::exact::{self, Finish, Float, Number, Towards};
 use super::wide::{self, Wide};
@@ -6,13 +6,14 @@ use super::{Conversion, Domain, FloatKind, FloatOp, Form};
 use crate::half::{Compare, Relation, Rounding};
 
 const SIGN: u32 = 0x8000_0000;
-/// The bit of the high word of an f64 that makes a NaN quiet.
+/// The quiet bit of a NaN in the high word of an f64.
 const QUIET: u32 = 0x0008_0000;
 const INFINITY: u64 = 0x7FF0_0000_0000_0000;
-/// The NaN that an invalid operation on numbers gives in f64.
+/// The f64 NaN that an invalid operation on numbers returns.
 const INVALID: u64 = 0xFFF8_0000_0000_0000;
 
-/// [`Domain::single`]: to nearest by what the domain has, else exact and rounded once.
+/// Implements [`Domain::single`]: uses the domain's f32 operations for rounding to nearest, and
+/// software arithmetic for other modes.
 pub fn single<D: Domain>(d: &mut D, op: &FloatOp, operands: [D::Word; 3]) -> D::Word {
     if op.rounding != Rounding::Nearest {
         return rounded_single(d, op, operands, Finish::default());
@@ -32,14 +33,14 @@ pub fn single<D: Domain>(d: &mut D, op: &FloatOp, operands: [D::Word; 3]) -> D::
     }
 }
 
-/// An f32 operation in any rounding, and what is done besides.
+/// Computes an f32 operation with any rounding mode, followed by the steps of `finish`.
 pub(crate) fn rounded_single<D: Domain>(d: &mut D, op: &FloatOp, operands: [D::Word; 3], finish: Finish) -> D::Word {
     let zero = d.word(0);
     let number = exact(d, op, Float::F32, operands.map(|word| [word, zero]));
     exact::round(d, Float::F32, number, Towards::Rounding(op.rounding), finish, None)[0]
 }
 
-/// [`Domain::double`], in steps.
+/// Implements [`Domain::double`] in software.
 pub fn double<D: Domain>(d: &mut D, op: &FloatOp, operands: [Wide<D>; 3]) -> Wide<D> {
     let number = exact(d, op, Float::F64, operands);
     let mut nan = wide::constant(d, INVALID);
@@ -51,7 +52,7 @@ pub fn double<D: Domain>(d: &mut D, op: &FloatOp, operands: [Wide<D>; 3]) -> Wid
     exact::round(d, Float::F64, number, Towards::Rounding(op.rounding), Finish::default(), Some(nan))
 }
 
-/// An operation on operands of a format, with all bits that rounding asks for.
+/// Computes an operation on operands of a format, with enough bits for a correct rounding.
 fn exact<D: Domain>(d: &mut D, op: &FloatOp, format: Float, operands: [Wide<D>; 3]) -> Number<D> {
     let [a, b, c] = operands;
     let a = exact::unpack(d, format, a);
@@ -74,26 +75,26 @@ fn exact<D: Domain>(d: &mut D, op: &FloatOp, format: Float, operands: [Wide<D>; 
     }
 }
 
-/// Whether an f64 is NaN.
+/// Returns `true` if an f64 is NaN.
 pub(crate) fn is_nan<D: Domain>(d: &mut D, a: Wide<D>) -> D::Pred {
     let magnitude = magnitude(d, a);
     let infinity = wide::constant(d, INFINITY);
     wide::less(d, false, infinity, magnitude)
 }
 
-/// An f64 without its sign.
+/// Clears the sign of an f64.
 pub(crate) fn magnitude<D: Domain>(d: &mut D, [low, high]: Wide<D>) -> Wide<D> {
     let magnitudes = d.word(!SIGN);
     [low, d.and(high, magnitudes)]
 }
 
-/// The NaN of an f64 that is one, quiet.
+/// Sets the quiet bit of an f64 NaN.
 pub(crate) fn quieted<D: Domain>(d: &mut D, [low, high]: Wide<D>) -> Wide<D> {
     let quiet = d.word(QUIET);
     [low, d.or(high, quiet)]
 }
 
-/// Integers in the order of numbers, -0 below +0.
+/// Maps an f64 to a signed integer with the same order, where -0 is less than +0.
 fn order_key<D: Domain>(d: &mut D, a: Wide<D>) -> Wide<D> {
     let negative = wide::is_negative(d, a[1]);
     let turned = wide::constant(d, u64::MAX >> 1);
@@ -101,7 +102,7 @@ fn order_key<D: Domain>(d: &mut D, a: Wide<D>) -> Wide<D> {
     wide::select(d, negative, turned, a)
 }
 
-/// [`Domain::double_compare`]
+/// Implements [`Domain::double_compare`].
 pub(super) fn double_compare<D: Domain>(d: &mut D, compare: Compare, a: Wide<D>, b: Wide<D>) -> D::Pred {
     let (a_nan, b_nan) = (is_nan(d, a), is_nan(d, b));
     let unordered = d.either(a_nan, b_nan);
@@ -128,7 +129,7 @@ pub(super) fn double_compare<D: Domain>(d: &mut D, compare: Compare, a: Wide<D>,
     result
 }
 
-/// [`Domain::double_minmax`]
+/// Implements [`Domain::double_minmax`].
 pub(super) fn double_minmax<D: Domain>(d: &mut D, min: D::Pred, a: Wide<D>, b: Wide<D>) -> Wide<D> {
     let (a_nan, b_nan) = (is_nan(d, a), is_nan(d, b));
     let (a_key, b_key) = (order_key(d, a), order_key(d, b));
@@ -142,18 +143,18 @@ pub(super) fn double_minmax<D: Domain>(d: &mut D, min: D::Pred, a: Wide<D>, b: W
     wide::select(d, a_nan, of_a_nan, chosen)
 }
 
-/// An f64 or f32 rounded to an integer.
+/// A float rounded to an integer.
 pub(crate) struct Integral<W, P> {
-    /// Its magnitude, where there is no overflow.
+    /// The magnitude, valid if there is no overflow.
     pub magnitude: [W; 2],
-    /// The magnitude has more than 64 bits.
+    /// The magnitude exceeds 64 bits.
     pub overflow: P,
     pub negative: P,
-    /// It was an integer before.
+    /// The exponent is so large that the operand was already an integer.
     pub already: P,
 }
 
-/// A float that is no NaN, rounded to an integer.
+/// Rounds a float that is not NaN to an integer.
 pub(crate) fn integral<D: Domain>(
     d: &mut D,
     format: Float,
@@ -171,7 +172,7 @@ pub(crate) fn integral<D: Domain>(
     Integral { magnitude, overflow, negative: number.negative, already }
 }
 
-/// An integer clamped to so many bits, and of NaN another.
+/// Clamps an integer to a width and signedness. A NaN gives `of_nan`.
 pub(crate) fn clamped<D: Domain>(
     d: &mut D,
     (signed, bits): (bool, u32),
@@ -195,7 +196,7 @@ pub(crate) fn clamped<D: Domain>(
 }
 
 impl Form {
-    /// The format of a float.
+    /// Returns the format, or `None` for an integer.
     const fn float(self) -> Option<Float> {
         Some(match self {
             Form::F16 => Float::F16,
@@ -207,7 +208,7 @@ impl Form {
     }
 }
 
-/// [`Domain::convert`], in steps.
+/// Implements [`Domain::convert`] in software.
 pub fn convert<D: Domain>(d: &mut D, op: &Conversion, a: Wide<D>) -> Wide<D> {
     let Conversion { from, to, rounding } = *op;
     match (from, from.float(), to, to.float()) {
@@ -232,7 +233,7 @@ pub fn convert<D: Domain>(d: &mut D, op: &Conversion, a: Wide<D>) -> Wide<D> {
     }
 }
 
-/// The number of an integer of 64 bits.
+/// Converts a 64-bit integer to a number.
 pub(crate) fn of_integer<D: Domain>(d: &mut D, signed: bool, a: Wide<D>) -> Number<D> {
     let negative = if signed { wide::is_negative(d, a[1]) } else { d.truth(false) };
     let opposite = wide::neg(d, a);
@@ -240,9 +241,9 @@ pub(crate) fn of_integer<D: Domain>(d: &mut D, signed: bool, a: Wide<D>) -> Numb
     exact::of_magnitude(d, negative, magnitude)
 }
 
-/// The f64 of the payload of a NaN of a narrower format.
+/// Converts a NaN of a narrower format to a quiet f64 NaN with the same payload.
 pub(crate) fn widened_nan<D: Domain>(d: &mut D, from: Form, a: Wide<D>) -> Wide<D> {
-    // A half is the f32 that it widens to.
+    // A half has the payload of the f32 that it widens to.
     let word = match from {
         Form::F16 => exact::shl(d, a, 13)[0],
         Form::Bf16 => exact::shl(d, a, 16)[0],
@@ -263,7 +264,7 @@ mod tests {
     use crate::halu::concrete::Concrete;
     use crate::halu::domain::{Domain, FloatKind, FloatOp};
 
-    /// Numbers, and patterns that are near what they turn at.
+    /// Values on both sides of each special case's boundary.
     const NUMBERS: [u64; 22] = [
         0,
         1 << 63,

@@ -1,8 +1,10 @@
-//! What a meaning is made of: the values it computes with, the state it reads, and the effects it returns.
+//! The interface of instruction meanings: the values that they compute with, the state that they
+//! read and the effects that they return.
 //!
-//! A meaning is a pure function over a [`Domain`]: `u32` for the interpreter, values of a code generator for an engine. It
-//! reads all its sources through a [`Reader`] and returns [`Effects`]; the driver commits them, so an instruction whose
-//! destination is among its sources needs no special case.
+//! A meaning is a pure function over a [`Domain`]: `u32` values in the interpreter, values of the
+//! code generator in a native engine. It reads all its sources through a [`Reader`] and returns
+//! [`Effects`], which the driver commits. So an instruction whose destination is also a source
+//! needs no special case.
 
 mod divide;
 pub(crate) mod exact;
@@ -21,62 +23,64 @@ use crate::approx::Function;
 use crate::atomic::Change;
 use crate::half::{Compare, Format, Mode, Rounding};
 
-/// The values of a machine and the primitive operations on them. Everything is total.
+/// The value types of an execution engine and the primitive operations on them. All operations are
+/// total.
 ///
-/// An f32 is the word of its bits; arithmetic on it rounds to nearest even, keeps subnormals, and returns the one NaN
-/// `0x7FFF_FFFF`. A packed half word holds lane 0 in bits 0..16 and lane 1 in bits 16..32.
+/// An f32 is represented by the word of its bits. Arithmetic on f32 rounds to nearest even, keeps
+/// subnormals, and returns `0x7FFF_FFFF` as the only NaN. A packed half word holds lane 0 in bits
+/// 0..16 and lane 1 in bits 16..32.
 pub trait Domain: Sized {
     /// A 32-bit word.
     type Word: Copy;
-    /// A truth value.
+    /// A predicate.
     type Pred: Copy;
 
-    /// A constant.
+    /// Returns a constant word.
     fn word(&mut self, value: u32) -> Self::Word;
-    /// A constant.
+    /// Returns a constant predicate.
     fn truth(&mut self, value: bool) -> Self::Pred;
 
-    // Bits.
-    /// Bitwise `a & b`.
+    // Bitwise operations.
+    /// Returns the bitwise and.
     fn and(&mut self, a: Self::Word, b: Self::Word) -> Self::Word;
-    /// Bitwise `a | b`.
+    /// Returns the bitwise or.
     fn or(&mut self, a: Self::Word, b: Self::Word) -> Self::Word;
-    /// Bitwise `a ^ b`.
+    /// Returns the bitwise exclusive or.
     fn xor(&mut self, a: Self::Word, b: Self::Word) -> Self::Word;
-    /// Bitwise `!a`.
+    /// Returns the bitwise complement.
     fn not(&mut self, a: Self::Word) -> Self::Word;
 
     // Shifts.
-    /// `a << count`, the count modulo 32.
+    /// Returns `a << count`, with the count modulo 32.
     fn shl(&mut self, a: Self::Word, count: Self::Word) -> Self::Word;
-    /// `a >> count` bringing in zeros, the count modulo 32.
+    /// Returns the logical shift `a >> count`, with the count modulo 32.
     fn shr(&mut self, a: Self::Word, count: Self::Word) -> Self::Word;
-    /// `a >> count` bringing in copies of the sign, the count modulo 32.
+    /// Returns the arithmetic shift `a >> count`, with the count modulo 32.
     fn sar(&mut self, a: Self::Word, count: Self::Word) -> Self::Word;
 
-    // Integers.
+    // Integer operations.
     /// `a + b` modulo 2^32.
     fn add(&mut self, a: Self::Word, b: Self::Word) -> Self::Word;
     /// `a - b` modulo 2^32.
     fn sub(&mut self, a: Self::Word, b: Self::Word) -> Self::Word;
     /// `a * b` modulo 2^32.
     fn mul(&mut self, a: Self::Word, b: Self::Word) -> Self::Word;
-    /// Bits 32..64 of the product.
+    /// Returns bits 32..64 of the 64-bit product.
     fn mul_high(&mut self, signed: bool, a: Self::Word, b: Self::Word) -> Self::Word;
-    /// The quotient or the remainder of words: [`Divide`].
+    /// Returns the quotient or the remainder of two words ([`Divide`]).
     fn divide(&mut self, op: Divide, a: Self::Word, b: Self::Word) -> Self::Word {
         divide::words(self, op, a, b)
     }
-    /// The same of pairs of words, the low one first.
+    /// Returns the quotient or the remainder of two 64-bit values, low word first.
     fn divide_wide(&mut self, op: Divide, a: [Self::Word; 2], b: [Self::Word; 2]) -> [Self::Word; 2] {
         divide::pairs(self, op, a, b)
     }
     /// `a == b`
     fn equal(&mut self, a: Self::Word, b: Self::Word) -> Self::Pred;
-    /// `a < b`, as signed or as unsigned integers.
+    /// Returns `a < b` for signed or unsigned integers.
     fn less(&mut self, signed: bool, a: Self::Word, b: Self::Word) -> Self::Pred;
 
-    // Truth values.
+    // Predicate operations.
     /// `p && q`
     fn both(&mut self, p: Self::Pred, q: Self::Pred) -> Self::Pred;
     /// `p || q`
@@ -88,106 +92,115 @@ pub trait Domain: Sized {
     /// `p ? a : b`
     fn select(&mut self, p: Self::Pred, a: Self::Word, b: Self::Word) -> Self::Word;
 
-    // f32.
+    // Operations on f32.
     /// `a + b`
     fn fadd(&mut self, a: Self::Word, b: Self::Word) -> Self::Word;
     /// `a * b`
     fn fmul(&mut self, a: Self::Word, b: Self::Word) -> Self::Word;
-    /// `a * b + c`, rounded once.
+    /// Returns `a * b + c` with one rounding.
     fn fma(&mut self, a: Self::Word, b: Self::Word, c: Self::Word) -> Self::Word;
-    /// `a / b`, correctly rounded.
+    /// Returns `a / b`, correctly rounded.
     fn fdiv(&mut self, a: Self::Word, b: Self::Word) -> Self::Word;
     /// The square root of `a`, correctly rounded.
     fn fsqrt(&mut self, a: Self::Word) -> Self::Word;
-    /// A function of `a`, correctly rounded: [`Function::single`].
+    /// Returns a correctly rounded elementary function of `a`: [`Function::single`].
     fn elementary(&mut self, function: Function, a: Self::Word) -> Self::Word;
-    /// `a compare b`; subnormals count as what they are.
+    /// Compares two f32. Subnormals are not flushed.
     fn fcompare(&mut self, compare: Compare, a: Self::Word, b: Self::Word) -> Self::Pred;
-    /// The f32 nearest to an integer.
+    /// Converts an integer to the nearest f32.
     fn int_to_float(&mut self, signed: bool, a: Self::Word) -> Self::Word;
-    /// The integer of an f32, truncated and then saturated; NaN gives 0.
+    /// Converts an f32 to an integer: truncates, then saturates. NaN gives 0.
     fn float_to_int(&mut self, signed: bool, a: Self::Word) -> Self::Word;
-    /// The half of an f32, in bits 0..16, the others 0: [`Format::narrow`].
+    /// Converts an f32 to a half in bits 0..16; the other bits are 0 ([`Format::narrow`]).
     fn narrow(&mut self, format: Format, rounding: Rounding, a: Self::Word) -> Self::Word;
-    /// The f32 of the half in bits 0..16, whatever the others are: [`Format::widen`].
+    /// Converts the half in bits 0..16 to f32; the other bits are ignored ([`Format::widen`]).
     fn widen(&mut self, format: Format, a: Self::Word) -> Self::Word;
 
-    // f32 in any rounding, f64 as a pair of words, the low one first, and conversions.
-    /// An operation on f32s. Operands that it does not have do not count.
+    // Operations on f32 with any rounding mode, on f64 as a pair of words (low word first), and
+    // conversions.
+    /// Computes an operation on f32s. Operands beyond the operation's arity are ignored.
     fn single(&mut self, op: &FloatOp, operands: [Self::Word; 3]) -> Self::Word {
         float::single(self, op, operands)
     }
-    /// An operation on f64s. Of NaN operands the first is the result, quiet; a NaN of numbers is `0xFFF8_0000_0000_0000`.
+    /// Computes an operation on f64s. If operands are NaN, the result is the first NaN operand,
+    /// made quiet. An invalid operation on numbers returns `0xFFF8_0000_0000_0000`.
     fn double(&mut self, op: &FloatOp, operands: [[Self::Word; 2]; 3]) -> [Self::Word; 2] {
         float::double(self, op, operands)
     }
-    /// `a compare b` of f64s; subnormals count as what they are.
+    /// Compares two f64. Subnormals are not flushed.
     fn double_compare(&mut self, compare: Compare, a: [Self::Word; 2], b: [Self::Word; 2]) -> Self::Pred {
         float::double_compare(self, compare, a, b)
     }
-    /// The lesser or the greater f64, -0 below +0; of a NaN and a number the number, of two NaNs the first, quiet.
+    /// Returns the minimum or maximum of two f64, where -0 is less than +0. If one operand is NaN,
+    /// the result is the other operand; if both are NaN, the first, made quiet.
     fn double_minmax(&mut self, min: Self::Pred, a: [Self::Word; 2], b: [Self::Word; 2]) -> [Self::Word; 2] {
         float::double_minmax(self, min, a, b)
     }
-    /// A number in another form: [`Conversion`]. What is narrower than a pair of words has zeros above it, and bits above the
-    /// operand do not matter.
+    /// Converts a value to another form ([`Conversion`]). The bits above the operand's width are
+    /// ignored, and those above the result's width are zero.
     fn convert(&mut self, op: &Conversion, a: [Self::Word; 2]) -> [Self::Word; 2] {
         float::convert(self, op, a)
     }
 
-    // Packed halves; sources come selected, with abs and neg applied.
-    /// Both lanes of [`Mode::add`], [`Mode::mul`] or [`Mode::fma`]; `c` counts for the fma only.
+    // Operations on packed halves. Half selection, absolute value and negation are already applied
+    // to the sources.
+    /// Computes [`Mode::add`], [`Mode::mul`] or [`Mode::fma`] in both lanes. `c` is used by the fma
+    /// only.
     fn half(&mut self, op: &HalfOp, a: Self::Word, b: Self::Word, c: Self::Word) -> Self::Word;
-    /// Both lanes of [`Function::half`].
+    /// Computes [`Function::half`] in both lanes.
     fn half_elementary(&mut self, function: Function, format: Format, a: Self::Word) -> Self::Word;
-    /// Both lanes of `min ?` [`Format::min`] `:` [`Format::max`].
+    /// Computes [`Format::min`] in both lanes if `min` is true, else [`Format::max`].
     fn half_minmax(&mut self, op: &HalfMinMax, min: Self::Pred, a: Self::Word, b: Self::Word) -> Self::Word;
-    /// The compare in lane 0 and in lane 1.
+    /// Compares both lanes and returns the results of lane 0 and lane 1.
     fn half_compare(&mut self, op: &HalfCompare, a: Self::Word, b: Self::Word) -> [Self::Pred; 2];
 
-    // Whole instructions that a domain may have a shorter way to say.
-    /// The number of bits that are set.
+    // Compound operations, which a domain may implement more efficiently.
+    /// Returns the number of set bits.
     fn count_ones(&mut self, a: Self::Word) -> Self::Word {
         expand::count_ones(self, a)
     }
-    /// The number of zeros above the highest bit that is set; of 0 it is 32.
+    /// Returns the number of zeros above the highest set bit, or 32 for 0.
     fn leading_zeros(&mut self, a: Self::Word) -> Self::Word {
         expand::leading_zeros(self, a)
     }
-    /// Bit i is bit 31 - i.
+    /// Reverses the order of the bits.
     fn reverse_bits(&mut self, a: Self::Word) -> Self::Word {
         expand::reverse_bits(self, a)
     }
-    /// `c` and the products of elements of `a` and of `b`, modulo 2^32.
+    /// Returns `c` plus the products of elements of `a` and `b`, modulo 2^32.
     fn dot(&mut self, op: &DotOp, a: Self::Word, b: Self::Word, c: Self::Word) -> Self::Word {
         expand::dot(self, op, a, b, c)
     }
-    /// A video instruction on `a` and `b`, merged into or added to `c`.
+    /// Computes a video instruction on `a` and `b` and merges the result into `c` or adds it to
+    /// `c`.
     fn video(&mut self, op: &VideoOp, a: Self::Word, b: Self::Word, c: Self::Word) -> Self::Word {
         expand::video(self, op, a, b, c)
     }
-    /// PRMT: byte i of the result is picked from the bytes of `a` (0 to 3) and `b` (4 to 7) by bits 0..3 of nibble i of
-    /// `selector`; bit 3 asks for eight copies of that byte's sign instead. Bits 16..32 of the selector do not matter.
+    /// Computes PRMT. Bits 2:0 of nibble i of `selector` pick byte i of the result from the bytes
+    /// of `a` (0 to 3) and `b` (4 to 7). If bit 3 is set, the result byte is eight copies of the
+    /// picked byte's sign. Bits 16..32 of the selector are ignored.
     fn permute(&mut self, a: Self::Word, b: Self::Word, selector: Self::Word) -> Self::Word {
         expand::permute(self, a, b, selector)
     }
-    /// LOP3: bit i of the result is bit `4a + 2b + c` of `lut`, of bits i of the sources.
+    /// Computes LOP3: bit i of the result is bit `4a + 2b + c` of `lut`, where `a`, `b` and `c` are
+    /// bits i of the sources.
     fn lop3(&mut self, lut: u8, a: Self::Word, b: Self::Word, c: Self::Word) -> Self::Word {
         expand::lop3(self, lut, a, b, c)
     }
 }
 
-/// A division of integers, which is total as on NVIDIA's machines: by 0 quotient and remainder are all ones, and the least
-/// integer by -1 is itself, without remainder. Quotients are rounded toward zero; remainders have the sign of the dividend.
+/// An integer division, which is total as on NVIDIA GPUs. Division by 0 gives a quotient and a
+/// remainder of all ones. The minimum integer divided by -1 gives itself with remainder 0.
+/// Quotients round toward zero; remainders have the sign of the dividend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Divide {
-    /// Of signed integers.
+    /// The integers are signed.
     pub signed: bool,
-    /// The remainder, not the quotient.
+    /// Computes the remainder instead of the quotient.
     pub remainder: bool,
 }
 
-/// Which of the operations on f32 or f64.
+/// An arithmetic operation on f32 or f64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FloatKind {
     /// `a + b`
@@ -205,11 +218,11 @@ pub enum FloatKind {
 }
 
 impl FloatKind {
-    /// All of them.
+    /// All operations.
     pub const ALL: [FloatKind; 6] =
         [FloatKind::Add, FloatKind::Sub, FloatKind::Mul, FloatKind::Fma, FloatKind::Div, FloatKind::Sqrt];
 
-    /// The number of operands.
+    /// Returns the number of operands.
     pub const fn operands(self) -> usize {
         match self {
             FloatKind::Sqrt => 1,
@@ -224,18 +237,18 @@ impl FloatKind {
 pub struct FloatOp {
     /// The operation.
     pub kind: FloatKind,
-    /// How its result is rounded.
+    /// The rounding mode.
     pub rounding: Rounding,
 }
 
-/// What a number is written in.
+/// A number format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
     /// An integer of 8 to 64 bits.
     Int {
-        /// Whether it has a sign.
+        /// The integer is signed.
         signed: bool,
-        /// How many.
+        /// Width in bits.
         bits: u32,
     },
     /// IEEE binary16.
@@ -248,19 +261,21 @@ pub enum Form {
     F64,
 }
 
-/// A conversion, rounded once. Integers are clamped to their range; NaN gives 0, but of an f64, and in 64 bits, the integer whose
-/// highest bit alone is set. In f64 a NaN keeps its payload without its sign and is quiet; in narrower floats it is their NaN.
+/// A conversion with one rounding. Integers are clamped to their range. NaN converts to the integer
+/// 0; from f64 or to 64 bits it converts to the integer with only the highest bit set. A NaN that
+/// converts to f64 keeps its payload, loses its sign and becomes quiet. A NaN that converts to a
+/// narrower float becomes that format's NaN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Conversion {
-    /// The operand's form.
+    /// The source format.
     pub from: Form,
-    /// The result's form.
+    /// The destination format.
     pub to: Form,
-    /// How it is rounded.
+    /// The rounding mode.
     pub rounding: Rounding,
 }
 
-/// Which of the rounded half operations.
+/// An arithmetic operation on halves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HalfKind {
     /// `a + b`
@@ -271,34 +286,34 @@ pub enum HalfKind {
     Fma,
 }
 
-/// HADD2, HMUL2, HFMA2 without their source modifiers.
+/// HADD2, HMUL2 or HFMA2 without the source modifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HalfOp {
     /// The operation.
     pub kind: HalfKind,
-    /// Format, rounding, flushing and clamping.
+    /// Format, rounding mode, flushing and clamping.
     pub mode: Mode,
 }
 
-/// HMNMX2 without its source modifiers.
+/// HMNMX2 without the source modifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HalfMinMax {
     /// The format of both lanes.
     pub format: Format,
-    /// Subnormal operands become zeros first.
+    /// Flushes subnormal operands to zero.
     pub ftz: bool,
-    /// A NaN beside a number gives NaN.
+    /// Returns NaN if one operand is NaN.
     pub nan: bool,
 }
 
-/// HSETP2 and HSET2: the compare alone.
+/// The comparison of HSETP2 and HSET2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HalfCompare {
     /// The format of both lanes.
     pub format: Format,
-    /// Subnormal operands become zeros first.
+    /// Flushes subnormal operands to zero.
     pub ftz: bool,
-    /// The compare.
+    /// The comparison.
     pub compare: Compare,
 }
 
@@ -309,17 +324,17 @@ pub enum VideoKind {
     Add,
     /// `a - b`
     Sub,
-    /// `(s + (s >= 0)) >> 1` of `s = a + b`, the shift being arithmetic.
+    /// `(s + (s >= 0)) >> 1` for `s = a + b`, with an arithmetic shift.
     Avrg,
     /// `|a - b|`
     AbsDiff,
-    /// The lesser.
+    /// The minimum.
     Min,
-    /// The greater.
+    /// The maximum.
     Max,
 }
 
-/// The lanes of a video instruction. The discriminant is their number.
+/// The lanes of a video instruction. The discriminant is the number of lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Lanes {
@@ -330,50 +345,50 @@ pub enum Lanes {
 }
 
 impl Lanes {
-    /// 2 or 4.
+    /// Returns the number of lanes, 2 or 4.
     pub const fn count(self) -> u32 {
         self as u32
     }
 
-    /// 16 or 8.
+    /// Returns the width of a lane in bits, 16 or 8.
     pub const fn bits(self) -> u32 {
         32 / self as u32
     }
 }
 
-/// Some bits of a word, as an integer.
+/// A bit range of a word that holds an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Element {
-    /// The lowest.
+    /// The lowest bit.
     pub start: u32,
-    /// How many.
+    /// The width in bits.
     pub bits: u32,
 }
 
-/// A dot product: which elements are multiplied, the first of one with the first of the other.
+/// A dot product of the elements of two words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DotOp {
-    /// Elements of `a` are sign-extended.
+    /// Sign-extends the elements of `a`.
     pub a_signed: bool,
-    /// Likewise of `b`.
+    /// Sign-extends the elements of `b`.
     pub b_signed: bool,
-    /// Bytes or halfwords of a word.
+    /// The elements that are multiplied.
     pub elements: DotElements,
 }
 
-/// What a dot product multiplies.
+/// The elements of a dot product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DotElements {
     /// Four bytes by four bytes.
     Bytes,
-    /// Two halfwords of `a` by the two lower bytes of `b`.
+    /// The two halfwords of `a` by the two lower bytes of `b`.
     LowBytes,
-    /// Two halfwords of `a` by the two upper bytes of `b`.
+    /// The two halfwords of `a` by the two upper bytes of `b`.
     HighBytes,
 }
 
 impl DotElements {
-    /// The elements of `a` and of `b`, in pairs.
+    /// Returns the pairs of elements of `a` and `b` that are multiplied.
     pub const fn pairs(self) -> &'static [[Element; 2]] {
         const fn byte(n: u32) -> Element {
             Element { start: 8 * n, bits: 8 }
@@ -389,66 +404,68 @@ impl DotElements {
     }
 }
 
-/// What becomes of the lane results.
+/// How the lane results are combined with `c`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum VideoMerge {
-    /// They wrap to their lane, over the lanes of `c`.
+    /// The results are truncated to the lane width and replace the selected lanes of `c`.
     Wrap,
-    /// `.sat`: they are clamped to the destination type, over the lanes of `c`.
+    /// `.sat`: the results are saturated to the destination type and replace the selected lanes of
+    /// `c`.
     Saturate,
-    /// `.add`: they are added, exact, to the whole of `c`.
+    /// `.add`: the exact results are added to the whole word `c`.
     Accumulate,
 }
 
-/// A vop2 or vop4 (seeds 000 and 002). Lane 0 is the lowest.
+/// A `vop2` or `vop4` video instruction (seeds 000 and 002). Lane 0 is the lowest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct VideoOp {
     /// The lane operation.
     pub kind: VideoKind,
-    /// The lanes of a word.
+    /// The number of lanes.
     pub lanes: Lanes,
-    /// The type `.sat` clamps to is signed.
+    /// The destination type of `.sat` is signed.
     pub d_signed: bool,
-    /// Elements picked by `a_select` are sign-extended, whichever register they come from.
+    /// Sign-extends the elements that `a_select` picks, from either register.
     pub a_signed: bool,
-    /// Likewise for `b_select`.
+    /// Sign-extends the elements that `b_select` picks, from either register.
     pub b_signed: bool,
-    /// For each lane its element: 0 to n-1 of a, n to 2n-1 of b. As many entries count as there are lanes.
+    /// The first operand's element for each lane: 0 to n-1 from `a`, n to 2n-1 from `b`, where n is
+    /// the number of lanes. Only the first n entries are used.
     pub a_select: [u8; 4],
-    /// Likewise.
+    /// The second operand's element for each lane, encoded in the same manner.
     pub b_select: [u8; 4],
-    /// Bit i: lane i takes part.
+    /// Write mask: bit i enables lane i.
     pub mask: u8,
-    /// What becomes of the results.
+    /// How the lane results are combined with `c`.
     pub merge: VideoMerge,
 }
 
-/// A register of the machine that S2R reads.
+/// A special register, which S2R reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SpecialReg {
-    /// What is numbered.
+    /// The object whose index the register holds.
     pub of: Numbered,
-    /// The axis along which it is; in all, if none.
+    /// The axis of the index, or `None` for the linear index over all axes.
     pub axis: Option<Axis>,
 }
 
-/// What special registers number. The discriminant is the code of field `sr`.
+/// The object whose index a special register holds. The discriminant is the value of field `sr`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Numbered {
-    /// `SR_ITEM`: the work item in the launch.
+    /// `SR_ITEM`: the work item within the launch.
     Item,
-    /// `SR_TID`: the work item in its group.
+    /// `SR_TID`: the work item within its group.
     Thread = 8,
-    /// `SR_CTAID`: the group.
+    /// `SR_CTAID`: the group within the launch.
     Block = 9,
 }
 
 impl SpecialReg {
-    /// `SR_ITEM`.
+    /// `SR_ITEM`, the linear index of the work item within the launch.
     pub const ITEM: SpecialReg = SpecialReg { of: Numbered::Item, axis: None };
 
-    /// Every one.
+    /// Returns all special registers.
     pub fn all() -> impl Iterator<Item = SpecialReg> {
         let axes = || std::iter::once(None).chain(Axis::ALL.map(Some));
         [Numbered::Item, Numbered::Thread, Numbered::Block]
@@ -456,7 +473,7 @@ impl SpecialReg {
             .flat_map(move |of| axes().map(move |axis| SpecialReg { of, axis }))
     }
 
-    /// The register that an S2R reads, by its fields.
+    /// Returns the special register that an S2R instruction reads.
     pub fn read_by(inst: &Inst) -> SpecialReg {
         let axis = (inst.get(fields::AXIS) as usize).checked_sub(1).and_then(|axis| Axis::ALL.get(axis)).copied();
         let of = match inst.get(fields::SREG) {
@@ -468,32 +485,33 @@ impl SpecialReg {
     }
 }
 
-/// The state before the instruction. RZ, URZ and PT are never asked for.
+/// Read access to the state before the instruction. RZ, URZ and PT are never requested.
 pub trait Reader<D: Domain> {
-    /// R`n`, n below 255.
+    /// Returns R`n`, where n is below 255.
     fn gpr(&mut self, domain: &mut D, n: u8) -> D::Word;
-    /// UR`n`, n below 63.
+    /// Returns UR`n`, where n is below 63.
     fn ur(&mut self, domain: &mut D, n: u8) -> D::Word;
-    /// P`n`, n below 7.
+    /// Returns P`n`, where n is below 7.
     fn pred(&mut self, domain: &mut D, n: u8) -> D::Pred;
-    /// The word at byte `offset` (a multiple of 4) of constant bank `bank`.
+    /// Returns the word at byte `offset` (a multiple of 4) of a constant bank.
     fn constant(&mut self, domain: &mut D, bank: u8, offset: u16) -> D::Word;
-    /// A special register.
+    /// Returns a special register.
     fn special(&mut self, domain: &mut D, register: SpecialReg) -> D::Word;
 }
 
-/// What an instruction does, given what it read.
+/// The effects of an instruction, given the values that it has read.
 #[derive(Clone, Debug)]
 pub struct Effects<W: Copy, P: Copy> {
-    /// The registers written: at most one write to each, and none to RZ, URZ or PT. R2P makes seven.
+    /// The register writes: at most one to each register, and none to RZ, URZ or PT. R2P writes
+    /// seven predicates.
     pub writes: ArrayVec<Write<W, P>, 7>,
-    /// The memory access. The registers of a load are not among the writes.
+    /// The memory access. The registers that a load writes are not among `writes`.
     pub access: Option<Access<W>>,
-    /// Where control goes.
+    /// The control flow after the instruction.
     pub next: Next,
 }
 
-/// A register and what it becomes.
+/// A register write.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Write<W: Copy, P: Copy> {
     /// R`n`.
@@ -504,97 +522,101 @@ pub enum Write<W: Copy, P: Copy> {
     Pred(u8, P),
 }
 
-/// An access to memory, which the driver makes.
+/// A memory access, which the driver performs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Access<W: Copy> {
-    /// Registers from R`dst` up become memory's contents, lowest word first. A load to RZ is made (and may trap) but kept
-    /// nowhere.
+    /// Loads into the registers from R`dst` upwards, lowest word first. A load to RZ is performed
+    /// and may trap, but its value is discarded.
     Load {
-        /// Where.
+        /// The address.
         address: Address<W>,
-        /// How much.
+        /// The access size.
         width: Width,
-        /// 8 and 16 bits are sign-extended, not zero-extended.
+        /// Sign-extends 8-bit and 16-bit values; otherwise they are zero-extended.
         signed: bool,
-        /// The first register.
+        /// The first destination register.
         dst: u8,
     },
-    /// Memory becomes what [`atomically`](crate::atomic::atomically) says, and registers from R`dst` up what was there.
+    /// Updates memory atomically as [`atomically`](crate::atomic::atomically) defines, and writes
+    /// the old value to the registers from R`dst` upwards.
     Atomic {
-        /// Where.
+        /// The address.
         address: Address<W>,
-        /// How much.
+        /// The access size.
         width: Width,
-        /// What it becomes.
+        /// The operation.
         change: Change,
-        /// The words of its operands, each [`Width::registers`], the lowest first.
+        /// The words of the operands: [`Width::registers`] words per operand, lowest first.
         operands: ArrayVec<W, 8>,
-        /// The first register.
+        /// The first destination register.
         dst: u8,
     },
-    /// Memory becomes the words, lowest first; of 8 and 16 bits the low ones of a word.
+    /// Stores words, lowest first. An 8-bit or 16-bit store takes the low bits of the word.
     Store {
-        /// Where.
+        /// The address.
         address: Address<W>,
-        /// How much.
+        /// The access size.
         width: Width,
-        /// As many as [`Width::registers`].
+        /// The data, [`Width::registers`] words.
         data: ArrayVec<W, 4>,
     },
 }
 
-/// A byte address in the space it names. The driver checks bounds and alignment to the width.
+/// A byte address in one of the memory spaces. The driver checks the bounds and the alignment to
+/// the access size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Address<W: Copy> {
     /// Global memory at `base + zero-extended offset + imm`, modulo 2^64.
     Uniform {
-        /// 32 bits, unsigned.
+        /// 32-bit unsigned offset.
         offset: W,
         /// A 64-bit address, low word first.
         base: [W; 2],
-        /// In bytes.
+        /// Displacement in bytes.
         imm: i32,
     },
     /// Global memory at `base + imm`, modulo 2^64.
     Wide {
         /// A 64-bit address, low word first.
         base: [W; 2],
-        /// In bytes.
+        /// Displacement in bytes.
         imm: i32,
     },
-    /// Any memory at `base + imm`, modulo 2^64: [`LOCAL_WINDOW`], [`SHARED_WINDOW`].
+    /// Generic address `base + imm`, modulo 2^64. [`LOCAL_WINDOW`] and [`SHARED_WINDOW`] map the
+    /// other spaces.
     Flat {
         /// A 64-bit address, low word first.
         base: [W; 2],
-        /// In bytes.
+        /// Displacement in bytes.
         imm: i32,
     },
-    /// The shared memory of the group at `offset + imm`, the sum being exact.
+    /// Shared memory of the group at `offset + imm`. The sum does not wrap.
     Shared {
-        /// 32 bits, unsigned.
+        /// 32-bit unsigned offset.
         offset: W,
-        /// In bytes.
+        /// Displacement in bytes.
         imm: i32,
     },
-    /// What of the item's local memory the kernel declares, likewise.
+    /// The part of the item's local memory that the kernel declares, at `offset + imm`. The sum
+    /// does not wrap.
     Scratch {
-        /// 32 bits, unsigned.
+        /// 32-bit unsigned offset.
         offset: W,
-        /// In bytes.
+        /// Displacement in bytes.
         imm: i32,
     },
-    /// The item's own local memory.
+    /// The item's local memory, at a constant address.
     Local {
-        /// In bytes.
+        /// Address in bytes.
         imm: u32,
     },
     /// Constant bank `bank` at `offset + imm`, modulo 2^32.
     Constant {
         /// The bank.
         bank: u8,
-        /// 32 bits, unsigned.
+        /// 32-bit unsigned offset.
         offset: W,
-        /// In bytes.
+        /// Displacement in bytes.
         imm: u32,
     },
 }
@@ -615,12 +637,12 @@ pub enum Width {
 }
 
 impl Width {
-    /// 1 to 16; also the alignment that the address must have.
+    /// Returns the size in bytes, 1 to 16, which is also the required alignment.
     pub const fn bytes(self) -> u32 {
         1 << self as u32
     }
 
-    /// 32-bit registers that hold it: 1, 2 or 4.
+    /// Returns the number of 32-bit registers that hold the value: 1, 2 or 4.
     pub const fn registers(self) -> u8 {
         match self {
             Self::B8 | Self::B16 | Self::B32 => 1,
@@ -630,22 +652,24 @@ impl Width {
     }
 }
 
-/// Where control goes.
+/// The control flow after an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// To the following word.
+    /// Continues with the next word.
     Fall,
-    /// To the word this many words after the branch itself. A guard makes a branch conditional, as it does any instruction.
+    /// Branches by this distance in words, relative to the branch itself. A guard makes a branch
+    /// conditional.
     Branch(i32),
-    /// The item is done.
+    /// Ends the work item.
     Exit,
-    /// It meets other items of its group, as [`meeting`](super::meaning::meeting) says, and then to the following word.
+    /// Takes part in the collective operation that [`meeting`](super::meaning::meeting) returns,
+    /// then continues with the next word.
     Meet,
 }
 
-/// Where what of local memory a kernel declares lies among addresses without a space.
+/// Generic address at which the declared part of local memory is mapped.
 pub const LOCAL_WINDOW: u64 = 1 << 36;
-/// Where shared memory lies there.
+/// Generic address at which shared memory is mapped.
 pub const SHARED_WINDOW: u64 = 4 << 36;
-/// How many bytes each of these has.
+/// Size in bytes of each of these two windows.
 pub const WINDOW_BYTES: u64 = 1 << 36;

@@ -1,22 +1,22 @@
-//! Integers of 64 bits, as two words, low word first.
+//! 64-bit integers as two words, low word first.
 
 use crate::halu::domain::Domain;
 
-/// A value, low word first.
+/// A 64-bit value, low word first.
 pub(crate) type Wide<D> = [<D as Domain>::Word; 2];
 
-/// A constant.
+/// Returns a constant.
 pub(crate) fn constant<D: Domain>(d: &mut D, value: u64) -> Wide<D> {
     [d.word(value as u32), d.word((value >> 32) as u32)]
 }
 
-/// 1 or 0.
+/// Converts a predicate to 1 or 0.
 pub(crate) fn one_if<D: Domain>(d: &mut D, p: D::Pred) -> D::Word {
     let (one, zero) = (d.word(1), d.word(0));
     d.select(p, one, zero)
 }
 
-/// The sum of words, and its carry.
+/// Returns the sum of two words and its carry.
 fn add_carry<D: Domain>(d: &mut D, a: D::Word, b: D::Word) -> (D::Word, D::Word) {
     let sum = d.add(a, b);
     let carry = d.less(false, sum, a);
@@ -63,7 +63,7 @@ pub(crate) fn select<D: Domain>(d: &mut D, p: D::Pred, a: Wide<D>, b: Wide<D>) -
     [d.select(p, a[0], b[0]), d.select(p, a[1], b[1])]
 }
 
-/// A bitwise operation on both words.
+/// Applies a bitwise operation to both words.
 pub(crate) fn bitwise<D: Domain>(
     d: &mut D,
     op: fn(&mut D, D::Word, D::Word) -> D::Word,
@@ -78,12 +78,12 @@ pub(crate) fn not<D: Domain>(d: &mut D, a: Wide<D>) -> Wide<D> {
     a.map(|word| d.not(word))
 }
 
-/// The product of two words.
+/// Returns the 64-bit product of two words.
 pub(crate) fn product<D: Domain>(d: &mut D, signed: bool, a: D::Word, b: D::Word) -> Wide<D> {
     [d.mul(a, b), d.mul_high(signed, a, b)]
 }
 
-/// The low half of `a * b`.
+/// Returns the low 64 bits of `a * b`.
 pub(crate) fn mul_low<D: Domain>(d: &mut D, a: Wide<D>, b: Wide<D>) -> Wide<D> {
     let [low, high] = product(d, false, a[0], b[0]);
     let (cross_a, cross_b) = (d.mul(a[0], b[1]), d.mul(a[1], b[0]));
@@ -91,7 +91,7 @@ pub(crate) fn mul_low<D: Domain>(d: &mut D, a: Wide<D>, b: Wide<D>) -> Wide<D> {
     [low, d.add(high, cross)]
 }
 
-/// The high half of `a * b`.
+/// Returns the high 64 bits of `a * b`.
 pub(crate) fn mul_high<D: Domain>(d: &mut D, signed: bool, a: Wide<D>, b: Wide<D>) -> Wide<D> {
     let zero = d.word(0);
     let low = d.mul_high(false, a[0], b[0]);
@@ -106,7 +106,8 @@ pub(crate) fn mul_high<D: Domain>(d: &mut D, signed: bool, a: Wide<D>, b: Wide<D
     if !signed {
         return high;
     }
-    // A negative factor counts 2^64 too much.
+    // The unsigned value of a negative factor is too large by 2^64, so the other factor is
+    // subtracted from the high half.
     let mut high = high;
     for (factor, other) in [(a, b), (b, a)] {
         let negative = is_negative(d, factor[1]);
@@ -117,25 +118,25 @@ pub(crate) fn mul_high<D: Domain>(d: &mut D, signed: bool, a: Wide<D>, b: Wide<D
     high
 }
 
-/// Whether a word is negative.
+/// Returns `true` if a word is negative.
 pub(crate) fn is_negative<D: Domain>(d: &mut D, a: D::Word) -> D::Pred {
     let zero = d.word(0);
     d.less(true, a, zero)
 }
 
-/// `a << count`, which leaves nothing from 32 on.
+/// Returns `a << count`; a count of 32 or more gives 0.
 pub(crate) fn shl_word<D: Domain>(d: &mut D, a: D::Word, count: D::Word) -> D::Word {
     let shifted = d.shl(a, count);
     within_word(d, count, shifted)
 }
 
-/// `a >> count` bringing in zeros, which leaves nothing from 32 on.
+/// Returns the logical shift `a >> count`; a count of 32 or more gives 0.
 pub(crate) fn shr_word<D: Domain>(d: &mut D, a: D::Word, count: D::Word) -> D::Word {
     let shifted = d.shr(a, count);
     within_word(d, count, shifted)
 }
 
-/// `a >> count` bringing in copies of the sign, which leaves nothing else from 32 on.
+/// Returns the arithmetic shift `a >> count`; a count of 32 or more gives copies of the sign.
 pub(crate) fn sar_word<D: Domain>(d: &mut D, a: D::Word, count: D::Word) -> D::Word {
     let last = d.word(31);
     let count = min_word(d, count, last);
@@ -148,23 +149,23 @@ fn within_word<D: Domain>(d: &mut D, count: D::Word, shifted: D::Word) -> D::Wor
     d.select(within, shifted, zero)
 }
 
-/// The lesser of two unsigned words.
+/// Returns the minimum of two unsigned words.
 pub(crate) fn min_word<D: Domain>(d: &mut D, a: D::Word, b: D::Word) -> D::Word {
     let less = d.less(false, a, b);
     d.select(less, a, b)
 }
 
-/// `a << count`, which leaves nothing from 64 on.
+/// Returns `a << count`; a count of 64 or more gives 0.
 pub(crate) fn shl<D: Domain>(d: &mut D, a: Wide<D>, count: D::Word) -> Wide<D> {
     let (rest, beyond) = around(d, count);
     let kept = shl_word(d, a[1], count);
-    // At most one of these is not zero, but at 32, where they agree.
+    // At most one of these is nonzero, except at a count of 32, where they are equal.
     let (over, far) = (shr_word(d, a[0], rest), shl_word(d, a[0], beyond));
     let carried = d.or(over, far);
     [shl_word(d, a[0], count), d.or(kept, carried)]
 }
 
-/// `a >> count` bringing in zeros, which leaves nothing from 64 on.
+/// Returns the logical shift `a >> count`; a count of 64 or more gives 0.
 pub(crate) fn shr<D: Domain>(d: &mut D, a: Wide<D>, count: D::Word) -> Wide<D> {
     let (rest, beyond) = around(d, count);
     let kept = shr_word(d, a[0], count);
@@ -173,7 +174,7 @@ pub(crate) fn shr<D: Domain>(d: &mut D, a: Wide<D>, count: D::Word) -> Wide<D> {
     [d.or(kept, carried), shr_word(d, a[1], count)]
 }
 
-/// `a >> count` bringing in copies of the sign, which leaves nothing else from 64 on.
+/// Returns the arithmetic shift `a >> count`; a count of 64 or more gives copies of the sign.
 pub(crate) fn sar<D: Domain>(d: &mut D, a: Wide<D>, count: D::Word) -> Wide<D> {
     let (rest, beyond) = around(d, count);
     let (kept, over) = (shr_word(d, a[0], count), shl_word(d, a[1], rest));
@@ -184,13 +185,14 @@ pub(crate) fn sar<D: Domain>(d: &mut D, a: Wide<D>, count: D::Word) -> Wide<D> {
     [d.select(within, near, far), sar_word(d, a[1], count)]
 }
 
-/// `32 - count` and `count - 32`, of which the negative one is beyond all shifts.
+/// Returns `32 - count` and `count - 32`. The negative one is a large unsigned count, whose shift
+/// gives 0.
 fn around<D: Domain>(d: &mut D, count: D::Word) -> (D::Word, D::Word) {
     let width = d.word(32);
     (d.sub(width, count), d.sub(count, width))
 }
 
-/// The low `bits` bits (8, 16, 32 or 64), extended by zeros or their sign.
+/// Extends the low `bits` bits (8, 16, 32 or 64) with zeros or with the sign.
 pub(crate) fn extend<D: Domain>(d: &mut D, bits: u32, signed: bool, a: Wide<D>) -> Wide<D> {
     let low = extend_word(d, bits, signed, a[0]);
     let high = match (bits, signed) {
@@ -204,7 +206,8 @@ pub(crate) fn extend<D: Domain>(d: &mut D, bits: u32, signed: bool, a: Wide<D>) 
     [low, high]
 }
 
-/// The low `bits` bits, fewer than 32, extended by zeros or their sign; from 32 on the word as it is.
+/// Extends the low `bits` bits with zeros or with the sign. With 32 bits or more, returns the word
+/// unchanged.
 pub(crate) fn extend_word<D: Domain>(d: &mut D, bits: u32, signed: bool, a: D::Word) -> D::Word {
     if bits >= 32 {
         return a;

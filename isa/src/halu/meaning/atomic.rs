@@ -1,4 +1,5 @@
-//! Atomic operations. The meaning forms the address and says what memory becomes; the driver makes the access.
+//! Atomic operations. The meaning computes the address and the operands; the driver performs the
+//! access.
 
 use arrayvec::ArrayVec;
 
@@ -7,7 +8,7 @@ use crate::atomic::Change;
 use crate::halu::domain::{Access, Domain, Reader, Width};
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// On integers, as field `atom` says.
+    /// Integer atomics, with the operation in field `atom`.
     pub(super) fn integer_atomic(&mut self, width: Width) {
         let signed = self.flag(f::ATOM_SIGN);
         let change = match self.get(f::ATOM) {

@@ -1,4 +1,4 @@
-//! f64 in pairs of registers.
+//! Arithmetic on f64, in register pairs.
 
 use super::{Context, f};
 use crate::half::{Compare, Rounding};

@@ -1,4 +1,4 @@
-//! f32 arithmetic and the conversions.
+//! Arithmetic on f32, and conversions.
 
 use super::{Context, Source, f};
 use crate::approx::Function;
@@ -6,7 +6,7 @@ use crate::half::{Compare, Format, Rounding};
 use crate::halu::domain::{Conversion, Domain, FloatKind, FloatOp, Form, Reader, float_minmax};
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// A source taken for an f32: abs, then neg.
+    /// Reads an f32 source and applies its absolute value, then its negation.
     fn float(&mut self, i: usize) -> D::Word {
         let source = self.source(i);
         self.signs(source, 0x8000_0000)
@@ -80,7 +80,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(f::RD, [result]);
     }
 
-    /// F2F to f32; abs and neg are of the selected half.
+    /// F2F to f32. The absolute value and the negation apply to the selected half.
     pub(super) fn widen(&mut self, format: Format) {
         let source = self.source(0);
         let position = self.d.word(16 * source.select as u32);

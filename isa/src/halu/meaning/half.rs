@@ -1,4 +1,4 @@
-//! Packed halves, as the listings of seed 001 have them.
+//! Packed-half arithmetic, as in the listings of seed 001.
 
 use super::{Context, Source, f};
 use crate::half::{Clamp, Compare, Format, Mode};
@@ -62,7 +62,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Format::from_code(self.get(f::HFMT))
     }
 
-    /// A packed source: halves selected, then abs, then neg.
+    /// Reads a packed-half source: selects the halves, then applies the absolute value, then the
+    /// negation.
     fn packed(&mut self, i: usize) -> D::Word {
         let source = self.source(i);
         let word = match source.select {

@@ -1,4 +1,4 @@
-//! Integer arithmetic, bits and bytes, integer compares.
+//! Integer arithmetic, bit and byte operations, and integer comparisons.
 
 use super::{Context, f};
 use crate::half::Compare;
@@ -86,7 +86,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let result = match (self.flag(f::DIR), self.flag(f::HI)) {
             (false, false) => self.d.shl(low, count),
             (false, true) => {
-                // What the low word carries over: >> 32 - count, in two steps since counts are modulo 32.
+                // The bits that the low word shifts out: `low >> (32 - count)`, in two steps
+                // because counts are modulo 32.
                 let (one, rest) = (self.d.word(1), self.d.not(count));
                 let kept = self.d.shl(high, count);
                 let over = self.d.shr(low, one);

@@ -1,4 +1,5 @@
-//! What items of a group meet for. Who runs them brings them together, and gives the results.
+//! Collective operations of groups and warps. The engine synchronises the participating work items
+//! and supplies the results.
 
 use halfbyte_abi::meet::{Barrier, Exchange, Meeting, Reduce, Shuffle, Vote};
 
@@ -8,12 +9,13 @@ use crate::halu::fields::{PT, RZ};
 use crate::halu::{Inst, Opcode};
 use crate::row::{Address, Class, Kind};
 
-/// What an instruction whose effect is [`Next::Meet`] meets others for.
+/// Returns the collective operation of an instruction whose effect is [`Next::Meet`].
 pub fn meeting<D: Domain>(inst: &Inst, domain: &mut D, read: &mut impl Reader<D>) -> Option<Meeting<D::Word, D::Pred>> {
     Context::new(inst, domain, read).meeting()
 }
 
-/// What becomes of a meeting's results, a number or an answer, and an answer beside it.
+/// Returns the register write that delivers the results of a collective operation. `number` is its
+/// value, and `answer` is a second result that is a truth value.
 pub fn given(inst: &Inst, [number, answer]: [u64; 2]) -> Option<Write<u32, bool>> {
     use Opcode::*;
     let gpr = || Some(inst.get(f::RD) as u8).filter(|&n| n != RZ).map(|n| Write::Gpr(n, number as u32));
@@ -27,29 +29,32 @@ pub fn given(inst: &Inst, [number, answer]: [u64; 2]) -> Option<Write<u32, bool>
     }
 }
 
-/// Returns `true` if others run behind an instruction, which is a strong access: lanes of a warp execute it one after another, and none continues
-/// before the last has executed it.
+/// Returns `true` if an instruction is an atomic or another strong access. The lanes of a warp
+/// execute such an instruction one after another, and no lane continues before the last has
+/// executed it.
 pub fn yields(inst: &Inst) -> bool {
     is_atomic(inst) || is_strong(inst)
 }
 
-/// Returns `true` if an instruction is a strong access that keeps what it has read.
+/// Returns `true` if an instruction is a strong access whose result is used.
 pub fn asks(inst: &Inst) -> bool {
     let is_without_result = || inst.row().mnemonic.starts_with("ST") || is_atomic(inst) && inst.get(f::RD) as u8 == RZ;
     yields(inst) && !is_without_result()
 }
 
-/// Whether items at an instruction meet: where its guard holds its effect is [`Next::Meet`].
+/// Returns `true` if an instruction is a collective operation. If its guard holds, its effect is
+/// [`Next::Meet`].
 pub fn meets(inst: &Inst) -> bool {
     matches!(inst.row().mnemonic, "BAR" | "WARPSYNC" | "SHFL" | "VOTE" | "MATCH" | "REDUX" | "ELECT")
 }
 
-/// Whether items at an instruction meet, have memory together, or read what others may write meanwhile.
+/// Returns `true` if an instruction is collective, accesses shared memory, or makes a strong
+/// access.
 pub fn is_of_groups(inst: &Inst) -> bool {
     meets(inst) || matches!(inst.row().mnemonic, "LDS" | "STS") || is_atomic(inst) || is_strong(inst)
 }
 
-/// Whether an instruction reaches what of local memory the kernel declares.
+/// Returns `true` if an instruction may access the part of local memory that the kernel declares.
 pub fn reaches_scratch(inst: &Inst) -> bool {
     let is_scratch =
         |kind| matches!(kind, Kind::Memory { address: Address::Scratch { .. } | Address::Flat { .. }, .. });
@@ -60,10 +65,10 @@ fn is_atomic(inst: &Inst) -> bool {
     matches!(inst.row().mnemonic, "ATOMG" | "ATOMS" | "ATOM")
 }
 
-/// Whether others may make accesses at the same time.
+/// Returns `true` for a strong access, which may race with the accesses of other work items.
 fn is_strong(inst: &Inst) -> bool {
     let row = inst.row();
-    // Elsewhere the same bits are a compare's.
+    // In instructions of other classes, the same bits hold a comparison.
     let has_order = row.class == Class::Memory && row.modifiers.iter().any(|modifier| modifier.field == f::ORDER);
     has_order && inst.get(f::ORDER) != 0
 }

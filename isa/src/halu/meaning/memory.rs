@@ -1,4 +1,4 @@
-//! Loads and stores. The meaning forms the address; the driver makes the access.
+//! Loads and stores. The meaning computes the address; the driver performs the access.
 
 use arrayvec::ArrayVec;
 

@@ -1,6 +1,7 @@
-//! What every HALU instruction does, once, over any [`Domain`].
+//! The meaning of every HALU instruction, generic over the [`Domain`].
 //!
-//! A file a group; this one dispatches, and reads operands in whatever form the row has them.
+//! Each submodule covers one group of instructions. This module dispatches and reads the operands
+//! of every kind.
 
 mod atomic;
 mod double;
@@ -25,21 +26,22 @@ use crate::half::Format;
 use crate::row::{Kind, Operand, RegFile, Role, Suffix};
 use crate::word::Field;
 
-/// The guard of an instruction: `None` if it always acts (`@PT`), else the truth value under which it does. Where it is
-/// false the driver commits none of the effects and falls through.
+/// Evaluates the guard of an instruction. Returns `None` if the instruction always executes
+/// (`@PT`). If the guard is false, the driver commits none of the effects and continues with the
+/// next word.
 pub fn guard<D: Domain>(inst: &Inst, domain: &mut D, read: &mut impl Reader<D>) -> Option<D::Pred> {
     (!inst.is_unconditional()).then(|| Context::new(inst, domain, read).pred(f::GUARD, f::GUARD_NOT))
 }
 
-/// What the instruction, which must be valid, does where its guard holds. Everything it reads, it reads through `read`
-/// before it has any effect.
+/// Evaluates a valid instruction, assuming that its guard holds. All sources are read through
+/// `read` before any effect.
 pub fn meaning<D: Domain>(inst: &Inst, domain: &mut D, read: &mut impl Reader<D>) -> Effects<D::Word, D::Pred> {
     let mut cx = Context::new(inst, domain, read);
     cx.execute();
     cx.effects
 }
 
-/// An instruction on its way from sources to effects.
+/// The state of one instruction's evaluation.
 struct Context<'a, D: Domain, R: Reader<D>> {
     inst: &'a Inst,
     d: &'a mut D,
@@ -47,7 +49,8 @@ struct Context<'a, D: Domain, R: Reader<D>> {
     effects: Effects<D::Word, D::Pred>,
 }
 
-/// A source operand before its modifiers, whose effect depends on what the word is taken for.
+/// A source operand whose modifiers are not applied yet, because their effect depends on the type
+/// of the word.
 struct Source<W> {
     word: W,
     neg: bool,
@@ -76,23 +79,23 @@ impl<'a, D: Domain, R: Reader<D>> Context<'a, D, R> {
         if n == URZ { self.d.word(0) } else { self.read.ur(self.d, n) }
     }
 
-    /// The register `i` after the one in `field`; zero if that is the zero register.
+    /// Returns the register `i` after the one in `field`, or zero if that is RZ.
     fn gpr_after(&mut self, field: Field, i: u8) -> D::Word {
         self.gpr((self.get(field) as u8).saturating_add(i))
     }
 
-    /// A pair of registers.
+    /// Returns a pair of registers.
     fn pair(&mut self, field: Field) -> [D::Word; 2] {
         [0, 1].map(|i| self.gpr_after(field, i))
     }
 
-    /// A pair of uniform registers.
+    /// Returns a pair of uniform registers.
     fn urs(&mut self, field: Field) -> [D::Word; 2] {
         let first = self.get(field) as u8;
         [first, if first == URZ { URZ } else { first + 1 }].map(|n| self.ur(n))
     }
 
-    /// A predicate source, its `!` applied.
+    /// Returns a predicate source with its negation applied.
     fn pred(&mut self, number: Field, not: Field) -> D::Pred {
         let (n, not) = (self.get(number) as u8, self.flag(not));
         if n == PT {
@@ -102,7 +105,7 @@ impl<'a, D: Domain, R: Reader<D>> Context<'a, D, R> {
         if not { self.d.negate(p) } else { p }
     }
 
-    /// The `i`-th source operand that is a word: a register, an immediate or a constant.
+    /// Returns the `i`-th source operand that is a word: a register, an immediate or a constant.
     fn source(&mut self, i: usize) -> Source<D::Word> {
         let Some(operand) = self.inst.row().operands.iter().filter(|o| is_word_source(o)).nth(i) else {
             return Source { word: self.d.word(0), neg: false, abs: false, select: 0 };
@@ -119,7 +122,7 @@ impl<'a, D: Domain, R: Reader<D>> Context<'a, D, R> {
         Source { word, neg: flag(operand.neg), abs: flag(operand.abs), select }
     }
 
-    /// Dispatches. Forms of one mnemonic differ only in where their sources are.
+    /// Dispatches on the opcode. The forms of a mnemonic differ only in the kinds of their sources.
     #[rustfmt::skip]
     fn execute(&mut self) {
         macro_rules! dispatch {
@@ -131,18 +134,18 @@ impl<'a, D: Domain, R: Reader<D>> Context<'a, D, R> {
         opcodes!(dispatch)
     }
 
-    /// A source without modifiers.
+    /// Returns a source without applying its modifiers.
     fn word(&mut self, i: usize) -> D::Word {
         self.source(i).word
     }
 
-    /// The word `words` after the one that a constant operand names.
+    /// Returns the word at an offset of `words` words from a constant operand.
     fn constant(&mut self, bank: Field, offset: Field, words: u16) -> D::Word {
         let (bank, offset) = (self.get(bank) as u8, self.get(offset) as u16);
         self.read.constant(self.d, bank, offset.wrapping_add(4 * words))
     }
 
-    /// Takes the sign bits of `lanes` away if `abs`, then turns them over if `neg`.
+    /// Clears the sign bits `lanes` if `abs` is set, then flips them if `neg` is set.
     fn signs(&mut self, source: Source<D::Word>, lanes: u32) -> D::Word {
         let mut word = source.word;
         if source.abs {
@@ -156,7 +159,7 @@ impl<'a, D: Domain, R: Reader<D>> Context<'a, D, R> {
         word
     }
 
-    /// `p` combined with the predicate source by field `lop`.
+    /// Combines `p` with the predicate source by the operation in field `lop`.
     fn combine(&mut self, p: D::Pred) -> D::Pred {
         let pp = self.pred(f::PP, f::PP_NOT);
         match self.get(f::LOP) {
@@ -166,7 +169,8 @@ impl<'a, D: Domain, R: Reader<D>> Context<'a, D, R> {
         }
     }
 
-    /// Writes the two predicates of a compare: the answer and its opposite, each combined.
+    /// Writes the two predicates of a comparison: the result and its negation, each combined with
+    /// the predicate source.
     fn set_pred(&mut self, p: D::Pred) {
         let opposite = self.d.negate(p);
         let (pu, pv) = (self.combine(p), self.combine(opposite));
@@ -174,13 +178,13 @@ impl<'a, D: Domain, R: Reader<D>> Context<'a, D, R> {
         self.define_pred(f::PV, pv);
     }
 
-    /// 1 or 0.
+    /// Converts a predicate to 1 or 0.
     fn one_if(&mut self, p: D::Pred) -> D::Word {
         let (one, zero) = (self.d.word(1), self.d.word(0));
         self.d.select(p, one, zero)
     }
 
-    /// Writes consecutive registers, unless to RZ.
+    /// Writes consecutive registers; a write to RZ is discarded.
     fn define<const N: usize>(&mut self, field: Field, words: [D::Word; N]) {
         let first = self.get(field) as u8;
         if first != RZ {
@@ -188,7 +192,7 @@ impl<'a, D: Domain, R: Reader<D>> Context<'a, D, R> {
         }
     }
 
-    /// Writes consecutive uniform registers, unless to URZ.
+    /// Writes consecutive uniform registers; a write to URZ is discarded.
     fn define_ur<const N: usize>(&mut self, field: Field, words: [D::Word; N]) {
         let first = self.get(field) as u8;
         if first != URZ {
@@ -196,7 +200,7 @@ impl<'a, D: Domain, R: Reader<D>> Context<'a, D, R> {
         }
     }
 
-    /// Writes a predicate, unless PT.
+    /// Writes a predicate; a write to PT is discarded.
     fn define_pred(&mut self, field: Field, p: D::Pred) {
         let n = self.get(field) as u8;
         if n != PT {

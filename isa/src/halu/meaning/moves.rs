@@ -1,4 +1,4 @@
-//! Moves between the register files, and predicates.
+//! Moves between register files, and predicate logic.
 
 use super::{Context, f};
 use crate::halu::domain::expand::{Gate, truth_table};
@@ -67,7 +67,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 }
 
-/// The predicates of a mask, of which PT is none.
+/// Returns the numbers of the predicates in a mask; PT is never included.
 fn bits(mask: u32) -> impl Iterator<Item = u8> {
     (0..f::PT).filter(move |i| mask >> i & 1 != 0)
 }

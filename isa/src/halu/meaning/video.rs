@@ -1,10 +1,10 @@
-//! vop2 and vop4, as the listings of seeds 000 and 002 have them.
+//! Video instructions (`vop2`, `vop4`), as in the listings of seeds 000 and 002.
 
 use super::{Context, f};
 use crate::halu::domain::{Domain, Lanes, Reader, VideoKind, VideoMerge, VideoOp};
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// Every vop2 and vop4.
+    /// All `vop2` and `vop4` instructions.
     pub(super) fn video(&mut self, kind: VideoKind, lanes: Lanes) {
         let (a_select, b_select, mask) = match lanes {
             Lanes::Two => (f::ASEL2, f::BSEL2, f::MASK2),

@@ -1,4 +1,5 @@
-//! Moves, predicates and control. The seeds have none: these are ours, named as SASS names them.
+//! Rows of moves, predicate logic and control flow. The seeds have no such instructions; the
+//! encodings are this project's own and the mnemonics follow SASS.
 
 use super::integer::forms;
 use super::*;

@@ -1,5 +1,6 @@
-//! 64-bit floats in pairs of registers, the low word in the even one, and their conversions. The seeds have none: these are ours,
-//! named as SASS names them.
+//! Rows of the f64 instructions and conversions. An f64 is in a pair of registers, the low word in
+//! the even one. The seeds have no such instructions; the encodings are this project's own and the
+//! mnemonics follow SASS.
 
 use super::integer::forms;
 use super::*;

@@ -1,4 +1,5 @@
-//! 32-bit floats and conversions. The seeds have none: these are ours, named as SASS names them.
+//! Rows of the f32 instructions and conversions. The seeds have no such instructions; the encodings
+//! are this project's own and the mnemonics follow SASS.
 
 use super::integer::forms;
 use super::*;

@@ -1,14 +1,14 @@
-//! Packed half arithmetic: HADD2, HMUL2, HFMA2, HMNMX2, HSETP2, HSET2 (seed 001).
+//! Rows of packed-half arithmetic: HADD2, HMUL2, HFMA2, HMNMX2, HSETP2, HSET2 (seed 001).
 
 use super::*;
 use crate::row::{Forbid, Is, Modifier};
 
 const A_HALF: Operand = half(A.sign(RA_NEG, RA_ABS), RA_HALF);
-/// Second source in the 32-bit slot.
+/// Second source in the second-source slot (bits 63:32).
 const B_R: Operand = half(gpr("rb", R32).sign(SLOT_NEG, SLOT_ABS), B_HALF);
 const B_U: Operand = half(ur("urb", UR32).sign(SLOT_NEG, SLOT_ABS), B_HALF);
 const B_C: Operand = half(constant("cb").sign(SLOT_NEG, SLOT_ABS), B_HALF);
-/// Second source after the slot.
+/// Second source at bit 64, if the slot holds the third source.
 const B_R64: Operand = half(gpr("rb", R64).sign(R64_NEG, R64_ABS), B_HALF);
 /// Third source.
 const C_R64: Operand = half(gpr("rc", R64).sign(R64_NEG, R64_ABS), C_HALF);
@@ -19,7 +19,8 @@ const fn pair(name: &'static str) -> Operand {
     Operand::new(name, Role::Use, Kind::HalfPair { field: IMM32, format: HFMT })
 }
 
-/// The four forms of a two-source instruction: `lead` operands, the second source, `tail` operands.
+/// Defines the four forms of a two-source instruction. The operands are `lead`, the second source
+/// and `tail`.
 macro_rules! two_source {
     ($base:ident, $optype:literal, [$($lead:expr),*], [$($tail:expr),*]: $rr:ident $ru:ident $ri:ident $rc:ident) => {
         two_source!(@ $base, $optype, R, [$($lead,)* B_R $(, $tail)*], $rr);
@@ -43,7 +44,7 @@ const SAME_PREDS: Forbid = Forbid {
     why: "both lanes would write one predicate; only PT may be named twice",
 };
 
-/// `{, {!}pp}`, PT when left out.
+/// `{, {!}pp}`: an optional predicate source, by default PT.
 const P_OPT: Operand = P.optional();
 
 const HADD2: Row = Row {

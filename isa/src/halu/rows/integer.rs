@@ -1,4 +1,5 @@
-//! 32-bit integer and logic instructions. The seeds have none: these are ours, named as SASS names them.
+//! Rows of the integer and logic instructions. The seeds have no such instructions; the encodings
+//! are this project's own and the mnemonics follow SASS.
 
 use super::*;
 use crate::row::{Forbid, Is};
@@ -9,7 +10,7 @@ const B_I: Operand = bits("ib", IMM32);
 const B_C: Operand = constant("cb");
 const C_R64: Operand = gpr("rc", R64);
 
-/// One row of a family: form name, stype, operands.
+/// Defines the forms of a mnemonic, given the name, STYPE and operands of each.
 macro_rules! forms {
     ($base:ident, $optype:literal; $($name:ident $stype:ident [$($operand:expr),*];)*) => { $(
         pub(crate) const $name: Row =

@@ -1,5 +1,6 @@
-//! Instructions at which items of a group meet. The seeds have none: these are ours, named as SASS names them. Each is for the lanes that a mask
-//! names, and waits for all of them.
+//! Rows of the collective operations: barriers, shuffles, votes and reductions. A warp-level
+//! operation synchronises the lanes of its mask. The seeds have no such instructions; the encodings
+//! are this project's own and the mnemonics follow SASS.
 
 use super::integer::forms;
 use super::*;
@@ -12,9 +13,9 @@ const BARRIER_R: Operand = gpr("id", R32);
 const BARRIER_I: Operand = bits("id", IMM32);
 const COUNT: Operand = gpr("count", R64);
 
-/// STYPE of a form with a GPR in the slot, and the count of items at 64.
+/// STYPE of a form with a GPR in the second-source slot and the number of items at bit 64.
 const RN: u64 = 0x3;
-/// The same with an immediate in the slot.
+/// STYPE of a form with an immediate in the second-source slot and the number of items at bit 64.
 const IN: u64 = 0x9;
 
 macro_rules! barrier {

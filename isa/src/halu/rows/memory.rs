@@ -1,5 +1,6 @@
-//! Loads and stores. The seeds have none: these are ours, named as SASS names them. A row has one size, so that the number of
-//! registers it moves is a constant of the row.
+//! Rows of loads and stores. The seeds have no such instructions; the encodings are this project's
+//! own and the mnemonics follow SASS. Each row has one access size, so the number of registers that
+//! it moves is fixed.
 
 use super::*;
 use crate::row::{Address, Forbid, Is};
@@ -15,18 +16,18 @@ pub(super) const fn at(address: Address, size: u8) -> Operand {
     Operand::new("address", Role::Use, Kind::Memory { address, size })
 }
 
-/// Registers that `size` bytes fill.
+/// Returns the number of registers that hold `size` bytes.
 pub(super) const fn span(size: u8) -> u8 {
     if size > 4 { size / 4 } else { 1 }
 }
 
-/// What follows a load that others may meet, and a store.
+/// Memory-ordering modifiers of loads and stores.
 pub(super) const LOAD_ORDER: &[Modifier] = &[M_LOAD_ORDER, M_SCOPE];
 pub(super) const STORE_ORDER: &[Modifier] = &[M_STORE_ORDER, M_SCOPE];
-/// Who may meet an access that none may.
+/// Forbids a scope on a weak access.
 pub(super) const NOBODY: &[Forbid] =
     &[Forbid { all: &[(SCOPE, Is::Not(0)), (ORDER, Is::Eq(0))], why: "a scope needs .STRONG, .ACQUIRE or .RELEASE" }];
-/// What is said of accesses that others may meet.
+/// Describes the memory-ordering modifiers.
 macro_rules! orders {
     ($which:literal) => {
         concat!(
@@ -38,7 +39,7 @@ macro_rules! orders {
 }
 pub(super) use orders;
 
-/// Loads: name, optype, stype, tags, size, from an address.
+/// Defines loads, given the name, STYPE, tags and size of each.
 macro_rules! loads {
     ($base:ident, $optype:literal, $address:ident; $($name:ident $stype:literal [$($tag:literal)?] $size:literal;)*) => { $(
         pub(crate) const $name: Row = Row {
@@ -51,7 +52,7 @@ macro_rules! loads {
 }
 pub(super) use loads;
 
-/// Stores, the same way; the data register stands at 64.
+/// Defines stores, given the name, STYPE, tags and size of each. The data register is at bit 64.
 macro_rules! stores {
     ($base:ident, $optype:literal, $address:ident; $($name:ident $stype:literal [$($tag:literal)?] $size:literal;)*) => { $(
         pub(crate) const $name: Row = Row {

@@ -1,4 +1,4 @@
-//! The rows of HALU, a file a family, and the operands that they share.
+//! The rows of HALU, one module per group of instructions, and the operands that they share.
 
 pub mod atomic;
 pub mod base;
@@ -15,7 +15,7 @@ use super::fields::*;
 use crate::row::{Class, Guard, Kind, Modifier, ModifierOrder, Operand, RegFile, Role, Row, Suffix};
 use crate::word::Field;
 
-/// What every HALU row starts from.
+/// The defaults of every HALU row.
 const HALU: Row = Row {
     mnemonic: "",
     tags: &[],
@@ -34,19 +34,22 @@ const HALU: Row = Row {
     examples: &[],
 };
 
-/// STYPE of a form whose source in the 32-bit slot is a GPR, and of a form without sources.
+/// STYPE of a form with a GPR in the second-source slot (bits 63:32), and of a form without
+/// sources.
 const R: u64 = 0x2;
-/// A UR in the slot, before the GPR at 64.
+/// STYPE of a form with a UR in the slot as second source; the GPR at bit 64 is the third.
 const U: u64 = 0xc;
-/// An immediate in the slot, before the GPR at 64.
+/// STYPE of a form with an immediate in the slot as second source; the GPR at bit 64 is the third.
 const I: u64 = 0x8;
-/// Constant memory in the slot, before the GPR at 64.
+/// STYPE of a form with constant memory in the slot as second source; the GPR at bit 64 is the
+/// third.
 const C: u64 = 0xa;
-/// An immediate in the slot, after the GPR at 64.
+/// STYPE of a form with an immediate in the slot as third source; the GPR at bit 64 is the second.
 const RRI: u64 = 0x4;
-/// Constant memory in the slot, after the GPR at 64.
+/// STYPE of a form with constant memory in the slot as third source; the GPR at bit 64 is the
+/// second.
 const RRC: u64 = 0x6;
-/// A UR in the slot, after the GPR at 64.
+/// STYPE of a form with a UR in the slot as third source; the GPR at bit 64 is the second.
 const RRU: u64 = 0xe;
 
 const fn def(name: &'static str, field: Field) -> Operand {
@@ -85,12 +88,12 @@ const fn half(op: Operand, field: Field) -> Operand {
     op.suffix(Suffix::Choice(half_select(field)))
 }
 
-/// Destination.
+/// Destination register.
 const D: Operand = def("rd", RD);
-/// First source.
+/// First source register.
 const A: Operand = gpr("ra", RA);
-/// `{!}pp`, which must be written.
+/// `{!}pp`, a mandatory predicate source.
 const P: Operand = pred("pp", PP).not(PP_NOT);
-/// Destination predicates of a compare.
+/// Destination predicates of a comparison.
 const DU: Operand = pred_def("pu", PU);
 const DV: Operand = pred_def("pv", PV);

@@ -1,5 +1,6 @@
-//! Memory that a kernel declares, its group's or its item's own, and any memory by an address without a space. The seeds have none: these are
-//! ours, named as SASS names them.
+//! Rows of accesses to shared memory, to the local memory that a kernel declares, and to generic
+//! addresses. The seeds have no such instructions; the encodings are this project's own and the
+//! mnemonics follow SASS.
 
 use super::memory::{LOAD_ORDER, MEMORY, NOBODY, STORE_ORDER, at, loads, orders, span, stores};
 use super::*;

@@ -1,5 +1,5 @@
-//! Video: arithmetic on two half-words or four bytes of a register, with element selection and a merge or accumulation
-//! (seeds 000, 002, 003).
+//! Rows of the video instructions: arithmetic on two halfwords or four bytes of a register, with
+//! element selection and a merge or accumulation (seeds 000, 002, 003).
 
 use super::*;
 use crate::row::{Forbid, Is};

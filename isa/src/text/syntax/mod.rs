@@ -1,4 +1,5 @@
-//! The shape of a line of assembly, whatever instruction it is: guard, mnemonic, modifiers, operands.
+//! The syntax of a line of assembly, independent of the instruction: guard, mnemonic, modifiers,
+//! operands.
 
 pub(crate) mod spaced;
 
@@ -8,22 +9,22 @@ use crate::row::RegFile;
 use spaced::NO_NAMES;
 use std::ops::Range;
 
-/// A piece of a line and where it stands.
+/// A substring of a line, with its position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Piece<'a> {
-    /// The piece.
+    /// The substring.
     pub text: &'a str,
-    /// Its first byte in the line.
+    /// The offset of its first byte in the line.
     pub start: usize,
 }
 
 impl<'a> Piece<'a> {
-    /// Its bytes in the line.
+    /// Returns the byte range in the line.
     pub fn span(self) -> Range<usize> {
         self.start..self.start + self.text.len()
     }
 
-    /// An error about this piece.
+    /// Creates an error at this position.
     pub fn error(self, kind: AsmErrorKind) -> AsmError {
         AsmError { line: 1, span: self.span(), found: self.text.to_owned(), kind }
     }
@@ -45,26 +46,27 @@ impl<'a> Piece<'a> {
         Piece { text: text.trim_end(), start: self.start + self.text.len() - text.len() }
     }
 
-    /// The piece without a leading character and the blanks after it, if it begins so.
+    /// Removes a leading character and the blanks after it. Returns `None` if the piece does not
+    /// start with that character.
     pub(super) fn strip(self, lead: char) -> Option<Piece<'a>> {
         let rest = self.text.strip_prefix(lead)?;
         Some(self.from(self.text.len() - rest.len()).trim())
     }
 
-    /// What stands before and after the first such character.
+    /// Returns the text before and after the first occurrence of a character.
     pub(super) fn split_at(self, separator: char) -> Option<(Piece<'a>, Piece<'a>)> {
         let at = self.text.find(separator)?;
         Some((self.to(at), self.from(at + separator.len_utf8())))
     }
 
-    /// The longest run of characters of a kind at its beginning, and what follows.
+    /// Splits off the longest prefix of characters that satisfy `keep`.
     pub(super) fn split_while(self, keep: impl Fn(char) -> bool) -> (Piece<'a>, Piece<'a>) {
         let end = self.text.find(|c| !keep(c)).unwrap_or(self.text.len());
         (self.to(end), self.from(end))
     }
 }
 
-/// How an instruction set writes its lines.
+/// The assembly syntax of an instruction set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Syntax {
     /// `@P0 HADD2.SAT R0, R1, R2 ;`
@@ -76,23 +78,23 @@ pub enum Syntax {
 /// A line of a program: at most one label and one word.
 #[derive(Clone, Debug)]
 pub struct Line<'a> {
-    /// The label before a colon.
+    /// The label before the colon.
     pub label: Option<Piece<'a>>,
-    /// The word, which may be malformed though the label is right; `None` where there is none.
+    /// The word, or `None` if the line has no word. A malformed word leaves the label valid.
     pub code: Result<Option<Code<'a>>, AsmError>,
 }
 
-/// What makes a word.
+/// The part of a line that defines a word.
 #[derive(Clone, Debug)]
 pub enum Code<'a> {
-    /// `.word` and its number.
+    /// A `.word` directive with its value.
     Word(u128),
     /// An instruction.
     Statement(Statement<'a>),
 }
 
 impl<'a> Line<'a> {
-    /// Takes a line apart. `//` begins a comment, `;` may end the word.
+    /// Parses a line. `//` begins a comment; `;` may end the word.
     pub fn parse(line: &'a str, syntax: Syntax) -> Result<Line<'a>, AsmError> {
         let whole = Piece { text: line, start: 0 };
         let code = whole.to(line.find("//").unwrap_or(line.len())).trim();
@@ -140,10 +142,10 @@ impl<'a> Code<'a> {
     }
 }
 
-/// A line of assembly with one instruction, taken apart.
+/// A parsed line of assembly with one instruction.
 #[derive(Clone, Debug)]
 pub struct Statement<'a> {
-    /// All of it, without comment, label and terminator.
+    /// The whole line, without comment, label and terminator.
     pub(super) line: Piece<'a>,
     pub(super) guard: Option<(u8, bool)>,
     pub(super) mnemonic: Piece<'a>,
@@ -151,7 +153,7 @@ pub struct Statement<'a> {
     pub(super) args: Vec<Arg<'a>>,
 }
 
-/// An operand as it is written.
+/// An operand as written in the text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arg<'a> {
     pub piece: Piece<'a>,
@@ -185,7 +187,7 @@ pub(super) enum Body<'a> {
 /// `(slct $c2 lzf $r4d)`
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Selected<'a> {
-    /// The number of `$c`.
+    /// The number of the `$c` register.
     pub index: u8,
     pub bit: &'a str,
     pub file: RegFile,
@@ -193,7 +195,7 @@ pub(super) struct Selected<'a> {
     pub count: u8,
 }
 
-/// What stands between the brackets of an address.
+/// The terms between the brackets of an address.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Terms<'a> {
     pub gpr: Option<(u8, Option<Piece<'a>>)>,
@@ -205,7 +207,8 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_' || c == '$'
 }
 
-/// Whether a branch can name a line so: letters, digits, `_` and `$`, not beginning with a digit, and no register.
+/// Returns `true` if the text is a valid label: letters, digits, `_` and `$`, not beginning with a
+/// digit, and no register name.
 fn is_label(text: &str, syntax: Syntax) -> bool {
     let shaped = text.chars().all(is_word) && text.starts_with(|c: char| !c.is_ascii_digit());
     shaped
@@ -215,7 +218,7 @@ fn is_label(text: &str, syntax: Syntax) -> bool {
         }
 }
 
-/// What a word names: a register, all predicates, or something the row must know.
+/// Classifies an identifier: a register, all predicates, or a name that the row resolves.
 fn name(word: Piece<'_>) -> Result<Body<'_>, AsmError> {
     const FILES: [(RegFile, &str); 3] = [
         (RegFile::Ur, "register number above 62: UR0 to UR62, or URZ"),
@@ -244,7 +247,7 @@ fn name(word: Piece<'_>) -> Result<Body<'_>, AsmError> {
 }
 
 impl<'a> Statement<'a> {
-    /// The mnemonic, as it is written.
+    /// Returns the mnemonic as written in the text.
     pub fn mnemonic(&self) -> &'a str {
         self.mnemonic.text
     }
@@ -288,7 +291,7 @@ impl<'a> Statement<'a> {
     }
 }
 
-/// The pieces between the separators.
+/// Splits a piece at the separators.
 pub(crate) fn split(piece: Piece<'_>, separator: char) -> impl Iterator<Item = Piece<'_>> {
     let mut start = piece.start;
     piece.text.split(separator).map(move |text| {
@@ -341,7 +344,7 @@ fn argument(piece: Piece<'_>) -> Result<Arg<'_>, AsmError> {
     Ok(Arg { piece, bang, minus, bars, body, suffix: inner.or(outer) })
 }
 
-/// The name after a dot, if one comes next, and what follows.
+/// Splits off a leading dot and the name after it, if present.
 fn take_suffix(piece: Piece<'_>) -> (Option<Piece<'_>>, Piece<'_>) {
     match piece.text.strip_prefix('.') {
         None => (None, piece),
@@ -352,7 +355,8 @@ fn take_suffix(piece: Piece<'_>) -> (Option<Piece<'_>>, Piece<'_>) {
     }
 }
 
-/// `R1.U32+UR4+0x10`, `R2.64-0x8`, `0x10`: each part at most once, in this order.
+/// Parses the terms of an address, such as `R1.U32+UR4+0x10`, `R2.64-0x8` or `0x10`. Each term
+/// occurs at most once and in this order.
 fn terms(piece: Piece<'_>) -> Result<Terms<'_>, AsmError> {
     let malformed = || piece.malformed("address", "a GPR, a UR and a number, in this order, any of them left out");
     let mut terms = Terms::default();

@@ -1,4 +1,4 @@
-//! The shape of a line of VP1 assembly: a mnemonic and operands, with blanks between them.
+//! The syntax of a line of VP1 assembly: a mnemonic and operands, separated by blanks.
 
 use super::super::AsmError;
 use super::super::number::Number;
@@ -23,16 +23,16 @@ const FILES: [RegFile; 15] = [
     RegFile::Uc,
 ];
 
-/// The register that goes by a name.
+/// Finds a register that has a name instead of a number.
 fn named(name: &str) -> Option<(RegFile, u8)> {
     let number = |file: RegFile| file.named().iter().find(|named| named.1 == name).map(|named| named.0);
     FILES.into_iter().find_map(|file| number(file).map(|number| (file, number)))
 }
 
-/// Which register a text means by a name that it gives meaning to itself, `$0` for instance.
+/// A function that resolves register names that a text defines itself, such as `$0`.
 pub(crate) type Names<'n> = &'n dyn Fn(&str) -> Option<(RegFile, u8)>;
 
-/// A text that has no such names.
+/// Resolves no names.
 pub(super) const NO_NAMES: Names<'static> = &|_| None;
 
 impl<'a> Statement<'a> {
@@ -47,7 +47,7 @@ impl<'a> Statement<'a> {
         Ok(Statement { line, guard: None, mnemonic, modifiers: Vec::new(), args })
     }
 
-    /// Gives the last operand another number, if it is a register.
+    /// Replaces the number of the last operand if that operand is a register.
     pub(crate) fn renumber_last(&mut self, to: u8) {
         if let Some(Body::Reg(_, number)) = self.args.last_mut().map(|arg| &mut arg.body) {
             *number = to;
@@ -55,7 +55,7 @@ impl<'a> Statement<'a> {
     }
 }
 
-/// The first token and what follows it: a run without blanks, or what parentheses enclose.
+/// Splits off the first token: text without blanks, or text in parentheses.
 fn token(piece: Piece<'_>) -> (Piece<'_>, Piece<'_>) {
     let enclosed = piece.text.starts_with('(').then(|| piece.text.find(')')).flatten();
     let (token, rest) = match enclosed {
@@ -75,7 +75,7 @@ fn body<'a>(piece: Piece<'a>, names: Names<'_>) -> Result<Body<'a>, AsmError> {
     Ok(Number::parse(piece.text).map_or(Body::Name(piece.text), Body::Number))
 }
 
-/// `$r5`, `$v2d`, `$v4q`, `$vc`.
+/// Parses `$r5`, `$v2d`, `$v4q` or `$vc`.
 fn register<'a>(piece: Piece<'a>, names: Names<'_>) -> Result<Body<'a>, AsmError> {
     let (name, count) = tuple(piece.text);
     if let Some((file, number)) = names(name) {
@@ -93,7 +93,7 @@ fn register<'a>(piece: Piece<'a>, names: Names<'_>) -> Result<Body<'a>, AsmError
     if digits.text.is_empty() {
         return Ok(Body::Whole(file));
     }
-    // No file has so many that a larger number could be right.
+    // Every number that overflows `u8` is past the end of every register file.
     let number = digits.text.parse().unwrap_or(u8::MAX);
     match suffix.text {
         "" => Ok(Body::Reg(file, number)),
@@ -103,14 +103,15 @@ fn register<'a>(piece: Piece<'a>, names: Names<'_>) -> Result<Body<'a>, AsmError
     }
 }
 
-/// The name without the `d` of a pair or the `q` of a quad after its digits, and the number of registers.
+/// Removes the `d` of a pair or the `q` of a quad after the digits of a name. Also returns the
+/// number of registers.
 pub(crate) fn tuple(name: &str) -> (&str, u8) {
     let first = |suffix| name.strip_suffix(suffix).filter(|first: &&str| first.ends_with(|c: char| c.is_ascii_digit()));
     let pair = first('d').map(|first| (first, 2));
     pair.or_else(|| first('q').map(|first| (first, 4))).unwrap_or((name, 1))
 }
 
-/// `(slct $c2 lzf $r4d)`
+/// Parses `(slct $c2 lzf $r4d)`.
 fn selected<'a>(piece: Piece<'a>, names: Names<'_>) -> Result<Selected<'a>, AsmError> {
     let malformed = || piece.malformed("operand", "`(slct $cN bit $rNd)`");
     let inside = piece.text.strip_suffix(')').map(|t| piece.to(t.len()).from(1).trim()).ok_or_else(malformed)?;

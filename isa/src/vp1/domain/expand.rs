@@ -1,8 +1,9 @@
-//! Whole instructions as expansions into the other operations of a domain, for those that have no shorter way to say them.
+//! Default implementations of the domain's compound operations, in terms of its primitive
+//! operations.
 
 use super::{ByteKind, ByteOp, Domain, Logic};
 
-/// [`Domain::byte_op`] by way of exact integers.
+/// Implements [`Domain::byte_op`] on 32-bit components, where the results are exact.
 pub fn components<D: Domain>(d: &mut D, op: ByteOp, a: D::Bytes, b: D::Bytes) -> (D::Bytes, D::Mask) {
     let zero = splat(d, 0);
     let x = d.widen(op.signed, a);
@@ -26,8 +27,8 @@ pub fn components<D: Domain>(d: &mut D, op: ByteOp, a: D::Bytes, b: D::Bytes) ->
     (result, sign)
 }
 
-/// `x` shifted right by the low nibble of each count, which is signed. One right shift of `x << 8`, by 8 more than the count, goes
-/// either way.
+/// Shifts `x` right by the signed low nibble of each count. A right shift of `x << 8` by the count
+/// plus 8 implements both directions.
 fn shift_right<D: Domain>(d: &mut D, x: D::Wide, counts: D::Bytes) -> D::Bytes {
     let (nibble, eight) = (d.bytes([15; 16]), d.bytes([8; 16]));
     let counts = d.bytes_logic(Logic::AND, counts, nibble);
@@ -38,7 +39,8 @@ fn shift_right<D: Domain>(d: &mut D, x: D::Wide, counts: D::Bytes) -> D::Bytes {
     d.narrow(x)
 }
 
-/// Components clamped to the range of signed or unsigned bytes, and which of them were outside.
+/// Clamps components to the range of signed or unsigned bytes. Also returns a mask of the
+/// components that were out of range.
 pub(in crate::vp1) fn clamp<D: Domain>(d: &mut D, exact: D::Wide, signed: bool) -> (D::Bytes, D::Mask) {
     let (low, high) = if signed { (-0x80, 0x7f) } else { (0, 0xff) };
     let clamped = clamp_to(d, exact, low, high);
@@ -46,7 +48,7 @@ pub(in crate::vp1) fn clamp<D: Domain>(d: &mut D, exact: D::Wide, signed: bool) 
     (d.narrow(clamped), d.mask_logic(Logic::NOT, inside, inside))
 }
 
-/// Components clamped to a range.
+/// Clamps components to a range.
 pub(in crate::vp1) fn clamp_to<D: Domain>(d: &mut D, x: D::Wide, low: i32, high: i32) -> D::Wide {
     let (low, high) = (splat(d, low), splat(d, high));
     let x = d.wide_max(x, low);
@@ -60,7 +62,7 @@ pub(in crate::vp1) fn absolute<D: Domain>(d: &mut D, x: D::Wide) -> D::Wide {
     d.wide_max(x, negative)
 }
 
-/// A constant in every component.
+/// Returns a vector with a constant in every component.
 pub(in crate::vp1) fn splat<D: Domain>(d: &mut D, value: i32) -> D::Wide {
     let word = d.word(value as u32);
     d.splat(word)

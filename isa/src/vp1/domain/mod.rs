@@ -1,7 +1,9 @@
-//! What the meaning of a bundle is made of: the values it computes with, the state it reads, and the effects it returns.
+//! The interface of bundle meanings: the values that they compute with, the state that they read
+//! and the effects that they return.
 //!
-//! As on HALU, a meaning is a pure function over a [`Domain`]: plain integers for the interpreter, values of a code generator
-//! for an engine. Its unit is the bundle, all of whose instructions read the state before any of them changes it.
+//! As on HALU, a meaning is a pure function over a [`Domain`]: plain integers in the interpreter,
+//! values of the code generator in a native engine. A meaning covers a whole bundle, because all
+//! instructions of a bundle read the state before any of them changes it.
 
 pub(super) mod expand;
 
@@ -9,29 +11,31 @@ pub use expand::components;
 
 use arrayvec::ArrayVec;
 
-/// The values of a machine and the primitive operations on them. Everything is total.
+/// The value types of an execution engine and the primitive operations on them. All operations are
+/// total.
 ///
-/// Component 0 of a vector is the lowest byte of the register. A truth value is the word 1 or 0.
+/// Component 0 of a vector is the lowest byte of the register. A predicate is the word 1 or 0.
 pub trait Domain: Sized {
-    /// A 32-bit word: `$r`, `$a`, `$m`, `$x`; and, zero-extended, `$c` and `$l`.
+    /// A 32-bit word: `$r`, `$a`, `$m` and `$x`; also `$c` and `$l`, zero-extended.
     type Word: Copy;
     /// Sixteen bytes: `$v`, `$vx`.
     type Bytes: Copy;
-    /// Sixteen 32-bit integers, one a component: `$va`, and what vector instructions compute on the way.
+    /// Sixteen 32-bit integers, one per component: `$va`, and intermediate values of vector
+    /// instructions.
     type Wide: Copy;
-    /// Sixteen truth values, one a component: half of a `$vc`.
+    /// Sixteen predicates, one per component: the sign flags or the zero flags of a `$vc`.
     type Mask: Copy;
 
-    // Words.
-    /// A constant.
+    // Operations on words.
+    /// Returns a constant.
     fn word(&mut self, value: u32) -> Self::Word;
-    /// Each bit of `a` and `b` through a truth table.
+    /// Applies a truth table to each bit of `a` and `b`.
     fn logic(&mut self, table: Logic, a: Self::Word, b: Self::Word) -> Self::Word;
-    /// `a << count`, the count modulo 32.
+    /// Returns `a << count`, with the count modulo 32.
     fn shl(&mut self, a: Self::Word, count: Self::Word) -> Self::Word;
-    /// `a >> count` bringing in zeros, the count modulo 32.
+    /// Returns the logical shift `a >> count`, with the count modulo 32.
     fn shr(&mut self, a: Self::Word, count: Self::Word) -> Self::Word;
-    /// `a >> count` bringing in copies of the sign, the count modulo 32.
+    /// Returns the arithmetic shift `a >> count`, with the count modulo 32.
     fn sar(&mut self, a: Self::Word, count: Self::Word) -> Self::Word;
     /// `a + b` modulo 2^32.
     fn add(&mut self, a: Self::Word, b: Self::Word) -> Self::Word;
@@ -39,33 +43,34 @@ pub trait Domain: Sized {
     fn sub(&mut self, a: Self::Word, b: Self::Word) -> Self::Word;
     /// `a * b` modulo 2^32.
     fn mul(&mut self, a: Self::Word, b: Self::Word) -> Self::Word;
-    /// Whether `a == b`.
+    /// Returns 1 if `a == b`, else 0.
     fn equal(&mut self, a: Self::Word, b: Self::Word) -> Self::Word;
-    /// Whether `a < b`, as signed or as unsigned integers.
+    /// Returns 1 if `a < b` for signed or unsigned integers, else 0.
     fn less(&mut self, signed: bool, a: Self::Word, b: Self::Word) -> Self::Word;
     /// `p ? a : b`
     fn select(&mut self, p: Self::Word, a: Self::Word, b: Self::Word) -> Self::Word;
 
-    // Bytes.
-    /// A constant.
+    // Operations on byte vectors.
+    /// Returns a constant.
     fn bytes(&mut self, value: [u8; 16]) -> Self::Bytes;
-    /// Four words, the first in bytes 0 to 3, little endian.
+    /// Concatenates four little-endian words, the first in bytes 0 to 3.
     fn bytes_of_words(&mut self, words: [Self::Word; 4]) -> Self::Bytes;
-    /// Word `k`, 0 to 3, of a vector.
+    /// Returns word `k`, 0 to 3, of a vector.
     fn word_of(&mut self, a: Self::Bytes, k: u8) -> Self::Word;
-    /// `a` with its word `k`, 0 to 3, replaced.
+    /// Returns `a` with word `k`, 0 to 3, replaced.
     fn with_word(&mut self, a: Self::Bytes, k: u8, word: Self::Word) -> Self::Bytes;
-    /// Each bit of `a` and `b` through a truth table.
+    /// Applies a truth table to each bit of `a` and `b`.
     fn bytes_logic(&mut self, table: Logic, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes;
-    /// Byte i is the one that the low 5 bits of byte i of `index` number, among those of `a` (0 to 15) and `b` (16 to 31).
+    /// Selects bytes: byte i of the result is the byte that the low 5 bits of byte i of `index`
+    /// number, among the bytes of `a` (0 to 15) and `b` (16 to 31).
     fn swizzle(&mut self, a: Self::Bytes, b: Self::Bytes, index: Self::Bytes) -> Self::Bytes;
-    /// The low 8 bits of each component.
+    /// Truncates each component to 8 bits.
     fn narrow(&mut self, a: Self::Wide) -> Self::Bytes;
 
-    // Wide.
-    /// The word in every component.
+    // Operations on wide vectors.
+    /// Broadcasts a word to all components.
     fn splat(&mut self, a: Self::Word) -> Self::Wide;
-    /// Each byte, sign- or zero-extended.
+    /// Sign-extends or zero-extends each byte.
     fn widen(&mut self, signed: bool, a: Self::Bytes) -> Self::Wide;
     /// `a + b` modulo 2^32.
     fn wide_add(&mut self, a: Self::Wide, b: Self::Wide) -> Self::Wide;
@@ -73,41 +78,43 @@ pub trait Domain: Sized {
     fn wide_sub(&mut self, a: Self::Wide, b: Self::Wide) -> Self::Wide;
     /// `a * b` modulo 2^32.
     fn wide_mul(&mut self, a: Self::Wide, b: Self::Wide) -> Self::Wide;
-    /// `a << count`, the count 0 to 31.
+    /// Returns `a << count`, for a count from 0 to 31.
     fn wide_shl(&mut self, a: Self::Wide, count: u32) -> Self::Wide;
-    /// `a >> count` bringing in copies of the sign, the count 0 to 31.
+    /// Returns the arithmetic shift `a >> count`, for a count from 0 to 31.
     fn wide_sar(&mut self, a: Self::Wide, count: u32) -> Self::Wide;
-    /// `a >> counts` bringing in copies of the sign, each component by its own count, 0 to 15.
+    /// Returns the arithmetic shift `a >> counts`, where each component has its own count from 0 to
+    /// 15.
     fn wide_sar_each(&mut self, a: Self::Wide, counts: Self::Wide) -> Self::Wide;
-    /// The lesser, as signed integers.
+    /// Returns the minimum of signed components.
     fn wide_min(&mut self, a: Self::Wide, b: Self::Wide) -> Self::Wide;
-    /// The greater, as signed integers.
+    /// Returns the maximum of signed components.
     fn wide_max(&mut self, a: Self::Wide, b: Self::Wide) -> Self::Wide;
     /// `p ? a : b`
     fn wide_select(&mut self, p: Self::Mask, a: Self::Wide, b: Self::Wide) -> Self::Wide;
 
-    // Masks.
-    /// Whether `a == b`.
+    // Operations on masks.
+    /// Compares components: `a == b`.
     fn wide_equal(&mut self, a: Self::Wide, b: Self::Wide) -> Self::Mask;
-    /// Whether `a < b`, as signed integers.
+    /// Compares signed components: `a < b`.
     fn wide_less(&mut self, a: Self::Wide, b: Self::Wide) -> Self::Mask;
-    /// Each truth value of `a` and `b` through a truth table.
+    /// Applies a truth table to each predicate of `a` and `b`.
     fn mask_logic(&mut self, table: Logic, a: Self::Mask, b: Self::Mask) -> Self::Mask;
-    /// Truth value i is number `index[i]` of those of `a` (0 to 15) and `b` (16 to 31).
+    /// Selects predicates: predicate i of the result is number `index[i]` among the predicates of
+    /// `a` (0 to 15) and `b` (16 to 31).
     fn mask_shuffle(&mut self, a: Self::Mask, b: Self::Mask, index: &[u8; 16]) -> Self::Mask;
-    /// Bits 0 to 15 of a word; the others do not matter.
+    /// Converts bits 0 to 15 of a word to a mask; the other bits are ignored.
     fn mask(&mut self, bits: Self::Word) -> Self::Mask;
-    /// The truth values as bits 0 to 15 of a word, the others 0.
+    /// Converts a mask to bits 0 to 15 of a word; the other bits are 0.
     fn mask_bits(&mut self, a: Self::Mask) -> Self::Word;
 
-    // What a domain may have a shorter way to say.
-    /// A byte operation on each component, and the sign flags that it gives ([`ByteOp`]).
+    // Compound operations, which a domain may implement more efficiently.
+    /// Applies a byte operation to each component. Also returns the sign flags ([`ByteOp`]).
     fn byte_op(&mut self, op: ByteOp, a: Self::Bytes, b: Self::Bytes) -> (Self::Bytes, Self::Mask) {
         expand::components(self, op, a, b)
     }
 }
 
-/// A function of two truth values `a` and `b`: bit `2a + b` is its value.
+/// A Boolean function of two inputs `a` and `b`, as a truth table: bit `2a + b` is the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Logic(u8);
 
@@ -125,23 +132,24 @@ impl Logic {
     /// `!a`
     pub const NOT: Logic = Logic(0b0011);
 
-    /// The function of the table in the low four bits, as the fields BITOP and CMPOP encode it.
+    /// Returns the function with the truth table in the low four bits, as fields BITOP and CMPOP
+    /// encode it.
     pub const fn of_table(table: u8) -> Logic {
         Logic(table & 0xf)
     }
 
-    /// The table, below 16.
+    /// Returns the truth table, which is below 16.
     pub const fn table(self) -> u8 {
         self.0
     }
 }
 
-/// Which operation on bytes.
+/// An operation on bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ByteKind {
-    /// The lesser.
+    /// The minimum.
     Min,
-    /// The greater.
+    /// The maximum.
     Max,
     /// `|a|`
     Abs,
@@ -151,13 +159,14 @@ pub enum ByteKind {
     Add,
     /// `a - b`
     Sub,
-    /// `a >> n`, or `a << -n` where n is negative, n being the low nibble of `b`, -8 to 7.
+    /// `a >> n`, or `a << -n` if n is negative, where n is the signed low nibble of `b`, -8 to 7.
     ShiftRight,
 }
 
-/// An operation on signed or unsigned bytes. Its exact result is clamped to their range, but for a shift's, which is truncated
-/// to 8 bits. The sign flag is the sign of a signed result, whether the exact result of an unsigned one is out of range, and bit
-/// 7 of a shift's.
+/// An operation on signed or unsigned bytes. The exact result is saturated to the range of the
+/// bytes; the result of a shift is truncated to 8 bits. The sign flag of a signed operation is the
+/// sign of the result. The sign flag of an unsigned operation tells that the exact result was out
+/// of range. The sign flag of a shift is bit 7 of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ByteOp {
     /// The operation.
@@ -166,180 +175,183 @@ pub struct ByteOp {
     pub signed: bool,
 }
 
-/// A register's number, which may depend on the flags of a `$c`.
+/// A register number, which may depend on the flags of a `$c`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Index<W> {
-    /// Written in the instruction.
+    /// A number encoded in the instruction.
     Fixed(u8),
-    /// `first`, a multiple of 4, plus a word below 4.
+    /// The number `first + element`, where `first` is a multiple of 4 and `element` is below 4.
     InQuad {
         /// The first register of the quad.
         first: u8,
-        /// Which of its four.
+        /// The index within the quad.
         element: W,
     },
 }
 
-/// How the sixteen components of a vector lie in the data store.
+/// The layout of a vector's sixteen components in the data store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Shape {
-    /// In the 16 bytes around the address.
+    /// A row: the aligned 16 bytes that contain the address.
     Horizontal,
-    /// In one column of the sixteen rows of a block, whose pitch is the stride.
+    /// A column: one byte in each of sixteen rows, whose distance is the stride.
     Vertical,
-    /// Component i in bank i of the address's row; the stride does not count.
+    /// Component i is in bank i of the address's row; the stride code is ignored.
     Banks,
 }
 
-/// The state before the bundle.
+/// Read access to the state before the bundle.
 ///
-/// An address is a word in the layout of `$a`: the byte address in bits 0 to 12 and the stride code in bits 30 and 31, the rest
-/// not counting.
+/// An address is a word in the layout of `$a`: the byte address in bits 0 to 12 and the stride code
+/// in bits 30 and 31. The other bits are ignored.
 pub trait Reader<D: Domain> {
-    /// A `$r`; `$r31` is 0.
+    /// Returns an `$r`; `$r31` is 0.
     fn r(&mut self, domain: &mut D, n: Index<D::Word>) -> D::Word;
-    /// A `$v`.
+    /// Returns a `$v`.
     fn v(&mut self, domain: &mut D, n: Index<D::Word>) -> D::Bytes;
-    /// `$vx`.
+    /// Returns `$vx`.
     fn vx(&mut self, domain: &mut D) -> D::Bytes;
-    /// `$va`, modulo 2^28: any integer that wraps to the accumulator will do.
+    /// Returns `$va` modulo 2^28: every integer that wraps to the accumulator's value is allowed.
     fn va(&mut self, domain: &mut D) -> D::Wide;
-    /// The sign flags and the zero flags of `$vc0` to `$vc3`.
+    /// Returns the sign flags and the zero flags of a `$vc`, 0 to 3.
     fn vc(&mut self, domain: &mut D, n: u8) -> [D::Mask; 2];
-    /// A `$a`.
+    /// Returns an `$a`.
     fn a(&mut self, domain: &mut D, n: Index<D::Word>) -> D::Word;
-    /// `$c0` to `$c3`.
+    /// Returns a `$c`, 0 to 3.
     fn c(&mut self, domain: &mut D, n: u8) -> D::Word;
-    /// `$l0` to `$l3`.
+    /// Returns an `$l`, 0 to 3.
     fn l(&mut self, domain: &mut D, n: u8) -> D::Word;
-    /// `$m0` to `$m63`.
+    /// Returns an `$m`, 0 to 63.
     fn m(&mut self, domain: &mut D, n: u8) -> D::Word;
-    /// `$x0` to `$x15`.
+    /// Returns an `$x`, 0 to 15.
     fn x(&mut self, domain: &mut D, n: u8) -> D::Word;
-    /// `$uccfg`.
+    /// Returns `$uccfg`.
     fn uccfg(&mut self, domain: &mut D) -> D::Word;
-    /// A vector of the data store.
+    /// Loads a vector from the data store.
     fn load(&mut self, domain: &mut D, shape: Shape, address: D::Word) -> D::Bytes;
-    /// The word of the data store around an address.
+    /// Loads the aligned word of the data store that contains an address.
     fn load_word(&mut self, domain: &mut D, address: D::Word) -> D::Word;
-    /// Component i from bank i of the row that is the address's, its number or-ed with component i of `rows`.
+    /// Loads component i from bank i. The row is the row of the address, bitwise or-ed with
+    /// component i of `rows`.
     fn gather(&mut self, domain: &mut D, address: D::Word, rows: D::Bytes) -> D::Bytes;
 }
 
-/// What a bundle does, given what it read.
+/// The effects of a bundle, given the values that it has read.
 pub struct Effects<D: Domain> {
-    /// The writes, to be made in order: where two go to one register, the later one wins.
+    /// The writes, in order: of two writes to one register, the later one wins.
     pub writes: ArrayVec<Write<D>, MAX_WRITES>,
-    /// Where control goes.
+    /// The control flow after the bundle.
     pub next: Next<D::Word>,
 }
 
-/// The most that a bundle writes: the address unit three places, the scalar unit one, the vector unit two, the branch unit one, and
-/// three `$c`.
+/// Maximum number of writes of a bundle: three of the address unit, one of the scalar unit, two of
+/// the vector unit, one of the branch unit, and three `$c`.
 pub const MAX_WRITES: usize = 10;
 
-/// A place and what it becomes.
+/// A write to the state.
 pub enum Write<D: Domain> {
-    /// A `$r`, never `$r31`.
+    /// An `$r`, never `$r31`.
     R(u8, D::Word),
     /// A `$v`.
     V(u8, D::Bytes),
-    /// A `$v`, where `when` is true.
+    /// A `$v`, written only if `when` is true.
     VWhere {
-        /// Whether.
+        /// The condition.
         when: D::Word,
-        /// Which.
+        /// The register.
         index: Index<D::Word>,
-        /// What it becomes.
+        /// The new value.
         value: D::Bytes,
     },
     /// `$vx`.
     Vx(D::Bytes),
-    /// `$va`: each component is to wrap to a signed 28-bit integer.
+    /// `$va`. Each component wraps to a signed 28-bit integer.
     Va(D::Wide),
-    /// A `$vc`: its sign flags and its zero flags.
+    /// A `$vc`: the sign flags and the zero flags.
     Vc(u8, [D::Mask; 2]),
-    /// A `$a`.
+    /// An `$a`.
     A(u8, D::Word),
-    /// Bits of a `$c`, a unit's own; the others are kept.
+    /// The bits of a `$c` that belong to one unit; the other bits are kept.
     C {
         /// The number of the `$c`.
         n: u8,
-        /// The bits, as a mask.
+        /// The mask of the bits.
         group: u32,
-        /// What they become; no other bits are set.
+        /// The new values of the bits; all other bits are 0.
         bits: D::Word,
     },
-    /// A `$l`: bits 0 to 15 of the word, the others 0.
+    /// An `$l`, in bits 0 to 15 of the word; the other bits are 0.
     L(u8, D::Word),
-    /// A `$m`.
+    /// An `$m`.
     M(u8, D::Word),
-    /// A `$x`.
+    /// An `$x`.
     X(u8, D::Word),
     /// `$uccfg`.
     Uccfg(D::Word),
-    /// A vector of the data store.
+    /// A vector in the data store.
     Store(Shape, D::Word, D::Bytes),
-    /// The word of the data store around an address.
+    /// The aligned word of the data store that contains an address.
     StoreWord(D::Word, D::Word),
 }
 
-/// Where control goes. Jumps leave after one more bundle, which begins right after their own word: the delay slot. No document says
-/// whether returns and exits have one; here returns have, and exits do not.
+/// The control flow after a bundle. A jump has one delay slot: the bundle that begins right after
+/// the jump's own word. No reference says whether returns and exits have a delay slot; in this
+/// model returns have one and exits have none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next<W> {
-    /// To the following word.
+    /// Continues with the next word.
     Fall,
-    /// To the target, if the condition is true or there is none.
+    /// Jumps to the target if the condition is true or absent.
     Jump {
-        /// Whether it comes back.
+        /// Branch or call.
         kind: Jump,
-        /// Under which condition.
+        /// The condition, or `None` if the jump is unconditional.
         taken: Option<W>,
-        /// To where.
+        /// The target.
         target: Target,
     },
-    /// To the address popped.
+    /// Returns to the address on top of the call stack.
     Return,
-    /// The program is done, without a delay slot.
+    /// Ends the program, without a delay slot.
     Exit {
         /// The exit code.
         code: u16,
-        /// An interrupt is asked for.
+        /// Raises an interrupt.
         interrupt: bool,
     },
-    /// The bundle has an instruction whose effect is not known. It has no writes.
+    /// Traps because the bundle has an instruction whose effect is unknown. The bundle has no
+    /// writes.
     Trap(Unknown),
 }
 
-/// Kinds of jumps.
+/// A kind of jump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Jump {
-    /// Does not come back.
+    /// A branch.
     Branch,
-    /// Pushes the address of the word after the delay slot, if taken.
+    /// A call: pushes the address of the word after the delay slot if the jump is taken.
     Call,
 }
 
-/// A branch target. A line is four words, aligned.
+/// A branch target. A line is four aligned words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// The line this many lines after the one that holds the branch.
+    /// A number of lines, relative to the line that contains the branch.
     Relative(i32),
-    /// The line of this number.
+    /// A line number.
     Absolute(u32),
 }
 
-/// What is not known about the machine, and so cannot be run.
+/// Behaviour of the hardware that is unknown and therefore traps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unknown {
-    /// A word of the one opcode that nothing is known of.
+    /// A word with opcode 0xdb, whose effect is unknown.
     #[error("what the word {0:#010x} does is not known")]
     Instruction(u32),
-    /// DMA.
+    /// A DMA instruction.
     #[error("what DMA instructions do is not known")]
     Dma,
-    /// A register outside the processor.
+    /// A move from or to a register file outside the processor.
     #[error("what a move from or to this register of register file {0} does is not known")]
     RegisterFile(u8),
 }

@@ -1,33 +1,33 @@
-//! The address unit: the data store, and arithmetic on addresses.
+//! The address unit: accesses to the data store, and address arithmetic.
 
 use super::{Bit, Context, Outcome, f};
 use crate::vp1::domain::{Domain, Index, Logic, Reader, Shape, Write};
 use crate::vp1::{Opcode, Unit};
 use crate::word::Field;
 
-/// The low half of an address register: the address, as arithmetic sees it.
+/// The low half of an address register, which holds the address for arithmetic.
 const LOW: u32 = 0xffff;
-/// asf and azf, of results that are whole registers.
+/// The flags asf and azf, for results that are whole registers.
 const LONG: u32 = 3 << 8;
-/// aef, of those that are addresses.
+/// The flag aef, for results that are addresses.
 const SHORT: u32 = 1 << 10;
 
-/// What becomes of the address register of an access.
+/// The update of the address register after an access.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Then {
-    /// The last source is added to it.
+    /// Adds the last source to the register.
     Step,
-    /// Nothing; the last source is or-ed with the address.
+    /// Leaves the register unchanged; the last source is or-ed with the address.
     Stay,
 }
 
-/// Whether an instruction stores a `$r`.
+/// Returns `true` if an instruction stores an `$r`.
 pub(super) fn stores_word(op: Opcode) -> bool {
     matches!(op, Opcode::STAS_R | Opcode::STAS_I | Opcode::STS)
 }
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// The address of an access, and what becomes of its register.
+    /// Returns the address of an access, and the outcome with the update of the address register.
     fn access(&mut self, register: Field, then: Then) -> (D::Word, Outcome<D>) {
         let (base, offset) = (self.a(register), self.source_word());
         let (next, flags) = self.stepped(base, offset);
@@ -38,7 +38,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         (address, Outcome::writes(write).with_flags(self.flags(SHORT, flags)))
     }
 
-    /// An address register whose low half an offset is added to, and aef: whether it then reaches the limit.
+    /// Adds an offset to the low half of an address register. Also returns aef, which is set if the
+    /// new address reaches the limit.
     fn stepped(&mut self, base: D::Word, offset: D::Word) -> (D::Word, D::Word) {
         let sum = self.d.add(base, offset);
         let low = self.and(sum, LOW);
@@ -50,7 +51,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         (self.or(high, low), flags)
     }
 
-    /// The vector that the address unit reads. A scalar move from a vector has the port.
+    /// Returns the vector that the address unit reads. A scalar move from a vector takes precedence
+    /// on this read port.
     fn vector_port(&mut self, field: Field) -> D::Bytes {
         let n = match self.bundle.inst(Unit::Scalar) {
             Some(scalar) if scalar.opcode() == Opcode::MOV_R_V => scalar.get(f::SRC1) as u8,
@@ -59,7 +61,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.read.v(self.d, Index::Fixed(n))
     }
 
-    /// The `$r` that is stored. `bvecmad` and `bvecmadsel` have the port, for the last register that they read.
+    /// Returns the `$r` to store. `bvecmad` and `bvecmadsel` take precedence on this read port,
+    /// with the last register that they read.
     fn word_port(&mut self) -> D::Word {
         match self.bundle.inst(Unit::Scalar) {
             Some(inst) if matches!(inst.opcode(), Opcode::BVECMAD | Opcode::BVECMADSEL) => {
@@ -70,14 +73,14 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// A load to `$v[DST]`.
+    /// Loads to `$v[DST]`.
     pub(super) fn load(&mut self, shape: Shape, then: Then) -> Outcome<D> {
         let (address, mut outcome) = self.access(f::SRC1, then);
         outcome.writes.push(Write::V(self.reg(f::DST), self.read.load(self.d, shape, address)));
         outcome
     }
 
-    /// A load to `$r[DST]`.
+    /// Loads to `$r[DST]`.
     pub(super) fn load_word(&mut self, then: Then) -> Outcome<D> {
         let (address, mut outcome) = self.access(f::SRC1, then);
         let word = self.read.load_word(self.d, address);
@@ -85,13 +88,14 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         outcome
     }
 
-    /// A load to `$vx`, and where the condition is true to a register of a quad.
+    /// Loads to `$vx`, and if the condition is true also to a register of a quad.
     pub(super) fn load_extra(&mut self, shape: Shape) -> Outcome<D> {
         let (address, mut outcome) = self.access(f::SRC1, Then::Step);
         let value = self.read.load(self.d, shape, address);
         outcome.writes.push(Write::Vx(value));
         let condition = self.condition();
-        // What is never written has no number that flags rotate.
+        // With a constant false condition nothing is written, so the flags that would rotate the
+        // quad are not read.
         if !matches!(condition, Bit::Known(false)) {
             let (index, when) = (self.quad(f::DST, 0), self.word_of_bit(condition));
             outcome.writes.push(Write::VWhere { when, index, value });
@@ -105,21 +109,21 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Outcome::writes([Write::V(self.reg(f::DST), self.read.gather(self.d, address, rows))])
     }
 
-    /// A store of `$v[SRC1]`.
+    /// Stores `$v[SRC1]`.
     pub(super) fn store(&mut self, shape: Shape, then: Then) -> Outcome<D> {
         let (address, mut outcome) = self.access(f::DST, then);
         outcome.writes.push(Write::Store(shape, address, self.vector_port(f::SRC1)));
         outcome
     }
 
-    /// A store of `$r[SRC1]`.
+    /// Stores `$r[SRC1]`.
     pub(super) fn store_word(&mut self, then: Then) -> Outcome<D> {
         let (address, mut outcome) = self.access(f::DST, then);
         outcome.writes.push(Write::StoreWord(address, self.word_port()));
         outcome
     }
 
-    /// `star`, which has no flags.
+    /// `star`, which writes no flags.
     pub(super) fn store_banks(&mut self) -> Outcome<D> {
         self.store(Shape::Banks, Then::Step).with_flags(None)
     }
@@ -143,7 +147,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.long_result(result)
     }
 
-    /// A whole register, with flags.
+    /// Returns the outcome of a result that is a whole register, with its flags.
     fn long_result(&mut self, result: D::Word) -> Outcome<D> {
         let sign = self.bits(result, 31 - 8, 1 << 8);
         let zero = self.d.word(0);
@@ -154,7 +158,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Outcome::writes([Write::A(self.reg(f::DST), result)]).with_flags(self.flags(LONG, flags))
     }
 
-    /// `setlo` and `sethi`: the bits of the register that `half` has become those of the constant.
+    /// `setlo` and `sethi`: replaces the bits in `half` by those of the constant.
     pub(super) fn set_half(&mut self, half: u32) -> Outcome<D> {
         let (old, new) = (self.a(f::DST), self.source_word());
         let kept = self.and(old, !half);

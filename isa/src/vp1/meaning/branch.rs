@@ -1,12 +1,12 @@
-//! The branch unit: where control goes, and the loop counters.
+//! The branch unit: jumps and loop counters.
 
 use super::{Bit, Context, Flags, Outcome, f};
 use crate::vp1::domain::{Domain, Jump, Logic, Next, Reader, Target, Write};
 
-/// lzf of `$c`.
+/// The flag lzf of `$c`.
 const LZF: u32 = 1 << 13;
 
-/// What the bit of the condition must be.
+/// The value of the condition bit for which a jump is taken.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum When {
     Set,
@@ -14,7 +14,7 @@ pub(super) enum When {
 }
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// A branch without a counter, whose lzf is 1.
+    /// Returns the outcome of a branch without a loop counter, which sets lzf.
     pub(super) fn go(&mut self, next: Next<D::Word>) -> Outcome<D> {
         let flags = self.d.word(LZF);
         Outcome { next: Some(next), ..Outcome::default() }.with_flags(self.flags(LZF, flags))
@@ -26,7 +26,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.go(next)
     }
 
-    /// `bra loop` and `call loop`, which go by the condition alone.
+    /// `bra loop` and `call loop`. The condition alone decides the jump; the loop counter does not.
     pub(super) fn counted_jump(&mut self, kind: Jump, when: When) -> Outcome<D> {
         let next = self.next(kind, when);
         let old = self.read.l(self.d, self.reg(f::LSRC));
@@ -65,7 +65,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Outcome { next: Some(next), ..Outcome::default() }
     }
 
-    /// `mov` to a loop counter; lzf goes to the `$c` of its number.
+    /// `mov` to a loop counter, which writes lzf to the `$c` of the same number.
     pub(super) fn load_counter(&mut self) -> Outcome<D> {
         let (n, value) = (self.reg(f::LC), self.get(f::IMM16) as u32);
         let bits = self.d.word(if value & 0xff == 0 { LZF } else { 0 });

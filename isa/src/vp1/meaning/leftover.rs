@@ -1,5 +1,5 @@
-//! What the vector unit finds for factors where the scalar unit was not made to hand any over: something of what that computed. No
-//! program should want it.
+//! The factors that the vector unit reads if the scalar instruction forwards none. They are
+//! intermediate values of the scalar computation. No useful program depends on them.
 
 use super::{Context, f};
 use crate::vp1::Opcode;
@@ -7,7 +7,8 @@ use crate::vp1::domain::{Domain, Reader};
 use crate::word::Field;
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// The factors left over from the scalar unit's word. Opcodes without a name have them as well, so this goes by the bits.
+    /// Returns the leftover factors of the scalar unit's word. Opcodes without a name leave factors
+    /// too, so this function tests opcode bits.
     pub(super) fn leftover_factors(&mut self) -> [D::Word; 4] {
         let op = self.reg(f::OP);
         let (immediate, signed) = (op & 0x20 != 0, op & 0x10 == 0);
@@ -23,7 +24,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// Of `bmul`, `bmula` and their neighbours 0 and 3: the product, of which the first two drop 8 bits.
+    /// Returns the leftovers of `bmul`, `bmula` and the neighbouring opcodes 0 and 3: the product.
+    /// Opcodes 0 and 1 drop its low 8 bits.
     fn multiplier_leftover(&mut self, immediate: bool, signed: bool, operation: u8) -> [D::Word; 4] {
         let b = match (immediate, operation) {
             (true, 1) => self.source_bytes(),
@@ -36,7 +38,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.low_ten_bits(product)
     }
 
-    /// Of the opcodes among them that are no operation on bytes: the product of unsigned bytes.
+    /// Returns the leftovers of the opcodes in this range that are not byte operations: the product
+    /// of unsigned bytes.
     fn plain_leftover(&mut self, immediate: bool, operation: u8) -> [D::Word; 4] {
         let b = match (immediate, operation) {
             (true, 0xf) => self.constant_bytes(f::BIMM),
@@ -59,7 +62,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.d.bytes([self.get(field) as u8; 16])
     }
 
-    /// The low 10 bits of components 0 to 3, signed.
+    /// Returns the low 10 bits of components 0 to 3, sign-extended.
     fn low_ten_bits(&mut self, a: D::Wide) -> [D::Word; 4] {
         let high = self.d.wide_sar(a, 8);
         let [low, high] = [a, high].map(|wide| {

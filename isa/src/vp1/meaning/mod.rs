@@ -1,8 +1,10 @@
-//! What every VP1 bundle does, once, over any [`Domain`].
+//! The meaning of every VP1 bundle, generic over the [`Domain`].
 //!
-//! A file a unit, and one for each of its larger subjects; this one puts the units of a bundle together. They all read the state
-//! before any of them changes it. Only the scalar unit hands something to another one, the vector unit. Where two write to the same
-//! register, or want to read different ones by the same port, one wins; a program that means something has no such bundle.
+//! There is one submodule per unit and one for each of its larger topics; this module combines the
+//! units of a bundle. All units read the state before any of them changes it. The only
+//! communication within a bundle is from the scalar unit to the vector unit. If two units write the
+//! same register, or need one read port for different registers, one of them takes precedence. No
+//! useful program contains such a bundle.
 
 mod address;
 mod branch;
@@ -27,7 +29,7 @@ use branch::When;
 use multiply::{Inputs, Results};
 use s2v::Handed;
 
-/// What a bundle does. A unit without a word in it does nothing.
+/// Evaluates a bundle. A unit without a word has no effect.
 pub fn meaning<D: Domain>(bundle: &Bundle, domain: &mut D, read: &mut impl Reader<D>) -> Effects<D> {
     effects(bundle, domain, read)
         .unwrap_or_else(|unknown| Effects { writes: ArrayVec::new(), next: Next::Trap(unknown) })
@@ -46,7 +48,7 @@ fn effects<D: Domain>(bundle: &Bundle, d: &mut D, read: &mut impl Reader<D>) -> 
     let address = run(bundle.inst(Unit::Address), None)?;
     let branch = run(bundle.inst(Unit::Branch), None)?;
 
-    // The order settles who wins a register.
+    // The order determines which write to a register wins.
     let mut writes = ArrayVec::new();
     writes.extend(scalar.yielding);
     writes.extend(address.writes);
@@ -58,17 +60,17 @@ fn effects<D: Domain>(bundle: &Bundle, d: &mut D, read: &mut impl Reader<D>) -> 
     Ok(Effects { writes, next: branch.next.unwrap_or(Next::Fall) })
 }
 
-/// What one unit does.
+/// The outcome of one unit.
 struct Outcome<D: Domain> {
-    /// A write of the scalar unit that gives way to those of the address and vector units.
+    /// A write of the scalar unit that writes of the address and vector units override.
     yielding: Option<Write<D>>,
-    /// The other writes. Those of the scalar unit prevail over those of the address unit.
+    /// The other writes. Those of the scalar unit override those of the address unit.
     writes: ArrayVec<Write<D>, 3>,
-    /// What becomes of a `$c`.
+    /// The flags to write to a `$c`.
     flags: Option<Flags<D::Word>>,
-    /// What the scalar unit hands to the vector unit.
+    /// The values that the scalar unit forwards to the vector unit.
     handed: Option<Handed<D::Word>>,
-    /// Where the branch unit goes.
+    /// The control flow that the branch unit determines.
     next: Option<Next<D::Word>>,
 }
 
@@ -88,22 +90,22 @@ impl<D: Domain> Outcome<D> {
     }
 }
 
-/// A group of bits of a `$c` and what they become. The units have each their own.
+/// A group of bits in a `$c` with their new values. Each unit has a group of its own.
 #[derive(Clone, Copy)]
 struct Flags<W> {
     /// The number of the `$c`.
     c: u8,
-    /// The group.
+    /// The mask of the group.
     group: u32,
-    /// Its bits, the others 0.
+    /// The new values of the group's bits; all other bits are 0.
     bits: W,
 }
 
-/// A unit at work on its word.
+/// The state of one unit's evaluation.
 struct Context<'a, D: Domain, R: Reader<D>> {
     bundle: &'a Bundle,
     inst: &'a Inst,
-    /// What the scalar unit handed over, if this is the vector unit.
+    /// The values that the scalar unit has forwarded, in the vector unit only.
     handed: Option<Handed<D::Word>>,
     d: &'a mut D,
     read: &'a mut R,
@@ -115,14 +117,15 @@ enum Source<W> {
     Constant(u32),
 }
 
-/// A truth value that may be known from the instruction.
+/// A predicate that may be a constant of the instruction.
 enum Bit<W> {
     Known(bool),
     Word(W),
 }
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// Dispatches. Forms of one mnemonic differ only in what their last source is.
+    /// Dispatches on the opcode. The forms of a mnemonic differ only in the kind of their last
+    /// source.
     #[rustfmt::skip]
     fn execute(&mut self) -> Result<Outcome<D>, Unknown> {
         macro_rules! dispatch {
@@ -134,12 +137,13 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Ok(opcodes!(dispatch))
     }
 
-    /// Another unit of the bundle.
+    /// Returns a context for another unit of the bundle.
     fn beside<'b>(&'b mut self, inst: &'b Inst) -> Context<'b, D, R> {
         Context { bundle: self.bundle, inst, handed: None, d: &mut *self.d, read: &mut *self.read }
     }
 
-    /// The bits of a field. Fields that lie over each other all act, whichever of them the text names.
+    /// Returns the bits of a field. Overlapping fields all have their effect, whichever of them the
+    /// text shows.
     fn get(&self, field: Field) -> u64 {
         self.inst.get(field)
     }
@@ -148,7 +152,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.inst.get_signed(field) as i32
     }
 
-    /// The bits of two fields as one number.
+    /// Returns a number that is split between two fields.
     fn split(&self, low: Field, high: Field) -> u64 {
         self.get(high) << low.width | self.get(low)
     }
@@ -169,7 +173,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.read.v(self.d, Index::Fixed(self.reg(field)))
     }
 
-    /// A `$v`, its bytes widened.
+    /// Returns a `$v` with its bytes widened.
     fn wide(&mut self, n: Index<D::Word>, signed: bool) -> D::Wide {
         let v = self.read.v(self.d, n);
         self.d.widen(signed, v)
@@ -179,12 +183,13 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.read.a(self.d, Index::Fixed(self.reg(field)))
     }
 
-    /// The `$c` of the condition.
+    /// Returns the `$c` of the condition.
     fn c(&mut self) -> D::Word {
         self.read.c(self.d, self.reg(f::COND))
     }
 
-    /// The `$c` bit of the condition. Bits 11, 12 and 14 are always 0, and 15 is always 1.
+    /// Returns the `$c` bit of the condition. Bits 11, 12 and 14 are always 0, and bit 15 is always
+    /// 1.
     fn condition(&mut self) -> Bit<D::Word> {
         match self.get(f::SLCT) as u32 {
             11 | 12 | 14 => Bit::Known(false),
@@ -196,7 +201,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// A truth value as a word.
+    /// Converts a predicate to a word.
     fn word_of_bit(&mut self, bit: Bit<D::Word>) -> D::Word {
         match bit {
             Bit::Known(bit) => self.d.word(bit.into()),
@@ -204,7 +209,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// `mask` within `word >> low`.
+    /// Returns `(word >> low) & mask`.
     fn bits(&mut self, word: D::Word, low: u32, mask: u32) -> D::Word {
         let (low, mask) = (self.d.word(low), self.d.word(mask));
         let word = self.d.shr(word, low);
@@ -220,7 +225,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.d.logic(Logic::OR, a, b)
     }
 
-    /// Register `k` of the quad of the one in `field`, rotated by bits 4 and 5 of the condition's `$c`.
+    /// Returns register `k` of the quad that contains the register in `field`. Bits 4 and 5 of the
+    /// condition's `$c` rotate the quad.
     fn quad(&mut self, field: Field, k: u8) -> Index<D::Word> {
         let n = self.reg(field);
         let (c, start) = (self.c(), self.d.word(((n + k) & 3).into()));
@@ -229,7 +235,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Index::InQuad { first: n & !3, element: self.and(element, 3) }
     }
 
-    /// The register in `field`, its number xor the condition.
+    /// Returns the register in `field`, with its number xor the condition bit.
     fn toggled(&mut self, field: Field) -> Index<D::Word> {
         let n = self.reg(field);
         match self.condition() {
@@ -241,12 +247,13 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// The register in `field` as the condition chooses it: bit b20 rotates the quad, any other is for the xor.
+    /// Returns the register in `field` as the condition selects it. Bit b20 rotates the quad; any
+    /// other bit is combined with the number by xor.
     fn selected(&mut self, field: Field) -> Index<D::Word> {
         if self.get(f::SLCT) == ROTATE { self.quad(field, 0) } else { self.toggled(field) }
     }
 
-    /// The last source in the text.
+    /// Returns the last source in the text.
     fn source(&mut self) -> Source<D::Word> {
         match self.inst.row().operands.iter().rev().find(|operand| !operand.silent).map(|operand| operand.kind) {
             Some(Kind::Reg { file, field, .. }) => Source::Register(file, Index::Fixed(self.reg(field))),
@@ -258,7 +265,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// The last source as a word.
+    /// Returns the last source as a word.
     fn source_word(&mut self) -> D::Word {
         match self.source() {
             Source::Register(RegFile::A, n) => self.read.a(self.d, n),
@@ -267,7 +274,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// The last source as bytes: those of a vector, of a word in the lowest four, or a constant in all of them.
+    /// Returns the last source as bytes: a vector, a word in the lowest four bytes, or a constant
+    /// in all bytes.
     fn source_bytes(&mut self) -> D::Bytes {
         match self.source() {
             Source::Register(RegFile::V, n) => self.read.v(self.d, n),
@@ -279,18 +287,18 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// The number of the `$c` or `$vc` that flags go to, if any.
+    /// Returns the number of the destination `$c` or `$vc` of the flags, if there is one.
     fn flag_register(&self) -> Option<u8> {
         let n = self.reg(f::CDST);
         (n < 4).then_some(n)
     }
 
-    /// Flags for `$c[CDST]`, if that names one.
+    /// Returns flags for `$c[CDST]`, if CDST names a register.
     fn flags(&self, group: u32, bits: D::Word) -> Option<Flags<D::Word>> {
         self.flag_register().map(|c| Flags { c, group, bits })
     }
 
-    /// The write of a `$r`, unless `$r31`.
+    /// Returns the write of an `$r`, or `None` for `$r31`.
     fn define(&self, field: Field, value: D::Word) -> Option<Write<D>> {
         let n = self.reg(field);
         (n != f::R_ZERO).then_some(Write::R(n, value))

@@ -1,31 +1,32 @@
-//! Multiplication in the vector unit, on its accumulator: `A + (B * C << S) + (D * E << S) + rounding`, and its readout (seed 004,
-//! "Multiplication, accumulation, and rounding").
+//! Multiplication in the vector unit with its accumulator, `A + (B * C << S) + (D * E << S) +
+//! rounding`, and the readout of the result (seed 004, "Multiplication, accumulation, and
+//! rounding").
 
 use super::{Context, Outcome, f};
 use crate::row::ROTATE;
 use crate::vp1::domain::expand::{clamp_to, splat};
 use crate::vp1::domain::{Domain, Index, Logic, Reader, Write};
 
-/// Bits of a component of `$va`.
+/// Width of a component of `$va` in bits.
 const ACCUMULATOR_BITS: u32 = 28;
 
-/// How a sum of products is scaled, rounded and read.
+/// Scaling, rounding and readout of a sum of products.
 #[derive(Clone, Copy)]
 struct Mode {
     /// The result is signed.
     signed: bool,
-    /// The factors are integers, not fractions.
+    /// The factors are integers instead of fractions.
     int: bool,
-    /// The low half of the 16-bit result is read, not the high one.
+    /// Reads the low half of the 16-bit result instead of the high half.
     low: bool,
-    /// To nearest, not down.
+    /// Rounds to nearest instead of down.
     round: bool,
-    /// The result is scaled by 2^shift.
+    /// Scales the result by 2^shift.
     shift: i32,
 }
 
 impl Mode {
-    /// Bits that the accumulator has below those of the result's high half.
+    /// Returns the number of accumulator bits below the high half of the result.
     fn readout(self) -> i32 {
         let base = match (self.int, self.signed) {
             (true, _) => 16,
@@ -43,38 +44,38 @@ struct Products<W> {
     second: Option<(W, W)>,
 }
 
-/// What a double multiplication takes, besides what the scalar unit hands over.
+/// The inputs of a double multiplication, besides those that the scalar unit forwards.
 #[derive(Clone, Copy)]
 pub(super) enum Inputs {
-    /// A pair, and SRC2 to add to.
+    /// A register pair, and SRC2 as the base of the sum.
     PairAndBase,
-    /// A pair, and the accumulator.
+    /// A register pair, and the accumulator.
     Pair,
     /// SRC1, SRC3, and the accumulator.
     Two,
 }
 
-/// What an instruction writes.
+/// The destinations of an instruction.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Results {
-    /// `$va`.
+    /// `$va` only.
     Sum,
-    /// `$v[DST]`.
+    /// `$v[DST]` only.
     Read,
-    /// Both.
+    /// Both `$va` and `$v[DST]`.
     Both,
 }
 
-/// What the products are added to.
+/// The base to which the products are added.
 enum Base<W> {
     Zero,
     Accumulator,
-    /// The result's high half to which nothing was added.
+    /// A value at the position of the result's high half.
     Value(W),
 }
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// The mode of the multiplications, whose fields share their places.
+    /// Returns the mode of a multiplication, from fields at common positions.
     fn mode(&self, signed: bool) -> Mode {
         Mode {
             signed,
@@ -85,17 +86,17 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// The mode of the interpolations, which are of fractions.
+    /// Returns the mode of an interpolation, which uses fractions.
     fn fraction_mode(&self, signed: bool, low: bool) -> Mode {
         Mode { int: false, low, ..self.mode(signed) }
     }
 
-    /// A vector as it enters a multiplication.
+    /// Converts a vector to factors of a multiplication.
     fn factor(&mut self, a: D::Bytes, int: bool, signed: bool) -> D::Wide {
         if int { self.d.widen(signed, a) } else { self.fraction(a, signed) }
     }
 
-    /// The accumulator, before it wraps.
+    /// Computes the new accumulator before it wraps to 28 bits.
     fn accumulate(&mut self, mode: Mode, base: Base<D::Wide>, p: Products<D::Wide>) -> D::Wide {
         let mut sum = self.d.wide_mul(p.b, p.c);
         if let Some((d, e)) = p.second {
@@ -115,7 +116,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
         let dropped = if mode.low { mode.readout() - 8 } else { mode.readout() };
         if mode.round && dropped > 0 {
-            // Bit 0 of `$uccfg` breaks ties downward.
+            // If bit 0 of `$uccfg` is set, ties round down.
             let (half, tie) = (self.d.word(1 << (dropped - 1)), self.read.uccfg(self.d));
             let one = self.d.word(1);
             let tie = self.d.logic(Logic::AND, tie, one);
@@ -126,7 +127,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         sum
     }
 
-    /// The byte read from the accumulator.
+    /// Reads the result bytes from the accumulator.
     fn readout(&mut self, mode: Mode, sum: D::Wide) -> D::Bytes {
         const UNUSED: u32 = u32::BITS - ACCUMULATOR_BITS;
         let sum = self.d.wide_shl(sum, UNUSED);
@@ -142,7 +143,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.d.narrow(result)
     }
 
-    /// The effects of a multiplication.
+    /// Returns the outcome of a multiplication.
     fn multiplied(&mut self, mode: Mode, sum: D::Wide, results: Results) -> Outcome<D> {
         let mut outcome = Outcome::default();
         if results != Results::Read {
@@ -165,7 +166,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.multiplied(mode, sum, results)
     }
 
-    /// `vmad2` and `vmac2`: two vectors, each by a factor or a mask that the scalar unit handed over.
+    /// `vmad2` and `vmac2`: multiply two vectors, each by a factor or mask that the scalar unit
+    /// forwards.
     pub(super) fn multiply_two(&mut self, signed: bool, inputs: Inputs, results: Results) -> Outcome<D> {
         let mode = self.mode(signed);
         let other = match inputs {
@@ -193,7 +195,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.multiplied(mode, sum, results)
     }
 
-    /// `vlrp`: between the registers of a pair, by a third.
+    /// `vlrp`: interpolates between the registers of a pair; a third register holds the weights.
     pub(super) fn interpolate(&mut self) -> Outcome<D> {
         let mode = self.fraction_mode(false, false);
         let n = self.reg(f::SRC1);
@@ -205,7 +207,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.multiplied(mode, sum, Results::Read)
     }
 
-    /// `vlrp2`: between three registers of a quad, by two factors.
+    /// `vlrp2`: interpolates between three registers of a quad with two factors.
     pub(super) fn interpolate_two(&mut self) -> Outcome<D> {
         let mode = self.fraction_mode(self.flag(f::SIGND), false);
         let signed = self.flag(f::SIGNS);
@@ -223,7 +225,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.multiplied(mode, sum, if self.flag(f::VAWRITE) { Results::Both } else { Results::Read })
     }
 
-    /// `vlrp4a`: as `vlrp2`, into the accumulator.
+    /// `vlrp4a`: as `vlrp2`, with the result in the accumulator.
     pub(super) fn interpolate_first(&mut self) -> Outcome<D> {
         let mode = self.fraction_mode(false, true);
         let corner = self.quad(f::SRC1, 0);
@@ -233,7 +235,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.multiplied(mode, sum, Results::Sum)
     }
 
-    /// The differences of registers 2 and 3 of the quad to the corner, each by its factor.
+    /// Returns the products of the two factors and the differences of registers 2 and 3 of the quad
+    /// from the corner.
     fn gradients(&mut self, corner: D::Wide, signed: bool) -> Products<D::Wide> {
         let [b, d] = [2, 3].map(|k| {
             let n = self.quad(f::SRC1, k);
@@ -245,7 +248,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Products { b, c, second: Some((d, e)) }
     }
 
-    /// `vlrpf`: between factors, by registers 2 and 3 of the quad, into the accumulator.
+    /// `vlrpf`: interpolates between factors with registers 2 and 3 of the quad as weights, into
+    /// the accumulator.
     pub(super) fn interpolate_factors(&mut self) -> Outcome<D> {
         let mode = self.fraction_mode(false, true);
         let [x, y] = [2, 3].map(|k| {
@@ -260,7 +264,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.multiplied(mode, sum, Results::Sum)
     }
 
-    /// `vlrp4b`: adds to the accumulator what register 1 of the quad and `$vx` differ from register 0, each by its factor.
+    /// `vlrp4b`: adds two products to the accumulator. Their operands are the differences of
+    /// register 1 of the quad and of `$vx` from register 0, and the two factors.
     pub(super) fn interpolate_last(&mut self, signed: bool) -> Outcome<D> {
         let mode =
             Mode { round: self.flag(f::ALTRND), shift: self.signed(f::ALTSHIFT), ..self.fraction_mode(signed, false) };
@@ -278,13 +283,14 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.multiplied(mode, sum, Results::Both)
     }
 
-    /// The factors that the word's own `$vc` selects.
+    /// Returns the factors that the `$vc` of the word itself selects.
     fn own_factors(&mut self) -> [D::Wide; 2] {
         let chosen = self.read.vc(self.d, self.reg(f::VCSRC))[self.get(f::VCSEL) as usize & 1];
         self.chosen_factors(chosen)
     }
 
-    /// For each component the first or, where the mask is set, the second factor of each pair.
+    /// Returns, per component, one factor of each pair: the first, or the second if the mask is
+    /// set.
     fn chosen_factors(&mut self, chosen: D::Mask) -> [D::Wide; 2] {
         let [a, b, c, d] = self.factors();
         [(a, b), (c, d)].map(|(first, second)| {
@@ -293,7 +299,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         })
     }
 
-    /// The mask of each pair of factors: 256 where its bit is set, 0 elsewhere.
+    /// Expands the mask of each pair of factors to components: 256 if the bit is set, else 0.
     fn mask_factors(&mut self) -> [D::Wide; 2] {
         let (zero, one) = (splat(self.d, 0), splat(self.d, 0x100));
         let [a, b, c, d] = self.factors();

@@ -1,31 +1,32 @@
-//! What the scalar unit hands to the vector unit of the same bundle.
+//! Values that the scalar unit forwards to the vector unit of the same bundle.
 
 use super::{Bit, Context, Outcome, f};
 use crate::row::ROTATE;
 use crate::vp1::Unit;
 use crate::vp1::domain::{Domain, Index, Reader};
 
-/// What an instruction made to hand something over does.
+/// The forwarded values of one scalar instruction.
 #[derive(Clone, Copy)]
 pub(super) struct Handed<W> {
-    /// Factors: signed, 10 bits each.
+    /// Four signed 10-bit factors.
     pub factors: [W; 4],
-    /// Which of them each component takes.
+    /// The flags that choose the factors of each component.
     pub choice: Choice,
 }
 
-/// Sixteen flags of a `$vc`, spread over the components.
+/// Sixteen flags of a `$vc`, distributed over the components.
 #[derive(Clone, Copy)]
 pub(super) struct Choice {
-    /// The number of the `$vc`, whose pair `vc | 1` counts too.
+    /// The number of the `$vc`. Some distributions also use `vc | 1`.
     pub vc: u8,
-    /// 0 the sign flags, 1 the zero flags.
+    /// 0 for the sign flags, 1 for the zero flags.
     pub half: usize,
-    /// Which of [`SPREAD`].
+    /// An index into [`SPREAD`].
     pub spread: usize,
 }
 
-/// The flag that each component gets, of the sixteen of the first register of the pair and the sixteen of the second.
+/// The flag number for each component: 0 to 15 in the first register of the pair, 16 to 31 in the
+/// second.
 const SPREAD: [[u8; 16]; 8] = [
     [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
     [2, 2, 2, 2, 6, 6, 6, 6, 10, 10, 10, 10, 14, 14, 14, 14],
@@ -38,7 +39,7 @@ const SPREAD: [[u8; 16]; 8] = [
 ];
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// The factors, chosen among as the word says.
+    /// Forwards the factors, with the choice that the word encodes.
     fn hand(&self, factors: [D::Word; 4]) -> Outcome<D> {
         let choice = Choice {
             vc: self.reg(f::VCIDX),
@@ -48,20 +49,20 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Outcome { handed: Some(Handed { factors, choice }), ..Outcome::default() }
     }
 
-    /// `vec`: two constants.
+    /// `vec`: forwards two constants, each twice.
     pub(super) fn hand_constants(&mut self) -> Outcome<D> {
         let [a, b] = [f::FACTOR1, f::FACTOR2].map(|field| self.d.word(self.signed(field) as u32));
         self.hand([a, a, b, b])
     }
 
-    /// `bvec`: twice the signed bytes.
+    /// `bvec`: forwards twice the signed bytes of a register.
     pub(super) fn hand_bytes(&mut self) -> Outcome<D> {
         let word = self.r(f::SRC1);
         let factors = [0, 1, 2, 3].map(|i| self.signed_byte(word, i, 1));
         self.hand(factors)
     }
 
-    /// `vecms`: bits that leave the register.
+    /// `vecms`: forwards the low bits of a register and shifts them out.
     pub(super) fn hand_bits(&mut self) -> Outcome<D> {
         let (bits, four) = (self.r(f::SRC1), self.d.word(4));
         let rest = self.d.sar(bits, four);
@@ -75,10 +76,10 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.hand(factors)
     }
 
-    /// `bvecmadsel`: as `bvecmad`, but of each pair one factor stands for both.
+    /// `bvecmadsel`: as `bvecmad`, but one factor of each pair replaces both.
     pub(super) fn hand_selected(&mut self) -> Outcome<D> {
         let [a, b, c, d] = self.positioned_factors(7);
-        // With the condition b19, which selects the bytes, b18 selects the factor.
+        // If the condition is b19, which selects the bytes, then b18 selects the factor.
         let [first, second] = if self.get(f::SLCT) == 2 {
             let flags = self.c();
             let second = self.bits(flags, 7, 1);
@@ -89,7 +90,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.hand([first, first, second, second])
     }
 
-    /// `vecms`: factors 0 and 1 that select by bits 0 to 3 of a word.
+    /// Returns the factors of `vecms`: bits 0 to 3 of the word select the values of factors 0 and
+    /// 1.
     pub(super) fn bit_factors(&mut self, word: D::Word) -> [D::Word; 4] {
         let zero = self.d.word(0);
         let [a, b] = [0, 2].map(|low| {
@@ -101,7 +103,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         [a, b, zero, zero]
     }
 
-    /// Bytes of one register plus those of another times the position in `$r[SRC1]`, which has `bits` bits.
+    /// Returns the bytes of one register plus the product of another register's bytes and the
+    /// position. The position has `bits` bits of `$r[SRC1]`.
     fn positioned_factors(&mut self, bits: u32) -> [D::Word; 4] {
         let [x, y] = [0, 2].map(|element| {
             let n = self.second_of_quad(element);
@@ -119,7 +122,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         })
     }
 
-    /// The register of `bvecmad` whose number is SRC2 or-ed with an element and with the condition.
+    /// Returns the register of `bvecmad` whose number is SRC2 or-ed with an element and the
+    /// condition.
     pub(super) fn second_of_quad(&mut self, element: u8) -> Index<D::Word> {
         let n = self.reg(f::SRC2) | element;
         let condition = if self.get(f::SLCT) == ROTATE {
@@ -137,7 +141,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// Signed byte `i` of a word, times 2^scale.
+    /// Returns signed byte `i` of a word times 2^scale.
     fn signed_byte(&mut self, word: D::Word, i: u32, scale: u32) -> D::Word {
         let (up, down, scale) = (self.d.word(24 - 8 * i), self.d.word(24), self.d.word(scale));
         let word = self.d.shl(word, up);
@@ -145,7 +149,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.d.shl(word, scale)
     }
 
-    /// The mask of a pair of factors: bits 1 to 8 of the first, then those of the second.
+    /// Returns the mask of a pair of factors: bits 1 to 8 of the first, followed by those of the
+    /// second.
     pub(super) fn mask_of_factors(&mut self, low: D::Word, high: D::Word) -> D::Word {
         let (low, high) = (self.bits(low, 1, 0xff), self.bits(high, 1, 0xff));
         let eight = self.d.word(8);
@@ -153,7 +158,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.or(low, high)
     }
 
-    /// The factors that the vector unit finds.
+    /// Returns the factors that the vector unit reads.
     pub(super) fn factors(&mut self) -> [D::Word; 4] {
         match (self.handed, self.bundle.inst(Unit::Scalar)) {
             (Some(handed), _) => handed.factors,
@@ -162,7 +167,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// The flags handed over; if none are, those that the vector unit's own word names.
+    /// Returns the forwarded flags. If none are forwarded, returns the flags that the vector unit's
+    /// own word selects.
     pub(super) fn handed_mask(&mut self) -> D::Mask {
         let Choice { vc, half, spread } = match self.handed {
             Some(handed) => handed.choice,

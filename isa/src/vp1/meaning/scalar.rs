@@ -1,42 +1,43 @@
-//! The scalar unit: results in `$r`, and their flags.
+//! The scalar unit: arithmetic on `$r`, and its flags.
 
 use super::{Context, Outcome, f};
 use crate::vp1::domain::{ByteKind, Domain, Logic, Reader};
 
-/// The bits of `$c` that the unit writes.
+/// The bits of `$c` that the scalar unit writes.
 const GROUP: u32 = 0xff;
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// A result in `$r[DST]`, without flags.
+    /// Writes a result to `$r[DST]` without flags.
     fn plain(&mut self, result: D::Word) -> Outcome<D> {
         Outcome::writes(self.define(f::DST, result))
     }
 
-    /// A result in `$r[DST]`, with flags: b20d where the result is compared with something, and only then sf.
+    /// Writes a result to `$r[DST]` with flags. The flags sf and b20d are computed only if a value
+    /// to compare with is given.
     fn result(&mut self, result: D::Word, compared: Option<D::Word>) -> Outcome<D> {
         let flags = self.result_flags(result, compared);
         self.plain(result).with_flags(self.flags(GROUP, flags))
     }
 
-    /// A result in `$r[DST]`, with flags that are all 0.
+    /// Writes a result to `$r[DST]` and clears the flags.
     fn unflagged(&mut self, result: D::Word) -> Outcome<D> {
         Outcome { writes: self.define(f::DST, result).into_iter().collect(), ..self.clear_flags() }
     }
 
-    /// Flags that are all 0, and no result.
+    /// Clears the flags without a result.
     pub(super) fn clear_flags(&mut self) -> Outcome<D> {
         let zero = self.d.word(0);
         Outcome::default().with_flags(self.flags(GROUP, zero))
     }
 
-    /// An operation on `$r[SRC1]` and the last source.
+    /// Applies an operation to `$r[SRC1]` and the last source.
     pub(super) fn arithmetic(&mut self, operation: impl FnOnce(&mut D, D::Word, D::Word) -> D::Word) -> Outcome<D> {
         let (a, b) = (self.r(f::SRC1), self.source_word());
         let result = operation(self.d, a, b);
         self.result(result, Some(a))
     }
 
-    /// `mul`, of low halves.
+    /// `mul`, which multiplies the low halves.
     pub(super) fn multiply_low(&mut self) -> Outcome<D> {
         self.arithmetic(|d, a, b| {
             let (a, b) = (sign_extend_low(d, a), sign_extend_low(d, b));
@@ -57,21 +58,21 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.result(result, Some(zero))
     }
 
-    /// A bit operation on `$r[SRC1]` and the last source.
+    /// Applies a bitwise operation to `$r[SRC1]` and the last source.
     pub(super) fn bitwise(&mut self, logic: Logic) -> Outcome<D> {
         let (a, b) = (self.r(f::SRC1), self.source_word());
         let result = self.d.logic(logic, a, b);
         self.result(result, None)
     }
 
-    /// An operation on the bytes of `$r[SRC1]` and the last source.
+    /// Applies an operation to the bytes of `$r[SRC1]` and the last source.
     pub(super) fn bytewise(&mut self, kind: ByteKind, signed: bool) -> Outcome<D> {
         let (a, b) = (self.r(f::SRC1), self.source_bytes());
         let result = self.byte_op(kind, signed, a, b);
         self.unflagged(result)
     }
 
-    /// A bit operation on `$r[SRC1]` and a byte in all four places.
+    /// Applies a bitwise operation to `$r[SRC1]` and a byte that is repeated four times.
     pub(super) fn bytewise_logic(&mut self, logic: Logic) -> Outcome<D> {
         let (a, b) = (self.r(f::SRC1), self.source_bytes());
         let b = self.d.word_of(b, 0);
@@ -94,7 +95,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.plain(result)
     }
 
-    /// The scalar bits of `$c`: sf, zf, b19, b20d, b20, b21, b19 again, b18.
+    /// Returns the scalar flags in the order of their bits: sf, zf, b19, b20d, b20, b21, b19a, b18.
     fn result_flags(&mut self, result: D::Word, compared: Option<D::Word>) -> D::Word {
         let zero = self.d.word(0);
         let mut flags = self.d.equal(result, zero);
@@ -115,26 +116,27 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 }
 
-/// The lesser signed number.
+/// Returns the signed minimum.
 pub(super) fn min<D: Domain>(d: &mut D, a: D::Word, b: D::Word) -> D::Word {
     let less = d.less(true, a, b);
     d.select(less, a, b)
 }
 
-/// The greater signed number.
+/// Returns the signed maximum.
 pub(super) fn max<D: Domain>(d: &mut D, a: D::Word, b: D::Word) -> D::Word {
     let less = d.less(true, a, b);
     d.select(less, b, a)
 }
 
-/// The absolute value; that of the least number is itself.
+/// Returns the absolute value; that of the minimum integer is itself.
 pub(super) fn abs<D: Domain>(d: &mut D, a: D::Word, _: D::Word) -> D::Word {
     let zero = d.word(0);
     let opposite = d.sub(zero, a);
     max(d, a, opposite)
 }
 
-/// A shift right by the low 6 bits of `n`, which are signed; left by -n where they are negative, but -32 shifts not at all.
+/// Shifts right by the signed low 6 bits of `n`. A negative count shifts left by -n, except that
+/// -32 does not shift.
 pub(super) fn shift_right<D: Domain>(
     d: &mut D,
     right: impl FnOnce(&mut D, D::Word, D::Word) -> D::Word,
@@ -142,7 +144,7 @@ pub(super) fn shift_right<D: Domain>(
     n: D::Word,
 ) -> D::Word {
     let (zero, sign) = (d.word(0), d.word(1 << 5));
-    // Counts are modulo 32, so the opposite of -32 is 0.
+    // Counts are modulo 32, so the negation of -32 is 0.
     let opposite = d.sub(zero, n);
     let (left, right) = (d.shl(a, opposite), right(d, a, n));
     let negative = d.logic(Logic::AND, n, sign);
@@ -150,7 +152,7 @@ pub(super) fn shift_right<D: Domain>(
     d.select(positive, right, left)
 }
 
-/// The low half of a word, sign-extended.
+/// Returns the sign-extended low half of a word.
 fn sign_extend_low<D: Domain>(d: &mut D, a: D::Word) -> D::Word {
     let sixteen = d.word(16);
     let a = d.shl(a, sixteen);

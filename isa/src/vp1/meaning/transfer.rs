@@ -1,4 +1,5 @@
-//! Moves between `$r` and the other register files, by the scalar unit. All of them clear the flags.
+//! Moves between `$r` and the other register files, which the scalar unit executes. All of them
+//! clear the flags.
 
 use super::address::stores_word;
 use super::{Context, Outcome, f};
@@ -6,15 +7,15 @@ use crate::row::RegFile;
 use crate::vp1::domain::{Domain, Index, Reader, Unknown, Write};
 use crate::vp1::{Opcode, Unit};
 
-/// `$uccfg` among the `$uc`.
+/// The number of `$uccfg` among the `$uc` registers.
 const UCCFG: u8 = 16;
-/// The bits of `$uccfg` that hold what is written.
+/// The writable bits of `$uccfg`.
 const UCCFG_WRITABLE: u32 = 0x111;
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// `mov` from a `$r` to a file.
+    /// `mov` from an `$r` to another register file.
     pub(super) fn move_out(&mut self, file: RegFile) -> Result<Outcome<D>, Unknown> {
-        // A store by the address unit has the port.
+        // A store by the address unit takes precedence on the read port.
         let source = match self.bundle.inst(Unit::Address) {
             Some(store) if stores_word(store.opcode()) => store.get(f::SRC1) as u8,
             _ => self.reg(f::SRC1),
@@ -38,7 +39,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Ok(outcome)
     }
 
-    /// `mov` to a `$r` from a file. From those inside the vector, address and branch units it gives way to a load.
+    /// `mov` to an `$r` from another register file. A load to the same `$r` overrides a move from
+    /// the vector, address or branch unit.
     pub(super) fn move_in(&mut self, file: RegFile) -> Result<Outcome<D>, Unknown> {
         let mut outcome = self.clear_flags();
         let n = self.reg(f::SRC1);
@@ -53,7 +55,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
                 outcome.yielding = self.define(f::DST, value);
             }
             RegFile::L => {
-                // `exit` has the port.
+                // `exit` takes precedence on the read port.
                 if self.bundle.inst(Unit::Branch).is_none_or(|branch| branch.opcode() != Opcode::EXIT) {
                     let value = self.read.l(self.d, n & 3);
                     outcome.yielding = self.define(f::DST, value);

@@ -1,11 +1,11 @@
-//! The vector unit, but for what multiplies.
+//! The vector unit, except multiplication.
 
 use super::{Context, Outcome, f};
 use crate::vp1::domain::expand::{absolute, clamp, splat};
 use crate::vp1::domain::{ByteKind, ByteOp, Domain, Index, Logic, Reader, Write};
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// A result in `$v[DST]`, and its flags.
+    /// Writes a result to `$v[DST]` with its flags.
     fn vector_result(&mut self, result: D::Bytes, sign: D::Mask) -> Outcome<D> {
         let mut outcome = Outcome::writes([Write::V(self.reg(f::DST), result)]);
         if let Some(vc) = self.flag_register() {
@@ -16,28 +16,29 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         outcome
     }
 
-    /// A result in `$v[DST]` whose sign flags are 0.
+    /// Writes a result to `$v[DST]` with clear sign flags.
     fn unsigned_result(&mut self, result: D::Bytes) -> Outcome<D> {
         let zero = self.d.word(0);
         let sign = self.d.mask(zero);
         self.vector_result(result, sign)
     }
 
-    /// An operation on `$v[SRC1]` and the last source.
+    /// Applies an operation to `$v[SRC1]` and the last source.
     pub(super) fn components(&mut self, kind: ByteKind, signed: bool) -> Outcome<D> {
         let (a, b) = (self.v(f::SRC1), self.source_bytes());
         let (result, sign) = self.d.byte_op(ByteOp { kind, signed }, a, b);
         self.vector_result(result, sign)
     }
 
-    /// A bit operation on `$v[SRC1]` and the last source.
+    /// Applies a bitwise operation to `$v[SRC1]` and the last source.
     pub(super) fn components_logic(&mut self, logic: Logic) -> Outcome<D> {
         let (a, b) = (self.v(f::SRC1), self.source_bytes());
         let result = self.d.bytes_logic(logic, a, b);
         self.unsigned_result(result)
     }
 
-    /// `vadd9`: the second and third source hold sixteen halfwords, of which 9 bits count.
+    /// `vadd9`: the second and third source hold sixteen halfwords, of which the low 9 bits are
+    /// used.
     pub(super) fn add_nine_bits(&mut self) -> Outcome<D> {
         let (low, high) = (self.v(f::SRC2), self.v(f::SRC3));
         let [even, odd] = [0, 1].map(|first| {
@@ -55,7 +56,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.vector_result(result, outside)
     }
 
-    /// `vclip`: the median.
+    /// `vclip`, which computes the median.
     pub(super) fn clip(&mut self) -> Outcome<D> {
         let [x, start, end] = [f::SRC1, f::SRC2, f::SRC3].map(|field| self.wide(Index::Fixed(self.reg(field)), true));
         let (low, high) = (self.d.wide_min(start, end), self.d.wide_max(start, end));
@@ -107,7 +108,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     pub(super) fn swizzle(&mut self) -> Outcome<D> {
         let (a, b, mut index) = (self.v(f::SRC1), self.v(f::SRC2), self.v(f::SRC3));
         if self.flag(f::SWZLOHI) {
-            // Swaps the nibbles: the component comes from the high one, and bit 0 says which source.
+            // Swaps the nibbles: the component number is in the high nibble, and bit 0 selects the
+            // source.
             let wide = self.d.widen(false, index);
             let (low, high) = (self.d.wide_shl(wide, 4), self.d.wide_sar(wide, 4));
             let swapped = self.d.wide_add(low, high);
@@ -116,7 +118,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Outcome::writes([Write::V(self.reg(f::DST), self.d.swizzle(a, b, index))])
     }
 
-    /// `vcmpad`: compares the absolute difference of the last source and the first of a pair with the second of the pair.
+    /// `vcmpad`: compares the absolute difference of the last source and the first register of a
+    /// pair with the second register of the pair.
     pub(super) fn compare_difference(&mut self) -> Outcome<D> {
         let Some(vc) = self.flag_register() else { return Outcome::default() };
         let n = self.reg(f::SRC1);

@@ -1,8 +1,9 @@
-//! The address unit: loads and stores of the data store, and arithmetic on addresses.
+//! Rows of the address unit: loads, stores and address arithmetic.
 
 use super::*;
 
-/// What an access does, and what all accesses share; `then` steps the address register, `or` leaves it alone.
+/// Describes an access. With `then` the access updates the address register; with `or` it leaves
+/// the register unchanged.
 macro_rules! access {
     (then $what:literal) => {
         access!(@ $what, " The second source is then added to the low 16 bits of the address register.", "new address")
@@ -31,7 +32,7 @@ const A_D_USE: Operand = reg("ad", RegFile::A, DST);
 const STEP: Operand = signed("imm", IMM);
 const OFFSET: Operand = unsigned("imm", IMM);
 const VX_D: Operand = implicit("vx", Role::Def, RegFile::Vx);
-/// A quad of which one register may be written.
+/// A quad of which at most one register is written.
 const V_DQ: Operand = Operand::new("vd", Role::Update, Kind::Tuple { file: RegFile::V, field: DST, count: 4 });
 const DMA: &str = "DMA. What it does is not known; it traps.";
 

@@ -1,17 +1,19 @@
-//! The branch unit. A branch takes effect after one more bundle, which runs either way.
+//! Rows of the branch unit. A branch has one delay slot: the next bundle executes whether the
+//! branch is taken or not.
 
 use super::*;
 
 const L_D: Operand = def("ld", RegFile::L, LDST);
 const L_1: Operand = reg("l1", RegFile::L, LSRC);
 const LOOP: Operand = word("loop");
-/// What is left out where a branch is always taken. After `not` it never is.
+/// The condition, which the text omits if the branch is always taken. After `not`, that same
+/// condition means never taken.
 const TAKEN: Operand = PREDICATE.optional();
 const TARGET: Operand = Operand::new("target", Role::Use, Kind::Group { field: BTARG, relative: true });
 const SAME: Row = Row { overlaps: &[LC], ..CONTROL };
 const COUNTED: Row = Row { overlaps: &[CDST, COND], ..CONTROL };
 
-/// Where a branch goes, when, and what it does to the flags.
+/// Describes a branch: its target, its condition and its flags.
 macro_rules! branch {
     ($what:literal, $when:literal) => {
         concat!(

@@ -1,4 +1,5 @@
-//! The rows of VP1, a file a unit and one for the moves between register files, and the operands that they share.
+//! The rows of VP1, one module per unit and one for the moves between register files, and the
+//! operands that they share.
 
 pub mod address;
 pub mod branch;
@@ -10,7 +11,7 @@ use super::fields::*;
 use crate::row::{Alias, Class, Kind, Modifier, ModifierOrder, Operand, RegFile, Role, Row};
 use crate::word::Field;
 
-/// What every VP1 row starts from.
+/// The defaults of every VP1 row.
 const VP1: Row = Row {
     mnemonic: "",
     tags: &[],
@@ -34,11 +35,13 @@ const MEMORY: Row = Row { class: Class::Memory, ..VP1 };
 const ADDRESS: Row = Row { class: Class::Address, ..VP1 };
 const CONTROL: Row = Row { class: Class::Control, ..VP1 };
 
-/// The rest of its word is ignored; in the canonical one it is all ones.
+/// The defaults of a no-op. All bits below the opcode are ignored; in the canonical word they are
+/// 1.
 const NOP: Row =
     Row { operands: &[ignored(IGNORED)], defaults: &[(IGNORED, 0xff_ffff)], doc: "Does nothing.", ..CONTROL };
 
-/// Rows, one a line or two: base, name, opcode, its twins, other fixed bits, mnemonic, operands, example, meaning.
+/// Defines rows from: base, name, opcode, its twins, other fixed bits, mnemonic, operands, example,
+/// description.
 macro_rules! rows {
     ($($base:ident $name:ident = $op:literal $(/ $twin:literal)* $(, $field:ident = $value:literal)*;
        $mnemonic:literal [$($operand:expr),* $(,)?] $example:literal, $doc:expr;)*) => { $(
@@ -55,7 +58,7 @@ macro_rules! rows {
 }
 use rows;
 
-/// Rows of opcodes that the text has no name for.
+/// Defines rows of opcodes for which the assembly syntax has no name.
 macro_rules! unnamed {
     ($($name:ident = $op:literal $(, $field:ident = $value:literal)* $(/ $twin:literal)*; [$($operand:expr),*] $doc:literal;)*) => { $(
         pub(crate) const $name: Row = Row {
@@ -69,7 +72,7 @@ macro_rules! unnamed {
 }
 use unnamed;
 
-/// Bits that are part of the instruction and do nothing.
+/// An operand for ignored bits.
 const fn ignored(field: Field) -> Operand {
     Operand::new("ignored", Role::Use, Kind::Bits(field)).silent()
 }
@@ -82,7 +85,7 @@ const fn reg(name: &'static str, file: RegFile, field: Field) -> Operand {
     Operand::reg(name, Role::Use, file, field)
 }
 
-/// A register that is read and then written.
+/// A register operand that is read and then written.
 const fn update(name: &'static str, file: RegFile, field: Field) -> Operand {
     Operand::reg(name, Role::Update, file, field)
 }
@@ -99,7 +102,7 @@ const fn selected(name: &'static str, file: RegFile) -> Operand {
     Operand::new(name, Role::Use, Kind::Selected { file, field: SRC2, index: COND, bit: M_CHOOSE })
 }
 
-/// A register that the text does not name.
+/// An implicit register operand, which is not in the text.
 const fn implicit(name: &'static str, role: Role, file: RegFile) -> Operand {
     Operand::new(name, role, Kind::Whole(file)).silent()
 }
@@ -112,7 +115,7 @@ const fn choice(name: &'static str, modifier: Modifier) -> Operand {
     Operand::new(name, Role::Use, Kind::Name(modifier))
 }
 
-/// A word that may be missing.
+/// An optional keyword.
 const fn mark(name: &'static str, modifier: Modifier) -> Operand {
     choice(name, modifier).optional()
 }
@@ -125,17 +128,17 @@ const fn signed(name: &'static str, field: Field) -> Operand {
     Operand::new(name, Role::Use, Kind::Number { field, signed: true, shift: 0 })
 }
 
-/// The immediate of a multiplier, a multiple of 4.
+/// The immediate of a multiplication, a multiple of 4.
 const BIMMMUL: Operand =
     Operand::new("imm", Role::Use, Kind::SplitNumber { low: BIMMMUL_LOW, high: BIMMMUL_HIGH, shift: 2 });
 const BIMM8: Operand = unsigned("imm", BIMM);
-/// Half a register, printed where it goes.
+/// An immediate for the high half of a register, printed shifted into place.
 const HIGH16: Operand = Operand::new("imm", Role::Use, Kind::Number { field: IMM16, signed: false, shift: 16 });
 
 const S: Operand = word("s");
 const U: Operand = word("u");
 const NOT: Operand = word("not");
-/// Stands for a destination that is not there.
+/// A placeholder in the text for an absent destination.
 const NONE: Operand = word("#");
 
 const R_D: Operand = def("rd", RegFile::R, DST);
@@ -155,18 +158,19 @@ const fn flags(name: &'static str, file: RegFile) -> Operand {
     Operand::new(name, Role::Def, Kind::FlagDef { file, field: CDST }).optional()
 }
 
-/// `$c` that the result's flags go to, if any.
+/// Destination `$c` of the result's flags, if any.
 const C_D: Operand = flags("cd", RegFile::C);
-/// `$vc` that the result's flags go to, if any.
+/// Destination `$vc` of the result's flags, if any.
 const VC_D: Operand = flags("vcd", RegFile::Vc);
-/// `$c` that the text does not name, but the instruction writes.
+/// A `$c` that the instruction writes but the text does not show.
 const C_SILENT: Operand = C_D.silent();
-/// A bit of `$c`; left out it is `$c0 true`.
+/// A bit of `$c`, by default `$c0 true`.
 const PREDICATE: Operand = Operand::new("pred", Role::Use, Kind::Condition { index: COND, bit: M_SLCT });
-/// `$c` whose bits 4 and 5 rotate a quad.
+/// The `$c` whose bits 4 and 5 rotate a quad.
 const C_ROTATE: Operand = reg("cs", RegFile::C, COND);
 
-/// The names of truth tables, for a row with these operands before the sources, and the prefix of the names.
+/// Defines the aliases for common truth tables, given their mnemonics, the operands before the
+/// sources, and the sources.
 macro_rules! bitop_names {
     ($nor:literal $and:literal $xor:literal $nand:literal $nxor:literal $or:literal, [$($lead:expr),*], $s1:expr, $s2:expr) => {
         &[

@@ -1,8 +1,9 @@
-//! The scalar unit: 32-bit and bytewise arithmetic on `$r`, and what it hands to the vector unit.
+//! Rows of the scalar unit: 32-bit and bytewise arithmetic on `$r`, and instructions that forward
+//! values to the vector unit.
 
 use super::*;
 
-/// A meaning, and what it does to the flags.
+/// Appends the description of the flags.
 macro_rules! doc {
     ($text:literal) => {
         concat!(
@@ -93,7 +94,7 @@ pub(crate) const BITOP_RR: Row = Row {
     ..VP1
 };
 
-/// A multiplier of bytes.
+/// Describes a byte multiplication.
 macro_rules! product {
     ($result:literal) => {
         concat!(
@@ -124,13 +125,13 @@ rows! {
     BAD BMULA_U_RI = 0x32; "bmula" [ROUND, U, R_D, SG1, R_1, SG2, unsigned("imm", BIMMBAD)] "bmula rd u $r29 s $r6 s 0x7f", UNSIGNED_PRODUCT;
 }
 
-/// `$vc` handed to the vector unit.
+/// The `$vc` whose flags are forwarded to the vector unit.
 const S2V_VC: Operand = reg("vcs", RegFile::Vc, VCIDX);
 const S2V_FLAG: Operand = choice("flag", M_VCFLAG);
 const S2V_XFRM: Operand =
     Operand::new("xfrm", Role::Use, Kind::SplitNumber { low: VCXFRM_LOW, high: VCXFRM_HIGH, shift: 0 });
 
-/// What goes to the vector unit of the bundle.
+/// Describes the values that are forwarded to the vector unit of the bundle.
 macro_rules! s2v {
     ($factors:literal) => {
         concat!(

@@ -1,4 +1,5 @@
-//! Moves between `$r` and the other register files, by the scalar unit. The flags that they clear are not in their text.
+//! Rows of the moves between `$r` and the other register files, which the scalar unit executes.
+//! They clear flags that the text does not show.
 
 use super::*;
 

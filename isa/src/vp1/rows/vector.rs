@@ -1,8 +1,9 @@
-//! The vector unit: arithmetic on 16 bytes at once, the accumulator, and interpolation (seed 004).
+//! Rows of the vector unit: arithmetic on 16 bytes at once, the accumulator, and interpolation
+//! (seed 004).
 
 use super::*;
 
-/// A meaning, and what sf of `$vc` is.
+/// Appends the description of the flags.
 macro_rules! doc {
     (s $text:literal) => {
         concat!(
@@ -72,7 +73,7 @@ const LOHI: Operand = choice("lohi", M_SWZLOHI);
 const VSHR_S: &str = "Shifts each byte right by the low 4 bits of the second source, signed; a negative count shifts left. Copies of the sign come in. Of the result the low 8 bits are kept.\n\nzf of `vcd`: the stored byte is 0. sf: its bit 7.";
 const VSHR_U: &str = "Shifts each byte right by the low 4 bits of the second source, signed; a negative count shifts left. Zeros come in. Of the result the low 8 bits are kept.\n\nzf of `vcd`: the stored byte is 0. sf: its bit 7.";
 
-/// Reads a right shift by the name of its kind.
+/// Defines the alias of a right shift: `vsar` is arithmetic and `vshr` logical.
 macro_rules! shift_alias {
     ($name:literal, $b:expr) => {
         &[Alias { mnemonic: $name, when: &[], operands: &[V_D, VC_D, V_1, $b] }]
@@ -123,7 +124,8 @@ pub(crate) const VCMPAD: Row = Row {
     ..VP1
 };
 
-/// What the multiply-add instructions share: the parameters of the accumulator's arithmetic.
+/// Appends the description that all multiplications share: the parameters of the accumulator's
+/// arithmetic.
 macro_rules! product {
     ($what:literal, $out:literal) => {
         concat!(
@@ -204,11 +206,11 @@ rows! {
 }
 
 const V_1Q: Operand = quad("v1", RegFile::V, SRC1);
-/// `$vc` whose flags choose between factors.
+/// The `$vc` whose flags choose between factors.
 const VC_S: Operand = reg("vcs", RegFile::Vc, VCSRC);
 const VC_F: Operand = choice("flag", M_VCSEL);
 
-/// What the interpolations share.
+/// Appends the description that all interpolations share.
 macro_rules! lerp {
     ($what:literal) => {
         concat!(
@@ -231,7 +233,8 @@ rows! {
         lerp!("Interpolates factors: `$va` gets `(v2 << R) + (q2 - q3) * f1 + q3 * f2`, v2 signed, rounded for the low half.");
 }
 
-/// `vlrp4b`, whose text names COND twice; the seed's names it once.
+/// Defines `vlrp4b`, whose canonical text shows COND twice. The alias has the syntax of the seed,
+/// which shows it once.
 macro_rules! vlrp4b {
     ($($name:ident = $op:literal $sign:expr, $example:literal;)*) => { $(
         pub(crate) const $name: Row = Row {

@@ -1,4 +1,4 @@
-//! What can be wrong with a template.
+//! Errors in templates.
 
 use std::ops::Range;
 
@@ -7,85 +7,86 @@ use thiserror::Error;
 use super::Template;
 use crate::text::{AsmError, Piece};
 
-/// Why a text is no template, and where.
+/// An error in a template, with its position.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{kind}")]
 pub struct TemplateError {
-    /// The offending bytes of the text; empty where something is missing.
+    /// The byte range of the error in the text; empty if a part of the text is missing.
     pub span: Range<usize>,
-    /// What is wrong.
+    /// The kind of error.
     pub kind: TemplateErrorKind,
 }
 
-/// Why a text is no template.
+/// The kind of a template error.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum TemplateErrorKind {
-    /// No word where one should be.
+    /// A missing instruction.
     #[error("an instruction is missing: `;` stands between bundles, `&` between the words of one")]
     Empty,
-    /// A placeholder that stands for nothing: its name, and how many operands there are.
+    /// An invalid placeholder, with the number of operands.
     #[error("`{0}` is no placeholder: `$d` is the result, {operands} `$t0`, `$t1`, ... are temporary", operands = operands(*.1))]
     Placeholder(String, usize),
-    /// A register by name.
+    /// An explicit register name.
     #[error("register `{0}` cannot be named: use `$d`, `$0`, `$1`, ... and `$t0`, `$t1`, ...")]
     Register(String),
-    /// A file of registers that a computation has no part in.
+    /// A register file that intrinsics must not use.
     #[error(
         "`{mnemonic}` is a move from or to `{file}`: an intrinsic computes with `$r`, `$v`, `$c`, `$vc` and `$va` only"
     )]
     Outside {
         /// The instruction.
         mnemonic: &'static str,
-        /// What the names of the registers begin with.
+        /// The prefix of the register names.
         file: &'static str,
     },
-    /// More values than there are registers.
+    /// More values than registers.
     #[error("more than {max} values: the result, the operands and `$t0` to the last temporary", max = Template::MAX_VALUES)]
     TooMany,
-    /// A word is no instruction. Its place is within the text.
+    /// A word that is no valid instruction. The position is relative to the text.
     #[error("{0}")]
     Asm(AsmError),
-    /// An instruction of another unit.
+    /// An instruction of the address or the branch unit.
     #[error("`{0}` is for the address or the branch unit; an intrinsic only computes")]
     Unit(&'static str),
-    /// An instruction that writes nothing.
+    /// An instruction without an effect.
     #[error("`{0}` has no effect")]
     Idle(&'static str),
-    /// Words that share no bundle.
+    /// Words that cannot form a bundle.
     #[error("a bundle has at most one word of the scalar and one of the vector unit, in this order")]
     Order,
-    /// A placeholder where the instruction has registers of another file.
+    /// A placeholder in another register file than the instruction needs.
     #[error("`{0}` is in another register file")]
     File(String),
-    /// An operand that is written.
+    /// A write to an operand.
     #[error("`{0}` is an operand, and cannot be written; copy it to a temporary")]
     Written(String),
-    /// Two words of a bundle that write the same.
+    /// Two writes to the same value in one bundle.
     #[error("`{0}` is written twice in one bundle")]
     Twice(String),
-    /// A register that is read first.
+    /// A read of a value before its first write.
     #[error("`{0}` is read, and no bundle before writes it")]
     Unwritten(String),
-    /// `$va` that is read first, or after other bundles.
+    /// A read of `$va` that the previous bundle has not written.
     #[error("`{0}` reads `$va`, which the bundle before it does not write")]
     Accumulator(&'static str),
-    /// `$vx` is given a value beside other words.
+    /// An invalid use of `mov $vx`.
     #[error("`mov $vx` stands for a store and a load: it takes one vector, and stands alone")]
     Extra,
-    /// Flags are read that only other units write.
+    /// A read of flags that only other units write.
     #[error("flags of `{0}` are read that the scalar unit does not write")]
     Flags(String),
-    /// A copy of all flags that is used otherwise than word by word.
+    /// A use of a copy of all `$vc` other than a read of one of its words.
     #[error("`{0}` holds all `$vc`, whose numbers are not known yet: only its words can be read, by `mov`")]
     AllFlags(String),
-    /// A consumer without a producer.
+    /// A vector instruction that needs forwarded values, without a scalar instruction that forwards
+    /// them.
     #[error("`{0}` takes what the scalar unit hands over, and no word of its bundle hands anything over")]
     Factors(&'static str),
-    /// The result is not written.
+    /// The template does not write the result.
     #[error("the result `$d` is not written")]
     NoResult,
-    /// An operand is not read.
+    /// The template does not read an operand.
     #[error("operand `${0}` is not used")]
     Unused(usize),
 }
@@ -99,7 +100,7 @@ fn operands(count: usize) -> String {
 }
 
 impl TemplateErrorKind {
-    /// The error at a piece of the text.
+    /// Creates the error at the position of a piece of the text.
     pub(super) fn at(self, piece: Piece<'_>) -> TemplateError {
         TemplateError { span: piece.span(), kind: self }
     }

@@ -1,17 +1,20 @@
-//! Sequences of bundles with places for values: how the IR's intrinsics name any instruction of this machine that computes.
+//! Instruction templates: sequences of bundles with placeholders, through which the IR's intrinsics
+//! can use any computing instruction of this target.
 //!
-//! Many instructions of VP1 only make sense in company: a result may stay in `$va` or in flags, and what the scalar unit hands
-//! to the vector unit reaches no further than their bundle. So a template is a short program. `;` ends a bundle, as it may end a
-//! line of assembly, and `&` joins the words of one, as it does where selected code is printed; no instruction's text has
-//! either.
+//! Many VP1 instructions are useful only in combination. A result may stay in `$va` or in flags,
+//! and the values that the scalar unit forwards to the vector unit do not outlive their bundle. So
+//! a template is a short program. `;` ends a bundle, as it may end a line of assembly. `&` joins
+//! the words of a bundle, as in the printed form of selected code. Neither character occurs in the
+//! text of an instruction.
 //!
-//! `$d` stands for the result's register, `$0`, `$1`, ... for those of the operands, `$t0`, `$t1`, ... for others, each of which
-//! is in the file that its first write says. A pair `$0d` takes `$0` and `$1`, a quad `$0q` also `$2` and `$3`. Flags go by their
-//! own names, `$c0` to `$c3` and `$vc0` to `$vc3`. Flags, `$va`, `$vx` and what `$t` stands for belong to the sequence: it writes
-//! them before it reads them, so that it depends on nothing but its operands.
+//! `$d` stands for the result's register, and `$0`, `$1`, ... for those of the operands. `$t0`,
+//! `$t1`, ... stand for temporaries; the first write determines the register file of a temporary. A
+//! pair `$0d` takes `$0` and `$1`; a quad `$0q` also takes `$2` and `$3`. Flags have their own
+//! names, `$c0` to `$c3` and `$vc0` to `$vc3`. The sequence must write flags, `$va`, `$vx` and
+//! temporaries before it reads them, so that the result depends only on the operands.
 //!
-//! Only loads write `$vx`, and a sequence has no memory of its own. `mov $vx $0`, which is no instruction, stands for what
-//! passes a value there.
+//! Only loads write `$vx`, and a sequence cannot access memory. The pseudo-instruction `mov $vx $0`
+//! stands for the store and the load that copy a value to `$vx`.
 
 mod error;
 mod parse;
@@ -24,19 +27,21 @@ use crate::word::Field;
 
 pub use error::{TemplateError, TemplateErrorKind};
 
-/// What a place for a register's number stands for.
+/// The value of a register slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Placeholder {
-    /// `$d`.
+    /// The result, `$d`.
     Result,
-    /// `$0`, `$1`, ...
+    /// An operand: `$0`, `$1`, ...
     Operand(u8),
-    /// `$t0`, `$t1`, ...
+    /// A temporary: `$t0`, `$t1`, ...
     Temporary(u8),
-    /// `$c0` to `$c3` or `$vc0` to `$vc3`, by the file of the place. The word holds the number too.
+    /// A flag register: `$c0` to `$c3` or `$vc0` to `$vc3`, depending on the slot's register file.
+    /// The word also holds the number.
     Flags(u8),
-    /// A `$vc` as it was when all of them were copied to a temporary. The place is the number of a word of the copy, which is that
-    /// of the `$vc`; the word holds it too.
+    /// The value of a `$vc` at the time when all `$vc` were copied to a temporary. The slot's field
+    /// is the word number within the copy, which equals the number of the `$vc`. The word also
+    /// holds the number.
     CopiedFlags {
         /// The number of the `$vc`.
         flags: u8,
@@ -45,21 +50,22 @@ pub enum Placeholder {
     },
 }
 
-/// A place for a register. Where its field is other parts of the word too ([`Inst::shares`]), the word holds the number, and the
-/// value must be in the register of this number.
+/// A register slot. If the slot's field overlaps other fields ([`Inst::shares`]), the word fixes
+/// the register number, and the value must be assigned to that register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Slot {
-    /// In which instruction of the bundle.
+    /// Index of the instruction in the bundle.
     pub inst: u8,
-    /// In which of its fields.
+    /// The field with the register number.
     pub field: Field,
-    /// Of several registers that the field's number names, which. Those of one field stand next to each other, the first first.
+    /// Index of the register if the field names a pair or quad. The slots of one field are adjacent
+    /// and in ascending order.
     pub part: u8,
-    /// The file: `$r`, `$v`, `$c` or `$vc`.
+    /// The register file: `$r`, `$v`, `$c` or `$vc`.
     pub file: RegFile,
-    /// Written or read.
+    /// Whether the register is written or read.
     pub role: Role,
-    /// What the register holds.
+    /// The value that the register holds.
     pub value: Placeholder,
 }
 
@@ -68,37 +74,38 @@ pub struct Slot {
 pub enum TemplateItem {
     /// A bundle.
     Bundle(Words),
-    /// `$vx` gets this value, which is in a `$v`.
+    /// A copy of this value, which is in a `$v`, to `$vx`.
     Extra(Placeholder),
 }
 
-/// The words of a bundle, whose registers are given later.
+/// The words of a bundle, whose registers are assigned later.
 #[derive(Clone, Debug)]
 pub struct Words {
-    /// Its instructions: one of the scalar unit, one of the vector unit, or both.
+    /// The instructions: one of the scalar unit, one of the vector unit, or both.
     pub insts: ArrayVec<Inst, 2>,
-    /// The places for registers, instruction by instruction. What is read is read before anything is written. Flags that a word
-    /// names without reading them are not among them.
+    /// The register slots, in the order of the instructions. All reads happen before any write.
+    /// Flags that a word names but does not read have no slot.
     pub slots: Vec<Slot>,
 }
 
-/// Bundles whose registers are given later.
+/// A sequence of bundles whose registers are assigned later.
 #[derive(Clone, Debug)]
 pub struct Template {
-    /// In order. A bundle that reads `$va` comes right after one that writes it.
+    /// The steps, in order. A bundle that reads `$va` directly follows one that writes it.
     pub steps: Vec<TemplateItem>,
-    /// How many temporaries there are.
+    /// Number of temporaries.
     pub temporaries: u8,
 }
 
 impl Template {
-    /// The most values that a template names: its result, operands and temporaries.
+    /// Maximum number of values in a template: result, operands and temporaries.
     pub const MAX_VALUES: usize = 31;
 
-    /// Reads a template for a result and operands in these files, `$r` or `$v`.
+    /// Parses a template for a result and operands in these register files, `$r` or `$v`.
     ///
     /// # Errors
-    /// Text that is no instructions, or instructions that do more than compute the result from the operands.
+    /// The text is not a sequence of instructions, or the instructions do more than compute the
+    /// result from the operands.
     pub fn parse(text: &str, result: RegFile, operands: &[RegFile]) -> Result<Template, TemplateError> {
         parse::parse(text, result, operands)
     }

@@ -1,4 +1,4 @@
-//! Reads templates, and holds them to what can be computed from operands.
+//! Parses templates and checks that they only compute a result from operands.
 
 use arrayvec::ArrayVec;
 
@@ -12,7 +12,7 @@ use crate::vp1::{Bundle, Inst, Opcode, Unit, fields as f};
 
 use TemplateErrorKind as Wrong;
 
-/// The flags and `$va`, `$vx`: what a sequence must have written before it reads it.
+/// The flags, `$va` and `$vx`, which a sequence must write before it reads them.
 const LOCAL: [(RegFile, u8); 10] = [
     (RegFile::Vx, 0),
     (RegFile::C, 0),
@@ -26,27 +26,28 @@ const LOCAL: [(RegFile, u8); 10] = [
     (RegFile::Va, 0),
 ];
 
-/// A value of a template.
+/// The state of a value during parsing.
 #[derive(Clone, Copy, Default)]
 struct Value {
-    /// Its file; that of a temporary is known once it is written.
+    /// The register file; that of a temporary is known after its first write.
     file: Option<RegFile>,
-    /// It holds something.
+    /// The value is defined.
     written: bool,
-    /// An instruction reads it.
+    /// An instruction reads the value.
     read: bool,
-    /// It is a copy of all `$vc`, of which these had been written.
+    /// If the value is a copy of all `$vc`: the flags that were defined at the time of the copy.
     copied: Option<Locations>,
 }
 
 struct Parser<'a> {
     text: &'a str,
     operands: usize,
-    /// The result, the operands, the temporaries. The place of a value is the number that stands for it while words are read.
+    /// The result, the operands and the temporaries. During parsing, a value's index serves as its
+    /// register number.
     values: Vec<Value>,
-    /// The flags, and whatever else is not a value, that have been written.
+    /// The flags and other locations outside the values that have been written.
     written: Locations,
-    /// The bundle before writes `$va`.
+    /// The previous bundle writes `$va`.
     accumulated: bool,
 }
 
@@ -63,7 +64,7 @@ pub(super) fn parse(text: &str, result: RegFile, operands: &[RegFile]) -> Result
     parser.names()?;
     let whole = Piece { text, start: 0 };
     let mut bundles: Vec<Piece<'_>> = split(whole, ';').map(Piece::trim).collect();
-    // The last `;` may end the text.
+    // The last `;` is optional.
     if bundles.len() > 1 && bundles.last().is_some_and(|last| last.text.is_empty()) {
         bundles.pop();
     }
@@ -77,7 +78,7 @@ pub(super) fn parse(text: &str, result: RegFile, operands: &[RegFile]) -> Result
     Ok(Template { steps, temporaries: (parser.values.len() - 1 - operands.len()) as u8 })
 }
 
-/// What begins with `$` in a text: the name, `$` included, and its place.
+/// Returns every name that begins with `$`, `$` included, with its position.
 fn dollars(text: &str) -> impl Iterator<Item = Piece<'_>> {
     text.match_indices('$').map(|(start, _)| {
         let rest = text.get(start + 1..).unwrap_or("");
@@ -86,16 +87,16 @@ fn dollars(text: &str) -> impl Iterator<Item = Piece<'_>> {
     })
 }
 
-/// The number after a prefix, if nothing else follows.
+/// Parses the number after a prefix. Returns `None` if other text follows.
 fn number(name: &str, prefix: &str) -> Option<usize> {
     let digits = name.strip_prefix(prefix)?;
-    // No number that is longer is any placeholder's.
+    // An overflowing number is never a valid placeholder.
     let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
     is_number.then(|| digits.parse().unwrap_or(usize::MAX))
 }
 
 impl Parser<'_> {
-    /// Checks all names, and finds out how many temporaries there are.
+    /// Checks all names and determines the number of temporaries.
     fn names(&mut self) -> Result<(), TemplateError> {
         let first = self.values.len();
         let mut end = first;
@@ -124,7 +125,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// The place of a value by its name, `$d`, `$2` or `$t0`.
+    /// Returns the index of a value by its name, such as `$d`, `$2` or `$t0`.
     fn value(&self, name: &str) -> Option<usize> {
         if name == "$d" {
             return Some(0);
@@ -149,7 +150,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads a word. A temporary that is not written yet is in the file in which the word can write one.
+    /// Parses a word. A temporary that is not written yet is in the register file to which the word
+    /// can write.
     fn word(&self, piece: Piece<'_>) -> Result<Inst, TemplateError> {
         if piece.text.is_empty() {
             return Err(Wrong::Empty.at(piece));
@@ -160,14 +162,15 @@ impl Parser<'_> {
                 Some((self.values.get(value)?.file.unwrap_or(new), value as u8))
             };
             read_named(piece, names).or_else(|error| match error.kind {
-                // The number that stands for a value is not what the rest of the line makes of its bits.
+                // The field overlaps other fields whose bits differ from the value's index.
                 AsmErrorKind::Conflict { .. } => read_sharing(piece, names).ok_or(error),
                 _ => Err(error),
             })
         };
         let inst = read(RegFile::R).or_else(|error| match read(RegFile::V) {
             Ok(inst) => Ok(inst),
-            // What is wrong with a vector instruction is not that it is no scalar one.
+            // If the vector form matches further than the scalar form, its error is the relevant
+            // one.
             Err(other) if other.span.start > error.span.start => Err(other),
             Err(_) => Err(error),
         })?;
@@ -178,7 +181,7 @@ impl Parser<'_> {
         if let Some(file) = inst.row().operands.iter().find_map(outside) {
             return Err(Wrong::Outside { mnemonic, file: file.prefix() }.at(piece));
         }
-        // What it does is known, since all that it touches is inside.
+        // The effect is known because all registers that the instruction uses are allowed.
         match Profile::of(inst) {
             Ok(profile) if !profile.footprint().writes.is_empty() || profile.hands_over() => Ok(inst),
             _ => Err(Wrong::Idle(mnemonic).at(piece)),
@@ -192,12 +195,12 @@ impl Parser<'_> {
         }
     }
 
-    /// Gives `$vx` a value.
+    /// Parses the source of `mov $vx`.
     fn extra(&mut self, name: Piece<'_>) -> Result<Placeholder, TemplateError> {
         let Some(index) = self.value(name.text) else { return Err(Wrong::Extra.at(name)) };
         self.read_as(index, RegFile::V, None).map_err(|wrong| wrong.at(name))?;
         self.written = self.written.union(Locations::register(RegFile::Vx, 0));
-        // The store and the load come between what writes `$va` and what follows.
+        // The store and the load separate the write of `$va` from the instructions that follow.
         self.accumulated = false;
         Ok(self.placeholder(index))
     }
@@ -213,7 +216,8 @@ impl Parser<'_> {
             if insts.last().is_some_and(|before| before.unit() >= inst.unit()) {
                 return Err(Wrong::Order.at(piece));
             }
-            // Units ascend, and there are two of them.
+            // Units are in ascending order and only two are allowed, so at most two instructions
+            // are pushed.
             insts.push(inst);
             words.push(piece);
         }
@@ -235,9 +239,10 @@ impl Parser<'_> {
         Ok(template)
     }
 
-    /// What a bundle reads and writes of flags and the like; what it reads has been written.
+    /// Returns the flags and other special locations that a bundle reads and writes. Checks that
+    /// those it reads have been written.
     fn locals(&self, bundle: Piece<'_>, insts: &[Inst]) -> Result<(Locations, Locations), TemplateError> {
-        // None of them has an effect that is not known.
+        // The effect of every instruction is known, so this error does not occur.
         let unknown = |_| Wrong::Empty.at(bundle);
         let footprint = footprint(insts).map_err(unknown)?;
         let mut reads = footprint.reads;
@@ -249,7 +254,7 @@ impl Parser<'_> {
             if !handed && (vector.hears_factors() || vector.hears_flags() && !ignores_flags(&inst)) {
                 return Err(Wrong::Factors(inst.row().mnemonic).at(bundle));
             }
-            // All of `$vc` are copied whether or not they hold anything.
+            // The copy takes all `$vc`, whether they are defined or not.
             if inst.opcode() == Opcode::MOV_VC || !handed && ignores_flags(&inst) {
                 reads = (0..4).fold(reads, |reads, n| reads.minus(Locations::register(RegFile::Vc, n)));
             }
@@ -275,7 +280,7 @@ impl Parser<'_> {
         Ok((reads, footprint.writes))
     }
 
-    /// The places of an instruction. `reads` is what its bundle reads of flags.
+    /// Creates the slots of an instruction. `reads` holds the flags that its bundle reads.
     fn slots(
         &mut self,
         slots: &mut Vec<Slot>,
@@ -298,7 +303,7 @@ impl Parser<'_> {
             let (field, file, parts) = match operand.kind {
                 Kind::Reg { file, field, .. } => (field, file, 1),
                 Kind::Tuple { file, field, count } => {
-                    // The text names four registers whichever are read.
+                    // The text names four registers even if the instruction reads fewer.
                     let named = inst.get(field) as usize..inst.get(field) as usize + usize::from(count);
                     named.into_iter().try_for_each(|value| self.read(value, file, inst, word))?;
                     (field, file, inst.quad_condition().map_or(count, |(bit, index)| chosen(bit, index)))
@@ -316,7 +321,7 @@ impl Parser<'_> {
                         let n = first | part;
                         let known = if file == RegFile::C { own } else { reads };
                         let slot = Slot { part, value: Placeholder::Flags(n), ..place(field, file, role) };
-                        // `vlrp4b` names its `$c` twice.
+                        // `vlrp4b` shows its `$c` twice.
                         if (role == Role::Def || known.intersects(Locations::register(file, n)))
                             && !slots.contains(&slot)
                         {
@@ -325,7 +330,8 @@ impl Parser<'_> {
                     }
                 }
                 _ if file.constant().is_some_and(|(zero, _)| zero == first) => {}
-                // The number is not that of the value, which is the last that the text names.
+                // The register number is not the index of the value. The value is the last one that
+                // the text names.
                 _ if inst.shares(field) => {
                     if let Some(value) = dollars(word.text).last().and_then(|last| self.value(last.text)) {
                         self.read(value, file, inst, word)?;
@@ -355,12 +361,13 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// A value is read as a register of a file.
+    /// Records that an instruction reads a value as a register of a file.
     fn read(&mut self, index: usize, file: RegFile, inst: &Inst, word: Piece<'_>) -> Result<(), TemplateError> {
         self.read_as(index, file, Some(inst.opcode())).map_err(|wrong| wrong.at(self.mention(word, index)))
     }
 
-    /// A value is read as a register of a file by an instruction, or by what stands for several.
+    /// Records that an instruction, or the pseudo-instruction `mov $vx`, reads a value as a
+    /// register of a file.
     fn read_as(&mut self, index: usize, file: RegFile, by: Option<Opcode>) -> Result<(), TemplateErrorKind> {
         let name = self.name(index);
         let Some(value) = self.values.get_mut(index) else { return Ok(()) };
@@ -373,7 +380,7 @@ impl Parser<'_> {
         })
     }
 
-    /// The flags that a word of a value is, where it is a copy of all of them.
+    /// Returns the flags that a word of a value holds, if the value is a copy of all `$vc`.
     fn copied_flags(&self, index: usize, inst: &Inst, word: Piece<'_>) -> Result<Option<Placeholder>, TemplateError> {
         let copied = self.values.get(index).and_then(|value| value.copied);
         let (Some(copied), Opcode::MOV_R_V) = (copied, inst.opcode()) else { return Ok(None) };
@@ -388,7 +395,7 @@ impl Parser<'_> {
         })
     }
 
-    /// The values that a bundle writes.
+    /// Records the values that a bundle writes.
     fn write(&mut self, words: &Words, bundle: Piece<'_>) -> Result<(), TemplateError> {
         let mut before: Option<usize> = None;
         for slot in words.slots.iter().filter(|slot| slot.role != Role::Use) {
@@ -412,7 +419,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// The place of a value by its placeholder; flags are none.
+    /// Returns the index of the value of a placeholder, or `None` for flags.
     fn index(&self, placeholder: Placeholder) -> Option<usize> {
         match placeholder {
             Placeholder::Result => Some(0),
@@ -422,7 +429,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Where a text names a value.
+    /// Returns the first position at which a text names a value.
     fn mention<'t>(&self, within: Piece<'t>, index: usize) -> Piece<'t> {
         mention(within, |name| {
             let (name, count) = tuple(name);
@@ -431,7 +438,7 @@ impl Parser<'_> {
     }
 }
 
-/// What `$vx` is to hold, where a text says so.
+/// Returns the source of `mov $vx`, if the text is that pseudo-instruction.
 fn extra(text: Piece<'_>) -> Option<Piece<'_>> {
     let mut words = text.text.split_whitespace();
     let (mov, vx) = (words.next()?, words.next()?);
@@ -443,7 +450,7 @@ fn extra(text: Piece<'_>) -> Option<Piece<'_>> {
 /// The flags of a `$c` that the scalar unit writes.
 const SCALAR_FLAGS: u32 = 0xff;
 
-/// The file that an operand is in, if a computation has no part in it.
+/// Returns the operand's register file if intrinsics must not use it.
 fn outside(operand: &Operand) -> Option<RegFile> {
     match operand.kind {
         Kind::Reg { file, .. } | Kind::SplitReg { file, .. } => {
@@ -455,24 +462,25 @@ fn outside(operand: &Operand) -> Option<RegFile> {
 
 fn footprint(insts: &[Inst]) -> Result<Footprint, Unknown> {
     let words: ArrayVec<u32, 2> = insts.iter().map(Inst::word).take(2).collect();
-    // Instructions in order are a bundle.
+    // Instructions in ascending unit order always form a bundle.
     Bundle::new(&words).map_or(Ok(Footprint::NONE), |bundle| Footprint::of(&bundle, None))
 }
 
-/// Whether `vcmpad` combines no flag with its comparison: its table is the same for both values of the flag.
+/// Returns `true` if `vcmpad` ignores the flag: its truth table gives the same result for both
+/// values of the flag.
 fn ignores_flags(inst: &Inst) -> bool {
     let table = Logic::of_table(inst.get(f::CMPOP) as u8).table();
     inst.opcode() == Opcode::VCMPAD && table & 0b0101 == table >> 1 & 0b0101
 }
 
-/// Whether flags are spread from two registers at once.
+/// Returns `true` if the instruction distributes flags from two registers.
 fn is_pair_spread(inst: &Inst) -> bool {
     const PAIR: u64 = 7;
     let (low, high) = (f::VCXFRM_LOW, f::VCXFRM_HIGH);
     inst.row().fields().any(|field| field == low) && inst.get(high) << low.width | inst.get(low) == PAIR
 }
 
-/// The first name in a text that is what is looked for, or all of the text.
+/// Returns the first name in a text that satisfies `is`, or the whole text if there is none.
 fn mention<'t>(within: Piece<'t>, is: impl Fn(&str) -> bool) -> Piece<'t> {
     let found = dollars(within.text).find(|piece| is(piece.text));
     found.map_or(within, |piece| Piece { start: within.start + piece.start, ..piece })
