@@ -41,7 +41,7 @@ pub enum Rounding {
     Zero,
 }
 
-/// How the rounded result is clamped.
+/// A clamp of the rounded result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Clamp {
     /// No clamp.
@@ -85,7 +85,7 @@ impl From<Option<Ordering>> for Relation {
 pub struct Compare(u8);
 
 #[rustfmt::skip]
-#[allow(missing_docs)] // The names are the modifiers' own; the type says what the sets mean.
+#[allow(missing_docs)] // Each name is that of the modifier; the type documents the sets.
 impl Compare {
     pub const LT: Self = Self(1);   pub const LTU: Self = Self(9);
     pub const EQ: Self = Self(2);   pub const EQU: Self = Self(10);

@@ -78,7 +78,7 @@ pub struct KernelInfo {
     /// Bytes at the start of local memory that the kernel declares. Stored in the record on HALU
     /// only.
     pub scratch_bytes: u32,
-    /// How a kernel runs tile by tile: present on VP1 only.
+    /// The tiles in which a kernel runs: present on VP1 only.
     pub tiles: Option<Tiles>,
     /// Maximum number of work items of a launch. Stored in the record on PTX; unlimited on other
     /// targets.

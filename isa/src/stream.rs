@@ -57,7 +57,7 @@ pub const MAX_FRAME_BYTES: u32 = 2048;
 /// data.
 pub const WINDOW_MARGIN: u32 = 16;
 
-/// How a kernel runs tile by tile.
+/// The division of a kernel's launch into tiles.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tiles {
     /// Number of work items in a group, which the program processes together: 1, 4 or 16.

@@ -19,7 +19,7 @@ impl Field {
         Field { lo, width, name }
     }
 
-    /// The largest value that the field holds.
+    /// Returns the largest value that the field holds.
     pub const fn max(self) -> u64 {
         u64::MAX >> (64 - self.width as u32)
     }
@@ -29,7 +29,7 @@ impl Field {
         (self.max() as u128) << self.lo
     }
 
-    /// The field's value in `word`.
+    /// Returns the field's value in `word`.
     pub const fn get(self, word: u128) -> u64 {
         ((word >> self.lo) as u64) & self.max()
     }

@@ -23,7 +23,7 @@ pub(super) const fn power(x: f64) -> f64 {
 }
 
 impl Real for f64 {
-    // 0.79^20 / 20! is 2^-67.
+    // Truncation error: 0.79^20 / 20! is 2^-67.
     const TERMS: usize = 20;
 
     fn of(x: f64) -> f64 {
@@ -108,7 +108,7 @@ impl Pair {
 }
 
 impl Real for Pair {
-    // 0.79^32 / 32! is 2^-128.
+    // Truncation error: 0.79^32 / 32! is 2^-128.
     const TERMS: usize = 32;
 
     fn of(x: f64) -> Pair {

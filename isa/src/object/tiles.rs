@@ -331,7 +331,7 @@ mod tests {
         assert_eq!(read(&wide), Err(RecordError::Tiles(TilesError::Regions { regions: 5, most: 4 })));
     }
 
-    /// `info()` with a window over the first buffer, and loads from the window.
+    /// Returns `info()` with a window over the first buffer, and loads from the window.
     fn with_window() -> KernelInfo {
         let mut info = info();
         let streams = &mut tiles(&mut info).streams;

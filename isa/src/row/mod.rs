@@ -139,7 +139,7 @@ pub enum EncodeError {
     Value {
         /// The field.
         field: Field,
-        /// Its value.
+        /// The value of the field.
         value: u64,
     },
     /// A mask selects no lane.
@@ -288,7 +288,7 @@ impl Row {
 pub struct RowError {
     /// The row's name.
     pub row: String,
-    /// What is wrong with it.
+    /// The mistake.
     pub mistake: String,
 }
 

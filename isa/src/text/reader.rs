@@ -84,8 +84,8 @@ impl AsmErrorKind {
     }
 }
 
-/// How much of a statement matches a row: the stage, the index within the stage, and whether the
-/// operand's kind matches. The greater value is the better match.
+/// The quality of a match: the stage, the index within the stage, and whether the operand's kind
+/// matches. The greater value is the better match.
 type Progress = (Stage, usize, bool);
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -98,7 +98,7 @@ const FAR: i32 = 0x4000;
 /// The position of a significand's leading one.
 const LEADING: u32 = 62;
 
-/// How a number is rounded to a format.
+/// The rounding of a number to a format.
 #[derive(Clone, Copy)]
 pub(crate) enum Towards<W> {
     /// A standard rounding mode.

@@ -59,11 +59,11 @@ pub trait Domain: Sized {
     fn sar(&mut self, a: Self::Word, count: Self::Word) -> Self::Word;
 
     // Integer operations.
-    /// `a + b` modulo 2^32.
+    /// Returns `a + b` modulo 2^32.
     fn add(&mut self, a: Self::Word, b: Self::Word) -> Self::Word;
-    /// `a - b` modulo 2^32.
+    /// Returns `a - b` modulo 2^32.
     fn sub(&mut self, a: Self::Word, b: Self::Word) -> Self::Word;
-    /// `a * b` modulo 2^32.
+    /// Returns `a * b` modulo 2^32.
     fn mul(&mut self, a: Self::Word, b: Self::Word) -> Self::Word;
     /// Returns bits 32..64 of the 64-bit product.
     fn mul_high(&mut self, signed: bool, a: Self::Word, b: Self::Word) -> Self::Word;
@@ -75,33 +75,33 @@ pub trait Domain: Sized {
     fn divide_wide(&mut self, op: Divide, a: [Self::Word; 2], b: [Self::Word; 2]) -> [Self::Word; 2] {
         divide::pairs(self, op, a, b)
     }
-    /// `a == b`
+    /// Returns `a == b`.
     fn equal(&mut self, a: Self::Word, b: Self::Word) -> Self::Pred;
     /// Returns `a < b` for signed or unsigned integers.
     fn less(&mut self, signed: bool, a: Self::Word, b: Self::Word) -> Self::Pred;
 
     // Predicate operations.
-    /// `p && q`
+    /// Returns `p && q`.
     fn both(&mut self, p: Self::Pred, q: Self::Pred) -> Self::Pred;
-    /// `p || q`
+    /// Returns `p || q`.
     fn either(&mut self, p: Self::Pred, q: Self::Pred) -> Self::Pred;
-    /// `p != q`
+    /// Returns `p != q`.
     fn differ(&mut self, p: Self::Pred, q: Self::Pred) -> Self::Pred;
-    /// `!p`
+    /// Returns `!p`.
     fn negate(&mut self, p: Self::Pred) -> Self::Pred;
-    /// `p ? a : b`
+    /// Returns `p ? a : b`.
     fn select(&mut self, p: Self::Pred, a: Self::Word, b: Self::Word) -> Self::Word;
 
     // Operations on f32.
-    /// `a + b`
+    /// Returns `a + b`.
     fn fadd(&mut self, a: Self::Word, b: Self::Word) -> Self::Word;
-    /// `a * b`
+    /// Returns `a * b`.
     fn fmul(&mut self, a: Self::Word, b: Self::Word) -> Self::Word;
     /// Returns `a * b + c` with one rounding.
     fn fma(&mut self, a: Self::Word, b: Self::Word, c: Self::Word) -> Self::Word;
     /// Returns `a / b`, correctly rounded.
     fn fdiv(&mut self, a: Self::Word, b: Self::Word) -> Self::Word;
-    /// The square root of `a`, correctly rounded.
+    /// Returns the square root of `a`, correctly rounded.
     fn fsqrt(&mut self, a: Self::Word) -> Self::Word;
     /// Returns a correctly rounded elementary function of `a`: [`Function::single`].
     fn elementary(&mut self, function: Function, a: Self::Word) -> Self::Word;
@@ -404,7 +404,7 @@ impl DotElements {
     }
 }
 
-/// How the lane results are combined with `c`.
+/// The combination of the lane results with `c`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum VideoMerge {
     /// The results are truncated to the lane width and replace the selected lanes of `c`.
@@ -436,7 +436,7 @@ pub struct VideoOp {
     pub b_select: [u8; 4],
     /// Write mask: bit i enables lane i.
     pub mask: u8,
-    /// How the lane results are combined with `c`.
+    /// The combination of the lane results with `c`.
     pub merge: VideoMerge,
 }
 

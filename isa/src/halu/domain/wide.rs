@@ -23,14 +23,14 @@ fn add_carry<D: Domain>(d: &mut D, a: D::Word, b: D::Word) -> (D::Word, D::Word)
     (sum, one_if(d, carry))
 }
 
-/// `a + b`
+/// Returns `a + b`.
 pub(crate) fn add<D: Domain>(d: &mut D, a: Wide<D>, b: Wide<D>) -> Wide<D> {
     let (low, carry) = add_carry(d, a[0], b[0]);
     let high = d.add(a[1], b[1]);
     [low, d.add(high, carry)]
 }
 
-/// `a - b`
+/// Returns `a - b`.
 pub(crate) fn sub<D: Domain>(d: &mut D, a: Wide<D>, b: Wide<D>) -> Wide<D> {
     let borrow = d.less(false, a[0], b[0]);
     let borrow = one_if(d, borrow);
@@ -38,13 +38,13 @@ pub(crate) fn sub<D: Domain>(d: &mut D, a: Wide<D>, b: Wide<D>) -> Wide<D> {
     [d.sub(a[0], b[0]), d.sub(high, borrow)]
 }
 
-/// `-a`
+/// Returns `-a`.
 pub(crate) fn neg<D: Domain>(d: &mut D, a: Wide<D>) -> Wide<D> {
     let zero = constant(d, 0);
     sub(d, zero, a)
 }
 
-/// `a < b`
+/// Returns `a < b`.
 pub(crate) fn less<D: Domain>(d: &mut D, signed: bool, a: Wide<D>, b: Wide<D>) -> D::Pred {
     let (above, same) = (d.less(signed, a[1], b[1]), d.equal(a[1], b[1]));
     let below = d.less(false, a[0], b[0]);
@@ -52,13 +52,13 @@ pub(crate) fn less<D: Domain>(d: &mut D, signed: bool, a: Wide<D>, b: Wide<D>) -
     d.either(above, below)
 }
 
-/// `a == b`
+/// Returns `a == b`.
 pub(crate) fn equal<D: Domain>(d: &mut D, a: Wide<D>, b: Wide<D>) -> D::Pred {
     let (low, high) = (d.equal(a[0], b[0]), d.equal(a[1], b[1]));
     d.both(low, high)
 }
 
-/// `p ? a : b`
+/// Returns `p ? a : b`.
 pub(crate) fn select<D: Domain>(d: &mut D, p: D::Pred, a: Wide<D>, b: Wide<D>) -> Wide<D> {
     [d.select(p, a[0], b[0]), d.select(p, a[1], b[1])]
 }
@@ -73,7 +73,7 @@ pub(crate) fn bitwise<D: Domain>(
     [op(d, a[0], b[0]), op(d, a[1], b[1])]
 }
 
-/// `!a`
+/// Returns `!a`.
 pub(crate) fn not<D: Domain>(d: &mut D, a: Wide<D>) -> Wide<D> {
     a.map(|word| d.not(word))
 }

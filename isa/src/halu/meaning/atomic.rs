@@ -8,7 +8,7 @@ use crate::atomic::Change;
 use crate::halu::domain::{Access, Domain, Reader, Width};
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// Integer atomics, with the operation in field `atom`.
+    /// Evaluates an integer atomic, whose operation is in field `atom`.
     pub(super) fn integer_atomic(&mut self, width: Width) {
         let signed = self.flag(f::ATOM_SIGN);
         let change = match self.get(f::ATOM) {

@@ -5,7 +5,7 @@ use crate::half::{Compare, Rounding};
 use crate::halu::domain::{Conversion, Domain, FloatKind, FloatOp, Form, Reader};
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// DADD, DMUL, DFMA, DDIV, DSQRT.
+    /// Evaluates DADD, DMUL, DFMA, DDIV and DSQRT.
     pub(super) fn double_arithmetic(&mut self, kind: FloatKind) {
         let zero = self.d.word(0);
         let fields = match kind {
@@ -23,7 +23,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(f::RD, result);
     }
 
-    /// DMNMX.
+    /// Evaluates DMNMX.
     pub(super) fn dmnmx(&mut self) {
         let min = self.pred(f::PP, f::PP_NOT);
         let (a, b) = (self.pair(f::RA), self.pair(f::R32));
@@ -31,21 +31,21 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(f::RD, result);
     }
 
-    /// DSETP.
+    /// Evaluates DSETP.
     pub(super) fn dsetp(&mut self) {
         let (a, b) = (self.pair(f::RA), self.pair(f::R32));
         let p = self.d.double_compare(Compare::from_code(self.get(f::CMP)), a, b);
         self.set_pred(p);
     }
 
-    /// F2F to f64.
+    /// Evaluates F2F to f64.
     pub(super) fn widen_to_double(&mut self, from: Form) {
         let (word, zero) = (self.word(0), self.d.word(0));
         let result = self.d.convert(&Conversion { from, to: Form::F64, rounding: Rounding::Nearest }, [word, zero]);
         self.define(f::RD, result);
     }
 
-    /// F2F from f64.
+    /// Evaluates F2F from f64.
     pub(super) fn narrow_double(&mut self, to: Form) {
         let a = self.pair(f::R32);
         let [word, _] = self.d.convert(&Conversion { from: Form::F64, to, rounding: self.rounding() }, a);
@@ -56,12 +56,12 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Form::Int { signed: self.flag(f::SIGN), bits }
     }
 
-    /// I2F of 32 bits to f64.
+    /// Evaluates I2F of 32 bits to f64.
     pub(super) fn word_to_double(&mut self) {
         self.widen_to_double(self.integer(32));
     }
 
-    /// I2F of 64 bits to f64.
+    /// Evaluates I2F of 64 bits to f64.
     pub(super) fn pair_to_double(&mut self) {
         let a = self.pair(f::R32);
         let rounding = Rounding::from_code(self.get(f::INT_RND));
@@ -69,19 +69,19 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(f::RD, result);
     }
 
-    /// F2I of an f64.
+    /// Evaluates F2I of an f64.
     fn double_to_int(&mut self, bits: u32) -> [D::Word; 2] {
         let a = self.pair(f::R32);
         self.d.convert(&Conversion { from: Form::F64, to: self.integer(bits), rounding: Rounding::Zero }, a)
     }
 
-    /// F2I of an f64 to 32 bits.
+    /// Evaluates F2I of an f64 to 32 bits.
     pub(super) fn double_to_word(&mut self) {
         let [word, _] = self.double_to_int(32);
         self.define(f::RD, [word]);
     }
 
-    /// F2I of an f64 to 64 bits.
+    /// Evaluates F2I of an f64 to 64 bits.
     pub(super) fn double_to_pair(&mut self) {
         let result = self.double_to_int(64);
         self.define(f::RD, result);

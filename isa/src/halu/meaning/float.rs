@@ -12,7 +12,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.signs(source, 0x8000_0000)
     }
 
-    /// FADD, FMUL, FFMA, FDIV, FSQRT.
+    /// Evaluates FADD, FMUL, FFMA, FDIV and FSQRT.
     pub(super) fn float_arithmetic(&mut self, kind: FloatKind) {
         let zero = self.d.word(0);
         let operands = [0, 1, 2].map(|i| if i < kind.operands() { self.float(i) } else { zero });
@@ -21,7 +21,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(f::RD, [result]);
     }
 
-    /// FMNMX.
+    /// Evaluates FMNMX.
     pub(super) fn fmnmx(&mut self) {
         let min = self.pred(f::PP, f::PP_NOT);
         let (a, b) = (self.float(0), self.float(1));
@@ -29,7 +29,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(f::RD, [result]);
     }
 
-    /// MUFU.
+    /// Evaluates MUFU.
     pub(super) fn mufu(&mut self) {
         let a = self.float(0);
         let function = match self.get(f::MUFU) {
@@ -44,14 +44,14 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(f::RD, [result]);
     }
 
-    /// FSETP.
+    /// Evaluates FSETP.
     pub(super) fn fsetp(&mut self) {
         let (a, b) = (self.float(0), self.float(1));
         let p = self.d.fcompare(Compare::from_code(self.get(f::CMP)), a, b);
         self.set_pred(p);
     }
 
-    /// I2F.
+    /// Evaluates I2F.
     pub(super) fn i2f(&mut self) {
         let a = self.word(0);
         let signed = self.flag(f::SIGN);
@@ -66,21 +66,21 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(f::RD, [result]);
     }
 
-    /// F2I.
+    /// Evaluates F2I.
     pub(super) fn f2i(&mut self) {
         let a = self.float(0);
         let result = self.d.float_to_int(self.flag(f::SIGN), a);
         self.define(f::RD, [result]);
     }
 
-    /// F2F from f32.
+    /// Evaluates F2F from f32.
     pub(super) fn narrow(&mut self, format: Format) {
         let a = self.float(0);
         let result = self.d.narrow(format, self.rounding(), a);
         self.define(f::RD, [result]);
     }
 
-    /// F2F to f32. The absolute value and the negation apply to the selected half.
+    /// Evaluates F2F to f32. The absolute value and the negation apply to the selected half.
     pub(super) fn widen(&mut self, format: Format) {
         let source = self.source(0);
         let position = self.d.word(16 * source.select as u32);
@@ -90,7 +90,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(f::RD, [result]);
     }
 
-    /// F2FP.
+    /// Evaluates F2FP.
     pub(super) fn f2fp(&mut self) {
         let [high, low] = [0, 1].map(|i| {
             let x = self.float(i);

@@ -5,7 +5,7 @@ use crate::half::{Clamp, Compare, Format, Mode};
 use crate::halu::domain::{Domain, HalfCompare, HalfKind, HalfMinMax, HalfOp, Reader};
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// HADD2, HMUL2, HFMA2.
+    /// Evaluates HADD2, HMUL2 and HFMA2.
     pub(super) fn half(&mut self, kind: HalfKind) {
         let format = self.format();
         let clamp = match kind {
@@ -23,7 +23,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(f::RD, [result]);
     }
 
-    /// HMNMX2.
+    /// Evaluates HMNMX2.
     pub(super) fn half_minmax(&mut self) {
         let op = HalfMinMax { format: self.format(), ftz: self.flag(f::FTZ), nan: self.flag(f::NAN) };
         let min = self.pred(f::PP, f::PP_NOT);
@@ -32,14 +32,14 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(f::RD, [result]);
     }
 
-    /// HSETP2.
+    /// Evaluates HSETP2.
     pub(super) fn half_set_pred(&mut self) {
         let [pu, pv] = self.half_compare();
         self.define_pred(f::PU, pu);
         self.define_pred(f::PV, pv);
     }
 
-    /// HSET2.
+    /// Evaluates HSET2.
     pub(super) fn half_set(&mut self) {
         let lanes = self.half_compare();
         let truth = if self.flag(f::BVAL) { self.format().one() } else { 0xFFFF };

@@ -7,7 +7,7 @@ use crate::halu::domain::{Access, Address, Domain, Reader, Width};
 use crate::row::{self, Kind};
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// LDG, LDS, LD, LDL, LDC.
+    /// Evaluates LDG, LDS, LD, LDL and LDC.
     pub(super) fn load(&mut self, width: Width, signed: bool) {
         let dst = self.get(f::RD) as u8;
         if let Some(address) = self.address() {
@@ -15,7 +15,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// STG, STS, ST, STL.
+    /// Evaluates STG, STS, ST and STL.
     pub(super) fn store(&mut self, width: Width) {
         if let Some(address) = self.address() {
             let data: ArrayVec<_, 4> = (0..width.registers()).map(|i| self.gpr_after(f::R64, i)).collect();
@@ -55,7 +55,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         })
     }
 
-    /// ULDC.
+    /// Evaluates ULDC.
     pub(super) fn uldc<const N: usize>(&mut self) {
         let words = std::array::from_fn::<_, N, _>(|i| self.constant(f::CMEM_BANK, f::CMEM_OFFSET, i as u16));
         self.define_ur(f::URD, words);

@@ -4,7 +4,7 @@ use super::{Context, f};
 use crate::halu::domain::{Domain, Lanes, Reader, VideoKind, VideoMerge, VideoOp};
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// All `vop2` and `vop4` instructions.
+    /// Evaluates a `vop2` or `vop4`.
     pub(super) fn video(&mut self, kind: VideoKind, lanes: Lanes) {
         let (a_select, b_select, mask) = match lanes {
             Lanes::Two => (f::ASEL2, f::BSEL2, f::MASK2),

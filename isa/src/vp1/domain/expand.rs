@@ -55,7 +55,7 @@ pub(in crate::vp1) fn clamp_to<D: Domain>(d: &mut D, x: D::Wide, low: i32, high:
     d.wide_min(x, high)
 }
 
-/// `|x|`
+/// Returns `|x|`.
 pub(in crate::vp1) fn absolute<D: Domain>(d: &mut D, x: D::Wide) -> D::Wide {
     let zero = splat(d, 0);
     let negative = d.wide_sub(zero, x);

@@ -37,17 +37,17 @@ pub trait Domain: Sized {
     fn shr(&mut self, a: Self::Word, count: Self::Word) -> Self::Word;
     /// Returns the arithmetic shift `a >> count`, with the count modulo 32.
     fn sar(&mut self, a: Self::Word, count: Self::Word) -> Self::Word;
-    /// `a + b` modulo 2^32.
+    /// Returns `a + b` modulo 2^32.
     fn add(&mut self, a: Self::Word, b: Self::Word) -> Self::Word;
-    /// `a - b` modulo 2^32.
+    /// Returns `a - b` modulo 2^32.
     fn sub(&mut self, a: Self::Word, b: Self::Word) -> Self::Word;
-    /// `a * b` modulo 2^32.
+    /// Returns `a * b` modulo 2^32.
     fn mul(&mut self, a: Self::Word, b: Self::Word) -> Self::Word;
     /// Returns 1 if `a == b`, else 0.
     fn equal(&mut self, a: Self::Word, b: Self::Word) -> Self::Word;
     /// Returns 1 if `a < b` for signed or unsigned integers, else 0.
     fn less(&mut self, signed: bool, a: Self::Word, b: Self::Word) -> Self::Word;
-    /// `p ? a : b`
+    /// Returns `p ? a : b`.
     fn select(&mut self, p: Self::Word, a: Self::Word, b: Self::Word) -> Self::Word;
 
     // Operations on byte vectors.
@@ -72,11 +72,11 @@ pub trait Domain: Sized {
     fn splat(&mut self, a: Self::Word) -> Self::Wide;
     /// Sign-extends or zero-extends each byte.
     fn widen(&mut self, signed: bool, a: Self::Bytes) -> Self::Wide;
-    /// `a + b` modulo 2^32.
+    /// Returns `a + b` modulo 2^32.
     fn wide_add(&mut self, a: Self::Wide, b: Self::Wide) -> Self::Wide;
-    /// `a - b` modulo 2^32.
+    /// Returns `a - b` modulo 2^32.
     fn wide_sub(&mut self, a: Self::Wide, b: Self::Wide) -> Self::Wide;
-    /// `a * b` modulo 2^32.
+    /// Returns `a * b` modulo 2^32.
     fn wide_mul(&mut self, a: Self::Wide, b: Self::Wide) -> Self::Wide;
     /// Returns `a << count`, for a count from 0 to 31.
     fn wide_shl(&mut self, a: Self::Wide, count: u32) -> Self::Wide;
@@ -89,7 +89,7 @@ pub trait Domain: Sized {
     fn wide_min(&mut self, a: Self::Wide, b: Self::Wide) -> Self::Wide;
     /// Returns the maximum of signed components.
     fn wide_max(&mut self, a: Self::Wide, b: Self::Wide) -> Self::Wide;
-    /// `p ? a : b`
+    /// Returns `p ? a : b`.
     fn wide_select(&mut self, p: Self::Mask, a: Self::Wide, b: Self::Wide) -> Self::Wide;
 
     // Operations on masks.

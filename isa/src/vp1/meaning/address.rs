@@ -103,7 +103,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         outcome
     }
 
-    /// `ldr`.
+    /// Evaluates `ldr`.
     pub(super) fn gather(&mut self) -> Outcome<D> {
         let (address, rows) = (self.a(f::SRC1), self.vector_port(f::SRC2));
         Outcome::writes([Write::V(self.reg(f::DST), self.read.gather(self.d, address, rows))])
@@ -123,24 +123,24 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         outcome
     }
 
-    /// `star`, which writes no flags.
+    /// Evaluates `star`, which writes no flags.
     pub(super) fn store_banks(&mut self) -> Outcome<D> {
         self.store(Shape::Banks, Then::Step).with_flags(None)
     }
 
-    /// `aadd`.
+    /// Evaluates `aadd`.
     pub(super) fn step(&mut self) -> Outcome<D> {
         self.access(f::DST, Then::Step).1
     }
 
-    /// `add`.
+    /// Evaluates `add`.
     pub(super) fn add_addresses(&mut self) -> Outcome<D> {
         let (a, b) = (self.a(f::SRC1), self.source_word());
         let sum = self.d.add(a, b);
         self.long_result(sum)
     }
 
-    /// `bitop`.
+    /// Evaluates `bitop`.
     pub(super) fn combine_addresses(&mut self) -> Outcome<D> {
         let (a, b) = (self.a(f::SRC1), self.source_word());
         let result = self.d.logic(Logic::of_table(self.reg(f::BITOP)), a, b);
@@ -158,7 +158,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Outcome::writes([Write::A(self.reg(f::DST), result)]).with_flags(self.flags(LONG, flags))
     }
 
-    /// `setlo` and `sethi`: replaces the bits in `half` by those of the constant.
+    /// Evaluates `setlo` and `sethi`: replaces the bits in `half` by those of the constant.
     pub(super) fn set_half(&mut self, half: u32) -> Outcome<D> {
         let (old, new) = (self.a(f::DST), self.source_word());
         let kept = self.and(old, !half);

@@ -20,13 +20,14 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Outcome { next: Some(next), ..Outcome::default() }.with_flags(self.flags(LZF, flags))
     }
 
-    /// `bra` and `call`.
+    /// Evaluates `bra` and `call`.
     pub(super) fn jump(&mut self, kind: Jump, when: When) -> Outcome<D> {
         let next = self.next(kind, when);
         self.go(next)
     }
 
-    /// `bra loop` and `call loop`. The condition alone decides the jump; the loop counter does not.
+    /// Evaluates `bra loop` and `call loop`. The condition alone decides the jump; the loop counter
+    /// does not.
     pub(super) fn counted_jump(&mut self, kind: Jump, when: When) -> Outcome<D> {
         let next = self.next(kind, when);
         let old = self.read.l(self.d, self.reg(f::LSRC));
@@ -58,21 +59,21 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Next::Jump { kind, taken, target }
     }
 
-    /// `abra`.
+    /// Evaluates `abra`.
     pub(super) fn absolute_jump(&mut self) -> Outcome<D> {
         let target = Target::Absolute(self.get(f::ABTARG) as u32);
         let next = Next::Jump { kind: Jump::Branch, taken: None, target };
         Outcome { next: Some(next), ..Outcome::default() }
     }
 
-    /// `mov` to a loop counter, which writes lzf to the `$c` of the same number.
+    /// Evaluates `mov` to a loop counter, which writes lzf to the `$c` of the same number.
     pub(super) fn load_counter(&mut self) -> Outcome<D> {
         let (n, value) = (self.reg(f::LC), self.get(f::IMM16) as u32);
         let bits = self.d.word(if value & 0xff == 0 { LZF } else { 0 });
         Outcome::writes([Write::L(n, self.d.word(value))]).with_flags(Some(Flags { c: n, group: LZF, bits }))
     }
 
-    /// `exit`.
+    /// Evaluates `exit`.
     pub(super) fn exit(&mut self) -> Outcome<D> {
         let next = Next::Exit { code: self.get(f::IMM16) as u16, interrupt: self.flag(f::INTR) };
         Outcome { next: Some(next), ..Outcome::default() }

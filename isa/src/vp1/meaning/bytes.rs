@@ -18,8 +18,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.d.word_of(result, 0)
     }
 
-    /// `bmul`: multiplies bytes as fixed-point fractions. Signed ones have 7 fraction bits and
-    /// unsigned ones 8.
+    /// Evaluates `bmul`: multiplies bytes as fixed-point fractions. Signed fractions have 7 bits
+    /// and unsigned ones 8.
     pub(super) fn byte_product(&mut self, signed: bool, a: D::Word, b: D::Bytes) -> D::Word {
         let product = self.exact_product(signed, self.flag(f::RND), a, b);
         let product = self.d.wide_sar(product, if signed { 9 } else { 8 });

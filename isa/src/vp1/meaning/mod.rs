@@ -64,7 +64,7 @@ fn effects<D: Domain>(bundle: &Bundle, d: &mut D, read: &mut impl Reader<D>) -> 
 struct Outcome<D: Domain> {
     /// A write of the scalar unit that writes of the address and vector units override.
     yielding: Option<Write<D>>,
-    /// The other writes. Those of the scalar unit override those of the address unit.
+    /// The other writes. The writes of the scalar unit override those of the address unit.
     writes: ArrayVec<Write<D>, 3>,
     /// The flags to write to a `$c`.
     flags: Option<Flags<D::Word>>,

@@ -155,7 +155,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         outcome
     }
 
-    /// `vmul` and `vmac`.
+    /// Evaluates `vmul` and `vmac`.
     pub(super) fn multiply(&mut self, signed: bool, accumulate: bool, results: Results) -> Outcome<D> {
         let mode = self.mode(signed);
         let (src1, src2) = (self.v(f::SRC1), self.source_bytes());
@@ -166,8 +166,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.multiplied(mode, sum, results)
     }
 
-    /// `vmad2` and `vmac2`: multiply two vectors, each by a factor or mask that the scalar unit
-    /// forwards.
+    /// Evaluates `vmad2` and `vmac2`: multiplies two vectors, each by a factor or mask that the
+    /// scalar unit forwards.
     pub(super) fn multiply_two(&mut self, signed: bool, inputs: Inputs, results: Results) -> Outcome<D> {
         let mode = self.mode(signed);
         let other = match inputs {
@@ -195,7 +195,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.multiplied(mode, sum, results)
     }
 
-    /// `vlrp`: interpolates between the registers of a pair; a third register holds the weights.
+    /// Evaluates `vlrp`: interpolates between the registers of a pair; a third register holds the
+    /// weights.
     pub(super) fn interpolate(&mut self) -> Outcome<D> {
         let mode = self.fraction_mode(false, false);
         let n = self.reg(f::SRC1);
@@ -207,7 +208,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.multiplied(mode, sum, Results::Read)
     }
 
-    /// `vlrp2`: interpolates between three registers of a quad with two factors.
+    /// Evaluates `vlrp2`: interpolates between three registers of a quad with two factors.
     pub(super) fn interpolate_two(&mut self) -> Outcome<D> {
         let mode = self.fraction_mode(self.flag(f::SIGND), false);
         let signed = self.flag(f::SIGNS);
@@ -225,7 +226,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.multiplied(mode, sum, if self.flag(f::VAWRITE) { Results::Both } else { Results::Read })
     }
 
-    /// `vlrp4a`: as `vlrp2`, with the result in the accumulator.
+    /// Evaluates `vlrp4a`: as `vlrp2`, with the result in the accumulator.
     pub(super) fn interpolate_first(&mut self) -> Outcome<D> {
         let mode = self.fraction_mode(false, true);
         let corner = self.quad(f::SRC1, 0);
@@ -248,8 +249,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Products { b, c, second: Some((d, e)) }
     }
 
-    /// `vlrpf`: interpolates between factors with registers 2 and 3 of the quad as weights, into
-    /// the accumulator.
+    /// Evaluates `vlrpf`: interpolates between factors with registers 2 and 3 of the quad as
+    /// weights, into the accumulator.
     pub(super) fn interpolate_factors(&mut self) -> Outcome<D> {
         let mode = self.fraction_mode(false, true);
         let [x, y] = [2, 3].map(|k| {
@@ -264,8 +265,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.multiplied(mode, sum, Results::Sum)
     }
 
-    /// `vlrp4b`: adds two products to the accumulator. Their operands are the differences of
-    /// register 1 of the quad and of `$vx` from register 0, and the two factors.
+    /// Evaluates `vlrp4b`: adds two products to the accumulator. Their operands are the differences
+    /// of register 1 of the quad and of `$vx` from register 0, and the two factors.
     pub(super) fn interpolate_last(&mut self, signed: bool) -> Outcome<D> {
         let mode =
             Mode { round: self.flag(f::ALTRND), shift: self.signed(f::ALTSHIFT), ..self.fraction_mode(signed, false) };

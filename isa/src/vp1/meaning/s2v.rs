@@ -49,20 +49,20 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Outcome { handed: Some(Handed { factors, choice }), ..Outcome::default() }
     }
 
-    /// `vec`: forwards two constants, each twice.
+    /// Evaluates `vec`: forwards two constants, each twice.
     pub(super) fn hand_constants(&mut self) -> Outcome<D> {
         let [a, b] = [f::FACTOR1, f::FACTOR2].map(|field| self.d.word(self.signed(field) as u32));
         self.hand([a, a, b, b])
     }
 
-    /// `bvec`: forwards twice the signed bytes of a register.
+    /// Evaluates `bvec`: forwards twice the signed bytes of a register.
     pub(super) fn hand_bytes(&mut self) -> Outcome<D> {
         let word = self.r(f::SRC1);
         let factors = [0, 1, 2, 3].map(|i| self.signed_byte(word, i, 1));
         self.hand(factors)
     }
 
-    /// `vecms`: forwards the low bits of a register and shifts them out.
+    /// Evaluates `vecms`: forwards the low bits of a register and shifts them out.
     pub(super) fn hand_bits(&mut self) -> Outcome<D> {
         let (bits, four) = (self.r(f::SRC1), self.d.word(4));
         let rest = self.d.sar(bits, four);
@@ -70,13 +70,13 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Outcome { writes: self.define(f::SRC1, rest).into_iter().collect(), ..self.hand(factors) }
     }
 
-    /// `bvecmad`.
+    /// Evaluates `bvecmad`.
     pub(super) fn hand_positioned(&mut self) -> Outcome<D> {
         let factors = self.positioned_factors(8);
         self.hand(factors)
     }
 
-    /// `bvecmadsel`: as `bvecmad`, but one factor of each pair replaces both.
+    /// Evaluates `bvecmadsel`: as `bvecmad`, but one factor of each pair replaces both.
     pub(super) fn hand_selected(&mut self) -> Outcome<D> {
         let [a, b, c, d] = self.positioned_factors(7);
         // If the condition is b19, which selects the bytes, then b18 selects the factor.

@@ -37,7 +37,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.result(result, Some(a))
     }
 
-    /// `mul`, which multiplies the low halves.
+    /// Evaluates `mul`, which multiplies the low halves.
     pub(super) fn multiply_low(&mut self) -> Outcome<D> {
         self.arithmetic(|d, a, b| {
             let (a, b) = (sign_extend_low(d, a), sign_extend_low(d, b));
@@ -45,13 +45,13 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         })
     }
 
-    /// `mov` of a constant.
+    /// Evaluates `mov` of a constant.
     pub(super) fn load_constant(&mut self) -> Outcome<D> {
         let value = self.source_word();
         self.plain(value)
     }
 
-    /// `neg`, whose b20d compares with 0.
+    /// Evaluates `neg`, whose b20d compares with 0.
     pub(super) fn negate(&mut self) -> Outcome<D> {
         let (zero, a) = (self.d.word(0), self.r(f::SRC1));
         let result = self.d.sub(zero, a);
@@ -80,14 +80,14 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.unflagged(result)
     }
 
-    /// `bmul`.
+    /// Evaluates `bmul`.
     pub(super) fn byte_multiply(&mut self, signed: bool) -> Outcome<D> {
         let (a, b) = (self.r(f::SRC1), self.source_bytes());
         let result = self.byte_product(signed, a, b);
         self.plain(result)
     }
 
-    /// `sethi`.
+    /// Evaluates `sethi`.
     pub(super) fn set_high(&mut self) -> Outcome<D> {
         let low = self.r(f::DST);
         let (low, high) = (self.and(low, 0xffff), self.source_word());

@@ -13,7 +13,7 @@ const UCCFG: u8 = 16;
 const UCCFG_WRITABLE: u32 = 0x111;
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// `mov` from an `$r` to another register file.
+    /// Evaluates `mov` from an `$r` to another register file.
     pub(super) fn move_out(&mut self, file: RegFile) -> Result<Outcome<D>, Unknown> {
         // A store by the address unit takes precedence on the read port.
         let source = match self.bundle.inst(Unit::Address) {
@@ -39,8 +39,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Ok(outcome)
     }
 
-    /// `mov` to an `$r` from another register file. A load to the same `$r` overrides a move from
-    /// the vector, address or branch unit.
+    /// Evaluates `mov` to an `$r` from another register file. A load to the same `$r` overrides a
+    /// move from the vector, address or branch unit.
     pub(super) fn move_in(&mut self, file: RegFile) -> Result<Outcome<D>, Unknown> {
         let mut outcome = self.clear_flags();
         let n = self.reg(f::SRC1);

@@ -37,8 +37,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.unsigned_result(result)
     }
 
-    /// `vadd9`: the second and third source hold sixteen halfwords, of which the low 9 bits are
-    /// used.
+    /// Evaluates `vadd9`. The second and third source hold sixteen halfwords, of which the low 9
+    /// bits are used.
     pub(super) fn add_nine_bits(&mut self) -> Outcome<D> {
         let (low, high) = (self.v(f::SRC2), self.v(f::SRC3));
         let [even, odd] = [0, 1].map(|first| {
@@ -56,7 +56,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.vector_result(result, outside)
     }
 
-    /// `vclip`, which computes the median.
+    /// Evaluates `vclip`, which computes the median.
     pub(super) fn clip(&mut self) -> Outcome<D> {
         let [x, start, end] = [f::SRC1, f::SRC2, f::SRC3].map(|field| self.wide(Index::Fixed(self.reg(field)), true));
         let (low, high) = (self.d.wide_min(start, end), self.d.wide_max(start, end));
@@ -68,7 +68,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.vector_result(result, clipped)
     }
 
-    /// `vminabs`.
+    /// Evaluates `vminabs`.
     pub(super) fn min_abs(&mut self) -> Outcome<D> {
         let [a, b] = [f::SRC1, f::SRC2].map(|field| {
             let x = self.wide(Index::Fixed(self.reg(field)), true);
@@ -79,7 +79,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.unsigned_result(result)
     }
 
-    /// `vmov`.
+    /// Evaluates `vmov`.
     pub(super) fn vector_constant(&mut self) -> Outcome<D> {
         let result = self.source_bytes();
         let (value, zero) = (self.d.widen(true, result), splat(self.d, 0));
@@ -87,13 +87,13 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.vector_result(result, sign)
     }
 
-    /// `mov`.
+    /// Evaluates `mov`.
     pub(super) fn vector_copy(&mut self) -> Outcome<D> {
         let result = self.v(f::SRC1);
         self.unsigned_result(result)
     }
 
-    /// `mov` from all `$vc`.
+    /// Evaluates `mov` from all `$vc`.
     pub(super) fn vector_of_flags(&mut self) -> Outcome<D> {
         let words = [0, 1, 2, 3].map(|n| {
             let [sign, zero] = self.read.vc(self.d, n).map(|mask| self.d.mask_bits(mask));
@@ -104,7 +104,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Outcome::writes([Write::V(self.reg(f::DST), self.d.bytes_of_words(words))])
     }
 
-    /// `vswz`.
+    /// Evaluates `vswz`.
     pub(super) fn swizzle(&mut self) -> Outcome<D> {
         let (a, b, mut index) = (self.v(f::SRC1), self.v(f::SRC2), self.v(f::SRC3));
         if self.flag(f::SWZLOHI) {
@@ -118,8 +118,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Outcome::writes([Write::V(self.reg(f::DST), self.d.swizzle(a, b, index))])
     }
 
-    /// `vcmpad`: compares the absolute difference of the last source and the first register of a
-    /// pair with the second register of the pair.
+    /// Evaluates `vcmpad`. The absolute difference of the last source and the first register of a
+    /// pair is compared with the second register of the pair.
     pub(super) fn compare_difference(&mut self) -> Outcome<D> {
         let Some(vc) = self.flag_register() else { return Outcome::default() };
         let n = self.reg(f::SRC1);

@@ -72,7 +72,7 @@ macro_rules! unnamed {
 }
 use unnamed;
 
-/// An operand for ignored bits.
+/// Creates an operand for ignored bits.
 const fn ignored(field: Field) -> Operand {
     Operand::new("ignored", Role::Use, Kind::Bits(field)).silent()
 }
@@ -85,7 +85,7 @@ const fn reg(name: &'static str, file: RegFile, field: Field) -> Operand {
     Operand::reg(name, Role::Use, file, field)
 }
 
-/// A register operand that is read and then written.
+/// Creates a register operand that is read and then written.
 const fn update(name: &'static str, file: RegFile, field: Field) -> Operand {
     Operand::reg(name, Role::Update, file, field)
 }
@@ -102,7 +102,7 @@ const fn selected(name: &'static str, file: RegFile) -> Operand {
     Operand::new(name, Role::Use, Kind::Selected { file, field: SRC2, index: COND, bit: M_CHOOSE })
 }
 
-/// An implicit register operand, which is not in the text.
+/// Creates an implicit register operand, which is not in the text.
 const fn implicit(name: &'static str, role: Role, file: RegFile) -> Operand {
     Operand::new(name, role, Kind::Whole(file)).silent()
 }
@@ -115,7 +115,7 @@ const fn choice(name: &'static str, modifier: Modifier) -> Operand {
     Operand::new(name, Role::Use, Kind::Name(modifier))
 }
 
-/// An optional keyword.
+/// Creates an optional keyword.
 const fn mark(name: &'static str, modifier: Modifier) -> Operand {
     choice(name, modifier).optional()
 }

@@ -63,7 +63,7 @@ pub struct Slot {
     pub part: u8,
     /// The register file: `$r`, `$v`, `$c` or `$vc`.
     pub file: RegFile,
-    /// Whether the register is written or read.
+    /// The access: written, read or both.
     pub role: Role,
     /// The value that the register holds.
     pub value: Placeholder,

@@ -296,7 +296,7 @@ impl Parser<'_> {
             let chosen = |bit, index| match bit {
                 ROTATE => 4,
                 f::ALWAYS => 2,
-                // The bit may be one that is always false.
+                // A bit that is always false reads no `$c` and selects one register.
                 _ if !own.intersects(Locations::register(RegFile::C, inst.get(index) as u8)) => 1,
                 _ => 2,
             };
