@@ -61,8 +61,8 @@ pub trait Domain: Sized {
     fn with_word(&mut self, a: Self::Bytes, k: u8, word: Self::Word) -> Self::Bytes;
     /// Applies a truth table to each bit of `a` and `b`.
     fn bytes_logic(&mut self, table: Logic, a: Self::Bytes, b: Self::Bytes) -> Self::Bytes;
-    /// Selects bytes: byte i of the result is the byte that the low 5 bits of byte i of `index`
-    /// number, among the bytes of `a` (0 to 15) and `b` (16 to 31).
+    /// Selects bytes. The low 5 bits of byte i of `index` number the byte for position i of the
+    /// result: 0 to 15 for the bytes of `a`, 16 to 31 for those of `b`.
     fn swizzle(&mut self, a: Self::Bytes, b: Self::Bytes, index: Self::Bytes) -> Self::Bytes;
     /// Truncates each component to 8 bits.
     fn narrow(&mut self, a: Self::Wide) -> Self::Bytes;

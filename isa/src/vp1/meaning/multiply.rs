@@ -1,6 +1,6 @@
-//! Multiplication in the vector unit with its accumulator, `A + (B * C << S) + (D * E << S) +
-//! rounding`, and the readout of the result (seed 004, "Multiplication, accumulation, and
-//! rounding").
+//! Multiplication in the vector unit with its accumulator, and the readout of the result. The
+//! accumulator's value is `A + (B * C << S) + (D * E << S) + rounding` (seed 004, "Multiplication,
+//! accumulation, and rounding").
 
 use super::{Context, Outcome, f};
 use crate::row::ROTATE;
