@@ -32,8 +32,8 @@ const fn split(address: u32) -> (u32, u32) {
 
 /// Returns the cell index of a byte address under a stride code. The banks of a row are rotated by
 /// the row's position within a column. So the components of a row lie in distinct banks, and so do
-/// those of a column. For stride code 0 the rotation is half of that, since its columns have the
-/// pitch of a row.
+/// those of a column. Stride code 0 uses half of that rotation, so two components of a column share
+/// a bank.
 const fn cell(byte: u32, stride: u32) -> usize {
     let rotation = if stride == 0 { (byte >> 5) & 7 } else { byte >> (4 + stride) };
     ((byte & ADDRESS & !15) | ((byte + rotation) & 15)) as usize
