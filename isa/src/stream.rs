@@ -138,8 +138,8 @@ pub enum StreamError {
     /// A stream without a buffer is a guard; this one is not written, or has a guard itself.
     #[error("a guard is written, and has no guard itself")]
     Guard,
-    /// The guard is not a guard stream, or its elements do not correspond one to one to those of
-    /// the stream.
+    /// The stream that is named as guard is no guard, or its elements do not match this stream's
+    /// one to one.
     #[error("stream {0} is no guard for it")]
     Guarded(u32),
     /// A window has properties that only streams of accesses may have.
