@@ -1,4 +1,4 @@
-//! PTX as an instruction set among others, and its kernels in objects.
+//! PTX as an [`Isa`], and PTX kernels as machine code in objects.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use super::types::Since;
 use crate::isa::{Isa, MachineCode, Words};
 use crate::row::Class;
 
-/// The name of PTX among targets, whatever the SM.
+/// The target name of PTX, for every SM version.
 pub const NAME: &str = "ptx";
 
 const fn descriptor(sm: Sm) -> Descriptor {
@@ -39,12 +39,12 @@ static TARGETS: [Target; Sm::ALL.len()] = {
     all
 };
 
-/// PTX text for GPUs of an SM version.
+/// Returns the PTX target for an SM version.
 pub const fn target(sm: Sm) -> Target {
     TARGETS[sm.index()]
 }
 
-/// Its instruction set.
+/// The instruction set of the PTX targets.
 #[derive(Clone, Copy, Debug)]
 pub struct Ptx;
 
@@ -88,10 +88,10 @@ impl Isa for Ptx {
     }
 }
 
-/// The text of a kernel, whose lines stand for words.
+/// The PTX text of a kernel. Each instruction counts as one word.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Code {
-    /// The SM version that it is for.
+    /// The SM version that the kernel is compiled for.
     pub sm: Sm,
     /// The kernel.
     pub kernel: Kernel,
@@ -123,7 +123,7 @@ impl MachineCode for Code {
         self.kernel.entry.body.insts.get(address).map(|inst| inst.row().class)
     }
 
-    /// Lines that do nothing have no place in a text: it stays as it is.
+    /// Returns the kernel unchanged: PTX text has no nops.
     fn idle(&self, _: Range<usize>) -> Words {
         self.clone().into()
     }
@@ -158,7 +158,7 @@ mod tests {
         assert_eq!((words.target(), words.len(), words.text(0)), (sm_90, 2, "mov.b32 %r0, 7;".into()));
         assert_eq!((words.get(0), words.count(Class::Move)), (None, 1));
         assert_eq!(words.to_bytes(), text.as_bytes());
-        // For another SM, of two kernels, of none.
+        // A text for another SM, with two kernels or with no kernel is rejected.
         assert!(Ptx.machine_code(target(Sm::SM_80), text.as_bytes()).is_none());
         let two = format!("{text}.entry l()\n{{\n    ret;\n}}\n");
         assert!(Ptx.machine_code(sm_90, two.as_bytes()).is_none());

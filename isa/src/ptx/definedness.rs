@@ -1,7 +1,9 @@
-//! Bits of values that depend on bits that nothing has written, computed beside the values or without them.
+//! Propagation of undefined bits: the bits of values that depend on uninitialised data. The
+//! analysis works with or without concrete values.
 //!
-//! The rules are those of a memory checker: moves, shifts, bitwise operations, selections and lanes are exact to the bit, in a sum or a
-//! product a bit depends on the same and the lower bits, and every other result depends as a whole on all of the operands.
+//! The rules are those of a memory checker. Moves, shifts, bitwise operations, selects and lane
+//! operations are exact to the bit. In a sum or product, each bit depends on the operand bits at
+//! the same and lower positions. Every other result depends as a whole on all operands.
 
 use std::fmt;
 
@@ -19,14 +21,14 @@ use crate::halu::domain::{
 };
 use crate::row::{Class, Role};
 
-/// The domain.
+/// Domain that computes undefined bits, together with the values if they are known.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Definedness;
 
-/// Word with a mask of undefined bits.
+/// A word with a mask of its undefined bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Word {
-    /// Its value, where that is known; undefined bits have one too.
+    /// The value, if it is known; undefined bits have a value too.
     pub value: Option<u32>,
     /// The undefined bits.
     pub undefined: u32,
@@ -35,40 +37,41 @@ pub struct Word {
 /// A truth value that may be undefined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Truth {
-    /// Its value, where that is known.
+    /// The value, if it is known.
     pub value: Option<bool>,
     /// `true` if it is undefined.
     pub undefined: bool,
 }
 
 impl Word {
-    /// The bits that are defined ones, or defined zeros.
+    /// Returns the mask of bits that are known and defined: the ones if `ones` is set, otherwise
+    /// the zeros.
     fn known(self, ones: bool) -> u32 {
         self.value.map_or(0, |value| if ones { value } else { !value }) & !self.undefined
     }
 
-    /// The least and the greatest number that it may be.
+    /// Returns the minimum and the maximum unsigned value over all settings of the undefined bits.
     fn range(self) -> Option<[u32; 2]> {
         self.value.map(|value| [value & !self.undefined, value | self.undefined])
     }
 }
 
-/// The undefined bits of any of these words.
+/// Returns the union of the undefined bits of the words.
 fn union(words: &[Word]) -> u32 {
     words.iter().fold(0, |undefined, word| undefined | word.undefined)
 }
 
-/// All of some bits where any bit of any word is undefined.
+/// Returns `bits` if any bit of any word is undefined, otherwise 0.
 fn all_of(bits: u32, words: &[Word]) -> u32 {
     if union(words) == 0 { 0 } else { bits }
 }
 
-/// Bits that a sum depends on from the lowest undefined one up.
+/// Returns the bits from the lowest undefined one up, all of which depend on it in a sum.
 fn upward(undefined: u32) -> u32 {
     undefined | undefined.wrapping_neg()
 }
 
-/// Returns the halves that have an undefined bit, all bits of each.
+/// Returns the mask of all 16-bit halves that contain an undefined bit.
 fn halves(undefined: u32) -> u32 {
     [0xFFFF, 0xFFFF_0000].into_iter().filter(|half| undefined & half != 0).fold(0, |all, half| all | half)
 }
@@ -89,7 +92,7 @@ fn truth<const N: usize>(words: [Word; N], undefined: bool, value: impl FnOnce([
     Truth { value: values(words).map(value), undefined }
 }
 
-/// A pair of words of which the bits of `mask` are undefined where any bit of an operand is.
+/// Computes a pair of words. The bits of `mask` are undefined if any bit of an operand is.
 fn pair<const N: usize>(
     operands: [[Word; 2]; N],
     mask: u64,
@@ -109,7 +112,7 @@ fn pair<const N: usize>(
         .map(|(half, undefined)| Word { value: value.map(|value: [u32; 2]| value[half]), undefined })
 }
 
-/// The operands of an operation on floats; those that it does not have count as defined.
+/// Replaces the operands that the operation does not have by `none`, so that they count as defined.
 fn operands_of<T>(kind: FloatKind, operands: [T; 3], none: T) -> [T; 3]
 where
     T: Copy,
@@ -119,7 +122,7 @@ where
     [a, if count > 1 { b } else { none }, if count > 2 { c } else { none }]
 }
 
-/// The bits of a form.
+/// Returns the mask of the bits of a format.
 fn bits(form: Form) -> u64 {
     match form {
         Form::Int { bits, .. } => u64::MAX >> (64 - bits.clamp(1, 64)),
@@ -203,7 +206,7 @@ impl Domain for Definedness {
     }
 
     fn less(&mut self, signed: bool, a: Word, b: Word) -> Truth {
-        // Signed numbers are in the order of unsigned ones with the sign bit inverted.
+        // Signed order is unsigned order after the sign bits are inverted.
         let flipped = |x: Word| Word { value: x.value.map(|value| value ^ (u32::from(signed) << 31)), ..x };
         let is_certain = match (flipped(a).range(), flipped(b).range()) {
             (Some([least_a, most_a]), Some([least_b, most_b])) => most_a < least_b || least_a >= most_b,
@@ -354,7 +357,7 @@ impl Domain for Definedness {
     }
 }
 
-/// Returns the undefined bits of a shift; `shift` moves a mask.
+/// Returns the undefined bits of a shift result; `shift` shifts a mask.
 fn shifted(a: Word, count: Word, shift: impl FnOnce(u32, u32) -> u32) -> u32 {
     match count.value {
         Some(number) if count.undefined & 31 == 0 => shift(a.undefined, number),
@@ -363,14 +366,14 @@ fn shifted(a: Word, count: Word, shift: impl FnOnce(u32, u32) -> u32) -> u32 {
     }
 }
 
-/// A use that makes a value observable.
+/// A use that makes an undefined value observable.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Use {
-    /// A value that is written to memory.
+    /// The value is stored to memory.
     Store,
-    /// An address of memory.
+    /// The value is a memory address.
     Address,
-    /// A guard, or the target of a branch.
+    /// The value is a guard or the target of a branch.
     Branch,
 }
 
@@ -384,14 +387,15 @@ impl fmt::Display for Use {
     }
 }
 
-/// The registers that an instruction writes and makes undefined, each with its undefined bits, and the register that these come from.
+/// The registers with undefined bits that an instruction writes: the register, its undefined bits,
+/// and the register that these come from.
 pub type Spread = SmallVec<[(Reg, u64, Reg); 2]>;
 
-/// Propagates the undefined bits that an instruction reads; `undefined` gives those of a register. Arguments of calls and exchanges within
-/// a warp are left to the caller.
+/// Propagates the undefined bits that an instruction reads. `undefined` returns those of a
+/// register. The caller handles arguments of calls and exchanges within a warp.
 ///
 /// # Errors
-/// A use of an undefined register that makes its value observable.
+/// Returns the register and the use if the instruction makes an undefined value observable.
 pub fn spread(
     inst: &Inst,
     undefined: impl Fn(Reg) -> u64,
@@ -429,7 +433,7 @@ pub fn spread(
     let effects = meaning(inst, domain, read);
     let any = |words: &[Word; 2], ty: Type| whole(*words) & ty.truncate(u64::MAX) != 0;
     let observed = match &effects.access {
-        // An argument of a call is not stored.
+        // Stores to `.param` pass arguments of a call, which is not an observable use.
         Some(Access::Store { data, element, .. }) if data.iter().any(|words| any(words, *element)) => {
             Some(Use::Store).filter(|_| !inst.has(Token::Param))
         }
@@ -458,7 +462,7 @@ pub fn spread(
     Ok(written.filter(|(_, bits, _)| *bits != 0).collect())
 }
 
-/// The undefined bits of a pair of words, the low one first.
+/// Returns the undefined bits of a pair of words, low word first.
 pub fn whole([low, high]: [Word; 2]) -> u64 {
     u64::from(high.undefined) << 32 | u64::from(low.undefined)
 }

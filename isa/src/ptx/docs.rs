@@ -1,4 +1,5 @@
-//! The documents of the instruction set, made from its rows: a page a mnemonic and an index, in Markdown.
+//! Generator of the instruction set documentation, in Markdown: a page for each mnemonic, and an
+//! index.
 
 use std::fmt::{self, Write};
 
@@ -6,7 +7,7 @@ use super::Opcode;
 use super::row::{Accuracy, Bound, OperandRow, Role, Row, Shape, Slot, Ty};
 use super::types::Since;
 
-/// Every mnemonic once, in the order of the index.
+/// Returns every mnemonic once, in the order of the index.
 pub fn mnemonics() -> Vec<&'static str> {
     let mut all = Vec::new();
     for opcode in Opcode::ALL {
@@ -18,20 +19,20 @@ pub fn mnemonics() -> Vec<&'static str> {
     all
 }
 
-/// The page of a mnemonic; `None` if there is no such mnemonic.
+/// Returns the page of a mnemonic, or `None` if there is no such mnemonic.
 pub fn page(mnemonic: &str) -> Option<String> {
     let forms: Vec<Opcode> = Opcode::ALL.iter().copied().filter(|o| o.row().mnemonic == mnemonic).collect();
     let first = forms.first()?;
     let mut text = format!("# {}\n", first.row().mnemonic);
-    // Rows that mean one thing share their text.
+    // Consecutive rows with the same description share one section.
     for group in forms.chunk_by(|a, b| a.row().doc == b.row().doc) {
-        // Writing to a string succeeds.
+        // Writing to a string cannot fail.
         let _ = meaning(&mut text, group);
     }
     Some(text)
 }
 
-/// The page that names every mnemonic.
+/// Returns the index page, which lists every mnemonic.
 pub fn index() -> String {
     let mut text = INDEX.to_owned();
     for mnemonic in mnemonics() {
@@ -52,7 +53,7 @@ const INDEX: &str = "# PTX instructions\n\n\
     Every form needs at least PTX 6.3 and sm_75; what needs more says so.\n\n\
     | mnemonic | class | |\n|---|---|---|\n";
 
-/// The first clause of a meaning.
+/// Returns the first clause of a description.
 fn summary(doc: &str) -> &str {
     let paragraph = doc.lines().next().unwrap_or("").trim_end_matches('.');
     let end = [": ", ". "].iter().filter_map(|mark| paragraph.find(mark)).min();
@@ -73,7 +74,7 @@ fn meaning(out: &mut String, group: &[Opcode]) -> fmt::Result {
     group.iter().try_for_each(|&opcode| form(out, opcode))
 }
 
-/// The line of a form: `{}` around what may be left out, `|` between what may be written.
+/// Returns the syntax of a variant: `{}` around optional parts, `|` between alternatives.
 fn syntax(row: &Row) -> String {
     let mut line = format!("{{@{{!}}p}} {}", row.mnemonic);
     for slot in row.slots {
@@ -116,7 +117,7 @@ fn operand(o: &OperandRow) -> String {
     }
 }
 
-/// The places of one form.
+/// Writes the section of one variant: modifiers and operands.
 fn form(out: &mut String, opcode: Opcode) -> fmt::Result {
     let row = opcode.row();
     writeln!(out, "\n## {}\n\nClass: {:?}.{}", opcode.name(), row.class, needs(row.since, " Needs ", "."))?;
@@ -163,7 +164,7 @@ fn choices(slot: &Slot) -> String {
     all.join(", ")
 }
 
-/// Leaves out most of what is very many.
+/// Replaces the middle of a very long list by an ellipsis.
 fn abbreviate(all: &mut Vec<String>) {
     const MOST: usize = 32;
     if all.len() >= MOST {
@@ -171,12 +172,12 @@ fn abbreviate(all: &mut Vec<String>) {
     }
 }
 
-/// What is needed beyond what every form needs.
+/// Formats the requirements beyond those of every instruction.
 fn needs(since: Since, open: &str, close: &str) -> String {
     if since == Since::ALWAYS { String::new() } else { format!("{open}{since}{close}") }
 }
 
-/// What may stand in a place, whatever the words.
+/// Describes the valid operands of a kind, whatever the modifiers.
 fn describe(shape: Shape) -> String {
     let of = |ty: Ty| match ty {
         Ty::Is(ty) => format!("of type `{ty}`"),

@@ -1,4 +1,4 @@
-//! Instructions as values.
+//! PTX instructions as data structures.
 
 use arrayvec::ArrayVec;
 use smallvec::SmallVec;
@@ -8,45 +8,48 @@ use super::operand::{Operand, Reg};
 use super::row::{self, Carry, MAX_WORDS, OperandRow, Role, Row, Shape};
 use super::types::{Since, Token, Type};
 
-/// An instruction: the opcode says which row it is of, the rest what stands in the row's places.
+/// An instruction: the opcode selects the row, and the other fields fill the row's modifier slots
+/// and operands.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Inst {
-    /// The form.
+    /// The instruction variant.
     pub opcode: Opcode,
-    /// The words after the mnemonic, as written.
+    /// The modifiers after the mnemonic, in canonical order.
     pub words: ArrayVec<Token, MAX_WORDS>,
-    /// The guard, if there is one.
+    /// The guard predicate, if any.
     pub guard: Option<Guard>,
     /// The operands.
     pub operands: SmallVec<[Operand; 4]>,
 }
 
-/// The instruction acts where a predicate is true, or where it is false.
+/// A guard predicate: the instruction executes only if the predicate is true, or only if it is
+/// false.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Guard {
     /// The predicate.
     pub reg: Reg,
-    /// It acts where the predicate is false.
+    /// `true` if the instruction executes when the predicate is false.
     pub not: bool,
 }
 
 impl Inst {
-    /// The row.
+    /// Returns the row that describes the instruction.
     pub fn row(&self) -> &'static Row {
         self.opcode.row()
     }
 
-    /// Whether a word stands after the mnemonic.
+    /// Returns `true` if the instruction has the modifier.
     pub fn has(&self, token: Token) -> bool {
         self.words.contains(&token)
     }
 
-    /// The type that the mnemonic names `n`th, from 0.
+    /// Returns the `n`th type among the modifiers, counted from 0.
     pub fn ty(&self, n: u8) -> Type {
         row::Ty::Named(n).resolve(&self.words).0
     }
 
-    /// The type of each element that it accesses in memory: what is of 128 bits is two elements of 64.
+    /// Returns the type of each element of a memory access. A 128-bit value counts as two 64-bit
+    /// elements.
     pub fn element(&self) -> Type {
         match self.ty(0) {
             Type::B128 => Type::B64,
@@ -54,17 +57,17 @@ impl Inst {
         }
     }
 
-    /// How many elements it accesses.
+    /// Returns the number of elements of a memory access.
     pub fn elements(&self) -> usize {
         if self.ty(0) == Type::B128 { 2 } else { row::elements(&self.words) }
     }
 
-    /// Whether it reads the carry flag.
+    /// Returns `true` if the instruction reads the carry flag.
     pub fn reads_carry(&self) -> bool {
         self.row().carry == Carry::In
     }
 
-    /// Whether it writes the carry flag.
+    /// Returns `true` if the instruction writes the carry flag.
     pub fn writes_carry(&self) -> bool {
         match self.row().carry {
             Carry::None => false,
@@ -73,45 +76,51 @@ impl Inst {
         }
     }
 
-    /// Whether it works on several numbers in a register: halves, bytes or half-words side by side.
+    /// Returns `true` if the instruction is packed: it computes on several halves, bytes or
+    /// half-words in a register.
     pub fn is_packed(&self) -> bool {
         let lanes = |o: &OperandRow| matches!(o.shape, Shape::Masked(_) | Shape::Selected(..));
-        // `f16x2`, `u8x4`: no other type has such a name.
+        // Only the names of packed types, such as `f16x2` and `u8x4`, contain an `x`.
         let packed = |word: &Token| matches!(word, Token::Type(ty) if ty.name().contains('x'));
         matches!(self.opcode, Opcode::DP4A | Opcode::DP2A)
             || self.row().operands.iter().any(lanes)
             || self.words.iter().any(packed)
     }
 
-    /// Whether items meet in it: a barrier, or an exchange within a warp.
+    /// Returns `true` if the instruction is collective: a barrier, or an exchange of values within
+    /// a warp.
     pub fn meets(&self) -> bool {
         matches!(self.row().mnemonic, "bar" | "barrier" | "shfl" | "vote" | "match" | "redux" | "activemask" | "elect")
             || self.is_warp_level()
     }
 
-    /// Returns `true` if it is a barrier of a block or of a warp. The carry flag is not kept over one.
+    /// Returns `true` if the instruction is a barrier of a block or of a warp. A barrier does not
+    /// preserve the carry flag.
     pub fn is_barrier(&self) -> bool {
         matches!(self.row().mnemonic, "bar" | "barrier")
     }
 
-    /// Whether it is a warp-level matrix instruction, which all threads of a warp execute as a whole.
+    /// Returns `true` if the instruction is a warp-level matrix instruction, which all threads of a
+    /// warp execute together.
     pub fn is_warp_level(&self) -> bool {
         matches!(self.row().mnemonic, "mma" | "ldmatrix" | "stmatrix" | "movmatrix" | "wmma")
             || self.has(Token::MmaAsync)
     }
 
-    /// Whether it multiplies matrices.
+    /// Returns `true` if the instruction multiplies matrices.
     pub fn multiplies_matrices(&self) -> bool {
         self.row().mnemonic == "mma" || self.has(Token::Mma) || self.has(Token::MmaAsync)
     }
 
-    /// Whether it is an exchange of lanes that does not say which: among those that execute it together, whichever they are.
+    /// Returns `true` if the instruction is a lane exchange without a member mask: the participants
+    /// are the lanes that execute it together.
     pub fn is_unsaid(&self) -> bool {
         use Opcode::{SHFL_UNSAID, SHFL_UNSAID_ALONE, VOTE_UNSAID, VOTE_UNSAID_BALLOT};
         matches!(self.opcode, SHFL_UNSAID | SHFL_UNSAID_ALONE | VOTE_UNSAID | VOTE_UNSAID_BALLOT)
     }
 
-    /// Shows each register that the instruction reads or writes, its guard first and the carry flag last.
+    /// Calls `each` with every register that the instruction reads or writes, the guard first and
+    /// the carry flag last.
     #[inline]
     pub fn visit_registers(&self, mut each: impl FnMut(Role, Reg)) {
         if let Some(guard) = self.guard {
@@ -128,7 +137,7 @@ impl Inst {
         }
     }
 
-    /// The same as a list.
+    /// Returns the registers that the instruction reads or writes.
     pub fn registers(&self) -> impl Iterator<Item = (Role, Reg)> {
         let mut all: SmallVec<[(Role, Reg); 8]> = SmallVec::new();
         self.visit_registers(|role, reg| all.push((role, reg)));
@@ -148,12 +157,13 @@ impl Inst {
         }
     }
 
-    /// What the instruction needs of assembler and machine.
+    /// Returns the target requirements of the instruction.
     pub fn since(&self) -> Since {
         self.row().since(&self.words)
     }
 
-    /// Whether words, guard and operands are what the row has places for; `types` gives the type of a register.
+    /// Returns `true` if modifiers, guard and operands fit the row. `types` returns the type of a
+    /// register.
     pub fn is_valid(&self, types: impl Fn(Reg) -> Option<Type>) -> bool {
         let row = self.row();
         let guard = self.guard.is_none_or(|g| types(g.reg) == Some(Type::Pred));
@@ -163,7 +173,7 @@ impl Inst {
         guard && row.fit(&self.words).is_ok() && self.operands.iter().all(&mut is_admitted) && places.are_filled()
     }
 
-    /// The results that it passes, of a call.
+    /// Returns the number of results if the instruction is a call.
     fn results(&self) -> u8 {
         match self.operands.first() {
             Some(&Operand::Call { results, .. }) => results,
@@ -171,7 +181,8 @@ impl Inst {
         }
     }
 
-    /// Each operand with the place that it stands in: several results and arguments of a call stand in one.
+    /// Returns each operand with its description. All results of a call share one description, and
+    /// so do its arguments.
     #[inline]
     pub fn places(&self) -> impl Iterator<Item = (&'static OperandRow, &Operand)> {
         let rows = self.row().operands_with(&self.words).peekable();
@@ -179,15 +190,16 @@ impl Inst {
     }
 }
 
-/// The places of an instruction's operands: those of results and arguments as often as there are such.
+/// Iterator over the descriptions of an instruction's operands. It repeats the description of
+/// results and arguments as often as necessary.
 struct Places<I: Iterator<Item = &'static OperandRow>> {
     rows: std::iter::Peekable<I>,
-    /// How many results are to come.
+    /// The number of results not yet visited.
     results: u8,
 }
 
 impl<I: Iterator<Item = &'static OperandRow>> Places<I> {
-    /// Whether no operand is missing.
+    /// Returns `true` if no operand is missing.
     fn are_filled(&mut self) -> bool {
         self.rows.peek().is_none_or(|o| match o.shape {
             Shape::Results => self.results == 0,

@@ -1,7 +1,9 @@
-//! PTX, the text that NVIDIA's assembler takes: opcodes, and instructions with virtual registers.
+//! PTX, the assembly language that NVIDIA's `ptxas` accepts: opcodes, and instructions on virtual
+//! registers.
 //!
-//! Other targets have words of bits; this one has lines of text, so its rows are of another form ([`row`]). What its
-//! instructions mean is said in the same primitives ([`Domain`](crate::halu::domain::Domain)).
+//! The machine instructions of other targets are bit patterns; PTX instructions are lines of text,
+//! so their rows have another layout ([`row`]). Their semantics are expressed in the same
+//! primitives ([`Domain`](crate::halu::domain::Domain)).
 
 mod code;
 pub mod definedness;
@@ -29,12 +31,13 @@ use row::Row;
 
 use crate::row::opcode_enum;
 
-/// Lists every row once.
+/// Declares the opcode enum, with every row once.
 macro_rules! define {
     ($m:ident: $($module:ident { $($($name:ident)+ => $meaning:expr;)* })*) => {
         opcode_enum! {
-            /// A PTX instruction in one form: its mnemonic, and what tells it from others of that mnemonic. Those of a mnemonic stand in the
-            /// order in which a text is tried against them.
+            /// A PTX instruction variant: a mnemonic plus the modifiers and operand types that tell
+            /// it from other variants of the same mnemonic. The parser tries the variants of a
+            /// mnemonic in this order.
             $($module { $($($name)+)* })*
         }
     };

@@ -1,4 +1,4 @@
-//! A PTX file as a value: what is read from text and printed as text.
+//! PTX modules as data structures, which the parser creates and the printer prints.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -12,22 +12,22 @@ use super::operand::{Callee, Label, Operand, Reg, Var};
 use super::types::{Since, Space, Suffix, Type};
 use halfbyte_abi::{self, Contents, ParamKind, Signature};
 
-/// A file.
+/// A PTX module.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Module {
     /// `.version`: the PTX version, major and minor.
     pub version: (u8, u8),
     /// `.target`
     pub target: TargetName,
-    /// The variables, in order.
+    /// The module's variables, in order.
     pub variables: Variables,
     /// The functions, in order.
     pub functions: Functions,
-    /// The kernels, in order, each with all the variables and functions.
+    /// The kernels, in order. Each shares all variables and functions of the module.
     pub entries: Vec<Entry>,
 }
 
-/// A file of one kernel.
+/// A module with a single kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Kernel {
     /// `.version`
@@ -39,11 +39,12 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// A kernel for an SM, with the lowest version and the widest target that have all of its instructions, and of its functions'.
+    /// Wraps a kernel for an SM, with the lowest PTX version and the least specific target that
+    /// have all instructions of the kernel and of its functions.
     pub fn for_sm(sm: Sm, entry: Entry) -> Kernel {
         let insts = entry.reached_bodies().flat_map(|body| &body.insts);
         let needs = insts.map(Inst::since).fold(Since::first(sm), Since::and);
-        // A family has names from this version on.
+        // Target names with the suffix `f` exist from this version on.
         let is_family = needs.suffix == Some(Suffix::Family);
         let version = if is_family { needs.version.max((8, 8)) } else { needs.version };
         Kernel { version, target: TargetName { sm: sm.number(), suffix: needs.suffix }, entry }
@@ -57,79 +58,81 @@ impl From<Kernel> for Module {
     }
 }
 
-/// Variables by number.
+/// The variables of a module, by index.
 pub type Variables = Arc<[Variable]>;
 
-/// The greatest alignment of a variable, or of what a parameter is the address of, in bytes.
+/// Maximum alignment, in bytes, of a variable or of the memory that a pointer parameter points to.
 pub const MAX_ALIGN: u32 = 1 << 12;
 
 /// The first address of local memory, so that address zero is none.
 pub const LOCAL_START: u64 = MAX_ALIGN as u64;
 
-/// A variable of a file, which no kernel writes.
+/// A variable of a module.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Variable {
     /// Its name.
     pub name: String,
-    /// Where it lies.
+    /// The state space.
     pub space: Space,
-    /// Whether others see it.
+    /// The linkage.
     pub linkage: Linkage,
-    /// Its type, or that of an array's elements.
+    /// The type of the variable, or the element type of an array.
     pub ty: Type,
-    /// Of an array, how many elements.
+    /// The number of elements, if the variable is an array.
     pub count: Option<u32>,
-    /// The alignment, where it is written.
+    /// The alignment in bytes, if it is declared.
     pub align: Option<u32>,
-    /// What it holds, low bytes first: as many bytes as it has.
+    /// The initial contents, low bytes first, with the size of the variable.
     pub bytes: Contents,
-    /// The addresses in it, which are known when it is launched; in `bytes` there are zeros.
+    /// The addresses in the initial contents, which are resolved at launch; their bytes in `bytes`
+    /// are zero.
     pub addresses: Vec<AddressIn>,
 }
 
-/// An address of 64 bits in a variable.
+/// A 64-bit address in the initial contents of a variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AddressIn {
-    /// Where in the variable, in bytes.
+    /// Byte offset in the variable.
     pub at: u32,
-    /// Whose address.
+    /// The symbol whose address is stored.
     pub of: AddressOf,
-    /// Bytes behind that.
+    /// Byte offset that is added to the symbol's address.
     pub offset: i64,
-    /// `generic(..)`: an address without a space, not one in the space of the variable.
+    /// `true` for `generic(..)`: a generic address instead of an address in the variable's state
+    /// space.
     pub is_generic: bool,
 }
 
-/// What has an address.
+/// A symbol whose address can be stored in a variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AddressOf {
-    /// The variable.
+    /// A variable.
     Variable(Var),
-    /// The function of that number.
+    /// The function with this index.
     Function(u32),
 }
 
 impl Variable {
-    /// Whether a type is one that variables have here.
+    /// Returns `true` if variables of this type are supported.
     pub const fn admits(ty: Type) -> bool {
         use Type::*;
         matches!(ty, B8 | B16 | B32 | B64 | U8 | U16 | U32 | U64 | S8 | S16 | S32 | S64 | F32 | F64)
     }
 
-    /// Its alignment in bytes, a power of two.
+    /// Returns the alignment in bytes, a power of two.
     pub fn alignment(&self) -> u32 {
         self.align.unwrap_or(self.ty.bits() / 8)
     }
 
-    /// Whether two are the same but for their names.
+    /// Returns `true` if the variables differ in nothing but their names.
     pub(super) fn is_like(&self, other: &Variable) -> bool {
         let of = |v: &Variable| (v.space, v.linkage, v.ty, v.count, v.align);
         of(self) == of(other) && self.bytes == other.bytes && self.addresses == other.addresses
     }
 }
 
-/// The variables that parameters with contents are in a kernel of its own, by names that neither the kernel nor its parameters
-/// have.
+/// Returns the module variables that hold the parameters with fixed contents, for a stand-alone
+/// kernel. Their names differ from those of the kernel and its parameters.
 pub fn variables_of(signature: &Signature) -> Variables {
     if signature.contents().is_empty() {
         return Variables::default();
@@ -151,26 +154,28 @@ pub fn variables_of(signature: &Signature) -> Variables {
     params.map(variable).collect()
 }
 
-/// Takes a name, or where it is taken the name with a number.
+/// Returns `name`, or `name` with a numeric suffix if it is taken, and marks the result as taken.
 pub(super) fn unused(taken: &mut HashSet<String>, name: &str) -> String {
     let mut names = std::iter::once(name.to_owned()).chain((1u32..).map(|number| format!("{name}_{number}")));
     names.find(|name| taken.insert(name.clone())).unwrap_or_default()
 }
 
-/// The name of a machine: `sm_90`, `sm_90a`, `sm_120f`.
+/// A target name: `sm_90`, `sm_90a`, `sm_120f`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TargetName {
-    /// The number.
+    /// The SM version.
     pub sm: u16,
-    /// What follows it: `a` for what one architecture alone has, `f` for what its family has.
+    /// The suffix: `a` for features of one architecture, `f` for features of its family.
     pub suffix: Option<Suffix>,
 }
 
-/// The machines that there are besides those of [`Sm`], by number: PTX may be for them, but nothing is compiled for them.
+/// The other SM versions besides those of [`Sm`]. A PTX file may target them, but the compiler does
+/// not.
 const OTHERS: [u16; 16] = [20, 21, 30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 88, 101];
 
 impl TargetName {
-    /// By what stands after `sm_`: `90`, `90a`, `120f`. There need not be such a machine.
+    /// Parses the part of a target name after `sm_`: `90`, `90a`, `120f`. The target need not
+    /// exist.
     pub fn from_number(number: &str) -> Option<TargetName> {
         let (number, suffix) = match (number.strip_suffix('a'), number.strip_suffix('f')) {
             (Some(number), _) => (number, Some(Suffix::Architecture)),
@@ -181,7 +186,7 @@ impl TargetName {
         Some(TargetName { sm, suffix })
     }
 
-    /// Whether there is a machine of this name.
+    /// Returns `true` if the target exists.
     pub fn is_known(self) -> bool {
         let least = match self.suffix {
             None => 0,
@@ -191,8 +196,8 @@ impl TargetName {
         (Sm::new(self.sm).is_some() || OTHERS.contains(&self.sm)) && self.sm >= least
     }
 
-    /// Whether what is for this target runs on a machine: on this and later ones, where it is for what a family has on those of
-    /// it, and where it is for what one architecture has on that alone.
+    /// Returns `true` if code for this target runs on `machine`. Code without a suffix runs on this
+    /// and later SMs, code with `f` only within the family, code with `a` only on this SM.
     pub fn runs_on(self, machine: TargetName) -> bool {
         match self.suffix {
             None => self.sm <= machine.sm,
@@ -209,19 +214,19 @@ impl fmt::Display for TargetName {
     }
 }
 
-/// Whether others see a kernel.
+/// Linkage of a kernel, function or variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Linkage {
-    /// Nothing is said.
+    /// No linkage directive.
     #[default]
     Plain,
     /// `.visible`
     Visible,
     /// `.weak`
     Weak,
-    /// `.common`: a variable that each of several files may define.
+    /// `.common`: a variable that several files may define.
     Common,
-    /// `.extern`: shared memory of which the launch says how much there is.
+    /// `.extern`: shared memory whose size the launch determines.
     Extern,
 }
 
@@ -230,36 +235,37 @@ pub enum Linkage {
 pub struct Entry {
     /// Its name.
     pub name: String,
-    /// Whether others see it.
+    /// The linkage.
     pub linkage: Linkage,
-    /// Its parameters, in order.
+    /// The parameters, in order.
     pub params: Vec<Param>,
-    /// The blocks that it may be launched with.
+    /// The valid block sizes.
     pub blocks: Blocks,
-    /// What it says to the assembler alone, as `.maxnreg 32` and `.pragma "nounroll";`.
+    /// Directives that are hints for the assembler only, such as `.maxnreg 32` and `.pragma
+    /// "nounroll";`.
     pub hints: Vec<String>,
-    /// What it does.
+    /// The kernel's body.
     pub body: Body,
-    /// The variables of its file.
+    /// The variables of the module.
     pub variables: Variables,
-    /// The functions of its file.
+    /// The functions of the module.
     pub functions: Functions,
 }
 
-/// The blocks of threads that a kernel may be launched with.
+/// The block sizes with which a kernel may be launched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Blocks {
-    /// Nothing is said.
+    /// No restriction.
     #[default]
     Any,
-    /// `.maxntid`: of as many threads in all as these at most.
+    /// `.maxntid`: blocks with at most as many threads as the product of these dimensions.
     AtMost([u32; 3]),
-    /// `.reqntid`: of so many threads along each axis.
+    /// `.reqntid`: blocks of exactly these dimensions.
     Exactly([u32; 3]),
 }
 
 impl Blocks {
-    /// Whether a block may be one of them.
+    /// Returns `true` if a block of these dimensions is valid.
     pub fn admits(self, block: [u32; 3]) -> bool {
         let threads = |of: [u32; 3]| of.into_iter().map(u64::from).fold(1, u64::saturating_mul);
         match self {
@@ -281,47 +287,49 @@ impl fmt::Display for Blocks {
     }
 }
 
-/// What the numbers in an instruction stand for.
+/// The declarations to which the indices in an instruction refer.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope<'a> {
-    /// The parameters of the kernel; a function has its own in its frame.
+    /// The parameters of the kernel. Empty for a function, whose parameters are frame variables or
+    /// registers.
     pub params: &'a [Param],
-    /// The body that the instruction is of.
+    /// The body that contains the instruction.
     pub body: &'a Body,
-    /// The variables of the file.
+    /// The variables of the module.
     pub variables: &'a [Variable],
-    /// The functions of the file.
+    /// The functions of the module.
     pub functions: &'a [Function],
 }
 
-/// What a kernel or a function does, and what it has to do it with.
+/// The body of a kernel or function: its declarations and instructions.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Body {
     /// Its registers.
     pub registers: Registers,
-    /// Its variables in memory, of which each call has its own.
+    /// The variables in the stack frame. Each call has its own copies.
     pub frame: Vec<FrameVariable>,
     /// Its instructions.
     pub insts: Vec<Inst>,
-    /// Its labels, by where they stand.
+    /// The labels, ordered by position.
     pub labels: Vec<LabelName>,
-    /// What its indirect branches and calls may lead to.
+    /// The targets of indirect branches and calls.
     pub tables: Vec<Table>,
-    /// What it says to the assembler of a place, such as that a loop is not to be unrolled, in order.
+    /// The pragmas at positions in the body, in order. For example, a pragma can forbid the
+    /// unrolling of a loop.
     pub pragmas: Vec<Pragma>,
 }
 
 /// A `.pragma` of a body.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Pragma {
-    /// What stands between the word and the `;`, such as `"nounroll"`.
+    /// The text between `.pragma` and the `;`, such as `"nounroll"`.
     pub text: String,
-    /// The instruction it stands before; their number if it stands at the end.
+    /// Index of the instruction that follows, or the number of instructions at the end of the body.
     pub at: u32,
 }
 
 impl Body {
-    /// Where each variable lies in a frame, in bytes from its start, and the bytes of a frame.
+    /// Returns the byte offset of each frame variable, and the frame size in bytes.
     pub fn layout(&self) -> (Vec<u32>, u32) {
         let mut end = 0u32;
         let place = |variable: &FrameVariable| {
@@ -334,86 +342,88 @@ impl Body {
     }
 }
 
-/// Where the shared variables of a kernel lie.
+/// Layout of a kernel's shared variables.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SharedLayout {
-    /// By number among those of the file.
+    /// Byte offset of each variable of the module, by index.
     pub places: Vec<u64>,
-    /// Bytes of those that have a size.
+    /// Total size in bytes of the variables of fixed size.
     pub fixed: u64,
-    /// The greatest alignment of these.
+    /// Maximum alignment of the variables of fixed size.
     pub align: u32,
-    /// The greatest alignment of the others, where there are such.
+    /// Maximum alignment of the variables whose size the launch determines; `None` if there are
+    /// none.
     pub open_align: Option<u32>,
-    /// Bytes before those that the launch gives.
+    /// Byte offset of the shared memory whose size the launch determines.
     pub bytes: u64,
 }
 
 impl SharedLayout {
-    /// Whether there are none.
+    /// Returns `true` if the kernel has no shared variables.
     pub fn is_empty(&self) -> bool {
         self.fixed == 0 && self.open_align.is_none()
     }
 }
 
-/// A variable of a frame.
+/// A variable of a stack frame.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FrameVariable {
     /// Its name.
     pub name: String,
-    /// `.local`, or `.param` of what calls pass.
+    /// The state space: `.local`, or `.param` for a variable that a call passes.
     pub space: Space,
-    /// Its type, or that of an array's elements.
+    /// The type of the variable, or the element type of an array.
     pub ty: Type,
-    /// Of an array, how many elements.
+    /// The number of elements, if the variable is an array.
     pub count: Option<u32>,
-    /// The alignment, where it is written.
+    /// The alignment in bytes, if it is declared.
     pub align: Option<u32>,
 }
 
 impl FrameVariable {
-    /// Its size in bytes.
+    /// Returns the size in bytes.
     pub fn bytes(&self) -> u32 {
         (self.ty.bits() / 8).saturating_mul(self.count.unwrap_or(1))
     }
 
-    /// Its alignment in bytes, a power of two.
+    /// Returns the alignment in bytes, a power of two.
     pub fn alignment(&self) -> u32 {
         self.align.unwrap_or(self.ty.bits() / 8).max(1)
     }
 }
 
-/// What an indirect branch or call may lead to.
+/// The declared targets of an indirect branch or call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Table {
     /// Its name.
     pub name: String,
-    /// What stands there.
+    /// The targets.
     pub of: Targets,
 }
 
 /// The targets of an indirect branch or call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Targets {
-    /// `.branchtargets`: labels, by number.
+    /// `.branchtargets`: the indices of labels.
     Labels(Vec<Label>),
-    /// `.calltargets`: functions, by number.
+    /// `.calltargets`: the indices of functions.
     Functions(Vec<u32>),
-    /// `.callprototype`: any function that is called so.
+    /// `.callprototype`: any function with this prototype.
     Prototype(Prototype),
 }
 
-/// What a function is called with.
+/// The signature of a function.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Prototype {
-    /// What it returns.
+    /// The results.
     pub results: Vec<Formal>,
-    /// What it takes.
+    /// The parameters.
     pub params: Vec<Formal>,
 }
 
 impl Prototype {
-    /// Whether what is called as one says may be called as the other does.
+    /// Returns `true` if the prototypes are compatible: a caller that uses one may call a function
+    /// with the other.
     pub fn is_like(&self, other: &Prototype) -> bool {
         let same = |ours: &[Formal], theirs: &[Formal]| {
             let bytes = |formals: &[Formal]| formals.iter().map(Formal::bytes).collect::<Vec<_>>();
@@ -423,27 +433,27 @@ impl Prototype {
     }
 }
 
-/// A value that a call passes, as its function declares it.
+/// A parameter or result, as a function's signature declares it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Formal {
-    /// `.reg` or `.param`, where it is passed in memory.
+    /// `true` for `.param`, which is passed in memory; `false` for `.reg`.
     pub in_memory: bool,
-    /// Its type, or that of an array's elements.
+    /// The type of the value, or the element type of an array.
     pub ty: Type,
-    /// Of an array, how many elements.
+    /// The number of elements, if the value is an array.
     pub count: Option<u32>,
-    /// The alignment, where it is written.
+    /// The alignment in bytes, if it is declared.
     pub align: Option<u32>,
 }
 
 impl Formal {
-    /// Its size in bytes.
+    /// Returns the size in bytes.
     pub fn bytes(&self) -> u32 {
         (self.ty.bits() / 8).saturating_mul(self.count.unwrap_or(1))
     }
 }
 
-/// Functions by number.
+/// The functions of a module, by index.
 pub type Functions = Arc<[Function]>;
 
 /// A function.
@@ -451,27 +461,31 @@ pub type Functions = Arc<[Function]>;
 pub struct Function {
     /// Its name.
     pub name: String,
-    /// Whether others see it.
+    /// The linkage.
     pub linkage: Linkage,
-    /// What it is called with.
+    /// The signature.
     pub prototype: Prototype,
-    /// Whether it says that it does not return.
+    /// `true` if the function has `.noreturn`.
     pub no_return: bool,
-    /// What it does. One that is only declared has none, and no kernel that is taken calls it.
+    /// The function's code; `None` if the function is only declared. No accepted kernel calls such
+    /// a function unless it is a builtin.
     pub code: Option<FunctionCode>,
 }
 
-/// A function that a machine's driver brings, and so does what runs kernels here.
+/// A function that the CUDA driver provides on hardware and that the engines provide here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Builtin {
-    /// `vprintf`: writes text, by a format and the address of what it formats.
+    /// `vprintf`: prints formatted text. Its arguments are the format and the address of the
+    /// values.
     Print,
-    /// `__assertfail`: ends the launch, with what does not hold, the file, the line and the function.
+    /// `__assertfail`: ends the launch. Its first four arguments are the failed condition, the
+    /// file, the line and the function.
     AssertFail,
 }
 
 impl Builtin {
-    /// What a function is that has no code.
+    /// Returns the builtin that a function without code stands for, judged by its name and the
+    /// number of its parameters and results.
     pub fn of(function: &Function) -> Option<Builtin> {
         let (of, results, params) = match function.name.as_str() {
             "vprintf" => (Builtin::Print, 1, 2),
@@ -484,39 +498,39 @@ impl Builtin {
     }
 }
 
-/// What a function does.
+/// The definition of a function.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FunctionCode {
-    /// What it does.
+    /// The body.
     pub body: Body,
-    /// Where its results are, in the order of the prototype.
+    /// The locations of the results, in the order of the prototype.
     pub results: Vec<Passed>,
-    /// Where its parameters are.
+    /// The locations of the parameters.
     pub params: Vec<Passed>,
 }
 
-/// Where a value that is passed lies in a body.
+/// The location of a parameter or result in a body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Passed {
     /// In a register.
     Register(Reg),
-    /// In the variable of that number in a frame.
+    /// In the frame variable with this index.
     Frame(u32),
 }
 
 impl Entry {
-    /// What the numbers in its instructions stand for.
+    /// Returns the declarations to which the kernel's instructions refer.
     pub fn scope(&self) -> Scope<'_> {
         Scope { params: &self.params, body: &self.body, variables: &self.variables, functions: &self.functions }
     }
 
-    /// What the numbers in the instructions of one of its functions stand for.
+    /// Returns the declarations to which the instructions of one of the functions refer.
     pub fn scope_of(&self, function: u32) -> Option<Scope<'_>> {
         let body = &self.functions.get(function as usize)?.code.as_ref()?.body;
         Some(Scope { params: &[], body, variables: &self.variables, functions: &self.functions })
     }
 
-    /// The functions that it names, and those that these name, in the order of the file.
+    /// Returns the functions reachable from the kernel, in the order of the module.
     pub fn reached_functions(&self) -> Vec<u32> {
         let mut found = vec![false; self.functions.len()];
         let mut work = vec![&self.body];
@@ -526,7 +540,8 @@ impl Entry {
                 Targets::Functions(all) => all.as_slice(),
                 _ => &[],
             });
-            // Which variables hold the addresses that are called is not known here.
+            // An indirect call may load its target from any variable, so every stored function
+            // address counts.
             let is_indirect = |operand: &Operand| matches!(operand, Operand::Call { callee: Callee::Register(_), .. });
             let any = body.insts.iter().any(|inst| inst.operands.first().is_some_and(is_indirect));
             let held = self.variables.iter().filter(|_| any).flat_map(|variable| &variable.addresses);
@@ -544,7 +559,7 @@ impl Entry {
         (0..).zip(found).filter(|(_, is_found)| *is_found).map(|(number, _)| number).collect()
     }
 
-    /// What it does, and what the functions do that it reaches.
+    /// Returns the kernel's body and the bodies of the reachable functions.
     pub fn reached_bodies(&self) -> impl Iterator<Item = &Body> {
         std::iter::once(&self.body).chain(self.reached_functions().into_iter().filter_map(|number| {
             let function = self.functions.get(number as usize)?;
@@ -552,8 +567,9 @@ impl Entry {
         }))
     }
 
-    /// Where the shared variables that it names lie: in the order of the file, each at its alignment, and behind them those of which the launch
-    /// says how many bytes they have, all at one address.
+    /// Returns the layout of the shared variables that the kernel uses. Variables of fixed size
+    /// come first, in the order of the module and each at its alignment. The variables whose size
+    /// the launch determines follow, all at one address.
     pub fn shared_layout(&self) -> SharedLayout {
         let used = self.used_variables();
         let named = |is_open: bool| {
@@ -582,11 +598,12 @@ impl Entry {
         layout
     }
 
-    /// The variables that its instructions, or those of functions that it calls, name, in the order of the file.
+    /// Returns the variables that the kernel or a reachable function uses, in the order of the
+    /// module.
     pub fn used_variables(&self) -> Vec<u32> {
         let operands = self.reached_bodies().flat_map(|body| &body.insts).flat_map(|inst| &inst.operands);
         let mut used: Vec<u32> = operands.filter_map(Operand::variable).map(|var| var.number).collect();
-        // And those whose addresses they hold.
+        // Variables whose addresses are stored in used variables are used, too.
         let mut seen = 0;
         while let Some(&number) = used.get(seen) {
             seen += 1;
@@ -605,12 +622,12 @@ impl Entry {
     }
 }
 
-/// A label and where it stands.
+/// A label and its position.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LabelName {
     /// Its name.
     pub name: String,
-    /// The instruction it stands before; their number if it stands at the end.
+    /// Index of the instruction that follows, or the number of instructions at the end of the body.
     pub at: u32,
 }
 
@@ -619,23 +636,24 @@ pub struct LabelName {
 pub struct Param {
     /// Its name.
     pub name: String,
-    /// Its type, or that of an array's elements.
+    /// The type of the parameter, or the element type of an array.
     pub ty: Type,
-    /// Of an array, how many elements.
+    /// The number of elements, if the parameter is an array.
     pub count: Option<u32>,
-    /// The alignment, where it is written.
+    /// The alignment in bytes, if it is declared.
     pub align: Option<u32>,
-    /// That it is the address of global memory, and of what alignment.
+    /// `Some` if the parameter is a pointer to global memory, with the declared alignment of that
+    /// memory, if any.
     pub pointer: Option<Option<u32>>,
 }
 
 impl Param {
-    /// Its size in bytes.
+    /// Returns the size in bytes.
     pub fn bytes(&self) -> u64 {
         u64::from(self.ty.bits() / 8) * u64::from(self.count.unwrap_or(1))
     }
 
-    /// Its alignment in bytes, a power of two.
+    /// Returns the alignment in bytes, a power of two.
     pub fn alignment(&self) -> u64 {
         self.align.unwrap_or(self.ty.bits() / 8).into()
     }
@@ -652,44 +670,44 @@ impl Param {
     }
 }
 
-/// The registers that a kernel declares, numbered in the order of their declarations.
+/// The registers of a body, numbered in the order of their declarations.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Registers {
     families: Vec<Family>,
     count: u32,
 }
 
-/// What one declaration declares: a register, or a number of them.
+/// A declaration of one register, or of a numbered range of registers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Family {
-    /// The name, or what all names start with.
+    /// The name, or the prefix of all names of the range.
     pub name: String,
     /// The type.
     pub ty: Type,
-    /// Of a number of registers, how many: `%r<80>`.
+    /// The number of registers, if the declaration is a range such as `%r<80>`.
     pub count: Option<u32>,
-    /// The first one. One of 128 bits has two numbers, its low half the first.
+    /// The first register index. A 128-bit register has two indices, that of its low half first.
     pub first: Reg,
 }
 
 impl Family {
-    /// How many numbers a register of it has.
+    /// Returns the number of indices that each register has.
     pub(super) fn width(&self) -> u32 {
         width(self.ty)
     }
 
-    /// The numbers of its registers.
+    /// Returns the indices of all registers of the declaration.
     pub fn numbers(&self) -> impl Iterator<Item = Reg> + use<> {
         (self.first.0..self.first.0 + self.count.unwrap_or(1) * self.width()).map(Reg)
     }
 
-    /// The type of what a number of it holds.
+    /// Returns the type of the value behind one index: `.b64` for the halves of `.b128`.
     pub fn held(&self) -> Type {
         held(self.ty)
     }
 }
 
-/// How many numbers a register of a type has.
+/// Returns the number of indices that a register of this type has.
 pub(super) fn width(ty: Type) -> u32 {
     if ty == Type::B128 { 2 } else { 1 }
 }
@@ -698,11 +716,12 @@ fn held(ty: Type) -> Type {
     if ty == Type::B128 { Type::B64 } else { ty }
 }
 
-/// Registers that a kernel may declare.
+/// Maximum number of register indices in a body.
 pub const MAX_REGISTERS: u32 = 1 << 20;
 
 impl Registers {
-    /// Declares registers: one, or `count` of them. `None` where these are more than [`MAX_REGISTERS`] in all.
+    /// Declares one register, or a range of `count` registers. Returns `None` if the total exceeds
+    /// [`MAX_REGISTERS`].
     pub fn declare(&mut self, name: impl Into<String>, ty: Type, count: Option<u32>) -> Option<Reg> {
         let first = Reg(self.count);
         let total = self
@@ -714,41 +733,41 @@ impl Registers {
         Some(first)
     }
 
-    /// Gives the declaration of that number another name.
+    /// Renames the declaration with this index.
     pub(super) fn rename(&mut self, declaration: usize, name: String) {
         if let Some(family) = self.families.get_mut(declaration) {
             family.name = name;
         }
     }
 
-    /// The declarations, in order.
+    /// Returns the declarations, in order.
     pub fn families(&self) -> &[Family] {
         &self.families
     }
 
-    /// The name of a register, if it is declared.
+    /// Returns the name of a register, if it is declared.
     pub fn name(&self, reg: Reg) -> Option<String> {
         let family = self.family(reg)?;
         let number = (reg.0 - family.first.0) / family.width();
         Some(family.count.map_or_else(|| family.name.clone(), |_| format!("{}{number}", family.name)))
     }
 
-    /// How many registers there are.
+    /// Returns the number of register indices.
     pub fn count(&self) -> u32 {
         self.count
     }
 
-    /// The declaration of a register.
+    /// Returns the declaration of a register.
     pub fn family(&self, reg: Reg) -> Option<&Family> {
         if reg.0 >= self.count {
             return None;
         }
-        // A family of no registers shares its first number with the next.
+        // An empty range has the same first index as the next declaration.
         let after = self.families.partition_point(|family| family.first <= reg);
         self.families.get(after.checked_sub(1)?)
     }
 
-    /// The type of a register, the carry flag being one.
+    /// Returns the type of a register; the carry flag is a predicate.
     pub fn ty(&self, reg: Reg) -> Option<Type> {
         if reg == Reg::CARRY {
             return Some(Type::Pred);
@@ -756,34 +775,34 @@ impl Registers {
         self.family(reg).map(|family| family.ty)
     }
 
-    /// The type of what a number stands for: of a register of 128 bits it is one half.
+    /// Returns the type of the value behind one index: `.b64` for the halves of a 128-bit register.
     pub fn held(&self, reg: Reg) -> Option<Type> {
         self.ty(reg).map(held)
     }
 }
 
-/// What an instruction is of.
+/// The kernel or function that contains an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Owner {
-    /// The kernel of that number.
+    /// The kernel with this index.
     Entry(usize),
-    /// The function of that number.
+    /// The function with this index.
     Function(usize),
 }
 
-/// An instruction that the target of its module does not have.
+/// An instruction that the module's target does not support.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Missing {
-    /// Whose it is.
+    /// The kernel or function that contains the instruction.
     pub of: Owner,
-    /// The instruction, by number.
+    /// The index of the instruction.
     pub inst: usize,
-    /// What it needs.
+    /// The target requirements of the instruction.
     pub since: Since,
 }
 
 impl Module {
-    /// Whether version and target are enough for what needs so much.
+    /// Returns `true` if the module's PTX version and target meet the requirements.
     pub fn provides(&self, since: Since) -> bool {
         let at = |(version, sm): ((u8, u8), u16)| self.version >= version && self.target.sm >= sm;
         (at((since.version, since.sm)) || since.earlier.is_some_and(at))
@@ -793,8 +812,8 @@ impl Module {
             && (!since.one_family || self.target.sm / 10 == since.sm / 10)
     }
 
-    /// Every instruction that needs more than version and target provide: those of kernels in order, then those of functions, whether
-    /// or not a kernel calls them.
+    /// Returns every instruction that the module's version or target does not support. The
+    /// instructions of kernels come first, then those of all functions, called or not.
     pub fn missing(&self) -> impl Iterator<Item = Missing> {
         let entries = self.entries.iter().enumerate().map(|(number, entry)| (Owner::Entry(number), &entry.body));
         let code = self.functions.iter().enumerate().filter_map(|(number, of)| Some((number, of.code.as_ref()?)));
@@ -805,7 +824,7 @@ impl Module {
         })
     }
 
-    /// An instruction by its number, and what the numbers in it stand for.
+    /// Returns an instruction by its index, with the declarations to which it refers.
     pub fn inst(&self, of: Owner, inst: usize) -> Option<(&Inst, Scope<'_>)> {
         let scope = match of {
             Owner::Entry(number) => self.entries.get(number)?.scope(),

@@ -1,14 +1,14 @@
-//! Names as PTX can have them: of kernels and parameters, and of registers.
+//! PTX identifiers of kernels and parameters, and name prefixes of registers.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
 use super::types::Type;
 
-/// The constant that every program has.
+/// A predefined constant of PTX, which is not available as an identifier.
 const RESERVED: &str = "WARP_SZ";
 
-/// What the registers of a type are called, with a number after it.
+/// Returns the name prefix for registers of a type; a number follows the prefix.
 pub const fn register_prefix(ty: Type) -> &'static str {
     match ty {
         Type::Pred => "%p",
@@ -25,13 +25,14 @@ pub const fn register_prefix(ty: Type) -> &'static str {
         Type::S16 => "%sh",
         Type::F16 => "%fh",
         Type::F16x2 => "%fx",
-        // Registers have no other type.
+        // No register has another type.
         _ => "%o",
     }
 }
 
-/// A name as a PTX identifier: as it is where it can be one, otherwise after a `$`, what cannot stand in it by its number
-/// between two more. Different names stay different.
+/// Returns a name as a PTX identifier. A valid identifier is returned unchanged. Any other name is
+/// escaped: it gets the prefix `$`, and invalid characters become their hexadecimal code between
+/// two `$`. The mapping is injective.
 pub fn identifier(name: &str) -> Cow<'_, str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let is_plain = name.chars().all(plain)
@@ -43,7 +44,7 @@ pub fn identifier(name: &str) -> Cow<'_, str> {
     }
     let mut escaped = String::from("$");
     for c in name.chars() {
-        // Writing to a string succeeds.
+        // Writing to a string cannot fail.
         let _ = if plain(c) { write!(escaped, "{c}") } else { write!(escaped, "${:x}$", u32::from(c)) };
     }
     Cow::Owned(escaped)

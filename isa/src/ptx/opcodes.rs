@@ -1,7 +1,8 @@
-//! The opcodes of PTX: by the file of their rows, each with its meaning, a method of the context in [`super::meaning`]. Forms of
-//! one mnemonic differ only in where their sources are.
+//! The PTX opcodes, grouped by the file that holds their rows, each with its semantics: a method of
+//! the context in [`super::meaning`]. Variants with the same method differ only in the location of
+//! their operands.
 
-/// Hands the list to a macro. `m` is the context.
+/// Passes the opcode list to the macro `$with`; `m` is the context.
 macro_rules! opcodes {
     ($with:ident) => {
         $with! {

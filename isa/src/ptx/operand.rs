@@ -1,4 +1,4 @@
-//! What an instruction stands on: registers, constants, addresses, labels.
+//! Operands of PTX instructions: registers, immediates, addresses, labels.
 
 use std::fmt;
 
@@ -7,16 +7,17 @@ use smallvec::SmallVec;
 use super::module::MAX_REGISTERS;
 use super::types::{Space, Special};
 
-/// A virtual register of an entry, by its number among the registers declared.
+/// A virtual register of a kernel or function, identified by its index among the declared
+/// registers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Reg(pub u32);
 
 impl Reg {
-    /// The carry flag: a predicate that no declaration and no operand names, for no register has this number.
+    /// The carry flag, as an implicit predicate register. No declared register has this index.
     pub const CARRY: Reg = Reg(u32::MAX - 1);
 }
 
-/// A label of an entry, by its number in the order of the text.
+/// A label, identified by its index in the order of the text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Label(pub u32);
 
@@ -29,14 +30,15 @@ pub enum Operand {
     Not(Reg),
     /// `p|q`; `None` is `_`.
     Pair([Option<Reg>; 2]),
-    /// A constant, by its bits; those beyond its type are zero.
+    /// An immediate, as its bits; bits beyond the width of its type are zero.
     Number(u64),
     /// A special register.
     Special(Special),
     /// `{a, b}`
     Vector(Vector),
-    /// A register with a mask (a bit a lane) or a selector (an element's number a lane), lane 0 lowest. All lanes, and the
-    /// default selector, are the register alone.
+    /// A register with a mask (one bit per lane) or a selector (one element index per lane), lane 0
+    /// in the lowest bits. A mask of all lanes and the default selector are represented as
+    /// [`Register`](Operand::Register).
     Lanes {
         /// The register.
         reg: Reg,
@@ -45,93 +47,94 @@ pub enum Operand {
     },
     /// `[base+offset]`
     Memory(Address),
-    /// `variable+offset`: an address in the space of the variable.
+    /// `variable+offset`: an address in the state space of the variable.
     Variable {
         /// The variable.
         var: Var,
-        /// Bytes from its start.
+        /// Offset from the variable's start in bytes.
         offset: i32,
     },
     /// A label.
     Label(Label),
-    /// `variable+offset` of a frame: an address in the space of the variable; or the variable that a call passes.
+    /// `variable+offset` with a frame variable: an address in the state space of the variable, or a
+    /// variable that a call passes.
     Frame {
         /// The variable.
         var: FrameVar,
-        /// Bytes from its start.
+        /// Offset from the variable's start in bytes.
         offset: i32,
     },
-    /// `parameter+offset`: an address in the space of parameters.
+    /// `parameter+offset`: an address in the `.param` state space.
     Parameter {
-        /// The parameter, by its number.
+        /// The index of the parameter.
         number: u32,
-        /// Bytes from its start.
+        /// Offset from the parameter's start in bytes.
         offset: i32,
     },
-    /// A function, by its number: its address.
+    /// The address of the function with this index.
     Function(u32),
-    /// What is called.
+    /// The callee of a call.
     Call {
-        /// The function.
+        /// The callee.
         callee: Callee,
-        /// How many of the operands that follow are results.
+        /// The number of result operands that follow.
         results: u8,
     },
-    /// What an indirect branch or call may lead to, by the number of its table.
+    /// The index of the target list or prototype of an indirect branch or call.
     Table(u32),
 }
 
-/// What a call calls.
+/// The callee of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Callee {
-    /// The function of that number.
+    /// The function with this index.
     Function(u32),
     /// The function whose address is in a register.
     Register(Reg),
 }
 
-/// A variable of a frame, by its number in the order of the body.
+/// A variable of a stack frame, identified by its index in the order of the body.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FrameVar {
-    /// The number.
+    /// The index.
     pub number: u32,
-    /// The space that it lies in.
+    /// The variable's state space.
     pub space: Space,
 }
 
-/// A variable of the module, by its number in the order of the text.
+/// A variable of the module, identified by its index in the order of the text.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Var {
-    /// The number.
+    /// The index.
     pub number: u32,
-    /// The space that it lies in.
+    /// The variable's state space.
     pub space: Space,
 }
 
-/// An address.
+/// A memory address: a base and an offset.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Address {
-    /// What it starts from.
+    /// The base.
     pub base: Base,
-    /// Bytes from there.
+    /// Offset from the base in bytes.
     pub offset: i32,
 }
 
-/// What an address starts from.
+/// The base of an address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Base {
-    /// What a register of 64 bits holds.
+    /// The value of a 64-bit register.
     Register(Reg),
-    /// The parameter of this number.
+    /// The parameter with this index.
     Parameter(u32),
-    /// A variable.
+    /// A variable of the module.
     Variable(Var),
-    /// A variable of a frame.
+    /// A variable of a stack frame.
     Frame(FrameVar),
 }
 
 impl Address {
-    /// The register that it starts from.
+    /// Returns the base register, if the base is a register.
     pub fn register(&self) -> Option<Reg> {
         match self.base {
             Base::Register(reg) => Some(reg),
@@ -141,7 +144,7 @@ impl Address {
 }
 
 impl Operand {
-    /// Shows each register that the operand names.
+    /// Calls `each` with every register that the operand names.
     #[inline]
     pub fn visit_registers(&self, mut each: impl FnMut(Reg)) {
         match self {
@@ -164,14 +167,14 @@ impl Operand {
         }
     }
 
-    /// The same as a list.
+    /// Returns the registers that the operand names.
     pub fn registers(&self) -> impl Iterator<Item = Reg> {
         let mut all: SmallVec<[Reg; 4]> = SmallVec::new();
         self.visit_registers(|reg| all.push(reg));
         all.into_iter()
     }
 
-    /// The variable that the operand names.
+    /// Returns the module variable that the operand names.
     pub fn variable(&self) -> Option<Var> {
         match *self {
             Operand::Variable { var, .. } | Operand::Memory(Address { base: Base::Variable(var), .. }) => Some(var),
@@ -179,7 +182,7 @@ impl Operand {
         }
     }
 
-    /// The variable that the operand names, to be changed.
+    /// Returns a mutable reference to the module variable that the operand names.
     pub fn variable_mut(&mut self) -> Option<&mut Var> {
         match self {
             Operand::Variable { var, .. } | Operand::Memory(Address { base: Base::Variable(var), .. }) => Some(var),
@@ -187,7 +190,7 @@ impl Operand {
         }
     }
 
-    /// The function that the operand names.
+    /// Returns the index of the function that the operand names.
     pub fn function(&self) -> Option<u32> {
         match *self {
             Operand::Function(number) | Operand::Call { callee: Callee::Function(number), .. } => Some(number),
@@ -195,7 +198,7 @@ impl Operand {
         }
     }
 
-    /// Each register that the operand names, to be changed.
+    /// Calls `each` with a mutable reference to every register that the operand names.
     pub fn registers_mut(&mut self, mut each: impl FnMut(&mut Reg)) {
         match self {
             Operand::Register(reg)
@@ -219,23 +222,23 @@ impl Operand {
     }
 }
 
-/// `{a, b}`: registers, of which `None` is `_`. Up to eight are in place, and take three bytes each, for most operands are none of it and
-/// have its room all the same.
+/// `{a, b}`: a list of registers, in which `None` is `_`. Up to eight registers are stored inline
+/// in three bytes each, to keep [`Operand`] small: most operands are not vectors.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Vector(Held);
 
-/// The numbers of registers, low byte first.
+/// Register indices, low byte first.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Held {
-    /// So many of these; the others are blank.
+    /// An array and the number of entries in use; the unused entries are `BLANK`.
     Few([[u8; 3]; FEW], u8),
-    /// More than that.
+    /// More registers than fit inline.
     Many(Box<[[u8; 3]]>),
 }
 
 const FEW: usize = 8;
 
-/// `_`: no register has this number, for there are no more than [`MAX_REGISTERS`].
+/// The encoding of `_`. No register has this index, because [`MAX_REGISTERS`] is smaller.
 const BLANK: [u8; 3] = [u8::MAX; 3];
 
 const _: () = assert!(MAX_REGISTERS < (1 << 24) - 1, "three bytes hold the number of every register, and one more");
@@ -250,15 +253,15 @@ fn unpacked([low, middle, high]: [u8; 3]) -> Reg {
 }
 
 impl Vector {
-    /// How many registers there are at most: those of 64 rows and 256 columns that a warpgroup multiplies.
+    /// Maximum number of registers: the 64 × 256 accumulator of a `wgmma` takes 128 in each thread.
     pub const MOST: usize = 128;
 
-    /// A register of 128 bits, by its first number.
+    /// Creates the vector of a 128-bit register from the index of its low half.
     pub fn of_pair(low: Reg) -> Vector {
         Vector::from_iter([Some(low), Some(Reg(low.0.wrapping_add(1)))])
     }
 
-    /// The numbers of a register of 128 bits, where it is one: the second follows the first.
+    /// Returns the two halves if the vector is a 128-bit register: two consecutive indices.
     pub fn pair(&self) -> Option<[Reg; 2]> {
         let mut regs = self.iter();
         let (low, high) = (regs.next()??, regs.next()??);
@@ -272,22 +275,22 @@ impl Vector {
         }
     }
 
-    /// How many registers there are.
+    /// Returns the number of registers.
     pub fn len(&self) -> usize {
         self.held().len()
     }
 
-    /// Whether there are none, as in no instruction.
+    /// Returns `true` if the vector is empty. No instruction has an empty vector.
     pub fn is_empty(&self) -> bool {
         self.held().is_empty()
     }
 
-    /// The registers in order.
+    /// Returns the registers in order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = Option<Reg>> + ExactSizeIterator + Clone {
         self.held().iter().map(|&reg| (reg != BLANK).then(|| unpacked(reg)))
     }
 
-    /// Each register, to be changed.
+    /// Calls `each` with a mutable reference to every register.
     pub fn registers_mut(&mut self, mut each: impl FnMut(&mut Reg)) {
         let held = match &mut self.0 {
             Held::Few(regs, _) => &mut regs[..],

@@ -1,4 +1,4 @@
-//! Random instructions from their rows.
+//! Generator of random instructions from the rows.
 
 use arrayvec::ArrayVec;
 
@@ -9,7 +9,8 @@ use super::operand::{Address, Base, Callee, FrameVar, Label, Operand, Reg, Var, 
 use super::row::{LINE_SIZE, Lanes, MINUS_ONE, NO_SELECTOR, Role, Shape, Ty, elements};
 use super::types::{Kind, Space, Special, Token, Type};
 
-/// What random instructions are made of: the registers, parameters and labels of a kernel.
+/// State of a draw: the declarations to choose from, the modifiers drawn so far, and the random
+/// source.
 struct Draw<'a> {
     entry: &'a Entry,
     words: ArrayVec<Token, { super::row::MAX_WORDS }>,
@@ -17,11 +18,12 @@ struct Draw<'a> {
 }
 
 impl Inst {
-    /// A random instruction of an opcode on what `entry` declares, every word of every slot and every sort of operand within
-    /// reach; `None` where the entry lacks a register, a parameter or a label for it. `next` gives random bits.
+    /// Creates a random instruction of an opcode from the declarations of `entry`. Every modifier
+    /// of every slot and every kind of operand can occur. Returns `None` if the entry lacks a
+    /// register, parameter or label that the instruction needs. `next` returns random bits.
     pub fn random(opcode: Opcode, entry: &Entry, next: &mut dyn FnMut() -> u64) -> Option<Inst> {
         let row = opcode.row();
-        // Few choices are of words that do not stand together.
+        // Most draws succeed, because few combinations of modifiers exclude each other.
         let mut draws = (0..64).map_while(|_| {
             let mut draw = Draw { entry, words: ArrayVec::new(), next: &mut *next };
             for slot in row.slots {
@@ -36,7 +38,8 @@ impl Inst {
         Inst::random_of(opcode, &words, entry, next)
     }
 
-    /// The same with these words, which must fit the opcode's row.
+    /// Creates a random instruction like [`Inst::random`], with these modifiers, which must fit the
+    /// opcode's row.
     pub fn random_of(opcode: Opcode, words: &[Token], entry: &Entry, next: &mut dyn FnMut() -> u64) -> Option<Inst> {
         let row = opcode.row();
         row.fit(words).ok()?;
@@ -57,8 +60,10 @@ impl Inst {
         Some(Inst { opcode, words: draw.words, guard, operands })
     }
 
-    /// A random chain of `count` instructions on what `entry` declares: the first sets the carry flag, the others read it, and all but the
-    /// last set it. Sums, differences and products alternate at random. `None` where the entry lacks a register for one.
+    /// Creates a random chain of `count` instructions that pass the carry flag, from the
+    /// declarations of `entry`. The first instruction sets the flag, the others read it, and all
+    /// but the last set it. Sums, differences and products alternate at random. Returns `None` if
+    /// the entry lacks a register for one of the instructions.
     pub fn random_carry_chain(count: usize, entry: &Entry, next: &mut dyn FnMut() -> u64) -> Option<Vec<Inst>> {
         let one_of = |all: [Opcode; 3], next: &mut dyn FnMut() -> u64| all.get((next() % 3) as usize).copied();
         let link = |number: usize| {
@@ -168,7 +173,8 @@ impl<'a> Draw<'a> {
                 let offset = if self.one_in(2) { 0 } else { i32::from((self.next)() as i16) };
                 let all = self.named().map(|base| match base {
                     Base::Variable(var) => Some(Operand::Variable { var, offset }),
-                    // What a call passes has an address where it is a parameter of the function itself.
+                    // A `.param` variable has an address only if it is a parameter of the function
+                    // itself.
                     Base::Frame(var) if var.space == Space::Local => Some(Operand::Frame { var, offset }),
                     Base::Frame(_) => None,
                     Base::Parameter(number) => Some(Operand::Parameter { number, offset }),
@@ -197,19 +203,19 @@ impl<'a> Draw<'a> {
                 Operand::Label((count != 0).then(|| Label(self.below(count) as u32))?)
             }
             Shape::Table => self.table(|of| matches!(of, Targets::Labels(_)))?.0,
-            // These are drawn together.
+            // [`Draw::call`] draws these operands together.
             Shape::Call | Shape::Results | Shape::Arguments => return None,
         })
     }
 
-    /// One of the tables that will do.
+    /// Returns a random table that satisfies the predicate.
     fn table(&mut self, will_do: impl Fn(&Targets) -> bool) -> Option<(Operand, &'a Targets)> {
         let tables = (0..).zip(&self.entry.body.tables).filter(|(_, table)| will_do(&table.of));
         let tables: Vec<_> = tables.map(|(number, table)| (Operand::Table(number), &table.of)).collect();
         self.one_of(&tables).cloned()
     }
 
-    /// The operands of a call of a function, or of one whose address is in a register.
+    /// Draws the operands of a direct or an indirect call.
     fn call(&mut self, opcode: Opcode, operands: &mut smallvec::SmallVec<[Operand; 4]>) -> Option<()> {
         let functions = &self.entry.functions;
         let function = self.below(functions.len()) as u32;
@@ -233,7 +239,7 @@ impl<'a> Draw<'a> {
         Some(())
     }
 
-    /// What a call passes.
+    /// Draws an operand for a parameter or result of a call.
     fn passed(&mut self, formal: &Formal) -> Option<Operand> {
         if !formal.in_memory {
             return self.register(Ty::Is(formal.ty)).map(Operand::Register);
@@ -251,7 +257,7 @@ impl<'a> Draw<'a> {
     }
 
     fn vector(&mut self, role: Role, ty: Ty, count: u8) -> Option<Operand> {
-        // An assembler wants registers of one type, and at least one.
+        // `ptxas` requires registers of one type, and at least one that is not `_`.
         let family = self.family(ty)?;
         let element = |i: u8| {
             let blank = role == Role::Def && i != 0 && self.one_in(8);
@@ -266,7 +272,8 @@ impl<'a> Draw<'a> {
         Some(Operand::Memory(Address { base, offset: offset.into() }))
     }
 
-    /// What has a name and an address: variables, those of the frame, and parameters.
+    /// Returns everything that has a name and an address: module variables, frame variables and
+    /// parameters.
     fn named(&self) -> impl Iterator<Item = Base> + 'a {
         let entry = self.entry;
         let vars =
@@ -276,14 +283,14 @@ impl<'a> Draw<'a> {
         vars.chain(frame).chain((0..).zip(&entry.params).map(|(number, _)| Base::Parameter(number)))
     }
 
-    /// One of some operands that may stand there.
+    /// Returns a random operand among those that are valid for the shape.
     fn admitted(&mut self, all: Vec<Operand>, role: Role, shape: Shape) -> Option<Operand> {
         let admitted: Vec<&Operand> =
             all.iter().filter(|operand| shape.admits(role, &self.words, operand, &|_| None)).collect();
         self.one_of(&admitted).copied().cloned()
     }
 
-    /// A name that an address may start from.
+    /// Returns a random named base of an address.
     fn base(&mut self, role: Role, shape: Shape) -> Option<Base> {
         let all = self.named().map(|base| Operand::Memory(Address { base, offset: 0 })).collect();
         match self.admitted(all, role, shape) {
@@ -292,7 +299,7 @@ impl<'a> Draw<'a> {
         }
     }
 
-    /// Small numbers, and any, of the type.
+    /// Draws an immediate of the type: a small number or any number.
     fn number(&mut self, ty: Type) -> u64 {
         let bits = (self.next)();
         let bits = if self.one_in(2) { bits } else { u64::from(bits as u8).wrapping_sub(16) };
@@ -303,7 +310,7 @@ impl<'a> Draw<'a> {
     }
 }
 
-/// The bits of a selector.
+/// Returns the mask of the bits of a selector.
 fn selector_mask(lanes: Lanes) -> u16 {
     (1 << (lanes.count() * lanes.index_bits())) - 1
 }

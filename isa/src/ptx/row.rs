@@ -1,7 +1,9 @@
-//! The form in which a PTX instruction is described. A [`Row`] is `const` data; the reader, the printer, operand roles, the
-//! check of features, documents and random instructions all follow from it.
+//! Descriptions of PTX instructions. A [`Row`] is `const` data. The parser, the printer, operand
+//! roles, target requirements, the documentation and random instructions are all derived from the
+//! rows.
 //!
-//! PTX is text: where the rows of the other targets place bits in a word, these place words in a line.
+//! PTX is text: rows of other targets place bit fields in an instruction word, rows of PTX place
+//! modifiers and operands in a line.
 
 use std::fmt;
 
@@ -12,76 +14,78 @@ use super::operand::{Base, Callee, FrameVar, Operand, Reg};
 use super::types::{Since, Space, Token, Type};
 pub use crate::row::{Class, Role};
 
-/// Elements that an access of memory has at most.
+/// Maximum number of elements of a memory access.
 pub const MAX_ELEMENTS: usize = 8;
 
-/// Words that a mnemonic has after it at most.
+/// Maximum number of modifiers of an instruction.
 pub const MAX_WORDS: usize = 12;
 
-/// An instruction in one form.
+/// Description of one instruction variant.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// What the line starts with, up to the first dot.
+    /// The mnemonic: the text of the line up to the first dot.
     pub mnemonic: &'static str,
-    /// The words after it, in the order in which they must stand.
+    /// The modifier slots after the mnemonic, in canonical order.
     pub slots: &'static [Slot],
-    /// Words that do not stand together: one of the first, and after it one of the second.
+    /// Combinations that are invalid: a modifier of the first list followed by a modifier of the
+    /// second list.
     pub apart: &'static [[&'static [Token]; 2]],
     /// The operands, in order.
     pub operands: &'static [OperandRow],
-    /// What it is for.
+    /// The class of the instruction.
     pub class: Class,
-    /// Whether it reads or writes the carry.
+    /// Effect on the carry flag.
     pub carry: Carry,
-    /// What the form needs, whatever its words.
+    /// Target requirements of the instruction, whatever its modifiers.
     pub since: Since,
-    /// How near the exact result a machine's is.
+    /// Accuracy of the result on hardware.
     pub accuracy: Accuracy,
-    /// What it means, for its page.
+    /// Description of the semantics, for the documentation.
     pub doc: &'static str,
-    /// Lines that are valid.
+    /// Examples of valid lines.
     pub examples: &'static [&'static str],
 }
 
-/// What an instruction does with the carry flag, which no operand names.
+/// Effect of an instruction on the carry flag, which is an implicit operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Carry {
-    /// Nothing.
+    /// Neither reads nor writes the flag.
     None,
-    /// It writes the flag.
+    /// Writes the flag.
     Out,
-    /// It reads the flag, and writes it where it has the word `.cc`.
+    /// Reads the flag, and also writes it if the modifier `.cc` is present.
     In,
 }
 
-/// How near the exact result a machine's is.
+/// Accuracy of a result on hardware.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Accuracy {
-    /// Every bit is defined.
+    /// Every bit of the result is defined.
     Exact,
-    /// It is approximated, within these bounds of the manual; where there is none the manual has none.
+    /// The result is approximate, within these bounds of the PTX manual. The list is empty if the
+    /// manual states no bounds.
     Approximate(&'static [Bound]),
 }
 
-/// What the manual says of how far an approximation may be from the exact result.
+/// A bound that the PTX manual states on the error of an approximation.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bound {
-    /// The word that the instruction has, where others have other bounds.
+    /// The modifier that the bound requires, if the bounds differ between modifiers.
     pub word: Option<Token>,
-    /// How far.
+    /// The maximum error.
     pub distance: Distance,
-    /// Of which operands or results this is said; empty where of all.
+    /// The operands or results to which the bound applies; empty if it applies to all.
     pub of: &'static str,
 }
 
-/// A distance from the exact result.
+/// Maximum distance from the exact result.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Distance {
     /// Units in the last place.
     Ulps(u32),
-    /// 2 to this power, of the result.
+    /// A power of two, relative to the result.
     Relative(f64),
-    /// 2 to this power.
+    /// A power of two, absolute.
     Absolute(f64),
 }
 
@@ -107,25 +111,25 @@ impl fmt::Display for Bound {
     }
 }
 
-/// A place after the mnemonic for one of several words.
+/// A position after the mnemonic that takes one of several modifiers.
 #[derive(Clone, Copy, Debug)]
 pub struct Slot {
-    /// What the words say.
+    /// Name of the property that the modifiers choose.
     pub name: &'static str,
-    /// The words.
+    /// The modifiers that the slot accepts.
     pub choices: &'static [Choice],
-    /// None of them need be there.
+    /// `true` if the slot may be empty.
     pub optional: bool,
-    /// Whether some of them need more than every target has.
+    /// `true` if a modifier has requirements that not every target meets.
     has_needs: bool,
 }
 
-/// A word of a slot.
+/// A modifier of a slot.
 #[derive(Clone, Copy, Debug)]
 pub struct Choice {
-    /// The word.
+    /// The modifier.
     pub token: Token,
-    /// What it needs.
+    /// Target requirements of the modifier.
     pub since: Since,
 }
 
@@ -137,130 +141,139 @@ const fn have_needs(choices: &[Choice]) -> bool {
 }
 
 impl Slot {
-    /// A word that must be there.
+    /// Creates a slot that must hold a modifier.
     pub const fn one_of(name: &'static str, choices: &'static [Choice]) -> Slot {
         Slot { name, choices, optional: false, has_needs: have_needs(choices) }
     }
 
-    /// A word that may be left out.
+    /// Creates a slot that may be empty.
     pub const fn optional(name: &'static str, choices: &'static [Choice]) -> Slot {
         Slot { name, choices, optional: true, has_needs: have_needs(choices) }
     }
 
-    /// What the slot says of a word, where it is one of its own.
+    /// Returns the slot's entry for a modifier, if the slot accepts the modifier.
     pub fn choice(&self, token: Token) -> Option<&Choice> {
         self.choices.iter().find(|c| c.token == token)
     }
 }
 
-/// The type of an operand.
+/// The type of an operand, fixed or named by the modifiers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ty {
-    /// This one.
+    /// A fixed type.
     Is(Type),
-    /// The type that the mnemonic names first (0), second (1) or third.
+    /// The nth type among the modifiers, counted from 0.
     Named(u8),
-    /// Of twice the width of the type named first.
+    /// Twice the width of the first type among the modifiers.
     Wide,
-    /// The type named so, in a register that may be wider.
+    /// The nth type among the modifiers, held in a register that may be wider.
     Within(u8),
 }
 
-/// A place for an operand.
+/// Description of an operand.
 #[derive(Clone, Copy, Debug)]
 pub struct OperandRow {
-    /// Its name in documents.
+    /// The operand's name in the documentation.
     pub name: &'static str,
-    /// Written or read.
+    /// Tells whether the operand is read, written or both.
     pub role: Role,
-    /// What may stand there.
+    /// The kind of operand.
     pub shape: Shape,
-    /// The slot that the operand goes with: it is there where the slot has a word. One that always is there has none.
+    /// The modifier slot on which the operand depends: the operand is present if the slot holds a
+    /// modifier. `None` if the operand is always present.
     pub with: Option<&'static str>,
 }
 
-/// What an operand may be.
+/// Kinds of operands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shape {
     /// A register.
     Register(Ty),
-    /// A register or a number.
+    /// A register or an immediate.
     Value(Ty),
-    /// A predicate, or two: `p|q`. One of two may be `_`.
+    /// A predicate `p`, or a pair of predicates `p|q` of which at most one is `_`.
     Predicates,
     /// A register and a predicate: `d|p`.
     WithPredicate {
         /// The register's type.
         ty: Ty,
-        /// Whether it may be `_`.
+        /// `true` if the register may be `_`.
         blank: bool,
-        /// Whether the predicate may be.
+        /// `true` if the predicate may be `_`.
         silent: bool,
     },
-    /// A predicate or its opposite: `p`, `!p`.
+    /// A predicate or its negation: `p`, `!p`.
     Condition,
-    /// A register of which some lanes are written: `r.b320`, `r.h1`.
+    /// A register with a mask of the lanes that are written: `r.b320`, `r.h1`.
     Masked(Lanes),
-    /// A register and which element of it each lane takes: `r.b3210`, `r.h32`. What is left out is the default.
+    /// A register with a selector that names the source element of each lane: `r.b3210`, `r.h32`. A
+    /// register without a selector has this default.
     Selected(Lanes, u16),
-    /// So many registers: `{a, b}`; a written one may be `_`.
+    /// A vector of this many registers: `{a, b}`. A written element may be `_`.
     Vector(Ty, u8),
-    /// A register, or where the words say `.v2`, `.v4` or `.v8` so many: `{a, b}`; a written one may be `_`. One that is read may be
-    /// a number.
+    /// A register or, with the modifier `.v2`, `.v4` or `.v8`, a vector of that many registers:
+    /// `{a, b}`. A written element may be `_`. An operand that is read may be an immediate.
     Elements(Ty),
-    /// As many registers as a fragment of this matrix takes in an instruction of these words: `{a, b}`; a written one may be `_`.
+    /// A vector of the registers that hold a fragment of this matrix: `{a, b}`. The modifiers
+    /// determine the number of registers. A written element may be `_`.
     Fragment(Part),
-    /// As many as matrices are moved.
+    /// A vector with one register for each matrix that `ldmatrix` or `stmatrix` moves.
     Matrices,
-    /// Two or four registers that make up a value of the type together, the first one lowest.
+    /// A vector of two or four registers that together hold one value of the type, lowest part
+    /// first.
     Parts(Ty),
-    /// `[register+number]`, the register of 64 bits; or `[variable+number]` of a variable in the space that is named, `.global` where none
-    /// is; with `.param` that of a parameter, or of what a call passes.
+    /// `[register+offset]` with a 64-bit register, or `[variable+offset]` with a variable of the
+    /// state space named by the modifiers (`.global` if none is). In `.param` the variable is a
+    /// kernel parameter or a variable that a call passes.
     Memory,
-    /// The same in this space, whatever space the words name.
+    /// A memory operand like [`Memory`](Shape::Memory), but in this state space whatever the
+    /// modifiers name.
     MemoryIn(Space),
-    /// `[variable+number]` of what a call passes.
+    /// `[variable+offset]` with a `.param` variable that a call passes.
     Passed,
-    /// `variable+number`, of a variable or a parameter in the space that is named, if one is; where none is, or a function.
+    /// `variable+offset`, an address. With a state space among the modifiers, the address is of a
+    /// variable or parameter in that space. Without a state space, a function is accepted too.
     Variable,
     /// A special register.
     Special,
-    /// A number of 8 bits.
+    /// An 8-bit immediate.
     Byte,
-    /// A number of 4 bits.
+    /// A 4-bit immediate: the index of a performance event.
     Event,
-    /// The bytes that one copy takes: 4, 8 or 16; past the first level of the caches (`.cg`) 16.
+    /// The immediate `cp-size` of `cp.async`: 4, 8 or 16 bytes; only 16 with the cache operator
+    /// `.cg`.
     CopySize,
-    /// How many of its bytes a copy takes: a register of 32 bits, or a number up to its size.
+    /// The operand `src-size` of `cp.async`, the number of bytes that are read: a 32-bit register,
+    /// or an immediate of at most `cp-size`.
     CopyPart,
-    /// A number of 32 bits, without a sign.
+    /// An unsigned 32-bit immediate.
     Count,
-    /// A power of two up to 128.
+    /// An immediate alignment: a power of two, at most 128.
     Alignment,
-    /// The bytes of a line of the caches: 128.
+    /// The immediate 128, the size of a cache line in bytes.
     LineSize,
-    /// The number 1 or -1.
+    /// The immediate 1 or -1.
     Sign,
-    /// The number 0 or 1.
+    /// The immediate 0 or 1.
     Flag,
-    /// A register of 32 bits, or a number of 8.
+    /// A 32-bit register or an 8-bit immediate, used as a bit position or length.
     Amount,
     /// A label.
     Label,
-    /// What an indirect branch or call may lead to.
+    /// The target list or prototype of an indirect branch or call.
     Table,
-    /// What is called: a function, or a register with the address of one.
+    /// The callee: a function, or a register with the address of a function.
     Call,
-    /// As many as the call has results: registers, variables of what it passes, or `_`.
+    /// The results of a call: registers, `.param` variables or `_`.
     Results,
-    /// As many as it has arguments: registers, variables of what it passes, or numbers.
+    /// The arguments of a call: registers, `.param` variables or immediates.
     Arguments,
 }
 
 pub use crate::halu::domain::Lanes;
 
 impl Lanes {
-    /// The letter before the digits of a mask or a selector.
+    /// Returns the letter before the digits of a mask or a selector.
     pub const fn letter(self) -> char {
         match self {
             Lanes::Two => 'h',
@@ -268,7 +281,7 @@ impl Lanes {
         }
     }
 
-    /// Bits of an element's number.
+    /// Returns the number of bits of an element's index in a selector.
     pub const fn index_bits(self) -> u32 {
         match self {
             Lanes::Two => 2,
@@ -276,48 +289,50 @@ impl Lanes {
         }
     }
 
-    /// The mask of all lanes.
+    /// Returns the mask of all lanes.
     pub const fn all(self) -> u16 {
         (1 << self.count()) - 1
     }
 }
 
 impl OperandRow {
-    /// An operand that is written.
+    /// Describes an operand that is written.
     pub const fn def(name: &'static str, shape: Shape) -> OperandRow {
         OperandRow { name, role: Role::Def, shape, with: None }
     }
 
-    /// An operand that is read.
+    /// Describes an operand that is read.
     pub const fn used(name: &'static str, shape: Shape) -> OperandRow {
         OperandRow { name, role: Role::Use, shape, with: None }
     }
 
-    /// An operand that is read and then written.
+    /// Describes an operand that is read and then written.
     pub const fn updated(name: &'static str, shape: Shape) -> OperandRow {
         OperandRow { name, role: Role::Update, shape, with: None }
     }
 
-    /// An operand that is read where a slot has a word.
+    /// Describes an operand that is read and that is present only if a slot holds a modifier.
     pub const fn with(slot: &'static str, name: &'static str, shape: Shape) -> OperandRow {
         OperandRow { name, role: Role::Use, shape, with: Some(slot) }
     }
 }
 
-/// The words of a mnemonic do not fit a row.
+/// The reason why the modifiers of an instruction do not fit a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mismatch {
-    /// The first word that no slot takes, by number; as many as there are words if one is missing.
+    /// Index of the first modifier that no slot accepts; the number of modifiers if one is missing
+    /// at the end.
     pub word: usize,
-    /// The slot whose word is missing there.
+    /// The slot whose modifier is missing at that position, if one is.
     pub missing: Option<&'static str>,
 }
 
 impl Row {
-    /// Whether the words fill the slots, each in its place.
+    /// Checks that the modifiers fill the slots in canonical order.
     ///
     /// # Errors
-    /// The first word that does not, or the first slot that stays empty.
+    /// Returns the first modifier that no slot accepts, or the first required slot that stays
+    /// empty.
     pub fn fit(&self, words: &[Token]) -> Result<(), Mismatch> {
         let mut rest = words.iter();
         for slot in self.slots {
@@ -343,8 +358,9 @@ impl Row {
         }
     }
 
-    /// The words each in its place, where they fill the slots in another order that assemblers take too: types, and what
-    /// says which instruction it is, stay in order; the other words may stand anywhere after those that must come first.
+    /// Returns the modifiers in canonical order, if they fill the slots in an order that `ptxas`
+    /// accepts. Types and modifiers that select the instruction variant must keep their order. All
+    /// other modifiers may follow the leading modifiers in any order.
     pub fn arrange(&self, words: &[Token]) -> Option<ArrayVec<Token, MAX_WORDS>> {
         let mut rest: ArrayVec<Token, MAX_WORDS> = words.iter().copied().collect();
         let mut arranged = ArrayVec::new();
@@ -362,7 +378,8 @@ impl Row {
         (rest.is_empty() && keeps_order && keeps_first && self.fit(&arranged).is_ok()).then_some(arranged)
     }
 
-    /// Whether no word that belongs after this one may stand before it.
+    /// Returns `true` if every modifier whose slot follows that of this one must also follow in the
+    /// text.
     fn leads(&self, token: Token) -> bool {
         use Token::*;
         match token {
@@ -378,7 +395,7 @@ impl Row {
         }
     }
 
-    /// Whether assemblers take a word anywhere after the mnemonic.
+    /// Returns `true` if `ptxas` accepts the modifier at any position after the mnemonic.
     fn is_free(&self, token: Token) -> bool {
         use Token::*;
         match token {
@@ -393,7 +410,7 @@ impl Row {
             Popc => matches!(self.mnemonic, "bar" | "barrier"),
             Global | Const | Local | Param | Shared | SharedCta if self.mnemonic == "cvta" => true,
             L1 | L2 | L2Last | L2Normal if matches!(self.mnemonic, "prefetch" | "applypriority" | "discard") => true,
-            // Barriers say first whose they are.
+            // A barrier first names its scope.
             Sync | Cta if matches!(self.mnemonic, "bar" | "barrier") => false,
             Sync
             | Aligned
@@ -417,30 +434,31 @@ impl Row {
             {
                 true
             }
-            // What a copy is between stands in this order.
+            // The destination and source state spaces of a copy have a fixed order.
             Shared | SharedCta | Global if self.mnemonic == "cp" => false,
             _ if self.class == Class::Memory => token != Param,
             _ => false,
         }
     }
 
-    /// What an instruction of these words needs.
+    /// Returns the target requirements of an instruction with these modifiers.
     pub fn since(&self, words: &[Token]) -> Since {
         if !self.slots.iter().any(|slot| slot.has_needs) {
             return self.since;
         }
-        // Words stand in the order of the slots.
+        // The modifiers are in the order of the slots, so one pass over the slots is enough.
         let mut slots = self.slots.iter();
         let mut of_word = |&token: &Token| slots.find_map(|s| s.choice(token)).map(|choice| choice.since);
         words.iter().filter_map(&mut of_word).fold(self.since, Since::and)
     }
 
-    /// Whether machines approximate what it gives.
+    /// Returns `true` if hardware approximates the result.
     pub fn is_approximate(&self) -> bool {
         self.accuracy != Accuracy::Exact
     }
 
-    /// The manual's bounds for an instruction of these words that machines approximate; none where it has none.
+    /// Returns the manual's error bounds for an instruction with these modifiers. The iterator is
+    /// empty if the instruction is exact or the manual states no bounds.
     pub fn bounds(&self, words: &[Token]) -> impl Iterator<Item = &'static Bound> {
         let all = match self.accuracy {
             Accuracy::Exact => &[],
@@ -449,7 +467,7 @@ impl Row {
         all.iter().filter(move |bound| bound.word.is_none_or(|word| words.contains(&word)))
     }
 
-    /// The operands of an instruction of these words.
+    /// Returns the operands of an instruction with these modifiers.
     pub fn operands_with(&self, words: &[Token]) -> impl Iterator<Item = &'static OperandRow> {
         let slots = self.slots;
         let has_word = move |name: &str| {
@@ -461,7 +479,8 @@ impl Row {
 }
 
 impl Ty {
-    /// The type in an instruction of these words, and whether the register may be wider.
+    /// Returns the type in an instruction with these modifiers, and `true` if the register may be
+    /// wider.
     pub fn resolve(self, words: &[Token]) -> (Type, bool) {
         let named = |n: u8| {
             let mut types = words.iter().filter_map(|t| if let Token::Type(ty) = t { Some(*ty) } else { None });
@@ -483,7 +502,7 @@ impl Ty {
         }
     }
 
-    /// Whether a register of type `register` may stand there.
+    /// Returns `true` if a register of type `register` is a valid operand.
     pub fn admits(self, words: &[Token], register: Type) -> bool {
         match self.resolve(words) {
             (ty, true) => ty.fits_in(register),
@@ -493,9 +512,11 @@ impl Ty {
 }
 
 impl Shape {
-    /// Whether the operand may stand there, in an instruction of these words; `types` gives the type of a register.
+    /// Returns `true` if `operand` is valid in an instruction with these modifiers. `types` returns
+    /// the type of a register.
     pub fn admits(self, role: Role, words: &[Token], operand: &Operand, types: &impl Fn(Reg) -> Option<Type>) -> bool {
-        // What is of 128 bits stands in its own places only, by both of its numbers.
+        // A 128-bit register is valid only where an operand has 128 bits, and appears as its two
+        // halves.
         let is = |reg: Reg, ty: Ty| types(reg).is_some_and(|found| found != Type::B128 && ty.admits(words, found));
         let is_half = |reg: &Reg| types(*reg) == Some(Type::B128);
         let predicate = |reg: Reg| is(reg, Ty::Is(Type::Pred));
@@ -596,7 +617,7 @@ impl Shape {
             (Shape::Byte | Shape::Amount, &Operand::Number(bits)) => bits < 256,
             (Shape::Event, &Operand::Number(bits)) => bits < 16,
             (Shape::CopySize, &Operand::Number(bits)) => copy_sizes(words).contains(&bits),
-            // The size itself is another operand.
+            // The copy size is another operand, so only the greatest size is checked here.
             (Shape::CopyPart, &Operand::Number(bits)) => bits <= 16,
             (Shape::CopyPart, &Operand::Register(reg)) => word(reg),
             (Shape::Count, &Operand::Number(bits)) => bits <= u32::MAX.into(),
@@ -611,7 +632,8 @@ impl Shape {
 }
 
 impl Shape {
-    /// The space of an address that stands there, where the words or the place name one.
+    /// Returns the state space of an address operand, if the modifiers or the operand's kind name
+    /// one.
     pub fn space(self, words: &[Token]) -> Option<Space> {
         match self {
             Shape::MemoryIn(space) => Some(space),
@@ -619,7 +641,8 @@ impl Shape {
         }
     }
 
-    /// Of registers in braces that matrices take, the type of each and how many there are.
+    /// Returns the element type and the number of registers of a vector operand that holds
+    /// matrices.
     pub fn vector(self, words: &[Token]) -> Option<(Type, usize)> {
         match self {
             Shape::Fragment(part) => {
@@ -631,7 +654,8 @@ impl Shape {
         }
     }
 
-    /// What may stand there, in an instruction of these words.
+    /// Describes the valid operands of this kind in an instruction with these modifiers, for error
+    /// messages.
     pub fn describe(self, role: Role, words: &[Token]) -> String {
         let of = |ty: Ty| match ty.resolve(words) {
             (ty, false) => format!("of type {ty}"),
@@ -655,7 +679,7 @@ impl Shape {
             Shape::Vector(ty, count) => format!("{count} registers in braces, {}", of(ty)),
             Shape::Fragment(_) | Shape::Matrices => {
                 let (ty, count) = self.vector(words).unwrap_or((Type::B32, 1));
-                // What is no type of registers lies in those of bits.
+                // A fragment of a type that registers cannot have is held in `.b32` registers.
                 let ty = if ty.is_of_registers() { ty } else { Type::B32 };
                 let noun = if count == 1 { "register" } else { "registers" };
                 format!("{count} {noun} in braces, {}", of(Ty::Is(ty)))
@@ -703,21 +727,21 @@ impl Shape {
     }
 }
 
-/// Bytes of a line of the caches.
+/// Size of a cache line in bytes.
 pub(super) const LINE_SIZE: u64 = 128;
 
-/// -1 as a number of 8 bits.
+/// -1 as an 8-bit number.
 pub(super) const MINUS_ONE: u64 = 0xFF;
 
-/// How many bytes one copy of these words may take.
+/// Returns the valid values of `cp-size` of a copy with these modifiers.
 fn copy_sizes(words: &[Token]) -> &'static [u64] {
     if words.contains(&Token::CacheGlobal) { &[16] } else { &[4, 8, 16] }
 }
 
-/// The selector `.b1024`, which assemblers take for a type of that name.
+/// The selector `.b1024`, which is not accepted because `ptxas` reads it as a type name.
 pub(super) const NO_SELECTOR: u16 = 0o1024;
 
-/// The type of each of so many parts that make up a value together.
+/// Returns the type of each part if a value is split into `parts` equal parts.
 pub fn part_of(whole: Type, parts: usize) -> Option<Type> {
     match (whole.bits(), parts) {
         (32, 4) => Some(Type::B8),
@@ -728,7 +752,7 @@ pub fn part_of(whole: Type, parts: usize) -> Option<Type> {
     }
 }
 
-/// How many elements words say that an access has.
+/// Returns the number of elements that a memory access with these modifiers has.
 pub fn elements(words: &[Token]) -> usize {
     let count = |word: &Token| match word {
         Token::V2 => Some(2),
@@ -739,7 +763,7 @@ pub fn elements(words: &[Token]) -> usize {
     words.iter().find_map(count).unwrap_or(1)
 }
 
-/// How many matrices words say that an instruction moves.
+/// Returns the number of matrices that an instruction with these modifiers moves.
 pub fn matrices(words: &[Token]) -> usize {
     let count = |word: &Token| match word {
         Token::Two => Some(2),
@@ -749,7 +773,7 @@ pub fn matrices(words: &[Token]) -> usize {
     words.iter().find_map(count).unwrap_or(1)
 }
 
-/// The space that an instruction names by these words.
+/// Returns the state space that the modifiers name.
 pub fn named_space(words: &[Token]) -> Option<Space> {
     words.iter().find_map(|word| match word {
         Token::Global => Some(Space::Global),

@@ -1,8 +1,10 @@
-//! Instructions with places for values: how the IR's intrinsics name any instruction of PTX that computes.
+//! Instruction templates, with which intrinsics of the IR name any PTX instruction that only
+//! computes.
 //!
-//! A template is an instruction in which `$d` is the result's register and `$0`, `$1`, ... are those of the operands. PTX lets
-//! names begin with `$`, so that its own reader reads a template where such registers are declared. Memory, control, the carry
-//! flag and special registers cannot be had.
+//! A template is a PTX instruction in which `$d` is the result register and `$0`, `$1`, ... are the
+//! operand registers. PTX identifiers may begin with `$`, so the ordinary parser reads a template
+//! after declarations of these registers. Memory accesses, control flow, the carry flag and special
+//! registers are not available.
 
 use thiserror::Error;
 
@@ -13,18 +15,19 @@ use super::row::{Class, Role};
 use super::text::{self, inst_text_in};
 use super::types::Type;
 
-/// The register that a template calls `$d`.
+/// The register `$d` of a template.
 pub const RESULT: Reg = Reg(0);
 
-/// Operands that a template has at most.
+/// Maximum number of operands of a template.
 pub const MAX_OPERANDS: usize = 6;
 
-/// The register that a template calls `$0`, `$1`, ...
+/// Returns the register `$0`, `$1`, ... of a template.
 pub const fn operand(number: u8) -> Reg {
     Reg(1 + number as u32)
 }
 
-/// The register that an instruction takes a value of so many bits in, of one bit a truth value; there is none for other widths.
+/// Returns the register type for a value of this many bits; a 1-bit value is a predicate. Returns
+/// `None` for any other width.
 pub const fn register_of(bits: u32) -> Option<Type> {
     match bits {
         1 => Some(Type::Pred),
@@ -35,37 +38,37 @@ pub const fn register_of(bits: u32) -> Option<Type> {
     }
 }
 
-/// Why a text is no template for these values.
+/// The reason why a text is not a valid template for the given types.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum TemplateError {
-    /// More operands than there are registers to read them by.
+    /// There are too many operands.
     #[error("an instruction takes no {0} operands")]
     TooMany(usize),
-    /// The text is no instruction.
+    /// The text is not a valid instruction.
     #[error("{0}")]
     Text(text::ErrorKind),
-    /// More than an instruction, or none.
+    /// There is not exactly one instruction.
     #[error("this is not one instruction; it stands without `;`")]
     NotOne,
-    /// An instruction that does more than compute.
+    /// The instruction accesses memory or changes the control flow.
     #[error("`{0}` reads or writes memory, or steers; an intrinsic only computes")]
     Class(&'static str),
-    /// An instruction with a state that outlives it.
+    /// The instruction reads or writes the carry flag, which outlives the instruction.
     #[error("`{0}` has to do with the carry flag; an intrinsic only computes")]
     Carry(&'static str),
-    /// An instruction that may not act.
+    /// The instruction has a guard.
     #[error("an intrinsic has no guard: where it does not act, there would be no result")]
     Guarded,
-    /// An operand that is not the same everywhere.
+    /// An operand is not a register or an immediate, such as a special register.
     #[error("only `$d`, `$0`, `$1`, ... and numbers can stand in an intrinsic")]
     Operand,
-    /// A register that is not used as it must be.
+    /// A register is not used as required.
     #[error("{0}")]
     Unused(String),
 }
 
-/// The name of a register of a template.
+/// Returns the name of a template register.
 fn name(reg: Reg) -> String {
     match reg.0.checked_sub(1) {
         None => "$d".to_owned(),
@@ -73,7 +76,7 @@ fn name(reg: Reg) -> String {
     }
 }
 
-/// The registers of a template: the result, then the operands.
+/// Declares the registers of a template: the result, then the operands.
 fn registers(result: Type, operands: &[Type]) -> Result<Registers, TemplateError> {
     if operands.len() > MAX_OPERANDS {
         return Err(TemplateError::TooMany(operands.len()));
@@ -85,11 +88,12 @@ fn registers(result: Type, operands: &[Type]) -> Result<Registers, TemplateError
     Ok(registers)
 }
 
-/// Reads a template, for a result and operands in registers of these types: `.pred`, `.b16`, `.b32` or `.b64`. The registers of
-/// the instruction are [`RESULT`] and those of [`operand`].
+/// Parses a template for a result and operands in registers of these types: `.pred`, `.b16`, `.b32`
+/// or `.b64`. The instruction's registers are [`RESULT`] and those of [`operand`].
 ///
 /// # Errors
-/// Text that is no instruction, does more than compute, or does not fit the values.
+/// Returns an error if the text is not an instruction, does more than compute, or does not match
+/// the types.
 pub fn parse(line: &str, result: Type, operands: &[Type]) -> Result<Inst, TemplateError> {
     use std::fmt::Write;
 
@@ -116,7 +120,7 @@ pub fn parse(line: &str, result: Type, operands: &[Type]) -> Result<Inst, Templa
     Ok(inst.clone())
 }
 
-/// What may not stand in a template.
+/// Checks the restrictions on instructions in templates.
 fn check(inst: &Inst, operands: usize) -> Result<(), TemplateError> {
     let mnemonic = inst.row().mnemonic;
     if inst.guard.is_some() {
@@ -162,8 +166,9 @@ fn check(inst: &Inst, operands: usize) -> Result<(), TemplateError> {
     }
 }
 
-/// The template of an instruction, and the registers that its operands stand for, in order; `types` gives the type of a register.
-/// `None` where it can be no template: an intrinsic only computes, and one value.
+/// Returns the template of an instruction, and the registers that its operands refer to, in order.
+/// `types` returns the type of a register. Returns `None` if the instruction does more than
+/// compute, or does not write exactly one register.
 pub fn of(inst: &Inst, types: impl Fn(Reg) -> Option<Type>) -> Option<(String, Vec<Reg>)> {
     let mut inst = Inst { guard: None, ..inst.clone() };
     let (mut result, mut operands) = (Vec::new(), Vec::new());

@@ -1,27 +1,28 @@
-//! Types, and the other words that stand after a dot in a mnemonic.
+//! PTX types, modifiers, state spaces and special registers.
 
 use std::fmt;
 
 use halfbyte_abi::{Axis, Sm};
 
-/// What a type is good for: values of different kinds do not mix unless one of them is only bits.
+/// The kind of a type. Values of different kinds do not mix unless one of the types is an untyped
+/// `.bN`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// A truth value.
     Predicate,
-    /// Any value of that width.
+    /// Untyped bits of this width.
     Bits,
     /// An integer.
     Integer,
-    /// A floating-point number, or several.
+    /// A floating-point number, or a packed pair.
     Float,
-    /// Several values packed, or one in a format of its own; no register has such a type.
+    /// Packed values or a value in a special format; registers cannot be declared with such a type.
     Packed,
 }
 
 macro_rules! types {
     ($($name:ident $text:literal $bits:literal $kind:ident $signed:literal;)*) => {
-        /// The type of a register, or of what an instruction computes on.
+        /// The type of a register or of an instruction's operand.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         #[allow(missing_docs)] // The names are the types' own.
         pub enum Type { $($name,)* }
@@ -30,27 +31,27 @@ macro_rules! types {
             /// Every type.
             pub const ALL: &'static [Type] = &[$(Type::$name,)*];
 
-            /// The name, without a dot.
+            /// Returns the name without the dot.
             pub const fn name(self) -> &'static str {
                 match self { $(Type::$name => $text,)* }
             }
 
-            /// Width in bits; 1 of a predicate.
+            /// Returns the width in bits; 1 for a predicate.
             pub const fn bits(self) -> u32 {
                 match self { $(Type::$name => $bits,)* }
             }
 
-            /// What sort of value it is.
+            /// Returns the kind of the type.
             pub const fn kind(self) -> Kind {
                 match self { $(Type::$name => Kind::$kind,)* }
             }
 
-            /// Whether it is of signed integers.
+            /// Returns `true` for a signed integer type.
             pub const fn is_signed(self) -> bool {
                 match self { $(Type::$name => $signed,)* }
             }
 
-            /// The type of that name.
+            /// Returns the type with this name.
             pub fn from_name(name: &str) -> Option<Type> {
                 match name { $($text => Some(Type::$name),)* _ => None }
             }
@@ -106,13 +107,14 @@ types! {
 }
 
 impl Type {
-    /// Whether an operand of this type may be a register of type `register`: as wide, and of the same kind or either only
-    /// bits.
+    /// Returns `true` if an operand of this type may be a register of type `register`: both have
+    /// the same width, and the same kind or one of them is untyped.
     pub fn accepts(self, register: Type) -> bool {
         self.bits() == register.bits() && self.mixes(register)
     }
 
-    /// Likewise of a register that may be wider, as those of loads, stores and most conversions may be.
+    /// Returns `true` if an operand of this type may be a register of type `register` that may be
+    /// wider, as in loads, stores and most conversions.
     pub fn fits_in(self, register: Type) -> bool {
         let is_of_class = match self.kind() {
             Kind::Float => register.kind() == Kind::Bits,
@@ -132,12 +134,12 @@ impl Type {
         }
     }
 
-    /// Whether a register may be declared to be of it.
+    /// Returns `true` if a register can be declared with this type.
     pub fn is_of_registers(self) -> bool {
         self.kind() != Kind::Packed && !matches!(self, Type::Bf16 | Type::Bf16x2)
     }
 
-    /// A value without the bits that the type does not have.
+    /// Clears the bits of `value` beyond the width of the type.
     pub const fn truncate(self, value: u64) -> u64 {
         if self.bits() < 64 { value & (u64::MAX >> (64 - self.bits())) } else { value }
     }
@@ -151,13 +153,13 @@ impl fmt::Display for Type {
 
 macro_rules! tokens {
     ($($name:ident $text:literal)*) => {
-        /// A word of a mnemonic after a dot.
+        /// A modifier: the text after a dot in a mnemonic.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[allow(missing_docs)] // The names are the words' own; rows say what they do.
         pub enum Token { Type(Type), Warpgroup(WarpgroupShape), $($name,)* }
 
         impl Token {
-            /// The word, without the dot.
+            /// Returns the text of the modifier without the dot.
             pub const fn text(self) -> &'static str {
                 match self {
                     Token::Type(ty) => ty.name(),
@@ -166,7 +168,7 @@ macro_rules! tokens {
                 }
             }
 
-            /// The token of a word.
+            /// Returns the modifier with this text.
             pub fn from_text(text: &str) -> Option<Token> {
                 match text {
                     $($text => Some(Token::$name),)*
@@ -179,14 +181,15 @@ macro_rules! tokens {
     };
 }
 
-/// The shape of a product that a warpgroup makes, `.m64n128k16`: 64 rows, and a multiple of eight columns.
+/// The shape of a `wgmma` product, such as `.m64n128k16`: 64 rows, a multiple of eight columns, and
+/// the inner dimension.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct WarpgroupShape {
     columns: u16,
     inner: Inner,
 }
 
-/// An inner dimension: so many elements as 32 bytes have.
+/// The inner dimension: the number of elements in 32 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Inner {
     K8,
@@ -201,7 +204,7 @@ impl Inner {
 
 macro_rules! warpgroup_shapes {
     ($($columns:literal)*) => {
-        /// The names of shapes, by inner dimension and columns.
+        /// The names of the shapes, by inner dimension and number of columns.
         const WARPGROUP_SHAPES: [[&str; 32]; 4] = [
             [$(concat!("m64n", $columns, "k8")),*],
             [$(concat!("m64n", $columns, "k16")),*],
@@ -215,7 +218,8 @@ warpgroup_shapes! {
 }
 
 impl WarpgroupShape {
-    /// That of elements of so many bits; columns are a multiple of eight up to 256.
+    /// Creates the shape for elements of `bits` bits. `columns` must be a multiple of eight and at
+    /// most 256.
     pub const fn new(columns: u16, bits: u32) -> WarpgroupShape {
         assert!(columns != 0 && columns <= 256 && columns.is_multiple_of(8), "there are no such columns");
         let inner = match bits {
@@ -227,12 +231,12 @@ impl WarpgroupShape {
         WarpgroupShape { columns, inner }
     }
 
-    /// Columns of B, C and D.
+    /// Returns the number of columns of B, C and D.
     pub const fn columns(self) -> u32 {
         self.columns as u32
     }
 
-    /// Columns of A and rows of B.
+    /// Returns the number of columns of A, which is the number of rows of B.
     pub const fn inner(self) -> u32 {
         match self.inner {
             Inner::K8 => 8,
@@ -242,12 +246,12 @@ impl WarpgroupShape {
         }
     }
 
-    /// The word, without the dot.
+    /// Returns the text of the modifier without the dot.
     pub const fn name(self) -> &'static str {
         WARPGROUP_SHAPES[self.inner as usize][self.columns as usize / 8 - 1]
     }
 
-    /// The shape of a word.
+    /// Returns the shape with this name.
     pub fn from_name(name: &str) -> Option<WarpgroupShape> {
         let of = |(inner, names): (Inner, &[&str; 32])| {
             let columns = (8..).step_by(8).zip(names).find(|(_, known)| **known == name)?.0;
@@ -291,17 +295,17 @@ impl fmt::Display for Token {
     }
 }
 
-/// What the name of a machine ends with. What a family has, each of its architectures has.
+/// The suffix of a target name. Features of a family are present in each of its architectures.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Suffix {
-    /// `f`: what a family has.
+    /// `f`: features of a family.
     Family,
-    /// `a`: what one architecture alone has.
+    /// `a`: features of one architecture.
     Architecture,
 }
 
 impl Suffix {
-    /// The letter.
+    /// Returns the suffix letter.
     pub const fn letter(self) -> &'static str {
         match self {
             Suffix::Family => "f",
@@ -310,30 +314,31 @@ impl Suffix {
     }
 }
 
-/// What a text needs of the assembler and of the machine.
+/// Target requirements: the PTX version and the SM version that a construct needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Since {
-    /// The PTX version, major and minor.
+    /// The minimum PTX version, major and minor.
     pub version: (u8, u8),
-    /// The SM version.
+    /// The minimum SM version.
     pub sm: u16,
-    /// What the target's name must end with at least: `sm_120f` or `sm_120a` and not just `sm_120`.
+    /// The minimum suffix of the target name. For example, a feature may need `sm_120f` or
+    /// `sm_120a` and not just `sm_120`.
     pub suffix: Option<Suffix>,
-    /// Only the family of that SM has it.
+    /// `true` if only SMs of the same family as `sm` have the feature.
     pub one_family: bool,
-    /// A lower PTX version is enough from a higher SM on.
+    /// A lower PTX version that is enough from the given SM version on.
     pub earlier: Option<((u8, u8), u16)>,
-    /// The last PTX version that has it, where later ones do not.
+    /// The last PTX version with the feature, if it was removed.
     pub until: Option<(u8, u8)>,
-    /// The last SM that has it, where later ones do not.
+    /// The last SM version with the feature, if later ones lack it.
     pub last_sm: Option<u16>,
 }
 
 impl Since {
-    /// What every target has that this description is about.
+    /// Requirements that every supported target meets.
     pub const ALWAYS: Since = Since::new(6, 3, 75);
 
-    /// A version and an SM.
+    /// Creates requirements of a PTX version and an SM version.
     pub const fn new(major: u8, minor: u8, sm: u16) -> Since {
         Since {
             version: (major, minor),
@@ -346,12 +351,12 @@ impl Since {
         }
     }
 
-    /// What the name of an SM alone needs: the version that has it first.
+    /// Returns the requirements of the target name alone: the first PTX version that knows this SM.
     pub const fn first(sm: Sm) -> Since {
         Since::new(sm.ptx_version().0, sm.ptx_version().1, sm.number())
     }
 
-    /// Whether an SM has it: what only a family has, those of the family.
+    /// Returns `true` if an SM meets the requirements, assuming the suffix that they need.
     pub fn is_met_by(self, sm: Sm) -> bool {
         let (least, number) = (self.sm, sm.number());
         number >= least
@@ -360,14 +365,14 @@ impl Since {
             && (!self.one_family || number / 10 == least / 10)
     }
 
-    /// Whether that is more than [`ALWAYS`](Since::ALWAYS).
+    /// Returns `true` if the requirements exceed [`ALWAYS`](Since::ALWAYS).
     pub const fn is_more(self) -> bool {
         let Since { version: (major, minor), sm, suffix, .. } = self;
         let Since { version: (least_major, least_minor), sm: least_sm, .. } = Since::ALWAYS;
         major > least_major || major == least_major && minor > least_minor || sm > least_sm || suffix.is_some()
     }
 
-    /// What needs both.
+    /// Combines two sets of requirements.
     #[must_use]
     pub fn and(self, other: Since) -> Since {
         Since {
@@ -401,42 +406,42 @@ impl fmt::Display for Since {
     }
 }
 
-/// A register that the machine fills in.
+/// A special register, which the hardware sets.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Special {
-    /// Which.
+    /// The name without a component.
     pub group: SpecialGroup,
-    /// Its component; along x where it has but one.
+    /// The component; `x` if the register has only one.
     pub axis: Axis,
 }
 
-/// How many components a special register has, its bits, and whether it says where the work item is in the launch: what does
-/// not is what this machine says.
+/// The class of a special register. It determines the number of components, their width, and the
+/// source of the value: the position of the work item in the launch, or the machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Sort {
-    /// Three, of 32 bits each: where the item is.
+    /// Three 32-bit components that depend on the work item's position.
     Axes,
-    /// One of 32 bits: likewise.
+    /// One 32-bit value that depends on the work item's position.
     Place,
-    /// One of 32 bits: what the machine says.
+    /// One 32-bit value that depends on the machine.
     Machine,
-    /// One of 64 bits.
+    /// One 64-bit value that depends on the machine.
     Wide,
 }
 
 macro_rules! special_groups {
     ($($variant:ident $name:literal $sort:ident $doc:literal;)*) => {
-        /// The special registers.
+        /// The special registers, each with all its components.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         pub enum SpecialGroup {
             $(#[doc = concat!("`", $name, "`: ", $doc)] $variant,)*
         }
 
         impl SpecialGroup {
-            /// Every one.
+            /// All names, in the order of their declaration.
             pub const ALL: &'static [SpecialGroup] = &[$(SpecialGroup::$variant,)*];
 
-            /// The name, with its `%`.
+            /// Returns the name, with the `%`.
             pub const fn name(self) -> &'static str {
                 match self { $(SpecialGroup::$variant => $name,)* }
             }
@@ -445,7 +450,7 @@ macro_rules! special_groups {
                 match self { $(SpecialGroup::$variant => Sort::$sort,)* }
             }
 
-            /// What it is.
+            /// Returns the description for the documentation.
             pub const fn doc(self) -> &'static str {
                 match self { $(SpecialGroup::$variant => $doc,)* }
             }
@@ -480,7 +485,7 @@ special_groups! {
 }
 
 impl Special {
-    /// Every one.
+    /// Returns every component of every special register.
     pub fn all() -> impl Iterator<Item = Special> {
         let of = |&group: &SpecialGroup| {
             let axes = if group.sort() == Sort::Axes { &Axis::ALL[..] } else { &Axis::ALL[..1] };
@@ -489,22 +494,22 @@ impl Special {
         SpecialGroup::ALL.iter().flat_map(of)
     }
 
-    /// The bits that it has.
+    /// Returns the width in bits.
     pub fn bits(self) -> u32 {
         if self.group.sort() == Sort::Wide { 64 } else { 32 }
     }
 
-    /// Whether it has a component for each axis.
+    /// Returns `true` if the register has a component for each axis.
     pub fn is_along_axes(self) -> bool {
         self.group.sort() == Sort::Axes
     }
 
-    /// Whether it follows from where the work item is in the launch.
+    /// Returns `true` if the value depends on the work item's position in the launch.
     pub fn is_of_place(self) -> bool {
         matches!(self.group.sort(), Sort::Axes | Sort::Place)
     }
 
-    /// The register of a name, `%tid.x`, `%laneid`.
+    /// Returns the special register with this name, such as `%tid.x` or `%laneid`.
     pub fn from_name(name: &str) -> Option<Special> {
         let (group, axis) = name.split_once('.').map_or((name, None), |(group, axis)| (group, Some(axis)));
         let group = SpecialGroup::ALL.iter().copied().find(|g| g.name() == group)?;
@@ -524,29 +529,29 @@ impl fmt::Display for Special {
     }
 }
 
-/// Bytes of local memory that a work item has at most.
+/// Maximum size of a work item's local memory in bytes.
 pub const MAX_LOCAL: u32 = 1 << 19;
 
-/// A memory with addresses of its own.
+/// A state space of PTX.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Space {
     /// `.global`
     Global,
     /// `.const`
     Const,
-    /// `.local`: each work item's own.
+    /// `.local`: private to each work item.
     Local,
-    /// `.param`: what a kernel is launched with, or what a call passes.
+    /// `.param`: kernel parameters, or variables that a call passes.
     Param,
-    /// `.shared`: each block's own.
+    /// `.shared`: shared by the work items of a block.
     Shared,
 }
 
 impl Space {
-    /// Every one.
+    /// All state spaces.
     pub const ALL: [Space; 5] = [Space::Global, Space::Const, Space::Local, Space::Param, Space::Shared];
 
-    /// The word, without the dot.
+    /// Returns the modifier without the dot.
     pub const fn name(self) -> &'static str {
         match self {
             Space::Global => "global",
@@ -557,7 +562,8 @@ impl Space {
         }
     }
 
-    /// Bytes that the variables of a file take there at most, or those of a call. Of constants and of local memory that is what machines have.
+    /// Returns the maximum number of bytes that the variables of a file, or of a call, occupy in
+    /// the state space. For constants and local memory this is the limit of the hardware.
     pub const fn most_bytes(self) -> u32 {
         match self {
             Space::Global => 1 << 20,
