@@ -1,4 +1,4 @@
-//! Reads kernels, and what kernels and functions do.
+//! Parser of kernels, and of the bodies of kernels and functions.
 
 use super::error::{Error, ErrorKind, Verdict};
 use super::lexer::Token;
@@ -12,7 +12,7 @@ use crate::ptx::module::{
 };
 use crate::ptx::types::{Space, Type};
 
-/// What was read between braces.
+/// A parsed body, with the location and `.loc` source of each instruction.
 pub(super) struct Code {
     pub body: Body,
     pub locs: Vec<Loc>,
@@ -20,7 +20,8 @@ pub(super) struct Code {
 }
 
 impl<'a> Reader<'a> {
-    /// A kernel. One that begins with what is not supported is refused by itself.
+    /// Parses a kernel. A kernel whose first error is an unsupported feature is rejected on its
+    /// own; the rest of the file is still read.
     pub(super) fn entry(&mut self, linkage: Linkage, text: &mut Text) -> Result<(), Error> {
         self.bump()?;
         let at = self.ahead.at;
@@ -49,11 +50,12 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// What was read of a kernel or a function, and what is wrong with it: the errors from that number on, in the order of the text.
-    /// Where it begins with what is not supported, reading goes on after it.
+    /// Returns the result of parsing a kernel or function together with its errors: those after the
+    /// first `before`, in the order of the text. If parsing stopped at an unsupported feature,
+    /// skips to the end of the body.
     ///
     /// # Errors
-    /// What ends the reading of the file.
+    /// Returns an error that ends the parsing of the file.
     pub(super) fn settle<T>(
         &mut self,
         read: Result<T, Error>,
@@ -78,7 +80,7 @@ impl<'a> Reader<'a> {
         Ok((read, errors))
     }
 
-    /// A kernel from its parameters on.
+    /// Parses a kernel from its parameters on.
     fn body(&mut self, name: &str, linkage: Linkage) -> Result<(Entry, Vec<Loc>, Vec<Source>), Error> {
         let mut names = Names::default();
         let mut params = Vec::new();
@@ -105,7 +107,7 @@ impl<'a> Reader<'a> {
                     }
                     blocks = if word == "reqntid" { Blocks::Exactly(counts) } else { Blocks::AtMost(counts) };
                 }
-                // What it says is for the assembler.
+                // These directives are hints for the assembler.
                 "minnctapersm" | "maxnctapersm" | "maxnreg" => {
                     self.bump()?;
                     hints.push(format!(".{word} {}", self.count()?));
@@ -122,7 +124,7 @@ impl<'a> Reader<'a> {
         Ok((Entry { name, linkage, params, blocks, hints, body, variables, functions }, locs, sources))
     }
 
-    /// `128`, `16, 8`, `4, 4, 4`
+    /// Parses block dimensions: `128`, `16, 8`, `4, 4, 4`.
     fn axes(&mut self) -> Result<[u32; 3], Error> {
         let mut counts = [self.count()?, 1, 1];
         for count in counts.iter_mut().skip(1) {
@@ -134,7 +136,7 @@ impl<'a> Reader<'a> {
         Ok(counts)
     }
 
-    /// Declarations and instructions in braces.
+    /// Parses declarations and instructions in braces.
     pub(super) fn code(&mut self, mut names: Names<'a>) -> Result<Code, Error> {
         self.expect('{', "`{`")?;
         let (mut insts, mut locs, mut sources) = (Vec::new(), Vec::new(), Vec::new());
@@ -166,7 +168,8 @@ impl<'a> Reader<'a> {
             }
         }
         self.bump()?;
-        // Those that hold numbers come first.
+        // The instructions that initialise registers with immediates are inserted before all
+        // others.
         let held = names.held();
         locs.splice(0..0, std::iter::repeat_n(Loc::default(), held));
         sources.splice(0..0, std::iter::repeat_n(Source::default(), held));
@@ -176,14 +179,15 @@ impl<'a> Reader<'a> {
         Ok(Code { body, locs, sources })
     }
 
-    /// Whether an error is of a directive that declares something that is not supported.
+    /// Returns `true` if the error is about a directive that declares an unsupported feature.
     fn declares(&self, first: Token<'a>, error: &Error) -> bool {
         matches!(first, Token::Dotted(_))
             && matches!(self.ahead.token, Token::Dotted(_))
             && error.kind.verdict() == Verdict::Unsupported
     }
 
-    /// `.param .u64 p`, `.param .u64 .ptr .global .align 16 p`, `.param .align 8 .b8 p[24]`
+    /// Parses a parameter: `.param .u64 p`, `.param .u64 .ptr .global .align 16 p`, `.param .align
+    /// 8 .b8 p[24]`.
     fn param(&mut self) -> Result<(Param, &'a str, Loc), Error> {
         self.directive("param", "`.param`")?;
         let (mut ty, mut align, mut pointer) = (None, None, None);
@@ -220,7 +224,8 @@ impl<'a> Reader<'a> {
         Ok((Param { name: name.to_owned(), ty, count, align, pointer }, name, at))
     }
 
-    /// A declaration, a label, or an instruction that would be number `place`.
+    /// Parses a declaration, a label or an instruction; `place` is the index of the next
+    /// instruction.
     fn statement(&mut self, names: &mut Names<'a>, place: u32) -> Result<Option<(Inst, Loc)>, Error> {
         let at = self.ahead.at;
         match self.ahead.token {
@@ -262,7 +267,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `.branchtargets L0, L1;`, `.calltargets f, g;`, `.callprototype (.param .b32 _) _ (.param .b32 _);`
+    /// Parses a target list or prototype: `.branchtargets L0, L1;`, `.calltargets f, g;`,
+    /// `.callprototype (.param .b32 _) _ (.param .b32 _);`.
     fn targets(&mut self, names: &mut Names<'a>) -> Result<Targets, Error> {
         let Token::Dotted(word) = self.ahead.token else { return Err(self.expected("a list of targets")) };
         self.bump()?;
@@ -295,7 +301,7 @@ impl<'a> Reader<'a> {
         Ok(of)
     }
 
-    /// `.local .align 8 .b8 depot[16];`, `.param .b32 a, b;`
+    /// Parses frame variables: `.local .align 8 .b8 depot[16];`, `.param .b32 a, b;`.
     fn frame_variables(&mut self, space: Space, names: &mut Names<'a>) -> Result<(), Error> {
         self.bump()?;
         let (mut ty, mut align) = (None, None);
@@ -335,7 +341,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `.reg .b32 %r<80>, %a;`
+    /// Parses register declarations: `.reg .b32 %r<80>, %a;`.
     fn registers(&mut self, names: &mut Names<'a>) -> Result<(), Error> {
         self.bump()?;
         if let Token::Dotted("v2" | "v4") = self.ahead.token {
@@ -365,7 +371,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A type that elements in memory have.
+/// Returns the type if variables in memory may have it.
 pub(super) fn in_memory(ty: Type) -> Option<Type> {
     crate::ptx::module::Variable::admits(ty).then_some(ty)
 }

@@ -1,4 +1,4 @@
-//! Reads constants: numbers, and expressions of them, which have 64 bits.
+//! Parser of constants: literals and 64-bit constant expressions.
 
 use super::error::{Error, ErrorKind};
 use super::instruction::{WARP_SIZE, WARP_THREADS};
@@ -6,16 +6,17 @@ use super::lexer::Token;
 use super::number::{Literal, Whole};
 use super::reader::Reader;
 
-/// Brackets, signs and conditions within each other.
+/// Maximum nesting depth of parentheses, unary operators and conditionals.
 const MAX_DEPTH: u32 = 64;
 
-/// A part of an expression: a number as written, if it is only that, and its value, which floats have none of.
+/// A subexpression: the literal, if it is only a literal, and its value. Floating-point literals
+/// have no value.
 struct Term<'a> {
     plain: Option<Literal<'a>>,
     value: Option<Whole>,
 }
 
-/// An operator between two terms.
+/// A binary operator.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Binary {
     Mul,
@@ -39,7 +40,7 @@ enum Binary {
 }
 
 impl<'a> Reader<'a> {
-    /// A number or an expression.
+    /// Parses a literal or a constant expression.
     pub(super) fn constant(&mut self) -> Result<Literal<'a>, Error> {
         let at = self.ahead.at;
         let Term { plain, value } = self.conditional(0)?;
@@ -51,7 +52,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether a constant stands next.
+    /// Returns `true` if the next token starts a constant.
     pub(super) fn is_constant(&self) -> bool {
         match self.ahead.token {
             Token::Number(_) | Token::Name(WARP_SIZE) | Token::Punct('-' | '(' | '~') => true,
@@ -60,7 +61,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `a ? b : c`
+    /// Parses a conditional expression: `a ? b : c`.
     fn conditional(&mut self, depth: u32) -> Result<Term<'a>, Error> {
         let condition = self.binary(depth, 0)?;
         if self.ahead.token != Token::Punct('?') {
@@ -76,7 +77,7 @@ impl<'a> Reader<'a> {
         Ok(computed(if condition.bits != 0 { yes } else { no }))
     }
 
-    /// Terms between operators that bind at least so tightly.
+    /// Parses binary operators whose precedence is at least `least`.
     fn binary(&mut self, depth: u32, least: u32) -> Result<Term<'a>, Error> {
         let mut left = self.unary(depth)?;
         while let Some((operator, binds, length)) = self.operator().filter(|(_, binds, _)| *binds >= least) {
@@ -93,7 +94,7 @@ impl<'a> Reader<'a> {
         Ok(left)
     }
 
-    /// The operator that stands next, how tightly it binds, and of how many characters it is.
+    /// Returns the next operator, its precedence and its length in characters.
     fn operator(&self) -> Option<(Binary, u32, u32)> {
         use Binary::*;
         let Token::Punct(first) = self.ahead.token else { return None };
@@ -162,7 +163,7 @@ impl<'a> Reader<'a> {
                 }
                 let of = self.conditional(depth + 1)?;
                 self.expect(')', "`)`")?;
-                // A float in brackets is that float.
+                // A parenthesised floating-point literal is still a literal.
                 Ok(Term { plain: of.plain.filter(|_| of.value.is_none()), value: of.value })
             }
             _ => {
@@ -179,7 +180,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The value of a term, which must have one.
+    /// Returns the value of a subexpression, or an error for a floating-point literal.
     fn whole(&self, term: Term<'a>) -> Result<Whole, Error> {
         let wrong = || self.error(ErrorKind::Expression("a float is no part of an expression"));
         term.value.ok_or_else(wrong)
@@ -194,7 +195,8 @@ fn truth(value: bool) -> Whole {
     Whole { bits: value.into(), is_signed: true }
 }
 
-/// The value of an operator; none of a quotient by zero. It is signed where both operands are.
+/// Evaluates an operator. Returns `None` for a division by zero. The operation is signed if both
+/// operands are; a shift is signed if its first operand is.
 fn apply(operator: Binary, a: Whole, b: Whole) -> Option<Whole> {
     let is_signed = a.is_signed && b.is_signed;
     let (x, y) = (a.bits, b.bits);

@@ -1,4 +1,4 @@
-//! What can be wrong with a text.
+//! Errors of the PTX parser.
 
 use thiserror::Error;
 
@@ -6,199 +6,199 @@ use crate::object::Loc;
 use crate::ptx::module::{MAX_REGISTERS, TargetName};
 use crate::ptx::types::{Since, Space, Special, Type};
 
-/// An error and where it is.
+/// A parse error and its location.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{}:{}: {kind}", at.line, at.column)]
 pub struct Error {
-    /// The first character of what is wrong, columns counted in bytes from 1.
+    /// Location of the first offending character; columns count bytes from 1.
     pub at: Loc,
-    /// What is wrong.
+    /// The kind of error.
     pub kind: ErrorKind,
 }
 
-/// What is wrong.
+/// Kinds of parse errors.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// Something else should stand here.
+    /// Another token was expected.
     #[error("expected {expected}; found {found}")]
     Expected {
-        /// What should.
+        /// The expected token.
         expected: &'static str,
-        /// What does.
+        /// The token found.
         found: String,
     },
-    /// A character that no PTX text has outside comments and strings.
+    /// A character that PTX does not allow outside comments and strings.
     #[error("unexpected character {0:?}")]
     Character(char),
-    /// A comment or a string without an end.
+    /// An unterminated comment or string.
     #[error("{0} is not closed")]
     Unclosed(&'static str),
-    /// PTX, but outside the subset.
+    /// A PTX feature that is not supported.
     #[error("{0} is not supported")]
     Unsupported(String),
-    /// No instruction is called so.
+    /// There is no instruction with this name.
     #[error("unknown instruction `{0}`")]
     Mnemonic(String),
-    /// No instruction has such a word.
+    /// The instruction has no such modifier.
     #[error("unknown modifier `.{word}` of `{mnemonic}`")]
     UnknownWord {
-        /// The instruction.
+        /// The mnemonic.
         mnemonic: String,
-        /// The word.
+        /// The modifier.
         word: String,
     },
-    /// The word cannot stand here.
+    /// The modifier is not allowed at this position.
     #[error("`.{word}` cannot stand here in `{mnemonic}`")]
     Word {
-        /// The instruction.
+        /// The mnemonic.
         mnemonic: &'static str,
-        /// The word.
+        /// The modifier.
         word: &'static str,
     },
-    /// There is no such machine.
+    /// There is no such target.
     #[error("there is no target `{0}`")]
     Target(TargetName),
-    /// A special register stands where none can.
+    /// A special register is used as an operand where this is not allowed.
     #[error("`{special}` cannot be an operand of `{mnemonic}`; read it with `mov` first")]
     SpecialOperand {
         /// The special register.
         special: Special,
-        /// The instruction.
+        /// The mnemonic.
         mnemonic: String,
     },
-    /// The machine is one of later versions of PTX.
+    /// The target needs a later PTX version.
     #[error("`{target}` needs PTX {}.{}; the text is for PTX {}.{}", needs.0, needs.1, version.0, version.1)]
     EarlyVersion {
-        /// The `.target` of the text.
+        /// The `.target` of the module.
         target: TargetName,
-        /// The first version that has it.
+        /// The first PTX version with the target.
         needs: (u8, u8),
-        /// The `.version` of the text.
+        /// The `.version` of the module.
         version: (u8, u8),
     },
-    /// An instruction that what the text is for does not have.
+    /// The module's version or target lacks the instruction.
     #[error("`{inst}` needs {needs}; the text is for PTX {}.{} and {target}", version.0, version.1)]
     Missing {
         /// The instruction.
         inst: String,
-        /// What it needs.
+        /// The requirements of the instruction.
         needs: Since,
-        /// The `.version` of the text.
+        /// The `.version` of the module.
         version: (u8, u8),
-        /// Its `.target`.
+        /// The `.target` of the module.
         target: TargetName,
     },
-    /// No instruction is of what the text is for.
+    /// The module's version or target is older than every supported one.
     #[error("the text is for PTX {}.{} and {target}; PTX 6.3 and sm_75 are the least that are read", version.0, version.1)]
     Older {
-        /// The `.version` of the text.
+        /// The `.version` of the module.
         version: (u8, u8),
-        /// Its `.target`.
+        /// The `.target` of the module.
         target: TargetName,
     },
-    /// A word that must be there is not.
+    /// A required modifier is missing.
     #[error("`{mnemonic}` needs a modifier for {slot} here")]
     MissingWord {
-        /// The instruction.
+        /// The mnemonic.
         mnemonic: &'static str,
-        /// What it says.
+        /// The property that the missing modifier chooses.
         slot: &'static str,
     },
-    /// Not as many operands as there are places.
+    /// The number of operands is wrong.
     #[error("`{mnemonic}` takes {expected} operands; found {found}")]
     Count {
-        /// The instruction.
+        /// The mnemonic.
         mnemonic: &'static str,
-        /// As many as must be there.
+        /// The expected number of operands.
         expected: usize,
-        /// As many as are.
+        /// The number of operands found.
         found: usize,
     },
-    /// The operand cannot stand here.
+    /// The operand is invalid for the instruction.
     #[error("operand `{name}` of `{mnemonic}` must be {expected}")]
     Operand {
-        /// The instruction.
+        /// The mnemonic.
         mnemonic: &'static str,
-        /// The operand's name on the instruction's page.
+        /// The operand's name in the documentation.
         name: &'static str,
-        /// What may stand here.
+        /// Description of the valid operands.
         expected: String,
     },
-    /// A number that does not fit its type.
+    /// A number does not fit its type.
     #[error("`{number}` does not fit {ty}")]
     Range {
-        /// The number as written.
+        /// The number, as written.
         number: String,
-        /// The type, or what else it must fit.
+        /// The type, or another description of the valid range.
         ty: String,
     },
-    /// A number that is none.
+    /// A malformed number.
     #[error("`{0}` is not a number")]
     Number(String),
-    /// An expression that has no value.
+    /// A constant expression without a value.
     #[error("{0}")]
     Expression(&'static str),
-    /// More values than a variable has elements.
+    /// More initial values than the variable has elements.
     #[error("more than {0} values")]
     Values(u32),
-    /// More variables than a space holds.
+    /// The variables exceed the size of a state space.
     #[error("the `.{}` variables take more than {} bytes", .0.name(), .0.most_bytes())]
     Variables(Space),
-    /// A type that no variable has.
+    /// A type that variables cannot have.
     #[error("there are no variables of type {0}")]
     Type(Type),
-    /// A name that nothing has.
+    /// An undeclared identifier.
     #[error("unknown name `{0}`")]
     Name(String),
-    /// A name that something else has already.
+    /// A name that is already defined.
     #[error("`{0}` is already defined")]
     Duplicate(String),
-    /// What PTX has from a later version on.
+    /// A modifier that needs a later PTX version.
     #[error("`.{what}` needs PTX {}.{}; the text is for {}.{}", needs.0, needs.1, version.0, version.1)]
     Version {
-        /// The word.
+        /// The modifier.
         what: String,
-        /// The first version that has it.
+        /// The first PTX version with the modifier.
         needs: (u8, u8),
-        /// The version of the text.
+        /// The `.version` of the module.
         version: (u8, u8),
     },
-    /// A label that stands nowhere.
+    /// A label that is used but not defined.
     #[error("label `{0}` is not defined")]
     Label(String),
-    /// A call that is not as its function is declared.
+    /// A call does not match the callee's declaration.
     #[error("`{name}` is not called as it is declared: {what}")]
     Call {
         /// The function, or the prototype.
         name: String,
-        /// What is different.
+        /// The difference.
         what: String,
     },
-    /// A function that is not as it was declared before.
+    /// A function does not match its earlier declaration.
     #[error("`{0}` is not as it was declared before")]
     Redeclared(String),
     /// Too many registers.
     #[error("more than {MAX_REGISTERS} registers")]
     Registers,
-    /// More errors than anybody reads.
+    /// The maximum number of reported errors is reached.
     #[error("too many errors")]
     TooMany,
 }
 
-/// What is to be said of a text with an error.
+/// Classification of a text with an error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// It is not PTX.
+    /// The text is not valid PTX.
     Wrong,
-    /// It may be PTX, of which this is not read here.
+    /// The text may be valid PTX but uses an unsupported feature.
     Unsupported,
-    /// It is PTX, and more than is read here.
+    /// The text is valid PTX but exceeds a limit of this implementation.
     TooLarge,
 }
 
 impl ErrorKind {
-    /// What is to be said of a text with this error.
+    /// Returns the classification of a text with this error.
     pub fn verdict(&self) -> Verdict {
         match self {
             ErrorKind::Unsupported(_) => Verdict::Unsupported,

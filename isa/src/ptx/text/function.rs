@@ -1,4 +1,4 @@
-//! Reads functions, and sees that they are called as they are declared.
+//! Parser of functions, and the check that calls match the declarations.
 
 use std::collections::HashMap;
 
@@ -16,18 +16,18 @@ use crate::ptx::operand::{Callee, Operand};
 use crate::ptx::row::Shape;
 use crate::ptx::types::{Space, Type};
 
-/// The functions of a file, as far as it has been read.
+/// The functions declared so far.
 #[derive(Default)]
 pub(super) struct Declared<'a> {
     by_name: HashMap<&'a str, u32>,
     pub(super) all: Vec<Function>,
     locs: Vec<Vec<Loc>>,
     sources: Vec<Vec<Source>>,
-    /// Why a function is not taken.
+    /// The reason why a function is rejected, by index.
     refused: HashMap<u32, ErrorKind>,
 }
 
-/// What a function is called with, and where that is in its body.
+/// The signature of a function, and the locations of its parameters and results in its body.
 struct Head<'a> {
     prototype: Prototype,
     names: Names<'a>,
@@ -36,12 +36,13 @@ struct Head<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// The function of a name.
+    /// Returns the index of the function with this name.
     pub(super) fn function_of(&self, name: &str) -> Option<u32> {
         self.functions.by_name.get(name).copied()
     }
 
-    /// `.func (.param .b32 r) f (.param .b32 a) { .. }`, or with `;` that there is such a function.
+    /// Parses a function definition `.func (.param .b32 r) f (.param .b32 a) { .. }`, or a
+    /// declaration, which ends with `;`.
     pub(super) fn function(&mut self, linkage: Linkage, text: &mut Text) -> Result<(), Error> {
         self.bump()?;
         let mut head =
@@ -76,7 +77,7 @@ impl<'a> Reader<'a> {
         self.define(number, (name, at), head, text)
     }
 
-    /// Declares a function, which may have been declared before; its number.
+    /// Declares a function, possibly for the second time, and returns its index.
     fn declare(&mut self, name: &'a str, at: Loc, function: Function, text: &Text) -> Result<u32, Error> {
         if let Some(number) = self.function_of(name) {
             let before = self.functions.all.get(number as usize);
@@ -96,7 +97,8 @@ impl<'a> Reader<'a> {
         Ok(number)
     }
 
-    /// Reads what a function does. Where that is not supported, kernels that call it are not taken.
+    /// Parses the body of a function. If it uses an unsupported feature, kernels that call the
+    /// function are rejected.
     fn define(
         &mut self,
         number: u32,
@@ -133,7 +135,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// The values in brackets of which one has been taken.
+    /// Parses a list of formal parameters after the opening parenthesis.
     fn formals(&mut self, head: &mut Head<'a>, are_params: bool) -> Result<(), Error> {
         if self.accept(')')? {
             return Ok(());
@@ -141,7 +143,7 @@ impl<'a> Reader<'a> {
         loop {
             let (formal, name, at) = self.formal()?;
             let passed = match formal.in_memory {
-                // What is only declared need have no names.
+                // The parameters of a declaration may be unnamed.
                 _ if name == "_" => Passed::Frame(u32::MAX),
                 true => {
                     let Formal { ty, count, align, .. } = formal;
@@ -165,7 +167,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `.reg .b32 %a`, `.param .align 8 .b8 a[16]`
+    /// Parses a formal parameter: `.reg .b32 %a`, `.param .align 8 .b8 a[16]`.
     fn formal(&mut self) -> Result<(Formal, &'a str, Loc), Error> {
         let in_memory_of = match self.ahead.token {
             Token::Dotted("param") => true,
@@ -180,7 +182,7 @@ impl<'a> Reader<'a> {
                     self.bump()?;
                     align = Some(self.power_of_two(MAX_PARAM_ALIGN)?);
                 }
-                // Of what it is the address does not matter to how it is passed.
+                // The target of a pointer does not change how the pointer is passed.
                 "ptr" | "global" | "const" | "local" | "shared" | "param" if ty.is_some() && in_memory_of => {
                     self.bump()?
                 }
@@ -223,7 +225,7 @@ impl<'a> Reader<'a> {
         Ok((formal, name, at))
     }
 
-    /// `(.param .b32 _) _ (.param .b32 _)`
+    /// Parses a call prototype: `(.param .b32 _) _ (.param .b32 _)`.
     pub(super) fn prototype_of_call(&mut self) -> Result<Prototype, Error> {
         let mut prototype = Prototype::default();
         if self.accept('(')? {
@@ -253,7 +255,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Keeps an error for each call that is not as its function is declared.
+    /// Records an error for each call that does not match the declaration of its function.
     pub(super) fn check_calls(&mut self, body: &Body, locs: &[Loc]) {
         for (inst, &at) in body.insts.iter().zip(locs) {
             let Some(&Operand::Call { callee, .. }) = inst.operands.first() else { continue };
@@ -282,7 +284,8 @@ impl<'a> Reader<'a> {
         Some((&function.name, &function.prototype))
     }
 
-    /// Gives the kernels their functions, and takes out those that call what is not taken.
+    /// Attaches the functions to the kernels, and rejects the kernels that reach an unsupported
+    /// function.
     pub(super) fn finish_functions(&mut self, text: &mut Text) {
         let Declared { all, locs, sources, refused, .. } = std::mem::take(&mut self.functions);
         let functions: Functions = all.into();
@@ -322,7 +325,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// In what a call differs from how its function is declared.
+/// Describes the first difference between a call and the prototype.
 fn difference(inst: &crate::ptx::Inst, prototype: &Prototype, body: &Body) -> Option<String> {
     let of = |shape: Shape| inst.places().filter(move |(o, _)| o.shape == shape).map(|(_, operand)| operand);
     let pairs = [("result", Shape::Results, &prototype.results), ("argument", Shape::Arguments, &prototype.params)];
@@ -340,7 +343,7 @@ fn difference(inst: &crate::ptx::Inst, prototype: &Prototype, body: &Body) -> Op
     })
 }
 
-/// Whether a value may be passed where one is declared.
+/// Returns `true` if the operand may be passed for the formal parameter.
 fn is_passed_as(operand: &Operand, formal: &Formal, body: &Body) -> bool {
     match *operand {
         Operand::Register(reg) => {

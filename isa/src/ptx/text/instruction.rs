@@ -1,4 +1,5 @@
-//! Reads an instruction: first what stands there, then the rows of its mnemonic are tried.
+//! Parser of instructions. The modifiers and operands are parsed first and then matched against the
+//! rows of the mnemonic.
 
 use arrayvec::ArrayVec;
 use smallvec::SmallVec;
@@ -20,7 +21,7 @@ use crate::ptx::row::{Lanes, OperandRow, Role, Shape, Ty, elements, part_of};
 use crate::ptx::types::{Kind, Space, Special, Token, Type};
 use crate::ptx::{Opcode, Vector};
 
-/// The opcodes by mnemonic, those of one in the order of [`Opcode::ALL`].
+/// The opcodes by mnemonic; those of one mnemonic are in the order of [`Opcode::ALL`].
 static BY_MNEMONIC: LazyLock<Vec<(&'static str, Vec<Opcode>)>> = LazyLock::new(|| {
     let mut table: Vec<(&'static str, Vec<Opcode>)> = Vec::new();
     for &opcode in Opcode::ALL {
@@ -33,40 +34,41 @@ static BY_MNEMONIC: LazyLock<Vec<(&'static str, Vec<Opcode>)>> = LazyLock::new(|
     table
 });
 
-/// The name of a constant, the threads of a warp, and what it is.
+/// The predefined constant with the number of threads in a warp, and its value.
 pub(super) const WARP_SIZE: &str = "WARP_SZ";
 pub(super) const WARP_THREADS: &str = "32";
 
-/// An operand before it is known what it is for.
+/// A parsed operand whose kind depends on the row.
 #[derive(Clone)]
 enum Raw<'a> {
     Operand(Operand),
     Number(Literal<'a>),
-    /// `{a, 0}`: registers and numbers.
+    /// `{a, 0}`: a vector with an immediate among its elements.
     Mixed(SmallVec<[Element<'a>; 8]>),
     Name(&'a str),
-    /// The address of what has a name: a variable, a parameter, or a function.
+    /// The address of a named symbol: a variable, a parameter or a function.
     Address(&'a str, Operand),
-    /// A register, and what stands after its dot.
+    /// A register and the suffix after its dot.
     Dotted(Reg, &'a str),
 }
 
-/// What stands in braces.
+/// An element of a vector operand.
 #[derive(Clone, Copy)]
 enum Element<'a> {
-    /// A register, or `_`.
+    /// A register or `_`.
     Register(Option<Reg>),
     Number(Literal<'a>),
 }
 
-/// Why an instruction is not of a row, and how far it agrees: whether in its words, up to which word or operand, and whether
-/// that operand has braces or is a variable where it should.
+/// The reason why an instruction does not match a row. `reach` orders the reasons by how far the
+/// instruction matches: whether all modifiers match, the index of the first wrong modifier or
+/// operand, and whether that operand is a vector or symbol where the row expects one.
 struct Refusal {
     reach: (bool, usize, bool),
     error: Error,
 }
 
-/// As far as an instruction has been read.
+/// The parsed parts of an instruction.
 #[derive(Clone)]
 struct Parts<'a> {
     mnemonic: &'static str,
@@ -78,7 +80,7 @@ struct Parts<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// `@p` or `@!p`
+    /// Parses a guard: `@p` or `@!p`.
     pub(super) fn guard(&mut self, names: &Names<'a>) -> Result<Guard, Error> {
         self.bump()?;
         let not = self.accept('!')?;
@@ -92,7 +94,7 @@ impl<'a> Reader<'a> {
         Ok(Guard { reg, not })
     }
 
-    /// The rest of an instruction after its mnemonic.
+    /// Parses the rest of an instruction after its mnemonic.
     pub(super) fn instruction(
         &mut self,
         mnemonic: &str,
@@ -151,7 +153,8 @@ impl<'a> Reader<'a> {
         Ok(inst)
     }
 
-    /// `(results), f, (arguments), targets` as operands, what is called first and its targets second.
+    /// Parses the operands of a call, `(results), f, (arguments), targets`, and returns them in
+    /// canonical order: callee, targets, results, arguments.
     fn call_operands(&mut self, names: &mut Names<'a>) -> Result<SmallVec<[Operand; 4]>, Error> {
         let results = if self.ahead.token == Lexeme::Punct('(') {
             let results = self.passed(names, false)?;
@@ -190,7 +193,8 @@ impl<'a> Reader<'a> {
         Ok([call].into_iter().chain(table).chain(results).chain(arguments).collect())
     }
 
-    /// A list of targets, a prototype, or a variable that holds the addresses of functions.
+    /// Parses the targets of an indirect call: a target list, a prototype, or a variable that holds
+    /// the addresses of functions.
     fn call_table(&mut self, names: &mut Names<'a>) -> Result<Operand, Error> {
         let at = self.ahead.at;
         let name = self.name("a list of targets or a prototype")?;
@@ -205,7 +209,7 @@ impl<'a> Reader<'a> {
         Ok(Operand::Table(names.table(name, at)))
     }
 
-    /// What a call passes, in brackets.
+    /// Parses the arguments or results of a call in parentheses.
     fn passed(&mut self, names: &Names<'a>, may_be_numbers: bool) -> Result<SmallVec<[Operand; 4]>, Error> {
         self.bump()?;
         let mut all = SmallVec::new();
@@ -276,7 +280,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `[3]` after a variable of the file: where the element is, in bytes.
+    /// Parses an index such as `[3]` after a module variable and returns the byte offset of the
+    /// element.
     fn element_offset(&mut self, base: Base) -> Result<i32, Error> {
         let Base::Variable(var) = base else { return Ok(0) };
         if !self.accept('[')? {
@@ -288,7 +293,7 @@ impl<'a> Reader<'a> {
         Ok(offset)
     }
 
-    /// What may follow a register, or `_`: a suffix, or a second predicate.
+    /// Parses what may follow a register or `_`: a suffix, or a second predicate.
     fn after_register(&mut self, name: &'a str, reg: Option<Reg>, names: &Names<'a>) -> Result<Raw<'a>, Error> {
         if self.accept('|')? {
             let second = self.element(names)?;
@@ -304,13 +309,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A special register, or a name whose meaning depends on the place.
+    /// Parses a special register, or a name whose meaning depends on the operand.
     fn after_name(&mut self, name: &'a str) -> Result<Raw<'a>, Error> {
         let Lexeme::Dotted(component) = self.ahead.token else {
             return Ok(Special::from_name(name).map_or(Raw::Name(name), |of| Raw::Operand(Operand::Special(of))));
         };
         if component == "w" && Special::from_name(&format!("{name}.x")).is_some() {
-            // There is no fourth axis.
+            // The fourth component of a special register always reads zero.
             self.bump()?;
             return Ok(Raw::Operand(Operand::Number(0)));
         }
@@ -327,7 +332,7 @@ impl<'a> Reader<'a> {
         names.register(name).ok_or_else(|| Error { at, kind: ErrorKind::Name(name.to_owned()) })
     }
 
-    /// A register or `_`.
+    /// Parses a register or `_`.
     fn element(&mut self, names: &Names<'a>) -> Result<Option<Reg>, Error> {
         if self.ahead.token == Lexeme::Name("_") {
             self.bump()?;
@@ -336,7 +341,7 @@ impl<'a> Reader<'a> {
         self.register(names).map(Some)
     }
 
-    /// Where something is wrong in it, reading goes on after its `}`.
+    /// Parses a vector operand. After an error, skips to the closing `}`.
     fn vector(&mut self, names: &Names<'a>) -> Result<Raw<'a>, Error> {
         self.elements(names).inspect_err(|_| {
             while !matches!(self.ahead.token, Lexeme::Punct(';' | '}') | Lexeme::End) {
@@ -394,12 +399,12 @@ impl<'a> Reader<'a> {
         Ok(Raw::Operand(Operand::Memory(address)))
     }
 
-    /// `+4`, `+-4`, or nothing.
+    /// Parses an optional offset: `+4`, `+-4`.
     pub(super) fn offset(&mut self) -> Result<i32, Error> {
         if self.accept('+')? { self.bytes(1) } else { Ok(0) }
     }
 
-    /// A number of elements of so many bytes, in bytes.
+    /// Parses a number of elements and returns it in bytes; `size` is the size of an element.
     fn bytes(&mut self, size: u32) -> Result<i32, Error> {
         let at = self.ahead.at;
         let literal = self.constant()?;
@@ -412,7 +417,8 @@ impl<'a> Reader<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// The instruction of the first row that it fits; else what is wrong by the row that it fits best.
+    /// Returns the instruction for the first row that matches, or the error for the row that
+    /// matches best.
     fn choose(&self, opcodes: &[Opcode], guard: Option<Guard>, names: &mut Names<'a>) -> Result<Inst, Error> {
         let mut best: Option<Refusal> = None;
         for &opcode in opcodes {
@@ -422,7 +428,7 @@ impl<'a> Parts<'a> {
                 Err(_) => {}
             }
         }
-        // Where the words fit no row as they stand, they may in another order.
+        // If the modifiers match no row in canonical order, another order may be valid.
         for &opcode in opcodes.iter().filter(|opcode| opcode.row().fit(&self.words).is_err()) {
             let Some(words) = opcode.row().arrange(&self.words) else { continue };
             let arranged = Parts { words: words.clone(), ..self.clone() };
@@ -436,7 +442,7 @@ impl<'a> Parts<'a> {
         Err(best.map_or_else(unknown, |best| best.error))
     }
 
-    /// The instruction that calls so.
+    /// Returns the call instruction with these operands.
     fn call(&self, opcodes: &[Opcode], guard: Option<Guard>, operands: SmallVec<[Operand; 4]>) -> Result<Inst, Error> {
         let is_indirect = matches!(operands.get(1), Some(Operand::Table(_)));
         let has_table = |opcode: &&Opcode| opcode.row().operands.iter().any(|o| o.shape == Shape::Table) == is_indirect;
@@ -482,7 +488,7 @@ impl<'a> Parts<'a> {
             };
             let refuse = |kind| Refusal { reach: (true, place, braces), error: Error { at: *at, kind } };
             let operand = self.fit(o, raw, *at, names).map_err(refuse)?;
-            // No copy takes more bytes than it has.
+            // The `src-size` of a copy must not exceed its `cp-size`.
             if let (Shape::CopyPart, Operand::Number(part), Some(Operand::Number(size))) =
                 (o.shape, &operand, operands.last())
                 && part > size
@@ -494,7 +500,8 @@ impl<'a> Parts<'a> {
         Ok(operands)
     }
 
-    /// Registers, and registers that hold the numbers among them; none where the place is not of so many.
+    /// Returns a vector in which registers replace the immediates. Returns `None` if the operand
+    /// does not take this number of elements.
     fn mixed(
         &self,
         all: &[Element<'a>],
@@ -505,7 +512,7 @@ impl<'a> Parts<'a> {
         let part = match shape {
             Shape::Parts(_) => part_of(ty, all.len())?,
             Shape::Elements(_) if elements(&self.words) != all.len() => return None,
-            // A register holds no less than 16 bits, of which the low ones are stored.
+            // Registers have at least 16 bits; a store of a narrower type uses the low bits.
             _ => [Type::B16, Type::B16, Type::B32, Type::B64].into_iter().find(|of| of.bits() >= ty.bits())?,
         };
         let taken = if matches!(shape, Shape::Parts(_)) { part } else { ty };
@@ -516,13 +523,13 @@ impl<'a> Parts<'a> {
         Some(all.iter().map(reg).collect::<Result<Vector, ErrorKind>>().map(Operand::Vector))
     }
 
-    /// Whether it converts integers to integers.
+    /// Returns `true` if the instruction converts between integer types.
     fn converts_integers(&self) -> bool {
         let is_integer = |word: &Token| matches!(word, Token::Type(ty) if ty.kind() == Kind::Integer);
         self.mnemonic == "cvt" && self.words.iter().filter(|word| is_integer(word)).count() == 2
     }
 
-    /// Whether an operand may be a vector.
+    /// Returns `true` if the instruction may have vector operands.
     fn takes_vectors(&self) -> bool {
         matches!(self.mnemonic, "ld" | "ldu" | "st" | "mov")
     }
@@ -532,7 +539,7 @@ impl<'a> Parts<'a> {
         ErrorKind::Operand { mnemonic: self.mnemonic, name: o.name, expected }
     }
 
-    /// The operand, where it may stand in this place.
+    /// Converts a parsed operand to the operand that the row describes.
     fn fit(&self, o: &OperandRow, raw: &Raw<'a>, at: Loc, names: &mut Names<'a>) -> Result<Operand, ErrorKind> {
         let wrong = || self.wrong(o);
         let is_of_128_bits = match o.shape {
@@ -546,14 +553,14 @@ impl<'a> Parts<'a> {
             (Raw::Operand(Operand::Vector(regs)), Shape::Value(_) | Shape::Register(_) | Shape::Elements(_))
                 if self.takes_vectors() && (regs.len() == 1 || elements(&self.words) == 1) =>
             {
-                // A vector of one register is the register.
+                // A vector of one register is equivalent to the register.
                 let mut regs = regs.iter();
                 match (regs.next(), regs.next()) {
                     (Some(Some(reg)), None) => Operand::Register(reg),
                     _ => return Err(wrong()),
                 }
             }
-            // Of A and B assemblers take registers alone, but not in the last of these instructions.
+            // For A and B, `ptxas` accepts only registers; the exception is A of `wgmma`.
             (Raw::Mixed(all), Shape::Fragment(part))
                 if part == Part::C || part == Part::A && self.mnemonic == "wgmma" =>
             {
@@ -567,7 +574,7 @@ impl<'a> Parts<'a> {
             (Raw::Mixed(all), Shape::Parts(ty) | Shape::Elements(ty) | Shape::Vector(ty, _)) if o.role == Role::Use => {
                 self.mixed(all, (o.shape, ty), names).ok_or_else(wrong)??
             }
-            // Beside `mov`, `cvt` between integers reads special registers.
+            // Besides `mov`, a `cvt` between integer types may read special registers.
             (&Raw::Operand(Operand::Special(special)), Shape::Value(_))
                 if self.converts_integers() && special.is_of_place() =>
             {
@@ -590,7 +597,7 @@ impl<'a> Parts<'a> {
             ) => Operand::Number(literal.within(Type::U8)?),
             (Raw::Number(literal), Shape::Sign) => Operand::Number(literal.within(Type::S8)?),
             (Raw::Number(literal), Shape::Count) => Operand::Number(literal.within(Type::U32)?),
-            // Nobody wants what was there.
+            // The old value of the atomic operation is discarded.
             (Raw::Name("_"), Shape::Register(ty)) if self.mnemonic == "atom" && o.role == Role::Def => {
                 Operand::Register(names.unread(ty.resolve(&self.words).0.bits())?)
             }
@@ -633,7 +640,7 @@ impl<'a> Parts<'a> {
         if o.shape.admits(o.role, &self.words, &operand, &types) {
             return Ok(operand);
         }
-        // PTX that rows here have no place for.
+        // Name the unsupported feature if the operand is valid PTX.
         Err(match (operand, o.shape) {
             (Operand::Special(special), Shape::Value(_)) if self.converts_integers() => {
                 ErrorKind::Unsupported(format!("`{special}` as an operand of `{}`", self.mnemonic))
@@ -646,7 +653,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The address so many bytes from the start of what has a name.
+/// Returns the operand for the address `offset` bytes after a symbol.
 fn address_of(base: Base, offset: i32) -> Operand {
     match base {
         Base::Variable(var) => Operand::Variable { var, offset },
@@ -661,7 +668,7 @@ fn has_offset(operand: &Operand) -> bool {
     matches!(operand, Variable { offset, .. } | Frame { offset, .. } | Parameter { offset, .. } if *offset != 0)
 }
 
-/// `b320`: the lanes of a mask, in descending order.
+/// Parses a lane mask such as `b320`, with the lanes in descending order.
 fn mask(text: &str, lanes: Lanes) -> Option<u16> {
     let digits = text.strip_prefix(lanes.letter())?;
     let mut mask = 0;
@@ -674,7 +681,8 @@ fn mask(text: &str, lanes: Lanes) -> Option<u16> {
     (mask != 0).then_some(mask)
 }
 
-/// `b3210`: the element of each lane, that of lane 0 last.
+/// Parses a selector such as `b3210`, which lists the source elements from the highest lane down to
+/// lane 0.
 fn selector(text: &str, lanes: Lanes) -> Option<u16> {
     let digits = text.strip_prefix(lanes.letter())?;
     if digits.len() != lanes.count() as usize {
@@ -686,7 +694,7 @@ fn selector(text: &str, lanes: Lanes) -> Option<u16> {
     })
 }
 
-/// A register that holds a truth value that stands as a number.
+/// Returns a register that holds an immediate truth value.
 fn truth(number: &Literal<'_>, names: &mut Names<'_>) -> Result<Operand, ErrorKind> {
     names.holding(Type::Pred, number.within(Type::Pred)?).map(Operand::Register)
 }

@@ -1,4 +1,4 @@
-//! Variables and functions of a file's kernels, which were apart, as those of the file.
+//! Merging of the variables and functions of several kernels into one module.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -6,15 +6,16 @@ use std::sync::Arc;
 use crate::ptx::module::{Body, Entry, Functions, Variable, Variables, unused};
 use crate::ptx::operand::Operand;
 
-/// What kernels of a file have in common.
+/// The variables and functions that the kernels of a module share.
 pub(super) struct Joined {
     pub variables: Variables,
-    /// The functions of each text that kernels are from, and which of them these kernels reach, by number.
+    /// For each source module, its functions and the indices of those that the kernels reach.
     pub functions: Vec<(Functions, Vec<u32>)>,
 }
 
-/// Puts the variables and functions of some of a file's kernels together, of which these are the names: variables of one name that are the
-/// same are one, and so are the functions of kernels that have the same; others of that name get other names.
+/// Merges the variables and functions of `entries`, kernels from several modules. Equal variables
+/// with the same name are merged, and kernels with equal functions share them. Other symbols with
+/// the same name are renamed. `names` are the names of all kernels of the new module.
 pub(super) fn join<'e>(names: Vec<String>, entries: impl Iterator<Item = &'e mut Entry>) -> Joined {
     let mut entries: Vec<&mut Entry> = entries.collect();
     if entries.is_empty() {
@@ -64,12 +65,12 @@ pub(super) fn join<'e>(names: Vec<String>, entries: impl Iterator<Item = &'e mut
     Joined { variables, functions }
 }
 
-/// Kernels that have the same functions.
+/// Kernels from one source module, which have the same functions and variables.
 struct Text {
     entries: Vec<usize>,
     functions: Functions,
     variables: Variables,
-    /// Those that some kernel reaches, ascending.
+    /// The functions that a kernel reaches, in ascending order.
     reached: Vec<u32>,
 }
 
@@ -97,7 +98,7 @@ fn texts(entries: &[&mut Entry]) -> Vec<Text> {
     texts
 }
 
-/// Gives the variables that a body names the numbers that they have now.
+/// Replaces the variable indices of a body by those of the merged module.
 fn renumber(body: &mut Body, numbers: &[u32]) {
     for var in body.insts.iter_mut().flat_map(|inst| &mut inst.operands).filter_map(Operand::variable_mut) {
         var.number = numbers.get(var.number as usize).copied().unwrap_or(var.number);

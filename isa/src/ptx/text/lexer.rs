@@ -1,4 +1,4 @@
-//! PTX text as tokens.
+//! Lexer for PTX.
 
 use super::error::{Error, ErrorKind};
 use crate::object::Loc;
@@ -6,13 +6,13 @@ use crate::object::Loc;
 /// A token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Token<'a> {
-    /// `add`, `%r1`, `_`
+    /// An identifier: `add`, `%r1`, `_`.
     Name(&'a str),
-    /// A word after a dot, without it: `s32` of `.s32`.
+    /// A directive or modifier, without its dot: `s32` of `.s32`.
     Dotted(&'a str),
-    /// A number, as written.
+    /// A numeric literal, as written.
     Number(&'a str),
-    /// A string, without its quotes.
+    /// A string literal, without its quotes.
     String(&'a str),
     /// Any other character.
     Punct(char),
@@ -20,7 +20,7 @@ pub(super) enum Token<'a> {
     End,
 }
 
-/// A token and where it starts.
+/// A token and its location.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spanned<'a> {
     pub token: Token<'a>,
@@ -28,7 +28,7 @@ pub(super) struct Spanned<'a> {
 }
 
 impl Token<'_> {
-    /// The token in an error.
+    /// Describes the token for an error message.
     pub(super) fn describe(self) -> String {
         match self {
             Token::Name(text) | Token::Number(text) => format!("`{text}`"),
@@ -40,7 +40,7 @@ impl Token<'_> {
     }
 }
 
-/// Makes tokens of a text, one after another.
+/// Lexer over a PTX text.
 pub(super) struct Lexer<'a> {
     rest: &'a str,
     line: u32,
@@ -87,12 +87,12 @@ impl<'a> Lexer<'a> {
         Ok(Spanned { token, at })
     }
 
-    /// The byte that directly follows the last token.
+    /// Returns the byte that directly follows the last token.
     pub(super) fn next_byte(&self) -> Option<u8> {
         self.rest.as_bytes().first().copied()
     }
 
-    /// Goes to the end of the line.
+    /// Skips to the end of the line.
     pub(super) fn skip_line(&mut self) {
         let length = self.rest.bytes().take_while(|&b| b != b'\n').count();
         self.advance(length);
@@ -110,7 +110,7 @@ impl<'a> Lexer<'a> {
         self.take(bytes);
     }
 
-    /// So many bytes of one line.
+    /// Consumes `bytes` bytes, all of them on one line.
     fn take(&mut self, bytes: usize) -> &'a str {
         let (taken, rest) = self.rest.split_at_checked(bytes).unwrap_or((self.rest, ""));
         self.rest = rest;
@@ -123,7 +123,8 @@ impl<'a> Lexer<'a> {
         self.take(length)
     }
 
-    /// A word after a dot: a name, or one that a level of the caches says something of, `L2::128B`.
+    /// Consumes a directive or modifier after its dot: an identifier, or two with `::` between them
+    /// such as `L2::128B`.
     fn word(&mut self) -> &'a str {
         let name = |bytes: &[u8]| bytes.iter().take_while(|&&b| is_name(b)).count();
         let bytes = self.rest.as_bytes();
@@ -135,7 +136,8 @@ impl<'a> Lexer<'a> {
         self.take(if second == 0 { first } else { first + 2 + second })
     }
 
-    /// Digits and letters, with a point and a signed exponent where the number is decimal.
+    /// Consumes a numeric literal: digits and letters, in a decimal number also a point and a
+    /// signed exponent.
     fn number(&mut self) -> &'a str {
         let bytes = self.rest.as_bytes();
         let prefixed = matches!(bytes, [b'0', b'x' | b'X' | b'b' | b'B' | b'f' | b'F' | b'd' | b'D', ..]);

@@ -1,5 +1,5 @@
-//! PTX text: [`read`] makes a [`Module`] of it, and a module prints as text that reads as the same module; a
-//! [`Writer`] writes that of kernels.
+//! PTX as text. [`read`] parses a [`Module`], and a printed module parses to the same module. A
+//! [`Writer`] writes modules kernel by kernel.
 
 mod body;
 mod constant;
@@ -24,49 +24,53 @@ use super::module::{Missing, Module, Owner};
 use super::types::Since;
 use crate::object::Loc;
 
-/// What was read.
+/// A parsed PTX file.
 #[derive(Clone, Debug)]
 pub struct Text {
-    /// The file.
+    /// The module.
     pub module: Module,
-    /// Where each instruction of each entry stands: its first character, columns counted in bytes from 1.
+    /// The location of each instruction of each kernel: its first character; columns count bytes
+    /// from 1.
     pub locs: Vec<Vec<Loc>>,
-    /// What `.loc` says each instruction of each entry comes from.
+    /// The source location that `.loc` gives for each instruction of each kernel.
     pub sources: Vec<Vec<Source>>,
-    /// The names that `.file` gives to numbers.
+    /// The file names that `.file` declares, with their indices.
     pub files: Vec<(u32, String)>,
-    /// The kernels that are PTX and not taken here.
+    /// The kernels that use unsupported features.
     pub refused: Vec<Refused>,
-    /// Where each instruction of each function stands; none of one that is only declared.
+    /// The location of each instruction of each function; empty for a function without a
+    /// definition.
     pub function_locs: Vec<Vec<Loc>>,
-    /// What `.loc` says of these.
+    /// The source location that `.loc` gives for each instruction of each function.
     pub function_sources: Vec<Vec<Source>>,
-    /// What stands outside kernels and is not taken: functions, variables of shared memory. A kernel that names it is refused.
+    /// Errors about unsupported features outside kernels, such as unsupported functions. Kernels
+    /// that use them are rejected.
     pub outside: Vec<Error>,
 }
 
-/// A kernel that is not taken.
+/// A kernel that is rejected because it uses an unsupported feature.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refused {
-    /// Its name.
+    /// The kernel's name.
     pub name: String,
-    /// Where that stands.
+    /// The location of the name.
     pub at: Loc,
-    /// Why, in the order of the text. The first one says that something is not supported; others may come of it.
+    /// The errors, in the order of the text. The first one is about the unsupported feature; the
+    /// others may result from it.
     pub errors: Vec<Error>,
 }
 
-/// What an instruction was made from, by `.loc`.
+/// The source location of an instruction, from `.loc`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Source {
-    /// The number of the file.
+    /// The index of the file.
     pub file: u32,
-    /// The place in it; not known where no `.loc` stands before.
+    /// The line and column in the file; unknown if no `.loc` precedes the instruction.
     pub loc: Loc,
 }
 
 impl Text {
-    /// All that is not taken, in the order of the text.
+    /// Returns all errors about unsupported features, in the order of the text.
     pub fn not_taken(&self) -> Vec<Error> {
         let of_kernels = self.refused.iter().flat_map(|refused| &refused.errors);
         let mut errors: Vec<Error> = self.outside.iter().chain(of_kernels).cloned().collect();
@@ -74,8 +78,9 @@ impl Text {
         errors
     }
 
-    /// What the text's own `.version` and `.target` do not have, an assembler's errors: each instruction of its kernels and functions that
-    /// needs more; one, where all do.
+    /// Returns an error for each instruction that the module's own `.version` and `.target` do not
+    /// support, as an assembler reports them. If the module is older than every supported version,
+    /// returns only one error.
     pub fn missing(&self) -> Vec<Error> {
         let Module { version, target, .. } = self.module;
         let is_older = !self.module.provides(Since::ALWAYS);
@@ -96,8 +101,8 @@ impl Text {
         self.module.missing().take(most).map(error).collect()
     }
 
-    /// What `.loc` says the instruction at a place of the text comes from: the file, by its name, and the place in it. None where no
-    /// instruction stands there, and where no `.loc` stands before it.
+    /// Returns the file name and source location from which the instruction at `at` was compiled.
+    /// Returns `None` if there is no instruction at `at`, or if no `.loc` precedes the instruction.
     ///
     /// ```
     /// use halfbyte_isa::object::Loc;
@@ -116,27 +121,28 @@ impl Text {
         Some((self.file(source.file)?, source.loc))
     }
 
-    /// The name of a file by its number.
+    /// Returns the name of the file with this index.
     pub fn file(&self, number: u32) -> Option<&str> {
         self.files.iter().find(|(of, _)| *of == number).map(|(_, name)| name.as_str())
     }
 }
 
-/// Reads a file of which everything is taken.
+/// Parses a PTX file that must be supported as a whole.
 ///
 /// # Errors
-/// What is wrong with it or not taken, in the order of the text; after an error in an instruction or a declaration reading goes
-/// on with the next.
+/// Returns the errors and unsupported features, in the order of the text. After an error in an
+/// instruction or declaration, parsing continues with the next one.
 pub fn read(text: &str) -> Result<Text, Vec<Error>> {
     let read = reader::read(text)?;
     let errors = read.not_taken();
     if errors.is_empty() { Ok(read) } else { Err(errors) }
 }
 
-/// Reads a file kernel by kernel: those that are not taken stand in [`Text::refused`].
+/// Parses a PTX file kernel by kernel; kernels with unsupported features are listed in
+/// [`Text::refused`].
 ///
 /// # Errors
-/// What is wrong with the file, as an assembler would say, and what is not taken beside it.
+/// Returns the errors that an assembler would report, together with the unsupported features.
 pub fn read_each(text: &str) -> Result<Text, Vec<Error>> {
     reader::read(text)
 }

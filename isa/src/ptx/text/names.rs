@@ -1,7 +1,7 @@
-//! What the names in a kernel stand for.
+//! Symbol table of a kernel or function body.
 //!
-//! A block in braces has names of its own, for registers and for labels. A label that is mentioned in a block and does not
-//! stand there is one of a block around it, which may come later.
+//! A scope in braces has its own registers, variables and labels. A label that a scope uses but
+//! does not define belongs to an enclosing scope, which may define it later.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,42 +13,44 @@ use crate::ptx::module::{Body, FrameVariable, LabelName, Pragma, Registers, Tabl
 use crate::ptx::operand::{Base, FrameVar, Label, Operand, Reg};
 use crate::ptx::types::{Special, Token, Type};
 
-/// Digits that the number of a register has at most.
+/// Maximum number of digits in a register's number.
 const MAX_DIGITS: usize = 7;
 
-/// The names of a kernel.
+/// The symbols of a body.
 #[derive(Default)]
 pub(super) struct Names<'a> {
-    /// The registers declared up to here.
+    /// The registers declared so far.
     pub registers: Registers,
     single: HashMap<&'a str, Declared>,
     families: HashMap<&'a str, Declared>,
     params: HashMap<&'a str, u32>,
-    /// The variables of the frame declared up to here.
+    /// The frame variables declared so far.
     frame: Vec<FrameVariable>,
     frame_names: HashMap<&'a str, Framed>,
     tables: HashMap<&'a str, u32>,
-    /// By number: in the order in which they are first mentioned.
+    /// The target lists, in the order of their first use, which is their index.
     lists: Vec<List<'a>>,
     labels: HashMap<&'a str, Label>,
-    /// By number: in the order in which they are first mentioned.
+    /// The labels, in the order of their first use, which is their index.
     mentioned: Vec<Mention<'a>>,
-    /// Labels in the order in which they stand.
+    /// The defined labels, in the order of the text.
     placed: Vec<Label>,
-    /// What is declared outside of all blocks: registers, variables, parameters and labels have names of one kind.
+    /// The names declared outside all scopes. Registers, variables, parameters and labels share one
+    /// namespace.
     declared: HashSet<&'a str>,
-    /// The blocks that are open, outermost first.
+    /// The open scopes, outermost first.
     scopes: Vec<Scope<'a>>,
-    /// Whether there were any.
+    /// `true` if the body has at least one scope.
     has_blocks: bool,
-    /// The registers that were declared in blocks, by the number of their declaration.
+    /// The indices of the register declarations in scopes.
     nested: Vec<usize>,
-    /// The registers that hold something from the start, their types and what: numbers that stand in braces, and special registers that
-    /// other instructions than `mov` read.
+    /// The registers that are initialised at the start of the body, with their types and values.
+    /// They replace immediates in vectors, and special registers as operands of instructions other
+    /// than `mov`.
     held: Vec<(Reg, Type, Operand)>,
-    /// The registers that stand for `_`.
+    /// The registers that replace `_`.
     unread: Vec<(Type, Reg)>,
-    /// The variables of the frame that were, by number.
+    /// The indices of the frame variables declared in scopes.
     nested_frame: Vec<usize>,
     pragmas: Vec<Pragma>,
 }
@@ -57,10 +59,10 @@ pub(super) struct Names<'a> {
 struct Declared {
     first: Reg,
     count: u32,
-    /// How many numbers each has.
+    /// The number of register indices of each register.
     width: u32,
     at: Loc,
-    /// How many blocks are around it.
+    /// The number of enclosing scopes.
     depth: usize,
 }
 
@@ -70,7 +72,7 @@ struct Framed {
     depth: usize,
 }
 
-/// What an indirect branch or call may lead to.
+/// A target list or prototype of indirect branches or calls.
 struct List<'a> {
     name: &'a str,
     at: Loc,
@@ -81,15 +83,15 @@ struct Mention<'a> {
     name: &'a str,
     at: Loc,
     place: Option<u32>,
-    /// The label of a block around this one that it has turned out to be.
+    /// The label of an enclosing scope to which the name refers, if this scope does not define it.
     alias: Option<Label>,
 }
 
-/// A block, and what it hides of the names around it.
+/// A scope, and the symbols of enclosing scopes that it shadows.
 #[derive(Default)]
 struct Scope<'a> {
     declared: HashSet<&'a str>,
-    /// So many shared variables the body had before it.
+    /// The number of shared variables of the body before the scope.
     shared: usize,
     single: Vec<(&'a str, Option<Declared>)>,
     families: Vec<(&'a str, Option<Declared>)>,
@@ -98,29 +100,31 @@ struct Scope<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// The register of a name: that of the innermost block that has one.
+    /// Returns the register with this name in the innermost scope that declares one.
     pub(super) fn register(&self, name: &str) -> Option<Reg> {
         let (depth, reg) = self.innermost(name)?;
         let is_hidden = !self.scopes.is_empty() && self.frame_names.get(name).is_some_and(|of| of.depth > depth);
         (!is_hidden).then_some(reg)
     }
 
-    /// The variable of the frame of a name.
+    /// Returns the frame variable with this name.
     pub(super) fn frame_variable(&self, name: &str) -> Option<FrameVar> {
         self.frame_names.get(name).map(|of| of.var)
     }
 
-    /// The register of a name, and how many blocks are around it.
+    /// Returns the register with this name and its scope depth.
     fn innermost(&self, name: &str) -> Option<(usize, Reg)> {
         let single = self.single.get(name).map(|declared| (declared.depth, declared.first));
-        // Outside of blocks a name has one meaning; where it has two in blocks, the inner one counts.
+        // Outside scopes a name has one meaning; if scopes give it two, the inner one takes
+        // precedence.
         match (single, self.scopes.is_empty()) {
             (Some(found), true) => Some(found),
             (single, _) => single.into_iter().chain(self.numbered(name)).max_by_key(|(depth, _)| *depth),
         }
     }
 
-    /// The register of a name that is one of several, `%r12`. Where the name's digits start is not told.
+    /// Returns the register with a numbered name such as `%r12`. The prefix may end in digits
+    /// itself, so every split is tried.
     fn numbered(&self, name: &str) -> Option<(usize, Reg)> {
         let digits = name.bytes().rev().take(MAX_DIGITS).take_while(u8::is_ascii_digit).count();
         (1..=digits).rev().find_map(|digits| {
@@ -134,7 +138,7 @@ impl<'a> Names<'a> {
         })
     }
 
-    /// Takes a name for what is declared in the block at hand.
+    /// Reserves a name in the current scope.
     pub(super) fn take(&mut self, name: &'a str, at: Loc) -> Result<(), Error> {
         let declared = self.scopes.last_mut().map_or(&mut self.declared, |scope| &mut scope.declared);
         match declared.insert(name) {
@@ -143,7 +147,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Declares a register, or a number of them.
+    /// Declares a register, or a numbered range of registers.
     pub(super) fn declare(&mut self, name: &'a str, ty: Type, count: Option<u32>, at: Loc) -> Result<(), Error> {
         let depth = self.scopes.len();
         if count.is_none() {
@@ -163,7 +167,7 @@ impl<'a> Names<'a> {
         Ok(())
     }
 
-    /// Declares a variable of the frame.
+    /// Declares a frame variable.
     pub(super) fn declare_frame(&mut self, name: &'a str, variable: FrameVariable, at: Loc) -> Result<u32, Error> {
         self.take(name, at)?;
         let depth = self.scopes.len();
@@ -178,7 +182,7 @@ impl<'a> Names<'a> {
         Ok(number)
     }
 
-    /// A list of targets, by the order in which lists are mentioned.
+    /// Returns the index of a target list; the first use of a name creates it.
     pub(super) fn table(&mut self, name: &'a str, at: Loc) -> u32 {
         let lists = &mut self.lists;
         *self.tables.entry(name).or_insert_with(|| {
@@ -187,7 +191,7 @@ impl<'a> Names<'a> {
         })
     }
 
-    /// Says what a list is of.
+    /// Defines a target list.
     pub(super) fn define_table(&mut self, name: &'a str, of: Targets, at: Loc) -> Result<(), Error> {
         let number = self.table(name, at);
         match self.lists.get_mut(number as usize) {
@@ -199,17 +203,17 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Whether a list of that name was mentioned or defined.
+    /// Returns `true` if a target list with this name has been used or defined.
     pub(super) fn has_table(&self, name: &str) -> bool {
         self.tables.contains_key(name)
     }
 
-    /// How many registers hold something from the start.
+    /// Returns the number of registers that are initialised at the start of the body.
     pub(super) fn held(&self) -> usize {
         self.held.len()
     }
 
-    /// A register that holds a number from the start.
+    /// Returns a register that holds an immediate from the start of the body on.
     pub(super) fn holding(&mut self, ty: Type, bits: u64) -> Result<Reg, ErrorKind> {
         if ty.bits() < 16 && ty != Type::Pred {
             return Err(ErrorKind::Unsupported("a number among bytes in braces".to_owned()));
@@ -217,7 +221,8 @@ impl<'a> Names<'a> {
         self.hold(ty, Operand::Number(bits), "%number")
     }
 
-    /// A register that holds a special register of 32 bits from the start, which is always the same to a thread.
+    /// Returns a register that holds a 32-bit special register from the start of the body on. The
+    /// special register must be constant for each thread.
     pub(super) fn holding_special(&mut self, special: Special) -> Result<Reg, ErrorKind> {
         self.hold(Type::U32, Operand::Special(special), "%special")
     }
@@ -232,7 +237,7 @@ impl<'a> Names<'a> {
         Ok(reg)
     }
 
-    /// A register of so many bits that nobody reads: what stands for `_`.
+    /// Returns a register of this width that is never read, to replace `_`.
     pub(super) fn unread(&mut self, bits: u32) -> Result<Reg, ErrorKind> {
         let ty = match bits {
             16 => Type::B16,
@@ -249,13 +254,14 @@ impl<'a> Names<'a> {
         Ok(reg)
     }
 
-    /// Opens a block, where the body has so many shared variables.
+    /// Opens a scope; `shared` is the number of shared variables of the body so far.
     pub(super) fn open(&mut self, shared: usize) {
         self.scopes.push(Scope { shared, ..Scope::default() });
         self.has_blocks = true;
     }
 
-    /// Closes a block, if one is open, and says how many shared variables there were before it.
+    /// Closes the innermost scope and returns the number of shared variables before it. Returns
+    /// `None` if no scope is open.
     pub(super) fn close(&mut self) -> Option<usize> {
         let scope = self.scopes.pop()?;
         let restore = |table: &mut HashMap<&'a str, Declared>, hidden: Vec<(&'a str, Option<Declared>)>| {
@@ -275,7 +281,7 @@ impl<'a> Names<'a> {
             }
         }
         let outer = self.scopes.last_mut().map_or(&mut self.labels, |scope| &mut scope.labels);
-        // In the order in which they were mentioned, so that what follows from it is always the same.
+        // Sort the labels by index, so that the result is deterministic.
         let mut labels: Vec<(&'a str, Label)> = scope.labels.into_iter().collect();
         labels.sort_by_key(|(_, label)| *label);
         for (name, label) in labels {
@@ -288,25 +294,25 @@ impl<'a> Names<'a> {
         Some(scope.shared)
     }
 
-    /// Names a parameter.
+    /// Declares a parameter.
     pub(super) fn param(&mut self, name: &'a str, number: u32, at: Loc) -> Result<(), Error> {
         self.take(name, at)?;
         self.params.insert(name, number);
         Ok(())
     }
 
-    /// What stands before the instruction of that number, for the assembler.
+    /// Adds a pragma before the instruction with index `at`.
     pub(super) fn pragma(&mut self, at: u32, text: String) {
         self.pragmas.push(Pragma { text, at });
     }
 
-    /// What of the kernel or the function at hand has a name and an address: a variable of its frame, or a parameter.
+    /// Returns the frame variable or parameter with this name, as the base of an address.
     pub(super) fn base(&self, name: &str) -> Option<Base> {
         let of_frame = self.frame_variable(name).map(Base::Frame);
         of_frame.or_else(|| self.params.get(name).copied().map(Base::Parameter))
     }
 
-    /// A label, by the order in which labels are mentioned.
+    /// Returns the label with this name; the first use of a name creates it.
     pub(super) fn label(&mut self, name: &'a str, at: Loc) -> Label {
         let mentioned = &mut self.mentioned;
         let labels = self.scopes.last_mut().map_or(&mut self.labels, |scope| &mut scope.labels);
@@ -316,7 +322,7 @@ impl<'a> Names<'a> {
         })
     }
 
-    /// Puts a label before the instruction of that number.
+    /// Defines a label before the instruction with index `place`.
     pub(super) fn place(&mut self, name: &'a str, place: u32, at: Loc) -> Result<(), Error> {
         self.take(name, at)?;
         let label = self.label(name, at);
@@ -327,8 +333,9 @@ impl<'a> Names<'a> {
         Ok(())
     }
 
-    /// The body of these instructions, with the labels as they stand, to which branches are turned. Names of blocks that others have
-    /// too are made different; `around` are those of the file.
+    /// Builds the body from its instructions. Labels are renumbered in the order of the text, and
+    /// the instructions are updated. Symbols of scopes are renamed if their names are not unique;
+    /// `around` are the names of the module's variables.
     pub(super) fn finish(
         mut self,
         mut insts: Vec<Inst>,
@@ -339,7 +346,7 @@ impl<'a> Names<'a> {
         errors.extend(undefined.map(|list| Error { at: list.at, kind: ErrorKind::Label(list.name.to_owned()) }));
         let undefined = self.mentioned.iter().filter(|mention| mention.place.is_none() && mention.alias.is_none());
         errors.extend(undefined.map(|m| Error { at: m.at, kind: ErrorKind::Label(m.name.to_owned()) }));
-        // A register of its own and one of several may go by one name.
+        // A single register and a numbered range must not declare the same name.
         let twice = self.single.iter().filter(|(name, _)| self.numbered(name).is_some());
         errors.extend(twice.map(|(name, d)| Error { at: d.at, kind: ErrorKind::Duplicate((*name).to_owned()) }));
 
@@ -347,7 +354,7 @@ impl<'a> Names<'a> {
         let mut order = vec![Label(0); self.mentioned.len()];
         let mut labels = Vec::with_capacity(self.placed.len());
         let mut taken = Taken::default();
-        // Elsewhere no name hides another.
+        // Names can shadow each other only if there are scopes or implicit registers.
         if self.has_blocks || !self.nested.is_empty() {
             around.for_each(|name| taken.insert(name.to_owned()));
             self.params.keys().for_each(|&name| taken.insert(name.to_owned()));
@@ -369,7 +376,8 @@ impl<'a> Names<'a> {
                 at: before + mention.place.unwrap_or(0),
             });
         }
-        // A block around another is closed after it, so that what a label is an alias of is no further on.
+        // An outer scope closes after an inner one, so aliases lead from inner labels to outer
+        // labels and never form a cycle.
         for (number, mention) in self.mentioned.iter().enumerate() {
             let mut label = mention.alias;
             while let Some(next) = label.and_then(|l| self.mentioned.get(l.0 as usize)).and_then(|m| m.alias) {
@@ -410,7 +418,7 @@ impl<'a> Names<'a> {
         Body { registers: self.registers, frame: self.frame, insts, labels, tables, pragmas }
     }
 
-    /// Gives the registers and variables of blocks names that no others have.
+    /// Renames the registers and variables of scopes to unique names.
     fn rename_nested(&mut self, taken: &mut Taken) {
         for &number in &self.nested {
             if let Some(family) = self.registers.families().get(number) {
@@ -426,13 +434,14 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Names that are taken.
+/// The names that are in use.
 #[derive(Default)]
 struct Taken {
     names: HashSet<String>,
-    /// What is left of those that end in digits: several registers may not be called so.
+    /// The names in use that end in digits, without these digits. A numbered range must not use
+    /// such a name as its prefix.
     stems: HashSet<String>,
-    /// By name, how many others have been made of it.
+    /// For each name, the number of variants created from it.
     made: HashMap<String, u32>,
 }
 
@@ -449,12 +458,12 @@ impl Taken {
         !self.names.contains(name)
     }
 
-    /// Whether it is free, and nothing is called so with or without digits behind it: registers may be several, which have numbers.
+    /// Returns `true` if the name is free both as a name and as the prefix of numbered registers.
     fn is_free_of_numbers(&self, name: &str) -> bool {
         self.is_free(name) && !self.stems.contains(name) && self.is_free(stem(name))
     }
 
-    /// Takes the name, or where it is not free the name with a suffix.
+    /// Reserves the name, or the name with a suffix if it is not free, and returns it.
     fn unused(&mut self, name: &str, is_free: impl Fn(&Taken, &str) -> bool) -> String {
         let mut chosen = name.to_owned();
         while !is_free(self, &chosen) {
@@ -467,7 +476,7 @@ impl Taken {
     }
 }
 
-/// A name without the digits at its end.
+/// Returns the name without trailing digits.
 fn stem(name: &str) -> &str {
     name.trim_end_matches(|c: char| c.is_ascii_digit())
 }

@@ -1,36 +1,37 @@
-//! Numbers in PTX text.
+//! Numeric literals of PTX.
 
 use super::error::ErrorKind;
 use crate::ptx::types::{Kind, Type};
 
-/// A number as written: what it is depends on where it stands.
+/// A numeric constant, whose interpretation depends on the type of the operand.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Literal<'a> {
-    /// As it stands.
+    /// A literal of the text.
     Written {
-        /// A minus stands before it.
+        /// `true` if a minus sign precedes the literal.
         negative: bool,
-        /// Its digits.
+        /// The literal without its sign.
         text: &'a str,
     },
-    /// The value of an expression.
+    /// The value of a constant expression.
     Computed(Whole),
 }
 
-/// An integer of 64 bits.
+/// A 64-bit integer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Whole {
     pub bits: u64,
     pub is_signed: bool,
 }
 
-/// The value of a literal.
+/// The magnitude of a literal.
 enum Value {
-    /// An integer, by its magnitude.
+    /// The magnitude of an integer.
     Integer(u64),
-    /// `0f3f800000`, by its bits.
+    /// The bits of a hexadecimal single such as `0f3f800000`.
     Single(u32),
-    /// `0d3ff0000000000000`, by its bits; or `1.5`.
+    /// The bits of a hexadecimal double such as `0d3ff0000000000000`, or of a decimal number such
+    /// as `1.5`.
     Double(u64),
 }
 
@@ -43,7 +44,7 @@ impl Literal<'_> {
         }
     }
 
-    /// Whether it is below zero, and its magnitude or its bits.
+    /// Returns `true` if the constant is negative, and its magnitude.
     fn value(&self) -> Result<(bool, Value), ErrorKind> {
         match *self {
             Literal::Written { negative, text } => Ok((negative, self.magnitude(text)?)),
@@ -54,7 +55,8 @@ impl Literal<'_> {
         }
     }
 
-    /// Its value as an integer of 64 bits, signed where it has room for the sign; none of a float.
+    /// Returns the value as a 64-bit integer, or `None` for a floating-point literal. The integer
+    /// is signed unless it has the suffix `U` or needs bit 63.
     pub(super) fn whole(&self) -> Result<Option<Whole>, ErrorKind> {
         Ok(match self.value()? {
             (negative, Value::Integer(magnitude)) => {
@@ -69,7 +71,7 @@ impl Literal<'_> {
         let wrong = || ErrorKind::Number(self.written());
         let bytes = text.as_bytes();
         let digits = |from: usize| text.get(from..).unwrap_or("");
-        // `from_str_radix` would take a sign.
+        // `from_str_radix` accepts a sign, but a sign cannot occur in a token.
         let radix = |from: usize, radix: u32| {
             let digits = digits(from).trim_end_matches('U');
             u64::from_str_radix(digits, radix).map_err(|_| wrong())
@@ -88,7 +90,8 @@ impl Literal<'_> {
         }
     }
 
-    /// The bits of the number taken for the type: of an integer the lower ones, as assemblers take them.
+    /// Returns the bits of the constant converted to the type. Integers are truncated, as `ptxas`
+    /// does.
     pub(super) fn bits(&self, ty: Type) -> Result<u64, ErrorKind> {
         let (negative, value) = self.value()?;
         let sign = |width: u32| u64::from(negative) << (width - 1);
@@ -106,7 +109,7 @@ impl Literal<'_> {
         }
     }
 
-    /// The same, where the number must be one that the type has.
+    /// Returns the bits of the constant, which must be in the range of the type.
     pub(super) fn within(&self, ty: Type) -> Result<u64, ErrorKind> {
         if let (negative, Value::Integer(magnitude)) = self.value()? {
             let limit = if negative { 1u128 << (ty.bits() - 1) } else { (1u128 << ty.bits()) - 1 };
@@ -121,7 +124,7 @@ impl Literal<'_> {
         ErrorKind::Range { number: self.written(), ty: ty.to_string() }
     }
 
-    /// The number as an offset or a count.
+    /// Returns the constant as an offset or a count; the magnitude must fit in 32 bits.
     pub(super) fn integer(&self) -> Result<i64, ErrorKind> {
         let range = || ErrorKind::Range { number: self.written(), ty: "an integer of 32 bits".to_owned() };
         match self.value()? {

@@ -1,8 +1,8 @@
-//! PTX that is known and outside the subset: errors name it for what it is.
+//! PTX features that are recognised but not supported, so that errors can name them.
 
 use super::error::ErrorKind;
 
-/// What an instruction is that there is none of here.
+/// Returns the error for an instruction that is not supported.
 pub(super) fn instruction(mnemonic: &str) -> Option<ErrorKind> {
     let what = match mnemonic {
         "mbarrier" => "a barrier",
@@ -20,7 +20,7 @@ pub(super) fn instruction(mnemonic: &str) -> Option<ErrorKind> {
     Some(ErrorKind::Unsupported(format!("{what} (`{mnemonic}`)")))
 }
 
-/// What a word after a mnemonic asks for that there is none of here.
+/// Returns the error for a modifier that is not supported.
 pub(super) fn word(mnemonic: &str, word: &str) -> Option<ErrorKind> {
     let what = match word {
         "shared::cluster" => "shared memory",
@@ -43,7 +43,7 @@ pub(super) fn word(mnemonic: &str, word: &str) -> Option<ErrorKind> {
     Some(ErrorKind::Unsupported(format!("{what} (`{mnemonic}.{word}`)")))
 }
 
-/// What a directive declares that there is none of here.
+/// Returns the error for a directive that is not supported.
 pub(super) fn directive(word: &str) -> ErrorKind {
     let what = match word {
         "shared" => "shared memory",
@@ -60,7 +60,7 @@ pub(super) fn directive(word: &str) -> ErrorKind {
     ErrorKind::Unsupported(format!("{what} (`.{word}`)"))
 }
 
-/// A special register that there is none of here.
+/// Returns the error for a special register that is not supported.
 pub(super) fn name(name: &str) -> Option<ErrorKind> {
     let of = name.strip_prefix('%').map(|name| name.split_once('.').map_or(name, |(of, _)| of));
     let is_special = match of {

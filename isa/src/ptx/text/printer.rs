@@ -1,4 +1,4 @@
-//! Prints a module as the text that it reads from.
+//! Printer of PTX. The printed text parses to the same module.
 
 use std::fmt;
 
@@ -46,21 +46,22 @@ impl fmt::Display for Param {
     }
 }
 
-/// An instruction of a kernel as a line of text, with its `;`.
+/// Formats an instruction of a kernel as a line of text, with its `;`.
 pub fn inst_text(inst: &Inst, entry: &Entry) -> String {
     let mut text = Printer::default();
     text.inst(inst, entry.scope());
     text.out
 }
 
-/// The same of a kernel or a function.
+/// Formats an instruction of a kernel or function as a line of text, with its `;`.
 pub fn inst_text_in(inst: &Inst, scope: Scope<'_>) -> String {
     let mut text = Printer::default();
     text.inst(inst, scope);
     text.out
 }
 
-/// A text as it is written. Formatters are kept out of it: a kernel is thousands of short words.
+/// Output buffer of the printer. It avoids formatters, because a kernel consists of thousands of
+/// short strings.
 #[derive(Default)]
 pub(super) struct Printer {
     out: String,
@@ -76,7 +77,7 @@ impl Printer {
         Printer { out }
     }
 
-    /// How many bytes were written so far.
+    /// Returns the number of bytes written so far.
     pub fn len(&self) -> usize {
         self.out.len()
     }
@@ -104,7 +105,7 @@ impl Printer {
         self.integer(number.unsigned_abs());
     }
 
-    /// Variables, a line each, after an empty line.
+    /// Writes an empty line and the variables, one per line.
     pub fn variables(&mut self, variables: &Variables, functions: &[Function]) {
         if !variables.is_empty() {
             self.out.push('\n');
@@ -115,7 +116,8 @@ impl Printer {
         }
     }
 
-    /// What functions are called with, the variables, which may hold their addresses, and what the functions do.
+    /// Writes function declarations, variables and function definitions in this order. Variables
+    /// may hold function addresses, and functions may use variables.
     fn functions(&mut self, functions: &[Function], variables: &Variables) {
         let all: Vec<u32> = (0..functions.len() as u32).collect();
         self.declare(functions, &all);
@@ -123,7 +125,7 @@ impl Printer {
         self.define(functions, &all, variables);
     }
 
-    /// What some functions are called with, after an empty line.
+    /// Writes an empty line and the declarations of the functions in `which`.
     pub fn declare(&mut self, functions: &[Function], which: &[u32]) {
         self.out.push_str(if which.is_empty() { "" } else { "\n" });
         for function in which.iter().filter_map(|&number| functions.get(number as usize)) {
@@ -132,7 +134,7 @@ impl Printer {
         }
     }
 
-    /// What some functions do, each after an empty line.
+    /// Writes the definitions of the functions in `which`, each after an empty line.
     pub fn define(&mut self, functions: &[Function], which: &[u32], variables: &[Variable]) {
         for function in which.iter().filter_map(|&number| functions.get(number as usize)) {
             let Some(code) = &function.code else { continue };
@@ -143,7 +145,7 @@ impl Printer {
         }
     }
 
-    /// A function up to what it does.
+    /// Writes the signature of a function.
     fn head(&mut self, function: &Function, code: Option<&FunctionCode>) {
         self.all(&[
             if code.is_none() && function.code.is_none() { ".extern " } else { linkage(function.linkage) },
@@ -159,7 +161,8 @@ impl Printer {
         self.out.push_str(if function.no_return { " .noreturn" } else { "" });
     }
 
-    /// `(.param .b32 a, .reg .b32 %r)`; without names of a body by a prefix and a number, or `_`.
+    /// Writes formal parameters: `(.param .b32 a, .reg .b32 %r)`. Without a body, their names are
+    /// the prefix and an index, or `_` if the prefix is empty.
     fn formals(&mut self, formals: &[Formal], prefix: &str, names: Option<(&FunctionCode, &[Passed])>) {
         self.out.push('(');
         for (i, formal) in formals.iter().enumerate() {
@@ -190,7 +193,7 @@ impl Printer {
         }
     }
 
-    /// `tab+8`, `generic(tab)`, or the name of a function.
+    /// Writes an address in an initialiser: `tab+8`, `generic(tab)`, or the name of a function.
     fn address_in(&mut self, address: &AddressIn, (variables, functions): (&[Variable], &[Function])) {
         let name = match address.of {
             AddressOf::Variable(var) => variables.get(var.number as usize).map_or("_", |variable| &variable.name),
@@ -215,7 +218,7 @@ impl Printer {
             self.out.push_str("[]");
         }
         self.count(variable.count);
-        // What follows the last that is not zero is zero unsaid.
+        // Trailing zeros of an initialiser can be omitted.
         let size = (variable.ty.bits() / 8) as usize;
         let values = variable.bytes.chunks(size);
         let values = values.map(|bytes| bytes.iter().rev().fold(0, |all: u64, &b| all << 8 | u64::from(b)));
@@ -234,7 +237,7 @@ impl Printer {
             }
             match variable.ty {
                 Type::F64 => self.out.push_str(&format!("0d{value:016x}")),
-                // A byte is a byte: the shortest form.
+                // A decimal number is the shortest form of a byte.
                 Type::B8 => self.integer(value),
                 ty => self.number(value, ty),
             }
@@ -242,7 +245,7 @@ impl Printer {
         self.out.push_str(if said != 0 && variable.count.is_some() { "};" } else { ";" });
     }
 
-    /// `[n]` of an array.
+    /// Writes `[n]` after the name of an array.
     fn count(&mut self, count: Option<u32>) {
         if let Some(count) = count {
             self.out.push('[');
@@ -251,7 +254,7 @@ impl Printer {
         }
     }
 
-    /// A kernel after an empty line.
+    /// Writes a kernel after an empty line.
     pub fn separate(&mut self, entry: &Entry, locs: &[Loc]) {
         self.out.push('\n');
         self.entry(entry, locs);
@@ -271,8 +274,9 @@ impl Printer {
         self.body(entry.scope(), None, locs);
     }
 
-    /// Declarations and instructions in braces, with `.loc` before each instruction whose place is another one than before. What a
-    /// function is called with has been declared.
+    /// Writes declarations and instructions in braces, with a `.loc` before each instruction whose
+    /// source location differs from the previous one. Formal parameters of a function are already
+    /// declared by its signature.
     fn body(&mut self, scope: Scope<'_>, function: Option<&FunctionCode>, locs: &[Loc]) {
         let Body { registers, frame, insts, labels, tables, pragmas } = scope.body;
         let passed = |of: Passed| function.is_some_and(|code| code.results.contains(&of) || code.params.contains(&of));
@@ -386,7 +390,7 @@ impl Printer {
         self.out.push(';');
     }
 
-    /// ` (results), callee, (arguments), targets`
+    /// Writes the operands of a call: ` (results), callee, (arguments), targets`.
     fn call(&mut self, inst: &Inst, (callee, results): (Callee, usize), scope: Scope<'_>) {
         let mut rest = inst.operands.iter().skip(1).peekable();
         let table = rest.next_if(|operand| matches!(operand, Operand::Table(_)));
@@ -479,7 +483,7 @@ impl Printer {
                 self.offset(offset);
             }
             &Operand::Function(number) => self.function(number, scope),
-            // These stand with what is passed.
+            // The callee is written by [`Printer::call`].
             Operand::Call { .. } => {}
             &Operand::Table(number) => {
                 self.out.push_str(scope.body.tables.get(number as usize).map_or("_", |table| &table.name));

@@ -1,4 +1,4 @@
-//! Reads a file: its head, its variables, its kernels, and their declarations.
+//! Parser of PTX files: the header, directives, and error recovery.
 
 use std::collections::HashMap;
 
@@ -14,10 +14,10 @@ use crate::ptx::module::{Functions, Linkage, MAX_ALIGN, Module, TargetName, Vari
 use crate::ptx::operand::Var;
 use crate::ptx::types::{Space, Type};
 
-/// The greatest alignment of a parameter itself, in bytes.
+/// Maximum alignment of a parameter in bytes.
 pub(super) const MAX_PARAM_ALIGN: u32 = 128;
 
-/// Errors reported at most.
+/// Maximum number of reported errors.
 const MAX_ERRORS: usize = 100;
 
 pub(super) fn read(text: &str) -> Result<Text, Vec<Error>> {
@@ -50,29 +50,29 @@ pub(super) fn read(text: &str) -> Result<Text, Vec<Error>> {
     }
 }
 
-/// A text on its way, and what is wrong with it so far.
+/// State of the parser.
 pub(super) struct Reader<'a> {
     pub(super) lexer: Lexer<'a>,
-    /// The token that comes next.
+    /// The next token.
     pub ahead: Spanned<'a>,
     pub(super) errors: Vec<Error>,
-    /// The version of PTX that the text is for.
+    /// The `.version` of the module.
     version: (u8, u8),
-    /// What the last `.loc` says.
+    /// The source location from the last `.loc`.
     pub(super) source: Source,
     files: Vec<(u32, String)>,
     pub(super) variables: Vec<Variable>,
-    /// By name.
+    /// The variables by name.
     pub(super) vars: HashMap<&'a str, Var>,
-    /// The names that the body at hand has given variables, with what they were before.
+    /// The variable names that the current body has declared, with their previous meanings.
     pub(super) of_body: Vec<(&'a str, Option<Var>)>,
-    /// The names of what is defined in another file or is not supported, and what is to be said where one is named.
+    /// The names of external or unsupported symbols, with the error that a use causes.
     outside: HashMap<&'a str, ErrorKind>,
-    /// Those names that were noted in the kernel at hand, and what they meant before.
+    /// The names that the current kernel has added to `outside`, with their previous errors.
     pub(super) noted: Vec<(&'a str, Option<ErrorKind>)>,
-    /// The functions that are declared.
+    /// The functions declared so far.
     pub(super) functions: Declared<'a>,
-    /// Bytes of the variables of each space.
+    /// Total size of the variables in each state space, in bytes.
     pub(super) taken: HashMap<Space, u32>,
 }
 
@@ -82,23 +82,23 @@ impl<'a> Reader<'a> {
         self.errors
     }
 
-    /// Goes on by a token.
+    /// Advances by one token.
     pub(super) fn bump(&mut self) -> Result<(), Error> {
         self.ahead = self.lexer.next()?;
         Ok(())
     }
 
-    /// An error at the next token.
+    /// Creates an error at the next token.
     pub(super) fn error(&self, kind: ErrorKind) -> Error {
         Error { at: self.ahead.at, kind }
     }
 
-    /// What stands next is not what should.
+    /// Creates an error that says that another token was expected.
     pub(super) fn expected(&self, expected: &'static str) -> Error {
         self.error(ErrorKind::Expected { expected, found: self.ahead.token.describe() })
     }
 
-    /// Takes a character where it is next.
+    /// Consumes the character if it is next.
     pub(super) fn accept(&mut self, c: char) -> Result<bool, Error> {
         let found = self.ahead.token == Token::Punct(c);
         if found {
@@ -107,12 +107,12 @@ impl<'a> Reader<'a> {
         Ok(found)
     }
 
-    /// Takes a character, which must be next.
+    /// Consumes the character, which must be next.
     pub(super) fn expect(&mut self, c: char, expected: &'static str) -> Result<(), Error> {
         if self.accept(c)? { Ok(()) } else { Err(self.expected(expected)) }
     }
 
-    /// Takes a name.
+    /// Consumes an identifier.
     pub(super) fn name(&mut self, expected: &'static str) -> Result<&'a str, Error> {
         let Token::Name(name) = self.ahead.token else { return Err(self.expected(expected)) };
         self.bump()?;
@@ -125,21 +125,21 @@ impl<'a> Reader<'a> {
         Ok(word)
     }
 
-    /// Takes a number of at most 32 bits.
+    /// Consumes a number of at most 32 bits.
     pub(super) fn number(&mut self) -> Result<u32, Error> {
         let value = self.number_here()?;
         self.bump()?;
         Ok(value)
     }
 
-    /// Takes a number of which none is too few.
+    /// Consumes a number of at least 1.
     pub(super) fn count(&mut self) -> Result<u32, Error> {
         let zero = self.error(ErrorKind::Range { number: "0".to_owned(), ty: "a number of at least 1".to_owned() });
         let count = self.number()?;
         if count == 0 { Err(zero) } else { Ok(count) }
     }
 
-    /// The number that is next, of at most 32 bits.
+    /// Returns the next token as a number of at most 32 bits.
     fn number_here(&self) -> Result<u32, Error> {
         let Token::Number(text) = self.ahead.token else { return Err(self.expected("a number")) };
         let value = Literal::Written { negative: false, text }.integer().map_err(|kind| self.error(kind))?;
@@ -156,7 +156,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A type, which may be of 128 bits.
+    /// Consumes a type, which may be `.b128`.
     pub(super) fn type_of_register(&mut self) -> Result<Type, Error> {
         let Token::Dotted(word) = self.ahead.token else { return Err(self.expected("a type")) };
         let Some(ty) = Type::from_name(word) else { return Err(self.expected("a type")) };
@@ -168,13 +168,13 @@ impl<'a> Reader<'a> {
         Ok(ty)
     }
 
-    /// Keeps an error, or gives up.
+    /// Records an error. Returns an error itself if the maximum number is reached.
     pub(super) fn keep(&mut self, error: Error) -> Result<(), Error> {
         self.errors.push(error);
         if self.errors.len() >= MAX_ERRORS { Err(self.error(ErrorKind::TooMany)) } else { Ok(()) }
     }
 
-    /// Keeps an error outside kernels and goes to where the next directive starts: after a `;`, or after a body.
+    /// Records an error outside kernels and skips to the next directive: past a `;` or past a body.
     fn recover_outside(&mut self, error: Error) -> Result<(), Error> {
         self.keep(error)?;
         let mut depth = 0u32;
@@ -193,8 +193,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Goes past a declaration of what is not supported, to after its `;` or its body, and notes the names that it declares. A brace
-    /// that closes what was open before ends a kernel, and outside of them a list of values.
+    /// Skips an unsupported declaration, past its `;` or its body, and adds the names that it
+    /// declares to `outside`. In a kernel, a closing brace without an opening one ends the
+    /// skipping. Outside kernels, braces after `=` enclose a list of values.
     pub(super) fn pass_over(&mut self, kind: &ErrorKind, is_in_kernel: bool) {
         let (mut braces, mut brackets, mut has_value) = (0u32, 0u32, false);
         loop {
@@ -223,7 +224,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Keeps an error in a variable and goes after its `;`, or to where a kernel starts.
+    /// Records an error in a variable and skips past its `;`, or to the start of a kernel.
     fn recover_variable(&mut self, error: Error) -> Result<(), Error> {
         if error.kind.verdict() == Verdict::Unsupported {
             return Err(error);
@@ -239,7 +240,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Keeps an error and goes to where the next statement starts; or gives up.
+    /// Records an error and skips to the next statement. Returns an error if the maximum number is
+    /// reached.
     pub(super) fn recover(&mut self, error: Error) -> Result<(), Error> {
         self.keep(error)?;
         let mut depth = 0u32;
@@ -259,7 +261,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Goes on by a token, whatever is wrong with the next one.
+    /// Advances by one token, ignoring lexer errors.
     pub(super) fn skip(&mut self) {
         while self.bump().is_err() {}
     }
@@ -283,7 +285,7 @@ impl<'a> Reader<'a> {
                     self.finish_functions(&mut text);
                     return Ok(text);
                 }
-                // The end of something that was not understood.
+                // The closing brace of a construct that could not be parsed.
                 Token::Punct('}') if !self.errors.is_empty() => self.bump()?,
                 _ => match self.top(&mut text) {
                     Ok(()) => {}
@@ -297,7 +299,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The variables with names that differ: those of bodies stand beside the others from now on.
+    /// Returns the module's variables with unique names. The shared variables of bodies become
+    /// module variables, so their names may collide.
     fn named_apart(&mut self, module: &Module) -> Vec<Variable> {
         let mut variables = std::mem::take(&mut self.variables);
         let entries = module.entries.iter().map(|entry| entry.name.clone());
@@ -338,7 +341,7 @@ impl<'a> Reader<'a> {
                 return Err(Error { at, kind: ErrorKind::Unsupported(format!("target option `{option}`")) });
             }
         }
-        // Without it an assembler takes addresses of 64 bits: those of 32 are no more.
+        // `.address_size` is optional; only 64-bit addresses are supported.
         if self.ahead.token == Token::Dotted("address_size") {
             self.bump()?;
             match self.ahead.token {
@@ -357,7 +360,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A directive outside kernels.
+    /// Parses a directive outside kernels.
     fn top(&mut self, text: &mut Text) -> Result<(), Error> {
         let Token::Dotted(word) = self.ahead.token else { return Err(self.expected("a directive")) };
         let linkage = match word {
@@ -397,7 +400,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What another file defines: a variable or a function. It matters where it is named.
+    /// Parses an external variable or function. An external variable causes an error only if a
+    /// kernel uses it.
     fn defined_elsewhere(&mut self, text: &mut Text) -> Result<(), Error> {
         self.bump()?;
         if self.ahead.token == Token::Dotted("func") {
@@ -430,18 +434,18 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Notes the name of what another file defines.
+    /// Records that a symbol is external.
     fn is_elsewhere(&mut self, name: &'a str) {
         self.note(name, ErrorKind::Unsupported(format!("what another file defines (`{name}`)")));
     }
 
-    /// Notes what is to be said of a name.
+    /// Records the error that a use of the name causes.
     pub(super) fn note(&mut self, name: &'a str, kind: ErrorKind) {
         let before = self.outside.insert(name, kind);
         self.noted.push((name, before));
     }
 
-    /// Takes back what was noted in a kernel.
+    /// Restores the errors that the current kernel has added or replaced.
     pub(super) fn forget_noted(&mut self) {
         while let Some((name, before)) = self.noted.pop() {
             match before {
@@ -451,17 +455,18 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether a variable or a function has a name.
+    /// Returns `true` if a variable or function has this name.
     pub(super) fn is_defined(&self, name: &str) -> bool {
         self.vars.contains_key(name) || self.function_of(name).is_some()
     }
 
-    /// What is to be said where a name is that of something that there is none of here.
+    /// Returns the error for a use of an external or unsupported symbol.
     pub(super) fn outside(&self, name: &str) -> Option<ErrorKind> {
         self.outside.get(name).filter(|_| !self.vars.contains_key(name)).cloned()
     }
 
-    /// `.pragma "nounroll";`: what stands between the word and the `;`.
+    /// Parses a pragma such as `.pragma "nounroll";` and returns the text between `.pragma` and the
+    /// `;`.
     pub(super) fn pragma(&mut self) -> Result<String, Error> {
         self.bump()?;
         let mut texts = Vec::new();
@@ -476,7 +481,7 @@ impl<'a> Reader<'a> {
         Ok(texts.join(", "))
     }
 
-    /// A directive that says nothing about what the program does.
+    /// Parses a directive without effect on the program's behaviour, such as debug information.
     pub(super) fn about_debugging(&mut self, word: &str) -> Result<(), Error> {
         match word {
             "file" => {
@@ -484,7 +489,7 @@ impl<'a> Reader<'a> {
                 let number = self.number()?;
                 let Token::String(name) = self.ahead.token else { return Err(self.expected("the name of a file")) };
                 self.files.push((number, name.to_owned()));
-                // A time and a size may follow.
+                // A timestamp and a file size may follow.
                 self.lexer.skip_line();
                 self.bump()
             }
@@ -493,7 +498,7 @@ impl<'a> Reader<'a> {
                 let (file, line) = (self.number()?, self.number()?);
                 let column = self.number_here()?;
                 self.source = Source { file, loc: Loc { line, column } };
-                // What was inlined here may follow.
+                // Inlining information may follow.
                 self.lexer.skip_line();
                 self.bump()
             }
@@ -519,7 +524,7 @@ impl<'a> Reader<'a> {
         if number.is_power_of_two() && number <= most { Ok(number) } else { Err(range) }
     }
 
-    /// `.b32`, for a word after the mnemonic.
+    /// Consumes a modifier such as `.b32`, if one is next.
     pub(super) fn word(&mut self) -> Result<Option<(&'a str, Loc)>, Error> {
         match self.ahead.token {
             Token::Dotted(_) => {
@@ -531,7 +536,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The space of variables that a directive names.
+/// Returns the state space that a variable directive names.
 fn space(word: &str) -> Option<Space> {
     [Space::Global, Space::Const].into_iter().find(|space| space.name() == word)
 }

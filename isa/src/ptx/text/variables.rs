@@ -1,4 +1,4 @@
-//! Reads the variables of a file.
+//! Parser of module variables and shared variables.
 
 use super::Text;
 use super::error::{Error, ErrorKind};
@@ -12,16 +12,17 @@ use crate::ptx::module::{AddressIn, AddressOf, Linkage, MAX_ALIGN, Variable};
 use crate::ptx::operand::Var;
 use crate::ptx::types::{Kind, Space, Type};
 
-/// How many elements, their bytes, and the addresses in them.
+/// The number of elements, the bytes, and the addresses among them.
 type Contents = (Option<u32>, Vec<u8>, Vec<AddressIn>);
 
 impl<'a> Reader<'a> {
-    /// The variable of a name.
+    /// Returns the variable with this name.
     pub(super) fn variable(&self, name: &str) -> Option<Var> {
         self.vars.get(name).copied()
     }
 
-    /// `.const .align 4 .b8 table[256] = {1, 2};`, `.global .f32 a = 0f3f800000, b;`
+    /// Parses variables: `.const .align 4 .b8 table[256] = {1, 2};`, `.global .f32 a = 0f3f800000,
+    /// b;`.
     pub(super) fn variables(&mut self, linkage: Linkage, space: Space, text: &Text) -> Result<(), Error> {
         self.bump()?;
         let (mut ty, mut align) = (None, None);
@@ -70,8 +71,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `.shared .align 16 .b8 a[64], b;`, of a file or of a body, whose names are given; or, after `.extern`, `.shared .align 16 .b8 rest[];`: all such begin behind
-    /// the others, and the launch says how many bytes they have.
+    /// Parses shared variables of the module, or of a body if `names` is given: `.shared .align 16
+    /// .b8 a[64], b;`. After `.extern`, parses `.shared .align 16 .b8 rest[];`, whose size the
+    /// launch determines. All such variables start at the same address, after the others.
     pub(super) fn shared_variables(&mut self, is_extern: bool, mut names: Option<&mut Names<'a>>) -> Result<(), Error> {
         self.bump()?;
         let (mut ty, mut align) = (None, None);
@@ -137,13 +139,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The shared variable of that name and type.
+    /// Returns the shared variable with this name and type.
     fn shared_of(&mut self, name: &str, ty: Type) -> Option<&mut Variable> {
         let variable = self.variables.get_mut(self.vars.get(name)?.number as usize)?;
         ((variable.space, variable.ty) == (Space::Shared, ty)).then_some(variable)
     }
 
-    /// Forgets the names of the shared variables that the body at hand has declared, but for so many.
+    /// Removes the names of the shared variables that the current body has declared, except for the
+    /// first `but`.
     pub(super) fn forget_variables(&mut self, but: usize) {
         for (name, before) in self.of_body.drain(but.min(self.of_body.len())..).rev() {
             match before {
@@ -153,7 +156,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// How many elements the variable has whose name stands at a place, and what is in them.
+    /// Parses the array size and initialiser of a variable; `at` is the location of its name.
     fn contents(&mut self, space: Space, ty: Type, at: Loc) -> Result<Contents, Error> {
         let size = ty.bits() / 8;
         let taken = self.taken.get(&space).copied().unwrap_or(0);
@@ -185,7 +188,7 @@ impl<'a> Reader<'a> {
             if !is_array {
                 self.element_of(ty, &mut bytes, &mut addresses)?;
             } else if self.expect('{', "`{`").map(|()| self.accept('}'))?? {
-                // All are zero.
+                // An empty initialiser sets all elements to zero.
             } else {
                 let mut values = 0;
                 loop {
@@ -212,7 +215,7 @@ impl<'a> Reader<'a> {
         Ok((count, bytes, addresses))
     }
 
-    /// `tab+8`, `generic(tab)`, `f`
+    /// Parses an address in an initialiser: `tab+8`, `generic(tab)`, `f`.
     fn address_in(&mut self, at: u32) -> Result<AddressIn, Error> {
         let is_generic = self.ahead.token == Token::Name("generic");
         if is_generic {
@@ -236,7 +239,7 @@ impl<'a> Reader<'a> {
         Ok(AddressIn { at, of, offset: self.offset()?.into(), is_generic })
     }
 
-    /// A value of a variable.
+    /// Parses one value of an initialiser.
     fn element_of(&mut self, ty: Type, bytes: &mut Vec<u8>, addresses: &mut Vec<AddressIn>) -> Result<(), Error> {
         if let Token::Name(name) = self.ahead.token
             && name != WARP_SIZE

@@ -1,4 +1,4 @@
-//! Writes a file kernel by kernel.
+//! Writer of PTX modules, kernel by kernel.
 
 use crate::object::Loc;
 use crate::ptx::module::{Entry, Kernel, TargetName};
@@ -8,43 +8,44 @@ use halfbyte_abi::Sm;
 use super::join::{Joined, join};
 use super::printer::Printer;
 
-/// Writes a file kernel by kernel, of which it keeps nothing but the text. Only kernels with variables or functions wait: what these
-/// are called hangs on the names of all kernels.
+/// Writes a module kernel by kernel and keeps only the text. Kernels with variables or functions
+/// are deferred, because the names of these symbols depend on the names of all kernels.
 pub struct Writer {
     sm: Sm,
-    /// The name of the source text, where the lines of it are to be said.
+    /// The name of the source file, if the module gets `.loc` directives.
     source: Option<String>,
     version: (u8, u8),
     suffix: Option<Suffix>,
-    /// What was written of the kernels so far.
+    /// The text of the kernels written so far.
     text: Printer,
-    /// The kernels' names.
+    /// The names of the kernels.
     names: Vec<String>,
-    /// Those that wait, in order.
+    /// The deferred kernels, in order.
     waiting: Vec<Waiting>,
 }
 
-/// A kernel that is written when all others are.
+/// A kernel that is written after all others are known.
 struct Waiting {
-    /// Where in the text.
+    /// Byte offset in the text at which the kernel is inserted.
     at: usize,
     entry: Entry,
     locs: Vec<Loc>,
 }
 
 impl Writer {
-    /// A file for an SM without kernels so far, with room for so many bytes before it has to grow. With the name of the source
-    /// text, the file tells assembler and debugger which place in that each instruction comes from.
+    /// Creates a module without kernels for an SM; `capacity` is the initial capacity of the text
+    /// in bytes. With the name of the source file, the module contains `.file` and `.loc`
+    /// directives for assembler and debugger.
     pub fn new(sm: Sm, source: Option<&str>, capacity: usize) -> Writer {
-        // A string ends at its line's end, and nothing stands for a quote in it.
+        // A PTX string cannot contain a line break or a quote.
         let source = source.map(|name| name.replace(|c: char| c == '"' || c.is_control(), "_"));
         let text = Printer::with_capacity(capacity);
         let version = Since::first(sm).version;
         Writer { sm, source, version, suffix: None, text, names: Vec::new(), waiting: Vec::new() }
     }
 
-    /// Adds a kernel. The file gets the least version and the target that have what the kernels need together. `locs` are the
-    /// places of its instructions in the source text.
+    /// Adds a kernel. The module gets the lowest PTX version and the least specific target that
+    /// support all kernels. `locs` are the source locations of the kernel's instructions.
     pub fn add(&mut self, kernel: Kernel, locs: &[Loc]) {
         self.version = self.version.max(kernel.version);
         self.suffix = self.suffix.max(kernel.target.suffix);
@@ -59,7 +60,7 @@ impl Writer {
         }
     }
 
-    /// The text.
+    /// Returns the text of the module.
     pub fn finish(self) -> String {
         let Writer { sm, source, version, suffix, text, names, mut waiting } = self;
         let Joined { variables, functions } = join(names, waiting.iter_mut().map(|kernel| &mut kernel.entry));
