@@ -24,7 +24,7 @@ macro_rules! types {
     ($($name:ident $text:literal $bits:literal $kind:ident $signed:literal;)*) => {
         /// The type of a register or of an instruction's operand.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        #[allow(missing_docs)] // The names are the types' own.
+        #[allow(missing_docs)] // The variant names are the type names.
         pub enum Type { $($name,)* }
 
         impl Type {
@@ -155,7 +155,7 @@ macro_rules! tokens {
     ($($name:ident $text:literal)*) => {
         /// A modifier: the text after a dot in a mnemonic.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-        #[allow(missing_docs)] // The names are the words' own; rows say what they do.
+        #[allow(missing_docs)] // The variant names are the modifier names; the rows describe their effects.
         pub enum Token { Type(Type), Warpgroup(WarpgroupShape), $($name,)* }
 
         impl Token {

@@ -1,16 +1,17 @@
-//! Sums of products as tensor cores make them: all terms are aligned to the largest exponent, truncated some bits below it, added exactly and
-//! rounded once.
+//! Sums of products as tensor cores compute them: all terms are aligned to the largest exponent,
+//! truncated a fixed number of bits below it, added exactly and rounded once.
 //!
-//! The rule is that of MMA-Sim (arXiv 2511.10909), which was measured on NVIDIA's machines. Another model (arXiv 2512.07004) differs in three
-//! cases of which no measurement is known: here a zero times a number of a large exponent counts as a term of that exponent, a zero
-//! accumulator as one of exponent -126, and subnormal accumulators of f16 are not normalised.
+//! The rule is that of MMA-Sim (arXiv 2511.10909), which was measured on NVIDIA hardware. Another
+//! model (arXiv 2512.07004) differs in three cases for which no measurement is known. Here, a zero
+//! times a number with a large exponent counts as a term of that exponent. A zero accumulator
+//! counts as a term of exponent -126. Subnormal f16 accumulators are not normalised.
 
 use std::ops::Range;
 
 use crate::half::{Format, Rounding};
 use crate::ptx::types::Type;
 
-/// What an element is.
+/// The class of a floating-point number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
     Finite,
@@ -18,7 +19,8 @@ enum Kind {
     Nan,
 }
 
-/// An element of a matrix: `significand * 2^(exponent - fraction)`, of which no subnormal one is normalised.
+/// A matrix element: `significand * 2^(exponent - fraction)`, where `fraction` is the number of
+/// fraction bits of its format. Subnormal numbers are not normalised.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Number {
     kind: Kind,
@@ -27,15 +29,16 @@ pub(super) struct Number {
     exponent: i32,
 }
 
-/// A format of elements or accumulators.
+/// A floating-point format of elements or accumulators.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Float {
-    /// Bits of the fraction.
+    /// Number of fraction bits.
     pub fraction: u32,
     exponent: u32,
-    /// Whether there are infinities, and so many NaN; else all ones alone are NaN.
+    /// `true` if the format has infinities and several NaNs; otherwise only the all-ones magnitude
+    /// is NaN.
     has_infinities: bool,
-    /// Low bits that are ignored.
+    /// Number of low bits that are ignored.
     unused: u32,
 }
 
@@ -47,7 +50,7 @@ impl Float {
         Float { fraction, exponent, has_infinities: true, unused: 0 }
     }
 
-    /// That of a type of elements; none of integers.
+    /// Returns the format of an element type, or `None` for an integer type.
     pub const fn of(ty: Type) -> Option<Float> {
         Some(match ty {
             Type::F32 => Float::F32,
@@ -72,7 +75,7 @@ impl Float {
         ((1 << self.exponent) - 1) << self.fraction
     }
 
-    /// The NaN that products give.
+    /// Returns the NaN that products return.
     pub const fn nan(self) -> u32 {
         u32::MAX >> (31 - self.exponent - self.fraction) >> 1
     }
@@ -90,7 +93,7 @@ impl Float {
             _ => Kind::Finite,
         };
         let (significand, exponent) = match (field, fraction) {
-            // Whatever the type.
+            // A zero has this exponent in every format.
             (0, 0) => (0, -126),
             (0, _) => (fraction, self.least_exponent()),
             _ => (fraction | 1 << self.fraction, field as i32 - self.bias()),
@@ -98,7 +101,8 @@ impl Float {
         Number { kind, negative, significand, exponent }
     }
 
-    /// `magnitude * 2^exponent`, rounded to a fraction of so many bits: toward zero, or to the nearest even. What is out of range is infinite.
+    /// Rounds `magnitude * 2^exponent` to `kept` fraction bits, to nearest even if `nearest` is set
+    /// and otherwise toward zero. Overflow gives infinity.
     fn round(self, negative: bool, magnitude: u64, exponent: i32, kept: u32, nearest: bool) -> u32 {
         if magnitude == 0 {
             return 0;
@@ -118,7 +122,7 @@ impl Float {
         };
         let field = if is_normal { (place + self.bias() - 1) as u64 } else { 0 };
         let infinity = u64::from(self.infinity());
-        // The hidden bit adds one to the exponent.
+        // The addition carries the hidden bit into the exponent field.
         let bits = (field << self.fraction).saturating_add(significand << (self.fraction - kept)).min(infinity);
         match significand {
             0 => 0,
@@ -127,13 +131,14 @@ impl Float {
     }
 }
 
-/// Columns that are computed side by side.
+/// Number of columns that are computed together.
 pub(super) const COLUMNS: usize = 8;
 
-/// A number in the form in which it is multiplied: f64 holds all of this exactly, and products of two.
+/// A number in the form in which it is multiplied. An f64 represents it exactly, and also the
+/// product of two such numbers.
 #[derive(Clone, Copy)]
 struct Factor {
-    /// `significand * 2^exponent`, with its sign.
+    /// The signed value: `significand * 2^exponent`.
     value: f64,
     /// `2^exponent`
     power: f64,
@@ -166,7 +171,7 @@ impl FromIterator<Number> for Row {
     }
 }
 
-/// Some columns of B, row by row.
+/// Adjacent columns of B, stored row by row.
 pub(super) struct Columns {
     values: Vec<[f64; COLUMNS]>,
     powers: Vec<[f64; COLUMNS]>,
@@ -186,23 +191,23 @@ impl FromIterator<[Number; COLUMNS]> for Columns {
     }
 }
 
-/// How a machine adds products to an accumulator.
+/// Parameters of the hardware's multiply-add unit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Adder {
     /// The formats of A and B.
     pub of: [Float; 2],
     /// The format of the accumulator.
     pub to: Float,
-    /// Products that are added at once.
+    /// Number of products that are added in one step.
     pub at_once: usize,
-    /// Bits of each term that are kept below the largest exponent.
+    /// Number of bits of each term that are kept below the largest exponent.
     pub kept: u32,
-    /// Bits of a result's fraction: those of the format, or fewer.
+    /// Number of fraction bits of the result: those of the format, or fewer.
     pub rounded: u32,
 }
 
 impl Adder {
-    /// `c` and the products of a row and of columns.
+    /// Returns `c` plus the dot products of the row and each column.
     pub fn add(&self, a: &Row, b: &Columns, mut c: [u32; COLUMNS]) -> [u32; COLUMNS] {
         let count = a.factors.len().min(b.values.len());
         for first in (0..count).step_by(self.at_once) {
@@ -219,7 +224,8 @@ impl Adder {
         c
     }
 
-    /// One block, as if all were finite. Columns are side by side in each step, so that they may lie in vectors.
+    /// Adds one block of products as if all numbers were finite. Each step processes all columns,
+    /// so that the compiler can vectorise the loops.
     fn add_finite(&self, a: &Row, b: &Columns, block: Range<usize>, c: [Number; COLUMNS]) -> [u32; COLUMNS] {
         let (factors, values, powers) = (&a.factors[block.clone()], &b.values[block.clone()], &b.powers[block]);
         let c = c.map(Factor::from);
@@ -252,7 +258,7 @@ impl Adder {
         all
     }
 
-    /// The result of a column where something is no number, or infinite.
+    /// Returns the result of a column if a term is NaN or infinite, otherwise `None`.
     fn special(&self, a: &Row, b: &Columns, block: Range<usize>, column: usize, c: Number) -> Option<u32> {
         let mut infinite = [false; 2];
         let mut is_nan = c.kind == Kind::Nan;
@@ -280,10 +286,10 @@ impl Adder {
     }
 }
 
-/// A number of less than 2^28, truncated toward zero. f64 adds as many of them as there are exactly.
+/// Truncates a number below 2^28 toward zero. An f64 holds the sum of all such terms exactly.
 #[inline(always)]
 fn truncate(number: f64) -> f64 {
-    // f64 from here on have no fraction, so that adding this rounds.
+    // From this value on an f64 has no fraction bits, so adding the constant rounds to an integer.
     const INTEGERS: f64 = (1u64 << 52) as f64;
     let exact = number.abs();
     let nearest = exact + INTEGERS - INTEGERS;
@@ -291,7 +297,7 @@ fn truncate(number: f64) -> f64 {
     below.copysign(number)
 }
 
-/// A number of 8 bits in f16, which holds all of them.
+/// Converts an 8-bit float to f16, which is exact.
 pub(super) fn in_half(of: Float, bits: u32) -> u32 {
     let Number { kind, negative, significand, exponent } = of.read(bits);
     let sign = u32::from(negative) << 15;
@@ -302,7 +308,7 @@ pub(super) fn in_half(of: Float, bits: u32) -> u32 {
     }
 }
 
-/// The sum of two accumulators, as any sum of that format.
+/// Returns the sum of two accumulators by an ordinary addition in their format.
 pub(super) fn sum(to: Float, a: u32, b: u32) -> u32 {
     if to == Float::F16 {
         let sum = crate::half::Mode::new(Format::F16, Rounding::Nearest).add(a as u16, b as u16);

@@ -1,10 +1,12 @@
-//! Where a matrix lies that a warpgroup reads from shared memory, by its descriptor.
+//! Addresses of a `wgmma` matrix in shared memory, from its matrix descriptor.
 //!
-//! It lies in pieces of 16 bytes. Where the inner dimension is contiguous, a piece has elements of a row of A, or of a column of B; where it is
-//! transposed, a piece has elements of eight of these, at one place of the inner dimension. Rows of A and columns of B are called lines here.
-//! The source is the manual's section on shared memory layouts of `wgmma.mma_async`, with its canonical layouts.
+//! The matrix is stored in pieces of 16 bytes. Rows of A and columns of B are called lines here. If
+//! the inner dimension is contiguous, a piece holds consecutive elements of one line. If the matrix
+//! is transposed, a piece holds elements of consecutive lines at one index of the inner dimension.
+//! The source is the PTX manual's section on shared memory layouts of `wgmma.mma_async`, with its
+//! canonical layouts.
 
-/// A matrix in shared memory.
+/// Decoded matrix descriptor of a matrix in shared memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Descriptor {
     start: u32,
@@ -12,17 +14,17 @@ pub struct Descriptor {
     leading: u32,
     /// The stride dimension byte offset.
     stride: u32,
-    /// Where the swizzled pattern starts, in units of 128 bytes.
+    /// The base offset: start of the swizzle pattern, in units of 128 bytes.
     base: u32,
-    /// Bytes from a line of the pattern to the next: 32, 64 or 128, and 16 where nothing is swizzled.
+    /// Bytes from one line of the swizzle pattern to the next: 32, 64 or 128; 16 without swizzling.
     width: u32,
 }
 
-/// Bytes of a piece.
+/// Size of a piece in bytes.
 pub const PIECE: u32 = 16;
 
 impl Descriptor {
-    /// The descriptor of 64 bits.
+    /// Decodes a 64-bit matrix descriptor.
     pub const fn new(bits: u64) -> Descriptor {
         const fn bytes(field: u64) -> u32 {
             (field as u32 & 0x3FFF) << 4
@@ -42,13 +44,14 @@ impl Descriptor {
         }
     }
 
-    /// The address of a piece of a line.
+    /// Returns the address of a piece of a line in a matrix that is not transposed.
     pub const fn along(self, line: u32, piece: u32) -> u32 {
         let next = if self.width == PIECE { self.leading } else { PIECE };
         self.swizzle(line % 8 * self.width + line / 8 * self.stride + piece * next)
     }
 
-    /// The address of a piece of eight lines, the `group`th such, at a place of the inner dimension.
+    /// Returns the address of the piece of the `group`th group of lines at index `k` of the inner
+    /// dimension, in a transposed matrix.
     pub const fn across(self, group: u32, k: u32) -> u32 {
         let each = self.width / PIECE;
         let [of_groups, of_k] =
@@ -56,7 +59,7 @@ impl Descriptor {
         self.swizzle(group % each * PIECE + group / each * of_groups + k % 8 * self.width + k / 8 * of_k)
     }
 
-    /// Within each line of the pattern pieces are exchanged.
+    /// Permutes the pieces within a line of the swizzle pattern.
     const fn swizzle(self, offset: u32) -> u32 {
         let address = self.start.wrapping_add(offset);
         let line = (address / 128).wrapping_sub(self.base);
@@ -74,7 +77,7 @@ mod tests {
 
     #[test]
     fn nothing_is_swizzled_in_core_matrices() {
-        // Eight lines of 16 bytes, one after the other.
+        // A core matrix: eight lines of 16 bytes, one after the other.
         let of = descriptor(0x400, 128, 256, 0);
         assert_eq!([0, 1, 7, 8, 15].map(|line| of.along(line, 0)), [0x400, 0x410, 0x470, 0x500, 0x570]);
         assert_eq!([0, 1, 8].map(|line| of.along(line, 1)), [0x480, 0x490, 0x580]);
@@ -87,10 +90,10 @@ mod tests {
         let of = descriptor(0x400, 16, 1024, 1);
         assert_eq!([0, 1, 2, 7, 8].map(|line| of.along(line, 0)), [0x400, 0x490, 0x520, 0x7F0, 0x800]);
         assert_eq!([0, 1, 2, 7].map(|line| of.along(line, 1)), [0x410, 0x480, 0x530, 0x7E0]);
-        // A matrix that starts within the lines of another: the next 32 bytes of each.
+        // A matrix that starts at byte 32 of each line of a larger matrix.
         let of = descriptor(0x420, 16, 1024, 1);
         assert_eq!([0, 1, 2].map(|line| of.along(line, 0)), [0x420, 0x4B0, 0x500]);
-        // Two lines of 64 bytes, and four of 32, have one number.
+        // Two lines of 64 bytes, or four lines of 32 bytes, share one swizzle index.
         let of = descriptor(0, 16, 512, 2);
         assert_eq!([0, 1, 2, 3, 4, 6, 8].map(|line| of.along(line, 0)), [0, 0x40, 0x90, 0xD0, 0x120, 0x1B0, 0x200]);
         let of = descriptor(0, 16, 256, 3);

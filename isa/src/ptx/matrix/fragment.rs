@@ -1,10 +1,10 @@
-//! Where the elements of a matrix lie among the registers of a warp.
+//! Mapping of matrix elements to the registers of a warp.
 
 use super::{Form, LANES, Matrix};
 
-/// A matrix of `D = A * B + C`.
+/// A matrix of the product `D = A * B + C`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[allow(missing_docs)] // The names are the matrices' own.
+#[allow(missing_docs)] // The variant names are the matrix names.
 pub enum Part {
     A,
     B,
@@ -12,10 +12,10 @@ pub enum Part {
     D,
 }
 
-/// An element of one of an instruction's products.
+/// The position of an element among the products of an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place {
-    /// The product.
+    /// The index of the product.
     pub product: u32,
     /// The row.
     pub row: u32,
@@ -24,7 +24,8 @@ pub struct Place {
 }
 
 impl Form {
-    /// Which element of a matrix a lane has in a register of its fragment, as the `i`th of those in it, low bits first.
+    /// Returns the position of element `i` in a register of a lane's fragment; elements are counted
+    /// from the low bits.
     #[inline]
     pub const fn place(&self, part: Part, lane: u32, register: u32, i: u32) -> Place {
         if self.is_of_quads() {
@@ -47,8 +48,9 @@ impl Form {
         Place { product: 0, row, column }
     }
 
-    /// The same of matrices that are larger than those of one product: of several, side by side or one below the other. Of 8 rows and 32 columns
-    /// it is the transposed product that is made.
+    /// Returns the position of an element if the matrix is larger than a 16 × 8 product. The
+    /// product then consists of several tiles, side by side or one below the other. The shape of 8
+    /// rows and 32 columns is computed as the transposed product.
     const fn place_in_tiles(&self, part: Part, lane: u32, register: u32, i: u32) -> Place {
         if self.m == 8 {
             let [d, a, b, c] = self.types;
@@ -63,7 +65,7 @@ impl Form {
         }
         let tile = if self.m > 16 { Form { m: 16, ..*self } } else { Form { n: 8, ..*self } };
         let each = tile.distinct(part) as u32;
-        // Registers beyond the last tile are copies of the first ones.
+        // Registers beyond the last tile repeat the first ones.
         let tiles = self.m / tile.m * (self.n / tile.n);
         let (number, within) = (register / each % tiles, tile.place(part, lane, register % each, i));
         match part {
@@ -74,7 +76,8 @@ impl Form {
         }
     }
 
-    /// The same of `.m8n8k4`, whose four products lie in four lanes each of the lower half of a warp and of the upper one.
+    /// Returns the position of an element for `.m8n8k4`. Each of its four products uses four lanes
+    /// in the lower half of the warp and four in the upper half.
     const fn place_in_quads(&self, part: Part, lane: u32, i: u32) -> Place {
         let (product, upper, within) = (lane >> 2 & 3, lane >> 4, lane & 3);
         let along = [within + 4 * upper, i];
@@ -94,23 +97,23 @@ impl Form {
     }
 }
 
-/// Registers that a fragment has at most.
+/// Maximum number of registers of a fragment of `wmma` or `mma`.
 pub const MAX_REGISTERS: usize = 8;
 
-/// A word of each lane.
+/// One word for each lane.
 pub type Words = [u32; LANES as usize];
 
-/// Where a matrix's elements are in the registers of a warp.
+/// The location of each matrix element in the registers of a warp.
 #[derive(Clone, Debug)]
 pub struct Fragment {
     extent: [u32; 2],
     bits: u32,
     registers: usize,
-    /// By product, row and column.
+    /// The locations, ordered by product, row and column.
     slots: Vec<Slot>,
 }
 
-/// The register of a lane that has an element, and from which bit on.
+/// The register, lane and bit position of an element.
 #[derive(Clone, Copy, Default, Debug)]
 struct Slot {
     register: u8,
@@ -119,7 +122,7 @@ struct Slot {
 }
 
 impl Fragment {
-    /// That of a matrix of an instruction.
+    /// Returns the mapping for a matrix of an instruction.
     pub fn new(form: &Form, part: Part) -> Fragment {
         let extent @ [rows, columns] = form.extent(part);
         let mut slots = vec![Slot::default(); (form.products() * rows * columns) as usize];
@@ -141,7 +144,7 @@ impl Fragment {
         self.extent.iter().product::<u32>().max(1) as usize
     }
 
-    /// The matrices, one a product, of which registers hold the fragments.
+    /// Extracts the matrices, one per product, from the registers that hold their fragments.
     pub fn gather(&self, held: &[Words]) -> Vec<Matrix> {
         let mask = u32::MAX >> (32 - self.bits);
         let element = |slot: &Slot| {
@@ -152,7 +155,7 @@ impl Fragment {
         self.slots.chunks(self.elements()).map(matrix).collect()
     }
 
-    /// The registers that hold the fragments of these matrices.
+    /// Returns the registers that hold the fragments of the matrices.
     pub fn scatter(&self, all: &[Matrix]) -> Vec<Words> {
         let mut held = vec![[0; LANES as usize]; self.registers];
         for (slots, matrix) in self.slots.chunks(self.elements()).zip(all) {

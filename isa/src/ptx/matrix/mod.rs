@@ -1,7 +1,9 @@
-//! Products of matrices by a warp: which thread has which elements in its registers, and what the results are.
+//! Matrix products of a warp: the distribution of the elements over the threads' registers, and the
+//! results.
 //!
-//! A thread has a fragment of each matrix (`fragment.rs`). Results of floating point depend on the SM: how many products are added before
-//! rounding, and how many of their bits are kept (`product.rs`, `block.rs`).
+//! Each thread holds a fragment of each matrix (`fragment.rs`). Floating-point results depend on
+//! the SM: it determines how many products are added before rounding, and how many of their bits
+//! are kept (`product.rs`, `block.rs`).
 
 mod block;
 mod descriptor;
@@ -13,42 +15,46 @@ pub use descriptor::{Descriptor, PIECE};
 pub use fragment::{Fragment, MAX_REGISTERS, Part, Place, Words};
 pub use product::multiply;
 
-/// The threads that make a product together.
+/// Number of threads that compute a product together.
 pub const LANES: u32 = 32;
 
-/// The instructions that a product is of.
+/// The instruction family of a product.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Family {
     /// `mma`
     Mma,
-    /// `wmma`, whose fragments have a layout that programs do not know.
+    /// `wmma`, whose fragments have an unspecified layout.
     Wmma,
-    /// `wgmma`, of which a warp makes 16 rows; A may be in memory, B is.
+    /// `wgmma`, of which each warp computes 16 rows. B is in shared memory; A is in shared memory
+    /// or in registers.
     Wgmma,
 }
 
-/// What a warp multiplies by an instruction: `D = A * B + C`, of `m` by `k` and `k` by `n` elements.
+/// Shape and types of a matrix product: `D = A * B + C`, with an `m` × `k` matrix A and a `k` × `n`
+/// matrix B.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Form {
-    /// Rows of A, C and D.
+    /// Number of rows of A, C and D.
     pub m: u32,
-    /// Columns of B, C and D.
+    /// Number of columns of B, C and D.
     pub n: u32,
-    /// Columns of A and rows of B; of single bits, words of 32.
+    /// Number of columns of A, which is the number of rows of B. Single bits are counted in 32-bit
+    /// words.
     pub k: u32,
     /// The types of D, A, B and C.
     pub types: [Type; 4],
-    /// Whether the layout of A is `.row`, and that of B. Only `.m8n8k4` has a choice: it says which elements a thread has.
+    /// `true` for each of A and B whose layout is `.row`. Only `.m8n8k4` supports both layouts; the
+    /// layout determines the elements of each thread.
     pub by_rows: [bool; 2],
-    /// Whether sums of integers are limited to what 32 bits hold.
+    /// `true` if integer sums saturate at 32 bits.
     pub saturates: bool,
-    /// Whether bits are combined by `and`, not by `xor`.
+    /// `true` if single bits are combined by `and` instead of `xor`.
     pub and: bool,
-    /// Of which instructions it is.
+    /// The instruction family.
     pub family: Family,
 }
 
-/// Rows of A, columns of B, and the inner dimension.
+/// Returns the number of rows of A, the number of columns of B, and the inner dimension.
 const fn size(word: Token) -> Option<[u32; 3]> {
     Some(match word {
         Token::M8n8k4 => [8, 8, 4],
@@ -72,12 +78,12 @@ const fn size(word: Token) -> Option<[u32; 3]> {
 }
 
 impl Form {
-    /// What an instruction of these words multiplies.
+    /// Returns the shape and types of an instruction with these modifiers.
     pub fn of(words: &[Token]) -> Option<Form> {
         let [m, n, k] = words.iter().find_map(|&word| size(word))?;
         let mut named = words.iter().filter_map(|word| if let Token::Type(ty) = *word { Some(ty) } else { None });
         let types = match (named.next()?, named.next(), named.next(), named.next()) {
-            // A matrix that is loaded or stored.
+            // A matrix load or store names one type.
             (ty, None, ..) => [ty; 4],
             (d, Some(c), None, _) => [d, Type::F16, Type::F16, c],
             (d, Some(a), Some(b), c) => [d, a, b, c.unwrap_or(d)],
@@ -96,7 +102,7 @@ impl Form {
         Some(Form { m, n, k, types, by_rows, saturates, and: words.contains(&Token::And), family })
     }
 
-    /// The type of a matrix's elements.
+    /// Returns the element type of a matrix.
     #[inline]
     pub const fn ty(&self, part: Part) -> Type {
         let [d, a, b, c] = self.types;
@@ -108,7 +114,7 @@ impl Form {
         }
     }
 
-    /// Bits of an element as it lies in a register.
+    /// Returns the number of bits that an element occupies in a register.
     #[inline]
     const fn bits(&self, part: Part) -> u32 {
         match self.ty(part) {
@@ -117,7 +123,8 @@ impl Form {
         }
     }
 
-    /// How many products of such matrices an instruction makes: `.m8n8k4` four, each in lanes of its own.
+    /// Returns the number of products that the instruction computes: four for `.m8n8k4`, each in
+    /// lanes of its own.
     #[inline]
     pub const fn products(&self) -> u32 {
         if self.is_of_quads() { 4 } else { 1 }
@@ -128,7 +135,7 @@ impl Form {
         self.m == 8 && self.k == 4 && matches!(self.types[1], Type::F16)
     }
 
-    /// Rows and columns of a matrix.
+    /// Returns the number of rows and columns of a matrix.
     #[inline]
     pub const fn extent(&self, part: Part) -> [u32; 2] {
         match part {
@@ -138,29 +145,29 @@ impl Form {
         }
     }
 
-    /// Elements in a register of a fragment.
+    /// Returns the number of elements in each register of a fragment.
     #[inline]
     pub const fn in_register(&self, part: Part) -> u32 {
         32 / self.bits(part)
     }
 
-    /// Registers of a fragment.
+    /// Returns the number of registers of a fragment.
     pub const fn registers(&self, part: Part) -> usize {
         match (self.family, self.ty(part), part) {
-            // Some of them hold the same as others.
+            // The second half of these registers repeats the first half.
             (Family::Wmma, Type::F16, Part::A | Part::B) => 8,
             _ => self.distinct(part),
         }
     }
 
-    /// How many of them are no copies of others: the first ones.
+    /// Returns the number of registers that are not copies of others; they come first.
     #[inline]
     const fn distinct(&self, part: Part) -> usize {
         let [rows, columns] = self.extent(part);
         (self.products() * rows * columns * self.bits(part) / (32 * LANES)) as usize
     }
 
-    /// The type of a fragment's registers.
+    /// Returns the type of a fragment's registers.
     pub const fn held(&self, part: Part) -> Type {
         match self.ty(part) {
             Type::F16 => Type::F16x2,
@@ -176,7 +183,7 @@ impl Form {
     }
 }
 
-/// The elements of a matrix, row by row, each in the low bits of a word.
+/// A matrix, stored row by row, with each element in the low bits of a word.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Matrix {
     columns: u32,
@@ -184,29 +191,29 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// One of zeros.
+    /// Creates a matrix of zeros.
     pub fn new([rows, columns]: [u32; 2]) -> Matrix {
         Matrix { columns, elements: vec![0; (rows * columns) as usize] }
     }
 
-    /// One of these elements, row by row.
+    /// Creates a matrix from its elements, row by row.
     pub fn of(columns: u32, elements: Vec<u32>) -> Matrix {
         Matrix { columns, elements }
     }
 
-    /// An element.
+    /// Returns an element, or 0 if the position is out of range.
     pub fn at(&self, row: u32, column: u32) -> u32 {
         self.elements.get((row * self.columns + column) as usize).copied().unwrap_or(0)
     }
 
-    /// Changes an element.
+    /// Sets an element.
     pub fn set(&mut self, row: u32, column: u32, element: u32) {
         if let Some(place) = self.elements.get_mut((row * self.columns + column) as usize) {
             *place = element;
         }
     }
 
-    /// The matrix whose rows are the columns of this one.
+    /// Returns the transposed matrix.
     #[must_use]
     pub fn transposed(&self) -> Matrix {
         let rows = self.elements.len() as u32 / self.columns.max(1);
@@ -214,12 +221,12 @@ impl Matrix {
         Matrix { columns: rows, elements: elements.collect() }
     }
 
-    /// Makes each element, a floating-point number of that type, its negative.
+    /// Negates each element, a floating-point number of type `ty`.
     pub fn negate(&mut self, ty: Type) {
         self.elements.iter_mut().for_each(|element| *element ^= 1 << (ty.bits() - 1));
     }
 
-    /// All of them, row by row.
+    /// Returns all elements, row by row.
     pub fn elements(&self) -> &[u32] {
         &self.elements
     }

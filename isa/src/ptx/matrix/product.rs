@@ -1,21 +1,22 @@
-//! Products of matrices, bit for bit as each SM makes them.
+//! Matrix products with results that are bit-exact for each SM.
 
 use super::block::{Adder, COLUMNS, Columns, Float, Row, in_half, sum};
 use super::{Family, Form, Matrix, Part};
 use crate::half::Format;
 use crate::ptx::types::Type;
 
-/// How a machine adds.
+/// Parameters of an SM's matrix unit.
 #[derive(Clone, Copy)]
 struct Unit {
-    /// Products that are added at once.
+    /// Number of products that are added in one step.
     at_once: u32,
-    /// Bits of each term that are kept below the largest exponent.
+    /// Number of bits of each term that are kept below the largest exponent.
     kept: u32,
-    /// Bits of the fraction of a result of f32.
+    /// Number of fraction bits of an f32 result.
     rounded: u32,
-    /// Whether 8-bit floats are converted to halves, those in low and in high halves of registers are multiplied one after the other, and the
-    /// result is added to C by an ordinary addition: the assembler makes these instructions of it.
+    /// `true` if 8-bit floats are emulated with halves. The elements in the low halves of the
+    /// registers are multiplied first, then those in the high halves, and the result is added to C
+    /// by an ordinary addition. `ptxas` generates this code.
     as_halves: bool,
 }
 
@@ -24,11 +25,11 @@ impl Unit {
         Unit { at_once, kept, rounded: Float::F32.fraction, as_halves: false }
     }
 
-    /// That of an SM for a product.
+    /// Returns the parameters of an SM for a product.
     const fn of(form: &Form, sm: u16) -> Unit {
         let k = form.k;
         match (form.ty(Part::A), sm) {
-            // The assembler makes two products of four columns of it.
+            // `ptxas` splits this product into two with `k` = 4.
             (Type::Tf32, 90..) if matches!(form.family, Family::Wmma) => Unit::new(4, 25),
             (Type::E4m3 | Type::E5m2, _) if matches!(form.family, Family::Wgmma) => {
                 Unit { rounded: 13, ..Unit::new(k, 13) }
@@ -43,7 +44,7 @@ impl Unit {
     }
 }
 
-/// `D = A * B + C` on an SM, bit for bit.
+/// Computes `D = A * B + C` with the bit-exact result of an SM.
 pub fn multiply(form: &Form, sm: u16, a: &Matrix, b: &Matrix, c: &Matrix) -> Matrix {
     match (Float::of(form.ty(Part::A)), Float::of(form.ty(Part::B)), Float::of(form.ty(Part::D))) {
         (Some(of_a), Some(of_b), Some(to)) => floats(form, sm, [of_a, of_b], to, [a, b, c]),
@@ -57,7 +58,7 @@ fn floats(form: &Form, sm: u16, of: [Float; 2], to: Float, [a, b, c]: [&Matrix; 
         true => Float::F16.read(in_half(of, bits)),
         false => of.read(bits),
     };
-    // Elements in low halves of registers come first.
+    // The elements in the low halves of the registers come first.
     let order: Vec<u32> = match unit.as_halves {
         true => (0..form.k).filter(|k| k & 2 == 0).chain((0..form.k).filter(|k| k & 2 != 0)).collect(),
         false => (0..form.k).collect(),
@@ -70,7 +71,7 @@ fn floats(form: &Form, sm: u16, of: [Float; 2], to: Float, [a, b, c]: [&Matrix; 
     let adder = Adder { of, to, at_once: unit.at_once as usize, kept: unit.kept, rounded };
     let is_widened = form.ty(Part::C) != form.ty(Part::D);
     let mut d = Matrix::new(form.extent(Part::D));
-    // Shapes have a multiple of eight columns.
+    // Every shape has a multiple of eight columns.
     for first in (0..form.n).step_by(COLUMNS) {
         let columns: Columns = order.iter().map(|&k| of_b(first, k)).collect();
         for (row, of_a) in (0..).zip(&rows) {

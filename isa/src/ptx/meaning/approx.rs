@@ -1,4 +1,4 @@
-//! What machines approximate: the exact result, rounded to nearest.
+//! Semantics of instructions that hardware approximates: the exact result, rounded to nearest.
 
 use super::exact::{self, Finish, Float, Number, Towards};
 use super::{Context, Reader};
@@ -11,7 +11,7 @@ const MAGNITUDE: u32 = 0x7FFF_FFFF;
 const SIGN: u32 = 0x8000_0000;
 const INFINITY: u32 = 0x7F80_0000;
 const NAN: u32 = 0x7FFF_FFFF;
-/// The least normal number, 2^-126.
+/// The smallest normal number, 2^-126.
 const LEAST: u32 = 0x0080_0000;
 /// 2^126
 const LARGE: u32 = 0x7E80_0000;
@@ -36,7 +36,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// DIV with `.approx` or `.full`.
+    /// Executes `div` with `.approx` or `.full`.
     pub(super) fn approximate_quotient(&mut self) {
         let (a, b) = (self.operand_float(1), self.operand_float(2));
         let mut result = self.d.fdiv(a, b);
@@ -45,7 +45,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let zero = self.d.and(signs, sign);
         let (of_a, of_b) = (self.d.and(a, magnitude), self.d.and(b, magnitude));
         if self.has(Token::Ftz) {
-            // A quotient that rounding makes the least normal number is tiny before; the product is exact.
+            // A quotient that rounds up to the smallest normal number is tiny before rounding. The
+            // product that detects this case is exact.
             let least = self.d.word(LEAST);
             let of_result = self.d.and(result, magnitude);
             let is_least = self.d.equal(of_result, least);
@@ -66,7 +67,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_float(result);
     }
 
-    /// RSQRT of an f64.
+    /// Executes `rsqrt` on f64.
     pub(super) fn approximate_root(&mut self) {
         let a = self.value(1);
         let a = exact::unpack(self.d, Float::F64, a);
@@ -75,7 +76,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(result);
     }
 
-    /// RCP and RSQRT of the high word of an f64.
+    /// Executes `rcp` or `rsqrt` on the high word of an f64.
     pub(super) fn approximate_high_word(&mut self, root: bool) {
         let [_, high] = self.value(1);
         let (zero, exponents) = (self.d.word(0), self.d.word(Float::F64_HIGH_EXPONENT));

@@ -1,4 +1,4 @@
-//! Atomic operations: what becomes of a place in memory.
+//! Semantics of atomic operations.
 
 use arrayvec::ArrayVec;
 
@@ -13,7 +13,7 @@ use crate::ptx::row::MAX_ELEMENTS;
 use crate::ptx::types::{Kind, Token, Type};
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// `into` says whether the old value is wanted.
+    /// Executes an atomic operation; `into` tells whether it returns the old value.
     pub(super) fn atomic(&mut self, into: bool) {
         let first = usize::from(into);
         let Some(place) = self.place(first) else { return };
@@ -28,7 +28,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.effects.access = Some(Access::Atomic { place, element: self.inst.element(), operands, into });
     }
 
-    /// The elements of an operand.
+    /// Returns the elements of an operand.
     fn each(&mut self, i: usize) -> ArrayVec<[D::Word; 2], MAX_ELEMENTS> {
         let inst = self.inst;
         match inst.operands.get(i) {
@@ -42,7 +42,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 }
 
-/// What elements in memory become where an atomic instruction finds `old` there; `flushes` says that it is global memory.
+/// Returns the new values of memory elements that an atomic instruction finds with the values
+/// `old`. `flushes` tells whether they are in global memory, where f32 sums flush subnormals.
 pub fn atomically<D: Domain>(
     inst: &Inst,
     domain: &mut D,
@@ -53,7 +54,7 @@ pub fn atomically<D: Domain>(
     atomic::atomically(domain, change(inst), inst.element().bits(), old, operands, flushes)
 }
 
-/// What an atomic instruction puts in the place of what is there.
+/// Returns the kind of memory update that an atomic instruction performs.
 pub fn change(inst: &Inst) -> Change {
     let has = |token| inst.has(token);
     let ty = inst.ty(0);

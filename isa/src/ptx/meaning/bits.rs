@@ -1,4 +1,4 @@
-//! Bits, shifts and bytes; moves, which only carry bits.
+//! Semantics of bitwise, shift and byte instructions, and of moves.
 
 use arrayvec::ArrayVec;
 
@@ -83,7 +83,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// LOP3 with a predicate: whether the result is not 0, combined with another.
+    /// Executes `lop3` with a predicate result: `true` if the result is not 0, combined with
+    /// another predicate.
     pub(super) fn lop3_bool(&mut self) {
         let result = self.by_table();
         let (zero, q) = (self.d.word(0), self.predicate(5));
@@ -96,7 +97,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// The function of three words that a table says.
+    /// Applies the truth table of `lop3` to three words.
     fn by_table(&mut self) -> D::Word {
         let (a, b, c) = (self.word(1), self.word(2), self.word(3));
         let lut = match self.operand(4) {
@@ -143,7 +144,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// The highest bit that is not the sign, as its number or by the shift that brings it to the top.
+    /// Executes `bfind`: finds the highest bit that differs from the sign, and returns its position
+    /// or the left shift that brings it to the top.
     pub(super) fn bfind(&mut self) {
         let ty = self.ty(0);
         let mut a = self.wide_int(1, ty);
@@ -164,13 +166,14 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// The bit of a mask that is set and so many on from another, upward or downward.
+    /// Executes `fns`: finds the `offset`th set bit from the position `base`, upward or downward.
     pub(super) fn fns(&mut self) {
         let (mask, base, offset) = (self.word(1), self.word(2), self.word(3));
         let (zero, one, last) = (self.d.word(0), self.d.word(1), self.d.word(31));
         let downward = wide::is_negative(self.d, offset);
         let itself = self.d.equal(offset, zero);
-        // Downward is upward in the bits turned round; the bit itself is the first at its place or none.
+        // The downward search is an upward search in the reversed bits. An offset of 0 tests only
+        // the bit at the base.
         let turned = self.d.reverse_bits(mask);
         let from_top = self.d.sub(last, base);
         let (up, down) = (self.d.shr(mask, base), self.d.shr(turned, from_top));
@@ -198,13 +201,13 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let found = self.d.select(downward, down, up);
         let none = self.d.word(u32::MAX);
         let result = self.d.select(absent, none, found);
-        // The manual has bases up to 31 only; a GPU finds nothing from another.
+        // The manual allows only bases up to 31; a GPU finds no bit from a higher base.
         let outside = self.d.less(false, last, base);
         let result = self.d.select(outside, none, result);
         self.define_word(result);
     }
 
-    /// A count up to 32, or modulo 32.
+    /// Returns a count that is clamped to 32, or taken modulo 32 with `.wrap`.
     fn counted(&mut self, i: usize) -> D::Word {
         let count = self.word(i);
         if self.has(Token::Wrap) {
@@ -249,7 +252,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// The zeros above the highest bit that is set, of the bits of a type.
+    /// Returns the number of leading zeros of a value of the type.
     fn zeros_above(&mut self, [low, high]: [D::Word; 2], ty: Type) -> D::Word {
         let of_low = self.d.leading_zeros(low);
         if ty.bits() == 64 {
@@ -270,13 +273,13 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(result);
     }
 
-    /// A word modulo 256.
+    /// Returns an operand modulo 256.
     fn amount(&mut self, i: usize) -> D::Word {
         let (word, byte) = (self.word(i), self.d.word(0xFF));
         self.d.and(word, byte)
     }
 
-    /// So many ones, from bit 0 up.
+    /// Returns a mask with the low `count` bits set.
     fn ones(&mut self, count: D::Word) -> [D::Word; 2] {
         let all = wide::constant(self.d, u64::MAX);
         let above = wide::shl(self.d, all, count);
@@ -369,7 +372,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(result);
     }
 
-    /// Both halves of what is of 128 bits.
+    /// Returns both halves of a 128-bit operand.
     fn pair(&mut self, i: usize) -> [[D::Word; 2]; 2] {
         let none = wide::constant(self.d, 0);
         let pair = match self.operand(i) {

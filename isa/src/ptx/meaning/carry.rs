@@ -1,20 +1,22 @@
-//! Sums and differences that go on from word to word by the carry flag.
+//! Semantics of extended-precision additions and subtractions with the carry flag.
 //!
-//! The flag always is a carry, never a borrow: machines compute `a - b` as `a + ~b + 1`, and the carry of that sum is 1 where nothing
-//! is borrowed. Chains of sums alone and of differences alone cannot tell.
+//! The flag is always a carry, never a borrow. Hardware computes `a - b` as `a + ~b + 1`, and the
+//! carry of that sum is 1 if there is no borrow. Chains of only additions or only subtractions
+//! cannot tell the difference.
 
 use super::wide::{self, Wide};
 use super::{Context, Reader};
 use crate::halu::domain::Domain;
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// `a + b`, with the flag where `carried`; the flag becomes the carry.
+    /// Computes `a + b`, plus the flag if `carried`, and sets the flag to the carry.
     pub(super) fn add_with_carry(&mut self, carried: bool) {
         let (a, b) = (self.value(1), self.value(2));
         self.define_carried_sum(a, b, carried);
     }
 
-    /// Half of a product, and `c`, likewise.
+    /// Computes a half of a product plus `c`, plus the flag if `carried`, and sets the flag to the
+    /// carry.
     pub(super) fn mad_with_carry(&mut self, carried: bool) {
         let (half, c) = (self.half_product(), self.value(3));
         self.define_carried_sum(half, c, carried);
@@ -34,13 +36,14 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_carry(carry);
     }
 
-    /// `a + ~b + 1`, or `a + ~b` plus the flag where `carried`; the flag becomes the carry of that sum.
+    /// Computes `a + ~b + 1`, or `a + ~b` plus the flag if `carried`, and sets the flag to the
+    /// carry of that sum.
     pub(super) fn sub_with_carry(&mut self, carried: bool) {
         let (a, b) = (self.value(1), self.value(2));
         let mut difference = self.wrapped(wide::sub, D::sub, a, b);
         let mut borrow = self.is_below(a, b);
         if carried {
-            // The sum of all three is `a - b - 1` where the flag is clear.
+            // The sum of all three is `a - b - 1` if the flag is clear.
             let carry = self.carry();
             let borrowed = self.d.negate(carry);
             let one = self.one_if(borrowed);
@@ -53,12 +56,12 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_carry(carry);
     }
 
-    /// 1 where a predicate is true, else 0.
+    /// Returns 1 if the predicate is true, otherwise 0.
     fn one_if(&mut self, p: D::Pred) -> [D::Word; 2] {
         [wide::one_if(self.d, p), self.d.word(0)]
     }
 
-    /// An operation of the width of the type, modulo 2^32 or 2^64.
+    /// Applies an operation of the type's width, modulo 2^32 or 2^64.
     fn wrapped(
         &mut self,
         pair: fn(&mut D, Wide<D>, Wide<D>) -> Wide<D>,
@@ -69,7 +72,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         if self.ty(0).bits() == 64 { pair(self.d, a, b) } else { [word(self.d, a[0], b[0]), self.d.word(0)] }
     }
 
-    /// `a < b`, unsigned.
+    /// Returns `true` if `a < b`, unsigned.
     fn is_below(&mut self, a: [D::Word; 2], b: [D::Word; 2]) -> D::Pred {
         if self.ty(0).bits() == 64 { wide::less(self.d, false, a, b) } else { self.d.less(false, a[0], b[0]) }
     }

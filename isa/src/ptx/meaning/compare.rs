@@ -1,4 +1,4 @@
-//! Compares and choices by them.
+//! Semantics of comparisons and selections.
 
 use super::{Context, Reader, Write, wide};
 use crate::half::{Compare, Format};
@@ -97,10 +97,10 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.holds(ty, a, b)
     }
 
-    /// Whether the comparison that the words name holds for two integers of a type.
+    /// Returns `true` if the comparison that the modifiers name holds for two integers of a type.
     pub(super) fn holds(&mut self, ty: Type, a: [D::Word; 2], b: [D::Word; 2]) -> D::Pred {
         let has = |tokens: [Token; 2]| tokens.iter().any(|&token| self.inst.has(token));
-        // `lo` stands for `lt` of unsigned integers, and so on.
+        // For unsigned integers, `lo` is the same as `lt`, and so on.
         let (swapped, negated) = match () {
             () if has([Token::Eq, Token::Ne]) => {
                 let equal = self.equal(ty, a, b);
@@ -132,7 +132,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.d.half_compare(&op, a, b)
     }
 
-    /// `p` combined with the last operand, where there is one.
+    /// Combines `p` with the last operand, if the instruction has a Boolean modifier.
     fn combine(&mut self, p: D::Pred) -> D::Pred {
         let gate = match () {
             () if self.has(Token::And) => D::both,
@@ -144,7 +144,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         gate(self.d, p, c)
     }
 
-    /// Writes the answer and its opposite, each combined.
+    /// Writes the result and its negation, each combined with the last operand.
     fn define_both(&mut self, p: D::Pred) {
         let opposite = self.d.negate(p);
         let both = [p, opposite].map(|p| self.combine(p));
@@ -161,7 +161,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// Writes all ones or zero, or 1.0 or 0.0.
+    /// Writes all ones or zero for an integer type, and 1.0 or 0.0 for a float type.
     fn define_truth(&mut self, p: D::Pred) {
         let truth = match self.ty(0) {
             Type::F32 => ONE,
@@ -175,7 +175,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 }
 
-/// The compare of floats that the words name.
+/// Returns the float comparison that the modifiers name.
 fn compare(words: &[Token]) -> Compare {
     let named = |token: &Token| {
         Some(match token {

@@ -1,4 +1,4 @@
-//! Branches and calls.
+//! Semantics of branches and calls.
 
 use smallvec::SmallVec;
 
@@ -15,7 +15,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// To one of the labels of a table.
+    /// Executes `brx.idx`: branches to one of the labels of a target list.
     pub(super) fn branch_by(&mut self) {
         let index = self.word(0);
         if let Some(&Operand::Table(table)) = self.operand(1) {
@@ -36,7 +36,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 }
 
-/// The arguments of a call, in order.
+/// Returns the arguments of a call, in order.
 pub fn arguments<D: Domain>(inst: &Inst, domain: &mut D, read: &mut impl Reader<D>) -> SmallVec<[Value<D::Word>; 8]> {
     let arguments = inst.places().filter(|(o, _)| o.shape == Shape::Arguments);
     let value = |(_, operand): (_, &Operand)| match *operand {

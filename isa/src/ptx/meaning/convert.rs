@@ -1,4 +1,4 @@
-//! Conversions.
+//! Semantics of conversions.
 
 use super::{Context, Reader, exact, wide};
 use crate::half::{Compare, Format, NAN_F32, Rounding};
@@ -6,12 +6,13 @@ use crate::halu::domain::Domain;
 use crate::halu::domain::float::{Integral, clamped};
 use crate::ptx::types::{Token, Type};
 
-/// How an integer that an f32 cannot hold becomes one that it can.
+/// Treatment of an integer that an f32 cannot represent.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Inexact {
-    /// It is rounded.
+    /// Rounding in this direction.
     Round(Rounding),
-    /// To whichever neighbour has an odd significand, so that rounding again to fewer bits rounds once.
+    /// Rounding to odd, so that a second rounding to fewer bits gives the result of a single
+    /// rounding.
     Odd,
 }
 
@@ -30,7 +31,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(result);
     }
 
-    /// Clamps two integers, the second lowest, and puts them below `c` if there is one.
+    /// Clamps two integers and packs them, the second one lowest. With `below`, packs them below
+    /// the low bits of `c`.
     pub(super) fn pack_clamped(&mut self, below: bool) {
         let ty = self.ty(0);
         let bits = ty.bits();
@@ -73,7 +75,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 
     pub(super) fn narrow(&mut self, format: Format) {
-        // Machines do the same with `.ftz` and without: a subnormal is rounded like any other number.
+        // Hardware ignores `.ftz` here: a subnormal is rounded like any other number.
         let a = self.word(1);
         let a = self.saturated(a);
         let half = self.half_of_float(format, a);
@@ -118,7 +120,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// From one kind of half to the other.
+    /// Converts between f16 and bfloat16.
     pub(super) fn half_to_other(&mut self, from: Format, to: Format) {
         let half = self.word(1);
         let a = self.d.widen(from, half);
@@ -127,7 +129,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// The rounding that the words name.
+    /// Returns the rounding that the modifiers name.
     pub(super) fn rounding(&self) -> Rounding {
         match () {
             () if self.has(Token::Rz) || self.has(Token::Rzi) => Rounding::Zero,
@@ -137,7 +139,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// Rounds once; `.satfinite` makes the greatest number of an infinity.
+    /// Rounds an f32 to a half; `.satfinite` replaces an infinity by the largest finite number.
     fn half_of_float(&mut self, format: Format, a: D::Word) -> D::Word {
         let rounding = self.rounding();
         let half = self.d.narrow(format, rounding, a);
@@ -151,11 +153,11 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.d.select(infinite, greatest, half)
     }
 
-    /// The f32 of the integer operand.
+    /// Converts the integer operand to f32.
     fn float_of_int(&mut self, inexact: Inexact) -> D::Word {
         let ty = self.ty(1);
         let value = self.wide_int(1, ty);
-        // No float rounds an integer of fewer bits than it has.
+        // An f32 represents these integers exactly, so the rounding does not matter.
         let is_nearest = ty.bits() < 24 || inexact == Inexact::Round(Rounding::Nearest);
         if ty.bits() <= 32 && is_nearest {
             return self.d.int_to_float(ty.is_signed(), value[0]);
@@ -166,7 +168,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let zero = self.d.word(0);
         let is_zero = wide::equal(self.d, magnitude, [zero; 2]);
 
-        // The leading one goes to bit 63.
+        // Normalise: shift the leading one to bit 63.
         let (mut top, mut shifted) = (magnitude, zero);
         for step in [32, 16, 8, 4, 2, 1] {
             let bound = wide::constant(self.d, 1 << (64 - step));
@@ -180,7 +182,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let [low, high] = top;
         let eight = self.d.word(8);
         let significand = self.d.shr(high, eight);
-        // What is cut off, as a fraction of 2^32 that keeps whether there is more.
+        // The discarded bits as a fraction of 2^32, with a sticky bit.
         let twenty_four = self.d.word(24);
         let rest = self.d.shl(high, twenty_four);
         let nothing = self.d.equal(low, zero);
@@ -192,7 +194,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let exponent = self.d.sub(exponent, shifted);
         let position = self.d.word(23);
         let exponent = self.d.shl(exponent, position);
-        // The leading one counts as one in the exponent, and so does a carry.
+        // The leading one adds one to the exponent, and so does a carry.
         let significand = match inexact {
             Inexact::Round(rounding) => {
                 let up = exact::rounds_up(self.d, rounding, negative, significand, rest);
@@ -212,7 +214,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.d.select(negative, signed, float)
     }
 
-    /// An f32 that is no NaN, rounded to an integer as the words say.
+    /// Rounds an f32 that is not NaN to an integer, as the modifiers say.
     fn integral(&mut self, a: D::Word) -> Integral<D::Word, D::Pred> {
         let negative = wide::is_negative(self.d, a);
         let (position, zero) = (self.d.word(23), self.d.word(0));
@@ -249,7 +251,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Integral { magnitude, overflow, negative, already }
     }
 
-    /// Writes the integer of an f32.
+    /// Writes an f32 as an integer.
     fn define_int_of(&mut self, a: D::Word) {
         let ty = self.ty(0);
         if ty.bits() == 32 && self.rounding() == Rounding::Zero {
@@ -265,7 +267,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(result);
     }
 
-    /// An f32 rounded to an integer, if the words name a rounding; and NaN made canonical.
+    /// Rounds an f32 to an integral value if the modifiers name a rounding, and makes NaN
+    /// canonical.
     fn integral_float(&mut self, a: D::Word) -> D::Word {
         let rounds = [Token::Rni, Token::Rzi, Token::Rmi, Token::Rpi].into_iter().any(|token| self.has(token));
         let mut result = a;

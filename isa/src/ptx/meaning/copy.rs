@@ -1,18 +1,18 @@
-//! Copies that go on beside the thread.
+//! Semantics of asynchronous copies.
 
 use super::{Access, Context, Reader};
 use crate::halu::domain::Domain;
 use crate::ptx::operand::Operand;
 use crate::ptx::types::Space;
 
-/// How many of its bytes a copy takes.
+/// The number of bytes that a copy reads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Taken {
-    /// All.
+    /// All bytes.
     All,
-    /// As many as the operand after the size says.
+    /// The number in the operand `src-size`.
     Bytes,
-    /// None where the predicate there is true.
+    /// None if the predicate `ignore-src` is true, otherwise all.
     Unless,
 }
 

@@ -1,4 +1,4 @@
-//! f64, in two words.
+//! Semantics of f64 instructions. An f64 is a pair of words.
 
 use super::exact::{self, Finish, Float, Towards};
 use super::float::Arith;
@@ -27,7 +27,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(result);
     }
 
-    /// NEG, or else ABS.
+    /// Executes `neg` or, if `neg` is false, `abs`.
     pub(super) fn double_sign(&mut self, neg: bool) {
         let a = self.value(1);
         let result = if neg {
@@ -39,9 +39,10 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(result);
     }
 
-    /// Converts, where the words ask for no more.
+    /// Performs the conversion if the modifiers need no further steps, and returns `true` if it
+    /// did.
     fn converted(&mut self) -> bool {
-        // Integers are clamped anyway.
+        // Integer results are clamped in any case.
         let clamps = self.has(Token::Sat) && self.ty(0).kind() != Kind::Integer;
         let plain = !self.has(Token::Ftz) && !clamps;
         let (Some(from), Some(to), true) = (form_of(self.ty(1)), form_of(self.ty(0)), plain) else { return false };
@@ -49,7 +50,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let rounding = self.rounding();
         let result = self.d.convert(&Conversion { from, to, rounding }, a);
         let ty = self.ty(0);
-        // What NaN becomes is of the type, and a wider register has its sign as of any number.
+        // The result, including that of NaN, has the width of the type; a wider register gets its
+        // extension.
         let is_integer = ty.kind() == Kind::Integer && ty.bits() < 64;
         let result = if is_integer { wide::extend(self.d, ty.bits(), ty.is_signed(), result) } else { result };
         self.define(result);
@@ -124,7 +126,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
     }
 }
 
-/// The format of a type of one float.
+/// Returns the format of a floating-point type; of a packed type, that of its elements.
 pub(super) fn float_of(ty: Type) -> Float {
     match ty {
         Type::F16 | Type::F16x2 => Float::F16,
@@ -134,7 +136,7 @@ pub(super) fn float_of(ty: Type) -> Float {
     }
 }
 
-/// The form of a type of one number.
+/// Returns the conversion format of a scalar type.
 fn form_of(ty: Type) -> Option<Form> {
     Some(match ty {
         Type::F16 => Form::F16,

@@ -1,4 +1,4 @@
-//! What an instruction reads, and the effects that it returns.
+//! Inputs and effects of an instruction.
 
 use arrayvec::ArrayVec;
 
@@ -11,211 +11,220 @@ use crate::ptx::types::{Special, Type};
 
 /// The state before the instruction.
 pub trait Reader<D: Domain> {
-    /// A register that is no predicate: 64 bits, low word first, those that the register does not have being zero.
+    /// Returns a register that is not a predicate as 64 bits, low word first. Bits beyond the
+    /// register's width are zero.
     fn register(&mut self, domain: &mut D, reg: Reg) -> [D::Word; 2];
-    /// A predicate.
+    /// Returns a predicate.
     fn predicate(&mut self, domain: &mut D, reg: Reg) -> D::Pred;
-    /// A special register, low word first.
+    /// Returns a special register, low word first.
     fn special(&mut self, domain: &mut D, special: Special) -> [D::Word; 2];
-    /// The address of a variable as `cvta` gives it, low word first.
+    /// Returns the generic address of a variable, as `cvta` returns it, low word first.
     fn variable(&mut self, domain: &mut D, var: Var) -> [D::Word; 2];
 
-    // Where nothing but computing is done there is none of these.
+    // The following have defaults for readers that only execute computing instructions.
 
-    /// Whether an address without a space is that of a constant variable.
+    /// Returns `true` if a generic address is that of a constant variable.
     fn is_constant(&mut self, domain: &mut D, _: [D::Word; 2]) -> D::Pred {
         domain.truth(false)
     }
 
-    /// The address of a variable of the frame in local memory, low word first.
+    /// Returns the address of a frame variable in local memory, low word first.
     fn frame(&mut self, domain: &mut D, _: FrameVar) -> [D::Word; 2] {
         [domain.word(0); 2]
     }
 
-    /// The address of a parameter in their memory, low word first.
+    /// Returns the address of a parameter in the `.param` state space, low word first.
     fn parameter(&mut self, domain: &mut D, _: u32) -> [D::Word; 2] {
         [domain.word(0); 2]
     }
 }
 
-/// The bit by which an address in constant memory differs from what `cvta` makes of it. Which bits do on a machine is its own
-/// affair; that some do shows who takes the one for the other.
+/// The bit in which an address in constant memory differs from its generic address. Hardware uses
+/// other bits. The difference exposes programs that confuse the two kinds of address.
 pub const CONST_SPACE: u64 = 1 << 63;
 
-/// Where parameters lie among addresses without a space.
+/// Start of the parameters in the generic address space.
 pub const PARAM_WINDOW: u64 = 2 << 36;
-/// Where functions lie there.
+/// Start of the functions in the generic address space.
 pub const CODE_WINDOW: u64 = 3 << 36;
-/// How far functions lie from each other.
+/// Distance between the addresses of consecutive functions in bytes.
 const FUNCTION_BYTES: u64 = 16;
 
-/// The address of a function, which is not zero.
+/// Returns the address of a function, which is never zero.
 pub const fn function_address(number: u32) -> u64 {
     CODE_WINDOW + FUNCTION_BYTES * (number as u64 + 1)
 }
 
-/// The function of an address.
+/// Returns the function with this address, if there is one.
 pub const fn function_at(address: u64) -> Option<u32> {
     let offset = address.wrapping_sub(CODE_WINDOW);
     let is_one = offset < WINDOW_BYTES && offset.is_multiple_of(FUNCTION_BYTES) && offset != 0;
     if is_one { Some((offset / FUNCTION_BYTES) as u32 - 1) } else { None }
 }
 
-/// What an instruction does, given what it read.
+/// The effects of an instruction on given inputs.
 #[derive(Clone, Debug)]
 pub struct Effects<W: Copy, P: Copy> {
     /// The registers written.
     pub writes: ArrayVec<Write<W, P>, 4>,
-    /// The memory access. The registers of a load are not among the writes.
+    /// The memory access. The registers that a load writes are not in `writes`.
     pub access: Option<Access<W>>,
-    /// Where control goes.
+    /// The next instruction.
     pub next: Next<W>,
 }
 
-/// A register and what it becomes.
+/// A register write.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Write<W: Copy, P: Copy> {
-    /// A register becomes the low bits of a value, as many as it has.
+    /// Writes the low bits of a value to a register.
     Register(Reg, [W; 2]),
-    /// A predicate.
+    /// Writes a predicate.
     Predicate(Reg, P),
 }
 
-/// An access to memory, which the driver makes. All elements together are aligned to their size.
+/// A memory access, which the engine performs. The address must be aligned to the total size of the
+/// elements.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Access<W: Copy> {
-    /// Registers become memory's contents, extended as the type says.
+    /// Loads from memory to registers, and extends each element as its type requires.
     Load {
-        /// Where.
+        /// The location.
         place: Location<W>,
-        /// The type of an element.
+        /// The element type.
         element: Type,
-        /// A register an element; `None` keeps it nowhere.
+        /// The register for each element; `None` discards the element.
         into: Vector,
     },
-    /// Memory becomes the low bits of values.
+    /// Stores the low bits of values to memory.
     Store {
-        /// Where.
+        /// The location.
         place: Location<W>,
-        /// The type of an element.
+        /// The element type.
         element: Type,
-        /// A value an element.
+        /// The value of each element.
         data: ArrayVec<[W; 2], MAX_ELEMENTS>,
     },
-    /// Memory becomes what [`atomically`](super::atomically) says.
+    /// Updates memory atomically, as [`atomically`](super::atomically) defines.
     Atomic {
-        /// Where.
+        /// The location.
         place: Location<W>,
-        /// The type of an element.
+        /// The element type.
         element: Type,
-        /// For each element the operands, low word first.
+        /// The operands for each element, low word first.
         operands: ArrayVec<[[W; 2]; 2], MAX_ELEMENTS>,
-        /// The registers that take what was there, one an element; none where it is not wanted.
+        /// The registers for the old values, one per element; empty if the old values are
+        /// discarded.
         into: Vector,
     },
-    /// Bytes of one memory become those of another, or zeros: where fewer are taken, each is read and written by itself over zeros.
-    /// Nobody may touch either place before the copy is waited for; it is done at once.
+    /// Copies bytes asynchronously. If `taken` is less than `bytes`, the engine accesses each byte
+    /// on its own and writes zeros for the rest. The engine performs the copy at once; a program
+    /// must not access either location before it has waited for the copy.
     Copy {
-        /// Where they are.
+        /// The source.
         from: Location<W>,
-        /// Where they go.
+        /// The destination.
         to: Location<W>,
-        /// How many there are: 4, 8 or 16, of which both places are a multiple.
+        /// The size: 4, 8 or 16 bytes. Both addresses must be multiples of it.
         bytes: u32,
-        /// How many of them are taken, at most all; those behind become zeros.
+        /// The number of bytes that are read, at most `bytes`; the bytes after them become zero.
         taken: W,
     },
-    /// The copies that the item has begun since the last time are a group.
+    /// Groups the copies that the work item has started since the last commit.
     CommitCopies,
-    /// Only so many of the item's newest groups of copies need not be done, and what is in none yet.
+    /// Waits for the work item's copies, except for the newest `but` groups and the copies that are
+    /// in no group yet.
     AwaitCopies {
-        /// How many; `None` where all that it has begun must be done.
+        /// The number of groups that may be pending; `None` waits for all copies.
         but: Option<u32>,
     },
-    /// A register becomes the address of so many more bytes of the stack.
+    /// Allocates bytes on the stack and writes their address to a register.
     Allocate {
         /// The register.
         into: Reg,
-        /// How many bytes, low word first.
+        /// The number of bytes, low word first.
         bytes: [W; 2],
-        /// What the address is a multiple of.
+        /// The alignment of the address.
         align: u32,
     },
-    /// A register becomes how far the stack reaches.
+    /// Writes the stack pointer to a register.
     SaveStack {
         /// The register.
         into: Reg,
     },
-    /// The stack reaches as far again as before.
+    /// Restores the stack pointer to a saved value.
     RestoreStack {
-        /// How far, low word first.
+        /// The saved value, low word first.
         to: [W; 2],
     },
 }
 
-/// A place in a memory.
+/// A location in memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Location<W: Copy> {
-    /// Memory at an address without a space, `base + offset` modulo 2^64.
+    /// A generic address: `base + offset` modulo 2^64.
     Flat {
         /// A 64-bit address, low word first.
         base: [W; 2],
-        /// In bytes.
+        /// Offset in bytes.
         offset: i32,
     },
-    /// Global memory, likewise.
+    /// An address in global memory: `base + offset` modulo 2^64.
     Global {
         /// A 64-bit address, low word first.
         base: [W; 2],
-        /// In bytes.
+        /// Offset in bytes.
         offset: i32,
     },
-    /// Constant memory, likewise: at what differs from an address without a space by [`CONST_SPACE`].
+    /// An address in constant memory: `base + offset` modulo 2^64. It differs from the generic
+    /// address by [`CONST_SPACE`].
     Constant {
         /// A 64-bit address, low word first.
         base: [W; 2],
-        /// In bytes.
+        /// Offset in bytes.
         offset: i32,
     },
-    /// Local memory, likewise: at what differs from an address without a space by [`LOCAL_WINDOW`].
+    /// An address in local memory: `base + offset` modulo 2^64. The generic address is higher by
+    /// [`LOCAL_WINDOW`].
     Local {
         /// A 64-bit address, low word first.
         base: [W; 2],
-        /// In bytes.
+        /// Offset in bytes.
         offset: i32,
     },
-    /// The memory of parameters, likewise, by [`PARAM_WINDOW`].
+    /// An address in parameter memory: `base + offset` modulo 2^64. The generic address is higher
+    /// by [`PARAM_WINDOW`].
     Param {
         /// A 64-bit address, low word first.
         base: [W; 2],
-        /// In bytes.
+        /// Offset in bytes.
         offset: i32,
     },
-    /// Shared memory, likewise, by [`SHARED_WINDOW`].
+    /// An address in shared memory: `base + offset` modulo 2^64. The generic address is higher by
+    /// [`SHARED_WINDOW`].
     Shared {
-        /// An address of 64 bits, low word first, or of 32.
+        /// A 64-bit address, low word first, or a 32-bit address.
         base: [W; 2],
-        /// In bytes.
+        /// Offset in bytes.
         offset: i32,
     },
-    /// A variable of the frame.
+    /// A frame variable.
     Frame {
-        /// Its number.
+        /// The index of the variable.
         number: u32,
-        /// In bytes from its start.
+        /// Offset from the variable's start in bytes.
         offset: i32,
     },
     /// A parameter.
     Parameter {
-        /// Its number.
+        /// The index of the parameter.
         number: u32,
-        /// In bytes from its start.
+        /// Offset from the parameter's start in bytes.
         offset: i32,
     },
 }
 
 impl<W: Copy> Location<W> {
-    /// The place so many bytes behind.
+    /// Returns the location `bytes` bytes further on.
     #[must_use]
     pub fn plus(mut self, bytes: i32) -> Location<W> {
         let (Location::Flat { offset, .. }
@@ -231,51 +240,52 @@ impl<W: Copy> Location<W> {
     }
 }
 
-/// What a call calls.
+/// The callee of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Called<W: Copy> {
-    /// The function of that number.
+    /// The function with this index.
     Function(u32),
-    /// The one at an address, low word first, where the table admits it.
+    /// The function at an address, which must be one of the declared targets.
     At {
-        /// The address.
+        /// The address, low word first.
         address: [W; 2],
-        /// The table.
+        /// The index of the target list or prototype.
         table: u32,
     },
 }
 
-/// A value that a call passes.
+/// An argument or result of a call.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Value<W: Copy> {
     /// Bits, low word first.
     Bits([W; 2]),
-    /// What is in the variable of that number in the frame.
+    /// The contents of the frame variable with this index.
     Frame(u32),
 }
 
-/// Where control goes.
+/// Control flow after the instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next<W: Copy> {
-    /// To the following instruction.
+    /// Continues with the next instruction.
     Fall,
-    /// To a label.
+    /// Branches to a label.
     Branch(Label),
-    /// To the label of that number, from 0, in a table.
+    /// Branches to a label of a target list, by its index from 0.
     Indexed {
-        /// The table.
+        /// The index of the target list.
         table: u32,
-        /// The number.
+        /// The index of the label in the list.
         index: W,
     },
-    /// To a function, with what [`arguments`](super::arguments) says.
+    /// Calls a function with the arguments that [`arguments`](super::arguments) returns.
     Call(Called<W>),
-    /// To the instruction that follows the call; of a kernel, the item is done.
+    /// Returns to the instruction after the call; in a kernel, ends the work item.
     Return,
-    /// The item is done.
+    /// Ends the work item.
     Exit,
-    /// The item says that something is wrong.
+    /// Traps.
     Trap,
-    /// It meets other items of its block, as [`meeting`](super::meeting) says, and then to the following instruction.
+    /// Performs the collective operation that [`meeting`](super::meeting) returns, then continues
+    /// with the next instruction.
     Meet,
 }

@@ -1,4 +1,4 @@
-//! f32 arithmetic.
+//! Semantics of f32 arithmetic.
 
 use super::exact::Finish;
 use super::{Context, Reader, wide};
@@ -7,7 +7,7 @@ use crate::halu::domain::float::rounded_single;
 use crate::halu::domain::{Domain, FloatKind, FloatOp, float_minmax};
 use crate::ptx::types::{Token, Type};
 
-/// Which operation; a reciprocal is a quotient of 1.
+/// An arithmetic operation. A reciprocal is the quotient 1 / a.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Arith {
     kind: FloatKind,
@@ -30,18 +30,18 @@ impl Arith {
 
 const SIGN: u32 = 0x8000_0000;
 const EXPONENT: u32 = 0x7F80_0000;
-/// The exponent in the high word of an f64.
+/// The exponent bits in the high word of an f64.
 const DOUBLE_EXPONENT: u32 = 0x7FF0_0000;
 const ONE: u32 = 0x3F80_0000;
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// An operand, flushed if the instruction says so.
+    /// Returns an operand; with `.ftz`, subnormals are flushed to zero.
     pub(super) fn operand_float(&mut self, i: usize) -> D::Word {
         let word = self.word(i);
         self.flushed(word)
     }
 
-    /// Under `.ftz` the zero of its sign for a subnormal.
+    /// With `.ftz`, replaces a subnormal by the zero of its sign.
     pub(super) fn flushed(&mut self, a: D::Word) -> D::Word {
         if !self.has(Token::Ftz) {
             return a;
@@ -53,7 +53,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.d.select(small, flushed, a)
     }
 
-    /// Under `.sat` the nearest of 0 to 1, and +0 for NaN and -0.
+    /// With `.sat`, clamps to the range 0 to 1; NaN and -0 become +0.
     pub(super) fn saturated(&mut self, a: D::Word) -> D::Word {
         if !self.has(Token::Sat) {
             return a;
@@ -64,12 +64,13 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.d.select(positive, clamped, zero)
     }
 
-    /// The operation, rounded as the words say.
+    /// Returns the operation with the rounding that the modifiers name.
     pub(super) fn operation(&self, arith: Arith) -> FloatOp {
         FloatOp { kind: arith.kind, rounding: self.rounding() }
     }
 
-    /// An operation on f32 operands, rounded, flushed and clamped as the words say.
+    /// Computes an operation on f32 operands, with the rounding, flushing and clamping that the
+    /// modifiers name.
     fn single(&mut self, arith: Arith, operands: [D::Word; 3]) -> D::Word {
         let [a, b, c] = operands.map(|operand| self.flushed(operand));
         let operands = if arith.reciprocal { [self.d.word(ONE), a, c] } else { [a, b, c] };
@@ -95,7 +96,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// The same with halves for all operands but the last.
+    /// Executes an operation in which all operands but the last are halves.
     pub(super) fn float_of_half(&mut self, arith: Arith) {
         let format = if self.ty(1) == Type::F16 { Format::F16 } else { Format::Bf16 };
         let last = if arith == Arith::FMA { 3 } else { 2 };
@@ -107,7 +108,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// The same on two f32, low one first.
+    /// Executes an operation on a pair of f32, low one first.
     pub(super) fn float_pair(&mut self, arith: Arith) {
         let [a, b, c] = [1, 2, 3].map(|i| self.value(i));
         let result = [self.single(arith, [a[0], b[0], c[0]]), self.single(arith, [a[1], b[1], c[1]])];
@@ -152,7 +153,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.d.and(a, magnitudes)
     }
 
-    /// The second operand with the sign of the first.
+    /// Executes `copysign`: the second operand with the sign of the first.
     pub(super) fn copy_sign(&mut self) {
         let (a, b, sign) = (self.value(1), self.value(2), self.d.word(SIGN));
         let top = if self.ty(0) == Type::F64 { 1 } else { 0 };
@@ -163,11 +164,11 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(result);
     }
 
-    /// Whether the operand has the property that the words name.
+    /// Executes `testp`: tests the property that the modifiers name.
     pub(super) fn test_property(&mut self) {
         let a = self.value(1);
         let zero = self.d.word(0);
-        // The high word of an f64, with a bit for the low one.
+        // For an f64: the high word, with a sticky bit for the low word.
         let (word, exponent) = if self.ty(0) == Type::F64 {
             let empty = self.d.equal(a[0], zero);
             let any = self.d.negate(empty);
@@ -199,7 +200,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_predicate(result);
     }
 
-    /// NEG, or else ABS.
+    /// Executes `neg` or, if `neg` is false, `abs`.
     pub(super) fn float_sign(&mut self, neg: bool) {
         let (a, sign) = (self.operand_float(1), self.d.word(SIGN));
         let result = if neg { self.d.xor(a, sign) } else { self.magnitude(a) };

@@ -1,4 +1,4 @@
-//! Halves, one or two packed in a word.
+//! Semantics of arithmetic on f16 and bfloat16, scalar or as a packed pair.
 
 use super::{Context, Reader};
 use crate::half::{Clamp, Compare, Format, Mode, Rounding};
@@ -8,13 +8,13 @@ use crate::ptx::types::Token;
 const SIGNS: u32 = 0x8000_8000;
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// ADD, MUL, FMA.
+    /// Executes `add`, `mul` or `fma`.
     pub(super) fn half(&mut self, kind: HalfKind, format: Format) {
         let (a, b, c) = (self.word(1), self.word(2), self.word(3));
         self.half_of(kind, format, [a, b, c]);
     }
 
-    /// SUB.
+    /// Executes `sub`.
     pub(super) fn half_sub(&mut self, format: Format) {
         let (a, b, signs) = (self.word(1), self.word(2), self.d.word(SIGNS));
         let b = self.d.xor(b, signs);
@@ -26,7 +26,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         let (ftz, clamp) = (self.has(Token::Ftz), if self.has(Token::Sat) { Clamp::Sat } else { Clamp::None });
         let mode = Mode { format, rounding: Rounding::Nearest, ftz, clamp };
         let mut result = self.d.half(&HalfOp { kind, mode }, a, b, c);
-        // A sum that is tiny is exact.
+        // A tiny sum is exact, so rounding cannot make it normal.
         if ftz && kind != HalfKind::Add {
             result = self.zero_if_tiny(kind, format, operands, result);
         }
@@ -34,8 +34,9 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// The lanes of `rounded`, or zeros of their sign where the exact result is below the least normal number. Such a
-    /// result may be rounded up to that number, which [`Mode::ftz`] keeps. Truncated it is subnormal, thus flushed.
+    /// Returns `rounded`, with the zero of its sign in each lane whose exact result is below the
+    /// smallest normal number. Such a result may round up to that number, which [`Mode::ftz`]
+    /// keeps. Rounded toward zero it is subnormal and therefore flushed.
     fn zero_if_tiny(&mut self, kind: HalfKind, format: Format, [a, b, c]: [D::Word; 3], rounded: D::Word) -> D::Word {
         let mode = Mode { ftz: true, ..Mode::new(format, Rounding::Zero) };
         let truncated = self.d.half(&HalfOp { kind, mode }, a, b, c);
@@ -50,7 +51,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.d.and(rounded, mask)
     }
 
-    /// Under `.relu` +0 for lanes that are less than zero or -0. NaN stays.
+    /// With `.relu`, replaces negative lanes and -0 by +0. NaN stays.
     pub(super) fn rectified(&mut self, format: Format, a: D::Word) -> D::Word {
         if !self.has(Token::Relu) {
             return a;
@@ -67,7 +68,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// The same of magnitudes, negative where one operand was.
+    /// Executes `min` or `max` with `.xorsign.abs`: compares the magnitudes and gives the result
+    /// the exclusive or of the signs.
     pub(super) fn half_minmax_signed(&mut self, min: bool, format: Format) {
         let op = HalfMinMax { format, ftz: self.has(Token::Ftz), nan: self.has(Token::Nan) };
         let (a, b, min, signs) = (self.word(1), self.word(2), self.d.truth(min), self.d.word(SIGNS));
@@ -88,7 +90,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(signed);
     }
 
-    /// NEG, or else ABS.
+    /// Executes `neg` or, if `neg` is false, `abs`.
     pub(super) fn half_sign(&mut self, neg: bool, format: Format) {
         let mut a = self.word(1);
         if self.has(Token::Ftz) {
@@ -104,7 +106,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// Makes lanes that are subnormal zeros of their sign.
+    /// Replaces subnormal lanes by the zero of their sign.
     pub(super) fn flush_halves(&mut self, format: Format, a: D::Word) -> D::Word {
         let mut kept = a;
         for position in [0, 16] {

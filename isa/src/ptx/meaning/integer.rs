@@ -1,4 +1,4 @@
-//! Integer arithmetic.
+//! Semantics of integer arithmetic.
 
 use super::{Context, Reader, wide};
 use crate::halu::domain::{Divide, Domain, DotElements, DotOp, Lanes, VideoKind, VideoMerge, VideoOp};
@@ -8,7 +8,7 @@ type WordOp<D> = fn(&mut D, <D as Domain>::Word, <D as Domain>::Word) -> <D as D
 type WideOp<D> = fn(&mut D, [<D as Domain>::Word; 2], [<D as Domain>::Word; 2]) -> [<D as Domain>::Word; 2];
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// An operation that wraps.
+    /// Executes a wrapping operation.
     pub(super) fn integer(&mut self, word: WordOp<D>, wide: WideOp<D>) {
         let (a, b) = (self.value(1), self.value(2));
         if self.ty(0).bits() == 64 {
@@ -20,7 +20,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// The sum or the difference of two s32, clamped.
+    /// Executes `add.sat` or `sub.sat` on s32.
     pub(super) fn saturating(&mut self, difference: bool) {
         let (a, b) = (self.wide_int(1, Type::S32), self.wide_int(2, Type::S32));
         let exact = if difference { wide::sub(self.d, a, b) } else { wide::add(self.d, a, b) };
@@ -28,7 +28,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(result);
     }
 
-    /// An integer of 64 bits, signed or not, clamped to a type.
+    /// Clamps a 64-bit integer to the range of a type.
     pub(super) fn clamp(&mut self, value: [D::Word; 2], signed: bool, ty: Type) -> [D::Word; 2] {
         let (least, greatest) = match (ty.is_signed(), ty.bits()) {
             (true, bits) => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
@@ -40,7 +40,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
             let below = wide::less(self.d, true, value, bound);
             value = wide::select(self.d, below, bound, value);
         }
-        // No signed value is above the range of a u64.
+        // No signed value exceeds the range of u64.
         if !signed || greatest <= i64::MAX.into() {
             let bound = wide::constant(self.d, greatest as u64);
             let above = wide::less(self.d, signed, bound, value);
@@ -49,13 +49,13 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         value
     }
 
-    /// MUL, and MAD if `c` is added.
+    /// Executes `mul` or, if `add` is set, `mad`.
     pub(super) fn mul(&mut self, add: bool) {
         let result = self.half_product();
         self.define_sum(result, add);
     }
 
-    /// The low or the high half of a product.
+    /// Returns the low or the high half of a product.
     pub(super) fn half_product(&mut self) -> [D::Word; 2] {
         let (ty, high) = (self.ty(0), self.has(Token::Hi));
         if ty.bits() == 64 {
@@ -76,13 +76,13 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// The high half of a product and `c`, clamped.
+    /// Executes `mad.hi.sat`: the high half of a product plus `c`, clamped to s32.
     pub(super) fn mad_saturating(&mut self) {
         let [high, _] = self.half_product();
         self.define_clamped_sum(high);
     }
 
-    /// A word and `c`, as s32 and clamped to one.
+    /// Writes a word plus `c`, clamped to s32.
     fn define_clamped_sum(&mut self, a: D::Word) {
         let a = wide::extend(self.d, 32, true, [a, a]);
         let c = self.wide_int(3, Type::S32);
@@ -91,7 +91,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(result);
     }
 
-    /// MUL24, and MAD24 if `c` is added.
+    /// Executes `mul24` or, if `add` is set, `mad24`.
     pub(super) fn mul24(&mut self, add: bool) {
         let word = self.product24();
         let zero = self.d.word(0);
@@ -109,7 +109,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_clamped_sum(high);
     }
 
-    /// Bits 0 to 31, or 16 to 47, of the product of the low 24 bits of both operands.
+    /// Returns bits 0 to 31 of the product of the low 24 bits of both operands, or bits 16 to 47
+    /// with `.hi`.
     fn product24(&mut self) -> D::Word {
         let signed = self.ty(0).is_signed();
         let [a, b] = [1, 2].map(|i| {
@@ -125,7 +126,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.d.or(low, high)
     }
 
-    /// A quotient, or a remainder.
+    /// Executes `div` or `rem`.
     pub(super) fn divide(&mut self, remainder: bool) {
         let ty = self.ty(0);
         let op = Divide { signed: ty.is_signed(), remainder };
@@ -140,7 +141,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// `mul.wide`, and `mad.wide` if `c` is added.
+    /// Executes `mul.wide` or, if `add` is set, `mad.wide`.
     pub(super) fn mul_wide(&mut self, add: bool) {
         let ty = self.ty(0);
         let (a, b) = (self.narrow_int(1, ty), self.narrow_int(2, ty));
@@ -167,7 +168,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(result);
     }
 
-    /// The lesser or the greater of two s32, and what is negative becomes 0.
+    /// Executes `min` or `max` on s32 with `.relu`, which replaces a negative result by 0.
     pub(super) fn extremum_relu(&mut self, min: bool) {
         let (a, b, zero) = (self.word(1), self.word(2), self.d.word(0));
         let less = self.d.less(true, a, b);
@@ -192,7 +193,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(result);
     }
 
-    /// The distance of two integers, added to a third.
+    /// Executes `sad`: the absolute difference of two integers plus a third.
     pub(super) fn sad(&mut self) {
         let ty = self.ty(0);
         let (a, b, c) = (self.wide_int(1, ty), self.wide_int(2, ty), self.value(3));
@@ -219,14 +220,14 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// Packed integers: the video instruction on all lanes.
+    /// Executes an operation on packed integers, as the video instruction on all lanes.
     pub(super) fn packed(&mut self, kind: VideoKind, lanes: Lanes) {
         let (a, b) = (self.word(1), self.word(2));
         let result = self.all_lanes(kind, lanes, a, b);
         self.define_word(result);
     }
 
-    /// Signed half-words, and what is negative becomes 0.
+    /// Executes `min` or `max` on packed s16 with `.relu`, which replaces negative results by 0.
     pub(super) fn packed_relu(&mut self, kind: VideoKind) {
         let (a, b, zero) = (self.word(1), self.word(2), self.d.word(0));
         let extremum = self.all_lanes(kind, Lanes::Two, a, b);

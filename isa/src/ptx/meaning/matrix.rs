@@ -1,6 +1,7 @@
-//! Warp-level matrix instructions: products of matrices of which each thread has a fragment, and moves of such.
+//! Semantics of warp-level matrix instructions: products, and moves of fragments.
 //!
-//! A domain knows one item; these are executed for all lanes at once, on numbers, by whoever runs the warp ([`Warp`]).
+//! A [`Domain`](crate::halu::domain::Domain) describes a single work item. These instructions are
+//! instead executed on concrete values for all lanes of a warp at once, through the trait [`Warp`].
 
 use super::{Context, Effects, Location, Next, Reader};
 use crate::halu::concrete::Concrete;
@@ -11,62 +12,62 @@ use crate::ptx::operand::{Address, Base, Operand, Reg};
 use crate::ptx::row::{matrices, named_space};
 use crate::ptx::types::{Space, Token, Type};
 
-/// The threads of a warp, by their lanes, all at one instruction.
+/// The threads of a warp, identified by their lanes, all at the same instruction.
 pub trait Warp {
-    /// Why memory cannot be accessed.
+    /// The error of an invalid memory access.
     type Fault;
 
-    /// The number of the warp in its block.
+    /// Returns the index of the warp in its block.
     fn number(&self) -> u32;
 
-    /// What a lane reads.
+    /// Returns access to the state of a lane.
     fn reader(&mut self, lane: u32) -> impl Reader<Concrete>;
 
-    /// A register of a lane, of 32 bits, becomes a word.
+    /// Sets a 32-bit register of a lane.
     fn set(&mut self, lane: u32, reg: Reg, word: u32);
 
-    /// What a lane finds in memory, at a multiple of so many bytes.
+    /// Loads bytes from memory for a lane. The address must be a multiple of their number.
     ///
     /// # Errors
-    /// The lane must not access it.
+    /// Returns an error if the lane must not access the memory.
     fn load(&mut self, lane: u32, place: Location<u32>, into: &mut [u8]) -> Result<(), Self::Fault>;
 
-    /// What a lane leaves in memory, likewise.
+    /// Stores bytes to memory for a lane. The address must be a multiple of their number.
     ///
     /// # Errors
-    /// The lane must not access it.
+    /// Returns an error if the lane must not access the memory.
     fn store(&mut self, lane: u32, place: Location<u32>, bytes: &[u8]) -> Result<(), Self::Fault>;
 }
 
-/// Bytes of a row of a matrix that is moved.
+/// Size in bytes of a matrix row of `ldmatrix` and `stmatrix`.
 const ROW: usize = 16;
 
-/// A warp-level instruction ([`Inst::is_warp_level`]), ready to be executed on a machine.
+/// A warp-level instruction ([`Inst::is_warp_level`]), prepared for execution on an SM.
 #[derive(Clone, Debug)]
 pub struct WarpInst {
     inst: Inst,
     sm: u16,
-    /// What it multiplies, and where D, A, B and C are.
+    /// The product, if the instruction computes one, with the fragments of D, A, B and C.
     product: Option<(Form, [Fragment; 4])>,
 }
 
 impl WarpInst {
-    /// An instruction for a machine of that SM.
+    /// Prepares an instruction for an SM.
     pub fn new(inst: &Inst, sm: u16) -> WarpInst {
         let form = Form::of(&inst.words).filter(|_| inst.multiplies_matrices());
         let fragments = |form: Form| [Part::D, Part::A, Part::B, Part::C].map(|part| Fragment::new(&form, part));
         WarpInst { inst: inst.clone(), sm, product: form.map(|form| (form, fragments(form))) }
     }
 
-    /// The instruction.
+    /// Returns the instruction.
     pub fn inst(&self) -> &Inst {
         &self.inst
     }
 
-    /// Executes it. All is read before anything is written but memory.
+    /// Executes the instruction. All inputs are read before a register is written.
     ///
     /// # Errors
-    /// A lane must not access its memory; no register has changed.
+    /// Returns an error if a lane must not access its memory. No register has changed in this case.
     pub fn execute<W: Warp>(&self, warp: &mut W) -> Result<(), W::Fault> {
         use Opcode::*;
         let mut warp = WholeWarp { inst: &self.inst, warp };
@@ -95,7 +96,7 @@ impl WarpInst {
     }
 }
 
-/// What a lane has in a register of a fragment from one bit on: the register, or an element.
+/// A part of a lane's fragment, a register or an element, and its location in memory.
 struct Held {
     register: usize,
     shift: u32,
@@ -109,7 +110,7 @@ pub(super) struct WholeWarp<'a, W> {
     pub warp: &'a mut W,
 }
 
-/// The word of a lane, of a matrix whose rows and columns are exchanged.
+/// Returns the word of a lane in the transposed 8 × 8 matrix of halves.
 fn transposed(held: &Words, lane: u32) -> u32 {
     let (column, row) = (lane >> 2, 2 * (lane & 3));
     let half =
@@ -118,7 +119,7 @@ fn transposed(held: &Words, lane: u32) -> u32 {
 }
 
 impl<W: Warp> WholeWarp<'_, W> {
-    /// The registers of an operand and their places in it; `_` is none.
+    /// Returns the registers of an operand and their positions in it; skips `_`.
     fn registers(&self, operand: usize) -> impl Iterator<Item = (usize, Reg)> + use<W> {
         let regs: smallvec::SmallVec<[(usize, Reg); 8]> = match self.inst.operands.get(operand) {
             Some(&Operand::Register(reg)) => [(0, reg)].into_iter().collect(),
@@ -133,7 +134,7 @@ impl<W: Warp> WholeWarp<'_, W> {
         std::array::from_fn(|lane| warp.reader(lane as u32).register(&mut Concrete, reg)[0])
     }
 
-    /// The words of an operand's registers.
+    /// Returns the words of an operand's registers.
     pub(super) fn operand(&mut self, operand: usize) -> Vec<Words> {
         self.registers(operand).map(|(_, reg)| self.held(reg)).collect()
     }
@@ -142,7 +143,8 @@ impl<W: Warp> WholeWarp<'_, W> {
         self.operand(operand).first().copied().unwrap_or([0; LANES as usize])
     }
 
-    /// The registers of the first operand become words, by lane and place.
+    /// Writes the registers of the first operand; `word` returns the value for a lane and a
+    /// position.
     pub(super) fn write(&mut self, word: impl Fn(u32, usize) -> u32) {
         for (place, reg) in self.registers(0) {
             for lane in 0..LANES {
@@ -158,7 +160,8 @@ impl<W: Warp> WholeWarp<'_, W> {
         self.write(|lane, place| given.get(place).and_then(|words| words.get(lane as usize)).copied().unwrap_or(0));
     }
 
-    /// The place that a lane names: in shared memory, or without a space where the words name none and an address is of 64 bits.
+    /// Returns the location that a lane's address operand names: in shared memory, or a generic
+    /// address if the modifiers name no state space and the address has 64 bits.
     fn place(&mut self, lane: u32, operand: usize) -> Option<Location<u32>> {
         let inst = self.inst;
         let effects = Effects { writes: Default::default(), access: None, next: Next::Fall };
@@ -174,7 +177,7 @@ impl<W: Warp> WholeWarp<'_, W> {
         cx.place_in(operand, Some(Space::Shared).filter(|_| !is_flat))
     }
 
-    /// Lane 8q + r has row r of matrix q.
+    /// Executes `ldmatrix`. Lane `8 * q + r` has the address of row `r` of matrix `q`.
     fn load_matrices(&mut self) -> Result<(), W::Fault> {
         let mut rows = [[0; ROW]; LANES as usize];
         let count = 8 * matrices(&self.inst.words);
@@ -223,11 +226,11 @@ impl<W: Warp> WholeWarp<'_, W> {
         Ok(())
     }
 
-    /// What a lane has of a fragment, and where that lies in memory.
+    /// Returns the parts of a lane's fragment with their locations in memory.
     fn places(&mut self, form: &Form, part: Part, lane: u32, operand: usize) -> Option<Vec<Held>> {
         let is_by_row = self.inst.has(Token::Row);
         let [rows, columns] = form.extent(part);
-        // Of single bits a word is an element.
+        // An element of single bits is a word of 32 bits.
         let per = if form.ty(part) == Type::B1 { 32 } else { 1 };
         let inst = self.inst;
         let mut reader = self.warp.reader(lane);
@@ -240,7 +243,7 @@ impl<W: Warp> WholeWarp<'_, W> {
         let start = cx.place(operand)?;
         let each = form.in_register(part);
         let bits = 32 / each;
-        // What is smaller than a byte lies in a register as it does in memory.
+        // Elements narrower than a byte have the same layout in a register as in memory.
         let at_once = if bits < 8 { each } else { 1 };
         let mut all = Vec::with_capacity(form.registers(part) * (each / at_once) as usize);
         for register in 0..form.registers(part) {
@@ -288,7 +291,7 @@ impl<W: Warp> WholeWarp<'_, W> {
     }
 }
 
-/// The place so many bytes after another, modulo 2^64.
+/// Returns the location `bytes` bytes further on, modulo 2^64.
 fn after(place: Location<u32>, bytes: u64) -> Location<u32> {
     let plus = |[low, high]: [u32; 2]| {
         let address = (u64::from(high) << 32 | u64::from(low)).wrapping_add(bytes);
@@ -298,7 +301,7 @@ fn after(place: Location<u32>, bytes: u64) -> Location<u32> {
         Location::Flat { base, offset } => Location::Flat { base: plus(base), offset },
         Location::Global { base, offset } => Location::Global { base: plus(base), offset },
         Location::Shared { base, offset } => Location::Shared { base: plus(base), offset },
-        // No such instruction names another memory.
+        // These instructions access no other state space.
         place => place,
     }
 }

@@ -1,4 +1,5 @@
-//! What threads of a block meet for, and what they order by their accesses. Who runs them brings them together, and gives the results.
+//! Collective operations of the threads of a block, and the memory ordering of accesses. The engine
+//! brings the threads together and returns the results.
 
 use halfbyte_abi::meet::{Barrier, Exchange, Meeting, MemOrder, Reduce, Scope, Shuffle, Strength, Vote};
 
@@ -10,7 +11,7 @@ use crate::ptx::operand::Operand;
 use crate::ptx::types::Token;
 use crate::row::Class;
 
-/// What an instruction whose effect is [`Next::Meet`] meets others for.
+/// Returns the collective operation of an instruction whose effect is [`Next::Meet`].
 pub fn meeting<D: Domain>(inst: &Inst, domain: &mut D, read: &mut impl Reader<D>) -> Option<Meeting<D::Word, D::Pred>> {
     let effects = Effects { writes: Default::default(), access: None, next: Next::Fall };
     let mut cx = Context { inst, d: domain, read, effects };
@@ -105,15 +106,17 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         Meeting::Subgroup { mask: self.word(mask), of }
     }
 
-    /// An exchange among the lanes of the mask, or where there is none among those that are there.
+    /// Returns an exchange among the lanes of the member mask, or among the lanes that execute the
+    /// instruction together if it has no mask.
     fn exchange_among(&mut self, mask: usize, of: Exchange<D::Word, D::Pred>) -> Meeting<D::Word, D::Pred> {
         if self.inst.is_unsaid() { Meeting::Here { of } } else { self.exchange(mask, of) }
     }
 }
 
-/// What an access to memory is for other threads: nothing where it is weak, as most are.
+/// Returns the ordering, scope and size of a strong memory access, or `None` if the access is weak,
+/// as most are.
 pub fn strength(inst: &Inst) -> Option<Strength> {
-    // Nobody else reaches local memory.
+    // Local memory is private to a thread.
     if inst.row().class != Class::Memory || inst.has(Token::Local) {
         return None;
     }
@@ -126,23 +129,23 @@ pub fn strength(inst: &Inst) -> Option<Strength> {
         () if is_atomic || has(Token::Relaxed) || has(Token::Volatile) => MemOrder::Relaxed,
         () => return None,
     };
-    // An atomic operation that names none is meant for the device.
+    // The default scope of an atomic operation is the device.
     let scope = scope(inst).unwrap_or(if is_atomic { Scope::Device } else { Scope::System });
     let bytes = match inst.ty(0) {
-        // Packed halves change each by itself.
+        // Packed halves are updated independently of each other.
         Type::F16x2 | Type::Bf16x2 if is_atomic => 2,
         ty => ty.bits() / 8,
     };
     Some(Strength { order, scope, bytes })
 }
 
-/// The threads that a fence is meant for; none of another instruction.
+/// Returns the scope of a fence, or `None` if the instruction is not a fence.
 pub fn fence(inst: &Inst) -> Option<Scope> {
     let is_fence = matches!(inst.opcode, Opcode::MEMBAR | Opcode::FENCE_OF_ORDER);
     is_fence.then(|| scope(inst).unwrap_or(Scope::Device))
 }
 
-/// A cluster is one block.
+/// Returns the scope that the modifiers name. A cluster consists of one block.
 fn scope(inst: &Inst) -> Option<Scope> {
     match () {
         () if inst.has(Token::Cta) || inst.has(Token::Cluster) => Some(Scope::Group),
@@ -152,12 +155,13 @@ fn scope(inst: &Inst) -> Option<Scope> {
     }
 }
 
-/// All registers that are given something at an instruction where items meet.
+/// Returns all registers that a collective operation writes.
 pub fn given(inst: &Inst) -> impl Iterator<Item = crate::ptx::Reg> {
     inst.registers().filter(|(role, _)| *role != crate::row::Role::Use).map(|(_, reg)| reg)
 }
 
-/// The registers that a meeting gives results to: one for a number or an answer, and one for an answer beside a number.
+/// Returns the result registers of a collective operation: one for a number or predicate, and one
+/// for a predicate in addition to a number.
 pub fn results(inst: &Inst) -> [Option<crate::ptx::Reg>; 2] {
     match inst.operands.first() {
         Some(&Operand::Register(reg)) if inst.places().next().is_some_and(|(o, _)| o.role == crate::row::Role::Def) => {

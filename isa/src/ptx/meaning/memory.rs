@@ -1,4 +1,4 @@
-//! Loads, stores, the stack, and addresses.
+//! Semantics of loads, stores, stack operations and address conversions.
 
 use arrayvec::ArrayVec;
 
@@ -38,7 +38,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.place_in(i, self.space())
     }
 
-    /// The place that an operand names in a space, or without one.
+    /// Returns the location that an operand names, in a state space or as a generic address.
     pub(super) fn place_in(&mut self, i: usize, space: Option<Space>) -> Option<Location<D::Word>> {
         let Some(&Operand::Memory(address)) = self.operand(i) else { return None };
         let offset = address.offset;
@@ -61,12 +61,12 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         })
     }
 
-    /// The space that the instruction names.
+    /// Returns the state space that the modifiers name.
     fn space(&self) -> Option<Space> {
         named_space(&self.inst.words)
     }
 
-    /// The address in a space of one without.
+    /// Converts a generic address to an address in a state space.
     fn in_space(&mut self, space: Space, [low, high]: [D::Word; 2]) -> [D::Word; 2] {
         let mut to_window = |window: u64| {
             let start = wide::constant(self.d, window);
@@ -84,7 +84,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// The address without a space of one in a space.
+    /// Converts an address in a state space to a generic address.
     fn without_space(&mut self, space: Space, address: [D::Word; 2]) -> [D::Word; 2] {
         let mut from_window = |window: u64| {
             let start = wide::constant(self.d, window);
@@ -98,14 +98,14 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// The address of a variable, in its space or without one.
+    /// Writes the address of a symbol, in its state space or as a generic address.
     pub(super) fn address_of(&mut self, in_space: bool) {
         let (base, space, offset) = match self.operand(1) {
             Some(&Operand::Variable { var, offset }) => {
                 let base = self.read.variable(self.d, var);
                 (self.in_space(var.space, base), var.space, offset)
             }
-            // What a call passes lies in local memory.
+            // The `.param` variables of a body are stored in local memory.
             Some(&Operand::Frame { var, offset }) => (self.read.frame(self.d, var), Space::Local, offset),
             Some(&Operand::Parameter { number, offset }) => (self.read.parameter(self.d, number), Space::Param, offset),
             Some(&Operand::Function(number)) => {
@@ -120,7 +120,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(address);
     }
 
-    /// An address of a space without, or the other way round.
+    /// Executes `cvta`, in either direction.
     pub(super) fn convert_address(&mut self) {
         let address = self.value(1);
         let space = self.space().unwrap_or(Space::Global);
@@ -129,7 +129,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define(address);
     }
 
-    /// Whether an address without a space is one in a space.
+    /// Executes `isspacep`: tests whether a generic address is in a state space.
     pub(super) fn is_in_space(&mut self) {
         let address = self.value(1);
         let window = match self.space() {
@@ -152,7 +152,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
                 let is_other = self.d.either(is_constant, is_window);
                 self.d.negate(is_other)
             }
-            // Shared memory, of which there is none.
+            // There is no such state space.
             (None, None) => self.d.truth(false),
         };
         self.define_predicate(is_in);
@@ -178,15 +178,15 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.effects.access = Some(Access::RestoreStack { to });
     }
 
-    /// A policy of the caches, of which none changes a value.
+    /// Executes `createpolicy`. A cache policy has no effect, so its value is 0.
     pub(super) fn no_policy(&mut self) {
         let none = wide::constant(self.d, 0);
         self.define(none);
     }
 }
 
-/// What registers take of the words that a load of so many elements finds, lowest first. Of one element in less than a word the word is
-/// already extended.
+/// Returns the register values of a load of `count` elements from the words that it finds, lowest
+/// first. A single element narrower than a word is already extended to a word.
 pub fn elements<D: Domain>(
     d: &mut D,
     element: Type,
@@ -209,7 +209,8 @@ pub fn elements<D: Domain>(
     (0..count.min(MAX_ELEMENTS)).map(element).collect()
 }
 
-/// The words that elements are in memory, lowest first; of one word, those bits count that there are.
+/// Returns the words that the elements occupy in memory, lowest first. If they occupy only part of
+/// a word, the other bits are unspecified.
 pub fn words_of_elements<D: Domain>(
     d: &mut D,
     element: Type,

@@ -1,4 +1,4 @@
-//! Conversions with formats of 19 bits and fewer.
+//! Semantics of conversions from and to formats of at most 19 bits.
 
 use super::double::float_of;
 use super::exact::{self, Finish, Float, Towards};
@@ -8,13 +8,13 @@ use crate::halu::domain::Domain;
 use crate::ptx::operand::Operand;
 use crate::ptx::types::{Token, Type};
 
-/// Numbers of one format in a word.
+/// The packing of numbers of one format in a word.
 #[derive(Clone, Copy)]
 struct Packing {
     format: Float,
-    /// Bits from one number to the next.
+    /// Distance between consecutive numbers in bits.
     stride: u32,
-    /// Random bits that each takes.
+    /// Number of random bits that each number uses.
     random_bits: u32,
 }
 
@@ -46,7 +46,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// A number of one format in another, limited and clamped as the words say.
+    /// Converts a number to another format, with the saturation and clamping that the modifiers
+    /// name.
     fn rounded(&mut self, from: Float, to: Float, a: D::Word, towards: Towards<D::Word>) -> D::Word {
         let zero = self.d.word(0);
         let number = exact::unpack(self.d, from, [a, zero]);
@@ -55,7 +56,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         exact::round(self.d, to, number, towards, finish, None)[0]
     }
 
-    /// Two or four f32, the first highest.
+    /// Converts two or four f32 and packs them, the first one highest.
     pub(super) fn minis_of_floats(&mut self) {
         let packing = Packing::of(self.ty(0));
         let last = self.inst.operands.len().saturating_sub(1);
@@ -80,7 +81,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// The random bits of the high or the low half, at the top of a word.
+    /// Returns the random bits of the high or the low half, in the top bits of a word.
     fn random_bits(&mut self, packing: Packing, bits: D::Word, high: bool) -> D::Word {
         let (half, top) = (self.d.word(16), self.d.word(32 - packing.random_bits));
         let bits = if high { self.d.shr(bits, half) } else { bits };
@@ -93,7 +94,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.d.or(above, part)
     }
 
-    /// Two numbers packed in one way, packed in another.
+    /// Converts a packed pair to another packed format.
     pub(super) fn minis_of_minis(&mut self) {
         let (to, from) = (Packing::of(self.ty(0)), Packing::of(self.ty(1)));
         let a = self.word(1);
@@ -129,14 +130,14 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// The exponent of an f32, as a power of two.
+    /// Converts an f32 to a scale: its exponent as a power of two.
     fn scale_of(&mut self, a: D::Word) -> D::Word {
         let (magnitudes, position) = (self.d.word(0x7FFF_FFFF), self.d.word(23));
         let magnitude = self.d.and(a, magnitudes);
         let mut scale = self.d.shr(magnitude, position);
         let infinity = self.d.word(0x7F80_0000);
         if self.has(Token::Rp) {
-            // Below 2^-126 only what is above 2^-127 goes up.
+            // Numbers below 2^-126 round up only if they exceed 2^-127.
             let (fractions, zero, least) = (self.d.word(0x7F_FFFF), self.d.word(0), self.d.word(0x40_0000));
             let fraction = self.d.and(magnitude, fractions);
             let small = self.d.equal(scale, zero);

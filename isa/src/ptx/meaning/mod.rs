@@ -1,6 +1,6 @@
-//! What every PTX instruction does, once, over any [`Domain`].
+//! Semantics of every PTX instruction, defined once over any [`Domain`].
 //!
-//! A file a group; this one dispatches, and reads and writes operands.
+//! Each instruction group has its own file; this file dispatches, and reads and writes operands.
 
 mod approx;
 mod atomic;
@@ -46,16 +46,16 @@ use crate::approx::Function;
 use crate::half::Format;
 use crate::halu::domain::{Domain, HalfKind, Lanes, VideoKind, exact, wide};
 
-/// The guard of an instruction: `None` if it always acts, else the truth value under which it does. Where it is false the
-/// driver commits none of the effects and falls through.
+/// Returns the condition under which the instruction executes, or `None` if it has no guard. If the
+/// condition is false, the engine commits no effects and continues with the next instruction.
 pub fn guard<D: Domain>(inst: &Inst, domain: &mut D, read: &mut impl Reader<D>) -> Option<D::Pred> {
     let guard = inst.guard?;
     let p = read.predicate(domain, guard.reg);
     Some(if guard.not { domain.negate(p) } else { p })
 }
 
-/// What the instruction, which must be valid, does where its guard holds. Everything it reads, it reads through `read`
-/// before it has any effect.
+/// Returns the effects of a valid instruction whose guard is true. All inputs are read through
+/// `read` before any effect.
 pub fn meaning<D: Domain>(inst: &Inst, domain: &mut D, read: &mut impl Reader<D>) -> Effects<D::Word, D::Pred> {
     let effects = Effects { writes: ArrayVec::new(), access: None, next: Next::Fall };
     let mut cx = Context { inst, d: domain, read, effects };
@@ -63,7 +63,7 @@ pub fn meaning<D: Domain>(inst: &Inst, domain: &mut D, read: &mut impl Reader<D>
     cx.effects
 }
 
-/// An instruction on its way from sources to effects.
+/// State of the translation of an instruction to its effects.
 struct Context<'a, D: Domain, R: Reader<D>> {
     inst: &'a Inst,
     d: &'a mut D,
@@ -72,7 +72,7 @@ struct Context<'a, D: Domain, R: Reader<D>> {
 }
 
 impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
-    /// Dispatches.
+    /// Calls the method for the opcode.
     #[rustfmt::skip]
     fn execute(&mut self) {
         macro_rules! dispatch {
@@ -96,7 +96,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.inst.operands.get(i)
     }
 
-    /// A register or a number, as 64 bits of which those beyond its width are zero.
+    /// Returns a register or immediate as 64 bits; bits beyond its width are zero.
     fn value(&mut self, i: usize) -> [D::Word; 2] {
         match self.operand(i) {
             Some(&(Operand::Register(reg) | Operand::Lanes { reg, .. })) => self.read.register(self.d, reg),
@@ -105,25 +105,26 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// The low word of [`Context::value`].
+    /// Returns the low word of [`Context::value`].
     fn word(&mut self, i: usize) -> D::Word {
         let [low, _] = self.value(i);
         low
     }
 
-    /// An integer of a type of at most 32 bits, extended to a word.
+    /// Returns an integer operand of at most 32 bits, extended to a word.
     fn narrow_int(&mut self, i: usize, ty: Type) -> D::Word {
         let word = self.word(i);
         wide::extend_word(self.d, ty.bits(), ty.is_signed(), word)
     }
 
-    /// An integer of a type, extended to 64 bits.
+    /// Returns an integer operand, extended to 64 bits.
     fn wide_int(&mut self, i: usize, ty: Type) -> [D::Word; 2] {
         let value = self.value(i);
         wide::extend(self.d, ty.bits(), ty.is_signed(), value)
     }
 
-    /// `a < b` of integers of a type, extended as it is; those of a word are told apart by it.
+    /// Returns `a < b` for extended integers of a type. For types of at most 32 bits the low words
+    /// are enough.
     fn less(&mut self, ty: Type, a: [D::Word; 2], b: [D::Word; 2]) -> D::Pred {
         match ty.bits() {
             64 => wide::less(self.d, ty.is_signed(), a, b),
@@ -131,7 +132,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// `a == b` of such.
+    /// Returns `a == b` for extended integers of a type.
     fn equal(&mut self, ty: Type, a: [D::Word; 2], b: [D::Word; 2]) -> D::Pred {
         match ty.bits() {
             64 => wide::equal(self.d, a, b),
@@ -139,7 +140,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// A predicate, or its opposite.
+    /// Returns a predicate operand, which may be negated.
     fn predicate(&mut self, i: usize) -> D::Pred {
         match self.operand(i) {
             Some(&Operand::Register(reg)) => self.read.predicate(self.d, reg),
@@ -152,12 +153,12 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// The carry flag.
+    /// Returns the carry flag.
     fn carry(&mut self) -> D::Pred {
         self.read.predicate(self.d, Reg::CARRY)
     }
 
-    /// Writes the carry flag, where the instruction does.
+    /// Writes the carry flag if the instruction does so.
     fn define_carry(&mut self, carry: D::Pred) {
         if self.inst.writes_carry() {
             self.effects.writes.push(Write::Predicate(Reg::CARRY, carry));
@@ -175,13 +176,13 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// Writes the first operand, of at most 32 bits.
+    /// Writes the first operand, which has at most 32 bits.
     fn define_word(&mut self, word: D::Word) {
         let zero = self.d.word(0);
         self.define([word, zero]);
     }
 
-    /// Writes the first operand, a predicate.
+    /// Writes the first operand, which is a predicate.
     fn define_predicate(&mut self, p: D::Pred) {
         if let Some(&Operand::Register(reg)) = self.operand(0) {
             self.effects.writes.push(Write::Predicate(reg, p));

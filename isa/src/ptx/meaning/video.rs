@@ -1,4 +1,4 @@
-//! Video instructions: arithmetic and comparisons of half-words or bytes of registers.
+//! Semantics of video instructions: arithmetic and comparisons on half-words or bytes of registers.
 
 use super::{Context, Reader, wide};
 use crate::halu::domain::{Domain, Lanes, VideoKind, VideoMerge, VideoOp};
@@ -28,7 +28,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// The element of each lane by an operand's selector, or by the default of its place.
+    /// Returns the source element of each lane, from an operand's selector or its default.
     fn elements(&self, i: usize, lanes: Lanes) -> [u8; 4] {
         let default = match self.inst.row().operands.get(i).map(|o| o.shape) {
             Some(Shape::Selected(_, default)) => default,
@@ -42,7 +42,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         [0, 1, 2, 3].map(|lane| (selector >> (lane * bits)) as u8 & ((1 << bits) - 1))
     }
 
-    /// The lanes that are written, or summed.
+    /// Returns the mask of the lanes that are written or summed.
     fn mask(&self, lanes: Lanes) -> u8 {
         match self.operand(0) {
             Some(&Operand::Lanes { digits, .. }) => digits as u8,
@@ -50,7 +50,7 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         }
     }
 
-    /// Comparisons, each 1 or 0.
+    /// Executes a lane-wise comparison with the result 1 or 0 in each lane.
     pub(super) fn video_set(&mut self, lanes: Lanes) {
         let bits = 32 / lanes.count();
         let sources = [self.word(1), self.word(2)];
@@ -83,7 +83,8 @@ impl<D: Domain, R: Reader<D>> Context<'_, D, R> {
         self.define_word(result);
     }
 
-    /// An element of two registers, as an exact integer: half-words and bytes leave room for a sign.
+    /// Returns an element of two registers, extended to 32 bits; signed and unsigned elements then
+    /// compare as s32.
     fn element(&mut self, sources: [D::Word; 2], number: u8, bits: u32, signed: bool) -> D::Word {
         let number = u32::from(number) * bits;
         let word = if number < 32 { sources[0] } else { sources[1] };

@@ -1,4 +1,4 @@
-//! Products that a warpgroup makes: what one of its warps does.
+//! Semantics of `wgmma`: the share of one warp in the product of a warpgroup.
 
 use super::matrix::{Warp, WholeWarp};
 use super::{Location, Reader};
@@ -6,23 +6,23 @@ use crate::halu::concrete::Concrete;
 use crate::ptx::matrix::{Descriptor, Form, Fragment, Matrix, PIECE, Part, multiply};
 use crate::ptx::operand::Operand;
 
-/// Warps of a warpgroup.
+/// Number of warps in a warpgroup.
 const WARPS: u32 = 4;
 
-/// Pieces of memory that the inner dimension takes.
+/// Number of pieces in a line of the inner dimension.
 const PIECES: u32 = 2;
 
-/// Operands, by their places.
+/// Indices of the operands.
 const A: usize = 1;
 const B: usize = 2;
 const SCALE_D: usize = 3;
 const SCALE_A: usize = 4;
 const SCALE_B: usize = 5;
-/// Of A in memory; of B it is the last operand.
+/// The index of `trans_a` if A is in memory; otherwise this is the index of `trans_b`.
 const TRANS_A: usize = 6;
 
 impl<W: Warp> WholeWarp<'_, W> {
-    /// The rows of a product that are this warp's.
+    /// Computes this warp's rows of the product.
     pub(super) fn multiply_rows(&mut self, form: &Form, [of_d, of_a]: [&Fragment; 2], sm: u16) -> Result<(), W::Fault> {
         let empty = |part| Matrix::new(form.extent(part));
         let is_held = matches!(self.inst.operands.get(A), Some(Operand::Vector(_)));
@@ -31,7 +31,7 @@ impl<W: Warp> WholeWarp<'_, W> {
             true => of_a.gather(&self.operand(A)).into_iter().next().unwrap_or_else(|| empty(Part::A)),
             false => self.lines(form, Part::A, self.warp.number() % WARPS * form.m, trans_a)?,
         };
-        // What is read of B are its columns.
+        // B is read as columns.
         let mut b = self.lines(form, Part::B, 0, trans_b)?.transposed();
         if self.number(SCALE_A).is_some_and(|scale| scale != 1) {
             a.negate(form.ty(Part::A));
@@ -46,7 +46,7 @@ impl<W: Warp> WholeWarp<'_, W> {
         Ok(())
     }
 
-    /// Rows of A, or columns of B, from shared memory, from the `first` on.
+    /// Loads rows of A or columns of B from shared memory, starting at line `first`.
     fn lines(&mut self, form: &Form, part: Part, first: u32, transposed: Option<usize>) -> Result<Matrix, W::Fault> {
         let operand = if part == Part::A { A } else { B };
         let descriptor = Descriptor::new(self.value(operand));
@@ -74,15 +74,15 @@ impl<W: Warp> WholeWarp<'_, W> {
         Ok(lines)
     }
 
-    /// What lies at an address of shared memory.
+    /// Loads the piece at an address of shared memory.
     fn piece(&mut self, address: u32) -> Result<u128, W::Fault> {
         let mut bytes = [0; PIECE as usize];
-        // All lanes read what any of them does.
+        // The access is the same for all lanes, so lane 0 performs it.
         self.warp.load(0, Location::Shared { base: [address, 0], offset: 0 }, &mut bytes)?;
         Ok(u128::from_le_bytes(bytes))
     }
 
-    /// A register or a number, which is the same for all lanes.
+    /// Returns a register or immediate operand, which is the same for all lanes.
     fn value(&mut self, operand: usize) -> u64 {
         match self.inst.operands.get(operand) {
             Some(&Operand::Register(reg)) => {
@@ -101,7 +101,7 @@ impl<W: Warp> WholeWarp<'_, W> {
         }
     }
 
-    /// Whether a condition holds, for all lanes.
+    /// Returns the value of a predicate operand, which is the same for all lanes.
     fn holds(&mut self, operand: usize) -> bool {
         match self.inst.operands.get(operand) {
             Some(&Operand::Register(reg)) => self.warp.reader(0).predicate(&mut Concrete, reg),

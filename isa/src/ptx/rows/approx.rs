@@ -1,4 +1,5 @@
-//! What machines approximate. Here a result is the exact one rounded to nearest, which is within every bound that the manual has.
+//! Instructions that hardware approximates. This implementation returns the exact result rounded to
+//! nearest, which is within every bound of the PTX manual.
 
 use super::*;
 use crate::ptx::row::Bound;
@@ -11,10 +12,10 @@ const F32: Slot = ty(types!(F32));
 const F16: Slot = ty(types!(F16 F16x2));
 const BF16S: Slot = ty(types!(Bf16 Bf16x2));
 
-/// From these on there is a hyperbolic tangent, and 2 to the power of f16.
+/// Requirements of `tanh`, and of `ex2` on f16.
 const SM_75: Since = Since::new(7, 0, 75);
 
-/// Beyond these the manual has no bound.
+/// For larger angles the manual states no bound.
 const ANGLES: &[Bound] = &[
     Bound::new(Absolute(-20.5), "angles of -2 pi to 2 pi"),
     Bound::new(Absolute(-14.7), "angles of -100 pi to 100 pi"),
@@ -35,7 +36,7 @@ macro_rules! nearest {
     };
 }
 
-/// Rows with the manual's bounds, one a line with its examples.
+/// Declares approximate rows with the manual's error bounds, one row per line with its examples.
 macro_rules! approximations {
     ($($name:ident $mnemonic:literal $slots:expr, $operands:expr, $since:expr, $bounds:expr, $doc:expr, $($example:literal)+;)*) => { $(
         pub(crate) const $name: Row = Row {

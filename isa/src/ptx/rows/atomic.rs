@@ -2,15 +2,15 @@
 
 use super::*;
 
-/// From these on bfloat16 is added.
+/// Requirements of `add` on bfloat16.
 const BFLOAT: Since = Since::new(7, 8, 90);
-/// From these on several elements are changed by one instruction.
+/// Requirements of vector atomics.
 const VECTORS: Since = Since::new(8, 1, 90);
-/// From these on 16 bytes are.
+/// Requirements of 128-bit atomics.
 const OF_128: Since = Since::new(8, 3, 90);
-/// From these on they are in the whole system.
+/// Requirements of 128-bit atomics with the scope `.sys`.
 const OF_128_OF_SYSTEM: Since = Since::new(8, 4, 90);
-/// From these on clusters of blocks share a scope.
+/// Requirements of the scope `.cluster`.
 const CLUSTERS: Since = Since::new(7, 8, 90);
 
 const ORDER: Slot = Slot::optional("order", words!(Relaxed Acquire Release AcquireRelease));
@@ -48,7 +48,7 @@ const UP_TO_4: Slot = Slot::one_of("elements", words!(V2 V4));
 const UP_TO_8: Slot = Slot::one_of("elements", words!(V2 V4 V8));
 const SINGLES: Slot = ty(types!(F32));
 const SHORT: Slot = ty(types!(F16 F16x2 Bf16 Bf16x2));
-/// 16 bytes at most.
+/// At most 16 bytes per access.
 const UP_TO_16: &[[&[Token]; 2]] = &[[&[Token::V8], &[Token::Type(Type::F16x2), Token::Type(Type::Bf16x2)]]];
 
 const ALL_D_A_B: &[OperandRow] = &[
@@ -71,7 +71,6 @@ const EACH: &str = "Changes elements behind each other, each as if by an instruc
 const SWAP: &str =
     "Stores `c` at `a` where there is `b`, and gives what was there; no other thread changes it meanwhile.";
 
-/// What every target has.
 const ANY: Since = Since::ALWAYS;
 
 accesses! {

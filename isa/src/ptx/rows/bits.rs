@@ -1,4 +1,4 @@
-//! Bits, shifts and bytes.
+//! Bitwise, shift and byte instructions.
 
 use super::*;
 
@@ -13,9 +13,9 @@ const COUNT: &[OperandRow] = &[def("d", U32), value("a", T)];
 const MODES: Slot = Slot::one_of("mode", words!(F4e B4e Rc8 Ecl Ecr Rc16));
 const COUNTS: Slot = Slot::one_of("counts", words!(Clamp Wrap));
 const TABLE: OperandRow = OperandRow::used("lut", Shape::Byte);
-/// From these on there are masks by position and width, and extensions from a width.
+/// Requirements of `bmsk` and `szext`.
 const BY_WIDTH: Since = Since::new(7, 6, 75);
-/// From these on a table is combined with a predicate.
+/// Requirements of `lop3` with a predicate.
 const TABLE_BOOL: Since = Since::new(8, 2, 75);
 const FUNNEL: &[OperandRow] = &[def("d", B32), value("a", B32), value("b", B32), value("c", U32)];
 

@@ -1,4 +1,4 @@
-//! Compares and choices by them.
+//! Comparisons and selections.
 
 use super::*;
 
@@ -15,7 +15,7 @@ const F16: &[Choice] = types!(F16);
 const F16X2: &[Choice] = types!(F16x2);
 const BF16S: &[Choice] = types!(Bf16);
 const BF16X2: &[Choice] = types!(Bf16x2);
-/// What a `set` of halves may write beside halves.
+/// Requirements of `set` on halves with an integer result.
 const WITH_TRUTHS: Since = Since::new(6, 5, 75);
 const ONE_HALF: &[Choice] = &[
     word(Token::Type(Type::F16)),
@@ -30,7 +30,7 @@ const TWO_HALVES: &[Choice] = &[
     since(WITH_TRUTHS, Token::Type(Type::U32)),
     since(WITH_TRUTHS, Token::Type(Type::S32)),
 ];
-/// What a `set` may write, of one value.
+/// The result types of a scalar `set`.
 const TRUTH: Slot = ty(&[
     word(Token::Type(Type::U32)),
     word(Token::Type(Type::S32)),
@@ -39,7 +39,7 @@ const TRUTH: Slot = ty(&[
     since(BF16, Token::Type(Type::Bf16)),
 ]);
 
-/// bfloat16 is written without a word on subnormals.
+/// A `set` with a bfloat16 result has no `.ftz`.
 const FLUSHED_BF16: &[[&[Token]; 2]] = &[[&[Token::Ftz], &[Token::Type(Type::Bf16)]]];
 
 const P: OperandRow = OperandRow::def("p", Shape::Predicates);

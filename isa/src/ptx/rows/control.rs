@@ -1,4 +1,4 @@
-//! Control.
+//! Control flow instructions.
 
 use super::*;
 

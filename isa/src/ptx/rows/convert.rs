@@ -1,4 +1,4 @@
-//! Conversions, and moves that put values together or take them apart.
+//! Conversions, and moves that pack or unpack values.
 
 use super::*;
 
@@ -13,16 +13,16 @@ const MUST_SAT: Slot = Slot::one_of("clamping", words!(Sat));
 const PACK: Slot = Slot::one_of("packing", words!(Pack));
 
 const S: Ty = Ty::Named(1);
-/// Both may be wider registers.
+/// Both registers may be wider than their types.
 const INT_INT: &[OperandRow] = &[def("d", Ty::Within(0)), value("a", Ty::Within(1))];
 const FLOAT_INT: &[OperandRow] = &[def("d", Ty::Within(0)), value("a", Ty::Within(1))];
-/// With bfloat16 none is.
+/// The integer types of conversions from and to bfloat16, whose registers must not be wider.
 const EXACT_INTEGERS: &[Choice] = types!(U8 S8 U16 U32 U64 S16 S32 S64);
 const BF16_INT: &[OperandRow] = &[def("d", T), value("a", S)];
 const INT_BF16: &[OperandRow] = &[def("d", T), reg("a", S)];
 const INT_FLOAT: &[OperandRow] = &[def("d", Ty::Within(0)), reg("a", Ty::Within(1))];
 const FLOAT_FLOAT: &[OperandRow] = &[def("d", Ty::Within(0)), reg("a", Ty::Within(1))];
-/// Of formats whose registers are as wide.
+/// Operands of formats whose registers must not be wider.
 const EXACT: &[OperandRow] = &[def("d", T), reg("a", S)];
 const RANDOM_PAIR: &[OperandRow] = &[def("d", T), reg("a", S), reg("b", S), reg("r", Ty::Is(Type::U16x2))];
 const RANDOM_FOUR: &[OperandRow] =
@@ -63,14 +63,14 @@ macro_rules! convert {
 }
 
 const MUST_SATFINITE: Slot = Slot::one_of("limit", words!(Satfinite));
-/// What bfloat16 and halves are limited by.
+/// The optional saturation of bfloat16 and half results.
 const MAYBE_SATFINITE: Slot = Slot::optional("limit", &[since(LIMITED, Token::Satfinite)]);
 const ANY_SATFINITE: Slot = Slot::optional("limit", words!(Satfinite));
 const ANY_RELU: Slot = Slot::optional("clamping", words!(Relu));
 const LIMITED: Since = Since::new(8, 1, 80);
-/// From these on there are pairs of bytes.
+/// Requirements of conversions to packed 8-bit floats.
 const FP8: Since = Since { earlier: Some(((7, 8), 90)), ..Since::new(8, 1, 89) };
-/// From these on there are formats of 4 and 6 bits.
+/// Requirements of 4-bit and 6-bit float formats.
 const SMALL: Since = Since { suffix: Some(Suffix::Family), ..Since::new(8, 6, 100) };
 const STOCHASTIC: Since = Since { suffix: Some(Suffix::Architecture), one_family: true, ..Since::new(8, 7, 100) };
 const SMALL_OF_HALVES: Since = Since { suffix: Some(Suffix::Family), ..Since::new(9, 1, 100) };
@@ -117,7 +117,8 @@ const F16: &[Choice] = types!(F16);
 const BF16S: &[Choice] = types!(Bf16);
 const F32: &[Choice] = types!(F32);
 
-/// Types of integers, and those of sources all of whose values are in their range.
+/// Result types with the source types whose values always fit. These combinations are invalid with
+/// `.sat`.
 const IN_RANGE: &[[&[Token]; 2]] = &[
     [tokens!(U8), tokens!(U8)],
     [tokens!(U16), tokens!(U8 U16)],

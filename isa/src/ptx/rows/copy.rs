@@ -1,12 +1,12 @@
-//! Copies into shared memory that go on beside the thread, and waiting for them.
+//! Asynchronous copies to shared memory, and the instructions that wait for them.
 
 use super::*;
 
-/// From these on there are such copies.
+/// Requirements of `cp.async`.
 const COPIES: Since = Since::new(7, 0, 80);
-/// From these on a predicate says that nothing is read.
+/// Requirements of the predicate operand `ignore-src`.
 const PREDICATES: Since = Since::new(8, 3, 80);
-/// From these on there are words for the caches.
+/// Requirements of cache hints and prefetch sizes.
 const LEVELS: Since = Since::new(7, 4, 80);
 
 const ASYNC: Slot = Slot::one_of("how", words!(Async));

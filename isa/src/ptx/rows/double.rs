@@ -1,4 +1,4 @@
-//! f64.
+//! f64 arithmetic.
 
 use super::*;
 

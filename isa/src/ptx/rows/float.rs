@@ -1,4 +1,4 @@
-//! f32.
+//! f32 arithmetic.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Halves, one or two packed in a word.
+//! Arithmetic on f16 and bfloat16, scalar or as a packed pair.
 
 use super::*;
 
@@ -7,7 +7,7 @@ const BF16S: Slot = ty(types!(Bf16 Bf16x2));
 const RELU: Slot = Slot::optional("clamping", &[since(SM_80, Token::Relu)]);
 const CLAMP: Slot = Slot::optional("clamping", &[word(Token::Sat), since(SM_80, Token::Relu)]);
 
-/// From these on signs of f16 are taken away; they could be turned over before.
+/// Requirements of `abs` on f16; `neg` needs less.
 const WITH_ABS: Since = Since::new(6, 5, 75);
 
 macro_rules! arithmetic {

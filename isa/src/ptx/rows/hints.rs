@@ -1,19 +1,19 @@
-//! What tells the machine how to work and changes no value: caches, sleep, the order of accesses between threads.
+//! Instructions that change no values: cache hints, sleeping, and fences.
 
 use super::*;
 
-/// From these on there are policies of the second level of the caches.
+/// Requirements of L2 cache policies.
 const POLICIES: Since = Since::new(7, 4, 80);
-/// From these on a grid waits for another.
+/// Requirements of `griddepcontrol`.
 const GRIDS: Since = Since::new(7, 8, 90);
 
-/// From these on clusters of blocks share a scope.
+/// Requirements of the scope `.cluster`.
 const CLUSTERS: Since = Since::new(7, 8, 90);
-/// From these on there are fences between kinds of accesses.
+/// Requirements of proxy fences.
 const PROXIES: Since = Since::new(7, 5, 75);
-/// From these on there are units that copy.
+/// Requirements of fences for the asynchronous proxy.
 const ASYNC_PROXIES: Since = Since::new(8, 0, 90);
-/// From these on a fence may order in one direction.
+/// Requirements of one-directional fences.
 const HALF_FENCES: Since = Since::new(8, 6, 90);
 
 const LEVEL: Slot = Slot::one_of("level", words!(L1 L2));

@@ -3,20 +3,20 @@
 use super::*;
 use crate::ptx::matrix::Part;
 
-/// What has products of halves in quads of lanes: later machines make other instructions of it.
+/// Requirements of `.m8n8k4` on f16. Later SMs emulate it with other instructions.
 const QUADS: Since = Since { last_sm: Some(75), ..Since::new(6, 4, 75) };
 const SM_75: Since = Since::new(6, 5, 75);
-/// From these on bits are multiplied.
+/// Requirements of products of single bits.
 const BITS: Since = Since::new(7, 0, 75);
-/// From these on by `and`.
+/// Requirements of products of single bits with `.and`.
 const BITS_AND: Since = Since::new(7, 1, 80);
-/// From these on numbers of 8 bits are multiplied.
+/// Requirements of products of 8-bit floats.
 const FP8: Since = Since::new(8, 4, 89);
-/// From these on sixteen columns of them, or to f16.
+/// Requirements of products of 8-bit floats with `k` = 16 or an f16 result.
 const FP8_MORE: Since = Since::new(8, 7, 89);
-/// From these on matrices are stored.
+/// Requirements of `stmatrix`.
 const STORES: Since = Since::new(7, 8, 90);
-/// From these on one is transposed among registers.
+/// Requirements of `movmatrix`.
 const MOVES: Since = Since::new(7, 8, 75);
 
 pub(super) const SYNC: Slot = Slot::one_of("operation", words!(Sync));
@@ -56,7 +56,7 @@ const D_A_B_C: &[OperandRow] = &[
     OperandRow::used("c", Shape::Fragment(Part::C)),
 ];
 
-/// A shape, the layouts of A and B, and what the matrices are of.
+/// Modifier slots of an `mma`: shape, layouts of A and B, and element types.
 macro_rules! product {
     ($shapes:expr, $d:expr, $a:expr, $b:expr, $c:expr) => {
         &[SYNC, ALIGNED, shape($shapes), ROW, COLUMN, of(OF_D, $d), of(OF_A, $a), of(OF_B, $b), of(OF_C, $c)]
@@ -90,7 +90,7 @@ macro_rules! product {
     };
 }
 
-/// The bitwise operation in the place of a product.
+/// The bitwise operation of a product of single bits.
 const BITWISE: Slot = Slot::one_of("product", &[word(Token::Xor), since(BITS_AND, Token::And)]);
 pub(super) const COUNTED: Slot = Slot::one_of("sum", words!(Popc));
 const OF_K8_K16: &[Choice] = &[word(Token::M16n8k8), since(SM_80, Token::M16n8k16)];
@@ -174,7 +174,8 @@ const NO_BITS: &[Token] = &these([Type::F16, Type::Bf16, Type::S8, Type::U8, Typ
 const SMALL: &[Token] = &these([Type::Tf32, Type::S4, Type::U4, Type::B1]);
 const LARGE: &[Token] = &[Token::M16n16k16, Token::M8n32k16, Token::M32n8k16];
 const LEAST: &[Token] = &[Token::M8n8k32, Token::M8n8k128];
-/// Shapes have types of their own, and what is smaller than a byte lies along its rows in A, along its columns in B.
+/// Invalid combinations: each special shape requires its element types. Elements narrower than a
+/// byte require row-major A and column-major B.
 const IN_A: &[[&[Token]; 2]] = &[
     [LARGE, SMALL],
     [&[Token::M16n16k8], NO_TF32],
@@ -191,7 +192,7 @@ const IN_B: &[[&[Token]; 2]] = &[
 ];
 const IN_SUMS: &[[&[Token]; 2]] =
     &[[&[Token::M16n16k8], &these([Type::F16, Type::S32])], [LEAST, &these([Type::F16, Type::F32])]];
-/// A and B are of one type.
+/// A and B must have the same type.
 pub(super) const ONE_TYPE: &[[&[Token]; 2]] = &[
     [&these([Type::S8]), &these([Type::U8])],
     [&these([Type::U8]), &these([Type::S8])],
@@ -199,14 +200,14 @@ pub(super) const ONE_TYPE: &[[&[Token]; 2]] = &[
     [&these([Type::U4]), &these([Type::S4])],
 ];
 
-/// A matrix that is loaded or stored.
+/// Modifier slots of a matrix load or store.
 macro_rules! moved {
     ($operation:ident $part:ident, $types:expr) => {
         &[$operation, of("matrix", words!($part)), SYNC, ALIGNED, of("layout", words!(Row Column)), shape(ALL_SHAPES), ANYWHERE, ty($types)]
     };
 }
 
-/// Fragments that are multiplied.
+/// Modifier slots of a `wmma.mma`.
 macro_rules! fragments {
     ($layouts:expr, $shapes:expr, $($of:expr),+) => {
         &[MMA, SYNC, ALIGNED, $layouts.0, $layouts.1, shape($shapes), $($of),+]

@@ -1,14 +1,14 @@
-//! Where threads of a block meet: barriers, and exchanges within a warp.
+//! Collective operations: barriers, and exchanges within a warp.
 
 use super::*;
 
-/// From these on lanes are reduced by one instruction.
+/// Requirements of `redux`.
 const REDUCTIONS: Since = Since::new(7, 0, 80);
-/// From these on lanes of f32 are.
+/// Requirements of `redux` on f32.
 const OF_FLOATS: Since = Since { suffix: Some(Suffix::Architecture), one_family: true, ..Since::new(8, 6, 100) };
-/// Up to these lanes exchange values without saying which of them do.
+/// Last PTX version of lane exchanges without a member mask.
 const UNSAID: Since = Since { until: Some((6, 3)), ..Since::ALWAYS };
-/// From these on one lane is elected.
+/// Requirements of `elect`.
 const ELECTIONS: Since = Since::new(8, 0, 90);
 
 const CTA: Slot = Slot::optional("scope", &[since(OF_BLOCK, Token::Cta)]);

@@ -2,22 +2,22 @@
 
 use super::*;
 
-/// From these on there are words for the levels of the caches.
+/// Requirements of cache eviction priorities.
 const LEVELS: Since = Since::new(7, 4, 75);
-/// From these on the second level is filled with 256 bytes at once, and keeps to policies.
+/// Requirements of 256-byte prefetches and of cache policies.
 const POLICIES: Since = Since::new(7, 4, 80);
-/// From these on parameters have addresses without a space.
+/// Requirements of generic addresses of parameters.
 const PARAMETERS: Since = Since::new(7, 7, 75);
-/// From these on memory is taken of the stack.
+/// Requirements of `alloca`.
 const STACK: Since = Since::new(7, 3, 75);
-/// From these on clusters of blocks share a scope.
+/// Requirements of the scope `.cluster`.
 const CLUSTERS: Since = Since::new(7, 8, 90);
-/// From these on memory of devices is accessed.
+/// Requirements of `.mmio`.
 const DEVICES: Since = Since::new(8, 2, 75);
-/// From these on 32 bytes are accessed at once.
+/// Requirements of 32-byte accesses.
 const BYTES_32: Since = Since::new(8, 8, 100);
 
-/// From these on such an access may be ordered in the whole system.
+/// Requirements of 128-bit accesses with the scope `.sys`.
 const BYTES_16_OF_SYSTEM: Since = Since::new(8, 4, 75);
 
 macro_rules! words_and_128_bits {
@@ -42,7 +42,7 @@ macro_rules! words_and_128_bits {
     };
 }
 
-/// The types of what is accessed; one of 128 bits stands alone.
+/// The element types of an access, with `.b128`.
 const ALL_WORDS: &[Choice] = words_and_128_bits!(BYTES_16);
 const SYSTEM_WORDS: &[Choice] = words_and_128_bits!(BYTES_16_OF_SYSTEM);
 const WORDS: &[Choice] = types!(B8 B16 B32 B64 U8 U16 U32 U64 S8 S16 S32 S64 F32 F64);
@@ -64,7 +64,8 @@ const STORE_SPACE: Slot = Slot::optional(
 const GLOBAL: Slot = Slot::one_of("space", words!(Global));
 const ORDERED_SPACE: Slot =
     Slot::optional("space", &[word(Token::Global), word(Token::Shared), since(OF_BLOCK, Token::SharedCta)]);
-/// The same, and local memory, which no other thread reaches.
+/// The state spaces of a volatile access. Local memory is private to a thread, but volatile
+/// accesses may name it.
 const VOLATILE_SPACE: Slot = Slot::optional(
     "space",
     &[
@@ -109,7 +110,7 @@ const LOAD_ORDER: Slot = Slot::one_of("order", words!(Relaxed Acquire));
 const STORE_ORDER: Slot = Slot::one_of("order", words!(Relaxed Release));
 const SCOPE: Slot =
     Slot::one_of("scope", &[word(Token::Cta), since(CLUSTERS, Token::Cluster), word(Token::Gpu), word(Token::Sys)]);
-/// The scopes of an access of 128 bits.
+/// The scopes of a 128-bit access.
 const SCOPE_128: Slot = Slot::one_of(
     "scope",
     &[word(Token::Cta), since(CLUSTERS, Token::Cluster), word(Token::Gpu), since(BYTES_16_OF_SYSTEM, Token::Sys)],
@@ -173,13 +174,13 @@ const ADDRESS: OperandRow = OperandRow::used("a", Shape::Memory);
 const WIDE_TYPES: &[Token] =
     &[Token::Type(Type::B64), Token::Type(Type::U64), Token::Type(Type::S64), Token::Type(Type::F64)];
 
-/// 16 bytes at most.
+/// At most 16 bytes per access.
 const UP_TO_16: &[[&[Token]; 2]] = &[[&[Token::V4], WIDE_TYPES], ONE_128];
-/// One register of 128 bits.
+/// A 128-bit access has a single element.
 const ONE_128: [&[Token]; 2] = [&[Token::V2, Token::V4], &[Token::Type(Type::B128)]];
-/// The same, and what is said of levels only of global memory.
+/// At most 16 bytes per access; cache modifiers require global memory.
 const UP_TO_16_LEVELS: &[[&[Token]; 2]] = &[[&[Token::V4], WIDE_TYPES], ONE_128, [ELSEWHERE, OF_LEVELS]];
-/// What is said of levels only of global memory.
+/// Cache modifiers require global memory.
 const LEVELS_OF_GLOBAL: &[[&[Token]; 2]] = &[[ELSEWHERE, OF_LEVELS]];
 const ELSEWHERE: &[Token] = &[Token::Local, Token::Const, Token::Shared, Token::SharedCta];
 const OF_LEVELS: &[Token] = &[
@@ -193,7 +194,7 @@ const OF_LEVELS: &[Token] = &[
     Token::L1Last,
     Token::L1NoAllocate,
 ];
-/// 32 bytes.
+/// Exactly 32 bytes per access.
 const ALL_32: &[[&[Token]; 2]] = &[
     [&[Token::V8], WIDE_TYPES],
     [&[Token::V4], &[Token::Type(Type::B32), Token::Type(Type::U32), Token::Type(Type::S32), Token::Type(Type::F32)]],
@@ -233,7 +234,6 @@ macro_rules! memory {
     )* };
 }
 
-/// What every target has.
 const ANY: Since = Since::ALWAYS;
 
 memory! {

@@ -1,4 +1,4 @@
-//! The rows of PTX, a file a family, and the places that they share.
+//! The rows of PTX, grouped into files, and the slots and operands that they share.
 
 pub mod approx;
 pub mod atomic;
@@ -21,7 +21,7 @@ pub mod warpgroup;
 use super::row::{Accuracy, Carry, Choice, Class, Lanes, OperandRow, Row, Shape, Slot, Ty};
 use super::types::{Since, Space, Suffix, Token, Type};
 
-/// What every row starts from.
+/// Default field values of a row.
 const PTX: Row = Row {
     mnemonic: "",
     slots: &[],
@@ -35,15 +35,15 @@ const PTX: Row = Row {
     examples: &[],
 };
 
-/// From these on there are packed integers of 16 bits.
+/// Requirements of packed 16-bit integers.
 const PACKED_16: Since = Since::new(8, 0, 90);
-/// From these on there are packed integers of 8 bits.
+/// Requirements of packed 8-bit integers.
 const PACKED_8: Since = Since { suffix: Some(Suffix::Family), one_family: true, ..Since::new(9, 2, 120) };
-/// From these on integers are clamped and packed in one.
+/// Requirements of `cvt.pack`.
 const PACKING: Since = Since::new(6, 5, 75);
-/// From these on bfloat16 is added, multiplied and compared as it is.
+/// Requirements of bfloat16 arithmetic and comparisons.
 const BF16: Since = Since::new(7, 8, 90);
-/// From these on there is bfloat16, and minimum, maximum and `.relu` of halves.
+/// Requirements of bfloat16, and of `min`, `max` and `.relu` on halves.
 const SM_80: Since = Since::new(7, 0, 80);
 
 const fn word(token: Token) -> Choice {
@@ -54,16 +54,16 @@ const fn since(since: Since, token: Token) -> Choice {
     Choice { token, since }
 }
 
-/// Words without needs of their own.
+/// Modifiers without requirements.
 macro_rules! words {
     ($($token:ident)*) => { &[$(word(Token::$token)),*] };
 }
 
-/// Types without needs of their own.
+/// Types without requirements.
 macro_rules! types {
     ($($ty:ident)*) => { &[$(word(Token::Type(Type::$ty))),*] };
 }
-/// Rows of a class that need something of the assembler or of the machine as a whole, one a line with its examples.
+/// Declares rows of one class, one row per line with its requirements and examples.
 macro_rules! rows_of {
     ($class:ident: $($name:ident $(apart $apart:ident)? $mnemonic:literal $slots:expr, $operands:expr, $since:expr, $doc:expr, $($example:literal)+;)*) => { $(
         pub(crate) const $name: Row = Row {
@@ -79,43 +79,43 @@ macro_rules! rows_of {
         };
     )* };
 }
-/// Rows of what computes.
+/// Declares rows of class `Compute`.
 macro_rules! rows {
     ($($row:tt)*) => { rows_of! { Compute: $($row)* } };
 }
-/// Rows of instructions that steer the machine and name no memory.
+/// Declares rows of class `Control`: instructions without a memory operand that control execution.
 macro_rules! controls {
     ($($row:tt)*) => { rows_of! { Control: $($row)* } };
 }
-/// Rows of what accesses memory.
+/// Declares rows of class `Memory`.
 macro_rules! accesses {
     ($($row:tt)*) => { rows_of! { Memory: $($row)* } };
 }
 use {accesses, controls, rows, rows_of, types, words};
 
-/// From these on pairs of f32, and f32 and halves together, are added and multiplied.
+/// Requirements of packed pairs of f32, and of f32 arithmetic with a half operand.
 const MIXED: Since = Since::new(8, 6, 100);
-/// From these on signs are combined by minimum and maximum.
+/// Requirements of `min` and `max` with `.xorsign`.
 const XORSIGNS: Since = Since::new(7, 2, 86);
 
-/// From these on shared memory may be named as that of the block.
+/// Requirements of the state space `.shared::cta`.
 const OF_BLOCK: Since = Since::new(7, 8, 75);
-/// From these on registers have 128 bits.
+/// Requirements of 128-bit registers.
 const BYTES_16: Since = Since::new(8, 3, 75);
 const BITS_128: &[Choice] = &[since(BYTES_16, Token::Type(Type::B128))];
 const F64: Slot = ty(types!(F64));
-/// A rounding, which must be there.
+/// A required rounding modifier.
 const ROUND: Slot = Slot::one_of("rounding", words!(Rn Rz Rm Rp));
-/// One that may be left out.
+/// An optional rounding modifier.
 const MAYBE_ROUND: Slot = Slot::optional("rounding", words!(Rn Rz Rm Rp));
 const XORSIGN: Slot = Slot::one_of("sign", words!(Xorsign));
 const OF_MAGNITUDES: Slot = Slot::one_of("magnitudes", words!(Abs));
 const FTZ: Slot = Slot::optional("subnormals", words!(Ftz));
 const SAT: Slot = Slot::optional("clamping", words!(Sat));
 const NAN: Slot = Slot::optional("NaN", &[since(SM_80, Token::Nan)]);
-/// `.rn`, which may be left out.
+/// An optional `.rn`.
 const MAYBE_RN: Slot = Slot::optional("rounding", words!(Rn));
-/// `.rn`, which may not.
+/// A required `.rn`.
 const RN: Slot = Slot::one_of("rounding", words!(Rn));
 const BOOL: Slot = Slot::optional("combination", words!(And Or Xor));
 
@@ -139,7 +139,7 @@ const fn reg(name: &'static str, ty: Ty) -> OperandRow {
     OperandRow::used(name, Shape::Register(ty))
 }
 
-/// The only type, or the first.
+/// The first or only type among the modifiers.
 const T: Ty = Ty::Named(0);
 const B32: Ty = Ty::Is(Type::B32);
 const U32: Ty = Ty::Is(Type::U32);
@@ -151,7 +151,7 @@ const D_A: &[OperandRow] = &[def("d", T), value("a", T)];
 const D_A_B: &[OperandRow] = &[def("d", T), value("a", T), value("b", T)];
 /// `d, a, b, c`
 const D_A_B_C: &[OperandRow] = &[def("d", T), value("a", T), value("b", T), value("c", T)];
-/// The same where no operand may be a number.
+/// Operands that must be registers.
 const REGS_1: &[OperandRow] = &[def("d", T), reg("a", T)];
 const REGS_2: &[OperandRow] = &[def("d", T), reg("a", T), reg("b", T)];
 const REGS_3: &[OperandRow] = &[def("d", T), reg("a", T), reg("b", T), reg("c", T)];

@@ -1,4 +1,5 @@
-//! Video: arithmetic on two half-words or four bytes of a register, with element selection and a merge or accumulation.
+//! Video instructions: arithmetic on two half-words or four bytes of a register, with element
+//! selection and a merge or accumulation.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Products of matrices that four warps make together, asynchronously: `wgmma`.
+//! Asynchronous matrix products of a warpgroup: `wgmma`.
 
 use super::matrix::{
     ALIGNED, B1, BF16, BYTES, COUNTED, F16, F32, INTEGERS_8, LIMITED, OF_A, OF_B, OF_D, ONE_TYPE, S32, SYNC, TF32, of,
@@ -8,13 +8,13 @@ use super::*;
 use crate::ptx::matrix::Part;
 use crate::ptx::types::WarpgroupShape;
 
-/// What one machine alone has.
+/// Requirements of `wgmma`: only sm_90a supports it.
 const HOPPER: Since = Since { suffix: Some(Suffix::Architecture), last_sm: Some(90), ..Since::new(8, 0, 90) };
 
-/// From these on bytes with signs are multiplied by such without.
+/// Requirements of products of signed with unsigned bytes.
 const MIXED_BYTES: Since = Since { version: (8, 4), ..HOPPER };
 
-/// All shapes of elements of so many bits.
+/// Returns all shapes for elements of `bits` bits.
 const fn all(bits: u32) -> [Choice; 32] {
     let mut choices = [word(Token::Sync); 32];
     let mut i = 0;
@@ -25,7 +25,8 @@ const fn all(bits: u32) -> [Choice; 32] {
     choices
 }
 
-/// Those of integers and bits: columns are a multiple of 16, or 8 or 24.
+/// Returns the shapes for integers or single bits: the number of columns is 8, 24 or a multiple of
+/// 16.
 const fn some(bits: u32) -> [Choice; 18] {
     let mut choices = [word(Token::Sync); 18];
     let columns = [8, 16, 24, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256];
@@ -46,7 +47,7 @@ const F16_OR_F32: &[Choice] = types!(F16 F32);
 const ASYNC: Slot = of("operation", words!(MmaAsync));
 const BITWISE: Slot = of("product", words!(And));
 
-/// A shape, and what the matrices are of.
+/// Modifier slots of a `wgmma`: shape and element types.
 macro_rules! product {
     ($shapes:expr, $d:expr, $ab:expr $(, $more:expr)*) => {
         &[ASYNC, SYNC, ALIGNED, shape($shapes), of(OF_D, $d), of(OF_A, $ab), of(OF_B, $ab) $(, $more)*]
