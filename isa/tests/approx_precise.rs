@@ -1,5 +1,6 @@
-//! The elementary functions beside a program of another make: multiple precision in Rust. How much is compared is
-//! `HALFBYTE_APPROX_SAMPLE` operands of each function and format, in place of the few that every run of the tests takes.
+//! Elementary functions, compared with an independent multiple-precision implementation in Rust.
+//! `HALFBYTE_APPROX_SAMPLE` sets the number of operands for each function and format; the default
+//! is small.
 
 use astro_float_num::{BigFloat, Consts, RoundingMode, Sign};
 use halfbyte_isa::approx::Function;
@@ -8,10 +9,11 @@ use halfbyte_isa::half::Format;
 use crate::ptx_meaning::same;
 use crate::random::{FLOATS, Random};
 
-/// Bits of precision: the hardest f32 needs some 60, and twice as many those that lie beside an operand or 1.
+/// Precision in bits. The hardest f32 operands need about 60 bits, and operands near 1 or results
+/// near the operand twice as many.
 const BITS: usize = 192;
 
-/// A binary format: the bits of its fraction, and its least normal exponent.
+/// A binary format: the number of fraction bits, and the smallest normal exponent.
 #[derive(Clone, Copy)]
 struct Shape {
     fraction: u32,
@@ -20,7 +22,7 @@ struct Shape {
 
 const F32: Shape = Shape { fraction: 23, least: -126 };
 const F64: Shape = Shape { fraction: 52, least: -1022 };
-/// The high word of an f64.
+/// The high word of an f64 as a format.
 const F64_HIGH: Shape = Shape { fraction: 20, least: -1022 };
 
 fn shape(format: Format) -> Shape {
@@ -30,7 +32,7 @@ fn shape(format: Format) -> Shape {
     }
 }
 
-/// The bits of the number of a format nearest to one, ties to even.
+/// Rounds to the nearest number of a format, ties to even, and returns its bits.
 fn nearest(of: &BigFloat, Shape { fraction, least }: Shape) -> u64 {
     let exponents = 2 * u64::from(least.unsigned_abs()) + 3;
     let infinity = exponents << fraction;
@@ -43,7 +45,8 @@ fn nearest(of: &BigFloat, Shape { fraction, least }: Shape) -> u64 {
     if of.is_zero() {
         return sign;
     }
-    // The number is `0.m * 2^exponent`, the first bit of `m` a one; its leading bit counts 2^(exponent - 1).
+    // The number is `0.m * 2^exponent` where the first bit of `m` is one, so the leading bit has
+    // the value 2^(exponent - 1).
     let top = words[words.len() - 1];
     let beyond = words[..words.len() - 1].iter().any(|word| *word != 0);
     let lost = (least - (exponent - 1)).max(0) as u32;
@@ -54,12 +57,12 @@ fn nearest(of: &BigFloat, Shape { fraction, least }: Shape) -> u64 {
         _ => return sign,
     };
     let up = rest > half || rest == half && (beyond || kept & 1 == 1);
-    // The leading one counts as one in the exponent.
+    // The leading one adds one to the exponent field.
     let field = if lost > 0 { 0 } else { (exponent - 1 - least) as u64 };
     sign + ((field << fraction) + kept + u64::from(up)).min(infinity)
 }
 
-/// The number itself. `from_f64` is a power of two off where it is subnormal.
+/// Converts an f64 exactly. `BigFloat::from_f64` is off by a power of two for a subnormal number.
 fn number(x: f64) -> BigFloat {
     if !x.is_subnormal() {
         return BigFloat::from_f64(x, BITS);
@@ -68,13 +71,15 @@ fn number(x: f64) -> BigFloat {
     BigFloat::from_f64(x * scale, BITS).div(&BigFloat::from_f64(scale, BITS), BITS, RoundingMode::None)
 }
 
-/// What a function gives of a number that is neither NaN nor outside of what it has a value for.
+/// Returns the exact function value for an operand in the function's domain.
 fn of(function: Function, x: f64, consts: &mut Consts) -> BigFloat {
-    // What is exact would be looked for without end, and what it is off by here is nothing beside the bits that are rounded.
+    // With another rounding mode, exact results would never terminate. The error of
+    // `RoundingMode::None` is far below the bits that decide the rounding.
     let rm = RoundingMode::None;
     let a = number(x);
     match function {
-        // Beyond these the result is zero or infinite in every format, and takes long.
+        // Beyond these bounds the result is zero or infinite in every format, and the computation
+        // is slow.
         Function::Ex2 => {
             let a = BigFloat::from_f64(x.clamp(-2000.5, 2000.5), BITS);
             BigFloat::from_f64(2.0, BITS).pow(&a, BITS, rm, consts)
@@ -87,7 +92,8 @@ fn of(function: Function, x: f64, consts: &mut Consts) -> BigFloat {
     }
 }
 
-/// Whether a function has a value there that is no special one, and not in the middle of two numbers of a format.
+/// Returns `true` if the function has an ordinary value at `x` that is not halfway between two
+/// numbers of a format.
 fn has_value(function: Function, x: f64) -> bool {
     let is_within = match function {
         Function::Ex2 => x != x.trunc(),
@@ -101,7 +107,8 @@ fn sample() -> usize {
     std::env::var("HALFBYTE_APPROX_SAMPLE").map_or(400, |count| count.parse().unwrap())
 }
 
-/// Operands: some where things turn, and such that lie where the function is not constant.
+/// Returns a random operand: near a special value, anywhere, or in the range in which the functions
+/// are not constant.
 fn operand(random: &mut Random) -> u32 {
     let bits = random.next();
     let near = |least: u32, count: u32| (bits as u32 & 0x807F_FFFF) | (least + (bits >> 40) as u32 % count) << 23;
@@ -147,7 +154,7 @@ fn halves_are_the_nearest() {
     }
 }
 
-/// f64s where things turn, and others.
+/// Returns a random f64: near a special value, with few bits, or anywhere.
 fn double(random: &mut Random) -> u64 {
     const EDGES: [u64; 16] = [
         0,
@@ -170,7 +177,7 @@ fn double(random: &mut Random) -> u64 {
     let bits = random.next();
     match bits % 4 {
         0 => EDGES[(bits >> 8) as usize % EDGES.len()] | bits & 1 << 63,
-        // Few bits, so that a root may be exact.
+        // With few bits, a square root may be exact.
         1 => bits & 0xFFFF_8000_0000_0000,
         _ => bits,
     }
@@ -222,7 +229,7 @@ fn the_high_words_of_f64_are_the_nearest() {
             assert_eq!(op.d(&[("%a", a)]), expected << 32, "{name} of {a:#018x}");
         }
     }
-    // Special values: reciprocal and root.
+    // Special values: the operand, then the reciprocal and the reciprocal square root.
     const NAN: u64 = 0x7FFF_FFFF_0000_0000;
     for (a, d) in [
         (0, [0x7FF0_0000_0000_0000; 2]),

@@ -1,4 +1,5 @@
-//! `docs/isa` is what the rows say. `HALFBYTE_BLESS=1 cargo test -p halfbyte-isa --test docs` rewrites it.
+//! Checks that `docs/isa` matches the rows. `HALFBYTE_BLESS=1 cargo test -p halfbyte-isa --test
+//! docs` regenerates it.
 
 use halfbyte_isa::docs::Set;
 use halfbyte_isa::{halu, ptx, vp1};

@@ -1,5 +1,5 @@
-//! The half arithmetic against rustc_apfloat: every value of one operand, edges and random values of the others, every
-//! rounding, both formats.
+//! Half arithmetic, compared with rustc_apfloat: every value of one operand, edge cases and random
+//! values of the others, every rounding, both formats.
 
 use std::cmp::Ordering;
 
@@ -8,7 +8,8 @@ use halfbyte_isa::half::{Clamp, Compare, Format, Mode, NAN, NAN_F32, Relation, R
 use rustc_apfloat::ieee::{BFloat, Half, Single};
 use rustc_apfloat::{Float, FloatConvert, Round};
 
-/// Zero, least and greatest subnormal, least normal, the neighbours of one, greatest finite, infinity, NaNs.
+/// Edge cases of both formats: zeros, smallest and largest subnormals, smallest normals, neighbours
+/// of one, largest finite numbers, infinities, NaNs.
 const EDGES: [u16; 22] = [
     0x0000, 0x8000, 0x0001, 0x8001, 0x03FF, 0x0400, 0x8400, 0x007F, 0x0080, 0x3C00, 0xBC00, 0x3BFF, 0x3F80, 0xBF81,
     0x7BFF, 0xFBFF, 0x7C00, 0x7F7F, 0xFF7F, 0x7F80, 0xFF80, 0x7FFF,
@@ -40,7 +41,7 @@ fn round(rounding: Rounding) -> Round {
     }
 }
 
-/// The listing of seed 001 over apfloat values.
+/// Computes the operation as the listing of seed 001 does, on apfloat values.
 fn oracle<F: Float>(op: Op, mode: Mode, operands: [u16; 3]) -> u16 {
     let flush = |x: F| {
         if mode.ftz && x.is_denormal() { F::ZERO.copy_sign(x) } else { x }
@@ -77,13 +78,13 @@ fn check(op: Op, mode: Mode, operands: [u16; 3]) {
     assert_eq!(got, want, "{op:?} {mode:?} of {operands:04x?}: {got:04x}, apfloat {want:04x}");
 }
 
-/// An edge as often as a uniformly random pattern.
+/// Returns an edge case or a uniformly random pattern with equal probability.
 fn any(random: &mut Random) -> u16 {
     let bits = random.next();
     if bits & 1 == 0 { EDGES[(bits >> 1) as usize % EDGES.len()] } else { (bits >> 16) as u16 }
 }
 
-/// Near `a` in exponent, where sums cancel and round.
+/// Returns a random number whose exponent is near that of `a`, so that sums cancel and round.
 fn near(random: &mut Random, a: u16) -> u16 {
     let bits = random.next();
     a.wrapping_add(bits as u16 & 0x3FFF).wrapping_sub(0x2000) ^ ((bits >> 48) as u16 & 0x8000)
@@ -110,7 +111,7 @@ fn every_first_operand() {
                 let (y, z) = (any(&mut random), any(&mut random));
                 check(Op::Fma, mode, [x, y, z]);
                 check(Op::Fma, mode, [y, z, x]);
-                // An addend near the product, the case that needs the exact product.
+                // An addend near the product tests that the product is exact.
                 let product = mode.mul(x, y);
                 check(Op::Fma, mode, [x, y, near(&mut random, product)]);
                 check(Op::Fma, mode, [x, y, product ^ 0x8000]);
@@ -241,7 +242,7 @@ fn narrowing_rounds_once() {
     }
     let mut random = Random(4);
     for half in 0..=u16::MAX {
-        // Around every half, around the middle between neighbours, and anywhere.
+        // Values around every half, around the midpoints between neighbours, and random values.
         for (bits, middle) in [(Format::F16.widen(half), 0x1000), (Format::Bf16.widen(half), 0x8000)] {
             for offset in [0, 1, middle - 1, middle, middle + 1, !0] {
                 check::<Half>(Format::F16, bits.wrapping_add(offset));

@@ -1,4 +1,4 @@
-//! The packed-half rows hold their fields at exactly the bits of seed 001.
+//! Checks that the fields of the packed-half rows are at exactly the bit positions of seed 001.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,8 @@ use halfbyte_isa::row::{Kind, Operand, Suffix};
 /// Opcode, then `lo,width,name` of each field.
 const SEED: &str = include_str!("../vectors/halu-fields.txt");
 
-/// Bits that the seed leaves out, by mnemonic: rounding, which it comments out, and `.F32`.
+/// Returns the fields that the seed lacks, by mnemonic: the rounding, which the seed comments out,
+/// and `.F32`.
 fn ours(mnemonic: &str) -> &'static [(u8, u8)] {
     match mnemonic {
         "HADD2" => &[(78, 2), (92, 1)],
@@ -18,7 +19,7 @@ fn ours(mnemonic: &str) -> &'static [(u8, u8)] {
     }
 }
 
-/// First bits of a source: register, sign, absolute value, half selector.
+/// Bit positions of a source operand's fields: register, sign, absolute value, half selector.
 type Source = [Option<u8>; 4];
 
 fn source(operand: &Operand) -> Source {
@@ -46,7 +47,7 @@ fn fields_are_where_the_seed_has_them() {
         for field in fields.split(' ') {
             let [lo, width, name] = field.split(',').collect::<Vec<_>>()[..] else { panic!("{field}") };
             let (lo, width) = (lo.parse::<u8>().unwrap(), width.parse::<u8>().unwrap());
-            // Constant memory is one field there: offset, bank, and a bit that is 0.
+            // The seed describes constant memory as one field: offset, bank, and a zero bit.
             if width == 22 {
                 seed.extend([(lo, 16), (lo + 16, 5)]);
             } else {

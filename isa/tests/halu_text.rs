@@ -1,4 +1,5 @@
-//! HALU assembly text: the vectors, the seeds' examples, the lines that must be refused, and round trips.
+//! HALU assembly: the test vectors, the seeds' examples, lines that must be rejected, and round
+//! trips.
 
 use crate::random::Random;
 use halfbyte_isa::halu::{self, Inst, Opcode, assemble, disassemble, read_word, word_text};
@@ -11,7 +12,8 @@ fn vectors(name: &str) -> Vec<serde_json::Value> {
     text.lines().map(|l| serde_json::from_str(l).unwrap()).collect()
 }
 
-/// Assembles a line and checks that its word decodes, prints, and reads back.
+/// Assembles a line and checks that its word decodes, and that its disassembly assembles to the
+/// same word.
 fn round_trip(line: &str) -> u128 {
     let word = read_word(line).unwrap_or_else(|e| panic!("{line}: {e}"));
     let inst = Inst::decode(word).unwrap_or_else(|| panic!("{line}: {word:#034x} does not decode"));
@@ -68,7 +70,7 @@ fn the_seeds_examples_assemble() {
     for line in lines {
         round_trip(line);
     }
-    // Seed 002's slip: a mask that names lane 0 twice.
+    // A mistake in seed 002: a mask that names lane 0 twice.
     let slip = read_word("vmin4.s32.u32.u32.add  r1.b00, r2.b0000, r3.b2222, r1;").unwrap_err();
     assert!(matches!(slip.kind, Kind::Suffix { operand: "rd", .. }), "{slip}");
 }
@@ -113,7 +115,7 @@ fn text_is_canonical() {
     }
 }
 
-/// Whether an error is for the reason that the vectors give.
+/// Returns `true` if the error has the reason that the vectors state.
 fn same_cause(reason: &str, found: &str, kind: &Kind) -> bool {
     let about = reason.split(": ").next().unwrap_or("");
     let says = |part: &str| reason.contains(part);
@@ -164,8 +166,8 @@ fn what_must_be_refused_is_refused_for_its_reason() {
     }
 }
 
-/// Checks that a line is refused at the marked place and says what was found and what is allowed there: the second line marks
-/// bytes of the first with `^`, and the message follows.
+/// Checks that a line is rejected with the expected span and message. The second line marks the
+/// span with `^`, and the message follows.
 fn refused(line: &str, marked: &str) {
     let start = marked.find('^').unwrap();
     let marks = marked[start..].find(|c| c != '^').unwrap();
@@ -277,7 +279,7 @@ fn random_words_come_back() {
     let mut decoded = 0;
     for i in 0..200_000 {
         let bits = u128::from(random.next()) << 64 | u128::from(random.next());
-        // Few random words decode. Those near an instruction find what is only almost one.
+        // Few random words decode, so half of the words are one bit away from a valid instruction.
         let word = match i % 4 {
             0 => bits,
             1 => bits & u128::from(random.next()) << 64 | bits & 0xffff_ffff_ffff_ffff,
@@ -380,7 +382,7 @@ L7:
 "
     );
     assert_eq!(assemble(&listing).unwrap().words, program.words);
-    // A branch out of the program keeps its distance.
+    // A branch to a target outside the program keeps its distance.
     assert_eq!(disassemble(&[read_word("BRA .-1").unwrap()]), "    BRA .-1 ;\n");
 }
 

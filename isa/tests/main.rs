@@ -1,4 +1,5 @@
-//! The tests of the instructions: rows, words, texts and meanings, beside the vectors.
+//! Tests of the instruction sets: rows, encodings, assembly text and semantics, with the test
+//! vectors.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod approx;

@@ -1,4 +1,4 @@
-//! f32 instructions and conversions against rustc_apfloat.
+//! f32 instructions and conversions, compared with rustc_apfloat.
 
 use crate::machine::Machine;
 use crate::random::{FLOATS, INTEGERS, Random};
@@ -9,7 +9,7 @@ use rustc_apfloat::{Float, Round};
 
 const ROUND: Round = Round::NearestTiesToEven;
 
-/// R0 of a three-source instruction on the words.
+/// Runs a three-source instruction on the words and returns R0.
 fn run(inst: Inst, [a, b, c]: [u32; 3]) -> u32 {
     inst.validate().unwrap();
     let mut m = Machine::default();
@@ -18,7 +18,7 @@ fn run(inst: Inst, [a, b, c]: [u32; 3]) -> u32 {
     m.gpr[0]
 }
 
-/// `op` on R1 alone, which stands in the slot.
+/// Returns `op` with the single source R1.
 fn unary(op: Opcode) -> Inst {
     Inst::new(op).with(f::RD, 0).with(f::R32, 1)
 }
@@ -35,7 +35,7 @@ fn bits(x: Single) -> u32 {
     if x.is_nan() { 0x7FFF_FFFF } else { x.to_bits() as u32 }
 }
 
-/// The largest f32 of which the square is not more than x, exactly; the nearest to the root is it or the next.
+/// Computes the square root, correctly rounded, from an integer square root.
 fn root(x: Single) -> Single {
     if x.is_zero() || x.is_nan() || (x.is_infinite() && !x.is_negative()) {
         return x;
@@ -43,7 +43,8 @@ fn root(x: Single) -> Single {
     if x.is_negative() {
         return Single::NAN;
     }
-    // x = m * 2^(2k) with m of 72 to 75 bits has a root of over 35 bits, enough to round once with a sticky bit.
+    // x = m * 2^(2k), where m has 72 to 75 bits. The integer root of m has over 35 bits, enough to
+    // round once with a sticky bit.
     let raw = x.to_bits() as u32;
     let exponent = (raw >> 23).max(1) as i32 - 150;
     let significand = if raw >> 23 == 0 { raw & 0x7F_FFFF } else { raw & 0x7F_FFFF | 0x80_0000 };
@@ -67,7 +68,7 @@ fn arithmetic_rounds_to_nearest() {
         assert_eq!(run(binary(Opcode::FDIV_RR), words), bits(x.div_r(y, ROUND).value), "{a:x} / {b:x}");
         assert_eq!(run(ffma, words), bits(x.mul_add_r(y, z, ROUND).value), "{a:x} * {b:x} + {c:x}");
         assert_eq!(run(unary(Opcode::FSQRT_R), words), bits(root(x)), "root of {a:x}");
-        // An addend that cancels the product to its last bits.
+        // An addend that cancels the product except for its lowest bits.
         let product = bits(x.mul_r(y, ROUND).value) ^ 0x8000_0000;
         assert_eq!(run(ffma, [a, b, product]), bits(x.mul_add_r(y, single(product), ROUND).value));
     }
@@ -118,7 +119,7 @@ fn integers_and_floats() {
         let signed = i128::from(int as i32);
         assert_eq!(run(i2f.with(f::SIGN, 1), [int, 0, 0]), bits(Single::from_i128_r(signed, ROUND).value), "{signed}");
 
-        // Apart from the edges, of all exponents from -8 to 39.
+        // Besides edge cases, numbers with all exponents from -8 to 39.
         let float = random.word(&FLOATS);
         let float = float & 0x807F_FFFF | (0x3B80_0000 + (float >> 3) % 48 * 0x80_0000);
         for float in [float, random.word(&FLOATS)] {

@@ -1,17 +1,17 @@
-//! Integer instructions against plain 64-bit arithmetic.
+//! Integer instructions, compared with plain 64-bit arithmetic.
 
 use crate::machine::Machine;
 use crate::random::{INTEGERS, Random};
 use halfbyte_isa::halu::{Inst, Opcode, fields as f};
 
-/// R0 to R7 hold the words.
+/// Returns a machine with the words in R0 and the following registers.
 fn machine(words: &[u32]) -> Machine {
     let mut m = Machine::default();
     m.gpr[..words.len()].copy_from_slice(words);
     m
 }
 
-/// `op` from R1, R2, R3 to R0, or to R8 and R9.
+/// Returns `op` with the sources R1, R2 and R3 and the destination R8, or R8 and R9.
 fn three(op: Opcode) -> Inst {
     Inst::new(op).with(f::RD, 8).with(f::RA, 1).with(f::R32, 2).with(f::R64, 3)
 }
@@ -179,7 +179,7 @@ fn prmt_with_every_selector() {
 
 type Relation = fn(i64, i64) -> bool;
 
-/// The relations by their codes.
+/// The relations by their encodings.
 const RELATIONS: [(u64, Relation); 6] = [
     (1, |a, b| a < b),
     (2, |a, b| a == b),

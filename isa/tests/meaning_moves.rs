@@ -1,11 +1,11 @@
-//! Moves, predicates, guards, memory effects and control.
+//! Moves, predicates, guards, memory accesses and control flow.
 
 use crate::machine::Machine;
 use crate::random::Random;
 use halfbyte_isa::halu::domain::{Access, Address, Next, Width, Write};
 use halfbyte_isa::halu::{Inst, Opcode, fields as f};
 
-/// The writes of an instruction that does nothing else.
+/// Returns the writes of an instruction that has no other effect.
 fn writes(m: &mut Machine, inst: Inst) -> Vec<Write<u32, bool>> {
     inst.validate().unwrap();
     let effects = m.effects(&inst).unwrap();
@@ -13,7 +13,7 @@ fn writes(m: &mut Machine, inst: Inst) -> Vec<Write<u32, bool>> {
     effects.writes.into_iter().collect()
 }
 
-/// The access of an instruction that does nothing else.
+/// Returns the memory access of an instruction that has no other effect.
 fn access(m: &mut Machine, inst: Inst) -> Access<u32> {
     inst.validate().unwrap();
     let effects = m.effects(&inst).unwrap();
@@ -21,7 +21,7 @@ fn access(m: &mut Machine, inst: Inst) -> Access<u32> {
     effects.access.unwrap()
 }
 
-/// Every register holds a word of its own.
+/// Returns a machine in which every register has a distinct value.
 fn machine() -> Machine {
     let mut m = Machine { item: 77, ..Machine::default() };
     m.gpr.iter_mut().zip(1000..).for_each(|(r, n)| *r = n);
@@ -130,13 +130,14 @@ fn addresses() {
     let constant = Inst::new(Opcode::LDC_32).with(f::RD, 8).with(f::RA, 1).with(f::CMEM_BANK, 3);
     let constant = constant.with(f::CMEM_OFFSET, 0xFFFC);
     assert_eq!(access(&mut m, constant), load(Address::Constant { bank: 3, offset: 1001, imm: 0xFFFC }));
-    // A load to RZ still makes the access.
+    // A load to RZ still accesses memory.
     let dst = 255;
     let kept_nowhere = Access::Load { address: Address::Local { imm: 0 }, width, signed, dst };
     assert_eq!(access(&mut m, Inst::new(Opcode::LDL_32)), kept_nowhere);
 }
 
-/// Every load and store says as much as its row: the bytes of the address, the registers of the data.
+/// The width of every load and store matches its row: the bytes at the address, and the data
+/// registers.
 #[test]
 fn widths_are_those_of_the_rows() {
     use halfbyte_isa::row::{Kind, RegFile};

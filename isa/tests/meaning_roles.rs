@@ -1,5 +1,5 @@
-//! What rows say of registers is what meanings do: an instruction writes exactly the registers of which its row makes a
-//! definition, and reads all those of which it makes a use, and no others.
+//! Checks that the register roles in the rows match the semantics: an instruction writes exactly
+//! the registers that its row defines, and reads exactly those that its row uses.
 
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::{Access, Next, Reader, SpecialReg, Write};
@@ -7,7 +7,7 @@ use halfbyte_isa::halu::meaning::{given, guard, meaning, meeting};
 use halfbyte_isa::halu::{Inst, Opcode, fields as f};
 use halfbyte_isa::row::{RegFile, Role};
 
-/// Remembers what was read.
+/// A reader that records the registers that are read.
 #[derive(Default)]
 struct Recorder {
     reads: Vec<(RegFile, u8)>,
@@ -51,7 +51,8 @@ fn every_opcode_keeps_to_its_roles() {
             inst.set(f::X, 1);
         }
         let (mut defs, mut uses) = (Vec::new(), Vec::new());
-        // A number of its own for each position, a multiple of four so that it may begin a run.
+        // Each position gets a distinct register number, a multiple of four so that it can start a
+        // register tuple.
         for (slot, n) in inst.registers().iter().zip(0u8..) {
             let first = if slot.file == RegFile::Pred { n } else { 4 * n };
             inst.set(slot.field, first.into());

@@ -1,5 +1,5 @@
-//! Video instructions over every pair of bytes, and random halfwords, against the seeds' listings on 64-bit integers. The
-//! vectors add the instructions' odder uses.
+//! Video instructions on every pair of bytes and on random half-words, compared with the seeds'
+//! listings on 64-bit integers. The test vectors cover the special cases.
 
 use crate::machine::Machine;
 use crate::random::Random;
@@ -26,13 +26,13 @@ fn lane(kind: usize, x: i64, y: i64) -> i64 {
     }
 }
 
-/// The value of a lane's bits.
+/// Extends a lane's bits to an integer.
 fn extend(bits: u32, x: u64, signed: bool) -> i64 {
     let x = (x & ((1 << bits) - 1)) as i64;
     if signed && x >> (bits - 1) != 0 { x - (1 << bits) } else { x }
 }
 
-/// One operation on lanes of `bits` bits under every combination of types and merges.
+/// Checks one operation on lanes of `bits` bits with every combination of types and merge modes.
 fn check(bits: u32, kind: usize, [a, b, c]: [u32; 3], mask: u64) {
     let op = if bits == 16 { KINDS[kind].0 } else { KINDS[kind].1 };
     for choice in 0..24u64 {

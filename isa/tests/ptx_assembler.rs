@@ -1,4 +1,5 @@
-//! What NVIDIA's assembler takes: every instruction as it is printed, every form at the version of its row, and words in other orders.
+//! Comparison with NVIDIA's `ptxas`: it must accept every printed instruction, every variant at its
+//! row's PTX version, and exactly the modifier orders that the parser accepts.
 
 use std::collections::{BTreeMap, HashSet};
 use std::num::NonZero;
@@ -46,19 +47,21 @@ fn an_assembler_takes_every_instruction() {
     }
 }
 
-/// Whether it accesses 32 bytes.
+/// Returns `true` if the instruction accesses 32 bytes.
 fn is_wide(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::LD_WIDE | Opcode::LD_NC_WIDE | Opcode::ST_WIDE)
 }
 
-/// Whether it loads eight elements into wider registers, of which ptxas 13.5 dies.
+/// Returns `true` if the instruction loads eight elements into wider registers, on which ptxas 13.5
+/// crashes.
 fn is_fatal(inst: &Inst, entry: &Entry) -> bool {
     let is_wider = |reg| entry.body.registers.ty(reg).is_some_and(|ty| ty.bits() > inst.ty(0).bits());
     let vector = inst.operands.iter().filter(|operand| matches!(operand, Operand::Vector(_)));
     inst.has(Token::V8) && vector.flat_map(Operand::registers).any(is_wider)
 }
 
-/// What an assembler refuses of instructions. Of many accesses of 32 bytes in one kernel ptxas 13.5 dies, too.
+/// Returns the errors that `ptxas` reports for the instructions. ptxas 13.5 also crashes on kernels
+/// with many 32-byte accesses, so these get kernels of their own.
 fn refused_of(ptxas: &Path, (version, target): ((u8, u8), TargetName), empty: &Entry, insts: Vec<Inst>) -> Vec<String> {
     let taken = insts.into_iter().filter(|inst| !is_fatal(inst, empty));
     let (wide, plain): (Vec<Inst>, Vec<Inst>) = taken.partition(|inst| is_wide(inst.opcode));
@@ -67,7 +70,7 @@ fn refused_of(ptxas: &Path, (version, target): ((u8, u8), TargetName), empty: &E
     kernels.flat_map(refused).collect()
 }
 
-/// What an assembler refuses of a module, an instruction of each mnemonic with what is said of it.
+/// Returns the errors that `ptxas` reports for a module, one per mnemonic, with the instruction.
 fn refused(ptxas: &Path, module: &Module) -> Vec<String> {
     let text = module.to_string();
     let Err(said) = crate::ptx::assemble(ptxas, module.target, &text) else { return Vec::new() };
@@ -82,7 +85,7 @@ fn refused(ptxas: &Path, module: &Module) -> Vec<String> {
     shown.into_values().collect()
 }
 
-/// Every choice of words that fills the slots of a row.
+/// Returns every combination of modifiers that fits a row.
 fn all_words(row: &Row) -> Vec<Vec<Token>> {
     row.slots
         .iter()
@@ -99,18 +102,19 @@ fn all_words(row: &Row) -> Vec<Vec<Token>> {
         .collect()
 }
 
-/// A kernel of these instructions.
+/// Returns a kernel with these instructions.
 fn with(empty: &Entry, insts: Vec<Inst>) -> Entry {
     let mut entry = empty.clone();
     entry.body.insts = insts;
     entry
 }
 
-/// What the header of a text says: the version, and the suffix of the SM.
+/// The requirements in a module's header: the PTX version and the SM suffix.
 type Header = ((u8, u8), Option<Suffix>);
 
-/// Every instruction, with some choices of words on each SM, other ones on the next, in a text of just the version that it needs there:
-/// what a row says that it needs is enough.
+/// Assembles every instruction on each SM with a sample of its modifier combinations, which differs
+/// between SMs. The header has exactly the PTX version that the row requires, so a version that is
+/// too low fails.
 #[test]
 fn an_assembler_takes_every_form_at_the_version_of_its_row() {
     let Some(ptxas) = crate::ptx::ptxas() else { return };
@@ -133,13 +137,15 @@ fn an_assembler_takes_every_form_at_the_version_of_its_row() {
     assert!(count > 10_000, "{count}");
 }
 
-/// How many forms an SM has, and what an assembler refuses of them.
+/// Returns the number of instructions that an SM supports, and the errors that `ptxas` reports for
+/// them.
 fn refused_on(ptxas: &Path, sm: Sm) -> (usize, Vec<String>) {
     let empty = crate::ptx::empty_entry();
     let (mut random, mut count, mut wrong) = (Random(21 + u64::from(sm.number())), 0, Vec::new());
     let mut by_header: BTreeMap<Header, Vec<Inst>> = BTreeMap::new();
     for &opcode in Opcode::ALL {
-        // Of matrices ptxas makes hundreds of other instructions where a machine has none for it.
+        // For matrix instructions, `ptxas` generates hundreds of other instructions if the hardware
+        // lacks them.
         let is_long = matches!(opcode.row().mnemonic, "mma" | "wmma" | "wgmma");
         let most = match (is_wide(opcode), is_long) {
             (_, true) => 4,
@@ -165,7 +171,8 @@ fn refused_on(ptxas: &Path, sm: Sm) -> (usize, Vec<String>) {
     (count, wrong)
 }
 
-/// At most so many: of accesses to memory there are more forms than an assembler reads in a minute.
+/// Returns at most `most` of the modifier combinations. Memory accesses have more combinations than
+/// `ptxas` assembles in a minute.
 fn some_of(mut forms: Vec<Vec<Token>>, most: usize, random: &mut Random) -> Vec<Vec<Token>> {
     while forms.len() > most {
         forms.swap_remove(random.next() as usize % forms.len());
@@ -173,8 +180,8 @@ fn some_of(mut forms: Vec<Vec<Token>>, most: usize, random: &mut Random) -> Vec<
     forms
 }
 
-/// Words in another order than that of the row are taken where an assembler takes them: those of some forms of each row, each word moved to
-/// each other place.
+/// The parser must accept another order of the modifiers exactly if `ptxas` does. The test moves
+/// each modifier to each other position in a sample of every row's combinations.
 #[test]
 fn words_stand_where_an_assembler_takes_them() {
     let Some(ptxas) = crate::ptx::ptxas() else { return };
@@ -186,7 +193,8 @@ fn words_stand_where_an_assembler_takes_them() {
     let (mut random, mut lines) = (Random(5), Vec::new());
     for &opcode in Opcode::ALL {
         let mnemonic = opcode.row().mnemonic;
-        // Of these more orders are taken than here; of accesses of 32 bytes ptxas dies.
+        // For these instructions `ptxas` accepts more orders than the parser. It crashes on 32-byte
+        // accesses.
         let is_apart = matches!(mnemonic, "createpolicy" | "movmatrix" | "mma" | "wmma" | "ldmatrix" | "stmatrix")
             || opcode == Opcode::FENCE_PROXY_ASYNC
             || is_wide(opcode);
@@ -212,7 +220,7 @@ fn words_stand_where_an_assembler_takes_them() {
     lines.dedup();
     let mut differ = Vec::new();
     for lines in lines.chunks(400) {
-        // What is wrong with the text keeps the assembler from what it says of addresses.
+        // A syntax error keeps `ptxas` from also reporting errors about addresses.
         let text = format!("{before}\n{}\nnothing;\n}}{after}", lines.join("\n"));
         let said = crate::ptx::assemble(&ptxas, target, &text).err().unwrap_or_default();
         let number = |line: &str| line.split("line ").nth(1)?.split(';').next()?.parse::<usize>().ok();

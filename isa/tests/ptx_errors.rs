@@ -1,10 +1,10 @@
-//! What is said of texts that are no PTX, or are outside what is read: the place and the reason.
+//! Error messages for texts that are invalid or use unsupported PTX: location and reason.
 
 use halfbyte_isa::ptx::text::read;
 
 use crate::ptx_text::kernel;
 
-/// What is said of a text.
+/// Returns the messages for a text.
 fn errors_of(text: &str) -> Vec<String> {
     match read(text) {
         Ok(_) => vec!["it is read".to_owned()],
@@ -45,7 +45,7 @@ ret;
 
 #[test]
 fn errors_are_where_they_are() {
-    // A body, whose first line is line 6, and the errors.
+    // Each case is a body, whose first line is line 6, and the expected messages.
     let regs = ".reg .b32 %r<4>; .reg .pred %p<2>; .reg .b16 %h<4>; .reg .b64 %d<4>; .reg .f32 %f<4>; .reg .s32 %s;\n";
     let cases: &[(&str, &str)] = &[
         ("frob.b32 %r1, %r2;", "7:1: unknown instruction `frob`"),
@@ -253,12 +253,12 @@ fn errors_are_where_they_are() {
         ("cvta.to.const.u64 %d1, c0;", "7:24: operand `a` of `cvta` must be a register of type .u64"),
         ("cvta.u64 %d1, c0;", "7:5: `.u64` cannot stand here in `cvta`"),
         ("ld.global.u32 %r1, [%d1-4];", "7:24: expected `+` or `]`; found `-`"),
-        // These words stand in their order.
+        // The order of these modifiers is fixed.
         ("bar.sync.cta 0;", "7:9: `.cta` cannot stand here in `bar`"),
         ("bar.sync.warp -1;", "7:9: `.warp` cannot stand here in `bar`"),
         ("mad.sat.hi.s32 %r1, %r1, %r1, %r1;", "7:4: `.sat` cannot stand here in `mad`"),
         ("cp.async.ca.global.shared [%d1], [%d1], 4;", "7:12: `.global` cannot stand here in `cp`"),
-        // All values of the source are in range.
+        // Every value of the source type is in range, so `.sat` is invalid.
         ("cvt.sat.u32.u16 %r1, %h1;", "7:12: `.u16` cannot stand here in `cvt`"),
         ("cvt.sat.s32.s32 %r1, %r2;", "7:12: `.s32` cannot stand here in `cvt`"),
         ("add.u64 %d1, c0, 4;", "7:14: operand `a` of `add` must be a register or a number of type .u64"),
@@ -297,7 +297,7 @@ fn errors_are_where_they_are() {
     let mut wrong = Vec::new();
     for (body, expected) in cases {
         let found = errors_of(&kernel(&format!("{regs}{body}")));
-        // What follows from an error that ends the text is not the point.
+        // Ignore the consequential error at the end of the text.
         let found: Vec<&str> = found.iter().map(String::as_str).filter(|e| !e.contains("end of the text")).collect();
         if found.join(", ") != *expected {
             wrong.push(format!("{body}\n    {}\n    {expected}", found.join(", ")));

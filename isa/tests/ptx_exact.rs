@@ -1,11 +1,13 @@
-//! The floats that PTX computes on integers: every rounding, against rustc_apfloat and, for roots, the host.
+//! Floating-point operations that PTX semantics compute on integers: every rounding, compared with
+//! rustc_apfloat and, for square roots, with the host.
 
 use crate::ptx_meaning::{Op, ROUNDINGS, same};
 use crate::random::{FLOATS, Random};
 use rustc_apfloat::ieee::{BFloat, Double, Float8E4M3FN, Float8E5M2, Half, Single};
 use rustc_apfloat::{Float, FloatConvert, Round, StatusAnd};
 
-/// Zeros, subnormals, the ends of the normal range, neighbours of one, integers at the ends of i32 and i64, infinities, NaNs.
+/// Zeros, subnormals, the ends of the normal range, neighbours of one, integers at the ends of i32
+/// and i64, infinities, NaNs.
 const DOUBLES: [u64; 22] = [
     0,
     1 << 63,
@@ -36,7 +38,7 @@ fn double(random: &mut Random) -> u64 {
     match random.next() % 4 {
         0 => DOUBLES[bits as usize % DOUBLES.len()],
         1 => bits,
-        // Exponents near to each other, and few bits.
+        // Exponents close to each other, and few fraction bits.
         2 => bits & 0x8000_0000_FFFF_FFFF | (1010 + (bits >> 32) % 30) << 52,
         _ => bits & 0x800F_FFFF_FFFF_FFFF | (1015 + (bits >> 53) % 16) << 52,
     }
@@ -114,7 +116,8 @@ fn roots_are_the_nearest_below_and_above() {
         }
         assert_eq!(near.to_bits(), host.to_bits(), "{a:#x}");
         assert_eq!(zero.to_bits(), down.to_bits(), "{a:#x}");
-        // Of normal operands away from the ends the square's distance to `a` is exact.
+        // For normal operands away from the ends of the range, the FMA computes the distance
+        // between the square and `a` exactly.
         if (0x0400_0000_0000_0000..0x7FF0_0000_0000_0000).contains(&a) {
             let over = host.mul_add(host, -f64::from_bits(a));
             let below = if over > 0.0 { host.next_down() } else { host };
@@ -129,7 +132,7 @@ fn roots_are_the_nearest_below_and_above() {
             continue;
         }
         let nearest = host as f32;
-        // No root lies so near to an f32 that the f64 is one and the root is not.
+        // No square root is so close to an f32 that rounding to f64 would give that f32.
         let below = if f64::from(nearest) > host { nearest.next_down() } else { nearest };
         let above = if f64::from(nearest) < host { nearest.next_up() } else { nearest };
         assert_eq!(found.map(f32::to_bits), [nearest, below, below, above].map(f32::to_bits), "{a:#x}");

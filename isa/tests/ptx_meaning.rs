@@ -1,4 +1,4 @@
-//! What PTX instructions do, by examples and against exact arithmetic of other make.
+//! Semantics of PTX instructions, checked by examples and against independent exact arithmetic.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use halfbyte_isa::ptx::{FrameVar, Reg, Var};
 use rustc_apfloat::ieee::{BFloat, Half, Single};
 use rustc_apfloat::{Float, FloatConvert, Round, StatusAnd};
 
-/// Registers and what they hold.
+/// A reader with the values of the registers.
 struct Machine<'a> {
     registers: &'a Registers,
     held: HashMap<Reg, u64>,
@@ -49,13 +49,13 @@ impl Reader<Concrete> for Machine<'_> {
     }
 }
 
-/// An instruction and the registers that it is about, ready to run.
+/// A short instruction sequence with its registers, ready to run.
 pub struct Op {
     entry: halfbyte_isa::ptx::module::Entry,
 }
 
 impl Op {
-    /// `declared` names registers with their types: `b32 %a; pred %p;`
+    /// Creates the sequence; `declared` declares the registers, as in `b32 %a; pred %p;`.
     pub fn new(declared: &str, inst: &str) -> Op {
         let regs: String =
             declared.split(';').filter(|d| !d.trim().is_empty()).map(|d| format!(".reg .{};", d.trim())).collect();
@@ -68,7 +68,8 @@ impl Op {
         self.entry.body.registers.families().iter().find(|f| f.name == name).unwrap_or_else(|| panic!("{name}")).first
     }
 
-    /// The registers after it, given some before it; the others are zero.
+    /// Runs the instructions and returns a lookup of the final register values. `before` sets
+    /// initial values; the other registers are zero.
     fn run(&self, before: &[(&str, u64)]) -> impl Fn(&str) -> u64 + use<> {
         let registers = &self.entry.body.registers;
         let mut held: HashMap<Reg, u64> = (0..registers.count()).map(|n| (Reg(n), 0)).collect();
@@ -99,13 +100,13 @@ impl Op {
         move |name| names[name]
     }
 
-    /// `%d` after it.
+    /// Runs the instructions and returns `%d`.
     pub fn d(&self, before: &[(&str, u64)]) -> u64 {
         self.run(before)("%d")
     }
 }
 
-/// The instruction with `%d`, `%a`, `%b`, `%c` of one type.
+/// Creates an instruction on registers `%d`, `%a`, `%b`, `%c` of one type.
 pub fn same(ty: &str, inst: &str) -> Op {
     let declared: Vec<String> = ["%d", "%a", "%b", "%c"].map(|name| format!("{ty} {name}")).into();
     Op::new(&declared.join(";"), inst)
@@ -130,10 +131,10 @@ fn what_is_of_128_bits_is_made_of_parts_and_taken_apart() {
 
 #[test]
 fn examples() {
-    // Type of all registers, instruction, a, b, c, d.
+    // The type of all registers, the instruction, the values of a, b and c, and the expected d.
     let cases: &[(&str, &str, [u64; 3], u64)] = &[
         ("b16", "add.u16 %d, %a, %b", [0xFFFF, 2, 0], 1),
-        // What NaN becomes has a sign in a wider register, too.
+        // The result for NaN is sign-extended in a wider register, too.
         ("b64", "cvt.rzi.s32.f64 %d, %a", [u64::MAX, 0, 0], 0xFFFF_FFFF_8000_0000),
         ("b64", "cvt.rni.s16.f64 %d, %a", [u64::MAX, 0, 0], 0xFFFF_FFFF_FFFF_8000),
         ("b64", "cvt.rzi.u32.f64 %d, %a", [u64::MAX, 0, 0], 0x8000_0000),
@@ -171,7 +172,7 @@ fn examples() {
         ("b32", "min.s16x2 %d, %a, %b", [0x8000_0001, 0x0001_8000, 0], 0x8000_8000),
         ("b32", "add.sat.u8x4 %d, %a, %b", [0xFF01_8001, 0x0101_8001, 0], 0xFF02_FF02),
         ("b32", "sub.sat.s8x4 %d, %a, %b", [0x807F_0001, 0x01FF_0002, 0], 0x807F_00FF),
-        // Shift counts are not modulo the width.
+        // Shift counts are not taken modulo the width.
         ("b32", "shl.b32 %d, %a, %b", [1, 31, 0], 0x8000_0000),
         ("b32", "shl.b32 %d, %a, %b", [1, 32, 0], 0),
         ("b32", "shl.b32 %d, %a, %b", [1, 0xFFFF_FFFF, 0], 0),
@@ -209,18 +210,19 @@ fn examples() {
         ("b16", "set.gt.bf16.bf16 %d, %a, %b", [0x3F80, 0, 0], 0x3F80),
         ("f32", "set.gt.f32.f32 %d, %a, %b", [0x3F80_0000, 0, 0], 0x3F80_0000),
         ("b32", "set.eq.ftz.u32.f32 %d, %a, %b", [1, 0, 0], 0xFFFF_FFFF),
-        // Halves: NaN is 0x7fff, -0 is less than +0, .sat makes +0 of NaN.
+        // On halves, NaN is 0x7fff, -0 is less than +0, and `.sat` turns NaN into +0.
         ("b32", "add.rn.f16x2 %d, %a, %b", [0x7C00_3C00, 0xFC00_3C00, 0], 0x7FFF_4000),
         ("b32", "sub.rn.f16x2 %d, %a, %b", [0x3C00_0000, 0x3C00_8000, 0], 0),
         ("b16", "fma.rn.sat.f16 %d, %a, %b, %c", [0x7E00, 0x3C00, 0], 0),
         ("b16", "fma.rn.relu.f16 %d, %a, %b, %c", [0x3C00, 0xBC00, 0], 0),
         ("b16", "fma.rn.relu.bf16 %d, %a, %b, %c", [0x7FC0, 0x3F80, 0], 0x7FFF),
         ("b16", "mul.rn.ftz.f16 %d, %a, %b", [0x8001, 0x3C00, 0], 0x8000),
-        // .relu makes -0 +0, also a -0 that a tiny result is rounded to.
+        // `.relu` turns -0 into +0, also if a tiny result was rounded to -0.
         ("b16", "fma.rn.relu.f16 %d, %a, %b, %c", [0x8000, 0x3C00, 0x8000], 0),
         ("b32", "fma.rn.relu.bf16x2 %d, %a, %b, %c", [0x8080_8000, 0x0080_3F80, 0x8000_8000], 0),
         ("b32", "fma.rn.relu.f16x2 %d, %a, %b, %c", [0x8800_3C00, 0x0800_3C00, 0x8000_0000], 0x3C00),
-        // .ftz flushes what rounds up to the least normal number, but not that number.
+        // `.ftz` flushes a result that rounds up to the smallest normal number, but not an exact
+        // one.
         ("b32", "mul.rn.ftz.f16x2 %d, %a, %b", [0x87FF_0800, 0x3800_3800, 0], 0x8000_0400),
         ("b32", "mul.rn.f16x2 %d, %a, %b", [0x87FF_0800, 0x3800_3800, 0], 0x8400_0400),
         ("b32", "fma.rn.ftz.f16x2 %d, %a, %b, %c", [0x87FF_07FF, 0x3800_3800, 0], 0x8000_0000),
@@ -297,7 +299,7 @@ fn examples() {
         ("b32", "sub.cc.u32 %d, %a, %b; subc.u32 %d, %c, 0", [0, 1, 5], 4),
         ("b64", "sub.cc.u64 %d, %a, %b; subc.cc.u64 %d, %c, 0; subc.u64 %d, 0, 0", [0, 1, 0], u64::MAX),
         ("b32", "mad.lo.cc.u32 %d, %a, %b, %c; madc.hi.u32 %d, %a, %b, 0", [0xFFFF_FFFF, 2, 2], 2),
-        // The flag is a carry after a difference too: clear where something is borrowed.
+        // The flag is a carry after a subtraction, too: it is clear if there is a borrow.
         ("b32", "sub.cc.u32 %d, %a, %b; addc.u32 %d, 0, 0", [1, 2, 0], 0),
         ("b32", "sub.cc.u32 %d, %a, %b; addc.u32 %d, 0, 0", [2, 2, 0], 1),
         ("b32", "sub.cc.s32 %d, %a, %b; madc.lo.s32 %d, %c, %c, 0", [2, 1, 3], 10),
@@ -307,7 +309,7 @@ fn examples() {
         ("b64", "sub.cc.u64 %d, %a, %b; addc.cc.u64 %d, %c, 0; subc.u64 %d, 5, 5", [1, 0, u64::MAX], 0),
         ("b32", "subc.cc.u32 %d, %a, %b; addc.u32 %d, 0, 0", [3, 3, 0], 0),
         ("b32", "subc.u32 %d, %a, %b", [3, 3, 0], 0xFFFF_FFFF),
-        // Video has HALU's meaning.
+        // Video instructions have the semantics of HALU.
         ("b32", "vadd4.u32.u32.u32.sat %d, %a, %b, %c", [0xFF01_8001, 0x0101_8001, 0], 0xFF02_FF02),
         ("b32", "vabsdiff4.u32.u32.u32.add %d, %a, %b, %c", [0x0105_0300, 0x0301_0300, 100], 106),
         ("b32", "vsub2.s32.s32.s32.sat %d.h1, %a.h32, %b.h10, %c", [1, 0x7FFF_0003, 0x1234_5678], 0x7FFF_5678),
@@ -328,7 +330,7 @@ fn examples() {
     }
 }
 
-/// As machines do it, whatever the manual says.
+/// This is the behaviour of the hardware, which differs from the manual.
 #[test]
 fn comparisons_of_elements_are_of_exact_integers() {
     let mut random = Random(7);
@@ -439,7 +441,7 @@ fn a_table_with_a_predicate() {
     }
 }
 
-/// Where a guard is false the flag stays as it was.
+/// An instruction whose guard is false does not change the flag.
 #[test]
 fn a_carry_goes_around_a_guard() {
     let declared = "b32 %d; b32 %a; pred %p";
@@ -583,7 +585,7 @@ fn floats_to_integers_agree_with_apfloat() {
         ] {
             let op = Op::new("b64 %d; f32 %a", &format!("cvt.r{mark}i.{ty}.f32 %d, %a"));
             for _ in 0..3000 {
-                // Exponents around those of the integers' ends come up often.
+                // Exponents near those of the limits of integer types are frequent.
                 let bits_of = random.word(&FLOATS);
                 let a = if random.next() & 1 == 0 {
                     bits_of

@@ -1,4 +1,5 @@
-//! PTX text: what is printed reads as what it was, an assembler takes it, and what is wrong is said where it is.
+//! PTX text: printed modules parse to themselves, `ptxas` accepts them, and errors have the right
+//! location.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +15,7 @@ use halfbyte_isa::ptx::{Inst, Opcode};
 pub const SM_90: TargetName = TargetName { sm: 90, suffix: None };
 pub const SM_120F: TargetName = TargetName { sm: 120, suffix: Some(Suffix::Family) };
 
-/// Random instructions of an opcode.
+/// Returns random instructions of an opcode.
 pub fn instructions(opcode: Opcode, count: usize) -> Vec<Inst> {
     let entry = crate::ptx::empty_entry();
     let mut random = Random(opcode as u64);
@@ -36,7 +37,8 @@ fn every_instruction_reads_as_it_prints() {
     }
 }
 
-/// Calls of every sort, with what they pass, local memory, and indirect branches: the text, and what is printed of it.
+/// Functions, all kinds of calls, local memory and indirect branches. Tests the text and its
+/// printed form.
 #[test]
 fn an_assembler_takes_functions_as_they_are_printed() {
     let text = include_str!("ptx/functions.ptx");
@@ -49,7 +51,7 @@ fn an_assembler_takes_functions_as_they_are_printed() {
     }
 }
 
-/// The registers that an example of a row is about, declared with the types of the places where they stand.
+/// Declares the registers of a row's example, with the types that the operands require.
 fn declarations(row: &Row, example: &str) -> String {
     let example = example.trim_end_matches(';');
     let mut declared = BTreeMap::new();
@@ -100,7 +102,7 @@ fn declarations(row: &Row, example: &str) -> String {
     declared.iter().map(|(name, ty)| format!(".reg {ty} {name};\n")).collect()
 }
 
-/// The kernel of a body, with what it needs declared.
+/// Returns a kernel with this body, together with declarations that bodies use.
 pub(crate) fn kernel(body: &str) -> String {
     let head = ".version 9.2\n.target sm_120f\n.address_size 64\n.global .b32 g0[4]; .const .b32 c0[4];";
     format!("{head}.entry k(.param .u64 p0)\n{{\n{body}\n}}\n")
@@ -143,7 +145,7 @@ fn the_baselines_read_as_they_print() {
         assert_eq!(module.missing().collect::<Vec<_>>(), [], "{path}");
         let again = read(&module.to_string()).unwrap();
         assert!(again.module == module, "{path}");
-        // An instruction stands where the text says.
+        // The location of each instruction is correct in the text.
         let lines: Vec<&str> = text.lines().collect();
         for (inst, loc) in module.entries[0].body.insts.iter().zip(&locs[0]) {
             let rest = &lines[loc.line as usize - 1][loc.column as usize - 1..];
@@ -261,7 +263,7 @@ out:
     assert_eq!(text, expected);
     assert!(read(&text).unwrap().module == read_once);
 
-    // Names of other kinds too, and those of variables around.
+    // Names of other kinds of symbols, and names of module variables, must not collide either.
     let body = ".reg .b32 a; .shared .b8 s[4]; { .reg .b32 s, g0; .shared .b8 t[4]; .local .b8 u[4]; mov.b32 s, t; mov.b32 g0, u; }
 { .shared .b8 s[8], t[8]; .reg .b32 u; mov.b32 u, s; mov.b32 u, t; a: ret; } mov.b32 a, s; ld.b32 a, [g0];";
     let read_once = read(&kernel(body)).unwrap_or_else(|errors| panic!("{errors:?}")).module;
@@ -277,13 +279,13 @@ out:
     assert_eq!(lines, expected);
     assert!(read(&text).unwrap().module == read_once);
 
-    // Nor do registers that hold what stands elsewhere take a name.
+    // Implicit registers must not collide with declared names.
     let body =
         ".reg .b32 %number, %special, %r; .reg .b16 %h; .reg .b64 %d; mov.b32 %r, {1, %h}; cvt.u64.u32 %d, %tid.x;";
     let read_once = read(&kernel(body)).unwrap().module;
     assert!(read(&read_once.to_string()).unwrap().module == read_once);
 
-    // What a block declares ends with it.
+    // A declaration ends with its scope.
     let errors = |body: &str| read(&kernel(body)).unwrap_err().iter().map(ToString::to_string).collect::<Vec<_>>();
     assert_eq!(errors("{ .reg .b32 t; } mov.b32 t, 0;"), ["6:26: unknown name `t`"]);
     assert_eq!(errors("{ bra L; } { L: ret; }"), ["6:7: label `L` is not defined"]);
@@ -366,7 +368,7 @@ fn a_kernel_that_is_not_taken_spoils_no_other() {
     );
     let outside: Vec<String> = found.outside.iter().map(ToString::to_string).collect();
     assert_eq!(outside.len(), 3, "{outside:?}");
-    // What is taken whole has all of it.
+    // `read` reports the same errors for the file as a whole.
     assert_eq!(read(text).unwrap_err().len(), found.not_taken().len());
 }
 
@@ -517,7 +519,7 @@ fn kernels_that_share_a_variable_have_it_once() {
     let module = read(&text).unwrap().module;
     assert_eq!(module.entries.iter().map(|entry| entry.name.as_str()).collect::<Vec<_>>(), ["k", "u_1", "l", "m"]);
     assert_eq!(module.to_string(), text);
-    // A kernel alone has its own.
+    // A kernel on its own has its own copy of the variables.
     let kernel = Kernel::for_sm(Sm::SM_90, first);
     assert_eq!(read(&kernel.to_string()).unwrap().module, kernel.into());
 }
@@ -561,7 +563,7 @@ fn features_are_checked() {
     assert_eq!(needs("sm_75"), "0 PTX 7.0 and sm_80, 1 PTX 7.8 and sm_90, 2 PTX 9.2 and sm_120f");
 }
 
-/// Of functions too, whether or not a kernel calls them, as ptxas does.
+/// Functions are checked, too, whether or not a kernel calls them, as `ptxas` does.
 #[test]
 fn features_of_functions_are_checked() {
     let text = |head: &str, call: &str| {
@@ -601,7 +603,7 @@ fn features_of_functions_are_checked() {
     }
 }
 
-/// Registers of 128 bits: what is read, printed and refused of them, and whether ptxas takes it.
+/// 128-bit registers: accepted and rejected uses, compared with `ptxas`.
 #[test]
 fn registers_of_128_bits() {
     let text = |version: &str, body: &str| {
@@ -637,7 +639,7 @@ fn registers_of_128_bits() {
         assert!(printed.contains(body) && printed.contains(".reg .b128 %w<4>;"), "{printed}");
         assert!(read(&printed).unwrap().module == module, "{printed}");
         assert_ne!(is_taken(&text), Some(false), "{body}");
-        // What is declared needs PTX 8.3.
+        // `.reg .b128` needs PTX 8.3.
         assert!(read(&text.replace("8.3", "8.2")).is_err());
     }
     for body in ["ld.acquire.sys.global.b128 %v, [%q1];", "st.mmio.relaxed.sys.global.b128 [%q1], %v;"] {
@@ -661,7 +663,7 @@ fn registers_of_128_bits() {
         ("ld.global.b128 {%q1, %q2}, [%q1];", Verdict::Wrong),
         ("ld.global.b32 %r1, [%w1];", Verdict::Wrong),
         ("st.global.b128 [%q1], {%q1, %q2};", Verdict::Wrong),
-        // These are PTX.
+        // These are valid PTX but not supported.
         ("mov.b128 %w0, 1;", Verdict::Unsupported),
         ("st.global.b128 [%q1], 0;", Verdict::Unsupported),
         ("ld.global.b64 %w0, [%q1];", Verdict::Unsupported),

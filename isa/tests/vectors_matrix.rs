@@ -1,4 +1,5 @@
-//! Products of matrices: every line of the vectors, the cases of which each machine gives other bits, and where elements lie.
+//! Matrix products: the test vectors, cases in which SMs give different bits, and the layout of
+//! fragments.
 
 use std::collections::HashSet;
 use std::fs;
@@ -13,7 +14,8 @@ fn form(op: &str) -> Form {
     Form::of(&words).expect(op)
 }
 
-/// The elements of a matrix that a line gives as bytes in hexadecimal: those of less than a byte low bits first.
+/// Returns the elements of a matrix that is given as bytes in hexadecimal. Elements narrower than a
+/// byte are packed from the low bits up.
 fn elements(text: &str, bits: u32) -> Vec<u32> {
     let bytes: Vec<u8> =
         (0..text.len() / 2).map(|i| u8::from_str_radix(&text[2 * i..2 * i + 2], 16).unwrap()).collect();
@@ -34,7 +36,7 @@ fn matrix(form: &Form, part: Part, text: &str) -> Matrix {
         assert_eq!(all.len(), (rows * columns) as usize);
         return Matrix::of(columns, all);
     }
-    // Words of 32 bits along the inner dimension.
+    // Single bits are packed in 32-bit words along the inner dimension.
     let mut words = Matrix::new([rows, columns]);
     let bit = |row: u32, column: u32, i: u32| match part {
         Part::A => all[(row * 32 * columns + 32 * column + i) as usize],
@@ -70,7 +72,7 @@ fn products_are_those_of_the_vectors() {
     assert_eq!(lines, 1492);
 }
 
-/// The only element that is not zero of a product: of a row, a column, and what is added.
+/// Returns the only nonzero element of a product: a row times a column, plus `c`.
 fn dot(op: &str, sm: u16, pairs: &[(u32, u32)], c: u32) -> u32 {
     let form = form(op);
     let [mut a, mut b, mut of_c] = [Part::A, Part::B, Part::C].map(|part| Matrix::new(form.extent(part)));
@@ -86,14 +88,14 @@ fn dot(op: &str, sm: u16, pairs: &[(u32, u32)], c: u32) -> u32 {
 fn machines_add_in_their_own_ways() {
     let op = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32";
     let old = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32";
-    // 2^-12 twice, and 2^-13 and 2^-12.
+    // The factors of the products: 2^-12 and 2^-12, and 2^-13 and 2^-12.
     let (small, smaller) = ((0x0C00, 0x0C00), (0x0800, 0x0C00));
     assert_eq!(dot(old, 75, &[small; 8], 0x3F80_0000), 0x3F80_0004);
     for sm in [80, 86, 87, 89, 90, 100, 120] {
         assert_eq!(dot(op, sm, &[small; 8], 0x3F80_0000), 0x3F80_0004, "sm_{sm}");
         let expected = if sm < 90 { 0x3F80_0000 } else { 0x3F80_0002 };
         assert_eq!(dot(op, sm, &[smaller; 8], 0x3F80_0000), expected, "sm_{sm}");
-        // 1 - 1 + 2^-26: cut off.
+        // 1 - 1 + 2^-26: the small term is truncated.
         assert_eq!(dot(op, sm, &[(0x3C00, 0x3C00), (0x0800, 0x0800)], 0xBF80_0000), 0, "sm_{sm}");
     }
     let halves = "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16";
@@ -102,7 +104,7 @@ fn machines_add_in_their_own_ways() {
     assert_eq!(dot(halves, 80, &pairs, 0x6800), 0x6800);
     assert_eq!(dot(halves, 90, &pairs, 0x6800), 0x6801);
     let bytes = "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32";
-    // 1, and 2^-7 twice.
+    // The factors are 1 and 1 in one product, and 2^-7 and 2^-7 in all others.
     let mut pairs = [(0x04, 0x04); 32];
     pairs[0] = (0x38, 0x38);
     assert_eq!(dot(bytes, 89, &pairs, 0), 0x3F80_0000);
@@ -112,7 +114,8 @@ fn machines_add_in_their_own_ways() {
     assert_eq!(dot(quads, 75, &[small; 4], 0x3F80_0000), 0x3F80_0002);
 }
 
-/// Each register's element lies in one lane alone, and all are there; in `wmma` several registers may hold the same.
+/// Each register element of a fragment belongs to one lane, and all matrix elements occur. In
+/// `wmma` several registers may hold the same element.
 #[test]
 fn fragments_have_each_element_once() {
     let ops = [

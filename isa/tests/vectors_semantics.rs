@@ -1,5 +1,5 @@
-//! Every line of the packed-half and video vectors, executed: the registers and predicates in `post` come out, and nothing
-//! else changes.
+//! Executes every line of the packed-half and video test vectors. The registers and predicates in
+//! `post` must have their values, and nothing else may change.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use crate::machine::Machine;
 use halfbyte_isa::halu::Inst;
 use serde_json::{Map, Value};
 
-/// Sets what a line names: `R0`, `UR5`, `P0` or `c[0x3][0x1a4]`.
+/// Sets the register, predicate or constant with this name: `R0`, `UR5`, `P0` or `c[0x3][0x1a4]`.
 fn set(machine: &mut Machine, key: &str, value: &Value) {
     let word = || {
         let text = value.as_str().and_then(|s| s.strip_prefix("0x")).expect("a hexadecimal word");

@@ -1,4 +1,4 @@
-//! Where bundles go, and what they do not run.
+//! Control flow of VP1 bundles, and bundles that trap.
 
 use halfbyte_isa::vp1::domain::{Jump, Next, Target, Unknown};
 use halfbyte_isa::vp1::fields::{self as f, ALWAYS};
@@ -35,7 +35,8 @@ fn jumps() {
     assert_eq!(next(Inst::new(Opcode::VNOP)), Next::Fall);
 }
 
-/// The condition is that of before the bundle, whatever its own counter and scalar unit make of the flags.
+/// The condition uses the flags from before the bundle, even if its counter or scalar unit changes
+/// them.
 #[test]
 fn a_loop_tests_old_flags() {
     let mut state = State { c: [0x8000; 4], l: [1; 4], ..State::default() };
@@ -49,7 +50,8 @@ fn a_loop_tests_old_flags() {
     assert!(matches!(next, Next::Jump { taken: Some(0), .. }));
 }
 
-/// What is not known traps, and leaves the state as it was, whatever else the bundle has.
+/// An instruction with unknown semantics traps and leaves the state unchanged, whatever else the
+/// bundle contains.
 #[test]
 fn unknown_effects_trap() {
     let set = Inst::new(Opcode::MOV_I).with(f::DST, 1).with(f::IMM19, 5).word();
@@ -65,7 +67,7 @@ fn unknown_effects_trap() {
     }
 }
 
-/// `$uccfg` is `$uc16`, and keeps three bits.
+/// `$uccfg` is `$uc16`, of which three bits are writable.
 #[test]
 fn rounding_is_configured_through_uc16() {
     let mut state = State::default();
@@ -78,7 +80,7 @@ fn rounding_is_configured_through_uc16() {
     assert_eq!(state.r[4], 0x111);
 }
 
-/// Any words whatever have an effect or trap.
+/// Every bundle of random words either has effects or traps.
 #[test]
 fn every_word_has_an_outcome() {
     let mut random = crate::random::Random(7);

@@ -1,5 +1,6 @@
-//! What rows say of registers is what meanings do: an instruction reads only registers of which its row makes a use, and writes only
-//! those of which it makes a definition or an update, every definition indeed.
+//! Checks that the register roles in the rows match the semantics. An instruction reads only
+//! registers that its row uses. It writes only registers that its row defines or updates, and all
+//! that its row defines.
 
 use std::collections::BTreeSet;
 
@@ -10,10 +11,10 @@ use halfbyte_isa::vp1::meaning::meaning;
 use halfbyte_isa::vp1::{Bundle, Inst, Opcode, Unit, fields as f};
 use halfbyte_isa::word::Field;
 
-/// Registers, by the numbers of their files.
+/// Registers, as pairs of register file and number.
 type Registers = BTreeSet<(u8, u8)>;
 
-/// Flags that are set, and what was read.
+/// A reader with the values of the flags, which records the registers that are read.
 struct Recorder {
     c: u32,
     reads: Registers,
@@ -26,7 +27,7 @@ impl Recorder {
     }
 }
 
-/// The number of a register.
+/// Returns the number of a register.
 fn number(index: Index<u32>) -> u8 {
     match index {
         Index::Fixed(n) => n,
@@ -52,7 +53,8 @@ impl Reader<Concrete> for Recorder {
     fn gather(&mut self, _: &mut Concrete, _: u32, _: [u8; 16]) -> [u8; 16] { [0; 16] }
 }
 
-/// The register that a write goes to; none of those outside the register files.
+/// Returns the register that a write changes, or `None` if the destination is not in a register
+/// file.
 fn target(write: &Write<Concrete>) -> Option<(u8, u8)> {
     let (file, n) = match *write {
         Write::R(n, _) => (RegFile::R, n),
@@ -72,13 +74,13 @@ fn target(write: &Write<Concrete>) -> Option<(u8, u8)> {
     Some((file as u8, n))
 }
 
-/// The registers that an operand may mean, and those that it is sure to.
+/// Returns the registers that an operand may refer to, and those that it always refers to.
 fn registers(inst: &Inst, operand: &Operand) -> (Registers, Registers) {
     let of = |file: RegFile, numbers: &[u8]| numbers.iter().map(|&n| (file as u8, n)).collect::<Registers>();
     let get = |field: Field| inst.get(field) as u8;
     let quad = |n: u8| [n & !3, n & !3 | 1, n & !3 | 2, n & !3 | 3];
     match operand.kind {
-        // A read takes the number modulo 4, a write to another than the four is dropped.
+        // Reads take the number modulo 4; writes to a number above 3 are dropped.
         Kind::Reg { file: RegFile::L, field, .. } if get(field) > 3 => {
             (of(RegFile::L, &[get(field) & 3]), Registers::new())
         }
@@ -113,7 +115,8 @@ fn every_opcode_keeps_to_its_roles() {
         for _ in 0..200 {
             let inst = Inst::random(op, &mut next);
             let mut recorder = Recorder { c: 0x8000 | next() as u32 & 0x27ff, reads: Registers::new() };
-            // Something is handed to the vector unit, so that it need not make do with what is left over.
+            // A `vec` in the bundle passes operands to the vector unit, so that the unit does not
+            // use stale ones.
             let vec = Inst::new(Opcode::VEC);
             let words = [vec.word(), inst.word()];
             let words = if inst.unit() == Unit::Vector { &words[..] } else { &words[1..] };

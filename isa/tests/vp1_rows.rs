@@ -1,4 +1,4 @@
-//! The description of VP1.
+//! Consistency of the VP1 description.
 
 use halfbyte_isa::vp1::{self, Inst, Opcode};
 

@@ -1,4 +1,5 @@
-//! VP1 assembly text: the vectors, the seed's spellings, the lines that must be refused, and round trips.
+//! VP1 assembly: the test vectors, the seed's spellings, lines that must be rejected, and round
+//! trips.
 
 use crate::random::Random;
 use halfbyte_isa::vp1::{Inst, Opcode, assemble, disassemble, read_word, word_text};
@@ -21,7 +22,7 @@ fn vectors() -> Vec<Vector> {
         Vector {
             word: number(&v["word"]),
             at: number(&v["pos"]),
-            // What no field claims is not part of an instruction's text.
+            // The text of an instruction does not include bits that belong to no field.
             text: text.split(" [unknown").next().unwrap().to_owned(),
             unclaimed: number(&v["unclaimed"]),
         }
@@ -39,8 +40,8 @@ fn every_vector_disassembles() {
     }
 }
 
-/// The bits that a row does not name are those that the vectors' decoder claims for nothing, and what it claims for nothing
-/// changes no text.
+/// The bits that no field of a row covers are those that the reference decoder ignores, and ignored
+/// bits do not change the text.
 #[test]
 fn what_is_ignored_is_what_no_field_claims() {
     for v in vectors() {
@@ -53,7 +54,7 @@ fn what_is_ignored_is_what_no_field_claims() {
     }
 }
 
-/// Reads the text of a word, and checks that the word read has the same text.
+/// Assembles the disassembly of a word and checks that the result has the same text.
 fn read_back(word: u32, at: u32) -> u32 {
     let text = word_text(word, at);
     let read = read_word(&text, at).unwrap_or_else(|e| panic!("{word:#010x} {text}: {e}"));
@@ -80,16 +81,16 @@ fn every_example_of_a_row_is_canonical() {
     }
 }
 
-/// What the text of an opcode's words does not tell.
+/// The bits of an opcode's words that its text does not determine.
 #[derive(Default, Clone, Copy)]
 struct Untold {
     /// Bits that never change the text.
     always: u32,
-    /// Bits that change the text of some words, and not of others.
+    /// Bits that change the text of some words but not of others.
     sometimes: u32,
 }
 
-/// Flips the bits of random words of an opcode.
+/// Determines these bits by flipping each bit of random words of an opcode.
 fn untold(op: Opcode, random: &mut Random) -> Untold {
     let mut changes = 0;
     let mut untold = Untold::default();
@@ -112,7 +113,8 @@ const EQUAL_TEXTS_HEAD: &str = "\
 # Besides, an opcode with several values of OP is read as the first of them.
 ";
 
-/// Every printed text reads as a word of the same text; and as the same word, but for the classes of the checked-in list.
+/// Every disassembly must assemble to a word with the same text. The word must also be the same,
+/// except for the classes in the checked-in list.
 #[test]
 fn words_of_one_text_are_listed() {
     let mut random = Random(4);
@@ -206,7 +208,7 @@ fn fields_are_where_the_seed_puts_them() {
         word("vlrp4b s rn -0x4 $v1 $v4q $c2 $c2 lzf $vc1 sf"),
         0xb7 << 24 | 1 << 19 | 4 << 14 | 4 << 11 | 1 << 9 | 13 << 5 | 2 << 3 | 1
     );
-    // No flags written, a plain register.
+    // No flags are written, and the source is a plain register.
     assert_eq!(word("add $r1 $r2 $r3"), 0x4c << 24 | 1 << 19 | 2 << 14 | 3 << 9 | 14 << 5 | 7);
     assert_eq!(word("bra 0x8"), 0xe0 << 24 | 2 << 9 | 15 << 5 | 7);
     assert_eq!(word("vnop"), 0xbfff_ffff);
@@ -226,7 +228,8 @@ fn the_seeds_spellings_are_read() {
         ("vlrp4b u rn 0x0 $v1 $v4q $c2 lzf $vc1 sf", "vlrp4b u rn 0x0 $v1 $v4q $c2 $c2 lzf $vc1 sf"),
         ("mov $vc1 $v1 $v2", "mov $v1 $vc1 $v2"),
         ("vmov $vc0 $v1 0x80", "vmov $v1 $vc0 0x80"),
-        // Ours: decimal numbers, $r31 by its name, names of special registers, blanks, a comment.
+        // Additional spellings: decimal numbers, `$r31` by its name, names of special registers,
+        // blanks, a comment.
         ("  add  $r1 $r31   -1 // decrement", "add $r1 0x0 -0x1"),
         ("mov $r1 $sr30", "mov $r1 $tick"),
         ("mov $uc16 $r31", "mov $uccfg 0x0"),
@@ -253,8 +256,9 @@ fn branches_are_relative_to_the_group() {
     assert_eq!(read_word("abra 0x9438", 77), Ok(0xea << 24 | 0x250e));
 }
 
-/// Every branch and call, with every predicate and every `$c` and counter, at several places and over all distances' ends: the
-/// predicate is left out where it is `$c0 true`, but never after `not`.
+/// Tests every branch and call with every predicate, flag register and counter, at several
+/// addresses and with extreme distances. The predicate is omitted if it is `$c0 true`, but never
+/// after `not`.
 #[test]
 fn branches_leave_out_a_predicate_only_where_it_is_plainly_true() {
     let bits = [
@@ -288,14 +292,15 @@ fn branches_leave_out_a_predicate_only_where_it_is_plainly_true() {
             text += &format!(" {:#x}", i64::from(place) / 4 * 4 + 4 * distance);
             assert_eq!(word_text(word, place), text, "{word:#010x} at {place:#x}");
             let read = read_word(&text, place).unwrap_or_else(|error| panic!("{text}: {error}"));
-            // What writes no flags may have any of four numbers.
+            // An instruction that writes no flags can encode any of four flag register numbers.
             let is_same = read == word || flags >= 4 && read | 7 == word | 7 && read & 4 != 0;
             assert!(is_same, "{text} at {place:#x} read as {read:#010x}, not {word:#010x}");
         }
     }
 }
 
-/// Three registers outside the processor go by names, whichever way they are moved and whatever the bits are that no field claims.
+/// Three registers outside the processor have names. The direction of the move and unused bits make
+/// no difference.
 #[test]
 fn moves_name_special_registers() {
     for (file, prefix) in [(8, "$sr"), (9, "$mi"), (10, "$uc")] {
@@ -318,7 +323,7 @@ fn moves_name_special_registers() {
     }
 }
 
-/// Of every opcode: no pattern of the bits that no field of its row claims changes a text.
+/// For every opcode, no pattern of the bits outside the row's fields changes the text.
 #[test]
 fn what_no_field_claims_changes_no_text() {
     const PATTERNS: u32 = 1 << 10;
@@ -328,7 +333,7 @@ fn what_no_field_claims_changes_no_text() {
         let claimed = op.row().fields().fold(0xff << 24, |mask, field| mask | field.mask() as u32);
         let word = Inst::random(op, &mut || random.next()).word();
         let text = word_text(word, 0x2_269a);
-        // All patterns of few bits, some of many.
+        // All patterns if there are few bits, otherwise random ones.
         let bits: Vec<u32> = (0..32).map(|bit| 1 << bit).filter(|bit| claimed & bit == 0).collect();
         for pattern in 0..PATTERNS.min(1u32.checked_shl(bits.len() as u32).unwrap_or(PATTERNS)) {
             let pattern = if 1 << bits.len() <= PATTERNS { pattern } else { random.next() as u32 };
@@ -341,8 +346,8 @@ fn what_no_field_claims_changes_no_text() {
     assert!(changed > 5_000, "only {changed} words differ in what is not claimed");
 }
 
-/// Checks that a line is refused at the marked place and says what was found and what is allowed there: the second line marks
-/// bytes of the first with `^`, and the message follows.
+/// Checks that a line is rejected with the expected span and message. The second line marks the
+/// span with `^`, and the message follows.
 fn refused(line: &str, marked: &str) {
     let start = marked.find('^').unwrap();
     let marks = marked[start..].find(|c| c != '^').unwrap();

@@ -1,4 +1,5 @@
-//! A one-item machine over the concrete domain, enough to run single instructions and straight lines of them.
+//! A machine with one work item over the concrete domain, which executes single instructions and
+//! straight-line code.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +8,7 @@ use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::{Effects, Next, Reader, SpecialReg, Write};
 use halfbyte_isa::halu::meaning::{guard, meaning};
 
-/// Everything an instruction can read, and the registers it can write.
+/// The state that an instruction can read, including the registers that it can write.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Machine {
     pub gpr: [u32; 255],
@@ -43,13 +44,13 @@ impl Reader<Concrete> for Machine {
 }
 
 impl Machine {
-    /// The effects of one instruction; none under a false guard.
+    /// Returns the effects of an instruction, or `None` if its guard is false.
     pub fn effects(&mut self, inst: &Inst) -> Option<Effects<u32, bool>> {
         let acts = guard(inst, &mut Concrete, self).unwrap_or(true);
         acts.then(|| meaning(inst, &mut Concrete, self))
     }
 
-    /// Runs one instruction that only writes registers.
+    /// Executes one instruction that only writes registers.
     pub fn step(&mut self, inst: &Inst) {
         let Some(effects) = self.effects(inst) else {
             return;

@@ -1,4 +1,4 @@
-//! A kernel to draw random instructions for, and an assembler to try them on.
+//! A kernel for random instructions, and access to `ptxas`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,12 +15,12 @@ use halfbyte_isa::ptx::row;
 use halfbyte_isa::ptx::types::Type;
 use halfbyte_isa::ptx::types::{Space, Token};
 
-/// The types that registers may have.
+/// Returns the types that registers may have.
 pub fn register_types() -> impl Iterator<Item = Type> {
     Type::ALL.iter().copied().filter(|ty| ty.is_of_registers())
 }
 
-/// Variables of every type in both spaces.
+/// Returns variables of every type in both state spaces, and shared variables.
 pub fn variables() -> Variables {
     let types = Type::ALL.iter().copied().filter(|&ty| Variable::admits(ty));
     let all = types.flat_map(|ty| [(ty, Space::Global), (ty, Space::Const)]).zip(0u8..).map(|((ty, space), number)| {
@@ -55,7 +55,7 @@ pub fn variables() -> Variables {
     all.chain([shared("held", Linkage::Plain, Some(9)), shared("rest", Linkage::Extern, None)]).collect()
 }
 
-/// Variables of a frame in both spaces.
+/// Returns frame variables in both state spaces.
 fn frame() -> Vec<FrameVariable> {
     let of = |name: &str, space| FrameVariable {
         name: name.into(),
@@ -67,10 +67,10 @@ fn frame() -> Vec<FrameVariable> {
     vec![of("depot", Space::Local), of("passed", Space::Param)]
 }
 
-/// A structure that is passed in memory, as large as the variables of the frame.
+/// A parameter that is passed in memory, of the same size as the frame variables.
 const IN_MEMORY: Formal = Formal { in_memory: true, ty: Type::B8, count: Some(1 << 10), align: Some(64) };
 
-/// Functions that take and return values in registers and in memory.
+/// Returns functions with parameters and results in registers and in memory.
 fn functions() -> Functions {
     let formal = |in_memory| {
         if in_memory { IN_MEMORY } else { Formal { in_memory, ty: Type::B32, count: None, align: None } }
@@ -106,7 +106,7 @@ fn functions() -> Functions {
     .collect()
 }
 
-/// What indirect branches and calls may lead to.
+/// Returns target lists and prototypes for indirect branches and calls.
 fn tables() -> Vec<Table> {
     let prototype = Prototype { results: vec![IN_MEMORY], params: vec![IN_MEMORY; 2] };
     let of = |name: &str, of| Table { name: name.into(), of };
@@ -117,12 +117,14 @@ fn tables() -> Vec<Table> {
     ]
 }
 
-/// A kernel without instructions, with registers of every type, a parameter of 64 bytes, and a label at the end.
+/// Returns a kernel without instructions, with registers of every type, a parameter of 1,024 bytes,
+/// and a label at the end.
 pub fn empty_entry() -> Entry {
     empty_entry_of((9, 2))
 }
 
-/// The same with the registers that a version of PTX has: those that older ones lack are the last.
+/// Returns such a kernel for a PTX version. Register types that older versions lack are declared
+/// last.
 pub fn empty_entry_of(version: (u8, u8)) -> Entry {
     let mut registers = Registers::default();
     let types = register_types().filter(|ty| *ty != Type::B128);
@@ -148,7 +150,7 @@ pub fn empty_entry_of(version: (u8, u8)) -> Entry {
     }
 }
 
-/// A module of one kernel for a target.
+/// Returns a module with one kernel for a target.
 pub fn module(version: (u8, u8), target: TargetName, mut entry: Entry) -> Module {
     for label in &mut entry.body.labels {
         label.at = entry.body.insts.len() as u32;
@@ -157,8 +159,9 @@ pub fn module(version: (u8, u8), target: TargetName, mut entry: Entry) -> Module
     Module { version, target, variables, functions, entries: vec![entry] }
 }
 
-/// Makes what an assembler refuses though the form has it into what it takes: addresses are multiples of what is accessed and
-/// lie within the parameter; barriers exist, and threads at them are whole warps; nothing is left out under a guard.
+/// Changes a valid instruction so that `ptxas` accepts its values, too. Addresses become aligned
+/// and stay within the parameter, barrier numbers exist, and barriers have whole warps of threads.
+/// A guarded instruction has no omitted result.
 pub fn tame(inst: &mut Inst) {
     let row = inst.row();
     if matches!(row.mnemonic, "bar" | "barrier") && !inst.has(Token::Warp) {
@@ -171,7 +174,7 @@ pub fn tame(inst: &mut Inst) {
         }
     }
     let elements = row::elements(&inst.words) as i32;
-    // Of matrices a row is accessed.
+    // A matrix instruction accesses rows.
     let size = if inst.is_warp_level() { 16 } else { (inst.ty(0).bits() / 8) as i32 * elements };
     let is_product = matches!(row.mnemonic, "mma" | "wmma");
     for operand in &mut inst.operands {
@@ -179,23 +182,25 @@ pub fn tame(inst: &mut Inst) {
             let offset = if address.register().is_none() { address.offset.rem_euclid(512) } else { address.offset };
             address.offset = offset / size * size;
         }
-        // A fraction is a number between 0 and 1.
+        // A cache policy's fraction must be between 0 and 1.
         if let (Opcode::CREATEPOLICY_OF, Operand::Number(bits)) = (inst.opcode, &mut *operand) {
             *bits = 0.5_f32.to_bits().into();
         }
-        // Of products that it makes other instructions of, ptxas 13.5 takes no such results.
+        // ptxas 13.5 rejects `_` in the result of a product that it emulates with other
+        // instructions.
         if let (true, Operand::Vector(regs)) = (is_product, &mut *operand) {
             let first = regs.iter().flatten().next();
             *regs = regs.iter().map(|reg| reg.or(first)).collect();
         }
-        // Under a guard that is more than ptxas 13.5 survives.
+        // ptxas 13.5 crashes on an omitted result under a guard.
         if let Operand::Pair([None, _] | [_, None]) = operand {
             inst.guard = None;
         }
     }
 }
 
-/// Whether an instruction is of a call: an assembler wants all of one together.
+/// Returns `true` if the instruction is part of a call sequence, which `ptxas` accepts only as a
+/// whole.
 pub fn is_of_a_call(inst: &Inst) -> bool {
     let passes = |operand: &Operand| {
         matches!(operand, Operand::Call { .. })
@@ -207,7 +212,8 @@ pub fn is_of_a_call(inst: &Inst) -> bool {
     inst.operands.iter().any(passes)
 }
 
-/// NVIDIA's assembler: on the path, or where Python packages put it. Where there is none that is said, and on CI it is a failure.
+/// Returns the path of `ptxas`, on `PATH` or in a Python package. Prints a message if there is
+/// none; on CI this is a failure.
 pub fn ptxas() -> Option<PathBuf> {
     let found = find_ptxas();
     if found.is_none() {
@@ -232,7 +238,7 @@ fn find_ptxas() -> Option<PathBuf> {
         .find(|path| path.is_file())
 }
 
-/// What the assembler says of a text that it refuses.
+/// Assembles a text and returns the errors that `ptxas` prints, if it rejects the text.
 pub fn assemble(ptxas: &Path, target: TargetName, text: &str) -> Result<(), String> {
     static RUNS: AtomicU32 = AtomicU32::new(0);
     let (process, run) = (std::process::id(), RUNS.fetch_add(1, Ordering::Relaxed));
