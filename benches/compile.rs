@@ -1,9 +1,11 @@
-//! From text to words: ops a second on one thread, and where the time goes.
+//! Compile-time benchmark: ops per second on one thread from text to machine code, and the time of
+//! each stage.
 //!
-//! The module has 2,000 generated kernels of about 40 ops on `f16x2`, `i8x4` and `i32`, with loads and stores, branches and
-//! loops. `compile` is the whole way from text to an object file; the other lines are its parts, `verify` one of `read`. A
-//! part's time on a kernel is the least of several rounds, so that whatever else the machine does counts little. `language` reads the kernels of
-//! `examples/known`, which are in the language.
+//! The module has 2,000 generated kernels of about 40 ops on `f16x2`, `i8x4` and `i32`, with loads
+//! and stores, branches and loops. `compile` measures the whole pipeline from text to an object
+//! file. The other lines measure its stages; `verify` is part of `read`. The time of a stage on a
+//! kernel is the minimum of several rounds, to exclude the effects of other processes. `language`
+//! parses the kernels of `examples/known`, which are written in the kernel language.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
@@ -22,7 +24,7 @@ const ROUNDS: usize = 9;
 const SHAPE: Shape = Shape { ops: 10, depth: 2, live: 0, traps: false, meets: Meets::Never };
 const TYPES: &[Type] = &[Type::F16X2, Type::I8X4, Type::I32];
 
-/// The parts of a compilation, in order.
+/// The stages of a compilation, in order.
 const PARTS: [&str; 6] = ["read", "lower", "isel", "regalloc", "layout", "object"];
 
 fn main() {
@@ -50,7 +52,8 @@ fn main() {
     println!("language ours={:.3} Mops/s", language() / 1e6);
 }
 
-/// How many ops of the IR a second are read from kernels in the language, those of `examples/known`.
+/// Returns the number of IR ops per second that the front end generates from the kernels of
+/// `examples/known`.
 fn language() -> f64 {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/known");
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -86,7 +89,8 @@ fn text() -> String {
     (0..KERNELS).map(kernel).collect::<Vec<_>>().join("\n")
 }
 
-/// Compiles the text, and says how long each part took on each kernel. What is done once for all is the first kernel's.
+/// Compiles the text and returns the time of each stage for each kernel. Work that is done once for
+/// the module counts for the first kernel.
 fn compile(text: &str) -> Vec<[Duration; PARTS.len()]> {
     let mut times = vec![[Duration::ZERO; PARTS.len()]; KERNELS];
     let mut last = Instant::now();

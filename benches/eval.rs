@@ -1,4 +1,5 @@
-//! The evaluator: what it costs to look for races, in kernels whose items meet at barriers alone, and in others.
+//! Evaluator benchmark: the cost of race detection, in kernels that synchronise only by barriers
+//! and in others.
 #![allow(clippy::unwrap_used)]
 
 use std::time::{Duration, Instant};
@@ -10,7 +11,8 @@ use halfbyte::{Module, Shape};
 
 const ROUNDS: usize = 9;
 
-/// A kernel, its launch, the bytes of its buffers, and the most that watching may cost.
+/// A kernel, its launch, the sizes of its buffers in bytes, and the maximum slowdown by race
+/// detection.
 struct Case {
     name: &'static str,
     text: &'static str,
@@ -80,7 +82,8 @@ fn main() {
 }
 
 impl Case {
-    /// How long a launch takes, without watching and with it: the least of several, in turns.
+    /// Returns the time of a launch without and with race detection: the minimum of several rounds,
+    /// which alternate.
     fn times(&self) -> [Duration; 2] {
         let module = Module::parse(self.text).unwrap();
         let kernel = module.ir().kernels.first().unwrap();

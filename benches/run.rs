@@ -1,4 +1,4 @@
-//! The interpreter: instructions a second on kernels of the examples.
+//! Interpreter benchmark: instructions per second on the example kernels.
 #![allow(clippy::unwrap_used)]
 
 use std::time::{Duration, Instant};

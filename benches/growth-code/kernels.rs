@@ -1,14 +1,14 @@
-//! Kernels that can be written in any size.
+//! Kernel generators for the growth benchmark, with a size parameter.
 
 use std::fmt::Write;
 
-/// A kernel of any size.
+/// A kernel generator.
 pub struct Kernel {
-    /// Its name, here and in the text.
+    /// The name, both in this benchmark and in the text.
     pub name: &'static str,
-    /// What is done with it, by the first words of the names of works.
+    /// The workloads to run, by the first component of their names.
     pub works: &'static [&'static str],
-    /// Its text in a size; it has a value `%r`.
+    /// Generates the kernel of a size. The kernel defines a value `%r`.
     pub write: fn(usize) -> String,
 }
 
@@ -31,7 +31,7 @@ fn text(name: &str, params: &str, body: impl FnOnce(&mut String)) -> String {
     text + "  ret\n}\n"
 }
 
-/// One `switch` of so many cases, which meet again.
+/// Generates one `switch` with `size` cases that branch to a common block.
 fn switch(size: usize) -> String {
     text("switch", "%x: in i32, %y: out i32", |text| {
         let cases: Vec<String> = (0..size).map(|k| format!("{k}: ^c{k}")).collect();
@@ -44,7 +44,7 @@ fn switch(size: usize) -> String {
     })
 }
 
-/// So many values that are all live at one point.
+/// Generates `size` values that are live at the same time.
 fn live(size: usize) -> String {
     text("live", "%x: in i8x4, %y: out i8x4", |text| {
         let _ = writeln!(text, "  %v0 = load %x[%i]");
@@ -59,7 +59,8 @@ fn live(size: usize) -> String {
     })
 }
 
-/// So many neighbouring bytes: all are loaded and computed with, then all are stored.
+/// Generates a kernel on `size` adjacent bytes, which are all loaded and processed before they are
+/// stored.
 fn bytes(size: usize) -> String {
     text("bytes", "%x: in i8 align 4, %y: in i8 align 4, %z: out i8 align 4", |text| {
         let bytes = size.next_multiple_of(4);
@@ -75,7 +76,7 @@ fn bytes(size: usize) -> String {
     })
 }
 
-/// So many branches whose ways meet again, one after the other.
+/// Generates `size` if-then-else branches in sequence.
 fn diamonds(size: usize) -> String {
     text("diamonds", "%x: in i32, %y: out i32", |text| {
         let _ = writeln!(text, "  %v0 = load %x[%i]");
@@ -88,7 +89,8 @@ fn diamonds(size: usize) -> String {
     })
 }
 
-/// The same where one way goes straight on, and the other has a load, which stays there.
+/// Generates `size` if-then branches in sequence. The conditional block contains a load, which
+/// prevents if-conversion.
 fn skips(size: usize) -> String {
     text("skips", "%x: in i32, %y: out i32", |text| {
         let _ = writeln!(text, "  %v0 = load %x[%i]\n  %three = const.i32 3");
@@ -101,7 +103,7 @@ fn skips(size: usize) -> String {
     })
 }
 
-/// The same with work on both ways, and a load on one of them.
+/// Generates `size` if-then-else branches in sequence, with a load in one of the two blocks.
 fn branches(size: usize) -> String {
     text("branches", "%x: in i32, %y: out i32", |text| {
         let _ = writeln!(text, "  %v0 = load %x[%i]\n  %three = const.i32 3");

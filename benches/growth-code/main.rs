@@ -1,11 +1,11 @@
-//! What the stages cost as their input grows: instructions executed, and memory, as sizes double.
+//! Growth of the compiler's costs with the size of the input: executed instructions and memory.
 //!
-//! Each of [`KERNELS`] is written in doubling sizes and given to the program. What the program does for the smallest kernel of
-//! the kind is taken off, and an exponent is the slope of what is left over the size, both as logarithms: 1 where twice the
-//! input costs twice as much.
+//! Each of [`KERNELS`] is generated in doubling sizes and passed to the program. The cost of the
+//! smallest kernel of the same kind is subtracted. The exponent is the slope of the remaining cost
+//! over the size on logarithmic scales: 1 means that twice the input costs twice as much.
 
 mod kernels;
-// Its times are for another bench.
+// The timing functions serve another benchmark.
 #[allow(dead_code)]
 #[path = "../throughput-code/process.rs"]
 mod process;
@@ -20,13 +20,13 @@ use process::{Took, measure as start};
 const FIRST: usize = 1000;
 const LAST: usize = 16_000;
 
-/// What is measured of a run.
+/// A measured quantity.
 struct Cost {
     name: &'static str,
     unit: &'static str,
-    /// The exponent at most.
+    /// The maximum exponent.
     asked: f64,
-    /// Growth by less than this since the smallest kernel is taken for none.
+    /// Growth below this value since the smallest kernel is treated as zero.
     nothing: f64,
 }
 
@@ -35,7 +35,7 @@ const COSTS: [Cost; 2] = [
     Cost { name: "memory", unit: "MB", asked: 1.1, nothing: 8.0 },
 ];
 
-/// What the program does with a kernel, the value `%r` of which is asked about.
+/// The workloads: command lines of the program. `explain` asks about the value `%r`.
 #[rustfmt::skip]
 const WORKS: &[(&str, &[&str])] = &[
     ("halu",         &["compile", "--emit", "obj", "-o", "/dev/null", "--target", "halu"]),
@@ -83,7 +83,7 @@ fn main() -> ExitCode {
                 Some(size) if size >= 2 * FIRST => last = size,
                 _ => return failed(&format!("--last is a number of at least {}", 2 * FIRST)),
             },
-            // Cargo says it to every bench.
+            // Cargo passes this option to every benchmark.
             "--bench" => {}
             _ => names.push(arg),
         }
@@ -100,14 +100,14 @@ fn failed(message: &str) -> ExitCode {
     ExitCode::from(2)
 }
 
-/// Prints a line for each kernel and work that is asked for; whether all are as they should be.
+/// Prints a line for each selected kernel and workload. Returns `true` if all meet the limits.
 fn measure(names: &[String], last: usize) -> Result<bool, String> {
     let is_kernel = |name: &String| KERNELS.iter().any(|kernel| kernel.name == name);
     let is_work = |name: &String| WORKS.iter().any(|work| work.0 == name);
     if let Some(name) = names.iter().find(|name| !is_kernel(name) && !is_work(name)) {
         return Err(format!("no kernel and no work has the name `{name}`; see --help"));
     }
-    // Where no kernel is named all are asked for, and likewise of works.
+    // Without the name of a kernel all kernels are selected, and likewise for workloads.
     let is_asked = |name: &str, kind: &dyn Fn(&String) -> bool| {
         let mut named = names.iter().filter(|name| kind(name)).peekable();
         named.peek().is_none() || named.any(|wanted| wanted == name)
@@ -128,7 +128,7 @@ fn measure(names: &[String], last: usize) -> Result<bool, String> {
     Ok(all_grow_well)
 }
 
-/// Prints what each cost becomes as the size doubles; whether no exponent is above what is asked.
+/// Prints the growth of each cost. Returns `true` if no exponent exceeds its limit.
 fn grows_well(
     name: &str,
     last: usize,
@@ -157,7 +157,7 @@ fn grows_well(
     Ok(missed.is_empty())
 }
 
-/// The slope of the line through points, by least squares.
+/// Returns the slope of the least-squares line through the points.
 fn slope(points: &[[f64; 2]]) -> f64 {
     let mean = |at: usize| points.iter().map(|point| point[at]).sum::<f64>() / points.len() as f64;
     let [x, y] = [0, 1].map(mean);
@@ -169,7 +169,7 @@ fn slope(points: &[[f64; 2]]) -> f64 {
     both / square
 }
 
-/// Runs a program. That a kernel is refused is as good an end as any.
+/// Runs a program. A rejected kernel is not an error.
 fn run(command: &mut Command) -> Result<Took, String> {
     let took = start(command.stdout(Stdio::null()).stderr(Stdio::null()))?;
     match took.code {
@@ -178,10 +178,10 @@ fn run(command: &mut Command) -> Result<Took, String> {
     }
 }
 
-/// Runs the program, and counts.
+/// Runs the program and measures its costs.
 struct Meter<'f> {
     folder: &'f Path,
-    /// Whether `perf stat` can count instructions here.
+    /// `true` if `perf stat` can count instructions on this machine.
     has_perf: bool,
 }
 
@@ -192,7 +192,7 @@ impl Meter<'_> {
         meter
     }
 
-    /// What a run takes: millions of instructions, and MB of memory.
+    /// Returns the cost of a run: millions of instructions, and MB of memory.
     fn run(&self, kernel: &Kernel, size: usize, args: &[&str]) -> Result<[f64; COSTS.len()], String> {
         let file = self.folder.join(format!("{}.hb", kernel.name));
         fs::write(&file, (kernel.write)(size)).map_err(|error| format!("{}: {error}", file.display()))?;
@@ -203,7 +203,7 @@ impl Meter<'_> {
         Ok([self.instructions(&args)? / 1e6, took.bytes / 1e6])
     }
 
-    /// The instructions that the program executes.
+    /// Returns the number of instructions that the program executes.
     fn instructions(&self, args: &[&str]) -> Result<f64, String> {
         let log = self.folder.join("instructions");
         let mut command = if self.has_perf {

@@ -1,4 +1,4 @@
-//! From a cancel to the end of what was cancelled.
+//! Latency of cancellation.
 
 use std::fmt::Write;
 use std::thread;
@@ -11,13 +11,13 @@ use halfbyte::{Engine, HALU, Module, Program, TARGETS, VP1};
 
 use crate::Found;
 
-/// How long work goes on before it is cancelled.
+/// Running time before the cancellation.
 const BEFORE: Duration = Duration::from_millis(100);
 const ROUNDS: usize = 5;
-/// Of the kernel that is compiled.
+/// Number of ops of the kernel whose compilation is cancelled.
 const OPS: usize = 1_000_000;
 
-/// A kernel that does not end.
+/// A kernel with an endless loop.
 const ENDLESS: &str = "
 kernel @k(%n: i32, %y: out i32) {
 ^entry:
@@ -33,7 +33,7 @@ kernel @k(%n: i32, %y: out i32) {
   ret
 }";
 
-/// Milliseconds at most, of every engine.
+/// Measures the maximum latency over all engines in milliseconds.
 pub fn launch() -> Result<Found, String> {
     let mut slowest = (Duration::ZERO, String::new());
     for target in [HALU, VP1] {
@@ -60,7 +60,7 @@ pub fn launch() -> Result<Found, String> {
     Ok(Found { value: slowest.0.as_secs_f64() * 1e3, note: slowest.1 })
 }
 
-/// Milliseconds at most, of every target.
+/// Measures the maximum latency over all targets in milliseconds.
 pub fn compile() -> Result<Found, String> {
     let module = Module::parse(&large()).map_err(|error| error.to_string())?;
     let mut slowest = (Duration::ZERO, String::new());
@@ -79,7 +79,7 @@ pub fn compile() -> Result<Found, String> {
     Ok(Found { value: slowest.0.as_secs_f64() * 1e3, note: slowest.1 })
 }
 
-/// A kernel that takes long to compile.
+/// Returns a kernel that takes a long time to compile.
 fn large() -> String {
     let mut text = String::from("kernel @k(%x: in i32, %y: out i32) {\n^entry:\n%i = item_id\n%v0 = load %x[%i]\n");
     for number in 0..OPS {
@@ -94,7 +94,8 @@ fn cancelled(work: impl FnOnce(&Watchdog) -> Result<Option<Exceeded>, String>) -
     cancelled_after(BEFORE, work)
 }
 
-/// How long after its cancel work ends, which says what it was ended by.
+/// Returns the time from the cancellation to the end of the work. `work` returns the limit that
+/// ended it.
 fn cancelled_after(
     before: Duration,
     work: impl FnOnce(&Watchdog) -> Result<Option<Exceeded>, String>,

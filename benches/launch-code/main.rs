@@ -1,9 +1,9 @@
-//! What a launch costs besides its kernel: typed slices against raw bytes, prepared launches of one item, the memory of programs
-//! that are loaded, and how soon what is cancelled ends.
+//! Launch overhead: typed slices compared with raw bytes, bound launches with one item, the memory
+//! of loaded programs, and the latency of cancellation.
 
 mod calls;
 mod cancels;
-// Its comparisons are for other benches too.
+// Some comparisons in this file serve other benchmarks.
 #[allow(dead_code)]
 #[path = "../peer-code/measure.rs"]
 mod measure;
@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use measure::Rounds;
 
-/// The system's allocator, which counts.
+/// The system's allocator with a counter of the allocations.
 struct Counting;
 
 #[global_allocator]
@@ -50,31 +50,31 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Allocations of the process so far.
+/// Returns the number of allocations of the process so far.
 fn allocations() -> u64 {
     ALLOCATIONS.load(Ordering::Relaxed)
 }
 
-/// What is measured.
+/// A figure to measure.
 struct Figure {
     name: &'static str,
     unit: &'static str,
-    /// The most that is asked for.
+    /// The maximum acceptable value.
     asked: f64,
     measure: fn(&Bench) -> Result<Found, String>,
 }
 
-/// What came of it.
+/// A measured value.
 struct Found {
     value: f64,
-    /// How it came about, for readers.
+    /// An explanation for readers.
     note: String,
 }
 
-/// How long, and of how many, figures are measured.
+/// The extent of the measurements.
 struct Bench {
     rounds: Rounds,
-    /// Programs are so many times fewer.
+    /// The number of programs is divided by this factor.
     fewer: usize,
 }
 
@@ -89,21 +89,21 @@ const fn figure(
 
 #[rustfmt::skip]
 const FIGURES: &[Figure] = &[
-    // Typed slices against bytes: bound and run once.
+    // Typed slices compared with bytes: bound and run once.
     figure("typed_f16",         "x", 1.2,     typed::halves),
     figure("typed_u8x4",        "x", 1.2,     typed::bytes),
     figure("typed_u32",         "x", 1.2,     typed::words),
-    // A prepared launch of one item.
+    // Bound launches with one item.
     figure("bound_halu",        "us", 0.3,    |b| calls::time(b, &texts::HALU)),
     figure("bound_halu_allocs", "allocations", 0.0, |_| calls::allocations(&texts::HALU)),
     figure("bound_vp1",         "us", 0.8,    |b| calls::time(b, &texts::VP1)),
     figure("bound_vp1_allocs",  "allocations", 0.0, |_| calls::allocations(&texts::VP1)),
-    // Programs that have been launched once on native code, beyond that code.
+    // Memory of programs after one launch on native code, not counting that code.
     figure("program_halu",      "KB", 64.0,   |b| memory::program(b, &texts::HALU)),
     figure("program_vp1",       "KB", 64.0,   |b| memory::program(b, &texts::VP1)),
     figure("programs_10000",    "GB", 1.5,    memory::programs),
     figure("churn",             "MB", 16.0,   memory::churn),
-    // From a cancel to its end.
+    // Latency of cancellation.
     figure("cancel_launch",     "ms", 20.0,   |_| cancels::launch()),
     figure("cancel_compile",    "ms", 150.0,  |_| cancels::compile()),
 ];
@@ -139,7 +139,7 @@ fn main() -> ExitCode {
                 return ExitCode::SUCCESS;
             }
             "--quick" => bench = Bench { rounds: Rounds::QUICK, fewer: 10 },
-            // Cargo says it to every bench.
+            // Cargo passes this option to every benchmark.
             "--bench" => {}
             _ if arg.starts_with('-') => return failed(&format!("`{arg}` is no option; see --help")),
             _ => names.push(arg),

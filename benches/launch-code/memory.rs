@@ -1,4 +1,4 @@
-//! What programs hold that have been launched on native code.
+//! Memory usage of programs after a launch on native code.
 
 use std::thread;
 
@@ -7,7 +7,7 @@ use halfbyte::{Engine, Program};
 use crate::texts::{HALU, Text, VP1};
 use crate::{Bench, Found};
 
-/// KB that a program holds beyond its code, of 1,000.
+/// Measures the memory of a program besides its code in KB, averaged over 1,000 programs.
 pub fn program(bench: &Bench, text: &Text) -> Result<Found, String> {
     let count = 1000 / bench.fewer;
     drop(launched(text, 0)?);
@@ -19,7 +19,7 @@ pub fn program(bench: &Bench, text: &Text) -> Result<Found, String> {
     Ok(Found { value: (bytes - code) / 1e3, note: format!("{:.1} KB of code, {count} live programs", code / 1e3) })
 }
 
-/// GB that are resident with 10,000 programs, half of either machine.
+/// Measures the resident memory with 10,000 live programs in GB, half of them for each machine.
 pub fn programs(bench: &Bench) -> Result<Found, String> {
     let count = 10_000 / bench.fewer;
     let text = |number| if number % 2 == 0 { &HALU } else { &VP1 };
@@ -29,7 +29,8 @@ pub fn programs(bench: &Bench) -> Result<Found, String> {
     Ok(Found { value, note: format!("{count} live programs") })
 }
 
-/// MB by which what is resident grows as 4 threads compile, launch and drop kernels, after the first tenth of them.
+/// Measures the growth of the resident memory in MB while four threads compile, launch and drop
+/// kernels. The first tenth of the kernels is not counted.
 pub fn churn(bench: &Bench) -> Result<Found, String> {
     let count = 10_000 / bench.fewer;
     let churn = |count: usize| {
@@ -52,7 +53,7 @@ pub fn churn(bench: &Bench) -> Result<Found, String> {
     Ok(Found { value: (after as f64 - before as f64) / 1e6, note })
 }
 
-/// A program that has been launched once, over items of several rows.
+/// Returns a program after one launch, with enough items for several rows of the native engine.
 fn launched(text: &Text, number: usize) -> Result<Program, String> {
     const ITEMS: usize = 300;
     let program = text.program(number)?;
@@ -66,7 +67,7 @@ fn launched(text: &Text, number: usize) -> Result<Program, String> {
     }
 }
 
-/// Bytes of the process that are in memory.
+/// Returns the resident memory of the process in bytes.
 fn resident() -> Result<u64, String> {
     let status = std::fs::read_to_string("/proc/self/status").map_err(|error| format!("/proc/self/status: {error}"))?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("/proc/self/status has no VmRSS")?;

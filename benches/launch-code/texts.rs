@@ -1,13 +1,13 @@
-//! The kernels that are launched.
+//! The kernels of the launch benchmark.
 
 use halfbyte::{Module, Program, Target};
 
-/// A kernel that adds a scalar to a buffer.
+/// A kernel that adds a scalar to each element of a buffer.
 pub struct Text {
     pub target: Target,
-    /// The type of its elements.
+    /// The element type.
     pub ty: &'static str,
-    /// The name of the operation.
+    /// The name of the op.
     pub op: &'static str,
 }
 
@@ -17,7 +17,8 @@ pub const HALVES: Text = Text { target: halfbyte::HALU, ty: "f16x2", op: "fadd" 
 pub const BYTES: Text = Text { target: halfbyte::HALU, ty: "i8x4", op: "add_sat_u" };
 
 impl Text {
-    /// The kernel `@k` on `%a`, `in %x` and `inout %y`. Those of other numbers have other constants.
+    /// Returns the text of the kernel `@k` with the parameters `%a`, `in %x` and `inout %y`. A
+    /// different `number` gives a different constant, and thus a different kernel.
     pub fn kernel(&self, number: usize) -> String {
         let Text { ty, op, .. } = self;
         format!(
@@ -36,7 +37,7 @@ impl Text {
         )
     }
 
-    /// It loaded.
+    /// Compiles and loads the kernel.
     pub fn program(&self, number: usize) -> Result<Program, String> {
         let module = Module::parse(&self.kernel(number)).map_err(|error| error.to_string())?;
         let binary = module.compile(self.target).map_err(|error| error.to_string())?;

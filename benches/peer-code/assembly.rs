@@ -1,4 +1,4 @@
-//! Programs from assembly, by way of an object.
+//! Programs from assembly, loaded through an object.
 
 use halfbyte::Target;
 use halfbyte::abi::{Direction, Param, ParamKind, Signature, Type};
@@ -8,12 +8,12 @@ use halfbyte::isa::object::{Header, KernelInfo, Loc};
 use halfbyte::isa::stream::{Affine, Holds, Site, Stream, Tiles};
 use halfbyte::isa::{halu, vp1};
 
-/// A scalar of 32 bits.
+/// Returns a 32-bit scalar parameter.
 pub fn scalar(name: &str) -> Result<Param, String> {
     Ok(Param { name: name.into(), kind: ParamKind::Scalar(elem("i32")?) })
 }
 
-/// A buffer of elements as `i8x16`.
+/// Returns a buffer parameter with an element type such as `i8x16`.
 pub fn buffer(name: &str, direction: Direction, ty: &str) -> Result<Param, String> {
     let elem = elem(ty)?;
     Ok(Param { name: name.into(), kind: ParamKind::Buffer { direction, elem, align: elem.bytes(), may_alias: false } })
@@ -23,13 +23,13 @@ fn elem(ty: &str) -> Result<Type, String> {
     Type::from_name(ty).ok_or_else(|| format!("no type `{ty}`"))
 }
 
-/// The object of a HALU kernel.
+/// Assembles a HALU kernel and returns its object.
 pub fn halu_object(params: Vec<Param>, text: &str) -> Result<Vec<u8>, String> {
     let program = halu::assemble(text).map_err(|errors| format!("{errors:?}"))?;
     object(halfbyte::HALU, params, halfbyte::isa::halu::Code(program.words).into(), None)
 }
 
-/// The object of a VP1 kernel whose streams are of 16 bytes an item, one for each buffer.
+/// Assembles a VP1 kernel and returns its object. Each buffer has a stream with 16 bytes per item.
 pub fn vp1_object(params: Vec<Param>, text: &str, group_branch: Option<u32>) -> Result<Vec<u8>, String> {
     let program = vp1::assemble(text).map_err(|errors| format!("{errors:?}"))?;
     let stream = |(buffer, param): (u32, &Param)| {

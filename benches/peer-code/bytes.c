@@ -1,6 +1,7 @@
-// Bytes: plain C, for a compiler to vectorize, and AVX2 by hand.
+// Operations on bytes: plain C for the compiler to vectorise, and AVX2 intrinsics.
 //
-// Each function takes n bytes at x and n bytes at y, which it updates. n is a multiple of 32. None uses the scalar.
+// Each function takes n bytes at x and n bytes at y, which it updates. n is a multiple of 32. The
+// scalar is unused.
 
 #include <immintrin.h>
 #include <stddef.h>

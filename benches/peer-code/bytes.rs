@@ -1,4 +1,4 @@
-//! Bytes, four a word.
+//! Operations on bytes, four per word.
 
 use std::ffi::CStr;
 
@@ -9,14 +9,14 @@ use crate::data::{Aligned, Results, compare, compare_bound, first, halu, launch}
 use crate::measure::Sample;
 use crate::native::Compiler::Gcc;
 
-/// Bytes of a buffer: two of them are in the first-level cache.
+/// Size of a buffer such that two fit in the first-level cache.
 pub const SMALL: usize = 8 << 10;
-/// Two of them are in the second-level cache.
+/// Size of a buffer such that two fit in the second-level cache.
 pub const CACHED: usize = 128 << 10;
-/// In no cache.
+/// Size of a buffer that fits in no cache.
 pub const LARGE: usize = 64 << 20;
 
-/// Each buffer is read, and one is written.
+/// Memory accesses per element: both buffers are read, and one is written.
 const ACCESSES: f64 = 3.0;
 
 const ADD_SAT: &str = "
@@ -72,7 +72,7 @@ fn against(bench: &Bench, text: &str, bytes: usize, peer: &CStr) -> Result<Sampl
     Ok(Sample::of_speeds(ACCESSES * bytes as f64 / 1e9, seconds))
 }
 
-/// The same of a kernel that is bound to its buffers once, as what is launched on them again and again is.
+/// Compares a kernel that is bound to its buffers once and then launched repeatedly with a peer.
 pub fn add_sat_bound(bench: &Bench, bytes: usize, peer: &CStr) -> Result<Sample, String> {
     let program = halu(ADD_SAT)?;
     let kernel = first(&program)?;
@@ -87,17 +87,17 @@ pub fn add_sat_bound(bench: &Bench, bytes: usize, peer: &CStr) -> Result<Sample,
     Ok(Sample::of_speeds(ACCESSES * bytes as f64 / 1e9, seconds))
 }
 
-/// A saturating sum.
+/// Measures a saturating sum.
 pub fn add_sat(bench: &Bench, bytes: usize, peer: &CStr) -> Result<Sample, String> {
     against(bench, ADD_SAT, bytes, peer)
 }
 
-/// vavrg4, vabsdiff4, vmax4.
+/// Measures vavrg4, vabsdiff4 and vmax4.
 pub fn video(bench: &Bench, peer: &CStr) -> Result<Sample, String> {
     against(bench, VIDEO, CACHED, peer)
 }
 
-/// An `out` buffer, which starts as zeros, against an `inout` one.
+/// Compares an `out` buffer, which the launch fills with zeros, with an `inout` buffer.
 pub fn out(bench: &Bench) -> Result<Sample, String> {
     let programs = [halu(&brighten("out"))?, halu(&brighten("inout"))?];
     let [out, inout] = [first(&programs[0])?, first(&programs[1])?];

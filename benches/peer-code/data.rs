@@ -1,4 +1,4 @@
-//! Bytes to compute with, and launches on them.
+//! Input data, and launches on them.
 
 use halfbyte::Module;
 use halfbyte::ir::witness::Random;
@@ -7,7 +7,8 @@ use halfbyte::runtime::{Arg, Engine, Kernel, Launch, Program};
 use crate::Bench;
 use crate::measure::Side;
 
-/// Bytes at the start of a page, so that both sides' buffers are aligned alike: that changes the time by up to a twentieth.
+/// Page-aligned bytes. Both sides need buffers with the same alignment, because it changes the time
+/// by up to 5 %.
 pub struct Aligned {
     bytes: Vec<u8>,
     start: usize,
@@ -17,7 +18,7 @@ pub struct Aligned {
 const ALIGN: usize = 4096;
 
 impl Aligned {
-    /// A copy.
+    /// Copies the bytes.
     pub fn new(from: &[u8]) -> Aligned {
         let mut bytes = vec![0; from.len() + ALIGN];
         let start = bytes.as_ptr().align_offset(ALIGN);
@@ -25,7 +26,7 @@ impl Aligned {
         Aligned { bytes, start, len: from.len() }
     }
 
-    /// 16-bit elements, made of random bits.
+    /// Creates 16-bit elements from random bits.
     pub fn of_random(bytes: usize, seed: u64, mut element: impl FnMut(u64) -> u16) -> Aligned {
         let mut random = Random(seed);
         let elements = (0..bytes / 2).flat_map(|_| element(random.bits()).to_le_bytes());
@@ -47,19 +48,19 @@ impl std::ops::DerefMut for Aligned {
     }
 }
 
-/// Compiles a text of one kernel.
+/// Compiles and loads a module with one kernel.
 pub fn halu(text: &str) -> Result<Program, String> {
     let module = Module::parse(text).map_err(|report| report.to_string())?;
     let binary = module.compile(halfbyte::HALU).map_err(|error| error.to_string())?;
     halfbyte::TARGETS.load(&binary.object).map_err(|error| error.to_string())
 }
 
-/// The first kernel of a program.
+/// Returns the first kernel of a program.
 pub fn first(program: &Program) -> Result<&Kernel, String> {
     program.kernels().first().ok_or_else(|| "no kernel".into())
 }
 
-/// Launches a kernel on the engine. A scalar comes first, where it has one.
+/// Launches a kernel on an engine. The scalar comes first if the kernel has one.
 pub fn launch(
     kernel: &Kernel,
     engine: Engine,
@@ -77,8 +78,8 @@ pub fn launch(
     kernel.launch(launch).map(drop).map_err(|error| error.to_string())
 }
 
-/// Compares a kernel that is bound to its arguments, the last of which it updates, with a peer that updates such bytes: both once, then
-/// measured.
+/// Compares a bound kernel, which updates its last argument, with a peer that updates the same
+/// bytes. Both sides run once to compare the results, and are then measured.
 pub fn compare_bound(
     bench: &Bench,
     kernel: &Kernel,
@@ -99,7 +100,7 @@ pub fn compare_bound(
     bench.rounds.compare(ours, peer)
 }
 
-/// Whether both sides made the same bytes.
+/// Checks that both sides computed the same bytes.
 fn agree(ours: &[u8], peer: &[u8]) -> Result<(), String> {
     match ours.iter().zip(peer).position(|(ours, peer)| ours != peer) {
         Some(at) => Err(format!("byte {at} is {:#04x} here and {:#04x} there", ours[at], peer[at])),
@@ -107,19 +108,19 @@ fn agree(ours: &[u8], peer: &[u8]) -> Result<(), String> {
     }
 }
 
-/// A side that updates bytes.
+/// A side of a comparison that updates bytes.
 pub type Update<'a> = &'a mut dyn FnMut(&mut [u8]) -> Result<(), String>;
 
-/// Whether two sides compute the same.
+/// Relation between the results of both sides.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Results {
-    /// They must.
+    /// The results must be equal.
     Equal,
-    /// They need not.
+    /// The results may differ.
     Differ,
 }
 
-/// Runs both sides once, each on a copy of the bytes, compares what they made of them, then measures.
+/// Runs both sides once, each on a copy of the bytes, compares the results, and then measures both.
 pub fn compare(
     bench: &Bench,
     start: &[u8],

@@ -1,4 +1,5 @@
-// Kernels of groups as loops: what a programmer would write for one core in the place of examples/groups, tile by tile.
+// Cooperative kernels as loops: the code that a programmer would write for one core instead of the
+// kernels of examples/groups, tile by tile.
 //
 // Each function takes a scalar, n bytes at x, and bytes at y, which it writes.
 
@@ -8,7 +9,7 @@
 
 enum { GROUP = 256, TILE = 16 };
 
-// The sums of groups of 256 words, by a tree.
+// Computes the sum of each group of 256 words by a tree reduction.
 void block_sum(uint32_t scalar, const uint8_t *x, uint8_t *y, size_t n) {
     (void)scalar;
     const uint32_t *from = (const uint32_t *)x;
@@ -23,7 +24,8 @@ void block_sum(uint32_t scalar, const uint8_t *x, uint8_t *y, size_t n) {
     }
 }
 
-// The counts of byte values, by as many groups as the scalar says, which take 256 bytes in turns.
+// Counts the byte values. The scalar is the number of groups, which process blocks of 256 bytes in
+// turn.
 void histogram(uint32_t groups, const uint8_t *x, uint8_t *y, size_t n) {
     uint32_t *counts = (uint32_t *)y;
     for (size_t g = 0; g < groups; g++) {
@@ -36,7 +38,7 @@ void histogram(uint32_t groups, const uint8_t *x, uint8_t *y, size_t n) {
     }
 }
 
-// The transpose of a matrix of floats with as many rows as the scalar says, by tiles of 16 by 16.
+// Transposes a square float matrix in tiles of 16 by 16; the scalar is the number of rows.
 void transpose(uint32_t rows, const uint8_t *x, uint8_t *y, size_t n) {
     (void)n;
     const float *from = (const float *)x;
@@ -54,7 +56,8 @@ void transpose(uint32_t rows, const uint8_t *x, uint8_t *y, size_t n) {
     }
 }
 
-// The product of two matrices of halves, one after the other at x, with as many rows as the scalar says, by tiles of 16 by 16 and with sums in floats.
+// Multiplies two square half matrices, stored one after the other at x, in tiles of 16 by 16 with
+// float accumulators. The scalar is the number of rows.
 void tiled_product(uint32_t rows, const uint8_t *x, uint8_t *y, size_t n) {
     const _Float16 *a = (const _Float16 *)x, *b = (const _Float16 *)(x + n / 2);
     _Float16 *c = (_Float16 *)y;

@@ -1,4 +1,4 @@
-//! Kernels whose items meet, of `examples/groups`: against the same work as loops in C, and on the interpreter.
+//! The cooperative kernels of `examples/groups`, compared with loops in C and with the interpreter.
 
 use std::ffi::CStr;
 
@@ -11,23 +11,23 @@ use crate::halves::f16;
 use crate::measure::Sample;
 use crate::native::Compiler::Clang;
 
-/// A kernel, and a launch of it.
+/// A kernel and its launch.
 pub struct Case {
     text: &'static str,
-    /// The peer's name.
+    /// The name of the peer function.
     peer: &'static CStr,
     shape: Shape,
     scalars: &'static [u32],
-    /// Bytes of each buffer that is read.
+    /// Size of each input buffer in bytes.
     inputs: &'static [usize],
-    /// Bytes of what is written.
+    /// Size of the output buffer in bytes.
     output: usize,
-    /// What the peer's scalar is.
+    /// The scalar that the peer takes.
     peer_scalar: u32,
     element: fn(u64) -> u16,
 }
 
-/// What a peer makes of what it reads, in what it writes.
+/// A peer, which reads the inputs and writes the output.
 type Peer<'a> = &'a mut dyn FnMut(&[u8], &mut [u8]) -> Result<(), String>;
 
 const ROWS: usize = 256;
@@ -79,7 +79,7 @@ pub const TILED_PRODUCT: Case = Case {
     element: f16,
 };
 
-/// Native code against the loops of a C compiler.
+/// Compares native code with the loops of a C compiler.
 pub fn native(bench: &Bench, case: &Case) -> Result<Sample, String> {
     let peer = bench.peers.get(Clang, case.peer)?;
     case.measure(bench, &mut |input, y| {
@@ -89,7 +89,7 @@ pub fn native(bench: &Bench, case: &Case) -> Result<Sample, String> {
     })
 }
 
-/// Native code against the interpreter.
+/// Compares native code with the interpreter.
 pub fn interpreted(bench: &Bench, case: &Case) -> Result<Sample, String> {
     let program = halu(case.text)?;
     let kernel = first(&program)?;
@@ -109,7 +109,7 @@ impl Case {
         Ok(Sample::of_speeds(f64::from(items) / 1e6, seconds))
     }
 
-    /// Launches the kernel; its inputs lie one after the other.
+    /// Launches the kernel; `input` holds all inputs, one after the other.
     fn launch(&self, kernel: &Kernel, engine: Engine, mut input: &[u8], y: &mut [u8]) -> Result<(), String> {
         let mut args: Vec<Arg<'_>> = self.scalars.iter().map(|&scalar| Arg::Scalar(scalar.into())).collect();
         for &bytes in self.inputs {

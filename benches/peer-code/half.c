@@ -1,12 +1,14 @@
-// Exact arithmetic on halves, as fast as AVX2, F16C and FMA allow: what a programmer would write by hand for one kernel.
+// Exact arithmetic on halves with AVX2, F16C and FMA: the code that a programmer would write by
+// hand for one kernel.
 //
-// Each function takes a scalar of two halves, n bytes at x and n bytes at y, which it updates. n is a multiple of 32.
+// Each function takes a scalar of two halves, n bytes at x and n bytes at y, which it updates. n is
+// a multiple of 32.
 
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>
 
-// The rounding mode of f32 arithmetic, in MXCSR.
+// The rounding mode field of MXCSR.
 #define ROUND_MASK 0x6000u
 #define ROUND_DOWN 0x2000u
 
@@ -16,8 +18,9 @@ static unsigned round_down(void) {
     return before;
 }
 
-// a * b + c as an f32 rounded to odd, which rounds to a half as the exact result does. Where MXCSR rounds down, the first
-// FMA gives the f32 below the exact result and the negated second one the f32 above; of these two one is odd, or they are one.
+// Returns a * b + c as an f32 rounded to odd, which rounds to the same half as the exact result.
+// MXCSR must round down. The first FMA then gives the f32 below the exact result, and the negated
+// second one the f32 above. Either both are equal, or one of them is odd.
 static inline __m256 fma_to_odd(__m256 a, __m256 b, __m256 c) {
     __m256 below = _mm256_fmadd_ps(a, b, c);
     __m256 above = _mm256_xor_ps(_mm256_fnmsub_ps(a, b, c), _mm256_set1_ps(-0.0f));
@@ -25,7 +28,7 @@ static inline __m256 fma_to_odd(__m256 a, __m256 b, __m256 c) {
     return _mm256_blendv_ps(above, below, odd);
 }
 
-// The same in the usual rounding mode, by the error of the sum.
+// Returns the same result in the default rounding mode, from the error of the sum.
 static inline __m256 fma_to_odd_by_error(__m256 a, __m256 b, __m256 c) {
     __m256 product = _mm256_mul_ps(a, b);
     __m256 sum = _mm256_add_ps(product, c);
@@ -34,13 +37,13 @@ static inline __m256 fma_to_odd_by_error(__m256 a, __m256 b, __m256 c) {
     __m256 error = _mm256_add_ps(_mm256_sub_ps(product, of_product), _mm256_sub_ps(c, of_c));
     __m256i bits = _mm256_castps_si256(sum);
     __m256i inexact = _mm256_castps_si256(_mm256_cmp_ps(error, _mm256_setzero_ps(), _CMP_NEQ_OQ));
-    // Where the error points to zero, the neighbour is the float before.
+    // If the error points toward zero, the result is truncated to the previous float.
     __m256i inwards = _mm256_srai_epi32(_mm256_xor_si256(bits, _mm256_castps_si256(error)), 31);
     __m256i below = _mm256_add_epi32(bits, _mm256_and_si256(inwards, inexact));
     return _mm256_castsi256_ps(_mm256_or_si256(below, _mm256_srli_epi32(inexact, 31)));
 }
 
-// Every NaN of sixteen halves becomes 0x7fff. `infinity` is that of their format.
+// Replaces every NaN of sixteen halves by 0x7fff. `infinity` is the infinity of their format.
 static inline __m256i canonical(__m256i halves, short infinity) {
     __m256i one_nan = _mm256_set1_epi16(0x7fff);
     __m256i nan = _mm256_cmpgt_epi16(_mm256_and_si256(halves, one_nan), _mm256_set1_epi16(infinity));
@@ -80,7 +83,7 @@ void axpy_f16_by_error(uint32_t scalar, const uint16_t *x, uint16_t *y, size_t n
     }
 }
 
-// y = a * x + y on bfloat16. f32 has its range, and bits enough for one rounding to odd.
+// y = a * x + y on bfloat16. f32 has the same range and enough bits for one rounding to odd.
 void axpy_bf16(uint32_t scalar, const uint32_t *x, uint32_t *y, size_t n) {
     unsigned before = round_down();
     const __m256i high_half = _mm256_set1_epi32((int)0xffff0000u), last = _mm256_set1_epi32(1);
@@ -96,7 +99,8 @@ void axpy_bf16(uint32_t scalar, const uint32_t *x, uint32_t *y, size_t n) {
         __m256 y_high = _mm256_castsi256_ps(_mm256_and_si256(ys, high_half));
         __m256i low = _mm256_castps_si256(fma_to_odd(a_low, x_low, y_low));
         __m256i high = _mm256_castps_si256(fma_to_odd(a_high, x_high, y_high));
-        // To nearest, ties to even: a carry into the high half, and into infinity. A NaN of bfloat16s has a clear low half.
+        // Round to nearest, ties to even; a carry may reach the high half, and infinity. A NaN
+        // computed from bfloat16 operands has a clear low half.
         __m256i even_low = _mm256_and_si256(_mm256_srli_epi32(low, 16), last);
         __m256i even_high = _mm256_and_si256(_mm256_srli_epi32(high, 16), last);
         low = _mm256_add_epi32(low, _mm256_add_epi32(even_low, nearly_half));
@@ -117,7 +121,8 @@ static inline __m256 half_of(__m256 floats) {
     return _mm256_cvtph_ps(narrow(floats));
 }
 
-// y = the polynomial at x, by Horner's rule, each step rounded to a half; `WIDTH` vectors of eight halves at a time.
+// y = polynomial(x) by Horner's rule, with each step rounded to a half. `WIDTH` vectors of eight
+// halves are processed together.
 #define POLYNOMIAL(NAME, WIDTH)                                                                                        \
     void NAME(uint32_t scalar, const uint16_t *x, uint16_t *y, size_t n) {                                             \
         (void)scalar;                                                                                                  \

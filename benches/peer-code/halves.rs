@@ -1,4 +1,4 @@
-//! Packed halves.
+//! Operations on packed halves.
 
 use std::ffi::CStr;
 
@@ -10,10 +10,10 @@ use crate::data::{Aligned, Results, compare, first, halu, launch};
 use crate::measure::Sample;
 use crate::native::Compiler::{self, Gcc};
 
-/// Bytes of a buffer: two of them are in the second-level cache.
+/// Size of a buffer in bytes; two buffers fit in the second-level cache.
 const BUFFER_BYTES: usize = 128 << 10;
 const ITEMS: u32 = BUFFER_BYTES as u32 / 4;
-/// Lane-ops of one operation on a buffer, in millions.
+/// Millions of lane operations for one operation on a buffer.
 const MEGA_LANES: f64 = BUFFER_BYTES as f64 / 2.0 / 1e6;
 
 /// 1/3 and -1/4 as binary16.
@@ -21,19 +21,20 @@ const A_F16: u32 = 0xb400_3555;
 /// 1/3 and -1/4 as bfloat16.
 const A_BF16: u32 = 0xbe80_3eab;
 
-/// A binary16 from 2^-4 to 2 or its negative.
+/// Returns a random binary16 with a magnitude from 2^-4 to 2.
 pub fn f16(bits: u64) -> u16 {
     let exponent = 11 + (bits >> 32) % 5;
     (bits & 0x83ff | exponent << 10) as u16
 }
 
-/// A bfloat16 from 2^-4 to 2 or its negative.
+/// Returns a random bfloat16 with a magnitude from 2^-4 to 2.
 fn bf16(bits: u64) -> u16 {
     let exponent = 123 + (bits >> 32) % 5;
     (bits & 0x807f | exponent << 7) as u16
 }
 
-/// `y = a * x + y`, with modifiers and a type as `f16x2`.
+/// Returns a kernel that computes `y = a * x + y` with the given modifiers and a type such as
+/// `f16x2`.
 fn axpy_text(ty: &str, modifiers: &str) -> String {
     format!(
         "kernel @axpy(%a: {ty}, %x: in {ty}, %y: inout {ty}) {{
@@ -48,7 +49,8 @@ fn axpy_text(ty: &str, modifiers: &str) -> String {
     )
 }
 
-/// A polynomial of degree 16, by Horner's rule; the coefficients are those of half.c.
+/// Returns a kernel that evaluates a polynomial of degree 16 by Horner's rule, with the
+/// coefficients of half.c.
 pub fn polynomial_text() -> String {
     let mut text = String::from(
         "kernel @polynomial(%x: in f16x2, %y: inout f16x2) {
@@ -91,27 +93,27 @@ fn against(
     Ok(Sample::of_speeds(operations * MEGA_LANES, seconds))
 }
 
-/// axpy, to nearest.
+/// Measures axpy with rounding to nearest.
 pub fn axpy(bench: &Bench, peer: &CStr) -> Result<Sample, String> {
     against(bench, &axpy_text("f16x2", ""), A_F16, f16, 1.0, (Gcc, peer))
 }
 
-/// axpy on bits of all kinds: NaNs, infinities and subnormals among them.
+/// Measures axpy on arbitrary bits, including NaNs, infinities and subnormals.
 pub fn axpy_any_bits(bench: &Bench, peer: &CStr) -> Result<Sample, String> {
     against(bench, &axpy_text("f16x2", ""), A_F16, |bits| bits as u16, 1.0, (Gcc, peer))
 }
 
-/// axpy on bfloat16, to nearest.
+/// Measures axpy on bfloat16 with rounding to nearest.
 pub fn axpy_bf16(bench: &Bench, peer: &CStr) -> Result<Sample, String> {
     against(bench, &axpy_text("bf16x2", ""), A_BF16, bf16, 1.0, (Gcc, peer))
 }
 
-/// The polynomial.
+/// Measures the polynomial.
 pub fn polynomial(bench: &Bench, peer: &CStr) -> Result<Sample, String> {
     against(bench, &polynomial_text(), 0, f16, 16.0, (Gcc, peer))
 }
 
-/// axpy in a directed rounding against axpy to nearest.
+/// Compares axpy in a directed rounding with axpy in rounding to nearest.
 pub fn axpy_directed(bench: &Bench, rounding: &str) -> Result<Sample, String> {
     let programs = [halu(&axpy_text("f16x2", &format!(".{rounding}")))?, halu(&axpy_text("f16x2", ""))?];
     let [directed, nearest] = [first(&programs[0])?, first(&programs[1])?];
@@ -122,7 +124,7 @@ pub fn axpy_directed(bench: &Bench, rounding: &str) -> Result<Sample, String> {
     Ok(Sample::of_speeds(MEGA_LANES, seconds))
 }
 
-/// axpy against the naive loop, which runs the same words.
+/// Compares axpy with a naive interpreter loop on the same instruction words.
 pub fn axpy_naive(bench: &Bench) -> Result<Sample, String> {
     let program = halu(&axpy_text("f16x2", ""))?;
     let kernel = first(&program)?;

@@ -1,4 +1,4 @@
-//! What control flow and threads cost and give.
+//! Costs of control flow, and the speedup of threads.
 
 use std::ffi::CStr;
 use std::num::NonZero;
@@ -11,7 +11,8 @@ use crate::halves;
 use crate::measure::Sample;
 use crate::native::Compiler::Gcc;
 
-/// A branch by the last bit of a word: `%p` is an item's own, `%t` the same for all.
+/// Returns a kernel that branches on the last bit of a word: `%p` differs between items, `%t` is
+/// uniform.
 fn branch(word: &str) -> String {
     format!(
         "kernel @branch(%t: i8x4, %x: in i8x4, %y: inout i8x4) {{
@@ -44,7 +45,8 @@ fn branch(word: &str) -> String {
     )
 }
 
-/// A kernel of whose items half, at random, take a branch, against the one in which all take the same.
+/// Compares a kernel in which a random half of the items takes a branch with one in which the
+/// branch is uniform.
 pub fn divergent(bench: &Bench) -> Result<Sample, String> {
     const BYTES: usize = 64 << 10;
     let items = BYTES as u32 / 4;
@@ -57,12 +59,12 @@ pub fn divergent(bench: &Bench) -> Result<Sample, String> {
     Ok(Sample::of_speeds(f64::from(items) / 1e6, seconds))
 }
 
-/// Bytes of a buffer that is worth two threads.
+/// Size in bytes of a buffer that is large enough for two threads.
 const SHARED: usize = 4 << 20;
-/// Lane-ops of the polynomial on it, in millions.
+/// Millions of lane operations of the polynomial on that buffer.
 const SHARED_WORK: f64 = 16.0 * SHARED as f64 / 2.0 / 1e6;
 
-/// Two threads against one, on the polynomial.
+/// Compares two threads with one on the polynomial.
 pub fn threads(bench: &Bench) -> Result<Sample, String> {
     let program = halu(&halves::polynomial_text())?;
     let kernel = first(&program)?;
@@ -75,7 +77,7 @@ pub fn threads(bench: &Bench) -> Result<Sample, String> {
     Ok(Sample::of_speeds(SHARED_WORK, seconds))
 }
 
-/// The same of native code, by which it is seen what two threads give on this computer.
+/// Compares two threads with one in C code, which shows the possible speedup on this computer.
 pub fn native_threads(bench: &Bench, peer: &CStr) -> Result<Sample, String> {
     let peer = bench.peers.get(Gcc, peer)?;
     let x = Aligned::of_random(SHARED, 1, halves::f16);

@@ -1,6 +1,8 @@
-//! Native code against its peers: kernels on the engine and the same work written in C, in turn in one run.
+//! Benchmark of native code against peers: kernels on the native engine and the same work in C,
+//! measured alternately in one run.
 //!
-//! `benches/peers` builds the peers and runs this. A figure is a line, and [`FIGURES`] says what is asked of it.
+//! `benches/peers` builds the peers and runs this benchmark. Each figure prints a line; [`FIGURES`]
+//! contains the required ratios.
 
 mod assembly;
 mod bytes;
@@ -22,18 +24,18 @@ use native::Compiler::{Clang, Clang128};
 use native::Peers;
 use ptx::Of::{Few, Many};
 
-/// A comparison of ours with a peer.
+/// A comparison with a peer.
 struct Figure {
     name: &'static str,
-    /// Of both values.
+    /// The unit of both values.
     unit: &'static str,
     peer: &'static str,
-    /// The least ratio that is asked for.
+    /// The minimum ratio, if one is required.
     asked: Option<f64>,
     measure: fn(&Bench) -> Result<Sample, String>,
 }
 
-/// What every figure is measured with.
+/// The context of all measurements.
 struct Bench {
     rounds: Rounds,
     peers: Peers,
@@ -44,17 +46,18 @@ const BYTES: &str = "GB/s";
 const VECTORS: &str = "Mvectors/s";
 const ITEMS: &str = "Mitems/s";
 
-/// The slowest of kernels in PTX may be so much slower than C with vectors of as many bits, and than any; their mean no more than this.
+/// Minimum ratio of each PTX kernel to C with 128-bit vectors. [`LEAST_V3`] is the minimum ratio to
+/// C with vectors of any width, and [`MEAN`] the minimum of the mean ratio.
 const LEAST: f64 = 0.6;
 const LEAST_V3: f64 = 0.35;
 const MEAN: f64 = 0.8;
 
-/// What a function of an object is of native code in memory.
+/// Minimum ratio of a function in an object to native code in memory.
 const AHEAD: f64 = 0.95;
 
-/// Twice as slow at most, in directed rounding.
+/// Directed rounding may be at most twice as slow.
 const DIRECTED: f64 = 0.5;
-/// Time an instruction counts as the same up to this.
+/// Minimum ratio at which the time per instruction counts as constant.
 const LINEAR: f64 = 0.67;
 
 const fn figure(
@@ -69,7 +72,7 @@ const fn figure(
 
 #[rustfmt::skip]
 const FIGURES: &[Figure] = &[
-    // Packed halves. A lane-op is one multiply-add of one half.
+    // Packed halves. A lane operation is one multiply-add of one half.
     figure("half2_axpy",                LANE_OPS,  "avx2",        Some(0.8),      |b| halves::axpy(b, c"axpy_f16")),
     figure("half2_axpy_twosum",         LANE_OPS,  "twosum",      None,           |b| halves::axpy(b, c"axpy_f16_by_error")),
     figure("half2_axpy_naive",          LANE_OPS,  "naive",       Some(40.0),     halves::axpy_naive),
@@ -80,7 +83,7 @@ const FIGURES: &[Figure] = &[
     figure("half2_poly16",              LANE_OPS,  "avx2",        Some(1.0),      |b| halves::polynomial(b, c"polynomial_f16")),
     figure("half2_poly16_unrolled",     LANE_OPS,  "unrolled",    None,           |b| halves::polynomial(b, c"polynomial_f16_unrolled")),
     figure("bf16x2_axpy",               LANE_OPS,  "avx2",        None,           |b| halves::axpy_bf16(b, c"axpy_bf16")),
-    // Bytes, counted where they are read and where they are written.
+    // Bytes that are read plus bytes that are written.
     figure("vadd4_sat",                 BYTES,     "gcc",         Some(1.5),      |b| bytes::add_sat(b, bytes::CACHED, c"add_sat")),
     figure("vadd4_sat_intrinsics",      BYTES,     "avx2",        Some(0.9),      |b| bytes::add_sat(b, bytes::CACHED, c"add_sat_avx2")),
     figure("vadd4_sat_bound",           BYTES,     "avx2",        Some(0.9),      |b| bytes::add_sat_bound(b, bytes::CACHED, c"add_sat_avx2")),
@@ -89,7 +92,7 @@ const FIGURES: &[Figure] = &[
     figure("vadd4_sat_dram_intrinsics", BYTES,     "avx2",        Some(0.9),      |b| bytes::add_sat(b, bytes::LARGE, c"add_sat_avx2")),
     figure("vadd4_sat_out",             BYTES,     "inout",       Some(1.0),      bytes::out),
     figure("vavrg4_vabsdiff4_vmax4",    BYTES,     "gcc",         Some(1.0),      |b| bytes::video(b, c"video")),
-    // VP1. A vector is one vmac or vadd, of data that are in the data store.
+    // VP1. A vector is one vmac or vadd on data in the data store.
     figure("vp1_vmac",                  VECTORS,   "clang",       Some(0.8),      |b| vp1::vmac(b, c"vmac")),
     figure("vp1_vadd",                  VECTORS,   "clang",       Some(2.0),      |b| vp1::vadd(b, c"vadd")),
     figure("vp1_copies",                BYTES,     "memcpy",      Some(0.5),      vp1::copies),
@@ -97,7 +100,7 @@ const FIGURES: &[Figure] = &[
     figure("divergent",                 ITEMS,     "uniform",     Some(0.25),     launches::divergent),
     figure("two_threads",               LANE_OPS,  "one",         Some(1.8),      launches::threads),
     figure("two_threads_avx2",          LANE_OPS,  "one",         None,           |b| launches::native_threads(b, c"polynomial_f16")),
-    // Groups of items that meet, beside loops in C and beside the interpreter.
+    // Cooperative kernels, compared with loops in C and with the interpreter.
     figure("groups_block_sum",          ITEMS,     "clang",       Some(0.5),      |b| groups::native(b, &groups::BLOCK_SUM)),
     figure("groups_histogram",          ITEMS,     "clang",       Some(0.5),      |b| groups::native(b, &groups::HISTOGRAM)),
     figure("groups_transpose",          ITEMS,     "clang",       Some(0.5),      |b| groups::native(b, &groups::TRANSPOSE)),
@@ -106,8 +109,8 @@ const FIGURES: &[Figure] = &[
     figure("interp_histogram",          ITEMS,     "interp",      None,           |b| groups::interpreted(b, &groups::HISTOGRAM)),
     figure("interp_transpose",          ITEMS,     "interp",      None,           |b| groups::interpreted(b, &groups::TRANSPOSE)),
     figure("interp_tiled_product",      ITEMS,     "interp",      None,           |b| groups::interpreted(b, &groups::TILED_PRODUCT)),
-    // Kernels in PTX as compilers write them, as they stand: a hundred thousand items beside vectors of 128 bits and beside any, and few
-    // items.
+    // PTX kernels as compilers write them, executed directly. A hundred thousand items are compared
+    // with C code of 128-bit vectors and of any vectors; few items only with the former.
     figure("ptx_saxpy",                 ITEMS,     "clang128",    Some(LEAST),    |b| ptx::native(b, "saxpy", Clang128, Many)),
     figure("ptx_saxpy_v3",              ITEMS,     "clang",       Some(LEAST_V3), |b| ptx::native(b, "saxpy", Clang, Many)),
     figure("ptx_saxpy_few",             ITEMS,     "clang128",    None,           |b| ptx::native(b, "saxpy", Clang128, Few)),
@@ -135,7 +138,7 @@ const FIGURES: &[Figure] = &[
     figure("ptx_blend",                 ITEMS,     "clang128",    Some(LEAST),    |b| ptx::native(b, "blend", Clang128, Many)),
     figure("ptx_blend_v3",              ITEMS,     "clang",       Some(LEAST_V3), |b| ptx::native(b, "blend", Clang, Many)),
     figure("ptx_blend_few",             ITEMS,     "clang128",    None,           |b| ptx::native(b, "blend", Clang128, Few)),
-    // The same kernels as functions of objects, for this computer, beside native code in memory.
+    // The same kernels as functions of native objects, compared with native code in memory.
     figure("ahead_saxpy",                ITEMS,     "memory",      Some(AHEAD),    |b| ptx::ahead(b, "saxpy")),
     figure("ahead_polynomial",           ITEMS,     "memory",      Some(AHEAD),    |b| ptx::ahead(b, "polynomial")),
     figure("ahead_mandelbrot",           ITEMS,     "memory",      Some(AHEAD),    |b| ptx::ahead(b, "mandelbrot")),
@@ -145,7 +148,7 @@ const FIGURES: &[Figure] = &[
     figure("ahead_gemv",                 ITEMS,     "memory",      Some(AHEAD),    |b| ptx::ahead(b, "gemv")),
     figure("ahead_dequantize",           ITEMS,     "memory",      Some(AHEAD),    |b| ptx::ahead(b, "dequantize")),
     figure("ahead_blend",                ITEMS,     "memory",      Some(AHEAD),    |b| ptx::ahead(b, "blend")),
-    // Translation, from the bytes of an object to the end of a launch of one item.
+    // Translation, from the bytes of an object to the end of a launch with one item.
     figure("load_halu_100",             "ms",      "limit",       Some(1.0),      |b| translation::halu_time(b, 100)),
     figure("threads_ptx_polynomial",    ITEMS,     "processes",   Some(0.9),      processes::threads),
     figure("load_ptx_100",              "ms",      "limit",       Some(1.0),      |b| translation::ptx_time(b, 100)),
@@ -195,9 +198,9 @@ fn main() -> ExitCode {
                 return ExitCode::SUCCESS;
             }
             "--quick" => rounds = Rounds::QUICK,
-            // What this program starts as a peer of two threads.
+            // The benchmark starts itself with this option as a peer process of two threads.
             processes::ALONE => return ended(processes::alone()),
-            // Cargo says it to every bench.
+            // Cargo passes this option to every benchmark.
             "--bench" => {}
             _ if arg.starts_with('-') => return failed(&format!("`{arg}` is no option; see --help")),
             _ => names.push(arg),
@@ -265,7 +268,7 @@ fn run(bench: &Bench, figures: &[&Figure]) -> ExitCode {
     if missed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Three digits or more.
+/// Formats a number with at least three digits.
 fn brief(value: f64) -> String {
     let decimals = match value {
         100.0.. => 0,

@@ -1,53 +1,55 @@
-//! Times of two sides that take turns.
+//! Timing of two sides that alternate.
 
 use std::time::{Duration, Instant};
 
-/// A comparison's outcome.
+/// The result of a comparison.
 pub struct Sample {
-    /// Ours, in the figure's unit.
+    /// Our value, in the unit of the figure.
     pub ours: f64,
-    /// The peer's.
+    /// The peer's value.
     pub peer: f64,
-    /// Our speed as a multiple of the peer's.
+    /// Our speed divided by the peer's.
     pub ratio: f64,
 }
 
 impl Sample {
-    /// Of the seconds that each side takes for so many units of work.
+    /// Creates a sample of speeds: `work` units divided by the seconds that each side takes.
     pub fn of_speeds(work: f64, [ours, peer]: [f64; 2]) -> Sample {
         Sample { ours: work / ours, peer: work / peer, ratio: peer / ours }
     }
 
-    /// Of times.
+    /// Creates a sample of times.
     pub fn of_times(ours: f64, peer: f64) -> Sample {
         Sample { ours, peer, ratio: peer / ours }
     }
 }
 
-/// How long to measure.
+/// The extent of a measurement.
 #[derive(Clone, Copy)]
 pub struct Rounds {
-    /// An odd number, which has a median.
+    /// The number of rounds; odd, so that there is a median.
     count: usize,
-    /// What one side runs at least in a round, again and again.
+    /// The minimum duration of each side in a round; short sides run repeatedly.
     time: Duration,
 }
 
-/// What a side does, once.
+/// One run of a side of a comparison.
 pub type Side<'a> = &'a mut dyn FnMut() -> Result<(), String>;
 
 impl Rounds {
-    /// For figures to report. Rounds are short, so that most of them are not interrupted.
+    /// The setting for reported figures. The rounds are short, so that most of them are not
+    /// interrupted.
     pub const FULL: Rounds = Rounds { count: 101, time: Duration::from_millis(2) };
-    /// To see that everything works.
+    /// The setting for a quick check that everything works.
     pub const QUICK: Rounds = Rounds { count: 15, time: Duration::from_millis(1) };
 
-    /// Three, for what takes seconds.
+    /// Returns a setting with three rounds, for sides that take seconds.
     pub fn fewer(self) -> Rounds {
         Rounds { count: 3, ..self }
     }
 
-    /// Median seconds of one run of each side. They take turns, and in which order does too.
+    /// Returns the median seconds of one run of each side. The sides alternate, and each round
+    /// swaps their order.
     pub fn compare<'a>(&self, ours: Side<'a>, peer: Side<'a>) -> Result<[f64; 2], String> {
         let mut sides = [ours, peer];
         let mut runs = [0; 2];
@@ -64,19 +66,19 @@ impl Rounds {
         Ok(seconds.map(median))
     }
 
-    /// Median seconds of what is done once a round.
+    /// Returns the median seconds of a side that runs once per round.
     pub fn once(&self, mut side: impl FnMut() -> Result<(), String>) -> Result<f64, String> {
         let seconds = (0..self.count).map(|_| time(&mut side, 1)).collect::<Result<_, _>>()?;
         Ok(median(seconds))
     }
 
-    /// The median of what each round finds.
+    /// Returns the median of the values that each round returns.
     pub fn each(&self, side: impl FnMut() -> Result<f64, String>) -> Result<f64, String> {
         let found = std::iter::repeat_with(side).take(self.count).collect::<Result<_, _>>()?;
         Ok(median(found))
     }
 
-    /// Warms a side up, and finds how many runs fill a round.
+    /// Warms up a side and returns the number of runs that fill a round.
     fn runs(&self, side: Side<'_>) -> Result<usize, String> {
         let mut runs = 1;
         while time(side, runs)? < self.time.as_secs_f64() {

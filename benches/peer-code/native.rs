@@ -1,38 +1,39 @@
-//! The peers: shared objects of C functions, one of each compiler.
+//! The peers: C functions in shared objects, one object per compiler.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::Path;
 
-/// A compiler that made peers.
+/// A compiler that builds peers.
 #[derive(Clone, Copy)]
 pub enum Compiler {
     /// `gcc -O3 -march=x86-64-v3`
     Gcc,
     /// `clang -O3 -march=x86-64-v3`
     Clang,
-    /// The same with `-mprefer-vector-width=128`
+    /// `clang -O3 -march=x86-64-v3 -mprefer-vector-width=128`
     Clang128,
 }
 
-/// Takes a scalar or a number of passes, n bytes to read, bytes to write, n.
+/// Takes a scalar or a number of passes, n bytes to read, bytes to write, and n.
 type Function = unsafe extern "C" fn(u32, *const u8, *mut u8, usize);
-/// Takes scalars, what to read, and bytes to write.
+/// Takes the scalars, the buffers to read, and the bytes to write.
 type PtxFunction = unsafe extern "C" fn(*const u32, *const *const u8, *mut u8);
-/// Takes words and their number, constant bank 0, the number of items. False where a word is none that it knows.
+/// Takes the words and their number, constant bank 0, and the number of items. Returns false if a
+/// word is not supported.
 type NaiveFunction = unsafe extern "C" fn(*const u128, usize, *const u8, u32) -> bool;
 
-/// A peer. It updates as many bytes as it reads, or fewer.
+/// A peer function. It writes at most as many bytes as it reads.
 #[derive(Clone, Copy)]
 pub struct Peer(Function);
 
-/// A peer of a kernel in PTX.
+/// A peer function of a PTX kernel.
 #[derive(Clone, Copy)]
 pub struct PtxPeer(PtxFunction);
 
-/// The peers of all compilers.
+/// The shared objects of all compilers.
 #[derive(Clone, Copy)]
 pub struct Peers {
-    /// By [`Compiler`].
+    /// The shared objects, indexed by [`Compiler`].
     libraries: [Library; 3],
 }
 
@@ -71,24 +72,24 @@ impl Peers {
         if symbol.is_null() { Err(format!("there is no peer {name:?}")) } else { Ok(symbol) }
     }
 
-    /// A function of half.c, bytes.c, vp1.c or groups.c.
+    /// Returns a function of half.c, bytes.c, vp1.c or groups.c.
     pub fn get(&self, compiler: Compiler, name: &CStr) -> Result<Peer, String> {
         let symbol = self.symbol(compiler, name)?;
         // SAFETY: this is the type of the functions in these files.
         Ok(Peer(unsafe { std::mem::transmute::<*mut c_void, Function>(symbol) }))
     }
 
-    /// A function of ptx.c.
+    /// Returns a function of ptx.c.
     pub fn get_ptx(&self, compiler: Compiler, name: &CStr) -> Result<PtxPeer, String> {
         let symbol = self.symbol(compiler, name)?;
         // SAFETY: this is the type of the functions in this file.
         Ok(PtxPeer(unsafe { std::mem::transmute::<*mut c_void, PtxFunction>(symbol) }))
     }
 
-    /// Runs HALU words on the naive loop.
+    /// Runs HALU words on the naive interpreter.
     ///
     /// # Safety
-    /// The constants and the words are those of a kernel whose items access no memory that it may not.
+    /// The words and constants must be those of a kernel whose items access only valid memory.
     pub unsafe fn run_naive(&self, words: &[u128], constants: &[u8], items: u32) -> Result<(), String> {
         let symbol = self.symbol(Compiler::Gcc, c"naive_run")?;
         // SAFETY: this is the function's type.
@@ -102,10 +103,11 @@ impl Peers {
 }
 
 impl Peer {
-    /// Runs it. `y` may be shorter than `x` where it writes less than it reads.
+    /// Runs the function. `y` may be shorter than `x` if the function writes less than it reads.
     ///
     /// # Safety
-    /// The function writes no more bytes than `y` has, when it reads those of `x`; their number is a multiple of 32.
+    /// The function must not write more than `y.len()` bytes when it reads `x.len()` bytes, which
+    /// must be a multiple of 32.
     pub unsafe fn run(self, scalar: u32, x: &[u8], y: &mut [u8]) {
         // SAFETY: the caller's promise.
         unsafe { (self.0)(scalar, x.as_ptr(), y.as_mut_ptr(), x.len()) }
@@ -113,10 +115,11 @@ impl Peer {
 }
 
 impl PtxPeer {
-    /// Runs it.
+    /// Runs the function.
     ///
     /// # Safety
-    /// It takes as many scalars and buffers, and reads and writes no more bytes of each than there are.
+    /// The function must take this number of scalars and buffers, and must access the buffers only
+    /// within their bounds.
     pub unsafe fn run(self, scalars: &[u32], read: &[&[u8]], y: &mut [u8]) {
         let read: Vec<*const u8> = read.iter().map(|bytes| bytes.as_ptr()).collect();
         // SAFETY: the caller's promise.

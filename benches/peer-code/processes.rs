@@ -1,4 +1,4 @@
-//! Two threads of a launch of PTX against two processes that launch on one thread each.
+//! A PTX launch on two threads, compared with two processes that each launch on one thread.
 
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::num::NonZero;
@@ -14,12 +14,12 @@ use crate::data::Aligned;
 use crate::measure::Sample;
 use crate::ptx::{BLOCK, case};
 
-/// The option by which a process measures one thread for as long as its input is open.
+/// The option with which a process measures launches on one thread until its input is closed.
 pub const ALONE: &str = "--ptx-alone";
-/// Items that are worth two threads: of each thread or process as many.
+/// Number of items per thread or process; large enough for threads to be worthwhile.
 const SHARED: usize = 1 << 22;
 
-/// Launches of the polynomial over many items.
+/// A kernel for launches of the polynomial, with its data.
 struct Shared {
     kernel: Kernel,
     x: Aligned,
@@ -43,7 +43,7 @@ impl Shared {
     }
 }
 
-/// Launches on one thread for each line of input, each answered by the seconds that it takes.
+/// Performs a launch on one thread for each line of input, and prints its time in seconds.
 pub fn alone() -> Result<(), String> {
     let mut shared = Shared::new(SHARED)?;
     for line in std::io::stdin().lines() {
@@ -83,7 +83,8 @@ impl Process {
     }
 }
 
-/// Two threads against two processes that launch at the same time, each half of the items on one thread.
+/// Compares a launch on two threads with two processes that launch at the same time. Each process
+/// has half of the items.
 pub fn threads(bench: &Bench) -> Result<Sample, String> {
     let two = Engine::Jit { threads: NonZero::<u16>::MIN.saturating_add(1) };
     let mut shared = Shared::new(2 * SHARED)?;
@@ -91,7 +92,7 @@ pub fn threads(bench: &Bench) -> Result<Sample, String> {
     let mut both = || -> Result<f64, String> {
         processes.iter_mut().try_for_each(Process::ask)?;
         let seconds = processes.iter_mut().map(Process::seconds).collect::<Result<Vec<_>, _>>()?;
-        // What both do in a second.
+        // The combined throughput of both processes, as a time.
         Ok(2.0 / seconds.iter().map(|seconds| 1.0 / seconds).sum::<f64>())
     };
     both()?;

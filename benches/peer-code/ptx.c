@@ -1,6 +1,7 @@
 // The kernels of ptx/ as loops over their items, as a programmer would write them for one core.
 //
-// Each function takes scalars, of which the first is the number of items or of columns, what it reads and what it writes.
+// Each function takes the scalars, the inputs and the output. The first scalar is the number of
+// items or of columns.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -85,7 +86,7 @@ void ptx_stencil(const uint32_t *scalars, const void *const *in, void *out) {
     }
 }
 
-// In floats, which is to say that it rounds twice.
+// Computes in floats, so results are rounded twice.
 void ptx_half2_axpy(const uint32_t *scalars, const void *const *in, void *out) {
     int n = 2 * (int)scalars[0];
     _Float16 a;
@@ -120,7 +121,7 @@ void ptx_dequantize(const uint32_t *scalars, const void *const *in, void *out) {
 
 void ptx_blend(const uint32_t *scalars, const void *const *in, void *out) {
     int n = 4 * (int)scalars[0];
-    // Of a tint whose bytes are one.
+    // The bytes of the tint are equal, so one byte is enough.
     unsigned tint = scalars[1] & 255;
     const uint8_t *restrict x = in[0];
     uint8_t *restrict y = out;

@@ -1,6 +1,8 @@
-//! Kernels in PTX as compilers write them, run as they stand: against the same loops in C, and against an emulator of GPUs.
+//! PTX kernels as compilers write them, executed directly: compared with the same loops in C, and
+//! with a GPU emulator.
 //!
-//! What native code computes must be what the interpreter does, bit for bit, and what C does where that means the same.
+//! Native code must compute the same bits as the interpreter, and also the same as the C code if
+//! both have the same semantics.
 
 use std::ffi::CStr;
 
@@ -15,37 +17,38 @@ use crate::data::{Aligned, Results, compare};
 use crate::measure::Sample;
 use crate::native::Compiler;
 
-/// A kernel.
+/// A kernel with its launches.
 pub struct Case {
     pub name: &'static str,
     pub text: &'static str,
     peer: &'static CStr,
-    /// What it is launched on: few items, which stay in a cache, and a hundred thousand.
+    /// Launch sizes: few items, whose data stay in a cache, and a hundred thousand items.
     sizes: [Size; 2],
-    /// Bytes of each buffer that is read, and of the one that is written, for so many items along both axes.
+    /// Returns the sizes in bytes of the input buffers and of the output buffer for a number of
+    /// items along both axes.
     bytes: fn([usize; 2]) -> (Vec<usize>, usize),
-    /// Two bytes of what is read, of random bits.
+    /// Returns two bytes of input data from random bits.
     pub element: fn(u64) -> u16,
-    /// Whether C means the same.
+    /// Tells whether the C code has the same semantics.
     results: Results,
 }
 
-/// What a kernel is launched on.
+/// The size of a launch.
 struct Size {
-    /// Items along both axes.
+    /// Number of items along both axes.
     items: [usize; 2],
-    /// Its scalars; they come first.
+    /// The scalars, which are the first arguments.
     scalars: &'static [u32],
 }
 
-/// Which of the sizes.
+/// The selection of a launch size.
 #[derive(Clone, Copy)]
 pub enum Of {
     Few = 0,
     Many = 1,
 }
 
-/// Items of a group, along the first axis.
+/// Number of items of a group along the first axis.
 pub const BLOCK: u32 = 256;
 const FEW: usize = 1 << 14;
 const MANY: usize = 100_000;
@@ -58,7 +61,7 @@ fn any(bits: u64) -> u16 {
     bits as u16
 }
 
-/// Words of which each two are a float of ordinary size.
+/// Returns 16-bit words, of which each pair is a float of ordinary magnitude.
 fn floats(bits: u64) -> u16 {
     0x3C00 | bits as u16 & 0x83FF
 }
@@ -173,7 +176,7 @@ impl Case {
         Shape { grid: [along.div_ceil(BLOCK), down, 1], block: [BLOCK, 1, 1], shared: 0 }
     }
 
-    /// What it reads, and what it writes at first.
+    /// Returns the inputs, and the initial contents of the output.
     fn data(&self, of: Of) -> (Vec<Aligned>, Vec<u8>) {
         let (read, written) = (self.bytes)(self.sizes[of as usize].items);
         let read = (1..).zip(read).map(|(seed, bytes)| Aligned::of_random(bytes, seed, self.element));
@@ -191,7 +194,7 @@ impl Case {
         kernel.launch(launch).map(drop).map_err(|error| error.to_string())
     }
 
-    /// Native code against loops in C.
+    /// Compares native code with loops in C.
     pub fn native(&self, bench: &Bench, compiler: Compiler, of: Of) -> Result<Sample, String> {
         let kernel = self.kernel()?;
         if kernel.is_interpreted() {
@@ -217,7 +220,8 @@ impl Case {
         Ok(Sample::of_speeds((along * down) as f64 / 1e6, seconds))
     }
 
-    /// The function of an object against native code in memory: of the same machine code.
+    /// Compares a function in a native object with native code in memory; both have the same
+    /// machine code.
     fn ahead(&self, bench: &Bench, of: Of) -> Result<Sample, String> {
         let module =
             include::open_each(&format!("{}.ptx", self.name), self.text.to_owned(), import_ptx::Options::default());
@@ -251,17 +255,17 @@ impl Case {
     }
 }
 
-/// An object's function against native code in memory.
+/// Compares a function in a native object with native code in memory.
 pub fn ahead(bench: &Bench, name: &str) -> Result<Sample, String> {
     case(name)?.ahead(bench, Of::Many)
 }
 
-/// The kernel of a name.
+/// Returns the case with this name.
 pub fn case(name: &str) -> Result<&'static Case, String> {
     const { &CASES }.iter().find(|case| case.name == name).ok_or_else(|| format!("there is no kernel `{name}`"))
 }
 
-/// Native code against what a compiler makes of the loop.
+/// Compares native code with the compiled loop in C.
 pub fn native(bench: &Bench, name: &str, compiler: Compiler, of: Of) -> Result<Sample, String> {
     case(name)?.native(bench, compiler, of)
 }

@@ -1,4 +1,4 @@
-//! What it takes to load a kernel and to make native code of it.
+//! Time to load a kernel and to translate it to native code.
 
 use halfbyte::abi::{Direction, Param};
 use halfbyte::import_ptx::{self, Globals};
@@ -11,22 +11,24 @@ use crate::assembly::{buffer, halu_object, vp1_object};
 use crate::data::{first, launch};
 use crate::measure::Sample;
 
-/// What a kernel of 100 instructions may take from its object or text to the end of its launch, in milliseconds.
+/// Maximum time in milliseconds from the object or text of a kernel of 100 instructions to the end
+/// of its launch.
 const LIMIT: f64 = 1.0;
-/// The same for VP1.
+/// The same limit for VP1.
 const LIMIT_VP1: f64 = 5.0;
-/// What one of a thousand instructions may take to be made native code, in microseconds.
+/// Maximum translation time per instruction in microseconds.
 const LIMIT_OF_ONE: f64 = 4.0;
-/// The kernel that larger ones are compared with.
+/// Number of instructions of the kernel with which larger ones are compared.
 const FEW: usize = 1000;
-/// Bytes of an item.
+/// Size of an item in bytes.
 const ITEM: usize = 16;
 
 fn params() -> Result<Vec<Param>, String> {
     Ok(vec![buffer("x", Direction::In, "i8x16")?, buffer("y", Direction::InOut, "i8x16")?])
 }
 
-/// A HALU kernel of so many instructions: halves, bytes and integers, and a branch after every fifty.
+/// Returns a HALU kernel with this number of instructions: operations on halves, bytes and
+/// integers, and a branch after every fifty.
 fn halu(instructions: usize) -> Result<Vec<u8>, String> {
     let mut lines: Vec<String> = [
         "ULDC.64 UR2, c[0x0][0x160]",
@@ -39,7 +41,7 @@ fn halu(instructions: usize) -> Result<Vec<u8>, String> {
     .into();
     let mut random = Random(1);
     let mut labels = 0;
-    // The branch over the last ones leads to the store.
+    // The branch over the last instructions leads to the store.
     while lines.len() < instructions + labels - 2 {
         let [d, a, b, c] = [0; 4].map(|_| 1 + random.below(12));
         lines.push(match lines.len() % 50 {
@@ -63,7 +65,8 @@ fn halu(instructions: usize) -> Result<Vec<u8>, String> {
     halu_object(params()?, &lines.join("\n"))
 }
 
-/// A kernel in PTX of so many instructions: floats, halves, bytes and integers, and a branch after every fifty.
+/// Returns a PTX kernel with this number of instructions: operations on floats, halves, bytes and
+/// integers, and a branch after every fifty.
 fn ptx(instructions: usize) -> String {
     let mut lines: Vec<String> = [
         "ld.param.u64 %rd1, [k_param_0];",
@@ -110,7 +113,7 @@ fn ptx(instructions: usize) -> String {
     )
 }
 
-/// Reads a text, and launches its kernel on one item, for which native code is made.
+/// Parses a PTX text and launches its kernel with one item, which translates it to native code.
 fn read_and_launch(text: &str) -> Result<Translation, String> {
     let kernel = import_ptx::load("k.ptx", text, None, &Globals::default()).map_err(|report| report.to_string())?;
     let mut y = [2; 4];
@@ -120,7 +123,7 @@ fn read_and_launch(text: &str) -> Result<Translation, String> {
     kernel.translation().ok_or_else(|| "it was not made native code".into())
 }
 
-/// A VP1 kernel of so many instructions, in bundles of up to three.
+/// Returns a VP1 kernel with this number of instructions, in bundles of up to three.
 fn vp1(instructions: usize) -> Result<Vec<u8>, String> {
     let mut lines: Vec<String> = ["mov $r0 $m0", "mov $r1 $m1", "mov $a0 $r0", "mov $a1 $r1"].map(str::to_owned).into();
     let mut random = Random(1);
@@ -140,7 +143,7 @@ fn vp1(instructions: usize) -> Result<Vec<u8>, String> {
     vp1_object(params()?, &lines.join("\n"), None)
 }
 
-/// Loads an object, and launches its kernel on one item, for which native code is made.
+/// Loads an object and launches its kernel with one item, which translates it to native code.
 fn load_and_launch(object: &[u8]) -> Result<Translation, String> {
     let program = halfbyte::TARGETS.load(object).map_err(|error| error.to_string())?;
     let kernel = first(&program)?;
@@ -153,13 +156,14 @@ fn time(bench: &Bench, limit: f64, load: impl Fn() -> Result<Translation, String
     Ok(Sample::of_times(seconds * 1e3, limit))
 }
 
-/// Microseconds of translation an instruction.
+/// Measures the translation time per instruction in microseconds.
 fn of_one(bench: &Bench, count: usize, load: impl Fn() -> Result<Translation, String>) -> Result<Sample, String> {
     let times = bench.rounds.each(|| Ok(load()?.time.as_secs_f64()))?;
     Ok(Sample::of_times(times * 1e6 / count as f64, LIMIT_OF_ONE))
 }
 
-/// Microseconds an instruction, of a large kernel and of one with [`FEW`].
+/// Measures the microseconds per instruction of a large kernel and of one with [`FEW`]
+/// instructions.
 fn growth(bench: &Bench, many: usize, object: &[u8], few: &[u8]) -> Result<Sample, String> {
     let [large, small] = bench
         .rounds
@@ -168,42 +172,42 @@ fn growth(bench: &Bench, many: usize, object: &[u8], few: &[u8]) -> Result<Sampl
     Ok(Sample::of_times(large * 1e6 / many as f64, small * 1e6 / FEW as f64))
 }
 
-/// Milliseconds for a HALU kernel.
+/// Measures the milliseconds for a HALU kernel.
 pub fn halu_time(bench: &Bench, instructions: usize) -> Result<Sample, String> {
     let object = halu(instructions)?;
     time(bench, LIMIT, || load_and_launch(&object))
 }
 
-/// Milliseconds for a kernel in PTX.
+/// Measures the milliseconds for a PTX kernel.
 pub fn ptx_time(bench: &Bench, instructions: usize) -> Result<Sample, String> {
     let text = ptx(instructions);
     time(bench, LIMIT, || read_and_launch(&text))
 }
 
-/// Microseconds of translation an instruction for HALU.
+/// Measures the translation time per instruction for HALU in microseconds.
 pub fn halu_each(bench: &Bench, instructions: usize) -> Result<Sample, String> {
     let object = halu(instructions)?;
     of_one(bench, instructions, || load_and_launch(&object))
 }
 
-/// The same for PTX.
+/// Measures the translation time per instruction for PTX in microseconds.
 pub fn ptx_each(bench: &Bench, instructions: usize) -> Result<Sample, String> {
     let text = ptx(instructions);
     of_one(bench, instructions, || read_and_launch(&text))
 }
 
-/// Milliseconds for a VP1 kernel.
+/// Measures the milliseconds for a VP1 kernel.
 pub fn vp1_time(bench: &Bench, instructions: usize) -> Result<Sample, String> {
     let object = vp1(instructions)?;
     time(bench, LIMIT_VP1, || load_and_launch(&object))
 }
 
-/// Microseconds an instruction for HALU kernels.
+/// Measures the microseconds per instruction of HALU kernels.
 pub fn halu_growth(bench: &Bench, instructions: usize) -> Result<Sample, String> {
     growth(bench, instructions, &halu(instructions)?, &halu(FEW)?)
 }
 
-/// Microseconds an instruction for VP1 kernels.
+/// Measures the microseconds per instruction of VP1 kernels.
 pub fn vp1_growth(bench: &Bench, instructions: usize) -> Result<Sample, String> {
     growth(bench, instructions, &vp1(instructions)?, &vp1(FEW)?)
 }

@@ -1,16 +1,17 @@
-// What the VP1 kernels compute, in plain C for a compiler to vectorize. The same n bytes, as few as VP1's data store holds,
-// are gone over so many times.
+// The VP1 kernels in plain C, for a compiler to vectorise. Each function processes the same n bytes
+// repeatedly; they would fit in VP1's data store.
 
 #include <stddef.h>
 #include <stdint.h>
 
-// Bytes of a vector.
+// Size of a vector in bytes.
 enum { LANES = 16 };
 
-// Makes the passes be done, each of them.
+// A barrier for the optimiser, so that every pass is executed.
 #define MEMORY_MAY_CHANGE() __asm__ volatile("" ::: "memory")
 
-// Adds the vectors of the first half of x to those of the second, bytes that are at most 255. The sums are n/2 bytes at y.
+// Adds the vectors of the first half of x to those of the second half, with sums saturated at 255.
+// The n/2 sums are written to y.
 void vadd(uint32_t passes, const uint8_t *restrict x, uint8_t *restrict y, size_t n) {
     for (uint32_t pass = 0; pass < passes; pass++) {
         for (size_t i = 0; i < n / 2; i++) {
@@ -21,8 +22,9 @@ void vadd(uint32_t passes, const uint8_t *restrict x, uint8_t *restrict y, size_
     }
 }
 
-// Multiplies the vectors of the first half of x with those of the second, and adds up the products in accumulators of 28 bits
-// with the products' last bit 2^8, as VP1 has them. The accumulators' highest 8 bits are the first vector of y.
+// Multiplies the vectors of the first half of x by those of the second half and accumulates the
+// products. The accumulators have 28 bits, with the lowest bit of a product at 2^8, as in VP1. The
+// highest 8 bits of the accumulators are the first vector of y.
 void vmac(uint32_t passes, const int8_t *restrict x, int8_t *restrict y, size_t n) {
     uint32_t sums[LANES] = {0};
     for (uint32_t pass = 0; pass < passes; pass++) {

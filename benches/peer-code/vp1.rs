@@ -1,5 +1,5 @@
-//! VP1 on data that are in its data store: kernels that go over them again and again in one tile, so that copying them there
-//! and back does not count.
+//! VP1 kernels on data in the data store. They process one tile repeatedly, so that the copies to
+//! and from the data store do not count.
 
 use std::ffi::CStr;
 
@@ -12,14 +12,14 @@ use crate::data::{Aligned, Results, compare, first, launch};
 use crate::measure::Sample;
 use crate::native::Compiler::Clang;
 
-/// Bytes of a vector, which is an item.
+/// Size of a vector in bytes; an item is one vector.
 const VECTOR: usize = 16;
-/// Vectors of a stream.
+/// Number of vectors in a stream.
 const VECTORS: usize = 128;
-/// How often a launch goes over them.
+/// Number of passes over the data in a launch.
 const PASSES: u32 = 1000;
 
-/// `y = x + w`. Its loop is three bundles, and stores a vector while it adds the next one.
+/// `y = x + w`. The loop consists of three bundles and stores a vector while it adds the next one.
 const VADD: &str = "
              |  mov $r9 $m0         |                      |
              |  mov $r0 $m1         |                      |
@@ -41,10 +41,11 @@ const VADD: &str = "
                            |        |                      |
                            |        |                      | exit 0x0
 ";
-/// The branch of a vector's loop.
+/// The branch of the loop over the vectors.
 const VADD_BRANCH: u32 = 4 * 11 + 3;
 
-/// Adds up the products of x and w; the sums' highest bytes are the first vector of y. Its loop is two bundles.
+/// Accumulates the products of x and w; the highest bytes of the sums are the first vector of y.
+/// The loop consists of two bundles.
 const VMAC: &str = "
              |  mov $r9 $m0         |                      |
              |  mov $r0 $m1         |                      |
@@ -65,10 +66,10 @@ const VMAC: &str = "
     stavh $v2 $a2 0x10     |        |                      |
                            |        |                      | exit 0x0
 ";
-/// The branch of a vector's loop.
+/// The branch of the loop over the vectors.
 const VMAC_BRANCH: u32 = 4 * 8 + 3;
 
-/// Bundles of four words each, from lines of a column for each unit.
+/// Expands lines with one column per unit to bundles of four words each.
 fn bundles(columns: &str) -> String {
     let mut text = String::new();
     for line in columns.lines().map(str::trim) {
@@ -114,17 +115,17 @@ fn against(bench: &Bench, columns: &str, group_branch: u32, peer: &CStr) -> Resu
     Ok(Sample::of_speeds(VECTORS as f64 * f64::from(PASSES) / 1e6, seconds))
 }
 
-/// A saturating sum of two streams, which is stored.
+/// Measures a saturating sum of two streams, which is stored.
 pub fn vadd(bench: &Bench, peer: &CStr) -> Result<Sample, String> {
     against(bench, VADD, VADD_BRANCH, peer)
 }
 
-/// Products of two streams, which are added up.
+/// Measures the accumulated products of two streams.
 pub fn vmac(bench: &Bench, peer: &CStr) -> Result<Sample, String> {
     against(bench, VMAC, VMAC_BRANCH, peer)
 }
 
-/// Copying to the data store and back, tile by tile, for a program that ends at once.
+/// Measures the copies to the data store and back, tile by tile, for a program that exits at once.
 pub fn copies(bench: &Bench) -> Result<Sample, String> {
     const BYTES: usize = 256 << 10;
     let params = vec![buffer("x", Direction::In, "i8x16")?, buffer("y", Direction::InOut, "i8x16")?];

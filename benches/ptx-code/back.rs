@@ -1,4 +1,5 @@
-//! PTX in, PTX out: the machine instructions of kernels as they were, and as they are given back.
+//! PTX recompilation: machine instructions of kernels before and after they are imported and
+//! printed as PTX again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -15,7 +16,7 @@ use crate::sass::Tools;
 
 const SMS: [Sm; 2] = [Sm::SM_80, Sm::SM_90];
 
-/// Instructions of a kernel before and after, and whether it has packed work.
+/// Machine instructions of a kernel before and after, and whether it has packed operations.
 struct Count {
     name: String,
     sm: Sm,
@@ -24,7 +25,8 @@ struct Count {
     is_packed: bool,
 }
 
-/// The text of a kernel, given back for an SM, and whether it has packed work; of a kernel that cannot be, why.
+/// Imports a kernel and returns its PTX for an SM, and whether it has packed operations. Returns
+/// the reason if the kernel cannot be converted.
 pub fn given_back(text: &str, kernel: Option<&str>, sm: Sm) -> Result<(String, bool), String> {
     let options = import_ptx::Options { keep: true, ..import_ptx::Options::default() };
     let module = Module::open_each("k.ptx", text, options).map_err(|report| report.to_string())?;
@@ -48,7 +50,8 @@ pub fn given_back(text: &str, kernel: Option<&str>, sm: Sm) -> Result<(String, b
     Ok((ptx_text(code, sm, None), is_packed))
 }
 
-/// The texts of files: PTX, or launches as `halfbyte corpus` takes them, each text once with its kernel.
+/// Returns the texts in a file, which is PTX or a list of launches for `halfbyte corpus`. Each text
+/// occurs once with its kernel.
 fn texts(file: &str) -> Result<Vec<(String, Option<String>)>, String> {
     let path = Path::new(file);
     let wrong = |error: std::io::Error| format!("{file}: {error}");
@@ -79,7 +82,8 @@ fn count(tools: &Tools, text: &str, kernel: Option<&str>, sm: Sm) -> Result<Coun
     Ok(Count { sm, before: before.insts.len(), after: after.insts.len(), is_packed, name })
 }
 
-/// Prints every kernel with packed work, and of others those that are longer than they were, how many cannot be given back, and the geometric means.
+/// Prints every kernel with packed operations, every other kernel that became longer, the number of
+/// kernels that cannot be converted, and the geometric means.
 pub fn compare(tools: &Tools, files: &[String]) -> Result<(), String> {
     let mut counts = Vec::new();
     let mut refused: BTreeMap<String, usize> = BTreeMap::new();

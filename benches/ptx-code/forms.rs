@@ -1,7 +1,9 @@
-//! What NVIDIA's assembler makes of each form of video instruction, as it is and expanded, in machine instructions.
+//! Number of machine instructions that `ptxas` generates for each form of video instruction,
+//! unmodified and expanded.
 //!
-//! `cargo bench --bench video_forms` writes `docs/ptx/forms.md`; with names of forms after `--` it prints
-//! their instructions instead. It needs `ptxas` and `nvdisasm` of CUDA 13.5: on the path, or as Python packages.
+//! `cargo bench --bench video_forms` writes `docs/ptx/forms.md`. With names of forms after `--` it
+//! prints their instructions instead. It needs `ptxas` and `nvdisasm` of CUDA 13.5, on the path or
+//! as Python packages.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod sass;
@@ -54,14 +56,14 @@ fn main() {
     println!("{}", path.display());
 }
 
-/// A kernel for each form, by its name.
+/// The machine code of a kernel for each form, by its name.
 type Kernels = BTreeMap<String, Sass>;
 
 fn name(number: usize) -> String {
     format!("k{number}")
 }
 
-/// The machine that has what is of its family alone, too.
+/// Returns the target name of an SM, with the family suffix for sm_120.
 fn arch(sm: u16) -> String {
     if sm == 120 { "sm_120f".to_owned() } else { format!("sm_{sm}") }
 }
@@ -100,7 +102,7 @@ fn table(forms: &[Form], sides: &[[Kernels; 2]; 3]) -> String {
     text
 }
 
-/// A kernel a form, expanded or not.
+/// Returns a module with a kernel for each form, expanded or not.
 fn module(sm: u16, forms: &[Form], expanded: bool) -> String {
     let entries = forms.iter().enumerate().map(|(number, form)| {
         let entry = kernel(number, *form);

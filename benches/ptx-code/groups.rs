@@ -1,4 +1,5 @@
-//! Kernels whose items meet: the machine instructions of their PTX from IR, beside those of the same algorithm in CUDA, by NVRTC.
+//! Cooperative kernels: the machine instructions of PTX generated from IR, compared with the same
+//! algorithms in CUDA, compiled by NVRTC.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -13,7 +14,7 @@ use crate::sass::{Sass, Tools, output};
 use crate::{read, root};
 
 const SMS: [Sm; 4] = [Sm::SM_80, Sm::SM_90, Sm::SM_100, Sm::SM_120];
-/// The files, each with its blocks where they are of one size, as the CUDA has them.
+/// The files, with the block size if the CUDA code has a fixed one.
 const KERNELS: [(&str, Option<[u32; 3]>); 13] = [
     ("block_sum_shuffle", None),
     ("block_sum_tree", None),
@@ -29,7 +30,7 @@ const KERNELS: [(&str, Option<[u32; 3]>); 13] = [
     ("bitonic_sort", None),
     ("smith_waterman", None),
 ];
-/// More than so many times the instructions is said.
+/// Ratios of instruction counts above this value are reported.
 const MOST: f64 = 1.05;
 
 const HEAD: &str = "# Kernels of groups in machine instructions
@@ -40,7 +41,7 @@ has blocks of one size, `--block` says it.
 
 ";
 
-/// Counts, and writes the page where that is asked for.
+/// Counts the instructions, and writes the documentation page if `write` is set.
 pub fn compare(tools: &Tools, write: bool) -> Result<(), String> {
     let heads = SMS.map(|sm| sm.to_string()).join(" | ");
     let mut page = format!("{HEAD}| kernel | {heads} |\n|---|{}\n", "---|".repeat(SMS.len()));
@@ -60,7 +61,7 @@ pub fn compare(tools: &Tools, write: bool) -> Result<(), String> {
             }
         }
         for (name, cells) in rows {
-            // Writing to a string succeeds.
+            // Writing to a string cannot fail.
             let _ = writeln!(page, "| `{file}`: `{name}` | {} |", cells.join(" | "));
         }
     }

@@ -1,9 +1,11 @@
-//! What NVIDIA's assembler makes of the baseline kernels: from IR, beside the same kernels as people write them in PTX.
+//! Machine instructions that `ptxas` generates for the baseline kernels: from our IR, compared with
+//! hand-written PTX.
 //!
-//! `cargo bench --bench ptx` counts machine instructions, and with `-- --write` puts them into `docs/ptx/sass.md`. With
-//! `-- --time` it compares how long it takes from text to machine code: halfbyte and the assembler after it, beside the
-//! assembler alone on the PTX that people write; `-- --time k11` does so for the kernels whose names begin so. `-- --groups`
-//! counts those of `examples/groups`, beside what NVRTC makes of the same algorithms in CUDA.
+//! `cargo bench --bench ptx` counts machine instructions; with `-- --write` it writes the counts to
+//! `docs/ptx/sass.md`. With `-- --time` it measures the time from text to machine code: halfbyte
+//! followed by `ptxas`, compared with `ptxas` alone on hand-written PTX. `-- --time k11` measures
+//! the kernels whose names begin with `k11`. `-- --groups` counts the instructions of
+//! `examples/groups`, compared with the code of NVRTC for the same algorithms in CUDA.
 
 mod back;
 mod groups;
@@ -37,12 +39,13 @@ const KERNELS: [&str; 14] = [
     "k14_v4_median9",
 ];
 
-/// Those whose time is compared: all on video instructions.
+/// The kernels whose time is measured, all with video instructions.
 const TIMED: [&str; 5] =
     ["k10_v4_brighten", "k11_v4_sad16", "k12_v4_bilinear", "k13_v2_smith_waterman", "k14_v4_median9"];
-/// Copies of a kernel in a file.
+/// Number of copies of a kernel in a file.
 const COPIES: usize = 200;
-/// So often each side is timed, one right after the other, and in every second round the other way round.
+/// Number of times that each side is measured. The sides alternate, and every second round swaps
+/// their order.
 const ROUNDS: usize = 31;
 const TIMED_SM: Sm = Sm::SM_90;
 
@@ -57,7 +60,7 @@ On sm_75, which has no maximum of halves, `k06_h2_max8` compares and selects on 
 
 ";
 
-/// The kernel that people write in another way for sm_75.
+/// The kernel that is written differently for sm_75.
 const EXACT: &str = "k06_h2_max8";
 
 const EXACTLY: &str = "
@@ -97,40 +100,40 @@ fn read(path: &Path) -> Result<String, String> {
     fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// A kernel's file, that for sm_75 below some SM where there is one.
+/// Reads a kernel's file; for older SMs the variant for sm_75, if there is one.
 fn file(folder: &str, name: &str, is_older: bool) -> Result<String, String> {
     let folder = root().join(folder);
     let older = folder.join("sm75").join(name);
     if is_older && older.exists() { read(&older) } else { read(&folder.join(name)) }
 }
 
-/// The kernel in IR, as people write it for an SM.
+/// Returns the IR of the kernel, in the variant for an SM.
 fn source(name: &str, sm: Sm) -> Result<String, String> {
     file("examples/baseline", &format!("{name}.hb"), sm < Sm::SM_80)
 }
 
-/// The kernel in IR, the same for all.
+/// Returns the IR of the kernel in the variant that is the same for all SMs.
 fn exact(name: &str) -> Result<String, String> {
     file("examples/baseline", &format!("{name}.hb"), false)
 }
 
-/// The kernel in PTX as people write it for an SM.
+/// Returns the hand-written PTX of the kernel for an SM.
 fn plain(name: &str, sm: Sm) -> Result<String, String> {
     file("tests/ptx/baseline", &format!("{name}.ptx"), sm < Sm::SM_90)
 }
 
-/// The PTX of a text's kernels, or why there is none.
+/// Compiles the kernels of a text to PTX.
 fn ours(text: &str, sm: Sm) -> Result<String, String> {
     let ptx = compile_ptx(text, &Options::new(halfbyte::ptx(sm)), None, &mut |_| {});
     ptx.map_err(|error| error.to_string())
 }
 
-/// The same of a text in PTX that is read in.
+/// Imports a PTX text and returns it as PTX for an SM.
 fn read_in(text: &str, sm: Sm) -> Result<String, String> {
     back::given_back(text, None, sm).map(|(text, _)| text)
 }
 
-/// The only kernel of a text for an SM.
+/// Assembles a text for an SM and returns the machine code of its only kernel.
 fn assembled(tools: &Tools, sm: Sm, text: &str) -> Result<Sass, String> {
     let arch = text.lines().find_map(|line| line.strip_prefix(".target ")).map_or("", str::trim);
     let arch = if arch.ends_with(['a', 'f']) { arch.to_owned() } else { sm.to_string() };
@@ -151,7 +154,8 @@ fn counts(tools: &Tools, write: bool) -> Result<(), String> {
     fs::write(&path, page).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// The counts of all kernels, as a way makes them, beside those of the files.
+/// Returns a table of the instruction counts of PTX that `make` generates, with those of the
+/// hand-written files.
 fn table(tools: &Tools, kernels: &[&str], make: impl Fn(&str, Sm) -> Result<String, String>) -> String {
     let heads = SMS.map(|sm| sm.to_string()).join(" | ");
     let mut table = format!("| kernel | {heads} |\n|---|{}\n", "---|".repeat(SMS.len()));
@@ -169,13 +173,13 @@ fn table(tools: &Tools, kernels: &[&str], make: impl Fn(&str, Sm) -> Result<Stri
             }
             format!("{} ({})", shown(ours), shown(theirs))
         });
-        // Writing to a string succeeds.
+        // Writing to a string cannot fail.
         let _ = writeln!(table, "| `{name}` | {} |", cells.join(" | "));
     }
     table
 }
 
-/// A text with its kernel so many times.
+/// Returns a text with [`COPIES`] copies of its kernel.
 fn copies(text: &str, name: &str, marker: &str) -> String {
     let head = text.find(marker).unwrap_or(0);
     let (head, kernel) = text.split_at(head);
@@ -183,7 +187,7 @@ fn copies(text: &str, name: &str, marker: &str) -> String {
     std::iter::once(head.to_owned()).chain(numbered).collect()
 }
 
-/// The kernel of a file of IR, without what is said about running it, so many times.
+/// Returns [`COPIES`] copies of the kernel of an IR file, without its run lines.
 fn ir_copies(text: &str) -> Result<String, String> {
     let module = Module::parse(text).map_err(|report| report.to_string())?;
     let mut kernel = module.ir().kernels.first().cloned().ok_or("there is no kernel")?;

@@ -1,4 +1,5 @@
-//! The machine instructions that NVIDIA's assembler makes of PTX, by its disassembler. Both run without a GPU.
+//! The machine instructions that NVIDIA's `ptxas` generates, read through the disassembler. Both
+//! tools run without a GPU.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,40 +7,41 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// NVIDIA's assembler and disassembler.
+/// The paths of `ptxas` and `nvdisasm`.
 pub struct Tools {
     ptxas: PathBuf,
     nvdisasm: PathBuf,
 }
 
-/// The instructions of a kernel and of the functions that it calls, up to the last that ends one of them.
+/// The instructions of a kernel and of the functions that it calls, up to the last instruction that
+/// ends one of them.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Sass {
-    /// As the disassembler writes them.
+    /// The instructions, as the disassembler prints them.
     pub insts: Vec<String>,
 }
 
-/// Instructions that do not compute.
+/// Opcodes that do not count as computation.
 const OTHERS: [&str; 16] = [
     "LDC", "ULDC", "LDCU", "LDG", "STG", "LDS", "STS", "S2R", "S2UR", "R2UR", "UMOV", "EXIT", "BRA", "NOP", "BSSY",
     "BSYNC",
 ];
 
 impl Tools {
-    /// On the path, or where Python packages put them.
+    /// Finds the tools on the path, or in a Python package.
     pub fn find() -> Result<Tools, String> {
         let find = |name| tool(name).ok_or_else(|| format!("{name} is missing; pip install nvidia-cuda-nvcc"));
         Ok(Tools { ptxas: find("ptxas")?, nvdisasm: find("nvdisasm")? })
     }
 
-    /// The time that it takes to assemble a file.
+    /// Assembles a file and returns the time that this takes.
     pub fn assemble(&self, arch: &str, source: &Path, cubin: &Path) -> Result<Duration, String> {
         let start = Instant::now();
         output(Command::new(&self.ptxas).args(["-O3", "-arch", arch]).arg(source).arg("-o").arg(cubin))?;
         Ok(start.elapsed())
     }
 
-    /// What each kernel of a text becomes, by name.
+    /// Assembles a text and returns the machine code of each kernel by name.
     pub fn kernels(&self, arch: &str, text: &str) -> Result<BTreeMap<String, Sass>, String> {
         let folder = std::env::temp_dir().join(format!("halfbyte-sass-{}", std::process::id()));
         fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
@@ -56,7 +58,8 @@ impl Tools {
 }
 
 impl Sass {
-    /// Those that are not memory, control, addresses, or moves of parameters.
+    /// Returns the instructions that compute: all except memory accesses, control flow, address
+    /// computations and parameter moves.
     pub fn compute(&self) -> impl Iterator<Item = &String> {
         self.insts.iter().filter(|inst| {
             let opcode = opcode(inst);
@@ -67,7 +70,7 @@ impl Sass {
     }
 }
 
-/// The kernels of a listing.
+/// Parses a disassembly listing.
 fn kernels(listing: &str) -> BTreeMap<String, Sass> {
     let mut kernels: BTreeMap<String, Sass> = BTreeMap::new();
     let mut current = None;
@@ -89,7 +92,7 @@ fn kernels(listing: &str) -> BTreeMap<String, Sass> {
     kernels
 }
 
-/// Without its guard.
+/// Returns the opcode of an instruction, without its guard.
 fn opcode(inst: &str) -> &str {
     inst.split_whitespace().find(|word| !word.starts_with('@')).unwrap_or("")
 }

@@ -1,5 +1,6 @@
-//! The same functions for Cranelift, which compiles them in its own vector types: four `f32` where ours are two halves, and
-//! sixteen bytes where ours are four. It has neither halves in vectors nor vectors of 32 bits for this computer.
+//! Translation of the benchmark's functions to Cranelift IR. Cranelift supports neither halves in
+//! vectors nor 32-bit vectors on this machine. The translation therefore uses its 16-byte vectors:
+//! four `f32` for two halves, and sixteen bytes for four.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -11,10 +12,10 @@ use cranelift_codegen::settings::{self, Configurable};
 use halfbyte::Module;
 use halfbyte::ir::{Attr, Inst, Kernel, Op, Type, Value, ValueDef};
 
-/// Bytes of a vector.
+/// Size of a vector in bytes.
 const VECTOR: i32 = 16;
 
-/// The functions of a text of ours in Cranelift's language, value for value.
+/// Translates the functions of a text to Cranelift IR, value for value.
 pub fn clif(ours: &str) -> Result<String, String> {
     let module = Module::parse(ours).map_err(|errors| errors.to_string())?;
     let mut text = String::new();
@@ -24,7 +25,7 @@ pub fn clif(ours: &str) -> Result<String, String> {
     Ok(text)
 }
 
-/// Cranelift for this computer, as it compiles where speed of the code counts.
+/// Returns the Cranelift target for this computer, with optimisation for speed.
 pub fn isa() -> Result<OwnedTargetIsa, String> {
     let mut flags = settings::builder();
     for (name, value) in [("opt_level", "speed"), ("enable_verifier", "false")] {
@@ -34,7 +35,7 @@ pub fn isa() -> Result<OwnedTargetIsa, String> {
     isa.finish(settings::Flags::new(flags)).map_err(|error| error.to_string())
 }
 
-/// Reads functions and compiles them; the bytes of their code.
+/// Parses and compiles functions, and returns the size of their code in bytes.
 pub fn compile(text: &str, isa: &OwnedTargetIsa) -> Result<usize, String> {
     let functions = cranelift_reader::parse_functions(text).map_err(|error| error.to_string())?;
     let isa = Arc::clone(isa);
@@ -51,17 +52,17 @@ pub fn compile(text: &str, isa: &OwnedTargetIsa) -> Result<usize, String> {
 struct Writer<'a> {
     kernel: &'a Kernel,
     text: &'a mut String,
-    /// The number of the next value that ours has no name for.
+    /// The number of the next value that does not exist in our IR.
     extra: usize,
 }
 
 impl Writer<'_> {
     fn line(&mut self, line: &str) {
-        // Writing to a string succeeds.
+        // Writing to a string cannot fail.
         let _ = writeln!(self.text, "    {line}");
     }
 
-    /// A value that ours has no name for.
+    /// Defines a value that does not exist in our IR.
     fn extra(&mut self, what: &str) -> String {
         let name = format!("v{}", self.extra);
         self.extra += 1;
@@ -78,7 +79,7 @@ impl Writer<'_> {
         let entry = kernel.entry();
         let is_param = |value: &Value| matches!(kernel.values[*value].def, ValueDef::Param(_));
         let params: Vec<Value> = kernel.values.keys().filter(is_param).collect();
-        // The item's number is a parameter besides.
+        // The item index is an additional parameter.
         let item = self.extra;
         self.extra += 1;
         let mut params = self.typed(&params)?;

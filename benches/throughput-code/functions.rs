@@ -1,16 +1,18 @@
-//! Functions on packed halves and bytes, as text and as LLVM IR: the same ones, op for op.
+//! Generator of functions on packed halves and bytes, as our IR and as LLVM IR with the same
+//! operations.
 //!
-//! A function loads two words of halves and two of bytes, computes with them, and stores a word of each. Every op is needed
-//! for what is stored. One function in four has a loop, one a branch, two are straight.
+//! A function loads two words of halves and two of bytes, computes with them, and stores one word
+//! of each type. Every op contributes to a stored value. One function in four has a loop, one in
+//! four has a branch, and two are straight-line code.
 
 use std::fmt::Write;
 
 use halfbyte::ir::witness::Random;
 
-/// Ops between the loads and the stores.
+/// Number of ops between the loads and the stores.
 const OPS: usize = 28;
 
-/// An op as both have it: with an operator of LLVM's, or a function.
+/// An op in both languages; in LLVM an instruction or an intrinsic.
 struct Op {
     ours: &'static str,
     llvm: &'static str,
@@ -25,7 +27,7 @@ const fn op(ours: &'static str, llvm: &'static str, operands: usize) -> Op {
 struct Packed {
     ours: &'static str,
     llvm: &'static str,
-    /// What LLVM appends to names of functions.
+    /// The suffix of LLVM intrinsics for this type.
     suffix: &'static str,
     ops: &'static [Op],
 }
@@ -66,7 +68,7 @@ pub struct Texts {
     pub llvm: String,
 }
 
-/// So many functions, `@k0` and on; always the same.
+/// Generates `count` functions, named `@k0`, `@k1` and so on. The result is deterministic.
 pub fn functions(count: usize) -> Texts {
     let mut writer = Writer { ours: String::new(), llvm: declarations(), random: Random(1), values: 0 };
     (0..count).for_each(|number| writer.function(number));
@@ -89,11 +91,11 @@ fn declarations() -> String {
 }
 
 fn line(text: &mut String, line: &str) {
-    // Writing to a string succeeds.
+    // Writing to a string cannot fail.
     let _ = writeln!(text, "{line}");
 }
 
-/// Values of a type that can be used, and the one that all before went into.
+/// The available values of a type. The last one depends on all values before it.
 #[derive(Clone)]
 struct Pool {
     names: Vec<String>,
@@ -105,7 +107,7 @@ impl Pool {
     }
 }
 
-/// The values of both types.
+/// The available values of both types.
 #[derive(Clone)]
 struct Values {
     halves: Pool,
@@ -185,7 +187,7 @@ impl Writer {
         );
     }
 
-    /// Ops of both types in turn. Each has the one before among its operands.
+    /// Generates ops of both types alternately. Each op uses the last value of its type.
     fn ops(&mut self, values: &mut Values, count: usize) {
         for number in 0..count {
             match number % 2 {
@@ -213,7 +215,7 @@ impl Writer {
         pool.names.push(value);
     }
 
-    /// One of two ways, by the item.
+    /// Generates a branch that depends on the item.
     fn branch(&mut self, values: &mut Values) {
         self.both(
             "  %c = icmp.lt_u.i32 %i, %n\n  br_if %c, ^then, ^else\n^then:",
@@ -237,7 +239,7 @@ impl Writer {
         values.bytes.names.push("%w".to_owned());
     }
 
-    /// A loop of `n` rounds, at least one.
+    /// Generates a loop of `n` iterations, at least one.
     fn repeat(&mut self, values: &mut Values) {
         let (half, byte) = (values.halves.last(), values.bytes.last());
         line(&mut self.ours, "  %zero = const.i32 0\n  %one = const.i32 1");

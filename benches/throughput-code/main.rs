@@ -1,6 +1,8 @@
-//! The compiler against LLVM's: 2,000 functions of about 40 packed ops, from text to a file, in turn in one run.
+//! Compile-time benchmark against LLVM: 2,000 functions of about 40 packed ops, from text to a
+//! file, measured alternately in one run.
 //!
-//! `benches/throughput` gets LLVM and runs this. A figure is a line, and [`FIGURES`] says what is asked of it.
+//! `benches/throughput` installs LLVM and runs this benchmark. Each figure prints a line;
+//! [`FIGURES`] contains the required ratios.
 
 mod clif;
 mod functions;
@@ -15,62 +17,63 @@ use halfbyte::Module;
 use halfbyte::pipeline::{Options, PASSES, compile_object};
 use process::{Took, run};
 
-/// The same as the program's.
+/// The allocator of the `halfbyte` program.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const FUNCTIONS: usize = 2000;
-/// The functions of the larger text.
+/// Number of functions of the larger text.
 const MANY: usize = 10 * FUNCTIONS;
 
-/// So often each side is run at least, and for so long; the least time counts.
+/// Minimum number of rounds; [`AT_LEAST`] is the minimum duration. The minimum time of all rounds
+/// counts.
 const ROUNDS: usize = 5;
 const AT_LEAST: Duration = Duration::from_secs(4);
 
-/// A comparison's outcome.
+/// The result of a comparison.
 struct Sample {
     ours: f64,
     peer: f64,
-    /// How much better ours is.
+    /// The factor by which our value is better.
     ratio: f64,
 }
 
 impl Sample {
-    /// Of what is better the more it is.
+    /// Creates a sample of values for which higher is better.
     fn more(ours: f64, peer: f64) -> Sample {
         Sample { ours, peer, ratio: ours / peer }
     }
 
-    /// Of what is better the less it is.
+    /// Creates a sample of values for which lower is better.
     fn less(ours: f64, peer: f64) -> Sample {
         Sample { ours, peer, ratio: peer / ours }
     }
 }
 
-/// A comparison of ours with a peer, or with what is asked.
+/// A comparison with a peer, or with a limit.
 struct Figure {
     name: &'static str,
-    /// Of both values.
+    /// The unit of both values.
     unit: &'static str,
     peer: &'static str,
-    /// The least ratio that is asked for.
+    /// The minimum ratio.
     asked: f64,
     measure: fn(&Bench) -> Result<Sample, String>,
 }
 
-/// Passes without which functions are compiled faster and worse: sharing what is computed twice, computing before a loop
-/// what does not change in it, and unrolling.
+/// Passes that cost compile time and improve the code: common subexpression elimination,
+/// loop-invariant code motion and unrolling.
 const SLOW: &[&str] = &["gvn", "licm", "unroll"];
 
-/// Mops/s with the default passes.
+/// Minimum Mops/s with the default passes.
 const DEFAULT: f64 = 0.5;
-/// Mops/s without [`SLOW`] ones.
+/// Minimum Mops/s without the passes in [`SLOW`].
 const PLAIN: f64 = 0.7;
-/// Mops/s of reading alone.
+/// Minimum Mops/s of parsing alone.
 const READ: f64 = 2.5;
-/// Bytes an op.
+/// Maximum bytes of memory per op.
 const MEMORY: f64 = 300.0;
-/// An op of many functions may take this much longer.
+/// Maximum factor by which the time per op may grow with the number of functions.
 const GROWTH: f64 = 1.2;
 
 #[rustfmt::skip]
@@ -113,8 +116,9 @@ the least of several runs.
 Exit codes: 0 every figure reaches what is asked, 1 one does not, 2 it could not be measured.
 ";
 
-/// The bench runs itself with this, a number of functions and a folder, to have them written: what it takes itself would count
-/// for the peak of every program that it runs.
+/// The option with which the benchmark starts itself to write functions. It takes the number of
+/// functions and a folder. A separate process is necessary because the memory of this process would
+/// count for the peak of every child process.
 const WRITE: &str = "--write";
 
 fn main() -> ExitCode {
@@ -135,7 +139,7 @@ fn main() -> ExitCode {
                 print!("{HELP}");
                 return ExitCode::SUCCESS;
             }
-            // Cargo says it to every bench.
+            // Cargo passes this option to every benchmark.
             "--bench" => {}
             _ => names.push(arg),
         }
@@ -171,12 +175,12 @@ fn figures(bench: &Bench, names: &[String]) -> Result<ExitCode, String> {
     Ok(if missed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The files of so many functions in a folder.
+/// Returns the paths of the files with `count` functions in a folder.
 fn files(folder: &Path, count: usize) -> [PathBuf; 2] {
     ["hb", "ll"].map(|extension| folder.join(format!("functions-{count}.{extension}")))
 }
 
-/// Writes so many functions, and gives the number of their ops.
+/// Writes the files with `count` functions, and returns the number of ops.
 fn write(folder: &Path, count: usize) -> Result<usize, String> {
     let Texts { ours, llvm } = functions(count);
     for (path, text) in files(folder, count).iter().zip([&ours, &llvm]) {
@@ -187,7 +191,7 @@ fn write(folder: &Path, count: usize) -> Result<usize, String> {
     Ok(blocks.map(|block| block.insts.len()).sum())
 }
 
-/// Functions in files.
+/// Files with functions, and the number of their ops.
 struct Input {
     ops: f64,
     ours: PathBuf,
@@ -206,9 +210,9 @@ impl Input {
     }
 }
 
-/// What every figure is measured with.
+/// The context of all measurements.
 struct Bench {
-    /// It has the files; gone with this.
+    /// The folder with the files, which is deleted on drop.
     folder: tempfile::TempDir,
     few: Input,
     many: Input,
@@ -254,7 +258,7 @@ impl Bench {
         Ok(Sample::more(self.few.ops / 1e6 / ours, self.few.ops / 1e6 / peer))
     }
 
-    /// Two threads of one program against two programs with one thread each.
+    /// Compares one process on two threads with two processes on one thread each.
     fn cores(&self) -> Result<Sample, String> {
         let start = |threads: &str, object: &str| {
             let mut command = Command::new(env!("CARGO_BIN_EXE_halfbyte"));
@@ -300,7 +304,7 @@ impl Bench {
     }
 }
 
-/// The seconds that something takes by the clock; what it makes is dropped after that.
+/// Returns the wall-clock time of `work` in seconds, without the time to drop the result.
 fn timed<T>(work: impl FnOnce() -> Result<T, String>) -> Result<f64, String> {
     let start = Instant::now();
     let made = work()?;
@@ -309,7 +313,7 @@ fn timed<T>(work: impl FnOnce() -> Result<T, String>) -> Result<f64, String> {
     Ok(seconds)
 }
 
-/// The least that each side takes of several rounds, in which they take turns.
+/// Returns the minimum time of each side over several rounds, in which the sides alternate.
 fn least<const SIDES: usize>(round: impl Fn() -> Result<[f64; SIDES], String>) -> Result<[f64; SIDES], String> {
     let mut least = [f64::INFINITY; SIDES];
     let (start, mut rounds) = (Instant::now(), 0);

@@ -1,26 +1,27 @@
-//! Programs that are run, with the time and the memory that they take.
+//! Child processes, with their time and memory usage.
 
 use std::ffi::c_int;
 use std::process::{Command, Stdio};
 
-/// What a run of a program took.
+/// Resource usage of a process.
 pub struct Took {
-    /// How it ended: the exit code, as long as no signal ended it.
+    /// The exit code, if the process was not ended by a signal.
     pub code: Option<i32>,
-    /// Of a processor, in the program and in the system for it: what else the machine does counts little.
+    /// Processor time in user and system mode in seconds. Other processes hardly affect it.
     pub seconds: f64,
-    /// The most that was resident.
+    /// Peak resident memory in bytes.
     pub bytes: f64,
 }
 
-/// `struct rusage`: seconds and microseconds of the program and of the system, the peak in KiB, and thirteen more.
+/// `struct rusage`: seconds and microseconds in user and in system mode, the peak memory in KiB,
+/// and thirteen more fields.
 type Usage = [i64; 18];
 
 unsafe extern "C" {
     fn wait4(process: c_int, status: *mut c_int, options: c_int, usage: *mut Usage) -> c_int;
 }
 
-/// Runs a program to its end, which is a good one.
+/// Runs a program to its end. Returns an error unless the exit code is 0.
 pub fn run(command: &mut Command) -> Result<Took, String> {
     let took = measure(command)?;
     if took.code == Some(0) { Ok(took) } else { Err(format!("{} fails", command.get_program().to_string_lossy())) }

@@ -1,4 +1,5 @@
-//! Any text is assembled or refused; what is assembled prints to a text of the same words.
+//! Every text is assembled or rejected. The disassembly of an assembled program assembles to the
+//! same words.
 #![no_main]
 
 use halfbyte::isa::halu::{Inst, assemble, disassemble};

@@ -1,4 +1,5 @@
-//! Any text is assembled for VP1 or refused; what is assembled prints to a text that assembles to the same text.
+//! Every text is assembled for VP1 or rejected. The disassembly of an assembled program assembles
+//! to a program with the same disassembly.
 #![no_main]
 
 use halfbyte::isa::vp1::{assemble, disassemble};

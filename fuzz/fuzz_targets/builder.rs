@@ -1,5 +1,6 @@
-//! Any calls of the builder make a kernel that is well formed or not; one that is prints to a text that reads back to it, and is
-//! compiled to the evaluator's bits or refused.
+//! Every sequence of builder calls creates a valid or an invalid kernel. The text of a valid kernel
+//! parses to the same kernel. The kernel compiles to code with the evaluator's results, or is
+//! rejected.
 #![no_main]
 
 use halfbyte::Module;
@@ -10,10 +11,10 @@ use halfbyte::ir::{
 use halfbyte_fuzz::kernels::agree;
 use libfuzzer_sys::fuzz_target;
 
-/// Calls of the builder.
+/// Maximum number of builder calls.
 const MOST: usize = 40;
 
-/// Bytes that choose. Where there are none left, 0.
+/// Input bytes that determine the choices; 0 after the end.
 struct Bytes<'d>(&'d [u8]);
 
 impl Bytes<'_> {
@@ -33,7 +34,7 @@ impl Bytes<'_> {
     }
 }
 
-/// A value of the type, if there is one; now and then any.
+/// Returns a value of the type, if there is one; occasionally a value of any type.
 fn value(bytes: &mut Bytes<'_>, b: &Builder, values: &[Value], ty: Option<Type>) -> Option<Value> {
     let at = bytes.next();
     let fitting: Vec<Value> = values.iter().copied().filter(|&v| ty.is_none_or(|ty| b.kernel().ty(v) == ty)).collect();
@@ -172,7 +173,7 @@ fuzz_target!(|data: &[u8]| {
         let printed = kernel.to_string();
         let module = match text::read(&printed) {
             Ok(module) => module,
-            // Passes may make one, which traps; nobody may write one.
+            // Passes may create such a store, which traps, but the parser rejects it.
             Err(errors) if errors.iter().all(|error| error.message.starts_with("a store into")) => return,
             Err(errors) => panic!("{errors:?}\n{printed}"),
         };

@@ -1,5 +1,5 @@
-//! Any well-formed kernel is compiled or refused, with passes and without; what is compiled gives the evaluator's bits, and
-//! traps where it traps, on the interpreter and as native code.
+//! Every valid kernel is compiled or rejected, with passes and without. Compiled code gives the
+//! evaluator's results and traps on the same inputs, on the interpreter and as native code.
 #![no_main]
 
 use halfbyte::Module;

@@ -1,4 +1,5 @@
-//! Any word is an instruction or `.word`; its line reads back to it, alone and in a program.
+//! Every word is an instruction or `.word`. Its disassembly assembles to the same word, alone and
+//! in a program.
 #![no_main]
 
 use halfbyte::isa::halu::{Inst, assemble, disassemble, read_word, word_text};

@@ -1,4 +1,5 @@
-//! Any VP1 word is an instruction or `.word`; its line reads back to a word of the same line, alone and in a program.
+//! Every VP1 word is an instruction or `.word`. Its disassembly assembles to a word with the same
+//! disassembly, alone and in a program.
 #![no_main]
 
 use halfbyte::isa::vp1::{Inst, assemble, disassemble, read_word, word_text};

@@ -1,4 +1,4 @@
-//! Any text is read or refused; what is read prints to a text that reads back to the same.
+//! Every text is parsed or rejected. The printed form of a parsed module parses to the same module.
 #![no_main]
 
 use halfbyte::ir::diag::Diagnostics;

@@ -1,5 +1,6 @@
-//! Any text in the language is read or refused, each place that is named is one of the text, and what is read is IR that reads back to the same. What
-//! is formatted is the same text to the reader, and formatting it again changes nothing.
+//! Every text in the kernel language is compiled to IR or rejected, and every reported location
+//! lies in the text. The printed IR parses to the same IR. The formatter does not change the
+//! meaning of a text, and formatting twice has no further effect.
 #![no_main]
 
 use halfbyte::ir::diag::Diagnostics;

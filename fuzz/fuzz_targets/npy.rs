@@ -1,4 +1,5 @@
-//! Any bytes are an `.npy` file for a type or refused; what is read is written and read again to the same.
+//! Every byte sequence is an `.npy` file for a type or is rejected. A file that is read, written
+//! and read again gives the same values.
 #![no_main]
 
 use halfbyte::ir::Type;

@@ -1,4 +1,5 @@
-//! The kernels of any object do the same on the interpreter and as native code, of one thread and of several.
+//! The kernels of every object behave the same on the interpreter and as native code, on one thread
+//! and on several.
 #![no_main]
 
 use halfbyte_fuzz::engines::agree;

@@ -1,4 +1,4 @@
-//! Any bytes are an object or refused; the kernels of what loads run, or trap.
+//! Every byte sequence is an object or is rejected. The kernels of a loaded object run or trap.
 #![no_main]
 
 use halfbyte::abi::ParamKind;

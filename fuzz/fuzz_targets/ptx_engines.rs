@@ -1,4 +1,4 @@
-//! Any PTX that can be imported does as it stands what its import does.
+//! Every PTX kernel that can be imported behaves the same when it is executed directly.
 #![no_main]
 
 use halfbyte::import_ptx::{Host, Shape, import};
@@ -24,9 +24,10 @@ fuzz_target!(|text: &str| {
         let text_ran = host.launch_on(how, (GRID, BLOCK), &mut expected);
         let ir_ran = evaluate_within(kernel, (GRID, BLOCK), BUDGET, &mut found);
         match (text_ran, ir_ran) {
-            // Items that are not independent, or take too long, may differ.
+            // Results may differ if the items have a race or the launch exceeds its budget.
             (_, Err(Fault::Race(_))) => {}
-            // An address of a buffer that is only read, made of another's: the import sees that nothing is stored there.
+            // An address of a read-only buffer that was derived from another buffer's address. The
+            // import determines that nothing is stored to the buffer.
             (Ok(_), Err(Fault::Trap(trap))) if matches!(trap.kind, TrapKind::ReadOnly { .. }) => {}
             (Err(text), _) if text.to_string().contains("backward") => {}
             (_, Err(ir)) if ir.to_string().contains("backward") => {}

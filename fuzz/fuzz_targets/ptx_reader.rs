@@ -1,5 +1,6 @@
-//! Any PTX is read or refused at places in it; what is read prints to a text that reads back to the same. Its kernels are
-//! imported, to kernels that are well formed, or refused.
+//! Every PTX text is parsed, or rejected with errors at locations in the text. The printed form of
+//! a parsed module parses to the same module. Its kernels are imported to valid kernels, or
+//! rejected.
 #![no_main]
 
 use halfbyte::import_ptx::{Shape, import};

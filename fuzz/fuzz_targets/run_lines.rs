@@ -1,5 +1,5 @@
-//! Any text has run lines that are read, or refused at places in it; the values of what is read fit a type or are refused, and
-//! print as they read.
+//! The run lines of every text are parsed, or rejected with errors at locations in the text. The
+//! parsed values fit a type or are rejected, and their printed form parses to the same values.
 #![no_main]
 
 use halfbyte::ir::{Direction, ParamKind, Type};
@@ -7,7 +7,7 @@ use halfbyte_testkit::runlines::{RunLine, read, read_ptx};
 use halfbyte_testkit::values::{Loader, Value, ValueKind, list};
 use libfuzzer_sys::fuzz_target;
 
-/// Elements of a buffer that is made: more only take time.
+/// Maximum number of elements of a generated buffer; more elements only take time.
 const MOST: u64 = 256;
 
 fuzz_target!(|text: &str| {
@@ -32,10 +32,11 @@ fuzz_target!(|text: &str| {
     }
 });
 
-/// The bytes of a value for some types, `seed` choosing which.
+/// Checks that the bytes of a value print and parse to the same bytes, for some types that `seed`
+/// determines.
 fn values(value: &Value, seed: usize) {
     match value.kind {
-        // What is on this machine is no input.
+        // The contents of files on this machine must not influence the result.
         ValueKind::File(_) => return,
         ValueKind::Zeros { count, .. } | ValueKind::Random { count, .. } if count > MOST => return,
         _ => {}

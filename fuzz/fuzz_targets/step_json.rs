@@ -1,4 +1,5 @@
-//! Any JSON line is stepped on both machines or refused; native code writes what the interpreter writes.
+//! Every JSON line is executed on both machines or rejected. Native code gives the same results as
+//! the interpreter.
 #![no_main]
 
 use halfbyte::launch::Engine;

@@ -1,5 +1,5 @@
-//! Any file of text tests is read or refused; its tests run. With the outputs renewed that differ it is read again, and no output
-//! differs.
+//! Every file of text tests is parsed or rejected, and its tests run. After differing outputs are
+//! updated, the file parses again and no output differs.
 #![no_main]
 
 use halfbyte_testkit::testing::TestFile;
@@ -15,7 +15,7 @@ fuzz_target!(|text: &str| match TestFile::read("fuzzed.hb", text) {
     Err(report) => drop(report.to_string()),
 });
 
-/// The text with outputs renewed, if any differ.
+/// Returns the text with updated outputs, if any differ.
 fn renew(text: &str) -> Option<String> {
     let file = TestFile::read("fuzzed.hb", text).unwrap_or_else(|report| panic!("{report}\n{text}"));
     file.blessed(&file.run())

@@ -1,4 +1,5 @@
-//! Any HALU instructions do the same on the interpreter and as native code, of one thread and of several.
+//! HALU instructions behave the same on the interpreter and as native code, on one thread and on
+//! several.
 #![no_main]
 
 use halfbyte::abi::{Direction, Param, ParamKind, Signature, Type};
@@ -8,10 +9,11 @@ use halfbyte::isa::object::{Header, KernelInfo, Loc};
 use halfbyte_fuzz::engines::{agree, load};
 use libfuzzer_sys::fuzz_target;
 
-/// Instructions of a program.
+/// Maximum number of instructions of a program.
 const MOST: usize = 48;
 
-/// What programs begin with: addresses of buffers, of the item's own words in them, and values to compute with.
+/// The start of every program: it loads the addresses of the buffers and of the item's own words,
+/// and values to compute with.
 const HEAD: &str = "\
     ULDC.64 UR0, c[0x0][0x160] ;
     ULDC.64 UR2, c[0x0][0x168] ;
@@ -58,7 +60,8 @@ fuzz_target!(|data: &[u8]| {
     program.kernels().iter().for_each(|kernel| agree(&program, kernel, data.len() % 4));
 });
 
-/// The word, where it is an instruction; else one whose opcode and fields the bytes choose.
+/// Returns the word if it is an instruction, otherwise an instruction whose opcode and fields the
+/// bytes determine.
 fn instruction(bytes: &[u8; 16]) -> u128 {
     let word = u128::from_le_bytes(*bytes);
     if Inst::decode(word).is_some() {
@@ -71,7 +74,7 @@ fn instruction(bytes: &[u8; 16]) -> u128 {
         (state >> 64) as u64
     };
     let inst = Inst::random(opcode, &mut next);
-    // Registers of few numbers meet more often.
+    // A small range of register numbers makes dependencies more frequent.
     let near = opcode.registers().iter().fold(inst, |mut inst, slot| {
         inst.set(slot.field, next() % 8 / u64::from(slot.span) * u64::from(slot.span));
         inst

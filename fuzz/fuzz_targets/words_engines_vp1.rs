@@ -1,4 +1,4 @@
-//! Any VP1 words do the same on the interpreter and as native code, of one thread and of several.
+//! VP1 words behave the same on the interpreter and as native code, on one thread and on several.
 #![no_main]
 
 use halfbyte::emit::Code;
@@ -7,7 +7,7 @@ use halfbyte::isa::vp1::{Inst, Opcode};
 use halfbyte_fuzz::engines::{agree, load};
 use libfuzzer_sys::fuzz_target;
 
-/// Words of a program, before those of an object.
+/// Maximum number of words that precede the words of the seed object.
 const MOST: usize = 64;
 
 const STREAMS: &[u8] = include_bytes!("../seeds/objects/vp1_streams.o");
@@ -20,7 +20,7 @@ fuzz_target!(|data: &[u8]| {
     let Some(halfbyte::isa::vp1::Code(own)) = kernel.words().downcast_ref() else { return };
     let mut words: Vec<u32> =
         rest.as_chunks().0.iter().take(MOST).map(|&bytes| word(u32::from_le_bytes(bytes))).collect();
-    // Targets are lines of four words.
+    // Branch targets are aligned to four words.
     words.truncate(words.len() / 4 * 4);
     words.extend_from_slice(own);
     let code = Code {
@@ -34,7 +34,8 @@ fuzz_target!(|data: &[u8]| {
     program.kernels().iter().for_each(|kernel| agree(&program, kernel, data.len() % 4));
 });
 
-/// The word, where it is not for DMA or a register outside the processor, which trap; else one of another opcode.
+/// Returns the word, or one with another opcode if it is a DMA instruction or accesses a register
+/// outside the processor, which would trap.
 fn word(word: u32) -> u32 {
     use Opcode::*;
     let traps = |op: Opcode| {

@@ -1,4 +1,4 @@
-//! Words on the interpreter and on native code.
+//! Comparison of the interpreter and native code on machine code.
 
 use std::num::NonZero;
 
@@ -8,25 +8,25 @@ use halfbyte::isa::halu::{Inst, Opcode, assemble};
 use halfbyte::isa::object::{Header, Loc};
 use halfbyte::runtime::{Arg, Engine, Kernel, Launch, LaunchError, Program, Stats};
 
-/// Items of a launch of several: more than native code runs side by side.
+/// Number of items of a large launch: more than native code executes side by side.
 const ITEMS: u32 = 70;
-/// Bytes of a buffer.
+/// Size of a buffer in bytes.
 const BYTES: usize = 1 << 11;
-/// Backward branches of an item.
+/// Maximum number of backward branches per item.
 const BUDGET: u64 = 16;
-/// Words of a kernel, beyond which it is not run: native code of it would take too long to make.
+/// Maximum number of words of a kernel. The translation of longer kernels takes too long.
 const WORDS: usize = 400;
 
 const THREADS: Engine = Engine::Jit { threads: NonZero::new(4).unwrap() };
 
-/// What a launch came to.
+/// The outcome of a launch.
 #[derive(PartialEq, Debug)]
 struct Outcome {
     result: Result<Stats, LaunchError>,
     buffers: Vec<Vec<u8>>,
 }
 
-/// Launches over so many items. Slices begin at `offset` bytes after what is aligned.
+/// Launches the kernel with `items` items. Buffers begin `offset` bytes after an aligned address.
 fn launch(kernel: &Kernel, engine: Engine, items: u32, buffers: &[Vec<u8>], offset: usize) -> Outcome {
     let given = kernel.signature().given();
     let mut memory: Vec<Vec<u8>> = buffers.iter().map(|bytes| [vec![0; offset], bytes.clone()].concat()).collect();
@@ -42,7 +42,7 @@ fn launch(kernel: &Kernel, engine: Engine, items: u32, buffers: &[Vec<u8>], offs
     Outcome { result, buffers: memory.into_iter().map(|bytes| bytes[offset..].to_vec()).collect() }
 }
 
-/// The bytes of each buffer; of a scalar nothing.
+/// Returns the initial contents of each buffer; a scalar has none.
 fn buffers(kernel: &Kernel) -> Vec<Vec<u8>> {
     let bytes = |param: &halfbyte::abi::Param| match param.kind {
         ParamKind::Scalar(_) => Vec::new(),
@@ -54,8 +54,9 @@ fn buffers(kernel: &Kernel) -> Vec<Vec<u8>> {
     kernel.signature().given().iter().map(bytes).collect()
 }
 
-/// Runs a kernel on the interpreter and on native code, of one thread and of several: one item, and many where items are
-/// independent. They come to the same memory, statistics and traps.
+/// Runs a kernel on the interpreter and as native code, on one thread and on several. The launches
+/// have one item, and many items if the items are independent. Panics if memory, statistics or
+/// traps differ.
 pub fn agree(program: &Program, kernel: &Kernel, offset: usize) {
     if kernel.words().len() > WORDS {
         return;
@@ -65,13 +66,13 @@ pub fn agree(program: &Program, kernel: &Kernel, offset: usize) {
     for items in [1, ITEMS] {
         let expected = launch(kernel, Engine::Interp, items, &before, 0);
         for engine in [Engine::JIT, THREADS] {
-            // Tiles that run side by side see nothing of what the others store.
+            // Tiles on different threads do not see each other's stores.
             if !halu && engine == THREADS && is_updated(kernel) {
                 continue;
             }
             let found = launch(kernel, engine, items, &before, offset);
             let is_same = match (&expected.result, &found.result) {
-                // A trap leaves no result.
+                // After a trap the contents of the buffers are undefined.
                 (Err(expected), Err(found)) => expected == found,
                 _ => expected == found,
             };
@@ -88,17 +89,18 @@ pub fn agree(program: &Program, kernel: &Kernel, offset: usize) {
     }
 }
 
-/// Whether a buffer may be both read and written.
+/// Returns `true` if a buffer may be both read and written.
 fn is_updated(kernel: &Kernel) -> bool {
     let mut kinds = kernel.signature().given().iter().map(|param| param.kind);
     kinds.any(|kind| matches!(kind, ParamKind::Buffer { direction: Direction::InOut, .. }))
 }
 
-/// Whether each item of a HALU kernel does the same, whatever the others have done: on the memory before the launch, and on that
-/// of after all others. Only such kernels mean the same in every order.
+/// Returns `true` if the items of a HALU kernel are independent: each behaves the same on the
+/// memory before the launch and on the memory after all others. Only then the result does not
+/// depend on the order of the items.
 fn is_independent(program: &Program, kernel: &Kernel, items: u32, before: &[Vec<u8>]) -> bool {
     let Some(halfbyte::isa::halu::Code(words)) = kernel.words().downcast_ref() else { return true };
-    // An item sees another's registers through a uniform one.
+    // An item can see another item's registers through a uniform register.
     let is_shared = |&word: &u128| Inst::decode(word).is_some_and(|inst| inst.opcode() == Opcode::R2UR);
     if words.iter().any(is_shared) {
         return false;
@@ -112,7 +114,7 @@ fn is_independent(program: &Program, kernel: &Kernel, items: u32, before: &[Vec<
     };
     let first: Option<Vec<Outcome>> = alone.iter().map(|program| run(program, before)).collect();
     let Some(first) = first else { return false };
-    // What all have written together; an item's bytes are no other's.
+    // The combined stores of all items; no two items may write the same byte.
     let mut after = before.to_vec();
     let mut writers: Vec<Vec<Option<usize>>> = before.iter().map(|bytes| vec![None; bytes.len()]).collect();
     for (item, outcome) in first.iter().enumerate() {
@@ -136,7 +138,7 @@ fn is_independent(program: &Program, kernel: &Kernel, items: u32, before: &[Vec<
     })
 }
 
-/// The program of a kernel in which only one item does something.
+/// Returns a program in which only one item executes the kernel.
 fn only(program: &Program, kernel: &Kernel, words: &[u128], item: u32) -> Option<Program> {
     let head = format!(
         "S2R R254, SR_ITEM ;\nLOP3 R254, R254, {item:#x}, RZ, 0x3c ;\nISETP.GT.U32.AND P6, PT, R254, 0x0 ;\n\
@@ -154,7 +156,7 @@ fn only(program: &Program, kernel: &Kernel, words: &[u128], item: u32) -> Option
     load(program.header(), code)
 }
 
-/// A program of one kernel; none where an object of it is refused.
+/// Returns a program with one kernel, or `None` if its object is rejected.
 pub fn load(header: &Header, code: Code) -> Option<Program> {
     halfbyte::TARGETS.load(&write_object(header, &[code]).ok()?).ok()
 }

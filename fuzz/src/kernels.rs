@@ -1,4 +1,4 @@
-//! Kernels on the evaluator and compiled, with passes and without.
+//! Comparison of the evaluator with compiled kernels, with passes and without.
 
 use halfbyte::ir::Kernel;
 use halfbyte::ir::eval::{Fault, TrapKind};
@@ -12,7 +12,8 @@ use halfbyte::{CompileError, Module, TARGETS, Target};
 const ITEMS: u32 = 3;
 const BUDGET: u32 = 64;
 
-/// Compiles the kernels for every target, and runs what comes of it: the evaluator's bits, or its trap.
+/// Compiles the kernels for every target and runs them. Panics unless they give the evaluator's
+/// results or its trap.
 pub fn agree(module: &Module) {
     let ways: Vec<Options> = TARGETS.defaults().flat_map(ways).collect();
     for kernel in &module.ir().kernels {
@@ -48,9 +49,10 @@ fn agree_on<T>(
         let how = How { budget: BUDGET.into(), ..engine.into() };
         match (outcome, execute(loaded, how, ITEMS, &mut found)) {
             (Ok(_), Ok(_)) => assert_eq!(found, expected, "{engine}: {kernel}"),
-            // What is compiled away does not trap.
+            // An op that is optimised away does not trap.
             (Err(Fault::Trap(trap)), _) if matches!(trap.kind, TrapKind::NoIntrinsic { .. }) => {}
-            // Words may take fewer backward branches, and items that share a vector share their budget.
+            // Machine code may take fewer backward branches, and items that share a vector share
+            // their budget.
             (Err(Fault::Trap(trap)), _) if matches!(trap.kind, TrapKind::Budget { .. }) => {}
             (Err(Fault::Trap(expected)), Err(LaunchError::Trap(found))) => {
                 assert_eq!(expected.item, found.item, "{engine}: {expected}, {found}\n{kernel}");
@@ -61,7 +63,7 @@ fn agree_on<T>(
     }
 }
 
-/// With all passes, and with those alone without which the target cannot do any kernel.
+/// Returns options with all passes, and with only the pass that the target requires.
 fn ways(target: Target) -> [Options; 2] {
     let all = Options { verify: true, ..Options::new(target) };
     let mut least = all.clone();

@@ -1,4 +1,4 @@
-//! What the targets share.
+//! Functions that the fuzz targets share.
 
 pub mod engines;
 pub mod kernels;
