@@ -107,7 +107,7 @@ fn measure(names: &[String], last: usize) -> Result<bool, String> {
     if let Some(name) = names.iter().find(|name| !is_kernel(name) && !is_work(name)) {
         return Err(format!("no kernel and no work has the name `{name}`; see --help"));
     }
-    // Without the name of a kernel all kernels are selected, and likewise for workloads.
+    // If no kernel is named, all kernels are selected. The same holds for workloads.
     let is_asked = |name: &str, kind: &dyn Fn(&String) -> bool| {
         let mut named = names.iter().filter(|name| kind(name)).peekable();
         named.peek().is_none() || named.any(|wanted| wanted == name)

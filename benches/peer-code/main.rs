@@ -109,8 +109,9 @@ const FIGURES: &[Figure] = &[
     figure("interp_histogram",          ITEMS,     "interp",      None,           |b| groups::interpreted(b, &groups::HISTOGRAM)),
     figure("interp_transpose",          ITEMS,     "interp",      None,           |b| groups::interpreted(b, &groups::TRANSPOSE)),
     figure("interp_tiled_product",      ITEMS,     "interp",      None,           |b| groups::interpreted(b, &groups::TILED_PRODUCT)),
-    // PTX kernels as compilers write them, executed directly. A hundred thousand items are compared
-    // with C code of 128-bit vectors and of any vectors; few items only with the former.
+    // PTX kernels as compilers write them, executed directly. Launches with a hundred thousand
+    // items are compared with C code of 128-bit vectors and of any vectors, launches with few items
+    // only with the former.
     figure("ptx_saxpy",                 ITEMS,     "clang128",    Some(LEAST),    |b| ptx::native(b, "saxpy", Clang128, Many)),
     figure("ptx_saxpy_v3",              ITEMS,     "clang",       Some(LEAST_V3), |b| ptx::native(b, "saxpy", Clang, Many)),
     figure("ptx_saxpy_few",             ITEMS,     "clang128",    None,           |b| ptx::native(b, "saxpy", Clang128, Few)),

@@ -34,8 +34,8 @@ fuzz_target!(|data: &[u8]| {
     program.kernels().iter().for_each(|kernel| agree(&program, kernel, data.len() % 4));
 });
 
-/// Returns the word, or one with another opcode if it is a DMA instruction or accesses a register
-/// outside the processor, which would trap.
+/// Returns the word, with another opcode if it would trap: an undefined instruction, a DMA
+/// instruction, or a move from or to a register outside the processor.
 fn word(word: u32) -> u32 {
     use Opcode::*;
     let traps = |op: Opcode| {

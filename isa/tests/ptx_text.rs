@@ -563,7 +563,8 @@ fn features_are_checked() {
     assert_eq!(needs("sm_75"), "0 PTX 7.0 and sm_80, 1 PTX 7.8 and sm_90, 2 PTX 9.2 and sm_120f");
 }
 
-/// Functions are checked, too, whether or not a kernel calls them, as `ptxas` does.
+/// Unsupported instructions of functions are reported, even if no kernel calls the function, as in
+/// `ptxas`.
 #[test]
 fn features_of_functions_are_checked() {
     let text = |head: &str, call: &str| {

@@ -143,8 +143,8 @@ fn what_does_not_interact_can_be_in_one_bundle() {
         if interact(&a, &b) || !x.is_disjoint(&y) {
             continue;
         }
-        // The bundle must be equivalent to either order in which the first instruction does not
-        // write what the second reads.
+        // The bundle must be equivalent to each order of the instructions in which the first one
+        // does not write a location that the second one reads.
         let orders = [(one, two, x.writes.intersects(y.reads)), (two, one, y.writes.intersects(x.reads))];
         for (first, second, disturbed) in orders {
             if disturbed {

@@ -39,8 +39,8 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Wraps a kernel for an SM, with the lowest PTX version and the least specific target that
-    /// have all instructions of the kernel and of its functions.
+    /// Wraps a kernel for an SM. Chooses the lowest PTX version and the least specific target that
+    /// support all instructions of the kernel and its functions.
     pub fn for_sm(sm: Sm, entry: Entry) -> Kernel {
         let insts = entry.reached_bodies().flat_map(|body| &body.insts);
         let needs = insts.map(Inst::since).fold(Since::first(sm), Since::and);

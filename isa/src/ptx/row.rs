@@ -410,7 +410,7 @@ impl Row {
             Popc => matches!(self.mnemonic, "bar" | "barrier"),
             Global | Const | Local | Param | Shared | SharedCta if self.mnemonic == "cvta" => true,
             L1 | L2 | L2Last | L2Normal if matches!(self.mnemonic, "prefetch" | "applypriority" | "discard") => true,
-            // A barrier first names its scope.
+            // The scope modifier of a barrier must come first.
             Sync | Cta if matches!(self.mnemonic, "bar" | "barrier") => false,
             Sync
             | Aligned

@@ -113,7 +113,7 @@ impl Type {
         self.bits() == register.bits() && self.mixes(register)
     }
 
-    /// Returns `true` if an operand of this type may be a register of type `register` that may be
+    /// Returns `true` if an operand of this type may be a register of type `register`, possibly
     /// wider, as in loads, stores and most conversions.
     pub fn fits_in(self, register: Type) -> bool {
         let is_of_class = match self.kind() {

@@ -14,9 +14,9 @@ struct Unit {
     kept: u32,
     /// Number of fraction bits of an f32 result.
     rounded: u32,
-    /// `true` if 8-bit floats are emulated with halves. The elements in the low halves of the
-    /// registers are multiplied first, then those in the high halves, and the result is added to C
-    /// by an ordinary addition. `ptxas` generates this code.
+    /// `true` if `ptxas` emulates products of 8-bit floats with halves. The elements in the low
+    /// halves of the registers are multiplied first, then those in the high halves. The result is
+    /// added to C by an ordinary addition.
     as_halves: bool,
 }
 

@@ -61,8 +61,8 @@ enum Element<'a> {
 }
 
 /// The reason why an instruction does not match a row. `reach` orders the reasons by how far the
-/// instruction matches: whether all modifiers match, the index of the first wrong modifier or
-/// operand, and whether that operand is a vector or symbol where the row expects one.
+/// instruction matches. It holds `true` if all modifiers match, the index of the first wrong
+/// modifier or operand, and `true` if that operand is a vector or symbol as the row expects.
 struct Refusal {
     reach: (bool, usize, bool),
     error: Error,
