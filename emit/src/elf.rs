@@ -1,4 +1,4 @@
-//! Writes object files ([`halfbyte_isa::object`] has their layout).
+//! Writer of object files. [`halfbyte_isa::object`] describes their layout.
 
 use std::collections::HashSet;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -13,27 +13,27 @@ use thiserror::Error;
 
 use crate::emitter::Code;
 
-/// Why kernels do not go into one object.
+/// Error of writing kernels into one object.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum ObjectError {
-    /// Two kernels of one name.
+    /// Two kernels have the same name.
     #[error("there are two kernels of the name `{0}`")]
     Duplicate(String),
-    /// Words of one target in an object for another.
+    /// The target of a kernel differs from the target of the object.
     #[error("kernel `{kernel}` has words of target {words}; the object is for {object}")]
     Target {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
-        /// The target of its words.
+        /// Target of the kernel's words.
         words: Target,
-        /// The target of the object.
+        /// Target of the object.
         object: Target,
     },
-    /// A kernel for VP1 without tiles, or one for another target with them.
+    /// A VP1 kernel has no tiles, or a kernel for another target has some.
     #[error("kernel `{0}` says how it is run by tiles, or does not, unlike those of its target")]
     Tiles(String),
-    /// The file would be larger than the format allows.
+    /// The file exceeds the limits of the format.
     #[error("the object cannot be written: {0}")]
     Format(String),
 }
@@ -44,10 +44,11 @@ impl From<object::write::Error> for ObjectError {
     }
 }
 
-/// The bytes of an object with these kernels, in this order. The same arguments give the same bytes.
+/// Returns the bytes of an object with these kernels, in this order. The output is deterministic.
 ///
 /// # Errors
-/// Two kernels of one name; words or records of another target; more than the format can hold.
+/// Two kernels have the same name, a kernel is for another target, or the object exceeds the limits
+/// of the format.
 pub fn write_object(header: &Header, kernels: &[Code]) -> Result<Vec<u8>, ObjectError> {
     let places = |code: &Code| code.locs.len() * Loc::BYTES + code.parts.len() * Part::BYTES;
     let len = |code: &Code| code.words.len() * code.words.word_bytes() + places(code) + USUAL_RECORDS;
@@ -56,10 +57,11 @@ pub fn write_object(header: &Header, kernels: &[Code]) -> Result<Vec<u8>, Object
     writer.finish()
 }
 
-/// What a kernel takes besides words and places, unless its names are long or its parameters many.
+/// Estimated bytes of a kernel's records besides words and locations, for usual names and parameter
+/// counts.
 const USUAL_RECORDS: usize = 512;
 
-/// Writes an object kernel by kernel, none of which it keeps.
+/// Streaming writer of an object. It retains no kernel.
 pub struct ObjectWriter {
     target: Target,
     file: File,
@@ -67,10 +69,10 @@ pub struct ObjectWriter {
 }
 
 impl ObjectWriter {
-    /// An object without kernels so far, with room for so many bytes before it has to grow.
+    /// Creates an object without kernels with a buffer of `capacity` bytes.
     ///
     /// # Errors
-    /// More than the format can hold.
+    /// The object exceeds the limits of the format.
     pub fn new(header: &Header, capacity: usize) -> Result<ObjectWriter, ObjectError> {
         let mut file = File::with_capacity(capacity);
         file.section([HEADER_SECTION, ""], record(), |bytes| bytes.extend(header.to_bytes()))?;
@@ -80,7 +82,8 @@ impl ObjectWriter {
     /// Adds a kernel.
     ///
     /// # Errors
-    /// Words or records of another target; more than the format can hold. The object is then of no use.
+    /// The kernel is for another target, or the object exceeds the limits of the format. The object
+    /// is unusable after an error.
     pub fn add(&mut self, code: &Code) -> Result<(), ObjectError> {
         let ObjectWriter { target, file, symbols } = self;
         let (name, words) = (code.info.signature.name(), code.words.target());
@@ -102,10 +105,10 @@ impl ObjectWriter {
         symbols.add(name, section, words.len())
     }
 
-    /// Writes what there is so far, once it is worth a call of the system: no more than that is ever kept.
+    /// Flushes the buffer to `out` if it holds at least [`ENOUGH`] bytes, which bounds memory use.
     ///
     /// # Errors
-    /// Those of `out`. The object is then of no use.
+    /// Those of `out`. The object is unusable after an error.
     pub fn hand_over(&mut self, out: &mut impl Write) -> io::Result<()> {
         if self.file.bytes.len() < ENOUGH {
             return Ok(());
@@ -116,20 +119,20 @@ impl ObjectWriter {
         Ok(())
     }
 
-    /// The object's bytes, of which none were handed over.
+    /// Returns the bytes of an object of which nothing has been flushed.
     ///
     /// # Errors
-    /// Two kernels of one name; more than the format can hold.
+    /// Two kernels have the same name, or the object exceeds the limits of the format.
     pub fn finish(self) -> Result<Vec<u8>, ObjectError> {
         let Rest { start, mut bytes } = self.rest()?;
         bytes.splice(..start.len(), start);
         Ok(bytes)
     }
 
-    /// Writes what was not handed over so far.
+    /// Writes the bytes that have not been flushed, then the file header at the start of `out`.
     ///
     /// # Errors
-    /// As [`ObjectWriter::finish`]; those of `out`.
+    /// Those of [`ObjectWriter::finish`] and of `out`.
     pub fn finish_to(self, out: &mut (impl Write + Seek)) -> Result<io::Result<()>, ObjectError> {
         let Rest { start, bytes } = self.rest()?;
         let mut write = || {
@@ -147,38 +150,38 @@ impl ObjectWriter {
     }
 }
 
-/// So many bytes are written at once: few enough that they are still in a cache of the processor, and that threads which have
-/// kernels to add need not wait.
+/// Bytes that trigger a flush. This few bytes still lie in a processor cache, and other threads
+/// that add kernels wait only briefly.
 const ENOUGH: usize = 1 << 16;
 
-/// The end of an object.
+/// Last bytes of an object, and its file header.
 struct Rest {
-    /// What the first bytes of the object are, which say where things are.
+    /// File header, which replaces the first bytes of the object.
     start: Vec<u8>,
-    /// All bytes that were not handed over.
+    /// All bytes that have not been flushed.
     bytes: Vec<u8>,
 }
 
-/// The header of a section of records.
+/// Returns the header of a section of records.
 fn record() -> SectionHeader {
     SectionHeader { sh_type: elf::SHT_PROGBITS, sh_addralign: 4, ..SectionHeader::default() }
 }
 
-/// How records of the format are written.
+/// Returns the encoder of ELF records.
 fn encoder() -> Encoder<LittleEndian> {
     Encoder::new(LittleEndian, true, elf::Machine(E_MACHINE))
 }
 
-/// Texts, each of which is named by its place.
+/// String table. A string is identified by its offset.
 struct Strings(Vec<u8>);
 
 impl Strings {
-    /// At 0 is the empty one.
+    /// Creates a table with the empty string at offset 0.
     fn new() -> Strings {
         Strings(vec![0])
     }
 
-    /// Adds the text of these parts.
+    /// Appends the concatenation of `parts` and returns its offset.
     fn add(&mut self, parts: [&str; 2]) -> Result<u32, ObjectError> {
         let place = u32::try_from(self.0.len());
         parts.iter().for_each(|part| self.0.extend_from_slice(part.as_bytes()));
@@ -186,7 +189,7 @@ impl Strings {
         place.map_err(|_| ObjectError::Format("the names take 4 GiB or more".to_owned()))
     }
 
-    /// Refuses one that is there twice.
+    /// Fails if a string occurs twice.
     fn check(&self) -> Result<(), ObjectError> {
         let mut known = HashSet::new();
         match self.0.split(|&byte| byte == 0).skip(1).find(|name| !name.is_empty() && !known.insert(*name)) {
@@ -196,24 +199,24 @@ impl Strings {
     }
 }
 
-/// A file being written, section after section.
+/// Object file under construction, written section by section.
 struct File {
     bytes: Vec<u8>,
-    /// How many bytes before these were handed over.
+    /// Number of bytes already flushed before `bytes`.
     before: usize,
     names: Strings,
-    /// How many sections there are. For more than 32 bits can count there is no room in the names.
+    /// Number of sections. It cannot overflow, because the string table of names fills up first.
     sections: u32,
-    /// The headers of all sections but the first.
+    /// Encoded headers of all sections except the null section.
     headers: Vec<u8>,
 }
 
 impl File {
-    /// The name of the section of names, and its place among them.
+    /// Name of the section of section names, and its offset in that section.
     const NAMES: &str = ".shstrtab";
     const NAMES_NAME: u32 = 1;
 
-    /// One that has room for its header, and its first section, which is none.
+    /// Creates a file with room for its header, and with the null section.
     fn with_capacity(capacity: usize) -> File {
         let mut bytes = Vec::with_capacity(capacity);
         bytes.resize(encoder().file_header_size() as usize, 0);
@@ -221,7 +224,7 @@ impl File {
         File { bytes, before: 0, names, sections: 1, headers: Vec::new() }
     }
 
-    /// Writes a section, whose header lacks its name and its place, and gives its number.
+    /// Writes a section and returns its index. The name, offset and size of `header` are filled in.
     fn section(
         &mut self,
         name: [&str; 2],
@@ -242,7 +245,7 @@ impl File {
         self.sections - 1
     }
 
-    /// With what was handed over.
+    /// Returns the length of the file, flushed bytes included.
     fn len(&self) -> usize {
         self.before + self.bytes.len()
     }
@@ -252,7 +255,8 @@ impl File {
         self.bytes.resize(len - self.before, 0);
     }
 
-    /// Writes the names and the headers of sections; at the start is said where they are.
+    /// Writes the section names and the section headers, and builds the file header that refers to
+    /// them.
     fn finish(mut self) -> Result<Rest, ObjectError> {
         let encoder = encoder();
         let names = std::mem::take(&mut self.names.0);
@@ -277,17 +281,18 @@ impl File {
     }
 }
 
-/// The functions of an object.
+/// Symbol table with the kernels of an object.
 struct Symbols {
     bytes: Vec<u8>,
     names: Strings,
-    /// The section of each, where a symbol has no room for one of them.
+    /// Extended section index of each symbol (`SHT_SYMTAB_SHNDX`); 0 if the index fits in the
+    /// symbol.
     sections: Vec<u8>,
     is_too_large: bool,
 }
 
 impl Symbols {
-    /// The first is none.
+    /// Creates a table with the null symbol.
     fn new() -> Symbols {
         let mut bytes = Vec::new();
         encoder().null_symbol(&mut bytes);
@@ -314,7 +319,7 @@ impl Symbols {
         let encoder = encoder();
         let symtab = file.sections;
         let strtab = symtab + 1 + u32::from(self.is_too_large);
-        // All but the first are global.
+        // All symbols except the null symbol are global.
         file.section([".symtab", ""], encoder.symtab_section_header(strtab, 1), |bytes| bytes.extend(self.bytes))?;
         if self.is_too_large {
             let header = encoder.symtab_shndx_section_header(symtab);

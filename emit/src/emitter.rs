@@ -1,4 +1,4 @@
-//! What emission is to everyone who does not care for which machine: the interface that each machine implements.
+//! The target-independent interface of emission.
 
 use std::fmt::{Debug, Write};
 
@@ -9,15 +9,17 @@ use halfbyte_isel::AllocatedCode;
 use crate::error::LayoutError;
 use crate::stats::BlockStats;
 
-/// Emission for the targets of an instruction set.
+/// Emitter for the targets of an instruction set.
 pub trait Emitter: Debug + Sync {
-    /// Lays a machine function out, block after block: every instruction gets its address, and every branch its distance.
+    /// Lays out a machine function block by block: assigns an address to each instruction and a
+    /// distance to each branch.
     ///
     /// # Errors
-    /// A function of another backend's, or one that breaks the rules of its form.
+    /// The function belongs to another backend, or it breaks an invariant of its machine IR.
     fn layout(&self, func: Box<dyn AllocatedCode>) -> Result<Code, LayoutError>;
 
-    /// Completes the first line of a listing, which says how many words there are, and adds lines about what a launch sets up.
+    /// Completes the first line of a listing after its word count, and appends lines about what a
+    /// launch sets up.
     ///
     /// # Errors
     /// Those of the writer.
@@ -25,31 +27,32 @@ pub trait Emitter: Debug + Sync {
         writeln!(out, ", {} registers", code.info.registers)
     }
 
-    /// The assembly of a kernel as listings show it: the line of a word begins with [`WORD`], unlike that of a label.
+    /// Returns the assembly of a kernel as listings show it. An instruction's line begins with
+    /// [`WORD`]; a label's line does not.
     fn lines(&self, code: &Code) -> String {
         code.words.disassemble()
     }
 }
 
-/// What the line of a word begins with, unlike that of a label.
+/// Indentation of an instruction's line, which a label's line lacks.
 pub const WORD: &str = "    ";
 
-/// A kernel in words, as it stands in an object.
+/// Machine code of a kernel, as stored in an object file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Code {
-    /// What the loader must know besides the words.
+    /// Launch information for the loader.
     pub info: KernelInfo,
-    /// The words in order. An address is an index here.
+    /// Instruction words in order. An address is an index into them.
     pub words: Words,
-    /// Where each word comes from.
+    /// Source location of each word.
     pub locs: Vec<Loc>,
-    /// What words stand for that access more than one thing of the text, in the order of their addresses.
+    /// Accesses of the source text that share a word with others, ordered by the word's address.
     pub parts: Vec<Part>,
-    /// How dense the bundles of each block are; none where there are no bundles.
+    /// Bundle statistics per block; empty if the target has no bundles.
     pub stats: Vec<BlockStats>,
 }
 
-/// The function, where it is of that form.
+/// Downcasts a machine function to the emitter's own representation.
 pub(crate) fn own<C: AllocatedCode>(func: Box<dyn AllocatedCode>) -> Result<C, LayoutError> {
     func.downcast().map(|func| *func).ok_or(LayoutError::Backend)
 }

@@ -1,4 +1,4 @@
-//! Why a machine function has no words.
+//! Errors of layout.
 
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::module::MAX_REGISTERS;
@@ -8,107 +8,108 @@ use halfbyte_isa::vp1::domain::Unknown;
 use halfbyte_isel::vcode::BlockIndex;
 use thiserror::Error;
 
-/// Why instructions are no operation.
+/// Error for instructions that do not form an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum OpError {
-    /// They cannot be one bundle.
+    /// The instructions cannot share a bundle.
     #[error("the instructions cannot be in one bundle: {0}")]
     Bundle(#[from] BundleError),
-    /// The effect of one is not known.
+    /// The effect of an instruction is unknown.
     #[error(transparent)]
     Unknown(#[from] Unknown),
 }
 
-/// Why a machine function has no words: it is not one that selection and allocation should have made.
+/// Error of layout: an invariant of selection or allocation is broken, or a limit of the target is
+/// exceeded.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum LayoutError {
-    /// A function of another backend's.
+    /// The function belongs to another backend.
     #[error("the function is of another instruction set than what lays it out")]
     Backend,
-    /// An instruction that no word decodes to.
+    /// An instruction cannot be encoded.
     #[error("kernel `{kernel}`: {opcode} is not encodable: {error}")]
     Invalid {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
-        /// The instruction.
+        /// Opcode of the instruction.
         opcode: &'static str,
-        /// What is wrong with it.
+        /// Reason why encoding fails.
         error: EncodeError,
-        /// Its source.
+        /// Source location of the instruction.
         loc: Loc,
     },
-    /// A target on an instruction that takes none, or a branch without one.
+    /// A branch lacks its target, or another instruction has one.
     #[error("kernel `{kernel}`: {opcode} {}", if *.expected { "has no target" } else { "takes no target" })]
     Target {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
-        /// The instruction.
+        /// Opcode of the instruction.
         opcode: &'static str,
-        /// Whether it takes a target.
+        /// `true` if the instruction needs a target.
         expected: bool,
-        /// Its source.
+        /// Source location of the instruction.
         loc: Loc,
     },
-    /// A branch to a block that is not there.
+    /// A branch to a block that does not exist.
     #[error("kernel `{kernel}`: branch to block {block}; there are {blocks}")]
     Block {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
-        /// The target.
+        /// Target of the branch.
         block: BlockIndex,
         /// The number of blocks.
         blocks: usize,
     },
-    /// More words than a branch can cross.
+    /// A branch distance exceeds the range of its field.
     #[error("kernel `{kernel}` has {words} words; a branch crosses at most {limit}")]
     TooLong {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
-        /// Its words.
+        /// Number of words of the kernel.
         words: usize,
-        /// How many are possible.
+        /// Maximum number of words.
         limit: usize,
     },
-    /// More registers than a kernel of PTX may declare.
+    /// The kernel needs more registers than PTX may declare.
     #[error("kernel `{kernel}` has more than {MAX_REGISTERS} registers")]
     Registers {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
     },
-    /// Instructions that cannot be in one bundle, or whose effect is not known.
+    /// The instructions cannot share a bundle, or the effect of one is unknown.
     #[error("kernel `{kernel}`: {error}")]
     Operation {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
-        /// What is wrong.
+        /// Reason of the failure.
         error: OpError,
-        /// Their source.
+        /// Source location of the instructions.
         loc: Loc,
     },
-    /// A call or a return, or a branch or exit before the end of its block.
+    /// A call, a return, or a branch or exit before the end of its block.
     #[error("kernel `{kernel}`: {opcode} is not one of the branches or the exit at the end of a block")]
     Control {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
-        /// The instruction.
+        /// Opcode of the instruction.
         opcode: &'static str,
-        /// Its source.
+        /// Source location of the instruction.
         loc: Loc,
     },
-    /// The words group into other bundles than those that were planned.
+    /// The words decode into other bundles than planned.
     #[error("kernel `{kernel}`: the bundle at word {word} is not the one that was planned")]
     Bundle {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
-        /// Where the planned bundle begins.
+        /// Address of the planned bundle's first word.
         word: usize,
     },
 }
 
 impl LayoutError {
-    /// Whether the kernel asks for more than there is, and nothing is wrong with it.
+    /// Returns `true` if a valid kernel exceeds a limit of the target.
     pub const fn is_limit(&self) -> bool {
         matches!(self, LayoutError::TooLong { .. } | LayoutError::Registers { .. })
     }

@@ -1,4 +1,5 @@
-//! HALU: blocks become words, one an instruction. A branch at the end of a block to what follows anyway is left out.
+//! HALU: lays out blocks with one word per instruction. A branch at the end of a block to the next
+//! one is omitted.
 
 use std::fmt::{self, Write};
 
@@ -65,7 +66,7 @@ fn layout(func: MachFunc<Halu>) -> Result<Code, LayoutError> {
     let mut all_parts = Vec::new();
     let mut laid_out = Vec::with_capacity(words);
     for ((block, &length), parts) in blocks.iter().zip(&lengths).zip(&parts) {
-        // Only branches at the end of a block have gone.
+        // Word indices stay valid: only branches at the end of a block have been removed.
         all_parts.extend(parts.iter().map(|part| Part { word: laid_out.len() as u32 + part.word, ..*part }));
         for &MachInst { mut inst, target, loc } in block.iter().take(length) {
             let opcode = inst.opcode().name();

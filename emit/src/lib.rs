@@ -1,5 +1,5 @@
-//! Emission: machine functions become words in a fixed order ([`Emitter::layout`]); words become object files ([`write_object`]) and
-//! listings ([`listing`]), and PTX text ([`ptx_text`]).
+//! Emission of machine code. [`Emitter::layout`] turns machine functions into instruction words,
+//! [`write_object`] writes object files, [`listing`] writes listings, and [`ptx_text`] writes PTX.
 //!
 //! ```
 //! use halfbyte_emit::{Emitter, write_object};

@@ -1,19 +1,21 @@
-//! Listings: words beside their assembly and the text they come from, for people.
+//! Listings: words beside their assembly and their source location.
 
 use std::fmt::{self, Write};
 
 use crate::emitter::{Code, Emitter, WORD};
 
-/// Column at which the source of a word begins, where its assembly leaves room.
+/// Column at which a word's source location begins, if its assembly is short enough.
 const ASSEMBLY_WIDTH: usize = 48;
 
-/// A kernel as text: its parameters and where they lie, on VP1 also its streams and its image; then a line a word with its address
-/// in hexadecimal, its digits, its assembly, and the line and column it comes from in `source`. Bundles stand in braces.
+/// Formats a kernel as a listing. The head shows the parameters and their addresses, and on VP1 the
+/// streams and the image. One line per word follows: hexadecimal address, digits, assembly, and
+/// line and column in `source`. Braces enclose bundles.
 ///
-/// With the source's `text`, a word also shows the source line, unless the word before it has the same.
+/// If `text` holds the source text, a word's line also shows its source line, unless the previous
+/// word has the same one.
 pub fn listing(emitter: &dyn Emitter, code: &Code, source: &str, text: Option<&str>) -> String {
     let mut out = String::new();
-    // Writing to a string succeeds.
+    // Writing to a string cannot fail.
     let _ = write_listing(&mut out, emitter, code, source, text);
     out
 }

@@ -1,4 +1,5 @@
-//! PTX: blocks become the lines of an entry, with labels where branches go, and the entries of several kernels a file.
+//! PTX: turns blocks into the body of an entry with labels at branch targets, and writes the
+//! entries of several kernels to one file.
 
 use std::fmt::{self, Write};
 
@@ -20,7 +21,7 @@ use crate::emitter::{Code, Emitter, WORD, own};
 use crate::error::LayoutError;
 use crate::straighten::{ControlInst, lengths, straighten};
 
-/// Bytes of the largest parameter that has a type of its own.
+/// Size in bytes of the largest parameter that has a scalar PTX type.
 const LARGEST_TYPE: u32 = 8;
 
 impl Emitter for Ptx {
@@ -40,7 +41,7 @@ impl Emitter for Ptx {
     }
 }
 
-/// The instructions of an entry, a line each, with labels on lines of their own.
+/// Formats the instructions of an entry, one per line, with labels on separate lines.
 fn labelled(entry: &Entry) -> String {
     let mut lines = String::new();
     let mut labels = entry.body.labels.iter().peekable();
@@ -69,7 +70,7 @@ fn layout(func: MachFunc<Ptx>) -> Result<Code, LayoutError> {
     for ((block, length), of_block) in blocks.into_iter().zip(lengths).zip(of_blocks) {
         let start = insts.len() as u32;
         starts.push(start);
-        // Only branches at the end of a block have gone.
+        // Word indices stay valid: only branches at the end of a block have been removed.
         parts.extend(of_block.iter().map(|part| Part { word: start + part.word, ..*part }));
         for MachInst { mut inst, target, loc } in block.into_iter().take(length) {
             target.into_iter().for_each(|target| Ptx::set_target(&mut inst, target));
@@ -108,11 +109,11 @@ fn layout(func: MachFunc<Ptx>) -> Result<Code, LayoutError> {
     Ok(Code { info, words: ptx::Code { sm, kernel }.into(), locs, parts, stats: Vec::new() })
 }
 
-/// Maximum number of instructions of a side that are guarded.
+/// Maximum number of instructions of a branch side that are predicated.
 const MOST_GUARDED: usize = 64;
 
-/// Guards strong accesses that a branch goes around, instead of the branch: it would part the lanes of a warp, and a guard does not. The other side may
-/// have moves.
+/// Predicates strong accesses instead of branching around them. A branch would diverge the lanes of
+/// a warp; a guard does not. The other side may contain instructions without strong accesses.
 fn guard_strong_accesses(blocks: &mut [Vec<MachInst<Ptx>>]) {
     for at in 0..blocks.len() {
         let Some(Fork { branch, guard, sides }) = fork(blocks, at) else { continue };
@@ -127,18 +128,20 @@ fn guard_strong_accesses(blocks: &mut [Vec<MachInst<Ptx>>]) {
     }
 }
 
-/// A branch whose sides can be guarded instead.
+/// A branch whose sides can be predicated instead.
 struct Fork {
-    /// Its place in its block.
+    /// Index of the branch in its block.
     branch: usize,
     guard: Guard,
-    /// The block of each side, how many instructions it has before it leads on, and whether these act where the predicate is false.
+    /// For each side: its block, the number of instructions before its final jump, and whether its
+    /// guard negates the predicate.
     sides: ArrayVec<(usize, usize, bool), 2>,
 }
 
-/// The branch at the end of a block, if exactly one of its sides makes strong accesses and both can be guarded.
+/// Returns the branch at the end of a block, if exactly one of its sides makes strong accesses and
+/// both can be predicated.
 fn fork(blocks: &[Vec<MachInst<Ptx>>], at: usize) -> Option<Fork> {
-    // The next block that is not empty: a branch to an empty block before it leads there.
+    // The next non-empty block. A branch to an empty block before it leads to the same place.
     let next = |from: usize| {
         let filled = blocks.iter().enumerate().skip(from + 1).find(|(_, block)| !block.is_empty());
         filled.map_or(blocks.len(), |(number, _)| number)
@@ -176,13 +179,14 @@ fn fork(blocks: &[Vec<MachInst<Ptx>>], at: usize) -> Option<Fork> {
     (strong == 1 && !blocks.iter().enumerate().any(is_entered)).then_some(Fork { branch, guard, sides })
 }
 
-/// Returns `true` if an instruction without a guard may have one by this register.
+/// Returns `true` if an unguarded instruction may be predicated on this register.
 fn may_be_guarded(inst: &Inst, reg: Reg) -> bool {
     let writes = || inst.registers().any(|(role, of)| role != Role::Use && of == reg);
     inst.guard.is_none() && inst.row().class != Class::Control && !inst.meets() && !writes()
 }
 
-/// A parameter as kernels find it: a buffer's address, a number, or the bytes of a vector.
+/// Returns the PTX parameter of a kernel parameter: a buffer's address, a scalar, or the bytes of a
+/// vector.
 fn param(param: &abi::Param) -> Param {
     let name = identifier(&param.name).into_owned();
     let plain = |ty| Param { name: name.clone(), ty, count: None, align: None, pointer: None };
@@ -198,7 +202,8 @@ fn param(param: &abi::Param) -> Param {
     }
 }
 
-/// Numbers the blocks that are branched to, and turns the branches to these numbers.
+/// Creates labels for the blocks that are branch targets, and rewrites block numbers in branches to
+/// labels.
 fn place_labels(insts: &mut [Inst], starts: &[u32]) -> Result<Vec<LabelName>, u32> {
     let mut is_target = vec![false; starts.len()];
     for label in insts.iter_mut().flat_map(targets) {
@@ -208,7 +213,7 @@ fn place_labels(insts: &mut [Inst], starts: &[u32]) -> Result<Vec<LabelName>, u3
     let mut labels = Vec::new();
     for ((number, &at), _) in numbers.iter_mut().zip(starts).zip(&is_target).filter(|&(_, &is_target)| is_target) {
         *number = Label(labels.len() as u32);
-        // No name of a kernel's or a parameter's begins so.
+        // Kernel and parameter names never begin with `$L_`.
         labels.push(LabelName { name: format!("$L_{}", labels.len()), at });
     }
     for label in insts.iter_mut().flat_map(targets) {
@@ -224,7 +229,7 @@ fn targets(inst: &mut Inst) -> impl Iterator<Item = &mut Label> {
     })
 }
 
-/// Declares the registers that instructions name, those of a type together and in the order in which they are first met.
+/// Declares the registers that instructions use: grouped by type, in the order of first use.
 fn number_registers(insts: &mut [Inst], types: &[Type]) -> Option<Registers> {
     let ty = |reg: Reg| types.get(reg.0 as usize).copied().unwrap_or(Type::B32);
     let mut counts = [0u32; Type::ALL.len()];
@@ -239,7 +244,7 @@ fn number_registers(insts: &mut [Inst], types: &[Type]) -> Option<Registers> {
     let mut registers = Registers::default();
     let mut firsts = [Reg(0); Type::ALL.len()];
     for ((&ty, &count), first) in Type::ALL.iter().zip(&counts).zip(&mut firsts).filter(|((_, count), _)| **count > 0) {
-        // One of 128 bits has two numbers, which are met together.
+        // A 128-bit register has two register numbers, which always occur together.
         let count = if ty == Type::B128 { count / 2 } else { count };
         *first = registers.declare(register_prefix(ty), ty, Some(count))?;
     }
@@ -276,20 +281,20 @@ impl ControlInst for MachInst<Ptx> {
     }
 }
 
-/// Writes the text of a file kernel by kernel, none of which it keeps but those with contents.
+/// Streaming writer of a PTX file. It retains only kernels with variables or functions.
 pub struct PtxWriter {
     sm: Sm,
     text: Writer,
 }
 
 impl PtxWriter {
-    /// A file for an SM without kernels so far, with room for so many bytes before it has to grow; with the name of the source
-    /// text, the lines of it that instructions come from are said there too.
+    /// Creates an empty file for an SM with a buffer of `capacity` bytes. With the name of the
+    /// source text, the file also gets line information.
     pub fn new(sm: Sm, source: Option<&str>, capacity: usize) -> PtxWriter {
         PtxWriter { sm, text: Writer::new(sm, source, capacity) }
     }
 
-    /// Adds a kernel, if it is for the SM.
+    /// Adds a kernel. A kernel for another SM is ignored.
     pub fn add(&mut self, code: Code) {
         if let Some(ptx::Code { sm, kernel }) = code.words.downcast()
             && sm == self.sm
@@ -298,14 +303,14 @@ impl PtxWriter {
         }
     }
 
-    /// The text.
+    /// Returns the text of the file.
     pub fn finish(self) -> String {
         self.text.finish()
     }
 }
 
-/// The kernels that are for an SM as the text of a file; with the name of the source text, the lines of it that instructions
-/// come from are said there too.
+/// Returns the text of a PTX file with the kernels for an SM. With the name of the source text, the
+/// file also gets line information.
 pub fn ptx_text(kernels: Vec<Code>, sm: Sm, source: Option<&str>) -> String {
     let mut writer = PtxWriter::new(sm, source, 0);
     kernels.into_iter().for_each(|code| writer.add(code));

@@ -1,21 +1,22 @@
-//! How dense bundles are.
+//! Statistics about bundle density.
 
 use halfbyte_isel::vcode::BlockIndex;
 
-/// The bundles of a block, and how few they could be.
+/// Number of bundles of a block, with its lower bound.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BlockStats {
     /// The block of the machine function.
     pub block: BlockIndex,
-    /// The number of its first bundle in the kernel. Its bundles go on to the first of the next block here.
+    /// Index of the block's first bundle in the kernel. The block's bundles end where the next
+    /// block's begin.
     pub start: u32,
-    /// The block is a loop whose iterations overlap.
+    /// `true` for a software-pipelined loop.
     pub pipelined: bool,
-    /// Its bundles; of a pipelined loop those from one iteration to the next.
+    /// Number of bundles of the block; for a pipelined loop, the initiation interval.
     pub bundles: u32,
-    /// The words in it that are no nops, by unit in the order of a bundle.
+    /// Number of words per unit without nops, in the order of the units in a bundle.
     pub words: [u32; 4],
-    /// The fewest bundles that there could be: the most words of a unit, or the longest chain of dependences; in a pipelined loop
-    /// the longest from one iteration to the next.
+    /// Lower bound of `bundles`: the maximum of the words of any unit and of the longest dependence
+    /// chain. For a pipelined loop, the chains are those from one iteration to the next.
     pub bound: u32,
 }

@@ -1,4 +1,5 @@
-//! Words of machines that `halfbyte_isa::plain` describes: one an instruction, where they stand.
+//! Layout for the instruction sets of `halfbyte_isa::plain`: one word per instruction, in the order
+//! of selection.
 
 use halfbyte_isa::object::KernelInfo;
 use halfbyte_isel::AllocatedCode;
@@ -7,7 +8,7 @@ use halfbyte_isel::straight::StraightCode;
 use crate::emitter::{Code, Emitter, own};
 use crate::error::LayoutError;
 
-/// Emission of [`StraightCode`].
+/// Emitter for [`StraightCode`].
 #[derive(Clone, Copy, Debug)]
 pub struct Straight;
 

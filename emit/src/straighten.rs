@@ -1,27 +1,29 @@
-//! Branches take the shortest way: past blocks that only branch on, and inverted where that lets control fall through.
+//! Branch straightening: branches skip blocks that only jump, and are inverted where the inverted
+//! branch lets control fall through.
 //!
-//! A launch limits the backward branches that an item takes, so a way stays as it is where the shorter one has fewer.
+//! A launch limits the number of backward branches that a work item takes. A branch therefore stays
+//! unchanged if its shorter path has fewer backward branches.
 
 use halfbyte_isel::vcode::BlockIndex;
 
-/// An instruction, as far as control goes by it. Branches are the last ones of a block.
+/// Control flow of an instruction. Branches are the last instructions of a block.
 pub(crate) trait ControlInst: Clone {
-    /// Of a branch: the block that it goes to.
+    /// Returns the target block of a branch.
     fn target(&self) -> Option<BlockIndex>;
 
-    /// The branch to another block.
+    /// Sets the target block of a branch.
     fn set_target(&mut self, target: BlockIndex);
 
-    /// Whether it does nothing but branch, and always.
+    /// Returns `true` for an unconditional branch without other effects.
     fn is_jump(&self) -> bool;
 
-    /// Whether control never goes past it.
+    /// Returns `true` if control never falls through the instruction.
     fn is_end(&self) -> bool;
 
-    /// Of a branch under a condition: the branch under the opposite one.
+    /// Returns a conditional branch with the opposite condition.
     fn inverted(&self) -> Option<Self>;
 
-    /// The branch to where a jump goes, which is the only one of the branch's target.
+    /// Retargets a branch past a block that consists only of `jump`.
     fn pass(&mut self, jump: &Self) {
         if let Some(target) = jump.target() {
             self.set_target(target);
@@ -29,9 +31,9 @@ pub(crate) trait ControlInst: Clone {
     }
 }
 
-/// Shortens ways. Blocks keep their numbers; one that nothing reaches any more is empty.
+/// Straightens all branches. Blocks keep their numbers; blocks that become unreachable are emptied.
 pub(crate) fn straighten<S: ControlInst>(blocks: &mut [Vec<S>]) {
-    // From the last block on, so that most ways on have been shortened when a branch asks for them.
+    // In reverse order, most targets are already shortened when a branch is visited.
     for index in (0..blocks.len()).rev() {
         for at in 0..blocks.get(index).map_or(0, Vec::len) {
             let step = blocks.get(index).and_then(|block| block.get(at)).filter(|step| step.target().is_some());
@@ -43,7 +45,7 @@ pub(crate) fn straighten<S: ControlInst>(blocks: &mut [Vec<S>]) {
         }
     }
     empty_unreached(blocks);
-    // The next block of which there is anything.
+    // The next non-empty block.
     let mut next = blocks.len();
     for (index, block) in blocks.iter_mut().enumerate().rev() {
         invert(block, index, next);
@@ -53,10 +55,12 @@ pub(crate) fn straighten<S: ControlInst>(blocks: &mut [Vec<S>]) {
     }
 }
 
-/// The instructions of each block that stay: branches at its end that go to what follows anyway are left out.
+/// Returns the number of instructions of each block that remain after trailing branches to the next
+/// block are dropped.
 pub(crate) fn lengths<S: ControlInst>(blocks: &[Vec<S>]) -> Vec<usize> {
     let mut lengths = vec![0; blocks.len()];
-    // The first later block of which anything stays: to branch to it or to an empty block before it is to fall through.
+    // The next block that keeps instructions. A branch to this block, or to an empty block before
+    // it, is a fall-through.
     let mut next = blocks.len();
     for (index, block) in blocks.iter().enumerate().rev() {
         let falls_to = |target: BlockIndex| {
@@ -76,11 +80,11 @@ pub(crate) fn lengths<S: ControlInst>(blocks: &[Vec<S>]) -> Vec<usize> {
     lengths
 }
 
-/// So many blocks that merely branch on are passed by one branch. More only make the code longer to look at.
+/// Maximum number of jump-only blocks that one branch skips. The limit bounds compile time.
 const MAX_PASSED: usize = 16;
 
-/// Lets a branch of a block go where it goes at once: past blocks that merely branch on, as long as it is backward when and only
-/// when one of the branches on the longer way is.
+/// Retargets a branch of block `from` past blocks that only jump. A step is taken only if it keeps
+/// the number of backward branches.
 fn shorten<S: ControlInst>(blocks: &[Vec<S>], from: BlockIndex, branch: &mut S) {
     let backward = |from: BlockIndex, to: BlockIndex| u32::from(to <= from);
     for _ in 0..MAX_PASSED {
@@ -95,7 +99,7 @@ fn shorten<S: ControlInst>(blocks: &[Vec<S>], from: BlockIndex, branch: &mut S) 
     }
 }
 
-/// Empties blocks of one branch that are neither branched to nor fallen into.
+/// Empties jump-only blocks that are neither a branch target nor fallen into.
 fn empty_unreached<S: ControlInst>(blocks: &mut [Vec<S>]) {
     let mut reached = vec![false; blocks.len()];
     for target in blocks.iter().flatten().filter_map(S::target) {
@@ -115,7 +119,8 @@ fn empty_unreached<S: ControlInst>(blocks: &mut [Vec<S>]) {
     }
 }
 
-/// A branch to the next block if something holds, then one to another block, becomes a branch to that if it does not hold.
+/// Replaces a conditional branch to the next block and a jump by one inverted branch to the jump's
+/// target.
 fn invert<S: ControlInst>(block: &mut Vec<S>, index: usize, next: usize) {
     let [.., first, second] = block.as_mut_slice() else { return };
     let falls = |target: Option<BlockIndex>| target.is_some_and(|to| (index + 1..=next).contains(&(to as usize)));
@@ -130,8 +135,8 @@ fn invert<S: ControlInst>(block: &mut Vec<S>, index: usize, next: usize) {
     }
 }
 
-/// A branch onward if something holds, then a backward one, becomes the backward one if it does not hold, then the one onward:
-/// a round of a loop takes one branch.
+/// Inverts a conditional forward branch followed by a backward jump, so that an iteration of the
+/// loop takes one branch.
 pub(crate) fn turn_latches<S: ControlInst>(blocks: &mut [Vec<S>]) {
     for (index, block) in blocks.iter_mut().enumerate() {
         let [.., first, second] = block.as_mut_slice() else { continue };
@@ -154,7 +159,7 @@ mod tests {
 
     use super::*;
 
-    /// A step of a block, in short.
+    /// Minimal instruction set of the tests.
     #[derive(Clone, Copy, PartialEq, Eq, Debug)]
     enum Toy {
         Plain,
@@ -206,18 +211,18 @@ mod tests {
 
     #[test]
     fn a_back_edge_needs_one_branch() {
-        // The loop, the edge back, the exit.
+        // Blocks: the loop, its back edge, its exit.
         let blocks = straightened(&[&[Unless(2), Jump(1)], &[Jump(0)], &[Exit]]);
         assert_eq!(blocks, [vec![If(0)], vec![], vec![Exit]]);
     }
 
     #[test]
     fn a_round_of_a_loop_takes_one_branch() {
-        // The loop, whose exit stands after another one's.
+        // The loop's exit follows another exit.
         let mut blocks = vec![vec![Plain, Unless(2), Jump(0)], vec![Exit], vec![Exit]];
         turn_latches(&mut blocks);
         assert_eq!(blocks[0], [Plain, If(0), Jump(2)]);
-        // One that goes on either way stays.
+        // Two forward branches stay unchanged.
         let mut blocks = vec![vec![Unless(2), Jump(3)], vec![Exit], vec![Exit], vec![Exit]];
         turn_latches(&mut blocks);
         assert_eq!(blocks[0], [Unless(2), Jump(3)]);
@@ -225,7 +230,7 @@ mod tests {
 
     #[test]
     fn backward_branches_keep_their_number() {
-        // A round of the loop 0, 2, 1 takes two of them.
+        // One iteration of the loop through blocks 0, 2 and 1 takes two backward branches.
         let blocks = straightened(&[&[Unless(3), Jump(2)], &[Jump(0)], &[Jump(1)], &[Exit]]);
         assert_eq!(blocks[0].last(), Some(&Jump(2)));
         assert_eq!(blocks[1][0], Jump(0));
@@ -264,7 +269,7 @@ mod tests {
     fn branches_to_what_follows_are_left_out() {
         let blocks = [vec![Plain, Unless(1), Jump(2)], vec![Jump(2)], vec![Exit]];
         assert_eq!(lengths(&blocks), [1, 0, 1]);
-        // Not one that has something after it.
+        // A branch that is not the last instruction stays.
         assert_eq!(lengths(&[vec![Jump(1), Plain], vec![Exit]]), [2, 1]);
     }
 }

@@ -9,7 +9,7 @@ use halfbyte_isel::mach::{MachBlock, MachFunc, MachInst};
 use halfbyte_isel::vcode::BlockIndex;
 use halfbyte_isel::{Halu, HaluExtra};
 
-/// A function from lines of assembly by block; `BRA` takes the number of a block.
+/// Parses a function from lines of assembly per block; `BRA` takes a block number.
 fn func(blocks: &[&[&str]]) -> MachFunc<Halu> {
     let mut line = 0;
     let mut inst = |text: &&str| {
@@ -39,7 +39,7 @@ fn func(blocks: &[&[&str]]) -> MachFunc<Halu> {
     }
 }
 
-/// The words laid out, as text.
+/// Returns the disassembly of the laid-out function.
 fn text(blocks: &[&[&str]]) -> String {
     Halu.layout(Box::new(func(blocks))).unwrap().words.disassemble()
 }
@@ -67,11 +67,12 @@ L7:
 
 #[test]
 fn branches_to_what_follows_are_left_out() {
-    // Through blocks that are empty, or are so once their own branches are left out; both of a pair.
+    // Trailing branches vanish even through empty blocks and blocks that become empty, and both of
+    // a pair vanish.
     let blocks: &[&[&str]] =
         &[&["NOP ;", "@P0 BRA 1", "BRA 4"], &["BRA 2"], &[], &["@!P0 BRA 4"], &["NOP ;", "BRA 5"], &["BRA 5"]];
     assert_eq!(text(blocks), "    NOP ;\n    NOP ;\nL2:\n    BRA L2 ;\n");
-    // Not one that has something after it, nor one over something.
+    // A branch stays if instructions follow it in its block or lie between it and its target.
     let blocks: &[&[&str]] = &[&["BRA 1", "NOP ;", "BRA 2"], &["NOP ;"], &["EXIT ;"]];
     let expected = "    BRA L3 ;\n    NOP ;\n    BRA L4 ;\nL3:\n    NOP ;\nL4:\n    EXIT ;\n";
     assert_eq!(text(blocks), expected);
@@ -111,7 +112,7 @@ fn functions_that_break_the_rules() {
     assert_eq!(error.to_string(), "kernel `k`: BRA has no target");
     let error = change(&|inst| inst.target = Some(1));
     assert_eq!(error.to_string(), "kernel `k`: NOP takes no target");
-    // A pair must start at an even register.
+    // A register pair must start at an even register.
     let pair = Inst::new(Opcode::LDG_W_64).with(RD, 3);
     let error = change(&|inst| (inst.inst, inst.target) = (pair, None));
     assert!(matches!(error, LayoutError::Invalid { opcode: "LDG_W_64", loc: Loc { line: 1, .. }, .. }));
@@ -155,7 +156,7 @@ fn an_object_is_a_plain_elf_file() {
     assert_eq!(bytes[..7], *b"\x7fELF\x02\x01\x01");
     assert_eq!(bytes[16..18], [1, 0], "ET_REL");
     assert_eq!(bytes[18..20], E_MACHINE.to_le_bytes());
-    // The words follow the header record at a multiple of their size.
+    // Words are aligned to their size.
     let nop = Inst::new(Opcode::NOP).word().to_le_bytes();
     let at = bytes.windows(16).position(|window| *window == nop).unwrap();
     assert!(at.is_multiple_of(16));

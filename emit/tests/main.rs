@@ -1,4 +1,4 @@
-//! The tests of layout and listings.
+//! Tests of layout and listings.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod layout;

@@ -1,4 +1,4 @@
-//! Listings of VP1 kernels, and objects that their words do not fit.
+//! Listings of VP1 kernels, and objects whose target does not match the words.
 
 use halfbyte_abi::{Direction, Param, ParamKind, Signature, Type};
 use halfbyte_emit::{Code, listing, write_object};

@@ -1,4 +1,4 @@
-//! The parts of a function in their order.
+//! Builder of a function's code: collects pieces in layout order.
 
 use halfbyte_isa::vp1::Unit;
 
@@ -9,20 +9,20 @@ use super::schedule::{self, Members, Schedule};
 use super::words::{Planned, Word};
 use crate::straighten::ControlInst;
 
-/// The code of a function, growing.
+/// Code of a function under construction.
 pub(super) struct Builder {
-    /// In order.
+    /// Pieces in layout order.
     pub pieces: Vec<Piece>,
-    /// The bundles of all pieces.
+    /// Number of bundles of all pieces.
     pub bundles: u32,
-    /// Labels of what comes next.
+    /// Pending labels, which apply to the next piece.
     pub names: Vec<Label>,
-    /// The first label that names nothing yet.
+    /// Next unused label.
     pub labels: Label,
 }
 
 impl Builder {
-    /// No code yet. `labels` is the first label that names nothing.
+    /// Creates an empty builder. `labels` is the first unused label.
     pub fn new(labels: Label) -> Builder {
         Builder { pieces: Vec::new(), bundles: 0, names: Vec::new(), labels }
     }
@@ -32,20 +32,20 @@ impl Builder {
         self.pieces.push(piece(label, ops, bundles));
     }
 
-    /// Gives what comes next the labels that are waiting for it.
+    /// Attaches the pending labels to the current end of the code.
     pub fn add_names(&mut self) {
         for label in std::mem::take(&mut self.names) {
             self.add(Some(label), &[], &[]);
         }
     }
 
-    /// Adds a block.
+    /// Appends a block.
     pub fn add_block(&mut self, label: Label, block: &[Op], schedule: &Schedule) {
         self.add_names();
         self.add(Some(label), block, &schedule.bundles);
     }
 
-    /// Adds a loop. Control then goes to `exit`, which it falls into if `falls`.
+    /// Appends a pipelined loop. Control leaves it to `exit`, by falling through if `falls` is set.
     pub fn add_loop(&mut self, label: Label, pipelined: &Pipelined, exit: Label, falls: bool) {
         let starts = pipelined.starts();
         let kernel = self.labels;
@@ -80,7 +80,7 @@ impl Builder {
                 }
                 (_, None) => {}
             }
-            // Whoever goes to the block comes to its first start.
+            // A branch to the original block enters the first start.
             if matches!(part, Part::Start(0)) || starts == 0 && part == Part::Kernel {
                 self.names.push(label);
                 self.add_names();
@@ -90,12 +90,12 @@ impl Builder {
     }
 }
 
-/// Operations in bundles.
+/// Creates a piece of scheduled operations.
 fn piece(label: Option<Label>, ops: &[Op], bundles: &[Members]) -> Piece {
     Piece { label, bundles: bundles.iter().map(|bundle| planned(ops, bundle)).collect() }
 }
 
-/// The words of a bundle's operations.
+/// Collects the words of a bundle's operations.
 fn planned(ops: &[Op], members: &[u32]) -> Planned {
     let words = Unit::ALL.map(|unit| {
         let (op, inst) = schedule::words_of(ops, members, unit)?;

@@ -1,4 +1,4 @@
-//! Dependences between the operations of a block.
+//! Dependence graph of a block's operations.
 
 use std::collections::BTreeMap;
 
@@ -6,42 +6,43 @@ use halfbyte_isa::vp1::footprint::Locations;
 
 use super::op::Op;
 
-/// An operation comes after another one.
+/// Dependence between two operations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Edge {
-    /// The earlier one.
+    /// The earlier operation.
     pub from: u32,
-    /// The later one.
+    /// The later operation.
     pub to: u32,
-    /// The fewest bundles from the one to the other: 0 where they may be in one.
+    /// Minimum distance in bundles; 0 if both may share a bundle.
     pub latency: u32,
 }
 
-/// The operations of a block, in the order of the program, and what each must wait for.
+/// Dependences between the operations of a block, in program order.
 #[derive(Clone, Debug)]
 pub(crate) struct Graph {
-    /// By the operation that waits.
+    /// Edges sorted by their later operation.
     edges: Vec<Edge>,
-    /// By the operation that is waited for: numbers of edges.
+    /// Indices of edges, sorted by their earlier operation.
     order: Vec<u32>,
-    /// For each operation its first in `order`, and the end.
+    /// Index in `order` of each operation's first edge, and the length of `order`.
     starts: Vec<u32>,
 }
 
-/// A read must see what was written before: one bundle later. What is read may be written in the same bundle, whose reads come
-/// first. Two writes of one place are in two bundles.
+/// Latencies. A read or a second write must follow a write by one bundle. A write may share a
+/// bundle with an earlier read, because a bundle reads before it writes.
 const AFTER_WRITE: u32 = 1;
 const AFTER_READ: u32 = 0;
 
-/// Who has to do with a place.
+/// Last writer of a location, and the readers since that write.
 #[derive(Clone, Default)]
 struct Users {
     writer: Option<u32>,
     readers: Vec<u32>,
 }
 
-/// Accesses that later ones have to keep their order with: those to one stream, or those to none. What comes after a store of the
-/// same bytes comes after all that the store has come after, so that only the store is kept.
+/// Memory accesses that later ones may depend on: those of one stream, or those without a stream. A
+/// store replaces earlier accesses to the same bytes, because dependence on the store implies
+/// dependence on them.
 #[derive(Clone, Default)]
 struct Accesses {
     stores: Vec<u32>,
@@ -49,10 +50,10 @@ struct Accesses {
 }
 
 impl Accesses {
-    /// Those that an access conflicts with.
+    /// Returns the earlier accesses that conflict with an access.
     fn conflicts<'o>(&'o self, ops: &'o [Op], op: &'o Op) -> impl Iterator<Item = u32> + 'o {
         let is_store = op.footprint.access.is_some_and(|access| access.store);
-        // Two loads never do.
+        // Two loads never conflict.
         let loads: &[u32] = if is_store { &self.loads } else { &[] };
         let conflicts = |&from: &u32| ops.get(from as usize).is_some_and(|earlier| earlier.conflicts(op));
         self.stores.iter().chain(loads).copied().filter(conflicts)
@@ -79,12 +80,12 @@ impl Accesses {
 }
 
 impl Graph {
-    /// The graph of operations in the order of the program.
+    /// Builds the graph of operations in program order.
     pub fn new(ops: &[Op]) -> Graph {
         let mut edges: Vec<Edge> = Vec::new();
         let mut users = vec![Users::default(); Locations::PLACES];
         let (mut streams, mut others) = (BTreeMap::new(), Accesses::default());
-        // The last edge from each operation.
+        // Index of the latest edge from each operation.
         let mut last = vec![usize::MAX; ops.len()];
         for (to, op) in (0..).zip(ops) {
             let first = edges.len();
@@ -113,11 +114,11 @@ impl Graph {
                 let mut after = |from: u32| {
                     let earlier = ops.get(from as usize).and_then(|earlier| earlier.footprint.access);
                     let stored = earlier.is_some_and(|earlier| earlier.store);
-                    // Loads read the state of before the bundle.
+                    // A load reads the memory as it was before the bundle.
                     wait(from, if stored || !access.store { AFTER_WRITE } else { AFTER_READ });
                 };
                 match op.stream {
-                    // Those of different streams lie apart.
+                    // Accesses of different streams never overlap.
                     Some(stream) => {
                         let own: &mut Accesses = streams.entry(stream).or_default();
                         own.conflicts(ops, op).chain(others.conflicts(ops, op)).for_each(&mut after);
@@ -134,7 +135,7 @@ impl Graph {
         Graph::of_edges(ops.len(), edges)
     }
 
-    /// The graph of edges between `count` operations.
+    /// Builds the graph of edges between `count` operations.
     fn of_edges(count: usize, edges: Vec<Edge>) -> Graph {
         let mut starts = vec![0; count + 1];
         for edge in &edges {
@@ -152,25 +153,25 @@ impl Graph {
         Graph { edges, order, starts }
     }
 
-    /// What waits for an operation.
+    /// Returns the edges to the successors of an operation.
     pub fn after(&self, op: u32) -> impl Iterator<Item = &Edge> {
         let at = |index: usize| self.starts.get(index).map_or(0, |&start| start as usize);
         let range = at(op as usize)..at(op as usize + 1);
         self.order.get(range).unwrap_or_default().iter().filter_map(|&edge| self.edges.get(edge as usize))
     }
 
-    /// All edges, by the operation that waits.
+    /// Returns all edges, sorted by their later operation.
     pub fn edges(&self) -> &[Edge] {
         &self.edges
     }
 
-    /// The number of operations.
+    /// Returns the number of operations.
     pub fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// For each operation the bundles from its own, inclusive, to the end that what waits for it takes; `own` is what it takes
-    /// itself.
+    /// Returns the height of each operation: the bundles of the longest chain from it to the end,
+    /// its own bundle included. `own` gives the bundles that an operation itself takes.
     pub fn heights(&self, own: impl Fn(u32) -> u32) -> Vec<u32> {
         let mut heights: Vec<u32> = (0..self.len() as u32).map(own).collect();
         for op in (0..self.len() as u32).rev() {

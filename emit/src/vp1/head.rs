@@ -1,4 +1,4 @@
-//! What a listing of a VP1 kernel says of its tiles.
+//! Head of a VP1 kernel's listing: parameters, streams and the memory image.
 
 use std::fmt::{self, Write};
 
@@ -6,7 +6,7 @@ use halfbyte_abi::Signature;
 use halfbyte_isa::object::KernelInfo;
 use halfbyte_isa::stream::{Affine, Factor, Holds, Stream, Trips, m_words, regions_of};
 
-/// Bytes of the image in a line.
+/// Bytes of the image per line.
 const IMAGE_LINE: usize = 16;
 
 pub(super) fn write(out: &mut String, info: &KernelInfo) -> fmt::Result {
@@ -39,7 +39,8 @@ pub(super) fn write(out: &mut String, info: &KernelInfo) -> fmt::Result {
     Ok(())
 }
 
-/// `reads 4 bytes of x at 4*item + 8*k0 - 4; k0 below n; if stream 2`
+/// Writes a stream's description, such as `reads 4 bytes of x at 4*item + 8*k0 - 4; k0 below n; if
+/// stream 2`.
 fn write_stream(out: &mut String, signature: &Signature, stream: &Stream) -> fmt::Result {
     match stream.buffer {
         Some(buffer) => {
@@ -76,7 +77,7 @@ fn write_stream(out: &mut String, signature: &Signature, stream: &Stream) -> fmt
     write_conditions(out, signature, stream)
 }
 
-/// In which loops a stream's accesses are, and when they are made.
+/// Writes the loops that contain a stream's accesses, and their guard.
 fn write_conditions(out: &mut String, signature: &Signature, stream: &Stream) -> fmt::Result {
     if stream.uniform {
         out.push_str("; once for all items");
@@ -105,12 +106,12 @@ fn name(signature: &Signature, param: u32) -> &str {
 fn text(signature: &Signature, affine: &Affine) -> String {
     let mut out = String::new();
     let mut sum = Sum { out: &mut out, empty: true };
-    // Writing to a string succeeds.
+    // Writing to a string cannot fail.
     let _ = sum.add_affine(signature, affine).and_then(|()| sum.finish());
     out
 }
 
-/// A sum that is being written. Multipliers are modulo 2^32, and shown as signed.
+/// Writer of a sum. Multipliers are modulo 2^32 and shown as signed numbers.
 struct Sum<'a> {
     out: &'a mut String,
     empty: bool,
@@ -127,7 +128,7 @@ impl Sum<'_> {
         self.add(affine.constant, "")
     }
 
-    /// Adds so many times a factor.
+    /// Adds the product of `times` and `factor`.
     fn add_product(&mut self, signature: &Signature, times: &Affine, factor: &str) -> fmt::Result {
         match times.terms.is_empty() {
             true => self.add(times.constant, factor),
@@ -135,7 +136,7 @@ impl Sum<'_> {
         }
     }
 
-    /// Adds so many times a factor, or a number where that is empty.
+    /// Adds the product of `multiplier` and `factor`, or only `multiplier` if `factor` is empty.
     fn add(&mut self, multiplier: u32, factor: &str) -> fmt::Result {
         let multiplier = multiplier as i32;
         if multiplier == 0 {

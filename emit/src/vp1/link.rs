@@ -1,4 +1,5 @@
-//! Puts the parts of a function one after the other, lets branches go to them, and holds the words to the bundles that were planned.
+//! Concatenates the pieces of a function, resolves branch targets, and verifies the bundles of the
+//! encoded words.
 
 use halfbyte_isa::vp1::bundle::LINE;
 use halfbyte_isa::vp1::{Inst, Opcode, Unit, bundles};
@@ -7,18 +8,18 @@ use super::op::{Label, target_field};
 use super::words::{self, Packed, Planned, Word};
 use crate::error::LayoutError;
 
-/// A run of bundles.
+/// A sequence of bundles that a branch may target.
 pub(super) struct Piece {
-    /// What branches to its start name, if any do.
+    /// Label of the piece's start, if a branch may target it.
     pub label: Option<Label>,
-    /// In order.
+    /// Bundles in order.
     pub bundles: Vec<Planned>,
 }
 
-/// Puts pieces one after the other and lets branches go to them.
+/// Concatenates pieces and resolves their branch targets.
 pub(super) fn link(kernel: &str, pieces: Vec<Piece>) -> Result<Vec<Word>, LayoutError> {
     let mut all: Vec<Planned> = Vec::new();
-    // Where the piece of each label begins: the number of a bundle.
+    // Index of the first bundle of each label's piece.
     let mut starts: Vec<Option<usize>> = Vec::new();
     for piece in pieces {
         if let Some(label) = piece.label {
@@ -35,7 +36,7 @@ pub(super) fn link(kernel: &str, pieces: Vec<Piece>) -> Result<Vec<Word>, Layout
     };
     for &target in &targets {
         let at = start(target)?;
-        // To branch to the end of the function is to run into nothing; there is no such function.
+        // A branch to the end of the function would leave its code, so it is an error.
         let Some(bundle) = all.get_mut(at) else {
             return Err(LayoutError::Block { kernel: kernel.to_owned(), block: target, blocks: starts.len() });
         };
@@ -58,7 +59,7 @@ pub(super) fn link(kernel: &str, pieces: Vec<Piece>) -> Result<Vec<Word>, Layout
     Ok(packed.words)
 }
 
-/// Checks that words group into the bundles that were planned.
+/// Checks that the words decode into the planned bundles.
 fn check_words(kernel: &str, planned: &[Planned], packed: &Packed) -> Result<(), LayoutError> {
     let wrong = |word: usize| LayoutError::Bundle { kernel: kernel.to_owned(), word };
     let words: Vec<u32> = packed.words.iter().map(|word| word.inst.word()).collect();

@@ -1,10 +1,10 @@
-//! Which places hold something that is still wanted.
+//! Liveness of registers and flags.
 
 use halfbyte_isa::vp1::footprint::Locations;
 
 use super::op::Op;
 
-/// For each block the places whose contents at its start are read later.
+/// Returns the locations that are live at the start of each block.
 pub(crate) fn live_in(blocks: &[Vec<Op>]) -> Vec<Locations> {
     let mut live = vec![Locations::EMPTY; blocks.len()];
     loop {
@@ -22,7 +22,7 @@ pub(crate) fn live_in(blocks: &[Vec<Op>]) -> Vec<Locations> {
     }
 }
 
-/// The places that are live before a block, given those of the blocks that come after it.
+/// Returns the locations that are live before a block, given those of its successors.
 fn before(block: &[Op], index: usize, live: &[Locations]) -> Locations {
     let at = |block: usize| live.get(block).copied().unwrap_or_default();
     let falls = block.last().is_none_or(|last| !last.is_final());

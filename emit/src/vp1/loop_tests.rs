@@ -1,4 +1,4 @@
-//! Loops whose iterations overlap do what they did one iteration after the other, however many there are.
+//! Pipelined loops compute the same results as sequential ones, for every trip count.
 #![allow(clippy::unwrap_used)]
 
 use halfbyte_isa::row::RegFile;
@@ -7,7 +7,7 @@ use halfbyte_isa::vp1::footprint::Locations;
 use super::tests::{Random, block, interpret, op, random_end, random_op, run, state, words};
 use super::*;
 
-/// A loop between a block that sets the streams up and one that exits.
+/// Returns a function with a loop between a block that sets up the streams and a block that exits.
 fn around(body: &str) -> Vec<Vec<Op>> {
     let start = block("setlo $a0 0x400\nsetlo $a1 0xc00\nsetlo $a2 0x1400");
     let mut body = block(body);
@@ -16,7 +16,8 @@ fn around(body: &str) -> Vec<Vec<Op>> {
     vec![start, body, vec![op("exit 0x0")]]
 }
 
-/// The bundles from iteration to iteration of a loop, and their bound, after running it so many times.
+/// Runs a function for each trip count, compares it with the interpreter, and returns the
+/// statistics of its loop.
 fn check(blocks: &[Vec<Op>], trips: std::ops::RangeInclusive<u32>) -> BlockStats {
     let assembled = assemble("k", blocks.to_vec(), Some(31)).unwrap();
     let mut random = Random(3);
@@ -34,7 +35,7 @@ fn check(blocks: &[Vec<Op>], trips: std::ops::RangeInclusive<u32>) -> BlockStats
     *assembled.stats.iter().find(|stats| stats.block == 1).unwrap_or(&BlockStats::default())
 }
 
-/// Kernels: their loops without the count, and the bundles that an iteration takes.
+/// Kernels: a name, the loop body without its counter, and the expected initiation interval.
 const KERNELS: &[(&str, &str, u32)] = &[
     (
         "brighten",
@@ -127,7 +128,8 @@ fn kernels_reach_their_bounds() {
     }
 }
 
-/// Loops of random operations, whose end makes some of the registers matter.
+/// Loops of random operations. The final block stores some of the registers, so that their values
+/// count.
 #[test]
 fn random_loops_do_what_they_did() {
     let mut random = Random(4);
@@ -141,7 +143,7 @@ fn random_loops_do_what_they_did() {
         body.insert(random.below(length + 1), op("sub $r30 $c3 $r30 0x1"));
         let mut latch = vec![op("bra 0x0 -> 1")];
         if random.below(3) == 0 {
-            // Some of it on the way back.
+            // Part of the body moves to the latch.
             let at = random.below(body.len());
             latch = [body.split_off(at), latch].concat();
             if latch.iter().any(|op| op.footprint.writes.intersects(counter)) {
@@ -163,10 +165,10 @@ fn random_loops_do_what_they_did() {
     assert!(taken * 100 < least * 115, "{taken} bundles where {least} are the bound");
 }
 
-/// A loop over random operations on vectors, each value in the lowest register that is free.
+/// Returns a loop body of random vector operations. Each value lies in the lowest free register.
 fn dataflow(random: &mut Random, loads: usize, computed: usize) -> String {
     let mut lines: Vec<String> = Vec::new();
-    // For each value the values that it is made of.
+    // Operands of each value.
     let mut inputs: Vec<Vec<usize>> = vec![vec![]; loads];
     let mut unused: Vec<usize> = (0..loads).collect();
     for _ in 0..computed {

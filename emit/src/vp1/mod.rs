@@ -1,4 +1,4 @@
-//! VP1: the operations of a function in bundles, and the bundles in words.
+//! VP1: schedules the operations of a function into bundles, and encodes the bundles as words.
 
 mod builder;
 mod graph;
@@ -44,15 +44,16 @@ use pipeline::Pipelined;
 use schedule::Schedule;
 use words::Word;
 
-/// A function in words.
+/// Machine code of a function.
 struct Assembled {
-    /// The words, targets filled in.
+    /// Instruction words with resolved branch targets.
     words: Vec<Word>,
-    /// How dense each block became.
+    /// Bundle statistics of each block.
     stats: Vec<BlockStats>,
 }
 
-/// The `$a` that frames are addressed by: 0 where a function does not write it.
+/// Number of the `$a` register that addresses stack frames. The register is 0 in functions that do
+/// not write it.
 const FRAME_BASE: u8 = 31;
 
 impl Emitter for Vp1 {
@@ -71,7 +72,7 @@ impl Emitter for Vp1 {
     }
 }
 
-/// The assembly of VP1 words, a line each, with braces around bundles.
+/// Formats VP1 words as assembly, one per line, with braces around bundles.
 fn in_braces(vp1: &[u32], words: &Words) -> String {
     let mut lines = String::new();
     for (start, bundle) in bundles(vp1) {
@@ -105,7 +106,7 @@ fn layout(func: &MachFunc<Vp1>) -> Result<Code, LayoutError> {
         }
     }
     tiles.group_branch = words.iter().rposition(|word| word.group).map(|at| at as u32);
-    // Loops may have taken more registers.
+    // Pipelining of loops may have used more registers than allocation.
     let named =
         words.iter().flat_map(|word| word.inst.registers().iter().map(|slot| (slot, word.inst.get(slot.field))));
     let general =
@@ -125,7 +126,7 @@ fn layout(func: &MachFunc<Vp1>) -> Result<Code, LayoutError> {
     Ok(Code { info, words: vp1::Code(words).into(), locs, parts: Vec::new(), stats })
 }
 
-/// The operations of a function, by block. `zero` is an `$a` that holds 0 all the time.
+/// Returns the operations of each block. `zero` is an `$a` register that always holds 0.
 fn operations(kernel: &str, func: &MachFunc<Vp1>, zero: Option<u8>) -> Result<Vec<Vec<Op>>, LayoutError> {
     let block = |(index, block): (BlockIndex, &MachBlock<Vp1>)| {
         let ops = block.insts.iter().map(|inst| {
@@ -140,10 +141,12 @@ fn operations(kernel: &str, func: &MachFunc<Vp1>, zero: Option<u8>) -> Result<Ve
     (0..).zip(&func.blocks).map(block).collect()
 }
 
-/// Schedules the blocks of a function and gives them their words. `zero` is an `$a` that holds 0 all the time.
+/// Schedules the blocks of a function and encodes them. `zero` is an `$a` register that always
+/// holds 0.
 ///
 /// # Errors
-/// Branches that are not at the end of a block or go nowhere; more words than a branch can cross.
+/// A branch is not at the end of its block, its target does not exist, or its distance exceeds the
+/// range of its field.
 fn assemble(kernel: &str, mut blocks: Vec<Vec<Op>>, zero: Option<u8>) -> Result<Assembled, LayoutError> {
     blocks.iter().try_for_each(|block| check_block(kernel, block, blocks.len()))?;
     straighten(&mut blocks);
@@ -172,7 +175,8 @@ fn assemble(kernel: &str, mut blocks: Vec<Vec<Op>>, zero: Option<u8>) -> Result<
             builder.names.push(label);
             continue;
         }
-        // What control would fall into, if that begins with something else than its entry.
+        // The next non-empty block, if it is a pipelined loop whose first bundles are not its
+        // entry. The block before must jump there.
         let next =
             (label as usize + 1..blocks.len()).find(|&next| blocks.get(next).is_some_and(|block| !block.is_empty()));
         let is_apart = |next: &usize| loops.get(*next).and_then(Option::as_ref).is_some_and(Pipelined::counts);
@@ -212,28 +216,28 @@ fn assemble(kernel: &str, mut blocks: Vec<Vec<Op>>, zero: Option<u8>) -> Result<
     Ok(Assembled { words: link::link(kernel, builder.pieces)?, stats })
 }
 
-/// A block without the jump at its end.
+/// Returns a block without its final jump.
 fn without_jump(block: &[Op]) -> &[Op] {
     block.split_last().filter(|(last, _)| last.is_jump()).map_or(block, |(_, rest)| rest)
 }
 
-/// Whether a block is a loop that may be pipelined.
+/// Returns `true` if a block is a loop that may be pipelined.
 fn is_loop(block: &[Op], label: Label) -> bool {
     pipeline::is_loop(without_jump(block), label)
 }
 
-/// A loop as one whose iterations overlap, if that is shorter than the `plain` one.
+/// Pipelines a loop, if that gives a shorter iteration than the `plain` schedule.
 fn pipelined(block: &[Op], label: Label, live: &[Locations], plain: &Schedule, zero: Option<u8>) -> Option<Pipelined> {
     let after = live.get(exit_of(block, label) as usize).copied().unwrap_or_default();
     pipeline::pipeline(without_jump(block), after, plain.bundles.len() as u32, zero)
 }
 
-/// The label of what a block goes on to, if not back to itself.
+/// Returns the label of the block after a loop.
 fn exit_of(block: &[Op], label: Label) -> Label {
     block.last().filter(|last| last.is_final()).and_then(|last| last.target).unwrap_or(label + 1)
 }
 
-/// Checks that all branches of a block are at its end and go somewhere.
+/// Checks that all branches of a block are at its end and that their targets exist.
 fn check_block(kernel: &str, block: &[Op], blocks: usize) -> Result<(), LayoutError> {
     let body = block.len() - block.iter().rev().take_while(|op| op.is_control()).count();
     for (at, op) in block.iter().enumerate() {

@@ -1,7 +1,9 @@
-//! Modulo scheduling: when each operation of a loop runs, counted from the start of its iteration, so that an iteration can start
-//! every so many bundles although the ones before it are not done (Rau, "Iterative modulo scheduling").
+//! Modulo scheduling (Rau, "Iterative modulo scheduling"). The schedule gives each operation a time
+//! relative to the start of its iteration, such that a new iteration can start every `interval`
+//! bundles.
 //!
-//! Registers are those of one iteration: each value is dead before the next iteration makes it again.
+//! Each value is dead before the next iteration defines it again, so an iteration uses the
+//! registers of the original loop.
 
 use halfbyte_isa::row::RegFile;
 use halfbyte_isa::vp1::footprint::Locations;
@@ -11,14 +13,14 @@ use super::pairs::Pairs;
 use super::schedule::{Members, pressure};
 use super::values::{Value, Values};
 
-/// An operation of some iteration comes after one of another: not before bundle `latency - interval * distance` from it on.
-/// Nodes are linked likewise, by when their first operations run.
+/// Dependence between operations: `to` runs at least `latency - interval * distance` bundles after
+/// `from`. A link between nodes relates the times of their first operations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Link {
     from: u32,
     to: u32,
     latency: i32,
-    /// How many iterations later the second one is.
+    /// Number of iterations by which the second operation is later.
     distance: i32,
 }
 
@@ -28,70 +30,73 @@ impl Link {
     }
 }
 
-/// Operations that run in bundles side by side: a chain through `$va`, which leaves it to no one else meanwhile.
+/// Operations that run in consecutive bundles: a dependence chain through `$va`, which no other
+/// operation may use meanwhile.
 #[derive(Clone, Debug, Default)]
 struct Node {
-    /// The first operation; the others follow it.
+    /// First operation; the others have the following numbers.
     first: u32,
-    /// How many there are.
+    /// Number of operations.
     count: u32,
 }
 
-/// A link between two nodes, as one of them has it.
+/// A link as seen from one of its two nodes.
 #[derive(Clone, Copy, Debug)]
 struct Neighbour {
-    /// The other one.
+    /// The node at the other end.
     node: u32,
-    /// The other one comes first.
+    /// `true` if the other node is the source of the link.
     is_before: bool,
     link: Link,
 }
 
-/// A loop to be scheduled.
+/// Dependences and resources of a loop to be scheduled.
 pub(crate) struct Loop<'a> {
     ops: &'a [Op],
     nodes: Vec<Node>,
-    /// For each operation its node.
+    /// Node of each operation.
     node_of: Vec<u32>,
-    /// What must hold of nodes in any schedule, the links from later ones first.
+    /// Dependences between nodes, those from later nodes first.
     links: Vec<Link>,
-    /// For each node its links from and to others.
+    /// Links of each node to and from other nodes.
     neighbours: Vec<Vec<Neighbour>>,
-    /// Which operations must not run for an iteration that is not wanted.
+    /// `true` for operations that must not run speculatively, for an iteration that the loop does
+    /// not execute.
     bound: Vec<bool>,
-    /// Which operations can be in one bundle.
+    /// Bundle conflicts between operations.
     pairs: Pairs<'a>,
-    /// The fewest bundles from iteration to iteration.
+    /// Lower bound of the initiation interval.
     pub least: u32,
-    /// How many more nodes may be placed in all searches together.
+    /// Remaining budget of node placements for all searches.
     effort: usize,
 }
 
-/// When operations run.
+/// Schedule of a loop.
 #[derive(Clone, Debug)]
 pub(crate) struct Times {
-    /// Bundles from iteration to iteration.
+    /// Initiation interval in bundles.
     pub interval: u32,
-    /// For each operation the bundle, counted from the start of its iteration.
+    /// Bundle of each operation, relative to the start of its iteration.
     pub times: Vec<u32>,
 }
 
-/// A branch needs a bundle and its delay slot.
+/// Smallest initiation interval: the bundle of the branch and its delay slot.
 const LEAST_INTERVAL: u32 = 2;
 
-/// How many iterations may be under way when it is found that they are not wanted.
+/// Maximum number of iterations that may start speculatively.
 const MAX_AHEAD: u32 = 2;
 
-/// How often each node may be placed in one search, and all of them in all searches together: small loops have every search,
-/// large ones, which gain less by an iteration's overlap with the next, a few.
+/// Placements per node in one search, and placements in all searches together. Small loops get
+/// every search. Large loops, which gain less from overlap, get a few.
 const EFFORT: usize = 24;
 const TOTAL_EFFORT: usize = 1 << 14;
 
-/// Orders that are tried for one interval.
+/// Number of orders that are tried for one interval.
 const TRIES: u64 = 6;
 
 impl<'a> Loop<'a> {
-    /// A loop of operations, the branch back last; `live` is what is wanted after it. None if it cannot be scheduled so.
+    /// Analyses a loop whose back branch is last; `live` is live after the loop. Returns `None` if
+    /// the loop has no modulo schedule.
     pub fn new(ops: &'a [Op], values: &Values, live: Locations) -> Option<Loop<'a>> {
         let (nodes, node_of) = nodes(ops, values);
         let resources = pressure(ops).into_iter().max().unwrap_or(0).max(LEAST_INTERVAL);
@@ -127,19 +132,20 @@ impl<'a> Loop<'a> {
         Some(looped)
     }
 
-    /// Adds links between operations, as links between their nodes.
+    /// Adds links between operations as links between their nodes.
     fn add_links(&mut self, links: impl IntoIterator<Item = Link>) {
         for link in links {
             let (Some((from, first)), Some((to, second))) = (self.at(link.from), self.at(link.to)) else { continue };
             let latency = link.latency + first - second;
             self.links.push(Link { from: from as u32, to: to as u32, latency, ..link });
         }
-        // What comes after a node is known before the node is asked for, most often.
+        // In this order, `heights` usually visits the successors of a node before the node itself.
         self.links.sort_by_key(|link| std::cmp::Reverse(link.from));
     }
 
-    /// The values that keep out of each other's way because the operations that have to do with them are in one node: all of
-    /// `$va`, if each is used by the operation after the one that makes it and by no other.
+    /// Returns for each value whether it lies in `$va` and never conflicts with another value
+    /// there. This holds for all of them, if each is used only by the operation after its
+    /// definition.
     fn chained(&self, values: &Values) -> Vec<bool> {
         let in_accumulator = |value: &Value| Locations::file_of(value.place) == Some(RegFile::Va);
         let used_at_once = |value: &Value| {
@@ -150,7 +156,7 @@ impl<'a> Loop<'a> {
         values.values.iter().map(|value| all && in_accumulator(value)).collect()
     }
 
-    /// Finds when operations run, an iteration starting every `interval` bundles. `accept` has the last word.
+    /// Finds a schedule with an initiation interval of `interval` bundles that `accept` approves.
     pub fn schedule(&mut self, interval: u32, mut accept: impl FnMut(&Times) -> bool) -> Option<Times> {
         let heights = self.heights(interval as i32)?;
         for seed in 0..TRIES {
@@ -167,7 +173,8 @@ impl<'a> Loop<'a> {
         None
     }
 
-    /// For each node the longest way from it, in bundles; none if some way around comes back too late.
+    /// Returns the longest path from each node, in bundles. Returns `None` if the interval is too
+    /// short for a dependence cycle.
     fn heights(&self, interval: i32) -> Option<Vec<i32>> {
         let mut heights = vec![0; self.nodes.len()];
         for _ in 0..=self.nodes.len() {
@@ -190,14 +197,14 @@ impl<'a> Loop<'a> {
         None
     }
 
-    /// The node of an operation, and its place in it.
+    /// Returns the node of an operation, and the operation's offset in the node.
     fn at(&self, op: u32) -> Option<(usize, i32)> {
         let node = *self.node_of.get(op as usize)? as usize;
         Some((node, (op - self.nodes.get(node)?.first) as i32))
     }
 
-    /// One search. The branch back, which the next iteration starts after, runs at the end of that which is the `ahead`-th
-    /// after its own. At most `budget` nodes are placed, which becomes what is left of it.
+    /// Searches for a schedule whose back branch runs `ahead` intervals after the first interval of
+    /// its iteration. At most `budget` nodes are placed; on return, `budget` is the rest.
     fn search(&self, interval: u32, ahead: u32, heights: &[i32], seed: u64, budget: &mut usize) -> Option<Times> {
         let mut search = Search {
             looped: self,
@@ -209,7 +216,8 @@ impl<'a> Loop<'a> {
             evicted: Vec::new(),
             branch: self.nodes.len() - 1,
         };
-        // A loop is at an end only where its branch is one bundle before the end of an interval.
+        // The branch must be in the last bundle but one of an interval, because its delay slot ends
+        // the interval.
         let end = search.lead + search.interval - LEAST_INTERVAL as i32;
         search.place(search.branch, end);
         let order = self.order(search.branch, heights, seed);
@@ -217,7 +225,7 @@ impl<'a> Loop<'a> {
         for (rank, &node) in order.iter().enumerate() {
             ranks.get_mut(node).into_iter().for_each(|known| *known = rank);
         }
-        // All nodes that come before it in the order have a time.
+        // All nodes before `next` in the order have a time.
         let mut next = 0;
         while let Some(&node) = order.get(next) {
             if search.times.get(node).is_none_or(|time| time.is_some()) {
@@ -238,7 +246,8 @@ impl<'a> Loop<'a> {
         Some(Times { interval, times })
     }
 
-    /// The order in which nodes are placed: first those that the branch waits for, then by height, then at random.
+    /// Returns the placement order of the nodes: first the predecessors of the branch, then by
+    /// height, then at random.
     fn order(&self, branch: usize, heights: &[i32], seed: u64) -> Vec<usize> {
         let mut before = vec![false; self.nodes.len()];
         let mark = |node: usize, before: &mut Vec<bool>| {
@@ -267,45 +276,45 @@ impl<'a> Loop<'a> {
         keyed.into_iter().map(|(_, node)| node).collect()
     }
 
-    /// The links of a node from and to others.
+    /// Returns the links of a node to and from other nodes.
     fn neighbours(&self, node: usize) -> &[Neighbour] {
         self.neighbours.get(node).map_or(&[], Vec::as_slice)
     }
 }
 
-/// A search under way.
+/// State of a search.
 struct Search<'a> {
     looped: &'a Loop<'a>,
     interval: i32,
-    /// When an iteration is sure to be wanted.
+    /// First time at which an iteration is no longer speculative.
     lead: i32,
-    /// When nodes run.
+    /// Time of each node's first operation.
     times: Vec<Option<i32>>,
-    /// The bundles of the interval.
+    /// Reservation table: one row per bundle of the interval.
     rows: Vec<Reservation>,
-    /// For each node when to try next where it has to go somewhere.
+    /// First time to try when a node is next placed by force.
     least: Vec<i32>,
-    /// Nodes that lost their times, to be placed again.
+    /// Nodes that were evicted and must be placed again.
     evicted: Vec<usize>,
     branch: usize,
 }
 
-/// What is in a bundle of the interval.
+/// Row of the reservation table.
 #[derive(Clone, Default)]
 struct Reservation {
-    /// The units that have a word, a bit each.
+    /// Bit set of the units in use.
     units: u8,
-    /// The operations.
+    /// Operations in the row.
     ops: Members,
 }
 
 impl Search<'_> {
-    /// The operations of a node.
+    /// Returns the operations of a node.
     fn members(&self, node: usize) -> std::ops::Range<u32> {
         self.looped.nodes.get(node).map_or(0..0, |node| node.first..node.first + node.count)
     }
 
-    /// When a node runs, if it has a time.
+    /// Returns the time of a node, if it is placed.
     fn time(&self, node: u32) -> Option<i32> {
         self.times.get(node as usize).copied().flatten()
     }
@@ -323,7 +332,7 @@ impl Search<'_> {
             let (row, units) = (self.row(at), self.units(op));
             if let Some(row) = self.rows.get_mut(row) {
                 row.units |= units;
-                // No two of them share a unit, so there is room.
+                // Operations of a row share no unit, so there is always room.
                 let _ = row.ops.try_push(op);
             }
         }
@@ -342,7 +351,8 @@ impl Search<'_> {
         self.evicted.push(node);
     }
 
-    /// The first time from `lead` on, if a member of the node must not run for an iteration that is not wanted.
+    /// Returns the first possible time of a node, such that none of its non-speculative operations
+    /// runs before `lead`.
     fn start(&self, node: usize) -> i32 {
         let bound = |op: &u32| self.looped.bound.get(*op as usize).copied().unwrap_or(true);
         let members = self.members(node);
@@ -350,7 +360,8 @@ impl Search<'_> {
         members.filter(bound).map(|op| self.lead - (op - first) as i32).max().unwrap_or(0).max(0)
     }
 
-    /// The times that links to nodes with a time leave, both inclusive.
+    /// Returns the first and the last time that links to placed nodes allow, both inclusive. The
+    /// third result is `true` if a placed node precedes the node in the same iteration.
     fn window(&self, node: usize) -> (i32, Option<i32>, bool) {
         let (mut low, mut high, mut follows) = (self.start(node), None, false);
         for Neighbour { node, is_before, link } in self.looped.neighbours(node) {
@@ -366,7 +377,7 @@ impl Search<'_> {
         (low, high, follows)
     }
 
-    /// The operations in the way of a node at a time.
+    /// Returns the placed operations that conflict with a node at a time.
     fn conflicts(&self, node: usize, time: i32) -> impl Iterator<Item = u32> {
         self.members(node).zip(time..).flat_map(move |(op, at)| {
             let row = self.rows.get(self.row(at)).map_or(&[][..], |row| row.ops.as_slice());
@@ -374,18 +385,19 @@ impl Search<'_> {
         })
     }
 
-    /// Whether nothing is in the way of a node at a time.
+    /// Returns `true` if a node conflicts with no placed operation at a time.
     fn is_free(&self, node: usize, time: i32) -> bool {
         let units = |(op, at)| self.rows.get(self.row(at)).is_some_and(|row| row.units & self.units(op) == 0);
         self.members(node).zip(time..).all(units) && self.conflicts(node, time).next().is_none()
     }
 
-    /// Gives a node a time, if need be at the cost of others.
+    /// Places a node, if necessary by evicting others.
     fn schedule(&mut self, node: usize) -> Option<()> {
         let (low, high, follows) = self.window(node);
         let last = low + self.interval - 1;
         let end = high.map_or(last, |high| high.min(last));
-        // What nothing waits for runs as early as can be, what waits for nothing as late.
+        // A node with a placed successor but no placed predecessor runs as late as possible. Any
+        // other node runs as early as possible.
         let found = match high {
             Some(high) if !follows => {
                 (low.max(high - self.interval + 1)..=high).rev().find(|&time| self.is_free(node, time))
@@ -401,7 +413,8 @@ impl Search<'_> {
         Some(())
     }
 
-    /// Makes room for a node: the first time that was not tried yet from `low` on at which the branch is not in the way.
+    /// Evicts the nodes that conflict with a node. Returns the first untried time from `low` on
+    /// that does not evict the branch.
     fn force(&mut self, node: usize, low: i32) -> Option<i32> {
         let first = low.max(self.least.get(node).copied().unwrap_or(0));
         for time in first..first + self.interval {
@@ -425,10 +438,11 @@ impl Search<'_> {
     }
 }
 
-/// The nodes of a loop: chains through `$va`, and operations alone; and the node of each operation.
+/// Partitions a loop into nodes, which are chains through `$va` and single operations. Also returns
+/// the node of each operation.
 fn nodes(ops: &[Op], values: &Values) -> (Vec<Node>, Vec<u32>) {
     let accumulator = |value: &&Value| Locations::file_of(value.place) == Some(RegFile::Va);
-    // For each operation whether the one after it goes on with its sum.
+    // For each operation, whether the next operation consumes its accumulator.
     let mut goes_on = vec![false; ops.len()];
     for value in values.values.iter().filter(accumulator).filter(|value| !value.carried) {
         let Some(def) = value.def else { continue };
@@ -449,7 +463,7 @@ fn nodes(ops: &[Op], values: &Values) -> (Vec<Node>, Vec<u32>) {
     (nodes, node_of)
 }
 
-/// A value is used after it is made.
+/// Returns the true dependences: a use follows the definition of its value.
 fn flow(value: &Value) -> impl Iterator<Item = Link> {
     let def = value.def.into_iter();
     def.flat_map(|from| {
@@ -457,7 +471,7 @@ fn flow(value: &Value) -> impl Iterator<Item = Link> {
     })
 }
 
-/// Accesses to the data store keep their order, within an iteration and from one to the next.
+/// Returns the memory dependences within an iteration and between consecutive iterations.
 fn memory(ops: &[Op]) -> Vec<Link> {
     let mut links = Vec::new();
     let accesses: Vec<(u32, &Op)> = (0..).zip(ops).filter(|(_, op)| op.footprint.access.is_some()).collect();
@@ -470,10 +484,11 @@ fn memory(ops: &[Op]) -> Vec<Link> {
     links
 }
 
-/// A value is used before its place is written again: by the next iteration, or by another value that shares the place, unless
-/// they are `chained`.
+/// Returns the anti and output dependences: uses of a value precede the next definition in its
+/// location. The next definition may belong to the next iteration or to another value of the
+/// location. `chained` values are exempt.
 fn storage(values: &Values, chained: &[bool]) -> Vec<Link> {
-    // Values share a place for sure where neither moves, or both move together.
+    // Two values certainly share a location if neither can move, or if both move together.
     let mut members: Vec<(u32, &Value)> = Vec::new();
     for (number, cluster) in (0..).zip(&values.clusters) {
         let room = if cluster.step.is_none() { u32::MAX } else { number };

@@ -1,4 +1,4 @@
-//! What is scheduled: instructions that must be in one bundle, and what they read and write.
+//! Operations, the units of scheduling: instructions that must share a bundle, and their footprint.
 
 use std::rc::Rc;
 
@@ -15,27 +15,28 @@ use halfbyte_isel::vp1::Group;
 
 use crate::error::OpError;
 
-/// A place that branches go to: a block of the function, or one that the scheduler made.
+/// Branch target: a block of the function, or code that the scheduler created.
 pub(crate) type Label = u32;
 
-/// Instructions that must be in one bundle.
+/// Instructions that must share a bundle.
 #[derive(Clone, Debug)]
 pub(crate) struct Op {
     profiles: Rc<[Profile]>,
-    /// What they read and write together.
+    /// Combined footprint of the instructions.
     pub footprint: Footprint,
-    /// The stream that they load or store.
+    /// Stream that the operation loads or stores.
     pub stream: Option<u32>,
-    /// Where the branch among them goes.
+    /// Target of the operation's branch.
     pub target: Option<Label>,
-    /// The branch is the one that is taken once a group of work items.
+    /// `true` for the branch of the loop over groups, taken once per group of work items.
     pub group: bool,
-    /// The text that they come from.
+    /// Source location.
     pub loc: Loc,
 }
 
 impl Op {
-    /// The operation of instructions in the order of a bundle. `zero` is an `$a` that holds 0 all the time.
+    /// Creates an operation from instructions in bundle order. `zero` is an `$a` register that
+    /// always holds 0.
     pub fn new(
         insts: &[Inst],
         stream: Option<u32>,
@@ -47,60 +48,60 @@ impl Op {
         let bundle = Bundle::new(&words)?;
         let profiles = insts.iter().take(4).map(|&inst| Profile::of(inst)).collect::<Result<Rc<[Profile]>, _>>()?;
         let footprint = match profiles.as_ref() {
-            // An address that is known matters to accesses only.
+            // `zero` affects only the footprints of memory accesses.
             [alone] if alone.footprint().access.is_none() => *alone.footprint(),
             _ => Footprint::of(&bundle, zero)?,
         };
         Ok(Op { profiles, footprint, stream, target, group: false, loc })
     }
 
-    /// The same of other instructions, if they are an operation.
+    /// Returns the operation with other instructions, if these form an operation.
     pub fn with_insts(&self, insts: &[Inst], zero: Option<u8>) -> Option<Op> {
         let op = Op::new(insts, self.stream, self.target, self.loc, zero).ok()?;
         Some(op.with_group(self.group))
     }
 
-    /// A branch that is always taken, from the same place in the text.
+    /// Returns an unconditional branch with the same source location.
     pub fn jump_to(&self, target: Label) -> Option<Op> {
         Op::new(&Vp1::jump().insts, None, Some(target), self.loc, None).ok()
     }
 
-    /// The same, and whether its branch is the one that is taken once a group of work items.
+    /// Returns the operation with its `group` flag set to `group`.
     pub fn with_group(self, group: bool) -> Op {
         Op { group, ..self }
     }
 
-    /// Its instructions, in the order of a bundle.
+    /// Returns the instructions in bundle order.
     pub fn insts(&self) -> impl Iterator<Item = Inst> {
         self.profiles.iter().map(Profile::inst)
     }
 
-    /// Its instruction for a unit.
+    /// Returns the instruction for a unit.
     pub fn inst(&self, unit: Unit) -> Option<Inst> {
         self.insts().find(|inst| inst.unit() == unit)
     }
 
-    /// Whether it is for sending control elsewhere.
+    /// Returns `true` for a branch, a call, a return or an exit.
     pub fn is_control(&self) -> bool {
         self.footprint.next != Next::Fall || self.takes_target()
     }
 
-    /// Whether it branches to a block.
+    /// Returns `true` if the operation needs a target block.
     pub fn takes_target(&self) -> bool {
         self.insts().any(|inst| target_field(&inst).is_some())
     }
 
-    /// Whether control always leaves by it.
+    /// Returns `true` if control never falls through the operation.
     pub fn is_final(&self) -> bool {
         matches!(self.footprint.next, Next::Jump { taken: None, .. } | Next::Exit { .. } | Next::Return)
     }
 
-    /// Whether it does nothing but steer.
+    /// Returns `true` if the operation has no effect other than control flow.
     pub fn has_no_effect(&self) -> bool {
         self.footprint.writes.is_empty() && self.footprint.access.is_none()
     }
 
-    /// The branch under the opposite condition.
+    /// Returns the branch with the opposite condition.
     pub fn with_opposite(&self) -> Option<Op> {
         let [branch] = self.profiles.as_ref() else { return None };
         let mut group = Group::from(branch.inst());
@@ -108,30 +109,31 @@ impl Op {
         self.with_insts(&group.insts, None)
     }
 
-    /// Whether one more bundle runs before control leaves by it.
+    /// Returns `true` if one more bundle executes before control leaves.
     pub fn has_delay_slot(&self) -> bool {
         matches!(self.footprint.next, Next::Jump { .. } | Next::Return)
     }
 
-    /// Whether the two want one unit or one port, or one hears what the other hands over.
+    /// Returns `true` if two operations share a unit or a port, or if one forwards a value to the
+    /// other.
     pub fn interacts(&self, other: &Op) -> bool {
-        // That their effects are known has been found out when they were made.
+        // `Op::new` has already rejected instructions with unknown effects.
         let interact = |a: &Profile, b: &Profile| a.interacts(b).unwrap_or(true);
         self.profiles.iter().any(|a| other.profiles.iter().any(|b| interact(a, b)))
     }
 
-    /// Whether it writes the data store.
+    /// Returns `true` if the operation writes the data store.
     pub fn stores(&self) -> bool {
         self.footprint.access.is_some_and(|access| access.store)
     }
 
-    /// Whether it accesses the frame, at an address that is known.
+    /// Returns `true` if the operation accesses the stack frame at a known address.
     pub fn is_in_frame(&self) -> bool {
         self.stream.is_none() && self.footprint.access.is_some_and(|access| access.is_known())
     }
 
-    /// Whether accesses to the data store must keep their order. Streams lie apart from each other and from the frame, whose
-    /// accesses are those with known addresses.
+    /// Returns `true` if two accesses to the data store must keep their order. Streams are disjoint
+    /// from each other and from the stack frame. Frame accesses are those with known addresses.
     pub fn conflicts(&self, other: &Op) -> bool {
         let (Some(a), Some(b)) = (self.footprint.access, other.footprint.access) else { return false };
         match (self.stream, other.stream) {
@@ -143,7 +145,8 @@ impl Op {
     }
 }
 
-/// The field of a branch's distance: signed, in lines from the branch's own.
+/// Returns the field of a branch's distance, which is signed and counts lines from the branch's own
+/// line.
 pub(crate) fn target_field(inst: &Inst) -> Option<Field> {
     inst.row().operands.iter().find_map(|operand| match operand.kind {
         Kind::Group { field, relative: true } => Some(field),

@@ -1,9 +1,11 @@
-//! Software pipelining: loops of one block whose iterations overlap.
+//! Software pipelining of single-block loops.
 //!
-//! With an interval of n bundles, stage s of an iteration is its bundles from n * s on. The loop itself, the kernel, runs stage 0 of
-//! one iteration together with stage 1 of the one before, and so on. Before it the first iterations start, one an interval; each
-//! time one may find that it is the last, and then those under way are finished. Trips need not be counted, then: a loop of one
-//! iteration runs through the stages of that one.
+//! With an initiation interval of n bundles, stage s of an iteration begins at its bundle n * s.
+//! The kernel, the steady state, runs stage 0 of one iteration together with stage 1 of the
+//! previous one, and so on. Before the kernel, each start interval starts one more iteration. Any
+//! interval may find that its iteration is the last; an epilogue then completes the iterations in
+//! flight. The trip count need not be known: a loop of one iteration runs only the stages of that
+//! iteration.
 
 use halfbyte_isa::row::RegFile;
 use halfbyte_isa::vp1::Inst;
@@ -16,39 +18,41 @@ use super::pairs::Pairs;
 use super::schedule::Members;
 use super::values::{Value, Values};
 
-/// More operations are not scheduled as one loop.
+/// Maximum number of operations of a pipelined loop.
 const MAX_OPS: usize = 400;
 
-/// A loop whose iterations overlap.
+/// A software-pipelined loop.
 pub(crate) struct Pipelined {
-    /// The operations, the branch back last.
+    /// Operations, with the back branch last.
     pub ops: Vec<Op>,
-    /// The fewest bundles from iteration to iteration that there could be.
+    /// Lower bound of the initiation interval.
     pub bound: u32,
     times: Times,
 }
 
-/// A part of a pipelined loop.
+/// Part of a pipelined loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Part {
-    /// An interval in which one more iteration starts, of this number, while those before it go on.
+    /// Prologue interval that starts the iteration of this number while earlier iterations
+    /// continue.
     Start(u32),
-    /// The interval that is the loop.
+    /// Steady-state interval, which is the loop itself.
     Kernel,
-    /// What is left to do when, after the start of this number, the iteration whose branch was then is the last. The number after
-    /// that of the last start stands for the kernel.
+    /// Epilogue that completes the iterations in flight when the loop ends in the start interval of
+    /// this number. The number after the last start stands for the kernel.
     End(u32),
 }
 
-/// Whether a block without the jump at its end is a loop that may be pipelined: it branches to itself, or goes on.
+/// Returns `true` if a block without its final jump is a loop that may be pipelined. Such a block
+/// conditionally branches to itself.
 pub(crate) fn is_loop(block: &[Op], label: Label) -> bool {
     let Some((branch, body)) = block.split_last() else { return false };
     let back = branch.target == Some(label) && !branch.is_final() && branch.has_no_effect();
     back && block.len() <= MAX_OPS && !body.iter().any(Op::is_control)
 }
 
-/// Pipelines a loop, the branch back last, if that takes fewer than `bundles` an iteration. `live` is what is wanted after it;
-/// `zero` an `$a` that holds 0.
+/// Pipelines a loop whose back branch is last, if the interval is below `bundles`. `live` is live
+/// after the loop; `zero` is an `$a` register that holds 0.
 pub(crate) fn pipeline(block: &[Op], live: Locations, bundles: u32, zero: Option<u8>) -> Option<Pipelined> {
     let values = Values::of_loop(block, live);
     let mut looped = Loop::new(block, &values, live)?;
@@ -62,23 +66,25 @@ pub(crate) fn pipeline(block: &[Op], live: Locations, bundles: u32, zero: Option
         if let Some(times) = looped.schedule(interval, accept) {
             return Some(Pipelined { ops: renamed?, bound: looped.least, times });
         }
-        // What is hard to fit is not worth the search for the very least.
+        // The interval grows faster for long loops, for which the minimum is not worth the search.
         interval += 1 + interval / 16;
     }
     None
 }
 
-/// The operations with registers such that no value is overwritten too soon; none if there are not enough.
+/// Renames registers such that no overlapping iteration overwrites a live value. Returns `None` if
+/// there are too few registers.
 fn rename(block: &[Op], values: &Values, live: Locations, times: &Times, zero: Option<u8>) -> Option<Vec<Op>> {
     let interval = times.interval as usize;
-    // For each place in which bundles of the interval it is taken.
+    // Occupancy of each location in each bundle of the interval.
     let mut taken = vec![vec![false; interval]; Locations::PLACES];
     let spans: Vec<(usize, usize)> = values.values.iter().map(|value| span(value, times)).collect();
     let rows = |value: u32| {
         let (start, length) = spans.get(value as usize).copied().unwrap_or_default();
         (start..start + length).map(move |time| time % interval)
     };
-    // What is wanted after the loop, and `$r31`, which holds nothing.
+    // Locations that are live after the loop are unavailable, and so is `$r31`, which holds no
+    // value.
     for place in live.union(Locations::register(RegFile::R, R_ZERO)).places() {
         taken.get_mut(usize::from(place)).into_iter().for_each(|rows| rows.fill(true));
     }
@@ -89,7 +95,7 @@ fn rename(block: &[Op], values: &Values, live: Locations, times: &Times, zero: O
             *taken.get_mut(usize::from(place))?.get_mut(row)? = true;
         }
     }
-    // Those that have the least choice first.
+    // The clusters with the fewest possible registers come first.
     let mut order: Vec<(usize, u8)> =
         values.clusters.iter().enumerate().filter_map(|(index, cluster)| Some((index, cluster.step?))).collect();
     order.sort_by_key(|&(index, step)| (std::cmp::Reverse(step), index));
@@ -124,18 +130,19 @@ fn rename(block: &[Op], values: &Values, live: Locations, times: &Times, zero: O
         false => op.with_insts(insts, zero),
     };
     let ops: Vec<Op> = block.iter().zip(&insts).map(renamed).collect::<Option<_>>()?;
-    // Ports may be other ones now.
+    // Renamed instructions may use other ports.
     let pairs = Pairs::new(&ops);
     let fits = (0..times.interval).all(|row| is_bundle(&pairs, times, row));
     fits.then_some(ops)
 }
 
-/// The bundle in which a value is made, and how many there are until it is last used.
+/// Returns the bundle of a value's definition, and the number of bundles until its last use.
 fn span(value: &Value, times: &Times) -> (usize, usize) {
     let time = |op: u32| times.times.get(op as usize).copied().unwrap_or(0);
     let interval = times.interval as usize;
     match value.def {
-        // What comes from before the loop stays, and what goes on to the next iteration never leaves room for another.
+        // A value from before the loop keeps its register. So does a value carried to the next
+        // iteration.
         None if value.uses.is_empty() => (0, 0),
         None => (0, interval),
         Some(def) if value.carried => (time(def) as usize, interval),
@@ -146,45 +153,47 @@ fn span(value: &Value, times: &Times) -> (usize, usize) {
     }
 }
 
-/// Whether the operations of all stages in a bundle of the interval can be in one.
+/// Returns `true` if the operations of all stages in a row of the interval can share a bundle.
 fn is_bundle(pairs: &Pairs<'_>, times: &Times, row: u32) -> bool {
     let mut members = Members::new();
     at(times, row, |_| true).all(|op| pairs.fits(&members, op) && members.try_push(op).is_ok())
 }
 
-/// The operations of some stages in a bundle of the interval.
+/// Returns the operations of some stages in a row of the interval.
 fn at(times: &Times, row: u32, stage: impl Fn(u32) -> bool) -> impl Iterator<Item = u32> {
     let all = (0..).zip(&times.times);
     all.filter(move |(_, time)| *time % times.interval == row && stage(*time / times.interval)).map(|(op, _)| op)
 }
 
 impl Pipelined {
-    /// Bundles from iteration to iteration.
+    /// Returns the initiation interval in bundles.
     pub fn interval(&self) -> u32 {
         self.times.interval
     }
 
-    /// How many starts there are before the kernel: the number of an iteration's last stage.
+    /// Returns the number of start intervals before the kernel, which is the index of an
+    /// iteration's last stage.
     pub fn starts(&self) -> u32 {
         let last = self.times.times.iter().max().copied().unwrap_or(0);
         last / self.times.interval
     }
 
-    /// The stage at the end of which an iteration finds whether there is another one. It is also the number of the first start with
-    /// a branch.
+    /// Returns the stage whose end holds the back branch. It is also the number of the first start
+    /// interval with a branch.
     pub fn decides(&self) -> u32 {
         self.times.times.last().map_or(0, |time| time / self.times.interval)
     }
 
-    /// Whether there is one taken branch backward for each iteration but the last, as in the loop that it was made of: a launch
-    /// counts them. Those of the loop over all groups count for nothing.
+    /// Returns `true` if start intervals must continue by backward branches. A launch counts the
+    /// taken backward branches, so a pipelined loop takes as many as the original one. The loop
+    /// over groups is not counted.
     pub fn counts(&self) -> bool {
         let group = self.ops.last().is_some_and(|branch| branch.group);
         !group && self.starts() > self.decides()
     }
 
-    /// The parts in the order in which they lie. What ends the loop goes forward; what goes on goes backward if that is to count,
-    /// and then starts lie after the parts that they go to.
+    /// Returns the parts in layout order. Exits from the loop are forward branches. If branches are
+    /// counted, start intervals lie after the parts to which they branch backward.
     pub fn order(&self) -> Vec<Part> {
         let (starts, decides) = (self.starts(), self.decides());
         let mut order = Vec::new();
@@ -201,14 +210,15 @@ impl Pipelined {
         order
     }
 
-    /// What the bundles of a part hold.
+    /// Returns the bundles of a part.
     pub fn bundles(&self, part: Part) -> Vec<Members> {
         let (starts, decides) = (self.starts(), self.decides());
         match part {
-            // What has no branch needs no bundle for a delay slot.
+            // A start interval without a branch needs no bundle for a delay slot.
             Part::Start(number) => self.stages(0, number, number >= decides),
             Part::Kernel => self.stages(0, starts, true),
-            // The last iteration has decided, and the one before it is one stage further, as far back as there are any.
+            // The last iteration has passed the stage that decides. Each iteration before it is one
+            // stage further.
             Part::End(number) => {
                 let older = number.saturating_sub(decides);
                 let ends =
@@ -218,7 +228,8 @@ impl Pipelined {
         }
     }
 
-    /// An interval of the operations from one stage to another, with or without the bundles that have none.
+    /// Returns one interval with the operations of the stages `first..=last`, with or without empty
+    /// bundles.
     fn stages(&self, first: u32, last: u32, keep_empty: bool) -> Vec<Members> {
         let bundle = |row| at(&self.times, row, |stage| (first..=last).contains(&stage)).collect::<Members>();
         let bundles = (0..self.times.interval).map(bundle);

@@ -1,4 +1,5 @@
-//! Packs the operations of a block into bundles: list scheduling by what is longest to the end.
+//! List scheduling of a block's operations into bundles. The priority is the length of the longest
+//! dependence chain to the end.
 
 use std::cmp::Reverse;
 
@@ -9,19 +10,19 @@ use super::graph::Graph;
 use super::op::Op;
 use super::pairs::Pairs;
 
-/// The operations of a bundle, by number.
+/// Indices of a bundle's operations.
 pub(crate) type Members = ArrayVec<u32, 4>;
 
-/// A block in bundles.
+/// A scheduled block.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Schedule {
-    /// What each bundle holds. One that holds nothing is there for the delay slot of a branch.
+    /// Operations of each bundle. An empty bundle fills the delay slot of a branch.
     pub bundles: Vec<Members>,
-    /// The fewest bundles that the block could take.
+    /// Lower bound of the number of bundles.
     pub bound: u32,
 }
 
-/// Words a unit, by the unit's number.
+/// Returns the number of words per unit, indexed by unit number.
 pub(crate) fn pressure<'a>(ops: impl IntoIterator<Item = &'a Op>) -> [u32; 4] {
     let mut words = [0; 4];
     for inst in ops.into_iter().flat_map(Op::insts) {
@@ -32,18 +33,19 @@ pub(crate) fn pressure<'a>(ops: impl IntoIterator<Item = &'a Op>) -> [u32; 4] {
     words
 }
 
-/// The most orders that are tried, and how many of operations all of them together may go through.
+/// Maximum number of orders that are tried, and maximum number of operations that are scheduled in
+/// all of them together.
 const MAX_TRIES: u64 = 12;
 const MAX_TRIED: u64 = 1 << 14;
 
-/// So many operations that wait for nothing are looked at for a place in a bundle, the most urgent.
+/// Maximum number of ready operations, by priority, that are considered for a bundle.
 const MAX_LOOKED_AT: usize = 1 << 9;
 
-/// Schedules a block: operations in the order of the program, those that branch or exit last.
+/// Schedules a block. Operations are in program order, with branches and exits last.
 pub(crate) fn schedule(ops: &[Op]) -> Schedule {
     let graph = Graph::new(ops);
     let pairs = Pairs::new(ops);
-    // Of a branch one more bundle follows.
+    // A branch also takes the bundle of its delay slot.
     let own = |op: u32| ops.get(op as usize).map_or(0, |op| 1 + u32::from(op.has_delay_slot()));
     let heights = graph.heights(own);
     let bound = bound(ops, &heights);
@@ -61,14 +63,16 @@ pub(crate) fn schedule(ops: &[Op]) -> Schedule {
     best
 }
 
-/// The fewest bundles that operations could take: the longest chain, and the words of each unit.
+/// Returns a lower bound of the number of bundles, from the longest dependence chain and the words
+/// of each unit.
 fn bound(ops: &[Op], heights: &[u32]) -> u32 {
-    // No branch is in the delay slot of another.
+    // A branch cannot be in the delay slot of another branch.
     let branches = 2 * ops.iter().filter(|op| op.has_delay_slot()).count() as u32;
     heights.iter().copied().chain(pressure(ops)).chain([branches]).max().unwrap_or(0)
 }
 
-/// How urgent operations are: by height, and among equals at first in the order of the program, then at random.
+/// Returns the priority of each operation: its height, with ties broken in program order for seed 0
+/// and at random otherwise.
 fn priorities(heights: &[u32], seed: u64) -> Vec<(u32, u32)> {
     let mut random = seed;
     let mut tie = |op: usize| {
@@ -78,16 +82,16 @@ fn priorities(heights: &[u32], seed: u64) -> Vec<(u32, u32)> {
     heights.iter().enumerate().map(|(op, &height)| (height, tie(op))).collect()
 }
 
-/// An operation on its way into a bundle.
+/// Scheduling state of an operation without a bundle.
 #[derive(Clone, Copy, Default)]
 struct Waiting {
-    /// Operations that it waits for and that have no bundle yet.
+    /// Number of unscheduled predecessors.
     pending: u32,
-    /// The first bundle that it can be in.
+    /// First bundle that the dependences allow.
     earliest: u32,
 }
 
-/// Schedules in one order.
+/// Schedules the operations with the priorities of one seed.
 fn try_order(ops: &[Op], graph: &Graph, pairs: &Pairs<'_>, heights: &[u32], seed: u64) -> Vec<Members> {
     let priorities = priorities(heights, seed);
     let priority = |op: u32| priorities.get(op as usize).copied().unwrap_or_default();
@@ -99,7 +103,7 @@ fn try_order(ops: &[Op], graph: &Graph, pairs: &Pairs<'_>, heights: &[u32], seed
     }
     let controls = ops.iter().rev().take_while(|op| op.is_control()).count();
     let body = (ops.len() - controls) as u32;
-    // The most urgent first.
+    // Ready operations, highest priority first.
     let mut ready: Vec<u32> =
         (0..body).filter(|&op| waiting.get(op as usize).is_some_and(|op| op.pending == 0)).collect();
     ready.sort_unstable_by_key(|&op| Reverse(priority(op)));
@@ -107,7 +111,8 @@ fn try_order(ops: &[Op], graph: &Graph, pairs: &Pairs<'_>, heights: &[u32], seed
     while !ready.is_empty() {
         let at = bundles.len() as u32;
         let mut bundle = Members::new();
-        // An operation that joins may let others join that overwrite what it reads.
+        // An added operation may release others for the same bundle: those that overwrite its
+        // operands.
         while !bundle.is_full() {
             let joins =
                 |&op: &u32| waiting.get(op as usize).is_some_and(|op| op.earliest <= at) && pairs.fits(&bundle, op);
@@ -131,7 +136,7 @@ fn try_order(ops: &[Op], graph: &Graph, pairs: &Pairs<'_>, heights: &[u32], seed
     bundles
 }
 
-/// Tells those that wait for an operation that it is in bundle `at`.
+/// Updates the successors of an operation that has been placed in bundle `at`.
 fn release(graph: &Graph, waiting: &mut [Waiting], op: u32, at: u32, mut ready: impl FnMut(u32)) {
     for edge in graph.after(op) {
         let Some(waiting) = waiting.get_mut(edge.to as usize) else { continue };
@@ -143,8 +148,8 @@ fn release(graph: &Graph, waiting: &mut [Waiting], op: u32, at: u32, mut ready: 
     }
 }
 
-/// Places what branches or exits. All else of the block, if it is the `first` that does so, is in its bundle or before, or in its
-/// delay slot; a later one comes after that slot.
+/// Places a branch or exit. The `first` one comes at the end: every other operation is in its
+/// bundle, before it, or in its delay slot. Later ones follow that delay slot.
 fn place_control(ops: &[Op], pairs: &Pairs<'_>, op: u32, bundles: &mut Vec<Members>, waiting: &[Waiting], first: bool) {
     let Some(control) = ops.get(op as usize) else { return };
     let slots = u32::from(control.has_delay_slot());
@@ -161,7 +166,7 @@ fn place_control(ops: &[Op], pairs: &Pairs<'_>, op: u32, bundles: &mut Vec<Membe
     }
 }
 
-/// Lets bundles end in a jump, in the last bundle but one if that has room for it.
+/// Appends a jump, in the last bundle but one if it fits there.
 pub(crate) fn append_jump(ops: &mut Vec<Op>, bundles: &mut Vec<Members>, jump: Op) {
     let number = ops.len() as u32;
     ops.push(jump);
@@ -173,7 +178,7 @@ pub(crate) fn append_jump(ops: &mut Vec<Op>, bundles: &mut Vec<Members>, jump: O
     }
 }
 
-/// The instruction of each unit in a bundle, and the operation that it is of.
+/// Returns the instruction of a unit in a bundle, with its operation.
 pub(crate) fn words_of<'a>(ops: &'a [Op], bundle: &'a [u32], unit: Unit) -> Option<(&'a Op, Inst)> {
     bundle.iter().filter_map(|&op| ops.get(op as usize)).find_map(|op| Some((op, op.inst(unit)?)))
 }

@@ -1,4 +1,5 @@
-//! Gives blocks the shape in which most can be packed: what always runs together is one block, and a loop has one branch back.
+//! Reshapes blocks before scheduling: merges blocks that always run together, and gives each loop a
+//! single back branch.
 
 use halfbyte_isa::vp1::footprint::Locations;
 
@@ -6,7 +7,7 @@ use super::live;
 use super::op::{Label, Op};
 use crate::straighten::ControlInst;
 
-/// For each block whether a branch goes to it.
+/// Returns for each block whether it is a branch target.
 fn entered(blocks: &[Vec<Op>]) -> Vec<bool> {
     let mut entered = vec![false; blocks.len()];
     for target in blocks.iter().flatten().filter_map(|op| op.target) {
@@ -15,7 +16,7 @@ fn entered(blocks: &[Vec<Op>]) -> Vec<bool> {
     entered
 }
 
-/// Blocks that are only fallen into become part of the one before.
+/// Merges each block that is only fallen into with the block before it.
 pub(super) fn merge(blocks: &mut [Vec<Op>]) {
     let entered = entered(blocks);
     let mut before: Option<usize> = None;
@@ -29,15 +30,15 @@ pub(super) fn merge(blocks: &mut [Vec<Op>]) {
     }
 }
 
-/// What is left to do on the way back from the end of a loop is done before its branch, where that does not matter to what comes
-/// after the loop.
+/// Moves the operations of a loop's latch before the exit branch, if they have no effect after the
+/// loop.
 pub(super) fn fold_latches(blocks: &mut [Vec<Op>]) {
     let live = live::live_in(blocks);
     let entered = entered(blocks);
     for label in 0..blocks.len() {
         let is_full = |&next: &usize| blocks.get(next).is_some_and(|block| !block.is_empty());
         let Some(next) = (label + 1..blocks.len()).find(is_full) else { break };
-        // What goes to an empty block goes to the next one.
+        // A branch to an empty block continues in the next block, so all blocks in between count.
         if entered.get(label + 1..=next).is_none_or(|entered| entered.contains(&true)) {
             continue;
         }
@@ -47,7 +48,7 @@ pub(super) fn fold_latches(blocks: &mut [Vec<Op>]) {
     }
 }
 
-/// A block that branches away or falls into the one numbered `next`, which goes back to it, as one block; if they can be.
+/// Merges a block with exit branch and its latch `next` into one block, if possible.
 fn fold_latch(blocks: &[Vec<Op>], label: Label, next: usize, live: &[Locations]) -> Option<Vec<Op>> {
     let [body @ .., branch] = blocks.get(label as usize)?.as_slice() else { return None };
     let [latch @ .., jump] = blocks.get(next)?.as_slice() else { return None };
@@ -71,7 +72,7 @@ fn fold_latch(blocks: &[Vec<Op>], label: Label, next: usize, live: &[Locations])
     Some(body.iter().chain(latch).cloned().chain(ends.into_iter().flatten()).collect())
 }
 
-/// Whether what an operation stores may be loaded once control has come to a block.
+/// Returns `true` if the bytes that an operation stores may be loaded in `block` or after it.
 fn is_read_from(blocks: &[Vec<Op>], block: Label, store: &Op) -> bool {
     let mut reached = vec![false; blocks.len()];
     let mut next = vec![block as usize];
@@ -87,7 +88,8 @@ fn is_read_from(blocks: &[Vec<Op>], block: Label, store: &Op) -> bool {
     false
 }
 
-/// Where a block has a branch away and then one to itself: the one to itself becomes the first, so that an iteration takes but one.
+/// Swaps an exit branch and a following jump to the block itself, so that an iteration takes one
+/// branch.
 pub(super) fn branch_back_first(block: &mut [Op], label: Label) {
     let [.., first, second] = block else { return };
     if second.is_jump()

@@ -1,4 +1,4 @@
-//! What is scheduled does what it did one operation after the other.
+//! Scheduled code computes the same results as its operations in sequence.
 #![allow(clippy::unwrap_used)]
 
 use halfbyte_isa::object::Loc;
@@ -46,13 +46,13 @@ pub(super) fn state(random: &mut Random) -> State {
     state
 }
 
-/// A line of assembly as an instruction.
+/// Parses a line of assembly.
 pub(super) fn inst(line: &str) -> Inst {
     Inst::decode(read_word(line, 0).unwrap()).unwrap()
 }
 
-/// Lines of assembly, separated by `;`, as one operation; `-> 3` after them is the block that their branch goes to, `@ 2` the
-/// stream.
+/// Parses an operation: instructions separated by `;`, then optionally `@ 2` for its stream and `->
+/// 3` for its target block.
 pub(super) fn op(text: &str) -> Op {
     let (text, target) = match text.split_once("->") {
         Some((text, target)) => (text, Some(target.trim().parse().unwrap())),
@@ -70,7 +70,7 @@ pub(super) fn block(text: &str) -> Vec<Op> {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).map(op).collect()
 }
 
-/// Runs operations one after the other, from block to block, until an exit, and counts the branches backward that are taken.
+/// Runs operations sequentially until an exit, and returns the number of taken backward branches.
 pub(super) fn interpret(blocks: &[Vec<Op>], state: &mut State) -> u32 {
     let mut at = 0;
     let mut backward = 0;
@@ -94,7 +94,8 @@ pub(super) fn interpret(blocks: &[Vec<Op>], state: &mut State) -> u32 {
     }
 }
 
-/// Runs words bundle by bundle until an exit or the end, and counts the bundles and the branches backward that are taken.
+/// Runs words bundle by bundle until an exit or the end. Returns the number of bundles and of taken
+/// backward branches.
 pub(super) fn run(words: &[u32], state: &mut State) -> (u32, u32) {
     let (mut pc, mut after) = (0, None);
     let (mut count, mut backward) = (0, 0);
@@ -123,7 +124,7 @@ pub(super) fn words(assembled: &Assembled) -> Vec<u32> {
     assembled.words.iter().map(|word| word.inst.word()).collect()
 }
 
-/// An operation that does anything but steer, on few registers or on all.
+/// Returns a random operation without control flow, often restricted to few registers.
 pub(super) fn random_op(random: &mut Random) -> Op {
     loop {
         let mut any = || {
@@ -171,13 +172,13 @@ fn random_blocks_do_what_they_did_in_order() {
     assert!(packed * 10 < sequential * 8, "{packed} bundles for {sequential} operations");
 }
 
-/// An operation as [`op`] reads it.
+/// Formats an operation in the syntax of [`op`].
 fn text_of(op: &Op) -> String {
     let insts: Vec<String> = op.insts().map(|inst| inst.to_string()).collect();
     insts.join("; ") + &op.target.map_or_else(String::new, |target| format!(" -> {target}"))
 }
 
-/// Stores some registers, so that what is in them matters, and exits.
+/// Returns a block that stores some registers, so that their values count, and exits.
 pub(super) fn random_end(random: &mut Random) -> Vec<Op> {
     let mut lines = Vec::new();
     for n in 0..32 {
@@ -197,7 +198,8 @@ pub(super) fn random_end(random: &mut Random) -> Vec<Op> {
     lines.iter().map(|line| op(line)).collect()
 }
 
-/// Blocks that go somewhere at random, backward only while `$r30` is not negative, which they count down.
+/// Returns blocks with random branches. Backward branches count down `$r30` and stop when it is
+/// negative.
 fn random_blocks(random: &mut Random) -> Vec<Vec<Op>> {
     let counter = Locations::register(RegFile::R, 30).union(Locations::flags(3, 0xff));
     let kept = counter.union(Locations::register(RegFile::A, 31));
@@ -234,7 +236,7 @@ fn random_functions_go_where_they_went() {
         let backward = interpret(&blocks, &mut expected);
         let assembled = assemble("k", blocks.clone(), Some(31)).unwrap();
         assert_eq!(run(&words(&assembled), &mut found).1, backward);
-        // Registers are only what later words make of them.
+        // Registers that no later word reads may differ, so only memory is compared.
         let text = || halfbyte_isa::vp1::disassemble(&words(&assembled));
         let texts = || blocks.iter().map(|block| block.iter().map(text_of).collect()).collect::<Vec<Vec<String>>>();
         assert!(expected.data == found.data, "{:#?}\n{}", texts(), text());

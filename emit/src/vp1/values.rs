@@ -1,5 +1,6 @@
-//! What a loop computes, value by value. A value that no other iteration and nothing outside the loop sees may lie in any register
-//! of its file; those that one instruction wants side by side move together.
+//! Values of a loop and the registers that may hold them. A value used only within its iteration
+//! may move to any register of its file. Values that one instruction needs in consecutive registers
+//! move together.
 
 use halfbyte_isa::row::{RegFile, RegSlot, Role};
 use halfbyte_isa::vp1::Inst;
@@ -8,58 +9,58 @@ use halfbyte_isa::word::Field;
 
 use super::op::Op;
 
-/// A value, from where it is made to where it is last used.
+/// Value in one location, from its definition to its last use.
 #[derive(Clone, Debug)]
 pub(crate) struct Value {
-    /// The place that it is in.
+    /// Location that holds the value.
     pub place: u8,
-    /// The operation that makes it; none if it comes from before the loop and stays.
+    /// Operation that defines the value; `None` for a loop-invariant value.
     pub def: Option<u32>,
-    /// Where it is used, and how many iterations later.
+    /// Operations that use the value, and the number of iterations from the definition to the use.
     pub uses: Vec<(u32, u32)>,
-    /// The next iteration or what follows the loop finds it in its place.
+    /// `true` if the next iteration or the code after the loop uses the value.
     pub carried: bool,
 }
 
-/// Values that lie side by side, or in one register one after the other.
+/// Values in consecutive registers, or successive values of one register.
 #[derive(Clone, Debug)]
 pub(crate) struct Cluster {
-    /// The values, in the order of the loop.
+    /// Values in the order of the loop.
     pub values: Vec<u32>,
-    /// They may move by multiples of this many registers; none stay where they are.
+    /// Register step by which the values may move; `None` if they must stay.
     pub step: Option<u8>,
 }
 
-/// Where an instruction names the register of a value.
+/// Register operand that names a value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Name {
-    /// The operation.
+    /// Index of the operation.
     pub op: u32,
-    /// Which of its instructions.
+    /// Index of the instruction in the operation.
     pub inst: usize,
-    /// The field.
+    /// Field of the register number.
     pub field: Field,
-    /// The cluster of the value.
+    /// Cluster of the value.
     pub cluster: u32,
 }
 
-/// The values of a loop.
+/// All values of a loop.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Values {
-    /// All, in the order of the loop.
+    /// Values in the order of the loop.
     pub values: Vec<Value>,
-    /// All values, grouped.
+    /// The same values, grouped into clusters.
     pub clusters: Vec<Cluster>,
-    /// Where their registers are named.
+    /// Register operands that name the values.
     pub names: Vec<Name>,
 }
 
-/// Files whose registers hold values that are not tied to a number by how they are used.
+/// Returns `true` for register files whose values may be renamed.
 const fn is_renamed(file: RegFile) -> bool {
     matches!(file, RegFile::R | RegFile::V | RegFile::Vc | RegFile::C)
 }
 
-/// Registers side by side that a slot names, the first one and how many.
+/// Returns the first register that a slot names, and the number of consecutive registers.
 fn window(inst: &Inst, slot: &RegSlot) -> (u8, u8) {
     let n = inst.get(slot.field) as u8;
     match slot.span {
@@ -69,7 +70,7 @@ fn window(inst: &Inst, slot: &RegSlot) -> (u8, u8) {
     }
 }
 
-/// The places that a slot names.
+/// Returns the locations that a slot names.
 fn places(inst: &Inst, slot: &RegSlot) -> Locations {
     let (first, count) = window(inst, slot);
     let flags_nowhere = matches!(slot.file, RegFile::C | RegFile::Vc) && first > 3;
@@ -77,26 +78,26 @@ fn places(inst: &Inst, slot: &RegSlot) -> Locations {
     registers.fold(Locations::EMPTY, |set, n| set.union(Locations::register(slot.file, n)))
 }
 
-/// Finds the values.
+/// Analysis state that finds the values of a loop.
 struct Finder<'a> {
     ops: &'a [Op],
     values: Vec<Value>,
-    /// The value in each place.
+    /// Current value of each location.
     current: Vec<Option<u32>>,
-    /// What was in a place before the loop, or before this iteration.
+    /// Value that each location holds at the start of an iteration.
     initial: Vec<Option<u32>>,
-    /// For each value one that it moves with, towards the representative of all of them.
+    /// Union-find parent of each value.
     leaders: Vec<u32>,
-    /// Of values that stand for their clusters: how far they may move.
+    /// Register step of each cluster, valid at the cluster's representative.
     steps: Vec<u8>,
-    /// Values that must stay where they are.
+    /// Values that must keep their registers.
     fixed: Vec<u32>,
-    /// Names, with a value in place of its cluster.
+    /// Register operands, with the number of a value in place of its cluster.
     names: Vec<Name>,
 }
 
 impl Values {
-    /// The values of a loop's operations, the branch back last. `live` is what is wanted after the loop.
+    /// Finds the values of a loop whose back branch is last. `live` is live after the loop.
     pub fn of_loop(ops: &[Op], live: Locations) -> Values {
         let mut finder = Finder {
             ops,
@@ -128,7 +129,7 @@ impl Finder<'_> {
         value
     }
 
-    /// The value in a place.
+    /// Returns the current value of a location. Creates an initial value if the location has none.
     fn find(&mut self, place: u8) -> u32 {
         if let Some(value) = self.current.get(usize::from(place)).copied().flatten() {
             return value;
@@ -143,7 +144,7 @@ impl Finder<'_> {
     fn leader(&mut self, value: u32) -> u32 {
         let mut at = value;
         while let Some(&next) = self.leaders.get(at as usize).filter(|&&next| next != at) {
-            // Halves the way for the next time.
+            // Path halving shortens later searches.
             let skip = self.leaders.get(next as usize).copied().unwrap_or(next);
             if let Some(leader) = self.leaders.get_mut(at as usize) {
                 *leader = skip;
@@ -169,7 +170,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Goes through an operation: its uses, then its definitions.
+    /// Visits an operation: first its uses, then its definitions.
     fn visit(&mut self, number: u32) {
         let Some(op) = self.ops.get(number as usize) else { return };
         let footprint = op.footprint;
@@ -197,7 +198,8 @@ impl Finder<'_> {
                 };
                 let touched = [among(&used, reads), among(&made, writes)].concat();
                 let Some(&first) = touched.first() else { continue };
-                // Another number would be other parts of the word, too.
+                // The field shares bits with another field, so a new register number would change
+                // both.
                 if inst.shares(slot.field) {
                     self.fixed.extend(touched);
                     continue;
@@ -207,7 +209,8 @@ impl Finder<'_> {
                 self.names.push(Name { op: number, inst: index, field: slot.field, cluster: first });
             }
         }
-        // Registers of a file one of which is touched without being named stay, all that the operation touches.
+        // If an operation accesses a register of a file implicitly, all its registers of that file
+        // stay fixed.
         let unnamed = footprint.reads.minus(named_uses).union(footprint.writes.minus(named_defs));
         for (file, _) in unnamed.registers() {
             for &(place, value) in used.iter().chain(&made) {
@@ -218,7 +221,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Joins the ends of the iterations.
+    /// Connects the end of each iteration with the start of the next.
     fn close(&mut self, live: Locations) {
         for place in 0..Locations::PLACES {
             let initial = self.initial.get(place).copied().flatten();

@@ -1,5 +1,6 @@
-//! Gives bundles their words. Where one ends and the next begins follows from the words' units and places alone, so canonical
-//! nops stand where it would not come out as planned. They join bundles: none has one to itself.
+//! Encoding of bundles as words. Bundle boundaries follow only from the units and positions of
+//! words. Canonical nops are therefore inserted where the boundaries would not match the plan. A
+//! nop never forms a bundle alone if the plan has no such bundle.
 
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::vp1::bundle::LINE;
@@ -7,58 +8,58 @@ use halfbyte_isa::vp1::{Inst, Opcode, Unit};
 
 use super::op::Label;
 
-/// A word to be.
+/// A planned word.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Word {
     /// The instruction.
     pub inst: Inst,
-    /// Where its branch goes.
+    /// Target of the instruction's branch.
     pub target: Option<Label>,
-    /// Its branch is the one that is taken once a group of work items.
+    /// `true` for the branch of the loop over groups, taken once per group of work items.
     pub group: bool,
-    /// The stream that it loads or stores.
+    /// Stream that the word loads or stores.
     pub stream: Option<u32>,
-    /// The text that it comes from.
+    /// Source location.
     pub loc: Loc,
 }
 
-/// A bundle to be. It may have no word yet.
+/// A planned bundle, which may still be empty.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Planned {
-    /// By unit.
+    /// Words by unit.
     pub words: [Option<Word>; 4],
-    /// It begins a line, for branches to go to.
+    /// `true` if the bundle must begin a line, because it is a branch target.
     pub aligned: bool,
 }
 
-/// Bundles as words.
+/// Encoded bundles.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Packed {
-    /// The words, nops included.
+    /// Words with nops.
     pub words: Vec<Word>,
-    /// The address of each bundle.
+    /// Address of each bundle.
     pub starts: Vec<u32>,
 }
 
-/// A set of units: bit u is unit number u.
+/// Set of units; bit u is unit number u.
 type Units = u8;
 
-/// The lowest and the highest unit of a set that has one.
+/// Returns the lowest and the highest unit of a non-empty set.
 const fn ends(units: Units) -> (u32, u32) {
     (units.trailing_zeros(), 7 - units.leading_zeros())
 }
 
-/// What a bundle has to know of those before it.
+/// State before a bundle, as far as it decides the bundle's boundaries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct State {
-    /// The place in the line where it begins.
+    /// Position in the line at which the bundle begins.
     place: u32,
-    /// The number of the unit of the word before it.
+    /// Unit number of the preceding word.
     last: u32,
 }
 
 impl State {
-    /// The program's start.
+    /// State at the start of the program.
     const START: State = State { place: 0, last: 3 };
     const COUNT: usize = 16;
 
@@ -70,7 +71,8 @@ impl State {
         State { place: index as u32 / 4, last: index as u32 % 4 }
     }
 
-    /// What the next bundle has to know, if this one is of these units and can be.
+    /// Returns the state after a bundle with these units. Returns `None` if such a bundle would not
+    /// be separate from the one before, cross a line, or miss its alignment.
     fn after(self, units: Units, aligned: bool) -> Option<State> {
         let (first, last) = ends(units);
         let end = self.place + units.count_ones();
@@ -79,7 +81,7 @@ impl State {
     }
 }
 
-/// The best way to a state: the words until then, the state before, and the units of the bundle between.
+/// Best path to a state: total words, previous state, and units of the bundle between them.
 #[derive(Clone, Copy)]
 struct Way {
     words: u32,
@@ -87,7 +89,7 @@ struct Way {
     units: Units,
 }
 
-/// The words of bundles, with as few nops as there can be.
+/// Encodes bundles with as few nops as possible.
 pub(crate) fn pack(bundles: &[Planned]) -> Packed {
     let sets = choose(bundles);
     let mut packed = Packed::default();
@@ -95,7 +97,7 @@ pub(crate) fn pack(bundles: &[Planned]) -> Packed {
         bundles.iter().flat_map(|bundle| &bundle.words).flatten().map(|word| word.loc).next().unwrap_or_default();
     for (bundle, units) in bundles.iter().zip(sets) {
         packed.starts.push(packed.words.len() as u32);
-        // A nop has the place of its neighbour in the text.
+        // A nop takes the source location of its neighbour.
         loc = bundle.words.iter().flatten().map(|word| word.loc).next().unwrap_or(loc);
         for (unit, word) in Unit::ALL.into_iter().zip(bundle.words) {
             let nop = Word { inst: nop(unit), target: None, group: false, stream: None, loc };
@@ -108,7 +110,7 @@ pub(crate) fn pack(bundles: &[Planned]) -> Packed {
     packed
 }
 
-/// The units of each bundle, nops included.
+/// Chooses the units of each bundle, nops included, by dynamic programming over [`State`].
 fn choose(bundles: &[Planned]) -> Vec<Units> {
     let mut ways: Vec<[Option<Way>; State::COUNT]> = Vec::with_capacity(bundles.len());
     let mut reached = [None; State::COUNT];
@@ -133,7 +135,7 @@ fn choose(bundles: &[Planned]) -> Vec<Units> {
         reached = next.map(|way| way.map(|way| way.words));
         ways.push(next);
     }
-    // There is always a way: a bundle with a word of each unit fills a line.
+    // A solution always exists, because a bundle with a word for each unit fills a line.
     let best = reached.iter().enumerate().filter_map(|(at, words)| Some(((*words)?, at))).min();
     let mut at = best.map_or(0, |(_, at)| at);
     let mut sets: Vec<Units> = Vec::with_capacity(bundles.len());
@@ -146,12 +148,12 @@ fn choose(bundles: &[Planned]) -> Vec<Units> {
     sets
 }
 
-/// The units that a bundle has words for.
+/// Returns the units for which a bundle has words.
 fn units(bundle: &Planned) -> Units {
     Unit::ALL.into_iter().zip(&bundle.words).filter(|(_, word)| word.is_some()).map(|(unit, _)| 1 << unit as u32).sum()
 }
 
-/// The canonical nop of a unit.
+/// Returns the canonical nop of a unit.
 fn nop(unit: Unit) -> Inst {
     Inst::new(match unit {
         Unit::Address => Opcode::ANOP,
@@ -173,7 +175,7 @@ mod tests {
         Planned { words, aligned }
     }
 
-    /// The fewest words of bundles, by trying every set of nops.
+    /// Returns the minimum number of words of bundles, by exhaustive search over nops.
     fn fewest(plans: &[(Units, bool)], start: u32, last: u32) -> Option<u32> {
         let Some((&(needed, aligned), rest)) = plans.split_first() else { return Some(0) };
         let begins = (start == 0 || !aligned, needed);
@@ -188,7 +190,8 @@ mod tests {
             .min()
     }
 
-    /// Whatever the units of bundles and wherever some must begin a line, words group into them, and no fewer would.
+    /// For random units and alignments, the words decode into the planned bundles and their number
+    /// is minimal.
     #[test]
     fn bundles_come_out_as_planned() {
         let mut random = 1u64;
