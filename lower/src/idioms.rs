@@ -1,4 +1,4 @@
-//! What the rules of `idioms.isle` ask of a value, where one pattern would not say it.
+//! Matchers of `idioms.isle` for patterns that ISLE cannot express directly.
 
 use halfbyte_ir::{Attr, IntCC, Kernel, Op, Type, Value};
 use smallvec::SmallVec;
@@ -6,13 +6,13 @@ use smallvec::SmallVec;
 use crate::range::{self, Range};
 use crate::rewrite::{constant_lanes, signed_lane};
 
-/// An instruction's op and operands, by its result.
+/// Returns the op and the operands of the instruction that defines a value.
 fn def(kernel: &Kernel, value: Value) -> Option<(Op, &[Value])> {
     let inst = kernel.def_inst(value)?;
     Some((kernel.insts[inst].op, kernel.args(inst)))
 }
 
-/// A comparison.
+/// Returns the condition and the operands of an integer comparison.
 fn comparison(kernel: &Kernel, value: Value) -> Option<(IntCC, Value, Value)> {
     let inst = kernel.def_inst(value)?;
     match (kernel.insts[inst].attr, kernel.args(inst)) {
@@ -21,7 +21,7 @@ fn comparison(kernel: &Kernel, value: Value) -> Option<(IntCC, Value, Value)> {
     }
 }
 
-/// The signed number that all lanes of a constant are.
+/// Returns the signed number of a splat constant.
 fn number(kernel: &Kernel, value: Value) -> Option<i128> {
     let (ty, lanes) = constant_lanes(kernel, value)?;
     let (&first, rest) = lanes.get(..ty.lanes())?.split_first()?;
@@ -29,8 +29,8 @@ fn number(kernel: &Kernel, value: Value) -> Option<i128> {
     is_integer.then(|| i128::from(signed_lane(ty.elem(), first)))
 }
 
-/// What a value is clamped from, where it is clamped to a range: by a minimum and a maximum, or by one of them where it cannot
-/// be on the other side.
+/// Returns the value that is clamped to a range by a minimum and a maximum. One of them suffices if
+/// the value cannot exceed the other bound.
 pub(crate) fn clamped(kernel: &Kernel, value: Value, to: &Range) -> Option<Value> {
     let mut inner = value;
     let (mut low, mut high) = (false, false);
@@ -38,7 +38,7 @@ pub(crate) fn clamped(kernel: &Kernel, value: Value, to: &Range) -> Option<Value
         match op {
             Op::MaxS if !low && number(kernel, k) == Some(*to.start()) => low = true,
             Op::MinS if !high && number(kernel, k) == Some(*to.end()) => high = true,
-            // Of what is not negative.
+            // An unsigned minimum is valid only for values that are not negative.
             Op::MinU if !high && number(kernel, k) == Some(*to.end()) && *range::of(kernel, a).start() >= 0 => {
                 high = true
             }
@@ -54,7 +54,8 @@ pub(crate) fn clamped(kernel: &Kernel, value: Value, to: &Range) -> Option<Value
     ((low || high) && fits).then_some(inner)
 }
 
-/// What a value is a shift of, rounded by the half that is added before, and the shift's count. The sum may wrap.
+/// Matches a right shift that rounds by adding half a unit first. Returns the shifted value and the
+/// count. The sum may wrap.
 pub(crate) fn rounded_shift(kernel: &Kernel, value: Value) -> Option<(Value, i64)> {
     let Some((Op::ShrU | Op::ShrS, &[sum, n])) = def(kernel, value) else { return None };
     let Some((Op::Add, &[shifted, half])) = def(kernel, sum) else { return None };
@@ -62,7 +63,7 @@ pub(crate) fn rounded_shift(kernel: &Kernel, value: Value) -> Option<(Value, i64
     (number(kernel, half)? == 1 << (count - 1)).then_some((shifted, count as i64))
 }
 
-/// The two of which a value is half the sum, rounded up.
+/// Returns the operands of an average that rounds up, `(a + b + 1) >> 1`.
 pub(crate) fn half_up(kernel: &Kernel, value: Value) -> Option<(Value, Value)> {
     let is_one = |value| number(kernel, value) == Some(1);
     let added = |value| match def(kernel, value) {
@@ -83,7 +84,7 @@ pub(crate) fn half_up(kernel: &Kernel, value: Value) -> Option<(Value, Value)> {
     }
 }
 
-/// The two of which a value is the difference without its sign.
+/// Returns the operands of an absolute difference.
 pub(crate) fn distance(kernel: &Kernel, value: Value) -> Option<(Value, Value)> {
     match def(kernel, value)? {
         (Op::AbsDiffS, &[a, b]) => Some((a, b)),
@@ -95,7 +96,8 @@ pub(crate) fn distance(kernel: &Kernel, value: Value) -> Option<(Value, Value)> 
     }
 }
 
-/// The greater and the lesser, signed or not, by a comparison; which of them equal ones are does not matter.
+/// Returns the greater and the lesser operand of a signed or unsigned comparison. Equal operands
+/// may be in either order.
 pub(crate) fn above(kernel: &Kernel, value: Value, is_signed: bool) -> Option<(Value, Value)> {
     match (comparison(kernel, value)?, is_signed) {
         ((IntCC::GtS | IntCC::GeS, a, b), true) | ((IntCC::GtU | IntCC::GeU, a, b), false) => Some((a, b)),
@@ -104,7 +106,8 @@ pub(crate) fn above(kernel: &Kernel, value: Value, is_signed: bool) -> Option<(V
     }
 }
 
-/// The sum that has wrapped, as a number without sign, exactly where a comparison holds; or where it does not hold.
+/// Returns the sum whose unsigned overflow a comparison tests. The overflow is where the comparison
+/// is true if `holds`, otherwise where it is false.
 pub(crate) fn wrapped_sum(kernel: &Kernel, value: Value, holds: bool) -> Option<Value> {
     let (sum, part) = match (comparison(kernel, value)?, holds) {
         ((IntCC::LtU, a, b), true) | ((IntCC::GeU, a, b), false) => (a, b),
@@ -117,7 +120,7 @@ pub(crate) fn wrapped_sum(kernel: &Kernel, value: Value, holds: bool) -> Option<
     }
 }
 
-/// The value whose sign a mask repeats in every bit.
+/// Returns the value whose sign a mask repeats in every bit.
 pub(crate) fn signs_of(kernel: &Kernel, mask: Value) -> Option<Value> {
     let ty = kernel.ty(mask);
     match def(kernel, mask)? {
@@ -130,7 +133,8 @@ pub(crate) fn signs_of(kernel: &Kernel, mask: Value) -> Option<Value> {
     }
 }
 
-/// The count that a count lacks to 0, or to a multiple of the width of a lane.
+/// Returns the count `n` of a rotation's opposite count: `-n`, or a multiple of the lane width
+/// minus `n`.
 pub(crate) fn count_below(kernel: &Kernel, ty: Type, count: Value) -> Option<Value> {
     match def(kernel, count)? {
         (Op::Neg, &[other]) => Some(other),
@@ -139,14 +143,14 @@ pub(crate) fn count_below(kernel: &Kernel, ty: Type, count: Value) -> Option<Val
     }
 }
 
-/// Whether something holds of two constants, lane by lane.
+/// Returns `true` if a predicate holds for each lane of two constants.
 pub(crate) fn of_lanes(kernel: &Kernel, a: Value, b: Value, holds: impl Fn(i64, i64) -> bool) -> bool {
     let (Some((ty, a)), Some((_, b))) = (constant_lanes(kernel, a), constant_lanes(kernel, b)) else { return false };
     let lanes = a.iter().zip(&b).take(ty.lanes());
     lanes.map(|(&a, &b)| (signed_lane(ty.elem(), a), signed_lane(ty.elem(), b))).all(|(a, b)| holds(a, b))
 }
 
-/// The products of all lanes of two packed words, and what else they are added to.
+/// Dot product of two packed words, with an optional addend.
 pub(crate) struct Dot {
     pub op: Op,
     pub a: Value,
@@ -154,20 +158,20 @@ pub(crate) struct Dot {
     pub rest: Option<Value>,
 }
 
-/// The signs by which the lanes of two operands are extended before they are multiplied.
+/// Extension of the lanes of two operands before their multiplication.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Signs {
     Signed,
     Unsigned,
-    /// Of the first signed, of the second unsigned.
+    /// The first operand is sign-extended, the second zero-extended.
     Mixed,
 }
 
-/// As many terms as the dot product of four lanes has, and one that it is added to.
+/// Maximum number of terms: the four products of a `dot4` and an addend.
 const MOST_TERMS: usize = 5;
 
-/// The sum of two values as a dot product: each lane of a packed word times the same lane of another, once, and at most one term
-/// more.
+/// Matches a sum of two values as a dot product. The terms are the products of corresponding lanes
+/// of two packed words, each lane once, and at most one addend.
 pub(crate) fn dot(kernel: &Kernel, x: Value, y: Value) -> Option<Dot> {
     let mut terms = SmallVec::<[Value; MOST_TERMS]>::from_slice(&[x, y]);
     let mut products = SmallVec::<[Product; MOST_TERMS]>::new();
@@ -198,8 +202,8 @@ pub(crate) fn dot(kernel: &Kernel, x: Value, y: Value) -> Option<Dot> {
     all.then_some(Dot { op, a, b, rest })
 }
 
-/// A lane of a packed word times the same lane of another. Of operands that are extended alike the one that is defined first is
-/// the first.
+/// Product of corresponding lanes of two packed words. If both have the same extension, the operand
+/// with the lower value number is the first.
 struct Product {
     a: Value,
     b: Value,
@@ -221,7 +225,8 @@ fn product(kernel: &Kernel, value: Value) -> Option<Product> {
     Some(Product { a, b, lane, signs })
 }
 
-/// A lane of a packed word extended to a word: of what, which, and whether by its sign.
+/// Matches a lane of a packed word that is extended to 32 bits. Returns the word, the lane, and
+/// `true` for sign extension.
 fn extended_lane(kernel: &Kernel, value: Value) -> Option<(Value, u8, bool)> {
     let (op, &[narrow]) = def(kernel, value)? else { return None };
     let signed = match op {

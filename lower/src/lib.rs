@@ -1,8 +1,9 @@
-//! Lowering: passes over the IR, from kernels as they are written to kernels in ops that a target has.
+//! Lowering: IR passes that turn source kernels into kernels of native ops.
 //!
-//! What a target has is a [`Legality`](halfbyte_ir::Legality), a value that this crate is handed; it names no target.
-//! Every pass keeps the meaning of every kernel, bit for bit. Which passes there are, and in which order, is a value: a
-//! [`Pipeline`], to which passes and rules of someone else's can be added ([`Pass`], [`RuleBook`]).
+//! A [`Legality`](halfbyte_ir::Legality) describes what a target supports; this crate does not
+//! depend on any target. Every pass preserves the semantics of every kernel bit for bit. A
+//! [`Pipeline`] lists the passes and their order. You can add your own passes and rules to a
+//! pipeline ([`Pass`], [`RuleBook`]).
 
 extern crate alloc;
 
@@ -13,7 +14,7 @@ mod passes;
 mod pipeline;
 mod range;
 mod rewrite;
-// For those who explain and prove what the passes do; not to be built on.
+// Internal interface for the explanation and the verification of passes; not stable.
 #[doc(hidden)]
 pub mod trace;
 #[doc(hidden)]
@@ -28,8 +29,9 @@ pub use pipeline::{Pipeline, UnknownPass, find};
 pub use rewrite::terms;
 pub use rewrite::{RULES, Rewriter, RuleBook};
 
-/// Includes a rule book that a build script has compiled by `halfbyte_rulebook::compile_book`, as a module's static `BOOK`, a
-/// [`RuleBook`]. Where its files declare terms of their own, the module has a trait `Terms` for [`Rewriter`] to implement.
+/// Includes a rule book that a build script compiled with `halfbyte_rulebook::compile_book`. The
+/// macro defines a static `BOOK`, which is a [`RuleBook`]. If the book's files declare terms of
+/// their own, the macro also defines a trait `Terms` that [`Rewriter`] must implement.
 ///
 /// ```ignore
 /// mod rules {

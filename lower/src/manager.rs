@@ -1,4 +1,4 @@
-//! The pass manager: the passes of a pipeline run in its order, watched.
+//! The pass manager: runs the passes of a pipeline and notifies observers.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -13,51 +13,52 @@ use crate::passes::{CONTRACT, DCE, GVN, needs_contraction};
 use crate::pipeline::{Pipeline, Step};
 use crate::trace::standing;
 
-/// Watches the passes of one kernel. Who is to be told of every kernel that a pipeline compiles is a hook of it:
-/// [`Pipeline::before`], [`Pipeline::after`].
+/// Observer of the passes of one kernel. For all kernels of a pipeline, use the hooks
+/// [`Pipeline::before`] and [`Pipeline::after`].
 pub trait Observer {
-    /// Called after a pass, with the kernel as it left it and the time it took; none where [`Context::timed`] is not set.
+    /// Called after a pass with its output kernel and its run time, which is zero unless
+    /// [`Context::timed`] is set.
     fn after(&mut self, pass: &dyn Pass, kernel: &Kernel, changed: bool, time: Duration);
 }
 
-/// Watches nothing.
+/// The observer that ignores all calls.
 impl Observer for () {
     fn after(&mut self, _: &dyn Pass, _: &Kernel, _: bool, _: Duration) {}
 }
 
-/// How lowering fails.
+/// Error of lowering.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LowerError {
-    /// The target cannot do what the kernel says; at least one thing.
+    /// The target does not support the kernel. There is at least one refusal.
     #[error("{}", .0.first().map_or(String::new(), Refusal::to_string))]
     Refused(Vec<Refusal>),
-    /// A pass left a kernel that is not well formed.
+    /// A pass produced an ill-formed kernel.
     #[error("pass `{pass}` left @{kernel} broken: {}", .diagnostics.first().map_or("", |d| d.message.as_str()))]
     Broken {
-        /// The pass.
+        /// Name of the pass.
         pass: String,
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
-        /// What the verifier found.
+        /// Diagnostics of the verifier.
         diagnostics: Vec<Diagnostic>,
     },
-    /// A pass ended the compilation for a reason of its own.
+    /// A pass ended the compilation with an error of its own.
     #[error("pass `{pass}` on @{kernel}: {error}")]
     Failed {
-        /// The pass.
+        /// Name of the pass.
         pass: String,
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
-        /// The reason.
+        /// Error of the pass.
         error: Arc<dyn Error + Send + Sync>,
     },
-    /// It was ended early.
+    /// A limit was exceeded, or the compilation was cancelled.
     #[error(transparent)]
     Exceeded(#[from] Exceeded),
 }
 
-/// Whether a kernel is within its limits, and the time too.
+/// Checks the limits of size and time.
 fn check_size(kernel: &Kernel, watchdog: &Watchdog) -> Result<(), Exceeded> {
     watchdog.poll()?;
     let limits = watchdog.limits();
@@ -68,20 +69,21 @@ fn check_size(kernel: &Kernel, watchdog: &Watchdog) -> Result<(), Exceeded> {
 }
 
 impl Pipeline {
-    /// Runs the passes in order. Where an op says `contract`, the pass of that name is the first, asked for or not. A pass of
-    /// [`PASSES`](crate::PASSES) that has seen the kernel as it is would change nothing, and does not run again. Nor do `gvn` and
-    /// `dce` where nothing but unused instructions has gone since: what is left is as equal, and as used, as it was.
+    /// Runs the passes in order. If an op has the modifier `contract`, the pass `contract` runs
+    /// first, even if the pipeline lacks it. A pass of [`PASSES`](crate::PASSES) does not run again
+    /// on a kernel that has not changed since. `gvn` and `dce` also do not run again if only unused
+    /// instructions were removed since, because these removals expose no new work for them.
     ///
     /// # Errors
-    /// Where a pass finds what the target cannot do, and leaves the kernel as it was, or ends the work itself; where
-    /// [`Context::verify`] is set and a pass leaves the kernel broken, which is a defect; where a watchdog ends it.
+    /// A pass finds an unsupported operation or fails. With [`Context::verify`], a pass produced an
+    /// ill-formed kernel, which is a bug. A watchdog stops the compilation.
     pub fn run(
         &self,
         kernel: &mut Kernel,
         context: &mut Context<'_>,
         observer: &mut dyn Observer,
     ) -> Result<(), LowerError> {
-        // A graph of another kernel, or of what this one was.
+        // The kept graph belongs to another kernel or to an older version of this one.
         context.drop_flow();
         context.set_books(self.books());
         if let Some(watchdog) = context.poll.watchdog() {
@@ -89,7 +91,7 @@ impl Pipeline {
         }
         let is_first = self.names().next().is_some_and(|name| name == CONTRACT.name);
         let contract = (!is_first && needs_contraction(kernel)).then_some(Step::BuiltIn(&CONTRACT));
-        // The passes that have seen all of the kernel that matters to them.
+        // Passes that would find nothing new in the kernel.
         let mut done: SmallVec<[&'static str; 24]> = SmallVec::new();
         for step in contract.iter().chain(self.steps()) {
             let pass = step.pass();
@@ -121,12 +123,12 @@ impl Pipeline {
     }
 }
 
-/// Whether it makes no difference to a pass that instructions have gone which nothing used.
+/// Returns `true` if the removal of unused instructions cannot expose new work for a pass.
 fn sees_no_unused(pass: &str) -> bool {
     pass == GVN.name || pass == DCE.name
 }
 
-/// Runs a pass: whether it changed the kernel, and how long it took.
+/// Runs a pass. Returns whether it changed the kernel, and its run time.
 fn run(pass: &dyn Pass, kernel: &mut Kernel, context: &mut Context<'_>) -> Result<(bool, Duration), LowerError> {
     let told = context.trace.as_mut().map(|trace| trace.begin(pass.name()));
     let before = standing(context.trace.as_ref(), kernel);
@@ -140,7 +142,7 @@ fn run(pass: &dyn Pass, kernel: &mut Kernel, context: &mut Context<'_>) -> Resul
         }
     })?;
     if changed && !context.only_removes {
-        // A message about an operation that a pass made needs a place.
+        // Instructions made by the pass need a source location for diagnostics.
         kernel.locate();
     }
     let time = start.map_or(Duration::ZERO, |start| start.elapsed());

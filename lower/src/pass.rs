@@ -1,4 +1,4 @@
-//! What a pass is, and what passes are told.
+//! The interface of passes and their context.
 
 use std::error::Error;
 use std::fmt;
@@ -10,10 +10,11 @@ use halfbyte_ir::{Flow, Kernel, Legality, Refusal};
 use crate::rewrite::{RULES, RuleBook};
 use crate::trace::Trace;
 
-/// A pass: it changes a kernel and keeps what the kernel means.
+/// A pass: a transformation of a kernel that preserves its semantics.
 ///
-/// One [`Pipeline`](crate::Pipeline) serves compilations on several threads at once, so a pass is shared. What it keeps from one
-/// kernel to the next, such as a count, is an atomic or stands behind a lock.
+/// One [`Pipeline`](crate::Pipeline) serves compilations on several threads at once, so threads
+/// share its passes. State that a pass keeps between kernels, such as a counter, must be atomic or
+/// behind a lock.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicUsize, Ordering};
@@ -46,27 +47,28 @@ use crate::trace::Trace;
 /// # Ok::<(), halfbyte_lower::UnknownPass>(())
 /// ```
 pub trait Pass: Send + Sync {
-    /// Its name: on the command line, in errors, and for [`Pipeline`](crate::Pipeline)'s edits.
+    /// Returns the name of the pass, as used on the command line, in errors and in edits of a
+    /// [`Pipeline`](crate::Pipeline).
     fn name(&self) -> &str;
 
-    /// What it does, in a line.
+    /// Returns a one-line description of the pass.
     fn description(&self) -> &str {
         ""
     }
 
-    /// Its place among the others, and why.
+    /// Returns the ordering constraints of the pass, each with its reason.
     fn order(&self) -> &[(Order, &'static str)] {
         &[]
     }
 
-    /// Changes the kernel, and says whether it did.
+    /// Transforms the kernel. Returns `true` if it changed.
     ///
     /// # Errors
-    /// What the target cannot do, or whatever else ends the compilation of this kernel.
+    /// The target does not support the kernel, or another error ends its compilation.
     fn run(&self, kernel: &mut Kernel, context: &mut Context<'_>) -> Result<bool, PassError>;
 }
 
-/// A pass that whoever adds it keeps too, to ask it what it found.
+/// Shared pass: the caller keeps a reference to query its state later.
 impl<P: Pass + ?Sized> Pass for Arc<P> {
     fn name(&self) -> &str {
         (**self).name()
@@ -85,37 +87,38 @@ impl<P: Pass + ?Sized> Pass for Arc<P> {
     }
 }
 
-/// Why a pass ends the compilation of a kernel.
+/// Error of a pass that ends the compilation of a kernel.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PassError {
-    /// The target cannot do what the kernel says.
+    /// The target does not support the kernel.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// A limit is met, or someone cancels.
+    /// A limit is exceeded, or the compilation was cancelled.
     #[error(transparent)]
     Exceeded(#[from] Exceeded),
-    /// Anything else.
+    /// Another error.
     #[error(transparent)]
     Failed(Arc<dyn Error + Send + Sync>),
 }
 
 impl PassError {
-    /// An error of the pass's own; a text will do.
+    /// Creates an error that is specific to a pass, for example from a string.
     pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> PassError {
         PassError::Failed(error.into().into())
     }
 }
 
-/// A pass of this crate, as its table has it.
+/// A built-in pass.
 pub struct BuiltIn {
-    /// Its name.
+    /// Name of the pass.
     pub name: &'static str,
-    /// What it does, in a line.
+    /// One-line description of the pass.
     pub description: &'static str,
-    /// Its place among the others in [`ORDER`](crate::ORDER), and why.
+    /// Ordering constraints of the pass in [`ORDER`](crate::ORDER), each with its reason.
     pub order: &'static [(Order, &'static str)],
-    /// Changes the kernel, and says whether it did. What the target cannot do it notes by [`Context::refuse`].
+    /// Transforms the kernel and returns `true` if it changed. Unsupported operations are reported
+    /// by [`Context::refuse`].
     pub(crate) run: fn(&mut Kernel, &mut Context<'_>) -> bool,
 }
 
@@ -137,18 +140,18 @@ impl Pass for BuiltIn {
     }
 }
 
-/// Where a pass stands among others. A pass may run more than once.
+/// Ordering constraint of a pass. A pass may run more than once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
-    /// Before all others.
+    /// Before all other passes.
     First,
-    /// After all others.
+    /// After all other passes.
     Last,
-    /// Never after the other.
+    /// Never after the named pass.
     Before(&'static str),
-    /// Never before the other.
+    /// Never before the named pass.
     After(&'static str),
-    /// Once more after the other.
+    /// At least once after the named pass.
     Again(&'static str),
 }
 
@@ -165,7 +168,7 @@ impl fmt::Display for Order {
 }
 
 impl Order {
-    /// Whether the place of a pass in an order is this.
+    /// Returns `true` if an order of passes satisfies this constraint of `pass`.
     pub fn is_kept(self, pass: &str, order: &[&str]) -> bool {
         let first = |name: &str| order.iter().position(|&other| other == name);
         let last = |name: &str| order.iter().rposition(|&other| other == name);
@@ -179,37 +182,39 @@ impl Order {
     }
 }
 
-/// What passes are told, and what they leave behind: one serves all passes of a kernel, and one kernel after another.
+/// Input and shared state of passes. One context serves all passes of a kernel, and one kernel
+/// after another.
 pub struct Context<'l> {
-    /// What the target can do.
+    /// Ops that the target supports.
     pub legality: &'l Legality,
-    /// Whether the kernel is verified after each pass.
+    /// Verify the kernel after each pass.
     pub verify: bool,
-    /// Whether observers are told how long a pass takes; to ask for the time takes some itself.
+    /// Measure the time of each pass for observers. The measurement itself takes some time.
     pub timed: bool,
-    /// What is told of one op, where that is asked.
+    /// Trace of one op or of all ops, if requested.
     pub trace: Option<Trace>,
     pub(crate) poll: Poll<'l>,
-    /// The rules of others behind those of this crate.
+    /// Additional rule books, applied after the rules of this crate.
     pub(crate) books: Vec<&'static dyn RuleBook>,
     only_expansion: Option<u32>,
     fired: Vec<usize>,
     pub(crate) refusals: Vec<Refusal>,
-    /// The graph of the kernel as it is, where a pass has left one.
+    /// Control-flow graph of the current kernel, if a pass has kept it.
     flow: Option<Flow>,
-    /// Whether the pass at hand has left it.
+    /// `true` if the current pass has kept the control-flow graph.
     pub(crate) keeps_flow: bool,
-    /// Whether the pass at hand has done no more than take out what nothing uses, in blocks that are all still there.
+    /// `true` if the current pass only removed unused instructions and kept all blocks.
     pub(crate) only_removes: bool,
 }
 
 impl<'l> Context<'l> {
-    /// For a target that has these ops.
+    /// Creates a context for a target.
     pub fn new(legality: &'l Legality) -> Context<'l> {
         Context::counting(legality, vec![0; RULES.len()])
     }
 
-    /// The same, where rules have been applied before: how often each, by its number in [`Pipeline::rule`](crate::Pipeline::rule).
+    /// Creates a context that continues rule counts, indexed by the rule's number in
+    /// [`Pipeline::rule`](crate::Pipeline::rule).
     pub fn counting(legality: &'l Legality, fired: Vec<usize>) -> Context<'l> {
         Context {
             legality,
@@ -227,60 +232,63 @@ impl<'l> Context<'l> {
         }
     }
 
-    /// Lets `legalise` use one expansion only, by its number in [`Pipeline::rule`](crate::Pipeline::rule): so a rule is tried that others would precede.
+    /// Restricts `legalise` to one expansion, given by its number in
+    /// [`Pipeline::rule`](crate::Pipeline::rule). Tests use it for a rule that others would
+    /// precede.
     #[must_use]
     pub fn with_only_expansion(mut self, rule: usize) -> Context<'l> {
         self.only_expansion = u32::try_from(rule).ok();
         self
     }
 
-    /// How often each rule has been applied, by its number in [`Pipeline::rule`](crate::Pipeline::rule).
+    /// Returns how often each rule was applied, indexed by its number in
+    /// [`Pipeline::rule`](crate::Pipeline::rule).
     pub fn fired(&self) -> &[usize] {
         &self.fired
     }
 
-    /// The same, for [`Context::counting`].
+    /// Returns the rule counts for use in [`Context::counting`].
     pub fn into_fired(self) -> Vec<usize> {
         self.fired
     }
 
-    /// The kernel's graph: the one that a pass has left, or a new one. A pass that leaves the graph as it is hands it on by
-    /// [`Context::keep_flow`].
+    /// Returns the control-flow graph of the kernel, which is computed unless a pass has kept it. A
+    /// pass that does not change the graph returns it with [`Context::keep_flow`].
     pub fn flow(&mut self, kernel: &Kernel) -> Flow {
         let flow = self.flow.take().unwrap_or_else(|| Flow::new(kernel));
         debug_assert!(flow.is_of(kernel), "@{} has another graph by now", kernel.name);
         flow
     }
 
-    /// Leaves the graph to the passes that follow: the kernel has it still.
+    /// Keeps the control-flow graph for the following passes. It must still match the kernel.
     pub fn keep_flow(&mut self, flow: Flow) {
         self.flow = Some(flow);
         self.keeps_flow = true;
     }
 
-    /// Leaves no graph to what follows.
+    /// Discards the kept control-flow graph.
     pub(crate) fn drop_flow(&mut self) {
         self.flow = None;
     }
 
-    /// Has a watchdog end the work early, where limits are met or someone cancels it.
+    /// Sets a watchdog that stops the compilation at its limits or on cancellation.
     #[must_use]
     pub fn with_watchdog(mut self, watchdog: Option<&'l Watchdog>) -> Context<'l> {
         self.poll = Poll::new(watchdog);
         self
     }
 
-    /// What the inner loops of a pass ask, where they may take long.
+    /// Returns the poll of the watchdog, for inner loops of passes that may run long.
     pub fn poll(&self) -> Poll<'l> {
         self.poll
     }
 
-    /// Notes what the target cannot do. No pass runs after the one that does so.
+    /// Reports operations that the target does not support. No pass runs after the current one.
     pub fn refuse(&mut self, refusals: impl IntoIterator<Item = Refusal>) {
         self.refusals.extend(refusals);
     }
 
-    /// The rules that apply: the books of a pipeline, each rule counted from 0.
+    /// Sets the rule books of a pipeline and extends the rule counts.
     pub(crate) fn set_books(&mut self, books: &[&'static dyn RuleBook]) {
         self.books.clear();
         self.books.extend_from_slice(books);

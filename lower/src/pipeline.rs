@@ -1,4 +1,4 @@
-//! Pipelines: the passes of a compilation, as a value.
+//! Pipelines: the list of passes of a compilation.
 
 use std::fmt;
 use std::sync::{Arc, LazyLock};
@@ -10,13 +10,13 @@ use crate::pass::{BuiltIn, Pass};
 use crate::passes::{ORDER, PASSES};
 use crate::rewrite::{RULES, RuleBook, rule_of};
 
-/// A pass name that is none.
+/// Error for an unknown pass name.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("there is no pass `{name}`{}; the passes are {}", suggestion(.name, .known), .known.join(", "))]
 pub struct UnknownPass {
-    /// What was asked for.
+    /// The unknown name.
     pub name: String,
-    /// The names that there are.
+    /// All valid names.
     pub known: Vec<String>,
 }
 
@@ -25,16 +25,16 @@ fn suggestion(name: &str, known: &[String]) -> String {
     near.map_or(String::new(), |near| format!(", did you mean `{near}`?"))
 }
 
-/// The pass of that name in [`PASSES`].
+/// Returns the pass of a name in [`PASSES`].
 ///
 /// # Errors
-/// Where there is none; the error names the closest and lists all.
+/// There is no such pass. The error suggests the closest name and lists all names.
 pub fn find(name: &str) -> Result<&'static BuiltIn, UnknownPass> {
     let unknown = || UnknownPass { name: name.to_owned(), known: PASSES.iter().map(|p| p.name.to_owned()).collect() };
     PASSES.iter().find(|pass| pass.name == name).ok_or_else(unknown)
 }
 
-/// A pass in a pipeline.
+/// A pass of a pipeline.
 #[derive(Clone)]
 pub(crate) enum Step {
     BuiltIn(&'static BuiltIn),
@@ -60,10 +60,11 @@ struct Inner {
     after: Vec<Arc<Hook>>,
 }
 
-/// The passes of a compilation in order, the rule books that they apply, and who is told of them. The default is what a
-/// compilation runs: [`ORDER`]. Clones share it until one is edited.
+/// The passes of a compilation in order, their rule books and their hooks. The default is the order
+/// of a regular compilation, [`ORDER`]. Clones share their data until one of them is edited.
 ///
-/// A pass may run more than once. An edit by name goes by every place: before the first, after the last, in place of each.
+/// A pass may run more than once. An edit by name considers all occurrences: it inserts before the
+/// first, inserts after the last, or replaces each.
 ///
 /// ```
 /// use halfbyte_lower::Pipeline;
@@ -80,7 +81,7 @@ struct Inner {
 #[derive(Clone)]
 pub struct Pipeline(Arc<Inner>);
 
-/// All passes, in the order of [`ORDER`].
+/// The passes of [`ORDER`].
 impl Default for Pipeline {
     fn default() -> Pipeline {
         static ALL: LazyLock<Pipeline> = LazyLock::new(|| {
@@ -91,14 +92,14 @@ impl Default for Pipeline {
     }
 }
 
-/// One pass alone.
+/// A pipeline of one pass.
 impl From<&'static BuiltIn> for Pipeline {
     fn from(pass: &'static BuiltIn) -> Pipeline {
         Pipeline(Arc::new(Inner { steps: vec![Step::BuiltIn(pass)], ..Inner::default() }))
     }
 }
 
-/// By the names of its passes and rule books.
+/// Prints the names of the passes and rule books.
 impl fmt::Debug for Pipeline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let books: Vec<&str> = self.books().iter().map(|book| book.name()).collect();
@@ -108,21 +109,21 @@ impl fmt::Debug for Pipeline {
 }
 
 impl Pipeline {
-    /// These of [`PASSES`], in this order.
+    /// Creates a pipeline of passes from [`PASSES`], in the order of `names`.
     ///
     /// # Errors
-    /// A name that is no pass's.
+    /// A name is unknown.
     pub fn named<'n>(names: impl IntoIterator<Item = &'n str>) -> Result<Pipeline, UnknownPass> {
         let steps = names.into_iter().map(|name| find(name).map(Step::BuiltIn)).collect::<Result<_, _>>()?;
         Ok(Pipeline(Arc::new(Inner { steps, ..Inner::default() })))
     }
 
-    /// The passes in order.
+    /// Returns the passes in order.
     pub fn passes(&self) -> impl DoubleEndedIterator<Item = &dyn Pass> + ExactSizeIterator {
         self.0.steps.iter().map(Step::pass)
     }
 
-    /// Their names.
+    /// Returns the names of the passes in order.
     pub fn names(&self) -> impl DoubleEndedIterator<Item = &str> + ExactSizeIterator {
         self.passes().map(Pass::name)
     }
@@ -132,30 +133,30 @@ impl Pipeline {
         Arc::make_mut(&mut self.0).steps.push(Step::Own(Arc::new(pass)));
     }
 
-    /// Inserts a pass before the first of a name.
+    /// Inserts a pass before the first occurrence of a pass.
     ///
     /// # Errors
-    /// A name that no pass here has.
+    /// No pass of the pipeline has this name.
     pub fn insert_before(&mut self, name: &str, pass: impl Pass + 'static) -> Result<(), UnknownPass> {
         let at = self.names().position(|known| known == name).ok_or_else(|| self.unknown(name))?;
         Arc::make_mut(&mut self.0).steps.insert(at, Step::Own(Arc::new(pass)));
         Ok(())
     }
 
-    /// Inserts a pass after the last of a name.
+    /// Inserts a pass after the last occurrence of a pass.
     ///
     /// # Errors
-    /// A name that no pass here has.
+    /// No pass of the pipeline has this name.
     pub fn insert_after(&mut self, name: &str, pass: impl Pass + 'static) -> Result<(), UnknownPass> {
         let at = self.names().rposition(|known| known == name).ok_or_else(|| self.unknown(name))?;
         Arc::make_mut(&mut self.0).steps.insert(at + 1, Step::Own(Arc::new(pass)));
         Ok(())
     }
 
-    /// Puts a pass in the place of every one of a name.
+    /// Replaces every occurrence of a pass.
     ///
     /// # Errors
-    /// A name that no pass here has.
+    /// No pass of the pipeline has this name.
     pub fn replace(&mut self, name: &str, pass: impl Pass + 'static) -> Result<(), UnknownPass> {
         self.known(name)?;
         let own = Step::Own(Arc::new(pass));
@@ -164,50 +165,53 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Removes every pass of a name.
+    /// Removes every occurrence of a pass.
     ///
     /// # Errors
-    /// A name that no pass here has.
+    /// No pass of the pipeline has this name.
     pub fn remove(&mut self, name: &str) -> Result<(), UnknownPass> {
         self.known(name)?;
         self.retain(|pass| pass.name() != name);
         Ok(())
     }
 
-    /// Keeps the passes for which this holds.
+    /// Removes the passes for which `keep` returns `false`.
     pub fn retain(&mut self, mut keep: impl FnMut(&dyn Pass) -> bool) {
         Arc::make_mut(&mut self.0).steps.retain(|step| keep(step.pass()));
     }
 
-    /// Has `canon` and `legalise` apply the rules of a book behind their own, and those of books that were added before.
+    /// Adds a rule book for `canon` and `legalise`. Its rules apply after the built-in ones and
+    /// those of earlier books.
     #[must_use]
     pub fn with_rules(mut self, book: &'static dyn RuleBook) -> Pipeline {
         Arc::make_mut(&mut self.0).books.push(book);
         self
     }
 
-    /// The rule books, without that of this crate.
+    /// Returns the additional rule books.
     pub fn books(&self) -> &[&'static dyn RuleBook] {
         &self.0.books
     }
 
-    /// The rule of a number, as [`Context::fired`](crate::Context::fired) and traces count them: first those of [`RULES`],
-    /// then those of the books, in order.
+    /// Returns the rule of a number, as used by [`Context::fired`](crate::Context::fired) and
+    /// traces. The rules of [`RULES`] come first, then those of the books in order.
     pub fn rule(&self, number: u32) -> Option<&'static Rule> {
         rule_of(self.books(), number)
     }
 
-    /// How many rules there are, those of [`RULES`] among them.
+    /// Returns the number of rules, those of [`RULES`] included.
     pub fn rule_count(&self) -> usize {
         RULES.len() + self.books().iter().map(|book| book.rules().len()).sum::<usize>()
     }
 
-    /// Calls this with each pass and the kernel that it is given, on whatever thread compiles it.
+    /// Registers a hook that runs before each pass, with the pass's input kernel. The hook runs on
+    /// the thread that compiles the kernel.
     pub fn before(&mut self, hook: impl Fn(&str, &Kernel) + Send + Sync + 'static) {
         Arc::make_mut(&mut self.0).before.push(Arc::new(hook));
     }
 
-    /// Calls this with each pass and the kernel that it leaves, on whatever thread compiles it.
+    /// Registers a hook that runs after each pass, with the pass's output kernel. The hook runs on
+    /// the thread that compiles the kernel.
     pub fn after(&mut self, hook: impl Fn(&str, &Kernel) + Send + Sync + 'static) {
         Arc::make_mut(&mut self.0).after.push(Arc::new(hook));
     }

@@ -1,4 +1,4 @@
-//! What the lanes of an integer value can be, by what defines it.
+//! Value ranges of integer lanes, computed from definitions.
 
 use std::ops::RangeInclusive;
 
@@ -6,29 +6,29 @@ use halfbyte_ir::{Attr, Kernel, Op, Type, Value};
 
 use crate::rewrite::{constant_lanes, signed_lane};
 
-/// Signed numbers between two bounds. Products of two lanes of 64 bits fit as well.
+/// Inclusive range of signed numbers. Products of two 64-bit lanes also fit.
 pub(crate) type Range = RangeInclusive<i128>;
 
-/// So many definitions are looked through, one after another.
+/// Maximum depth of definitions that the analysis follows.
 const DEPTH: u32 = 4;
 
-/// The signed range of a type's lanes.
+/// Returns the signed range of a type's lanes.
 pub(crate) fn signed_lanes(ty: Type) -> Range {
     let half = 1 << (ty.elem().bits() - 1);
     -half..=half - 1
 }
 
-/// The unsigned range of a type's lanes.
+/// Returns the unsigned range of a type's lanes.
 pub(crate) fn unsigned_lanes(ty: Type) -> Range {
     0..=i128::from(ty.elem().mask())
 }
 
-/// The range that the lanes of an integer value are in, as signed numbers.
+/// Returns a range that contains the lanes of an integer value, as signed numbers.
 pub(crate) fn of(kernel: &Kernel, value: Value) -> Range {
     within(kernel, value, DEPTH)
 }
 
-/// Whether a range is part of another one.
+/// Returns `true` if `range` lies within `of`.
 pub(crate) fn is_in(range: &Range, of: &Range) -> bool {
     of.contains(range.start()) && of.contains(range.end())
 }
@@ -36,11 +36,11 @@ pub(crate) fn is_in(range: &Range, of: &Range) -> bool {
 fn within(kernel: &Kernel, value: Value, depth: u32) -> Range {
     let all = signed_lanes(kernel.ty(value));
     let exact = (depth > 0).then(|| exact(kernel, value, depth - 1)).flatten();
-    // Where the exact result may not fit, the op wraps.
+    // The op wraps if its exact result may not fit.
     exact.filter(|range| is_in(range, &all)).unwrap_or(all)
 }
 
-/// The range of the exact result, where the op is one of those that are known.
+/// Returns the range of an op's exact result, without wrapping; `None` for an unsupported op.
 fn exact(kernel: &Kernel, value: Value, depth: u32) -> Option<Range> {
     let inst = kernel.def_inst(value)?;
     let of = |value| within(kernel, value, depth);
@@ -88,7 +88,7 @@ fn exact(kernel: &Kernel, value: Value, depth: u32) -> Option<Range> {
     Some(range)
 }
 
-/// Whether the odd lanes of four are zeros, by a shuffle with them.
+/// Returns `true` if a shuffle makes the odd ones of four byte lanes zero.
 fn are_bytes(kernel: &Kernel, value: Value) -> bool {
     let Some(inst) = kernel.def_inst(value).filter(|_| kernel.ty(value) == Type::I8X4) else { return false };
     let (Op::Shuffle, Attr::Lanes(map), &[a, b]) = (kernel.insts[inst].op, kernel.insts[inst].attr, kernel.args(inst))
@@ -124,7 +124,7 @@ mod tests {
 
     use super::*;
 
-    /// The range of `%r` after these lines.
+    /// Returns the range of `%r` after these lines.
     fn range(lines: &str) -> Range {
         let text = format!("kernel @k(%a: i8, %b: i16, %v: i8x4) {{\n^entry:\n{lines}\nret\n}}");
         let kernel = read(&text).unwrap().kernels.remove(0);
@@ -153,8 +153,9 @@ mod tests {
         }
     }
 
-    /// Products of unsigned bytes wrap as signed halfwords, a number with all bits may be any; so may what is not known, and
-    /// what lies too deep.
+    /// The range is the full type if a result may wrap, for example a product of unsigned bytes in
+    /// a signed halfword. The same holds for unsupported ops and for definitions beyond the maximum
+    /// depth.
     #[test]
     fn what_may_wrap_is_anything() {
         for (lines, expected) in [

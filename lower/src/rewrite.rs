@@ -1,7 +1,7 @@
-//! The rules at work: what the generated code asks of a kernel, and the instructions that rules make.
+//! The rewriter: accessors and constructors that the generated rule code uses.
 //!
-//! Rules see the instruction and those that define its operands. What they make belongs to no block until the pass that
-//! asked places it.
+//! Rules see an instruction and the instructions that define its operands. New instructions belong
+//! to no block until the calling pass places them.
 
 use std::fmt::Debug;
 
@@ -51,78 +51,82 @@ include!(concat!(env!("OUT_DIR"), "/ir_methods.rs"));
 
 pub use table::RULES;
 
-/// So many expansions of one instruction are looked at.
+/// Maximum number of expansions that are considered for one instruction.
 #[doc(hidden)]
 pub const MAX_ISLE_RETURNS: usize = 32;
 
-/// The most lanes that a type has.
+/// Maximum number of lanes of a type.
 const MAX_LANES: usize = 16;
 
-/// Rules of someone else's, beside those of this crate: `canon` and `legalise` apply them behind their own
-/// ([`Pipeline::with_rules`](crate::Pipeline::with_rules)). What `halfbyte-rulebook` compiles in a build script, and
-/// [`rule_book!`](crate::rule_book) includes, is one.
+/// Additional rules, which `canon` and `legalise` apply after the built-in ones
+/// ([`Pipeline::with_rules`](crate::Pipeline::with_rules)). `halfbyte-rulebook` compiles a rule
+/// book in a build script, and [`rule_book!`](crate::rule_book) includes it.
 pub trait RuleBook: Debug + Sync {
-    /// Its name, which stands before those of its rules: `name::rule`.
+    /// Returns the name of the book, which prefixes those of its rules: `name::rule`.
     fn name(&self) -> &'static str;
 
-    /// Its rules, by the number that they leave when they are applied.
+    /// Returns the rules of the book. The index of a rule is the number that it reports when it
+    /// fires.
     fn rules(&self) -> &'static [Rule];
 
-    /// The value that an instruction's result can be replaced by, always and bit for bit.
+    /// Returns a value that may replace the result of an instruction, bit for bit and for all
+    /// inputs.
     fn simplify(&self, rewriter: &mut Rewriter<'_>, inst: Inst) -> Option<Value> {
         let _ = (rewriter, inst);
         None
     }
 
-    /// The values that an instruction's result equals, each made of other ops; one for each rule of `expand` that leaves its number.
+    /// Returns values that equal the result of an instruction but are computed with other ops.
+    /// There is one value per `expand` rule that fires.
     fn expand(&self, rewriter: &mut Rewriter<'_>, inst: Inst) -> Vec<Value> {
         let _ = (rewriter, inst);
         Vec::new()
     }
 
-    /// How far one of its rules matches an instruction.
+    /// Returns how far a rule of the book matches an instruction.
     fn walk(&self, rewriter: &mut Rewriter<'_>, rule: &Rule, inst: Inst) -> Walk;
 }
 
-/// The rule of a number: those of this crate come first, then those of the books.
+/// Returns the rule of a number. Built-in rules come first, then those of the books.
 pub(crate) fn rule_of(books: &[&'static dyn RuleBook], number: u32) -> Option<&'static Rule> {
     let others = books.iter().flat_map(|book| book.rules());
     RULES.iter().chain(others).nth(number as usize)
 }
 
-/// Rules, applied to one instruction after another: the `Context` of what ISLE generates.
+/// Rewriter of instructions; the `Context` of the code that ISLE generates.
 pub struct Rewriter<'k> {
     kernel: &'k mut Kernel,
     span: Span,
     made: Vec<Inst>,
     fired: Vec<u32>,
     books: Vec<&'static dyn RuleBook>,
-    /// The number of the first rule of the book that is asked.
+    /// Number of the first rule of the current book.
     first: u32,
 }
 
-/// What `expand` offers for an instruction.
+/// An expansion of an instruction.
 pub(crate) struct Candidate {
-    /// The rule.
+    /// Number of the rule.
     pub rule: u32,
-    /// The value that the instruction's result equals.
+    /// Value that equals the instruction's result.
     pub value: Value,
 }
 
 impl<'k> Rewriter<'k> {
-    /// For these rules behind those of this crate.
+    /// Creates a rewriter with the built-in rules, followed by those of `books`.
     pub(crate) fn new(kernel: &'k mut Kernel, books: &[&'static dyn RuleBook]) -> Rewriter<'k> {
         let (made, fired, books) = (Vec::new(), Vec::new(), books.to_vec());
         Rewriter { kernel, span: Span::default(), made, fired, books, first: 0 }
     }
 
-    /// The value that the instruction's result can be replaced by. What was made for it is in [`Rewriter::take_made`].
+    /// Returns a value that may replace the result of an instruction. [`Rewriter::take_made`]
+    /// returns the new instructions.
     pub(crate) fn simplify(&mut self, inst: Inst) -> Option<Value> {
         self.start(inst);
         generated::constructor_simplify(self, inst).or_else(|| self.by_books(|book, own| book.simplify(own, inst)))
     }
 
-    /// What the first of the other books gives that gives something.
+    /// Returns the first result that one of the additional books gives.
     fn by_books<T>(&mut self, mut ask: impl FnMut(&dyn RuleBook, &mut Self) -> Option<T>) -> Option<T> {
         if self.books.is_empty() {
             return None;
@@ -142,7 +146,7 @@ impl<'k> Rewriter<'k> {
         given
     }
 
-    /// The rules that could simplify an instruction, with how far each matches.
+    /// Returns the `simplify` rules with the extent to which each matches an instruction.
     pub(crate) fn walk_simplify(&mut self, inst: Inst) -> Vec<(u32, &'static Rule, Walk)> {
         let simplifies = |(_, rule): &(u32, &Rule)| rule.term == "simplify";
         let at = [generated::Datum::Inst(inst)];
@@ -157,7 +161,7 @@ impl<'k> Rewriter<'k> {
         walks
     }
 
-    /// All expansions of an instruction.
+    /// Returns all expansions of an instruction.
     pub(crate) fn expand(&mut self, inst: Inst) -> Vec<Candidate> {
         self.start(inst);
         let mut values = Vec::new();
@@ -172,7 +176,8 @@ impl<'k> Rewriter<'k> {
         candidates
     }
 
-    /// The expansions by rules of the book at hand, of which the numbers are those from the place on.
+    /// Pairs the values that a book returned with its `expand` rules that fired, which are recorded
+    /// from index `from` on.
     fn candidates(&self, rules: &[Rule], from: usize, values: impl IntoIterator<Item = Value>) -> Vec<Candidate> {
         let is_expansion = |&rule: &u32| {
             let rule = rule.checked_sub(self.first).and_then(|number| rules.get(number as usize));
@@ -182,17 +187,17 @@ impl<'k> Rewriter<'k> {
         fired.zip(values).map(|(rule, value)| Candidate { rule, value }).collect()
     }
 
-    /// The instructions made since the last call, in the order in which they can stand.
+    /// Returns the instructions made since the last call, in a valid order.
     pub(crate) fn take_made(&mut self) -> Vec<Inst> {
         std::mem::take(&mut self.made)
     }
 
-    /// The rules that fired for the last instruction.
+    /// Returns the rules that fired for the last instruction.
     pub(crate) fn fired(&self) -> &[u32] {
         &self.fired
     }
 
-    /// The kernel.
+    /// Returns the kernel.
     pub fn kernel(&self) -> &Kernel {
         self.kernel
     }
@@ -201,7 +206,7 @@ impl<'k> Rewriter<'k> {
         self.kernel
     }
 
-    /// What is made from now on stands for this instruction's place in the text.
+    /// Sets the source span of new instructions to that of `inst`.
     pub(crate) fn stand_at(&mut self, inst: Inst) {
         self.span = self.kernel.insts[inst].span;
     }
@@ -212,16 +217,16 @@ impl<'k> Rewriter<'k> {
         self.fired.clear();
     }
 
-    /// Makes an instruction with a result, which the pass that asked for it places.
+    /// Makes an instruction with a result. The calling pass places it in a block.
     pub fn make(&mut self, op: Op, ty: Type, attr: Attr, args: &[Value]) -> Value {
         let result = op.row().result_type(ty);
         let inst = self.kernel.make_inst(op, ty, attr, args, Some(result.unwrap_or(ty)), self.span);
         self.made.push(inst);
-        // `make_inst` has just given it a result.
+        // `make_inst` always creates the result.
         self.kernel.result(inst).unwrap_or_else(|| Value::from_u32(0))
     }
 
-    /// Makes a constant of lanes, each of the lanes' low bits.
+    /// Makes a constant whose lanes are the low bits of `lane(i)`.
     fn constant_of(&mut self, ty: Type, lane: impl Fn(usize) -> u64) -> Value {
         let mut lanes = [0; MAX_LANES];
         let lanes = lanes.get_mut(..ty.lanes()).unwrap_or_default();
@@ -232,7 +237,7 @@ impl<'k> Rewriter<'k> {
         self.make(Op::Const, ty, attr, &[])
     }
 
-    /// The lane that all lanes of a constant equal.
+    /// Returns the common lane of a splat constant.
     fn lane_of(&self, value: Value) -> Option<(Elem, u64)> {
         let (ty, lanes) = constant_lanes(self.kernel, value)?;
         let lanes = lanes.get(..ty.lanes())?;
@@ -251,7 +256,7 @@ impl<'k> Rewriter<'k> {
     }
 }
 
-/// What the rules of someone else's book are compiled against.
+/// Interface of the generated code of additional rule books.
 #[doc(hidden)]
 pub mod terms {
     pub extern crate alloc;
@@ -263,18 +268,18 @@ pub mod terms {
     pub use super::{AxisOf, FloatCond, MAX_ISLE_RETURNS, Rewriter, RuleBook, Unit};
 }
 
-/// Whether a constant defines a value.
+/// Returns `true` if a constant defines a value.
 fn is_constant(kernel: &Kernel, value: Value) -> bool {
     kernel.def_inst(value).is_some_and(|inst| kernel.insts[inst].op == Op::Const)
 }
 
-/// The signed number that a lane's bits are.
+/// Sign-extends the bits of a lane.
 pub(crate) fn signed_lane(elem: Elem, lane: u64) -> i64 {
     let unused = 64 - elem.bits();
     (lane << unused).cast_signed() >> unused
 }
 
-/// The lanes of a constant, with its type.
+/// Returns the type and the lanes of a constant.
 pub(crate) fn constant_lanes(kernel: &Kernel, value: Value) -> Option<(Type, [u64; MAX_LANES])> {
     let inst = kernel.def_inst(value)?;
     let bits = kernel.const_bits(inst)?;
@@ -284,14 +289,15 @@ pub(crate) fn constant_lanes(kernel: &Kernel, value: Value) -> Option<(Type, [u6
     Some((ty, lanes))
 }
 
-/// Whether an instruction has operands, and all are constants.
+/// Returns `true` if an instruction has operands and all of them are constants.
 #[inline]
 pub(crate) fn has_constants_alone(kernel: &Kernel, inst: Inst) -> bool {
     let args = kernel.args(inst);
     !args.is_empty() && args.iter().all(|&arg| is_constant(kernel, arg))
 }
 
-/// What the evaluator makes of a pure instruction that has constants alone, as a constant's words.
+/// Evaluates a pure instruction with constant operands. Returns the type and the words of the
+/// constant.
 pub(crate) fn constant_result(kernel: &Kernel, inst: Inst) -> Option<(Type, [u64; 8])> {
     let args = kernel.args(inst);
     let data = &kernel.insts[inst];
@@ -325,7 +331,7 @@ fn holds(condition: bool) -> Option<()> {
     condition.then_some(())
 }
 
-/// A lane map by a function from result lane to source lane.
+/// Creates a lane map from a function of the result lane to the source lane.
 fn lane_map(lanes: usize, source: impl Fn(usize) -> usize) -> LaneMap {
     let map: [u8; MAX_LANES] = std::array::from_fn(|i| if i < lanes { source(i) as u8 } else { 0 });
     LaneMap::new(&map)
@@ -391,7 +397,7 @@ impl generated::Context for Rewriter<'_> {
     fn const_part(&mut self, ty: Type, part: u8, whole: Inst) -> Value {
         let bits = self.kernel.const_bits(whole).unwrap_or_default();
         let start = u32::from(part) * ty.bits();
-        // Parts are words or smaller, or the whole constant.
+        // Parts are at most 64 bits wide, or the whole constant.
         let word = bits.get((start / 64) as usize).copied().unwrap_or(0) >> (start % 64);
         let bits = [word & (u64::MAX >> (64 - ty.bits().min(64))), 0, 0, 0, 0, 0, 0, 0];
         let attr = self.kernel.const_attr(ty, bits);

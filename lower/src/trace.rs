@@ -1,7 +1,7 @@
-//! What the passes do to one op of the source, or to each, recorded as they do it.
+//! Trace of what the passes do to one op of the source, or to all ops.
 //!
-//! One op is followed by its place in the text: what is made of it stands for the same place. Where another value takes its
-//! part, that one's place is followed as well.
+//! The trace identifies an op by its source span, which all instructions made from the op share. If
+//! another value replaces the op, the trace also follows that value's span.
 
 use halfbyte_ir::rule::{Depth, Miss};
 use halfbyte_ir::text::print_inst;
@@ -10,79 +10,81 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::rewrite::Rewriter;
 
-/// An op followed through the passes, or all of them.
+/// Trace of one op, or of all ops, through the passes.
 #[derive(Clone, Debug)]
 pub struct Trace {
-    /// The places that are followed; none where all are.
+    /// Source spans that are traced; `None` for all.
     places: Option<FxHashSet<Span>>,
     events: Vec<Event>,
-    /// As instructions were last asked about; what was said of them before is taken out.
+    /// Near misses per query of an instruction. The entry of an earlier query of the same
+    /// instruction is cleared.
     near: Vec<Vec<Near>>,
-    /// By instruction, its place there.
+    /// Index in `near` of each instruction's latest query.
     asked: FxHashMap<Inst, usize>,
     pass: String,
 }
 
-/// Something that a pass did.
+/// A change that a pass made.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Event {
-    /// The pass.
+    /// Name of the pass.
     pub pass: String,
-    /// The place in the text of what it was done to.
+    /// Source span of the changed instruction.
     pub place: Span,
-    /// How.
+    /// Kind of the change.
     pub how: How,
-    /// The instructions as they were.
+    /// Instructions before the change.
     pub before: Vec<String>,
-    /// What they are now; nothing where they are gone.
+    /// Instructions after the change; empty if they were removed.
     pub after: Vec<String>,
 }
 
-/// How a pass changed an op. Rules are numbers for [`Pipeline::rule`](crate::Pipeline::rule).
+/// Kind of a change. Rules are numbered as in [`Pipeline::rule`](crate::Pipeline::rule).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum How {
-    /// In the pass's own words.
+    /// Change described by a fixed text of the pass.
     Told(&'static str),
-    /// By a rule of `simplify`.
+    /// Application of a rule of `simplify`.
     Rule(u32),
-    /// The target lacks it, and has what these rules make of it; or there are no such rules.
+    /// Expansion of an op that the target lacks. `rules` is empty if no expansion exists.
     Expanded {
-        /// The rule that expanded it, and those for what that made.
+        /// The applied rule, followed by the rules that expanded its result.
         rules: Vec<u32>,
-        /// The rules that could have expanded it, with the number of instructions that come of each where the target has them.
+        /// All applicable rules, each with the number of instructions of its result. The number is
+        /// `None` if the target lacks an op of the result.
         candidates: Vec<(u32, Option<usize>)>,
     },
 }
 
-/// What is said of an op that no pass has said anything of, and that is gone.
+/// Change recorded for an op that disappeared without an event.
 const UNREACHABLE: How = How::Told("removed, for its block is unreachable");
 
-/// A rule of `simplify` that matches in part.
+/// Near miss: a rule of `simplify` that matches in part.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Near {
-    /// Its number for [`Pipeline::rule`](crate::Pipeline::rule).
+    /// Number of the rule in [`Pipeline::rule`](crate::Pipeline::rule).
     pub rule: u32,
-    /// The instruction that it was asked of.
+    /// Text of the instruction that the rule was tried on.
     pub at: String,
-    /// Whether that is the op that is followed, and not one that uses it.
+    /// `true` if that instruction is the traced op, not a user of its result.
     pub is_followed: bool,
-    /// The first pattern or guard that failed, as it is written.
+    /// Source text of the first pattern or guard that failed.
     pub wanted: &'static str,
-    /// Its line in the rule's file.
+    /// Line of that pattern or guard in the rule's file.
     pub line: u32,
-    /// What was there.
+    /// Text of what the kernel has instead.
     pub found: String,
-    /// How much of the rule matches.
+    /// Extent to which the rule matches.
     pub depth: Depth,
 }
 
 impl Trace {
-    /// Follows the op at a place in the text.
+    /// Creates a trace of the op at a source span.
     pub fn new(place: Span) -> Trace {
         Trace::of(Some(std::iter::once(place).collect()))
     }
 
-    /// Follows every op, each to what takes its part. What is done to a kernel as a whole is not recorded.
+    /// Creates a trace of every op. Changes of the kernel as a whole are not recorded.
     pub fn all() -> Trace {
         Trace::of(None)
     }
@@ -91,28 +93,28 @@ impl Trace {
         Trace { places, events: Vec::new(), near: Vec::new(), asked: FxHashMap::default(), pass: String::new() }
     }
 
-    /// What happened, in order.
+    /// Returns the recorded changes in order.
     pub fn events(&self) -> &[Event] {
         &self.events
     }
 
-    /// The rules of `simplify` that match in part, as they were last asked.
+    /// Returns the near misses of the latest query of each instruction.
     pub fn near(&self) -> impl Iterator<Item = &Near> {
         self.near.iter().flatten()
     }
 
-    /// The same of one instruction.
+    /// Returns the near misses of one instruction's latest query.
     pub fn near_of(&self, inst: Inst) -> &[Near] {
         self.asked.get(&inst).and_then(|&number| self.near.get(number)).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether the instruction stands for the op.
+    /// Returns `true` if the instruction belongs to a traced op.
     pub fn follows(&self, kernel: &Kernel, inst: Inst) -> bool {
         let follows = |place| self.places.as_ref().is_none_or(|places| places.contains(place));
         kernel.insts.get(inst).is_some_and(|data| follows(&data.span))
     }
 
-    /// The instructions of a kernel that stand for the op, in the order of the layout.
+    /// Returns the instructions that belong to traced ops, in layout order.
     pub fn followed(&self, kernel: &Kernel) -> Vec<Inst> {
         let insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts);
         insts.copied().filter(|&inst| self.follows(kernel, inst)).collect()
@@ -136,7 +138,7 @@ impl Trace {
         self.events.push(Event { pass: self.pass.clone(), place, how, before, after });
     }
 
-    /// After a pass: what was there and is gone without a word stood where nothing goes.
+    /// Finishes a pass. If the traced op disappeared without an event, its block was unreachable.
     pub(crate) fn end(&mut self, events: usize, before: Vec<Before>, kernel: &Kernel) {
         let Some(place) = before.first().map(|before| before.place) else { return };
         if self.events.len() == events && self.followed(kernel).is_empty() {
@@ -145,7 +147,7 @@ impl Trace {
     }
 }
 
-/// An instruction as it was.
+/// Text and source span of an instruction before a change.
 pub(crate) struct Before {
     text: String,
     place: Span,
@@ -161,7 +163,8 @@ fn texts(before: Vec<Before>) -> Vec<String> {
     before.into_iter().map(|before| before.text).collect()
 }
 
-/// The instructions that stand for the op that is followed. Where all are, none is recorded by way of all others.
+/// Returns the instructions of the traced op before a pass. The result is empty for a trace of all
+/// ops.
 #[inline]
 pub(crate) fn standing(trace: Option<&Trace>, kernel: &Kernel) -> Vec<Before> {
     if trace.is_none() {
@@ -171,24 +174,25 @@ pub(crate) fn standing(trace: Option<&Trace>, kernel: &Kernel) -> Vec<Before> {
     followed.into_iter().map(|inst| Before::new(kernel, inst)).collect()
 }
 
-/// What passes tell. Without a trace, or of an instruction that it does not follow, nothing happens.
+/// Interface by which passes report changes. Without a trace, and for instructions that it does not
+/// follow, the methods do nothing.
 pub(crate) trait Tell {
-    /// The text of an instruction that is followed.
+    /// Returns the state of a traced instruction before a change.
     fn before(&self, kernel: &Kernel, inst: Inst) -> Option<Before>;
 
-    /// The instruction is another one now, at the same place.
+    /// Records that an instruction was rewritten in place.
     fn changed(&mut self, before: &mut Option<Before>, how: How, kernel: &Kernel, inst: Inst);
 
-    /// These instructions do what the instruction did, and the value stands for its result.
+    /// Records that `made` replaces an instruction and `value` replaces its result.
     fn replaced(&mut self, before: Option<Before>, how: How, kernel: &Kernel, made: &[Inst], value: Option<Value>);
 
-    /// These instructions do what the instruction and others did, at the place of one of them.
+    /// Records that `made` replaces several instructions, at the source span of one of them.
     fn joined(&mut self, before: Option<Before>, how: How, kernel: &Kernel, made: &[Inst]);
 
-    /// The whole kernel is another one.
+    /// Records that the kernel was vectorised over work items.
     fn packed(&mut self, before: Vec<Before>, kernel: &Kernel);
 
-    /// No rule applies to an instruction now.
+    /// Records the near misses of an instruction to which no rule applies.
     fn kept(&mut self, rewriter: &mut Rewriter<'_>, inst: Inst);
 }
 
@@ -245,7 +249,7 @@ impl Tell for Option<Trace> {
 }
 
 impl Trace {
-    /// As [`Tell::kept`].
+    /// Implementation of [`Tell::kept`].
     fn kept(&mut self, rewriter: &mut Rewriter<'_>, inst: Inst) {
         let kernel = rewriter.kernel();
         let is_followed = self.follows(kernel, inst);
@@ -285,7 +289,8 @@ mod tests {
     use super::*;
     use crate::{Pipeline, trial};
 
-    /// The rules that the walk finds are those that the compiled rules take, on the witness kernels of every rule.
+    /// The interpreted rules and the compiled rules choose the same rule, on a witness kernel of
+    /// every check.
     #[test]
     fn walks_agree_with_rewriting() {
         let mut compared = 0;

@@ -1,4 +1,4 @@
-//! A rule at a time, on the witness kernels of its checks: what proofs of the rules run.
+//! Application of single rules to the witness kernels of their checks, for proofs of the rules.
 
 use halfbyte_ir::{Inst, Kernel, Legality, Op, Rule, Type};
 
@@ -8,41 +8,42 @@ use crate::passes::{CANON, LEGALISE};
 use crate::pipeline::Pipeline;
 use crate::rewrite::{RULES, RuleBook};
 
-/// Why a witness kernel does not show its rule at work.
+/// Error of applying a rule to a witness kernel.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TrialError {
-    /// The number is none of [`rules`].
+    /// The number does not belong to a rule of [`rules`].
     #[error("rule {0} is not applied alone")]
     NoRule(usize),
-    /// The pass went by without the rule.
+    /// The pass did not apply the rule.
     #[error("the rule is not applied; the kernel becomes\n{0}")]
     Unused(Box<Kernel>),
     /// The kernel lacks the op that the rule expands.
     #[error("the kernel has no `{0}`")]
     NoRoot(String),
-    /// The expansion contains what it expands.
+    /// The result of the expansion contains the expanded op.
     #[error("the rule leaves the op that it expands:\n{0}")]
     Left(Box<Kernel>),
-    /// The pass broke the kernel.
+    /// Lowering failed.
     #[error(transparent)]
     Broken(#[from] LowerError),
 }
 
-/// A target with every op, on the types it takes, that `lacks` does not hold of.
+/// Returns a target with all ops on all types, except where `lacks` returns `true`.
 pub fn target(lacks: impl Fn(Op, Type) -> bool) -> Legality {
     let all = Op::ALL.iter().flat_map(|&op| Type::ALL.iter().map(move |&ty| (op, ty)));
     let takes = |op: Op, ty| op.row().types.is_none_or(|set| set.contains(ty));
     Legality::new("test", all.filter(|&(op, ty)| takes(op, ty) && !lacks(op, ty)), |_, _| None)
 }
 
-/// The rules that rewrite instructions, by number: those of this crate, as [`RULES`] counts them. The others are parts that these
-/// share.
+/// Returns the built-in rules that rewrite instructions, with their numbers in [`RULES`]. All other
+/// rules are helpers of these.
 pub fn rules() -> impl Iterator<Item = (usize, &'static Rule)> {
     rewriting(RULES)
 }
 
-/// The same of someone else's book, by number in [`RuleBook::rules`].
+/// Returns the rules of a book that rewrite instructions, with their numbers in
+/// [`RuleBook::rules`].
 pub fn rules_of(book: &'static dyn RuleBook) -> impl Iterator<Item = (usize, &'static Rule)> {
     rewriting(book.rules())
 }
@@ -51,19 +52,21 @@ fn rewriting(rules: &'static [Rule]) -> impl Iterator<Item = (usize, &'static Ru
     rules.iter().enumerate().filter(|(_, rule)| matches!(rule.term, "simplify" | "expand"))
 }
 
-/// Rewrites a witness kernel of a rule, given by its number in [`RULES`], by the rule's own pass: `canon` for what
-/// simplifies; for what expands `legalise`, on a target that lacks just the op in question, with this one expansion.
+/// Applies a rule of [`RULES`] to a witness kernel by its own pass. Rules of `simplify` run in
+/// `canon`. Rules of `expand` run in `legalise`, on a target that lacks only the op in question and
+/// with only this expansion.
 ///
 /// # Errors
-/// Where the pass does not use the rule or leaves the kernel broken, or an expansion leaves its op.
+/// The pass does not apply the rule or produces an ill-formed kernel, or an expansion leaves its
+/// op.
 pub fn apply(rule: usize, kernel: &mut Kernel) -> Result<(), TrialError> {
     apply_by(None, rule, kernel)
 }
 
-/// The same of a rule of someone else's book, by its number in [`RuleBook::rules`].
+/// Applies a rule of an additional book, given by its number in [`RuleBook::rules`].
 ///
 /// # Errors
-/// As [`apply`].
+/// Those of [`apply`].
 pub fn apply_of(book: &'static dyn RuleBook, rule: usize, kernel: &mut Kernel) -> Result<(), TrialError> {
     apply_by(Some(book), RULES.len() + rule, kernel)
 }
@@ -79,17 +82,19 @@ fn apply_by(book: Option<&'static dyn RuleBook>, rule: usize, kernel: &mut Kerne
     }
     let op = row.pattern.trim_start_matches(|c| c != '(').trim_start_matches('(');
     let op = op.split([' ', ')']).next().unwrap_or_default();
-    // A term for some operands of an op has its name and their number; there are ops whose names end so.
+    // A term for a fixed number of operands is named after the op and that number. Some op names
+    // end in such a digit themselves.
     let is_op = Op::ALL.iter().any(|known| known.row().ident == op);
     let op = if is_op { op } else { op.trim_end_matches(['2', '4']) };
-    // Of the kernel's instructions of that op the last is the one checked; a witness adds its own at both ends.
+    // The checked instruction is the last one with this op, except those that the witness adds at
+    // both ends.
     let of_check = |inst: Inst| {
         let name = kernel.result(inst).and_then(|value| kernel.value_name(value)).unwrap_or("");
         kernel.insts[inst].op.row().ident == op && !name.ends_with("_out") && !name.ends_with("_zero")
     };
     let root = insts(kernel).filter(|&inst| of_check(inst)).last().map(|inst| form(kernel, inst));
     let root = root.ok_or_else(|| TrialError::NoRoot(op.to_owned()))?;
-    // What converts FP8 every target lacks, and may have the op on other operands.
+    // Every target lacks the ops that convert FP8, but may have the op on other operands.
     let is_lacked_anyway = root.2.is_some_and(Type::is_fp8);
     let lacking = target(|op, ty| !is_lacked_anyway && (op, ty) == (root.0, root.1));
     rewrite(rule, kernel, &legalise, Context::new(&lacking).with_only_expansion(rule))?;
@@ -97,7 +102,7 @@ fn apply_by(book: Option<&'static dyn RuleBook>, rule: usize, kernel: &mut Kerne
     if insts(kernel).any(is_left) { Err(TrialError::Left(Box::new(kernel.clone()))) } else { Ok(()) }
 }
 
-/// An instruction's op and type, and what it converts.
+/// Returns the op and type of an instruction, and the source type of a conversion.
 fn form(kernel: &Kernel, inst: Inst) -> (Op, Type, Option<Type>) {
     let data = &kernel.insts[inst];
     let converted = kernel.args(inst).first().filter(|_| data.op.row().convert.is_some());

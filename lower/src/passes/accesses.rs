@@ -1,13 +1,13 @@
-//! What loads and stores have in common.
+//! Helpers for loads and stores.
 
 use halfbyte_ir::{Inst, Kernel, Op, Part, Span, Type, Value};
 
-/// The type of what a load or store loads or stores.
+/// Returns the type of the loaded or stored value.
 pub(super) fn value_type(kernel: &Kernel, inst: Inst) -> Option<Type> {
     matches!(kernel.insts[inst].op, Op::Load | Op::Store).then_some(kernel.insts[inst].ty)
 }
 
-/// A load or store's base and, if any, index.
+/// Returns the base and the optional index of a load or store.
 pub(super) fn address(kernel: &Kernel, inst: Inst) -> &[Value] {
     match (kernel.insts[inst].op, kernel.args(inst)) {
         (Op::Store, [_, address @ ..]) => address,
@@ -15,8 +15,9 @@ pub(super) fn address(kernel: &Kernel, inst: Inst) -> &[Value] {
     }
 }
 
-/// Notes with an access which accesses of so many bytes it takes in, in order, each with its place in the text, or what those
-/// had taken in themselves. One of them may be the access itself.
+/// Records which accesses of `bytes` bytes each an access combines, in order, with their source
+/// spans. If an access has recorded parts of its own, these are used. The access may be one of its
+/// own parts.
 pub(super) fn note_parts(kernel: &mut Kernel, access: Inst, bytes: u32, taken: &[(Inst, Span)]) {
     let mut parts = Vec::with_capacity(taken.len());
     for (offset, &(inst, span)) in (0..).step_by(bytes as usize).zip(taken) {

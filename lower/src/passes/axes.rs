@@ -1,14 +1,15 @@
-//! Where an item is, by the numbers that the target has.
+//! Lowering of work-item indices to those that the target has.
 //!
-//! A target that has numbers along each axis has those over all axes in launches along x, where they are the ones along x. Where
-//! launches may be along several, they are computed: the number in a box of nx times ny times nz is x + nx * (y + ny * z).
+//! A target with an index per axis has linear indices only in launches along x, where both are
+//! equal. For launches along several axes they are computed: in a box of nx * ny * nz items, the
+//! linear index is x + nx * (y + ny * z).
 
 use halfbyte_ir::{Attr, AttrKind, Axes, Axis, Inst, InstData, Kernel, Op, Span, Type, Value, ValueList};
 
 use crate::pass::{BuiltIn, Context, Order};
 use crate::trace::{How, Tell};
 
-/// The pass.
+/// The `axes` pass.
 pub const PASS: BuiltIn = BuiltIn {
     name: "axes",
     description: "says where an item is by the numbers that the target has: along each axis, or along x alone",
@@ -25,7 +26,8 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     counts(kernel, context) | in_axes | in_subgroups
 }
 
-/// Puts in the counts of items that groups have in all launches, and the numbers that follow of a count of one.
+/// Replaces group sizes that are fixed for all launches by constants, and local indices along an
+/// axis of size 1 by zero.
 fn counts(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let Some(block) = context.legality.block() else { return false };
     let known = |data: &InstData| match (data.op, data.attr.axis()) {
@@ -49,7 +51,7 @@ fn counts(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     changed
 }
 
-/// Computes the numbers of and in subgroups that the target does not have of that in the group.
+/// Computes the subgroup index and the lane index from the local index, if the target lacks them.
 fn subgroups(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let legality = context.legality;
     let has_numbers = [Op::LocalId, Op::Const, Op::ShrU, Op::And].iter().all(|&op| legality.is_native(op, Type::I32));
@@ -121,7 +123,7 @@ fn along(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     changed
 }
 
-/// Whether an op is of the item's place, and of no one axis.
+/// Returns `true` for an op on a linear index or count, which covers all axes.
 fn is_over_all_axes(kernel: &Kernel, inst: Inst) -> bool {
     let InstData { op, attr, .. } = kernel.insts[inst];
     op == Op::ItemCount || op.row().attr == AttrKind::Axis && attr.axis().is_none()
@@ -132,7 +134,7 @@ fn is_item_along_x(kernel: &Kernel, inst: Inst) -> bool {
     op == Op::ItemId && attr.axis() == Some(Axis::X)
 }
 
-/// Makes instructions before another one.
+/// Builder of instructions before another instruction.
 struct Maker<'k> {
     kernel: &'k mut Kernel,
     span: Span,
@@ -140,7 +142,7 @@ struct Maker<'k> {
 }
 
 impl Maker<'_> {
-    /// Makes an op over all axes the last step of computing it of those along each.
+    /// Rewrites an op over all axes as the last step of its computation from the individual axes.
     fn write_out(mut self, inst: Inst) -> Option<()> {
         let (op, args) = match self.kernel.insts[inst].op {
             Op::GroupSize => (Op::Mul, self.product(Op::GroupSize)?),
@@ -160,7 +162,7 @@ impl Maker<'_> {
         Some(())
     }
 
-    /// Makes the number of a subgroup, or that in one, of the number in the group.
+    /// Rewrites a subgroup index or lane index as a computation from the local index.
     fn in_subgroup(mut self, inst: Inst) -> Option<()> {
         let (op, by) = match self.kernel.insts[inst].op {
             Op::SubgroupId => (Op::ShrU, 5),
@@ -179,7 +181,7 @@ impl Maker<'_> {
         self.kernel.result(inst)
     }
 
-    /// The factors of how many there are along all axes.
+    /// Returns two factors of a count over all axes.
     fn product(&mut self, op: Op) -> Option<[Value; 2]> {
         let [x, y, z] = Axis::ALL.map(Attr::Axis);
         let (x, y) = (self.make(op, x, &[])?, self.make(op, y, &[])?);
@@ -187,7 +189,7 @@ impl Maker<'_> {
         Some([plane, self.make(op, z, &[])?])
     }
 
-    /// The terms of a number over all axes, there being as many along each as the product of some counts.
+    /// Returns two terms of a linear index. The extent along each axis is the product of `counts`.
     fn number(&mut self, op: Op, counts: &[Op]) -> Option<[Value; 2]> {
         let [x, y, z] = Axis::ALL.map(Attr::Axis);
         let z = self.make(op, z, &[])?;

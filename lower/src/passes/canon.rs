@@ -1,8 +1,10 @@
-//! Canonical forms and algebra.
+//! Canonicalisation and algebraic simplification.
 //!
-//! Later passes and selection have fewer forms to know: a constant stands to the right of a commutative op and of a
-//! comparison, a constant index of an access is part of its offset, a branch does not depend on a complement, nor on anything
-//! where its targets are the same. On top of that the rules of `simplify.isle` and `idioms.isle` are applied, to what they make as well.
+//! Canonical forms reduce the patterns that later passes and selection must match. A constant is
+//! the right operand of a commutative op or a comparison. A constant index of an access is part of
+//! its offset. A branch does not depend on a complement, and a branch with equal targets is
+//! unconditional. The pass also applies the rules of `simplify.isle` and `idioms.isle`, repeatedly
+//! to their own results.
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
@@ -13,7 +15,7 @@ use crate::passes::{fold, resolve};
 use crate::rewrite::Rewriter;
 use crate::trace::{How, Tell};
 
-/// The pass.
+/// The `canon` pass.
 pub const PASS: BuiltIn = BuiltIn {
     name: "canon",
     description: "brings instructions and branches to one form and applies the algebra of `simplify.isle` and `idioms.isle`",
@@ -21,8 +23,8 @@ pub const PASS: BuiltIn = BuiltIn {
     run,
 };
 
-/// So many rules may be applied to an instruction and to what is made of it. No rule leads back to an instruction that
-/// it, or a rule before it, was applied to; this is what holds if one does.
+/// Maximum number of rules that are applied to an instruction and its replacements. The rules
+/// contain no cycle; this limit guards against one.
 const FUEL: u32 = 64;
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
@@ -104,7 +106,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
         if let Some(&last) = kept.last() {
             changed |= branch(rewriter.kernel_mut(), last);
         }
-        // What the block had serves for the next one.
+        // The next block reuses the allocation of this block's old list.
         rewriter.kernel_mut().blocks[block].insts = std::mem::replace(&mut kept, insts);
         keeps_flow &= way_on(rewriter.kernel(), block) == end;
     }
@@ -117,12 +119,12 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     changed
 }
 
-/// Where a block goes on.
+/// Returns the targets of a block's terminator.
 fn way_on(kernel: &Kernel, block: Block) -> Option<Attr> {
     kernel.terminator(block).map(|inst| kernel.insts[inst].attr)
 }
 
-/// Moves a constant to the right.
+/// Moves a constant to the right-hand side.
 fn order(kernel: &mut Kernel, inst: Inst) -> bool {
     let data = &kernel.insts[inst];
     let swapped = match data.attr {
@@ -144,12 +146,12 @@ fn order(kernel: &mut Kernel, inst: Inst) -> bool {
     true
 }
 
-/// Adds a constant index to the offset, where that has room for it.
+/// Adds a constant index to the offset, if the sum fits.
 fn offset(kernel: &mut Kernel, inst: Inst) -> bool {
     let data = &kernel.insts[inst];
     let Attr::Mem(mem) = data.attr else { return false };
     let Some((&index, others)) = kernel.args(inst).split_last() else { return false };
-    // A load has a base, a store a value and a base, before any index.
+    // A load has a base before the optional index; a store has a value and a base.
     if others.len() < data.op.row().args.len() {
         return false;
     }
@@ -163,7 +165,7 @@ fn offset(kernel: &mut Kernel, inst: Inst) -> bool {
     true
 }
 
-/// Brings a branch to its canonical form.
+/// Canonicalises a branch.
 fn branch(kernel: &mut Kernel, inst: Inst) -> bool {
     let targets = kernel.targets(inst);
     if targets.len() > 1 {
@@ -188,7 +190,7 @@ fn branch(kernel: &mut Kernel, inst: Inst) -> bool {
     changed
 }
 
-/// What a conditional branch depends on the complement of.
+/// Returns the value whose complement is the condition of a branch.
 fn complemented(kernel: &Kernel, inst: Inst) -> Option<Value> {
     let &[condition] = kernel.args(inst) else { return None };
     let def = kernel.def_inst(condition)?;

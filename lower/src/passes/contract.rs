@@ -1,14 +1,15 @@
-//! Contraction: a sum or difference and a product that is its operand become one op, which rounds once.
+//! Contraction: fuses a sum or difference with a product operand into one op that rounds once.
 //!
-//! Which ones do is a matter of meaning, not of taste (docs/ir.md, `contract`), and depends on what defines an operand in the
-//! text. Other passes change that. So this one comes before them, and leaves no op that says `contract`.
+//! Contraction is part of the semantics (docs/ir.md, `contract`) and depends on the defining ops in
+//! the source. Other passes change these, so this pass runs first and leaves no op with the
+//! modifier `contract`.
 
 use halfbyte_ir::{Attr, Clamp, FloatFlags, Inst, Kernel, Op, Type, Value, ValueList};
 
 use crate::pass::{BuiltIn, Context, Order};
 use crate::trace::{How, Tell};
 
-/// The pass.
+/// The `contract` pass.
 pub const PASS: BuiltIn = BuiltIn {
     name: "contract",
     description: "makes sums and the products in them one op, where both say `contract`",
@@ -19,7 +20,7 @@ pub const PASS: BuiltIn = BuiltIn {
     run,
 };
 
-/// Whether some op says `contract`.
+/// Returns `true` if an op of the kernel has the modifier `contract`.
 pub(crate) fn is_needed(kernel: &Kernel) -> bool {
     let mut insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts);
     insts.any(|&inst| contracting(kernel, inst).is_some())
@@ -39,7 +40,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
         }
         kernel.blocks[block].insts = kept;
     }
-    // Only now: a product's modifier counts for the sums of all blocks.
+    // The modifiers are removed last, because a product may be fused into sums of any block.
     for at in 0..kernel.layout.len() {
         let Some(&block) = kernel.layout.get(at) else { continue };
         for number in 0..kernel.blocks[block].insts.len() {
@@ -58,7 +59,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     true
 }
 
-/// The modifiers of an op that says `contract`.
+/// Returns the modifiers of an op with `contract`.
 fn contracting(kernel: &Kernel, inst: Inst) -> Option<FloatFlags> {
     let data = &kernel.insts[inst];
     match (data.op, data.attr) {
@@ -67,7 +68,7 @@ fn contracting(kernel: &Kernel, inst: Inst) -> Option<FloatFlags> {
     }
 }
 
-/// The factors of a product that a sum with these modifiers is computed with.
+/// Returns the factors of a product that may be fused into a sum with these modifiers.
 fn factors(kernel: &Kernel, ty: Type, flags: FloatFlags, value: Value) -> Option<(Value, Value)> {
     let product = kernel.def_inst(value)?;
     let its = contracting(kernel, product)?;
@@ -79,7 +80,8 @@ fn factors(kernel: &Kernel, ty: Type, flags: FloatFlags, value: Value) -> Option
     }
 }
 
-/// Makes a sum or difference the `ffma` that it stands for. A sign that this takes is changed by an instruction of its own.
+/// Fuses a sum or difference with a product operand into `ffma`. A separate `fneg` changes a sign
+/// if necessary.
 fn fuse(kernel: &mut Kernel, inst: Inst, before: &mut Vec<Inst>, context: &mut Context<'_>) {
     let data = kernel.insts[inst];
     let Some(flags) = contracting(kernel, inst).filter(|_| data.op != Op::Fmul) else { return };

@@ -1,7 +1,8 @@
-//! Dead code: pure instructions whose results nobody uses, block parameters that nobody reads, blocks that nobody
-//! reaches.
+//! Dead code elimination: removes pure instructions with unused results, unused block parameters,
+//! and unreachable blocks.
 //!
-//! A parameter that only feeds itself around a loop is unused as well. Loads stay, for they may trap.
+//! A parameter that only feeds itself around a loop is unused, too. Unused loads stay, because they
+//! may trap.
 
 use cranelift_entity::EntityRef;
 use halfbyte_ir::{Attr, Block, Flow, Kernel, Op, Type, Value, ValueDef, ValueList};
@@ -9,7 +10,7 @@ use halfbyte_ir::{Attr, Block, Flow, Kernel, Op, Type, Value, ValueDef, ValueLis
 use crate::pass::{BuiltIn, Context, Order};
 use crate::trace::{How, Tell};
 
-/// The pass.
+/// The `dce` pass.
 pub const PASS: BuiltIn = BuiltIn {
     name: "dce",
     description: "removes unused instructions, unused block parameters and unreachable blocks",
@@ -59,13 +60,14 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     changed | keep_parameters(kernel, &|param| used.contains(param))
 }
 
-/// Whether no op but fences lets an item know of others.
+/// Returns `true` if no op other than a fence communicates with other work items.
 fn is_alone(kernel: &Kernel) -> bool {
     let mut insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts);
     !insts.any(|&inst| kernel.insts[inst].op.orders_memory() && kernel.insts[inst].op != Op::Fence)
 }
 
-/// Takes the other block parameters from a kernel, and the arguments for them from its branches; whether there were any.
+/// Removes the block parameters for which `is_kept` returns `false`, and the arguments of branches
+/// for them. Returns `true` if there were any.
 pub(super) fn keep_parameters(kernel: &mut Kernel, is_kept: &dyn Fn(Value) -> bool) -> bool {
     let mut changed = false;
     for number in 0..kernel.layout.len() {
@@ -79,12 +81,13 @@ pub(super) fn keep_parameters(kernel: &mut Kernel, is_kept: &dyn Fn(Value) -> bo
     changed
 }
 
-/// Values that some instruction with an effect depends on, by number.
+/// Set of values that an instruction with an effect depends on, indexed by value number.
 struct Used(Vec<bool>);
 
 impl Used {
-    /// Uses come before definitions when blocks are taken in postorder and instructions backwards. What is passed to a block's
-    /// parameters alone may have been defined where the walk has been already, and is followed at once.
+    /// Computes the used values. Blocks in postorder and instructions in reverse order visit uses
+    /// before definitions. Arguments of block parameters may be defined in blocks that were visited
+    /// before, so they are followed at once.
     fn find(kernel: &Kernel, flow: &Flow) -> Used {
         let mut used = Used(vec![false; kernel.values.len()]);
         let mut work = Vec::new();
@@ -119,14 +122,14 @@ impl Used {
     }
 }
 
-/// What reachable blocks pass to a block's parameter of that number.
+/// Returns the arguments that reachable predecessors pass for a parameter of a block.
 fn passed<'k>(kernel: &'k Kernel, flow: &'k Flow, block: Block, number: usize) -> impl Iterator<Item = Value> + 'k {
     let from = flow.predecessors(block).iter().filter(|&&from| flow.is_reachable(from));
     let calls = from.filter_map(|&from| kernel.terminator(from)).flat_map(|inst| kernel.targets(inst));
     calls.filter(move |call| call.block == block).filter_map(move |call| kernel.call_args(call).get(number).copied())
 }
 
-/// Takes the arguments for other parameters from a block's branch.
+/// Removes the arguments for unused parameters from a block's branch.
 fn drop_arguments(kernel: &mut Kernel, block: Block, is_kept: &dyn Fn(Value) -> bool) -> bool {
     let Some(inst) = kernel.terminator(block) else { return false };
     let Attr::Targets(range) = kernel.insts[inst].attr else { return false };

@@ -1,7 +1,7 @@
-//! Constant folding: an op whose operands are all constants becomes the constant that the evaluator computes, and a
-//! branch on a constant goes the one way it can go.
+//! Constant folding: replaces an op on constants by the constant that the evaluator computes, and a
+//! branch on a constant by an unconditional branch.
 //!
-//! It asks the evaluator's own functions, so that folding can't disagree with running.
+//! The pass calls the functions of the evaluator, so folding and evaluation always agree.
 
 use halfbyte_ir::{Attr, Inst, Kernel, Op, Type, ValueList};
 
@@ -9,7 +9,7 @@ use crate::pass::{BuiltIn, Context, Order};
 use crate::rewrite::{constant_lanes, constant_result, has_constants_alone};
 use crate::trace::{How, Tell};
 
-/// The pass.
+/// The `fold` pass.
 pub const PASS: BuiltIn = BuiltIn {
     name: "fold",
     description: "computes what depends on constants alone, branches too",
@@ -18,7 +18,7 @@ pub const PASS: BuiltIn = BuiltIn {
 };
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
-    // Without constants there is nothing to begin with.
+    // A kernel without constants has nothing to fold.
     if !kernel.insts.values().any(|data| data.op == Op::Const) {
         return false;
     }
@@ -49,13 +49,14 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     changed
 }
 
-/// Folds one instruction, if it can be. Hardly any has constants alone, so that is asked before anything else.
+/// Folds an instruction if possible. Most instructions have non-constant operands, so the operands
+/// are tested first.
 #[inline]
 pub(super) fn fold(kernel: &mut Kernel, inst: Inst) -> bool {
     has_constants_alone(kernel, inst) && fold_constants(kernel, inst)
 }
 
-/// The same of an instruction that has constants alone.
+/// Folds an instruction whose operands are all constants.
 fn fold_constants(kernel: &mut Kernel, inst: Inst) -> bool {
     if let Some((ty, bits)) = constant_result(kernel, inst) {
         let attr = kernel.const_attr(ty, bits);
@@ -72,7 +73,7 @@ fn fold_constants(kernel: &mut Kernel, inst: Inst) -> bool {
     }
 }
 
-/// The number of the target that a branch on a constant takes.
+/// Returns the index of the target that a branch on a constant takes.
 fn taken(kernel: &Kernel, inst: Inst) -> Option<usize> {
     let op = kernel.insts[inst].op;
     if !matches!(op, Op::BrIf | Op::Switch) {
@@ -90,7 +91,7 @@ fn taken(kernel: &Kernel, inst: Inst) -> Option<usize> {
     }
 }
 
-/// Makes a branch an unconditional one to one of its targets.
+/// Replaces a branch by an unconditional branch to one of its targets.
 pub(super) fn go(kernel: &mut Kernel, inst: Inst, target: usize) {
     let Some(&call) = kernel.targets(inst).get(target) else { return };
     let calls = kernel.add_calls(&[call]);

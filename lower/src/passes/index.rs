@@ -1,7 +1,8 @@
-//! Indices that are the same scaled in 32 bits and in 64, and constants in them.
+//! Index widths and constant offsets of accesses, from value ranges.
 //!
-//! Where the range of an index shows that no product reaches 2^32, `%x[%i]` and `%x[%i wide]` say the same, and the target gets the
-//! one that is worth more to it. Where it shows that the sum of an index and a constant does not wrap, the constant is part of the access.
+//! If the range of an index shows that its scaled value stays below 2^32, `%x[%i]` and `%x[%i
+//! wide]` are equivalent. The pass then chooses the form that the target prefers. If the sum of an
+//! index and a constant cannot wrap, the constant becomes part of the access's offset.
 
 use halfbyte_ir::{Attr, Axis, Block, Flow, Inst, IntCC, Kernel, Op, Type, Value, ValueDef};
 
@@ -10,7 +11,7 @@ use crate::passes::accesses::address;
 use crate::range::{self, Range, is_in, signed_lanes};
 use crate::trace::{How, Tell};
 
-/// The pass.
+/// The `index` pass.
 pub const PASS: BuiltIn = BuiltIn {
     name: "index",
     description: "scales indices in 64 bits, or in 32, as the target would rather, and takes constants out of them, where their ranges show that it \
@@ -19,16 +20,16 @@ pub const PASS: BuiltIn = BuiltIn {
     run,
 };
 
-/// Every target's accesses have room for so many bytes.
+/// Largest offset in bytes that the accesses of every target can hold.
 const MOST_OFFSET: i128 = 1 << 20;
-/// So many definitions are looked through, one after another.
+/// Maximum depth of definitions that the analysis follows.
 const DEPTH: u32 = 6;
-/// A block to which more edges lead, or that has more, is none of a counted loop.
+/// Maximum number of edges into the header of a counted loop, and of targets of its branches.
 const MOST_EDGES: usize = 2;
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let wanted = context.legality.has_wide_indices();
-    // Streams step by whole indices.
+    // Streams have no byte offsets, because they step by whole indices.
     let takes_constants = context.legality.lanes().is_none();
     let mut changed = false;
     let flow = context.flow(kernel);
@@ -54,7 +55,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
             }
             let Attr::Mem(mem) = kernel.insts[inst].attr else { continue };
             let &[base, index] = address(kernel, inst) else { continue };
-            // Addresses in arrays are short: 32 bits are enough for them.
+            // Private arrays are small, so 32 bits suffice for their addresses.
             let wanted = wanted && !matches!(kernel.values[base].def, ValueDef::Array(_));
             if mem.wide == wanted {
                 continue;
@@ -76,15 +77,16 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     changed
 }
 
-/// What is known of the values of a kernel.
+/// Range analysis of a kernel's values.
 struct Ranges<'f> {
     flow: &'f Flow,
-    /// The items of a group along each axis, where launches have no other groups.
+    /// Group size per axis, if it is fixed for all launches.
     block: Option<[u32; 3]>,
 }
 
 impl Ranges<'_> {
-    /// The index of an access without the constant that is added to it, and the offset with it, where the sum does not wrap.
+    /// Splits an index into a value and an added constant whose sum does not wrap. Returns the
+    /// value, and the access's offset with the constant.
     fn without_constant(&self, kernel: &Kernel, inst: Inst) -> Option<(Value, i32)> {
         let Attr::Mem(mem) = kernel.insts[inst].attr else { return None };
         let &[_, index] = address(kernel, inst) else { return None };
@@ -93,7 +95,7 @@ impl Ranges<'_> {
         let (index, constant) = constant(kernel, b).map(|b| (a, b)).or_else(|| Some((b, constant(kernel, a)?)))?;
         let range = self.of(kernel, index, DEPTH);
         let scale = i128::from(mem.scale);
-        // Scaled in 32 bits, both products must fit.
+        // For indices scaled in 32 bits, both products must fit.
         let most =
             if mem.wide { i128::from(i32::MAX) } else { (i128::from(u32::MAX) / scale.max(1)).min(i32::MAX.into()) };
         let fits = |range: &Range| is_in(range, &(0..=most));
@@ -104,7 +106,7 @@ impl Ranges<'_> {
         Some((index, offset as i32))
     }
 
-    /// The signed range of an `i32`.
+    /// Returns the signed range of an `i32`.
     fn of(&self, kernel: &Kernel, value: Value, depth: u32) -> Range {
         let all = signed_lanes(Type::I32);
         let Some(depth) = depth.checked_sub(1) else { return all };
@@ -126,7 +128,8 @@ impl Ranges<'_> {
         found.filter(|range| is_in(range, &all)).unwrap_or_else(|| range::of(kernel, value))
     }
 
-    /// The range of a block's parameter that goes up by a number while what it becomes is less than a bound.
+    /// Returns the range of an induction variable: a block parameter that increases by a constant
+    /// while the new value is below a bound.
     fn counter(&self, kernel: &Kernel, block: Block, number: usize, param: Value, depth: u32) -> Option<Range> {
         let (mut first, mut last, mut most_step): (Option<Range>, Option<i128>, i128) = (None, None, 0);
         let flow = self.flow;
@@ -154,11 +157,12 @@ impl Ranges<'_> {
         }
         let first = first?;
         let last = last.map_or(*first.end(), |last| last.max(*first.end()));
-        // No step leads beyond the signed numbers, so that what is compared with the bound did not wrap.
+        // No step leaves the signed range, so the value compared with the bound has not wrapped.
         (last + most_step <= i128::from(i32::MAX)).then(|| *first.start()..=last)
     }
 
-    /// The most that a value is where a branch goes to its target, if the branch says so.
+    /// Returns the upper bound of a value on a branch's edge to a target, if the branch's condition
+    /// implies one.
     fn bound(&self, kernel: &Kernel, from: Block, target: usize, value: Value, depth: u32) -> Option<i128> {
         let branch = kernel.terminator(from)?;
         let compare = kernel.def_inst(*kernel.args(branch).first()?)?;
@@ -187,7 +191,7 @@ impl Ranges<'_> {
     }
 }
 
-/// The last number along an axis, or of all, in a group of so many items along each.
+/// Returns the largest local index along an axis, or over all axes, in a group of size `block`.
 fn last_local(axis: Option<Axis>, block: [u32; 3]) -> i128 {
     let count: i128 = axis.map_or_else(|| block.into_iter().map(i128::from).product(), |axis| axis.of(block).into());
     count - 1
@@ -198,7 +202,7 @@ fn constant(kernel: &Kernel, value: Value) -> Option<i128> {
     Some(i128::from(bits as i32))
 }
 
-/// By how much a value is more than a parameter.
+/// Returns the positive constant that is added to a parameter to give `value`.
 fn steps(kernel: &Kernel, value: Value, param: Value) -> Option<i128> {
     let inst = kernel.def_inst(value)?;
     match (kernel.insts[inst].op, kernel.args(inst)) {

@@ -1,13 +1,14 @@
-//! Loop-invariant code motion: what is the same in every iteration of a loop is hoisted out of it.
+//! Loop-invariant code motion.
 //!
-//! Pure instructions whose operands come from outside of a loop move to the block before it, out of as many loops as they
-//! can; all ops are total, so a loop that is not taken does no harm. Constants and masks move only with what needs them:
-//! selection puts constants into the instructions that use them and comparisons beside the branches, so that moved alone
-//! they would take registers, of which there are few for masks, and save nothing.
+//! Pure instructions whose operands are defined outside a loop move to its preheader, out of as
+//! many loops as possible. Every op is total, so it is safe to hoist an instruction that the loop
+//! would not execute. Constants and masks are hoisted only with their users. Selection folds
+//! constants into instructions and places comparisons next to branches. A hoisted constant or mask
+//! alone would only occupy a register.
 //!
-//! A loop that is entered from several blocks, or from one that goes elsewhere too, is given a block before it. That stands
-//! in front of the loop's header, so that no branch turns into a backward one. Kernels with a loop that is entered in more
-//! than one place, or never left, stay as they are.
+//! A loop without a preheader gets one if it is entered from several blocks, or from a block with
+//! other successors. The preheader directly precedes the loop's header, so that no branch becomes a
+//! backward branch. Kernels with irreducible or endless loops stay unchanged.
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, SecondaryMap};
@@ -17,7 +18,7 @@ use crate::pass::{BuiltIn, Context, Order};
 use crate::passes::loops::{LoopId, Loops};
 use crate::trace::{How, Tell};
 
-/// The pass.
+/// The `licm` pass.
 pub const PASS: BuiltIn = BuiltIn {
     name: "licm",
     description: "hoists what is the same in every iteration of a loop",
@@ -73,13 +74,15 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     true
 }
 
-/// The instructions that move, each with the outermost loop that it leaves; none where nothing moves.
+/// Returns the instructions to hoist, each with the outermost loop that it leaves; `None` if there
+/// are none.
 fn leaving(kernel: &Kernel, flow: &Flow, loops: &Loops) -> Option<SecondaryMap<Inst, PackedOption<LoopId>>> {
     let mut leaves: SecondaryMap<Inst, PackedOption<LoopId>> = SecondaryMap::new();
     let mut any = false;
-    // Where instructions stand that could leave a loop.
+    // Block of each instruction that may be hoisted.
     let mut stands: SecondaryMap<Inst, PackedOption<Block>> = SecondaryMap::new();
-    // A block from which on each value could be there; none where it always is.
+    // Earliest block in which each value could be available; `None` for values that are always
+    // available.
     let mut home: SecondaryMap<Value, PackedOption<Block>> = SecondaryMap::new();
     home.resize(kernel.values.len());
     let mut work = Vec::new();
@@ -118,7 +121,7 @@ fn leaving(kernel: &Kernel, flow: &Flow, loops: &Loops) -> Option<SecondaryMap<I
     any.then_some(leaves)
 }
 
-/// The block that goes to a loop's header and nowhere else, from which the loop is always entered; made where there is none.
+/// Returns the preheader of a loop, which is created if there is none.
 fn block_before(kernel: &mut Kernel, flow: &Flow, loops: &Loops, id: LoopId) -> Block {
     let header = loops.get(id).header;
     let outside = |from: &&Block| flow.is_reachable(**from) && !loops.get(id).contains(**from);

@@ -1,10 +1,10 @@
-//! Natural loops and how they nest.
+//! Natural loops and their nesting.
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap, entity_impl};
 use halfbyte_ir::{Block, Flow, Kernel};
 
-/// A loop of a kernel, outer ones before those inside them.
+/// Identifier of a loop. Outer loops have lower numbers than the loops inside them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct LoopId(u32);
 entity_impl!(LoopId, "loop");
@@ -17,17 +17,17 @@ pub(super) struct Loop {
     blocks: EntitySet<Block>,
 }
 
-/// The loops of a kernel.
+/// All loops of a kernel.
 pub(super) struct Loops {
     loops: Vec<Loop>,
     innermost: SecondaryMap<Block, PackedOption<LoopId>>,
 }
 
-/// A block at which a loop cannot be made out.
+/// A control-flow cycle that the loop analysis does not support.
 pub(super) enum Strange {
-    /// A loop is entered here and elsewhere.
+    /// The cycle is also entered at another block.
     Irreducible(Block),
-    /// No way leads out of the loop of this header.
+    /// The loop with this header has no exit.
     Endless(Block),
 }
 
@@ -64,7 +64,8 @@ impl Loops {
         Ok(loops)
     }
 
-    /// Outer loops come before inner ones, so the last to take a block is the innermost around it.
+    /// Adds a loop. Outer loops are added before inner ones, so each block ends up with its
+    /// innermost loop.
     fn add(&mut self, header: Block, latches: Vec<Block>, flow: &Flow) {
         let id = LoopId::new(self.loops.len());
         let parent = self.innermost[header].expand();
@@ -90,17 +91,17 @@ impl Loops {
         &self.loops[id.index()]
     }
 
-    /// The innermost loop that a block is in.
+    /// Returns the innermost loop of a block.
     pub fn around(&self, block: Block) -> Option<LoopId> {
         self.innermost[block].expand()
     }
 
-    /// The loops around a block, the innermost first.
+    /// Returns the loops around a block, innermost first.
     pub fn nest(&self, block: Block) -> impl Iterator<Item = LoopId> + '_ {
         std::iter::successors(self.around(block), |&id| self.get(id).parent)
     }
 
-    /// Whether the block is in the loop, if one is given: in none is every block.
+    /// Returns `true` if the block is in the loop `region`, or if `region` is `None`.
     pub fn is_in(&self, block: Block, region: Option<LoopId>) -> bool {
         region.is_none_or(|id| self.get(id).contains(block))
     }

@@ -1,8 +1,9 @@
-//! Straight lines: a block that is gone to from the block before it only, by `br`, becomes part of that.
+//! Merging of straight-line code: appends a block to its layout predecessor if that is its only
+//! predecessor and ends in `br` to it.
 //!
-//! Folded branches leave such blocks after; passes that look at one block at a time see more in a longer one. Only
-//! neighbours are merged, unreachable blocks between them left out: so no other branch turns into a backward one or stops
-//! being one, and the count of backward branches, which a launch limits, stays.
+//! Folded branches leave such blocks behind, and passes that work on single blocks see more in a
+//! longer one. Only layout neighbours are merged, ignoring unreachable blocks between them. The
+//! number of backward branches, which a launch limits, therefore stays the same.
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
@@ -10,7 +11,7 @@ use halfbyte_ir::{Block, Flow, Kernel, Op, Value};
 
 use crate::pass::{BuiltIn, Context, Order};
 
-/// The pass.
+/// The `merge` pass.
 pub const PASS: BuiltIn = BuiltIn {
     name: "merge",
     description: "joins a block to the only one that goes to it",
@@ -46,7 +47,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     changed
 }
 
-/// Whether `from` goes to `to`, always, and nothing else does.
+/// Returns `true` if `from` branches only to `to`, and `to` has no other reachable predecessor.
 fn is_straight(kernel: &Kernel, flow: &Flow, from: Block, to: Block) -> bool {
     let goes = kernel.terminator(from).is_some_and(|inst| {
         kernel.insts[inst].op == Op::Br && kernel.targets(inst).first().is_some_and(|call| call.block == to)
@@ -54,12 +55,13 @@ fn is_straight(kernel: &Kernel, flow: &Flow, from: Block, to: Block) -> bool {
     goes && flow.predecessors(to).iter().filter(|&&pred| flow.is_reachable(pred)).count() == 1
 }
 
-/// Takes a block to the end of the only one that goes to it; what stands for its parameters is noted.
+/// Appends a block to its only predecessor, and records the replacements of its parameters.
 fn append(kernel: &mut Kernel, to: Block, from: Block, replaced: &mut SecondaryMap<Value, PackedOption<Value>>) {
     let Some(branch) = kernel.blocks[to].insts.pop() else { return };
     let args = kernel.targets(branch).first().map_or(&[][..], |call| kernel.call_args(call));
     for (&param, &arg) in kernel.block_params(from).iter().zip(args) {
-        // What the argument stands for, if it was a parameter too: so no chain of replacements grows.
+        // If the argument is itself a replaced parameter, its replacement is used, so that chains
+        // of replacements stay short.
         replaced[param] = replaced[arg].expand().unwrap_or(arg).into();
     }
     let insts = std::mem::take(&mut kernel.blocks[from].insts);

@@ -1,4 +1,4 @@
-//! The passes, a file each, and their table.
+//! The built-in passes, one file each, and their table.
 
 mod accesses;
 mod axes;
@@ -37,7 +37,7 @@ pub(crate) use legalise::PASS as LEGALISE;
 use crate::pass::BuiltIn;
 use crate::rewrite::RULES;
 
-/// Every pass.
+/// All built-in passes.
 pub const PASSES: &[BuiltIn] = &[
     contract::PASS,
     axes::PASS,
@@ -58,7 +58,8 @@ pub const PASSES: &[BuiltIn] = &[
     schedule::PASS,
 ];
 
-/// The order in which a compilation runs them, some more than once. It keeps what each pass says of its place ([`Pass::order`](crate::Pass::order)).
+/// Default order of the passes, some of which run more than once. The order satisfies the
+/// constraints of all passes ([`Pass::order`](crate::Pass::order)).
 #[rustfmt::skip]
 pub const ORDER: &[&str] = &[
     "contract", "axes", "fold", "canon", "unroll", "gvn", "if_convert", "canon", "merge", "licm", "dce", "index",
@@ -66,7 +67,7 @@ pub const ORDER: &[&str] = &[
     "gvn", "licm", "schedule", "dce",
 ];
 
-/// Gives an instruction the operands that stand for its own now.
+/// Replaces the operands of an instruction as recorded in `replaced`.
 fn resolve(kernel: &mut Kernel, inst: Inst, replaced: &SecondaryMap<Value, PackedOption<Value>>) {
     let mut args = kernel.insts[inst].args;
     for arg in args.as_mut_slice(&mut kernel.pool) {
@@ -76,7 +77,7 @@ fn resolve(kernel: &mut Kernel, inst: Inst, replaced: &SecondaryMap<Value, Packe
     }
 }
 
-/// The reference of passes and rules, `docs/passes.md`.
+/// Generates the reference of passes and rules, `docs/passes.md`.
 pub fn documentation() -> String {
     let mut out = String::from(
         "# Passes\n\n\

@@ -1,16 +1,17 @@
-//! Scheduling for registers: what a packed kernel computes for one item after another is done so, and not each op for all items.
+//! Scheduling of packed kernels to reduce register pressure.
 //!
-//! A packed kernel does item by item what lanes cannot, sixteen times the same op, then sixteen times the next, so that as many
-//! values are alive at once. Where these are more than there are registers, each block is taken in another order: depth first
-//! from what has an effect, of an op's operands first the one that needs most registers (Sethi and Ullman). Accesses stay in
-//! their order. The order that has fewer values beyond the registers, over all instructions, is kept.
+//! A packed kernel computes some ops item by item: sixteen times the same op, then sixteen times
+//! the next. As many values are live at once. If they exceed the registers, the pass reorders each
+//! block depth first from its effects. Of an op's operands, the one that needs the most registers
+//! comes first (Sethi and Ullman). Accesses keep their order. The new order is used if it has
+//! clearly fewer live values beyond the registers, summed over all instructions.
 
 use cranelift_entity::{EntitySet, SecondaryMap};
 use halfbyte_ir::{Block, Flow, Inst, Kernel, Op, Type, Value};
 
 use crate::pass::{BuiltIn, Context, Order};
 
-/// The pass.
+/// The `schedule` pass.
 pub const PASS: BuiltIn = BuiltIn {
     name: "schedule",
     description: "computes one item after another in a packed kernel, where doing each op for all of them takes more registers than there are",
@@ -29,7 +30,7 @@ fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let mut live = None;
     for block in flow.reverse_postorder() {
         let insts = &kernel.blocks[block].insts;
-        // Fewer values than registers need no look.
+        // A block with at most as many instructions as registers is skipped.
         if insts.len() <= lanes.registers {
             continue;
         }
@@ -58,8 +59,8 @@ fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     changed
 }
 
-/// An order is only worth what it takes from the scheduler of bundles, which moves nothing across the end of a value's register, if
-/// it leaves at most one in so many values beyond the registers.
+/// Required reduction factor of the live values beyond the registers. A new order costs the bundle
+/// scheduler some freedom, because it moves no instruction past the end of a register's live range.
 const WORTH: usize = 4;
 
 /// A register file.
@@ -69,7 +70,8 @@ enum File {
     Vectors,
 }
 
-/// Where a value is kept. Instructions have constants in them, and sums of products are in no register.
+/// Returns the register file of a value. Constants are immediates, and sums of products are in no
+/// register.
 fn file(kernel: &Kernel, value: Value) -> Option<File> {
     let is_constant = kernel.def_inst(value).is_some_and(|inst| kernel.const_bits(inst).is_some());
     match kernel.ty(value) {
@@ -80,13 +82,13 @@ fn file(kernel: &Kernel, value: Value) -> Option<File> {
     }
 }
 
-/// What an instruction reads, and what it hands on to other blocks.
+/// Returns the operands of an instruction, block arguments included.
 fn read<'k>(kernel: &'k Kernel, inst: Inst) -> impl Iterator<Item = Value> + 'k {
     let handed_on = kernel.targets(inst).iter().flat_map(|call| kernel.call_args(call));
     kernel.args(inst).iter().chain(handed_on).copied()
 }
 
-/// The values that are alive behind each block.
+/// Returns the values that are live at the end of each block.
 fn live_out(kernel: &Kernel, flow: &Flow) -> SecondaryMap<Block, EntitySet<Value>> {
     let mut live: SecondaryMap<Block, EntitySet<Value>> = SecondaryMap::new();
     let mut changed = true;
@@ -113,7 +115,7 @@ fn live_out(kernel: &Kernel, flow: &Flow) -> SecondaryMap<Block, EntitySet<Value
     live
 }
 
-/// How many values there are for which no register is left, summed up over the instructions.
+/// Returns the number of live values beyond the registers, summed over all instructions.
 fn beyond(kernel: &Kernel, insts: &[Inst], live_out: &EntitySet<Value>, registers: usize) -> usize {
     let mut alive = live_out.clone();
     let mut counts = [0usize; 2];
@@ -142,7 +144,7 @@ fn beyond(kernel: &Kernel, insts: &[Inst], live_out: &EntitySet<Value>, register
     sum
 }
 
-/// The instructions of a block in the order in which what has an effect needs them.
+/// Returns the instructions of a block in depth-first order from its effects.
 fn depth_first(kernel: &Kernel, block: Block, start: Start) -> Vec<Inst> {
     let insts = &kernel.blocks[block].insts;
     let mut of_block = EntitySet::with_capacity(kernel.insts.len());
@@ -151,7 +153,7 @@ fn depth_first(kernel: &Kernel, block: Block, start: Start) -> Vec<Inst> {
         read(kernel, inst).filter_map(|value| kernel.def_inst(value)).filter(|&def| of_block.contains(def))
     };
     let needs = needs(kernel, insts, operands);
-    // An access waits for the one before it.
+    // An access depends on the access before it.
     let mut access_before: SecondaryMap<Inst, Option<Inst>> = SecondaryMap::new();
     let mut last = None;
     for &inst in insts.iter().filter(|&&inst| !kernel.insts[inst].op.is_pure()) {
@@ -166,7 +168,7 @@ fn depth_first(kernel: &Kernel, block: Block, start: Start) -> Vec<Inst> {
         Start::Words => words(kernel, &body, false),
         Start::Vectors => words(kernel, &body, true),
     };
-    // What nothing in the block needs, other blocks do.
+    // Values without a use in the block are used by other blocks.
     let with_effect = body.iter().filter(|&&inst| !kernel.insts[inst].op.is_pure());
     for &root in words.iter().chain(with_effect).chain(&body).chain(&ends) {
         stack.push((root, false));
@@ -181,7 +183,8 @@ fn depth_first(kernel: &Kernel, block: Block, start: Start) -> Vec<Inst> {
             stack.push((inst, true));
             let first = stack.len();
             stack.extend(operands(inst).map(|operand| (operand, false)));
-            // The last one is taken first: the access before this one, then the operand that needs most; the first of equal ones.
+            // The top of the stack is visited first: the previous access, then the operand with the
+            // greatest need, then the first of equal ones.
             if let Some(operands) = stack.get_mut(first..) {
                 operands.reverse();
                 operands.sort_by_key(|&(operand, _)| needs[operand]);
@@ -192,14 +195,14 @@ fn depth_first(kernel: &Kernel, block: Block, start: Start) -> Vec<Inst> {
     ordered
 }
 
-/// Where a depth-first order begins.
+/// First roots of a depth-first order.
 #[derive(Clone, Copy)]
 enum Start {
-    /// What has an effect.
+    /// Instructions with effects.
     Effects,
-    /// Words that are put together of scalars, and then what has an effect.
+    /// Words assembled from scalars, then instructions with effects.
     Words,
-    /// Such words and vectors.
+    /// Words and vectors assembled from scalars, then instructions with effects.
     Vectors,
 }
 
@@ -207,8 +210,8 @@ impl Start {
     const ALL: [Start; 3] = [Start::Effects, Start::Words, Start::Vectors];
 }
 
-/// The instructions that put scalars together, in the order of the first items of vectors that they are computed of: what is
-/// computed of an item more than once is computed while its parts are at hand.
+/// Returns the instructions that assemble scalars, ordered by the first item that each depends on.
+/// Values that several results of an item share are then computed close to their uses.
 fn words(kernel: &Kernel, insts: &[Inst], and_vectors: bool) -> Vec<Inst> {
     let is_scalar = |value: Value| matches!(file(kernel, value), Some(File::Scalars));
     let mut firsts: SecondaryMap<Inst, usize> = SecondaryMap::with_default(usize::MAX);
@@ -227,7 +230,8 @@ fn words(kernel: &Kernel, insts: &[Inst], and_vectors: bool) -> Vec<Inst> {
     words
 }
 
-/// About how many registers it takes to compute each instruction, its operands one after another.
+/// Estimates the registers that each instruction needs if its operands are computed one after
+/// another.
 fn needs<I: Iterator<Item = Inst>>(
     kernel: &Kernel,
     insts: &[Inst],

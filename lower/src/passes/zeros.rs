@@ -1,24 +1,25 @@
-//! Low bits that are zero: how far addresses are aligned, as far as that is plain from how they are computed.
+//! Analysis of low zero bits, which gives the alignment of addresses.
 
 use halfbyte_ir::{Flow, Kernel, Op, ParamKind, Value, ValueDef};
 
-/// Of a zero, and of what a loop adds to nothing but itself.
+/// Number of zero bits of the constant 0, and of a block parameter within its own cycle.
 const ALL: u32 = 64;
-/// Definitions that are looked at for one answer.
+/// Maximum number of definitions that one query visits.
 const MAX_LOOKED_AT: u32 = 64;
 
-/// Counts the low zero bits of values of one kernel whose control flow stays as it is.
+/// Counter of low zero bits in the values of one kernel, whose control flow must not change.
 #[derive(Default)]
 pub(super) struct LowZeros {
-    /// Made when a block parameter is first asked for.
+    /// Control-flow graph, computed at the first block parameter.
     flow: Option<Flow>,
     looked_at: u32,
-    /// The block parameters that the count at hand has come through.
+    /// Block parameters on the stack of the current query.
     params: Vec<Value>,
 }
 
 impl LowZeros {
-    /// The low zero bits of `base + index * scale`, whether the product is modulo 2^32 or not.
+    /// Returns the low zero bits of `base + index * scale`, valid for a 32-bit and for a 64-bit
+    /// product.
     pub(super) fn of_address(&mut self, kernel: &Kernel, base: Value, index: Option<Value>, scale: u32) -> u32 {
         self.looked_at = 0;
         let base = self.of(kernel, base);
@@ -59,8 +60,9 @@ impl LowZeros {
         }
     }
 
-    /// What all the blocks before pass has. Of what the parameter itself goes into that need not be asked: every op above has
-    /// as many low zeros as its operands have, so that they last from round to round.
+    /// Returns the minimum over the arguments that predecessors pass. Within a cycle, the parameter
+    /// itself may be ignored: no op above lowers the number of zero bits below that of its
+    /// operands.
     fn of_block_param(&mut self, kernel: &Kernel, param: Value) -> u32 {
         let ValueDef::BlockParam(block, number) = kernel.values[param].def else { return 0 };
         if self.params.contains(&param) {
