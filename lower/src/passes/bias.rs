@@ -1,9 +1,10 @@
-//! Sums and differences of half-words as those of the words that they lie in.
+//! SWAR arithmetic: computes sums and differences of packed half-words as sums and differences of
+//! 32-bit words.
 //!
-//! A sum or difference of words is that of their half-words, but for the carry or borrow that leaves the low one. Where it is known
-//! what the half-words can be, a number added to both keeps them from 0 to 2^16 - 1, so that none does. Such a word goes from op to
-//! op as it is: each takes one instruction, of which the number that keeps its result there is the third operand. Only where the
-//! half-words themselves are wanted is the number taken away.
+//! The two differ only by the carry or borrow out of the low half-word. If the ranges of the
+//! half-words are known, a bias added to both keeps them in 0..=0xffff, so there is no carry or
+//! borrow. The biased word passes from op to op. Each op takes one instruction, whose third operand
+//! adjusts the bias. The bias is subtracted only where the plain half-words are needed.
 
 use cranelift_entity::SecondaryMap;
 use halfbyte_ir::{Attr, Block, Inst, Kernel, Op, Span, Type, Value, ValueList};
@@ -14,7 +15,7 @@ use crate::range::{self, Range, is_in, signed_lanes};
 use crate::rewrite::constant_lanes;
 use crate::trace::{How, Tell};
 
-/// The pass.
+/// The `bias` pass.
 pub const PASS: BuiltIn = BuiltIn {
     name: "bias",
     description: "computes sums and differences of half-words as those of words, a number in each keeping them from borrowing",
@@ -25,9 +26,10 @@ pub const PASS: BuiltIn = BuiltIn {
     run,
 };
 
-/// Both half-words of a word.
+/// The number 1 in both half-words.
 const BOTH: i128 = 0x1_0001;
-/// Instructions that a chain must save, for ptxas makes one of some sums of half-words and the extremum after them.
+/// Minimum number of instructions that a chain must save. ptxas fuses some sums of half-words with
+/// a following extremum, which the pass would prevent.
 const LEAST_SAVED: i32 = 4;
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
@@ -45,7 +47,8 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     }
     let mut words: HashMap<Value, Value> = HashMap::default();
     for block in order {
-        // Words of values that are computed as such are known wherever the values are, others in the block.
+        // A word computed by this pass is available wherever its value is. A word of any other
+        // value is available only in its block.
         let mut made_here: HashMap<Value, Value> = HashMap::default();
         let insts = std::mem::take(&mut kernel.blocks[block].insts);
         let mut out = Vec::with_capacity(insts.len());
@@ -71,11 +74,11 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     true
 }
 
-/// What is computed as words.
+/// Values to compute as biased words.
 struct Plan {
-    /// What half-words can be, where that is not anything.
+    /// Range of the half-words; `None` if they may have any value.
     ranges: SecondaryMap<Value, Option<Range>>,
-    /// The number in both half-words of each value that is computed as a word.
+    /// Bias of each value that is computed as a word.
     biases: HashMap<Value, i128>,
 }
 
@@ -101,7 +104,7 @@ impl Plan {
         }
         let mut saved: HashMap<Value, i32> = HashMap::default();
         let (mut subtracted, mut wanted) = (HashSet::default(), HashSet::default());
-        // What is subtracted elsewhere too has an opposite already.
+        // Subtrahends of other differences have a negated copy already.
         for inst in insts().filter(|&inst| kernel.insts[inst].op == Op::Sub) {
             let is_word = kernel.result(inst).is_some_and(|result| plan.biases.contains_key(&result));
             subtracted.extend(kernel.args(inst).get(1).copied().filter(|_| !is_word));
@@ -109,7 +112,7 @@ impl Plan {
         for inst in insts() {
             let result = kernel.result(inst).filter(|result| plan.biases.contains_key(result));
             let Some(result) = result else {
-                // A number is taken away once.
+                // The bias of a value is subtracted at most once.
                 for &arg in kernel.args(inst) {
                     if plan.biases.get(&arg).is_some_and(|&bias| bias != 0) && wanted.insert(arg) {
                         *saved.entry(groups.root(arg)).or_default() -= 1;
@@ -119,7 +122,8 @@ impl Plan {
             };
             let cost = saved.entry(groups.root(result)).or_default();
             *cost += match (kernel.insts[inst].op, kernel.args(inst)) {
-                // The opposite of what is subtracted is made once, and that of a constant is one.
+                // The negated copy of a subtrahend is made once. The negation of a constant is
+                // free.
                 (Op::Sub, &[_, b]) if constant_lanes(kernel, b).is_none() && subtracted.insert(b) => 2,
                 (Op::Abs, _) => 2,
                 (Op::Shuffle, &[a, b]) => -i32::from(plan.bias(a) != plan.bias(b)),
@@ -143,7 +147,7 @@ impl Plan {
         plan
     }
 
-    /// The range of an op's exact result, if it can be computed as a word.
+    /// Returns the range of an op's exact result, if the op can be computed on a word.
     fn exact(&self, kernel: &Kernel, inst: Inst) -> Option<Range> {
         let range = |value: Value| self.ranges[value].clone();
         match (kernel.insts[inst].op, kernel.args(inst)) {
@@ -161,13 +165,15 @@ impl Plan {
         }
     }
 
-    /// The number in both half-words of a value: of one that is not computed as a word, what keeps it from being negative.
+    /// Returns the bias of a value. For a value that is not computed as a word, the bias is the
+    /// smallest number that makes its half-words non-negative.
     fn bias(&self, value: Value) -> i128 {
         let least = || self.ranges[value].as_ref().map_or(0, |range| -*range.start());
         self.biases.get(&value).copied().unwrap_or_else(|| least().max(0))
     }
 
-    /// The number in both half-words of an op's result of that range, if there is one that it can have.
+    /// Returns a bias that keeps the result of an op, with values in `range`, within 16 unsigned
+    /// bits.
     fn kept(&self, kernel: &Kernel, inst: Inst, range: &Range) -> Option<i128> {
         let natural = match (kernel.insts[inst].op, kernel.args(inst)) {
             (Op::Add, &[a, b]) => self.bias(a) + self.bias(b),
@@ -184,7 +190,7 @@ impl Plan {
         };
         let fits = |bias: &i128| range.start() + bias >= 0 && range.end() + bias <= 0xffff;
         [natural, (-range.start()).max(0)].into_iter().find(fits).filter(|&bias| {
-            // A permutation and an absolute value add nothing.
+            // A permutation or an absolute value cannot adjust the bias.
             bias == natural || matches!(kernel.insts[inst].op, Op::Add | Op::Sub)
         })
     }
@@ -194,7 +200,7 @@ impl Plan {
     }
 }
 
-/// Values that go into one another.
+/// Union-find sets of values connected by def-use chains.
 #[derive(Default)]
 struct Groups(HashMap<Value, Value>);
 
@@ -220,7 +226,7 @@ impl Groups {
     }
 }
 
-/// Writes what stands for an instruction.
+/// Builder of the instructions that replace an instruction.
 struct Writer<'a> {
     kernel: &'a mut Kernel,
     plan: &'a Plan,
@@ -231,7 +237,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// The word with the result of an instruction that is computed as one.
+    /// Computes the biased word of an instruction's result.
     fn word_of(&mut self, inst: Inst, result: Value) -> Option<Value> {
         let bias = self.plan.bias(result);
         let (op, attr) = (self.kernel.insts[inst].op, self.kernel.insts[inst].attr);
@@ -267,7 +273,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Makes the instruction the half-words of a word, without the number in them.
+    /// Turns the instruction into the plain half-words of a biased word.
     fn half_words(&mut self, inst: Inst, word: Value, bias: i128) {
         let (op, args) = match bias {
             0 => (Op::Bitcast, vec![word]),
@@ -281,7 +287,7 @@ impl Writer<'_> {
         (data.op, data.attr, data.args) = (op, Attr::None, args);
     }
 
-    /// The word with an operand.
+    /// Returns the biased word of an operand.
     fn word(&mut self, value: Value) -> Option<Value> {
         if let Some(&word) = self.words.get(&value).or_else(|| self.made_here.get(&value)) {
             return Some(word);
@@ -303,7 +309,7 @@ impl Writer<'_> {
         Some(word)
     }
 
-    /// The word with a number more in both half-words.
+    /// Adds a number to both half-words of a word.
     fn plus(&mut self, word: Value, number: i128) -> Option<Value> {
         if number == 0 {
             return Some(word);
@@ -316,7 +322,7 @@ impl Writer<'_> {
         self.make(Op::Const, Type::I32, Attr::Bits(u64::from(bits as u32)), &[])
     }
 
-    /// A number in both half-words.
+    /// Creates a constant with the same number in both half-words.
     fn constant(&mut self, ty: Type, number: i128) -> Option<Value> {
         self.make(Op::Const, ty, Attr::Bits(((number & 0xffff) * BOTH) as u64), &[])
     }

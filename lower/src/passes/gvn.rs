@@ -1,14 +1,17 @@
-//! Global value numbering: a value gives way to an equal one that dominates it.
+//! Global value numbering: replaces a value by an equal value that dominates it.
 //!
-//! Values of one number are equal whichever way one comes. So are instructions of the same op, type and what they carry, on
-//! operands of the same numbers, those of a commutative op in either order; parameters of a block that every branch gives
-//! the same number; and a parameter and the one number that all branches give it. Values count as equal until they are
-//! seen to differ, so that this is found around loops too: numbers are given anew, in reverse postorder, until none changes
-//! (Simpson, "Value-Driven Redundancy Elimination", 1996).
+//! Values with the same number are equal on every path. Instructions are equal if their op, type,
+//! attributes and operand numbers are equal; operands of a commutative op may be swapped. Two
+//! parameters of a block are equal if every branch passes equal arguments for them. A parameter
+//! equals its argument if all branches pass the same one. The algorithm is optimistic: values are
+//! assumed equal until a difference is found, so equalities around loops are found. Numbers are
+//! recomputed in reverse postorder until they reach a fixpoint (Simpson, "Value-Driven Redundancy
+//! Elimination", 1996).
 //!
-//! Loads count as equal only in the same state of memory. Memory changes its state with every store, and where blocks
-//! meet; a block with one predecessor begins in the state in which that ends. A kernel that stores nothing has one state, and so
-//! have `in` buffers that no buffer which is written may overlap.
+//! Loads are equal only in the same memory state. The state changes at every store and at every
+//! block with several predecessors. A block with one predecessor begins in the final state of that
+//! predecessor. A kernel without stores has a single state. Loads from an `in` buffer that no
+//! written buffer may overlap are also independent of the state.
 
 use halfbyte_abi::Poll;
 use std::hash::{Hash, Hasher};
@@ -23,7 +26,7 @@ use crate::pass::{BuiltIn, Context, Order};
 use crate::passes::dce::keep_parameters;
 use crate::trace::{How, Tell, Trace};
 
-/// The pass.
+/// The `gvn` pass.
 pub const PASS: BuiltIn = BuiltIn {
     name: "gvn",
     description: "shares what is computed twice, loads that nothing can have changed, and equal block parameters",
@@ -31,8 +34,8 @@ pub const PASS: BuiltIn = BuiltIn {
     run,
 };
 
-/// Numbers are given so often; loops nested as deep as kernels have them need fewer. After that a parameter of a loop is
-/// equal to no other value.
+/// Maximum number of optimistic rounds, which suffices for usual loop nests. After that, the
+/// numbering restarts pessimistically: a loop parameter equals no other value.
 const ROUNDS: usize = 12;
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
@@ -49,38 +52,39 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     true
 }
 
-/// A number of each value: one of the values that have it.
+/// Number of each value: a representative of the values with that number.
 type Numbers = SecondaryMap<Value, PackedOption<Value>>;
 
-/// No number yet for any value of a kernel.
+/// Creates an empty numbering for the values of a kernel.
 fn none_of(kernel: &Kernel) -> Numbers {
     let mut numbers = Numbers::new();
     numbers.resize(kernel.values.len());
     numbers
 }
 
-/// The first of the values of a number.
+/// Hash table entry: the representative of a number.
 struct Entry {
     hash: u64,
     value: Value,
-    /// Of a load: the state of memory.
+    /// Memory state of a load; 0 for other values.
     memory: u32,
 }
 
-/// Gives numbers.
+/// State of the numbering.
 struct Numbering<'k> {
     kernel: &'k Kernel,
     flow: &'k Flow,
-    /// None where a value has not been come to yet: it may be equal to any.
+    /// Number of each value; `None` for an unvisited value, which may equal any other.
     numbers: Numbers,
     table: HashTable<Entry>,
     stores: bool,
-    /// The state of memory at the end of each block.
+    /// Memory state at the end of each block.
     memory: SecondaryMap<Block, u32>,
     states: u32,
-    /// Whether a parameter may be equal to others though what a branch gives it has no number yet.
+    /// Assume that a parameter may equal other values even if one of its arguments has no number
+    /// yet.
     is_optimistic: bool,
-    /// Whether there was such a parameter.
+    /// `true` if a parameter had an argument without a number.
     hoped: bool,
     changed: bool,
     poll: Poll<'k>,
@@ -135,7 +139,7 @@ impl<'k> Numbering<'k> {
         }
         let mut memory = match self.flow.predecessors(block) {
             _ if !self.stores => 0,
-            // One predecessor is the dominator, which comes before.
+            // A single predecessor is the immediate dominator, which was visited before.
             &[only] if self.flow.immediate_dominator(block) == Some(only) => self.memory[only],
             _ => self.new_state(),
         };
@@ -149,7 +153,7 @@ impl<'k> Numbering<'k> {
                 Effect::Read => memory,
                 Effect::Write | Effect::Atomic | Effect::Fence | Effect::Convergent => {
                     memory = self.new_state();
-                    // No other is the same.
+                    // The result of such an instruction equals no other value.
                     if let Some(result) = self.kernel.result(inst) {
                         self.set(result, result);
                     }
@@ -167,7 +171,7 @@ impl<'k> Numbering<'k> {
         }
     }
 
-    /// Whether it loads from a buffer that no item of the launch writes.
+    /// Returns `true` for a load from a buffer that no item of the launch writes.
     fn reads_unwritten(&self, inst: Inst) -> bool {
         if self.kernel.packing.is_some() {
             return false;
@@ -242,7 +246,7 @@ impl<'k> Numbering<'k> {
         value
     }
 
-    /// Equal for equal instructions, which the state of memory does not matter to.
+    /// Hashes an instruction without its memory state; equal instructions have equal hashes.
     fn hash(&self, inst: Inst) -> u64 {
         let mut hasher = FxHasher::default();
         let data = &self.kernel.insts[inst];
@@ -284,16 +288,16 @@ impl<'k> Numbering<'k> {
     }
 }
 
-/// What the branches to a block give its parameter, always in the same order.
+/// Returns the arguments that the branches to a block pass for a parameter, in a fixed order.
 fn given<'k>(kernel: &'k Kernel, flow: &'k Flow, block: Block, place: usize) -> impl Iterator<Item = Value> + 'k {
-    // A block that branches to it twice stands twice in a row.
+    // A predecessor with two edges to the block occurs twice in a row.
     let runs = flow.predecessors(block).chunk_by(|a, b| a == b).filter_map(|run| run.first());
     let branches = runs.filter(|&&from| flow.is_reachable(from)).filter_map(|&from| kernel.terminator(from));
     let calls = branches.flat_map(|inst| kernel.targets(inst)).filter(move |call| call.block == block);
     calls.filter_map(move |call| kernel.call_args(call).get(place).copied())
 }
 
-/// The values that are there before the first instruction.
+/// Returns the values that exist before the first instruction.
 fn given_values(kernel: &Kernel) -> impl Iterator<Item = Value> {
     kernel.params.iter().map(|param| param.value).chain(kernel.arrays.iter().map(|array| array.value))
 }
@@ -304,14 +308,15 @@ fn has_stores(kernel: &Kernel) -> bool {
     insts.into_iter().any(|&inst| changes(kernel.insts[inst].op))
 }
 
-/// A step of the walk over the dominator tree.
+/// A step of the traversal of the dominator tree.
 enum Visit {
     Enter(Block),
-    /// Forget the numbers met since there were so many.
+    /// Remove the leaders added since the stack `met` had this length.
     Leave(usize),
 }
 
-/// Takes out the instructions that others stand for; gives the values that stand for values, if any do.
+/// Removes instructions with an equal dominating value. Returns the replacements, or `None` if
+/// there are none.
 fn share(kernel: &mut Kernel, flow: &Flow, numbers: &Numbers, trace: &mut Option<Trace>) -> Option<Numbers> {
     let mut children: SecondaryMap<Block, EntityList<Block>> = SecondaryMap::new();
     let mut pool = cranelift_entity::ListPool::new();
@@ -335,7 +340,7 @@ fn share(kernel: &mut Kernel, flow: &Flow, numbers: &Numbers, trace: &mut Option
     while let Some(step) = steps.pop() {
         match step {
             Visit::Enter(block) => {
-                // What the entry leaves is the end of the walk.
+                // Leaving the entry block would end the traversal anyway.
                 if flow.immediate_dominator(block).is_some() {
                     steps.push(Visit::Leave(walk.met.len()));
                 }
@@ -354,9 +359,9 @@ fn share(kernel: &mut Kernel, flow: &Flow, numbers: &Numbers, trace: &mut Option
 
 struct Walk<'a> {
     numbers: &'a Numbers,
-    /// By number, the value of it that dominates the place at hand.
+    /// Value of each number that dominates the current position.
     leaders: Numbers,
-    /// The numbers that have one, in the order in which they were met.
+    /// Numbers with a leader, in the order of their addition.
     met: Vec<Value>,
     replaced: Numbers,
     changed: bool,
@@ -385,7 +390,8 @@ impl Walk<'_> {
         kernel.blocks[block].insts = insts;
     }
 
-    /// The value that stands for this one from now on; otherwise this one will stand for others.
+    /// Returns the leader of a value's number, which replaces the value. Without a leader, the
+    /// value itself becomes the leader.
     fn leader(&mut self, value: Value) -> Option<Value> {
         let number = self.numbers[value].expand()?;
         let leader = self.leaders[number].expand();

@@ -1,12 +1,13 @@
-//! If-conversion: a branch whose sides do little, and meet again, becomes selects.
+//! If-conversion: replaces a branch with cheap sides and a common join block by selects.
 //!
-//! Both sides are computed, and each parameter of the block where they meet is selected by the condition. All ops are
-//! total, so what is computed for nothing does no harm; sides that load or store stay, for selection where instructions have
-//! guards. It is done where computing both sides takes at most [`EXTRA`] instructions more than the longer one, for so much
-//! the two branches and the moves of arguments take, and items that diverge take both sides in any case; and where the
-//! longer one is short, since items that all take the other side would have been spared it.
+//! Both sides are computed, and each parameter of the join block is selected by the condition.
+//! Every op is total, so unused results do no harm. Sides with loads or stores stay, because
+//! selection can predicate them. The conversion must execute at most [`EXTRA`] more instructions
+//! than the longer side, which is about the cost of the removed branches and moves. Divergent items
+//! execute both sides in any case. The longer side must also be short, because without the
+//! conversion, items that all take the other side would skip it.
 //!
-//! Targets whose items share vectors are left to `pack`, which knows the branches on which items agree.
+//! Targets whose items share vectors are left to `pack`, which knows the uniform branches.
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntitySet, SecondaryMap};
@@ -15,7 +16,7 @@ use halfbyte_ir::{Attr, Block, BlockCall, Inst, Kernel, Op, Type, Value, ValueLi
 use crate::pass::{BuiltIn, Context, Order};
 use crate::trace::{How, Tell};
 
-/// The pass.
+/// The `if_convert` pass.
 pub const PASS: BuiltIn = BuiltIn {
     name: "if_convert",
     description: "makes selects of a branch whose sides do little",
@@ -23,9 +24,9 @@ pub const PASS: BuiltIn = BuiltIn {
     run,
 };
 
-/// So many instructions may be executed more than on the longer way.
+/// Maximum number of extra instructions, compared with the longer side.
 const EXTRA: u32 = 4;
-/// So many instructions may the longer way have.
+/// Maximum number of instructions of the longer side.
 const LONGEST: u32 = 16;
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
@@ -46,7 +47,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
         replaced: SecondaryMap::new(),
         changed: false,
     };
-    // A branch comes after those on its ways, which may be straight then.
+    // In reverse order, branches inside the sides are converted before the outer branch.
     let mut poll = converter.context.poll();
     for block in flow.reverse_postorder().rev() {
         if poll.is_stopped() {
@@ -59,7 +60,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let Converter { gone, replaced, changed, lines, .. } = converter;
     if changed {
         straighten(kernel, &lines, &gone);
-        // What nothing reaches may go to blocks that are gone.
+        // Unreachable blocks may branch to removed blocks, so they are dropped, too.
         kernel.layout.retain(|&block| flow.is_reachable(block) && !gone.contains(block));
         kernel.replace_uses(&replaced);
     } else {
@@ -68,7 +69,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     changed
 }
 
-/// Writes what has become of each block into it.
+/// Appends the joined blocks to each remaining block.
 fn straighten(kernel: &mut Kernel, lines: &SecondaryMap<Block, Line>, gone: &EntitySet<Block>) {
     for &block in kernel.layout.iter().filter(|&&block| !gone.contains(block)) {
         let mut next = lines[block].next.expand();
@@ -80,13 +81,13 @@ fn straighten(kernel: &mut Kernel, lines: &SecondaryMap<Block, Line>, gone: &Ent
     }
 }
 
-/// Where a block goes on that others have become part of. They are written into one at the end: a block that took in what has
-/// taken in the rest of the kernel would be moved again with each branch before it.
+/// Linked list of the blocks joined to a block. The instructions are moved only at the end. Moving
+/// them at each join would take quadratic time.
 #[derive(Clone, Copy, Default)]
 struct Line {
-    /// The block that stands after this one.
+    /// The next block of the list.
     next: PackedOption<Block>,
-    /// Of a first block, the last one if that is another.
+    /// The last block of the list; set only in its first block.
     last: PackedOption<Block>,
 }
 
@@ -94,17 +95,17 @@ struct Line {
 struct Fork {
     branch: Inst,
     condition: Value,
-    /// The blocks that are only on one way.
+    /// Block of each side; `None` for a side that goes directly to the join block.
     sides: [Option<Block>; 2],
     join: Block,
-    /// What each way gives the parameters of `join`.
+    /// Arguments that each side passes to `join`.
     given: [Vec<Value>; 2],
 }
 
 struct Converter<'k, 'c, 'l> {
     kernel: &'k mut Kernel,
     context: &'c mut Context<'l>,
-    /// How many branch targets name each block.
+    /// Number of edges into each block.
     edges: SecondaryMap<Block, u32>,
     lines: SecondaryMap<Block, Line>,
     gone: EntitySet<Block>,
@@ -113,12 +114,12 @@ struct Converter<'k, 'c, 'l> {
 }
 
 impl Converter<'_, '_, '_> {
-    /// The last of the blocks that have become one.
+    /// Returns the last block of a block's list.
     fn last(&self, block: Block) -> Block {
         self.lines[block].last.expand().unwrap_or(block)
     }
 
-    /// Puts a block that is gone after those that another has become.
+    /// Appends the list of block `from` to the list of block `to`.
     fn join(&mut self, to: Block, from: Block) {
         let (end, last) = (self.last(to), self.last(from));
         self.lines[end].next = from.into();
@@ -126,7 +127,7 @@ impl Converter<'_, '_, '_> {
         self.gone.insert(from);
     }
 
-    /// The branch at the end of a block, if it is to be converted.
+    /// Returns the branch at the end of a block, if it should be converted.
     fn fork(&self, block: Block) -> Option<Fork> {
         let kernel = &*self.kernel;
         let branch = kernel.terminator(self.last(block)).filter(|&inst| kernel.insts[inst].op == Op::BrIf)?;
@@ -155,14 +156,15 @@ impl Converter<'_, '_, '_> {
         pays.then_some(Fork { branch, condition, sides, join, given })
     }
 
-    /// Where a block goes that nothing else goes to, if it always goes there.
+    /// Returns the target of a side's unconditional branch, if the side has only one predecessor.
     fn end(&self, call: &BlockCall) -> Option<BlockCall> {
         let kernel = &*self.kernel;
         let inst = kernel.terminator(self.last(call.block)).filter(|&inst| kernel.insts[inst].op == Op::Br)?;
         kernel.targets(inst).first().copied().filter(|_| self.edges[call.block] == 1)
     }
 
-    /// The instructions that a way takes; none where it does what cannot be done for nothing, or is dear.
+    /// Returns the number of instructions of a side. Returns `None` if the side has side effects or
+    /// is expensive.
     fn cost(&self, side: Option<Block>) -> Option<u32> {
         let mut cost = 0;
         for block in std::iter::successors(side, |&block| self.lines[block].next.expand()) {
@@ -171,7 +173,7 @@ impl Converter<'_, '_, '_> {
                 let is_dear = matches!(data.op, Op::Fdiv | Op::Fsqrt) || data.op.is_approximate();
                 let is_cheap = data.op.is_pure() && !is_dear;
                 cost += match data.op {
-                    // Most constants are part of the instructions that use them.
+                    // Most constants become immediates of the instructions that use them.
                     Op::Const | Op::Br => 0,
                     _ if is_cheap && self.context.legality.is_native(data.op, data.ty) => words(data.ty),
                     _ => return None,
@@ -184,7 +186,7 @@ impl Converter<'_, '_, '_> {
         Some(cost)
     }
 
-    /// What a way gives the parameters where it ends.
+    /// Returns the arguments that a side passes to the join block.
     fn given(&self, start: &BlockCall, side: Option<Block>, end: &BlockCall) -> Vec<Value> {
         let kernel = &*self.kernel;
         let params = side.map_or(&[][..], |block| kernel.block_params(block));
@@ -228,7 +230,8 @@ impl Converter<'_, '_, '_> {
         }
         if is_only && fork.join != block {
             for (&param, &value) in self.kernel.block_params(fork.join).iter().zip(&chosen) {
-                // What it stands for, if it was a parameter too: so no chain of replacements grows.
+                // If the value is itself a replaced parameter, its replacement is used, so that
+                // chains of replacements stay short.
                 self.replaced[param] = self.replaced[value].expand().unwrap_or(value).into();
             }
             self.join(block, fork.join);
@@ -249,7 +252,7 @@ impl Converter<'_, '_, '_> {
         self.changed = true;
     }
 
-    /// Moves what a side computes to the block before it.
+    /// Moves the instructions of a side to the block before it.
     fn take(&mut self, block: Block, fork: &Fork, way: usize, side: Block) {
         let start = self.kernel.targets(fork.branch).get(way).map_or(&[][..], |call| self.kernel.call_args(call));
         for (&param, &arg) in self.kernel.block_params(side).iter().zip(start) {
@@ -261,7 +264,7 @@ impl Converter<'_, '_, '_> {
     }
 }
 
-/// The instructions that an op on a type takes, a word each.
+/// Returns the number of instructions that an op on a type takes, one per 32-bit word.
 pub(super) fn words(ty: Type) -> u32 {
     ty.bits().div_ceil(32)
 }

@@ -1,14 +1,16 @@
-//! Neighbouring scalars as the lanes of a word (superword-level parallelism).
+//! Superword-level parallelism: packs neighbouring scalars into the lanes of a word.
 //!
-//! Two halves that are loaded, computed with alike and stored side by side take two instructions of each kind, and one where
-//! they are the lanes of an `f16x2`. The same goes for pairs of `i16` and for four `i8`.
+//! Two halves that are loaded, computed alike and stored side by side take two instructions per
+//! step, but only one as the lanes of an `f16x2`. The same holds for pairs of `i16` and for four
+//! `i8`.
 //!
-//! It begins at stores to neighbouring elements with no other access among them, the first at a multiple of the word's size,
-//! and at halves that are put together to a word, as a wide store takes them. What they are is followed back through ops that
-//! do the same in every lane, selections by a compare of each lane among them, to loads of neighbouring elements and parts of
-//! wide ones. At the edges values are put together: one for all lanes, constants, the lanes of a vector, or at the price of an
-//! instruction a lane anything. A load or op is taken in where nothing else needs its results. The word is taken where
-//! instructions are saved.
+//! The search begins at stores to neighbouring elements without other accesses between them, the
+//! first at a multiple of the word's size. It also begins at halves that a `concat` assembles to a
+//! word, as for a wide store. From there it follows operands through ops that do the same in every
+//! lane, including selects by a compare per lane. It ends at loads of neighbouring elements and at
+//! parts of wide loads. Other operands are assembled: a splat, constants or the lanes of a vector
+//! are free, and any other value costs one instruction per lane. A load or op is packed only if
+//! nothing else uses its results. The word is used only if it saves instructions.
 
 use cranelift_entity::{EntitySet, SecondaryMap};
 use halfbyte_ir::op::{ArgType, ResultType};
@@ -20,7 +22,7 @@ use super::zeros::LowZeros;
 use crate::pass::{BuiltIn, Context, Order};
 use crate::trace::{How, Tell, Trace};
 
-/// The pass.
+/// The `slp` pass.
 pub const PASS: BuiltIn = BuiltIn {
     name: "slp",
     description: "makes what is done alike to neighbouring scalars an op on the lanes of a word",
@@ -32,15 +34,15 @@ pub const PASS: BuiltIn = BuiltIn {
     run,
 };
 
-/// So many groups of values are looked at for one word, then the rest is put together from lanes.
+/// Maximum number of groups per word. The remaining operands are assembled from lanes.
 const MAX_GROUPS: usize = 64;
-/// The most lanes of a word.
+/// Maximum number of lanes of a word.
 const MAX_LANES: usize = 4;
 
 type Lanes<T> = SmallVec<[T; MAX_LANES]>;
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
-    // Where work items share vectors, their neighbours are the lanes.
+    // If work items share vectors, neighbouring items are the lanes.
     if context.legality.lanes().is_some() {
         return false;
     }
@@ -71,7 +73,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     changed
 }
 
-/// The vector of one word whose lanes a scalar can be.
+/// Returns the one-word vector type with lanes of a scalar type.
 fn word_of(ty: Type) -> Option<Type> {
     match ty {
         Type::F16 => Some(Type::F16X2),
@@ -82,46 +84,46 @@ fn word_of(ty: Type) -> Option<Type> {
     }
 }
 
-/// The halves that an instruction puts together to a word, and the word. Of integers only a store says that it pays: targets have
-/// fewer ops on the lanes of those.
+/// Returns the word type and the lanes of a `concat` of scalar halves. Integer words begin only at
+/// stores, because targets have fewer packed integer ops.
 fn joined(kernel: &Kernel, inst: Inst) -> Option<(Type, Lanes<Value>)> {
     let (data, lanes) = (&kernel.insts[inst], kernel.args(inst));
     let is_joined = data.op == Op::Concat && data.ty.is_half() && lanes.iter().all(|&lane| kernel.ty(lane).is_scalar());
     is_joined.then(|| (data.ty, SmallVec::from_slice(lanes)))
 }
 
-/// Values that are the lanes of a word.
+/// Values that become the lanes of a word.
 #[derive(Clone, Debug)]
 struct Group {
     values: Lanes<Value>,
-    /// The word, or a mask of its lanes.
+    /// Type of the word, or of a mask of its lanes.
     ty: Type,
     how: Made,
-    /// How often it is an operand of what the word takes in.
+    /// Number of uses of the group as an operand in the word.
     uses: u32,
 }
 
-/// How a group's word is made.
+/// Source of a group's word.
 #[derive(Clone, Debug)]
 enum Made {
-    /// By the op that makes each lane, of these groups.
+    /// A packed op that replaces the scalar ops `insts`, with these groups as operands.
     Op { insts: Lanes<Inst>, args: SmallVec<[usize; 3]> },
-    /// By one load.
+    /// A load that replaces the scalar loads.
     Load { insts: Lanes<Inst> },
-    /// It is there.
+    /// An existing value.
     Whole(Value),
-    /// It is the part of this number of a wider value.
+    /// A part of a wider value.
     Part { of: Value, number: u8 },
-    /// It is constant.
+    /// A constant.
     Const([u64; 8]),
-    /// One value is all lanes.
+    /// A splat of one value.
     Splat,
-    /// Out of its lanes.
+    /// A `concat` of the scalar values.
     Concat,
 }
 
 impl Made {
-    /// What it takes in.
+    /// Returns the replaced instructions.
     fn insts(&self) -> &[Inst] {
         match self {
             Made::Op { insts, .. } | Made::Load { insts } => insts,
@@ -130,24 +132,24 @@ impl Made {
     }
 }
 
-/// Lanes that become one word.
+/// A packed word and its computation.
 struct Word {
     begin: Begin,
     ty: Type,
-    /// What it is computed by, operands first; the last is what is stored.
+    /// Groups of the computation, operands first; the last group is the word itself.
     groups: Vec<Group>,
 }
 
-/// Where a word begins.
+/// Root of a packed word.
 enum Begin {
-    /// Neighbouring stores, which become one.
+    /// Neighbouring stores, which become one store.
     Stores(Lanes<Inst>),
-    /// What puts the lanes together, which becomes the op on them.
+    /// The `concat` of the lanes, which becomes the packed op.
     Joined(Inst),
 }
 
 impl Word {
-    /// Where it begins, in the text.
+    /// Returns the source span of the root.
     fn span(&self, kernel: &Kernel) -> Span {
         let first = match &self.begin {
             Begin::Stores(stores) => stores.first().copied(),
@@ -157,12 +159,12 @@ impl Word {
     }
 }
 
-/// Where an instruction of the block stands.
+/// Position of an instruction in the current block.
 #[derive(Clone, Copy, Default)]
 struct Position {
-    /// One more than its number in the block; zero elsewhere.
+    /// Index in the block plus one; zero for instructions of other blocks.
     at: u32,
-    /// Its number among the accesses.
+    /// Index among the accesses of the block.
     access: u32,
 }
 
@@ -170,12 +172,12 @@ struct Search<'l> {
     legality: &'l Legality,
     zeros: LowZeros,
     uses: SecondaryMap<Value, u32>,
-    /// The block that is looked at, in order.
+    /// Instructions of the current block, in order.
     insts: Vec<Inst>,
     accesses: Vec<Inst>,
     places: SecondaryMap<Inst, Position>,
     groups: Vec<Group>,
-    /// What is needed elsewhere too and stays as it is.
+    /// Groups with other uses, which stay scalar.
     kept: Vec<Lanes<Value>>,
 }
 
@@ -198,7 +200,7 @@ impl<'l> Search<'l> {
         }
     }
 
-    /// Looks at another block.
+    /// Enters another block.
     fn enter(&mut self, kernel: &Kernel, block: Block) {
         for inst in self.insts.drain(..) {
             self.places[inst] = Position::default();
@@ -213,7 +215,7 @@ impl<'l> Search<'l> {
         }
     }
 
-    /// What can be stored as words.
+    /// Finds the words of the current block that are worth packing.
     fn words(&mut self, kernel: &Kernel) -> Vec<Word> {
         let mut words = Vec::new();
         let mut next = 0;
@@ -237,7 +239,7 @@ impl<'l> Search<'l> {
         words
     }
 
-    /// The word of neighbouring stores.
+    /// Returns the word that neighbouring stores can store at once.
     fn stored(&mut self, kernel: &Kernel, ty: Type, stores: Lanes<Inst>) -> Option<Word> {
         if !self.are_neighbours(kernel, ty, &stores) {
             return None;
@@ -247,7 +249,8 @@ impl<'l> Search<'l> {
         Some(Word { begin: Begin::Stores(stores), ty, groups })
     }
 
-    /// What a word of these lanes is computed by, operands first, where that saves instructions.
+    /// Returns the groups that compute a word of these lanes, operands first, if this saves
+    /// instructions.
     fn word(&mut self, kernel: &Kernel, ty: Type, lanes: &[Value]) -> Option<Vec<Group>> {
         self.kept.clear();
         loop {
@@ -262,11 +265,12 @@ impl<'l> Search<'l> {
             }
         }
         let saved: i32 = self.groups.iter().map(saved).sum();
-        // One store is as many fewer as there are lanes but one, and so is what puts them together.
+        // The root itself also saves instructions: one per lane but one.
         (saved + ty.lanes() as i32 > 1).then(|| std::mem::take(&mut self.groups))
     }
 
-    /// Whether accesses are one after another, to neighbouring elements, the first at a multiple of the word's size.
+    /// Returns `true` if consecutive accesses access neighbouring elements, the first at a multiple
+    /// of the word's size.
     fn are_neighbours(&mut self, kernel: &Kernel, ty: Type, accesses: &[Inst]) -> bool {
         let Some(&first) = accesses.first() else { return false };
         let Attr::Mem(start) = kernel.insts[first].attr else { return false };
@@ -291,7 +295,7 @@ impl<'l> Search<'l> {
         ty.bytes().trailing_zeros() <= zeros.min(start.offset.trailing_zeros())
     }
 
-    /// The number of the group that these values are.
+    /// Returns the index of the group of these values, which is created if necessary.
     fn group(&mut self, kernel: &Kernel, ty: Type, values: &[Value]) -> Option<usize> {
         if let Some(known) = self.groups.iter().position(|group| group.values[..] == *values) {
             self.groups.get_mut(known)?.uses += 1;
@@ -302,7 +306,8 @@ impl<'l> Search<'l> {
         Some(self.groups.len() - 1)
     }
 
-    /// How a mask of these truths is made: one truth for all lanes is itself, else a compare of every lane makes it.
+    /// Returns the source of a mask: the condition itself if it is the same for all lanes,
+    /// otherwise a packed compare.
     fn mask(&mut self, kernel: &Kernel, values: &[Value]) -> Option<Made> {
         if let Some(&one) = values.first().filter(|_| is_one(values)) {
             return Some(Made::Whole(one));
@@ -312,7 +317,8 @@ impl<'l> Search<'l> {
         Some(Made::Op { insts, args })
     }
 
-    /// The compares that make these truths, alike in all lanes, and the type that the word of their operands has.
+    /// Returns the matching compares that define these conditions, and the packed type of their
+    /// operands.
     fn compares(&self, kernel: &Kernel, values: &[Value]) -> Option<(Type, Lanes<Inst>)> {
         let insts: Option<Lanes<Inst>> = values.iter().map(|&value| kernel.def_inst(value)).collect();
         let insts = insts?;
@@ -322,12 +328,14 @@ impl<'l> Search<'l> {
             .then_some((ty, insts))
     }
 
-    /// Whether the rest is put together from lanes, or these are needed elsewhere too.
+    /// Returns `true` if these values must stay scalar, because of the group limit or of other
+    /// uses.
     fn is_kept(&self, values: &[Value]) -> bool {
         self.groups.len() >= MAX_GROUPS || self.kept.iter().any(|kept| kept[..] == *values)
     }
 
-    /// The groups of the operands of these instructions, of which each has the type of its number.
+    /// Creates the groups of these instructions' operands. `ty` gives the packed type of each
+    /// operand.
     fn operands(
         &mut self,
         kernel: &Kernel,
@@ -344,7 +352,7 @@ impl<'l> Search<'l> {
         Some(args)
     }
 
-    /// How a word of these lanes can be made; none where it cannot.
+    /// Returns the source of a word of these lanes; `None` if the target cannot assemble it.
     fn made(&mut self, kernel: &Kernel, ty: Type, values: &[Value]) -> Option<Made> {
         let defs: Option<Lanes<Inst>> = values.iter().map(|&value| kernel.def_inst(value)).collect();
         if let Some(defs) = defs {
@@ -376,7 +384,7 @@ impl<'l> Search<'l> {
         }
     }
 
-    /// Whether these different instructions of the block do the same, and an op of the word does so in its lanes.
+    /// Returns `true` if these distinct instructions of the block can become one packed op.
     fn are_alike(&self, kernel: &Kernel, ty: Type, insts: &[Inst]) -> bool {
         let Some(data) = insts.first().map(|&first| kernel.insts[first]) else { return false };
         let row = data.op.row();
@@ -387,7 +395,8 @@ impl<'l> Search<'l> {
         is_in_lanes && data.ty == ty.lane_type() && self.legality.is_native(data.op, ty) && self.are_same(kernel, insts)
     }
 
-    /// Whether these different instructions of the block select each its lane by a truth that they share or that compares make.
+    /// Returns `true` if these distinct instructions of the block are selects whose conditions are
+    /// equal or defined by matching compares.
     fn are_selected(&self, kernel: &Kernel, ty: Type, insts: &[Inst]) -> bool {
         let Some(data) = insts.first().map(|&first| kernel.insts[first]) else { return false };
         let is_selection = (data.op, data.ty) == (Op::Select, ty.lane_type());
@@ -398,7 +407,8 @@ impl<'l> Search<'l> {
             && (is_one(&truths) || self.compares(kernel, &truths).is_some())
     }
 
-    /// Whether these are different instructions of the block with one op, type and attribute.
+    /// Returns `true` if these are distinct instructions of the block with the same op, type and
+    /// attribute.
     fn are_same(&self, kernel: &Kernel, insts: &[Inst]) -> bool {
         let Some(data) = insts.first().map(|&first| kernel.insts[first]) else { return false };
         insts.iter().enumerate().all(|(number, &inst)| {
@@ -408,7 +418,7 @@ impl<'l> Search<'l> {
         })
     }
 
-    /// The part of a wider value of which these are the parts in order.
+    /// Returns the part of a wider value that consists of these parts in order.
     fn part(&self, kernel: &Kernel, ty: Type, defs: &[Inst]) -> Option<Made> {
         let &first = defs.first()?;
         let (&of, Attr::Lane(lane)) = (kernel.args(first).first()?, kernel.insts[first].attr) else { return None };
@@ -422,15 +432,15 @@ impl<'l> Search<'l> {
         (is_whole && self.legality.is_native(op, ty)).then_some(Made::Part { of, number: lane / lanes })
     }
 
-    /// Makes the words' instructions and takes out those that they stand for.
+    /// Creates the packed instructions and removes the scalar ones.
     fn rewrite(&self, kernel: &mut Kernel, block: Block, words: &[Word], trace: &mut Option<Trace>) {
         let mut removed = EntitySet::new();
-        // New instructions, each with the number of the one that it stands before.
+        // New instructions, each with the index of the instruction that it precedes.
         let mut made: Vec<(u32, Inst)> = Vec::new();
         for word in words {
             self.make(kernel, word, &mut made, &mut removed, trace);
         }
-        // Those of one place stay in their order.
+        // The sort is stable, so new instructions at the same position keep their order.
         made.sort_by_key(|&(at, _)| at);
         let mut made = made.into_iter().peekable();
         let mut insts = Vec::with_capacity(self.insts.len());
@@ -476,7 +486,7 @@ impl<'l> Search<'l> {
                             (None, inst)
                         }
                         _ => {
-                            // A compare has the type of what it compares.
+                            // The type of a compare is that of its operands.
                             let ty = word_of(data.ty).filter(|_| group.ty.is_mask()).unwrap_or(word.ty);
                             let inst = kernel.make_inst(data.op, ty, data.attr, &args, Some(group.ty), span);
                             (insts.iter().map(|&inst| at(inst)).max(), inst)
@@ -519,24 +529,24 @@ impl<'l> Search<'l> {
         }
     }
 
-    /// The place after these values, where the block computes them.
+    /// Returns the first position at which all these values are available.
     fn after(&self, kernel: &Kernel, values: &[Value]) -> u32 {
         let defs = values.iter().filter_map(|&value| kernel.def_inst(value));
         defs.map(|def| self.places[def].at).max().unwrap_or(0)
     }
 }
 
-/// Whether the last group is made by an op.
+/// Returns `true` if an op computes the last group.
 fn is_op(groups: &[Group]) -> bool {
     matches!(groups.last(), Some(Group { how: Made::Op { .. }, .. }))
 }
 
-/// Whether all lanes are one value.
+/// Returns `true` if all lanes are the same value.
 fn is_one(values: &[Value]) -> bool {
     values.iter().all(|value| Some(value) == values.first())
 }
 
-/// The instructions that a group saves.
+/// Returns the number of instructions that a group saves.
 fn saved(group: &Group) -> i32 {
     let others = group.ty.lanes() as i32 - 1;
     match group.how {
@@ -546,7 +556,7 @@ fn saved(group: &Group) -> i32 {
     }
 }
 
-/// The word of constant lanes.
+/// Returns the word of constant lanes.
 fn constant(kernel: &Kernel, ty: Type, defs: &[Inst]) -> Option<[u64; 8]> {
     let bits = ty.lane_type().bits();
     let mut word = [0; 8];
@@ -557,7 +567,7 @@ fn constant(kernel: &Kernel, ty: Type, defs: &[Inst]) -> Option<[u64; 8]> {
     Some(word)
 }
 
-/// The vector of which these are the lanes in order.
+/// Returns the vector whose lanes in order are these.
 fn whole(kernel: &Kernel, ty: Type, defs: &[Inst]) -> Option<Value> {
     let &first = kernel.args(*defs.first()?).first()?;
     let is_lane = |(number, &def): (u8, &Inst)| {
@@ -567,7 +577,7 @@ fn whole(kernel: &Kernel, ty: Type, defs: &[Inst]) -> Option<Value> {
     ((0..).zip(defs).all(is_lane) && kernel.ty(first) == ty).then_some(first)
 }
 
-/// One load of what these load.
+/// Creates a packed load that replaces scalar loads.
 fn load(kernel: &mut Kernel, ty: Type, insts: &[Inst], span: Span) -> Inst {
     let first = insts.first().copied();
     let from = first.map_or(Vec::new(), |first| address(kernel, first).to_vec());
@@ -578,7 +588,7 @@ fn load(kernel: &mut Kernel, ty: Type, insts: &[Inst], span: Span) -> Inst {
     load
 }
 
-/// Makes the last store that of the word.
+/// Turns the last scalar store into the packed store.
 fn store(kernel: &mut Kernel, ty: Type, stores: &[Inst], stored: Value, trace: &mut Option<Trace>) {
     let before: Vec<_> = stores.iter().map(|&inst| trace.before(kernel, inst)).collect();
     let taken: Lanes<(Inst, Span)> = stores.iter().map(|&inst| (inst, kernel.insts[inst].span)).collect();
@@ -594,7 +604,7 @@ fn store(kernel: &mut Kernel, ty: Type, stores: &[Inst], stored: Value, trace: &
     }
 }
 
-/// The address with the alignment of a type.
+/// Returns the attribute with the alignment of a type.
 fn aligned(attr: Attr, ty: Type) -> Attr {
     match attr {
         Attr::Mem(mem) => Attr::Mem(MemAttr { align: ty.bytes(), ..mem }),

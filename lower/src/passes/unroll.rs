@@ -1,17 +1,19 @@
-//! Loop unrolling: a loop with a known number of iterations becomes that many copies of its body.
+//! Full unrolling of loops with a constant trip count.
 //!
-//! The condition on which a loop is left is computed iteration by iteration, and all that it depends on, by the evaluator's own
-//! functions; where that is constants alone, so many iterations there are. What was computed so is a constant in each iteration. The
-//! loop itself becomes its last iteration, and copies of it, which stand in front of its header, the iterations before: so accesses
-//! keep their order, what is used after the loop stays where it is, and no branch turns into a backward one.
+//! The exit condition and all values that it depends on are evaluated iteration by iteration, with
+//! the functions of the evaluator. If they depend only on constants, the trip count is known. The
+//! evaluated values become constants in each iteration. The loop itself becomes the last iteration,
+//! and the copies before its header become the earlier iterations. Accesses therefore keep their
+//! order, values used after the loop stay in place, and no branch becomes a backward branch.
 //!
-//! It is done for loops in which there is no other, with one way out, as long as all iterations together have at most as
-//! many instructions as the target unrolls, those aside that become constants. So many take no more words than a kernel of some length, while a step,
-//! a test and a branch an iteration are saved, as much as the body of many a small loop; of much longer iterations they would be a
-//! small part. A loop around such loops may then be one without a loop in it, and is unrolled in its turn.
+//! The pass unrolls innermost loops with a single exit. All iterations together may have at most as
+//! many instructions as the target's unrolling limit, not counting those that become constants.
+//! Within the limit, the code stays short, and the saved increment, test and branch are a large
+//! part of a small body. A loop around unrolled loops may then be an innermost loop and is unrolled
+//! in turn.
 //!
-//! Targets whose items share vectors make streams of the accesses of a loop, one for all iterations. There loops with accesses
-//! stay.
+//! On targets whose items share vectors, an access in a loop becomes one stream for all iterations.
+//! Loops with accesses stay there.
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
@@ -28,7 +30,7 @@ use crate::passes::loops::{LoopId, Loops};
 use crate::rewrite::constant_lanes;
 use crate::trace::{Before, How, Tell};
 
-/// The pass.
+/// The `unroll` pass.
 pub const PASS: BuiltIn = BuiltIn {
     name: "unroll",
     description: "unrolls loops of few iterations, as many as constants say",
@@ -39,11 +41,12 @@ pub const PASS: BuiltIn = BuiltIn {
     run,
 };
 
-/// So many iterations may there be, and so many instructions that say how many there are.
+/// Maximum number of iterations, and maximum number of instructions that the exit condition depends
+/// on.
 const MOST: u32 = 64;
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
-    // A packed kernel's streams say how its loops iteration.
+    // The streams of a packed kernel refer to its loops.
     if kernel.layout.len() < 2 || kernel.packing.is_some() {
         return false;
     }
@@ -54,7 +57,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     changed
 }
 
-/// Unrolls loops in which there is no other.
+/// Unrolls the innermost loops once. Returns `true` if any was unrolled.
 fn innermost(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     let flow = context.flow(kernel);
     let Ok(loops) = Loops::new(kernel, &flow) else { return false };
@@ -97,29 +100,29 @@ fn innermost(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     changed
 }
 
-/// A branch's target, by number.
+/// A branch and the index of one of its targets.
 type Edge = (Inst, usize);
 
-/// A loop that is to be unrolled.
+/// A loop to unroll.
 struct Plan {
     header: Block,
-    /// The blocks, each after those from which it is come to in an iteration.
+    /// Blocks in the order of an iteration: each follows its predecessors.
     blocks: Vec<Block>,
-    /// Those from which the loop can still be left: they are its last iteration.
+    /// Blocks that the last iteration executes before the exit.
     last: EntitySet<Block>,
-    /// The ways into the loop.
+    /// Edges into the loop.
     entries: Vec<Edge>,
-    /// What the header's parameters are in the next iteration.
+    /// Arguments of the back edge for the header's parameters.
     next: Vec<Value>,
     exit: Inst,
-    /// The target of `exit` that stays in the loop.
+    /// Index of the target of `exit` that stays in the loop.
     stays: usize,
     iterations: u32,
     clock: Clock,
 }
 
 impl Plan {
-    /// None where the loop stays one.
+    /// Returns `None` if the loop should not be unrolled.
     fn new(
         kernel: &Kernel,
         flow: &Flow,
@@ -158,7 +161,8 @@ impl Plan {
                     Op::Load | Op::Store => with_accesses.then_some(1),
                     op if op.is_terminator() || kernel.result(inst).is_some_and(|value| clock.knows(value)) => Some(0),
                     Op::Const => Some(0),
-                    // Items meet at an op of the text, and at none of its copies.
+                    // A convergent op must not be duplicated: items synchronise at one op, and not
+                    // at its copies.
                     op if !op.is_pure() => None,
                     _ => Some(words(data.ty)),
                 }
@@ -181,7 +185,7 @@ impl Plan {
     }
 }
 
-/// The ways into a loop.
+/// Returns the edges into a loop.
 fn entries(kernel: &Kernel, flow: &Flow, loops: &Loops, id: LoopId) -> Vec<Edge> {
     let header = loops.get(id).header;
     let outside = |from: &&Block| flow.is_reachable(**from) && !loops.get(id).contains(**from);
@@ -195,7 +199,7 @@ fn entries(kernel: &Kernel, flow: &Flow, loops: &Loops, id: LoopId) -> Vec<Edge>
     edges.collect()
 }
 
-/// The blocks of a loop to which an iteration comes before the one that leaves it, and that one.
+/// Returns the blocks of a loop that an iteration executes up to the exit block `from`, inclusive.
 fn before_exit(kernel: &Kernel, header: Block, from: Block) -> EntitySet<Block> {
     let mut found = EntitySet::new();
     let mut work = vec![header];
@@ -207,23 +211,23 @@ fn before_exit(kernel: &Kernel, header: Block, from: Block) -> EntitySet<Block> 
     found
 }
 
-/// What the condition depends on, which says how many iterations there are.
+/// Evaluator of the exit condition.
 struct Clock {
     header: Block,
-    /// Whether another iteration follows where the condition holds.
+    /// `true` if the loop continues while the condition holds.
     goes_on: bool,
-    /// What is computed in each iteration, in order.
+    /// Instructions that are evaluated in each iteration, in order.
     insts: Vec<Inst>,
     params: Vec<Counter>,
-    /// What is known in the iteration at hand, by value.
+    /// Known value of each scalar in the current iteration.
     now: SecondaryMap<Value, Option<u64>>,
 }
 
-/// A parameter of the header that is known in each iteration.
+/// A header parameter with a known value in each iteration.
 struct Counter {
     param: Value,
     start: u64,
-    /// What it is in the next iteration.
+    /// Value of the parameter in the next iteration.
     next: Value,
 }
 
@@ -232,7 +236,8 @@ impl Clock {
         Clock { header, goes_on, insts: Vec::new(), params: Vec::new(), now: SecondaryMap::new() }
     }
 
-    /// Finds what the condition depends on, in this iteration and in the next; none where that is not known.
+    /// Collects everything that the condition depends on, in this iteration and the next. Returns
+    /// `None` if a value is not constant.
     fn find(&mut self, kernel: &Kernel, condition: Value, entries: &[Edge], next: &[Value]) -> Option<()> {
         let mut met = 0;
         self.need(kernel, condition, entries, next, MOST)?;
@@ -243,7 +248,7 @@ impl Clock {
         Some(())
     }
 
-    /// Takes in a value with what it depends on, through so many instructions.
+    /// Adds a value and its operands, up to a depth of `depth` instructions.
     fn need(&mut self, kernel: &Kernel, value: Value, entries: &[Edge], next: &[Value], depth: u32) -> Option<()> {
         if self.knows(value) {
             return Some(());
@@ -266,7 +271,7 @@ impl Clock {
                 let depth = depth.checked_sub(1).filter(|_| self.insts.len() < MOST as usize)?;
                 kernel.args(inst).iter().try_for_each(|&arg| self.need(kernel, arg, entries, next, depth))?;
                 self.insts.push(inst);
-                // Computed in each iteration.
+                // Placeholder; the value is computed in each iteration.
                 Some(0)
             }
             _ => return None,
@@ -278,7 +283,7 @@ impl Clock {
         self.now[value].is_some()
     }
 
-    /// What an instruction's result is in this iteration, where that is known.
+    /// Returns the known result of an instruction in the current iteration.
     fn known(&self, kernel: &Kernel, inst: Inst) -> Option<u64> {
         self.now[kernel.result(inst)?]
     }
@@ -289,7 +294,7 @@ impl Clock {
         }
     }
 
-    /// Computes what is known in this iteration, and whether another one follows.
+    /// Evaluates the current iteration. Returns `true` if another iteration follows.
     fn iteration(&mut self, kernel: &Kernel, condition: Value) -> Option<bool> {
         for &inst in &self.insts {
             let result = kernel.result(inst)?;
@@ -312,7 +317,7 @@ impl Clock {
     }
 }
 
-/// The bits of a scalar constant.
+/// Returns the bits of a scalar constant.
 fn constant(kernel: &Kernel, value: Value) -> Option<u64> {
     let (_, lanes) = constant_lanes(kernel, value).filter(|(ty, _)| ty.is_scalar())?;
     lanes.first().copied()
@@ -321,19 +326,19 @@ fn constant(kernel: &Kernel, value: Value) -> Option<u64> {
 struct Unroller<'k, 'c, 'l> {
     kernel: &'k mut Kernel,
     context: &'c mut Context<'l>,
-    /// By header, what goes before it.
+    /// Copied blocks to insert before each header.
     copies: SecondaryMap<Block, Vec<Block>>,
-    /// Blocks that no iteration comes to.
+    /// Blocks that no iteration executes.
     gone: EntitySet<Block>,
-    /// What stands for a loop's values in the iteration that is being copied.
+    /// Copy of each loop value in the iteration that is being copied.
     stands_for: SecondaryMap<Value, PackedOption<Value>>,
-    /// The values for which something may stand: those of the loop at hand. After it they mean what they are in its last
-    /// iteration, in the copies of another loop too.
+    /// Values with an entry in `stands_for`. The entries are cleared after each loop: outside of
+    /// it, a value means that of its last iteration.
     standing: Vec<Value>,
     replaced: SecondaryMap<Value, PackedOption<Value>>,
 }
 
-/// An instruction that is told of: how it was, and its copies.
+/// Trace of an instruction: its text before the pass, and its copies.
 struct Told {
     inst: Inst,
     before: Option<Before>,
@@ -349,7 +354,7 @@ impl Unroller<'_, '_, '_> {
         let mut head = if plan.iterations > 1 { self.block(plan.header) } else { plan.header };
         let mut given = self.enter(&plan, head, &params);
         for iteration in 1..plan.iterations {
-            // It was computed before.
+            // Updates the clock; the result is known to be `true`.
             plan.clock.iteration(self.kernel, condition);
             for (&param, &value) in params.iter().zip(&given) {
                 self.stand(param, value);
@@ -379,7 +384,7 @@ impl Unroller<'_, '_, '_> {
         }
     }
 
-    /// The loop's instructions of which something is to be told.
+    /// Returns the traced instructions of the loop.
     fn told(&self, plan: &Plan) -> Vec<Told> {
         let insts = plan.blocks.iter().flat_map(|&block| &self.kernel.blocks[block].insts);
         let told = insts.filter_map(|&inst| {
@@ -389,7 +394,7 @@ impl Unroller<'_, '_, '_> {
         told.collect()
     }
 
-    /// A block of a copy.
+    /// Creates a block for a copy of block `of`.
     fn block(&mut self, of: Block) -> Block {
         let span = self.kernel.blocks[of].span;
         self.kernel.blocks.push(BlockData { span, ..BlockData::default() })
@@ -404,7 +409,8 @@ impl Unroller<'_, '_, '_> {
         self.stands_for[value].expand().unwrap_or(value)
     }
 
-    /// Lets the ways into the loop lead to its first iteration, and says what the header's parameters are in that.
+    /// Redirects the loop's entry edges to its first iteration. Returns the values of the header's
+    /// parameters there.
     fn enter(&mut self, plan: &Plan, head: Block, params: &[Value]) -> Vec<Value> {
         let only = match plan.entries.as_slice() {
             &[(branch, way)] => self.kernel.targets(branch).get(way).copied(),
@@ -426,7 +432,7 @@ impl Unroller<'_, '_, '_> {
         }
     }
 
-    /// Copies an iteration that another one follows.
+    /// Copies an iteration that is not the last one.
     fn copy(&mut self, plan: &Plan, head: Block, next: Block, told: &mut [Told]) {
         let mut blocks: Vec<Block> = Vec::with_capacity(plan.blocks.len());
         for &block in &plan.blocks {
@@ -458,7 +464,7 @@ impl Unroller<'_, '_, '_> {
         self.copies[plan.header].extend(blocks);
     }
 
-    /// Copies an instruction, or makes a constant of it.
+    /// Copies an instruction, or creates a constant if its result is known.
     fn copy_inst(&mut self, inst: Inst, known: Option<u64>) -> Inst {
         let data = self.kernel.insts[inst];
         let result = data.result.expand().map(|value| self.kernel.ty(value));
@@ -482,7 +488,7 @@ impl Unroller<'_, '_, '_> {
         made
     }
 
-    /// Copies a branch, which does not leave the loop.
+    /// Copies a branch without its exit from the loop.
     fn copy_branch(&mut self, plan: &Plan, inst: Inst, next: Block, blocks: &[Block]) -> Inst {
         let data = self.kernel.insts[inst];
         let stays = |way: usize| inst != plan.exit || way == plan.stays;
@@ -508,7 +514,7 @@ impl Unroller<'_, '_, '_> {
         self.kernel.make_inst(data.op, data.ty, attr, &args, None, data.span)
     }
 
-    /// Makes the last iteration of the loop itself.
+    /// Turns the loop itself into its last iteration.
     fn last(&mut self, plan: &Plan, params: &[Value], given: &[Value]) {
         if params != given {
             for (&param, &value) in params.iter().zip(given) {
@@ -534,11 +540,11 @@ impl Unroller<'_, '_, '_> {
         go(self.kernel, plan.exit, 1 - plan.stays);
     }
 
-    /// Puts the copies in their places.
+    /// Inserts the copies into the layout.
     fn finish(self, flow: &Flow) {
         let Unroller { kernel, copies, gone, replaced, .. } = self;
         let before = std::mem::take(&mut kernel.layout);
-        // What nothing reaches may go to blocks that are gone.
+        // Unreachable blocks may branch to removed blocks, so they are dropped, too.
         for block in before.into_iter().filter(|&block| flow.is_reachable(block) && !gone.contains(block)) {
             kernel.layout.extend(&copies[block]);
             kernel.layout.push(block);

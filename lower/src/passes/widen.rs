@@ -1,13 +1,15 @@
-//! Loads and stores side by side: a run of neighbouring narrow accesses becomes a wide one.
+//! Widening of memory accesses: combines narrow accesses to consecutive addresses into wide ones.
 //!
-//! Four words in a row take four instructions to load, and one where the target can load them at once. That pays where each
-//! is then at hand at no cost, so it is done for targets whose wide registers are made of such words.
+//! Four consecutive words take four load instructions, or one where the target can load them at
+//! once. This pays if extracting a word from the wide register is free. The pass therefore runs
+//! only for targets whose wide registers consist of such words.
 //!
-//! A run is of loads or of stores in one block, at one base and index and at ascending offsets without a hole, with no other
-//! access among them: so what may trap stays in its order. The first address must be known to be a multiple of the wide
-//! access's size, from the buffer's alignment and the low zeros of the index. A wide load stands where the first narrow one
-//! stood, a wide store where the last one did. The accesses that it takes in are noted with it, for a trap is reported as
-//! theirs.
+//! A run consists of loads or of stores in one block, with the same base and index and with
+//! consecutive ascending offsets. No other access lies between them, so traps keep their order. The
+//! first address must be a known multiple of the wide access's size, from the buffer's alignment
+//! and the low zero bits of the index. A wide load replaces the first narrow load, a wide store the
+//! last narrow store. The wide access records the narrow accesses, so that a trap is reported at
+//! the right one.
 
 use std::ops::Range;
 
@@ -18,7 +20,7 @@ use super::zeros::LowZeros;
 use crate::pass::{BuiltIn, Context, Order};
 use crate::trace::{How, Tell, Trace};
 
-/// The pass.
+/// The `widen` pass.
 pub const PASS: BuiltIn = BuiltIn {
     name: "widen",
     description: "makes neighbouring loads one, and neighbouring stores, where parts of a wide register cost nothing",
@@ -29,7 +31,7 @@ pub const PASS: BuiltIn = BuiltIn {
     run,
 };
 
-/// What accesses may become, the widest first.
+/// Types of wide accesses, widest first.
 const WIDE: [Type; 2] = [Type::I8X16, Type::I64];
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
@@ -48,7 +50,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     changed
 }
 
-/// A narrow access and its place in the block.
+/// A narrow access and its index in the block.
 #[derive(Clone, Copy)]
 struct Narrow {
     inst: Inst,
@@ -57,15 +59,15 @@ struct Narrow {
     span: Span,
 }
 
-/// What narrow accesses become.
+/// A wide access and the narrow accesses that it replaces.
 struct Wide {
     op: Op,
     ty: Type,
-    /// The first of them, and its address.
+    /// The first narrow access, and its address.
     first: Inst,
     mem: MemAttr,
     last: Inst,
-    /// Which they are in [`Search::narrow`].
+    /// Range of the narrow accesses in [`Search::narrow`].
     narrow: Range<usize>,
 }
 
@@ -75,19 +77,19 @@ impl Wide {
     }
 }
 
-/// Looks for runs in a block.
+/// Search for runs in a block.
 struct Search<'l> {
     legality: &'l Legality,
     part_bytes: u32,
     zeros: LowZeros,
-    /// The narrow accesses that become wide ones, then those of the run that the walk is in.
+    /// Narrow accesses of the found wide accesses, followed by those of the current run.
     narrow: Vec<Narrow>,
-    /// What they become, in the order of the block.
+    /// Wide accesses found so far, in the order of the block.
     wide: Vec<Wide>,
 }
 
 impl Search<'_> {
-    /// Finds what is to become wide, in the order of the block.
+    /// Finds the wide accesses of a block.
     fn block(&mut self, kernel: &Kernel, block: Block) {
         self.narrow.clear();
         self.wide.clear();
@@ -107,7 +109,7 @@ impl Search<'_> {
         self.end_run(kernel, start);
     }
 
-    /// The access, where it is one that a wide one can take in.
+    /// Returns an access that may become part of a wide one.
     fn narrow(&self, kernel: &Kernel, inst: Inst, at: usize) -> Option<Narrow> {
         let Attr::Mem(mem) = kernel.insts[inst].attr else { return None };
         let bytes = value_type(kernel, inst)?.bytes();
@@ -115,7 +117,7 @@ impl Search<'_> {
         (bytes == self.part_bytes && mem.align == bytes).then_some(Narrow { inst, at, mem, span })
     }
 
-    /// Whether an access lies right after another.
+    /// Returns `true` if `next` accesses the bytes right after those of `last`.
     fn is_next(&self, kernel: &Kernel, last: Narrow, next: Narrow) -> bool {
         let (before, data) = (&kernel.insts[last.inst], &kernel.insts[next.inst]);
         let same_type = data.op == Op::Load || value_type(kernel, last.inst) == value_type(kernel, next.inst);
@@ -126,7 +128,8 @@ impl Search<'_> {
             && address(kernel, last.inst) == address(kernel, next.inst)
     }
 
-    /// Takes what can become wide from the run, which begins at this place of [`Search::narrow`], and forgets the rest.
+    /// Ends the run that begins at index `start` of [`Search::narrow`]. Keeps only the accesses
+    /// that can be widened.
     fn end_run(&mut self, kernel: &Kernel, start: usize) {
         let mut kept = start;
         if let Some(&[first, _, ..]) = self.narrow.get(start..) {
@@ -152,8 +155,8 @@ impl Search<'_> {
         self.narrow.truncate(kept);
     }
 
-    /// The widest access that can begin with the one at a place of [`Search::narrow`], at an address with so many low zeros
-    /// but for the offset, and which it takes in.
+    /// Returns the widest access that can begin with the narrow access at index `next`, and the
+    /// range it replaces. `zeros` is the number of low zero bits of the address without the offset.
     fn widest(&self, kernel: &Kernel, zeros: u32, next: usize) -> Option<(Type, Range<usize>)> {
         let first = self.narrow.get(next)?;
         let zeros = zeros.min(first.mem.offset.trailing_zeros());
@@ -165,7 +168,7 @@ impl Search<'_> {
         })
     }
 
-    /// Whether the target has the wide access and what goes with it.
+    /// Returns `true` if the target has the wide access and the ops to split or assemble its value.
     fn has(&self, kernel: &Kernel, ty: Type, narrow: &[Narrow]) -> bool {
         narrow.iter().all(|narrow| match (kernel.insts[narrow.inst].op, value_type(kernel, narrow.inst)) {
             (Op::Load, Some(part)) => self.legality.is_native(Op::Load, ty) && self.legality.is_native(Op::Split, part),
@@ -200,12 +203,12 @@ impl Search<'_> {
         kernel.blocks[block].insts = new;
     }
 
-    /// The accesses that a wide one takes in.
+    /// Returns the narrow accesses that a wide access replaces.
     fn taken(&self, wide: &Wide) -> &[Narrow] {
         self.narrow.get(wide.narrow.clone()).unwrap_or(&[])
     }
 
-    /// Makes a wide load.
+    /// Creates a wide load.
     fn load(&self, kernel: &mut Kernel, wide: &Wide) -> Inst {
         let address = kernel.insts[wide.first].args.deep_clone(&mut kernel.pool);
         let load = kernel.make_inst(Op::Load, wide.ty, wide.attr(), &[], Some(wide.ty), kernel.insts[wide.first].span);
@@ -214,7 +217,7 @@ impl Search<'_> {
         load
     }
 
-    /// Makes a wide store of the last narrow one.
+    /// Turns the last narrow store into a wide store.
     fn store(&self, kernel: &mut Kernel, wide: &Wide, new: &mut Vec<Inst>, trace: &mut Option<Trace>) {
         let taken = self.taken(wide);
         let before: Vec<_> = taken.iter().map(|narrow| trace.before(kernel, narrow.inst)).collect();
@@ -238,14 +241,15 @@ impl Search<'_> {
         }
     }
 
-    /// Notes with a wide access what it takes in. A store's last is itself by now, and has its place.
+    /// Records the replaced accesses with a wide access. The last narrow store has already become
+    /// the wide store, so its span comes from `wide`.
     fn note(&self, kernel: &mut Kernel, access: Inst, wide: &Wide) {
         let taken: Vec<(Inst, Span)> = self.taken(wide).iter().map(|narrow| (narrow.inst, narrow.span)).collect();
         note_parts(kernel, access, self.part_bytes, &taken);
     }
 }
 
-/// Makes a narrow load the part of that number of a wide one.
+/// Turns a narrow load into the extraction of a part of a wide load.
 fn split(kernel: &mut Kernel, narrow: Inst, load: Inst, number: u8, trace: &mut Option<Trace>) {
     let before = trace.before(kernel, narrow);
     let args: ValueList = ValueList::from_iter(kernel.result(load), &mut kernel.pool);
@@ -254,7 +258,7 @@ fn split(kernel: &mut Kernel, narrow: Inst, load: Inst, number: u8, trace: &mut 
     trace.joined(before, How::Told("done with its neighbours by one access"), kernel, &[load, narrow]);
 }
 
-/// The value of which these are the parts, in order.
+/// Returns the value whose parts in order are `values`.
 fn whole_of(kernel: &Kernel, ty: Type, values: &[Value]) -> Option<Value> {
     let part_of = |number: u8, value: Value| {
         let split = kernel.def_inst(value)?;

@@ -1,5 +1,5 @@
-//! Which `i32` values are sums, modulo 2^32, of multiples of the item's number, of loops' counters, and of what is known
-//! when the kernel is launched.
+//! Affine analysis: finds `i32` values that are linear, modulo 2^32, in the item index and in loop
+//! counters, with coefficients known at launch.
 
 use std::cell::RefCell;
 
@@ -10,19 +10,19 @@ use smallvec::SmallVec;
 
 use crate::passes::loops::Loops;
 
-/// A sum. `S` stands for a loop's counter: while values are looked at, a parameter of the loop's header; in the end the
-/// header itself, for the number of the iteration, from 0.
+/// An affine expression. During the analysis, `S` is a parameter of a loop header. In results, `S`
+/// is the header itself, and the counter is the iteration number from 0.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Sum<S> {
-    /// What the item's number is multiplied by.
+    /// Coefficient of the item index.
     pub item: Affine,
-    /// What is known at launch.
+    /// Term known at launch.
     pub known: Affine,
-    /// Counters and what they are multiplied by; each once, none by 0.
+    /// Counters with their coefficients; each occurs once, with a nonzero coefficient.
     pub counters: SmallVec<[(S, Affine); 2]>,
 }
 
-/// A sum in iterations of loops, each given by its header.
+/// An affine expression in iteration numbers of loops, each identified by its header.
 pub(super) type Linear = Sum<Block>;
 
 pub(super) fn constant(number: u32) -> Affine {
@@ -33,12 +33,12 @@ pub(super) fn is_zero(sum: &Affine) -> bool {
     sum.constant == 0 && sum.terms.is_empty()
 }
 
-/// The constant that a sum is.
+/// Returns the value of a constant sum.
 pub(super) fn as_constant(sum: &Affine) -> Option<u32> {
     sum.terms.is_empty().then_some(sum.constant)
 }
 
-/// `a + b * times`.
+/// Returns `a + b * times`.
 pub(super) fn plus(a: &Affine, b: &Affine, times: u32) -> Affine {
     let mut sum = a.clone();
     sum.constant = sum.constant.wrapping_add(b.constant.wrapping_mul(times));
@@ -54,7 +54,7 @@ pub(super) fn plus(a: &Affine, b: &Affine, times: u32) -> Affine {
     sum
 }
 
-/// The product, where one of them is a constant.
+/// Returns the product, if one factor is a constant.
 fn product(a: &Affine, b: &Affine) -> Option<Affine> {
     let (sum, times) = match (as_constant(a), as_constant(b)) {
         (_, Some(times)) => (a, times),
@@ -69,12 +69,12 @@ impl<S: Copy + PartialEq> Sum<S> {
         Sum { item: Affine::default(), known, counters: SmallVec::new() }
     }
 
-    /// The sum, where it depends on neither item nor loop.
+    /// Returns the sum if it is known at launch, independent of items and loops.
     pub fn at_launch(&self) -> Option<&Affine> {
         (is_zero(&self.item) && self.counters.is_empty()).then_some(&self.known)
     }
 
-    /// `self + other * times`.
+    /// Returns `self + other * times`.
     pub fn plus(&self, other: &Sum<S>, times: u32) -> Sum<S> {
         let mut sum = self.clone();
         sum.item = plus(&sum.item, &other.item, times);
@@ -94,7 +94,7 @@ impl<S: Copy + PartialEq> Sum<S> {
         self.counters.retain(|(_, stride)| !is_zero(stride));
     }
 
-    /// The product with what is known at launch, where that is a sum again.
+    /// Returns the product with a factor known at launch, if the product is affine.
     fn times(&self, factor: &Affine) -> Option<Sum<S>> {
         let counters = self.counters.iter().map(|(counter, stride)| Some((*counter, product(stride, factor)?)));
         let mut product = Sum {
@@ -107,16 +107,17 @@ impl<S: Copy + PartialEq> Sum<S> {
     }
 }
 
-/// The sums of a kernel's values.
+/// Affine expressions of a kernel's values.
 pub(super) struct Sums<'k> {
     kernel: &'k Kernel,
-    /// In parameters of loop headers.
+    /// Expressions in parameters of loop headers.
     sums: SecondaryMap<Value, Option<Sum<Value>>>,
-    /// Of a header's parameter that steps evenly: the header, its first value and its step.
+    /// Header, initial value and step of each induction variable.
     inductions: SecondaryMap<Value, Option<(Block, Sum<Value>, Affine)>>,
-    /// Of a block's parameter that is no sum, or does not step evenly: a value it is given that is no sum, where there is one.
+    /// A non-affine argument of each block parameter that is neither affine nor an induction
+    /// variable.
     culprits: SecondaryMap<Value, PackedOption<Value>>,
-    /// What was asked for by [`Sums::blame`].
+    /// Cached results of [`Sums::blame`].
     blamed: RefCell<SecondaryMap<Value, PackedOption<Value>>>,
 }
 
@@ -168,7 +169,7 @@ impl<'k> Sums<'k> {
         sums
     }
 
-    /// What a block's parameter is given by all branches to it.
+    /// Returns the arguments that all branches pass for a block parameter, with their blocks.
     fn given<'a>(&'a self, block: Block, number: usize, flow: &'a Flow) -> impl Iterator<Item = (Block, Value)> + 'a {
         let mut from: SmallVec<[Block; 4]> = flow.predecessors(block).iter().copied().collect();
         from.sort_unstable();
@@ -180,14 +181,14 @@ impl<'k> Sums<'k> {
         })
     }
 
-    /// The sum that all branches to a block give its parameter.
+    /// Returns the common expression of all arguments of a block parameter.
     fn joined(&self, block: Block, number: usize, flow: &Flow) -> Option<Sum<Value>> {
         let mut given = self.given(block, number, flow).map(|(_, value)| self.sums[value].as_ref());
         let first = given.next()??;
         given.all(|other| other == Some(first)).then(|| first.clone())
     }
 
-    /// What a block's parameter is given that is no sum.
+    /// Returns an argument of a block parameter that is not affine.
     fn culprit(&self, block: Block, number: usize, flow: &Flow) -> Option<Value> {
         self.given(block, number, flow).map(|(_, value)| value).find(|&value| self.sums[value].is_none())
     }
@@ -211,7 +212,7 @@ impl<'k> Sums<'k> {
                     (None, None) => return None,
                 }
             }
-            // Whatever the condition is.
+            // If both operands are equal, the condition does not matter.
             Op::Select => arg(1).filter(|&sum| arg(2) == Some(sum))?.clone(),
             Op::Shl => arg(0)?.times(&constant(1 << (as_constant(arg(1)?.at_launch()?)? % 32)))?,
             _ => return None,
@@ -219,7 +220,8 @@ impl<'k> Sums<'k> {
         Some(sum)
     }
 
-    /// How a loop header's parameter steps, if it does by the same in every iteration.
+    /// Returns header, initial value and step of a loop header's parameter, if it is an induction
+    /// variable.
     fn induction(
         &self,
         loops: &Loops,
@@ -243,7 +245,7 @@ impl<'k> Sums<'k> {
         Some((header, first?, step?))
     }
 
-    /// The sum that an `i32` value is, if it is one.
+    /// Returns the affine expression of an `i32` value.
     pub fn of(&self, value: Value) -> Option<Linear> {
         self.resolve(self.sums[value].as_ref()?)
     }
@@ -252,18 +254,20 @@ impl<'k> Sums<'k> {
         let mut linear = Linear { item: sum.item.clone(), known: sum.known.clone(), counters: SmallVec::new() };
         for (param, times) in &sum.counters {
             let (header, first, step) = self.inductions[*param].as_ref()?;
-            // An inner loop's counter begins with values from outside only, so this ends.
+            // The recursion ends, because the initial value of a counter contains only counters of
+            // outer loops.
             linear = linear.plus(&self.resolve(first)?.times(times)?, 1);
             linear.count(*header, &product(step, times)?);
         }
         Some(linear)
     }
 
-    /// What keeps a value that is no sum from being one: a value whose own operands are sums.
+    /// Returns the cause for a value that is not affine: a value that is not affine although its
+    /// operands are.
     pub fn blame(&self, value: Value) -> Value {
         let mut value = value;
         let mut blamed = self.blamed.borrow_mut();
-        // Many may have the same to blame, at the end of a long way.
+        // Many values may share a cause at the end of a long chain, so results are cached.
         let mut seen = Vec::new();
         loop {
             if let Some(known) = blamed[value].expand() {

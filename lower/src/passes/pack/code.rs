@@ -1,30 +1,30 @@
-//! A kernel in the making, a block at a time.
+//! Builder of a kernel, block by block.
 
 use halfbyte_ir::{Attr, Block, BlockCall, IntCC, Kernel, Op, Span, Type, Value, ValueList};
 
-/// Instructions go to the end of the current block.
+/// Kernel under construction; instructions are appended to the current block.
 pub(super) struct Code {
     pub kernel: Kernel,
     pub block: Block,
-    /// The place in the text of what is made.
+    /// Source span of new instructions.
     pub span: Span,
 }
 
 impl Code {
-    /// Makes an instruction with a result.
+    /// Appends an instruction with a result.
     pub fn value(&mut self, op: Op, ty: Type, attr: Attr, args: &[Value]) -> Value {
         let result = op.row().result_type(ty).unwrap_or(ty);
         let inst = self.kernel.push_inst(self.block, op, ty, attr, args, Some(result), self.span);
-        // `push_inst` has just given it a result.
+        // `push_inst` always creates the result.
         self.kernel.result(inst).unwrap_or_else(|| Value::from_u32(0))
     }
 
-    /// Makes an op that carries nothing.
+    /// Appends an op without attributes.
     pub fn op(&mut self, op: Op, ty: Type, args: &[Value]) -> Value {
         self.value(op, ty, Attr::None, args)
     }
 
-    /// A constant of words, lane 0 lowest.
+    /// Appends a constant given as 64-bit words, lane 0 in the lowest bits.
     pub fn constant(&mut self, ty: Type, bits: [u64; 8]) -> Value {
         let attr = self.kernel.const_attr(ty, bits);
         self.value(Op::Const, ty, attr, &[])
@@ -42,7 +42,7 @@ impl Code {
         self.value(Op::Icmp, ty, Attr::IntCC(cc), &[a, b])
     }
 
-    /// Ends the block by a branch.
+    /// Ends the block with a branch.
     pub fn branch(&mut self, op: Op, args: &[Value], targets: &[(Block, &[Value])]) {
         let pool = &mut self.kernel.pool;
         let call =

@@ -1,12 +1,12 @@
-//! What a loop computes anew in every iteration, always the same, is computed before it where it is used outside: items that
-//! have left the loop, or never come to it, have it then as well, and nothing is to be kept for them.
+//! Hoisting of loop-invariant values that are used outside their loop. Items that have left the
+//! loop or never enter it then have the value, too, and no value must be preserved for them.
 
 use cranelift_entity::SecondaryMap;
 use halfbyte_ir::{Block, Effect, Flow, Inst, Kernel, Value};
 
 use crate::passes::loops::{LoopId, Loops};
 
-/// Moves values that do not depend on iterations out of the loops outside of which they are used.
+/// Hoists loop-invariant values out of loops outside of which they are used.
 pub(super) fn hoist(kernel: &mut Kernel, flow: &Flow, loops: &Loops) {
     if loops.ids().next().is_none() {
         return;
@@ -40,14 +40,14 @@ pub(super) fn hoist(kernel: &mut Kernel, flow: &Flow, loops: &Loops) {
             kernel.args(inst).iter().for_each(|&arg| users.note(arg, Use::At(place)));
         }
     }
-    // The last came first.
+    // `moved` is in reverse order.
     for &(block, inst) in moved.iter().rev() {
         let insts = &mut kernel.blocks[block].insts;
         insts.insert(insts.len().saturating_sub(1), inst);
     }
 }
 
-/// The first block in which each value could be computed; of a parameter of the kernel the entry.
+/// Returns the first block in which each value could be computed; the entry for kernel parameters.
 fn earliest(kernel: &Kernel, flow: &Flow) -> SecondaryMap<Value, Option<Block>> {
     let mut earliest: SecondaryMap<Value, Option<Block>> = SecondaryMap::with_default(kernel.entry());
     for block in flow.reverse_postorder() {
@@ -57,7 +57,7 @@ fn earliest(kernel: &Kernel, flow: &Flow) -> SecondaryMap<Value, Option<Block>> 
         for &inst in &kernel.blocks[block].insts {
             let Some(result) = kernel.result(inst) else { continue };
             let pure = kernel.insts[inst].op.row().effect == Effect::Pure;
-            // All of them dominate this block, so one of them is dominated by the others.
+            // All operands' blocks dominate this block, so one of them is dominated by the others.
             let args = kernel.args(inst).iter().map(|&arg| earliest[arg]);
             let last = args.reduce(|a, b| match (a, b) {
                 (Some(a), Some(b)) if flow.dominates(b, a) => Some(a),
@@ -72,16 +72,16 @@ fn earliest(kernel: &Kernel, flow: &Flow) -> SecondaryMap<Value, Option<Block>> 
 /// A use of a value.
 #[derive(Clone, Copy)]
 enum Use {
-    /// By an instruction of this block.
+    /// Operand of an instruction in this block.
     At(Block),
-    /// By a branch out of a loop, for a parameter of this block.
+    /// Argument of a loop exit to this block.
     WayTo(Block),
 }
 
-/// The uses of each value, in linked lists.
+/// Uses of each value, in linked lists.
 struct Users {
     last: SecondaryMap<Value, u32>,
-    /// A use, and the number of the next, from 1.
+    /// A use, and the index plus one of the next use in the list.
     links: Vec<(Use, u32)>,
 }
 
@@ -96,8 +96,8 @@ impl Users {
         std::iter::successors(link(self.last[value]), move |&&(_, next)| link(next)).map(|&(by, _)| by)
     }
 
-    /// Where to compute a value that can be computed from the block `top` on: above all uses, and, if that can be, in no loop
-    /// outside of which it is used.
+    /// Chooses the block for a value that can be computed from block `top` on. The block dominates
+    /// all uses. If possible, it is in no loop outside of which the value is used.
     fn place(&self, flow: &Flow, loops: &Loops, value: Value, home: Block, top: Block) -> Block {
         let is_above = |place: Block| !self.of(value).any(|by| matches!(by, Use::At(at) if !flow.dominates(place, at)));
         let above =

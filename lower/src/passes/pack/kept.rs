@@ -1,17 +1,19 @@
-//! Which values are kept in wide lanes.
+//! Selection of the values that are kept in wide lanes.
 //!
-//! A number of more than eight bits is one an item. Where it is computed of bytes, and comes to nothing but bytes and truth values in the
-//! end, the items of a group have it in the lanes of one wide vector instead. So have pairs of half-words in parameters of blocks.
+//! A value of more than eight bits is normally one scalar per item. If it is computed from bytes
+//! and ends in bytes and truth values, the items of a group share one vector of wide lanes instead.
+//! Pairs of half-words in block parameters are kept the same way.
 
 use cranelift_entity::EntitySet;
 use halfbyte_ir::{Inst, Kernel, Op, Type, Value, ValueDef};
 
 use super::values::Values;
 
-/// Truth values inside one another, at most.
+/// Maximum nesting of logical ops on truth values.
 const MAX_DEPTH: u32 = 8;
 
-/// The values that are kept there: the most of which each is made, and used, so that it can be.
+/// Returns the largest set of values that can be kept in wide lanes: each is defined and used by
+/// ops that support them.
 pub(super) fn kept_wide(kernel: &Kernel, values: &Values<'_>, varies: &dyn Fn(Value) -> bool) -> EntitySet<Value> {
     let mut kept = Kept { kernel, varies, set: EntitySet::new() };
     for (value, data) in kernel.values.iter() {
@@ -33,7 +35,7 @@ struct Kept<'a> {
 }
 
 impl Kept<'_> {
-    /// Takes out what cannot be kept; whether there was any.
+    /// Removes values that cannot be kept. Returns `true` if there were any.
     fn settle(&mut self) -> bool {
         let mut settled = true;
         let kernel = self.kernel;
@@ -65,7 +67,7 @@ impl Kept<'_> {
         !settled
     }
 
-    /// Whether an operand is kept, or is the same for all items.
+    /// Returns `true` if an operand is kept or uniform.
     fn is_kept(&self, value: Value) -> bool {
         self.set.contains(value) || !(self.varies)(value)
     }
@@ -74,20 +76,20 @@ impl Kept<'_> {
         self.kernel.def_inst(value).is_some_and(|inst| self.kernel.insts[inst].op == Op::Const)
     }
 
-    /// Whether a value is an extended byte.
+    /// Returns `true` if a value is an extended byte.
     fn is_byte(&self, value: Value) -> bool {
         let inst =
             self.kernel.def_inst(value).filter(|&inst| matches!(self.kernel.insts[inst].op, Op::Zext | Op::Sext));
         inst.is_some_and(|inst| self.kernel.args(inst).iter().all(|&arg| self.kernel.ty(arg) == Type::I8))
     }
 
-    /// Whether an instruction can have its result in wide lanes.
+    /// Returns `true` if an instruction can produce its result in wide lanes.
     fn is_made_wide(&self, inst: Inst) -> bool {
         let (kernel, data) = (self.kernel, self.kernel.insts[inst]);
         let args = kernel.args(inst);
         let all_kept = || args.iter().all(|&arg| self.is_kept(arg));
         if !data.ty.is_scalar() {
-            // What is done with pairs is seen as they are made.
+            // Other uses of pairs are decided when they are vectorised.
             return !matches!(data.op, Op::Load | Op::Concat | Op::Insert | Op::Splat | Op::Intrinsic);
         }
         match (data.op, args) {
@@ -110,11 +112,11 @@ impl Kept<'_> {
         }
     }
 
-    /// Whether an instruction takes wide lanes.
+    /// Returns `true` if an instruction can take operands in wide lanes.
     fn takes_wide(&self, inst: Inst) -> bool {
         let (kernel, data) = (self.kernel, self.kernel.insts[inst]);
         let Some(result) = kernel.result(inst) else {
-            // What is passed on is asked of the parameters.
+            // Block arguments are checked at the parameters.
             return !kernel.targets(inst).is_empty();
         };
         match data.op {
@@ -124,7 +126,8 @@ impl Kept<'_> {
         }
     }
 
-    /// Whether a truth value is there for all items at once: the same for all, or compared of bytes or of what is kept.
+    /// Returns `true` if a truth value is available for all items at once. It must be uniform, or a
+    /// comparison of bytes or of kept values.
     fn is_truth(&self, value: Value, depth: u32) -> bool {
         if !(self.varies)(value) {
             return true;

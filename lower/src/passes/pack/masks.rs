@@ -1,4 +1,4 @@
-//! Masks: which items execute a block, as truth values.
+//! Execution masks: conditions that tell which items execute a block.
 
 use std::collections::HashMap;
 
@@ -20,11 +20,11 @@ impl Condition {
     }
 }
 
-/// The items for which a condition holds; all of them where there is none.
+/// Set of items for which a condition holds; `None` means all items.
 pub(super) type Mask = Option<Condition>;
 
 impl Code {
-    /// A condition as a value.
+    /// Returns a condition as a value.
     pub fn truth(&mut self, condition: Condition) -> Value {
         match condition.negated {
             false => condition.value,
@@ -32,7 +32,7 @@ impl Code {
         }
     }
 
-    /// The items in both masks.
+    /// Returns the intersection of two masks.
     pub fn both(&mut self, a: Mask, b: Mask) -> Mask {
         let (Some(a), Some(b)) = (a, b) else { return a.or(b) };
         if a == b {
@@ -41,7 +41,7 @@ impl Code {
         Some(self.join(Op::And, Op::Or, a, b))
     }
 
-    /// The items in one of the masks.
+    /// Returns the union of two masks.
     pub fn either(&mut self, a: Mask, b: Mask) -> Mask {
         let (a, b) = (a?, b?);
         match a == b {
@@ -51,7 +51,8 @@ impl Code {
         }
     }
 
-    /// Two complements are joined as the complement of what the dual op makes.
+    /// Combines two conditions by `op`. Two complements are combined by the dual op, and the result
+    /// is complemented.
     fn join(&mut self, op: Op, dual: Op, a: Condition, b: Condition) -> Condition {
         if a.negated && b.negated {
             return Condition { value: self.op(dual, Type::I1, &[a.value, b.value]), negated: true };
@@ -60,7 +61,7 @@ impl Code {
         Condition { value: self.op(op, Type::I1, &args), negated: false }
     }
 
-    /// The first value for items in the mask, for others the second.
+    /// Selects `then` for items in the mask and `otherwise` for other items.
     pub fn choose(&mut self, mask: Mask, then: Value, otherwise: Value) -> Value {
         let Some(condition) = mask.filter(|_| then != otherwise) else { return then };
         let (then, otherwise) = if condition.negated { (otherwise, then) } else { (then, otherwise) };
@@ -69,23 +70,24 @@ impl Code {
     }
 }
 
-/// An edge into a node that has been passed.
+/// An edge into a visited node.
 pub(super) struct Way {
     pub from: Node,
-    /// Of the items at `from`, those that take it.
+    /// Mask of the edge, relative to the items at `from`.
     pub mask: Mask,
     pub args: Vec<Value>,
 }
 
-/// The masks of a region's nodes. A node is asked for after all edges into it are known.
+/// Masks of a region's nodes. All edges into a node must be added before its mask is computed.
 pub(super) struct Masks {
-    /// The items that enter the region.
+    /// Items that enter the region.
     pub entering: Mask,
     pub ways: Vec<Vec<Way>>,
-    /// The edges back to the loop's header, and those that leave it, with their nodes and masks as of [`Way`].
+    /// Back edges to the loop's header, and edges that leave the loop, with their source nodes and
+    /// masks as in [`Way`].
     pub back: Vec<(Edge, Node, Mask)>,
     pub leaving: Vec<(Edge, Node, Mask)>,
-    /// By node and the node whose items are taken for all.
+    /// Cached masks, by node and base node.
     known: HashMap<(Node, Node), Mask>,
 }
 
@@ -95,9 +97,10 @@ impl Masks {
         Masks { entering, ways, back: Vec::new(), leaving: Vec::new(), known: HashMap::new() }
     }
 
-    /// Of the items at `base`, which dominates the node, those that come to the node.
+    /// Returns the mask of a node, relative to the items at `base`, which dominates the node.
     pub fn among(&mut self, code: &mut Code, graph: &Region, node: Node, base: Node) -> Mask {
-        // Numbers rise down the tree of dominators, so a base at or below the highest such node has the same items too.
+        // A dominator has a lower number than the nodes it dominates. A base at or below the
+        // highest node with the same items therefore also has the same items.
         let node = graph.same_items(node);
         if base >= node {
             return None;
@@ -120,19 +123,20 @@ impl Masks {
         mask
     }
 
-    /// Of the items at `base`, those that take a way out of a node.
+    /// Returns the mask of an edge out of node `from`, relative to the items at `base`.
     pub fn along(&mut self, code: &mut Code, graph: &Region, from: Node, taken: Mask, base: Node) -> Mask {
         let there = self.among(code, graph, from, base);
         code.both(there, taken)
     }
 
-    /// The items at a node.
+    /// Returns the mask of a node.
     pub fn at(&mut self, code: &mut Code, graph: &Region, node: Node) -> Mask {
         let among = self.among(code, graph, node, 0);
         code.both(self.entering, among)
     }
 
-    /// The value that each edge gives: where edges differ, by the mask of items at the node `base` above them.
+    /// Merges the values of edges. Differing values are selected by the edges' masks, relative to
+    /// the dominating node `base`.
     pub fn merge(
         &mut self,
         code: &mut Code,

@@ -1,4 +1,4 @@
-//! Streams: what the loads and stores of a converted kernel have to do with the launch's buffers.
+//! Streams: the accesses of a converted kernel to the launch's buffers.
 
 use halfbyte_ir::{
     Affine, Attr, Block, Holds, Inst, Kernel, MemAttr, Op, ParamKind, Reason, Refusal, Step, Stream, Trips, Type,
@@ -10,25 +10,27 @@ use crate::range;
 use super::affine::{Linear, Sums, as_constant, plus};
 use super::if_convert::{Site, SiteStep};
 
-/// A load or store whose address is known when the kernel is launched.
+/// A load or store that can be packed.
 #[derive(Clone)]
 pub(super) struct Access {
     pub inst: Inst,
-    /// The type loaded or stored.
+    /// Loaded or stored type.
     pub ty: Type,
     pub stores: bool,
     pub guard: Option<Value>,
-    /// The number of the buffer's parameter.
+    /// Index of the buffer's parameter.
     pub buffer: u32,
     pub mem: MemAttr,
-    /// Whether the kernel computes the address, in all of the buffer. The sums are zero then.
+    /// `true` if the kernel computes the address in a window, which holds the whole buffer. `scale`
+    /// and `index` are then zero.
     pub in_window: bool,
-    /// Whether it has a stream: a load in a window has none that is known to be in a table of the kernel.
+    /// `true` if the access has a stream. A load in a window has none if its address is known to be
+    /// in a constant table of the kernel.
     pub has_stream: bool,
-    /// As [`Stream::scale`] and [`Stream::index`].
+    /// Same as [`Stream::scale`] and [`Stream::index`].
     pub scale: Affine,
     pub index: Affine,
-    /// The loops around it, the outermost first.
+    /// Loops around the access, outermost first.
     pub steps: Vec<AccessStep>,
 }
 
@@ -37,23 +39,24 @@ pub(super) struct Access {
 pub(super) struct AccessStep {
     pub number: u32,
     pub header: Block,
-    /// The number of the iteration.
+    /// Iteration number.
     pub counter: Value,
     pub trips: Trips,
     pub stride: Affine,
 }
 
-/// The most bytes of one item's access.
+/// Maximum number of bytes that an item accesses at once.
 const MOST_BYTES: u32 = 16;
 
-/// Bytes of the largest scalar that is accessed at once.
+/// Size in bytes of the largest scalar access.
 const MOST_ALIGN: u32 = 4;
 
-/// The accesses of a converted kernel. What lies in the buffers of `windows` is accessed at addresses that the kernel computes, and
-/// so are buffers that are added there as some address in them is not known when the kernel is launched.
+/// Returns the accesses of a converted kernel. Buffers in `windows` are accessed at addresses that
+/// the kernel computes. A buffer is added to `windows` if one of its addresses is not known at
+/// launch.
 ///
 /// # Errors
-/// Loads and stores that are possible in neither way.
+/// Refusals of loads and stores that are possible in neither way.
 pub(super) fn accesses(
     kernel: &Kernel,
     sites: &[Site],
@@ -95,7 +98,7 @@ pub(super) fn accesses(
     if refusals.is_empty() { Ok(accesses) } else { Err(refusals) }
 }
 
-/// That a target cannot do an instruction, and why.
+/// Returns the refusal of an instruction, with its reason.
 pub(super) fn refusal(kernel: &Kernel, inst: Inst, target: &'static str, reason: impl Into<Reason>) -> Refusal {
     let data = &kernel.insts[inst];
     Refusal { op: Some((data.op, data.ty)), span: data.span, target, reason: Some(reason.into()) }
@@ -105,7 +108,7 @@ fn has_unknown_trips(site: &Site) -> bool {
     site.steps.iter().any(|step| step.counted.is_none())
 }
 
-/// What a load or store says of itself.
+/// Operands of a load or store.
 struct Place {
     ty: Type,
     stores: bool,
@@ -135,7 +138,7 @@ impl Place {
         Ok(Place { ty: data.ty, stores, buffer, mem, index: args.get(1).copied() })
     }
 
-    /// The access at an address that is known when the kernel is launched.
+    /// Returns the access if its address is known at launch.
     fn at_launch(&self, kernel: &Kernel, site: &Site, sums: &Sums<'_>) -> Result<Access, Reason> {
         let &Place { mem, .. } = self;
         if has_unknown_trips(site) {
@@ -165,7 +168,7 @@ impl Place {
         Ok(Access { scale, index, ..self.access(site, stride) })
     }
 
-    /// The access at an address that the kernel computes.
+    /// Returns the access at an address that the kernel computes.
     fn computed(&self, kernel: &Kernel, site: &Site) -> Result<Access, Reason> {
         let &Place { ty, mem, .. } = self;
         let has_stream = self.stores || !self.is_in_table(kernel);
@@ -181,7 +184,7 @@ impl Place {
         Ok(Access { in_window: true, has_stream, ..self.access(site, |_| Affine::default()) })
     }
 
-    /// Whether it lies in a table that the kernel brings along, whatever is loaded.
+    /// Returns `true` if the address is always within a constant table of the kernel.
     fn is_in_table(&self, kernel: &Kernel) -> bool {
         let &Place { ty, mem, .. } = self;
         let table = kernel.params.get(self.buffer as usize).and_then(|param| param.contents.as_ref());
@@ -214,8 +217,9 @@ impl Place {
     }
 }
 
-/// Whether a `wide` index is the same when it is scaled modulo 2^32, as streams do it: where it is shown to stay below that, or
-/// where each item makes the access at its own number. No buffer goes that far, so that an item before traps there.
+/// Returns `true` if a `wide` index gives the same address when scaled modulo 2^32, as streams do.
+/// This holds if the scaled index stays below 2^32. It also holds if each item accesses its own
+/// index unconditionally: buffers are smaller than 2^32 bytes, so an earlier item would trap.
 fn stays_narrow(site: &Site, mem: MemAttr, sum: &Linear) -> bool {
     let Some(first) = as_constant(&sum.known) else { return false };
     let mut most = u64::from(first);
@@ -228,7 +232,7 @@ fn stays_narrow(site: &Site, mem: MemAttr, sum: &Linear) -> bool {
     (sum.item.is_zero() || own) && most.saturating_mul(mem.scale.into()) <= u32::MAX.into()
 }
 
-/// What keeps an index from being a sum that is known at the launch.
+/// Explains why an index is not affine.
 fn not_affine(kernel: &Kernel, sums: &Sums<'_>, index: Value) -> Reason {
     let blamed = sums.blame(index);
     let name = kernel.value_name(blamed).map(|name| format!("`%{name}`"));
@@ -275,7 +279,7 @@ const WIDE: Reason = Reason::with_help(
     "leave `wide` out, where the index stays below that; `item_id` itself, where every item makes the access, may be `wide`",
 );
 
-/// An access by a computed address.
+/// Reason to refuse an access through a computed pointer.
 pub(super) const NO_BUFFER: Reason = Reason::with_help(
     "its address is not in a buffer of the signature",
     "name the buffer's parameter, and let the index say where: `%x[%i + 8]`",
@@ -292,7 +296,8 @@ const UNKNOWN_TRIPS: Reason = Reason::with_help(
 );
 
 impl Access {
-    /// The access as a stream. `uniform` says that all items read the same value; the window, if it is in one, is that stream.
+    /// Returns the stream of the access. `uniform` means that all items read the same value.
+    /// `window` is the stream of the access's window, if any.
     pub fn stream(&self, kernel: &Kernel, uniform: bool, guard: Option<u32>, window: Option<u32>) -> Stream {
         let step = |step: &AccessStep| Step {
             loop_number: step.number,
@@ -315,7 +320,7 @@ impl Access {
     }
 }
 
-/// The guard of a stream, whose elements have so many bytes.
+/// Returns the guard of a stream, with elements of `bytes` bytes.
 pub(super) fn guard_of(stream: &Stream, bytes: u32) -> Stream {
     let steps = stream.steps.iter().map(|step| Step { stride: Affine::default(), ..step.clone() });
     Stream {
@@ -333,7 +338,7 @@ pub(super) fn guard_of(stream: &Stream, bytes: u32) -> Stream {
     }
 }
 
-/// The window of a buffer, which the kernel writes or not.
+/// Returns the stream of a buffer's window.
 pub(super) fn window_of(kernel: &Kernel, buffer: u32, accesses: &[Access]) -> Stream {
     let first = accesses.iter().find(|access| access.in_window && access.buffer == buffer);
     Stream {

@@ -1,12 +1,14 @@
-//! Packing: a kernel of one work item becomes one of a group of neighbouring items, for targets whose items share vectors.
+//! Packing: vectorises a kernel over neighbouring work items, for targets whose items share
+//! vectors.
 //!
-//! Every load and store of the text becomes a stream ([`memory`]), for which its address must be known when the kernel is
-//! launched ([`affine`], [`trips`]); where one is not, or accesses must keep their order ([`order`]), its buffer is a window, in
-//! which the kernel computes addresses. Control flow that varies from item to item ([`uniformity`]) is converted to selects and
-//! guards ([`if_convert`]), and what is then one line is done for all items of a group ([`vectorise`]): bytes in vectors,
-//! everything else item by item. What is the same for all items is computed once.
+//! Every load and store becomes a stream ([`memory`]), whose address must be known at launch
+//! ([`affine`], [`trips`]). If an address is not known, or if accesses must keep their order
+//! ([`order`]), the buffer becomes a window, in which the kernel computes addresses. Divergent
+//! control flow ([`uniformity`]) is converted to selects and guards ([`if_convert`]). The resulting
+//! straight-line code is executed for all items of a group ([`vectorise`]): bytes in vectors,
+//! everything else item by item. Uniform values are computed once.
 //!
-//! A kernel that cannot be packed stays as it is, and the reasons are left in the context.
+//! A kernel that cannot be packed stays unchanged, and the reasons are reported to the context.
 
 mod affine;
 mod code;
@@ -43,7 +45,7 @@ use trips::{counted, counts_alike};
 use uniformity::{Regions, Uniformity, Varying};
 use vectorise::{check_streams, vectorise};
 
-/// The pass.
+/// The `pack` pass.
 pub const PASS: BuiltIn = BuiltIn {
     name: "pack",
     description: "makes a kernel one of several work items that share vectors, on targets where they do",
@@ -91,7 +93,7 @@ fn packed(
     vectorise(packed, lanes, has_wide_lanes, target)
 }
 
-/// Refuses what no packed kernel can have.
+/// Refuses ops and arrays that a packed kernel cannot have.
 fn check(kernel: &Kernel, target: &'static str) -> Result<(), Vec<Refusal>> {
     let refused = |array: &Array| {
         let why = format!("work items that share vectors have no `{}` memory", array.space);
@@ -131,7 +133,7 @@ fn check(kernel: &Kernel, target: &'static str) -> Result<(), Vec<Refusal>> {
                     "let an item be a row, or count rows off `item_id` in a loop, by a parameter that says how long they are; `--target halu` and `--target ptx` have axes",
                 ));
             } else if base.is_some_and(|base| kernel.args(inst).get(base).is_some_and(|&base| is_array(base))) {
-                // That there is none has been said.
+                // The array itself has already been refused.
             } else if base.is_some_and(|base| !kernel.args(inst).get(base).is_some_and(|&base| is_buffer(base))) {
                 refuse(NO_BUFFER);
             } else if data.op == Op::Store
@@ -175,8 +177,9 @@ fn strange(kernel: &Kernel, strange: &Strange, target: &'static str) -> Vec<Refu
     vec![Refusal { op: None, span, target, reason: Some(reason) }]
 }
 
-/// The kernel without branches that vary, its accesses, and the loads from uniform addresses whose values vary because not
-/// all items make them. Where the work ends early nothing is refused.
+/// Converts divergent control flow. Returns the converted kernel, its accesses, and the loads from
+/// uniform addresses whose values vary because not all items execute them. If the watchdog stops
+/// the work, the list of refusals is empty.
 fn converted(
     source: &Kernel,
     flow: &Flow,
@@ -198,7 +201,7 @@ fn converted(
         let uniformity = Uniformity::new(source, flow, loops, &regions, &varying, &varying_load);
         let (kernel, regions, sums, uniformity) = (source, &regions, &sums, &uniformity);
         let converted = convert(Analyses { kernel, flow, loops, regions, uniformity, sums, counted: &counted });
-        // What varies because of how the kernel is converted decides how it is converted.
+        // The conversion itself can make values divergent, so it repeats until a fixpoint.
         let (loads, branches) = parting(&converted, &varying_load);
         let mut settled = true;
         for load in loads {
@@ -235,18 +238,19 @@ fn converted(
     let ordered = order::ordered(&found);
     if !ordered.is_empty() {
         windows.extend(ordered);
-        // Where a window cannot be, the order is refused below.
+        // If a window is not possible, the order is refused below.
         found = accesses(kernel, &converted.sites, &sums, &mut windows, target).unwrap_or(found);
     }
     let mut accesses = found;
-    // Every store needs a stream, whatever becomes of the loads.
+    // Every store needs a stream; loads are checked later.
     check_streams(kernel, accesses.iter().filter(|access| access.stores), |_| false, lanes, target)?;
     order::settle(&mut converted.kernel, &mut accesses, target)?;
     Ok((converted, accesses, varying.loads))
 }
 
-/// The loads of a converted kernel that are guarded by what varies, and the blocks of the text whose branches stayed though what
-/// they depend on varies now: items that do not come there bring values of their own.
+/// Returns the loads with a divergent guard, and the source blocks whose unconverted branches
+/// depend on a divergent value. A value can become divergent if it merges with values of items that
+/// skip its block.
 fn parting(converted: &Converted, varying_load: &dyn Fn(Inst) -> bool) -> (Vec<Inst>, Vec<Block>) {
     let kernel = &converted.kernel;
     let uniformity = Uniformity::without_branches(kernel, &Flow::new(kernel), varying_load);
@@ -258,8 +262,9 @@ fn parting(converted: &Converted, varying_load: &dyn Fn(Inst) -> bool) -> (Vec<I
     (loads.collect(), branches.map(|&(block, _)| block).collect())
 }
 
-/// The loops that the converted kernel does not take as often as the text does: what they are counted by comes out of a loop that
-/// items leave apart, and those that are not in it bring values of their own.
+/// Returns the loops whose trip count differs between the converted kernel and the source. The
+/// bound of such a loop comes from a loop with divergent exit. Items that are not in that loop
+/// contribute other values.
 fn miscounted<'a>(converted: &'a Converted, target: &'static str) -> Result<Vec<&'a Count>, Vec<Refusal>> {
     if converted.counts.is_empty() {
         return Ok(Vec::new());
@@ -272,7 +277,7 @@ fn miscounted<'a>(converted: &'a Converted, target: &'static str) -> Result<Vec<
     Ok(converted.counts.iter().filter(differs).collect())
 }
 
-/// The addresses of the buffers that a kernel writes.
+/// Returns the addresses of the buffers that a kernel writes.
 fn stored_buffers(kernel: &Kernel) -> EntitySet<Value> {
     let insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts);
     let stores = insts.filter(|&&inst| kernel.insts[inst].op == Op::Store);
