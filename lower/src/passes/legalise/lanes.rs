@@ -1,11 +1,12 @@
-//! Vectors as their lanes, for targets that lack an op on a vector and all that it could be made of.
+//! Scalarisation of vector ops, for targets that lack the op on the vector and all its expansions.
 //!
-//! A lane-wise op is done lane by lane, by the op on the lane's type, which may be expanded in turn. The vector is put together
-//! again after, for whoever needs it whole; that goes with the dead code where nobody does. Lanes that only change places
-//! take no instruction. A vector of memory is a word of the same bits.
+//! A lane-wise op is executed per lane, by the op on the lane's type, which may be expanded in
+//! turn. The vector is then reassembled for uses of the whole; without such uses, the reassembly is
+//! dead code. Permuting lanes takes no instruction. A load or store of a packed word becomes one of
+//! an integer word with the same bits.
 //!
-//! A vector wider than any register is made of lanes only where something asks for them: a target may have an instruction for
-//! all that goes by way of it, and then selection finds it whole.
+//! A vector wider than any register is scalarised only where an instruction needs its lanes. The
+//! target may have a single instruction for the whole pattern, which selection then matches.
 
 use std::cmp::Ordering;
 
@@ -14,7 +15,7 @@ use halfbyte_ir::{Attr, Inst, IntCC, Op, Type, Value};
 use crate::passes::legalise::Legaliser;
 use crate::rewrite::constant_lanes;
 
-/// Does an instruction on vectors by lanes, if the target can.
+/// Scalarises an instruction on vectors, if the target supports the result.
 pub(super) fn by_lanes(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> bool {
     legaliser.attempt(|legaliser| scalarised(legaliser, inst)).is_some()
 }
@@ -34,7 +35,7 @@ fn scalarised(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> Option<()> {
     Some(())
 }
 
-/// What an instruction comes to, lane by lane.
+/// Computes the result of an instruction lane by lane.
 fn made_of(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst, result: Value) -> Option<Made> {
     let data = legaliser.kernel().insts[inst];
     let args = legaliser.kernel().args(inst).iter().map(|&arg| legaliser.current(arg)).collect::<Vec<_>>();
@@ -72,7 +73,7 @@ fn made_of(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst, result: Value) -> 
         (Op::Concat, parts, _) if data.ty.is_wide() => {
             let mut lanes = Vec::with_capacity(data.ty.lanes());
             let bits = parts.first().map_or(0, |&part| result_type(legaliser, part).bits());
-            // Lanes of several parts each, or parts of several lanes.
+            // A lane consists of several parts, or a part of several lanes.
             let in_one = (lane.bits() / bits.max(1)).max(1) as usize;
             for parts in parts.chunks(in_one) {
                 match (parts, bits.cmp(&lane.bits())) {
@@ -107,7 +108,7 @@ fn made_of(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst, result: Value) -> 
     })
 }
 
-/// What an instruction comes to.
+/// Scalarised result of an instruction.
 enum Made {
     Scalar(Value),
     Lanes(Vec<Value>),
@@ -121,7 +122,7 @@ fn lane_type(legaliser: &Legaliser<'_, '_, '_>, vector: Value) -> Type {
     legaliser.kernel().ty(vector).lane_type()
 }
 
-/// The integers that are masked by this.
+/// Returns the integer vector type with this mask type.
 fn integers_like(mask: Type) -> Option<Type> {
     Type::ALL.iter().copied().find(|ty| ty.is_int() && ty.bits() <= 128 && ty.mask_type() == Some(mask))
 }
@@ -130,7 +131,7 @@ fn integer(legaliser: &mut Legaliser<'_, '_, '_>, ty: Type, bits: u64) -> Option
     legaliser.place(Op::Const, ty, Attr::Bits(bits), &[])
 }
 
-/// An op on each lane of its operands; an operand that is a scalar counts for all.
+/// Applies an op to each lane of its operands; a scalar operand applies to all lanes.
 fn of_each(
     legaliser: &mut Legaliser<'_, '_, '_>,
     op: Op,
@@ -150,14 +151,14 @@ fn of_each(
     by_lane.iter().map(|args| legaliser.place(op, ty, attr, args)).collect()
 }
 
-/// All lanes of a vector under an op.
+/// Reduces all lanes of a vector by an op.
 fn folded(legaliser: &mut Legaliser<'_, '_, '_>, op: Op, ty: Type, vector: Value) -> Option<Value> {
     let lanes = lanes(legaliser, vector)?;
     let (&first, others) = lanes.split_first()?;
     others.iter().try_fold(first, |all, &lane| legaliser.place(op, ty, Attr::None, &[all, lane]))
 }
 
-/// The sum of extended lanes, and of what there was before.
+/// Adds the extended lanes and an optional accumulator.
 fn sum(legaliser: &mut Legaliser<'_, '_, '_>, extend: Op, lanes: &[Value], acc: Option<Value>) -> Option<Value> {
     let mut sum = acc;
     for &lane in lanes {
@@ -173,9 +174,10 @@ fn sum(legaliser: &mut Legaliser<'_, '_, '_>, extend: Op, lanes: &[Value], acc: 
     sum
 }
 
-/// The lanes of a vector: as it was made, those of the constant that it is, or taken from it.
+/// Returns the lanes of a vector: those it was assembled from, those of a constant, or extracted
+/// ones.
 fn lanes(legaliser: &mut Legaliser<'_, '_, '_>, vector: Value) -> Option<Vec<Value>> {
-    // What a wide vector is made of may be wide in turn, as deep as the kernel is long.
+    // An explicit worklist, because wide vectors may depend on each other through the whole kernel.
     let mut wanted = vec![vector];
     while let Some(&next) = wanted.last() {
         if legaliser.laneless.contains(&next) || known(legaliser, next).is_some() {
@@ -196,7 +198,7 @@ fn lanes(legaliser: &mut Legaliser<'_, '_, '_>, vector: Value) -> Option<Vec<Val
     known(legaliser, vector)
 }
 
-/// Those of the operands that a wide vector is made of whose lanes are not known, and that are wide too.
+/// Returns the wide operands of a wide vector whose lanes are not known yet.
 fn unknown_parts(legaliser: &Legaliser<'_, '_, '_>, vector: Value) -> Vec<Value> {
     let kernel = legaliser.kernel();
     let def = kernel.def_inst(vector).filter(|_| kernel.ty(vector).is_wide());
@@ -204,14 +206,14 @@ fn unknown_parts(legaliser: &Legaliser<'_, '_, '_>, vector: Value) -> Vec<Value>
     parts.filter(|&part| kernel.ty(part).is_wide() && known(legaliser, part).is_none()).collect()
 }
 
-/// The lanes of a vector that have been made, or the scalar that it is.
+/// Returns the known lanes of a vector. A scalar is its own lane.
 fn known(legaliser: &Legaliser<'_, '_, '_>, vector: Value) -> Option<Vec<Value>> {
     let known = [&legaliser.lanes, &legaliser.lanes_here].into_iter().find_map(|lanes| lanes.get(&vector));
     let known = known.map(|known| known.iter().map(|&lane| legaliser.current(lane)).collect());
     known.or_else(|| legaliser.kernel().ty(vector).is_scalar().then(|| vec![vector]))
 }
 
-/// The lanes of a vector that are not known yet, where those of all wide ones that it is made of are.
+/// Computes the lanes of a vector, given those of its wide operands.
 fn lanes_of(legaliser: &mut Legaliser<'_, '_, '_>, vector: Value) -> Option<Vec<Value>> {
     let ty = legaliser.kernel().ty(vector);
     let lane = ty.lane_type();
@@ -222,7 +224,7 @@ fn lanes_of(legaliser: &mut Legaliser<'_, '_, '_>, vector: Value) -> Option<Vec<
     if let Some(def) = legaliser.kernel().def_inst(vector) {
         let kernel = legaliser.kernel();
         let parts = kernel.args(def);
-        // A part may be of another type with the same bits.
+        // A part may have another type with the same bits.
         let are_lanes = parts.len() == ty.lanes() && parts.iter().all(|&part| kernel.ty(part) == lane);
         if kernel.insts[def].op == Op::Concat && are_lanes {
             return Some(parts.to_vec());
@@ -233,7 +235,7 @@ fn lanes_of(legaliser: &mut Legaliser<'_, '_, '_>, vector: Value) -> Option<Vec<
         }
     }
     if ty.is_mask() {
-        // As integers whose bits are all like the mask's.
+        // A mask is expanded to integers first, whose lanes can be extracted.
         let wide = integers_like(ty)?;
         let expanded = legaliser.place(Op::MaskExpand, wide, Attr::None, &[vector])?;
         let zero = integer(legaliser, wide.lane_type(), 0)?;
@@ -244,7 +246,8 @@ fn lanes_of(legaliser: &mut Legaliser<'_, '_, '_>, vector: Value) -> Option<Vec<
     (0..ty.lanes() as u8).map(|n| legaliser.place(Op::Extract, ty, Attr::Lane(n), &[vector])).collect()
 }
 
-/// Records the lanes of an instruction's result and puts the vector together after them, where the target can.
+/// Records the lanes of an instruction's result and reassembles the vector from them, if the target
+/// can.
 fn whole(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst, result: Value, lanes: Vec<Value>) {
     let ty = legaliser.kernel().ty(result);
     match legaliser.attempt(|legaliser| joined(legaliser, ty, &lanes)) {
@@ -253,14 +256,15 @@ fn whole(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst, result: Value, lanes
             legaliser.lanes.insert(whole, lanes);
         }
         None => {
-            // Whoever knows the lanes needs no more; for others the instruction is what the target refuses.
+            // Users of the lanes do not need the vector. For other users, the target refuses the
+            // original instruction.
             legaliser.keep(inst);
             legaliser.lanes.insert(result, lanes);
         }
     }
 }
 
-/// A vector of these lanes.
+/// Assembles a vector from lanes.
 fn joined(legaliser: &mut Legaliser<'_, '_, '_>, ty: Type, lanes: &[Value]) -> Option<Value> {
     if ty.is_mask() {
         let wide = integers_like(ty)?;
@@ -282,7 +286,7 @@ fn joined(legaliser: &mut Legaliser<'_, '_, '_>, ty: Type, lanes: &[Value]) -> O
     legaliser.place(Op::Concat, ty, Attr::None, lanes)
 }
 
-/// Makes an access to a packed word one to a word of the same bits.
+/// Replaces an access to a packed word by an access to an integer word with the same bits.
 fn as_word(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> Option<()> {
     let data = legaliser.kernel().insts[inst];
     let args = legaliser.kernel().args(inst).to_vec();

@@ -1,6 +1,7 @@
-//! The order of accesses to a buffer. Inputs are copied before a packed kernel runs and outputs after, so a load finds what
-//! was there before the launch, and stores of one loop come after each other whole. Where the text says otherwise, a loaded
-//! value is the stored one, or the access is refused.
+//! Order of accesses to a buffer. A packed kernel's inputs are copied before it runs and its
+//! outputs after. A load therefore sees the memory before the launch, and the stores of each store
+//! instruction are copied out as a whole. If the source requires another order, the stored value is
+//! forwarded to the load, or the access is refused.
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
@@ -9,7 +10,8 @@ use halfbyte_ir::{Affine, Attr, Inst, Kernel, Op, Reason, Refusal, Trips, Value}
 use super::affine::{as_constant, plus};
 use super::memory::{Access, AccessStep, refusal};
 
-/// The buffers whose accesses come in their order only where the kernel itself makes them.
+/// Returns the buffers whose accesses keep their order only if the kernel itself accesses them in a
+/// window.
 pub(super) fn ordered(accesses: &[Access]) -> Vec<u32> {
     let mut buffers: Vec<u32> = found(accesses).1.iter().map(|(access, _)| access.buffer).collect();
     buffers.sort_unstable();
@@ -17,10 +19,10 @@ pub(super) fn ordered(accesses: &[Access]) -> Vec<u32> {
     buffers
 }
 
-/// Replaces loads of what the same item has stored before by the stored values.
+/// Replaces loads by the values that the same item stored before.
 ///
 /// # Errors
-/// Accesses that may depend on the order in another way.
+/// Refusals of accesses that may depend on the order in another way.
 pub(super) fn settle(
     kernel: &mut Kernel,
     accesses: &mut Vec<Access>,
@@ -37,15 +39,15 @@ pub(super) fn settle(
     Ok(())
 }
 
-/// The loads of what was stored before, with what these find; and accesses that would find or leave something else.
+/// Loads with the stores that they depend on, and accesses to refuse.
 type Found<'a> = (Vec<(Inst, Source)>, Vec<(&'a Access, Reason)>);
 
-/// The loads of what was stored before, with what they find, and the accesses whose order is another.
+/// Returns loads with the stores that they depend on, and the accesses whose order cannot be kept.
 fn found(accesses: &[Access]) -> Found<'_> {
     let (mut found, mut wrong) = (Vec::new(), Vec::new());
-    // What lies in a window is there in the order of the program.
+    // Accesses in a window keep the program order.
     let at_launch = || accesses.iter().filter(|access| !access.in_window);
-    // Few, each a stream: there may be many loads beside them.
+    // There are few stores, because each has a stream; there may be many loads.
     let stores: Vec<&Access> = at_launch().filter(|access| access.stores).collect();
     let mut earlier = 0;
     for access in at_launch() {
@@ -79,18 +81,19 @@ fn found(accesses: &[Access]) -> Found<'_> {
     (found, wrong)
 }
 
-/// Where a loaded value comes from.
+/// Possible sources of a loaded value.
 struct Source {
-    /// The values stored to the address, the last first, with their guards.
+    /// Stores to the address with their guards, latest first.
     stored: Vec<(Option<Value>, Inst)>,
-    /// Whether what was there before the launch may be seen.
+    /// `true` if the load may see the memory before the launch.
     loads: bool,
 }
 
-/// What a load finds, of the stores before it and of all stores.
+/// Returns the possible sources of a load. `earlier` are the stores before the load.
 fn source(access: &Access, earlier: &[&Access], all: &[&Access]) -> Result<Source, ()> {
     let same = |other: &&&Access| other.buffer == access.buffer;
-    // Whether a store of an earlier iteration may come between, of a loop that begins after what is found.
+    // Returns `true` if a store in an earlier iteration of an inner loop, beyond the outermost
+    // `loops`, may overwrite the address.
     let overtaken = |loops| all.iter().filter(same).any(|other| may_meet(other, access, When::Later { loops }));
     let mut source = Source { stored: Vec::new(), loads: true };
     for other in earlier.iter().rev().filter(same) {
@@ -109,7 +112,8 @@ fn source(access: &Access, earlier: &[&Access], all: &[&Access]) -> Result<Sourc
     if overtaken(0) { Err(()) } else { Ok(source) }
 }
 
-/// Whether both go to the same address with the same type, the second by way of the first.
+/// Returns `true` if both accesses have the same address and type, and the loops around the first
+/// also contain the second.
 fn is_same(first: &Access, second: &Access) -> bool {
     let common = first.steps.len();
     let same = |(a, b): (&AccessStep, &AccessStep)| a.header == b.header && a.stride == b.stride;
@@ -123,12 +127,12 @@ fn is_same(first: &Access, second: &Access) -> bool {
         && second.steps.iter().skip(common).all(still)
 }
 
-/// When the second of two accesses is made.
+/// Iteration of the second of two accesses, relative to the first.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum When {
-    /// In the same iteration of the loops around both.
+    /// The same iteration of the common loops.
     Same,
-    /// In a later one, of any but so many of the outermost.
+    /// A later iteration of a common loop, not counting the outermost `loops`.
     Later { loops: usize },
 }
 
@@ -136,7 +140,7 @@ impl When {
     const LATER: When = When::Later { loops: 0 };
 }
 
-/// Whether an item's second access may touch a byte of its first.
+/// Returns `true` if two accesses of an item may overlap.
 fn may_meet(first: &Access, second: &Access, when: When) -> bool {
     let common = first.steps.iter().zip(&second.steps).take_while(|(a, b)| a.header == b.header).count();
     if matches!(when, When::Later { loops } if common <= loops) {
@@ -155,7 +159,7 @@ fn may_meet(first: &Access, second: &Access, when: When) -> bool {
     let together: Vec<(&AccessStep, bool)> =
         first.steps.iter().zip(&second.steps).take(common).map(|(a, b)| (a, a.stride == b.stride)).collect();
     let same = |(step, equal): &(&AccessStep, bool)| {
-        // The counter cancels where both go by the same stride.
+        // Equal strides cancel within the same iteration.
         if *equal || step.trips == Trips::Const(1) { Range::at(0) } else { Range::ANY }
     };
     let meets = |range: &Range| range.touches(-i64::from(second.ty.bytes()), i64::from(first.ty.bytes()));
@@ -176,14 +180,14 @@ fn may_meet(first: &Access, second: &Access, when: When) -> bool {
     }
 }
 
-/// Numbers from `low` to `high`, both included.
+/// Inclusive range of numbers.
 #[derive(Clone, Copy)]
 struct Range {
     low: i64,
     high: i64,
 }
 
-/// Beyond all addresses, and small enough that some can be added.
+/// Bound beyond all addresses, small enough that sums do not overflow.
 const FAR: i64 = 1 << 48;
 
 impl Range {
@@ -193,8 +197,8 @@ impl Range {
         Range { low: number, high: number }
     }
 
-    /// How far iterations from the number `from` on come by a step's stride. In between lie the addresses of those before:
-    /// an access that came around to where it began would have left its buffer on the way.
+    /// Returns the range of address changes from iteration `from` to the last one. Wrapping is
+    /// impossible: an access that wraps around would leave its buffer before.
     fn of(step: &AccessStep, from: i64) -> Range {
         let Some(stride) = as_constant(&step.stride) else { return Range::ANY };
         let stride = i64::from(stride.cast_signed());
@@ -214,13 +218,13 @@ impl Range {
         Range { low: (self.low + other.low).max(-FAR), high: (self.high + other.high).min(FAR) }
     }
 
-    /// Whether a number between the two, both left out, is among these.
+    /// Returns `true` if the range contains a number strictly between `above` and `below`.
     const fn touches(&self, above: i64, below: i64) -> bool {
         self.low < below && self.high > above
     }
 }
 
-/// Lets stored values stand for loaded ones.
+/// Replaces loaded values by stored ones.
 fn forward(kernel: &mut Kernel, accesses: &mut Vec<Access>, found: &[(Inst, Source)]) {
     let mut replaced: SecondaryMap<Value, PackedOption<Value>> = SecondaryMap::new();
     let mut open: Vec<(Inst, Value)> = Vec::new();
@@ -258,8 +262,8 @@ fn forward(kernel: &mut Kernel, accesses: &mut Vec<Access>, found: &[(Inst, Sour
     accesses.retain(|access| !found.iter().any(|(load, source)| *load == access.inst && !source.loads));
 }
 
-/// Makes the value of a load out of stored ones. The first select that may choose what is loaded is left `open` until all
-/// other uses of the load are replaced.
+/// Selects the value of a load from stored values. A select that falls back to the loaded value is
+/// recorded in `open`; its operand is set after all other uses of the load are replaced.
 fn chosen(
     kernel: &mut Kernel,
     kept: &mut Vec<Inst>,

@@ -1,4 +1,4 @@
-//! The bodies of loops as acyclic graphs.
+//! Loop bodies as acyclic graphs.
 
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
 use halfbyte_ir::flow::{Lists, Node as GraphNode};
@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 
 use crate::passes::loops::{LoopId, Loops};
 
-/// A branch's target: the block it ends and the target's number.
+/// Edge of the control-flow graph: a block, the index of its branch's target, and the target block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Edge {
     pub from: Block,
@@ -15,27 +15,27 @@ pub(super) struct Edge {
     pub to: Block,
 }
 
-/// A node's number in a region, in an order in which every node comes before those it leads to.
+/// Index of a node in a region. Nodes are in topological order.
 pub(super) type Node = usize;
 
-/// A loop's body, or the kernel outside of all loops, without the branches back: an acyclic graph whose nodes are blocks
-/// and, as one node each, the loops inside.
+/// Body of a loop, or the code outside of all loops, without back edges. The result is an acyclic
+/// graph. Each node is a block, or a whole inner loop.
 pub(super) struct Region {
-    /// The block of each node; of a loop its header. The first is where the region is entered.
+    /// Block of each node; for an inner loop, its header. The first node is the region's entry.
     pub nodes: Vec<Block>,
-    /// The loop of a node that is one.
+    /// Inner loop of each node that is one.
     pub inner: Vec<Option<LoopId>>,
-    /// The edges from each node to others of the region.
+    /// Edges from each node to other nodes of the region.
     pub out: Vec<Vec<(Edge, Node)>>,
-    /// The edges back to the loop's header.
+    /// Back edges to the loop's header.
     pub back: Vec<(Edge, Node)>,
-    /// The edges out of the loop.
+    /// Edges that leave the loop.
     pub leaving: Vec<(Edge, Node)>,
     place: SecondaryMap<Block, u32>,
     dominator: Vec<Node>,
-    /// Immediate postdominators; the number of nodes where there is none.
+    /// Immediate post-dominators; the number of nodes where there is none.
     postdominator: Vec<Node>,
-    /// The highest node that exactly the same items come through.
+    /// First node that exactly the same items execute.
     same_items: Vec<Node>,
 }
 
@@ -54,7 +54,7 @@ impl Region {
             same_items: Vec::new(),
         };
         let Some(head) = head else { return built };
-        // A loop inside stands for all of its blocks: the outermost that is not around the region.
+        // A block of an inner loop maps to the outermost loop inside the region.
         let node_of = |block: Block| loops.nest(block).take_while(|&id| Some(id) != region).last();
         let mut order = Order { kernel, loops, region, head, found: Vec::new(), seen: EntitySet::new() };
         order.visit_all(&node_of);
@@ -84,7 +84,7 @@ impl Region {
         let count = self.nodes.len();
         let forward: Vec<Vec<GraphNode>> =
             self.out.iter().map(|out| out.iter().map(|&(_, to)| GraphNode::new(to)).collect()).collect();
-        // The same with its edges turned, from one node more: where the region is left.
+        // Reverse graph with an extra exit node.
         let mut backward = vec![Vec::new(); count + 1];
         for (from, out) in self.out.iter().enumerate() {
             out.iter().for_each(|&(_, to)| backward[to].push(GraphNode::new(from)));
@@ -111,22 +111,24 @@ impl Region {
         }
     }
 
-    /// The node of a block that is one; a loop is found by its header.
+    /// Returns the node of a block; for an inner loop, only the header has one.
     pub fn node(&self, block: Block) -> Option<Node> {
         Some(self.place[block] as Node).filter(|&node| node < self.nodes.len())
     }
 
-    /// The immediate dominator; of the first node itself.
+    /// Returns the immediate dominator. The first node is its own dominator.
     pub fn dominator(&self, node: Node) -> Node {
         self.dominator[node]
     }
 
-    /// The immediate postdominator; none where paths leave the region apart.
+    /// Returns the immediate post-dominator; `None` if paths from the node leave the region without
+    /// reconverging.
     pub fn postdominator(&self, node: Node) -> Option<Node> {
         Some(self.postdominator[node]).filter(|&node| node < self.nodes.len())
     }
 
-    /// The highest node that exactly the items of this one come through: each of the two dominates or postdominates the other.
+    /// Returns the first node that exactly the items of this node execute: it dominates this node,
+    /// which post-dominates it.
     pub fn same_items(&self, node: Node) -> Node {
         self.same_items[node]
     }
@@ -138,7 +140,7 @@ impl Region {
         node == above
     }
 
-    /// Whether what goes through `node` always goes through the other, later.
+    /// Returns `true` if every path from `node` passes through `below`.
     pub fn postdominates(&self, below: Node, mut node: Node) -> bool {
         while node < below {
             node = self.postdominator[node];
@@ -146,12 +148,12 @@ impl Region {
         node == below
     }
 
-    /// Of each node, whether a marked one can be gone to from it before all ways on from it meet again; where they do not, before
-    /// the region is left.
+    /// Returns for each node whether a marked node lies on a path from it to its post-dominator, or
+    /// to the region's exit.
     pub fn leads_to(&self, marked: &[bool]) -> Vec<bool> {
         let count = self.nodes.len();
         let mut leads = vec![false; count];
-        // How many are marked, or lead to one that is, on the way from a node by the nodes where ways meet.
+        // Number of marked or leading nodes on the chain of post-dominators from each node.
         let mut on_way = vec![0u32; count + 1];
         for node in (0..count).rev() {
             let meet = self.postdominator[node];
@@ -161,9 +163,9 @@ impl Region {
         leads
     }
 
-    /// The nodes that can be gone to from a node before another, or before the region is left.
+    /// Returns the nodes on paths from `from` to `to`, or to the region's exit, without both ends.
     pub fn between(&self, from: Node, to: Option<Node>) -> Vec<Node> {
-        // As large as what is found, which may be little of a large region.
+        // A hash set, because the result may be small compared with the region.
         let mut reached = FxHashSet::default();
         let mut found = Vec::new();
         let mut work: Vec<Node> = vec![from];
@@ -180,7 +182,7 @@ impl Region {
     }
 }
 
-/// The edges of a node: those of a block, or those out of a loop.
+/// Returns the edges of a block, or the edges out of an inner loop.
 fn edges(kernel: &Kernel, flow: &Flow, loops: &Loops, block: Block, inner: Option<LoopId>) -> Vec<Edge> {
     let of_block = |from: Block| {
         let targets = kernel.terminator(from).map_or(&[][..], |inst| kernel.targets(inst));
@@ -196,7 +198,7 @@ fn edges(kernel: &Kernel, flow: &Flow, loops: &Loops, block: Block, inner: Optio
     }
 }
 
-/// The nodes of a region in postorder.
+/// Depth-first search that collects the nodes of a region in postorder.
 struct Order<'a> {
     kernel: &'a Kernel,
     loops: &'a Loops,
@@ -207,8 +209,8 @@ struct Order<'a> {
 }
 
 impl Order<'_> {
-    /// A depth-first search without recursion. Targets are visited last to first, so that of two ways the first comes
-    /// first in the order.
+    /// Visits all nodes without recursion. Targets are visited last to first, so that the first
+    /// target comes first in reverse postorder.
     fn visit_all(&mut self, node_of: &dyn Fn(Block) -> Option<LoopId>) {
         let mut stack = vec![self.enter(self.head, node_of)];
         while let Some((block, inner, next)) = stack.last_mut() {

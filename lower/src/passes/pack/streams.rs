@@ -1,4 +1,4 @@
-//! The streams of a packed kernel: their parameters, and the places of their elements.
+//! Streams of a packed kernel: their parameters, and the positions of their elements.
 
 use cranelift_entity::SecondaryMap;
 use halfbyte_ir::{Affine, Attr, Block, Direction, Factor, Kernel, Op, ParamKind, Stream, Trips, Type, Value};
@@ -8,51 +8,53 @@ use super::memory::{Access, guard_of, window_of};
 use super::uniformity::Uniformity;
 use super::values::{Values, WORD};
 
-/// How a group accesses a stream.
+/// Form in which a group accesses a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Shape {
-    /// In vectors of items' values of the type, a byte or a word.
+    /// Vectors of the items' values of a type, a byte or a word.
     Vectors(Type),
-    /// A value an item.
+    /// One value per item.
     Items,
 }
 
-/// A converted kernel, with what is known of it.
+/// A converted kernel and its analyses.
 #[derive(Clone, Copy)]
 pub(super) struct Source<'a> {
     pub kernel: &'a Kernel,
     pub accesses: &'a [Access],
     pub uniformity: &'a Uniformity,
-    /// Blocks that end with a test that a loop goes on, for which one item is enough.
+    /// Blocks that end with the continuation test of a loop. The loop continues if the condition
+    /// holds for any item.
     pub gates: &'a [Block],
 }
 
-/// Where an access goes.
+/// Streams of an access.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
-    /// The stream, where it has one.
+    /// Stream of the access, if any.
     pub stream: Option<Value>,
     pub guard: Option<Value>,
-    /// Where the access itself is, if the stream has but its offset.
+    /// Window of the access. The stream then holds only the offsets.
     pub window: Option<Value>,
     pub shape: Shape,
     pub uniform: bool,
 }
 
-/// The streams: windows, then those of the accesses in their order, each followed by its guard if it has one.
+/// Streams of a packed kernel: windows first, then those of the accesses in order, each followed by
+/// its guard if any.
 pub(super) struct Streams {
     streams: Vec<Stream>,
-    /// By access.
+    /// Streams of each access.
     places: Vec<Place>,
-    /// How often loops are taken, as computed before the entry's instructions.
+    /// Trip counts computed before the entry's instructions.
     trips: Vec<(Trips, Value)>,
 }
 
-/// The alignment of streams.
+/// Alignment of streams in bytes.
 const ALIGN: u32 = 16;
 
 impl Streams {
-    /// Adds the streams' parameters to the packed kernel.
+    /// Creates the streams and adds their parameters to the packed kernel.
     pub fn new(values: &mut Values<'_>, source: Source<'_>) -> Streams {
         let Source { kernel, accesses, uniformity, .. } = source;
         let uses = Uses::new(kernel);
@@ -137,13 +139,13 @@ impl Streams {
         self.streams
     }
 
-    /// Where the access of that number goes.
+    /// Returns the streams of an access.
     pub fn place(&self, access: usize) -> Option<Place> {
         self.places.get(access).copied()
     }
 
-    /// The index of the first of so many elements of a group in this iteration of the loops around; without a group, of a
-    /// uniform stream. None for the first element of all.
+    /// Returns the index of the first of the `elements` elements of a group in the current
+    /// iteration. `group` is `None` for a uniform stream. The result `None` means index 0.
     pub fn index(
         &mut self,
         values: &mut Values<'_>,
@@ -170,8 +172,8 @@ impl Streams {
         index.map(|index| values.code.op(Op::Mul, Type::I32, &[index, elements]))
     }
 
-    /// The address of an element of a type, so many after the one at the index: what a load or store carries, and its
-    /// operands.
+    /// Returns the attribute and the address operands of the element that is `after` elements after
+    /// `index`.
     pub fn element(
         &self,
         values: &Values<'_>,
@@ -185,7 +187,7 @@ impl Streams {
         (Attr::Mem(mem), std::iter::once(stream).chain(index).collect())
     }
 
-    /// How often a loop is taken, as a value.
+    /// Returns a trip count as a value.
     fn trips(&mut self, values: &mut Values<'_>, trips: &Trips) -> Value {
         if let Some((_, value)) = self.trips.iter().find(|(known, _)| known == trips) {
             return *value;
@@ -212,7 +214,7 @@ impl Streams {
     }
 }
 
-/// A sum that is known at launch.
+/// Computes a sum that is known at launch.
 fn sum(values: &mut Values<'_>, affine: &Affine) -> Value {
     let mut sum = (affine.constant != 0).then(|| values.code.word(affine.constant));
     for &(factor, times) in &affine.terms {
@@ -232,11 +234,11 @@ fn sum(values: &mut Values<'_>, affine: &Affine) -> Value {
     sum.unwrap_or_else(|| values.code.word(0))
 }
 
-/// In which form values are wanted.
+/// Number of uses of each value, by the form that they need.
 struct Uses {
     /// Uses item by item.
     items: SecondaryMap<Value, u32>,
-    /// Uses of a word as bytes, and a stored word that is made of bytes.
+    /// Uses of a word as bytes.
     bytes: SecondaryMap<Value, u32>,
     all: SecondaryMap<Value, u32>,
 }
@@ -278,7 +280,7 @@ impl Uses {
     }
 }
 
-/// How a group accesses what varies.
+/// Chooses the form of a divergent access.
 fn shape(values: &Values<'_>, kernel: &Kernel, uses: &Uses, access: &Access) -> Shape {
     let ty = access.ty;
     if ty.is_mask() {

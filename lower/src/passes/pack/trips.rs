@@ -1,4 +1,4 @@
-//! Counted loops: how often a loop is taken, known when the kernel is launched.
+//! Trip counts of loops that are known at launch.
 
 use halfbyte_ir::eval::{Operand, fold};
 use halfbyte_ir::{Affine, Attr, Block, Flow, IntCC, Kernel, Op, Trips, Type, Value};
@@ -8,24 +8,25 @@ use crate::passes::loops::{LoopId, Loops};
 use super::affine::{Linear, Sums, as_constant, constant, plus};
 use super::region::Edge;
 
-/// Loops of constant bounds are counted so far; a launch allows an item no more branches back unless told otherwise.
+/// Maximum trip count that is found by simulation, for loops with constant bounds. It is also the
+/// default limit of an item's backward branches.
 const MOST_COUNTED: u32 = 1 << 20;
 
-/// A loop whose counter a branch compares with a bound, once in every iteration.
+/// A loop with an induction variable that a branch compares with a bound in every iteration.
 #[derive(Clone, Debug)]
 pub(super) struct Counted {
-    /// The edge that leaves the loop, from the block of the comparison.
+    /// Exit edge of that branch.
     pub leaving: Edge,
-    /// How often iterations come as far as after the branch.
+    /// Number of iterations that continue after the branch.
     pub behind: Trips,
-    /// How often they come as far as the branch: once more. None where that may be 2^32.
+    /// Number of iterations that reach the branch, which is one more; `None` if it may be 2^32.
     pub before: Option<Trips>,
-    /// It ends only where the counter meets the bound exactly. With a bound that the kernel tests for elsewhere, such a loop
-    /// would not end.
+    /// `true` if the loop ends only when the induction variable equals the bound. Such a loop would
+    /// not end if its bound is protected by a test elsewhere that has been converted.
     pub meets: bool,
 }
 
-/// The exits by which a loop is counted, the closest to its header first.
+/// Returns the counted exits of a loop, closest to its header first.
 pub(super) fn counted(kernel: &Kernel, flow: &Flow, loops: &Loops, sums: &Sums<'_>, id: LoopId) -> Vec<Counted> {
     let around = loops.get(id);
     let in_every_iteration = |&block: &Block| {
@@ -35,7 +36,7 @@ pub(super) fn counted(kernel: &Kernel, flow: &Flow, loops: &Loops, sums: &Sums<'
     blocks.filter_map(|block| test(kernel, loops, sums, id, block)).collect()
 }
 
-/// Whether the branch at the end of a block counts its loop, and as often.
+/// Returns `true` if the branch at the end of a block gives its loop the same trip count.
 pub(super) fn counts_alike(kernel: &Kernel, loops: &Loops, sums: &Sums<'_>, block: Block, counted: &Counted) -> bool {
     let found = loops.around(block).and_then(|id| test(kernel, loops, sums, id, block));
     found.is_some_and(|found| found.behind == counted.behind && found.before == counted.before)
@@ -67,21 +68,21 @@ fn test(kernel: &Kernel, loops: &Loops, sums: &Sums<'_>, id: LoopId, block: Bloc
         }
     };
     let to = kernel.targets(branch).get(leaves_at)?.block;
-    // With another way out the loop may be left long before its count, which must then be exact.
+    // If the loop has another exit, it may end long before this count, so the count must be exact.
     if !test.is_exact() && ways_out(kernel, inside) > 1 {
         return None;
     }
     test.count(Edge { from: block, number: leaves_at, to })
 }
 
-/// The edges that leave a loop.
+/// Returns the number of edges that leave a loop.
 fn ways_out(kernel: &Kernel, inside: impl Fn(Block) -> bool) -> usize {
     let terminators =
         kernel.layout.iter().filter(|&&block| inside(block)).filter_map(|&block| kernel.terminator(block));
     terminators.flat_map(|branch| kernel.targets(branch)).filter(|target| !inside(target.block)).count()
 }
 
-/// The value in the first iteration and the constant step of a value that counts a loop's iterations and no others'.
+/// Returns the initial value and the constant step of an induction variable of exactly this loop.
 fn counter(sums: &Sums<'_>, value: Value, header: Block) -> Option<(Affine, u32)> {
     let linear = sums.of(value)?;
     match linear.counters.as_slice() {
@@ -90,7 +91,8 @@ fn counter(sums: &Sums<'_>, value: Value, header: Block) -> Option<(Affine, u32)
     }
 }
 
-/// `start + step * k` is compared with a bound in iteration k; the loop goes on while that holds.
+/// Exit test: compares `start + step * k` with a bound in iteration k. The loop continues while
+/// `stays` holds.
 struct Test {
     start: Affine,
     step: u32,
@@ -99,10 +101,11 @@ struct Test {
 }
 
 impl Test {
-    /// Whether the count is right however often that is, or so large, where it is not, that no launch has room for it.
+    /// Returns `true` if the count is exact, or so large where it is not that no launch can reach
+    /// it.
     fn is_exact(&self) -> bool {
         let is_zero = |sum: &Affine| as_constant(sum) == Some(0);
-        // Close above zero, a difference to it that wraps is far from it.
+        // With a small non-negative operand, a difference that wraps is far from zero.
         let is_small = |sum: &Affine| as_constant(sum).is_some_and(|number| number < MOST_COUNTED);
         match self.stays {
             IntCC::LtU => is_zero(&self.start),
@@ -126,8 +129,9 @@ impl Test {
             _ => return None,
         };
         let up = self.step == 1;
-        // A difference that is negative as a signed number stands for a bound that lies after the start. It is exact but
-        // where the loop would be taken 2^31 times and more, to which no budget lets it come; from 0 on it is always exact.
+        // A negative signed difference means that the bound lies before the start. The signed
+        // interpretation is wrong only for 2^31 iterations or more, which no launch reaches. An
+        // unsigned count from 0 is always exact.
         let (from, unsigned) = if up { (&self.start, IntCC::LtU) } else { (&self.bound, IntCC::GtU) };
         let from_zero = self.stays == unsigned && as_constant(from) == Some(0);
         let from_one = self.stays == unsigned && as_constant(from) == Some(1);
@@ -151,7 +155,7 @@ impl Test {
         })
     }
 
-    /// How often in a row the test holds, of constants.
+    /// Simulates the test with constants and returns the number of iterations.
     fn run(&self, start: u32, bound: u32) -> Option<u32> {
         let mut at = start;
         for times in 0..MOST_COUNTED {
@@ -172,7 +176,7 @@ fn trips(count: Affine, signed: bool, at_least: u32) -> Trips {
     }
 }
 
-/// What the evaluator says of a comparison.
+/// Evaluates a comparison.
 fn holds(cc: IntCC, a: u32, b: u32) -> bool {
     let lanes = [u64::from(a), u64::from(b)];
     let operand = |lanes| Operand { ty: Type::I32, lanes };

@@ -1,5 +1,5 @@
-//! Which values vary from work item to work item: those that depend on the item's number, through operands, through loads
-//! at varying addresses, or through branches that vary.
+//! Divergence analysis: finds values that differ between work items. They depend on the item index
+//! through operands, through loads from divergent addresses, or through divergent branches.
 
 use cranelift_entity::{EntitySet, SecondaryMap};
 use halfbyte_ir::{Block, Effect, Flow, Inst, Kernel, Op, Value};
@@ -9,34 +9,35 @@ use crate::passes::loops::{LoopId, Loops};
 
 use super::region::{Edge, Node, Region};
 
-/// What turns out to vary when a kernel is converted.
+/// Divergence that the conversion of a kernel introduces.
 #[derive(Default)]
 pub(super) struct Varying {
-    /// Loads.
+    /// Divergent loads.
     pub loads: EntitySet<Inst>,
-    /// Blocks at whose end items may diverge.
+    /// Blocks whose branches are divergent.
     pub branches: EntitySet<Block>,
     /// Loops that items leave in different iterations.
     pub loops: Vec<LoopId>,
 }
 
-/// What varies in a kernel. Everything else is uniform: the same for all items that reach it.
+/// Divergent values of a kernel. All other values are uniform: equal for all items that compute
+/// them.
 pub(super) struct Uniformity {
     values: EntitySet<Value>,
-    /// Blocks whose parameters vary because items come from different predecessors.
+    /// Blocks whose parameters are divergent because items come from different predecessors.
     joins: EntitySet<Block>,
-    /// Loops that items leave in different iterations, so that what they compute varies outside.
+    /// Loops that items leave in different iterations. Their values are divergent outside the loop.
     leaving: EntitySet<LoopId>,
-    /// Blocks at whose end items diverge, whatever the branch depends on.
+    /// Blocks whose branches are divergent regardless of their conditions.
     parting: EntitySet<Block>,
-    /// By region, nodes that lie between one at which items diverge and where these reconverge.
+    /// Nodes between a divergent branch and its reconvergence point, with their regions.
     apart: FxHashSet<(Option<LoopId>, Node)>,
-    /// Blocks that define each value.
+    /// Defining block of each value.
     home: SecondaryMap<Value, Option<Block>>,
 }
 
 impl Uniformity {
-    /// Of a kernel with branches of any kind. The branches and loops `known` vary, whatever is found.
+    /// Analyses a kernel. The branches and loops in `known` are divergent in any case.
     pub fn new(
         kernel: &Kernel,
         flow: &Flow,
@@ -66,7 +67,7 @@ impl Uniformity {
         }
     }
 
-    /// Of a kernel whose branches are the same for all items, whatever they depend on.
+    /// Analyses a kernel whose branches are all taken uniformly.
     pub fn without_branches(kernel: &Kernel, flow: &Flow, varying_load: &dyn Fn(Inst) -> bool) -> Uniformity {
         let mut home = SecondaryMap::new();
         for &block in &kernel.layout {
@@ -88,17 +89,18 @@ impl Uniformity {
         uniformity
     }
 
-    /// The block that defines a value; none for a parameter of the kernel.
+    /// Returns the defining block of a value; `None` for a kernel parameter.
     pub fn home(&self, value: Value) -> Option<Block> {
         self.home[value]
     }
 
-    /// Whether the value, in the block that defines it, varies.
+    /// Returns `true` if a value is divergent in its defining block.
     pub fn varies(&self, value: Value) -> bool {
         self.values.contains(value)
     }
 
-    /// Whether the value varies in this block: also where items left the loop that computes it in different iterations.
+    /// Returns `true` if a value is divergent in `block`. A value is also divergent outside a loop
+    /// that items left in different iterations.
     fn varies_in(&self, loops: Option<&Loops>, value: Value, block: Block) -> bool {
         self.varies(value)
             || loops.zip(self.home[value]).is_some_and(|(loops, home)| {
@@ -106,13 +108,14 @@ impl Uniformity {
             })
     }
 
-    /// Whether items may diverge at the end of a block.
+    /// Returns `true` if items may diverge at the end of a block.
     pub fn branch_varies(&self, kernel: &Kernel, loops: &Loops, block: Block) -> bool {
         let Some(branch) = kernel.terminator(block) else { return false };
         self.parting.contains(block) || kernel.args(branch).iter().any(|&arg| self.varies_in(Some(loops), arg, block))
     }
 
-    /// One round over the kernel; whether anything new was found.
+    /// Propagates divergence once through the kernel. Returns `true` if a new divergent value was
+    /// found.
     fn spread(
         &mut self,
         kernel: &Kernel,
@@ -150,7 +153,7 @@ impl Uniformity {
         changed
     }
 
-    /// Notes what it means that items diverge at the end of a block.
+    /// Records the effects of a divergent branch at the end of a block.
     fn diverge(&mut self, loops: &Loops, regions: &Regions, block: Block) {
         let region = loops.around(block);
         let graph = regions.get(region);
@@ -159,7 +162,8 @@ impl Uniformity {
         }
     }
 
-    /// Notes that items leave a loop apart, which is a branch of the region around it.
+    /// Records that items leave a loop in different iterations. In the region around, the loop then
+    /// acts as a divergent branch.
     fn leave(&mut self, loops: &Loops, regions: &Regions, id: Option<LoopId>) {
         let mut region = id;
         while let Some(id) = region {
@@ -172,9 +176,11 @@ impl Uniformity {
         }
     }
 
-    /// Marks where ways from a node of a region meet; whether some leave the region's loop.
+    /// Marks the join points of a divergent branch in a region. Returns `true` if some paths leave
+    /// the region's loop.
     fn diverge_in(&mut self, region: Option<LoopId>, graph: &Region, node: Node) -> bool {
-        // What there is to find was found with the node before it.
+        // The node lies within another divergent branch, whose join points include those of this
+        // one.
         if self.apart.contains(&(region, node)) {
             return false;
         }
@@ -201,7 +207,7 @@ impl Uniformity {
     }
 }
 
-/// Whether all branches to a block give the parameter the same value.
+/// Returns `true` if all branches to a block pass the same argument for a parameter.
 fn same_from_everywhere(kernel: &Kernel, flow: &Flow, block: Block, number: usize) -> bool {
     let mut same: Option<Value> = None;
     for &from in flow.predecessors(block).iter().filter(|&&from| flow.is_reachable(from)) {
@@ -216,7 +222,7 @@ fn same_from_everywhere(kernel: &Kernel, flow: &Flow, block: Block, number: usiz
     true
 }
 
-/// The regions of a kernel.
+/// Regions of a kernel: one per loop, and one for the code outside of all loops.
 pub(super) struct Regions {
     outside: Region,
     inside: Vec<Region>,
@@ -230,7 +236,7 @@ impl Regions {
         }
     }
 
-    /// That of a loop, or the one outside of all loops.
+    /// Returns the region of a loop, or the region outside of all loops.
     pub fn get(&self, region: Option<LoopId>) -> &Region {
         use cranelift_entity::EntityRef;
         region.and_then(|id| self.inside.get(id.index())).unwrap_or(&self.outside)

@@ -1,9 +1,11 @@
-//! What stands for a value of one work item in a packed kernel.
+//! Packed representations of values.
 //!
-//! A uniform value stays one. Of others there are two forms, made from each other where they are needed: `items`, a value
-//! an item; and `vector`, the bytes of neighbouring items side by side in vectors, for masks a lane a byte. A byte or truth
-//! value also has a form in which it fills the four lanes that an item with a word has, and a pair of half-words that bytes were made of
-//! one in which each is a wide lane: of an item's four the first and the third; what is in the others is of no matter.
+//! A uniform value stays a single value. A divergent value has two main forms, which are converted
+//! to each other on demand. `items` is one scalar value per item. `vector` is the bytes of
+//! consecutive items in vectors; a mask has one lane per byte. A byte or truth value also has a
+//! form that fills all four lanes of an item with a 32-bit word. A pair of half-words that was made
+//! of bytes also has a form with one wide lane per half-word: the first and the third of an item's
+//! four lanes. The contents of the other two are undefined.
 
 use cranelift_entity::{EntitySet, SecondaryMap};
 use halfbyte_ir::{Attr, Block, Flow, IntCC, Kernel, LaneMap, Op, Type, Value};
@@ -11,54 +13,55 @@ use smallvec::{SmallVec, smallvec};
 
 use super::code::Code;
 
-/// A value an item.
+/// One value per item.
 pub(super) type Items = SmallVec<[Value; 16]>;
-/// The vectors of a group: one or four.
+/// Vectors of a group, one or four.
 pub(super) type Parts = SmallVec<[Value; 4]>;
 
-/// Lanes of a vector.
+/// Lanes per vector.
 pub(super) const LANES: usize = 16;
-/// Lanes of a word.
+/// Byte lanes per 32-bit word.
 pub(super) const WORD: usize = 4;
 
-/// The forms of a value that there are, each with the block that it was made in.
+/// Existing forms of a value, each with the block that defines it.
 #[derive(Clone, Default)]
 struct Forms {
     uniform: Option<Value>,
     items: Option<(Block, Items)>,
     vector: Option<(Block, Parts)>,
-    /// Each item's lane four times: bytes, and masks.
+    /// Each item's lane repeated four times, as bytes and as masks.
     words: Option<(Block, Parts)>,
     masks: Option<(Block, Parts)>,
-    /// Pairs in wide lanes.
+    /// Wide lanes.
     wide: Option<(Block, Parts)>,
 }
 
-/// The values of a kernel being packed.
+/// Values of a kernel during packing.
 pub(super) struct Values<'a> {
     from: &'a Kernel,
     flow: &'a Flow,
     pub code: Code,
-    /// Work items in a group.
+    /// Number of work items per group.
     pub count: usize,
-    /// The block of the unpacked kernel that is being packed.
+    /// Current block of the unpacked kernel.
     pub at: Block,
     entry: Block,
-    /// Comes before the entry's instructions.
+    /// Block of instructions to insert before those of the entry.
     pub head: Block,
-    /// Whether the target works on wide lanes.
+    /// `true` if the target supports wide lanes.
     pub has_wide_lanes: bool,
-    /// What is kept in wide lanes from where it is made to where it is narrowed.
+    /// Values that stay in wide lanes from their definition until they are narrowed.
     pub kept_wide: EntitySet<Value>,
     forms: SecondaryMap<Value, Forms>,
 }
 
-/// The vector of a type's lanes.
+/// Returns the vector type for the lanes of a type.
 pub(super) const fn vector_type(ty: Type) -> Type {
     if ty.is_mask() { Type::I1X16 } else { Type::I8X16 }
 }
 
-/// Whether values of a type are half-words, truth values for such, or bytes that these are made into.
+/// Returns `true` for pairs of half-words, their masks, and the words of bytes that they are
+/// converted to.
 fn is_pair(ty: Type) -> bool {
     matches!(ty, Type::I16X2 | Type::I1X2 | Type::I8X4)
 }
@@ -81,7 +84,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// The lanes that an item has in vectors, of types whose values are kept there.
+    /// Returns the number of vector lanes per item, if values of the type are kept in vectors.
     pub fn lanes(&self, ty: Type) -> Option<usize> {
         match ty {
             Type::I8 | Type::I1 if self.count == LANES => Some(1),
@@ -90,12 +93,12 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Whether values of the type can be laid side by side in vectors.
+    /// Returns `true` if values of the type can be laid out in vectors.
     pub fn fits(&self, ty: Type) -> bool {
         self.lanes(ty).is_some() || self.count >= WORD && ty.bits() == 32 && !ty.is_mask()
     }
 
-    /// Vectors of a group.
+    /// Returns the number of vectors per group.
     pub fn parts(&self, ty: Type) -> usize {
         if ty.lanes() == 1 && ty.elem().bits() <= 8 { self.count / LANES } else { self.count / WORD }
     }
@@ -127,7 +130,7 @@ impl<'a> Values<'a> {
         self.forms[value].vector = Some((self.at, parts));
     }
 
-    /// Lets a value of the packed kernel have the name that it has in the text.
+    /// Gives a value of the packed kernel its name in the source.
     fn name(&mut self, value: Value, from: Value) {
         let kernel = &mut self.code.kernel;
         if let (Some(name), None) = (self.from.value_name(from), kernel.value_name(value)) {
@@ -139,15 +142,15 @@ impl<'a> Values<'a> {
         form.filter(|(made, _)| self.flow.dominates(*made, self.at)).map(|(_, values)| values.clone())
     }
 
-    /// Whether the vector form is there, or can be made of wide lanes.
+    /// Returns `true` if the vector form exists or can be made from wide lanes.
     pub fn has_vector(&self, value: Value) -> bool {
         let forms = &self.forms[value];
         self.known(forms.vector.as_ref()).is_some()
             || is_pair(self.ty(value)) && self.known(forms.wide.as_ref()).is_some()
     }
 
-    /// Makes something of a uniform value: for a constant or a parameter of the kernel before the entry's own instructions,
-    /// for others here.
+    /// Makes a form of a uniform value. For a constant or a kernel parameter, the form is made
+    /// before the entry's instructions; for other values, at the current position.
     fn early<T>(&mut self, value: Value, make: impl FnOnce(&mut Self) -> T) -> (Block, T) {
         if self.constant(value).is_none() && self.from.param(value).is_none() {
             let made = make(self);
@@ -159,7 +162,7 @@ impl<'a> Values<'a> {
         (self.entry, made)
     }
 
-    /// A uniform value for use before the entry's own instructions.
+    /// Returns a uniform value that is available before the entry's instructions.
     fn outside(&mut self, value: Value, uniform: Value) -> Value {
         if self.code.block != self.head {
             return uniform;
@@ -175,7 +178,7 @@ impl<'a> Values<'a> {
         self.from.const_bits(inst)
     }
 
-    /// A value an item.
+    /// Returns the `items` form of a value.
     pub fn items(&mut self, value: Value) -> Items {
         let forms = &self.forms[value];
         if let Some(uniform) = forms.uniform {
@@ -203,7 +206,7 @@ impl<'a> Values<'a> {
         items
     }
 
-    /// An item's value out of the bytes of vectors.
+    /// Extracts an item's value from the bytes of vectors.
     fn item(&mut self, ty: Type, parts: &Parts, item: usize) -> Option<Value> {
         let per_part = if ty.lanes() == 1 && ty.elem().bits() <= 8 { LANES } else { WORD };
         let part = *parts.get(item / per_part)?;
@@ -231,7 +234,7 @@ impl<'a> Values<'a> {
         self.code.icmp(IntCC::Ne, ty, bytes, zero)
     }
 
-    /// The bytes of neighbouring items side by side.
+    /// Returns the `vector` form of a value.
     pub fn vector(&mut self, value: Value) -> Parts {
         if let Some(parts) = self.known(self.forms[value].vector.as_ref()) {
             return parts;
@@ -255,7 +258,7 @@ impl<'a> Values<'a> {
         parts
     }
 
-    /// A vector of a uniform value.
+    /// Broadcasts a uniform value to a vector.
     fn broadcast(&mut self, value: Value, uniform: Value) -> Value {
         let ty = self.ty(value);
         if let Some(bits) = self.constant(value) {
@@ -283,7 +286,7 @@ impl<'a> Values<'a> {
         if ty.is_mask() { self.is_set(Type::I8X16, vector) } else { vector }
     }
 
-    /// Vectors of a value an item.
+    /// Assembles vectors from one value per item.
     fn side_by_side(&mut self, ty: Type, items: &Items) -> Parts {
         let single = ty.is_scalar() && ty.elem().bits() <= 8;
         let bytes: Items = match ty.is_mask() {
@@ -304,7 +307,8 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Vectors in which a byte, or all bits or none for a truth value, fills the four lanes of each item.
+    /// Returns vectors in which a byte fills the four lanes of its item. A truth value fills them
+    /// with all ones or all zeros.
     pub fn words(&mut self, value: Value) -> Parts {
         if let Some(parts) = self.known(self.forms[value].words.as_ref()) {
             return parts;
@@ -346,7 +350,7 @@ impl<'a> Values<'a> {
         parts
     }
 
-    /// Masks in which a truth value fills the four lanes of each item.
+    /// Returns masks in which a truth value fills the four lanes of its item.
     pub fn masks(&mut self, value: Value) -> Parts {
         if let Some(parts) = self.known(self.forms[value].masks.as_ref()) {
             return parts;
@@ -361,9 +365,10 @@ impl<'a> Values<'a> {
         parts
     }
 
-    // Pairs in wide lanes -----------------------------------------------------------------------------------------------
+    // Wide lanes
+    // -----------------------------------------------------------------------------------------------
 
-    /// Vectors of wide lanes of a group.
+    /// Returns the number of wide vectors per group.
     pub fn wide_parts(&self, ty: Type) -> usize {
         if ty.is_scalar() { self.count / LANES } else { self.count / WORD }
     }
@@ -372,7 +377,8 @@ impl<'a> Values<'a> {
         self.forms[value].wide = Some((self.at, parts));
     }
 
-    /// The wide lanes in which values of a type may be: half-words in pairs, and, where an item has a lane, numbers.
+    /// Returns the wide vector type for values of a type: pairs of half-words, and integers if an
+    /// item has one lane.
     pub fn wide_type(&self, ty: Type) -> Option<Type> {
         match ty {
             _ if !self.has_wide_lanes => None,
@@ -383,18 +389,19 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Whether a value is there in wide lanes, or a pair as bytes of which these are made.
+    /// Returns `true` if the wide form of a value exists, or if a pair has a vector form to make it
+    /// from.
     pub fn has_wide(&self, value: Value) -> bool {
         self.known(self.forms[value].wide.as_ref()).is_some() || self.ty(value) == Type::I16X2 && self.has_vector(value)
     }
 
-    /// Whether a value is there in wide lanes, and not as bytes yet.
+    /// Returns `true` if the wide form of a value exists and its vector form does not.
     pub fn is_only_wide(&self, value: Value) -> bool {
         let forms = &self.forms[value];
         self.known(forms.wide.as_ref()).is_some() && self.known(forms.vector.as_ref()).is_none()
     }
 
-    /// A value in wide lanes; none of a type that has no such form.
+    /// Returns the wide form of a value; `None` for a type without one.
     pub fn wide(&mut self, value: Value) -> Option<Parts> {
         if let Some(parts) = self.known(self.forms[value].wide.as_ref()) {
             return Some(parts);
@@ -404,7 +411,8 @@ impl<'a> Values<'a> {
         }
         let (made, parts) = match (self.constant(value), self.forms[value].uniform) {
             (Some(bits), _) => self.early(value, |values| {
-                // Of four lanes the first two are the first half-word's, the others the second's.
+                // The first two of an item's four lanes hold the first half-word, the others the
+                // second.
                 let [low, high] = [bits[0] & 0xffff, bits[0] >> 16 & 0xffff];
                 let four = low | low << 16 | high << 32 | high << 48;
                 let wide = values.code.constant(Type::I16X16, [four, four, four, four, 0, 0, 0, 0]);
@@ -419,7 +427,7 @@ impl<'a> Values<'a> {
         Some(parts)
     }
 
-    /// Wide lanes of a number that is the same for all items.
+    /// Makes the wide form of a uniform integer.
     fn wide_of_uniform(&mut self, value: Value) -> Option<Parts> {
         let (ty, uniform) = (self.wide_type(self.ty(value))?, self.forms[value].uniform?);
         let (made, parts) = match self.constant(value) {
@@ -437,7 +445,7 @@ impl<'a> Values<'a> {
         Some(parts)
     }
 
-    /// Wide lanes of a number an item.
+    /// Makes the wide form of an integer from one value per item.
     fn wide_of_items(&mut self, value: Value) -> Option<Parts> {
         let ty = self.wide_type(self.ty(value))?;
         let items = self.items(value);
@@ -446,13 +454,13 @@ impl<'a> Values<'a> {
         Some(parts)
     }
 
-    /// The low bytes of pairs in wide lanes, each in the first place of its two.
+    /// Returns the low bytes of pairs in wide lanes, each in the first byte of its half-word.
     pub fn low_bytes(&mut self, value: Value) -> Option<Parts> {
         let parts = self.known(self.forms[value].wide.as_ref()).filter(|_| !self.ty(value).is_mask())?;
         Some(parts.iter().map(|&wide| self.code.op(Op::Trunc, Type::I8X16, &[wide])).collect())
     }
 
-    /// Wide lanes of the half-words that a vector's bytes are.
+    /// Converts a vector of bytes to wide lanes of half-words.
     fn pairs_of_bytes(&mut self, vector: Value) -> Value {
         let lanes: [u8; LANES] = std::array::from_fn(|lane| (lane | 1) as u8);
         let attr = Attr::Lanes(LaneMap::new(&lanes));
@@ -463,7 +471,8 @@ impl<'a> Values<'a> {
         self.code.op(Op::Add, Type::I16X16, &[low, high])
     }
 
-    /// The bytes of pairs in wide lanes; of truth values all bits of a half-word or none.
+    /// Converts pairs in wide lanes to bytes. For truth values, a half-word is all ones or all
+    /// zeros.
     fn pairs_in_bytes(&mut self, value: Value) -> Option<Parts> {
         let parts = self.known(self.forms[value].wide.as_ref()).filter(|_| is_pair(self.ty(value)))?;
         if self.ty(value).is_mask() {
@@ -488,13 +497,13 @@ impl<'a> Values<'a> {
         Some(parts.iter().map(join).collect())
     }
 
-    /// A count for wide lanes.
+    /// Returns a shift count in all wide lanes.
     fn count_of(&mut self, count: u64) -> Value {
         let four = count | count << 16 | count << 32 | count << 48;
         self.code.constant(Type::I16X16, [four, four, four, four, 0, 0, 0, 0])
     }
 
-    /// Vectors with each lane of a vector four times.
+    /// Returns vectors with each lane of a vector repeated four times.
     fn spread(&mut self, ty: Type, value: Value) -> Parts {
         let Some(&vector) = self.vector(value).first() else { return Parts::new() };
         let part = |part: usize| {
@@ -504,7 +513,7 @@ impl<'a> Values<'a> {
         (0..self.count / WORD).map(part).collect()
     }
 
-    /// Makes the forms of the parameters of a block that begins, one value each or several.
+    /// Begins a block and creates the packed parameters for its parameters.
     pub fn begin(&mut self, block: Block, to: Block, varies: &dyn Fn(Value) -> bool) {
         self.at = block;
         self.code.block = to;
@@ -527,7 +536,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// The values that a branch gives to what stands for a block's parameter.
+    /// Returns the packed arguments that a branch passes for a block's parameter.
     pub fn argument(&mut self, param: Value, varies: bool, value: Value) -> Items {
         if !varies {
             return self.uniform(value).into_iter().collect();

@@ -1,7 +1,8 @@
-//! Vectorising: a converted kernel of one work item becomes one of a group of items.
+//! Vectorisation: turns a converted kernel of one work item into a kernel of a group of items.
 //!
-//! Lanewise ops on bytes, words of bytes and their masks are done on vectors, lanes that change places within a word do so
-//! in all words of a vector. Every other op is done for each item. What is uniform is done once.
+//! Lane-wise ops on bytes, words of bytes and their masks are executed on vectors. Shuffles within
+//! a word become shuffles within every word of a vector. Every other op is executed for each item.
+//! Uniform values are computed once.
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
@@ -17,7 +18,8 @@ use super::streams::{Place, Shape, Source, Streams};
 use super::values::{Items, LANES, Parts, Values, WORD, vector_type};
 use smallvec::smallvec;
 
-/// Refuses accesses that need more streams than there are, those that are traversed alike taken as one.
+/// Refuses accesses that need more streams than the target has. Streams with the same traversal
+/// count once.
 pub(super) fn check_streams<'a>(
     kernel: &Kernel,
     accesses: impl Iterator<Item = &'a Access>,
@@ -63,9 +65,9 @@ pub(super) fn check_streams<'a>(
     Err(vec![refusal(kernel, beyond, target, reason)])
 }
 
-/// What streams that share an address register have in common.
+/// Properties that two streams must have in common to share an address register.
 enum Stream<'a> {
-    /// It shares none.
+    /// The stream shares no address register.
     Alone,
     Of {
         written: bool,
@@ -99,10 +101,10 @@ impl PartialEq for Stream<'_> {
     }
 }
 
-/// The packed kernel.
+/// Returns the packed kernel.
 ///
 /// # Errors
-/// More streams than the target has room for.
+/// The kernel needs more streams than the target has, or a branch is divergent.
 pub(super) fn vectorise(
     source: Source<'_>,
     lanes: Lanes,
@@ -152,7 +154,7 @@ pub(super) fn vectorise(
     if has_wide_lanes {
         widener.values.kept_wide = kept_wide(from, &widener.values, &|value| uniformity.varies(value));
     }
-    // Parameters of blocks stand before all branches that give them values.
+    // The parameters of all blocks must exist before any branch passes arguments for them.
     for block in flow.reverse_postorder() {
         let Some(to) = blocks[block].expand() else { continue };
         widener.values.begin(block, to, &|value| uniformity.varies(value));
@@ -182,13 +184,14 @@ pub(super) fn vectorise(
     Ok(packed)
 }
 
-/// Work items in a group.
+/// Chooses the number of work items per group.
 fn items(source: Source<'_>) -> usize {
     let Source { kernel, accesses, uniformity, .. } = source;
     let varies =
         |access: &Access| access.stores || kernel.result(access.inst).is_some_and(|result| uniformity.varies(result));
-    // Addresses are computed item by item, and so are floats: where all else is, too, a group takes room for its items and saves nothing.
-    // An item that computes a vector fills the lanes by itself.
+    // Addresses and floats are computed item by item. If everything else is, too, a group needs
+    // more registers and saves nothing. An item that computes a whole vector already fills the
+    // lanes.
     let by_items = accesses.iter().any(|access| access.in_window)
         || computes(source, is_of_floats)
         || computes(source, |op, ty| ty == Type::I8X16 && op.row().lanewise);
@@ -202,7 +205,7 @@ fn items(source: Source<'_>) -> usize {
     if words { WORD } else { 1 }
 }
 
-/// Whether there is such an op on what varies.
+/// Returns `true` if a divergent value is computed by an op for which `is_such` holds.
 fn computes(source: Source<'_>, is_such: fn(Op, Type) -> bool) -> bool {
     let Source { kernel, uniformity, .. } = source;
     let computes = |inst: Inst| {
@@ -212,32 +215,32 @@ fn computes(source: Source<'_>, is_such: fn(Op, Type) -> bool) -> bool {
     kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts).any(|&inst| computes(inst))
 }
 
-/// An op on bytes that vectors do at once, and not only a conversion.
+/// Returns `true` for an op on bytes that vectors support, except conversions.
 fn is_of_bytes(op: Op, ty: Type) -> bool {
     let converts =
         matches!(op, Op::Zext | Op::Sext | Op::Trunc | Op::Bitcast | Op::Const | Op::Load | Op::Store | Op::Select);
     !converts && op.row().lanewise && matches!(ty, Type::I8 | Type::I8X4)
 }
 
-/// Arithmetic or a conversion of floats.
+/// Returns `true` for float arithmetic and conversions.
 fn is_of_floats(op: Op, ty: Type) -> bool {
     matches!(op, Op::Fadd | Op::Fsub | Op::Fmul | Op::Fcvt) && ty.is_float() || op == Op::FcvtFromS
 }
 
-/// Whether an op on pairs of half-words is done on wide lanes as well.
+/// Returns `true` if an op on pairs of half-words can be executed on wide lanes.
 const fn is_done_wide(op: Op) -> bool {
     op.row().lanewise && !matches!(op, Op::Const | Op::Bitcast) || matches!(op, Op::Shuffle)
 }
 
-/// An offset that is in no window.
+/// An offset outside of every window, for stores that must not be executed.
 const NOWHERE: u32 = i32::MAX as u32;
 
-/// How a window is accessed, at an index in bytes.
+/// Returns the attribute of a window access with an index in bytes.
 fn window_mem(access: &Access) -> Attr {
     Attr::Mem(MemAttr { scale: 1, offset: 0, align: access.mem.align, wide: false })
 }
 
-/// What is computed in wide lanes: such, or bytes that they are narrowed to.
+/// Result of an op on wide lanes: wide lanes, or the bytes that they are narrowed to.
 enum InWide {
     Wide(Parts),
     Bytes(Parts),
@@ -247,9 +250,9 @@ struct Widener<'a> {
     source: Source<'a>,
     values: Values<'a>,
     streams: Streams,
-    /// The number of each access.
+    /// Index of each access.
     numbers: SecondaryMap<Inst, Option<usize>>,
-    /// The group's number.
+    /// Group index.
     group: Option<Value>,
     refused: Option<Inst>,
 }
@@ -301,7 +304,7 @@ impl Widener<'_> {
         }
     }
 
-    /// The group's number.
+    /// Returns the group index.
     fn group(&mut self) -> Value {
         if let Some(group) = self.group {
             return group;
@@ -314,7 +317,7 @@ impl Widener<'_> {
         group
     }
 
-    /// The items' numbers.
+    /// Returns the item indices of the group.
     fn item_ids(&mut self) -> Items {
         let group = self.group();
         let count = self.values.count;
@@ -334,7 +337,7 @@ impl Widener<'_> {
         (0..count).map(item).collect()
     }
 
-    /// What can be done on whole vectors.
+    /// Executes an instruction on whole vectors, if possible.
     fn in_vectors(&mut self, inst: Inst, args: &[Value]) -> Option<Parts> {
         let data = self.source.kernel.insts[inst];
         let wide = self.values.lanes(data.ty) == Some(WORD);
@@ -362,7 +365,7 @@ impl Widener<'_> {
         for (number, &arg) in args.iter().enumerate() {
             let single = data.op == Op::Select && number == 0 && self.values.ty(arg) == Type::I1;
             columns.push(match self.values.uniform(arg).filter(|_| single) {
-                // One condition for all lanes.
+                // A uniform condition applies to all lanes.
                 Some(uniform) => std::iter::repeat_n(uniform, parts).collect(),
                 None if single && self.values.parts(data.ty) * LANES == self.values.count * WORD => {
                     self.values.masks(arg)
@@ -377,8 +380,8 @@ impl Widener<'_> {
         Some((0..parts).map(part).collect())
     }
 
-    /// What is computed in wide lanes: of pairs of half-words that bytes were made of, of numbers that are kept there, and of such and what is
-    /// the same for all items.
+    /// Executes an instruction on wide lanes, if possible. The operands are pairs of half-words
+    /// made of bytes, or integers kept in wide lanes, and uniform values.
     fn in_wide_lanes(&mut self, inst: Inst, args: &[Value]) -> Option<InWide> {
         let data = self.source.kernel.insts[inst];
         let result = self.source.kernel.result(inst)?;
@@ -427,7 +430,8 @@ impl Widener<'_> {
         }
         let attr = match data.attr {
             Attr::Lanes(map) => {
-                // The lane that one is taken from, which has the next one's place to itself, too.
+                // Index of the source lane. Each half-word occupies two lanes, of which the first
+                // counts.
                 let from = |lane: usize| match map.get(lane % WORD / 2) {
                     from @ 0..2 => lane / WORD * WORD + 2 * from,
                     from => LANES + lane / WORD * WORD + 2 * (from - 2),
@@ -449,7 +453,7 @@ impl Widener<'_> {
         })
     }
 
-    /// Half-words that bytes with zeros between them are, and the bytes that half-words are.
+    /// Converts bytes with zeros between them to half-words, or half-words to bytes.
     fn pairs_bitcast(&mut self, ty: Type, x: Value) -> Option<InWide> {
         let parts = match ty {
             Type::I16X2 if self.has_zeros_between(x) => {
@@ -464,7 +468,7 @@ impl Widener<'_> {
         Some(InWide::Wide(parts))
     }
 
-    /// Whether bits that are taken for others stay in wide lanes, or come there.
+    /// Returns `true` if a bitcast can be executed on wide lanes.
     fn is_bitcast_in_wide(&self, inst: Inst, x: Value) -> bool {
         let ty = self.source.kernel.insts[inst].ty;
         let is_there = || self.values.ty(x) == Type::I16X2 && self.values.is_only_wide(x);
@@ -473,7 +477,7 @@ impl Widener<'_> {
             && (ty == Type::I16X2 && self.has_zeros_between(x) || ty == Type::I8X4 && is_there())
     }
 
-    /// Whether the odd bytes of a word are zeros.
+    /// Returns `true` if the odd bytes of a word are zero.
     fn has_zeros_between(&self, bytes: Value) -> bool {
         let from = self.source.kernel;
         let Some(inst) = from.def_inst(bytes).filter(|&inst| from.insts[inst].op == Op::Shuffle) else { return false };
@@ -485,7 +489,7 @@ impl Widener<'_> {
         self.values.ty(bytes) == Type::I8X4 && is_zero(1) && is_zero(3) && self.values.has_vector(bytes)
     }
 
-    /// The type on which a lanewise op is done on vectors; none where it is not.
+    /// Returns the vector type of a lane-wise op; `None` if it cannot be executed on vectors.
     fn vectors_of(&self, inst: Inst, args: &[Value]) -> Option<Type> {
         let data = self.source.kernel.insts[inst];
         let values = &self.values;
@@ -493,7 +497,7 @@ impl Widener<'_> {
         let bits_only = matches!(data.op, Op::And | Op::Or | Op::Xor | Op::Not);
         let there = |&arg: &Value| values.has_vector(arg);
         if bits_only && values.lanes(data.ty).is_none() {
-            // Words that are in vectors already.
+            // Bitwise ops on words use vectors only if an operand is already in vectors.
             let all = args.iter().all(|arg| there(arg) || values.uniform(*arg).is_some());
             return (values.fits(data.ty) && all && args.iter().any(there)).then_some(Type::I8X16);
         }
@@ -506,7 +510,7 @@ impl Widener<'_> {
         if values.lanes(result) != Some(lanes) || !args.iter().enumerate().all(fits) {
             return None;
         }
-        // Truth values are in vectors only where they come from bytes.
+        // Truth values are in vectors only if they come from bytes.
         (data.ty != Type::I1 || args.iter().any(there)).then(|| vector_type(data.ty))
     }
 
@@ -518,7 +522,7 @@ impl Widener<'_> {
             if from < WORD { word + from } else { LANES + word + from - WORD }
         };
         let lanes: [u8; LANES] = std::array::from_fn(|i| lane(i) as u8);
-        // Of half-words in wide lanes the low bytes are there at once.
+        // The low bytes of half-words in wide lanes need only a truncation.
         let is_low = |of: fn(usize) -> bool| {
             (0..WORD).map(|lane| map.get(lane)).filter(|&from| of(from)).all(|from| from % 2 == 0)
         };
@@ -547,7 +551,8 @@ impl Widener<'_> {
         Some(old.iter().zip(&new).map(part).collect())
     }
 
-    /// One lane of each item of a group of sixteen: from two vectors each, then from both halves.
+    /// Extracts a lane of each item in a group of sixteen: first from pairs of vectors, then from
+    /// both halves.
     fn extract(&mut self, inst: Inst, vector: Value) -> Option<Parts> {
         let data = self.source.kernel.insts[inst];
         let (Attr::Lane(place), ty) = (data.attr, vector_type(data.ty)) else { return None };
@@ -564,7 +569,8 @@ impl Widener<'_> {
         Some([shuffle(&halves, low, high)].into_iter().collect())
     }
 
-    /// Words of a byte of each of four, of a group of sixteen: the bytes in pairs, then the pairs.
+    /// Assembles words from four byte vectors of a group of sixteen: first pairs of bytes, then
+    /// pairs of pairs.
     fn interleave(&mut self, bytes: [Value; WORD]) -> Option<Parts> {
         if bytes.iter().any(|&byte| self.values.ty(byte) != Type::I8) {
             return None;
@@ -587,7 +593,7 @@ impl Widener<'_> {
         Some(parts)
     }
 
-    /// Words that are in vectors, or are wanted there.
+    /// Executes a bitcast of words that are in vectors, or whose result is needed there.
     fn bitcast(&mut self, inst: Inst, x: Value) -> Option<Parts> {
         let ty = self.source.kernel.insts[inst].ty;
         let fits = self.values.fits(ty) && self.values.fits(self.values.ty(x));
@@ -595,7 +601,7 @@ impl Widener<'_> {
         (fits && wanted).then(|| self.values.vector(x))
     }
 
-    /// Whether any or all lanes of each item's mask are set.
+    /// Executes `any` or `all` on each item's mask.
     fn conditions(&mut self, inst: Inst, args: &[Value]) -> Option<Items> {
         let data = self.source.kernel.insts[inst];
         let cc = match data.op {
@@ -653,7 +659,7 @@ impl Widener<'_> {
         self.code().branch(data.op, &condition, &targets);
     }
 
-    /// Whether a condition holds for some item.
+    /// Returns `true` at run time if a condition holds for any item.
     fn any(&mut self, condition: Value) -> Value {
         if self.values.has_vector(condition)
             && let Some(&mask) = self.values.vector(condition).first()
@@ -671,7 +677,7 @@ impl Widener<'_> {
         any.unwrap_or(condition)
     }
 
-    /// Makes the loads or stores of a stream, and the stores of its guard.
+    /// Creates the loads or stores of a stream, and the stores of its guard.
     fn access(&mut self, number: usize, access: &Access) {
         let Some(place) = self.streams.place(number) else { return };
         let group = self.group();
@@ -728,7 +734,7 @@ impl Widener<'_> {
         }
     }
 
-    /// Loads or stores in a window, after it is said where.
+    /// Creates the loads or stores in a window, after storing their offsets.
     fn access_in(&mut self, window: Value, access: &Access, place: Place, group: Value) {
         let from = self.source.kernel;
         let args = from.args(access.inst);
@@ -777,7 +783,7 @@ impl Widener<'_> {
         }
     }
 
-    /// Which items of the group are of the launch.
+    /// Returns for each item of the group whether it belongs to the launch.
     fn real(&mut self) -> Items {
         let ids = self.item_ids();
         let count = self.code().op(Op::ItemCount, Type::I32, &[]);

@@ -11,59 +11,60 @@ use super::super::region::{Edge, Node, Region};
 use super::super::trips::Counted;
 use super::{Converter, Count, SiteStep};
 
-/// Where a converted loop is tested.
+/// Position of a converted loop's exit test.
 #[derive(Clone, Copy)]
 enum Gate {
-    /// At the end of a node, whose edge leaves the loop.
+    /// At the end of a node, in place of this exit edge.
     Behind(Node, Edge),
     /// At the end of the body.
     Last,
 }
 
-/// How a loop is converted.
+/// Conversion plan of a loop.
 struct Plan {
-    /// Items leave it in different iterations, or in several places.
+    /// `true` if items leave the loop in different iterations or by different exits.
     masked: bool,
     gate: Gate,
-    /// How it is counted and the trips of its loads and stores.
+    /// Counted exit of the loop, and the trip count of its loads and stores.
     counted: Option<(Counted, Trips)>,
 }
 
-/// A loop under conversion.
+/// State of a loop under conversion.
 pub(in crate::passes::pack) struct LoopState {
     id: LoopId,
     plan: Plan,
-    /// Of a masked loop.
+    /// Extra header parameters of a masked loop.
     masked: Option<Masked>,
-    /// What stands after the loop, once its gate is passed.
+    /// Results of the loop, available after its exit test.
     outcome: Option<Outcome>,
-    /// Of those who come to the gate, who goes on; of a masked loop that is not counted.
+    /// Lanes that stay active after the exit test of an uncounted masked loop.
     going: Mask,
 }
 
-/// The parameters that a masked loop's header gets.
+/// Extra header parameters of a masked loop.
 #[derive(Clone)]
 struct Masked {
-    /// Whether the item is in the loop as an iteration begins.
+    /// `true` if the item is active at the start of an iteration.
     live: Condition,
-    /// The values that are used outside, with the parameters that keep them.
+    /// Values that are used outside the loop, with the parameters that preserve them.
     kept: Vec<(Value, Value)>,
-    /// For each edge out of a loop with several, whether the item has left by it.
+    /// Parameter for each exit edge, if there are several: `true` if the item has left by this
+    /// edge.
     left: Vec<(Edge, Value)>,
 }
 
-/// What a loop leaves behind.
+/// Results of a loop.
 #[derive(Clone)]
 struct Outcome {
     exit: Block,
-    /// As [`Masked::kept`] and [`Masked::left`].
+    /// Final values of [`Masked::kept`] and [`Masked::left`].
     kept: Vec<Value>,
     left: Vec<Value>,
 }
 
 impl<'a> Converter<'a> {
-    /// Converts a loop that is entered with these values for the parameters of its header. Gives the edges out of it with the
-    /// items that took each.
+    /// Converts a loop. `values` are the initial values of its header's parameters. Returns the
+    /// exit edges, each with the items that took it.
     pub(super) fn convert_loop(
         &mut self,
         outer: &Region,
@@ -103,7 +104,7 @@ impl<'a> Converter<'a> {
         self.close(graph, &mut inside, &mut state, values.len(), next_counter)
     }
 
-    /// Makes the branch back, goes on after the loop, and gives the edges out of it.
+    /// Creates the back edge and continues after the loop. Returns the exit edges with their masks.
     fn close(
         &mut self,
         graph: &Region,
@@ -171,7 +172,7 @@ impl<'a> Converter<'a> {
         left.map(|(&(edge, _), value)| (edge, Some(Condition { value, negated: false }))).collect()
     }
 
-    /// The condition under which a branch, of which this edge leaves, does not leave.
+    /// Returns the condition under which the branch of an exit edge stays in the loop.
     fn stays(&self, leaving: Edge) -> Condition {
         let branch = self.of.kernel.terminator(leaving.from);
         let condition = branch.and_then(|branch| self.of.kernel.args(branch).first());
@@ -179,7 +180,8 @@ impl<'a> Converter<'a> {
         Condition { value, negated: leaving.number == 0 }
     }
 
-    /// Ends the block by going on in the loop where the condition holds, else to its exit.
+    /// Ends the block with a branch: to `on`, in the loop, if the condition holds, otherwise to
+    /// `exit`.
     fn test(&mut self, goes_on: Condition, on: (Block, &[Value]), exit: Block) {
         let exit: (Block, &[Value]) = (exit, &[]);
         let targets = if goes_on.negated { [exit, on] } else { [on, exit] };
@@ -187,7 +189,8 @@ impl<'a> Converter<'a> {
         self.code.branch(Op::BrIf, &[goes_on.value], &targets);
     }
 
-    /// Makes the loop's test, if it stands after this node, whose exits are `taken`.
+    /// Creates the loop's exit test if it belongs after this node. `taken` are the edges out of the
+    /// node.
     pub(super) fn gate(
         &mut self,
         graph: &Region,
@@ -222,7 +225,7 @@ impl<'a> Converter<'a> {
                 let exit = self.new_block();
                 state.outcome = Some(Outcome { exit, kept: Vec::new(), left: Vec::new() });
                 match masks.entering {
-                    // Items that do not come here may have bounds that are never reached.
+                    // Items that do not enter the loop may have bounds that are never reached.
                     Some(entering) if !known => {
                         let real = self.real();
                         let entering = self.code.both(Some(real), Some(entering));
@@ -241,12 +244,13 @@ impl<'a> Converter<'a> {
         self.go_on_in(on);
         taken.retain(|(edge, _)| *edge != leaving);
         if known || state.masked.is_none() {
-            // Of those that are left, all stay.
+            // All items that remain take the other edge.
             taken.iter_mut().for_each(|(_, mask)| *mask = None);
         }
     }
 
-    /// What is kept of a masked loop as of now: after a node, or, if none is given, at the end of an iteration.
+    /// Computes the results of a masked loop after the node `behind`, or at the end of an iteration
+    /// if `behind` is `None`.
     fn outcome(
         &mut self,
         graph: &Region,
@@ -292,7 +296,7 @@ impl<'a> Converter<'a> {
         Outcome { exit, kept, left }
     }
 
-    /// The node of a region in which a value is computed.
+    /// Returns the node of a region that computes a value.
     fn home(&self, graph: &Region, id: LoopId, value: Value) -> Node {
         let block = self.of.uniformity.home(value);
         let node = block.and_then(|block| {
@@ -302,7 +306,7 @@ impl<'a> Converter<'a> {
         node.unwrap_or(0)
     }
 
-    /// Adds a masked loop's parameters.
+    /// Adds the extra header parameters of a masked loop and appends their initial values.
     fn masked_params(
         &mut self,
         id: LoopId,
@@ -336,7 +340,7 @@ impl<'a> Converter<'a> {
         Masked { live, kept, left }
     }
 
-    /// A parameter of the loop's header that is the number of the iteration.
+    /// Returns a header parameter that equals the iteration number.
     fn counter(&self, id: LoopId) -> Option<Value> {
         let around = self.of.loops.get(id);
         let counts = |&&param: &&Value| {
@@ -350,7 +354,7 @@ impl<'a> Converter<'a> {
         params.filter(|_| one_way_back).find(counts).copied()
     }
 
-    /// How to convert a loop.
+    /// Plans the conversion of a loop.
     fn plan(&self, id: LoopId, graph: &Region, entering: Mask) -> Plan {
         let ways = self.of.counted.get(id.index()).map_or(&[][..], Vec::as_slice);
         let mut known = ways.iter().filter(|way| !(way.meets && entering.is_some()));
@@ -388,7 +392,7 @@ impl<'a> Converter<'a> {
         Plan { masked: true, gate, counted: None }
     }
 
-    /// Whether a node loads or stores.
+    /// Returns `true` if a node contains loads or stores.
     fn node_accesses(&self, graph: &Region, node: Node) -> bool {
         match (graph.inner.get(node), graph.nodes.get(node)) {
             (Some(&Some(id)), _) => self.of.loops.get(id).blocks().any(|block| self.accesses(block)),
@@ -397,14 +401,15 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// Whether there are loads or stores up to the end of a node that every iteration reaches, and whether after it.
+    /// Returns whether there are loads or stores up to the end of a node that every iteration
+    /// reaches, and whether there are any after it.
     fn accesses_around(&self, graph: &Region, node: Node) -> (bool, bool) {
         let any = |mut nodes: std::ops::Range<Node>| nodes.any(|node| self.node_accesses(graph, node));
         (any(0..node + 1), any(node + 1..graph.nodes.len()))
     }
 }
 
-/// The trips of accesses before the test or after it.
+/// Returns the trip count of accesses before or after the exit test.
 fn trips(way: &Counted, before: bool) -> Option<Trips> {
     if before { way.before.clone() } else { Some(way.behind.clone()) }
 }

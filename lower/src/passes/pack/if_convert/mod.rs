@@ -1,11 +1,12 @@
-//! If-conversion: control flow that is the same for all work items.
+//! If-conversion: makes control flow uniform.
 //!
-//! The kernel stays one of a single work item, but blocks follow each other in a line: what branches chose is chosen by
-//! selects, and a load or store that was not always reached has a guard. Loops stay. A loop that items leave together keeps
-//! its test. Another goes on while the item is live in it; what is used after it is kept in the iterations in which the
-//! item is live. When items share a run of the body, such a loop goes on while any of them is live.
+//! The kernel still describes a single work item, but its blocks are linearised. Selects replace
+//! branches, and a load or store that is executed conditionally gets a guard. Loops stay. A loop
+//! that all items leave together keeps its exit test. Any other loop becomes masked: it continues
+//! while the item is active, and the values used after it are preserved once the item is inactive.
+//! When items share an execution of the body, such a loop continues while any item is active.
 //!
-//! Branches that are the same for all items stay where there is no load or store that they choose.
+//! Uniform branches stay if no load or store depends on them.
 
 pub(crate) mod loop_convert;
 
@@ -23,7 +24,7 @@ use super::trips::Counted;
 use super::uniformity::{Regions, Uniformity};
 use loop_convert::LoopState;
 
-/// What a kernel is converted by.
+/// Analyses that guide the conversion of a kernel.
 #[derive(Clone, Copy)]
 pub(super) struct Analyses<'a> {
     pub kernel: &'a Kernel,
@@ -32,46 +33,47 @@ pub(super) struct Analyses<'a> {
     pub regions: &'a Regions,
     pub uniformity: &'a Uniformity,
     pub sums: &'a Sums<'a>,
-    /// By loop.
+    /// Counted exits of each loop.
     pub counted: &'a [Vec<Counted>],
 }
 
 /// A load or store of a converted kernel.
 pub(super) struct Site {
     pub inst: Inst,
-    /// Whether the item makes the access; it always does where there is none.
+    /// Condition under which the item executes the access; `None` means always.
     pub guard: Option<Value>,
-    /// The loops around it, the outermost first.
+    /// Loops around the access, outermost first.
     pub steps: Vec<SiteStep>,
 }
 
-/// A loop around a site.
+/// A loop around an access.
 #[derive(Clone)]
 pub(super) struct SiteStep {
     pub number: u32,
     pub header: Block,
-    /// The number of the iteration, from 0, where the loop is counted.
+    /// Iteration number from 0 and trip count, if the loop is counted.
     pub counted: Option<(Value, Trips)>,
 }
 
-/// A loop of the text that is taken to be counted in the converted kernel.
+/// A source loop that is assumed to have the same trip count in the converted kernel.
 pub(super) struct Count {
     pub id: LoopId,
     pub by: Counted,
-    /// The block of the converted kernel that ends with the loop's test.
+    /// Block of the converted kernel that ends with the loop's exit test.
     pub test: Block,
 }
 
-/// A converted kernel, with its loads and stores in the order in which an item makes them.
+/// A converted kernel, with its loads and stores in program order.
 pub(super) struct Converted {
     pub kernel: Kernel,
     pub sites: Vec<Site>,
-    /// The loops of the text that go on while an item is live in them.
+    /// Source loops that became masked.
     pub masked: Vec<LoopId>,
-    /// The blocks that end with the test of a loop.
+    /// Blocks that end with the exit test of a loop.
     pub gates: Vec<Block>,
     pub counts: Vec<Count>,
-    /// The branches of the text that stayed, by their blocks there, with the blocks that they end now.
+    /// Unconverted branches: their source block, and the block that they end in the converted
+    /// kernel.
     pub stayed: Vec<(Block, Block)>,
 }
 
@@ -114,7 +116,7 @@ pub(super) fn convert(analyses: Analyses<'_>) -> Converted {
     Converted { kernel, sites, masked, gates, counts, stayed }
 }
 
-/// Of each loop the values that it computes and that are used outside of it.
+/// Returns the values of each loop that are used outside of it.
 fn used_outside(of: &Analyses<'_>) -> Vec<Vec<Value>> {
     let Analyses { kernel, loops, .. } = *of;
     let mut found: Vec<EntitySet<Value>> = loops.ids().map(|_| EntitySet::new()).collect();
@@ -141,34 +143,34 @@ fn used_outside(of: &Analyses<'_>) -> Vec<Vec<Value>> {
     found.iter().map(|found| found.iter().collect()).collect()
 }
 
-/// A conversion under way.
+/// State of a conversion.
 pub(super) struct Converter<'a> {
     pub of: Analyses<'a>,
-    /// By loop.
+    /// Values of each loop that are used outside of it.
     pub used_outside: Vec<Vec<Value>>,
     pub code: Code,
     layout: Vec<Block>,
-    /// What stands for values of the text.
+    /// Current replacement of each source value.
     pub now: SecondaryMap<Value, PackedOption<Value>>,
-    /// Whether the item is one of the launch.
+    /// Value that is `true` if the item belongs to the launch.
     real: Option<Value>,
-    /// What stands before all else.
+    /// Instructions to insert at the start of the kernel.
     head: Vec<Inst>,
-    /// The loops around what is being converted, the outermost first.
+    /// Loops around the current position, outermost first.
     pub around: Vec<SiteStep>,
     sites: Vec<Site>,
     pub masked: Vec<LoopId>,
     pub gates: Vec<Block>,
     pub counts: Vec<Count>,
     stayed: Vec<(Block, Block)>,
-    /// The last loop's test, with the block in which the loop goes on.
+    /// Block of the latest exit test, and the block in which its loop continues.
     pub tested: Option<(Block, Block)>,
-    /// Where each block stands in the text.
+    /// Position of each block in the source layout.
     places: SecondaryMap<Block, u32>,
 }
 
 impl<'a> Converter<'a> {
-    /// What stands for a value now.
+    /// Returns the current replacement of a value.
     pub fn current(&self, mut value: Value) -> Value {
         while let Some(next) = self.now[value].expand() {
             value = next;
@@ -176,14 +178,14 @@ impl<'a> Converter<'a> {
         value
     }
 
-    /// The arguments of an edge as they stand now.
+    /// Returns the current arguments of an edge.
     fn arguments(&self, edge: Edge) -> Vec<Value> {
         let branch = self.of.kernel.terminator(edge.from);
         let call = branch.and_then(|inst| self.of.kernel.targets(inst).get(edge.number));
         call.map_or(&[][..], |call| self.of.kernel.call_args(call)).iter().map(|&arg| self.current(arg)).collect()
     }
 
-    /// An edge's argument for the parameter of that number as it stands now.
+    /// Returns the current argument of an edge for a parameter.
     pub fn argument(&self, edge: Edge, number: usize) -> Option<Value> {
         let branch = self.of.kernel.terminator(edge.from)?;
         let call = self.of.kernel.targets(branch).get(edge.number)?;
@@ -195,8 +197,8 @@ impl<'a> Converter<'a> {
         self.layout.push(block);
     }
 
-    /// Ends a loop's body by going back to its header: straight from the test, where it ended the block before and there is
-    /// nothing after it.
+    /// Creates the back edge to a loop's header. If nothing follows the exit test, the test itself
+    /// branches to the header.
     pub fn go_back(&mut self, header: Block, args: &[Value]) {
         let kernel = &mut self.code.kernel;
         if let (Some((test, on)), true) = (self.tested, kernel.blocks[self.code.block].insts.is_empty())
@@ -215,12 +217,13 @@ impl<'a> Converter<'a> {
         self.code.branch(Op::Br, &[], &[(header, args)]);
     }
 
-    /// A block without a place in the layout yet.
+    /// Creates a block that is not yet in the layout.
     pub fn new_block(&mut self) -> Block {
         self.code.kernel.blocks.push(BlockData::default())
     }
 
-    /// Whether the item is one of the launch. Of a group that is not full, others must not keep a loop going.
+    /// Returns the condition that the item belongs to the launch. In an incomplete group, other
+    /// items must not keep a loop running.
     pub fn real(&mut self) -> Condition {
         let value = self.real.unwrap_or_else(|| {
             let kernel = &mut self.code.kernel;
@@ -239,14 +242,14 @@ impl<'a> Converter<'a> {
         Condition { value, negated: false }
     }
 
-    /// Whether a block loads or stores.
+    /// Returns `true` if a block contains loads or stores.
     pub fn accesses(&self, block: Block) -> bool {
         let effect = |&inst: &Inst| self.of.kernel.insts[inst].op.row().effect;
         self.of.kernel.blocks[block].insts.iter().any(|inst| matches!(effect(inst), Effect::Read | Effect::Write))
     }
 
-    /// The nodes of a region whose branches are the same for all items, and so are all after them up to where ways meet,
-    /// among which is no load or store.
+    /// Returns for each node whether its branch may stay. The branch and all branches up to its
+    /// post-dominator must be uniform, and no load or store may depend on them.
     fn plain(&self, graph: &Region) -> Vec<bool> {
         let varies = |block| self.of.uniformity.branch_varies(self.of.kernel, self.of.loops, block);
         let chooses = |block| varies(block) || self.accesses(block);
@@ -264,7 +267,8 @@ impl<'a> Converter<'a> {
         own.zip(graph.leads_to(&marked)).map(|(own, leads)| !own && !leads).collect()
     }
 
-    /// Converts the nodes of a region, one after another. The first node's parameters have their values already.
+    /// Converts the nodes of a region in order. The parameters of the first node already have their
+    /// values.
     pub fn region(&mut self, graph: &'a Region, masks: &mut Masks, mut state: Option<&mut LoopState>) {
         let mut kept: EntitySet<Block> = EntitySet::new();
         let plain = self.plain(graph);
@@ -307,7 +311,7 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// The values of a node's parameters, where the edges to it meet.
+    /// Merges the arguments of all edges into the values of a node's parameters.
     fn joined(&mut self, graph: &Region, masks: &mut Masks, node: Node, block: Block) -> Vec<Value> {
         let count = self.of.kernel.block_params(block).len();
         self.code.span = self.of.kernel.blocks[block].span;
@@ -320,7 +324,7 @@ impl<'a> Converter<'a> {
         merged.collect()
     }
 
-    /// Lets values stand for a block's parameters.
+    /// Sets the replacements of a block's parameters.
     fn give(&mut self, block: Block, values: &[Value]) {
         for (&param, &value) in self.of.kernel.block_params(block).iter().zip(values) {
             self.now[param] = value.into();
@@ -328,7 +332,7 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// Converts a block's instructions but for the branch.
+    /// Converts the instructions of a block except its branch.
     fn body(&mut self, graph: &Region, masks: &mut Masks, node: Node, block: Block) {
         let kernel = self.of.kernel;
         for &inst in &kernel.blocks[block].insts {
@@ -336,7 +340,7 @@ impl<'a> Converter<'a> {
             self.code.span = data.span;
             match data.op.row().effect {
                 Effect::Terminator => break,
-                // Items that meet are refused before.
+                // Collective ops have already been refused.
                 Effect::Pure | Effect::Atomic | Effect::Fence | Effect::Convergent => {}
                 Effect::Read | Effect::Write => {
                     let mask = masks.at(&mut self.code, graph, node);
@@ -348,7 +352,7 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// Puts an instruction of the text at the end of the current block.
+    /// Appends a source instruction to the current block.
     fn place(&mut self, inst: Inst) {
         let args: Vec<Value> = self.of.kernel.args(inst).iter().map(|&arg| self.current(arg)).collect();
         let kernel = &mut self.code.kernel;
@@ -357,7 +361,7 @@ impl<'a> Converter<'a> {
         kernel.blocks[self.code.block].insts.push(inst);
     }
 
-    /// The edges out of a block, with the items that take each.
+    /// Returns the edges out of a block with their masks.
     fn ways_out(&mut self, block: Block) -> Vec<(Edge, Mask)> {
         let kernel = self.of.kernel;
         let Some(branch) = kernel.terminator(block) else { return Vec::new() };
@@ -370,7 +374,8 @@ impl<'a> Converter<'a> {
         kernel.targets(branch).iter().enumerate().map(way).collect()
     }
 
-    /// The nodes that may stay as they are after a plain one, and the node where the ways meet again.
+    /// Returns the post-dominator of a node whose branch may stay, and the nodes between them;
+    /// `None` if the branch must be converted.
     fn staying(&mut self, graph: &Region, masks: &mut Masks, node: Node) -> Option<(Node, Vec<Node>)> {
         let meet = graph.postdominator(node)?;
         let inside = graph.between(node, Some(meet));
@@ -379,11 +384,11 @@ impl<'a> Converter<'a> {
             return None;
         }
         let has_loop = inner.is_some() || inside.iter().any(|&node| graph.inner.get(node).is_some_and(Option::is_some));
-        // A loop that no item comes to might not end.
+        // A loop might not end if no item enters it.
         (!has_loop || masks.at(&mut self.code, graph, node).is_none()).then_some((meet, inside))
     }
 
-    /// The blocks of nodes, in the order of the text.
+    /// Returns the blocks of nodes in source order.
     fn blocks_of(&self, graph: &Region, nodes: impl Iterator<Item = Node>) -> Vec<Block> {
         let mut all: Vec<Block> = Vec::new();
         for node in nodes {
@@ -396,7 +401,7 @@ impl<'a> Converter<'a> {
         all
     }
 
-    /// Takes a node and those after it over as they are, up to where their ways meet.
+    /// Copies a node and the nodes `inside` unchanged, up to their post-dominator.
     fn keep(&mut self, graph: &Region, masks: &mut Masks, node: Node, values: &[Value], meet: Node, inside: &[Node]) {
         let kernel = self.of.kernel;
         let (Some(&block), Some(&meeting)) = (graph.nodes.get(node), graph.nodes.get(meet)) else { return };
@@ -425,7 +430,7 @@ impl<'a> Converter<'a> {
         });
     }
 
-    /// Takes a block's branch over, to the block `join` where it goes to `meeting`.
+    /// Copies a block's branch. A target `meeting` is replaced by `join`.
     fn keep_branch(&mut self, block: Block, meeting: Block, join: Block) {
         let kernel = self.of.kernel;
         let Some(branch) = kernel.terminator(block) else { return };
