@@ -1,10 +1,12 @@
-//! Legalisation: what the target lacks is made out of what it has.
+//! Legalisation: replaces ops that the target lacks by ops that it has.
 //!
-//! A `switch` becomes a chain of comparisons ([`switch`]), and a parameter of a block that no register holds several that registers
-//! hold ([`passed`]). An op is made of others by the rules of `expand.isle`, `bits.isle`, `fp8.isle` and `soft.isle`: an
-//! expansion is taken only if the target has all that it makes, perhaps by expansions in turn. A vector of sixteen bytes
-//! for which that fails is worked on as its four words ([`words`]), sums of wider lanes as pairs of half-words ([`pairs`]) or as vectors of their bytes ([`planes`]), and whatever is on
-//! vectors yet as lanes ([`lanes`]). What can't be made stays as it is, and selection says why the target refuses it.
+//! A `switch` becomes a chain of comparisons ([`switch`]). A block parameter too wide for a
+//! register is split into several ([`passed`]). Other ops are expanded by the rules of
+//! `expand.isle`, `bits.isle`, `fp8.isle` and `soft.isle`. An expansion is valid only if the target
+//! has all of its ops, or valid expansions of them. If there is none, the pass tries other forms in
+//! turn: a vector of sixteen bytes as its four words ([`words`]), wide lanes as pairs of half-words
+//! ([`pairs`]) or as byte planes ([`planes`]), and finally single lanes ([`lanes`]). An op without
+//! any valid form stays, and selection reports why the target refuses it.
 
 pub(crate) mod lanes;
 mod pairs;
@@ -24,7 +26,7 @@ use crate::passes::{dce, switch};
 use crate::rewrite::{Candidate, Rewriter, constant_lanes};
 use crate::trace::{How, Tell};
 
-/// The pass.
+/// The `legalise` pass.
 pub const PASS: BuiltIn = BuiltIn {
     name: "legalise",
     description: "makes ops that the target lacks out of those it has, by the rules of `expand.isle`, `bits.isle`, `fp8.isle` and `soft.isle`, or lane by lane",
@@ -32,10 +34,10 @@ pub const PASS: BuiltIn = BuiltIn {
     run,
 };
 
-/// Expansions may go so deep; the deepest useful chain of rules has four.
+/// Maximum nesting of expansions; the deepest useful chain has four.
 const MAX_DEPTH: usize = 6;
 
-/// So many expansions may be tried for an instruction.
+/// Maximum number of expansions that are tried per instruction.
 const FUEL: u32 = 500;
 
 pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
@@ -46,7 +48,7 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     changed |= passed::run(kernel, context.legality);
     let has_wide = kernel.values.values().any(|value| value.ty.is_wide());
     let narrowings = context.legality.narrowings().filter(|_| has_wide).map(|of| of(kernel));
-    // Most kernels are of ops that the target has.
+    // Most kernels consist of native ops only.
     let mut insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts);
     if insts.all(|&inst| stays(kernel, context.legality, inst) && !goes_beyond(kernel, narrowings.as_ref(), inst)) {
         return changed;
@@ -98,7 +100,8 @@ pub(super) fn run(kernel: &mut Kernel, context: &mut Context<'_>) -> bool {
     changed
 }
 
-/// Whether the target has the instruction: its op on its type, and the masks and counts among its operands. None converts FP8.
+/// Returns `true` if the target has the instruction: its op on its type, and the masks and counts
+/// of its operands. No target converts FP8.
 fn has(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
     let data = &kernel.insts[inst];
     let mut operands = kernel.args(inst).iter().map(|&arg| kernel.ty(arg));
@@ -109,14 +112,16 @@ fn has(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
         && !is_part_of_wide(kernel, legality, inst)
 }
 
-/// Whether an instruction takes a part of what no register holds, on a target that works on such by parts.
+/// Returns `true` if an instruction takes a part of a value too wide for a register, on a target
+/// that processes such values in parts.
 fn is_part_of_wide(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
     let takes_wide = || kernel.args(inst).iter().any(|&arg| kernel.ty(arg).is_wide());
     let by_parts = legality.lanes().is_none() || legality.narrowings().is_some();
     kernel.insts[inst].op == Op::Split && by_parts && takes_wide()
 }
 
-/// Whether an instruction is no shift of packed lanes, or one by a count that the target shifts them by.
+/// Returns `true` unless an instruction is a shift of packed lanes by a count that the target does
+/// not support.
 fn has_count(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
     let data = &kernel.insts[inst];
     let is_shift = matches!(data.op, Op::Shl | Op::ShrS | Op::ShrU) && !data.ty.is_scalar();
@@ -128,7 +133,7 @@ fn has_count(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
         })
 }
 
-/// Whether the type is no mask of several lanes, or one that a comparison of the target gives.
+/// Returns `true` unless the type is a vector mask that no comparison of the target produces.
 fn has_mask(legality: &Legality, ty: Type) -> bool {
     let gives = |op, of: Type| legality.is_native(op, of) && of.mask_type() == Some(ty);
     let mut compared = Type::ALL.iter();
@@ -136,15 +141,16 @@ fn has_mask(legality: &Legality, ty: Type) -> bool {
     !ty.is_mask() || ty.is_scalar() || compared.any(|&of| is_given(of))
 }
 
-/// Whether an instruction is not to be expanded: the target has it, or it does more than give a result and is no access that
-/// can be one to a word.
+/// Returns `true` if an instruction must not be expanded: it is native, or it has side effects and
+/// is not an access that can become one of a word.
 fn stays(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
     let by_pieces = pieces::are_needed(kernel, legality, inst);
     !by_pieces
         && (has(kernel, legality, inst) || !kernel.insts[inst].op.is_pure() && !is_word_access(kernel, legality, inst))
 }
 
-/// Whether an instruction narrows wide lanes of which the target does not compute at once what it gives, or which are there as bytes.
+/// Returns `true` if an instruction narrows wide lanes and the target cannot compute its result at
+/// once, or if the wide lanes already exist as byte planes.
 fn goes_beyond(kernel: &Kernel, narrowings: Option<&Narrowings>, inst: Inst) -> bool {
     let Some(of) = narrowings else { return false };
     let data = &kernel.insts[inst];
@@ -154,7 +160,7 @@ fn goes_beyond(kernel: &Kernel, narrowings: Option<&Narrowings>, inst: Inst) -> 
     data.op == Op::Trunc && planes::are_there(kernel, wide) || !of(kernel, inst)
 }
 
-/// Whether an instruction accesses a packed word, which the target does as one of integers only.
+/// Returns `true` for an access to a packed word on a target that only accesses integer words.
 fn is_word_access(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
     let data = &kernel.insts[inst];
     let is_packed = !data.ty.is_scalar() && !data.ty.is_mask() && data.ty.bits() == 32;
@@ -162,10 +168,10 @@ fn is_word_access(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
     is_access && is_packed && !legality.is_native(data.op, data.ty) && legality.is_native(data.op, Type::I32)
 }
 
-/// An op on certain types that is being expanded.
+/// Op with its types, used to detect recursive expansion.
 type Step = (Op, Type, Option<Type>);
 
-/// A way to make a value of ops that the target has.
+/// An expansion of a value to native ops.
 struct Expansion {
     value: Value,
     insts: Vec<Inst>,
@@ -173,7 +179,7 @@ struct Expansion {
 }
 
 impl Expansion {
-    /// What is least of the best.
+    /// Returns the cost, of which the best expansion has the least.
     fn cost(&self) -> (usize, usize) {
         (self.insts.len(), self.rules.len())
     }
@@ -183,29 +189,32 @@ pub(super) struct Legaliser<'k, 'c, 'l> {
     rewriter: Rewriter<'k>,
     context: &'c mut Context<'l>,
     replaced: SecondaryMap<Value, PackedOption<Value>>,
-    /// The words of vectors, and of their masks, that were made where the vector is.
+    /// Words of vectors and masks, available wherever the vector is.
     pub words: HashMap<Value, [Value; 4]>,
-    /// The words that were taken from vectors in this block.
+    /// Words extracted from vectors in the current block.
     pub words_here: HashMap<Value, [Value; 4]>,
-    /// The lanes of vectors, and of masks, that were made where the vector is.
+    /// Lanes of vectors and masks, available wherever the vector is.
     pub lanes: HashMap<Value, Vec<Value>>,
-    /// The lanes that were taken from vectors in this block.
+    /// Lanes extracted from vectors in the current block.
     pub lanes_here: HashMap<Value, Vec<Value>>,
-    /// Vectors that the target has no lanes of.
+    /// Vectors whose lanes cannot be computed on the target.
     pub laneless: HashSet<Value>,
-    /// The pairs that wide vectors were taken for in this block; none of those that have none.
+    /// Pairs of wide vectors, computed in the current block; `None` for vectors without this form.
     pub pairs_here: HashMap<Value, Option<pairs::Pairs>>,
-    /// The planes of wide vectors that were made in this block; none of those that have none.
+    /// Byte planes of wide vectors, computed in the current block; `None` for vectors without this
+    /// form.
     pub planes_here: HashMap<Value, Option<planes::Planes>>,
-    /// Which narrowings of wide lanes the target computes at once, where it has no others.
+    /// Predicate for narrowings of wide lanes that the target computes at once, if it supports only
+    /// some of them.
     narrowings: Option<Narrowings>,
-    /// Which numbers the lanes of wide vectors can be, where that is known.
+    /// Known ranges of the lanes of wide vectors.
     pub numbers: HashMap<Value, Option<pairs::Range>>,
-    /// The block's instructions as they become.
+    /// New instructions of the current block.
     out: Vec<Inst>,
-    /// Forms of instructions without an expansion.
+    /// Cache of instruction forms without a valid expansion.
     hopeless: HashSet<(Op, Type, Attr, Option<Type>)>,
-    /// The expansions of the instruction at hand that were tried, and how many instructions come of each; for the trace.
+    /// Expansions tried for the current instruction, each with its number of instructions; for the
+    /// trace.
     candidates: Vec<(u32, Option<usize>)>,
     fuel: u32,
     changed: bool,
@@ -224,7 +233,7 @@ impl<'k> Legaliser<'k, '_, '_> {
         has(self.kernel(), self.context.legality, inst)
     }
 
-    /// The value that stands for this one now.
+    /// Returns the current replacement of a value.
     pub fn current(&self, mut value: Value) -> Value {
         while let Some(next) = self.replaced[value].expand() {
             value = next;
@@ -240,7 +249,7 @@ impl<'k> Legaliser<'k, '_, '_> {
         list.as_mut_slice(&mut kernel.pool).copy_from_slice(&args);
     }
 
-    /// Places an instruction, or what it has to become.
+    /// Places an instruction or its legalised form.
     fn legalise(&mut self, inst: Inst) {
         if stays(self.kernel(), self.context.legality, inst)
             && !goes_beyond(self.kernel(), self.narrowings.as_ref(), inst)
@@ -287,12 +296,14 @@ impl<'k> Legaliser<'k, '_, '_> {
         }
     }
 
-    /// The type of the first operand, which with the controlling type gives those of all.
+    /// Returns the type of the first operand. Together with the controlling type, it determines all
+    /// operand types.
     fn operand_type(&self, inst: Inst) -> Option<Type> {
         self.kernel().args(inst).first().map(|&arg| self.kernel().ty(arg))
     }
 
-    /// The expansion of an instruction of the kernel. What has none is remembered: a kernel often says the same again.
+    /// Returns the best expansion of an instruction of the kernel. Failures are cached, because
+    /// kernels often repeat an op.
     fn whole_expansion(&mut self, inst: Inst) -> Option<Expansion> {
         let data = self.kernel().insts[inst];
         let form = (data.op, data.ty, data.attr, self.operand_type(inst));
@@ -313,7 +324,8 @@ impl<'k> Legaliser<'k, '_, '_> {
         self.changed = true;
     }
 
-    /// Makes an instruction and places it, or what it has to become; none where the target can't do it at all.
+    /// Makes an instruction and places it or its expansion. Returns `None` if the target supports
+    /// neither.
     pub fn place(&mut self, op: Op, ty: Type, attr: Attr, args: &[Value]) -> Option<Value> {
         let value = self.rewriter.make(op, ty, attr, args);
         for inst in self.rewriter.take_made() {
@@ -327,8 +339,8 @@ impl<'k> Legaliser<'k, '_, '_> {
         Some(self.current(value))
     }
 
-    /// What an attempt makes. What it has placed is taken back if it fails; values of other forms may be among that, so they are
-    /// forgotten.
+    /// Runs an attempt and undoes its placed instructions if it fails. The caches of the block are
+    /// cleared, because they may refer to these instructions.
     pub fn attempt<T>(&mut self, make: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         let (placed, fuel) = (self.out.len(), self.fuel);
         let made = make(self);
@@ -343,7 +355,7 @@ impl<'k> Legaliser<'k, '_, '_> {
         made
     }
 
-    /// Has a store of a packed word store these bits.
+    /// Places a store of a packed word as a store of the integer `word`.
     pub fn store_instead(&mut self, inst: Inst, word: Value) {
         let kernel = self.kernel_mut();
         let data = &mut kernel.insts[inst];
@@ -354,67 +366,68 @@ impl<'k> Legaliser<'k, '_, '_> {
         self.out.push(inst);
     }
 
-    /// What a constant of these bits carries.
+    /// Returns the attribute of a constant.
     pub fn constant_attr(&mut self, ty: Type, bits: [u64; 8]) -> Attr {
         self.kernel_mut().const_attr(ty, bits)
     }
 
-    /// Places an access that stores.
+    /// Places a store.
     pub fn place_store(&mut self, ty: Type, attr: Attr, args: &[Value], span: Span) {
         let inst = self.kernel_mut().make_inst(Op::Store, ty, attr, args, None, span);
         self.out.push(inst);
     }
 
-    /// Whether the target has an op on a type.
+    /// Returns `true` if the target has an op on a type.
     pub fn is_native(&self, op: Op, ty: Type) -> bool {
         self.context.legality.is_native(op, ty)
     }
 
-    /// Whether its ops on two half-words take no more than those on one.
+    /// Returns `true` if the target's ops on two half-words cost no more than those on one.
     pub fn has_half_word_pairs(&self) -> bool {
         self.context.legality.has_half_word_pairs()
     }
 
-    /// Whether wide lanes are worked on as vectors of their bytes.
+    /// Returns `true` if the target processes wide lanes as byte planes.
     pub fn has_planes(&self) -> bool {
         self.narrowings.is_some()
     }
 
-    /// Whether the target computes at once what an instruction narrows wide lanes to.
+    /// Returns `true` if the target computes the result of a narrowing at once.
     pub fn narrows(&self, inst: Inst) -> bool {
         self.narrowings.as_ref().is_some_and(|of| of(self.kernel(), inst))
     }
 
-    /// Makes an instruction that is placed later, or not at all: on wide lanes, or one that narrows them, which the target takes together.
+    /// Makes an instruction without placing it, for ops on wide lanes that the target executes
+    /// together with a narrowing.
     pub fn draft(&mut self, draft: &mut Vec<Inst>, op: Op, ty: Type, attr: Attr, args: &[Value]) -> Value {
         let value = self.rewriter.make(op, ty, attr, args);
         draft.extend(self.rewriter.take_made());
         value
     }
 
-    /// Places instructions that were made before.
+    /// Places drafted instructions.
     pub fn place_drafted(&mut self, draft: &[Inst]) {
         self.out.extend(draft);
     }
 
-    /// Whether an access is done by parts.
+    /// Returns `true` if an access must be split into aligned parts.
     pub fn needs_pieces(&self, inst: Inst) -> bool {
         pieces::are_needed(self.kernel(), self.context.legality, inst)
     }
 
-    /// Keeps the instruction itself beside its words.
+    /// Keeps the instruction itself beside its words or lanes.
     pub fn keep(&mut self, inst: Inst) {
         self.out.push(inst);
     }
 
-    /// Lets a value stand for another.
+    /// Replaces a value by another one.
     pub fn replace(&mut self, value: Value, with: Value) {
         self.replaced[value] = with.into();
         self.kernel_mut().inherit_value_name(with, value);
     }
 
-    /// The expansion that makes the fewest instructions; of several the one by the fewest rules, and the first in the book. `path`
-    /// holds what is being expanded: an op is not made of itself.
+    /// Returns the expansion with the fewest instructions, then the fewest rules, then the lowest
+    /// rule number. `path` holds the ops under expansion, which must not occur again.
     fn expansion(&mut self, inst: Inst, path: &mut Vec<Step>) -> Option<Expansion> {
         let data = self.kernel().insts[inst];
         let step = (data.op, data.ty, self.operand_type(inst));
@@ -445,7 +458,7 @@ impl<'k> Legaliser<'k, '_, '_> {
         best
     }
 
-    /// A candidate with all that the target lacks expanded in turn.
+    /// Completes a candidate by expanding the ops that the target lacks.
     fn complete(&mut self, candidate: &Candidate, made: &[Inst], path: &mut Vec<Step>) -> Option<Expansion> {
         let mut expansion = Expansion { value: candidate.value, insts: Vec::new(), rules: vec![candidate.rule] };
         for inst in self.needed(candidate.value, made) {
@@ -464,7 +477,7 @@ impl<'k> Legaliser<'k, '_, '_> {
         Some(expansion)
     }
 
-    /// Those of the instructions that a value depends on, in order.
+    /// Returns the instructions that a value depends on, in order.
     fn needed(&self, value: Value, made: &[Inst]) -> Vec<Inst> {
         let mut wanted = EntitySet::new();
         wanted.insert(value);

@@ -1,9 +1,12 @@
-//! Wide lanes as half-words, two in a word, for targets whose ops on such a pair take no more than those on one half-word.
+//! Wide lanes as pairs of half-words, for targets whose ops on such a pair cost no more than those
+//! on one half-word.
 //!
-//! What bytes are narrowed from is mostly a sum of their multiples. A pair holds its lanes modulo 2^16, be they of 16 bits or of 32, and
-//! beside it goes which numbers they can be ([`numbers`]): where these are less than 2^16 apart, the pair says which it is. Numbers that are
-//! not negative are multiplied and added as words, of which one lane carries nothing into the other. A clamp before a shift to the
-//! right does what one after it does, and of what is shifted only the byte is taken: no lane has to be kept from another's bits.
+//! Bytes are usually narrowed from sums of multiples of bytes. A pair holds its lanes modulo 2^16,
+//! for lanes of 16 or 32 bits. The range of the lanes is tracked separately ([`numbers`]). If it is
+//! smaller than 2^16, the pair determines the values. Non-negative values are multiplied and added
+//! as 32-bit words, because no lane then carries into the other. A clamp before a right shift is
+//! equivalent to one after it, and only the resulting byte is used. The bits shifted in from the
+//! other lane therefore do not matter.
 
 use std::ops::RangeInclusive;
 
@@ -13,21 +16,22 @@ use super::{Legaliser, words};
 use crate::range;
 use crate::rewrite::{constant_lanes, signed_lane};
 
-/// Pairs of a vector of sixteen.
+/// Number of pairs in a vector of sixteen lanes.
 const COUNT: usize = 8;
-/// Ops inside one another, at most; what is deeper is done by lanes.
+/// Maximum nesting of ops; deeper values are legalised by lanes.
 const DEPTH: u32 = 48;
-/// Bits of a lane.
+/// Bits of a half-word.
 const BITS: u32 = 16;
 
 pub(super) type Pairs = [Value; COUNT];
-/// Numbers from one to another.
+/// Inclusive range of numbers.
 pub(super) type Range = RangeInclusive<i64>;
 
 const SIGNED: Range = -0x8000..=0x7fff;
 const UNSIGNED: Range = 0..=0xffff;
 
-/// Does an instruction that takes wide lanes, and has none itself, by pairs, if the target can.
+/// Legalises an instruction with a wide operand and no wide result by pairs, if the target supports
+/// it.
 pub(super) fn by_pairs(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> bool {
     let kernel = legaliser.kernel();
     let (data, result) = (kernel.insts[inst], kernel.result(inst));
@@ -45,15 +49,15 @@ pub(super) fn by_pairs(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> boo
     done.inspect(|&value| legaliser.replace(result, value)).is_some()
 }
 
-/// How bytes come of wider numbers.
+/// Conversion of wide numbers to bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Narrowing {
-    /// Their low bits stay.
+    /// Truncation to the low bits.
     Wrap,
-    /// The nearest signed or unsigned byte to a signed number.
+    /// Saturation of a signed number to a signed or an unsigned byte.
     Signed,
     Unsigned,
-    /// The nearest to an unsigned one.
+    /// Saturation of an unsigned number to an unsigned byte.
     UnsignedOfUnsigned,
 }
 
@@ -68,7 +72,7 @@ impl Narrowing {
         }
     }
 
-    /// The bytes that there are.
+    /// Returns the range of the resulting bytes.
     const fn bytes(self) -> Range {
         match self {
             Narrowing::Signed => -0x80..=0x7f,
@@ -81,7 +85,7 @@ fn is_in(range: &Range, of: &Range) -> bool {
     of.contains(range.start()) && of.contains(range.end())
 }
 
-/// All numbers that lanes of a type are, as an op of that sign takes them.
+/// Returns the full range of a type's lanes, as signed or unsigned numbers.
 fn all(ty: Type, signed: bool) -> Range {
     match (ty.elem().bits(), signed) {
         (BITS, true) => SIGNED,
@@ -91,13 +95,14 @@ fn all(ty: Type, signed: bool) -> Range {
     }
 }
 
-/// Numbers as an op of a sign takes them: those that are known, if lanes hold them.
+/// Returns the range of lanes as an op with this signedness reads them: `numbers`, if the lanes can
+/// hold them.
 fn taken(ty: Type, numbers: Range, signed: bool) -> Range {
     let all = all(ty, signed);
     if is_in(&numbers, &all) { numbers } else { all }
 }
 
-/// The number that a constant has in all its lanes, modulo what they hold.
+/// Returns the signed number of a splat constant.
 fn everywhere(kernel: &Kernel, value: Value) -> Option<i64> {
     let (ty, lanes) = constant_lanes(kernel, value)?;
     let lanes = lanes.get(..ty.lanes())?;
@@ -105,7 +110,8 @@ fn everywhere(kernel: &Kernel, value: Value) -> Option<i64> {
     lanes.iter().all(|&lane| lane == first).then(|| signed_lane(ty.elem(), first))
 }
 
-/// A shift by a count for all lanes: what is shifted, the count, whether it is a signed number, and what is added first to round.
+/// Matches a right shift by a splat constant. Returns the operand, the count, whether the shift is
+/// signed, and the rounding addend.
 fn shift(kernel: &Kernel, value: Value) -> Option<(Value, u32, bool, i64)> {
     let inst = kernel.def_inst(value)?;
     let op = kernel.insts[inst].op;
@@ -119,14 +125,15 @@ fn shift(kernel: &Kernel, value: Value) -> Option<(Value, u32, bool, i64)> {
     (count < BITS).then(|| (shifted, count, signed, if rounds { 1 << (count - 1) } else { 0 }))
 }
 
-/// Numbers of which each lane is one, modulo 2^16 or 2^32. Of 32 bits it is the signed one.
+/// Returns a range that contains each lane modulo 2^16 or 2^32. For 32-bit lanes, the signed value
+/// is in the range.
 pub(super) fn numbers(legaliser: &mut Legaliser<'_, '_, '_>, value: Value, depth: u32) -> Option<Range> {
     let value = legaliser.current(value);
     if let Some(known) = legaliser.numbers.get(&value) {
         return known.clone();
     }
     let found = depth.checked_sub(1).and_then(|depth| numbers_of(legaliser, value, depth));
-    // Sums of 32 bits that may wrap are none that 16 bits tell apart.
+    // A 32-bit sum that may wrap has no usable range.
     let found = found.filter(|found| is_in(found, &(i32::MIN.into()..=i32::MAX.into())));
     legaliser.numbers.insert(value, found.clone());
     found
@@ -189,7 +196,7 @@ fn numbers_of(legaliser: &mut Legaliser<'_, '_, '_>, value: Value, depth: u32) -
             })
         }
         (Op::Trunc, &[wide]) => numbers(legaliser, wide, depth),
-        // Where no number is clamped.
+        // A saturation that never clamps keeps the range.
         (Op::NarrowSatS, &[wide]) => numbers(legaliser, wide, depth).filter(|wide| is_in(wide, &SIGNED)),
         (Op::NarrowSatU, &[wide]) => numbers(legaliser, wide, depth).filter(|wide| is_in(wide, &UNSIGNED)),
         (op, [_, ..]) if ty == Type::I16X16 && is_packed(op) => Some(UNSIGNED),
@@ -197,7 +204,7 @@ fn numbers_of(legaliser: &mut Legaliser<'_, '_, '_>, value: Value, depth: u32) -
     }
 }
 
-/// Whether an op is one on lanes that takes a word of two as it is.
+/// Returns `true` for lane-wise ops that exist for pairs of half-words.
 const fn is_packed(op: Op) -> bool {
     matches!(
         op,
@@ -216,7 +223,7 @@ const fn is_packed(op: Op) -> bool {
     )
 }
 
-/// The numbers of bytes.
+/// Returns the range of a vector of bytes.
 fn bytes(kernel: &Kernel, value: Value, signed: bool) -> Range {
     let known = range::of(kernel, value);
     let known = *known.start() as i64..=*known.end() as i64;
@@ -229,7 +236,7 @@ fn product(x: &Range, y: &Range) -> Range {
     a.min(b).min(c).min(d)..=a.max(b).max(c).max(d)
 }
 
-/// The pairs of a wide value.
+/// Returns the pairs of a wide value.
 fn pairs(legaliser: &mut Legaliser<'_, '_, '_>, value: Value, depth: u32) -> Option<Pairs> {
     let value = legaliser.current(value);
     if let Some(&known) = legaliser.pairs_here.get(&value) {
@@ -269,7 +276,7 @@ fn pairs_of(legaliser: &mut Legaliser<'_, '_, '_>, value: Value, depth: u32) -> 
                 let scalar = legaliser.current(scalar);
                 let scalar = legaliser.place(Op::Zext, Type::I32, Attr::None, &[scalar])?;
                 let pairs = extended(legaliser, x, Op::Zext)?;
-                // Products of bytes are all less than 2^16.
+                // Products of unsigned bytes are less than 2^16.
                 return as_words(legaliser, Op::Mul, &pairs, &[scalar; COUNT]);
             }
             let kernel = legaliser.kernel();
@@ -333,12 +340,12 @@ fn pairs_of(legaliser: &mut Legaliser<'_, '_, '_>, value: Value, depth: u32) -> 
     }
 }
 
-/// Of two vectors, one beside which the other is a scalar in all lanes, and that.
+/// If one of two vectors is a splat, returns the other vector and the scalar.
 fn with_splat(kernel: &Kernel, x: Value, y: Value) -> Option<(Value, Value)> {
     [(x, y), (y, x)].into_iter().find_map(|(x, y)| Some((x, splatted(kernel, y)?)))
 }
 
-/// The byte that a vector has in all lanes, as it was made, or of words.
+/// Returns the byte of which a vector is a splat, directly or by words.
 fn splatted(kernel: &Kernel, vector: Value) -> Option<Value> {
     let inst = kernel.def_inst(vector)?;
     let (&part, others) = kernel.args(inst).split_first()?;
@@ -354,7 +361,7 @@ fn splatted(kernel: &Kernel, vector: Value) -> Option<Value> {
     }
 }
 
-/// Bytes made wide.
+/// Extends bytes to half-words.
 fn extended(legaliser: &mut Legaliser<'_, '_, '_>, bytes: Value, extend: Op) -> Option<Pairs> {
     let words = words::words(legaliser, bytes)?;
     let mut pairs = [bytes; COUNT];
@@ -378,14 +385,14 @@ fn extended(legaliser: &mut Legaliser<'_, '_, '_>, bytes: Value, extend: Op) -> 
     Some(pairs)
 }
 
-/// A number in all lanes.
+/// Creates a splat constant.
 fn constant(legaliser: &mut Legaliser<'_, '_, '_>, number: i64) -> Option<Pairs> {
     let lane = number as u64 & 0xffff;
     let pair = legaliser.place(Op::Const, Type::I16X2, Attr::Bits(lane << BITS | lane), &[])?;
     Some([pair; COUNT])
 }
 
-/// An op on pairs that the target has.
+/// Applies a native op to all pairs.
 fn each(legaliser: &mut Legaliser<'_, '_, '_>, op: Op, args: &[Pairs]) -> Option<Pairs> {
     let is_shift = matches!(op, Op::Shl | Op::ShrS | Op::ShrU | Op::RoundShrS | Op::RoundShrU);
     if !is_shift && !legaliser.is_native(op, Type::I16X2) {
@@ -399,7 +406,7 @@ fn each(legaliser: &mut Legaliser<'_, '_, '_>, op: Op, args: &[Pairs]) -> Option
     Some(results)
 }
 
-/// An op on the words that pairs are, which have to carry nothing from one lane into the other.
+/// Applies a 32-bit op to all pairs. No lane may carry into the other.
 fn as_words(legaliser: &mut Legaliser<'_, '_, '_>, op: Op, pairs: &Pairs, others: &[Value; COUNT]) -> Option<Pairs> {
     let mut results = *pairs;
     for (result, &other) in results.iter_mut().zip(others) {
@@ -414,7 +421,7 @@ fn word(legaliser: &mut Legaliser<'_, '_, '_>, pair: Value) -> Option<Value> {
     legaliser.place(Op::Bitcast, Type::I32, Attr::None, &[pair])
 }
 
-/// Pairs and others added: as words where no lane's sum is more than it holds.
+/// Adds pairs; as 32-bit words if no lane overflows.
 fn added(
     legaliser: &mut Legaliser<'_, '_, '_>,
     (x, of_x): (Pairs, &Range),
@@ -442,7 +449,7 @@ fn subtracted(legaliser: &mut Legaliser<'_, '_, '_>, x: Value, y: Value, depth: 
     each(legaliser, Op::Sub, &[x, y])
 }
 
-/// What a value is the product of, with a negative number whose opposite is given.
+/// Matches a product with a negative constant. Returns the other factor and the negated constant.
 fn negative_product(kernel: &Kernel, value: Value) -> Option<(Value, i64)> {
     let inst = kernel.def_inst(value).filter(|&inst| kernel.insts[inst].op == Op::Mul)?;
     let &[x, y] = kernel.args(inst) else { return None };
@@ -456,7 +463,7 @@ fn product_of(legaliser: &mut Legaliser<'_, '_, '_>, x: Value, factor: i64, dept
     times(legaliser, &x, &of_x, factor)
 }
 
-/// Pairs times a number: as words where no lane's product is more than it holds.
+/// Multiplies pairs by a constant; as 32-bit words if no lane overflows.
 fn times(legaliser: &mut Legaliser<'_, '_, '_>, pairs: &Pairs, numbers: &Range, factor: i64) -> Option<Pairs> {
     if factor < 0 {
         let positive = times(legaliser, pairs, numbers, -factor)?;
@@ -475,7 +482,7 @@ fn times(legaliser: &mut Legaliser<'_, '_, '_>, pairs: &Pairs, numbers: &Range, 
             let count = constant(legaliser, factor.trailing_zeros().into())?;
             return each(legaliser, Op::Shl, &[*pairs, count]);
         }
-        // Counted from the least, no number is negative.
+        // Subtracting the smallest value first makes all lanes non-negative.
         let apart = 0..=numbers.end() - from;
         if !is_product(&apart) || from == 0 {
             return None;
@@ -489,7 +496,7 @@ fn times(legaliser: &mut Legaliser<'_, '_, '_>, pairs: &Pairs, numbers: &Range, 
     as_words(legaliser, Op::Mul, pairs, &[factor; COUNT])
 }
 
-/// Pairs shifted to the right, all bits right.
+/// Shifts pairs to the right, with all bits correct.
 fn shifted_by(
     legaliser: &mut Legaliser<'_, '_, '_>,
     (shifted, count, signed, half): (Value, u32, bool, i64),
@@ -503,7 +510,7 @@ fn shifted_by(
     let op = match (is_in(&rounded, &UNSIGNED), is_in(&rounded, &SIGNED)) {
         (true, _) => Op::ShrU,
         (_, true) => Op::ShrS,
-        // A sum that wraps.
+        // The rounded sum does not fit in 16 bits.
         _ if ty == Type::I16X16 => {
             return each(legaliser, if signed { Op::RoundShrS } else { Op::RoundShrU }, &[x, counts]);
         }
@@ -513,7 +520,7 @@ fn shifted_by(
     each(legaliser, op, &[x, counts])
 }
 
-/// Pairs of these numbers, and a number.
+/// Adds a constant to pairs with the range `numbers`.
 fn plus(legaliser: &mut Legaliser<'_, '_, '_>, pairs: Pairs, numbers: &Range, number: i64) -> Option<Pairs> {
     if number == 0 {
         return Some(pairs);
@@ -522,10 +529,10 @@ fn plus(legaliser: &mut Legaliser<'_, '_, '_>, pairs: Pairs, numbers: &Range, nu
     added(legaliser, (pairs, numbers), (other, &(number..=number)))
 }
 
-/// What bytes a value is narrowed to, as a vector.
+/// Narrows a wide value to a vector of bytes.
 fn narrowed(legaliser: &mut Legaliser<'_, '_, '_>, value: Value, how: Narrowing) -> Option<Value> {
     let mut value = legaliser.current(value);
-    // Where it clamps nothing, what is narrowed before is as good.
+    // An earlier narrowing that never clamps is skipped.
     while let kernel = legaliser.kernel()
         && let Some(inst) = kernel.def_inst(value)
         && matches!(kernel.insts[inst].op, Op::NarrowSatS | Op::NarrowSatU | Op::Trunc)
@@ -566,19 +573,20 @@ fn narrowed(legaliser: &mut Legaliser<'_, '_, '_>, value: Value, how: Narrowing)
     Some(whole)
 }
 
-/// Whether the byte that lies so high in a lane is all there.
+/// Returns `true` if a byte at bit `count` lies completely within its lane.
 const fn count_fits(count: u32) -> bool {
     count <= 8
 }
 
 impl Narrowing {
-    /// Whether it takes what a shift of that sign gives.
+    /// Returns `true` if the result of a shift with this signedness may be narrowed directly.
     fn takes(self, signed: bool) -> bool {
         self == Narrowing::Wrap || (self != Narrowing::UnsignedOfUnsigned) == signed
     }
 }
 
-/// A value, with what rounds it, held between the least and the most of which the byte so high up is a byte to narrow to.
+/// Clamps a value before a right shift by `count`, such that the shifted value fits in a byte. Also
+/// adds the rounding addend `half`.
 fn clamped(
     legaliser: &mut Legaliser<'_, '_, '_>,
     value: Value,
@@ -595,9 +603,10 @@ fn clamped(
     let signed = how != Narrowing::UnsignedOfUnsigned;
     let known = taken(ty, known, signed);
     let bytes = how.bytes();
-    // What rounds is added to what is clamped, which does not wrap then.
+    // The rounding addend is added after the clamp, which prevents overflow.
     let (least, most) = ((bytes.start() << count) - half, ((bytes.end() + 1) << count) - 1 - half);
-    // Numbers that neither sign holds all of are counted from the least.
+    // If neither the signed nor the unsigned range contains all values, the smallest value is
+    // subtracted first.
     let (min, max, from) = match (is_in(&known, &SIGNED), is_in(&known, &UNSIGNED)) {
         (_, true) => (Op::MinU, Op::MaxU, 0),
         (true, _) => (Op::MinS, Op::MaxS, 0),

@@ -1,7 +1,8 @@
-//! Values that blocks pass to others and that no register holds, as parts that registers hold.
+//! Splitting of block parameters that are too wide for a register.
 //!
-//! Such a parameter becomes several, and is put together of them where its block begins; who passes it takes the value apart. Both are
-//! ops of the IR like others, of which lanes and words are made in turn.
+//! Such a parameter becomes several, and a `concat` assembles its value at the start of the block.
+//! Branches split their arguments. Both are ordinary ops of the IR, which other parts of the pass
+//! legalise.
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
@@ -9,10 +10,11 @@ use halfbyte_ir::{Attr, Block, Inst, Kernel, Legality, Op, Span, Type, Value, Va
 
 use super::planes;
 
-/// Passes parts for all wide values, where the target works on parts of them; whether there were any.
+/// Splits all wide block parameters, if the target processes wide values in parts. Returns `true`
+/// if there were any.
 pub(super) fn run(kernel: &mut Kernel, legality: &Legality) -> bool {
     let are_passed = kernel.layout.iter().any(|&block| has_wide(kernel, block));
-    // Where items share vectors wide values have no parts but the bytes of all lanes.
+    // If items share vectors, wide values have no parts except byte planes.
     if !are_passed || legality.lanes().is_some() && legality.narrowings().is_none() {
         return false;
     }
@@ -36,13 +38,13 @@ fn has_wide(kernel: &Kernel, block: Block) -> bool {
     kernel.block_params(block).iter().any(|&param| kernel.ty(param).is_wide())
 }
 
-/// What a wide value is passed as.
+/// Returns the type of the parts of a wide type.
 fn part(legality: &Legality, ty: Type) -> Type {
     let pairs = Type::new(ty.elem(), 2).filter(|&pair| legality.has_half_word_pairs() && pair.bits() == 32);
     pairs.unwrap_or(ty.lane_type())
 }
 
-/// Has a block's branch pass parts.
+/// Splits the wide arguments of a block's branch.
 fn take_apart(kernel: &mut Kernel, legality: &Legality, block: Block) {
     let Some(branch) = kernel.terminator(block) else { return };
     let Attr::Targets(range) = kernel.insts[branch].attr else { return };
@@ -86,7 +88,7 @@ fn parts_of(kernel: &mut Kernel, legality: &Legality, value: Value, span: Span, 
     parts
 }
 
-/// Gives a block parameters for parts, and puts the wide values together of these.
+/// Splits the wide parameters of a block and assembles their values.
 fn put_together(
     kernel: &mut Kernel,
     legality: &Legality,

@@ -1,17 +1,17 @@
-//! Parts that are shorter than a word: wide values are put together from them in words, and accesses with less than the alignment
-//! that the target asks for are done by parts that are aligned.
+//! Parts shorter than a word. Wide values are assembled from them by words. Accesses with less than
+//! the target's required alignment are split into aligned parts.
 
 use halfbyte_ir::{Attr, Inst, Kernel, Legality, MemAttr, Op, Type, Value};
 
 use crate::passes::legalise::Legaliser;
 
-/// Whether an instruction is such an access.
+/// Returns `true` if an instruction is an access with insufficient alignment.
 pub(super) fn are_needed(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
     let data = &kernel.insts[inst];
     matches!(data.attr, Attr::Mem(mem) if mem.align < legality.access_alignment(data.ty.bytes())) && !data.ty.is_mask()
 }
 
-/// Does such an access by parts, if the target can.
+/// Splits such an access into aligned parts, if the target supports it.
 pub(super) fn by_pieces(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> bool {
     if !legaliser.needs_pieces(inst) {
         return false;
@@ -24,7 +24,7 @@ pub(super) fn by_pieces(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> bo
     done.is_some()
 }
 
-/// The type of a part: as large as the alignment.
+/// Returns the type of a part, which is as large as the alignment.
 fn part(align: u32) -> Option<Type> {
     match align {
         1 => Some(Type::I8),
@@ -33,7 +33,8 @@ fn part(align: u32) -> Option<Type> {
     }
 }
 
-/// The access so many bytes on, by its address: by the offset where that counts whole steps of the index, else by the base.
+/// Returns the attribute and the address of the access that is `bytes` bytes further. The offset
+/// changes if it can express the distance, otherwise the base.
 fn after(
     legaliser: &mut Legaliser<'_, '_, '_>,
     mem: MemAttr,
@@ -66,7 +67,8 @@ fn loaded(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> Option<()> {
     Some(())
 }
 
-/// Puts parts together that are shorter than a word: halves of a word from bytes, or words, and the whole from words.
+/// Assembles a value from parts shorter than a word: half-words or words first, then the whole
+/// value.
 fn joined(legaliser: &mut Legaliser<'_, '_, '_>, ty: Type, parts: Vec<Value>) -> Option<Value> {
     let size = if ty.bytes() < 4 { Type::I16 } else { Type::I32 };
     let in_one = (size.bytes() / legaliser.kernel().ty(*parts.first()?).bytes()) as usize;
@@ -78,7 +80,7 @@ fn joined(legaliser: &mut Legaliser<'_, '_, '_>, ty: Type, parts: Vec<Value>) ->
     }
 }
 
-/// Puts a value of several words together from parts of words, if the target can.
+/// Assembles a value of several words from parts shorter than a word, if the target supports it.
 pub(super) fn concat(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> bool {
     let kernel = legaliser.kernel();
     let (ty, parts) = (kernel.insts[inst].ty, kernel.args(inst).to_vec());

@@ -1,8 +1,8 @@
-//! Vectors of sixteen bytes as four words of four, for targets whose packed ops work on a word.
+//! Vectors of sixteen bytes as four words, for targets whose packed ops work on one word.
 //!
-//! Lane-wise ops are done word by word. The vector is put together again after, for whoever needs it whole; that goes
-//! with the dead code where nobody does. A mask of sixteen lanes has no whole but what the compare gives, so a mask stays
-//! beside its words. Lanes that change places do so by shuffles of two words.
+//! Lane-wise ops are executed per word. The vector is then reassembled for uses of the whole;
+//! without such uses, the reassembly is dead code. A mask of sixteen lanes cannot be reassembled,
+//! so the original mask stays beside its words. Shuffles become shuffles of two words.
 
 use halfbyte_ir::{Attr, Inst, LaneMap, Op, Type, Value};
 
@@ -11,7 +11,7 @@ use crate::passes::legalise::Legaliser;
 /// Lanes of a word.
 const WORD: usize = 4;
 
-/// Does an instruction on vectors by words, if the target can.
+/// Legalises an instruction on vectors by words, if the target supports it.
 pub(super) fn by_words(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> bool {
     let data = legaliser.kernel().insts[inst];
     if !matches!(data.ty, Type::I8X16 | Type::I1X16) {
@@ -35,7 +35,7 @@ fn word_type(vector: Type) -> Option<Type> {
     }
 }
 
-/// The words of a vector, or of a mask that is constant or was made in words.
+/// Returns the words of a vector, or of a mask that is constant or was computed by words.
 pub(super) fn words(legaliser: &mut Legaliser<'_, '_, '_>, vector: Value) -> Option<[Value; 4]> {
     let known = [&legaliser.words, &legaliser.words_here].into_iter().find_map(|words| words.get(&vector));
     if let Some(&words) = known {
@@ -67,7 +67,7 @@ pub(super) fn words(legaliser: &mut Legaliser<'_, '_, '_>, vector: Value) -> Opt
     Some(words)
 }
 
-/// Records the words of an instruction's result and puts the vector together after them.
+/// Records the words of an instruction's result and reassembles the vector from them.
 fn whole(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst, words: [Value; 4]) -> Option<()> {
     let result = legaliser.kernel().result(inst)?;
     if legaliser.kernel().ty(result) == Type::I8X16 {
@@ -90,7 +90,7 @@ fn lanewise(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> Option<()> {
     for arg in args {
         let parts = match legaliser.kernel().ty(arg) {
             Type::I8X16 | Type::I1X16 => words(legaliser, arg)?,
-            // One condition for all lanes.
+            // A scalar condition applies to all lanes.
             Type::I1 => [arg; 4],
             _ => return None,
         };
@@ -105,7 +105,7 @@ fn lanewise(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> Option<()> {
     whole(legaliser, inst, results)
 }
 
-/// `any` and `all` of sixteen lanes: those of the words' union or intersection.
+/// Computes `any` or `all` of sixteen lanes from the union or intersection of the words' masks.
 fn whole_mask(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> Option<()> {
     let op = legaliser.kernel().insts[inst].op;
     let &[mask] = legaliser.kernel().args(inst) else { return None };
@@ -131,7 +131,7 @@ fn inserted(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> Option<()> {
     whole(legaliser, inst, words)
 }
 
-/// A lane of a word: the word's number among those of both operands, and the lane's in it.
+/// A lane: the index of its word among the words of both operands, and its index in the word.
 type Place = (usize, usize);
 
 fn shuffled(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> Option<()> {
@@ -152,7 +152,8 @@ fn shuffled(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> Option<()> {
     whole(legaliser, inst, results)
 }
 
-/// A word of lanes from any words: from one or two by a shuffle, from more by shuffles of shuffles.
+/// Assembles a word from lanes of any words, by one shuffle for up to two words, otherwise by
+/// nested shuffles.
 fn gather(legaliser: &mut Legaliser<'_, '_, '_>, sources: &[Value], lanes: [Place; WORD]) -> Option<Value> {
     let mut from: Vec<usize> = lanes.iter().map(|&(word, _)| word).collect();
     from.sort_unstable();
@@ -166,7 +167,8 @@ fn gather(legaliser: &mut Legaliser<'_, '_, '_>, sources: &[Value], lanes: [Plac
         let map = lanes.map(|(word, lane)| (lane + if from.first() == Some(&word) { 0 } else { WORD }) as u8);
         return legaliser.place(Op::Shuffle, Type::I8X4, Attr::Lanes(LaneMap::new(&map)), &[first, second]);
     }
-    // Lanes 0 and 1 first, then 2 and 3; the other half of each is of no matter.
+    // The first shuffle provides lanes 0 and 1, the second lanes 2 and 3. The other halves do not
+    // matter.
     let [a, b, c, d] = lanes;
     let low = gather(legaliser, sources, [a, b, a, b])?;
     let high = gather(legaliser, sources, [c, d, c, d])?;

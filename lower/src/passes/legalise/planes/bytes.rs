@@ -1,4 +1,4 @@
-//! Arithmetic on planes: sums by columns, products by bytes, shifts, comparisons.
+//! Arithmetic on byte planes: sums by columns, products of bytes, shifts and comparisons.
 
 use halfbyte_ir::{Attr, IntCC, Op, Type, Value};
 use smallvec::{SmallVec, smallvec};
@@ -7,9 +7,10 @@ use super::sums::Draft;
 use super::{BITS, COLUMN, Columns, Maker, Plane, Planes, bits_everywhere, everywhere};
 
 impl Maker<'_, '_, '_, '_> {
-    // Numbers -----------------------------------------------------------------------------------------------------------
+    // Sums and products
+    // ---------------------------------------------------------------------------------------------
 
-    /// Columns as a number, each with what is carried from the one before.
+    /// Adds up each column, with the carry of the column below, and returns the planes of the sum.
     pub(super) fn total(&mut self, columns: &Columns) -> Option<Planes> {
         let mut planes = Planes::new();
         let mut carried: Plane = None;
@@ -54,14 +55,14 @@ impl Maker<'_, '_, '_, '_> {
         Some(planes)
     }
 
-    /// Columns with planes more in them, from a place on.
+    /// Appends planes to the columns, beginning at column `from`.
     pub(super) fn put(columns: &mut Columns, planes: &[Plane], from: usize) {
         for (column, plane) in columns.iter_mut().skip(from).zip(planes) {
             column.extend(*plane);
         }
     }
 
-    /// Columns with a number more in them.
+    /// Appends the bytes of a constant to the columns.
     pub(super) fn put_number(&mut self, columns: &mut Columns, number: u64) -> Option<()> {
         for (column, byte) in columns.iter_mut().zip(number.to_le_bytes()) {
             if byte != 0 {
@@ -103,7 +104,7 @@ impl Maker<'_, '_, '_, '_> {
         self.total(&columns)
     }
 
-    /// The low bytes of a product of unsigned numbers, so many.
+    /// Returns the low `places` bytes of an unsigned product.
     pub(super) fn product(&mut self, a: &Planes, b: &Planes, places: usize) -> Option<Planes> {
         let mut columns: Columns = smallvec![SmallVec::new(); places];
         for (i, a) in a.iter().enumerate() {
@@ -133,7 +134,7 @@ impl Maker<'_, '_, '_, '_> {
 
     // Shifts ------------------------------------------------------------------------------------------------------------
 
-    /// All bits up.
+    /// Shifts all bits to the left.
     pub(super) fn up(&mut self, planes: &Planes, count: usize) -> Option<Planes> {
         let (whole, bits) = (count / BITS, count % BITS);
         let at = |place: Option<usize>| place.and_then(|place| planes.get(place).copied().flatten());
@@ -145,7 +146,8 @@ impl Maker<'_, '_, '_, '_> {
             .collect()
     }
 
-    /// All bits down, so many bytes; above the last byte is the fill.
+    /// Shifts all bits to the right and returns `places` planes. `fill` is the plane above the
+    /// highest byte.
     pub(super) fn down(&mut self, planes: &Planes, count: usize, fill: Plane, places: usize) -> Option<Planes> {
         let (whole, bits) = (count / BITS, count % BITS);
         let at = |place: usize| planes.get(place).copied().unwrap_or(fill);
@@ -153,7 +155,7 @@ impl Maker<'_, '_, '_, '_> {
             .map(|place| {
                 let (here, above) = (place + whole, place + whole + 1);
                 match at(here) {
-                    // The bits that come in are like its highest one.
+                    // An arithmetic shift fills with the sign.
                     Some(last) if fill.is_some() && above == planes.len() => {
                         self.shifted(Op::ShrS, last, bits).map(Some)
                     }
@@ -164,7 +166,7 @@ impl Maker<'_, '_, '_, '_> {
             .collect()
     }
 
-    /// A byte shifted by fewer than eight bits, with what comes in from the next one.
+    /// Shifts a byte by fewer than eight bits and fills it with bits of the adjacent byte.
     pub(super) fn joined(&mut self, here: Plane, op: Op, bits: usize, next: Plane, other: Op) -> Option<Plane> {
         let here = match here {
             Some(here) => Some(self.shifted(op, here, bits)?),
@@ -208,7 +210,7 @@ impl Maker<'_, '_, '_, '_> {
         }
     }
 
-    /// Shifts by counts that differ from lane to lane: by each power of two that a count has.
+    /// Shifts by a count per lane: one conditional shift for each power of two in the count.
     pub(super) fn shifted_by_lanes(&mut self, op: Op, planes: &Planes, counts: Plane) -> Option<Planes> {
         let Some(counts) = counts else { return Some(planes.clone()) };
         let mut shifted = planes.clone();
@@ -272,7 +274,7 @@ impl Maker<'_, '_, '_, '_> {
         self.mask(Op::Not, &[mask])
     }
 
-    /// The first where it compares so with the second, else that.
+    /// Selects `a` where `a cc b` holds, otherwise `b`.
     pub(super) fn extreme(&mut self, cc: IntCC, a: &Planes, b: &Planes) -> Option<Planes> {
         let is_first = self.compare(cc, a, b)?;
         self.each_chosen(is_first, a, b)
@@ -282,7 +284,8 @@ impl Maker<'_, '_, '_, '_> {
         self.compared(IntCC::LtS, *planes.last()?, None)
     }
 
-    /// The bound of a sign: all bits of the highest byte but its own, all of those below, inverted.
+    /// Returns the saturation bound for a sign plane: the largest or the smallest signed number of
+    /// `places` bytes.
     pub(super) fn bound(&mut self, sign: Plane, places: usize) -> Option<Planes> {
         let sign = self.vector(sign)?;
         let below = self.op(Op::Not, &[sign])?;
@@ -295,7 +298,7 @@ impl Maker<'_, '_, '_, '_> {
         Some(planes)
     }
 
-    /// Planes of twice as many narrowed to these.
+    /// Narrows planes to half their number.
     pub(super) fn narrowed(&mut self, op: Op, wide: &Planes) -> Option<Planes> {
         let (low, high) = wide.split_at(wide.len() / 2);
         let low = Planes::from_slice(low);
@@ -315,7 +318,7 @@ impl Maker<'_, '_, '_, '_> {
                 self.each_chosen(fits, &low, &smallvec![bound; low.len()])
             }
             Op::NarrowSatS => {
-                // Where it fits, all bytes above are its sign.
+                // The number fits if all higher bytes equal its sign.
                 let sign = self.sign(*low.last()?)?;
                 for &plane in high {
                     let (plane, sign) = (self.vector(plane)?, self.vector(sign)?);
@@ -331,7 +334,8 @@ impl Maker<'_, '_, '_, '_> {
     }
 }
 
-// What ops are made of ---------------------------------------------------------------------------------------------------
+// Ops composed of the above
+// ---------------------------------------------------------------------------------------------
 
 impl Maker<'_, '_, '_, '_> {
     pub(super) fn bits(&mut self, op: Op, a: Plane, b: Plane) -> Option<Plane> {
@@ -348,7 +352,7 @@ impl Maker<'_, '_, '_, '_> {
         if !signed {
             return Some(product);
         }
-        // Of a negative factor 2^n too much of the other is in it.
+        // For a negative factor, the unsigned product is too large by 2^n times the other factor.
         let mut columns: Columns = smallvec![SmallVec::new(); places];
         Self::put(&mut columns, product.get(places..)?, 0);
         for (of, other) in [(a, b), (b, a)] {
@@ -370,7 +374,8 @@ impl Maker<'_, '_, '_, '_> {
             _ => return self.shifted_by_lanes(op, planes, counts),
         };
         let Some(counts) = counts else { return Some(planes.clone()) };
-        // What is shifted out last, which is no bit where nothing is: bit n of the number shifted up by one.
+        // The last bit shifted out is bit n of the number shifted left by one; for n = 0 it is
+        // zero.
         let mut longer = planes.clone();
         let fill = match planes.last() {
             Some(&last) if signed => self.sign(last)?,
@@ -378,7 +383,7 @@ impl Maker<'_, '_, '_, '_> {
         };
         longer.resize(2 * planes.len(), fill);
         let doubled = self.up(&longer, 1)?;
-        // The count is one of the shorter number's.
+        // The count is taken modulo the width of the original number.
         let width = self.byte((planes.len() * BITS - 1) as u8)?;
         let counts = self.op(Op::And, &[counts, width])?;
         let out = self.shifted_by_lanes(Op::ShrU, &doubled, Some(counts))?;
@@ -404,8 +409,9 @@ impl Maker<'_, '_, '_, '_> {
                 self.subtracted(&most, b)
             }
             _ => {
-                // It is out of range where its sign differs from the first operand's and, of a sum, from the second's; of a difference,
-                // where the operands' signs differ.
+                // A sum overflows where its sign differs from those of both operands. A difference
+                // overflows where the operands' signs differ and its sign differs from that of the
+                // first operand.
                 let result = if op == Op::AddSatS { self.added(a, b)? } else { self.subtracted(a, b)? };
                 let [x, y, r] = [a, b, &result].map(|planes| planes.last().copied().flatten());
                 let [x, y, r] = [self.vector(x)?, self.vector(y)?, self.vector(r)?];
@@ -432,7 +438,7 @@ impl Maker<'_, '_, '_, '_> {
             let sum = self.total(&columns)?;
             return self.down(&sum, 1, None, a.len());
         }
-        // One more where the sum is not negative.
+        // A signed average rounds toward positive infinity only for a non-negative sum.
         let sum = self.total(&columns)?;
         let top = self.vector(*sum.last()?)?;
         let rising = self.op(Op::Not, &[top])?;
@@ -446,9 +452,9 @@ impl Maker<'_, '_, '_, '_> {
         self.down(&sum, 1, fill, a.len())
     }
 
-    /// Each byte of a scalar in all of a vector.
+    /// Broadcasts each byte of a scalar to a vector.
     pub(super) fn splat(&mut self, scalar: Value, places: usize) -> Option<Planes> {
-        // Bytes are taken from words.
+        // Bytes are extracted from a 32-bit word.
         let word = match self.ty(scalar) {
             Type::I32 => scalar,
             _ => self.legaliser.place(Op::Zext, Type::I32, Attr::None, &[scalar])?,

@@ -1,4 +1,4 @@
-//! Wide values as they lie in memory, lane after lane.
+//! Conversion between byte planes and the memory layout of wide values, lane after lane.
 
 use halfbyte_ir::{Attr, LaneMap, Op, Type, Value};
 use smallvec::{SmallVec, smallvec};
@@ -10,7 +10,7 @@ impl Maker<'_, '_, '_, '_> {
         self.legaliser.place(Op::Shuffle, Type::I8X16, Attr::Lanes(LaneMap::new(lanes)), &[a, b])
     }
 
-    /// Parts of so many bytes of both by turns, from the lower half or the upper half of each.
+    /// Interleaves parts of `bytes` bytes from the lower or the upper halves of two vectors.
     pub(super) fn by_turns(&mut self, a: Value, b: Value, bytes: usize, upper: bool) -> Option<Value> {
         let from = if upper { LANES / 2 } else { 0 };
         let lanes = std::array::from_fn(|i| {
@@ -20,20 +20,20 @@ impl Maker<'_, '_, '_, '_> {
         self.shuffled(a, b, &lanes)
     }
 
-    /// Every other byte of both, from the first on or from the second.
+    /// Deinterleaves two vectors: takes every other byte, beginning with byte `first`.
     pub(super) fn every_other(&mut self, a: Value, b: Value, first: usize) -> Option<Value> {
         let lanes = std::array::from_fn(|i| (2 * i + first) as u8);
         self.shuffled(a, b, &lanes)
     }
 
-    /// A plane with each lane in the place so many before.
+    /// Rotates the lanes of a plane by `distance`.
     pub(super) fn turned(&mut self, plane: Plane, distance: usize) -> Option<Plane> {
         let Some(value) = plane else { return Some(None) };
         let lanes = std::array::from_fn(|i| ((i + distance) % LANES) as u8);
         self.shuffled(value, value, &lanes).map(Some)
     }
 
-    /// The vectors that a wide value is in memory.
+    /// Returns the vectors of a wide value in memory layout.
     pub(super) fn in_memory(&mut self, value: Value) -> Option<SmallVec<[Value; 4]>> {
         let planes = self.planes(value)?;
         let planes: SmallVec<[Value; 4]> = planes.iter().map(|&plane| self.vector(plane)).collect::<Option<_>>()?;
@@ -51,7 +51,7 @@ impl Maker<'_, '_, '_, '_> {
         }
     }
 
-    /// The planes of vectors that are a wide value in memory.
+    /// Returns the planes of a wide value given as vectors in memory layout.
     pub(super) fn of_memory(&mut self, vectors: &[Value]) -> Option<Planes> {
         match *vectors {
             [a, b] => Some(smallvec![self.every_other(a, b, 0), self.every_other(a, b, 1)]),
@@ -65,7 +65,7 @@ impl Maker<'_, '_, '_, '_> {
         }
     }
 
-    /// What is put together of parts of any size.
+    /// Returns the planes of a value assembled from parts of any size.
     pub(super) fn put_together(&mut self, parts: &[Value], places: usize) -> Option<Planes> {
         let ty = self.ty(*parts.first()?);
         let mut vectors: SmallVec<[Value; 4]> = SmallVec::new();

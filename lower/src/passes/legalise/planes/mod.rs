@@ -1,8 +1,10 @@
-//! Wide lanes as vectors of their bytes, for targets whose vectors are of bytes: one of the lowest bytes, one of those above, and so on.
+//! Wide lanes as byte planes, for targets whose vectors consist of bytes. The first plane is a
+//! vector of the lanes' lowest bytes, the next one holds the bytes above them, and so on.
 //!
-//! Such a target may compute bytes that are narrowed from sums of products at once, and says of which ([`Narrowings`]); those stay as they
-//! are. What goes beyond is computed by planes: sums from column to column, each with what the one below carries into it, products
-//! by bytes, comparisons from the lowest bytes up. Of sums of which the target computes a part at once, that part is one addend.
+//! Such a target may compute bytes narrowed from certain sums of products at once, as its
+//! [`Narrowings`] tell. Those instructions stay unchanged. Everything else is computed by planes:
+//! sums column by column with carries, products of bytes, and comparisons from the lowest byte up.
+//! If the target computes a part of a sum at once, that part becomes one addend.
 //!
 //! [`Narrowings`]: halfbyte_ir::Narrowings
 
@@ -17,22 +19,24 @@ use super::Legaliser;
 use super::pairs::Range;
 use crate::rewrite::{constant_lanes, signed_lane};
 
-/// Ops inside one another, at most.
+/// Maximum nesting of ops.
 const DEPTH: u32 = 40;
-/// Bytes of a column, at most, so that with what is carried there are no more than the target adds at once.
+/// Maximum number of bytes in a column. With the carry, it is the maximum that the target adds at
+/// once.
 const COLUMN: usize = 12;
-/// Bits of a byte, and the lanes of a vector.
+/// Bits of a byte, and lanes of a vector.
 const BITS: usize = 8;
 const LANES: usize = 16;
 
-/// The bytes that are in one place of their lanes; none where they are all 0.
+/// Bytes at one position of their lanes; `None` if all are 0.
 type Plane = Option<Value>;
-/// The lowest first.
+/// Planes of a wide value, lowest first.
 pub(super) type Planes = SmallVec<[Plane; 4]>;
-/// The planes of which each place's is the sum.
+/// Addends of each plane of a sum.
 type Columns = SmallVec<[SmallVec<[Value; COLUMN]>; 8]>;
 
-/// Does an instruction that takes wide lanes, and gives none itself, by planes, if the target works on wide lanes so.
+/// Legalises an instruction with a wide operand and no wide result by planes, if the target
+/// processes wide lanes this way.
 pub(super) fn by_planes(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> bool {
     let kernel = legaliser.kernel();
     let Some(result) = kernel.result(inst).filter(|_| legaliser.has_planes()) else { return false };
@@ -44,7 +48,7 @@ pub(super) fn by_planes(legaliser: &mut Legaliser<'_, '_, '_>, inst: Inst) -> bo
     done.inspect(|&value| legaliser.replace(result, value)).is_some()
 }
 
-/// The planes of which [`whole`] has made a value, if it has.
+/// Returns the planes of a value that [`whole`] has assembled.
 fn parts(kernel: &Kernel, value: Value) -> Option<Planes> {
     let inst_of = |value: Value, op: Op| kernel.def_inst(value).filter(|&inst| kernel.insts[inst].op == op);
     let bytes = |value: Value| match *kernel.args(inst_of(value, Op::Zext)?) {
@@ -67,7 +71,7 @@ fn parts(kernel: &Kernel, value: Value) -> Option<Planes> {
     Some(planes)
 }
 
-/// What is held between the least and the most of bytes, and how it is narrowed to these.
+/// Matches a clamp to the range of a byte. Returns the saturating op and the clamped value.
 fn clamp(kernel: &Kernel, value: Value) -> Option<(Op, Value)> {
     let bounded = |value: Value| {
         let inst = kernel.def_inst(value)?;
@@ -90,12 +94,14 @@ fn clamp(kernel: &Kernel, value: Value) -> Option<(Op, Value)> {
     }
 }
 
-/// Whether the planes of a value are there, or are those of one that is shifted by whole bytes.
+/// Returns `true` if the planes of a value exist, or if it is a shift by whole bytes of a value
+/// whose planes exist.
 pub(super) fn are_there(kernel: &Kernel, value: Value) -> bool {
     parts(kernel, value).is_some() || moved(kernel, value).is_some()
 }
 
-/// What is shifted to the right by whole bytes, of which the planes are there, and by how many.
+/// Matches a right shift by whole bytes of a value whose planes exist. Returns the op, the planes
+/// and the count.
 fn moved(kernel: &Kernel, value: Value) -> Option<(Op, Planes, usize)> {
     let inst = kernel.def_inst(value)?;
     let op = kernel.insts[inst].op;
@@ -105,7 +111,7 @@ fn moved(kernel: &Kernel, value: Value) -> Option<(Op, Planes, usize)> {
     count.is_multiple_of(BITS).then_some((op, planes, count))
 }
 
-/// Puts a wide value together of its planes, as a sum that a target may add to.
+/// Assembles a wide value from its planes, as a sum that a target may extend.
 pub(super) fn whole(
     kernel: &mut Kernel,
     ty: Type,
@@ -128,7 +134,7 @@ pub(super) fn whole(
     sum
 }
 
-/// Takes a wide value apart into its planes, by ops of which these are made in turn.
+/// Splits a wide value into its planes, by ops that are legalised in turn.
 pub(super) fn apart(kernel: &mut Kernel, value: Value, span: Span, made: &mut Vec<Inst>) -> Vec<Value> {
     let ty = kernel.ty(value);
     let mut plane = |place: usize| {
@@ -142,7 +148,7 @@ pub(super) fn apart(kernel: &mut Kernel, value: Value, span: Span, made: &mut Ve
     (0..ty.elem().bits() as usize / BITS).filter_map(&mut plane).collect()
 }
 
-/// The bits that are below a place.
+/// Creates the shift count for a byte position, in bits.
 fn count(kernel: &mut Kernel, ty: Type, place: usize, span: Span, made: &mut Vec<Inst>) -> Option<Value> {
     let count = kernel.const_attr(ty, bits_everywhere(ty, (place * BITS) as u64));
     make(kernel, (Op::Const, ty, count), &[], span, made)
@@ -160,7 +166,7 @@ fn make(
     kernel.result(inst)
 }
 
-/// The bits of a constant of sixteen lanes that are all the same.
+/// Returns the bits of a splat constant with sixteen lanes.
 fn bits_everywhere(ty: Type, lane: u64) -> [u64; 8] {
     let bits = ty.elem().bits();
     let word = (0..u64::BITS)
@@ -171,7 +177,7 @@ fn bits_everywhere(ty: Type, lane: u64) -> [u64; 8] {
     words
 }
 
-/// The bits that a constant has in all its lanes.
+/// Returns the lane bits of a splat constant.
 fn everywhere(kernel: &Kernel, value: Value) -> Option<u64> {
     let (ty, lanes) = constant_lanes(kernel, value)?;
     let lanes = lanes.get(..ty.lanes())?;
@@ -185,7 +191,7 @@ fn is_in(range: &Range, of: &Range) -> bool {
 
 struct Maker<'m, 'k, 'c, 'l> {
     legaliser: &'m mut Legaliser<'k, 'c, 'l>,
-    /// How much deeper it goes.
+    /// Remaining nesting depth.
     depth: u32,
 }
 
@@ -209,7 +215,7 @@ impl Maker<'_, '_, '_, '_> {
         self.legaliser.place(Op::Const, Type::I8X16, attr, &[])
     }
 
-    /// A plane as a vector.
+    /// Returns a plane as a vector.
     fn vector(&mut self, plane: Plane) -> Option<Value> {
         match plane {
             Some(value) => Some(value),
@@ -217,7 +223,7 @@ impl Maker<'_, '_, '_, '_> {
         }
     }
 
-    /// None if a vector is all zeros.
+    /// Returns a vector as a plane; `None` if it is all zeros.
     fn plane(&self, value: Value) -> Plane {
         (everywhere(self.kernel(), value) != Some(0)).then_some(value)
     }
@@ -230,7 +236,7 @@ impl Maker<'_, '_, '_, '_> {
         self.op(op, &[value, count])
     }
 
-    /// All bits of a byte like its highest one.
+    /// Fills each byte with its highest bit.
     fn sign(&mut self, plane: Plane) -> Option<Plane> {
         Some(match plane {
             Some(value) => Some(self.shifted(Op::ShrS, value, BITS - 1)?),
@@ -269,7 +275,7 @@ impl Maker<'_, '_, '_, '_> {
 // Ops ---------------------------------------------------------------------------------------------------------------------
 
 impl Maker<'_, '_, '_, '_> {
-    /// What an instruction gives that takes wide lanes.
+    /// Computes the result of an instruction with wide operands.
     fn of_bytes(&mut self, inst: Inst) -> Option<Value> {
         let kernel = self.kernel();
         let data = kernel.insts[inst];
@@ -332,7 +338,7 @@ impl Maker<'_, '_, '_, '_> {
         }
     }
 
-    /// The bytes of numbers held between the least and the most of them, which are narrowed at once.
+    /// Narrows a clamp to the range of a byte by one saturating narrowing.
     fn clamped(&mut self, value: Value) -> Option<Value> {
         let (op, number) = clamp(self.kernel(), value)?;
         let mut draft = Vec::new();
@@ -353,7 +359,7 @@ impl Maker<'_, '_, '_, '_> {
         self.vector(*narrowed.first()?)
     }
 
-    /// The least or the greatest lane, as a scalar.
+    /// Computes the minimum or maximum of all lanes as a scalar.
     fn reduced(&mut self, op: Op, value: Value) -> Option<Value> {
         let cc = match op {
             Op::ReduceMinS => IntCC::LtS,
@@ -376,7 +382,7 @@ impl Maker<'_, '_, '_, '_> {
         self.legaliser.place(Op::Concat, self.ty(value).lane_type(), Attr::None, &bytes)
     }
 
-    /// Each lane's bits counted or turned around.
+    /// Counts or reverses the bits of each lane.
     fn counted(&mut self, op: Op, planes: &Planes) -> Option<Planes> {
         if op == Op::BitReverse {
             let turned = planes.iter().rev().map(|&plane| match plane {
@@ -395,7 +401,8 @@ impl Maker<'_, '_, '_, '_> {
             }
             count = *self.total(&columns)?.first()?;
         } else {
-            // From the byte that is asked last on; where all are 0 it is the width.
+            // The byte that decides first is tested last, so it overrides the others. If all bytes
+            // are 0, the count is the width.
             let mut number = Some(self.byte(width as u8)?);
             let places: SmallVec<[usize; 4]> =
                 if op == Op::Clz { (0..planes.len()).collect() } else { (0..planes.len()).rev().collect() };
@@ -415,7 +422,7 @@ impl Maker<'_, '_, '_, '_> {
         Some(counts)
     }
 
-    /// The planes of a wide value.
+    /// Returns the planes of a wide value.
     fn planes(&mut self, value: Value) -> Option<Planes> {
         let value = self.legaliser.current(value);
         if let Some(known) = self.legaliser.planes_here.get(&value) {
@@ -569,7 +576,7 @@ impl Maker<'_, '_, '_, '_> {
         self.legaliser.place(Op::Const, Type::I8X16, attr, &[]).map(Some)
     }
 
-    /// The planes of a value that may be of bytes.
+    /// Returns the planes of a value, which may also be a vector of bytes.
     fn narrow_planes(&mut self, value: Value) -> Option<Planes> {
         if self.ty(value) == Type::I8X16 { Some(smallvec![self.plane(value)]) } else { self.planes(value) }
     }
@@ -585,7 +592,7 @@ impl Maker<'_, '_, '_, '_> {
     }
 }
 
-/// The comparison by which the first of two is the lesser or the greater.
+/// Returns the comparison by which a minimum or maximum selects its first operand.
 const fn order(op: Op) -> Option<IntCC> {
     Some(match op {
         Op::MinS => IntCC::LtS,

@@ -1,4 +1,4 @@
-//! Sums of which the target computes as many addends at once as it can.
+//! Sums on byte planes, with as many addends as possible in a native sum of wide lanes.
 
 use halfbyte_ir::{Attr, Inst, Op, Type, Value};
 use smallvec::{SmallVec, smallvec};
@@ -9,10 +9,10 @@ use super::{BITS, COLUMN, Columns, DEPTH, Maker, Planes, bits_everywhere, everyw
 const SIGNED: Range = -0x8000..=0x7fff;
 const UNSIGNED: Range = 0..=0xffff;
 
-/// Wide instructions that are not placed yet.
+/// Instructions on wide lanes that are not placed yet.
 pub(super) type Draft = Vec<Inst>;
 
-/// The most addends of a sum that are looked for; others may be sums in turn.
+/// Maximum number of addends of a flattened sum; an addend beyond it may itself be a sum.
 const MOST_ADDENDS: usize = 64;
 
 /// Addends whose sum the target computes at once.
@@ -21,10 +21,10 @@ struct Group {
     sum: Option<Value>,
 }
 
-/// What the second byte of a lane is.
+/// Second byte of a lane.
 enum Above {
     Zero,
-    /// As the sign of the first.
+    /// Sign extension of the first byte.
     Sign,
     Byte(Value),
 }
@@ -34,8 +34,9 @@ impl Maker<'_, '_, '_, '_> {
         self.legaliser.draft(draft, op, ty, attr, args)
     }
 
-    /// The two low bytes of a wide value, if the target computes both at once, in instructions that are drafted only; and whether those above
-    /// are like the sign.
+    /// Returns the two low bytes of a wide value, if the target computes both at once. The
+    /// instructions are only drafted. The third result is `true` if the value may be negative, so
+    /// that higher bytes repeat the sign.
     fn bytes_at_once(&mut self, value: Value, draft: &mut Draft) -> Option<(Value, Above, bool)> {
         let ty = self.ty(value);
         let range = numbers(self.legaliser, value, DEPTH)?;
@@ -58,13 +59,14 @@ impl Maker<'_, '_, '_, '_> {
         Some((low, above, *range.start() < 0))
     }
 
-    /// The low bytes of a wide value, if the target computes them at once.
+    /// Returns the low bytes of a wide value, if the target computes them at once.
     fn narrowing(&mut self, draft: &mut Draft, value: Value) -> Option<Value> {
         let low = self.draft(draft, Op::Trunc, Type::I8X16, Attr::None, &[value]);
         draft.last().is_some_and(|&inst| self.legaliser.narrows(inst)).then_some(low)
     }
 
-    /// The planes of a wide value, if the target computes the lowest two at once. What it is made of may be drafted only.
+    /// Returns the planes of a wide value, if the target computes the lowest two at once. `draft`
+    /// holds its unplaced operands.
     pub(super) fn at_once(&mut self, value: Value, mut draft: Draft) -> Option<Planes> {
         let places = self.ty(value).elem().bits() as usize / BITS;
         let (low, above, may_be_negative) = self.bytes_at_once(value, &mut draft)?;
@@ -80,7 +82,7 @@ impl Maker<'_, '_, '_, '_> {
         Some(planes)
     }
 
-    /// What a sum is of, and what is subtracted.
+    /// Returns the addends of a sum, each with `true` if it is subtracted.
     fn addends(&self, value: Value) -> Vec<(Value, bool)> {
         let kernel = self.kernel();
         let (mut addends, mut open) = (Vec::new(), vec![(value, false)]);
@@ -98,12 +100,13 @@ impl Maker<'_, '_, '_, '_> {
         addends
     }
 
-    /// Whether the target computes a value's lowest two bytes at once, and those above follow from them.
+    /// Returns `true` if the target computes the lowest two bytes of a value at once and the higher
+    /// bytes follow from them.
     fn is_at_once(&mut self, value: Value) -> bool {
         self.bytes_at_once(value, &mut Draft::new()).is_some()
     }
 
-    /// A sum, a few addends at a time.
+    /// Computes a sum, a few addends at a time.
     pub(super) fn sum(&mut self, value: Value, places: usize) -> Option<Planes> {
         let ty = self.ty(value);
         let mut sum = None;
@@ -113,8 +116,8 @@ impl Maker<'_, '_, '_, '_> {
         sum
     }
 
-    /// A sum of addends, and of planes. Those of which the target computes the sum at once are added so, with the lowest bytes of those that
-    /// are there as planes.
+    /// Adds addends and planes. Addends whose sum the target computes at once form groups, which
+    /// also contain the lowest bytes of addends given as planes.
     fn sum_of(&mut self, ty: Type, addends: &[(Value, bool)], before: Option<Planes>, places: usize) -> Option<Planes> {
         let mut columns: Columns = smallvec![SmallVec::new(); places];
         let mut group = Group { draft: Draft::new(), sum: None };
@@ -152,7 +155,7 @@ impl Maker<'_, '_, '_, '_> {
         self.total(&columns)
     }
 
-    /// Adds the planes of an addend, the lowest with the group.
+    /// Adds an addend given as planes, its lowest plane to the group.
     fn join_planes(&mut self, group: &mut Group, columns: &mut Columns, ty: Type, planes: &Planes) -> Option<()> {
         Self::put(columns, planes.get(1..)?, 1);
         if let Some(lowest) = *planes.first()? {
@@ -162,7 +165,8 @@ impl Maker<'_, '_, '_, '_> {
         Some(())
     }
 
-    /// Adds what is computed at once to a group that is, or begins another one; not what is subtracted first and would not be then.
+    /// Adds an addend to the group, or begins a new group. Returns `false` if a subtrahend would
+    /// begin a group that the target does not compute at once.
     fn join(&mut self, group: &mut Group, columns: &mut Columns, addend: Value, is_negative: bool) -> Option<bool> {
         let ty = self.ty(addend);
         if let Some(sum) = group.sum {
@@ -189,7 +193,7 @@ impl Maker<'_, '_, '_, '_> {
         Some(true)
     }
 
-    /// Puts the bytes of a group's sum into columns.
+    /// Closes a group and adds the bytes of its sum to the columns.
     fn close(&mut self, group: &mut Group, columns: &mut Columns) -> Option<()> {
         if let Some(sum) = group.sum.take() {
             let planes = self.at_once(sum, std::mem::take(&mut group.draft))?;
