@@ -1,4 +1,4 @@
-//! Compiles the rule books `simplify` and `expand`.
+//! Compiles the built-in rules.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The tests of the passes.
+//! Tests of the passes.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;

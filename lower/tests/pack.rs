@@ -1,4 +1,5 @@
-//! Packed kernels do what the kernels do that they were made of, and what cannot be packed is refused with the reason.
+//! Packed kernels compute the same as the original ones. Kernels that cannot be packed are refused
+//! with a reason.
 
 use crate::common::kernel;
 use crate::common::pack::{same, try_lower, vectors};
@@ -6,7 +7,7 @@ use halfbyte_ir::Kernel;
 
 const PASSES: &str = "fold canon gvn canon merge dce pack";
 
-/// Packs a kernel, runs both, and gives the packed one.
+/// Packs a kernel, compares its runs with those of the original, and returns the packed kernel.
 fn packs_by(text: &str, passes: &str, an_item: u32) -> Kernel {
     let before = kernel(text);
     let mut after = before.clone();
@@ -20,7 +21,7 @@ fn packs_by(text: &str, passes: &str, an_item: u32) -> Kernel {
     after
 }
 
-/// Packs a kernel that accesses so many elements an item.
+/// Packs a kernel that accesses `an_item` elements per item, with several pipelines.
 fn packs_rows(text: &str, an_item: u32) -> Kernel {
     packs_by(text, "pack", an_item);
     packs_by(text, "pack legalise gvn dce", an_item);
@@ -35,7 +36,7 @@ fn items(kernel: &Kernel) -> u32 {
     kernel.packing.as_ref().unwrap().items
 }
 
-/// A kernel of one block that loads `%a` and `%b` from element `%i` and stores `%r`.
+/// Returns a one-block kernel that loads `%a` and `%b` at item `%i`, runs `body`, and stores `%r`.
 fn straight(element: &str, result: &str, body: &str) -> String {
     format!(
         "kernel @k(%s: {element}, %n: i32, %x: in {element}, %y: in {element}, %z: out {result}) {{
@@ -374,7 +375,7 @@ fn uniform_branches_around_accesses_guard_them() {
     assert!(packed.to_string().contains("uniform out i32"), "{packed}");
 }
 
-/// A kernel with a loop whose body is given, on `%k` and `%acc`, and that must define `%next`.
+/// Returns a kernel with a loop. `body` uses `%k` and `%acc` and defines `%next`.
 fn looped(head: &str, body: &str, test: &str) -> String {
     format!(
         "kernel @k(%n: i32, %w: i32, %x: in i8x4, %v: in i32, %y: out i8x4, %z: out i32) {{
@@ -436,13 +437,13 @@ fn counted_loops() {
             ),
         );
         if cc == "ne" || (step, cc) == ("-1", "gt_u") {
-            // Taken 2^32 times where the counter begins at the bound.
+            // The loop runs 2^32 iterations if the counter starts at the bound.
             let refusals = try_lower(&mut kernel(&bottom), "pack", &vectors(30)).unwrap_err();
             assert!(refusals[0].to_string().contains("the number of trips"));
         } else {
             packs_rows(&bottom, 1);
         }
-        // The same with the test the other way round, and the counter on the right.
+        // The same loop with the opposite condition and exchanged branch targets.
         let swapped = looped(
             &head,
             &format!("%c = icmp.{cc}.i32 %k, {bound}\n  %m = not.i1 %c\n  br_if %m, ^done(%acc), ^body\n^body:"),
@@ -495,7 +496,7 @@ fn nested_loops_and_strides_by_parameters() {
   ret
 }";
     let before = kernel(text);
-    // What is stored there is loaded again in a later row: only a window keeps that order.
+    // A later row loads the values stored here, and only a window keeps that order.
     let mut after = before.clone();
     assert_eq!(try_lower(&mut after, "pack", &vectors(30)), Ok(()));
     assert!(after.to_string().contains("whole inout i8x4 of %z"), "{after}");
@@ -505,7 +506,7 @@ fn nested_loops_and_strides_by_parameters() {
 #[test]
 fn loops_that_vary() {
     for test in [
-        // Tested at the top, at the end, in the middle, in two places.
+        // Exit tests at the top, at the end, in the middle, and in two places.
         "%c = icmp.lt_s.i32 %k, %bound
   br_if %c, ^body, ^done(%acc)
 ^body:
@@ -551,7 +552,8 @@ fn loops_that_vary() {
     }
 }
 
-/// Two loops: items leave the first apart, and the second, which loads, goes by what the first leaves behind.
+/// Returns a kernel with two loops. Items leave the first one in different iterations. The second
+/// one contains loads and depends on values of the first.
 fn after_a_loop(inside: &str, step: &str, bound: &str) -> String {
     format!(
         "kernel @k(%n: i32, %x: in i8x4, %z: out i8x4) {{
@@ -585,7 +587,7 @@ fn after_a_loop(inside: &str, step: &str, bound: &str) -> String {
 
 #[test]
 fn counted_loops_behind_loops_that_vary() {
-    // The same in every iteration: computed before the loop.
+    // These values are loop-invariant, so they are computed before the loop.
     for (inside, step, bound) in [
         ("%one = const.i32 1", "%one", "%n"),
         ("%one = const.i32 1\n  %m = add.i32 %n, %one", "%one", "%m"),
@@ -784,7 +786,7 @@ fn traps_are_those_of_the_items() {
     }
 }
 
-/// Branches that are the same for all items that reach them, and not for those that do not.
+/// Branches that are uniform for the items that reach them, but not for other items.
 #[test]
 fn branches_of_some_items() {
     let before = kernel(include_str!("kernels/branches_of_some_items.hb"));

@@ -1,9 +1,10 @@
-//! What cannot be packed is refused: op, place and reason, all of it at once, and the kernel stays as it is.
+//! Kernels that cannot be packed are refused with all ops, source locations and reasons, and stay
+//! unchanged.
 
 use crate::common::kernel;
 use crate::common::pack::{try_lower, vectors};
 
-/// The refusals of a kernel with this signature and body, each with the text that it points at.
+/// Returns the refusals of a kernel, each with the source text at its location.
 fn refusals_of(text: &str, max_streams: usize) -> Vec<String> {
     let before = kernel(text);
     let mut after = before.clone();
@@ -27,7 +28,8 @@ fn refuses(body: &str, expected: &[&str]) {
     assert_eq!(refusals(BUFFERS, body), expected);
 }
 
-/// Why an index is refused where less than a word's alignment is promised.
+/// Returns the expected reason for a non-affine index of an access with less than a word's
+/// alignment.
 fn not_affine(on: &str) -> String {
     let why = "its index is not affine in the item's number, `i32` parameters and loop counters: it depends on";
     format!("{why} {on}, {ACROSS}")
@@ -109,7 +111,7 @@ fn an_index_that_a_branch_chooses() {
     );
 }
 
-/// What a loop's counter begins with is to blame, not the counter.
+/// The reported cause is the initial value of the loop's counter, not the counter itself.
 #[test]
 fn a_counter_that_begins_with_a_product() {
     refuses(
@@ -130,7 +132,7 @@ fn trips_that_are_not_known() {
     let first = "%zero = const.i32 0; %one = const.i32 1; %two = const.i32 2; %v = load %t[%i]; br ^loop(%zero)\n^loop(%k: i32):; ";
     let last = "\n^done:; store %a, %y[%i]; ret";
     for test in [
-        // Bounds that vary, steps by which no trips are known, and loops that may not end.
+        // Divergent bounds, steps without a known trip count, and loops that may not end.
         "%k2 = add.i32 %k, %one; %c = icmp.lt_s.i32 %k2, %v",
         "%k2 = add.i32 %k, %two; %c = icmp.lt_s.i32 %k2, %n",
         "%k2 = add.i32 %k, %n; %c = icmp.lt_s.i32 %k2, %w",
@@ -168,7 +170,7 @@ fn loops_in_loops_of_unknown_trips() {
             "test cannot do `load.i8x4`: the number of trips of a loop around it is not known when the kernel is launched (%a = load %x[%k])",
         ],
     );
-    // As many trips as the outer loop's counter says.
+    // The trip count of the inner loop is the counter of the outer loop.
     let triangle = body.replace("%k2, %n", "%k2, %j").replace("%j2, %v", "%j2, %n");
     assert_eq!(refusals(BUFFERS, &triangle).len(), 1);
 }
@@ -193,7 +195,7 @@ fn a_counter_behind_its_loop() {
 
 #[test]
 fn a_step_that_items_keep() {
-    // 1 for all items that were in the first loop; others keep 0.
+    // The step is 1 for all items that entered the first loop, and 0 for the others.
     refuses(
         "%zero = const.i32 0; %one = const.i32 1; %two = const.i32 2; %most = and.i32 %i, %two; br ^apart(%zero)
 ^apart(%j: i32):
@@ -231,7 +233,7 @@ fn loops_without_shape() {
 fn loads_of_what_was_stored() {
     let read = "it may read what the same work item has written before, and not at the same address";
     for (store, load) in [
-        // Other bytes of the same, other types, addresses that may be the same.
+        // Other bytes of the same element, other types, and addresses that may be equal.
         ("store %a, %y[%i]", "%b = load.i32 %y[%i] align 1"),
         ("store %a, %y[%i]", "%b = load.i16 %y[%i] step 4 align 1"),
         ("store %a, %y[%n]", "%b = load.i8x4 %y[%w] align 1"),
@@ -270,7 +272,8 @@ fn loads_and_stores_of_later_iterations() {
         &kernel("store %v, %y[%row]", "%a = load %y[%row] align 1"),
         &[&format!("{read} (%a = load %y[%row] align 1)")],
     );
-    // The first iteration loads what is stored before the loop, later ones what the loop stores.
+    // The first iteration loads the value stored before the loop, later iterations one stored in
+    // the loop.
     let before = kernel("store %a2, %y[%i]", "%a = load %y[%i] align 1\n  %a2 = add.i8x4 %a, %v");
     let before = before.replace("br ^loop(%zero)", "store %v, %y[%i]; br ^loop(%zero)");
     refuses(&before, &[&format!("{read} (%a = load %y[%i] align 1)")]);
@@ -295,7 +298,7 @@ fn more_streams_than_there_are() {
         refusals_of(text, 1),
         ["test cannot do `store.i8x4`: the kernel needs 2 streams of memory, of which there are 1 (store %c, %y[%i])"]
     );
-    // The loads are traversed alike.
+    // Both loads have the same traversal and share a stream.
     assert!(try_lower(&mut kernel(text), "pack", &vectors(2)).is_ok());
 }
 
@@ -305,7 +308,7 @@ fn other_targets_keep_their_kernels() {
     let mut all = kernel("kernel @k(%y: out i32) {\n^entry:\n  %l = local_id\n  store %l, %y[%l]\n  ret\n}");
     assert!(try_lower(&mut all, "pack", &legality).is_ok());
     assert!(all.packing.is_none());
-    // Nor is a packed kernel packed again.
+    // A packed kernel is not packed again.
     let mut twice =
         kernel("kernel @k(%y: out i8) {\n^entry:\n  %i = item_id\n  %a = trunc.i8 %i\n  store %a, %y[%i]\n  ret\n}");
     assert!(try_lower(&mut twice, "pack", &vectors(30)).is_ok());

@@ -1,4 +1,4 @@
-//! How passes are found, run and told of. What each one does is in `tests/files/lower`.
+//! Lookup, execution and observation of passes. `tests/files/lower` tests the effects of each pass.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,7 +25,7 @@ fn a_pass_is_found_by_name() {
     assert_eq!(said, format!("there is no pass `legalize`, did you mean `legalise`?; the passes are {known}"));
 }
 
-/// Notes the passes it sees.
+/// Observer that records the passes.
 #[derive(Default)]
 struct Notes(Vec<(String, bool)>);
 
@@ -38,7 +38,7 @@ impl Observer for Notes {
 const SMALL: &str =
     "kernel @k(%y: out i32) {\n^entry:\n  %i = item_id\n  %a = add.i32 %i, %i\n  store %i, %y[%i]\n  ret\n}\n";
 
-/// How many instructions a kernel has.
+/// Returns the number of instructions of a kernel.
 fn count(kernel: &Kernel) -> usize {
     kernel.layout.iter().map(|&block| kernel.blocks[block].insts.len()).sum()
 }
@@ -92,7 +92,7 @@ fn time_is_told_where_it_is_asked() {
     }
 }
 
-/// A pass of someone else's: what it does is the closure's.
+/// A user-defined pass that calls a closure.
 struct Own<F>(F);
 
 impl<F> Pass for Own<F>
@@ -108,7 +108,7 @@ where
     }
 }
 
-/// What comes of a pass of someone else's.
+/// Runs a pipeline of one user-defined pass.
 fn by_own<F>(verify: bool, pass: F) -> Result<(), LowerError>
 where
     F: Fn(&mut Kernel, &mut Context<'_>) -> Result<bool, PassError> + Send + Sync + 'static,

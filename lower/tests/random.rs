@@ -1,6 +1,7 @@
-//! Random kernels do the same before and after the passes, on targets that lack this or that, and packed as unpacked.
+//! Passes preserve the semantics of random kernels, on targets that lack random ops and for packed
+//! kernels.
 //!
-//! The kernels are the same each time; `HALFBYTE_SEED=N` draws others.
+//! Runs are reproducible; `HALFBYTE_SEED=N` selects other kernels.
 
 use std::collections::BTreeSet;
 
@@ -14,14 +15,15 @@ use halfbyte_lower::trial::target;
 const ALL: &str = "fold canon unroll gvn if_convert canon merge licm dce legalise gvn licm dce";
 const PACKED: [&str; 2] = ["pack", "fold canon gvn canon merge dce pack legalise gvn dce"];
 
-/// Few items, as many as a vector has, more than one has, and many.
+/// Numbers of items: fewer than the lanes of a vector, as many, more, and many more.
 const ITEMS: [u32; 5] = [1, 3, 16, 17, 50];
 
 fn seed() -> Random {
     Random(std::env::var("HALFBYTE_SEED").map_or(0, |seed| seed.parse().unwrap()))
 }
 
-/// A target that lacks about a quarter of the pure ops other than the simplest, and of constants but integers of a word.
+/// Returns a target that lacks about a quarter of the pure ops, except the simplest ones and
+/// integer constants of at most 32 bits.
 fn with_gaps(gaps: u64) -> Legality {
     target(|op, ty| {
         let is_simple = matches!(op, Op::Split | Op::Concat | Op::Bitcast | Op::ItemId)
@@ -31,11 +33,12 @@ fn with_gaps(gaps: u64) -> Legality {
     })
 }
 
-/// Whether both do the same, with traps and without; whether any launch has no fault.
+/// Compares two kernels on several launches, some of which trap. Returns `true` if any launch
+/// succeeds.
 fn same(before: &Kernel, after: &Kernel, random: &mut Random) -> bool {
     let launch = |&items: &u32| {
         let mut args = arguments(before, items, random);
-        // Now and then a buffer that is too short for most of the items.
+        // Occasionally, a buffer is too short for most items.
         let cut = random.below(4 * args.len());
         if let Some(arg) = args.get_mut(cut).filter(|arg| arg.len() > 64) {
             arg.truncate(64);
@@ -64,18 +67,19 @@ fn passes_keep_the_meaning() {
     }
 }
 
-/// Whether a value of this type has several lanes.
+/// Returns `true` for a type with several lanes.
 fn is_vector(ty: Type) -> bool {
     !ty.is_scalar()
 }
 
-/// The forms of a kernel that a target lacks.
+/// Returns the ops of a kernel that a target lacks.
 fn lacked(kernel: &Kernel, legality: &Legality) -> Vec<(Op, Type)> {
     let insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts).map(|&inst| &kernel.insts[inst]);
     insts.map(|data| (data.op, data.ty)).filter(|&(op, ty)| !legality.is_native(op, ty)).collect()
 }
 
-/// Every op on vectors is done by lanes, on a target that can only move them, and on one that has but the bits of a word.
+/// Scalarisation covers every vector op, on a target that can only move vectors and on a target
+/// that only has their bitcasts.
 #[test]
 fn scalarising_keeps_the_meaning() {
     let moves = |op| matches!(op, Op::Split | Op::Concat | Op::Bitcast | Op::Load | Op::Store);
@@ -112,8 +116,9 @@ fn scalarising_keeps_the_meaning() {
     }
 }
 
-/// Ops that random kernels need not have: those by way of wide types, those that scalarising makes itself, those of one target,
-/// and the one whose lanes are known but at run time.
+/// Returns `true` for ops that random kernels need not contain: conversions of wide types, ops that
+/// scalarisation itself creates, ops of a single target, and `swizzle`, whose lanes are known only
+/// at run time.
 fn is_undrawn(op: Op) -> bool {
     let by_way_of_wide = [Op::Sext, Op::Zext, Op::Trunc, Op::NarrowSatS, Op::NarrowSatU, Op::NarrowSatUU];
     let made = [Op::MulWideS, Op::MulWideU, Op::Concat, Op::Split, Op::Intrinsic, Op::Swizzle];

@@ -1,5 +1,5 @@
-//! Rules and their checks. That both sides of each rule are equal is proved by `halfbyte prove`, of which the tests of the whole run a
-//! sample.
+//! Tests of rules and their checks. `halfbyte prove` proves the rules; the workspace tests run a
+//! sample of these proofs.
 
 use halfbyte_ir::Rule;
 use halfbyte_lower::trial;

@@ -1,6 +1,8 @@
-//! Wide lanes do the same by pairs of half-words, by vectors of their bytes, and passed from block to block, as they are.
+//! Legalisation of wide lanes by pairs of half-words and by byte planes preserves their values,
+//! also across blocks.
 //!
-//! The kernels are the same each time; `HALFBYTE_SEED=N` draws others, and `HALFBYTE_SUMS=N` so many.
+//! Runs are reproducible; `HALFBYTE_SEED=N` selects other kernels, and `HALFBYTE_SUMS=N` their
+//! number.
 
 use crate::common::pack::{same_on, try_lower};
 use halfbyte_ir::builder::Builder;
@@ -12,7 +14,7 @@ use halfbyte_lower::trial::target;
 const WIDE: [Type; 2] = [Type::I16X16, Type::I32X16];
 const NARROWING: [Op; 4] = [Op::Trunc, Op::NarrowSatS, Op::NarrowSatU, Op::NarrowSatUU];
 
-/// A target that has wide values nowhere, and puts a vector together of words.
+/// Returns a target without wide values that assembles vectors from words.
 fn without_wide_lanes() -> Legality {
     target(|op, ty| {
         let takes_wide = NARROWING.contains(&op) || matches!(op, Op::MulWideS | Op::MulWideU);
@@ -40,7 +42,7 @@ impl Sums<'_> {
         self.b.kernel().ty(value)
     }
 
-    /// The last of a type, or one before it.
+    /// Returns the latest or an earlier value of a type, or a new one.
     fn of(&mut self, ty: Type) -> Value {
         let known: Vec<Value> = self.wide.iter().copied().filter(|&value| self.ty(value) == ty).collect();
         match known.last() {
@@ -119,7 +121,7 @@ impl Sums<'_> {
         }
     }
 
-    /// A value of each type goes round a loop, or past a branch.
+    /// Passes a value of each wide type around a loop and to a following block.
     fn passed(&mut self) {
         let initial: Vec<Value> = WIDE.iter().map(|&ty| self.of(ty)).collect();
         let (zero, trips) = (self.b.int(Type::I32, 0), self.random.below(3) as i64);
@@ -201,7 +203,8 @@ fn wide_sums_keep_their_meaning() {
     assert!(in_pairs > count / 16, "only {in_pairs} of {count} in pairs");
 }
 
-/// Whether wide lanes are a sum of a few bytes, or that shifted to the right.
+/// Returns `true` if wide lanes are a sum of few bytes, or such a sum shifted to the right. `most`
+/// is the remaining number of bytes.
 fn is_sum_of_bytes(kernel: &Kernel, value: Value, most: &mut u32) -> bool {
     let Some(inst) = kernel.def_inst(value) else { return false };
     let args = kernel.args(inst);
@@ -217,7 +220,7 @@ fn is_sum_of_bytes(kernel: &Kernel, value: Value, most: &mut u32) -> bool {
     }
 }
 
-/// What such a target makes at once; anything else that narrows is done by planes.
+/// Returns `true` for narrowings that the target computes at once; all others use planes.
 fn narrows_sums(kernel: &Kernel, inst: Inst) -> bool {
     kernel.insts[inst].op == Op::Trunc && is_sum_of_bytes(kernel, kernel.args(inst)[0], &mut 16)
 }

@@ -1,11 +1,11 @@
-//! What the tests of lowering share: reading kernels, and targets made up for a test.
+//! Helpers for the tests of lowering: kernel parsing, and test targets.
 
 pub mod pack;
 
 use halfbyte_ir::Kernel;
 use halfbyte_ir::text::read;
 
-/// The one kernel of a text.
+/// Parses a text with exactly one kernel.
 pub fn kernel(text: &str) -> Kernel {
     match read(text) {
         Ok(mut module) if module.kernels.len() == 1 => module.kernels.remove(0),

@@ -1,4 +1,4 @@
-//! Packing kernels on a made-up target, and running them beside what they were made of.
+//! Packing on a test target, and comparison of packed kernels with the original ones.
 
 use halfbyte_ir::eval::{Arg, Fault, Launch, Prepared};
 use halfbyte_ir::witness::Random;
@@ -6,15 +6,15 @@ use halfbyte_ir::{Kernel, Lanes, Legality, ParamKind, Refusal, Type};
 use halfbyte_lower::trial::target;
 use halfbyte_lower::{Context, LowerError, Pipeline};
 
-/// Full and not, one group and many.
+/// Numbers of items: full and partial groups, one group and many.
 pub const COUNTS: [u32; 8] = [0, 1, 2, 3, 5, 16, 17, 1000];
 
-/// A target with all ops whose items share vectors.
+/// Returns a target with all ops whose items share vectors.
 pub fn vectors(max_streams: usize) -> Legality {
     target(|_, _| false).with_lanes(Lanes { vector: Type::I8X16, max_streams, registers: 28 })
 }
 
-/// Runs passes by name, the verifier after each.
+/// Runs passes by name, with verification after each.
 pub fn try_lower(kernel: &mut Kernel, passes: &str, legality: &Legality) -> Result<(), Vec<Refusal>> {
     let pipeline = Pipeline::named(passes.split(' ')).unwrap();
     let mut context = Context::new(legality);
@@ -26,7 +26,8 @@ pub fn try_lower(kernel: &mut Kernel, passes: &str, legality: &Legality) -> Resu
     }
 }
 
-/// A launch's arguments as bytes: small numbers for `i32` scalars, and of each buffer so many elements an item.
+/// Returns random arguments of a launch: small numbers for `i32` scalars, and buffers with
+/// `an_item` elements per item.
 pub fn arguments(kernel: &Kernel, items: u32, an_item: u32, random: &mut Random) -> Vec<Vec<u8>> {
     let mut fill = |bytes: u32| -> Vec<u8> {
         let byte = |random: &mut Random| match random.below(4) {
@@ -43,7 +44,8 @@ pub fn arguments(kernel: &Kernel, items: u32, an_item: u32, random: &mut Random)
     kernel.params.iter().map(of).collect()
 }
 
-/// What a launch leaves in the buffers, or its fault as text without the instruction.
+/// Runs a launch. Returns the contents of the buffers, or the fault as text without the
+/// instruction.
 pub fn outcome(kernel: &Kernel, items: u32, arguments: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, String> {
     let mut buffers = arguments.to_vec();
     let mut args: Vec<Arg<'_>> = Vec::new();
@@ -59,7 +61,7 @@ pub fn outcome(kernel: &Kernel, items: u32, arguments: &[Vec<u8>]) -> Result<Vec
             ParamKind::Buffer { .. } => Arg::Buffer { base: 0x1_0000_0000 * (number as u64 + 1), bytes },
         });
     }
-    // Loops without end are left sooner than users' are.
+    // The budget is below the default, so that endless loops stop sooner.
     match Prepared::new(kernel).run(&Launch { budget: 1 << 16, ..Launch::new(items) }, &mut args) {
         Ok(()) => Ok(buffers),
         Err(Fault::Trap(trap)) => Err(format!("item {} at {:?}: {}", trap.item, trap.span, trap.kind)),
@@ -67,14 +69,16 @@ pub fn outcome(kernel: &Kernel, items: u32, arguments: &[Vec<u8>]) -> Result<Vec
     }
 }
 
-/// Demands that both do the same on random data. Gives the number of launches without a fault.
+/// Asserts that two kernels compute the same on random data. Returns the number of launches without
+/// a fault.
 pub fn same(before: &Kernel, after: &Kernel, an_item: u32, seed: u64) -> usize {
     let mut random = Random(seed);
     let is_good = |items: &u32| same_on(before, after, *items, &arguments(before, *items, an_item, &mut random));
     COUNTS.iter().copied().filter(is_good).count()
 }
 
-/// Demands that both do the same on these arguments; whether without a fault.
+/// Asserts that two kernels compute the same for these arguments. Returns `true` if there is no
+/// fault.
 pub fn same_on(before: &Kernel, after: &Kernel, items: u32, arguments: &[Vec<u8>]) -> bool {
     let (expected, found) = (outcome(before, items, arguments), outcome(after, items, arguments));
     if expected == found {

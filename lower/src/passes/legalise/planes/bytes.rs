@@ -438,7 +438,7 @@ impl Maker<'_, '_, '_, '_> {
             let sum = self.total(&columns)?;
             return self.down(&sum, 1, None, a.len());
         }
-        // A signed average rounds toward positive infinity only for a non-negative sum.
+        // A signed average rounds halves away from zero: 1 is added only to a non-negative sum.
         let sum = self.total(&columns)?;
         let top = self.vector(*sum.last()?)?;
         let rising = self.op(Op::Not, &[top])?;
