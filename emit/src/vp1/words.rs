@@ -1,6 +1,6 @@
 //! Encoding of bundles as words. Bundle boundaries follow only from the units and positions of
-//! words. Canonical nops are therefore inserted where the boundaries would not match the plan. A
-//! nop never forms a bundle alone if the plan has no such bundle.
+//! words. Canonical nops are therefore inserted where the boundaries would not match the plan. They
+//! join planned bundles and never form additional ones.
 
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::vp1::bundle::LINE;

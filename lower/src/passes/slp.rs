@@ -1,8 +1,7 @@
 //! Superword-level parallelism: packs neighbouring scalars into the lanes of a word.
 //!
-//! Two halves that are loaded, computed alike and stored side by side take two instructions per
-//! step, but only one as the lanes of an `f16x2`. The same holds for pairs of `i16` and for four
-//! `i8`.
+//! Loading, computing and storing two adjacent halves takes two instructions per step. As the lanes
+//! of an `f16x2`, they take one. The same holds for pairs of `i16` and for four `i8`.
 //!
 //! The search begins at stores to neighbouring elements without other accesses between them, the
 //! first at a multiple of the word's size. It also begins at halves that a `concat` assembles to a

@@ -3,10 +3,16 @@
 //! A `switch` becomes a chain of comparisons ([`switch`]). A block parameter too wide for a
 //! register is split into several ([`passed`]). Other ops are expanded by the rules of
 //! `expand.isle`, `bits.isle`, `fp8.isle` and `soft.isle`. An expansion is valid only if the target
-//! has all of its ops, or valid expansions of them. If there is none, the pass tries other forms in
-//! turn: a vector of sixteen bytes as its four words ([`words`]), wide lanes as pairs of half-words
-//! ([`pairs`]) or as byte planes ([`planes`]), and finally single lanes ([`lanes`]). An op without
-//! any valid form stays, and selection reports why the target refuses it.
+//! has all of its ops, or valid expansions of them.
+//!
+//! If an op has no valid expansion, the pass tries other forms in this order:
+//!
+//! * accesses and concatenations by parts shorter than a word ([`pieces`]);
+//! * wide lanes as pairs of half-words ([`pairs`]) or as byte planes ([`planes`]);
+//! * vectors of sixteen bytes as four words ([`words`]);
+//! * single lanes ([`lanes`]).
+//!
+//! An op without any valid form stays, and selection reports why the target refuses it.
 
 pub(crate) mod lanes;
 mod pairs;
@@ -149,8 +155,8 @@ fn stays(kernel: &Kernel, legality: &Legality, inst: Inst) -> bool {
         && (has(kernel, legality, inst) || !kernel.insts[inst].op.is_pure() && !is_word_access(kernel, legality, inst))
 }
 
-/// Returns `true` if an instruction narrows wide lanes and the target cannot compute its result at
-/// once, or if the wide lanes already exist as byte planes.
+/// Returns `true` if a narrowing of wide lanes needs planes. Either the target cannot compute its
+/// result at once, or the lanes already exist as byte planes.
 fn goes_beyond(kernel: &Kernel, narrowings: Option<&Narrowings>, inst: Inst) -> bool {
     let Some(of) = narrowings else { return false };
     let data = &kernel.insts[inst];

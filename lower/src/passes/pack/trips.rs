@@ -129,9 +129,9 @@ impl Test {
             _ => return None,
         };
         let up = self.step == 1;
-        // A negative signed difference means that the bound lies before the start. The signed
-        // interpretation is wrong only for 2^31 iterations or more, which no launch reaches. An
-        // unsigned count from 0 is always exact.
+        // A negative signed difference gives a count of 0, because the bound lies before the start.
+        // The signed interpretation is wrong only for 2^31 iterations or more, which no launch
+        // reaches. An unsigned count from 0 is always exact.
         let (from, unsigned) = if up { (&self.start, IntCC::LtU) } else { (&self.bound, IntCC::GtU) };
         let from_zero = self.stays == unsigned && as_constant(from) == Some(0);
         let from_one = self.stays == unsigned && as_constant(from) == Some(1);
