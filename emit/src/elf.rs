@@ -105,7 +105,7 @@ impl ObjectWriter {
         symbols.add(name, section, words.len())
     }
 
-    /// Flushes the buffer to `out` if it holds at least [`ENOUGH`] bytes, which bounds memory use.
+    /// Flushes the buffer to `out` if it holds at least 64 KiB, which bounds memory use.
     ///
     /// # Errors
     /// Those of `out`. The object is unusable after an error.
