@@ -1,4 +1,4 @@
-//! Compiles the selection rules of each target and writes the table of them.
+//! Compiles the selection rules of each target and writes the table of rules.
 
 #[path = "classes.rs"]
 mod classes;
@@ -8,7 +8,8 @@ use std::path::PathBuf;
 
 use halfbyte_rulebook::{Rulebook, Terms, ir_declarations, ir_methods};
 
-/// Targets with rules, and the files that these are in. Those of `threads` are of machines with a thread a work item.
+/// Targets that have rules, with the files of their rules. The files in `threads` are shared by the
+/// targets that run one thread per work item.
 const TARGETS: &[(&str, &[&str])] = &[
     (
         "halu",

@@ -1,11 +1,12 @@
-//! Classes of types that patterns name: `(half ty)` matches where `ty` is a half type.
+//! Type classes that patterns name: `(half ty)` matches if `ty` is a half type.
 //!
-//! Read by the build script, which derives legality from the patterns, and by the selector, which matches them.
+//! The build script reads the classes to derive legality from the patterns; the selector reads them
+//! to match the patterns.
 
 use halfbyte_ir::{Elem, Type};
 
-/// Whether a type belongs to the class of that name; `None` where there is no such class. Inlined, for the name is known where
-/// rules ask, and no text is compared then.
+/// Returns whether `ty` belongs to the named class, or `None` if there is no such class. The
+/// function is inlined because rules pass a constant name, so no strings are compared at run time.
 #[inline(always)]
 pub fn type_class(class: &str, ty: Type) -> Option<bool> {
     Some(match class {
@@ -14,21 +15,23 @@ pub fn type_class(class: &str, ty: Type) -> Option<bool> {
         "bf16" => ty.elem() == Elem::BF16,
         "half_pair" => ty.is_half() && !ty.is_scalar(),
         "half_scalar" => ty.is_half() && ty.is_scalar(),
-        // Integer lanes that a video instruction computes; of a scalar the upper lanes are nobody's.
+        // Integer lanes that a video instruction computes. The upper lanes of a scalar are
+        // unspecified.
         "lanes" => is_video(ty),
         "lanes_packed" => is_video(ty) && !ty.is_scalar(),
         "lanes_scalar" => is_video(ty) && ty.is_scalar(),
         "int_scalar" => is_word(ty) && ty.is_int() && ty.is_scalar(),
-        // Bits of at most one register, truth values apart.
+        // Bits of at most one register, except truth values.
         "bits32" => is_word(ty) && (ty.is_int() || ty.is_mask()),
         "word" => is_word(ty),
         "halfword" => ty.bits() == 16,
         "pair" => ty.bits() == 64,
         "quad" => ty.bits() == 128,
         "mask" => ty.is_mask() && is_word(ty),
-        // Of VP1: what a vector register holds.
+        // VP1: contents of a vector register.
         "vector" => matches!(ty, Type::I8X16 | Type::I1X16),
-        // What a scalar register of VP1 holds: bytes; lanes of bytes; what is not 32 bits wide; bits; all but masks.
+        // VP1: contents of a scalar register. The classes are bytes, four byte or mask lanes,
+        // narrow integers, bits, and everything but masks.
         "bytes_in_r" => matches!(ty, Type::I8 | Type::I8X4),
         "four_in_r" => matches!(ty, Type::I8X4 | Type::I1X4),
         "narrow" => matches!(ty, Type::I8 | Type::I16),
@@ -36,10 +39,10 @@ pub fn type_class(class: &str, ty: Type) -> Option<bool> {
         "data_in_r" => is_scalar_register(ty),
         "word_data" => is_scalar_register(ty) && ty.bits() == 32,
         "half_data" => is_scalar_register(ty) && ty.bits() == 16,
-        // What any register of VP1 holds, and what its streams do.
+        // VP1: contents of any register, and of streams.
         "held" => is_scalar_register(ty) || matches!(ty, Type::I8X16 | Type::I1X16 | Type::I1X4 | Type::I1),
         "in_stream" => is_scalar_register(ty) || ty == Type::I8X16,
-        // Has a place in memory that loads and stores of one size can reach.
+        // Types that loads and stores of a single size can access.
         "stored" => !ty.is_mask() && ty.bits() <= 128,
         _ => return None,
     })
@@ -53,7 +56,8 @@ fn is_scalar_register(ty: Type) -> bool {
     ty.bits() <= 32 && !ty.is_mask()
 }
 
-/// Lives in one general register. A mask has its lanes there, all ones or all zeros, as wide as those of a packed word.
+/// Returns `true` if values of the type live in one general register. A mask there has lanes of all
+/// ones or all zeros, as wide as the lanes of a packed word.
 fn is_word(ty: Type) -> bool {
     ty.bits() <= 32 && ty != Type::I1 && ty != Type::I1X16
 }

@@ -1,4 +1,4 @@
-//! What selection and allocation are to everyone who does not care for which machine: the interface that each machine implements.
+//! Machine-independent interface of selection and allocation, which each machine implements.
 
 use std::any::Any;
 use std::fmt::{Debug, Display};
@@ -11,18 +11,19 @@ use crate::reasons;
 use crate::regalloc::{self, AllocError, Allocator};
 use crate::trace::Trace;
 
-/// Selection for the targets of an instruction set.
+/// Instruction selection for the targets of one instruction set.
 pub trait Backend: Debug + Sync {
-    /// What a target can do, for the passes before selection.
+    /// Returns the operations that a target supports, for the passes before selection.
     fn legality(&self, target: Target) -> Legality;
 
-    /// The rules, by the number that they leave in [`Selected::fired`].
+    /// Returns the rules. [`Selected::fired`] holds indices into this table.
     fn rules(&self) -> &'static [Rule] {
         &[]
     }
 
-    /// The intrinsics of a kernel that are no instructions of the target: all, where it has none. Asked before the passes, which
-    /// drop unused ones.
+    /// Returns a refusal for every intrinsic of the kernel that is not an instruction of the
+    /// target. The default refuses all intrinsics. The check runs before the passes, because they
+    /// drop unused intrinsics.
     fn check_intrinsics(&self, kernel: &Kernel, target: Target) -> Vec<Refusal> {
         let insts =
             kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts).map(|&inst| &kernel.insts[inst]);
@@ -34,115 +35,121 @@ pub trait Backend: Debug + Sync {
         insts.filter_map(refusal).collect()
     }
 
-    /// Selects the machine instructions of a verified kernel, and tells of it step by step where that is asked.
+    /// Selects the machine instructions of a verified kernel, and records a trace if the request
+    /// asks for one.
     ///
     /// # Errors
-    /// Every op that no rule of the target matches, in the order of the text.
+    /// Returns every op that no rule of the target matches, in source order.
     fn select(&self, request: Request<'_>, scratch: &mut Scratch) -> Result<Selected, Vec<Refusal>>;
 
-    /// Whether selected code holds instructions that stand for sequences, which [`SelectedCode::expand`] puts in their place.
+    /// Returns `true` if selected code can hold pseudo-instructions, which [`SelectedCode::expand`]
+    /// replaces by sequences.
     fn expands(&self) -> bool {
         false
     }
 }
 
-/// What is to be selected.
+/// Input of selection.
 pub struct Request<'k> {
-    /// The kernel, verified and lowered.
+    /// The verified and lowered kernel.
     pub kernel: &'k Kernel,
     /// One of the backend's targets.
     pub target: Target,
-    /// The items of a group along x, y and z, where the kernel is lowered for launches that have no other groups.
+    /// Group size along x, y and z, if the kernel is compiled for exactly this size.
     pub block: Option<[u32; 3]>,
-    /// Finds the line and column of a place in the text.
+    /// Converts a span of the source to a line and column.
     pub locate: &'k dyn Fn(Span) -> Loc,
-    /// What is told of the selection.
+    /// Receiver of the selection trace, if any.
     pub trace: Option<&'k mut Trace>,
-    /// Whether selection is to end early; its result is dropped then.
+    /// Poll for cancellation; a cancelled selection has no result.
     pub poll: Poll<'k>,
 }
 
 impl<'k> Request<'k> {
-    /// For launches with groups of any size, without a trace, and never ended early.
+    /// Creates a request for groups of any size, without a trace and without cancellation.
     pub fn new(kernel: &'k Kernel, target: Target, locate: &'k dyn Fn(Span) -> Loc) -> Request<'k> {
         Request { kernel, target, block: None, locate, trace: None, poll: Poll::default() }
     }
 }
 
-/// Memory that a backend keeps from one kernel to the next.
+/// Memory that a backend reuses from one kernel to the next.
 #[derive(Default)]
 pub struct Scratch(Option<Box<dyn Any + Send>>);
 
 impl Scratch {
-    /// What was kept, or a new one.
+    /// Returns the kept value, or a default one if there is none of type `T`.
     pub fn take<T: Default + Send + 'static>(&mut self) -> Box<T> {
         self.0.take().and_then(|kept| kept.downcast().ok()).unwrap_or_default()
     }
 
-    /// Keeps something for the next kernel.
+    /// Keeps a value for the next kernel.
     pub fn keep<T: Send + 'static>(&mut self, kept: Box<T>) {
         self.0 = Some(kept);
     }
 }
 
-/// A kernel's machine instructions, and how they came about.
+/// Machine instructions of a kernel, and the rules that selected them.
 #[derive(Debug)]
 pub struct Selected {
-    /// The instructions, on virtual registers.
+    /// Instructions on virtual registers.
     pub code: Box<dyn SelectedCode>,
-    /// The numbers of the rules that were taken, in the order in which they were: places in [`Backend::rules`].
+    /// Indices into [`Backend::rules`] of the rules that fired, in the order in which they fired.
     pub fired: Vec<u32>,
 }
 
-/// A kernel's instructions on virtual registers. Shown, they are text for people.
+/// Instructions of a kernel on virtual registers. `Display` prints them as readable text.
 pub trait SelectedCode: Any + Debug + Display {
-    /// Puts sequences in the place of instructions that stand for them.
+    /// Replaces pseudo-instructions by the sequences that implement them.
     ///
     /// # Errors
-    /// What is wrong with the table of sequences.
+    /// Returns a message if the table of sequences is malformed.
     fn expand(&mut self) -> Result<(), String> {
         Ok(())
     }
 
-    /// Gives it hardware registers, or takes it out of SSA form where the target's text names as many registers as it likes.
+    /// Assigns hardware registers. For a target whose text may name any number of registers, takes
+    /// the code out of SSA form instead.
     ///
     /// # Errors
-    /// Code that breaks the rules of its form, that is too large, or whose registers have no room.
+    /// Fails if the code breaks an invariant of its form, is too large, or needs more registers and
+    /// spill memory than the target has.
     fn allocate(
         self: Box<Self>,
         allocator: &mut Allocator,
         options: &regalloc::Options<'_>,
     ) -> Result<Box<dyn AllocatedCode>, AllocError>;
 
-    /// The instructions as assembly, without what they read and write.
+    /// Returns the instructions as assembly, without annotations of their operands.
     fn instructions(&self) -> Vec<String>;
 
-    /// Where each of these comes from, in the same order; nothing where that is not kept.
+    /// Returns the source location of each instruction, in the order of
+    /// [`SelectedCode::instructions`]. The result is empty if locations are not kept.
     fn locs(&self) -> Vec<Loc> {
         Vec::new()
     }
 }
 
-/// A kernel's instructions with registers, in the order of the layout: what emission reads. Shown, they are text for people.
+/// Instructions of a kernel after register allocation, in layout order, as emission reads them.
+/// `Display` prints them as readable text.
 pub trait AllocatedCode: Any + Debug + Display {
-    /// Stores of values that no register was left for.
+    /// Returns the number of spill stores.
     fn spills(&self) -> u32;
 }
 
 impl dyn SelectedCode {
-    /// The code as what its target's own rooms know it as.
+    /// Returns the code as the concrete type of its target, if the type matches.
     pub fn downcast_ref<C: SelectedCode>(&self) -> Option<&C> {
         (self as &dyn Any).downcast_ref()
     }
 }
 
 impl dyn AllocatedCode {
-    /// The code as what its target's own rooms know it as.
+    /// Returns the code as the concrete type of its target, if the type matches.
     pub fn downcast_ref<C: AllocatedCode>(&self) -> Option<&C> {
         (self as &dyn Any).downcast_ref()
     }
 
-    /// The same, to keep.
+    /// Converts the code into the concrete type of its target, if the type matches.
     pub fn downcast<C: AllocatedCode>(self: Box<Self>) -> Option<Box<C>> {
         (self as Box<dyn Any>).downcast().ok()
     }

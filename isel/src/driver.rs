@@ -1,7 +1,8 @@
-//! Selection of a kernel, the same for every machine.
+//! Machine-independent driver of instruction selection.
 //!
-//! Blocks are taken in postorder and their instructions backwards, so that every use is seen before its definition: what the rules
-//! folded into its users is never emitted. A rule's instructions are in forward order among themselves.
+//! Blocks are visited in postorder and their instructions backwards, so that every use is seen
+//! before its definition. A definition that rules folded into all its users is never emitted. The
+//! instructions of one rule are in forward order among themselves.
 
 use std::collections::HashSet;
 
@@ -14,12 +15,14 @@ use halfbyte_isa::object::{Loc, Part};
 use crate::reasons;
 use crate::vcode::{BlockIndex, Edge, Machine, Terminator, VCode, VInst, VReg};
 
-/// An instruction on its way to code.
+/// Selected instruction that is not yet part of the `VCode`.
 #[derive(Clone, Debug)]
 pub(crate) struct Drafted<M: Machine> {
-    /// Its operands are in the selector's own list, and its registers not yet where their values turn out to be.
+    /// The instruction. Its operands are in the selector's own list, and its registers are resolved
+    /// later.
     pub inst: VInst<M>,
-    /// The access of the kernel that it makes, where that has taken in others.
+    /// The memory access of the kernel that the instruction performs, if other accesses were merged
+    /// into this access.
     pub access: PackedOption<Inst>,
 }
 
@@ -29,99 +32,100 @@ impl<M: Machine> From<VInst<M>> for Drafted<M> {
     }
 }
 
-/// A block on its way to code.
+/// Selected block that is not yet part of the `VCode`.
 pub(crate) struct Draft<M: Machine> {
-    /// The block of the kernel. What a machine puts around these has numbers beyond theirs.
+    /// The block of the kernel. Blocks that a machine adds have numbers above those of the kernel.
     pub block: Block,
-    /// Its instructions, last first.
+    /// Instructions in reverse order.
     pub reversed: Vec<Drafted<M>>,
     pub params: Vec<VReg>,
     pub end: End<M>,
     pub loc: Loc,
 }
 
-/// How a block ends.
+/// Terminator of a block draft.
 pub(crate) enum End<M: Machine> {
     Exit,
     Jump(Way),
     Branch { inst: VInst<M>, then: Way, otherwise: Way },
 }
 
-/// An edge: where to, and what it hands on.
+/// Edge to a block, with its arguments.
 pub(crate) struct Way {
     pub to: Block,
     pub args: Vec<VReg>,
 }
 
-/// What a branch depends on.
+/// Condition of a branch.
 pub(crate) enum Condition<M: Machine> {
-    /// It is always taken, or never.
+    /// Constant: the branch is always or never taken.
     Known(bool),
-    /// This is the branch.
+    /// Branch instruction that tests the condition.
     Branch(VInst<M>),
 }
 
-/// A machine's own part of selection.
+/// Machine-specific part of selection.
 pub(crate) trait Selector<'k>: Sized {
-    /// What code is selected for.
+    /// Machine that code is selected for.
     type Machine: Machine;
 
-    /// The target's name.
+    /// Name of the target.
     const TARGET: &'static str;
 
-    /// Whether kernels can declare arrays.
+    /// `true` if kernels can declare arrays.
     const HAS_ARRAYS: bool = false;
 
     fn kernel(&self) -> &'k Kernel;
 
-    /// The line and column of a place in the text.
+    /// Returns the line and column of a span of the source.
     fn locate(&self, span: Span) -> Loc;
 
-    /// Lets what is made from now on come from there.
+    /// Sets the source location of the instructions emitted from now on.
     fn set_loc(&mut self, loc: Loc);
 
-    /// What was made and not yet taken away, in forward order.
+    /// Returns the emitted instructions that were not drained yet, in forward order.
     fn made(&mut self) -> &mut Vec<Drafted<Self::Machine>>;
 
     fn refusals(&mut self) -> &mut Vec<Refusal>;
 
-    /// Whether selection is to end early.
+    /// Returns the poll for cancellation.
     fn poll(&mut self) -> &mut Poll<'k>;
 
-    /// The rules that are taken from now on are taken for this instruction.
+    /// Attributes the rules that fire from now on to this instruction.
     fn begin_inst(&mut self, inst: Inst);
 
-    /// Selects an instruction that ends no block.
+    /// Selects an instruction that is not a terminator.
     fn instruction(&mut self, inst: Inst);
 
-    /// The branch that a condition makes.
+    /// Selects the branch for a condition.
     fn condition(&mut self, cond: Value) -> Condition<Self::Machine>;
 
-    /// The registers that an edge hands on.
+    /// Returns the registers that an edge passes as block arguments.
     fn args(&mut self, call: &BlockCall) -> Vec<VReg>;
 
-    /// The registers of a block's parameters.
+    /// Returns the registers of a block's parameters.
     fn params(&mut self, block: Block) -> Vec<VReg>;
 
-    /// Why the target has no such instruction, where more can be said than that.
+    /// Returns a specific reason why the target has no such instruction, if one is known.
     fn reason(&self, inst: Inst) -> Option<Reason>;
 
-    /// How a work item ends.
+    /// Returns the terminator that ends a work item.
     fn leave(&mut self) -> End<Self::Machine> {
         End::Exit
     }
 
-    /// Before a block's terminator is selected.
+    /// Called before a block's terminator is selected.
     fn begin_block(&mut self, block: Block) {
         let _ = block;
     }
 
-    /// After a block's first instruction is selected: makes what stands before it.
+    /// Called after a block's first instruction is selected. Emits the instructions at the start of
+    /// the block.
     fn end_block(&mut self, block: Block) {
         let _ = block;
     }
 
-    /// Notes that the target has no such instruction.
+    /// Records that the target has no such instruction.
     fn refuse(&mut self, inst: Inst, reason: Option<Reason>) {
         let data = &self.kernel().insts[inst];
         let reason = reason.or_else(|| self.reason(inst));
@@ -130,39 +134,39 @@ pub(crate) trait Selector<'k>: Sized {
         self.refusals().push(refusal);
     }
 
-    /// What a refused instruction reads is selected all the same, where that may be refused too.
+    /// Selects the operands of a refused instruction too, so that their refusals are also reported.
     fn refused_args(&mut self, inst: Inst) {
         let _ = inst;
     }
 
-    /// Notes what is wrong with something that is no instruction.
+    /// Records an error at a span that is not an instruction.
     fn refuse_at(&mut self, span: Span, reason: impl Into<Reason>) {
         let reason = Some(reason.into());
         self.refusals().push(Refusal { op: None, span, target: Self::TARGET, reason });
     }
 
-    /// What was refused, each once, in the order of the text.
+    /// Finishes the list of refusals: without duplicates, in source order.
     ///
     /// # Errors
-    /// That, where there is something; an empty list, where selection is to end early.
+    /// Returns the refusals if there are any, and an empty list if selection was cancelled.
     fn refused(&mut self) -> Result<(), Vec<Refusal>> {
         if self.poll().is_stopped_after(usize::MAX) {
             return Err(Vec::new());
         }
         let mut refusals = std::mem::take(self.refusals());
-        // An op that is done item by item, or part by part, is refused as often.
+        // An op that is split by items or by parts is refused once for each of them.
         let mut seen = HashSet::with_capacity(refusals.len());
         refusals.retain(|refusal| seen.insert(refusal.clone()));
         refusals.sort_by_key(|refusal| refusal.span.start);
         if refusals.is_empty() { Ok(()) } else { Err(refusals) }
     }
 
-    /// Moves what was made to the end of a list, last first.
+    /// Moves the emitted instructions to the end of a list, in reverse order.
     fn drain(&mut self, reversed: &mut Vec<Drafted<Self::Machine>>) {
         reversed.extend(self.made().drain(..).rev());
     }
 
-    /// The blocks that are reached, by number.
+    /// Returns drafts of the reachable blocks, indexed by block.
     fn drafts(&mut self, flow: &Flow) -> PrimaryMap<Block, Option<Draft<Self::Machine>>> {
         if !Self::HAS_ARRAYS {
             for array in &self.kernel().arrays {
@@ -221,28 +225,30 @@ pub(crate) trait Selector<'k>: Sized {
         Way { to: call.block, args: self.args(call) }
     }
 
-    // From drafts to code -----------------------------------------------------------------------------------------------
+    // Assembly of the drafts
+    // -----------------------------------------------------------------------------------------------
 
-    /// Where a parameter's or an argument's register is.
+    /// Returns the final register of a parameter or an argument.
     fn resolve_reg(&mut self, reg: VReg) -> VReg;
 
-    /// An instruction with its registers where their values are, and its operands among those of the code.
+    /// Resolves the registers of an instruction and copies its operands to those of the code.
     fn resolve(&mut self, code: &mut VCode<Self::Machine>, inst: VInst<Self::Machine>) -> VInst<Self::Machine>;
 
-    /// Whether a branch turned out to be taken always, or never.
+    /// Returns the direction of a branch whose condition turned out to be constant.
     fn known(&self, branch: &VInst<Self::Machine>) -> Option<bool> {
         let _ = branch;
         None
     }
 
-    /// Makes code of blocks in the order of the layout; says which each has become.
+    /// Builds the code from blocks in layout order and returns the code's index of each block.
     fn assemble(
         &mut self,
         code: &mut VCode<Self::Machine>,
         drafts: Vec<Draft<Self::Machine>>,
         flow: &Flow,
     ) -> SecondaryMap<Block, BlockIndex> {
-        // Edges between a branch and a block with several predecessors get a block of their own, right after the branch.
+        // Each edge from a branch to a block with several predecessors gets a block of its own,
+        // directly after the branch.
         let is_split = |way: &Way| flow.predecessors(way.to).len() > 1;
         let mut index = SecondaryMap::<Block, BlockIndex>::new();
         let mut next = 0;

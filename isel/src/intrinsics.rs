@@ -1,4 +1,4 @@
-//! Intrinsics: what is the same for all targets whose instructions a kernel may name.
+//! Handling of intrinsics that all targets share. An intrinsic names an instruction of a target.
 
 use std::fmt::Display;
 
@@ -9,17 +9,18 @@ use crate::{Refusal, reasons};
 const TEXTS: &str =
     "`halfbyte isa NAME` shows how an instruction is written; `$d` is the result, `$0`, `$1`, .. the operands";
 
-/// The text of an intrinsic, where it is one of this target.
+/// Returns the text of an intrinsic, or a reason if it belongs to another target.
 pub(crate) fn text_for<'d>(data: &'d IntrinsicData, target: &str) -> Result<&'d str, Reason> {
     if data.target == target { Ok(&data.text) } else { Err(reasons::of_another(&data.target)) }
 }
 
-/// What is wrong with a text.
+/// Returns the reason for a malformed intrinsic text.
 pub(crate) fn wrong(error: impl Display) -> Reason {
     Reason::from(error.to_string()).help(TEXTS)
 }
 
-/// The intrinsics that are no instructions of a target, used or not, by what makes a template of one.
+/// Returns refusals of the intrinsics that are not instructions of the target, used or unused.
+/// `template` parses the text of an intrinsic.
 pub(crate) fn refused<T>(
     kernel: &Kernel,
     target: &'static str,

@@ -1,7 +1,8 @@
-//! Instruction selection, by rules, and register allocation.
+//! Rule-based instruction selection, and register allocation.
 //!
-//! A [`Backend`] turns a kernel into machine instructions on virtual registers, which then get hardware registers. What a target can
-//! do is said once, by its rules: [`Backend::legality`] reads it off their patterns.
+//! A [`Backend`] turns a kernel into machine instructions on virtual registers, which then get
+//! hardware registers. A target's rules are the only description of its capabilities:
+//! [`Backend::legality`] derives legality from their patterns.
 
 mod backend;
 #[path = "../classes.rs"]
@@ -11,7 +12,7 @@ mod halu;
 mod intrinsics;
 pub mod mach;
 pub mod print;
-// For emission, which is PTX's too; not to be built on.
+// Public for the emission of PTX. The module is not part of the stable interface.
 #[doc(hidden)]
 pub mod ptx;
 mod reasons;
@@ -20,11 +21,11 @@ pub mod rules;
 mod signature;
 pub mod straight;
 mod threads;
-// For those who explain what was selected; not to be built on.
+// Public for tools that explain selection. The module is not part of the stable interface.
 #[doc(hidden)]
 pub mod trace;
 pub mod vcode;
-// For emission, which is VP1's too; not to be built on.
+// Public for the emission of VP1. The module is not part of the stable interface.
 #[doc(hidden)]
 pub mod vp1;
 

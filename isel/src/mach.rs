@@ -1,50 +1,52 @@
-//! Machine functions: blocks of machine instructions with the kernel's signature and the source of every instruction.
+//! Machine functions: blocks of machine instructions, with the kernel's signature and the source
+//! location of every instruction.
 //!
-//! Allocation makes them of [`VCode`](crate::vcode::VCode) and writes hardware registers into the words. Emission reads
-//! nothing else.
+//! Allocation builds them from [`VCode`](crate::vcode::VCode) and writes hardware registers into
+//! the instructions. Emission reads nothing else.
 
 use halfbyte_abi::Signature;
 use halfbyte_isa::object::{Loc, Part};
 
 use crate::vcode::{BlockIndex, Machine};
 
-/// A machine instruction.
+/// Machine instruction after allocation.
 #[derive(Clone, Debug)]
 pub struct MachInst<M: Machine> {
-    /// The word, or those that must stay together.
+    /// The instruction, or a bundle of instructions that must stay together.
     pub inst: M::Inst,
-    /// Of a branch: the block it goes to; the offset in the word is filled in by emission.
+    /// Target block of a branch. Emission fills in the offset.
     pub target: Option<BlockIndex>,
-    /// The text it comes from.
+    /// Source location.
     pub loc: Loc,
 }
 
 impl<M: Machine<Inst: Copy>> Copy for MachInst<M> {}
 
-/// A block: a run of instructions.
+/// Basic block of a machine function.
 #[derive(Clone, Debug, Default)]
 pub struct MachBlock<M: Machine> {
-    /// In order.
+    /// Instructions in order.
     pub insts: Vec<MachInst<M>>,
-    /// What those stand for that access more than one thing of the text, in their order; a part's word is the instruction's
-    /// index in [`MachBlock::insts`].
+    /// Source accesses of the instructions that each perform several accesses, in order. The `word`
+    /// of a part is an index into [`MachBlock::insts`].
     pub parts: Vec<Part>,
 }
 
-/// A kernel in machine instructions with hardware registers: what emission reads.
+/// Kernel as machine instructions with hardware registers, as emission reads it.
 #[derive(Clone, Debug)]
 pub struct MachFunc<M: Machine> {
-    /// The kernel's name and parameters.
+    /// Name and parameters of the kernel.
     pub signature: Signature,
-    /// Blocks in layout order; the first is the entry. Control falls through from one to the next.
+    /// Blocks in layout order; the first one is the entry. Control falls through from each block to
+    /// the next.
     pub blocks: Vec<MachBlock<M>>,
-    /// Bytes of local memory that an item needs for spills; on VP1, of the data store that the image and the spills take from
-    /// address 0 on.
+    /// Bytes of local memory that an item needs for spills. On VP1: bytes of the data store, from
+    /// address 0 on, that the image and the spills occupy.
     pub local_bytes: u32,
-    /// General registers used, on VP1 `$r`: the highest number plus one.
+    /// Number of general registers used (`$r` on VP1): the highest register number plus one.
     pub registers: u32,
-    /// Stores of values that no register was left for.
+    /// Number of spill stores.
     pub spills: u32,
-    /// What else emission must know.
+    /// Target-specific data for emission.
     pub extra: M::Extra,
 }

@@ -1,4 +1,4 @@
-//! Machine functions as text, for people who look at what the compiler does.
+//! Readable text of machine code, for people who inspect what the compiler does.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -21,40 +21,40 @@ use crate::vcode::{Access, BlockIndex, Edge, Machine, Terminator, VCode, VInst, 
 use crate::vp1::machine::Vp1;
 use crate::vp1::{Class, Group, Place};
 
-/// How a machine's own things are shown.
+/// Machine-specific parts of printing.
 pub trait Shown: Machine {
-    /// What instructions are shown by.
+    /// Names of registers and blocks that the text of an instruction needs.
     type Names;
 
-    /// The names of a kernel's registers and blocks.
+    /// Returns the names for a kernel's registers and blocks.
     fn names(signature: &Signature, extra: &Self::Extra, classes: &[Self::Class], blocks: usize) -> Self::Names;
 
-    /// The same of a machine function.
+    /// Returns the names for a machine function's registers and blocks.
     fn func_names(func: &MachFunc<Self>) -> Self::Names {
         Self::names(&func.signature, &func.extra, &[], func.blocks.len())
     }
 
-    /// A virtual register of a class.
+    /// Returns the text of a virtual register of the given class.
     fn reg(reg: VReg, class: Option<Self::Class>) -> String;
 
-    /// What an operand's place is called.
+    /// Returns the name of an operand's field.
     fn place(place: Self::Place) -> String;
 
-    /// An instruction as assembly.
+    /// Returns the assembly of an instruction.
     fn text(inst: &Self::Inst, names: &Self::Names) -> String;
 
-    /// A branch to blocks that are named after it.
+    /// Returns the assembly of a branch without its targets, which the caller prints after it.
     fn branch(inst: &Self::Inst, names: &Self::Names) -> String {
         Self::text(inst, names)
     }
 
-    /// An instruction of a machine function, with the block that it branches to.
+    /// Returns the assembly of an instruction of a machine function, with its branch target if any.
     fn text_to(inst: &Self::Inst, target: Option<BlockIndex>, names: &Self::Names) -> String {
         let target = target.map_or(String::new(), |target| format!(" -> b{target}"));
         format!("{}{target}", Self::text(inst, names))
     }
 
-    /// What is said of a machine function beside its name.
+    /// Returns the statistics that follow the name of a machine function.
     fn figures(func: &MachFunc<Self>) -> String {
         let MachFunc { local_bytes, registers, spills, .. } = func;
         format!(": {registers} registers, {spills} spills, {local_bytes} bytes of local memory")
@@ -112,7 +112,8 @@ impl Shown for Vp1 {
     }
 }
 
-/// The assembler gives registers to these: a function has as many as it names.
+/// PTX functions declare as many registers as they need, and the driver's assembler allocates
+/// hardware registers.
 impl Shown for Ptx {
     type Names = Entry;
 
@@ -153,7 +154,8 @@ impl Shown for Ptx {
     }
 }
 
-/// Beside each instruction stands what its register fields become: `rd=v3 def` is a definition in field `rd`.
+/// Register operands are printed beside each instruction: `rd=v3 def` is a definition in field
+/// `rd`.
 impl<M: Shown> fmt::Display for VCode<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         selected(f, self)
@@ -246,13 +248,13 @@ fn allocated<M: Shown>(f: &mut fmt::Formatter<'_>, func: &MachFunc<M>) -> fmt::R
     Ok(())
 }
 
-/// An entry without instructions, whose names those of a kernel are shown by.
+/// Builds an entry without instructions, which holds the names for printing a kernel.
 fn ptx_names(signature: &Signature, extra: &PtxExtra, registers: &[Type], blocks: usize) -> Entry {
     let mut declared = Registers::default();
     let mut numbers = (0..).zip(registers);
     while let Some((number, &ty)) = numbers.next() {
         declared.declare(Ptx::reg(VReg(number), Some(ty)), ty, None);
-        // One of 128 bits has two numbers.
+        // A 128-bit register takes two register numbers.
         if ty == Type::B128 {
             numbers.next();
         }

@@ -1,4 +1,5 @@
-//! Why targets cannot do what several of them cannot do, and what to write instead. What is about one of them is in its folder.
+//! Reasons for refusals that several targets share, with help. Reasons of one target are in that
+//! target's folder.
 
 use halfbyte_ir::{Array, MemAttr, Op, Reason, Type};
 
@@ -32,13 +33,14 @@ const ALIGNED_BEYOND_ITS_SIZE: Reason = Reason::with_help(
     "leave `align` out, or ask for no more than the type's size",
 );
 
-/// Why a target has no memory beside buffers.
+/// Returns the reason why a target without such memory refuses an array.
 pub(crate) fn no_array(array: &Array) -> Reason {
     let why = format!("`%{}`: it has no `{}` memory", array.name, array.space);
     Reason::from(why).help("use a buffer, or `--target halu` or `--target ptx`")
 }
 
-/// What is known of an upper half of a product.
+/// Returns the reason why the upper half of a product of this type is unsupported, if the type
+/// explains it.
 pub(crate) fn upper_half(ty: Type) -> Option<Reason> {
     match ty.elem().bits() {
         64 => Some(PRODUCT_OF_128_BITS),
@@ -47,23 +49,23 @@ pub(crate) fn upper_half(ty: Type) -> Option<Reason> {
     }
 }
 
-/// Whether an op is an upper half of a product.
+/// Returns `true` if the op computes the upper half of a product.
 pub(crate) const fn is_upper_half(op: Op) -> bool {
     matches!(op, Op::MulHiS | Op::MulHiU)
 }
 
-/// What is wrong with an access's alignment, on targets that look at it.
+/// Returns the reason why an access's alignment is unsupported, on targets that check alignment.
 pub(crate) fn alignment(mem: &MemAttr, ty: Type) -> Option<Reason> {
     (mem.align > ty.bytes()).then_some(ALIGNED_BEYOND_ITS_SIZE)
 }
 
-/// An instruction of another target.
+/// Returns the reason for an intrinsic of another target.
 pub(crate) fn of_another(target: &str) -> Reason {
     let help = format!("compile it for `{target}`, or write the ops that the instruction stands for");
     Reason::from(format!("it is an instruction of `{target}`")).help(help)
 }
 
-/// A value of a type that has no registers.
+/// Returns the reason for a value of a type that no register holds.
 pub(crate) fn no_register(ty: Type) -> Reason {
     let help = match ty.bits() {
         129.. => "compute on parts of at most 128 bits: two `i8x16` or four `i32` in place of one wider value",

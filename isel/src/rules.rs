@@ -1,5 +1,5 @@
-//! The table of selection rules, made from the rule files themselves. A rule of term `lower` selects an op; others are for
-//! operands and sequences.
+//! Tables of selection rules, which the build script generates from the rule files. A rule of term
+//! `lower` selects an op; rules of other terms select operands and sequences.
 
 pub use halfbyte_ir::Rule;
 

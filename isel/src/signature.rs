@@ -1,14 +1,15 @@
-//! A kernel's parameters in the terms of the machine.
+//! Conversion of a kernel's parameters to a machine signature.
 
 use halfbyte_abi::{Param, Signature};
 use halfbyte_ir::{Kernel, Reason};
 
 use crate::Refusal;
 
-/// A kernel's name and parameters as objects and launches know them: without streams.
+/// Returns a kernel's name and parameters as objects and launches use them, without the streams.
 ///
 /// # Errors
-/// A parameter of a type wider than 128 bits, or more of them than the constant bank holds.
+/// Fails if a parameter's type is wider than 128 bits, or if the parameters do not fit the constant
+/// bank.
 pub fn signature(kernel: &Kernel, target: &'static str) -> Result<Signature, Refusal> {
     let refusal = |span, reason: Reason| Refusal { op: None, span, target, reason: Some(reason) };
     let streams = kernel.packing.as_ref().map_or(0, |packing| packing.streams.len());

@@ -1,5 +1,5 @@
-//! Selection for machines that [`plain`](halfbyte_isa::plain) rows describe: an instruction or a few for an op, in one block, and
-//! registers for it.
+//! Selection and allocation for machines that [`plain`](halfbyte_isa::plain) rows describe. Code is
+//! one basic block, and each op becomes one or a few instructions.
 
 use std::fmt;
 
@@ -14,26 +14,27 @@ use crate::backend::{AllocatedCode, Request, Selected, SelectedCode};
 use crate::regalloc::{AllocError, Allocator, Options};
 use crate::signature;
 
-/// A register that is yet to be allocated.
+/// Virtual register.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Register(u32);
 
 cranelift_entity::entity_impl!(Register, "v");
 
-/// A machine whose registers serve for everything alike.
+/// Machine with one register file, whose registers are interchangeable.
 #[derive(Clone, Copy, Debug)]
 pub struct Straight {
-    /// Its instructions.
+    /// Instruction set of the machine.
     pub isa: &'static Plain,
-    /// How many registers there are to allocate, from register 0 on.
+    /// Number of allocatable registers, from register 0 on.
     pub registers: u32,
 }
 
 impl Straight {
-    /// Selects a kernel: `lower` appends the instructions of each op, and gives none where it has no way to do it.
+    /// Selects a kernel. `lower` appends the instructions of one op, and returns `None` if the op
+    /// is unsupported.
     ///
     /// # Errors
-    /// Every op that has none.
+    /// Returns a refusal for every unsupported op.
     pub fn select(
         &self,
         request: Request<'_>,
@@ -50,7 +51,7 @@ impl Straight {
             if lower(&mut selection, inst).is_none() {
                 let op = Some((data.op, data.ty));
                 refusals.push(Refusal { op, span: data.span, target: target.name(), reason: None });
-                // What uses it is not wrong for that.
+                // Defines the result anyway, so that its uses are not refused too.
                 selection.define(inst, Register(selection.code.registers));
                 selection.code.registers += 1;
             }
@@ -62,7 +63,7 @@ impl Straight {
     }
 }
 
-/// A kernel on its way to instructions.
+/// State of a kernel's selection.
 pub struct Selection<'k> {
     kernel: &'k Kernel,
     code: Virtual,
@@ -71,25 +72,28 @@ pub struct Selection<'k> {
 }
 
 impl<'k> Selection<'k> {
-    /// The kernel.
+    /// Returns the kernel.
     pub fn kernel(&self) -> &'k Kernel {
         self.kernel
     }
 
-    /// The register of a value that an instruction before this one has defined.
+    /// Returns the register of a value that an earlier instruction defined.
     pub fn register(&self, value: Value) -> Option<u32> {
         self.values[value].expand().map(Register::as_u32)
     }
 
-    /// Says which register has the result of an op.
+    /// Records the register that holds the result of an op.
     pub fn define(&mut self, inst: IrInst, register: Register) {
         if let Some(result) = self.kernel.result(inst) {
             self.values[result] = register.into();
         }
     }
 
-    /// Appends an instruction: its operands in the order of the text, without the register that is written, which is a new one.
-    /// Gives that register, where there is one; none too where operands are missing, or registers that nothing has written.
+    /// Appends an instruction. `operands` are in the order of the text, without the written
+    /// register, for which a new register is created.
+    ///
+    /// Returns the new register, if the instruction writes one. Also returns `None` if operands are
+    /// missing, or if an operand is a register that nothing has written.
     pub fn push(&mut self, opcode: u8, operands: &[u32]) -> Option<Register> {
         let fields = self.code.machine.isa.row(opcode)?.fields;
         let def = fields.iter().any(|field| field.role == Role::Def).then_some(Register(self.code.registers));
@@ -108,7 +112,7 @@ impl<'k> Selection<'k> {
     }
 }
 
-/// A kernel's instructions, all in one block, on as many registers as it likes.
+/// Instructions of a kernel in one block, on an unlimited number of virtual registers.
 #[derive(Debug)]
 struct Virtual {
     machine: Straight,
@@ -124,7 +128,8 @@ impl Virtual {
 }
 
 impl SelectedCode for Virtual {
-    /// A register is free again after the last instruction that reads what it holds.
+    /// Allocates registers in program order. A register is free again after the last instruction
+    /// that reads its value.
     fn allocate(self: Box<Self>, _: &mut Allocator, _: &Options<'_>) -> Result<Box<dyn AllocatedCode>, AllocError> {
         let mut last: SecondaryMap<Register, usize> = SecondaryMap::new();
         for (n, &(inst, _)) in self.insts.iter().enumerate() {
@@ -185,18 +190,18 @@ impl fmt::Display for Virtual {
     }
 }
 
-/// A kernel's words.
+/// Encoded instructions of a kernel.
 #[derive(Debug)]
 pub struct StraightCode {
-    /// Its instruction set.
+    /// Instruction set of the code.
     pub isa: &'static Plain,
-    /// Its name and parameters.
+    /// Name and parameters of the kernel.
     pub signature: Signature,
-    /// The words in order.
+    /// Instruction words in order.
     pub words: Vec<u32>,
-    /// Where each comes from.
+    /// Source location of each word.
     pub locs: Vec<Loc>,
-    /// How many registers it has.
+    /// Number of registers that the code uses.
     pub registers: u32,
 }
 

@@ -1,9 +1,9 @@
-//! What the selection rules of machines with a thread a work item have in common: what rules pass about, and methods that only
-//! look at the kernel.
+//! Parts of selection that machines with one thread per work item share: types that the rules use,
+//! and methods that only inspect the kernel.
 
 use halfbyte_ir::{Inst, IntCC, Kernel, LaneMap, MemAttr, Op, Type, Value};
 
-/// The operation of a video instruction.
+/// Operation of a video instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Video {
     Add,
@@ -14,7 +14,7 @@ pub(crate) enum Video {
     Max,
 }
 
-/// Signedness.
+/// Signedness of an integer operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Sign {
     U,
@@ -22,7 +22,7 @@ pub(crate) enum Sign {
 }
 
 impl Sign {
-    /// How a comparison takes its operands.
+    /// Returns the signedness of a comparison's operands.
     pub(crate) const fn of(cc: IntCC) -> Sign {
         match cc {
             IntCC::LtS | IntCC::LeS | IntCC::GtS | IntCC::GeS => Sign::S,
@@ -31,12 +31,14 @@ impl Sign {
     }
 }
 
-/// Bits of a lane in a register, where a mask's lanes are as wide as those of a packed word.
+/// Returns the width in bits of a lane in a register. Mask lanes in a register are as wide as the
+/// lanes of a packed word.
 pub(crate) fn lane_bits(ty: Type) -> u32 {
     if ty.is_mask() { 32 / ty.lanes() as u32 } else { ty.elem().bits() }
 }
 
-/// The low `bits` bits, in every lane of that width.
+/// Repeats the low `lane` bits of `bits` in every lane of that width; a width other than 8 or 16
+/// returns `bits` unchanged.
 pub(crate) fn in_lanes(lane: u32, bits: u32) -> u32 {
     match lane {
         8 => (bits & 0xff) * 0x0101_0101,
@@ -45,13 +47,13 @@ pub(crate) fn in_lanes(lane: u32, bits: u32) -> u32 {
     }
 }
 
-/// The constant that a value is.
+/// Returns the constant instruction that defines a value, if any.
 pub(crate) fn const_inst(kernel: &Kernel, value: Value) -> Option<Inst> {
     let inst = kernel.def_inst(value)?;
     (kernel.insts[inst].op == Op::Const).then_some(inst)
 }
 
-/// A constant's bits as registers hold them.
+/// Returns the bits of a constant as registers hold them: mask lanes are all ones or all zeros.
 pub(crate) fn register_bits(kernel: &Kernel, inst: Inst) -> Option<[u64; 8]> {
     let mut bits = kernel.const_bits(inst)?;
     let ty = kernel.insts[inst].ty;
@@ -63,7 +65,8 @@ pub(crate) fn register_bits(kernel: &Kernel, inst: Inst) -> Option<[u64; 8]> {
     Some(bits)
 }
 
-/// Of a constant whose lanes are all the same, that lane as a count of shifts.
+/// Returns the shift count of a splat constant: its lane modulo the lane width. Returns `None` if
+/// the value is not a constant or its lanes differ.
 pub(crate) fn splat_count(kernel: &Kernel, value: Value) -> Option<u32> {
     let bits = register_bits(kernel, const_inst(kernel, value)?)?[0] as u32;
     let elem = kernel.ty(value).elem();
@@ -71,7 +74,7 @@ pub(crate) fn splat_count(kernel: &Kernel, value: Value) -> Option<u32> {
     (in_lanes(elem.bits(), lane) == bits).then_some(lane % elem.bits())
 }
 
-/// The PRMT selector of a shuffle.
+/// Returns the PRMT selector of a shuffle.
 pub(crate) fn shuffle_selector(ty: Type, map: LaneMap) -> u16 {
     let nibble = |i: usize| match lane_bits(ty) {
         8 => map.get(i),
@@ -80,7 +83,8 @@ pub(crate) fn shuffle_selector(ty: Type, map: LaneMap) -> u16 {
     (0..4).fold(0, |s, i| s | (nibble(i) as u16 & 7) << (4 * i))
 }
 
-/// The PRMT selector that puts the lowest lane of the second word into a lane of the first.
+/// Returns the PRMT selector that inserts the lowest lane of the second word into lane `lane` of
+/// the first word.
 pub(crate) fn insert_selector(ty: Type, lane: u8) -> u16 {
     let bytes = lane_bits(ty) / 8;
     let first = u32::from(lane) * bytes;
@@ -88,12 +92,13 @@ pub(crate) fn insert_selector(ty: Type, lane: u8) -> u16 {
     (0..4).fold(0, |s, i| s | (nibble(i) as u16 & 7) << (4 * i))
 }
 
-/// What an instruction of this size and alignment, or several of the alignment's, can reach.
+/// Returns `true` if the access can be done by one instruction, or by several of the access's
+/// alignment.
 pub(crate) fn is_reachable(ty: Type, mem: MemAttr) -> bool {
     mem.align >= ty.bytes().min(4) && mem.align <= ty.bytes()
 }
 
-/// The methods of the rules' `Context` that only look at the kernel, which is `self.kernel`.
+/// Methods of the rules' `Context` that only inspect the kernel `self.kernel`.
 macro_rules! thread_methods {
     ($($class:ident)*) => {
         $(fn $class(&mut self, ty: Type) -> Option<Type> {

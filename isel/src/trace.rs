@@ -1,55 +1,57 @@
-//! What selection tells of itself when it is asked: the rules that it takes, and those that match in part.
+//! Trace of selection: the rules that fire, and the rules that match partially.
 
 use cranelift_entity::EntitySet;
 use halfbyte_ir::rule::{Datum, Depth, Found, Vocabulary, Walk, walk};
 use halfbyte_ir::{Inst, Kernel, Rule, Value};
 
-/// The term of the rules that select ops.
+/// Term of the rules that select ops.
 const LOWER: &str = "lower";
 
-/// What is told of the selection of a kernel.
+/// Trace of a kernel's selection.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
     asked: EntitySet<Inst>,
-    /// What was selected, users before what they use. What is not here was emitted by no rule of its own.
+    /// Selected instructions, users before definitions. An instruction that is absent was folded
+    /// into others.
     pub selections: Vec<Selection>,
 }
 
-/// The selection of an instruction.
+/// Selection of one instruction.
 #[derive(Clone, Debug)]
 pub struct Selection {
-    /// The instruction; none for what stands before the first.
+    /// The instruction, or `None` before the first one.
     pub inst: Option<Inst>,
-    /// The rules that were taken, by number, in the order in which they were.
+    /// Rules that fired, in order.
     pub taken: Vec<Taken>,
-    /// The other rules of the terms that were asked, as far as they match.
+    /// Rules of the same terms that did not fire, with how far each matched.
     pub near: Vec<Near>,
 }
 
-/// A rule that was taken.
+/// Rule that fired.
 #[derive(Clone, Debug)]
 pub struct Taken {
-    /// Its number in [`Backend::rules`](crate::Backend::rules).
+    /// Index into [`Backend::rules`](crate::Backend::rules).
     pub rule: u32,
-    /// What it was taken for, where that is an instruction or a value.
+    /// Instruction or value that the rule's term was applied to, if it is one of these.
     pub at: Option<Found>,
-    /// The values whose definitions its pattern looked at.
+    /// Values whose definitions the pattern inspected.
     pub through: Vec<Value>,
 }
 
-/// A rule that was not taken.
+/// Rule that did not fire.
 #[derive(Clone, Debug)]
 pub struct Near {
-    /// Its number in [`Backend::rules`](crate::Backend::rules).
+    /// Index into [`Backend::rules`](crate::Backend::rules).
     pub rule: u32,
-    /// What it was asked of.
+    /// Instruction or value that the rule's term was applied to.
     pub at: Found,
-    /// How far it matches; where nothing failed, a rule of a higher priority was taken.
+    /// How far the pattern matches. If nothing failed, a rule of higher priority fired instead.
     pub walk: Walk,
 }
 
 impl Trace {
-    /// Which rules match in part is told of these instructions, and of what uses them.
+    /// Creates a trace. Partial matches are recorded only for the `asked` instructions and their
+    /// direct users.
     pub fn new(asked: impl IntoIterator<Item = Inst>) -> Trace {
         let mut set = EntitySet::new();
         set.extend(asked);
@@ -68,7 +70,8 @@ impl Trace {
         &mut self.selections[last]
     }
 
-    /// What is taken from now on is taken for this instruction; `at` is the same for the rules.
+    /// Attributes the rules that fire from now on to `inst`; `at` is the same instruction as a
+    /// datum of the rules.
     pub(crate) fn begin<V: Vocabulary>(
         &mut self,
         vocabulary: &mut V,
@@ -83,7 +86,8 @@ impl Trace {
         }
     }
 
-    /// A rule is taken, for an instruction or value where its term is asked of one.
+    /// Records that a rule fired; `at` is the instruction or value that the rule's term was applied
+    /// to, if any.
     pub(crate) fn taken<V: Vocabulary>(
         &mut self,
         vocabulary: &mut V,
@@ -107,7 +111,7 @@ impl Trace {
         for (number, rule) in (0..).zip(rules).filter(|(_, rule)| rule.term == term) {
             let walk = walk(vocabulary, rule, std::slice::from_ref(at));
             let at = at.found();
-            // Rules for other ops are most of them, and say nothing.
+            // Most rules are for other ops, and their mismatches are uninteresting.
             let is_other = walk.miss.as_ref().is_some_and(|miss| miss.depth == Depth::Nothing);
             if !(is_other && matches!(at, Found::Inst(_))) {
                 self.selection().near.push(Near { rule: number, at, walk });
@@ -116,8 +120,8 @@ impl Trace {
     }
 }
 
-/// The methods of the rules' `Context` by which rules tell that they are taken, and those that tell more where a trace is
-/// kept. The rules' module is `rules`, and their table is `$rules`.
+/// Methods of the rules' `Context` that report fired rules, and record more if a trace is kept. The
+/// module of the compiled rules is `rules`, and their table is `$rules`.
 macro_rules! trace_methods {
     () => {
         fn fired(&mut self, rule: u32) -> Unit {
@@ -151,7 +155,7 @@ macro_rules! trace_methods {
                 self.trace = Some(trace);
             }
 
-            /// Where a trace is kept, tells it that an instruction is selected now.
+            /// Tells the trace, if one is kept, that selection of `inst` begins.
             pub(super) fn begin(&mut self, inst: Inst) {
                 let Some(trace) = self.trace.take() else { return };
                 let (kernel, table) = (self.kernel, $rules);
@@ -162,11 +166,12 @@ macro_rules! trace_methods {
     };
 }
 
-/// The compiled rules of a target as module `rules`, what they need of `Lowering`, which has a `kernel` and a `depth`, and what tells that one is
-/// taken.
+/// Includes the compiled rules of a target as module `rules`, with the methods that they need of
+/// `Lowering` and the methods that report fired rules. `Lowering` must have fields `kernel` and
+/// `depth`.
 macro_rules! compiled_rules {
     ($target:literal, $rules:expr) => {
-        /// The compiled rules.
+        /// Compiled rules.
         #[allow(
             dead_code,
             unused_variables,
@@ -189,7 +194,7 @@ macro_rules! compiled_rules {
 
         trace_methods!($rules);
 
-        /// How many ops an operand may fold.
+        /// Maximum depth of nested folds of an operand.
         const MAX_DEPTH: u32 = 16;
 
         impl Lowering<'_> {
@@ -197,7 +202,8 @@ macro_rules! compiled_rules {
                 self.kernel
             }
 
-            /// Folds an operand's operand, as long as that is not too deep for the stack.
+            /// Folds an operand of an operand. At the maximum depth uses `plain` instead, to bound
+            /// stack usage.
             fn deeper<T>(
                 &mut self,
                 value: Value,

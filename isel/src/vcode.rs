@@ -13,51 +13,52 @@ use halfbyte_ir::flow::{Graph, Node, reverse_postorder};
 use halfbyte_isa::object::{Loc, Part};
 use halfbyte_isa::ptx;
 
-/// A machine that code is selected for.
+/// Machine that code is selected for.
 pub trait Machine: Copy + Eq + Debug + Default + 'static {
-    /// An instruction, or several that must stay together.
+    /// An instruction, or a bundle of instructions that must stay together.
     type Inst: Clone + Debug;
-    /// Where in it the number of a register stands.
+    /// Position of a register number in an instruction.
     type Place: Copy + Eq + Debug;
-    /// What a virtual register holds.
+    /// Register class of a virtual register.
     type Class: Copy + Eq + Hash + Debug;
-    /// What emission must know of a function beside its instructions.
+    /// Data of a function, beside its instructions, that emission needs.
     type Extra: Clone + Debug;
 
-    /// A branch that is always taken.
+    /// Returns an unconditional branch.
     fn jump() -> Self::Inst;
-    /// The end of the program, or of the work item.
+    /// Returns the instruction that ends the program or the work item.
     fn exit() -> Self::Inst;
-    /// Lets a conditional branch be taken where it was not, and the other way round.
+    /// Inverts the condition of a branch.
     fn invert(branch: &mut Self::Inst);
-    /// Writes a register's number to its place.
+    /// Writes a register number to a position of an instruction.
     fn set(inst: &mut Self::Inst, place: Self::Place, number: u64);
 
-    /// Shows each register that an instruction with these operands touches, and how.
+    /// Calls `each` for every register that an instruction with these operands accesses, with the
+    /// kind of access.
     fn visit(inst: &Self::Inst, operands: &[Operand<Self>], mut each: impl FnMut(Access, VReg)) {
         let _ = inst;
         operands.iter().for_each(|operand| each(operand.access, operand.reg));
     }
 
-    /// Puts sequences in the place of instructions that stand for them, on machines that have such.
+    /// Replaces pseudo-instructions by sequences, on machines that have pseudo-instructions.
     ///
     /// # Errors
-    /// What is wrong with the table of sequences.
+    /// Returns a message if the table of sequences is malformed.
     fn expand(code: &mut VCode<Self>) -> Result<(), String> {
         let _ = code;
         Ok(())
     }
 
-    /// Whether a register of one class can hold what one of the other does, as an edge hands it on.
+    /// Returns `true` if a block parameter of class `param` can receive an argument of class `arg`.
     fn holds(param: Self::Class, arg: Self::Class) -> bool {
         param == arg
     }
 }
 
-/// A block of a machine function, by its place in the layout.
+/// Index of a block of a machine function, in layout order.
 pub type BlockIndex = u32;
 
-/// A virtual register.
+/// Virtual register.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct VReg(pub u32);
 
@@ -73,82 +74,88 @@ impl From<VReg> for ptx::Reg {
     }
 }
 
-/// How an instruction touches an operand.
+/// Kind of access to a register operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Access {
-    /// Reads it.
+    /// Reads the register.
     Use,
-    /// Writes all of it, or a part of it; the other parts hold nothing yet.
+    /// Writes all or a part of the register. The other parts are undefined.
     Def,
-    /// Writes a part; the other parts are those of this register, which lies in the same place.
+    /// Writes a part of the register. The other parts keep the contents of the given register,
+    /// which is allocated to the same hardware registers.
     Replace(VReg),
 }
 
-/// A register operand of an instruction.
+/// Register operand of an instruction.
 ///
-/// On VP1 several operands in a row with one place are a tuple, of which the instruction has one number n; their parts count
-/// from 0. A pair `$v[n]d` is n and n | 1, which are one where both operands are the same register. Of `(slct $c bit $v[n]d)`,
-/// part 0 is read where the bit is 0 and part 1 where it is 1. Of a quad of `$v`, part k is element k where the instruction's
-/// `$c` has zeros in bits 4 and 5, which rotate it; parts of a quad that are not read may be left out.
+/// On VP1, consecutive operands with the same place form a tuple, for which the instruction encodes
+/// one number n. The parts of a tuple count from 0:
+///
+/// - A pair `$v[n]d` is n and n | 1. They are one register if both operands are the same.
+/// - Of `(slct $c bit $v[n]d)`, part 0 is read if the bit is 0, and part 1 if the bit is 1.
+/// - Of a quad of `$v`, part k is element k if bits 4 and 5 of the instruction's `$c`, which rotate
+///   the quad, are zero. Unread parts of a quad may be left out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Operand<M: Machine> {
-    /// Where in the instruction the register number goes.
+    /// Position of the register number in the instruction.
     pub place: M::Place,
     /// The register.
     pub reg: VReg,
-    /// Of a wide register of HALU, the 32-bit part that the number names; of a tuple of VP1, which of its registers this is.
+    /// HALU: the 32-bit part of a wide register that the number selects. VP1: index within a tuple.
     pub part: u8,
-    /// Read or written.
+    /// Kind of access.
     pub access: Access,
 }
 
-/// An instruction. Register fields that no operand names already hold what they should, such as RZ.
+/// Instruction on virtual registers. Register fields without an operand already hold their final
+/// number, such as RZ.
 #[derive(Clone, Debug)]
 pub struct VInst<M: Machine> {
-    /// What it is without its virtual registers.
+    /// The instruction without its virtual registers.
     pub inst: M::Inst,
-    /// Its operands in [`VCode::operands`].
+    /// Range of its operands in [`VCode::operands`].
     pub operands: Range<u32>,
-    /// The text it comes from.
+    /// Source location.
     pub loc: Loc,
 }
 
 impl<M: Machine> VInst<M> {
-    /// An instruction that has no operands beside it.
+    /// Creates an instruction without operands.
     pub fn alone(inst: M::Inst, loc: Loc) -> VInst<M> {
         VInst { inst, operands: 0..0, loc }
     }
 }
 
-/// An edge.
+/// Control-flow edge.
 #[derive(Clone, Debug)]
 pub struct Edge {
-    /// Where to.
+    /// Target block.
     pub block: BlockIndex,
-    /// The arguments in [`VCode::pool`], one a parameter.
+    /// Range of the arguments in [`VCode::pool`], one per parameter.
     pub args: Range<u32>,
 }
 
-/// How a block ends. No edge is critical: a block with several successors has only successors with one predecessor.
+/// Terminator of a block. No edge is critical: the successors of a block with several successors
+/// have a single predecessor.
 #[derive(Clone, Debug)]
 pub enum Terminator<M: Machine> {
-    /// The work item, or on VP1 the program, ends.
+    /// Ends the work item, or the program on VP1.
     Exit,
-    /// To one block.
+    /// Jumps to one block.
     Jump(Edge),
-    /// By a branch to one of two blocks.
+    /// Branches to one of two blocks.
     Branch {
         /// The branch, which reads registers and writes none.
         inst: VInst<M>,
-        /// Where to if it is taken.
+        /// Edge of the taken branch.
         then: Edge,
-        /// Where to if it is not.
+        /// Edge of the branch not taken.
         otherwise: Edge,
     },
 }
 
 impl<M: Machine> Terminator<M> {
-    /// The edges, in order.
+    /// Returns the edges in order.
     pub fn edges(&self) -> impl DoubleEndedIterator<Item = &Edge> {
         let [first, second] = match self {
             Terminator::Exit => [None, None],
@@ -159,42 +166,44 @@ impl<M: Machine> Terminator<M> {
     }
 }
 
-/// A block.
+/// Basic block of selected code.
 #[derive(Clone, Debug)]
 pub struct VBlock<M: Machine> {
-    /// Its parameters in [`VCode::pool`].
+    /// Range of its parameters in [`VCode::pool`].
     pub params: Range<u32>,
-    /// Its instructions in [`VCode::insts`], without the terminator.
+    /// Range of its instructions in [`VCode::insts`], without the terminator.
     pub insts: Range<u32>,
-    /// How it ends.
+    /// Terminator.
     pub terminator: Terminator<M>,
-    /// The text that the terminator comes from.
+    /// Source location of the terminator.
     pub loc: Loc,
 }
 
-/// A kernel in machine instructions on virtual registers.
+/// Kernel as machine instructions on virtual registers.
 #[derive(Clone, Debug)]
 pub struct VCode<M: Machine> {
-    /// The kernel's name and parameters.
+    /// Name and parameters of the kernel.
     pub signature: Signature,
-    /// What each virtual register holds. Each is defined once, except that [`Access::Replace`] continues another.
+    /// Register class of each virtual register. Each register has one definition, except that
+    /// [`Access::Replace`] continues another register.
     pub vregs: Vec<M::Class>,
-    /// The blocks in order; the first is the entry and has no parameters.
+    /// Blocks in layout order; the first one is the entry and has no parameters.
     pub blocks: Vec<VBlock<M>>,
-    /// All instructions, block after block.
+    /// Instructions of all blocks, in block order.
     pub insts: Vec<VInst<M>>,
-    /// All operands, those of branches too.
+    /// Operands of all instructions, including branches.
     pub operands: Vec<Operand<M>>,
-    /// Lists of registers.
+    /// Pool of register lists.
     pub pool: Vec<VReg>,
-    /// What instructions stand for that access more than one thing of the text, in their order; a part's word is the
-    /// instruction's index in [`VCode::insts`].
+    /// Source accesses of the instructions that each perform several accesses, in order. The `word`
+    /// of a part is an index into [`VCode::insts`].
     pub parts: Vec<Part>,
-    /// What else emission must know.
+    /// Target-specific data for emission.
     pub extra: M::Extra,
 }
 
-/// A search visits the later of two targets first, so that a reverse postorder is as near to the order of the blocks as can be.
+/// Successors are returned with the later block first, so that a reverse postorder is close to the
+/// layout order.
 impl<M: Machine> Graph for VCode<M> {
     type Node = Node;
 
@@ -220,7 +229,7 @@ impl<M: Machine> Graph for VCode<M> {
 }
 
 impl<M: Machine> VCode<M> {
-    /// Code without blocks.
+    /// Creates code without blocks.
     pub fn new(signature: Signature, extra: M::Extra) -> VCode<M> {
         VCode {
             signature,
@@ -234,27 +243,27 @@ impl<M: Machine> VCode<M> {
         }
     }
 
-    /// A new register.
+    /// Adds a virtual register.
     pub fn add_register(&mut self, class: M::Class) -> VReg {
         self.vregs.push(class);
         VReg(self.vregs.len() as u32 - 1)
     }
 
-    /// Appends the operands of an instruction, for [`VInst::operands`].
+    /// Appends the operands of an instruction and returns their range for [`VInst::operands`].
     pub fn add_operands(&mut self, operands: impl IntoIterator<Item = Operand<M>>) -> Range<u32> {
         let start = self.operands.len() as u32;
         self.operands.extend(operands);
         start..self.operands.len() as u32
     }
 
-    /// Appends a list of registers.
+    /// Appends a list of registers and returns its range.
     pub fn add_list(&mut self, list: impl IntoIterator<Item = VReg>) -> Range<u32> {
         let start = self.pool.len() as u32;
         self.pool.extend(list);
         start..self.pool.len() as u32
     }
 
-    /// Appends a block of these instructions, with parameters.
+    /// Appends a block with the given parameters and instructions.
     pub fn add_block(
         &mut self,
         params: impl IntoIterator<Item = VReg>,
@@ -270,17 +279,17 @@ impl<M: Machine> VCode<M> {
         self.blocks.len() as BlockIndex - 1
     }
 
-    /// The instructions of a block, without its terminator.
+    /// Returns the instructions of a block, without its terminator.
     pub fn insts_of(&self, block: &VBlock<M>) -> &[VInst<M>] {
         self.insts.get(block.insts.start as usize..block.insts.end as usize).unwrap_or(&[])
     }
 
-    /// Shows each register that an instruction touches, and how.
+    /// Calls `each` for every register that an instruction accesses, with the kind of access.
     pub fn visit(&self, inst: &VInst<M>, each: impl FnMut(Access, VReg)) {
         M::visit(&inst.inst, self.operands(inst), each);
     }
 
-    /// Shows each register that a block's terminator reads.
+    /// Calls `each` for every register that a terminator reads.
     pub fn visit_end(&self, terminator: &Terminator<M>, mut each: impl FnMut(VReg)) {
         if let Terminator::Branch { inst, .. } = terminator {
             self.visit(inst, |_, reg| each(reg));
@@ -288,7 +297,8 @@ impl<M: Machine> VCode<M> {
         terminator.edges().flat_map(|edge| self.list(&edge.args)).for_each(|&reg| each(reg));
     }
 
-    /// All blocks, definitions before uses: those that are reached in reverse postorder, then the others.
+    /// Returns all blocks, definitions before uses: reachable blocks in reverse postorder, then
+    /// unreachable ones.
     pub fn order(&self) -> Vec<BlockIndex> {
         let reached = reverse_postorder(self);
         let mut is_reached = vec![false; self.blocks.len()];
@@ -297,11 +307,12 @@ impl<M: Machine> VCode<M> {
         reached.iter().copied().chain(others).map(|node| node.index() as BlockIndex).collect()
     }
 
-    /// Has every instruction, taken in this order of the blocks, appended again or replaced by others. `each` gets the classes of
-    /// the registers, to which it may add; an instruction that stands for several accesses must stay one.
+    /// Rebuilds the code by passing each instruction to `each`, which appends the instruction or
+    /// replacements. Blocks are visited in `order`; `each` may add to the register classes. An
+    /// instruction that performs several accesses must remain one instruction.
     ///
     /// # Errors
-    /// The first of `each`; then the code holds nothing of use.
+    /// Returns the first error of `each`; the code is unusable afterwards.
     pub fn rewrite<E>(
         &mut self,
         order: &[BlockIndex],
@@ -310,7 +321,7 @@ impl<M: Machine> VCode<M> {
         let mut old: Vec<Option<VInst<M>>> = std::mem::take(&mut self.insts).into_iter().map(Some).collect();
         let mut made: Vec<Vec<VInst<M>>> =
             self.blocks.iter().map(|block| Vec::with_capacity(block.insts.len())).collect();
-        // By old instruction, where in its block that begins which has taken its place.
+        // Position in the block, per old instruction, of the first instruction that replaces it.
         let mut places = vec![0u32; old.len()];
         for &index in order {
             let (Some(block), Some(out)) = (self.blocks.get(index as usize), made.get_mut(index as usize)) else {
@@ -335,7 +346,8 @@ impl<M: Machine> VCode<M> {
         Ok(())
     }
 
-    /// Keeps the instructions for which this holds, of their number and themselves.
+    /// Keeps the instructions for which `keep`, called with their number and the instruction,
+    /// returns `true`.
     pub fn retain(&mut self, mut keep: impl FnMut(u32, &VInst<M>) -> bool) {
         let in_order: Vec<BlockIndex> = (0..self.blocks.len() as BlockIndex).collect();
         let mut number = 0;
@@ -348,7 +360,7 @@ impl<M: Machine> VCode<M> {
         });
     }
 
-    /// Puts instructions before all others.
+    /// Inserts instructions at the start of the entry block.
     pub fn prepend(&mut self, insts: Vec<VInst<M>>) {
         let count = insts.len() as u32;
         self.insts.splice(0..0, insts);
@@ -359,7 +371,8 @@ impl<M: Machine> VCode<M> {
         }
     }
 
-    /// Puts instructions after the others of their blocks, those of one block in this order.
+    /// Appends instructions at the end of their blocks; instructions for the same block keep their
+    /// order.
     pub fn append(&mut self, mut more: Vec<(BlockIndex, VInst<M>)>) {
         more.sort_by_key(|&(block, _)| block);
         let mut more = more.into_iter().peekable();
@@ -379,18 +392,18 @@ impl<M: Machine> VCode<M> {
         }
     }
 
-    /// An instruction's operands.
+    /// Returns the operands of an instruction.
     pub fn operands(&self, inst: &VInst<M>) -> &[Operand<M>] {
         self.operands.get(inst.operands.start as usize..inst.operands.end as usize).unwrap_or(&[])
     }
 
-    /// The parts of a run of instructions.
+    /// Returns the parts of a range of instructions.
     pub fn parts(&self, insts: &Range<u32>) -> &[Part] {
         let place = |at: u32| self.parts.partition_point(|part| part.word < at);
         self.parts.get(place(insts.start)..place(insts.end)).unwrap_or(&[])
     }
 
-    /// A list of registers.
+    /// Returns the registers of a list.
     pub fn list(&self, range: &Range<u32>) -> &[VReg] {
         self.pool.get(range.start as usize..range.end as usize).unwrap_or(&[])
     }

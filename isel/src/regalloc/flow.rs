@@ -1,6 +1,8 @@
-//! The flow graph as regalloc2 gets it: reachable blocks in reverse postorder, and instructions numbered in that order.
+//! Flow graph as regalloc2 needs it: reachable blocks in reverse postorder, with instructions
+//! numbered in that order.
 //!
-//! regalloc2 tells loops by the order of blocks, and its checker trusts that a block comes after one that leads to it.
+//! regalloc2 finds loops by the order of blocks, and its checker assumes that a block comes after
+//! at least one of its predecessors.
 
 use halfbyte_ir::flow::reverse_postorder;
 use regalloc2::{Block, Inst, InstRange};
@@ -9,26 +11,28 @@ use super::AllocError;
 use super::ragged::Ragged;
 use crate::vcode::{BlockIndex, Machine, Operand, Terminator, VBlock, VCode};
 
-/// The graph. Blocks go by rank, their place in the order, unless called otherwise.
+/// Flow graph. Unless noted otherwise, a block is identified by its rank: its position in reverse
+/// postorder.
 #[derive(Default)]
 pub(super) struct Flow {
-    /// By rank, the block in [`VCode::blocks`].
+    /// Block index in [`VCode::blocks`], by rank.
     order: Vec<BlockIndex>,
-    /// By block in [`VCode::blocks`], the rank.
+    /// Rank, by block index in [`VCode::blocks`].
     ranks: Vec<u32>,
     succs: Ragged<Block>,
     preds: Ragged<Block>,
-    /// Each block's first instruction, terminators counted; then the number of instructions.
+    /// Number of each block's first instruction, counting terminators, followed by the total number
+    /// of instructions.
     firsts: Vec<u32>,
 }
 
-/// The rank of a block that is not reached.
+/// Rank of an unreachable block.
 const UNREACHED: u32 = u32::MAX;
 
 impl Flow {
-    /// Reads the graph; checks that blocks and their instructions exist.
+    /// Builds the graph, and checks that blocks and their instructions exist.
     pub(super) fn read<M: Machine>(&mut self, code: &VCode<M>) -> Result<(), AllocError> {
-        // The allocator's program points and registers have few bits to spare.
+        // regalloc2's program points and register indices have only a few spare bits.
         const LIMIT: usize = 1 << 28;
         let sizes = [&code.vregs.len(), &code.blocks.len(), &code.insts.len(), &code.operands.len(), &code.pool.len()];
         if sizes.into_iter().any(|&size| size > LIMIT) {
@@ -75,12 +79,12 @@ impl Flow {
         Ok(())
     }
 
-    /// Number of blocks.
+    /// Returns the number of blocks.
     pub(super) fn len(&self) -> usize {
         self.order.len()
     }
 
-    /// The blocks with their ranks.
+    /// Returns the blocks with their ranks.
     pub(super) fn blocks<'a, M: Machine>(
         &'a self,
         code: &'a VCode<M>,
@@ -88,7 +92,7 @@ impl Flow {
         self.order.iter().map(|&index| &code.blocks[index as usize]).enumerate()
     }
 
-    /// A block's place in [`VCode::blocks`].
+    /// Returns the index in [`VCode::blocks`] of the block with the given rank.
     pub(super) fn index(&self, rank: usize) -> BlockIndex {
         self.order[rank]
     }
@@ -101,28 +105,28 @@ impl Flow {
         self.preds.get(block)
     }
 
-    /// Index of a block's first way out among all edges.
+    /// Returns the index, among all edges, of a block's first outgoing edge.
     pub(super) fn first_edge(&self, block: usize) -> usize {
         self.succs.start(block)
     }
 
-    /// Number of instructions, terminators included.
+    /// Returns the number of instructions, including terminators.
     pub(super) fn insts(&self) -> usize {
         self.firsts[self.len()] as usize
     }
 
-    /// A block's instructions; the last is its terminator.
+    /// Returns the instructions of a block, including its terminator.
     pub(super) fn range(&self, block: usize) -> InstRange {
         InstRange::new(Inst(self.firsts[block]), Inst(self.firsts[block + 1]))
     }
 
-    /// The block whose terminator an instruction is.
+    /// Returns the block whose terminator is `inst`, if any.
     pub(super) fn ends(&self, inst: Inst) -> Option<usize> {
         self.firsts.binary_search(&(inst.0 + 1)).ok().map(|next| next - 1)
     }
 }
 
-/// The operands of the branch that ends a block, if it ends in one.
+/// Returns the operands of a block's branch, or none if the block does not end in a branch.
 pub(super) fn branch_operands<'a, M: Machine>(code: &'a VCode<M>, terminator: &Terminator<M>) -> &'a [Operand<M>] {
     match terminator {
         Terminator::Branch { inst, .. } => code.operands(inst),

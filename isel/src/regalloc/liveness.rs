@@ -1,4 +1,4 @@
-//! Which virtual registers are live where, and how many at once.
+//! Liveness of virtual registers, and register pressure.
 
 use super::AllocError;
 use super::flow::Flow;
@@ -6,24 +6,24 @@ use super::ragged::Ragged;
 use super::verify::Sites;
 use crate::vcode::{Access, Machine, VCode, VReg};
 
-/// Registers that are live at the start of a block are no more than these, over all blocks: some 100 MB of them.
+/// Maximum total size of the live-in sets of all blocks, which bounds their memory to about 100 MB.
 const MAX_FOUND: usize = 1 << 23;
 
-/// The virtual registers live at the start of each block, its parameters excepted.
+/// Live-in registers of each block, without its parameters.
 #[derive(Default)]
 pub(super) struct Liveness {
     live_in: Ragged<u32>,
-    /// Block and register of `live_in`.
+    /// Pairs of block and register, from which `live_in` is built.
     found: Vec<(u32, u32)>,
-    /// The last register that was found live into a block.
+    /// The register most recently found live into each block.
     seen: Vec<u32>,
     stack: Vec<u32>,
     live: BitSet,
 }
 
 impl Liveness {
-    /// Follows each use back to its definition; what it meets on the way is where the register is live. The cost is that of
-    /// the answer.
+    /// Computes liveness by walking back from each use to its definition. A register is live into
+    /// every block on the walk. The cost is proportional to the size of the result.
     pub(super) fn compute(&mut self, flow: &Flow, sites: &mut Sites) -> Result<(), AllocError> {
         let Sites { defined_in, uses } = sites;
         uses.sort_unstable();
@@ -53,18 +53,20 @@ impl Liveness {
         Ok(())
     }
 
-    /// The registers live at the start of a block, its parameters excepted, by number.
+    /// Returns the live-in registers of a block, without its parameters, sorted by number.
     pub(super) fn live_in(&self, rank: usize) -> &[u32] {
         self.live_in.get(rank)
     }
 
-    /// Whether a register that is no parameter of the block is live at its start.
+    /// Returns `true` if a register other than a parameter is live into the block.
     pub(super) fn is_live_in(&self, rank: usize, reg: VReg) -> bool {
         self.live_in(rank).binary_search(&reg.0).is_ok()
     }
 
-    /// The most registers of each kind that are live at once. `kind` is asked whenever a register is met, going backwards,
-    /// and is told how many of each are live there; it must always answer the same, and `None` for those not to be counted.
+    /// Returns the maximum number of simultaneously live registers of each kind. The walk goes
+    /// backwards and calls `kind` for every register, with the numbers of currently live registers.
+    /// `kind` must always return the same result for a register; registers with `None` are not
+    /// counted.
     pub(super) fn pressure<M: Machine, const N: usize>(
         &mut self,
         code: &VCode<M>,
@@ -106,7 +108,7 @@ struct Count<'a, const N: usize, F> {
 }
 
 impl<const N: usize, F: FnMut(VReg, &[u32; N]) -> Option<usize>> Count<'_, N, F> {
-    /// Going backwards, the register is needed from here on.
+    /// Starts a live range; in a backward walk this happens at the last use.
     fn begin(&mut self, reg: VReg) {
         if self.live.insert(reg.0)
             && let Some(kind) = (self.kind)(reg, &self.now)
@@ -116,7 +118,8 @@ impl<const N: usize, F: FnMut(VReg, &[u32; N]) -> Option<usize>> Count<'_, N, F>
         }
     }
 
-    /// Going backwards, the register is made here. One that nobody reads takes a place all the same.
+    /// Ends a live range; in a backward walk this happens at the definition. A register that is
+    /// never read still occupies a register at its definition.
     fn end(&mut self, reg: VReg) {
         let was_live = self.live.remove(reg.0);
         let Some(kind) = (self.kind)(reg, &self.now) else { return };
@@ -128,18 +131,18 @@ impl<const N: usize, F: FnMut(VReg, &[u32; N]) -> Option<usize>> Count<'_, N, F>
     }
 }
 
-/// A set of small numbers.
+/// Set of small integers.
 #[derive(Default)]
 pub(super) struct BitSet(Vec<u64>);
 
 impl BitSet {
-    /// Empty, for numbers below `len`.
+    /// Empties the set and resizes it for numbers below `len`.
     pub(super) fn reset(&mut self, len: usize) {
         self.0.clear();
         self.0.resize(len.div_ceil(64), 0);
     }
 
-    /// Whether it was absent.
+    /// Inserts a number and returns `true` if it was absent.
     pub(super) fn insert(&mut self, i: u32) -> bool {
         let (word, bit) = (&mut self.0[i as usize / 64], 1 << (i % 64));
         let absent = *word & bit == 0;
@@ -147,7 +150,7 @@ impl BitSet {
         absent
     }
 
-    /// Whether it was there.
+    /// Removes a number and returns `true` if it was present.
     pub(super) fn remove(&mut self, i: u32) -> bool {
         let (word, bit) = (&mut self.0[i as usize / 64], 1 << (i % 64));
         let there = *word & bit != 0;

@@ -1,9 +1,12 @@
 //! Register allocation: from [`VCode`] to a [`MachFunc`].
 //!
-//! regalloc2 does it, and only this module knows of it. It has no notion of pairs and quads, of a file of 255 registers, or
-//! of files of four that nothing can be saved from, so each machine has its own way to put its registers to it: `halu`,
-//! `vp1`, and [`Uniform`] for machines of others, whose registers are all alike. What they share is the code as regalloc2 sees it, the checks before it sees any, and a shorter way to its result
-//! where nothing is spilled, split or moved (`adapter::direct`).
+//! regalloc2 does the allocation, and only this module depends on regalloc2. It has no register
+//! pairs or quads, no file of 255 registers, and no files of four registers that cannot be spilled.
+//! So each machine maps its registers to regalloc2 in its own way: `halu`, `vp1`, and [`Uniform`]
+//! for external machines with interchangeable registers.
+//!
+//! The machines share the view of the code for regalloc2, the checks before allocation, and a fast
+//! path for code without spills and splits (`adapter::direct`).
 
 mod adapter;
 mod allocate;
@@ -34,158 +37,164 @@ use liveness::Liveness;
 pub use uniform::Uniform;
 use verify::{Sites, verify};
 
-/// How to allocate.
+/// Options of register allocation.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
-    /// Has regalloc2 check the code before and its own result after; costs more than the allocation itself.
+    /// Lets regalloc2 validate its input and check its own result. The checks cost more than the
+    /// allocation itself.
     pub check: bool,
-    /// The limits of the work, and what cancels it.
+    /// Resource limits and cancellation, if any.
     pub watchdog: Option<&'a Watchdog>,
 }
 
 impl Default for Options<'_> {
-    /// Checks where debug assertions are on.
+    /// Enables checks if debug assertions are enabled.
     fn default() -> Self {
         Options { check: cfg!(debug_assertions), watchdog: None }
     }
 }
 
-/// Why code cannot be allocated. All but [`AllocError::LocalMemory`], [`AllocError::Frame`], [`AllocError::Pressure`] and
-/// [`AllocError::TooLarge`] are defects of what made the code. Instructions are named by their index in [`VCode::insts`].
+/// Reason why code cannot be allocated. All variants except [`AllocError::LocalMemory`],
+/// [`AllocError::Frame`], [`AllocError::Pressure`] and [`AllocError::TooLarge`] are defects of the
+/// producer of the code. Instructions are identified by their index in [`VCode::insts`].
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum AllocError {
-    /// A register has two definitions.
+    /// Register with two definitions.
     #[error("{0:?} is defined more than once")]
     Redefined(VReg),
-    /// A definition does not reach a use.
+    /// Use that no definition reaches.
     #[error("{0:?} is used where it is not defined")]
     Undefined(VReg),
-    /// An operand does not fit its place in the word: file, role, width, part, or the class of what it replaces.
+    /// Operand that does not fit its field: wrong file, role, width, part, or class of the replaced
+    /// register.
     #[error("the operand at {field:?} of instruction {inst} does not belong there")]
     Operand {
-        /// The instruction.
+        /// Index of the instruction.
         inst: u32,
-        /// The operand's place.
+        /// Field of the operand.
         field: Field,
     },
-    /// A place for a register that is to be allocated has no operand.
+    /// Register field that needs an operand but has none.
     #[error("instruction {inst} has no operand at {field:?}")]
     Missing {
-        /// The instruction.
+        /// Index of the instruction.
         inst: u32,
-        /// The place.
+        /// The field.
         field: Field,
     },
-    /// An instruction does not take such operands.
+    /// Instruction that does not accept its operands.
     #[error("instruction {0} does not take its operands")]
     Unfit(u32),
-    /// An instruction's operands are not in the list of operands.
+    /// Instruction whose operands are outside the list of operands.
     #[error("instruction {0} has operands outside the list")]
     Operands(u32),
-    /// An operand replaces a register and comes too late in its instruction.
+    /// Replacing operand that comes too late in its instruction.
     #[error("{0:?} replaces another register but comes after 31 operands")]
     Replace(VReg),
-    /// An instruction of PTX whose words, guard or operands are not those of its row.
+    /// PTX instruction whose modifiers, guard or operands do not match its row.
     #[error("instruction {inst}, {name}, is not what its row says")]
     Inst {
-        /// The instruction.
+        /// Index of the instruction.
         inst: u32,
-        /// Its opcode.
+        /// Opcode name.
         name: &'static str,
     },
-    /// P2R and R2P name predicates by number.
+    /// P2R or R2P, which access predicates by number.
     #[error("instruction {0} touches predicates that are not among its operands")]
     AllPreds(u32),
-    /// Two instructions cannot share a bundle, or there is none.
+    /// Empty bundle, or a bundle of instructions that cannot execute together.
     #[error("instruction {0} is not what a bundle can hold")]
     Bundle(u32),
-    /// `$va` is read by an instruction that does not come right after the one that made its value.
+    /// Read of `$va` by an instruction that does not directly follow the one that wrote the value.
     #[error("instruction {0} reads $va, which the one before it does not write")]
     Accumulator(u32),
-    /// A block, or some of its instructions, are not there.
+    /// Block that does not exist, or whose instructions are out of range.
     #[error("block {0} is not in the code, or not all of its instructions are")]
     Block(BlockIndex),
-    /// A block's parameters, or what its edges pass, do not fit.
+    /// Block parameters that do not match the arguments of the edges.
     #[error("block {0} has other parameters than arguments")]
     Arguments(BlockIndex),
-    /// A block's branch cannot be one, or has operands that do not belong there.
+    /// Block whose branch is not a branch, or has invalid operands.
     #[error("block {0} does not end in a branch that reads what it may")]
     Branch(BlockIndex),
-    /// An edge from a block with several successors to one with several predecessors.
+    /// Critical edge: from a block with several successors to a block with several predecessors.
     #[error("the edge from block {from} to block {to} is critical")]
     CriticalEdge {
-        /// From.
+        /// Source block.
         from: BlockIndex,
-        /// To.
+        /// Target block.
         to: BlockIndex,
     },
-    /// More code, or more registers in one instruction, than the allocator can name.
+    /// Code with more instructions or registers than the allocator can number, or an instruction
+    /// with too many registers.
     #[error("the code is too large to allocate")]
     TooLarge,
-    /// Spilled registers need more local memory than an item can have.
+    /// Spills that need more local memory than an item can have.
     #[error("spilled registers take {0} bytes of local memory; at most {MAX_LOCAL_BYTES} are possible")]
     LocalMemory(u64),
-    /// Spilled registers and the image need more of VP1's data store than an immediate reaches.
+    /// Spills and an image that together need more of VP1's data store than an immediate can
+    /// address.
     #[error(
         "the image takes {image} bytes and spilled registers {spilled}; together at most {MAX_FRAME_BYTES} are possible"
     )]
     Frame {
-        /// Bytes of the image.
+        /// Size of the image in bytes.
         image: usize,
-        /// Bytes of spilled registers.
+        /// Size of the spill slots in bytes.
         spilled: u64,
     },
-    /// More is live at once than registers and memory hold; known before registers are allocated.
+    /// Register pressure beyond the registers and the spill memory. This error is detected before
+    /// allocation.
     #[error(
         "{live} registers are live at once, of which there are {registers}; the others take at least {bytes} bytes of memory, \
          and there are {most} for them"
     )]
     Pressure {
-        /// Registers that are live.
+        /// Number of live registers.
         live: u32,
-        /// Registers that there are.
+        /// Number of available registers.
         registers: u32,
-        /// Bytes that the others take.
+        /// Bytes of memory that the excess needs.
         bytes: u64,
-        /// Bytes that they may take.
+        /// Bytes of memory that are available.
         most: u64,
     },
-    /// Flags have to stay in their registers, which do not suffice.
+    /// Flags that need more registers than there are. Flags cannot be moved or spilled.
     #[error("no {} is left for {reg:?} in block {block}, and flags cannot be moved or saved", file.prefix())]
     Flags {
-        /// `$c` or `$vc`.
+        /// Register file of the flags: `$c` or `$vc`.
         file: RegFile,
-        /// The flags.
+        /// The virtual register.
         reg: VReg,
-        /// Where they are defined or passed.
+        /// Block in which the flags are defined or passed.
         block: BlockIndex,
     },
-    /// The allocation is wrong: a defect of regalloc2 or of this module.
+    /// Invalid allocation, which is a defect of regalloc2 or of this module.
     #[error("the allocation is wrong: {0}")]
     Unsound(String),
-    /// A machine's file is one that cannot be allocated.
+    /// Register file that cannot be allocated.
     #[error("{registers} registers of {bytes} bytes cannot be allocated: there may be 1 to 64, of 4, 8 or 16 bytes")]
     File {
-        /// How many registers.
+        /// Number of registers.
         registers: u32,
-        /// Bytes of one.
+        /// Bytes per register.
         bytes: u32,
     },
-    /// It was ended early.
+    /// Allocation that was cancelled or exceeded a limit.
     #[error(transparent)]
     Exceeded(#[from] Exceeded),
 }
 
 impl AllocError {
-    /// Whether the code asks for more than there is, and nothing is wrong with it.
+    /// Returns `true` if the code is valid but exceeds a limit.
     pub const fn is_limit(&self) -> bool {
         use AllocError::{Frame, LocalMemory, Pressure, TooLarge};
         matches!(self, LocalMemory(_) | Frame { .. } | Pressure { .. } | TooLarge)
     }
 }
 
-/// Allocates registers; keeps its memory from one function to the next.
+/// Register allocator. It reuses its memory from one function to the next.
 #[derive(Default)]
 pub struct Allocator {
     flow: Flow,
@@ -196,18 +205,20 @@ pub struct Allocator {
 }
 
 impl Allocator {
-    /// One that goes through the code of whatever size once. Other allocators do so where too much would have to be spilled;
-    /// what they make of less is better.
+    /// Creates an allocator that always uses a single linear pass. Other allocators use it only if
+    /// too many registers would spill, because it generates worse code.
     pub fn linear() -> Allocator {
         let mut allocator = Allocator::default();
         (allocator.main.is_linear, allocator.preds.is_linear) = (true, true);
         allocator
     }
 
-    /// Gives every virtual register a place and writes the hardware registers into the words.
+    /// Assigns hardware registers and spill slots to the virtual registers, and writes the register
+    /// numbers into the instructions.
     ///
     /// # Errors
-    /// Code that breaks the rules of [`VCode`], that is too large, or whose registers have no room.
+    /// Fails if the code breaks an invariant of [`VCode`], is too large, or needs more registers
+    /// and memory than there are.
     pub fn allocate<M: Allocate>(&mut self, code: VCode<M>, options: &Options<'_>) -> Result<MachFunc<M>, AllocError> {
         self.flow.read(&code)?;
         verify(&code, &self.flow, &mut self.sites)?;
@@ -225,7 +236,8 @@ impl Allocator {
 /// Allocates the registers of one function; see [`Allocator::allocate`].
 ///
 /// # Errors
-/// Code that breaks the rules of [`VCode`], that is too large, or whose registers have no room.
+/// Fails if the code breaks an invariant of [`VCode`], is too large, or needs more registers and
+/// memory than there are.
 pub fn allocate<M: Allocate>(code: VCode<M>, options: &Options<'_>) -> Result<MachFunc<M>, AllocError> {
     Allocator::default().allocate(code, options)
 }

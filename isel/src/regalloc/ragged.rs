@@ -1,10 +1,10 @@
-//! Lists of lists in two allocations.
+//! List of lists in two allocations.
 
-/// Lists by index, one after the other in one vector.
+/// Lists that are stored contiguously in one vector and accessed by index.
 #[derive(Debug)]
 pub(super) struct Ragged<T> {
     items: Vec<T>,
-    /// Where each list begins, and where the last one ends.
+    /// Start of each list, followed by the end of the last list.
     bounds: Vec<u32>,
 }
 
@@ -15,33 +15,33 @@ impl<T> Default for Ragged<T> {
 }
 
 impl<T> Ragged<T> {
-    /// Forgets all lists but keeps their memory.
+    /// Removes all lists but keeps their memory.
     pub(super) fn clear(&mut self) {
         self.items.clear();
         self.bounds.truncate(1);
     }
 
-    /// Appends to the list under way.
+    /// Appends an item to the open list.
     pub(super) fn push(&mut self, item: T) {
         self.items.push(item);
     }
 
-    /// Length of the list under way.
+    /// Returns the length of the open list.
     pub(super) fn open_len(&self) -> usize {
         self.items.len() - self.start(self.bounds.len() - 1)
     }
 
-    /// Ends the list under way.
+    /// Closes the open list and opens the next one.
     pub(super) fn close(&mut self) {
         self.bounds.push(self.items.len() as u32);
     }
 
-    /// Index among all items of a list's first.
+    /// Returns the index of a list's first item among all items.
     pub(super) fn start(&self, list: usize) -> usize {
         self.bounds[list] as usize
     }
 
-    /// All lists as one.
+    /// Returns the items of all lists.
     pub(super) fn items(&self) -> &[T] {
         &self.items
     }
@@ -52,7 +52,8 @@ impl<T> Ragged<T> {
 }
 
 impl<T: Copy> Ragged<T> {
-    /// Makes `lists` lists of pairs of list and item, whose order within a list is kept.
+    /// Replaces the contents by `lists` lists, built from pairs of list and item. The order within
+    /// a list is kept.
     pub(super) fn group(&mut self, lists: usize, pairs: impl Iterator<Item = (u32, T)> + Clone) {
         self.bounds.clear();
         self.bounds.resize(lists + 2, 0);
@@ -66,7 +67,8 @@ impl<T: Copy> Ragged<T> {
         if let Some((_, any)) = pairs.clone().next() {
             self.items.resize(self.bounds[lists + 1] as usize, any);
         }
-        // Each list's bound moves from its start to its end, which is the start of the next.
+        // Each list's bound advances from its start to its end, which is the start of the next
+        // list.
         for (list, item) in pairs {
             let at = &mut self.bounds[list as usize + 1];
             self.items[*at as usize] = item;

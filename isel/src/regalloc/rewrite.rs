@@ -1,4 +1,4 @@
-//! The machine instructions of what was allocated, block by block.
+//! Generation of machine instructions from an allocation, block by block.
 
 use halfbyte_isa::object::{Loc, Part};
 use regalloc2::ProgPoint;
@@ -8,16 +8,17 @@ use super::flow::Flow;
 use crate::mach::{MachBlock, MachInst};
 use crate::vcode::{BlockIndex, Machine, Terminator, VCode, VInst};
 
-/// Puts registers into instructions, and makes instructions of the allocator's moves. It is asked in the order of the code.
+/// Machine-specific rewriting of instructions and moves. The methods are called in code order.
 pub(super) trait Rewriter<M: Machine> {
-    /// An instruction with its registers.
+    /// Returns an instruction with its hardware registers.
     fn inst(&mut self, code: &VCode<M>, inst: &VInst<M>) -> Result<M::Inst, AllocError>;
 
-    /// The moves up to a point.
+    /// Pushes the allocator's moves up to a program point.
     fn moves(&mut self, point: ProgPoint, push: &mut dyn FnMut(M::Inst)) -> Result<(), AllocError>;
 }
 
-/// The blocks with hardware registers. Blocks keep their numbers; one that is not reached is empty.
+/// Returns the blocks with hardware registers. Blocks keep their indices; an unreachable block is
+/// empty.
 pub(super) fn rewrite<M: Machine>(
     code: &VCode<M>,
     flow: &Flow,
@@ -46,7 +47,8 @@ pub(super) fn rewrite<M: Machine>(
             Terminator::Jump(edge) => writer.push(M::jump(), Some(edge.block), block.loc),
             Terminator::Branch { inst: vinst, then, otherwise } => {
                 let mut inst = rewriter.inst(code, vinst)?;
-                // A branch to the next block need not be: let it be the one without a condition.
+                // If the taken edge leads to the next block, invert the condition. The
+                // unconditional jump then goes to the next block and can be dropped.
                 let (first, second) = if then.block == index + 1 {
                     M::invert(&mut inst);
                     (otherwise, then)
@@ -62,7 +64,7 @@ pub(super) fn rewrite<M: Machine>(
     Ok(blocks)
 }
 
-/// The block under way.
+/// Output of the current block.
 struct Writer<M: Machine> {
     insts: Vec<MachInst<M>>,
     parts: Vec<Part>,

@@ -1,4 +1,4 @@
-//! Machines whose registers are all alike: one file, in which every virtual register takes one.
+//! Allocation for machines with a single file of interchangeable registers.
 
 use halfbyte_abi::MAX_LOCAL_BYTES;
 use regalloc2::{Allocation, PReg, ProgPoint};
@@ -10,8 +10,9 @@ use super::{AllocError, Allocator, Options};
 use crate::mach::MachFunc;
 use crate::vcode::{Access, BlockIndex, Machine, Operand, VBlock, VCode, VInst, VReg};
 
-/// A machine with one file of registers that are all alike: what it takes to allocate them, spills included. Any block structure will
-/// do, and [`Access::Replace`] gives an operand the register of the one that it replaces.
+/// Machine with a single file of interchangeable registers: the definitions that allocation needs,
+/// including spills. Any block structure is supported, and [`Access::Replace`] gives an operand the
+/// register that it replaces.
 ///
 /// ```
 /// use halfbyte_isel::regalloc::{Options, Uniform, allocate};
@@ -82,21 +83,23 @@ use crate::vcode::{Access, BlockIndex, Machine, Operand, VBlock, VCode, VInst, V
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Uniform: Machine {
-    /// How many registers are allocated, from register 0 on: 64 at most.
+    /// Number of allocatable registers, from register 0 on; at most 64.
     const REGISTERS: u32;
-    /// Bytes that a spilled one takes: 4, 8 or 16, and it is aligned to as many.
+    /// Size and alignment of a spilled register in bytes: 4, 8 or 16.
     const BYTES: u32;
 
-    /// Copies a register.
+    /// Returns a copy from one register to another.
     fn copy(from: u64, to: u64) -> Self::Inst;
 
-    /// Stores a register to the byte at this offset in local memory, of which [`MachFunc::local_bytes`] says how much there is.
+    /// Returns a store of a register to a byte offset in local memory, whose size is
+    /// [`MachFunc::local_bytes`].
     fn spill(from: u64, offset: u64) -> Self::Inst;
 
-    /// Loads a register from there.
+    /// Returns a load of a register from a byte offset in local memory.
     fn reload(offset: u64, to: u64) -> Self::Inst;
 
-    /// Whether an instruction takes these operands. It is asked before anything is allocated, branches included.
+    /// Returns `true` if the instruction accepts these operands. Called before allocation for all
+    /// instructions, including branches.
     fn takes(inst: &Self::Inst, operands: &[Operand<Self>]) -> bool {
         let _ = (inst, operands);
         true
@@ -135,7 +138,7 @@ impl<M: Uniform> Allocate for M {
     }
 }
 
-/// All virtual registers are in the one bank.
+/// Assignment of all virtual registers to one bank.
 struct File(Offer);
 
 impl Assignment for File {

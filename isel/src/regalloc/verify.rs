@@ -1,19 +1,20 @@
-//! What allocation relies on, checked, so that code that breaks it is refused rather than allocated wrongly.
+//! Checks of the invariants that allocation relies on. Invalid code is refused, not allocated
+//! incorrectly.
 
 use super::AllocError;
 use super::allocate::Allocate;
 use super::flow::Flow;
 use crate::vcode::{Access, Machine, Terminator, VCode, VReg};
 
-/// No block has this rank.
+/// Rank that no block has.
 const NOWHERE: u32 = u32::MAX;
 
-/// Where virtual registers are defined and used.
+/// Definitions and uses of virtual registers.
 #[derive(Default)]
 pub(super) struct Sites {
-    /// By register, the rank of the block that defines it; [`NOWHERE`] where none does.
+    /// Rank of the defining block, by register; [`NOWHERE`] if there is no definition.
     pub(super) defined_in: Vec<u32>,
-    /// Uses in another block than the definition's: register and block.
+    /// Pairs of register and block, for each use outside the defining block.
     pub(super) uses: Vec<(u32, u32)>,
 }
 
@@ -29,8 +30,8 @@ impl Sites {
         }
     }
 
-    /// Notes a use; false where no definition has been met. One that reaches the use has: its block comes before, or it does
-    /// in this one.
+    /// Records a use. Returns `false` if no definition was seen yet. A definition that reaches the
+    /// use is always seen first, because it precedes the use in its block or in an earlier block.
     fn read(&mut self, reg: VReg, block: u32) -> bool {
         let Some(&site) = self.defined_in.get(reg.0 as usize) else { return false };
         if site != block && site != NOWHERE {
@@ -44,8 +45,8 @@ impl Sites {
     }
 }
 
-/// Checks registers, operands and arguments in reachable blocks, and finds definitions and uses. That a definition in another
-/// block dominates a use is found by [`super::liveness::Liveness`].
+/// Checks registers, operands and arguments of reachable blocks, and collects definitions and uses.
+/// [`super::liveness::Liveness`] checks that definitions dominate uses in other blocks.
 pub(super) fn verify<M: Allocate>(code: &VCode<M>, flow: &Flow, sites: &mut Sites) -> Result<(), AllocError> {
     sites.defined_in.clear();
     sites.defined_in.resize(code.vregs.len(), NOWHERE);
@@ -57,7 +58,8 @@ pub(super) fn verify<M: Allocate>(code: &VCode<M>, flow: &Flow, sites: &mut Site
             return Err(AllocError::Arguments(flow.index(rank)));
         }
         params.iter().try_for_each(|&param| sites.define(param, number))?;
-        // An operand that does not belong says more than that nothing defines it.
+        // An invalid operand is the more specific error, so undefined registers are reported after
+        // the operand checks.
         let mut unread = None;
         for (inst, i) in code.insts_of(block).iter().zip(block.insts.clone()) {
             let operands = code.operands(inst);
@@ -121,7 +123,7 @@ pub(super) fn verify<M: Allocate>(code: &VCode<M>, flow: &Flow, sites: &mut Site
     Ok(())
 }
 
-/// What a register holds, if it exists.
+/// Returns the class of a register, if the register exists.
 pub(super) fn class<M: Machine>(code: &VCode<M>, reg: VReg) -> Option<M::Class> {
     code.vregs.get(reg.0 as usize).copied()
 }

@@ -1,9 +1,10 @@
-//! Webs: registers that block parameters or updates in place join, and that are best in one place.
+//! Webs: sets of registers connected by block parameters or in-place updates. A web should share
+//! one hardware register.
 
 use super::flow::Flow;
 use crate::vcode::{Access, Machine, VCode};
 
-/// Registers by web. A union-find forest.
+/// Union-find forest of the webs.
 pub(super) struct Webs(Vec<u32>);
 
 impl Webs {
@@ -23,7 +24,7 @@ impl Webs {
         webs
     }
 
-    /// The register that stands for a register's web.
+    /// Returns the representative of a register's web.
     pub(super) fn find(&mut self, mut reg: u32) -> u32 {
         while self.0[reg as usize] != reg {
             let above = self.0[self.0[reg as usize] as usize];
@@ -33,7 +34,8 @@ impl Webs {
         reg
     }
 
-    /// The lower root stays, so that chains keep their first register as root.
+    /// Joins two webs. The lower root becomes the representative, so a chain keeps its first
+    /// register as the root.
     fn join(&mut self, a: u32, b: u32) {
         let (a, b) = (self.find(a), self.find(b));
         self.0[a.max(b) as usize] = a.min(b);

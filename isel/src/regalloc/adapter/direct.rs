@@ -1,11 +1,15 @@
-//! The short way: what regalloc2 does while everything fits.
+//! Fast path: regalloc2's decisions for code that fits into the registers.
 //!
-//! regalloc2 joins virtual registers into bundles and gives each, the longest first, the first register that is free wherever
-//! the bundle is live. Only where none is free does it evict, split and spill. Most kernels never get there, and for them its
-//! tables for all that cost more than the rest of compilation. Here the same decisions are taken, in the same order, over
-//! sets of bits, so that the words do not depend on which of the two allocated. Of moves there are those alone that pass values
-//! to a block's parameters, and of these none may overwrite what another reads. As soon as something does not fit, or has to be
-//! in a certain place, this gives up and regalloc2 begins anew. Where allocation is checked, both run and have to agree.
+//! regalloc2 merges virtual registers into bundles. It gives each bundle, the longest first, the
+//! first register that is free over the bundle's live range. Only if no register is free does it
+//! evict, split and spill. Most kernels need none of these, and for them regalloc2's data
+//! structures cost more than the rest of compilation.
+//!
+//! The fast path takes the same decisions in the same order, with bit sets, so the machine code
+//! does not depend on which allocator ran. It only supports moves to block parameters, and only if
+//! no move overwrites the source of another one. The fast path gives up if a value does not fit, or
+//! if an operand has a fixed register; regalloc2 then starts from scratch. If allocation is
+//! checked, both run and must agree.
 
 use regalloc2::{
     Allocation, Edit, Inst, Operand, OperandConstraint, OperandKind, OperandPos, Output, PReg, PRegSet, ProgPoint,
@@ -16,28 +20,31 @@ use super::super::flow::Flow;
 use super::super::liveness::Liveness;
 use super::{CLASSES, Lists};
 
-/// No range, no bundle, no block.
+/// Sentinel index: no range, no bundle, or no block.
 const NONE: u32 = u32::MAX;
 
-/// Bundles are not joined where it takes more steps than this to see whether they overlap; regalloc2's limit.
+/// Maximum number of steps of the overlap test of two bundles; beyond it they are not merged. This
+/// is regalloc2's limit.
 const MAX_JOIN_STEPS: u32 = 200;
 
-/// Program points from `from` on and before `to`: an instruction is two of them, one where it reads and one where it writes.
+/// Half-open range of program points. Each instruction has two points: an early one for reads and a
+/// late one for writes.
 struct Range {
     from: u32,
     to: u32,
-    /// The next later range of the bundle.
+    /// Next later range of the bundle.
     next: u32,
 }
 
-/// Where a virtual register is live.
+/// Live range of a virtual register.
 #[derive(Clone, Copy)]
 struct Life {
-    /// Its earliest range so far; first of a virtual register, then of its bundle.
+    /// Earliest range so far. It belongs to the virtual register first, and to its bundle after
+    /// merging.
     first: u32,
-    /// The block in which it is live at the point that the walk has come to.
+    /// Block in which the register is live at the current point of the backward walk.
     here: u32,
-    /// Its bundle.
+    /// Bundle of the register.
     bundle: u32,
 }
 
@@ -45,18 +52,18 @@ impl Life {
     const NOWHERE: Life = Life { first: NONE, here: NONE, bundle: NONE };
 }
 
-/// Virtual registers that get one register.
+/// Virtual registers that share one hardware register.
 struct Bundle {
     first: u32,
     class: RegClass,
-    /// The bundle that it has become part of.
+    /// Bundle into which this bundle was merged.
     into: u32,
     register: u8,
-    /// Whether an instruction names one of its registers.
+    /// `true` if an instruction has one of its registers as an operand.
     is_named: bool,
 }
 
-/// A value that a block passes to another's parameter. Joined in the order of the fields.
+/// Value that an edge passes to a block parameter. Values are merged in the order of the fields.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Passed {
     arg: usize,
@@ -65,37 +72,39 @@ struct Passed {
     param: usize,
 }
 
-/// A move that an edge takes. Made in the order of the fields.
+/// Move on an edge. Moves are emitted in the order of the fields.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Move {
-    /// The rank of the block in which it is made.
+    /// Rank of the block that contains the move.
     block: u32,
-    /// Whether it is made before the block's branch, and not at its start.
+    /// `true` if the move comes before the block's terminator, `false` if it is at the block's
+    /// start.
     at_end: bool,
-    /// Bank and number of the register that is written, and of the one that is read.
+    /// Bank and number of the destination register. `from` is the source.
     to: (usize, u8),
     from: (usize, u8),
 }
 
-/// The short way, with its buffers and its result.
+/// Fast-path allocator, with its buffers and its result.
 #[derive(Default)]
 pub(super) struct Direct {
     ranges: Vec<Range>,
     lives: Vec<Life>,
     bundles: Vec<Bundle>,
     passed: Vec<Passed>,
-    /// Instructions that write in the place of what they read, the last first.
+    /// Instructions with a definition that reuses an input register, last first.
     reusing: Vec<u32>,
     moves: Vec<Move>,
-    /// Length of each bundle, and in the lower half its number.
+    /// Length of each bundle in the upper half, and its number in the lower half.
     queue: Vec<u64>,
-    /// By class and point, the registers that are taken.
+    /// Bit set of occupied registers, by class and program point.
     taken: [Vec<u64>; CLASSES.len()],
     pub(super) output: Output,
 }
 
 impl Direct {
-    /// Allocates the registers of [`Lists`], or says that it cannot. `class_of` is asked of registers that are live into blocks.
+    /// Allocates the registers of [`Lists`], or returns `None` if the fast path does not apply.
+    /// `class_of` is called for registers that are live into blocks.
     pub(super) fn allocate(
         &mut self,
         lists: &Lists,
@@ -119,7 +128,7 @@ impl Direct {
         self.write_moves(flow)
     }
 
-    /// Finds where registers are live in a block, from its end to its start. Blocks come last first.
+    /// Computes live ranges in a block, from its end to its start. Blocks are visited last first.
     fn block(
         &mut self,
         lists: &Lists,
@@ -158,7 +167,8 @@ impl Direct {
 
     fn inst(&mut self, inst: Inst, operands: &[Operand], block: u32, start: u32) -> Option<()> {
         let (reads, writes) = (2 * inst.0, 2 * inst.0 + 1);
-        // Beside a register that is replaced, what else is read must hold until the end.
+        // If a register is replaced, all other inputs must stay live until the end of the
+        // instruction.
         let mut replaced = None;
         let mut some_late = false;
         for operand in operands {
@@ -192,12 +202,13 @@ impl Direct {
             };
             uses.clone().filter(lasts).for_each(|operand| self.need(operand.vreg(), block, start, writes + 1));
         }
-        // What lasts is needed already.
+        // Inputs that stay live until the end are already recorded.
         uses.for_each(|operand| self.need(operand.vreg(), block, start, reads + 1));
         Some(())
     }
 
-    /// The register is live from the start of the block up to a point, if it was not beyond it.
+    /// Makes the register live from the start of the block up to a point, unless it is live there
+    /// already.
     fn need(&mut self, reg: VReg, block: u32, start: u32, to: u32) {
         if self.lives[reg.vreg()].here != block {
             self.lives[reg.vreg()].here = block;
@@ -205,7 +216,7 @@ impl Direct {
         }
     }
 
-    /// Adds a range before the ones that the register has.
+    /// Adds a range before the existing ranges of the register.
     fn live(&mut self, reg: VReg, from: u32, to: u32) {
         let life = &mut self.lives[reg.vreg()];
         match self.ranges.get_mut(life.first as usize) {
@@ -214,13 +225,14 @@ impl Direct {
                 let range = Range { from, to, next: life.first };
                 life.first = self.ranges.len() as u32;
                 self.ranges.push(range);
-                // The class is kept until there are bundles.
+                // The field holds the class until bundles exist.
                 life.bundle = reg.class() as u32;
             }
         }
     }
 
-    /// Makes a bundle of each register, and joins those that an instruction or an edge wants in one place.
+    /// Creates a bundle for each register, and merges the bundles that an instruction or an edge
+    /// ties together.
     fn join_all(&mut self, lists: &Lists) -> Option<()> {
         for life in self.lives.iter_mut().filter(|life| life.first != NONE) {
             let class = CLASSES[life.bundle as usize];
@@ -248,7 +260,7 @@ impl Direct {
         Some(())
     }
 
-    /// The bundle of a register.
+    /// Returns the bundle of a register.
     fn bundle(&self, reg: usize) -> u32 {
         let mut bundle = self.lives[reg].bundle;
         while self.bundles[bundle as usize].into != NONE {
@@ -257,7 +269,7 @@ impl Direct {
         bundle
     }
 
-    /// Joins the bundle of one register to that of another, unless they overlap.
+    /// Merges the bundle of one register into that of another. Returns `false` if they overlap.
     fn join(&mut self, from: usize, to: usize) -> bool {
         let (from, to) = (self.bundle(from), self.bundle(to));
         if from == to {
@@ -283,7 +295,7 @@ impl Direct {
         true
     }
 
-    /// Two lists of ranges as one, in order.
+    /// Merges two sorted lists of ranges.
     fn merged(&mut self, mut a: u32, mut b: u32) -> u32 {
         let mut first = NONE;
         let mut last = NONE;
@@ -296,7 +308,7 @@ impl Direct {
                 None => first = at,
             }
             last = at;
-            // The rest of one list is in order already.
+            // The rest of the other list is already in order.
             if a == NONE || b == NONE {
                 self.ranges[last as usize].next = a.min(b);
                 break;
@@ -305,12 +317,13 @@ impl Direct {
         first
     }
 
-    /// The ranges of a list.
+    /// Returns the ranges of a list.
     fn ranges_from(ranges: &[Range], first: u32) -> impl Iterator<Item = &Range> {
         std::iter::successors(ranges.get(first as usize), |range| ranges.get(range.next as usize))
     }
 
-    /// Gives each bundle a register: the longest first, of two of one length the later.
+    /// Assigns a register to each bundle, longest first; of equally long bundles the later one
+    /// first.
     fn place(&mut self, lists: &Lists, insts: usize) -> Option<()> {
         let Direct { ranges, bundles, queue, taken, .. } = self;
         for (taken, offer) in taken.iter_mut().zip(&lists.offers) {
@@ -334,7 +347,8 @@ impl Direct {
             if free == 0 {
                 return None;
             }
-            // Where the search begins depends on the bundle, which spreads them over the registers.
+            // The start of the search depends on the bundle, which spreads the bundles over the
+            // registers.
             let start = (ranges[bundle.first as usize].from / 2 + number) % PReg::MAX as u32;
             let beyond = free >> start << start;
             let register = if beyond != 0 { beyond } else { free }.trailing_zeros();
@@ -354,18 +368,19 @@ impl Direct {
             allocation((bundle.class as usize, bundle.register))
         }));
         self.output.allocs = allocs;
-        // What is passed and never named may as well lie in memory, so regalloc2 places it last.
+        // regalloc2 can keep a value that is only passed, never used by an instruction, in memory
+        // and allocates it last. Give up on such values.
         self.bundles.iter().all(|bundle| bundle.is_named || bundle.into != NONE).then_some(())
     }
 
-    /// The register that a virtual one has got.
+    /// Returns the hardware register of a virtual register.
     fn register(&self, reg: usize) -> (RegClass, u8) {
         let bundle = &self.bundles[self.bundle(reg) as usize];
         (bundle.class, bundle.register)
     }
 
-    /// Makes the moves that edges take: before the branch of a block with one way out, else at the start of the block that the
-    /// edge leads to.
+    /// Emits the moves of edges: before the branch of a predecessor with one successor, else at the
+    /// start of the target.
     fn write_moves(&mut self, flow: &Flow) -> Option<()> {
         self.moves.clear();
         for &Passed { arg, from, to, param } in &self.passed {
@@ -381,7 +396,8 @@ impl Direct {
         self.moves.sort_unstable();
         self.output.edits.clear();
         for moves in self.moves.chunk_by(|a, b| a.block == b.block) {
-            // What one move writes, no other may read or write. Moves at both ends of a block may make one another superfluous.
+            // A destination must not be read or written by another move. Moves at both ends of a
+            // block could make each other redundant.
             let &Move { block, at_end, .. } = moves.first()?;
             let is_written_once = moves.is_sorted_by(|a, b| a.to < b.to);
             let is_read = |written: &Move| moves.binary_search_by_key(&written.from, |found| found.to).is_ok();
@@ -396,7 +412,7 @@ impl Direct {
         Some(())
     }
 
-    /// The registers of all bundles, each of which an instruction names.
+    /// Returns the registers of all bundles. Every bundle has an instruction operand.
     pub(super) fn used(&self) -> PRegSet {
         let mut used = PRegSet::empty();
         for bundle in self.bundles.iter().filter(|bundle| bundle.into == NONE) {
@@ -405,7 +421,7 @@ impl Direct {
         used
     }
 
-    /// Whether regalloc2 came to the same result.
+    /// Returns `true` if regalloc2 computed the same result.
     pub(super) fn agrees(&self, with: &Output) -> bool {
         let moves = |output: &Output| -> Vec<_> {
             output.edits.iter().map(|&(at, Edit::Move { from, to })| (at, from, to)).collect()
@@ -414,7 +430,7 @@ impl Direct {
     }
 }
 
-/// A register by bank and number, in regalloc2's terms.
+/// Returns regalloc2's allocation for a bank and register number.
 fn allocation((bank, register): (usize, u8)) -> Allocation {
     Allocation::reg(PReg::new(register.into(), CLASSES[bank]))
 }
@@ -430,7 +446,7 @@ mod tests {
     use super::super::super::{Allocator, Options};
     use crate::{Backend, Halu, Request, Scratch};
 
-    /// Whether a kernel for HALU is allocated the short way. regalloc2 runs beside it, and its checker.
+    /// Returns `true` if a kernel for HALU takes the fast path. regalloc2 and its checker also run.
     fn is_direct(body: &str) -> bool {
         let text =
             format!("kernel @k(%x: in f16x2, %y: out f16x2, %n: i32) {{\n^entry:\n  %i = item_id\n{body}  ret\n}}\n");
@@ -442,7 +458,7 @@ mod tests {
         allocator.main.is_direct()
     }
 
-    /// A sum of so many words that are all loaded first.
+    /// Returns code that loads `words` words first and then adds them up.
     fn sum(words: usize) -> String {
         let loads = (0..words).map(|k| format!("  %v{k} = load %x[%i + {k}]\n"));
         let adds = (1..words).map(|k| {
@@ -452,7 +468,7 @@ mod tests {
         loads.chain(adds).collect::<String>() + &format!("  store %s{}, %y[%i]\n", words - 1)
     }
 
-    /// A loop that passes two values on, as they are or exchanged.
+    /// Returns a loop that passes on two values, in the given order.
     fn rounds(first: &str, second: &str) -> String {
         format!(
             "  %a = load %x[%i]\n  %b = load %x[%i + 1]\n  br ^loop(%n, %a, %b)\n\

@@ -1,4 +1,4 @@
-//! The code as regalloc2 sees it, and one run of regalloc2.
+//! View of the code for regalloc2, and a single run of regalloc2.
 
 pub(crate) mod direct;
 pub(crate) mod pressure;
@@ -17,59 +17,63 @@ use crate::vcode::{Access, Machine, Terminator, VCode, VInst, VReg};
 use direct::Direct;
 use pressure::Pressure;
 
-/// regalloc2's name for each bank of registers.
+/// regalloc2's class for each bank of registers.
 pub(super) const CLASSES: [RegClass; 3] = [RegClass::Int, RegClass::Float, RegClass::Vector];
 
-/// A bank of registers as a run of regalloc2 has it: its number is its place in [`CLASSES`].
+/// Bank of registers for one run of regalloc2. Its index is that of its class in [`CLASSES`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Offer {
-    /// How many registers may be used, from 0 on; at most 64.
+    /// Number of usable registers, from 0 on; at most 64.
     pub(super) registers: u32,
-    /// Words of a spilled one: 1, 2 or 4. It is aligned to as many.
+    /// Size and alignment of a spilled register in words: 1, 2 or 4.
     pub(super) words: u32,
 }
 
-/// What a run is to place, and where.
+/// Mapping of virtual registers to banks for one run.
 pub(super) trait Assignment {
-    /// The banks that there are.
+    /// Returns the banks.
     fn offers(&self) -> [Option<Offer>; 3];
 
-    /// The bank of a virtual register, if it has part in the run.
+    /// Returns the bank of a virtual register, or `None` if this run does not allocate the
+    /// register.
     fn bank_of(&self, reg: VReg) -> Option<usize>;
 
-    /// The register that an operand must be in, by the operand's index in [`VCode::operands`]; `None` where any will do.
+    /// Returns the fixed register of an operand, if any, by the operand's index in
+    /// [`VCode::operands`].
     fn fixed(&self, operand: u32) -> Option<u8>;
 
-    /// The bytes of memory that there are for spilled registers.
+    /// Returns the bytes of memory available for spilled registers.
     fn memory(&self) -> u64;
 }
 
-/// The most values that regalloc2 is to find other places for, over all instructions: by splitting their live ranges at one
-/// another it takes as many steps, and 0.1 s for about so many. Beyond, it goes through the code once and lets what is live
-/// at the end of a block lie in memory.
+/// Maximum excess of live values over registers, summed over all instructions, for regalloc2's
+/// default algorithm. Its cost grows with this sum, because it splits the live ranges of these
+/// values: about 0.1 s at the limit. Above the limit a single linear pass runs, which keeps values
+/// that are live at block ends in memory.
 const MOST_EXCESS: u64 = 1 << 19;
 
-/// A run of regalloc2, with its buffers and its result.
+/// One run of regalloc2, with its buffers and its result.
 #[derive(Default)]
 pub(super) struct Run {
     lists: Lists,
     direct: Direct,
-    /// Whether the result is that of the short way.
+    /// `true` if the result is that of the fast path.
     is_direct: bool,
     pressure: Pressure,
-    /// Goes through the code once, however little there is to do.
+    /// Always uses the single linear pass.
     pub(super) is_linear: bool,
     ctx: Ctx,
 }
 
-/// Those virtual registers of the code that have part in the run, in regalloc2's terms.
+/// Virtual registers that take part in the run, as regalloc2 operands.
 #[derive(Default)]
 pub(super) struct Lists {
-    /// By instruction. A replaced register is two operands: the old one's use, then the definition in the same place.
+    /// Operands by instruction. A replacing operand becomes two: the use of the old register, then
+    /// the definition that reuses its register.
     pub(super) operands: Ragged<Operand>,
-    /// By block.
+    /// Parameters by block.
     pub(super) params: Ragged<regalloc2::VReg>,
-    /// By edge.
+    /// Arguments by edge.
     pub(super) args: Ragged<regalloc2::VReg>,
     pub(super) offers: [Option<Offer>; 3],
 }
@@ -78,7 +82,7 @@ impl Run {
     /// Allocates the virtual registers that have a bank.
     ///
     /// # Errors
-    /// More that must lie in memory than there is room for; what regalloc2 refuses.
+    /// Fails if spills need more memory than there is, or if regalloc2 refuses the code.
     pub(super) fn allocate<M: Machine>(
         &mut self,
         code: &VCode<M>,
@@ -121,7 +125,7 @@ impl Run {
         if self.is_direct { &self.direct.output } else { &self.ctx.output }
     }
 
-    /// The registers that something is in.
+    /// Returns the hardware registers that the code uses.
     pub(super) fn used(&self) -> PRegSet {
         if self.is_direct {
             return self.direct.used();
@@ -133,7 +137,7 @@ impl Run {
         used
     }
 
-    /// Whether the short way led to the result.
+    /// Returns `true` if the result is that of the fast path.
     #[cfg(test)]
     pub(super) fn is_direct(&self) -> bool {
         self.is_direct
@@ -144,26 +148,26 @@ impl Run {
     }
 }
 
-/// A run's result in the order of the code, as far as it has not been read.
+/// Unread rest of a run's result, in code order.
 pub(super) struct Cursor<'a> {
     edits: &'a [(ProgPoint, Edit)],
     allocs: &'a [Allocation],
 }
 
 impl Cursor<'_> {
-    /// The place of the next operand; a replaced register comes before what replaces it.
+    /// Returns the location of the next operand. A replaced register comes before its replacement.
     pub(super) fn next_place(&mut self) -> Option<Allocation> {
         let (first, rest) = self.allocs.split_first()?;
         self.allocs = rest;
         Some(*first)
     }
 
-    /// Where the next move is, if there is one left.
+    /// Returns the program point of the next move, if any.
     pub(super) fn next_point(&self) -> Option<ProgPoint> {
         self.edits.first().map(|(at, _)| *at)
     }
 
-    /// The next move up to a point: from where to where.
+    /// Returns source and destination of the next move at or before a point.
     pub(super) fn next_move(&mut self, point: ProgPoint) -> Option<(Allocation, Allocation)> {
         let ((at, Edit::Move { from, to }), rest) = self.edits.split_first()?;
         (*at <= point).then(|| {
@@ -210,8 +214,8 @@ impl Lists {
         part: impl Fn(VReg) -> Option<regalloc2::VReg>,
         assignment: &impl Assignment,
     ) -> Result<(), AllocError> {
-        // regalloc2 keeps only the first replaced register apart from what the instruction's other operands read; with
-        // several, the plain uses must hold until the end.
+        // regalloc2 separates only the first replaced register from the other inputs of the
+        // instruction. With several replaced registers, all plain uses must last until the end.
         let operands = || inst.operands.clone().zip(code.operands(inst));
         let tied = |i: u32, access: Access| matches!(access, Access::Replace(_)) && assignment.fixed(i).is_none();
         let several = operands().filter(|&(i, operand)| tied(i, operand.access)).count() > 1;
@@ -222,7 +226,7 @@ impl Lists {
                 continue;
             }
             let place = assignment.fixed(i).map(|number| preg(number.into(), reg.class()));
-            // Most operands may be anywhere, and what they are is known before they are looked at.
+            // Fast case: most operands accept any register.
             let anywhere = match operand.access {
                 Access::Use => Some(Operand::new(reg, OperandConstraint::Reg, OperandKind::Use, use_pos)),
                 Access::Def => Some(Operand::reg_def(reg)),
@@ -236,14 +240,14 @@ impl Lists {
             let definition = Operand::new(reg, constraint, OperandKind::Def, OperandPos::Late);
             let operand = match operand.access {
                 Access::Use => {
-                    // A register that must be somewhere is read before anything is written.
+                    // An operand in a fixed register is read before anything is written.
                     let pos = if place.is_some() { OperandPos::Early } else { use_pos };
                     Operand::new(reg, constraint, OperandKind::Use, pos)
                 }
                 Access::Def => definition,
                 Access::Replace(old) => {
                     let index = self.operands.open_len();
-                    // An operand has five bits for the index of another.
+                    // regalloc2 stores the index of a reused operand in five bits.
                     let (Some(old), true) = (part(old), index < 32) else {
                         return Err(AllocError::Replace(operand.reg));
                     };
@@ -258,8 +262,9 @@ impl Lists {
     }
 }
 
-/// Whether an operand reads a register that an earlier one of the instruction reads in the same fixed place, which regalloc2 does
-/// not bear to be told twice. It is not told, and gives no place.
+/// Returns `true` if an earlier operand of the instruction reads the same register in the same
+/// fixed location. regalloc2 does not accept such repetitions, so the operand is left out and has
+/// no allocation.
 pub(super) fn is_repeated<M: Machine>(
     code: &VCode<M>,
     inst: &VInst<M>,
@@ -273,14 +278,15 @@ pub(super) fn is_repeated<M: Machine>(
     before.any(|(i, other)| other.reg == this.reg && assignment.fixed(i) == Some(fixed))
 }
 
-/// A register of regalloc2. Beyond the 64 of its class a number would name one of the next class, and debug assertions alone
-/// say so.
+/// Returns regalloc2's physical register. A number above 63 would denote a register of the next
+/// class, and regalloc2 itself only checks this with debug assertions.
 fn preg(number: usize, class: RegClass) -> PReg {
     assert!(number <= PReg::MAX, "no class has a register {number}");
     PReg::new(number, class)
 }
 
-/// The registers that are offered. None is kept aside for cycles of moves: regalloc2 finds a free one, or spills.
+/// Returns the machine environment. No scratch register is reserved for cyclic moves: regalloc2
+/// finds a free register or spills one.
 fn environment(offers: &[Option<Offer>; 3]) -> MachineEnv {
     let preferred_regs_by_class = std::array::from_fn(|bank| {
         let mut set = PRegSet::empty();
@@ -296,7 +302,7 @@ fn environment(offers: &[Option<Offer>; 3]) -> MachineEnv {
     }
 }
 
-/// What is left for regalloc2 to refuse after [`super::verify`].
+/// Converts an error of regalloc2, which can only be one that [`super::verify`] does not find.
 fn refusal(error: RegAllocError) -> AllocError {
     match error {
         RegAllocError::TooManyLiveRegs | RegAllocError::TooManyOperands => AllocError::TooLarge,
@@ -304,7 +310,7 @@ fn refusal(error: RegAllocError) -> AllocError {
     }
 }
 
-/// The code as it is in [`Lists`].
+/// View of [`Lists`] as a function of regalloc2.
 struct View<'a> {
     flow: &'a Flow,
     lists: &'a Lists,

@@ -1,5 +1,5 @@
-//! What regalloc2 would have to do, before it is asked: how much must lie in memory at once, and how many values want
-//! registers that others have.
+//! Estimate of the register pressure before a run of regalloc2: the memory needed at once, and the
+//! number of values without a register.
 
 use regalloc2::{Operand, OperandKind, VReg};
 
@@ -7,7 +7,7 @@ use super::super::flow::Flow;
 use super::super::liveness::{BitSet, Liveness};
 use super::{Lists, Offer};
 
-/// The work of counting keeps its memory.
+/// Counter with reusable buffers.
 #[derive(Default)]
 pub(super) struct Pressure {
     live: BitSet,
@@ -15,22 +15,22 @@ pub(super) struct Pressure {
     found: Excess,
 }
 
-/// What there are no registers for.
+/// Register pressure beyond the available registers.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Excess {
-    /// Where the most words must lie in memory at once: at least so many.
+    /// Minimum number of words in memory, at the instruction where it is largest.
     pub(super) words: u64,
-    /// The registers of the banks concerned that are live there.
+    /// Number of live registers of the overfull banks at that instruction.
     pub(super) live: u32,
-    /// The registers that these banks have.
+    /// Number of registers that these banks have.
     pub(super) registers: u32,
-    /// Over all instructions, the values that are live there and for which there is no register.
+    /// Number of live values without a register, summed over all instructions.
     pub(super) all: u64,
 }
 
 impl Pressure {
-    /// Counts what is live at each instruction, going backwards. `takes_part` says of which virtual registers that lists of
-    /// live ones name the bank.
+    /// Counts the live registers at each instruction, backwards. `bank_of` returns the bank of a
+    /// register in a live-in list, or `None` if the run does not allocate it.
     pub(super) fn excess(
         &mut self,
         lists: &Lists,
@@ -70,17 +70,17 @@ impl Pressure {
         self.begin(reg.vreg() as u32, reg.class() as usize);
     }
 
-    /// Going backwards, the register is needed from here on.
+    /// Starts a live range; in a backward walk this happens at the last use.
     fn begin(&mut self, reg: u32, bank: usize) {
         self.now[bank] += u32::from(self.live.insert(reg));
     }
 
-    /// Going backwards, the register is made here.
+    /// Ends a live range; in a backward walk this happens at the definition.
     fn end(&mut self, reg: u32, bank: usize) {
         self.now[bank] -= u32::from(self.live.remove(reg));
     }
 
-    /// Counts what is live now.
+    /// Records the pressure at the current point.
     fn note(&mut self, offers: &[Option<Offer>; 3]) {
         let mut here = Excess::default();
         for (&live, offer) in self.now.iter().zip(offers) {

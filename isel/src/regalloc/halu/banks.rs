@@ -1,8 +1,9 @@
-//! The allocator's registers stand for slots, which lie in banks: how many banks there are, how wide their slots are, and
-//! which virtual register may lie in which.
+//! Banks of allocation slots: their number, the width of their slots, and the bank of each virtual
+//! register.
 //!
-//! regalloc2 knows three classes of at most 64 registers, and nothing of pairs and quads. So a class is a bank, a wide
-//! register takes one wide slot, and 32-bit registers are spread over several banks where one is too small.
+//! regalloc2 knows three classes of at most 64 registers, and no pairs or quads. So each class is a
+//! bank of slots, a wide register takes one wide slot, and 32-bit registers are spread over several
+//! banks if one bank is too small.
 
 use halfbyte_abi::MAX_LOCAL_BYTES;
 use regalloc2::PReg;
@@ -14,28 +15,28 @@ use super::super::webs::Webs;
 use crate::halu::machine::{Halu, RegClass};
 use crate::vcode::{VCode, VReg};
 
-/// Predicates that can be allocated, P0 to P6.
+/// Number of allocatable predicates, P0 to P6.
 const PREDS: u32 = 7;
-/// Slots of a bank of 32-bit registers: what regalloc2 can name.
+/// Slots of a bank of 32-bit registers: regalloc2's maximum.
 const WORDS: u32 = 64;
-/// General registers that wide slots may take. Two full banks of words, these, and one more to carry spilled predicates are
-/// the 255 that there are.
+/// General registers available to wide slots. Two full banks of words, these registers, and one
+/// carrier for spilled predicates add up to the 255 general registers.
 const WIDE: u32 = 126;
-/// Registers offered beyond the most that are live at once, without which moves and spills are many; also the step by which
-/// the offer grows.
+/// Registers offered beyond the maximum pressure, because an exact offer causes many moves and
+/// spills. The offer also grows in steps of this size.
 const SLACK: u32 = 8;
 
-/// What a slot of a bank is.
+/// Contents of a slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Slot {
     /// One predicate.
     Pred,
-    /// So many general registers, 1, 2 or 4, the first a multiple of that.
+    /// The given number of general registers (1, 2 or 4), aligned to that number.
     Gpr(u32),
 }
 
 impl Slot {
-    /// Words of local memory for a spilled one.
+    /// Returns the words of local memory that a spilled slot takes.
     pub(super) const fn words(self) -> u32 {
         match self {
             Slot::Pred => 1,
@@ -43,7 +44,7 @@ impl Slot {
         }
     }
 
-    /// How many a bank can have.
+    /// Returns the maximum number of slots in a bank.
     const fn limit(self) -> u32 {
         match self {
             Slot::Pred => PREDS,
@@ -53,40 +54,41 @@ impl Slot {
     }
 }
 
-/// A bank of slots.
+/// Bank of slots of one kind.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bank {
-    /// What they are.
+    /// Kind of the slots.
     pub(super) slot: Slot,
-    /// How many may be used, at most 64.
+    /// Number of usable slots, at most 64.
     pub(super) offer: u32,
 }
 
-/// Banks for one run of the allocator: an index is regalloc2's class.
+/// Banks of one allocation run, indexed by regalloc2's class.
 pub(super) type Banks = [Option<Bank>; 3];
 
-/// How many registers to offer.
+/// Number of registers to offer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Effort {
-    /// A few more than are live at once: the fewer a kernel uses, the more of its items run together.
+    /// A few more than the maximum pressure. Using fewer registers lets more items run at the same
+    /// time.
     Frugal,
-    /// All there are.
+    /// All registers.
     Full,
 }
 
-/// The banks of the run, or of the run for predicates and the run for the others.
+/// Banks of a single run, or of one run for predicates and one for general registers.
 pub(super) struct Plan {
-    /// Predicates alone.
+    /// Separate run for predicates, if any.
     pub(super) preds: Option<Assignment>,
-    /// All else, and predicates where they do not have a run of their own.
+    /// General registers, and predicates if they have no separate run.
     pub(super) main: Assignment,
 }
 
-/// The banks of one run, and who lies where.
+/// Banks of one run, and the bank of each virtual register.
 pub(super) struct Assignment {
     /// The banks.
     pub(super) banks: Banks,
-    /// By virtual register, the bank; [`ABSENT`] where it has no part in this run.
+    /// Bank by virtual register; [`ABSENT`] if the run does not allocate the register.
     bank_of: Vec<u8>,
 }
 
@@ -114,19 +116,19 @@ impl adapter::Assignment for Assignment {
 }
 
 impl Assignment {
-    /// What a slot of a register's bank is.
+    /// Returns the slot kind of the bank that contains a register.
     pub(super) fn slot(&self, reg: PReg) -> Option<Slot> {
         self.banks[reg.class() as usize].map(|bank| bank.slot)
     }
 
-    /// Every register of a class lies in the class's bank, if it has one.
+    /// Assigns every register to the bank of its class, if the class has a bank.
     fn by_class(code: &VCode<Halu>, banks: Banks, bank_of: impl Fn(RegClass) -> Option<usize>) -> Assignment {
         let bank_of = code.vregs.iter().map(|&class| bank_of(class).map_or(ABSENT, |b| b as u8)).collect();
         Assignment { banks, bank_of }
     }
 }
 
-/// Places every register in a bank.
+/// Assigns every register to a bank.
 pub(super) fn plan(code: &VCode<Halu>, flow: &Flow, liveness: &mut Liveness, effort: Effort) -> Plan {
     let live = liveness.pressure::<_, 4>(code, flow, |reg, _| Some(code.vregs[reg.0 as usize] as usize));
     let [preds, words, pairs, quads] = live;
@@ -151,7 +153,7 @@ pub(super) fn plan(code: &VCode<Halu>, flow: &Flow, liveness: &mut Liveness, eff
         *bank = Some(full(slot));
     }
     let place = |slot: Slot| banks.iter().position(|bank| bank.is_some_and(|bank| bank.slot == slot));
-    // By class, in their order.
+    // Banks by class, in the order of the classes.
     let wide = wide.and_then(place);
     let homes = [place(Slot::Pred), place(Slot::Gpr(1)), wide, wide];
     let mut main = Assignment::by_class(code, banks, |class| homes[class as usize]);
@@ -181,9 +183,9 @@ pub(super) fn plan(code: &VCode<Halu>, flow: &Flow, liveness: &mut Liveness, eff
     Plan { preds, main }
 }
 
-/// Spreads 32-bit registers over the banks of words, and what these cannot hold over a bank of wide slots: a web goes to
-/// the narrowest slots with room where it is live, among these where the fewest are live. Returns the most that are live at
-/// once in each bank.
+/// Spreads 32-bit registers over the banks of words, and the remainder over a bank of wide slots. A
+/// web goes to the narrowest slots with room where the web is live; among those, to the bank with
+/// the lowest pressure. Returns the maximum pressure of each bank.
 fn spread(code: &VCode<Halu>, flow: &Flow, liveness: &mut Liveness, assignment: &mut Assignment) -> [u32; 3] {
     let mut webs = Webs::of(code, flow);
     let Assignment { banks, bank_of } = assignment;

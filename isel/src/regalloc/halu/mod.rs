@@ -1,11 +1,12 @@
 //! HALU: 255 general registers and seven predicates.
 //!
-//! What regalloc2 allocates are slots ([`banks`]), which get hardware numbers afterwards ([`slots`]). A run allocates
-//! predicates and general registers together where their banks are three at most, else there is one run for each. A frugal
-//! offer of registers is tried first; if they do not suffice, all of them.
+//! regalloc2 allocates slots ([`banks`]), which are then mapped to hardware registers ([`slots`]).
+//! One run allocates predicates and general registers together if at most three banks suffice;
+//! otherwise each has its own run. The first attempt offers few registers; if general registers are
+//! spilled, the second attempt offers all.
 //!
-//! Spilled registers lie in the item's local memory. A predicate gets there by way of a general register that is kept for
-//! that once there are spilled predicates.
+//! Spilled registers are stored in the item's local memory. A spilled predicate goes through a
+//! general register, which is reserved only if predicates are spilled.
 
 mod banks;
 mod rewrite;
@@ -26,7 +27,8 @@ impl Allocate for Halu {
     fn check(code: &VCode<Halu>, block: &VBlock<Halu>) -> Result<(), AllocError> {
         for (inst, i) in code.insts_of(block).iter().zip(block.insts.clone()) {
             let slots = inst.inst.registers();
-            // Operands come mostly in the order of the slots, behind those of the guard and the result.
+            // Operands mostly follow the order of the register fields, after the guard and the
+            // result.
             let mut next = 2;
             for operand in code.operands(inst) {
                 let is_place = |slot: &RegSlot| slot.field == operand.place;
@@ -79,7 +81,8 @@ impl Allocate for Halu {
     }
 }
 
-/// Whether the operand's place is one for such a register, and the part of a wide one is where it wants it.
+/// Returns `true` if the field accepts a register of this class and role, and the selected part of
+/// a wide register is aligned.
 fn belongs(code: &VCode<Halu>, slot: &RegSlot, operand: &Operand<Halu>) -> bool {
     let Some(held) = class(code, operand.reg) else { return false };
     let file = if held == RegClass::Pred { RegFile::Pred } else { RegFile::Gpr };
@@ -89,7 +92,7 @@ fn belongs(code: &VCode<Halu>, slot: &RegSlot, operand: &Operand<Halu>) -> bool 
         Access::Replace(old) => class(code, old) == Some(held),
         Access::Use | Access::Def => true,
     };
-    // Most are no part of another; a division takes long.
+    // Most operands are not part of a wide register; test that first, because a division is slow.
     let is_aligned = part == 0 || part.is_multiple_of(span);
     slot.file == file && slot.role == role && is_aligned && part + span <= words && same_place
 }

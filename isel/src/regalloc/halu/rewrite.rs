@@ -1,4 +1,5 @@
-//! The machine function of what was allocated: register numbers in the words, and words for moves and spills.
+//! Generation of the machine function: register numbers in the instructions, and instructions for
+//! moves and spills.
 
 use halfbyte_abi::MAX_LOCAL_BYTES;
 use halfbyte_isa::half::Compare;
@@ -16,13 +17,13 @@ use crate::halu::machine::Halu;
 use crate::mach::MachFunc;
 use crate::vcode::{Access, VCode, VInst, VReg};
 
-/// A run's result on the way into words, in the order of the code.
+/// Result of one run, read in code order.
 pub(super) struct Part<'a> {
     run: &'a Run,
     assignment: &'a Assignment,
     plan: SlotPlan,
     cursor: Cursor<'a>,
-    /// First word of local memory for its spill slots.
+    /// Index of the first word of local memory for its spill slots.
     local: u32,
 }
 
@@ -42,7 +43,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// The hardware register of the next operand.
+    /// Returns the hardware register of the next operand.
     fn number(&mut self, reg: VReg) -> Result<u64, AllocError> {
         match self.cursor.next_place().and_then(Allocation::as_reg) {
             Some(place) => Ok(self.plan.number(place).into()),
@@ -51,7 +52,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Whether general registers were too few in a run.
+/// Returns `true` if the run spilled general registers.
 pub(super) fn spills_registers(run: &Run, assignment: &Assignment) -> bool {
     run.output().edits.iter().any(|(_, Edit::Move { from, to })| {
         let slot = from.as_reg().and_then(|reg| assignment.slot(reg));
@@ -59,24 +60,24 @@ pub(super) fn spills_registers(run: &Run, assignment: &Assignment) -> bool {
     })
 }
 
-/// Where a value lies.
+/// Location of a value.
 enum Location {
-    /// Nowhere.
+    /// No location.
     None,
-    /// In the slot that begins with this hardware register.
+    /// Slot that begins at this hardware register.
     Slot(Slot, u64),
-    /// At this byte of local memory.
+    /// Byte address in local memory.
     Local(u64),
 }
 
-/// Writes the words. `parts` are the run for general registers, which may have the predicates too, or else after it the run
-/// for these.
+/// Generates the machine function. `parts` holds the run for general registers, followed by the run
+/// for predicates if there is a separate one.
 pub(super) fn machine_function(
     code: VCode<Halu>,
     flow: &Flow,
     parts: &mut [Part],
 ) -> Result<MachFunc<Halu>, AllocError> {
-    // Wide registers are spilled to multiples of their size.
+    // Spill slots of wide registers are aligned to their size.
     let mut words = u64::from(code.extra.scratch_bytes).next_multiple_of(16) / 4;
     for part in &mut *parts {
         part.local = words as u32;
@@ -104,7 +105,7 @@ pub(super) fn machine_function(
 struct Writer<'p, 'a> {
     parts: &'p mut [Part<'a>],
     moves: Moves,
-    /// Where the next move is: most code has few.
+    /// Program point of the next move. Checked first, because most code has few moves.
     next_move: ProgPoint,
 }
 
@@ -150,17 +151,18 @@ impl Writer<'_, '_> {
     }
 }
 
-/// Where the next move is; beyond all code where there is none.
+/// Returns the program point of the next move, or an invalid point after all code if there is none.
 fn next_move(parts: &[Part]) -> ProgPoint {
     let next = parts.iter().filter_map(|part| part.cursor.next_point()).min();
     next.unwrap_or_else(ProgPoint::invalid)
 }
 
-/// Makes words of the allocator's moves.
+/// Converter of the allocator's moves to instructions.
 struct Moves {
-    /// General registers in use.
+    /// Number of general registers in use.
     registers: u8,
-    /// The general register that carries a predicate to local memory and back; taken when the first is spilled.
+    /// General register that carries a predicate to and from local memory. Its first use reserves
+    /// it.
     carrier: u8,
     spills: u32,
 }
@@ -218,11 +220,11 @@ impl Moves {
     }
 }
 
-/// From one slot to another.
+/// Copies one slot to another.
 fn copy(slot: Slot, from: u64, to: u64, push: &mut dyn FnMut(Inst)) {
     match slot {
         Slot::Pred => {
-            // The table whose value is that of the first source.
+            // Truth table that returns the first source.
             let plop3 = Inst::new(Opcode::PLOP3).with(LUT, 0xf0);
             push(plop3.with(PU, to).with(PP, from));
         }

@@ -1,24 +1,24 @@
-//! From slots to hardware registers.
+//! Mapping of slots to hardware registers.
 
 use regalloc2::PReg;
 
 use super::super::adapter::Run;
 use super::banks::{Assignment, Slot};
 
-/// The hardware registers of a run's slots.
+/// Hardware registers of a run's slots.
 pub(super) struct SlotPlan {
-    /// By regalloc2's register, the first hardware register of the slot.
+    /// First hardware register of each slot, by the index of regalloc2's register.
     numbers: [u8; PReg::NUM_INDEX],
-    /// General registers taken: the highest number plus one.
+    /// Number of general registers used: the highest number plus one.
     pub(super) registers: u8,
 }
 
 impl SlotPlan {
-    /// Numbers the general slots that the run made use of, the widest first, so that every slot is aligned to its width and
-    /// none is skipped. Predicates keep their numbers.
+    /// Numbers the used general slots, the widest first. So every slot is aligned to its width, and
+    /// no register is skipped. Predicates keep their numbers.
     pub(super) fn new(run: &Run, assignment: &Assignment) -> SlotPlan {
         let used = run.used();
-        // By width, the registers that all slots of it take, then the first that is free.
+        // Number of registers that the used slots of each width take.
         let mut taken = [0; 5];
         for reg in used {
             if let Some(Slot::Gpr(width)) = assignment.slot(reg) {
@@ -40,7 +40,7 @@ impl SlotPlan {
         plan
     }
 
-    /// The first hardware register of a slot.
+    /// Returns the first hardware register of a slot.
     pub(super) fn number(&self, reg: PReg) -> u8 {
         self.numbers[reg.index()]
     }

@@ -1,4 +1,4 @@
-//! Which registers of SSA code interfere, and which of the others become one.
+//! Interference of registers in SSA code, and coalescing of registers that do not interfere.
 
 use halfbyte_isa::ptx::Reg;
 use smallvec::{SmallVec, smallvec};
@@ -8,22 +8,23 @@ use super::super::liveness::Liveness;
 use crate::Ptx;
 use crate::vcode::{Access, VCode, VReg};
 
-/// A point of a block: its parameters are defined at 0, its instructions are 1 and up, its terminator is last.
+/// Program point of a block: 0 for its parameters, 1 and up for its instructions, [`END`] for its
+/// terminator.
 type Point = u32;
 
-/// The end of every block.
+/// Program point of every terminator.
 const END: Point = Point::MAX;
 
-/// What is known of a register. Blocks go by rank.
+/// Definition and uses of a register. Blocks are identified by rank.
 #[derive(Clone, Default)]
 struct Range {
-    /// The block and the point of its definition; none where it has none.
+    /// Block and program point of the definition, if any.
     def: Option<(u32, Point)>,
-    /// By block, in order, the last point at which it is read.
+    /// Last use in each block that reads the register, sorted by block.
     uses: SmallVec<[(u32, Point); 1]>,
 }
 
-/// The live ranges of all registers.
+/// Live ranges of all registers.
 pub(super) struct Ranges<'a> {
     ranges: Vec<Range>,
     flow: &'a Flow,
@@ -61,12 +62,12 @@ impl<'a> Ranges<'a> {
         }
     }
 
-    /// Whether anything reads the register.
+    /// Returns `true` if the register has a use.
     pub fn is_read(&self, reg: VReg) -> bool {
         self.ranges.get(reg.0 as usize).is_some_and(|range| !range.uses.is_empty())
     }
 
-    /// Whether either register is live where the other gets its value.
+    /// Returns `true` if either register is live at the definition of the other.
     fn interfere(&self, a: VReg, b: VReg) -> bool {
         let (Some(of_a), Some(of_b)) = (self.ranges.get(a.0 as usize), self.ranges.get(b.0 as usize)) else {
             return true;
@@ -75,7 +76,7 @@ impl<'a> Ranges<'a> {
         at_a == at_b || self.is_live_after(a, of_a, at_b) || self.is_live_after(b, of_b, at_a)
     }
 
-    /// Whether a register is defined by then, and is read later.
+    /// Returns `true` if the register is defined at or before the point, and read after it.
     fn is_live_after(&self, reg: VReg, range: &Range, (block, point): (u32, Point)) -> bool {
         let last = range.uses.binary_search_by_key(&block, |&(of, _)| of).ok().and_then(|at| range.uses.get(at));
         let mut successors = self.flow.succs(block as usize).iter();
@@ -83,17 +84,17 @@ impl<'a> Ranges<'a> {
             || successors.any(|to| self.liveness.is_live_in(to.index(), reg));
         let is_defined = match range.def {
             Some((of, at)) if of == block => at <= point,
-            // Its definition is above every use.
+            // The definition is in a block that dominates the use.
             _ => true,
         };
         is_defined && is_read_later
     }
 }
 
-/// Members of two classes that are compared at most before these are left apart.
+/// Maximum number of pairs of members to compare; larger classes are not joined.
 const MAX_COMPARED: usize = 1 << 12;
 
-/// What each register is to be called: those that may be one have one name.
+/// Returns the name of each register. Coalesced registers have the same name.
 pub(super) fn coalesce(code: &VCode<Ptx>, ranges: &Ranges<'_>) -> Vec<Reg> {
     let all = 0..code.vregs.len() as u32;
     let parents = all.clone().collect();
@@ -102,13 +103,13 @@ pub(super) fn coalesce(code: &VCode<Ptx>, ranges: &Ranges<'_>) -> Vec<Reg> {
     classes.parents.into_iter().map(Reg).collect()
 }
 
-/// Registers that are one.
+/// Equivalence classes of coalesced registers.
 struct Classes<'a> {
     code: &'a VCode<Ptx>,
     ranges: &'a Ranges<'a>,
-    /// By register, one of its class.
+    /// Representative of each register's class.
     parents: Vec<u32>,
-    /// By that one, all of them.
+    /// Members of each class, by its representative.
     members: Vec<SmallVec<[VReg; 1]>>,
 }
 
@@ -117,7 +118,7 @@ impl Classes<'_> {
         self.parents.get(reg.0 as usize).copied()
     }
 
-    /// Joins arguments and parameters, those of back edges first: these are taken most often.
+    /// Coalesces arguments with parameters. Back edges come first because they run most often.
     fn join_edges(&mut self) {
         let code = self.code;
         for back in [true, false] {

@@ -1,9 +1,10 @@
-//! PTX: a text names as many registers as it likes, and the assembler gives them to the machine's. What takes the place of
-//! allocation is to leave SSA form.
+//! PTX: code may name any number of registers, and the assembler allocates the hardware registers.
+//! Allocation only takes the code out of SSA form.
 //!
-//! Block parameters get their values by moves. An argument that dies where it is handed on becomes one register with its parameter,
-//! unless another value is in the way ([`coalesce`]). The other moves stand at the end of the block that jumps, or at the start of
-//! the one that is branched to: no edge is critical, so one of the two has no other edge.
+//! Moves pass the arguments to block parameters. An argument that dies at the edge is coalesced
+//! with its parameter, unless the two interfere ([`coalesce`]). The other moves are at the end of a
+//! block with one successor, or at the start of a branch's target. No edge is critical, so one of
+//! the two blocks has no other edge there.
 
 mod coalesce;
 mod moves;
@@ -40,7 +41,7 @@ impl Allocate for Ptx {
 
     fn allocate(allocator: &mut Allocator, code: VCode<Ptx>, _: &Options) -> Result<MachFunc<Ptx>, AllocError> {
         let Allocator { flow, liveness, .. } = allocator;
-        // Without block parameters there is nothing to join, nor to move.
+        // Without block parameters there is nothing to coalesce or move.
         let has_params = code.blocks.iter().any(|block| !block.params.is_empty());
         let mut writer = Writer { names: Vec::new(), types: code.vregs.clone(), moves: VecDeque::new() };
         if has_params {
@@ -57,11 +58,11 @@ impl Allocate for Ptx {
 }
 
 struct Writer {
-    /// By virtual register, what it is called.
+    /// Name of each virtual register after coalescing.
     names: Vec<Reg>,
-    /// The types of the registers, by number.
+    /// Type of each register, by number.
     types: Vec<Type>,
-    /// The moves of edges that are still to come, in the order of the code.
+    /// Remaining moves of edges, in code order.
     moves: VecDeque<(ProgPoint, Inst)>,
 }
 
@@ -77,7 +78,8 @@ impl Writer {
             for (edge, target) in block.terminator.edges().zip(flow.succs(rank)) {
                 let at = if is_branch { flow.range(target.index()).first() } else { flow.range(rank).last() };
                 let moved = self.edge(code, ranges, edge);
-                // Those at the start of a block come before those at its end, where it has no instructions.
+                // In a block without instructions both points coincide. Moves at its start must
+                // come before moves at its end.
                 moves.extend(moved.into_iter().map(|inst| ((ProgPoint::before(at), !is_branch), inst)));
             }
         }
@@ -85,7 +87,7 @@ impl Writer {
         self.moves = moves.into_iter().map(|((at, _), inst)| (at, inst)).collect();
     }
 
-    /// The moves of an edge, one after another. What no instruction reads needs no value.
+    /// Returns the moves of an edge in order. A parameter without uses needs no move.
     fn edge(&mut self, code: &VCode<Ptx>, ranges: &Ranges<'_>, edge: &Edge) -> Vec<Inst> {
         let params = code.blocks.get(edge.block as usize).map_or(&[][..], |target| code.list(&target.params));
         let moves = params.iter().zip(code.list(&edge.args)).filter(|&(&param, _)| ranges.is_read(param));

@@ -1,22 +1,23 @@
-//! Moves that are made at once, one after another.
+//! Sequentialisation of parallel moves.
 
 use std::collections::BTreeSet;
 
 use halfbyte_isa::ptx::Reg;
 use rustc_hash::FxHashMap;
 
-/// Puts moves in an order that has the effect of making all of them at once, with a new register where they go in a circle.
-/// A move is what is written and what is read; each register is written once.
+/// Orders moves so that their sequence has the effect of a parallel move. A cycle is broken with a
+/// temporary register. A move is a pair of destination and source; each register is written at most
+/// once.
 pub(super) fn sequence(moves: &[(Reg, Reg)], mut temporary: impl FnMut(Reg) -> Reg) -> Vec<(Reg, Reg)> {
     let mut left: Vec<(Reg, Reg)> = moves.iter().copied().filter(|(to, from)| to != from).collect();
-    // By register, the moves that read it and are not done.
+    // Pending moves that read each register.
     let mut readers: FxHashMap<Reg, BTreeSet<usize>> = FxHashMap::default();
     for (number, &(_, from)) in left.iter().enumerate() {
         readers.entry(from).or_default().insert(number);
     }
     let writers: FxHashMap<Reg, usize> = left.iter().enumerate().map(|(number, &(to, _))| (to, number)).collect();
     let mut waiting: BTreeSet<usize> = (0..left.len()).collect();
-    // What nothing else reads can be written.
+    // A destination can be written once no pending move reads it.
     let is_free = |&number: &usize| left.get(number).is_some_and(|(to, _)| !readers.contains_key(to));
     let mut free: BTreeSet<usize> = waiting.iter().copied().filter(is_free).collect();
     let mut done = Vec::with_capacity(left.len());
@@ -49,7 +50,7 @@ pub(super) fn sequence(moves: &[(Reg, Reg)], mut temporary: impl FnMut(Reg) -> R
 mod tests {
     use super::*;
 
-    /// Every way to move four registers to four has the effect of all moves at once.
+    /// All moves of four registers to four registers have the effect of a parallel move.
     #[test]
     fn the_order_of_moves_does_not_show() {
         for number in 0..4u32.pow(4) {
@@ -65,7 +66,7 @@ mod tests {
             }
             let expected: Vec<u32> = moves.iter().map(|&(_, from)| from.0).collect();
             assert_eq!(held[..4], expected);
-            // A circle takes one more, and there are at most two.
+            // Each cycle adds one move, and there are at most two cycles.
             let own = moves.iter().filter(|(to, from)| to != from).count();
             assert!(ordered.len() <= own + 2, "{moves:?}: {ordered:?}");
         }

@@ -1,4 +1,4 @@
-//! What the allocation of VP1's registers relies on in a block's instructions.
+//! Checks of VP1 instructions before register allocation.
 
 use halfbyte_isa::row::{RegFile, Role};
 use halfbyte_isa::vp1::{Inst, Opcode, Unit};
@@ -11,7 +11,7 @@ use crate::vcode::{Access, Operand, VBlock, VCode, VInst};
 use crate::vp1::machine::Vp1;
 use crate::vp1::{Class, Place};
 
-/// What is wrong with an instruction's operands: one that does not belong where it is, or one that lacks.
+/// Operand error: an operand that does not fit its field, or a missing operand.
 pub(super) enum Misfit {
     Operand(Field),
     Missing(Field),
@@ -40,17 +40,17 @@ pub(super) fn check(code: &VCode<Vp1>, block: &VBlock<Vp1>) -> Result<(), AllocE
     Ok(())
 }
 
-/// Whether control may leave by an instruction.
+/// Returns `true` if the instruction can transfer control.
 fn leaves(inst: &Inst) -> bool {
     inst.unit() == Unit::Branch && !matches!(inst.opcode(), Opcode::MOV_L_I | Opcode::BNOP | Opcode::B_NONE)
 }
 
-/// The operands of an instruction by place.
+/// Groups the operands of an instruction by place.
 pub(super) fn by_place(operands: &[Operand<Vp1>]) -> impl Iterator<Item = &[Operand<Vp1>]> {
     operands.chunk_by(|a, b| a.place == b.place)
 }
 
-/// Checks an instruction's operands, and that none lacks.
+/// Checks an instruction's operands, and that no operand is missing.
 pub(super) fn check_operands(code: &VCode<Vp1>, inst: &VInst<Vp1>) -> Result<(), Misfit> {
     let operands = code.operands(inst);
     for (i, same) in by_place(operands).enumerate() {
@@ -74,26 +74,27 @@ pub(super) fn check_operands(code: &VCode<Vp1>, inst: &VInst<Vp1>) -> Result<(),
     Ok(())
 }
 
-/// Whether a place without an operand is a `$c` that is written for nobody.
+/// Returns `true` if the field is a written `$c`. Without an operand the result is unused, and the
+/// instruction clobbers that `$c`.
 pub(super) fn is_clobber(slot: &Slot) -> bool {
     slot.file == RegFile::C && slot.role == Role::Def
 }
 
-/// Whether the number is also that of a register which is not allocated.
+/// Returns `true` if the field also selects a register of a file that is not allocated.
 fn is_shared(inst: &Inst, field: Field) -> bool {
     slots(inst).any(|slot| slot.field == field && class_of(slot.file).is_none())
 }
 
-/// Whether operands of one place are what the place wants.
+/// Returns `true` if the operands of one place fit its register field.
 fn belong(code: &VCode<Vp1>, operands: &[Operand<Vp1>], slot: &Slot) -> bool {
     let Some(expected) = class_of(slot.file) else { return false };
     let is_single = slot.shape.parts() == 1;
     let fits = |operand: &Operand<Vp1>| {
         let access = match (operand.access, slot.role) {
             (Access::Use, role) => role == Role::Use,
-            // What else it holds may be anything.
+            // The previous contents of the other parts do not matter.
             (Access::Def, role) => role != Role::Use && is_single,
-            // The units write bits of their own.
+            // Each unit writes only its own bits of `$c`.
             (Access::Replace(old), role) => {
                 let keeps = role == Role::Update || role == Role::Def && expected == Class::C;
                 keeps && class(code, old) == Some(expected)

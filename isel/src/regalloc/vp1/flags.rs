@@ -1,7 +1,8 @@
-//! Registers for `$c` and `$vc`, of which there are four each and which nothing can be moved from or saved to.
+//! Allocation of `$c` and `$vc`. Each file has four registers, which cannot be moved or spilled.
 //!
-//! Blocks are taken in an order in which what dominates comes first, and definitions as they come. Whatever is live at a
-//! definition has its register by then, so four registers suffice where four are live at once.
+//! Blocks are visited so that dominators come first, and definitions in program order. Everything
+//! that is live at a definition already has its register, so four registers suffice if at most four
+//! are live at once.
 
 use halfbyte_isa::row::RegFile;
 use smallvec::SmallVec;
@@ -15,26 +16,26 @@ use crate::vcode::{Access, BlockIndex, Operand, VCode, VInst, VReg};
 use crate::vp1::machine::Vp1;
 use crate::vp1::{Class, Place};
 
-/// Registers of each file.
+/// Number of registers of each file.
 const COUNT: u8 = 4;
-/// No register yet.
+/// Marker of a register without a number.
 const NONE: u8 = u8::MAX;
 
-/// The registers of all flags.
+/// Hardware registers of all flags.
 #[derive(Default)]
 pub(super) struct Flags {
-    /// By virtual register.
+    /// Number by virtual register.
     numbers: Vec<u8>,
 }
 
 impl Flags {
-    /// The register of flags.
+    /// Returns the hardware register of a flags register.
     pub(super) fn number(&self, reg: VReg) -> Option<u8> {
         self.numbers.get(reg.0 as usize).copied().filter(|&number| number != NONE)
     }
 }
 
-/// Whether a class is flags: the file, and its place among the two.
+/// Returns the file of a class of flags, with the file's index; `None` for other classes.
 const fn file(class: Class) -> Option<(RegFile, usize)> {
     match class {
         Class::C => Some((RegFile::C, 0)),
@@ -43,10 +44,10 @@ const fn file(class: Class) -> Option<(RegFile, usize)> {
     }
 }
 
-/// Gives all flags their registers.
+/// Assigns hardware registers to all flags.
 ///
 /// # Errors
-/// Flags for which none is left.
+/// Fails if no register is free.
 pub(super) fn place(code: &VCode<Vp1>, flow: &Flow, liveness: &Liveness) -> Result<Flags, AllocError> {
     if code.vregs.iter().all(|&class| file(class).is_none()) {
         return Ok(Flags::default());
@@ -63,7 +64,7 @@ pub(super) fn place(code: &VCode<Vp1>, flow: &Flow, liveness: &Liveness) -> Resu
     for (rank, block) in flow.blocks(code) {
         walk.block = flow.index(rank);
         walk.taken = [[None; COUNT as usize]; 2];
-        // How often each is still read in the block; being live after it counts as once.
+        // Number of remaining reads in the block; being live out counts as one read.
         let read = |access: Access, reg: VReg| match access {
             Access::Use => Some(reg),
             Access::Replace(old) => Some(old),
@@ -96,7 +97,7 @@ pub(super) fn place(code: &VCode<Vp1>, flow: &Flow, liveness: &Liveness) -> Resu
     Ok(Flags { numbers: walk.numbers })
 }
 
-/// The `$vc` that are read as pairs: the first and the second.
+/// Returns the `$vc` that are read as pairs: first and second register.
 fn pairs(code: &VCode<Vp1>, flow: &Flow) -> Vec<[VReg; 2]> {
     let all =
         flow.blocks(code).flat_map(|(_, block)| code.insts_of(block)).flat_map(|inst| by_place(code.operands(inst)));
@@ -113,15 +114,16 @@ fn pairs(code: &VCode<Vp1>, flow: &Flow) -> Vec<[VReg; 2]> {
     pairs
 }
 
-/// On the way through the code.
+/// State of the walk through the code.
 struct Walk<'a> {
     code: &'a VCode<Vp1>,
     numbers: Vec<u8>,
-    /// By register, the reads still to come in the block.
+    /// Remaining reads in the block, by register.
     left: Vec<u32>,
-    /// By file and number, who is there.
+    /// Occupant of each hardware register, by file and number.
     taken: [[Option<VReg>; COUNT as usize]; 2],
-    /// The number to try next: what is not used again at once depends on less.
+    /// Next number to try, by file. Rotating through the registers avoids dependencies between
+    /// instructions.
     next: [u8; 2],
     pairs: Vec<[VReg; 2]>,
     block: BlockIndex,
@@ -136,7 +138,7 @@ impl Walk<'_> {
         AllocError::Flags { file, reg, block: self.block }
     }
 
-    /// Flags that are live into the block.
+    /// Marks the hardware register of a live-in flags register as occupied.
     fn enter(&mut self, reg: VReg) {
         if let Some((_, file)) = self.file(reg)
             && let Some(taken) = self.taken[file].get_mut(usize::from(self.numbers[reg.0 as usize]))
@@ -145,7 +147,7 @@ impl Walk<'_> {
         }
     }
 
-    /// One read less to come.
+    /// Counts one read.
     fn read(&mut self, reg: VReg) {
         let left = &mut self.left[reg.0 as usize];
         *left = left.saturating_sub(1);
@@ -160,7 +162,8 @@ impl Walk<'_> {
         }
     }
 
-    /// The register of an argument for a parameter that has one already.
+    /// Returns the hardware register of an argument for a parameter, if an argument has one
+    /// already.
     fn argument(&self, flow: &Flow, rank: usize, param: VReg) -> Option<u8> {
         let code = self.code;
         let block = code.blocks.get(self.block as usize)?;
@@ -174,13 +177,13 @@ impl Walk<'_> {
         numbers.into_iter().next()
     }
 
-    /// Finds a register for new flags.
+    /// Assigns a hardware register to a new flags register.
     fn define(&mut self, reg: VReg, wish: Option<u8>) -> Result<(), AllocError> {
         let Some((name, file)) = self.file(reg) else { return Ok(()) };
         let is_free = |number: u8| self.taken[file][usize::from(number)].is_none();
         let mut all: [u8; COUNT as usize] = std::array::from_fn(|i| (self.next[file] + i as u8) % COUNT);
         if file == 1 && !self.pairs.is_empty() {
-            // Two free ones side by side are kept for pairs.
+            // Prefer registers whose partner is occupied, to keep free pairs for pair operands.
             all.sort_by_key(|&number| is_free(number ^ 1));
         }
         let suits = |&number: &u8| is_free(number) && self.suits_pairs(reg, number);
@@ -191,7 +194,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Whether a register is right for the pairs that flags belong to: next to the other half, or to where that can be.
+    /// Returns `true` if a number suits the pairs of a register: it is adjacent to the other half,
+    /// or its neighbour is free for the other half.
     fn suits_pairs(&self, reg: VReg, number: u8) -> bool {
         self.pairs.iter().filter(|pair| pair.contains(&reg)).all(|&[first, second]| {
             let (is_second, other) = (u8::from(reg == second), if reg == second { first } else { second });
@@ -235,7 +239,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Flags that an instruction writes by number must be nobody's.
+    /// Checks that flags which an instruction clobbers are not live.
     fn check_clobbers(&self, inst: &VInst<Vp1>) -> Result<(), AllocError> {
         for (number, member) in (0..).zip(&inst.inst.insts) {
             for slot in slots(member).filter(is_clobber) {
@@ -250,7 +254,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Arguments must be where the parameters are.
+    /// Checks that arguments are in the registers of their parameters.
     fn check_edges(&self, flow: &Flow) -> Result<(), AllocError> {
         for (rank, block) in flow.blocks(self.code) {
             for edge in block.terminator.edges() {

@@ -1,11 +1,12 @@
-//! VP1: 31 `$r` and 32 `$v`, and four `$c` and four `$vc`.
+//! VP1: 31 `$r`, 32 `$v`, four `$c` and four `$vc`.
 //!
-//! Flags come first, which can only stay where they are ([`flags`]). Then registers for tuples are chosen ([`tuple`]), and
-//! regalloc2 allocates `$r` and `$v` around them. What it spills lies in the data store after the image, at addresses that an
-//! immediate reaches from `$a31`, which is 0.
+//! Flags are allocated first, because they cannot be moved ([`flags`]). Then registers for tuples
+//! are chosen ([`tuple`]), and regalloc2 allocates the rest of `$r` and `$v`. Spill slots are in
+//! the data store after the image, at addresses that an immediate reaches from `$a31`, which is 0.
 //!
-//! Other files are not allocated: `$a0` to `$a29` belong to the streams, `$a30` and `$a31` to the frame, and of `$va` and `$vx`
-//! there is one each. Instructions that pass something through `$va` stand together, and the moves between them do not touch it.
+//! Other files are not allocated: `$a0` to `$a29` belong to the streams, and `$a30` and `$a31` to
+//! the frame. There is only one `$va` and one `$vx`. Instructions that pass a value through `$va`
+//! are adjacent, and moves between them do not change `$va`.
 
 mod check;
 mod flags;
@@ -24,11 +25,11 @@ use rewrite::{Written, write};
 use shape::slots;
 use tuple::Fixed;
 
-/// `$r` that can be allocated; `$r31` is 0.
+/// Number of allocatable `$r`; `$r31` is 0.
 const R_COUNT: u8 = 31;
-/// `$v`, all of which can be allocated.
+/// Number of `$v`, all of which are allocatable.
 const V_COUNT: u8 = 32;
-/// Words of a vector.
+/// Words of a vector register.
 const V_WORDS: u32 = 4;
 
 impl Allocate for Vp1 {
@@ -57,7 +58,7 @@ impl Allocate for Vp1 {
     }
 }
 
-/// The files that regalloc2 allocates: `$r`, then `$v`.
+/// Files that regalloc2 allocates: `$r` and `$v`.
 struct Files<'a> {
     classes: &'a [Class],
     fixed: Fixed,

@@ -1,4 +1,5 @@
-//! The machine function of what was allocated: register numbers in the words, and words for moves and spills.
+//! Generation of the machine function: register numbers in the instructions, and instructions for
+//! moves and spills.
 
 use halfbyte_isa::stream::MAX_FRAME_BYTES;
 use halfbyte_isa::vp1::fields::{DST, IMM, SRC1};
@@ -18,33 +19,33 @@ use crate::vcode::{Access, Operand, VCode, VInst, VReg};
 use crate::vp1::machine::Vp1;
 use crate::vp1::{Class, Group};
 
-/// The `$a` that is 0, from which the frame is addressed.
+/// The `$a` that holds 0 and is the base of the frame.
 const FRAME_BASE: u64 = 31;
-/// What spilled vectors must be aligned to.
+/// Alignment of spilled vectors in bytes.
 const VECTOR_BYTES: usize = 16;
 
-/// What allocation makes of code.
+/// Generated code and its statistics.
 pub(super) struct Written {
     pub(super) blocks: Vec<MachBlock<Vp1>>,
-    /// Bytes of the image and the spilled registers.
+    /// Bytes of the image and the spill slots.
     pub(super) frame_bytes: u32,
-    /// `$r` in use: the highest number plus one.
+    /// Number of `$r` used: the highest number plus one.
     pub(super) registers: u32,
-    /// Stores of values that no register was left for.
+    /// Number of spill stores.
     pub(super) spills: u32,
 }
 
-/// Where spilled registers lie, after the image.
+/// Returns the address of the first spill slot, after the image.
 fn base(code: &VCode<Vp1>) -> u64 {
     code.extra.tiles.image.len().next_multiple_of(VECTOR_BYTES) as u64
 }
 
-/// The bytes that there are for spilled registers.
+/// Returns the bytes available for spill slots.
 pub(super) fn room(code: &VCode<Vp1>) -> u64 {
     u64::from(MAX_FRAME_BYTES).saturating_sub(base(code))
 }
 
-/// Writes the words.
+/// Generates the machine function.
 pub(super) fn write(
     code: &VCode<Vp1>,
     flow: &Flow,
@@ -64,13 +65,13 @@ pub(super) fn write(
     Ok(Written { blocks, frame_bytes: bytes as u32, registers: writer.registers, spills: writer.spills })
 }
 
-/// Where a value lies.
+/// Location of a value.
 enum Home {
-    /// In a `$r`.
+    /// Register `$r`.
     R(u64),
-    /// In a `$v`.
+    /// Register `$v`.
     V(u64),
-    /// At this byte of the data store.
+    /// Byte address in the data store.
     Frame(u64),
 }
 
@@ -78,7 +79,7 @@ struct Writer<'a> {
     cursor: Cursor<'a>,
     flags: &'a Flags,
     files: &'a Files<'a>,
-    /// The data store's first byte for spilled registers.
+    /// Address of the first spill slot in the data store.
     base: u64,
     registers: u32,
     spills: u32,
@@ -119,7 +120,7 @@ fn shape(group: &Group, operand: &Operand<Vp1>) -> Shape {
 }
 
 impl Writer<'_> {
-    /// The hardware register of the next operand, which is number `i`.
+    /// Returns the hardware register of the next operand, whose index is `i`.
     fn register(
         &mut self,
         code: &VCode<Vp1>,

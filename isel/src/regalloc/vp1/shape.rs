@@ -1,4 +1,4 @@
-//! How VP1's instructions take their registers, read off their rows.
+//! Register fields of VP1's instructions, derived from the instructions' rows.
 
 use halfbyte_isa::row::{Kind, LAST_FLAGS, Operand, ROTATE, RegFile, Role};
 use halfbyte_isa::vp1::fields::{ALWAYS, COND, PLAIN, R_ZERO, VAWRITE, VCIDX, VCXFRM_HIGH, VCXFRM_LOW, VWORD};
@@ -7,25 +7,25 @@ use halfbyte_isa::word::Field;
 
 use crate::vp1::Class;
 
-/// The registers that a number n in an instruction stands for.
+/// Registers that a number n in a register field selects.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Shape {
     /// n.
     Single,
-    /// This number, which is other parts of the word too.
+    /// The given number, because the field is shared with other parts of the instruction word.
     Given(u8),
-    /// n and n | 1, which are one if n is odd.
+    /// n and n | 1, which are one register if n is odd.
     Pair,
-    /// n and n ^ 1: a flag chooses.
+    /// n and n ^ 1; a flag chooses one of the two.
     Choice,
-    /// n and the three that follow in its four, going round.
+    /// n and the following three registers of its aligned group of four, with wrap-around.
     Ring,
-    /// n, a multiple of four, and the three that follow.
+    /// n, a multiple of four, and the following three registers.
     Four,
 }
 
 impl Shape {
-    /// How many registers it has.
+    /// Returns the number of registers.
     pub(super) const fn parts(self) -> u8 {
         match self {
             Shape::Single | Shape::Given(_) => 1,
@@ -34,12 +34,13 @@ impl Shape {
         }
     }
 
-    /// Whether there are instructions that read only some of them.
+    /// Returns `true` if some instructions read only a part of the registers.
     pub(super) const fn may_lack(self) -> bool {
         matches!(self, Shape::Ring | Shape::Four)
     }
 
-    /// Whether n may be the number. The parts of a pair with an odd number are one register.
+    /// Returns `true` if `number` is valid in the field. Both parts of a pair with an odd number
+    /// are the same register.
     pub(super) const fn admits(self, number: u8, is_one_register: bool) -> bool {
         match self {
             Shape::Single | Shape::Choice | Shape::Ring => true,
@@ -49,7 +50,7 @@ impl Shape {
         }
     }
 
-    /// A part's register.
+    /// Returns the register of a part.
     pub(super) const fn register(self, number: u8, part: u8) -> u8 {
         match self {
             Shape::Single | Shape::Given(_) | Shape::Four => number + part,
@@ -59,7 +60,7 @@ impl Shape {
         }
     }
 
-    /// The number under which a part has this register; of a pair, for part 0.
+    /// Returns the number with which the part selects `register`; for a pair, `part` must be 0.
     pub(super) const fn number(self, register: u8, part: u8) -> u8 {
         match self {
             Shape::Single | Shape::Given(_) | Shape::Pair => register,
@@ -70,41 +71,41 @@ impl Shape {
     }
 }
 
-/// A place for registers in an instruction.
+/// Register field of an instruction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
-    /// Where their number stands.
+    /// Field that holds the number.
     pub(super) field: Field,
-    /// Their file.
+    /// Register file.
     pub(super) file: RegFile,
-    /// Written or read.
+    /// Read, written or both.
     pub(super) role: Role,
-    /// Which they are.
+    /// Registers that the number selects.
     pub(super) shape: Shape,
 }
 
-/// Whether a bit of `$c` is always the same, so that no register is read for it.
+/// Returns `true` if a bit of `$c` is constant, so that no register is read.
 const fn is_constant(bit: u64) -> bool {
     matches!(bit, 11 | 12 | PLAIN | ALWAYS)
 }
 
-/// Whether a bit of `$c` is always 0.
+/// Returns `true` if a bit of `$c` is always 0.
 const fn is_never(bit: u64) -> bool {
     is_constant(bit) && bit != ALWAYS
 }
 
-/// Whether an instruction has a quad that two bits of its `$c` rotate.
+/// Returns `true` if two bits of `$c` rotate a quad of the instruction.
 fn is_rotated(inst: &Inst) -> bool {
     let is_quad = |operand: &&Operand| matches!(operand.kind, Kind::Tuple { file: RegFile::V, count: 4, .. });
     let Some(quad) = inst.row().operands.iter().find(is_quad) else { return false };
     match (quad.role, inst.quad_condition()) {
         (Role::Use, condition) => condition.is_none_or(|(bit, _)| bit == ROTATE),
-        // What may be written is so if a bit is 1.
+        // A conditional write happens if the bit is 1.
         _ => !is_unwritten(inst),
     }
 }
 
-/// Whether a load never writes its quad.
+/// Returns `true` if a load never writes its quad.
 fn is_unwritten(inst: &Inst) -> bool {
     inst.row().operands.iter().any(|operand| match operand.kind {
         Kind::Selected { bit, .. } => is_never(inst.get(bit.field)),
@@ -112,12 +113,12 @@ fn is_unwritten(inst: &Inst) -> bool {
     })
 }
 
-/// Whether what the scalar unit hands over takes its flags from a pair of `$vc`.
+/// Returns `true` if the transfer from the scalar unit takes its flags from a pair of `$vc`.
 fn is_spread_wide(inst: &Inst) -> bool {
     (inst.get(VCXFRM_HIGH), inst.get(VCXFRM_LOW)) == (1, 3)
 }
 
-/// The places of an instruction, as the bits that choose among registers stand.
+/// Returns the register fields of an instruction, given its current selection bits.
 pub(super) fn slots(inst: &Inst) -> impl Iterator<Item = Slot> {
     inst.row().operands.iter().flat_map(|operand| operand_slots(inst, operand).into_iter().flatten())
 }
@@ -130,7 +131,7 @@ fn operand_slots(inst: &Inst, operand: &Operand) -> [Option<Slot>; 2] {
         read.then_some(Slot { field: index, file: RegFile::C, role: Role::Use, shape: Shape::Single })
     };
     match operand.kind {
-        // What is spread over the components are the flags of two registers.
+        // The flags of two registers are spread over the components.
         Kind::Reg { file, field, .. } if field == VCIDX && is_spread_wide(inst) => {
             [slot(file, field, Shape::Pair), None]
         }
@@ -154,7 +155,7 @@ fn operand_slots(inst: &Inst, operand: &Operand) -> [Option<Slot>; 2] {
     }
 }
 
-/// The registers that a bit of `$c` chooses from.
+/// Returns the registers that a bit of `$c` chooses from.
 const fn chosen(bit: u64) -> Shape {
     match bit {
         ROTATE => Shape::Ring,
@@ -163,13 +164,13 @@ const fn chosen(bit: u64) -> Shape {
     }
 }
 
-/// The place of a register operand: one of the instruction's own, or the number of a vector's word, which can be that of a `$vc`
-/// where all of these were copied to the vector.
+/// Returns the register field at `field`. The word selector of a vector counts as a `$vc` field if
+/// the instruction follows a copy of all `$vc` to the vector.
 pub(super) fn slot_at(inst: &Inst, field: Field) -> Option<Slot> {
     if inst.opcode() == Opcode::MOV_R_V && field == VWORD {
         return Some(Slot { field, file: RegFile::Vc, role: Role::Use, shape: Shape::Single });
     }
-    // Flags to write are a place whether or not the word names any yet.
+    // A flags field that is written counts even if it does not select a register yet.
     let flags = inst.row().operands.iter().find_map(|operand| match operand.kind {
         Kind::FlagDef { file, field: at } if at == field => {
             Some(Slot { field, file, role: operand.role, shape: Shape::Single })
@@ -179,7 +180,7 @@ pub(super) fn slot_at(inst: &Inst, field: Field) -> Option<Slot> {
     flags.or_else(|| slots(inst).find(|slot| slot.field == field))
 }
 
-/// The class whose registers a file has, if they are allocated.
+/// Returns the register class of a file, if its registers are allocated.
 pub(super) const fn class_of(file: RegFile) -> Option<Class> {
     match file {
         RegFile::R => Some(Class::R),
@@ -190,8 +191,8 @@ pub(super) const fn class_of(file: RegFile) -> Option<Class> {
     }
 }
 
-/// Whether a place may do without an operand: it holds the number of `$r31`, writes flags for nobody, or reads flags of vectors
-/// that choose between factors which are the same.
+/// Returns `true` if the field may lack an operand: it selects `$r31`, writes unused flags, or
+/// reads vector flags that choose between equal factors.
 pub(super) fn is_optional(inst: &Inst, slot: &Slot) -> bool {
     match (slot.file, slot.role) {
         (RegFile::R, _) => slot.shape == Shape::Single && inst.get(slot.field) == u64::from(R_ZERO),
@@ -200,13 +201,13 @@ pub(super) fn is_optional(inst: &Inst, slot: &Slot) -> bool {
     }
 }
 
-/// Whether an instruction reads `$va`, and whether it writes it.
+/// Returns whether an instruction reads `$va`, and whether it writes `$va`.
 pub(super) fn accumulates(inst: &Inst) -> (bool, bool) {
     let row = inst.row();
     let role = row.operands.iter().find_map(|o| matches!(o.kind, Kind::Whole(RegFile::Va)).then_some(o.role));
     match role {
         None => (false, false),
-        // What may be written and is not read.
+        // A conditionally written `$va` is not read.
         Some(_) if row.fields().any(|field| field == VAWRITE) => (false, inst.get(VAWRITE) != 0),
         Some(Role::Use) => (true, false),
         Some(Role::Def) => (false, true),
@@ -243,7 +244,8 @@ mod tests {
         assert_eq!((Shape::Pair.register(5, 0), Shape::Pair.register(5, 1)), (5, 5));
     }
 
-    /// Every register that an instruction's meaning reads or writes is in one of its places.
+    /// Every register that the semantics of an instruction read or write is in one of its register
+    /// fields.
     #[test]
     fn places_are_all_there_are() {
         let mut state = 1u64;
@@ -262,7 +264,7 @@ mod tests {
                         Role::Use => !written,
                         Role::Update => true,
                     });
-                    // What is chosen when the word runs is one of four.
+                    // A register that is chosen at run time is one of an aligned group of four.
                     let registers = slots.flat_map(|slot| {
                         let number = inst.get(slot.field) as u8;
                         let chosen = matches!(slot.shape, Shape::Choice | Shape::Ring | Shape::Four);
@@ -280,7 +282,7 @@ mod tests {
                 };
                 let allowed: Vec<_> = named(false).places().collect();
                 for place in of_files(footprint.reads) {
-                    // Flags that a vector instruction would be handed are, with nobody to hand them, its own.
+                    // Without a transfer, a vector instruction reads its own flags.
                     let own = (0..4).any(|n| Locations::register(RegFile::Vc, n).places().any(|vc| vc == place));
                     let zero = Locations::register(RegFile::R, R_ZERO).places().any(|r31| r31 == place);
                     assert!(own || zero || allowed.contains(&place), "{inst} reads {place}");

@@ -1,9 +1,9 @@
-//! Registers for tuples, chosen before the allocation.
+//! Selection of registers for tuples, before the main allocation.
 //!
-//! regalloc2 knows nothing of registers that belong together. Each register of a tuple that an instruction reads is fixed
-//! beforehand, and regalloc2 moves values there that lie elsewhere. Tuples that are live at once get numbers apart from each
-//! other as long as there are any, and a value stays the same register in all of its tuples where that is possible: then there
-//! is nothing to move.
+//! regalloc2 does not know register tuples. So each register of a tuple operand is fixed
+//! beforehand, and regalloc2 inserts moves of values that are elsewhere. Simultaneously live tuples
+//! get disjoint registers as long as possible. A value keeps the same register in all its tuples if
+//! possible, so that no move is needed.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -21,10 +21,10 @@ use crate::vcode::{Access, Operand, VCode, VReg};
 use crate::vp1::Class;
 use crate::vp1::machine::Vp1;
 
-/// No register.
+/// Marker of an absent register.
 const NONE: u8 = u8::MAX;
 
-/// The registers that operands are fixed to, by operand.
+/// Fixed register of each operand, by operand.
 #[derive(Default)]
 pub(super) struct Fixed(Vec<u8>);
 
@@ -34,7 +34,7 @@ impl Fixed {
     }
 }
 
-/// What makes two tuples the same: the file, the shape, and the virtual registers by part.
+/// Identity of a tuple: class, shape, and the virtual register of each part.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Key {
     class: Class,
@@ -52,27 +52,28 @@ impl Key {
     }
 }
 
-/// A tuple, wherever it is read.
+/// Tuple with all its uses.
 struct Tuple {
     key: Key,
-    /// How often it is read, about.
+    /// Approximate execution count of its uses.
     weight: u64,
     uses: Vec<Use>,
-    /// Other tuples in the same instructions.
+    /// Other tuples of the same instructions.
     beside: SmallVec<[u32; 2]>,
-    /// The number, once there is one.
+    /// Chosen number, if any.
     number: Option<u8>,
 }
 
-/// A place where a tuple is read.
+/// Use of a tuple.
 struct Use {
     time: u32,
-    /// The first operand.
+    /// Index of its first operand.
     operand: u32,
     operands: u32,
 }
 
-/// A stretch of time. An instruction reads at an even time and writes at the odd one after.
+/// Half-open interval of program points. An instruction reads at an even point and writes at the
+/// following odd point.
 #[derive(Clone, Copy)]
 struct Span {
     from: u32,
@@ -82,7 +83,7 @@ struct Span {
 impl Span {
     const NEVER: Span = Span { from: u32::MAX, to: 0 };
 
-    /// Within which an instruction reads.
+    /// Returns the interval in which an instruction reads.
     const fn read(time: u32) -> Span {
         Span { from: time, to: time + 1 }
     }
@@ -96,7 +97,7 @@ impl Span {
     }
 }
 
-/// A virtual register in a hardware one.
+/// Virtual register that occupies a hardware register over an interval.
 #[derive(Clone, Copy)]
 struct Stay {
     reg: VReg,
@@ -137,7 +138,7 @@ pub(super) fn fix(code: &VCode<Vp1>, flow: &Flow, liveness: &Liveness) -> Result
     Ok(Fixed(fixed))
 }
 
-/// The register that an operand has before its instruction.
+/// Returns the register that an operand reads before its instruction writes.
 fn read(operand: &Operand<Vp1>) -> VReg {
     match operand.access {
         Access::Replace(old) => old,
@@ -145,7 +146,7 @@ fn read(operand: &Operand<Vp1>) -> VReg {
     }
 }
 
-/// All tuples, in the order of the code.
+/// Collects all tuples in code order.
 fn collect(code: &VCode<Vp1>, flow: &Flow) -> Vec<Tuple> {
     let depths = depths(flow);
     let (mut tuples, mut known) = (Vec::new(), HashMap::new());
@@ -186,7 +187,8 @@ fn collect(code: &VCode<Vp1>, flow: &Flow) -> Vec<Tuple> {
     tuples
 }
 
-/// How many loops each block is in, by rank: what lies between a backward branch and its target is one.
+/// Returns the loop depth of each block, by rank. The blocks between the target and the source of a
+/// backward branch count as a loop.
 fn depths(flow: &Flow) -> Vec<u32> {
     let mut depths = vec![0; flow.len()];
     for rank in 0..flow.len() {
@@ -197,7 +199,7 @@ fn depths(flow: &Flow) -> Vec<u32> {
     depths
 }
 
-/// When each register is live, holes left out of account.
+/// Returns the live interval of each register, ignoring holes.
 fn spans(code: &VCode<Vp1>, flow: &Flow, liveness: &Liveness) -> Vec<Span> {
     let mut spans = vec![Span::NEVER; code.vregs.len()];
     let mut cover = |reg: u32, from: u32, to: u32| spans[reg as usize].cover(from, to);
@@ -227,17 +229,18 @@ fn spans(code: &VCode<Vp1>, flow: &Flow, liveness: &Liveness) -> Vec<Span> {
     spans
 }
 
-/// Chooses numbers, tuple after tuple.
+/// State of the greedy choice of numbers.
 struct Chooser {
     spans: Vec<Span>,
     webs: Webs,
-    /// By virtual register, and of a web by the one that stands for it: the register that it should be in.
+    /// Preferred hardware register by virtual register; the entry of a representative is the
+    /// preference of its web.
     homes: Vec<u8>,
-    /// By class and register, who has been given it.
+    /// Occupants of each hardware register, by class and number.
     stays: [[Vec<Stay>; 32]; 2],
 }
 
-/// What registers a class has, and its place among those that are allocated.
+/// Returns the index of a class among the allocated classes, and its number of registers.
 const fn file(class: Class) -> (usize, u8) {
     match class {
         Class::R => (0, R_COUNT),
@@ -246,7 +249,7 @@ const fn file(class: Class) -> (usize, u8) {
 }
 
 impl Chooser {
-    /// The number that costs the fewest moves, the highest of several.
+    /// Returns the number that costs the fewest moves; ties go to the highest number.
     fn choose(&mut self, tuples: &[Tuple], i: usize) -> Option<u8> {
         let tuple = &tuples[i];
         let Key { class, shape, .. } = tuple.key;
@@ -268,7 +271,7 @@ impl Chooser {
         (0..32).rev().filter(exists).filter(apart).min_by_key(|&number| self.cost(tuple, number))
     }
 
-    /// What moves a tuple's number would cost, about.
+    /// Returns the approximate cost of the moves for a number.
     fn cost(&mut self, tuple: &Tuple, number: u8) -> u64 {
         let Key { class, shape, .. } = tuple.key;
         tuple.key.parts().map(|(part, reg)| self.cost_of(tuple, class, reg, shape.register(number, part))).sum()
@@ -281,7 +284,7 @@ impl Chooser {
         }
         let stays = self.stays[file(class).0][usize::from(register)].iter().filter(|stay| stay.reg != reg);
         if home != NONE {
-            // It comes for each use, and whoever is there has to go and come back.
+            // The value is moved at each use, and each occupant is moved away and back.
             let met = |stay: &&Stay| tuple.uses.iter().any(|place| stay.span.meets(Span::read(place.time)));
             return tuple.weight * (1 + 2 * stays.filter(met).count() as u64);
         }
@@ -289,11 +292,11 @@ impl Chooser {
         let met = stays.filter(|stay| stay.span.meets(span)).map(|stay| 2 * stay.weight.min(tuple.weight));
         let met: u64 = met.sum();
         let web = self.homes[self.webs.find(reg.0) as usize];
-        // Where control goes from one of the web to another it would be moved.
+        // Values of one web in different registers need moves on the edges between them.
         met + if web != NONE && web != register { tuple.weight } else { 0 }
     }
 
-    /// Takes the registers of a tuple.
+    /// Records the registers of a tuple as occupied.
     fn settle(&mut self, code: &VCode<Vp1>, tuple: &Tuple, number: u8) {
         let Key { class, shape, .. } = tuple.key;
         let weight = tuple.weight;
