@@ -1,4 +1,5 @@
-//! Instructions with virtual registers: how sources find their places, and how results get registers.
+//! Builder of instructions with virtual registers: assigns sources to operand fields and registers
+//! to results.
 
 use cranelift_entity::packed_option::PackedOption;
 use halfbyte_ir::Rounding;
@@ -13,7 +14,7 @@ use super::operands::{Half, Number, Pred, Reg, Source, Src};
 use crate::driver::Drafted;
 use crate::vcode::{Access, Operand, VInst, VReg};
 
-/// The value of a modifier's spelling; see [`choice!`].
+/// Returns the encoding of a modifier's spelling; see [`choice!`].
 pub(crate) const fn value_of(modifier: &Modifier, text: &str) -> u64 {
     match modifier.value(text) {
         Some(value) => value,
@@ -24,7 +25,7 @@ pub(crate) const fn value_of(modifier: &Modifier, text: &str) -> u64 {
     }
 }
 
-/// The value of a modifier's spelling, looked up when this is compiled.
+/// Encoding of a modifier's spelling, resolved at compile time.
 macro_rules! choice {
     ($modifier:expr, $text:literal) => {
         const { $crate::halu::builder::value_of(&$modifier, $text) }
@@ -32,7 +33,7 @@ macro_rules! choice {
 }
 pub(crate) use choice;
 
-/// The value of a rounding mode.
+/// Returns the encoding of a rounding mode.
 pub(crate) fn rounding(mode: Rounding) -> u64 {
     match mode {
         Rounding::Rn => choice!(M_RND, "RN"),
@@ -42,7 +43,7 @@ pub(crate) fn rounding(mode: Rounding) -> u64 {
     }
 }
 
-/// The fields of a source.
+/// Fields of a source operand.
 #[derive(Clone, Copy)]
 struct SourceFields {
     reg: Field,
@@ -57,7 +58,8 @@ const SLOT_C: SourceFields = SourceFields { half: C_HALF, ..SLOT_B };
 const AFTER_B: SourceFields = SourceFields { reg: R64, neg: R64_NEG, abs: R64_ABS, half: B_HALF };
 const AFTER_C: SourceFields = SourceFields { half: C_HALF, ..AFTER_B };
 
-/// The forms of an instruction of two sources: the second a register, an immediate, constant memory.
+/// Opcodes of an instruction with two sources, whose second source is a register, an immediate or
+/// constant memory.
 #[derive(Clone, Copy)]
 pub(crate) struct TwoForms {
     pub rr: Opcode,
@@ -65,7 +67,7 @@ pub(crate) struct TwoForms {
     pub rc: Opcode,
 }
 
-/// The forms of an instruction of three sources, of which one may be no register.
+/// Opcodes of an instruction with three sources, at most one of which is not a register.
 #[derive(Clone, Copy)]
 pub(crate) struct ThreeForms {
     pub rrr: Opcode,
@@ -75,21 +77,21 @@ pub(crate) struct ThreeForms {
     pub rrc: Option<Opcode>,
 }
 
-/// Collects instructions on virtual registers.
+/// Builder of instructions on virtual registers.
 pub(crate) struct Builder {
     pub vregs: Vec<RegClass>,
     pub operands: Vec<Operand<Halu>>,
     pub insts: Vec<Drafted<Halu>>,
-    /// What the next instruction makes, where that is an access that has taken in others.
+    /// Memory access of the next instruction, if other accesses were merged into it.
     pub access: PackedOption<halfbyte_ir::Inst>,
     pub loc: Loc,
-    /// Whether wide registers are put together of words.
+    /// `true` if a wide register was built from words.
     pub joins_words: bool,
     start: u32,
 }
 
 impl Builder {
-    /// One that has nothing, in the memory of these lists.
+    /// Creates an empty builder that reuses the memory of these lists.
     pub fn new(vregs: Vec<RegClass>, operands: Vec<Operand<Halu>>, insts: Vec<Drafted<Halu>>) -> Builder {
         Builder { vregs, operands, insts, access: None.into(), loc: Loc::default(), joins_words: false, start: 0 }
     }
@@ -100,7 +102,7 @@ impl Builder {
         vreg
     }
 
-    /// Names a register operand of the instruction being built. RZ and PT are in the word already.
+    /// Adds a register operand to the current instruction. For RZ and PT the field is already set.
     fn operand(&mut self, field: Field, reg: Reg, access: Access) {
         if let Some(vreg) = reg.vreg {
             self.operands.push(Operand { place: field, reg: vreg, part: reg.part, access });
@@ -119,14 +121,14 @@ impl Builder {
         }
     }
 
-    /// Writes the whole of a new register, or the first word of a wide one.
+    /// Adds a definition of a whole new register, or of the first word of a wide one.
     pub fn define(&mut self, field: Field, class: RegClass) -> VReg {
         let vreg = self.vreg(class);
         self.operand(field, Reg::new(vreg), Access::Def);
         vreg
     }
 
-    /// Writes word `part` of what is otherwise `old`.
+    /// Adds a definition of word `part`; the other words keep the contents of `old`.
     pub fn replace(&mut self, field: Field, old: VReg, part: u8) -> VReg {
         let class = self.vregs.get(old.0 as usize).copied().unwrap_or(RegClass::Word);
         let vreg = self.vreg(class);
@@ -134,7 +136,7 @@ impl Builder {
         vreg
     }
 
-    /// Ends the instruction: its operands are those named since the last one ended.
+    /// Finishes the instruction. Its operands are those added since the previous one.
     pub fn push(&mut self, inst: Inst) {
         let end = self.operands.len() as u32;
         let inst = VInst { inst, operands: self.start..end, loc: self.loc };
@@ -142,7 +144,7 @@ impl Builder {
         self.start = end;
     }
 
-    /// Ends an instruction that a terminator holds, not a block.
+    /// Finishes an instruction that belongs to a terminator instead of a block.
     pub fn branch(&mut self, inst: Inst) -> VInst<Halu> {
         let end = self.operands.len() as u32;
         let branch = VInst { inst, operands: self.start..end, loc: self.loc };
@@ -150,14 +152,14 @@ impl Builder {
         branch
     }
 
-    /// The instruction with its result in a new word.
+    /// Finishes an instruction whose result is a new word.
     pub fn word(&mut self, inst: Inst) -> Reg {
         let vreg = self.define(RD, RegClass::Word);
         self.push(inst);
         Reg::new(vreg)
     }
 
-    /// The instruction with its result in a new predicate.
+    /// Finishes an instruction whose result is a new predicate.
     pub fn pred(&mut self, inst: Inst, field: Field) -> Pred {
         let vreg = self.define(field, RegClass::Pred);
         self.push(inst);
@@ -172,7 +174,7 @@ impl Builder {
             inst.set(fields.abs, 1);
         }
         if src.half != Half::Both {
-            // The spellings have the same values wherever they stand.
+            // The half selectors of all sources have the same encoding.
             let low = src.half == Half::Low;
             let half = if low { choice!(half_select(A.half), "H0_H0") } else { choice!(half_select(A.half), "H1_H1") };
             inst.set(fields.half, half);
@@ -184,7 +186,7 @@ impl Builder {
         }
     }
 
-    /// The source in a register, its modifiers kept.
+    /// Moves the source into a register if necessary, and keeps its modifiers.
     pub fn in_reg(&mut self, src: Src) -> Src {
         let reg = match src.place {
             Source::Reg(_) => return src,
@@ -194,7 +196,7 @@ impl Builder {
         Src { place: Source::Reg(reg), ..src }
     }
 
-    /// A plain source as a register.
+    /// Returns a source without modifiers as a register.
     pub fn reg(&mut self, src: Src) -> Reg {
         match self.in_reg(src).place {
             Source::Reg(reg) => reg,
@@ -202,7 +204,7 @@ impl Builder {
         }
     }
 
-    /// An instruction of one source, in the slot; it must be a register.
+    /// Starts an instruction of one source, which is moved to a register if necessary.
     pub fn one(&mut self, opcode: Opcode, number: Number, a: Src) -> Inst {
         let a = self.in_reg(a.folded(number));
         let mut inst = Inst::new(opcode);
@@ -210,7 +212,7 @@ impl Builder {
         inst
     }
 
-    /// The same of one half of a register.
+    /// Starts an instruction of one source that reads one half of a register.
     pub fn one_half(&mut self, opcode: Opcode, a: Src) -> Inst {
         let mut inst = Inst::new(opcode);
         if a.half == Half::High {
@@ -221,7 +223,7 @@ impl Builder {
         inst
     }
 
-    /// An instruction of two sources; the first must be a register.
+    /// Starts an instruction of two sources. The first source is moved to a register if necessary.
     pub fn two(&mut self, forms: TwoForms, number: Number, a: Src, b: Src) -> Inst {
         let a = self.in_reg(a.folded(number));
         let b = b.folded(number);
@@ -235,18 +237,18 @@ impl Builder {
         inst
     }
 
-    /// The same where the sources may change places, so that the register comes first.
+    /// Starts a commutative instruction of two sources, swapped if that puts a register first.
     pub fn two_commuting(&mut self, forms: TwoForms, number: Number, a: Src, b: Src) -> Inst {
         if b.is_reg() && !a.is_reg() { self.two(forms, number, b, a) } else { self.two(forms, number, a, b) }
     }
 
-    /// An instruction of three sources, of which the first two may change places.
+    /// Starts an instruction of three sources whose first two commute.
     pub fn three(&mut self, forms: ThreeForms, number: Number, a: Src, b: Src, c: Src) -> Inst {
         let (a, b) = if b.is_reg() && !a.is_reg() { (b, a) } else { (a, b) };
         self.three_in_order(forms, number, a, b, c)
     }
 
-    /// An instruction of three sources.
+    /// Starts an instruction of three sources.
     pub fn three_in_order(&mut self, forms: ThreeForms, number: Number, a: Src, b: Src, c: Src) -> Inst {
         let a = self.in_reg(a.folded(number));
         let b = b.folded(number);
@@ -280,7 +282,8 @@ impl Builder {
         inst
     }
 
-    /// A source moved into word `part` of a register of the class, on top of what its words hold so far.
+    /// Moves a source into word `part` of a register of the class; the other words keep their
+    /// contents.
     pub fn move_into(&mut self, class: RegClass, so_far: Option<VReg>, part: u8, src: Src) -> VReg {
         let src = src.folded(Number::Int);
         let mut inst = Inst::new(match src.place {
@@ -292,7 +295,7 @@ impl Builder {
         self.put(inst, class, so_far, part)
     }
 
-    /// The instruction with its result in word `part` of a register of the class.
+    /// Finishes an instruction whose result is word `part` of a register of the class.
     pub fn put(&mut self, inst: Inst, class: RegClass, so_far: Option<VReg>, part: u8) -> VReg {
         let vreg = match so_far {
             None => self.define(RD, class),
@@ -302,7 +305,7 @@ impl Builder {
         vreg
     }
 
-    /// A wide register made of words.
+    /// Builds a wide register from words.
     pub fn wide(&mut self, class: RegClass, words: &[Src]) -> Reg {
         self.joins_words = true;
         let mut so_far = None;

@@ -1,8 +1,8 @@
-//! Moves of numbers and of constant memory leave loops.
+//! Hoisting of moves of immediates and constant memory out of loops.
 //!
-//! A rule moves such an operand into a register right before the instruction that cannot have it otherwise: outside loops that
-//! takes a register for the shortest time. In a loop the move would be made in every iteration, so it is made once before the
-//! outermost loop around it; equal ones are one.
+//! A rule moves such an operand into a register directly before the instruction that needs a
+//! register. Outside loops this keeps the live range short. In a loop the move would run in every
+//! iteration, so it is hoisted before the outermost loop, and equal moves are merged.
 
 use cranelift_entity::EntityRef;
 use halfbyte_ir::flow::{Flow, Node};
@@ -12,10 +12,10 @@ use rustc_hash::FxHashMap;
 use super::machine::{Halu, RegClass};
 use crate::vcode::{Access, BlockIndex, Terminator, VCode, VInst, VReg};
 
-/// So many registers at most are taken for whole loops.
+/// Maximum number of registers that hoisted moves may occupy.
 const MOST: usize = 24;
 
-/// Hoists what can be.
+/// Hoists moves of constants out of loops.
 pub(super) fn hoist(code: &mut VCode<Halu>) {
     if !goes_back(code) {
         return;
@@ -25,7 +25,8 @@ pub(super) fn hoist(code: &mut VCode<Halu>) {
         return;
     }
     let is_kept = kept(code);
-    // By block and word, the register that has it there; by register, the one that is it now.
+    // `hoisted` maps a block and an instruction word to the register that holds the constant there;
+    // `is_now` maps registers to their replacements.
     let mut hoisted: FxHashMap<(BlockIndex, u128), VReg> = FxHashMap::default();
     let mut is_now: FxHashMap<VReg, VReg> = FxHashMap::default();
     let (mut goes, mut moves) = (vec![false; code.insts.len()], Vec::new());
@@ -56,18 +57,20 @@ pub(super) fn hoist(code: &mut VCode<Halu>) {
     code.append(moves);
 }
 
-/// Whether an edge goes back in the order of the blocks, as one of each loop does.
+/// Returns `true` if the code has a backward edge. Every loop has one.
 fn goes_back(code: &VCode<Halu>) -> bool {
     let mut blocks = (0..).zip(&code.blocks);
     blocks.any(|(number, block): (BlockIndex, _)| block.terminator.edges().any(|edge| edge.block <= number))
 }
 
-/// By block, the one right before the outermost loop around it, where there is one such and it goes nowhere else.
+/// Returns the preheader of the outermost loop around each block: the only predecessor outside the
+/// loop, if its only successor is the header.
 fn before_loops(code: &VCode<Halu>) -> Vec<Option<BlockIndex>> {
     let flow = Flow::new(code);
     let mut before = vec![None; code.blocks.len()];
     let mut is_in_loop = vec![false; code.blocks.len()];
-    // An outer loop's header comes before those of its inner loops, which are then in it already.
+    // The header of an outer loop precedes the headers of its inner loops, which are then already
+    // marked.
     for header in flow.reverse_postorder() {
         if is_in_loop[header.index()] {
             continue;
@@ -104,8 +107,9 @@ fn before_loops(code: &VCode<Halu>) -> Vec<Option<BlockIndex>> {
     before
 }
 
-/// By register, whether it has to be made where it is: an instruction writes on in its place, or a block parameter becomes it, for
-/// which a register that lives longer would be moved once more.
+/// Returns, by register, whether its definition must stay in place. This holds for registers that
+/// an instruction updates in place, and for block arguments, because a longer live range would need
+/// another move.
 fn kept(code: &VCode<Halu>) -> Vec<bool> {
     let mut is_kept = vec![false; code.vregs.len()];
     for operand in &code.operands {
@@ -119,12 +123,13 @@ fn kept(code: &VCode<Halu>) -> Vec<bool> {
     is_kept
 }
 
-/// The register that an instruction moves a number or a word of constant memory into, whatever it finds.
+/// Returns the register that an instruction sets to an immediate or a word of constant memory,
+/// unconditionally.
 fn moved_constant(code: &VCode<Halu>, inst: &VInst<Halu>) -> Option<VReg> {
     if !matches!(inst.inst.opcode(), Opcode::MOV_I | Opcode::MOV_C) {
         return None;
     }
-    // A guard would be another operand.
+    // A guard would be a second operand.
     let [only] = code.operands(inst) else { return None };
     let is_word = code.vregs.get(only.reg.0 as usize) == Some(&RegClass::Word);
     (only.access == Access::Def && is_word).then_some(only.reg)

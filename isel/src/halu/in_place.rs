@@ -1,8 +1,8 @@
-//! Words of wide registers, written where they belong.
+//! Writes words directly into the wide register that they become part of.
 //!
-//! A wide value that is put together of words takes a move for each. Where the instruction that makes a word stands in the
-//! same block, it writes into the wide register in the first place, whoever else reads the word reads it there, and the move
-//! goes. The wide register is live from the first of its words on.
+//! A wide value that is built from words takes one move per word. If a word is defined in the same
+//! block, its definition can write into the wide register, other uses read the word there, and the
+//! move is removed. The wide register is then live from its first word on.
 
 use halfbyte_isa::halu::fields::{GUARD, R32};
 use halfbyte_isa::halu::{Inst as Word, Opcode};
@@ -10,37 +10,38 @@ use halfbyte_isa::halu::{Inst as Word, Opcode};
 use super::machine::{Halu, RegClass};
 use crate::vcode::{Access, Operand, Terminator, VBlock, VCode, VInst, VReg};
 
-/// No instruction, no chain.
+/// Marker of an absent instruction or chain.
 const NONE: u32 = u32::MAX;
-/// Words of the widest register.
+/// Number of words of the widest register.
 const MAX_WORDS: usize = 4;
 
-/// What is known of a virtual register.
+/// Facts about a virtual register.
 #[derive(Clone, Copy)]
 struct Known {
-    /// The instruction that writes all of it, without a condition.
+    /// Instruction that writes the whole register unconditionally.
     def: u32,
-    /// The first instruction of the block that does.
+    /// First instruction of the block that contains the definition, which identifies the block.
     block: u32,
-    /// Whether something other than an instruction of that block needs it, or writes on.
+    /// `true` if the register is used outside that block, by a terminator, or by an in-place
+    /// update.
     is_held: bool,
-    /// Whether an instruction reads it.
+    /// `true` if an instruction reads the register.
     is_read: bool,
-    /// The wide value that it becomes part of, by number, and which part.
+    /// Chain number and part of the wide value that the register becomes part of.
     home: (u32, u8),
 }
 
-/// A wide value that is put together.
+/// Sequence of instructions that builds a wide value.
 struct Chain {
-    /// The register after each write.
+    /// Register after each write.
     versions: [VReg; MAX_WORDS],
-    /// The last of these.
+    /// Last of these registers, which holds the complete value.
     whole: VReg,
-    /// Writes so far.
+    /// Number of writes so far.
     written: usize,
 }
 
-/// Rewrites what can be.
+/// Redirects word definitions into wide registers where possible.
 pub(super) fn write_in_place(code: &mut VCode<Halu>) {
     let mut known = known(code);
     let mut chains = Vec::new();
@@ -104,8 +105,8 @@ fn known(code: &VCode<Halu>) -> Vec<Known> {
     known
 }
 
-/// Where a wide value is put together from an instruction on, says of its words where they go and which moves go. Returns the
-/// instructions that it takes.
+/// If a chain starts at instruction `at`, assigns words to its parts and marks the redundant moves
+/// as dead. Returns the length of the chain, or 0.
 fn chain(
     code: &VCode<Halu>,
     block: &VBlock<Halu>,
@@ -153,7 +154,7 @@ fn chain(
     words
 }
 
-/// The word that an instruction does nothing but move.
+/// Returns the source of a plain move of a word.
 fn moved(code: &VCode<Halu>, inst: &VInst<Halu>) -> Option<VReg> {
     let is_move = inst.inst.word() == Word::new(Opcode::MOV_R).word();
     let read = code.operands(inst).iter().find(|operand| operand.place == R32 && operand.part == 0)?;
@@ -161,7 +162,7 @@ fn moved(code: &VCode<Halu>, inst: &VInst<Halu>) -> Option<VReg> {
     (is_move && *class == RegClass::Word).then_some(read.reg)
 }
 
-/// Gives an instruction's operands their places in wide registers. Instructions come in order.
+/// Redirects an instruction's operands to wide registers. Must be called in instruction order.
 fn place(operands: &mut [Operand<Halu>], known: &[Known], chains: &mut [Chain]) {
     let home = |operand: &Operand<Halu>| known.get(operand.reg.0 as usize).map_or((NONE, 0), |known| known.home);
     for operand in operands.iter_mut().filter(|operand| operand.access == Access::Use) {
@@ -187,13 +188,13 @@ fn place(operands: &mut [Operand<Halu>], known: &[Known], chains: &mut [Chain]) 
 }
 
 impl Chain {
-    /// The register as it is now; none before the first write.
+    /// Returns the current register of the value, or `None` before the first write.
     fn now(&self) -> Option<VReg> {
         self.versions.get(self.written.checked_sub(1)?).copied()
     }
 }
 
-/// Takes instructions out, which are given in order.
+/// Removes instructions, given in ascending order.
 fn remove(code: &mut VCode<Halu>, dead: &[u32]) {
     let place = |at: u32| at - dead.partition_point(|&dead| dead < at) as u32;
     let mut is_dead = dead.iter().copied().peekable();

@@ -1,4 +1,4 @@
-//! HALU as a machine that code is selected for.
+//! HALU as a target machine of selection.
 
 use halfbyte_isa::halu;
 use halfbyte_isa::halu::fields::GUARD_NOT;
@@ -10,30 +10,31 @@ use crate::vcode::Machine;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Halu;
 
-/// What emission must know of a kernel for HALU beside its instructions.
+/// Kernel data for the emission of HALU code, beside the instructions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct HaluExtra {
-    /// Bytes of shared memory besides those of which a launch says how many; none where the kernel declares none.
+    /// Static shared memory in bytes, without the dynamic size given by a launch; `None` if the
+    /// kernel declares no shared memory.
     pub shared_bytes: Option<u32>,
-    /// Bytes of local memory that the kernel declares. Spilled registers lie behind them.
+    /// Bytes of local memory that the kernel declares. Spill slots follow it.
     pub scratch_bytes: u32,
 }
 
-/// What a virtual register of HALU holds.
+/// Register class of a virtual register of HALU.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum RegClass {
-    /// A predicate.
+    /// Predicate.
     Pred,
     /// One 32-bit register.
     Word,
-    /// Two, the first even.
+    /// Two 32-bit registers, the first one even.
     Pair,
-    /// Four, the first a multiple of four.
+    /// Four 32-bit registers, the first one a multiple of four.
     Quad,
 }
 
 impl RegClass {
-    /// How many 32-bit registers it takes; a predicate takes none.
+    /// Returns the number of 32-bit registers of the class; 0 for a predicate.
     pub const fn words(self) -> u32 {
         match self {
             RegClass::Pred => 0,

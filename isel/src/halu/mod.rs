@@ -16,7 +16,7 @@ use halfbyte_isa::halu::TARGET;
 use crate::rules::{HALU_NATIVE, HALU_RULES, Rule};
 use crate::{Backend, Halu, Refusal, Request, Scratch, Selected, reasons};
 
-/// What HALU can do. A pair is two general registers, and a quad four.
+/// Returns the operations that HALU supports. A pair is two general registers, and a quad four.
 fn legality() -> Legality {
     Legality::new(TARGET.name(), HALU_NATIVE.iter().copied(), reason_for_type)
         .with_free_parts(4)
@@ -25,7 +25,7 @@ fn legality() -> Legality {
         .with_access_alignment(4)
 }
 
-/// Why HALU has no such op on the type, where more can be said.
+/// Returns the reason why HALU does not support an op on a type, if the type explains it.
 pub(crate) fn reason_for_type(op: Op, ty: Type) -> Option<Reason> {
     Some(match op {
         Op::Load | Op::Store if ty.is_mask() => reasons::MASK_IN_MEMORY,
@@ -35,7 +35,7 @@ pub(crate) fn reason_for_type(op: Op, ty: Type) -> Option<Reason> {
     })
 }
 
-/// Why HALU cannot do this op, where more can be said than that.
+/// Returns the reason why HALU does not support an op, if one is known.
 fn reason(op: Op, ty: Type, attr: &Attr) -> Option<Reason> {
     match attr {
         Attr::Float(flags) if ty.is_half() && flags.ftz => {

@@ -1,15 +1,15 @@
-//! What rules pass about: registers, predicates, and values as operands.
+//! Types that the rules use: registers, predicates, and values as operands.
 
 use halfbyte_ir::Value;
 
 use crate::vcode::VReg;
 
-/// A general register, or one word of a wide one, or RZ.
+/// General register, one word of a wide register, or RZ.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Reg {
-    /// `None`: RZ, or PT where a predicate is meant.
+    /// `None` is RZ, or PT for a predicate.
     pub vreg: Option<VReg>,
-    /// The word of a wide register from which on it counts.
+    /// First word used of a wide register.
     pub part: u8,
 }
 
@@ -20,7 +20,7 @@ impl Reg {
         Reg { vreg: Some(vreg), part: 0 }
     }
 
-    /// The word `k` further on.
+    /// Returns the register `k` words further.
     pub const fn part(self, k: u8) -> Reg {
         match self.vreg {
             Some(_) => Reg { vreg: self.vreg, part: self.part + k },
@@ -29,10 +29,10 @@ impl Reg {
     }
 }
 
-/// A predicate, perhaps inverted.
+/// Predicate, possibly inverted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Pred {
-    /// `None`: PT.
+    /// `None` is PT.
     pub vreg: Option<VReg>,
     pub not: bool,
 }
@@ -45,7 +45,7 @@ impl Pred {
     }
 }
 
-/// What an access counts in: a value, multiplied by a number modulo 2^32.
+/// Index of an access: a value times a factor modulo 2^32.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Index {
     pub value: Value,
@@ -58,16 +58,16 @@ impl Index {
     }
 }
 
-/// Where a word comes from.
+/// Location of a source word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Source {
     Reg(Reg),
     Imm(u32),
-    /// Constant bank 0, byte offset.
+    /// Byte offset in constant bank 0.
     Const(u16),
 }
 
-/// Which halves of a register the two lanes take.
+/// Halves of a register that the two lanes read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Half {
     Both,
@@ -75,7 +75,7 @@ pub(crate) enum Half {
     High,
 }
 
-/// What a sign means to an instruction.
+/// Number format, which determines the meaning of a sign modifier.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Number {
     Half,
@@ -83,7 +83,7 @@ pub(crate) enum Number {
     Int,
 }
 
-/// A word as an operand: selected, then its absolute value, then negated.
+/// Source operand. Its modifiers apply in order: half selection, absolute value, negation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Src {
     pub place: Source,
@@ -99,7 +99,7 @@ impl Src {
         Src { place, neg: false, abs: false, half: Half::Both }
     }
 
-    /// An immediate; zero is RZ, which every source can be.
+    /// Returns an immediate. Zero becomes RZ, which every source field accepts.
     pub const fn imm(bits: u32) -> Src {
         match bits {
             0 => Src::ZERO,
@@ -119,7 +119,7 @@ impl Src {
         Src { abs: true, neg: false, ..self }
     }
 
-    /// Both lanes from lane `lane` of this.
+    /// Returns the source with both lanes read from lane `lane`.
     pub const fn broadcast(self, lane: u8) -> Src {
         let half = match (self.half, lane) {
             (Half::Both, 0) => Half::Low,
@@ -129,7 +129,7 @@ impl Src {
         Src { half, ..self }
     }
 
-    /// The same with the modifiers of an immediate worked into its bits: no instruction has both.
+    /// Applies the modifiers of an immediate to its bits, because no instruction has both.
     pub fn folded(self, number: Number) -> Src {
         let Source::Imm(bits) = self.place else {
             return self;
@@ -154,7 +154,7 @@ impl Src {
     }
 }
 
-/// A register as a source of a video instruction: the lane each lane takes.
+/// Register as a source of a video instruction, with the source lane of each lane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Lanes {
     pub reg: Reg,
@@ -166,7 +166,7 @@ impl Lanes {
         Lanes { reg, map: [0, 1, 2, 3] }
     }
 
-    /// Every lane from lane `lane` of this.
+    /// Returns the source with every lane read from lane `lane`.
     pub fn broadcast(self, lane: u8) -> Lanes {
         let from = self.map.get(usize::from(lane)).copied().unwrap_or(0);
         Lanes { reg: self.reg, map: [from; 4] }

@@ -1,15 +1,19 @@
-//! If-conversion to predicates: a branch around a few instructions becomes a guard on those that must not be done for nothing.
+//! If-conversion to predicates: replaces a branch around a few instructions by guards on the
+//! instructions that must not run speculatively.
 //!
-//! The IR's `if_convert` makes selects of branches whose sides only compute. What is left are sides that load, store or divide:
-//! each such instruction gets the branch's condition as its guard, what else there is on the sides is done for all, and what
-//! the sides give the block where they meet is selected. An item makes the accesses that it made before, in that order, so it
-//! traps as it did. A guarded instruction is an ordinary definition: where its guard is false the register holds anything,
-//! and what was computed from that is neither stored nor selected.
+//! The IR's `if_convert` turns branches whose arms only compute into selects. The remaining arms
+//! load, store or divide. Each such instruction gets the branch condition as its guard, the rest of
+//! both arms runs unconditionally, and selects choose the block arguments at the join. Each item
+//! makes the same accesses in the same order, so traps are preserved. A guarded instruction is an
+//! ordinary definition: if the guard is false, the result is undefined, and no value computed from
+//! the result is stored or selected.
 //!
-//! It is done here and not in the IR because every word of HALU has a guard and VP1's accesses have none: a guarded op would
-//! be one more form of access for all passes to know, which only this machine would ever select.
+//! The conversion is done here and not in the IR because every HALU instruction has a guard and
+//! VP1's accesses have none. A guarded op in the IR would be one more kind of access for all
+//! passes, used only by this machine.
 //!
-//! A branch on the way of another is converted first; what is guarded already then has both conditions.
+//! Inner branches are converted first; an instruction that is already guarded then gets the
+//! conjunction of both conditions.
 
 use std::ops::Range;
 
@@ -22,18 +26,20 @@ use halfbyte_isa::row::Class;
 use super::machine::{Halu, RegClass};
 use crate::vcode::{Access, BlockIndex, Edge, Operand, Terminator, VBlock, VCode, VInst, VReg};
 
-/// So many instructions may be executed more than on the longer way.
+/// Maximum number of extra instructions compared with the longer arm alone.
 const EXTRA: u32 = 4;
-/// So many instructions may the longer way have: items that all go the other way would have been spared it.
+/// Maximum number of instructions of the longer arm. If all items take the other arm, the branch
+/// would have skipped them.
 const LONGEST: u32 = 8;
-/// So many instructions may a way have that makes strong accesses. A guard of PTX is imported as a branch around such a way: it parts no lanes of a
-/// subgroup, and a branch would.
+/// Maximum number of instructions of an arm with strong accesses. A PTX guard is imported as a
+/// branch around such an arm. A guard does not split a subgroup, but a branch would.
 const LONGEST_STRONG: u32 = 64;
-/// PLOP3's table of the first two operands both, and that of the second where the first holds and the third elsewhere.
+/// PLOP3 truth tables: the conjunction of the first two operands, and a select of the second or
+/// third operand by the first.
 const BOTH: u64 = 0xf0 & 0xcc;
 const CHOSEN: u64 = 0xf0 & 0xcc | 0x0f & 0xaa;
 
-/// What must hold.
+/// Condition of a guarded instruction.
 #[derive(Clone, Copy)]
 struct Guard {
     reg: VReg,
@@ -43,32 +49,32 @@ struct Guard {
 /// Instructions that stay together.
 struct Piece {
     insts: Range<u32>,
-    /// What must hold for those of them that must not be done for nothing.
+    /// Guard for those of the instructions that must not run speculatively.
     guard: Option<Guard>,
 }
 
-/// The instructions of a block.
+/// Instructions of a block.
 struct Body {
     pieces: Vec<Piece>,
-    /// The block whose instructions follow, which is part of this one now.
+    /// Block merged into this one, whose instructions follow.
     next: Option<BlockIndex>,
-    /// The last block of those that follow one another so.
+    /// Last block of the chain of merged blocks.
     last: BlockIndex,
-    /// How many predecessors the block has.
+    /// Number of predecessors.
     ways_in: u32,
     is_gone: bool,
 }
 
-/// A branch that can be converted.
+/// Branch that can be converted.
 struct Fork {
     guard: Guard,
-    /// The blocks on its two sides, which nothing else goes to.
+    /// Blocks of the two arms, which have no other predecessor.
     ways: [BlockIndex; 2],
-    /// Where each way goes; nowhere where both end the item.
+    /// Edges from the arms to the join, or `None` if both arms end the item.
     ends: Option<[Edge; 2]>,
 }
 
-/// Converts the branches that can be.
+/// Converts all suitable branches.
 pub(super) fn predicate(code: &mut VCode<Halu>) {
     if !code.blocks.iter().any(|block| matches!(block.terminator, Terminator::Branch { .. })) {
         return;
@@ -88,7 +94,8 @@ pub(super) fn predicate(code: &mut VCode<Halu>) {
     }
     let stands_for = (0..code.vregs.len() as u32).map(VReg).collect();
     let mut converter = Converter { code, bodies, stands_for, changed: false };
-    // What is on a branch's sides mostly comes after it.
+    // The arms of a branch mostly come after it, so visiting blocks backwards converts inner
+    // branches first.
     for block in (0..converter.bodies.len() as BlockIndex).rev() {
         while let Some(fork) = converter.fork(block) {
             converter.convert(block, fork);
@@ -99,7 +106,7 @@ pub(super) fn predicate(code: &mut VCode<Halu>) {
     }
 }
 
-/// The edges out of a block.
+/// Returns the outgoing edges of a block.
 fn edges(terminator: &mut Terminator<Halu>) -> impl Iterator<Item = &mut Edge> {
     let [first, second] = match terminator {
         Terminator::Exit => [None, None],
@@ -109,7 +116,8 @@ fn edges(terminator: &mut Terminator<Halu>) -> impl Iterator<Item = &mut Edge> {
     first.into_iter().chain(second)
 }
 
-/// Whether an instruction must not be done for nothing: it may trap, or is dear.
+/// Returns `true` if an instruction must not run speculatively, because it may trap or is
+/// expensive.
 fn is_guarded(inst: &Word) -> bool {
     use Opcode::{FDIV_RR, FSQRT_R, IDIV_RR, IDIV_WIDE_RR, IREM_RR, IREM_WIDE_RR, MUFU_R};
     let is_dear = matches!(inst.opcode(), FDIV_RR | FSQRT_R | MUFU_R | IDIV_RR | IREM_RR | IDIV_WIDE_RR | IREM_WIDE_RR);
@@ -118,9 +126,9 @@ fn is_guarded(inst: &Word) -> bool {
 
 struct Converter<'c> {
     code: &'c mut VCode<Halu>,
-    /// By block.
+    /// Body by block.
     bodies: Vec<Body>,
-    /// By register, the one that it is now: of a parameter, what its block is given.
+    /// Replacement of each register: a parameter of a merged block maps to its argument.
     stands_for: Vec<VReg>,
     changed: bool,
 }
@@ -130,7 +138,7 @@ impl Converter<'_> {
         self.bodies.get(block as usize)
     }
 
-    /// A block and those that follow it as its parts.
+    /// Returns a block and the blocks merged into it.
     fn chain(&self, block: BlockIndex) -> impl Iterator<Item = &Body> {
         std::iter::successors(self.body(block), |body| self.body(body.next?))
     }
@@ -156,7 +164,7 @@ impl Converter<'_> {
         reg
     }
 
-    /// The branch at the end of a block, if it is to be converted.
+    /// Returns the branch at the end of a block if it can be converted profitably.
     fn fork(&self, block: BlockIndex) -> Option<Fork> {
         self.body(block).filter(|body| !body.is_gone)?;
         let Terminator::Branch { inst, then, otherwise } = &self.code.blocks.get(block as usize)?.terminator else {
@@ -181,17 +189,18 @@ impl Converter<'_> {
         ((pays || is_guard) && !has_params).then_some(fork)
     }
 
-    /// Returns `true` if a way makes strong accesses.
+    /// Returns `true` if an arm makes strong accesses.
     fn is_strong(&self, way: BlockIndex) -> bool {
         let pieces = self.chain(way).flat_map(|body| &body.pieces);
         pieces.flat_map(|piece| self.insts(&piece.insts)).any(|inst| yields(&inst.inst))
     }
 
-    /// The instructions that a way takes; none where there are many, or it goes elsewhere.
+    /// Returns the number of instructions of an arm, or `None` if it is too long or contains
+    /// control flow.
     fn cost(&self, way: BlockIndex) -> Option<u32> {
         let mut cost = 0;
         for piece in self.chain(way).flat_map(|body| &body.pieces) {
-            // Where there is a condition already, another instruction makes both one.
+            // An existing guard needs one more instruction, which combines both conditions.
             cost += piece.insts.len() as u32 + u32::from(piece.guard.is_some());
             if cost > LONGEST_STRONG {
                 return None;
@@ -203,7 +212,7 @@ impl Converter<'_> {
         Some(cost)
     }
 
-    /// The instructions that select what the sides give.
+    /// Returns the number of selects that the join needs.
     fn selects(&self, fork: &Fork) -> u32 {
         let Some([a, b]) = &fork.ends else { return 0 };
         let given = self.code.list(&a.args).iter().zip(self.code.list(&b.args)).filter(|(a, b)| a != b);
@@ -242,13 +251,13 @@ impl Converter<'_> {
         self.join(block);
     }
 
-    /// Adds an instruction, which stands where its piece does.
+    /// Adds an instruction. Its piece determines its position.
     fn push(&mut self, inst: Word, operands: &[Operand<Halu>], loc: Loc) {
         let operands = self.code.add_operands(operands.iter().copied());
         self.code.insts.push(VInst { inst, operands, loc });
     }
 
-    /// Takes the instructions of a way, under a guard.
+    /// Moves the instructions of an arm to `pieces`, under a guard.
     fn take(&mut self, way: BlockIndex, guard: Guard, loc: Loc, pieces: &mut Vec<Piece>) {
         let mut next = Some(way);
         while let Some(body) = next.and_then(|block| self.bodies.get_mut(block as usize)) {
@@ -268,7 +277,7 @@ impl Converter<'_> {
         }
     }
 
-    /// What holds where two conditions do.
+    /// Returns the conjunction of two guards.
     fn both(&mut self, a: Guard, b: Guard, loc: Loc) -> Guard {
         let reg = self.vreg(RegClass::Pred);
         let operand = |place, reg, access| Operand { place, reg, part: 0, access };
@@ -279,7 +288,7 @@ impl Converter<'_> {
         Guard { reg, not: false }
     }
 
-    /// Selects what the two sides give.
+    /// Selects the arguments of the join.
     fn select(&mut self, guard: Guard, a: &Edge, b: &Edge, loc: Loc) -> Range<u32> {
         let start = self.code.pool.len() as u32;
         for (a, b) in a.args.clone().zip(b.args.clone()) {
@@ -291,7 +300,7 @@ impl Converter<'_> {
         start..self.code.pool.len() as u32
     }
 
-    /// The one where the guard holds, and the other elsewhere.
+    /// Returns a register that holds `a` if the guard holds, and `b` otherwise.
     fn choose(&mut self, guard: Guard, a: VReg, b: VReg, loc: Loc) -> VReg {
         let class = self.class(a);
         let operand = |place, reg, part, access| Operand { place, reg, part, access };
@@ -315,7 +324,7 @@ impl Converter<'_> {
         chosen.unwrap_or(a)
     }
 
-    /// Where a block goes on in one that nothing else goes to, they become one.
+    /// Merges a block with its only successor if that has no other predecessor.
     fn join(&mut self, block: BlockIndex) {
         let Some(Terminator::Jump(edge)) = self.code.blocks.get(block as usize).map(|block| &block.terminator) else {
             return;
@@ -347,7 +356,7 @@ impl Converter<'_> {
         }
     }
 
-    /// Writes the code down anew.
+    /// Rebuilds the code.
     fn gather(self) {
         let old = &*self.code;
         let pool = old.pool.iter().map(|&reg| self.resolve(reg)).collect();
@@ -392,7 +401,7 @@ impl Converter<'_> {
         *self.code = new;
     }
 
-    /// An instruction for the new code, its operands there.
+    /// Copies an instruction, with its operands, to the new code.
     fn copy(&self, inst: &VInst<Halu>, guard: Option<Guard>, operands: &mut Vec<Operand<Halu>>) -> VInst<Halu> {
         let start = operands.len() as u32;
         for operand in self.code.operands(inst) {

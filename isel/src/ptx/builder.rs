@@ -1,4 +1,4 @@
-//! Instructions on virtual registers as they are made.
+//! Builder of instructions on virtual registers.
 
 use std::collections::BTreeMap;
 
@@ -13,27 +13,28 @@ use crate::Ptx;
 use crate::driver::Drafted;
 use crate::vcode::VInst;
 
-/// Numbers that the entry writes at most: as many as there are registers.
+/// Maximum number of constants that the entry loads into registers: the number of registers.
 const MOST_NUMBERS: usize = 255;
 
-/// Makes instructions, and registers for what they define.
+/// Builder of instructions, and of registers for their results.
 pub(crate) struct Builder {
-    /// The types of the registers, by number.
+    /// Type of each register, by number.
     pub types: Vec<Type>,
-    /// Those made and not yet taken away, in forward order.
+    /// Emitted instructions that were not drained yet, in forward order.
     pub insts: Vec<Drafted<Ptx>>,
-    /// What is made now comes from there.
+    /// Source location of the next instructions.
     pub loc: Loc,
-    /// Numbers that stand in registers, because instructions take no number there: those that the entry writes.
+    /// Constants in registers, loaded by the entry, for operands that take no immediate.
     pub numbers: BTreeMap<u32, Reg>,
-    /// Likewise those that the block at hand writes.
+    /// Constants in registers, loaded by the current block.
     pub numbers_here: BTreeMap<u32, Reg>,
-    /// What the instructions made since this was last asked need, but for those that are yet to be expanded.
+    /// Requirements (SM version) of the instructions emitted since the last call of `take_since`,
+    /// without instructions that are expanded later.
     since: Since,
 }
 
 impl Builder {
-    /// With room for the instructions of so many ops.
+    /// Creates a builder with capacity for `ops` ops.
     pub fn with_capacity(ops: usize) -> Builder {
         Builder {
             types: Vec::with_capacity(4 * ops),
@@ -50,7 +51,7 @@ impl Builder {
         Reg(self.types.len() as u32 - 1)
     }
 
-    /// A register of 128 bits, which has two numbers, as an operand.
+    /// Returns a new 128-bit register, which takes two numbers, as an operand.
     pub fn reg_of_128_bits(&mut self) -> Operand {
         let low = self.reg(Type::B128);
         self.reg(Type::B128);
@@ -74,12 +75,12 @@ impl Builder {
         self.insts.push(VInst::alone(inst, self.loc).into());
     }
 
-    /// What was made since this was last asked needs.
+    /// Returns and resets the requirements of the instructions emitted since the last call.
     pub fn take_since(&mut self) -> Since {
         std::mem::replace(&mut self.since, Since::ALWAYS)
     }
 
-    /// An instruction whose first operand is a new register of that type.
+    /// Appends an instruction whose first operand is a new register of type `ty`.
     pub fn define(&mut self, ty: Type, opcode: Opcode, words: &[Token], sources: &[Operand]) -> Reg {
         let reg = self.reg(ty);
         let mut operands = SmallVec::new();
@@ -89,18 +90,18 @@ impl Builder {
         reg
     }
 
-    /// The same with a word.
+    /// Appends an instruction whose result is a new 32-bit register.
     pub fn word(&mut self, opcode: Opcode, words: &[Token], sources: &[Operand]) -> Reg {
         self.define(Type::B32, opcode, words, sources)
     }
 
-    /// The same with a predicate.
+    /// Appends an instruction whose result is a new predicate.
     pub fn pred(&mut self, opcode: Opcode, words: &[Token], sources: &[Operand]) -> Pred {
         Pred::new(self.define(Type::Pred, opcode, words, sources))
     }
 
-    /// The register that holds a number. It is written where the kernel begins, or where that writes many, in the block at hand: what
-    /// is live everywhere costs every block.
+    /// Returns a register that holds a constant. It is loaded in the entry, or in the current block
+    /// if the entry already loads many, because values that are live everywhere cost every block.
     pub fn number(&mut self, bits: u32) -> Reg {
         if let Some(&reg) = self.numbers.get(&bits).or_else(|| self.numbers_here.get(&bits)) {
             return reg;
@@ -110,12 +111,12 @@ impl Builder {
         reg
     }
 
-    /// Whether the entry writes as many numbers as it is to.
+    /// Returns `true` if the entry loads its maximum number of constants.
     pub fn is_crowded(&self) -> bool {
         self.numbers.len() >= MOST_NUMBERS
     }
 
-    /// The operand in a register.
+    /// Returns an operand in a register.
     pub fn in_reg(&mut self, src: Src) -> Reg {
         match src {
             Src::Reg(reg) => reg,
@@ -123,13 +124,14 @@ impl Builder {
         }
     }
 
-    /// Parts as one value of that type, `B32` or `B64`.
+    /// Packs parts into a value of type `B32` or `B64`.
     pub fn pack(&mut self, ty: Type, parts: &[Reg]) -> Reg {
         let parts = Operand::Vector(parts.iter().copied().map(Some).collect());
         self.define(ty, Opcode::MOV_PACK, &[Token::Type(ty)], &[parts])
     }
 
-    /// The two halves of a value of that type; `None` where one is not wanted.
+    /// Unpacks a value of type `ty` into its two halves. The result for a half that is not wanted
+    /// is unspecified.
     pub fn unpack(&mut self, ty: Type, wanted: [bool; 2], from: Reg) -> [Reg; 2] {
         let part = if ty == Type::B64 { Type::B32 } else { Type::B16 };
         let parts = wanted.map(|wanted| wanted.then(|| self.reg(part)));
@@ -138,12 +140,12 @@ impl Builder {
         parts.map(|part| part.unwrap_or(from))
     }
 
-    /// Half `k` of a word, in a register of 16 bits.
+    /// Returns half `k` of a word in a 16-bit register.
     pub fn half(&mut self, k: u8, from: Reg) -> Reg {
         self.unpack(Type::B32, [k == 0, k == 1], from)[usize::from(k == 1)]
     }
 
-    /// Two words as 64 bits.
+    /// Returns two words as a 64-bit value.
     pub fn pair(&mut self, low: Reg, high: Reg) -> Reg {
         self.pack(Type::B64, &[low, high])
     }

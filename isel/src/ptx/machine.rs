@@ -1,4 +1,4 @@
-//! PTX as a machine that code is selected for.
+//! PTX as a target machine of selection.
 
 use halfbyte_abi::{Signature, Sm};
 use halfbyte_isa::ptx;
@@ -8,43 +8,47 @@ use halfbyte_isa::ptx::types::{Space, Type};
 
 use crate::vcode::BlockIndex;
 
-/// PTX, whose registers are those that its text names: its instructions have them in them from the first.
+/// PTX. Its instructions contain virtual register numbers from the start, because PTX code may name
+/// any number of registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Ptx;
 
-/// What emission must know of a function of PTX beside its instructions.
+/// Kernel data for the emission of PTX, beside the instructions.
 #[derive(Clone, Debug)]
 pub struct PtxExtra {
-    /// The SM version.
+    /// SM version.
     pub sm: Sm,
-    /// The most work items of a launch: with more, an address would wrap that is computed without wrapping.
+    /// Maximum number of work items of a launch. With more items, an address computed without
+    /// wrap-around would be wrong.
     pub max_items: u64,
-    /// Whether the code numbers items along x only, so that a launch has all of them there.
+    /// `true` if the code numbers items along x only, so that launches must be one-dimensional.
     pub along_x: bool,
-    /// The items of a group along x, y and z, where the code is for no other groups.
+    /// Group size along x, y and z, if the code is compiled for exactly this size.
     pub block: Option<[u32; 3]>,
-    /// The types of the registers, by number. Before allocation they are the classes of the virtual ones.
+    /// Type of each register, by number. Before allocation these are the classes of the virtual
+    /// registers.
     pub types: Vec<Type>,
-    /// The arrays that it declares, in order.
+    /// Arrays of the kernel, in order of declaration.
     pub arrays: Vec<PtxArray>,
 }
 
-/// An array of bytes.
+/// Array of bytes.
 #[derive(Clone, Debug)]
 pub struct PtxArray {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// `.shared` or `.local`.
+    /// State space: `.shared` or `.local`.
     pub space: Space,
-    /// Its bytes; none where the launch says how many.
+    /// Size in bytes, or `None` if the launch determines the size.
     pub bytes: Option<u32>,
-    /// Its alignment.
+    /// Alignment in bytes.
     pub align: u32,
 }
 
 impl PtxExtra {
-    /// The variables of the kernel, behind them the arrays in shared memory. No other kernel of a file has such a one, so that they lie as the
-    /// kernel declares them.
+    /// Returns the variables of the kernel, followed by its arrays in shared memory. Names include
+    /// the kernel's name, so no other kernel of a file shares them and the layout is that of the
+    /// declarations.
     pub fn variables(&self, signature: &Signature) -> Variables {
         let shared = self.arrays.iter().filter(|array| array.space == Space::Shared).map(|array| Variable {
             name: identifier(&format!("{}__{}", signature.name(), array.name)).into_owned(),
@@ -59,7 +63,7 @@ impl PtxExtra {
         variables_of(signature).iter().cloned().chain(shared).collect()
     }
 
-    /// The arrays of the item.
+    /// Returns the arrays in local memory.
     pub fn frame(&self) -> Vec<FrameVariable> {
         let own = self.arrays.iter().filter(|array| array.space == Space::Local);
         let variable = |array: &PtxArray| FrameVariable {
@@ -74,7 +78,7 @@ impl PtxExtra {
 }
 
 impl Ptx {
-    /// Writes the block that a branch goes to into it.
+    /// Sets the target block of a branch.
     pub fn set_target(branch: &mut ptx::Inst, target: BlockIndex) {
         if let Some(ptx::Operand::Label(label)) = branch.operands.first_mut() {
             *label = ptx::Label(target);

@@ -23,7 +23,7 @@ fn is_bf16(ty: Type) -> bool {
     lowering::context::families::is_bf16(ty)
 }
 
-/// Why PTX has no such op on the type, where more can be said.
+/// Returns the reason why PTX does not support an op on a type, if the type explains it.
 fn reason_for_type(op: Op, ty: Type) -> Option<Reason> {
     Some(match op {
         Op::Load | Op::Store if ty.is_mask() => reasons::MASK_IN_MEMORY,
@@ -33,7 +33,7 @@ fn reason_for_type(op: Op, ty: Type) -> Option<Reason> {
     })
 }
 
-/// Why PTX cannot do this op, where more can be said than that.
+/// Returns the reason why PTX does not support an op, if one is known.
 fn reason(op: Op, ty: Type, attr: &Attr) -> Option<Reason> {
     match attr {
         Attr::Float(FloatFlags { rounding, .. }) if ty.is_half() && *rounding != Rounding::Rn => Some(match op {
@@ -64,7 +64,7 @@ impl Backend for Ptx {
             .with_constant_counts()
             .with_access_alignment(4)
             .with_wide_indices()
-            // Assemblers unroll as much, but know less of what addresses have in common.
+            // Assemblers unroll as much, but know less about common parts of addresses.
             .with_unrolled(160)
             .with_axes(Axes::Each { several: false });
         let adds_half_words = Opcode::ADD_X2.row().since.is_met_by(target.sm().unwrap_or(Sm::DEFAULT));

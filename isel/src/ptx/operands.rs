@@ -1,25 +1,26 @@
-//! What rules pass about: registers, predicates, and values as operands.
+//! Types that the rules use: registers, predicates, and values as operands.
 
 use halfbyte_ir::Value;
 use halfbyte_isa::ptx::{self, Operand};
 
-/// Where a value is: its registers, the lowest word first. One of at most 32 bits has one, and so has a truth value.
+/// Registers of a value, lowest word first. Values of at most 32 bits and truth values have one
+/// register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Reg {
     words: [ptx::Reg; Reg::MOST],
 }
 
 impl Reg {
-    /// Words of the widest value.
+    /// Number of words of the widest value.
     pub const MOST: usize = 4;
-    /// What a store leaves.
+    /// Result of an op without a result, such as a store.
     pub const NONE: Reg = Reg { words: [ptx::Reg(u32::MAX); Reg::MOST] };
 
     pub const fn new(reg: ptx::Reg) -> Reg {
         Reg { words: [reg; Reg::MOST] }
     }
 
-    /// Words beyond those given are never asked for.
+    /// Creates a value from its words. The other words must not be accessed.
     pub fn of_words(words: &[ptx::Reg]) -> Reg {
         let mut all = Reg::NONE;
         all.words.iter_mut().zip(words).for_each(|(slot, &word)| *slot = word);
@@ -30,16 +31,16 @@ impl Reg {
         self.words[k as usize % Reg::MOST]
     }
 
-    /// From word `k` on.
+    /// Returns the words from `k` on.
     pub fn part(self, k: u8) -> Reg {
         Reg::of_words(self.words.get(usize::from(k)..).unwrap_or(&[]))
     }
 }
 
-/// A predicate, perhaps inverted.
+/// Predicate, possibly inverted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Pred {
-    /// `None`: true.
+    /// `None` is the constant true.
     pub reg: Option<ptx::Reg>,
     pub not: bool,
 }
@@ -54,7 +55,7 @@ impl Pred {
     }
 }
 
-/// A word as an operand.
+/// Word as a source operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Src {
     Reg(ptx::Reg),
@@ -76,7 +77,7 @@ impl From<Src> for Operand {
     }
 }
 
-/// What an access counts in: a value times a number plus a number, modulo 2^32.
+/// Index of an access: a value times a factor plus a constant, modulo 2^32.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Index {
     pub value: Value,

@@ -1,4 +1,5 @@
-//! Moves of bytes: what is nothing but bytes of two words, zeros and copies of their signs is one PRMT of these.
+//! Combines byte moves: a word that consists of bytes of two words, zeros and sign fills becomes
+//! one PRMT.
 
 use arrayvec::ArrayVec;
 
@@ -7,11 +8,11 @@ use super::word::{Kind, Meaning, Shift};
 use crate::halu::operands::{Reg, Source, Src};
 use crate::vcode::VReg;
 
-/// What a byte of a word is.
+/// Contents of a byte of a word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Byte {
     Zero,
-    /// A byte of a register, or eight copies of its sign.
+    /// Byte of a register, or eight copies of its sign bit.
     Of {
         reg: Reg,
         byte: u8,
@@ -19,7 +20,7 @@ pub(super) enum Byte {
     },
 }
 
-/// The bytes of a word, the lowest first.
+/// Bytes of a word, lowest first.
 pub(super) type Map = [Byte; 4];
 
 const ZEROS: Map = [Byte::Zero; 4];
@@ -58,29 +59,29 @@ fn permuted(selector: u16, maps: [Map; 2]) -> Map {
     })
 }
 
-/// What a byte is to a function of bits.
+/// Input byte of a bitwise function.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bits {
-    /// All of them this.
+    /// All bits have this value.
     All(bool),
     Unknown(Option<Byte>),
 }
 
-/// Which cases of a table of LOP3 have a bit of each source.
+/// Cases of a LOP3 table in which the bit of each source is 1.
 const HAS: [u8; 3] = [0xf0, 0xcc, 0xaa];
 
-/// A table for all cases in which a bit of a source is this.
+/// Restricts a table to one value of a source bit, and repeats the result for both values.
 fn with_bit(table: u8, source: usize, bit: bool) -> u8 {
     let (has, distance) = (HAS[source], 4 >> source);
     if bit { table & has | (table & has) >> distance } else { table & !has | (table & !has) << distance }
 }
 
-/// One byte of LOP3, where it is one of its sources' or zero.
+/// Returns one byte of a LOP3 result, if it is a byte of a source or zero.
 fn byte_of_function(mut table: u8, sources: [Bits; 3]) -> Option<Byte> {
     for (source, &bits) in sources.iter().enumerate() {
         match bits {
             Bits::All(bit) => table = with_bit(table, source, bit),
-            // What a number's bits are differs from one to the next: each is by itself.
+            // The bits of a number differ, so each case of the table stays separate.
             Bits::Unknown(None) => {}
             Bits::Unknown(Some(_)) => {
                 if let Some(same) = sources[..source].iter().position(|&other| other == bits) {
@@ -99,7 +100,7 @@ fn byte_of_function(mut table: u8, sources: [Bits; 3]) -> Option<Byte> {
 }
 
 impl Combiner<'_> {
-    /// The bytes of a register. Of what another block has moved it is only known which are zero.
+    /// Returns the bytes of a register. Across blocks only zero bytes are used.
     fn map(&self, reg: Reg) -> Map {
         let Some(vreg) = reg.vreg.filter(|_| reg.part == 0) else { return own(reg) };
         let Some(map) = self.maps[vreg.0 as usize] else { return own(reg) };
@@ -109,7 +110,8 @@ impl Combiner<'_> {
         [0, 1, 2, 3].map(|place| if map[place] == Byte::Zero { Byte::Zero } else { own_byte(reg, place) })
     }
 
-    /// The bytes that an instruction makes, some of which may be its own.
+    /// Returns the bytes of an instruction's result. A byte without a known origin is a byte of the
+    /// result itself.
     fn made(&self, result: VReg, meaning: Meaning) -> Map {
         let own = |place: usize| own_byte(Reg::new(result), place);
         match meaning {
@@ -146,7 +148,7 @@ impl Combiner<'_> {
                 })
             }
             Meaning::Three(Kind::Product, [a, b, c]) => {
-                // The product of n and m bytes has no more than n + m.
+                // A product of n bytes and m bytes has at most n + m bytes.
                 let bytes = |source: Src| match source.place {
                     Source::Imm(number) => 4 - number.leading_zeros() as usize / 8,
                     Source::Const(_) => 4,
@@ -167,14 +169,15 @@ impl Combiner<'_> {
         }
     }
 
-    /// Remembers the bytes that an instruction makes, where that has not been done.
+    /// Records the bytes of an instruction's result, unless they are already recorded.
     pub(super) fn note_bytes(&mut self, result: VReg, meaning: Meaning) {
         if self.maps[result.0 as usize].is_none() {
             self.maps[result.0 as usize] = Some(self.made(result, meaning));
         }
     }
 
-    /// Makes an instruction that moves bytes one PRMT of where they come from, or nothing at all.
+    /// Replaces an instruction that only moves bytes by one PRMT of the original words, or removes
+    /// it.
     pub(super) fn bytes(&mut self, at: u32, result: VReg, meaning: Meaning) -> bool {
         let map = self.made(result, meaning);
         self.maps[result.0 as usize] = Some(map);
@@ -204,7 +207,7 @@ impl Combiner<'_> {
                 return true;
             }
         }
-        // A shift or a mask becomes a PRMT only where that spares what it reads.
+        // A shift or mask becomes a PRMT only if that makes one of its sources dead.
         let is_new = |root: &Reg| !sources.contains(root) && !self.is_continued(*root);
         let goes =
             |source: &Reg| !roots.contains(source) && self.uses(*source) == 1 && self.maker_here(*source).is_some();
@@ -219,8 +222,8 @@ impl Combiner<'_> {
         true
     }
 
-    /// The PRMT that makes these bytes of at most two registers; where zeros are among them, of one and RZ, or of two of which
-    /// a byte is known to be zero.
+    /// Returns the PRMT that builds the bytes from at most two registers. Zero bytes come from RZ
+    /// beside a single register, or from a known zero byte of one of two registers.
     fn selector(&self, map: Map, roots: &[Reg]) -> Option<(u16, [Reg; 2])> {
         let words = match *roots {
             [only] => [only, Reg::ZERO],
@@ -244,7 +247,7 @@ impl Combiner<'_> {
         Some((selector, words))
     }
 
-    /// Lets a load that is read for its sign alone extend that.
+    /// Lets a load sign-extend its value if all its uses need the sign extension.
     fn load_signed(&mut self, at: u32, reg: Reg, map: Map) -> bool {
         let Some(load) = self.maker(reg).filter(|_| self.uses(reg) == 1) else { return false };
         let Some(Meaning::Load { bytes, signed }) = self.meaning(load) else { return false };
@@ -270,7 +273,8 @@ mod tests {
 
     use super::*;
 
-    /// Every table over a byte, another one, ones, zeros and a number that is neither: where a byte is found, all bits agree.
+    /// Checks every table over a byte, another byte, ones, zeros and an arbitrary number. If a byte
+    /// is found, all its bits agree with the function.
     #[test]
     fn a_byte_of_a_function_is_that_for_all_bits() {
         let [x, y] = [0, 1].map(|byte| own_byte(Reg::new(VReg(7)), byte));

@@ -1,4 +1,4 @@
-//! Functions of bits: a tree of LOP3 over three words is one LOP3.
+//! Combines bitwise logic: a tree of LOP3 over three words becomes one LOP3.
 
 use arrayvec::ArrayVec;
 
@@ -6,22 +6,22 @@ use super::Combiner;
 use super::word::Kind;
 use crate::halu::operands::{Reg, Source, Src};
 
-/// What each of up to five words is in a table of all 32 cases of a bit of each.
+/// Columns of a truth table over five words, with one bit for each of the 32 cases.
 const WORDS: [u32; 5] = [0xaaaa_aaaa, 0xcccc_cccc, 0xf0f0_f0f0, 0xff00_ff00, 0xffff_0000];
 
-/// The function that a table of LOP3 stands for, of functions.
+/// Applies a LOP3 table to three functions.
 fn apply(table: u8, [a, b, c]: [u32; 3]) -> u32 {
     let pick = |word: u32, bit: u8| if bit == 1 { word } else { !word };
     let case = |case: u8| pick(a, case >> 2 & 1) & pick(b, case >> 1 & 1) & pick(c, case & 1);
     (0..8).filter(|n| table >> n & 1 == 1).fold(0, |all, n| all | case(n))
 }
 
-/// Words that functions are of, each once.
+/// Distinct input words of a function.
 #[derive(Default)]
 struct Words(ArrayVec<Src, 5>);
 
 impl Words {
-    /// A source as a function of these words.
+    /// Adds a source, and returns it as a function of these words.
     fn add(&mut self, source: Src) -> Option<u32> {
         match source.place {
             Source::Reg(Reg { vreg: None, .. }) => return Some(0),
@@ -40,7 +40,8 @@ impl Words {
         WORDS.get(self.0.len() - 1).copied()
     }
 
-    /// A function of them as one LOP3, where it is one. What is no register goes second.
+    /// Returns a function as one LOP3, if it depends on at most three words. A word that is not a
+    /// register becomes the second source.
     fn one(&self, function: u32) -> Option<(u8, [Src; 3])> {
         let matters = |&number: &usize| {
             let (word, step) = (WORDS.get(number).copied().unwrap_or(0), 1 << number);
@@ -52,7 +53,7 @@ impl Words {
         }
         let is_reg = |number: usize| self.0.get(number).is_some_and(|word| word.is_reg());
         if let Some(other) = numbers.iter().position(|&number| !is_reg(number)) {
-            // A function of a number alone is for others to fold.
+            // A function of a constant alone is folded elsewhere.
             let last = numbers.len() - 1;
             numbers.swap(other, last.min(1));
             if last == 0 {
@@ -74,13 +75,13 @@ impl Words {
 }
 
 impl Combiner<'_> {
-    /// Takes into a LOP3 one that it reads, or a number.
+    /// Combines a LOP3 with a LOP3 that it reads, or with a constant.
     pub(super) fn logic(&mut self, at: u32, table: u8, sources: [Src; 3]) -> bool {
         let combined = (0..3).find_map(|place| self.with_taken_in(table, sources, place));
         combined.is_some_and(|(table, sources)| self.write_three(at, Kind::Logic(table), sources))
     }
 
-    /// The LOP3 that has taken in what makes its source at a place.
+    /// Returns the LOP3 that results from inlining the definition of source `place`.
     fn with_taken_in(&self, table: u8, sources: [Src; 3], place: usize) -> Option<(u8, [Src; 3])> {
         let &Src { place: Source::Reg(reg), .. } = sources.get(place)? else { return None };
         let maker = self.maker(reg)?;
@@ -88,7 +89,7 @@ impl Combiner<'_> {
         let taken = match (self.constant(maker), self.maker_here(reg).and_then(|maker| self.three(maker))) {
             (Some(number), _) => words.add(Src::imm(number))?,
             (None, Some((Kind::Logic(inner), of))) => {
-                // With one source it costs none to take it in, whoever else reads it.
+                // A LOP3 of a single register is inlined for free, even if it has other uses.
                 let is_free = Combiner::registers(&of).len() == 1 && of.iter().all(|source| source.is_reg());
                 if self.uses(reg) != 1 && !is_free {
                     return None;
@@ -109,7 +110,8 @@ impl Combiner<'_> {
         words.one(apply(table, functions))
     }
 
-    /// Whether a register is written on, so that it had better not live longer.
+    /// Returns `true` if an instruction updates the register in place. Its live range should not
+    /// grow.
     pub(super) fn is_continued(&self, reg: Reg) -> bool {
         reg.vreg.is_some_and(|reg| self.known[reg.0 as usize].is_continued)
     }
@@ -126,8 +128,8 @@ mod tests {
         Src::plain(Source::Reg(Reg::new(VReg(number))))
     }
 
-    /// Every table of every other, at each place, over sources that are the same, others, numbers and their complements: where
-    /// one LOP3 comes of it, it has the bits of both.
+    /// Checks every table inside every other table, at each source, over equal and different
+    /// registers, numbers and complements. A combined LOP3 must compute the same bits.
     #[test]
     fn one_table_has_the_bits_of_two() {
         let values = |source: Src| match source.place {

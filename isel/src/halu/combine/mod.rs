@@ -1,13 +1,14 @@
-//! Instructions that take in others, where a rule cannot see it: a rule has the pattern of one op, and what the ops before it
-//! became is known only here.
+//! Peephole combining of instructions across ops. A rule sees the pattern of one op; the
+//! instructions selected for its operands are known only here.
 //!
-//! * Moves of bytes ([`bytes`]): shifts by whole bytes, masks of whole bytes and PRMT are one PRMT of the words that they
-//!   began with. What is known to be zero already, as after LDG.U8, is not extended again.
-//! * Bits ([`logic`]): LOP3 computes any function of three words, so a tree of them over three words is one.
+//! * Byte moves ([`bytes`]): shifts by whole bytes, masks of whole bytes and PRMT become one PRMT
+//!   of the original words. Bytes known to be zero, as after LDG.U8, are not extended again.
+//! * Bitwise logic ([`logic`]): LOP3 computes any function of three words, so a tree of LOP3 over
+//!   three words becomes one.
 //! * Sums ([`sums`]): IADD3 of a sum, IMAD of a product and LEA of a shift that have no other use.
 //!
-//! Only what stands in the same block is taken in, so that no value lives longer than its block for it. What is left without a
-//! use goes.
+//! Instructions are combined only within a block, so that no live range grows beyond its block.
+//! Instructions without remaining uses are removed.
 
 mod bytes;
 mod logic;
@@ -27,14 +28,15 @@ use super::machine::{Halu, RegClass};
 use super::operands::{Reg, Source, Src};
 use crate::vcode::{Access, BlockIndex, Operand, Terminator, VCode, VInst, VReg};
 
-/// No instruction, no block.
+/// Marker of an absent instruction or block.
 const NONE: u32 = u32::MAX;
-/// So often is the code gone through: what the first round leaves with one use is taken in by the next.
+/// Number of passes over the code. A value that one pass leaves with a single use is combined by
+/// the next.
 const ROUNDS: u32 = 2;
-/// So many others may one instruction take in one after another.
+/// Maximum number of successive combines per instruction.
 const STEPS: u32 = 8;
 
-/// Combines what can be, unless selection is to end early.
+/// Combines instructions, unless selection is cancelled.
 pub(super) fn combine(code: &mut VCode<Halu>, poll: Poll<'_>) {
     let mut combiner = Combiner::new(code, poll);
     for _ in 0..ROUNDS {
@@ -49,35 +51,35 @@ pub(super) fn combine(code: &mut VCode<Halu>, poll: Poll<'_>) {
     combiner.finish();
 }
 
-/// What is known of a virtual register.
+/// Facts about a virtual register.
 #[derive(Clone, Copy)]
 struct Known {
-    /// The instruction that writes all of it.
+    /// Instruction that writes the whole register.
     def: u32,
-    /// The block where that stands.
+    /// Block of the definition.
     block: u32,
-    /// How often it is read, handed on, or written on.
+    /// Number of reads, uses as block arguments, and in-place updates.
     uses: u32,
-    /// Whether an instruction writes on in its place, so that it had better not live longer.
+    /// `true` if an instruction updates the register in place. Its live range should not grow.
     is_continued: bool,
 }
 
 struct Combiner<'c> {
     poll: Poll<'c>,
     code: &'c mut VCode<Halu>,
-    /// By virtual register.
+    /// Facts by virtual register.
     known: Vec<Known>,
-    /// By virtual register, the one that it is now.
+    /// Replacement of each virtual register.
     stands_for: Vec<VReg>,
-    /// By virtual register, what its bytes are, where more is known than that they are its own.
+    /// Bytes of each virtual register, if known.
     maps: Vec<Option<bytes::Map>>,
-    /// By instruction.
+    /// Dead instructions.
     is_dead: Vec<bool>,
-    /// By instruction, another one that is to stand right before it.
+    /// Instruction to move directly before another one, by the latter.
     moved: FxHashMap<u32, u32>,
-    /// Where instructions are made, their operands alone being taken.
+    /// Builder of replacement instructions, of which only the operands are used.
     builder: Builder,
-    /// The block at hand.
+    /// Current block.
     block: u32,
 }
 
@@ -121,7 +123,7 @@ impl<'c> Combiner<'c> {
         }
     }
 
-    /// Whether anything was combined.
+    /// Combines the instructions of a block. Returns `true` if anything changed.
     fn block(&mut self, number: usize) -> bool {
         let Some(block) = self.code.blocks.get(number) else { return false };
         self.block = number as u32;
@@ -130,7 +132,7 @@ impl<'c> Combiner<'c> {
             if self.poll.is_stopped() {
                 return false;
             }
-            // Most instructions mean nothing here, so that is asked before anything else.
+            // Most instructions cannot be combined, so this is the first test.
             let Some(mut meaning) = self.meaning(at) else { continue };
             let Some(result) = self.result(at) else { continue };
             self.maps[result.0 as usize] = None;
@@ -147,7 +149,7 @@ impl<'c> Combiner<'c> {
         is_changed
     }
 
-    /// Whether an instruction took in another one, or became another one.
+    /// Tries to combine an instruction once. Returns `true` if the instruction changed.
     fn step(&mut self, at: u32, result: VReg, meaning: Meaning) -> bool {
         match meaning {
             Meaning::Three(Kind::Logic(table), sources) => {
@@ -162,7 +164,7 @@ impl<'c> Combiner<'c> {
         }
     }
 
-    /// Takes out what is dead, and gives each operand the register that it is now.
+    /// Removes dead instructions and renames operands.
     fn finish(self) {
         let Combiner { code, stands_for, is_dead, moved, .. } = self;
         if !is_dead.contains(&true) && moved.is_empty() {
@@ -194,7 +196,8 @@ impl<'c> Combiner<'c> {
         });
     }
 
-    // What is there -----------------------------------------------------------------------------------------------------
+    // Queries
+    // -----------------------------------------------------------------------------------------------------------
 
     fn inst(&self, at: u32) -> Option<&VInst<Halu>> {
         self.code.insts.get(at as usize).filter(|_| !self.is_dead[at as usize])
@@ -207,7 +210,7 @@ impl<'c> Combiner<'c> {
         reg
     }
 
-    /// The word register that an instruction writes, where it writes nothing else.
+    /// Returns the word register that an instruction writes, if it writes nothing else.
     fn result(&self, at: u32) -> Option<VReg> {
         let mut writes = self.code.operands(self.inst(at)?).iter().filter(|operand| operand.access != Access::Use);
         let &Operand { reg, access: Access::Def, .. } = writes.next()? else { return None };
@@ -218,13 +221,13 @@ impl<'c> Combiner<'c> {
         self.code.vregs.get(reg.0 as usize) == Some(&RegClass::Word)
     }
 
-    /// The instruction that makes a word, wherever it stands.
+    /// Returns the instruction that defines a word, in any block.
     fn maker(&self, reg: Reg) -> Option<u32> {
         let reg = reg.vreg.filter(|&reg| self.is_word(reg))?;
         Some(self.known[reg.0 as usize].def).filter(|&def| def != NONE)
     }
 
-    /// The same, where it stands in the block at hand.
+    /// Returns the instruction that defines a word, if it is in the current block.
     fn maker_here(&self, reg: Reg) -> Option<u32> {
         self.maker(reg).filter(|_| reg.vreg.is_some_and(|reg| self.known[reg.0 as usize].block == self.block))
     }
@@ -233,7 +236,7 @@ impl<'c> Combiner<'c> {
         reg.vreg.map_or(0, |reg| self.known[reg.0 as usize].uses)
     }
 
-    /// The number that a source is, where it is one.
+    /// Returns the constant value of a source, if any.
     fn number(&self, src: Src) -> Option<u32> {
         match src.place {
             Source::Imm(bits) => Some(bits),
@@ -243,9 +246,10 @@ impl<'c> Combiner<'c> {
         }
     }
 
-    // What becomes of it ------------------------------------------------------------------------------------------------
+    // Edits
+    // -------------------------------------------------------------------------------------------------------------
 
-    /// Puts a word, which reads what the builder was told, in the place of an instruction with the same result.
+    /// Replaces an instruction by a word with the operands of the builder and the same result.
     fn replace(&mut self, at: u32, word: Word) {
         let Some(result) = self.result(at) else { return };
         self.maps[result.0 as usize] = None;
@@ -264,7 +268,7 @@ impl<'c> Combiner<'c> {
         self.release(old);
     }
 
-    /// Takes an instruction out, whose result another register has.
+    /// Removes an instruction and replaces its result by another register.
     fn forward(&mut self, at: u32, to: VReg) {
         let Some(result) = self.result(at) else { return };
         let Some(operands) = self.inst(at).map(|inst| inst.operands.clone()) else { return };
@@ -274,7 +278,8 @@ impl<'c> Combiner<'c> {
         self.release(operands);
     }
 
-    /// An instruction no longer reads these: what has no other use goes.
+    /// Releases the operands of a removed instruction, and removes definitions without remaining
+    /// uses.
     fn release(&mut self, operands: std::ops::Range<u32>) {
         let mut unused = vec![operands];
         while let Some(operands) = unused.pop() {
@@ -294,7 +299,7 @@ impl<'c> Combiner<'c> {
         }
     }
 
-    /// The registers of sources, each once.
+    /// Returns the distinct registers of the sources.
     fn registers(sources: &[Src]) -> ArrayVec<Reg, 4> {
         let mut registers = ArrayVec::new();
         for source in sources {

@@ -1,4 +1,4 @@
-//! Sums of what has no other use: of a sum, of products, of a shift.
+//! Combines a sum with its terms if these have no other use: sums, products and shifts.
 
 use arrayvec::ArrayVec;
 
@@ -7,18 +7,18 @@ use super::word::{Kind, Meaning, Shift};
 use crate::halu::operands::{Number, Reg, Source, Src};
 
 impl Combiner<'_> {
-    /// Takes into a sum what it reads.
+    /// Combines a sum with one of its terms. Returns `true` if the sum changed.
     pub(super) fn sum(&mut self, at: u32, sources: [Src; 3]) -> bool {
         self.sum_of_sum(at, sources) || self.sum_of_shift(at, sources) || self.sum_of_products(at, sources)
     }
 
-    /// What makes a source that has no other use and is plain, here.
+    /// Returns the instruction of the current block that defines a source with no other use.
     fn only_here(&self, source: Src) -> Option<u32> {
         let Source::Reg(reg) = source.place else { return None };
         self.maker_here(reg).filter(|_| self.uses(reg) == 1)
     }
 
-    /// The terms of a sum that are not zero.
+    /// Returns the nonzero terms of a sum.
     fn terms(sources: [Src; 3]) -> ArrayVec<Src, 3> {
         sources.into_iter().filter(|source| source.place != Src::ZERO.place).collect()
     }
@@ -73,7 +73,7 @@ impl Combiner<'_> {
         false
     }
 
-    /// A product that nothing has been added to.
+    /// Returns a product without an addend, and its factors.
     fn bare_product(&self, source: Src) -> Option<(u32, [Src; 2])> {
         let maker = self.only_here(source).filter(|_| !source.neg)?;
         let Some((Kind::Product, [a, b, c])) = self.three(maker) else { return None };
@@ -92,14 +92,15 @@ impl Combiner<'_> {
                 let (Some(one), Some(other)) = (self.bare_product(first), self.bare_product(second)) else {
                     return false;
                 };
-                // The later one takes the third term, and goes to the sum where that is not there before.
+                // The later product takes the third term. If the term is defined after that
+                // product, the product moves to the sum.
                 let ((maker, [x, y]), (_, [v, w]), made) =
                     if one.0 > other.0 { (one, other, first) } else { (other, one, second) };
                 let is_there = match to.place {
                     Source::Reg(reg) => self.maker_of_any(reg).is_none_or(|def| def < maker),
                     _ => true,
                 };
-                // What is no register would have to be twice in one of them.
+                // A term that is not a register does not fit beside the factors.
                 if to.neg || !to.is_reg() || !self.write_three(maker, Kind::Product, [x, y, to]) {
                     return false;
                 }
@@ -112,13 +113,14 @@ impl Combiner<'_> {
         }
     }
 
-    /// The instruction of the block at hand that makes a register, or the last word of a wide one.
+    /// Returns the instruction of the current block that defines a register, or the last word of a
+    /// wide register.
     fn maker_of_any(&self, reg: Reg) -> Option<u32> {
         let known = &self.known[reg.vreg?.0 as usize];
         (known.block == self.block).then_some(known.def)
     }
 
-    /// A factor that is a number in a register is a number.
+    /// Replaces a factor in a register by an immediate if the factor is constant.
     pub(super) fn product_by_number(&mut self, at: u32, [a, b, c]: [Src; 3]) -> bool {
         if ![a, b, c].iter().all(|source| source.is_reg()) {
             return false;
@@ -130,7 +132,7 @@ impl Combiner<'_> {
         })
     }
 
-    /// Makes a shift or a permutation of numbers a number.
+    /// Folds a shift or a permutation of constants.
     pub(super) fn made_of_numbers(&mut self, at: u32, meaning: Meaning) -> bool {
         let number = |reg: Reg| self.number(Src::plain(Source::Reg(reg)));
         let made = match meaning {
@@ -151,7 +153,7 @@ impl Combiner<'_> {
     }
 }
 
-/// PRMT of eight bytes.
+/// Evaluates PRMT on eight bytes.
 fn permuted(selector: u16, bytes: u64) -> u32 {
     (0..4).fold(0, |word, place| {
         let nibble = selector >> (4 * place) & 0xf;

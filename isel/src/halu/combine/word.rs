@@ -1,4 +1,4 @@
-//! Instructions as what they compute, and back.
+//! Decoding of instructions into operations, and encoding of operations into instructions.
 
 use halfbyte_isa::halu::fields::*;
 use halfbyte_isa::halu::{Inst as Word, Opcode};
@@ -10,10 +10,10 @@ use crate::halu::lowering::families::{IADD3, IMAD, LOP3};
 use crate::halu::operands::{Number, Reg, Source, Src};
 use crate::vcode::Access;
 
-/// What an instruction of three sources computes.
+/// Operation of an instruction with three sources.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
-    /// LOP3 by its table.
+    /// LOP3 with its truth table.
     Logic(u8),
     /// IADD3.
     Sum,
@@ -21,34 +21,34 @@ pub(super) enum Kind {
     Product,
 }
 
-/// A shift by a number of bits, under 32.
+/// Shift by a constant below 32.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Shift {
     Left,
     Right,
-    /// That brings in copies of the sign.
+    /// Arithmetic right shift.
     Signed,
 }
 
-/// What an instruction computes, where others may take it in.
+/// Operation of an instruction that can be combined with others.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Meaning {
     Three(Kind, [Src; 3]),
-    /// Of one word, by a number of bits.
+    /// Shift of one word by a constant.
     Shift(Shift, u32, Reg),
-    /// PRMT by its selector, of bytes 0 to 3 and 4 to 7.
+    /// PRMT with its selector, and the sources of bytes 0 to 3 and 4 to 7.
     Permutation(u16, [Reg; 2]),
     Number(u32),
-    /// A load of fewer bytes than a word, the others of which become zero.
+    /// Zero-extending load of less than a word.
     Load {
         bytes: usize,
-        /// The same load as it extends with the sign.
+        /// The same load with sign extension.
         signed: Word,
     },
 }
 
 impl Combiner<'_> {
-    /// What an instruction computes.
+    /// Returns the operation of an instruction.
     pub(super) fn meaning(&self, at: u32) -> Option<Meaning> {
         match self.inst(at)?.inst.opcode() {
             Opcode::PRMT_RIR => self.permutation(at).map(|(selector, words)| Meaning::Permutation(selector, words)),
@@ -61,14 +61,15 @@ impl Combiner<'_> {
         }
     }
 
-    /// What an instruction reads at a place.
+    /// Returns the register that an instruction reads in a field.
     pub(super) fn read(&self, at: u32, field: Field) -> Reg {
         let operands = self.inst(at).map_or(&[][..], |inst| self.code.operands(inst));
         let operand = operands.iter().find(|operand| operand.access == Access::Use && operand.place == field);
         operand.map_or(Reg::ZERO, |operand| Reg { vreg: Some(self.now(operand.reg)), part: operand.part })
     }
 
-    /// Whether an instruction is this word and reads no more than the sources: without a guard, a carry, or what else there is.
+    /// Returns `true` if an instruction equals this word and reads only the three sources, without
+    /// a guard, a carry or other operands.
     fn is_plain(&self, at: u32, word: Word) -> bool {
         let Some(inst) = self.inst(at) else { return false };
         let is_source = |field: Field| field == RA || field == R32 || field == R64;
@@ -77,7 +78,7 @@ impl Combiner<'_> {
             && self.code.operands(inst).iter().all(|operand| operand.access != Access::Use || is_source(operand.place))
     }
 
-    /// An instruction of three sources.
+    /// Decodes an instruction with three sources.
     pub(super) fn three(&self, at: u32) -> Option<(Kind, [Src; 3])> {
         let word = self.inst(at)?.inst;
         let opcode = word.opcode();
@@ -119,12 +120,13 @@ impl Combiner<'_> {
         self.is_plain(at, plain).then_some((kind, sources))
     }
 
-    /// Writes an instruction of three sources; none where they do not fit one. The sources of LOP3 have their order.
+    /// Replaces an instruction by one with three sources. Returns `false` if the sources do not
+    /// fit. The sources of LOP3 keep their order.
     pub(super) fn write_three(&mut self, at: u32, kind: Kind, sources: [Src; 3]) -> bool {
         let [a, b, c] = sources.map(|source| source.folded(Number::Int));
         let (forms, [a, b, c]) = match kind {
             Kind::Logic(_) => (LOP3, [a, b, c]),
-            // All three may change places, and the first two.
+            // All sources of a sum commute; the first two sources of a product commute.
             Kind::Sum if !a.is_reg() => (IADD3, [b, a, c]),
             Kind::Sum if !c.is_reg() => (IADD3, [a, c, b]),
             Kind::Sum => (IADD3, [a, b, c]),
@@ -144,7 +146,8 @@ impl Combiner<'_> {
         true
     }
 
-    /// PRMT by a constant: the selector, and the words of bytes 0 to 3 and 4 to 7.
+    /// Decodes PRMT with a constant selector. Returns the selector, and the words of bytes 0 to 3
+    /// and 4 to 7.
     pub(super) fn permutation(&self, at: u32) -> Option<(u16, [Reg; 2])> {
         let word = self.inst(at)?.inst;
         let plain = || Word::new(Opcode::PRMT_RIR).with(IMM16, word.get(IMM16));
@@ -159,7 +162,7 @@ impl Combiner<'_> {
         self.replace(at, Word::new(Opcode::PRMT_RIR).with(IMM16, selector.into()));
     }
 
-    /// A shift of one word by a constant.
+    /// Decodes a shift of one word by a constant.
     pub(super) fn shift_of(&self, at: u32) -> Option<(Shift, u32, Reg)> {
         let word = self.inst(at)?.inst;
         if word.opcode() != Opcode::SHF_RIR {
@@ -191,7 +194,7 @@ impl Combiner<'_> {
         self.replace(at, Word::new(Opcode::LEA).with(SHIFT, count.into()));
     }
 
-    /// The number that an instruction makes.
+    /// Returns the constant that an instruction moves into its result.
     pub(super) fn constant(&self, at: u32) -> Option<u32> {
         let word = self.inst(at)?.inst;
         let plain = || Word::new(Opcode::MOV_I).with(IMM32, word.get(IMM32));
@@ -207,7 +210,8 @@ impl Combiner<'_> {
         self.replace(at, word);
     }
 
-    /// Of a load that extends with zeros: how many bytes it reads, and the same load as it extends with the sign.
+    /// Decodes a zero-extending load. Returns its size in bytes and the same load with sign
+    /// extension.
     fn narrow_load(&self, at: u32) -> Option<(usize, Word)> {
         let word = self.inst(at)?.inst;
         let (bytes, signed) = match word.opcode() {
@@ -226,11 +230,11 @@ impl Combiner<'_> {
             _ => &[IMM24],
         };
         let copy = |opcode| fields.iter().fold(Word::new(opcode), |copy, &field| copy.with(field, word.get(field)));
-        // With a guard it would not be the same word.
+        // The comparison fails if the load has a guard.
         (copy(word.opcode()).word() == word.word()).then(|| (bytes, copy(signed)))
     }
 
-    /// Whether an instruction may go where nothing reads its result.
+    /// Returns `true` if an instruction can be removed when its result is unused.
     pub(super) fn is_removable(&self, at: u32) -> bool {
         let is_move = || {
             let moves = [Opcode::MOV_R, Opcode::MOV_I, Opcode::MOV_C, Opcode::LEA];

@@ -1,4 +1,4 @@
-//! What the rules call: matchers of values, and the instruction families.
+//! Functions that the rules call: matchers of values, and constructors of instructions.
 
 use halfbyte_abi::{GROUP_COUNT_OFFSET, GROUP_SIZE_OFFSET, ITEM_COUNT_OFFSET};
 use halfbyte_ir::{
@@ -259,7 +259,7 @@ impl rules::Context for Lowering<'_> {
     // Integers.
 
     fn iadd3(&mut self, a: Src, b: Src, c: Src) -> Reg {
-        // All three may change places: the one that is no register goes to the slot in the middle.
+        // All three sources commute; a source that is not a register must be in the middle.
         let [a, b, c] = if !c.is_reg() && b.is_reg() { [a, c, b] } else { [a, b, c] };
         let inst = self.out.three(IADD3, Number::Int, a, b, c);
         self.out.word(inst)
@@ -688,7 +688,8 @@ impl rules::Context for Lowering<'_> {
         let kept = Src::imm(in_lanes(width, ty.elem().mask() as u32 >> n));
         match sign {
             Sign::U => self.lop3(0xc0, shifted, kept, Src::ZERO),
-            // The sign bit, now at m: (x ^ m) - m copies it upward. 0x6a is (a & b) ^ c.
+            // Sign extension: with m = the shifted sign bit, (x ^ m) - m copies the bit upward.
+            // Table 0x6a is (a & b) ^ c.
             Sign::S => {
                 let m = self.out.in_reg(Src::imm(in_lanes(width, 1 << (width - 1) >> n)));
                 let flipped = self.lop3(0x6a, shifted, kept, m);
@@ -800,22 +801,22 @@ impl rules::Context for Lowering<'_> {
     }
 }
 
-/// Whether a parameter is a buffer.
+/// Returns `true` if a parameter is a buffer.
 pub(super) fn is_buffer(kernel: &Kernel, number: u32) -> bool {
     kernel.params.get(number as usize).is_some_and(|param| matches!(param.kind, ParamKind::Buffer { .. }))
 }
 
-/// The selection rules' entry: an instruction's machine instructions, where a rule matches.
+/// Selects an instruction by the rules; returns `None` if no rule matches.
 pub(super) fn lower(lowering: &mut Lowering<'_>, inst: Inst) -> Option<Reg> {
     rules::constructor_lower(lowering, inst)
 }
 
-/// A value as an operand.
+/// Returns a value as a source operand.
 pub(super) fn src(lowering: &mut Lowering<'_>, value: Value) -> Src {
     rules::constructor_src(lowering, value)
 }
 
-/// A value in a register, zero above it where it is narrower than that.
+/// Returns a value in a register, zero-extended to 32 bits if it is narrower.
 pub(super) fn zero_extended(lowering: &mut Lowering<'_>, value: Value) -> Reg {
     let ty = lowering.kernel.ty(value);
     let reg = lowering.value_reg(value);
@@ -826,7 +827,7 @@ pub(super) fn zero_extended(lowering: &mut Lowering<'_>, value: Value) -> Reg {
     lowering.out.reg(extended)
 }
 
-/// An i1 as a predicate.
+/// Returns an `i1` value as a predicate.
 pub(super) fn pred(lowering: &mut Lowering<'_>, value: Value) -> Pred {
     rules::constructor_pred(lowering, value)
 }

@@ -1,4 +1,4 @@
-//! The instruction families that the rules construct, as far as they share a shape: forms, conditions, modifiers.
+//! Instruction constructors by family: opcode forms, conditions and modifiers.
 
 use halfbyte_ir::{Clamp, FloatCC, FloatFlags, IntCC, Type};
 use halfbyte_isa::halu::fields::*;
@@ -43,7 +43,7 @@ pub(super) const IMAD_WIDE: ThreeForms = three_forms!(IMAD_WIDE_RRR IMAD_WIDE_RI
 pub(in crate::halu) const IADD3: ThreeForms = three_forms!(IADD3_RRR IADD3_RIR IADD3_RCR, None, None);
 pub(in crate::halu) const LOP3: ThreeForms = three_forms!(LOP3_RRR LOP3_RIR LOP3_RCR, None, None);
 
-/// The value of a float condition.
+/// Returns the encoding of a float condition.
 pub(super) fn float_condition(cc: FloatCC) -> u64 {
     match cc {
         FloatCC::Eq => choice!(M_CMP, "EQ"),
@@ -74,7 +74,8 @@ pub(super) fn int_condition(cc: IntCC) -> u64 {
     }
 }
 
-/// The values by which a modifier says unsigned and signed. Video types are written in lower case, those of integers in upper.
+/// Returns a modifier's encodings of unsigned and signed. Type names are lower case in video
+/// instructions and upper case in others.
 pub(super) const fn signs(modifier: &Modifier) -> [u64; 2] {
     match modifier.value("u32") {
         Some(_) => [value_of(modifier, "u32"), value_of(modifier, "s32")],
@@ -86,7 +87,7 @@ pub(super) const fn signs(modifier: &Modifier) -> [u64; 2] {
     }
 }
 
-/// The value by which a modifier says a sign, looked up when this is compiled.
+/// Encoding of a sign in a modifier; both alternatives are resolved at compile time.
 macro_rules! sign_choice {
     ($modifier:expr, $sign:expr) => {{
         let [unsigned, signed] = const { $crate::halu::lowering::families::signs(&$modifier) };
@@ -103,7 +104,7 @@ pub(super) fn half_format(ty: Type) -> u64 {
 }
 
 impl Lowering<'_> {
-    /// A function, by the code of its modifier.
+    /// Emits a special function, given the encoding of its modifier.
     pub(super) fn mufu(&mut self, function: u64, a: Src) -> Reg {
         let inst = self.out.one(Opcode::MUFU_R, Number::Single, a);
         self.out.word(inst.with(MUFU, function))
@@ -136,7 +137,7 @@ impl Lowering<'_> {
         self.out.word(inst.with(NAN, flags.nan.into()).with(PP_NOT, (!least).into()))
     }
 
-    /// A compare, its operands exchanged where that brings the register first.
+    /// Starts a compare, with swapped operands if that puts a register first.
     pub(super) fn half_compare(&mut self, forms: TwoForms, ty: Type, cond: (FloatCC, bool), a: Src, b: Src) -> Word {
         let (cc, a, b) = if b.is_reg() && !a.is_reg() { (cond.0.swapped(), b, a) } else { (cond.0, a, b) };
         let inst = self.out.two(forms, Number::Half, a, b);
@@ -194,7 +195,7 @@ impl Lowering<'_> {
         Reg::new(self.out.put(inst, RegClass::Pair, Some(low), 1))
     }
 
-    /// A dot product by an instruction, its elements of these signs.
+    /// Emits a dot product whose elements have the given signs.
     pub(super) fn dot(&mut self, inst: Word, [of_a, of_b]: [u64; 2], [a, b, c]: [Src; 3]) -> Reg {
         let [a, b, c] = [a, b, c].map(|src| self.out.reg(src));
         self.out.read(RA, a);
@@ -203,7 +204,7 @@ impl Lowering<'_> {
         self.out.word(inst.with(ATYPE, of_a).with(BTYPE, of_b))
     }
 
-    /// The high word of two shifted left, the low word of two shifted right.
+    /// Emits a funnel shift: the high word of a left shift, or the low word of a right shift.
     pub(super) fn funnel(&mut self, left: bool, low: Src, count: Src, high: Src) -> Reg {
         let (low, high) = (self.out.reg(low), self.out.reg(high));
         let direction = if left { choice!(M_DIR, "L") } else { choice!(M_DIR, "R") };
@@ -222,7 +223,7 @@ impl Lowering<'_> {
         self.out.word(inst)
     }
 
-    /// An address and an index times a number, in 64 bits.
+    /// Returns an address plus a scaled index, in 64 bits.
     pub(super) fn wide_sum(&mut self, base: Reg, index: Reg, scale: u32) -> Reg {
         let inst = Word::new(Opcode::IMAD_WIDE_RIR).with(IMM32, scale.into()).with(SIGN, sign_choice!(M_SIGN, Sign::U));
         self.out.read(RA, index);
@@ -233,7 +234,8 @@ impl Lowering<'_> {
     pub(super) fn shift(&mut self, left: bool, sign: Sign, a: Src, count: Src) -> Reg {
         let a = self.out.reg(a);
         let count = if matches!(count.place, Source::Imm(_)) { count } else { self.out.in_reg(count) };
-        // A left shift leaves the low word of the shifted pair, a right shift the high one: the other word is RZ.
+        // The result is the low word of a left-shifted pair, or the high word of a right-shifted
+        // pair; the other word is RZ.
         let (direction, at) = if left { (choice!(M_DIR, "L"), RA) } else { (choice!(M_DIR, "R"), R64) };
         let form = if matches!(count.place, Source::Imm(_)) { Opcode::SHF_RIR } else { Opcode::SHF_RRR };
         let mut inst = Word::new(form).with(DIR, direction).with(HI, (!left).into());

@@ -1,4 +1,4 @@
-//! Intrinsics: a line of HALU assembly becomes that instruction.
+//! Selection of intrinsics: a line of HALU assembly becomes that instruction.
 
 use halfbyte_ir::{Inst, IntrinsicData, Kernel, Reason, Type, ValueDef};
 use halfbyte_isa::halu::TARGET;
@@ -11,7 +11,7 @@ use super::context;
 use super::{Lowering, class_of};
 use crate::{Refusal, intrinsics, reasons};
 
-/// An intrinsic's instruction with places for its values, and where its result goes; or why there is none.
+/// Returns an intrinsic's instruction template and the register class of its result.
 fn template(kernel: &Kernel, inst: Inst, data: &IntrinsicData) -> Result<(Template, RegClass), Reason> {
     let text = intrinsics::text_for(data, TARGET.name())?;
     let class = |ty: Type| match class_of(ty) {
@@ -36,24 +36,24 @@ fn template(kernel: &Kernel, inst: Inst, data: &IntrinsicData) -> Result<(Templa
     Ok((template, result))
 }
 
-/// The number of the parameter that an operand is, if it fills a word.
+/// Returns the number of the 32-bit kernel parameter that is operand `operand`, if it is one.
 fn parameter(kernel: &Kernel, inst: Inst, operand: u8) -> Option<u32> {
     let &value = kernel.args(inst).get(usize::from(operand))?;
     let ValueDef::Param(number) = kernel.values[value].def else { return None };
     (kernel.ty(value).bits() == 32).then_some(number)
 }
 
-/// The intrinsics that are no instructions of HALU, used or not.
+/// Returns refusals of the intrinsics that are not HALU instructions, used or unused.
 pub(crate) fn check(kernel: &Kernel) -> Vec<Refusal> {
     intrinsics::refused(kernel, TARGET.name(), template)
 }
 
-/// The instruction of an intrinsic, or why there is none.
+/// Selects the instruction of an intrinsic.
 pub(super) fn lower(lowering: &mut Lowering<'_>, inst: Inst, data: &IntrinsicData) -> Result<Reg, Option<Reason>> {
     let kernel = lowering.kernel;
     let (template, result) = template(kernel, inst, data)?;
     let args = kernel.args(inst);
-    // What a register holds above a narrow value is nobody's, but the instruction sees it.
+    // The upper bits of a narrow value's register are undefined, but the instruction reads them.
     let regs: Vec<Reg> = args.iter().map(|&arg| context::zero_extended(lowering, arg)).collect();
     let mut defined = None;
     for &(slot, placeholder) in &template.slots {

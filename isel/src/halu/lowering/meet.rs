@@ -1,4 +1,4 @@
-//! Items that meet: barriers, exchanges within a warp, and atomic access to memory.
+//! Selection of collective operations (barriers and exchanges within a warp), atomics and fences.
 
 use halfbyte_ir::{AtomicAttr, Attr, FenceAttr, Inst, InstData, Kernel, MemOrder, Op, Scope, Type, Value};
 use halfbyte_isa::halu::fields::*;
@@ -18,7 +18,7 @@ const fn scope(scope: Scope) -> u64 {
     }
 }
 
-/// What an atomic operation orders.
+/// Returns the encoding of an atomic's memory order.
 fn order(order: MemOrder) -> u64 {
     match (order.acquires(), order.releases()) {
         (true, true) => choice!(M_ATOM_ORDER, "ACQ_REL"),
@@ -28,7 +28,7 @@ fn order(order: MemOrder) -> u64 {
     }
 }
 
-/// The opcodes of an atomic operation.
+/// Opcodes of an atomic operation.
 macro_rules! atomic {
     ($uniform:ident $wide:ident $flat:ident $shared:ident) => {
         Forms {
@@ -41,7 +41,8 @@ macro_rules! atomic {
     };
 }
 
-/// The opcodes, and the fields that say what an integer becomes.
+/// Returns the opcodes of an atomic operation, and for integers the fields for operation and
+/// signedness.
 fn does(op: Op, ty: Type) -> Option<(Forms, Option<[u64; 2]>)> {
     let integer = |change: u64, signed: bool| {
         let forms = match ty.bits() {
@@ -87,14 +88,14 @@ fn does(op: Op, ty: Type) -> Option<(Forms, Option<[u64; 2]>)> {
     }
 }
 
-/// Whether items have something together that a fence orders.
+/// Returns `true` if the kernel has shared data that a fence can order.
 fn shares(kernel: &Kernel) -> bool {
     kernel.insts.values().any(|inst| inst.op.orders_memory() && inst.op != Op::Fence)
         || kernel.arrays.iter().any(|array| array.space == halfbyte_ir::Space::Shared)
 }
 
 impl Lowering<'_> {
-    /// A word in a register, or a number.
+    /// Returns a value as an immediate or a register.
     fn number_or_word(&mut self, value: Value) -> Src {
         let src = context::src(self, value);
         match src.place {
@@ -103,7 +104,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The word's form with a register in the slot, or that with a number.
+    /// Starts the instruction in its register or immediate form and sets its slot.
     fn in_slot(&mut self, [of_register, of_number]: [Opcode; 2], src: Src) -> Word {
         match src.place {
             Source::Imm(bits) => Word::new(of_number).with(IMM32, bits.into()),
@@ -115,7 +116,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// An op at which items meet.
+    /// Selects a collective operation.
     pub fn meet_at(&mut self, inst: Inst) -> Reg {
         use Opcode::*;
         let kernel = self.kernel;
@@ -163,7 +164,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The instruction with its answer in a new predicate.
+    /// Finishes an instruction whose result is a predicate.
     fn answer(&mut self, word: Word) -> Reg {
         let Pred { vreg, .. } = self.out.pred(word, PU);
         Reg { vreg, part: 0 }
@@ -185,7 +186,7 @@ impl Lowering<'_> {
             (_, false) => [BAR_SYNC_R, BAR_SYNC_I],
             (_, true) => [BAR_SYNC_RN, BAR_SYNC_IN],
         };
-        // Zero is a number here, not the register that reads as such.
+        // A zero must be encoded as an immediate, not as RZ.
         let id = id.filter(|id| *id != Src::ZERO).unwrap_or(Src::plain(Source::Imm(0)));
         let mut word = self.in_slot(forms, id).with(UNALIGNED, u64::from(!aligned));
         if let Some(count) = count {
@@ -220,7 +221,7 @@ impl Lowering<'_> {
         if let [Some(by), Some(segment), Some(mask)] = numbers {
             let value = self.value_or_number_in_reg(value);
             self.out.read(RA, value);
-            // Other bits do not count.
+            // The other bits are ignored.
             let word = Word::new(Opcode::SHFL_I)
                 .with(SHFL_BY, (by & 0x1f).into())
                 .with(SHFL_SEGMENT, (segment & 0x1f1f).into());
@@ -233,7 +234,7 @@ impl Lowering<'_> {
         self.out.word(Word::new(Opcode::SHFL_R).with(SHFL_MODE, mode))
     }
 
-    /// A word that asks lanes of a mask.
+    /// Starts an instruction that combines a predicate over the lanes of a mask.
     fn asked(&mut self, forms: [Opcode; 2], args: &[Value]) -> Word {
         let &[says, mask] = args else { return Word::new(Opcode::NOP) };
         let says = context::pred(self, says);
@@ -269,14 +270,14 @@ impl Lowering<'_> {
         self.out.word(word)
     }
 
-    /// The number of the item in its warp.
+    /// Returns the lane index of the item in its warp.
     pub fn lane_number(&mut self) -> Reg {
         let item = self.out.word(Word::new(Opcode::S2R).with(SREG, choice!(M_SREG, "SR_TID")));
         self.out.read(RA, item);
         self.out.word(Word::new(Opcode::LOP3_RIR).with(IMM32, 31).with(LUT, 0xc0))
     }
 
-    /// A fence, which is nothing where there is nothing to order.
+    /// Selects a fence. No instruction is needed if the kernel has no shared data.
     pub fn fence_of(&mut self, fence: FenceAttr) -> Reg {
         if shares(self.kernel) {
             let word = Word::new(Opcode::MEMBAR).with(SCOPE, scope(fence.scope));
@@ -285,7 +286,7 @@ impl Lowering<'_> {
         Reg::ZERO
     }
 
-    /// An access in one step.
+    /// Selects an atomic operation, or a strong load or store.
     pub fn atomic_at(&mut self, inst: Inst) -> Reg {
         let kernel = self.kernel;
         let InstData { op, ty, attr, .. } = kernel.insts[inst];

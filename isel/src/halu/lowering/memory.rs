@@ -1,4 +1,4 @@
-//! Addresses, loads and stores.
+//! Selection of addresses, loads and stores.
 
 use halfbyte_ir::{Kernel, MemAttr, Space, Type, Value, ValueDef};
 use halfbyte_isa::halu::domain::{LOCAL_WINDOW, SHARED_WINDOW};
@@ -9,35 +9,36 @@ use super::super::machine::{HaluExtra, RegClass};
 use super::super::operands::{Index, Reg, Source, Src};
 use super::{Lowering, class_of, context};
 
-/// Buffers that have a pair of uniform registers for their address; those after them use general ones.
+/// Number of buffers whose addresses are in pairs of uniform registers; further buffers use general
+/// registers.
 const UNIFORM_PAIRS: usize = URZ as usize / 2;
-/// What a displacement of 24 bits, signed, reaches.
+/// Range of a signed 24-bit displacement.
 const DISPLACEMENT: std::ops::Range<i64> = -(1 << 23)..1 << 23;
 
-/// How an instruction reaches memory.
+/// Address of an access.
 pub(super) enum Address {
-    /// Uniform pair, offset register, displacement.
+    /// Uniform register pair, offset register and displacement.
     Uniform { pair: u8, offset: Reg, displacement: i32 },
-    /// Register pair, displacement.
+    /// Register pair and displacement in global memory.
     Wide { base: Reg, displacement: i32 },
-    /// The same in any memory.
+    /// Register pair and displacement of a generic address.
     Flat { base: Reg, displacement: i32 },
-    /// Offset register and displacement in memory that the kernel declares.
+    /// Offset register and displacement in an array of the kernel.
     Own { space: Space, offset: Reg, displacement: i32 },
 }
 
-/// An access by its forms of address.
+/// Opcodes of an access, by kind of address.
 #[derive(Clone, Copy)]
 pub(super) struct Forms {
     pub uniform: Opcode,
     pub wide: Opcode,
     pub flat: Opcode,
     pub shared: Opcode,
-    /// Where there is one.
+    /// Opcode for scratch memory, if there is one.
     pub scratch: Option<Opcode>,
 }
 
-/// The opcodes of an access of a size, by the end of their names.
+/// Opcodes of an access of a given size.
 macro_rules! forms {
     ($uniform:ident $wide:ident $flat:ident $shared:ident $scratch:ident) => {
         Forms {
@@ -70,10 +71,10 @@ const fn store(bytes: u32) -> Forms {
     }
 }
 
-/// Fields of an access that others may meet: what it orders, and for whom it is meant.
+/// Memory order and scope fields of a strong access.
 pub(super) type Strength = [u64; 2];
 
-/// Where the arrays of a kernel lie in their spaces, and how much they take.
+/// Returns the start of each array in its address space, and the total sizes.
 pub(super) fn arrays(kernel: &Kernel) -> (Vec<u64>, HaluExtra) {
     if kernel.arrays.is_empty() {
         return (Vec::new(), HaluExtra::default());
@@ -92,7 +93,7 @@ pub(super) fn arrays(kernel: &Kernel) -> (Vec<u64>, HaluExtra) {
 }
 
 impl Lowering<'_> {
-    /// The uniform pair of a buffer's address, where there is one left.
+    /// Returns the uniform register pair of a buffer's address, if one is left.
     fn uniform_pair(&mut self, base: Value) -> Option<u8> {
         let ValueDef::Param(number) = self.kernel.values[base].def else { return None };
         if !context::is_buffer(self.kernel, number) {
@@ -108,7 +109,7 @@ impl Lowering<'_> {
         Some(2 * pair as u8)
     }
 
-    /// The address of an array without a space.
+    /// Returns the generic address of an array.
     pub fn array_address(&mut self, number: usize) -> Reg {
         let window = match self.kernel.arrays.get(number).map(|array| array.space) {
             Some(Space::Scratch) => LOCAL_WINDOW,
@@ -118,7 +119,8 @@ impl Lowering<'_> {
         self.out.wide(RegClass::Pair, &[Src::imm(address as u32), Src::imm((address >> 32) as u32)])
     }
 
-    /// An address in an array, where a register and a displacement reach it.
+    /// Returns the address of an access to an array, if a register and a displacement can express
+    /// it.
     fn in_array(&mut self, mem: MemAttr, base: Value, index: Option<Index>) -> Option<Address> {
         let ValueDef::Array(number) = self.kernel.values[base].def else { return None };
         let space = self.kernel.array(base)?.space;
@@ -131,7 +133,7 @@ impl Lowering<'_> {
         Some(Address::Own { space, offset, displacement: displacement as i32 })
     }
 
-    /// Where an access goes, of which there are such forms.
+    /// Returns the address of an access.
     pub(super) fn address(&mut self, forms: Forms, mem: MemAttr, base: Value, index: Option<Index>) -> Address {
         let is_scratch = self.kernel.array(base).is_some_and(|array| array.space == Space::Scratch);
         if (forms.scratch.is_some() || !is_scratch)
@@ -148,7 +150,7 @@ impl Lowering<'_> {
             let offset = index.map_or(Reg::ZERO, |index| self.scaled(index, mem.scale));
             return Address::Uniform { pair, offset, displacement: mem.offset };
         }
-        // With arrays, what is computed may be an address in one.
+        // If the kernel has arrays, a computed address may point into one of them.
         let is_flat = !self.kernel.arrays.is_empty() && !matches!(self.kernel.values[base].def, ValueDef::Param(_));
         let mut base = self.value_reg(base);
         if let Some(index) = wide {
@@ -169,9 +171,9 @@ impl Lowering<'_> {
         if is_flat { Address::Flat { base, displacement } } else { Address::Wide { base, displacement } }
     }
 
-    /// The word of an access with the address at `plus` bytes on.
+    /// Starts the instruction of an access, at `plus` bytes after the address.
     pub(super) fn access(&mut self, forms: Forms, address: &Address, plus: i32) -> Word {
-        // What has taken in others is aligned to its size, and so becomes one word.
+        // A merged access is aligned to its size, and so becomes a single instruction.
         self.out.access = self.wide.take().into();
         let (opcode, reg, displacement) = match *address {
             Address::Uniform { offset, displacement, .. } => (forms.uniform, offset, displacement),
@@ -207,7 +209,7 @@ impl Lowering<'_> {
             let inst = ordered(self.access(load(bytes), &address, 0), strength);
             return Reg::new(self.out.put(inst, class, None, 0));
         }
-        // Pieces as wide as the alignment, so that they trap where the whole would.
+        // Split into pieces as wide as the alignment, so that the same accesses trap.
         if mem.align == 8 {
             let [low, high] = [0, 8].map(|plus| {
                 let inst = self.access(load(8), &address, plus);
@@ -238,7 +240,7 @@ impl Lowering<'_> {
     ) -> Reg {
         let bytes = ty.bytes();
         let address = self.address(store(bytes), mem, base, index);
-        // A store takes registers only; a zero is RZ.
+        // A store only takes registers; a zero is RZ.
         let src = context::src(self, value);
         let data = if bytes <= 4 { self.out.reg(src) } else { self.value_reg(value) };
         if mem.align >= bytes || bytes <= 4 || strength.is_some() {

@@ -1,4 +1,4 @@
-//! From IR to instructions on virtual registers: HALU's part of selection.
+//! HALU's part of selection: from IR to instructions on virtual registers.
 
 pub(crate) mod context;
 pub(crate) mod families;
@@ -34,38 +34,39 @@ pub(super) struct Lowering<'k> {
     pub out: Builder,
     pub fired: Vec<u32>,
     pub trace: Option<&'k mut Trace>,
-    /// How many ops the operand at hand has folded.
+    /// Current nesting depth of operand folds.
     pub depth: u32,
     locate: &'k dyn Fn(Span) -> Loc,
-    /// Where parameters lie.
+    /// Offsets of the parameters.
     offsets: Vec<u16>,
-    /// Where arrays lie in their spaces.
+    /// Start of each array in its address space.
     starts: Vec<u64>,
     extra: HaluExtra,
-    /// The register that uses of a value name, from its first use on.
+    /// Register that the uses of a value refer to, created at the first use.
     value_regs: SecondaryMap<Value, Option<VReg>>,
-    /// Where a value's register turned out to be, as the rules had it.
+    /// Register to which a rule's result aliases a value's register.
     aliases: Vec<Option<Reg>>,
-    /// Registers that must be written as such, since block arguments and parameters name them.
+    /// Registers that must be written themselves, because block arguments or parameters refer to
+    /// them.
     own: Vec<bool>,
-    /// Byte offsets asked for: value, bytes a step, register.
+    /// Requested scaled indices of each value: bytes per step and register.
     scaled: SecondaryMap<Value, Vec<(u32, VReg)>>,
-    /// Parameters whose addresses are in uniform registers, in the order of the pairs.
+    /// Parameters whose addresses are in uniform registers, in the order of the register pairs.
     uniform: Vec<u32>,
-    /// The load or store at hand, where it has taken in others and its word has not been made.
+    /// Current load or store with merged accesses, until its instruction is emitted.
     wide: PackedOption<Inst>,
     refusals: Vec<Refusal>,
     poll: Poll<'k>,
 }
 
-/// A point in what is emitted.
+/// Position in the emitted code.
 #[derive(Clone, Copy)]
 struct Here {
     vregs: u32,
     operands: usize,
 }
 
-/// Lists that each kernel needs and none keeps, left to the next one.
+/// Buffers that are reused from one kernel to the next.
 #[derive(Default)]
 pub(crate) struct Scratch {
     operands: Vec<Operand<Halu>>,
@@ -119,7 +120,7 @@ pub(crate) fn select(request: Request<'_>, scratch: &mut Scratch) -> Result<Sele
     Ok(selected)
 }
 
-/// The class of register that holds a type, where one does.
+/// Returns the register class that holds a type, if any.
 pub(super) fn class_of(ty: Type) -> Option<RegClass> {
     match ty {
         Type::I1 => Some(RegClass::Pred),
@@ -137,7 +138,7 @@ impl Lowering<'_> {
     fn run(mut self, signature: abi::Signature) -> Result<(Selected, Scratch), Vec<Refusal>> {
         let kernel = self.kernel;
         let flow = Flow::new(kernel);
-        // Block parameters have registers of their own before anything uses them.
+        // Block parameters get their registers before anything uses them.
         for block in flow.reverse_postorder() {
             for &param in kernel.block_params(block) {
                 self.own_reg(param);
@@ -158,7 +159,7 @@ impl Lowering<'_> {
         self.out.vregs.get(vreg.0 as usize).copied().unwrap_or(RegClass::Word)
     }
 
-    /// The register of a value, which its definition will write.
+    /// Returns the register of a value, which its definition will write later.
     pub fn value_reg(&mut self, value: Value) -> Reg {
         if let Some(vreg) = self.value_regs[value] {
             return Reg::new(vreg);
@@ -169,7 +170,7 @@ impl Lowering<'_> {
         Reg::new(vreg)
     }
 
-    /// The same, where the register must be written as such.
+    /// Returns the register of a value and marks it as one that must be written itself.
     fn own_reg(&mut self, value: Value) -> VReg {
         let vreg = self.value_reg(value).vreg.unwrap_or(VReg(0));
         let index = vreg.0 as usize;
@@ -180,12 +181,12 @@ impl Lowering<'_> {
         vreg
     }
 
-    /// Where the registers and operands of what is emitted next begin.
+    /// Returns the current position in the emitted code.
     fn here(&self) -> Here {
         Here { vregs: self.out.vregs.len() as u32, operands: self.out.operands.len() }
     }
 
-    /// Says where the value of a register is, by what was emitted since.
+    /// Records that the code emitted since `since` computes the value of `vreg` in `at`.
     fn define(&mut self, vreg: VReg, at: Reg, since: Here) {
         if self.own.get(vreg.0 as usize) == Some(&true) {
             let class = self.class(vreg);
@@ -193,7 +194,8 @@ impl Lowering<'_> {
             let made = at.vreg.filter(whole);
             let operands = self.out.operands.get_mut(since.operands..).unwrap_or(&mut []);
             let writes = |operand: &Operand<Halu>| Some(operand.reg) == made && operand.access != Access::Use;
-            // Its own result is written to the register in the first place; another value's is that value's.
+            // If this code defined `at`, its definition is redirected to `vreg`. Otherwise `at`
+            // belongs to another value and is copied.
             if operands.iter().any(writes) {
                 operands.iter_mut().filter(|operand| Some(operand.reg) == made).for_each(|operand| operand.reg = vreg);
             } else {
@@ -208,7 +210,7 @@ impl Lowering<'_> {
         self.aliases[index] = Some(at);
     }
 
-    /// Writes a register as such.
+    /// Emits a copy to a register.
     fn copy(&mut self, vreg: VReg, from: Reg) {
         let whole = Reg::new(vreg);
         let operand =
@@ -239,7 +241,8 @@ impl Lowering<'_> {
         self.offsets.get(number as usize).copied()
     }
 
-    /// Byte offset `index * scale` modulo 2^32, computed once where the index's value is defined.
+    /// Returns a register with the byte offset `index * scale` modulo 2^32, which is computed once,
+    /// at the definition of the index.
     fn scaled(&mut self, index: Index, scale: u32) -> Reg {
         let Index { value, factor } = index;
         let scale = scale.wrapping_mul(factor);
@@ -256,7 +259,7 @@ impl Lowering<'_> {
         Reg::new(vreg)
     }
 
-    /// The instructions for a value's scaled forms, which stand right after its definition.
+    /// Emits the requested scaled forms of a value, directly after its definition.
     fn scale(&mut self, value: Value) {
         if self.scaled[value].is_empty() {
             return;
@@ -269,7 +272,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// A register times a number that is neither 0 nor 1, by LEA where one or two of them do.
+    /// Multiplies a register by a constant other than 0 and 1, with one or two LEA if possible.
     fn product(&mut self, reg: Reg, factor: u32) -> Reg {
         let twice = factor.trailing_zeros();
         let odd = factor >> twice;
@@ -290,7 +293,7 @@ impl Lowering<'_> {
         reg
     }
 
-    /// Whether all values of an instruction have a register to be in.
+    /// Returns an error if a value of the instruction has a type that no register holds.
     fn checked(&self, inst: Inst) -> Result<(), Option<Reason>> {
         let kernel = self.kernel;
         let values = kernel.args(inst).iter().copied().chain(kernel.result(inst));
@@ -302,13 +305,13 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// What stands before the entry's first instruction: the addresses of buffers, and parameters in registers.
+    /// Emits the start of the entry block: the addresses of buffers, and parameters in registers.
     fn prologue(&mut self, entry: &mut Draft<Halu>) {
         let kernel = self.kernel;
         self.out.loc = (self.locate)(kernel.span);
         let mut after = Vec::new();
         for (number, param) in kernel.params.iter().enumerate() {
-            // What is computed from parameters stands after all of them.
+            // Values computed from parameters come after all parameters.
             let before = std::mem::take(&mut self.out.insts);
             self.scale(param.value);
             after.append(&mut self.out.insts);
@@ -335,7 +338,7 @@ impl Lowering<'_> {
         self.drain(&mut entry.reversed);
     }
 
-    /// A parameter in a register.
+    /// Loads a parameter into a register.
     fn parameter(&mut self, number: u32, ty: Type) -> Result<Reg, Reason> {
         let offset = self.param_offset(number).unwrap_or(0);
         let word = |k: u16| Src::plain(Source::Const(offset + 4 * k));
@@ -358,9 +361,10 @@ impl Lowering<'_> {
         })
     }
 
-    // The result --------------------------------------------------------------------------------------------------------
+    // Assembly
+    // ----------------------------------------------------------------------------------------------------------
 
-    /// Where a register's value is, all aliases followed.
+    /// Returns the register that holds a value, following all aliases.
     fn follow(&self, mut reg: Reg) -> Reg {
         while let Some(vreg) = reg.vreg
             && let Some(&Some(at)) = self.aliases.get(vreg.0 as usize)
@@ -430,7 +434,8 @@ impl<'k> Selector<'k> for Lowering<'k> {
         if let Some(value) = result {
             self.scale(value);
         }
-        // The scaled forms use the result, so they are written first and emitted last.
+        // Code is emitted backwards: the scaled forms use the result, so they are created first and
+        // moved after the definition.
         let after = self.out.insts.len();
         let wanted = result.and_then(|value| self.value_regs[value]);
         if wanted.is_some() || !data.op.is_pure() {
@@ -481,7 +486,7 @@ impl<'k> Selector<'k> for Lowering<'k> {
         }
     }
 
-    /// Parameters and arguments are written as such.
+    /// Parameters and arguments have no aliases.
     fn resolve_reg(&mut self, reg: VReg) -> VReg {
         reg
     }
@@ -493,7 +498,7 @@ impl<'k> Selector<'k> for Lowering<'k> {
             match operand.access {
                 Access::Use => {
                     let at = self.follow(Reg { vreg: Some(operand.reg), part: operand.part });
-                    // The word has RZ or PT there already.
+                    // For RZ and PT the field is already set.
                     if let Some(reg) = at.vreg {
                         code.operands.push(Operand { reg, part: at.part, ..operand });
                     }

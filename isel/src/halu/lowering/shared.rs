@@ -1,4 +1,4 @@
-//! Instructions that the constructors of several rules share.
+//! Instruction constructors that several rules share.
 
 use halfbyte_ir::{Axis, FloatFlags};
 use halfbyte_isa::halu::fields::*;
@@ -27,7 +27,7 @@ impl Lowering<'_> {
         Reg::new(self.out.put(inst, RegClass::Pair, None, 0))
     }
 
-    /// An instruction on pairs in the places of the first, second and third source.
+    /// Returns the result of an instruction on register pairs, given the first to third source.
     pub(super) fn of_pairs(&mut self, inst: Word, sources: &[Reg]) -> Reg {
         for (&source, field) in sources.iter().zip([RA, R32, R64]) {
             self.out.read(field, source);
@@ -35,12 +35,12 @@ impl Lowering<'_> {
         Reg::new(self.out.put(inst, RegClass::Pair, None, 0))
     }
 
-    /// Arithmetic on f64.
+    /// Emits an f64 arithmetic instruction.
     pub(super) fn double(&mut self, opcode: Opcode, flags: FloatFlags, sources: &[Reg]) -> Reg {
         self.of_pairs(Word::new(opcode).with(RND, rounding(flags.rounding)), sources)
     }
 
-    /// A pair of the second source.
+    /// Emits an instruction whose result is a pair and whose only source is in the second field.
     pub(super) fn pair_of_one(&mut self, inst: Word, source: Reg) -> Reg {
         self.out.read(R32, source);
         Reg::new(self.out.put(inst, RegClass::Pair, None, 0))
@@ -54,7 +54,7 @@ impl Lowering<'_> {
         self.out.pred(inst, PU)
     }
 
-    /// A special register of an axis, or of all.
+    /// Reads a special register of an axis, or its total over all axes.
     pub(super) fn special(&mut self, register: u64, axis: Option<Axis>) -> Reg {
         let axis = match axis {
             None => 0,
@@ -65,7 +65,7 @@ impl Lowering<'_> {
         self.out.word(Word::new(Opcode::S2R).with(SREG, register).with(AXIS, axis))
     }
 
-    /// One of the counts at an offset of constant bank 0: along x, y and z, and in all.
+    /// Reads one of the counts in constant bank 0: along x, y or z, or the total.
     pub(super) fn count(&mut self, offset: u16, axis: Option<Axis>) -> Reg {
         let all = 4 * Axis::ALL.len() as u16;
         let within = axis.map_or(all, |axis| axis.of([0, 4, 8]));

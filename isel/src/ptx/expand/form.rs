@@ -1,4 +1,4 @@
-//! The forms of video instructions.
+//! Forms of video instructions.
 
 use std::fmt;
 
@@ -6,26 +6,26 @@ use halfbyte_isa::ptx::row::{Lanes, Shape};
 use halfbyte_isa::ptx::types::{Token, Type};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
 
-/// A video instruction but for its operands: what there are sequences for.
+/// Video instruction without its operands: the key of the table of sequences.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Form {
-    /// The operation.
+    /// Operation.
     pub opcode: Opcode,
-    /// The types of the result and of the two operands, `u32` or `s32`.
+    /// Types of the result and of the two operands, each `u32` or `s32`.
     pub types: [Type; 3],
     /// `.sat`, `.add`, or neither.
     pub merge: Option<Token>,
 }
 
 impl Form {
-    /// The form of an instruction, if it is a video instruction.
+    /// Returns the form of an instruction, if it is a video instruction.
     pub fn of(inst: &Inst) -> Option<Form> {
         lanes(inst.opcode)?;
         let merge = [Token::Sat, Token::Add].into_iter().find(|&token| inst.has(token));
         Some(Form { opcode: inst.opcode, types: [0, 1, 2].map(|n| inst.ty(n)), merge })
     }
 
-    /// All 288: each operation, its types, and its merges.
+    /// Returns all 288 forms: each operation with all types and merges.
     pub fn all() -> impl Iterator<Item = Form> {
         let signs = [Type::U32, Type::S32];
         let triples = signs
@@ -39,20 +39,21 @@ impl Form {
         })
     }
 
-    /// The instruction on registers: all lanes, each of its own elements.
+    /// Returns the instruction on registers, with all lanes and the identity selection.
     pub fn inst(self, d: Reg, operands: [Reg; 3]) -> Inst {
         let words = self.types.map(Token::Type).into_iter().chain(self.merge).collect();
         let operands = std::iter::once(d).chain(operands).map(Operand::Register).collect();
         Inst { opcode: self.opcode, words, guard: None, operands }
     }
 
-    /// How a word is divided.
+    /// Returns the lane layout.
     pub fn lanes(self) -> Lanes {
         lanes(self.opcode).unwrap_or(Lanes::Four)
     }
 }
 
-/// How a video instruction divides a word; `None` of any other instruction. Comparisons are never selected.
+/// Returns the lane layout of a video instruction, and `None` for any other instruction.
+/// Comparisons are never selected.
 fn lanes(opcode: Opcode) -> Option<Lanes> {
     match opcode.row().operands.first().map(|o| o.shape) {
         _ if matches!(opcode, Opcode::VSET2 | Opcode::VSET4) => None,

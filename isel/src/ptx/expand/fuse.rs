@@ -1,8 +1,9 @@
-//! Computing again what the assembler takes into its users.
+//! Duplicates values that the assembler can fuse into their users.
 //!
-//! NVIDIA's assembler makes one instruction of a sum and the sum that it goes into (IADD3), of a shift and a sum (LEA,
-//! LEA.HI), and of a sum or an extremum of half-words and the extremum that it goes into (VIADDMNMX, VIMNMX3), but only where
-//! the inner value has this one use. Where all uses of a value are such, copies of it for each save the value itself.
+//! NVIDIA's assembler fuses a sum into a sum (IADD3), a shift into a sum (LEA, LEA.HI), and a
+//! half-word sum or extremum into an extremum (VIADDMNMX, VIMNMX3). It does so only if the inner
+//! value has a single use. If every use of a value can be fused, one copy per use saves the value
+//! itself.
 
 use std::convert::Infallible;
 
@@ -15,7 +16,7 @@ use super::uses::{pure, read, remove_unused, uses};
 use crate::Ptx;
 use crate::vcode::{BlockIndex, VCode, VInst};
 
-/// Copies what fuses at each of its uses.
+/// Copies each value that fuses at all of its uses.
 pub fn fuse(code: &mut VCode<Ptx>) {
     let insts = || code.insts.iter().map(|inst| &inst.inst);
     if insts().filter(|inst| kind(inst).is_some()).nth(1).is_none() {
@@ -52,13 +53,13 @@ pub fn fuse(code: &mut VCode<Ptx>) {
     remove_unused(code);
 }
 
-/// What is known of registers.
+/// Facts about registers.
 struct Values {
-    /// How often each is read, by number.
+    /// Number of reads by register.
     uses: Vec<u32>,
-    /// What computes it, where that may be fused.
+    /// Defining instruction, if it can be fused into a user.
     inner: FxHashMap<Reg, Inst>,
-    /// One that reads it, where that may fuse.
+    /// A user of the register, if it can fuse its operand.
     outer: FxHashMap<Reg, Inst>,
 }
 
@@ -67,18 +68,19 @@ impl Values {
         self.uses.get(reg.0 as usize).copied().unwrap_or(0)
     }
 
-    /// The values that an instruction could take in.
+    /// Returns the operands that an instruction can fuse.
     fn candidates<'a>(&'a self, outer: &'a Inst) -> impl Iterator<Item = (Reg, &'a Inst)> {
         read(outer).filter_map(|reg| Some((reg, self.inner.get(&reg).filter(|inner| takes(outer, reg, inner))?)))
     }
 
-    /// Whether an instruction takes in a value that has no other use.
+    /// Returns `true` if an instruction fuses an operand that has no other use.
     fn takes_one(&self, outer: &Inst) -> bool {
         self.candidates(outer).any(|(reg, _)| self.uses(reg) == 1)
     }
 
-    /// A value that an instruction would take in if it had no other use, and what computes it. What takes one in already
-    /// takes no other, what is itself taken in takes none, and what takes is not taken.
+    /// Returns an operand that an instruction could fuse if it had no other use, with the operand's
+    /// definition. An instruction fuses only one operand. A fused instruction fuses none, and an
+    /// instruction that fuses an operand is not fused itself.
     fn wanted(&self, outer: &Inst) -> Option<(Reg, &Inst)> {
         kind(outer)?;
         let d = pure(outer)?;
@@ -93,16 +95,16 @@ impl Values {
     }
 }
 
-/// What may be fused, or fuse.
+/// Kind of an instruction that can take part in fusion.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Add,
     Sub,
-    /// By a number.
+    /// Shift by a constant.
     Shift,
-    /// Of half-words.
+    /// Sum of half-words.
     Sum,
-    /// Of half-words, likewise.
+    /// Extremum of half-words.
     Extremum,
 }
 
@@ -120,7 +122,7 @@ fn kind(inst: &Inst) -> Option<Kind> {
     }
 }
 
-/// Whether the assembler takes an inner instruction's result, which `outer` reads, into it.
+/// Returns `true` if the assembler fuses `inner`, whose result `outer` reads, into `outer`.
 fn takes(outer: &Inst, result: Reg, inner: &Inst) -> bool {
     let reads = |n: usize| outer.operands.get(n) == Some(&Operand::Register(result));
     let once = reads(1) != reads(2);

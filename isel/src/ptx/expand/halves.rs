@@ -1,8 +1,9 @@
-//! Minima and maxima of bytes on machines that have them of half-words.
+//! Minima and maxima of bytes on machines that have them for half-words.
 //!
-//! The odd bytes of a word decide the order of its half-words, and the even bytes below them only between equal ones, so
-//! `min.u16x2` of whole words gives the odd bytes of the minima, and of words shifted by a byte the even ones. What takes
-//! four instructions takes two, once a shift for each value that comes in and a permutation for each that goes out are paid.
+//! The odd bytes of a word determine the order of its half-words, except if they are equal. So
+//! `min.u16x2` of the words gives the minima of the odd bytes, and of the words shifted by a byte
+//! those of the even bytes. An extremum then takes two instructions instead of four, plus a shift
+//! per input and a permutation per output.
 
 use std::convert::Infallible;
 
@@ -17,7 +18,7 @@ use super::uses::read;
 use crate::Ptx;
 use crate::vcode::{VCode, VInst};
 
-/// An extremum of bytes.
+/// Extremum of bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Extremum {
     is_min: bool,
@@ -46,13 +47,14 @@ impl Extremum {
     }
 }
 
-/// Extrema of which one goes into another, and what splitting them saves.
+/// Connected extrema, for estimating the gain of splitting them.
 #[derive(Default)]
 struct Tree {
     extrema: u32,
-    /// Pairs of a minimum and a maximum of the same values, which share half of their sequences.
+    /// Presence of the minimum and the maximum of each pair of values. If both are present, they
+    /// share half of their sequences.
     pairs: FxHashMap<[Reg; 2], [bool; 2]>,
-    /// What comes in, but for constants, whose shifts the assembler makes.
+    /// Inputs, except constants, whose shifts the assembler folds.
     leaves: FxHashSet<Reg>,
     roots: FxHashSet<Reg>,
 }
@@ -65,7 +67,7 @@ impl Tree {
     }
 }
 
-/// Splits trees of extrema where it pays.
+/// Splits trees of extrema if it pays.
 pub fn split(code: &mut VCode<Ptx>) {
     let has = |opcode: Opcode| opcode.row().since.is_met_by(code.extra.sm);
     if !has(Opcode::MIN_X2) || has(Opcode::MIN_X4) {
@@ -83,12 +85,12 @@ pub fn split(code: &mut VCode<Ptx>) {
         return;
     }
     let trees = trees(code, &extrema, &constants);
-    // What is split is met before its users.
+    // Definitions are visited before uses.
     let order = code.order();
     let mut halves = Halves::default();
     let mut at = None;
     let Ok(()) = code.rewrite(&order, |registers, block, inst, out| {
-        // What comes in is shifted in every block that needs it; sharing follows.
+        // Inputs are shifted in every block that needs them; sharing follows later.
         if at.replace(block) != Some(block) {
             halves.shifted.clear();
         }
@@ -104,7 +106,7 @@ pub fn split(code: &mut VCode<Ptx>) {
     });
 }
 
-/// Trees, and which each extremum is of.
+/// Trees, and the tree of each extremum.
 struct Trees {
     number: FxHashMap<Reg, usize>,
     trees: Vec<Tree>,
@@ -117,7 +119,7 @@ impl Trees {
 }
 
 fn trees(code: &VCode<Ptx>, extrema: &FxHashMap<Reg, Extremum>, constants: &FxHashSet<Reg>) -> Trees {
-    // Union by smaller register.
+    // Union-find in which the smaller register becomes the root.
     let mut parent: FxHashMap<Reg, Reg> = extrema.keys().map(|&reg| (reg, reg)).collect();
     fn root(parent: &FxHashMap<Reg, Reg>, mut reg: Reg) -> Reg {
         while let Some(&up) = parent.get(&reg).filter(|&&up| up != reg) {
@@ -167,16 +169,18 @@ fn trees(code: &VCode<Ptx>, extrema: &FxHashMap<Reg, Extremum>, constants: &FxHa
     trees
 }
 
-/// The half-words that there are of words.
+/// Half-word forms of values.
 #[derive(Default)]
 struct Halves {
-    /// By extremum: the registers that hold its even bytes and its odd bytes as the high ones of half-words.
+    /// Split extrema: the registers that hold the even and the odd bytes as high bytes of
+    /// half-words.
     split: FxHashMap<Reg, [Reg; 2]>,
-    /// By other value: its even bytes likewise, in the block at hand.
+    /// Other values in the current block: the register that holds the even bytes as high bytes of
+    /// half-words.
     shifted: FxHashMap<Reg, Reg>,
 }
 
-/// Writes an extremum of half-words.
+/// Writer of half-word extrema.
 struct Writer<'a> {
     registers: Registers<'a>,
     halves: &'a mut Halves,

@@ -1,8 +1,10 @@
-//! Video instructions, and extrema of halves, become what the machine has.
+//! Expansion of video instructions and half-precision extrema into instructions that the machine
+//! has.
 //!
-//! Selection takes them as if every machine had them. Here each video instruction becomes the shortest sequence known that has
-//! its bits on the SM (`rules/ptx/video`), minima and maxima of bytes and halves become those that there are, or compares, and what
-//! several sequences compute alike is computed once, but where NVIDIA's assembler makes one instruction of two of them.
+//! Selection assumes that every machine has them. Here each video instruction becomes the shortest
+//! known sequence with the same result on the SM (`rules/ptx/video`). Minima and maxima of bytes
+//! and halves become the available ones, or compares. Values that several sequences compute are
+//! shared, except if NVIDIA's assembler can fuse two instructions.
 
 mod extrema;
 mod form;
@@ -24,10 +26,10 @@ use registers::Registers;
 use crate::Ptx;
 use crate::vcode::{BlockIndex, VCode};
 
-/// Expands all video instructions and extrema of halves that are under no guard.
+/// Expands all video instructions and half-precision extrema that have no guard.
 ///
 /// # Errors
-/// What is wrong with the table of sequences, which its tests say is nothing.
+/// Fails if the table of sequences is malformed; tests check that the table is valid.
 pub fn expand(code: &mut VCode<Ptx>) -> Result<(), TableError> {
     signs::keep_nans(code);
     halves::split(code);

@@ -1,13 +1,13 @@
-//! Registers made anew.
+//! Allocation of new virtual registers.
 
 use halfbyte_isa::ptx::Reg;
 use halfbyte_isa::ptx::types::Type;
 
-/// The registers of some code.
+/// Types of the virtual registers of some code.
 pub struct Registers<'a>(pub &'a mut Vec<Type>);
 
 impl Registers<'_> {
-    /// One more.
+    /// Adds a register.
     pub fn fresh(&mut self, ty: Type) -> Reg {
         let reg = Reg(self.0.len() as u32);
         self.0.push(ty);

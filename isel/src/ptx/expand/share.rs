@@ -1,4 +1,4 @@
-//! What is computed twice of the same operands is computed once; constants are written in the entry.
+//! Common subexpression elimination; constants are hoisted to the entry.
 
 use std::hash::{Hash, Hasher};
 
@@ -12,31 +12,31 @@ use super::uses::pure;
 use crate::Ptx;
 use crate::vcode::{Terminator, VCode, VInst};
 
-/// A value that was computed.
+/// Computed value.
 struct Known {
     hash: u64,
-    /// The block that it is known from.
+    /// Block from which on the value is available.
     block: Node,
-    /// The number of the instruction.
+    /// Index of the instruction.
     at: usize,
     d: Reg,
 }
 
-/// What becomes of an instruction.
+/// Decision about an instruction.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Stays,
-    /// Its value is known.
+    /// Removed, because its value is already computed.
     Goes,
-    /// It is hoisted to the entry.
+    /// Hoisted to the entry.
     Hoisted,
 }
 
-/// So many constants are written in the entry: no thread has more registers, and what is live in every block takes its time in
-/// each of them.
+/// Maximum number of constants hoisted to the entry. No thread has more registers, and values that
+/// are live in every block cost compile time in each of them.
 const MOST_HOISTED: usize = 255;
 
-/// Shares values between instructions of which one dominates the other.
+/// Shares values between instructions if one dominates the other.
 pub fn share(code: &mut VCode<Ptx>) {
     let flow = Flow::new(code);
     let entry = Node::new(0);
@@ -98,7 +98,8 @@ fn is_constant(inst: &Inst) -> bool {
     inst.opcode == Opcode::MOV && matches!(inst.operands.get(1), Some(Operand::Number(_)))
 }
 
-/// All but the result, of which the type counts too: a value may be wanted in registers of several types.
+/// Hashes everything but the result. The type of the result is compared separately, because a value
+/// may be needed in registers of several types.
 fn hash(inst: &Inst) -> u64 {
     let mut hasher = FxHasher::default();
     inst.opcode.hash(&mut hasher);
@@ -111,7 +112,7 @@ fn computes_the_same(a: &Inst, b: &Inst) -> bool {
     a.opcode == b.opcode && a.words == b.words && sources(a).eq(sources(b))
 }
 
-/// What is read, in an order of its own where the order makes no difference.
+/// Returns the source operands, with commutative operands in canonical order.
 fn sources(inst: &Inst) -> impl Iterator<Item = &Operand> {
     let (first, second) = match inst.operands.get(1..) {
         Some([first, second, ..]) if commutes(inst.opcode) && rank(second) < rank(first) => (Some(second), Some(first)),
@@ -120,7 +121,7 @@ fn sources(inst: &Inst) -> impl Iterator<Item = &Operand> {
     first.into_iter().chain(second).chain(inst.operands.iter().skip(3))
 }
 
-/// Whether the first two operands may be exchanged.
+/// Returns `true` if the first two sources commute.
 fn commutes(opcode: Opcode) -> bool {
     use Opcode::*;
     matches!(
@@ -146,7 +147,7 @@ fn commutes(opcode: Opcode) -> bool {
     )
 }
 
-/// An order of operands, whichever.
+/// Key of an arbitrary total order of operands.
 fn rank(operand: &Operand) -> (u8, u64) {
     match *operand {
         Operand::Register(reg) => (0, reg.0.into()),

@@ -1,8 +1,10 @@
-//! Signs that are changed or taken away become bitwise operations, where the sign or the payload of a NaN can be observed.
+//! Replaces `neg` and `abs` by bitwise operations if the sign or the payload of a NaN can be
+//! observed.
 //!
-//! Machines make a `neg` or an `abs` of floats an addition, or a modifier of the instruction that takes it. Modifiers cost nothing, but the
-//! addition makes the canonical NaN of any NaN; the manual leaves the bits of a NaN open. So the instructions stay where all that read the
-//! result give the canonical NaN for any NaN, or none.
+//! Machines implement `neg` or `abs` of floats as an addition, or as a modifier of the using
+//! instruction. A modifier is free, but an addition turns every NaN into the canonical NaN; the
+//! manual leaves the bits of a NaN open. So the instruction stays only if all readers of its result
+//! give the same output for every NaN.
 
 use std::convert::Infallible;
 
@@ -14,7 +16,7 @@ use super::uses::{pure, read};
 use crate::Ptx;
 use crate::vcode::{BlockIndex, VCode, VReg};
 
-/// Replaces what changes a sign whose result is read bit by bit.
+/// Replaces sign changes whose result is observed bit by bit.
 pub fn keep_nans(code: &mut VCode<Ptx>) {
     let changed: FxHashSet<Reg> =
         code.insts.iter().filter_map(|inst| bitwise(&inst.inst).and(pure(&inst.inst))).collect();
@@ -45,7 +47,7 @@ pub fn keep_nans(code: &mut VCode<Ptx>) {
     });
 }
 
-/// The bitwise operation that does the same to numbers, and its second operand.
+/// Returns the equivalent bitwise operation, with its second operand.
 fn bitwise(inst: &Inst) -> Option<(Opcode, u64)> {
     if inst.has(Token::Ftz) {
         return None;
@@ -59,7 +61,7 @@ fn bitwise(inst: &Inst) -> Option<(Opcode, u64)> {
     })
 }
 
-/// Whether an instruction's result is the same whichever NaN it is given.
+/// Returns `true` if an instruction's result does not depend on which NaN it reads.
 fn is_same_for_all_nans(inst: &Inst) -> bool {
     use Opcode as Op;
     matches!(
@@ -135,7 +137,7 @@ mod tests {
         read(&text).unwrap().module.entries.remove(0).body.insts
     }
 
-    /// Words of numbers and of NaN with all sorts of payloads, in each half or in all bits.
+    /// Returns a word with random numbers and NaNs of random payloads, as halves or as a whole.
     fn word(random: &mut Random) -> u32 {
         let word = random.bits() as u32;
         match word >> 29 & 3 {
@@ -171,7 +173,8 @@ mod tests {
         }
     }
 
-    /// Another NaN for each NaN of a word, lanes of so many bits with so many of the fraction.
+    /// Replaces each NaN lane of a word by another NaN. A lane has `bits` bits, of which `fraction`
+    /// are the fraction.
     fn with_other_nans(word: u32, (bits, fraction): (u32, u32), random: &mut Random) -> u32 {
         (0..32 / bits).fold(0, |all, lane| {
             let mask = u32::MAX >> (32 - bits);

@@ -1,9 +1,10 @@
-//! The table of sequences: `rules/ptx/video`, a file an operation.
+//! Table of sequences: `rules/ptx/video`, with one file per operation.
 //!
-//! A line such as `vmin2.*.u32.s32, vmin2.*.s32.u32(b, a) @ sm_90:` names the forms that the lines below it are for, from an
-//! SM on: `*` is either type, and `(b, a)` says that the form's operands come exchanged. The lines below are PTX, on `a`, `b`
-//! and `c`, the operands, and `d`, the result; other names are temporaries. A type `.A`, `.B` or `.D` there is that of `a`,
-//! `b` or `d`, of 32 bits or of what follows: `.A16x2` is `.u16x2` or `.s16x2`.
+//! A line such as `vmin2.*.u32.s32, vmin2.*.s32.u32(b, a) @ sm_90:` names the forms that the
+//! following lines implement, and the minimum SM. `*` is either type, and `(b, a)` means that the
+//! form's operands are swapped. The following lines are PTX: `a`, `b` and `c` are the operands, `d`
+//! is the result, and other names are temporaries. A type `.A`, `.B` or `.D` is that of `a`, `b` or
+//! `d`, with 32 bits or with the given suffix: `.A16x2` is `.u16x2` or `.s16x2`.
 
 use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
 
@@ -31,44 +32,44 @@ const FILES: &[(&str, &str)] = &[
     ("vmax4", include_str!("../../../rules/ptx/video/vmax4.seq")),
 ];
 
-/// The registers of every sequence, in this order; temporaries follow.
+/// Registers of every sequence, in this order; temporaries come last.
 const REGISTERS: &str = "d, a, b, c, zero, k0, k1, t<16>";
 
-/// The result of a sequence.
+/// Result register of a sequence.
 pub const D: Reg = Reg(0);
-/// The operands of a sequence.
+/// Operand registers of a sequence.
 pub const OPERANDS: [Reg; 3] = [Reg(1), Reg(2), Reg(3)];
 
-/// What is wrong with the table.
+/// Error in the table of sequences.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum TableError {
-    /// A line of forms that does not read as such.
+    /// Malformed line of forms.
     #[error("{0}.seq:{1}: expected forms, `@ sm_NN` where not all machines have it, and `:`")]
     Forms(&'static str, usize),
-    /// Instructions that no forms stand above.
+    /// Instructions without a preceding line of forms.
     #[error("{0}.seq:{1}: instructions of no form")]
     Homeless(&'static str, usize),
-    /// Instructions that are no PTX.
+    /// Instructions that are not valid PTX.
     #[error("{0}.seq:{1}: {2}")]
     Instructions(&'static str, usize, String),
-    /// A form that is not there.
+    /// Form without a sequence.
     #[error("{0} has no sequence")]
     Missing(String),
 }
 
-/// A sequence of one form.
+/// Sequence of one form.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Sequence {
-    /// The instructions, on [`OPERANDS`], [`D`], and temporaries of 32 bits.
+    /// Instructions on [`OPERANDS`], [`D`], and 32-bit temporaries.
     pub insts: Vec<Inst>,
-    /// The least SM that it is for.
+    /// Minimum SM version.
     pub sm: u16,
-    /// Where in the table it stands: `vadd2.seq:12`.
+    /// Position in the table, such as `vadd2.seq:12`.
     pub place: String,
 }
 
-/// Forms and the instructions below them.
+/// Forms, and the instructions that implement them.
 struct Block {
     file: &'static str,
     line: usize,
@@ -77,7 +78,7 @@ struct Block {
     body: String,
 }
 
-/// `vmin2.*.u32.s32(b, a)`
+/// Pattern of forms, such as `vmin2.*.u32.s32(b, a)`.
 struct Pattern {
     opcode: Opcode,
     types: [Option<Type>; 3],
@@ -85,19 +86,19 @@ struct Pattern {
     exchanged: bool,
 }
 
-/// What the files hold, in their order; each is read when a form of its operation is first asked for.
+/// Parsed files. Each file is parsed when a form of its operation is first requested.
 static TABLE: [OnceLock<Result<Vec<Block>, TableError>>; FILES.len()] = [const { OnceLock::new() }; FILES.len()];
 
 /// Sequences by form and SM.
 type Sequences = FxHashMap<(Form, u16), Arc<Sequence>>;
 
-/// Those that were asked for: each is read from the table once.
+/// Cache of the requested sequences.
 static ASKED: LazyLock<RwLock<Sequences>> = LazyLock::new(RwLock::default);
 
-/// The sequence of a form for an SM.
+/// Returns the sequence of a form for an SM.
 ///
 /// # Errors
-/// What is wrong with the table; nothing is.
+/// Fails if the table is malformed, which tests rule out.
 pub fn sequence(form: Form, sm: u16) -> Result<Arc<Sequence>, TableError> {
     let asked = ASKED.read().unwrap_or_else(PoisonError::into_inner).get(&(form, sm)).cloned();
     if let Some(sequence) = asked {
@@ -123,18 +124,18 @@ fn find(form: Form, sm: u16) -> Result<Sequence, TableError> {
     block.sequence(pattern, form)
 }
 
-/// The instructions of a sequence in the names of the table, with types in full.
+/// Assembles the instructions of a sequence, whose types are written in full.
 ///
 /// # Errors
-/// What is wrong with them.
+/// Returns a message if the instructions are invalid.
 pub fn assemble(body: &str) -> Result<Vec<Inst>, String> {
     Ok(entry(body)?.body.insts)
 }
 
-/// The lines of a sequence, as the table has them.
+/// Returns the lines of a sequence as in the table.
 ///
 /// # Errors
-/// None, for the table's names are PTX.
+/// Never fails in practice, because the table's register names are valid PTX.
 pub fn lines(insts: &[Inst]) -> Result<Vec<String>, String> {
     let names = entry("")?;
     Ok(insts.iter().map(|inst| text::inst_text(inst, &names)).collect())
@@ -150,7 +151,7 @@ fn entry(body: &str) -> Result<Entry, String> {
 
 fn read(file: &'static str, text: &str) -> Result<Vec<Block>, TableError> {
     let mut blocks: Vec<Block> = Vec::new();
-    // Forms may take several lines.
+    // Forms may span several lines.
     let mut forms = String::new();
     for (number, line) in text.lines().enumerate() {
         let line_number = number + 1;
@@ -179,13 +180,13 @@ fn read(file: &'static str, text: &str) -> Result<Vec<Block>, TableError> {
     if forms.is_empty() { Ok(blocks) } else { Err(TableError::Forms(file, text.lines().count())) }
 }
 
-/// The forms of a line, and the SM.
+/// Parses a line of forms and its minimum SM.
 fn patterns(line: &str) -> Option<(Vec<Pattern>, u16)> {
     let (forms, sm) = match line.split_once(" @ sm_") {
         Some((forms, sm)) => (forms, sm.parse().ok()?),
         None => (line, 75),
     };
-    // The comma of `(b, a)` separates no forms.
+    // The comma of `(b, a)` does not separate forms.
     let forms = forms.split(',').filter(|part| part.trim() != "a)");
     Some((forms.map(|form| Pattern::read(form.trim())).collect::<Option<_>>()?, sm))
 }
@@ -217,7 +218,7 @@ impl Pattern {
 }
 
 impl Block {
-    /// The sequence for a form that a pattern of the block admits.
+    /// Returns the sequence for a form that matches a pattern of the block.
     fn sequence(&self, pattern: &Pattern, form: Form) -> Result<Sequence, TableError> {
         let [d, mut a, mut b] = form.types;
         if pattern.exchanged {
@@ -247,7 +248,7 @@ impl Block {
     }
 }
 
-/// A text with the types of operands for their names.
+/// Replaces the type names of operands by their types.
 fn typed(body: &str, ty: impl Fn(char) -> Option<Type>) -> String {
     let mut text = String::with_capacity(body.len() + 32);
     let mut rest = body;

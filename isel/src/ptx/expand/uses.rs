@@ -1,4 +1,4 @@
-//! What instructions do beside their values, and who uses these.
+//! Side effects of instructions, and uses of their results.
 
 use halfbyte_isa::ptx::row::{Class, Role};
 use halfbyte_isa::ptx::{Inst, Opcode, Operand, Reg};
@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use crate::Ptx;
 use crate::vcode::{Access, VCode, VReg};
 
-/// The first register of an instruction.
+/// Returns the first register operand of an instruction.
 fn result(inst: &Inst) -> Option<Reg> {
     match inst.operands.first() {
         Some(&Operand::Register(d)) => Some(d),
@@ -15,7 +15,8 @@ fn result(inst: &Inst) -> Option<Reg> {
     }
 }
 
-/// The one register that an instruction writes, if all it does is compute it of its operands.
+/// Returns the only register that an instruction writes, if the instruction has no other effect and
+/// depends only on its operands.
 pub fn pure(inst: &Inst) -> Option<Reg> {
     let row = inst.row();
     let computes = match inst.opcode {
@@ -29,7 +30,7 @@ pub fn pure(inst: &Inst) -> Option<Reg> {
     result(inst).filter(|_| written.count() == 1)
 }
 
-/// How often each register is read, by number.
+/// Returns the number of reads of each register.
 pub fn uses(code: &VCode<Ptx>) -> Vec<u32> {
     let mut uses = vec![0; code.vregs.len()];
     let mut count = |reg: VReg| uses.get_mut(reg.0 as usize).into_iter().for_each(|n| *n += 1);
@@ -44,12 +45,12 @@ pub fn uses(code: &VCode<Ptx>) -> Vec<u32> {
     uses
 }
 
-/// The registers that an instruction reads.
+/// Returns the registers that an instruction reads.
 pub fn read(inst: &Inst) -> impl Iterator<Item = Reg> {
     inst.registers().filter(|&(role, _)| role != Role::Def).map(|(_, reg)| reg)
 }
 
-/// Takes out computations of what nobody reads.
+/// Removes computations whose result is unused.
 pub fn remove_unused(code: &mut VCode<Ptx>) {
     let mut uses = uses(code);
     let mut unused = FxHashSet::default();

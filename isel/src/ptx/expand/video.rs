@@ -1,4 +1,4 @@
-//! A video instruction becomes its sequence.
+//! Expansion of a video instruction into its sequence.
 
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::ptx::row::{Lanes, Shape};
@@ -11,17 +11,17 @@ use super::table::{D, OPERANDS, Sequence, TableError, sequence};
 use crate::Ptx;
 use crate::vcode::VInst;
 
-/// A video instruction's operands.
+/// Operands of a video instruction.
 struct Operands {
-    /// The result.
+    /// Result register.
     d: Reg,
-    /// The lanes that are written, or summed.
+    /// Mask of the lanes that are written or summed.
     mask: u16,
-    /// The two registers of elements.
+    /// Registers of the two sources.
     sources: [Reg; 2],
-    /// The element of each lane, by operand.
+    /// Element selector of each source, one digit per lane.
     selectors: [u16; 2],
-    /// What the result is merged into or added to.
+    /// Third source, into which the result is merged or to which it is added.
     c: Reg,
 }
 
@@ -45,11 +45,12 @@ impl Operands {
     }
 }
 
-/// Appends an instruction for an SM, or what it becomes. One under a guard stays, for where it does not act its result is not
-/// that of a sequence.
+/// Appends a video instruction's sequence for an SM; any other instruction is appended unchanged. A
+/// guarded instruction also stays unchanged, because a sequence would write its result even if the
+/// guard is false.
 ///
 /// # Errors
-/// What is wrong with the table.
+/// Fails if the table of sequences is malformed.
 pub fn append(
     inst: VInst<Ptx>,
     sm: u16,
@@ -67,11 +68,11 @@ pub fn append(
     let sums = form.merge == Some(Token::Add);
     let mut sources = [0, 1].map(|n| writer.selected(&operands, n, form.lanes()));
     if sums && !all {
-        // Lanes of zeros add nothing, whatever the operation.
+        // Zero lanes add nothing, for every operation.
         let mask = bits_of(operands.mask, form.lanes());
         sources = sources.map(|reg| writer.binary(Opcode::AND, reg, mask));
     }
-    // In one order, so that a minimum and a maximum of the same values share what they can.
+    // Sorted sources let a minimum and a maximum of the same values share instructions.
     let [_, of_a, of_b] = form.types;
     if of_a == of_b && !matches!(form.opcode, Opcode::VSUB2 | Opcode::VSUB4) {
         sources.sort_unstable();
@@ -80,7 +81,7 @@ pub fn append(
     let d = if merges { writer.registers.fresh(Type::B32) } else { operands.d };
     writer.sequence(&*sequence(form, sm)?, d, [sources[0], sources[1], operands.c]);
     if merges {
-        // d, where the mask is, else c.
+        // Lanes in the mask come from d, the others from c.
         let mask = Operand::Number(bits_of(operands.mask, form.lanes()).into());
         let [t, c] = [d, operands.c].map(Operand::Register);
         writer.push(Opcode::LOP3, operands.d, &[t, c, mask, Operand::Number(0xE4)]);
@@ -88,13 +89,13 @@ pub fn append(
     Ok(())
 }
 
-/// All bits of the lanes of a mask.
+/// Returns the bits of all lanes in a mask.
 fn bits_of(mask: u16, lanes: Lanes) -> u32 {
     let lane = 32 / lanes.count();
     (0..lanes.count()).filter(|i| mask >> i & 1 != 0).map(|i| (u32::MAX >> (32 - lane)) << (i * lane)).sum()
 }
 
-/// Appends instructions that come from one.
+/// Writer of the instructions that replace one instruction.
 struct Writer<'a, 'r> {
     registers: &'a mut Registers<'r>,
     loc: Loc,
@@ -114,12 +115,12 @@ impl Writer<'_, '_> {
         d
     }
 
-    /// The elements that an operand selects.
+    /// Returns a register with the elements that source `n` selects.
     fn selected(&mut self, operands: &Operands, n: usize, lanes: Lanes) -> Reg {
         let selector = operands.selectors.get(n).copied().unwrap_or(0);
         let (count, bits) = (lanes.count(), lanes.index_bits());
         let width = 4 / count;
-        // The byte of a word and the next that each byte of the operand is.
+        // PRMT selector: the source byte of each result byte.
         let bytes = (0..4).map(|i| {
             let element = u32::from(selector) >> (i / width * bits) & ((1 << bits) - 1);
             (element * width + i % width) << (4 * i)
@@ -138,7 +139,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// A sequence on these registers.
+    /// Appends a sequence with its registers replaced.
     fn sequence(&mut self, sequence: &Sequence, d: Reg, operands: [Reg; 3]) {
         let mut names: Vec<(Reg, Reg)> = OPERANDS.into_iter().zip(operands).chain([(D, d)]).collect();
         for inst in &sequence.insts {

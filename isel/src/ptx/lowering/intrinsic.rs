@@ -1,4 +1,4 @@
-//! Intrinsics: an instruction of PTX on values in registers of their widths.
+//! Selection of intrinsics: a PTX instruction on values in registers of matching width.
 
 use halfbyte_ir::{Inst, IntrinsicData, Kernel, Reason, Type};
 use halfbyte_isa::ptx;
@@ -10,13 +10,13 @@ use super::Lowering;
 use crate::ptx::operands::Reg;
 use crate::{Refusal, intrinsics, reasons};
 
-/// The register that an instruction takes a value of a type in. Of masks only a truth value has one.
+/// Returns the register type in which an instruction takes a value. Of masks only `i1` has one.
 fn register(ty: Type) -> Result<RegType, Reason> {
     let found = template::register_of(ty.bits()).filter(|_| ty == Type::I1 || !ty.is_mask());
     found.ok_or_else(|| reasons::no_register(ty))
 }
 
-/// An intrinsic's instruction on the registers of a template, and the types of these; or why there is none.
+/// Returns an intrinsic's instruction on template registers, with the types of these registers.
 fn template(kernel: &Kernel, inst: Inst, data: &IntrinsicData) -> Result<(ptx::Inst, Vec<RegType>), Reason> {
     let text = intrinsics::text_for(data, NAME)?;
     let result = register(kernel.insts[inst].ty)?;
@@ -26,12 +26,12 @@ fn template(kernel: &Kernel, inst: Inst, data: &IntrinsicData) -> Result<(ptx::I
     Ok((inst, [&[result], operands.as_slice()].concat()))
 }
 
-/// The intrinsics that are no instructions of PTX, used or not.
+/// Returns refusals of the intrinsics that are not PTX instructions, used or unused.
 pub(crate) fn check(kernel: &Kernel) -> Vec<Refusal> {
     intrinsics::refused(kernel, NAME, template)
 }
 
-/// The instruction of an intrinsic, or why there is none.
+/// Selects the instruction of an intrinsic.
 pub(super) fn lower(lowering: &mut Lowering<'_>, inst: Inst, data: &IntrinsicData) -> Result<Reg, Option<Reason>> {
     let kernel = lowering.kernel;
     let (mut made, types) = template(kernel, inst, data)?;

@@ -1,4 +1,4 @@
-//! Items that meet: barriers, exchanges within a warp, and atomic access to memory.
+//! Selection of collective operations (barriers and exchanges within a warp), atomics and fences.
 
 use halfbyte_ir::{AtomicAttr, Attr, FenceAttr, Inst, InstData, MemOrder, Op, Scope, Type, Value};
 use halfbyte_isa::ptx::types::{Token, Type as RegType};
@@ -29,10 +29,10 @@ fn order(order: MemOrder) -> Token {
     }
 }
 
-/// What an atomic instruction does.
+/// Instructions of an atomic operation.
 struct Does {
     atom: Opcode,
-    /// The same without a result, where there is that.
+    /// Variant without a result, if there is one.
     red: Option<Opcode>,
     words: &'static [Token],
     ty: RegType,
@@ -81,7 +81,7 @@ fn does(op: Op, ty: Type) -> Option<Does> {
 }
 
 impl Lowering<'_> {
-    /// A truth value as the condition of an instruction.
+    /// Returns a truth value as a predicate operand.
     fn says(&mut self, value: Value) -> Operand {
         match context::pred(self, value) {
             Pred { reg: Some(reg), not: false } => Operand::Register(reg),
@@ -97,7 +97,7 @@ impl Lowering<'_> {
         context::src(self, value).into()
     }
 
-    /// An op at which items meet.
+    /// Selects a collective operation.
     pub fn meet_at(&mut self, inst: Inst) -> Reg {
         let kernel = self.kernel;
         let InstData { op, ty, attr, .. } = kernel.insts[inst];
@@ -147,7 +147,7 @@ impl Lowering<'_> {
         args.iter().map(|&arg| self.number_or_word(arg)).collect()
     }
 
-    /// What is said, and the words that follow.
+    /// Returns the operands of a vote: its predicate and the following words.
     fn answer(&mut self, args: &[Value]) -> Vec<Operand> {
         let Some((&says, rest)) = args.split_first() else { return Vec::new() };
         let says = self.says(says);
@@ -231,7 +231,7 @@ impl Lowering<'_> {
         Reg::NONE
     }
 
-    /// An access in one step.
+    /// Selects an atomic operation, or a strong load or store.
     pub fn atomic_at(&mut self, inst: Inst) -> Reg {
         let kernel = self.kernel;
         let InstData { op, ty, attr, .. } = kernel.insts[inst];
@@ -271,7 +271,7 @@ impl Lowering<'_> {
         self.in_words(of_type, old)
     }
 
-    /// A load or store that others may meet.
+    /// Emits a strong load or store.
     fn ordered(
         &mut self,
         op: Op,
@@ -297,7 +297,8 @@ impl Lowering<'_> {
         self.in_words(register, loaded)
     }
 
-    /// A value as the operand of an atomic instruction of that type; of a store, none.
+    /// Returns a value as an operand of an atomic instruction of type `of`; `of` is `None` for a
+    /// store.
     fn atomic_operand(&mut self, ty: Type, of: Option<RegType>, value: Value) -> Operand {
         let reg = self.value_reg(value);
         match (ty.bits(), of.map(register_of)) {
@@ -309,7 +310,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The words of a value in a register of 128 bits.
+    /// Packs the words of a value into a 128-bit register.
     fn of_128_bits(&mut self, reg: Reg) -> Operand {
         let (whole, words) = (self.out.reg_of_128_bits(), [0, 1, 2, 3].map(|k| Some(reg.word(k))));
         let words = Operand::Vector(words.into_iter().collect());
@@ -317,7 +318,7 @@ impl Lowering<'_> {
         whole
     }
 
-    /// The words of a register of 128 bits.
+    /// Unpacks a 128-bit register into words.
     fn parts_of(&mut self, whole: Operand) -> Reg {
         let words = [(); 4].map(|()| self.out.reg(RegType::B32));
         let parts = Operand::Vector(words.into_iter().map(Some).collect());
@@ -325,7 +326,7 @@ impl Lowering<'_> {
         Reg::of_words(&words)
     }
 
-    /// Zero less a number.
+    /// Negates a number.
     fn less(&mut self, ty: Type, value: Operand) -> Operand {
         if let Operand::Number(bits) = value {
             return Operand::Number((bits as u32).wrapping_neg().into());
@@ -334,7 +335,7 @@ impl Lowering<'_> {
         Operand::Register(self.out.define(register, Opcode::NEG, &[Token::Type(of)], &[value]))
     }
 
-    /// What a register of an instruction's own type holds, in the registers of a value.
+    /// Converts a register of an instruction's type into the registers of a value.
     fn in_words(&mut self, ty: RegType, reg: ptx::Reg) -> Reg {
         match register_of(ty) {
             RegType::B64 => Reg::of_words(&self.out.unpack(RegType::B64, [true; 2], reg)),
@@ -344,7 +345,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The type of a register for a type of instructions.
+/// Returns the register type for an instruction type.
 fn register_of(ty: RegType) -> RegType {
     match ty.bits() {
         64 => RegType::B64,

@@ -1,4 +1,4 @@
-//! Addresses, loads, stores and parameters.
+//! Selection of addresses, loads, stores and parameters.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -18,29 +18,31 @@ const U32: Token = Token::Type(RegType::U32);
 const B32: Token = Token::Type(RegType::B32);
 const B64: Token = Token::Type(RegType::B64);
 
-/// Launches of fewer items than this are never ruled out: where so few could make an address wrap, it is computed so that it may.
+/// Number of items that every launch may have. If fewer items could make an address wrap, the
+/// address is computed with wrap-around.
 const ALWAYS: u64 = 1 << 20;
 
-/// What is known of addresses.
+/// State of address computation.
 pub(in crate::ptx) struct Addresses {
-    /// The most items of a launch, by the addresses so far.
+    /// Maximum number of items of a launch for which the addresses so far do not wrap.
     pub max_items: u64,
-    /// Buffers' addresses, by the number of the parameter.
+    /// Registers of buffer addresses, by parameter number.
     bases: BTreeMap<u32, ptx::Reg>,
-    /// Addresses in buffers by what they count in, made once where that is defined.
+    /// Computed addresses in buffers by their index value; each is computed once, at the index's
+    /// definition.
     known: SecondaryMap<Value, Vec<(Key, ptx::Reg)>>,
-    /// Whether arrays are accessed by their names alone.
+    /// `true` if arrays are accessed only by their names.
     named: OnceCell<bool>,
 }
 
-/// An address: that of a buffer, by number, and so many bytes a step.
+/// Address of an element: the buffer's number, and the bytes per step of the index.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Key {
     buffer: u32,
     step: u32,
-    /// Bytes that are added to the product, modulo 2^32 with it.
+    /// Bytes added to the product, modulo 2^32 together with it.
     plus: u32,
-    /// Whether product and sum may wrap.
+    /// `true` if product and sum may wrap.
     wraps: bool,
 }
 
@@ -51,7 +53,8 @@ impl Default for Addresses {
 }
 
 impl Lowering<'_> {
-    /// The buffer that a value is the address of; the arrays are numbered behind the parameters.
+    /// Returns the number and direction of the buffer whose address a value is. Arrays are numbered
+    /// after the parameters.
     fn buffer(&self, base: Value) -> Option<(u32, Direction)> {
         let number = match self.kernel.values[base].def {
             ValueDef::Param(number) => number,
@@ -64,7 +67,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// A buffer's address, read where the kernel begins.
+    /// Returns the register of a buffer's address, which the entry loads.
     fn base(&mut self, number: u32) -> ptx::Reg {
         if let Some(&reg) = self.addresses.bases.get(&number) {
             return reg;
@@ -74,7 +77,7 @@ impl Lowering<'_> {
         reg
     }
 
-    /// Reads the buffers' addresses.
+    /// Loads the buffers' addresses.
     pub fn bases(&mut self) {
         for (number, wanted) in std::mem::take(&mut self.addresses.bases) {
             let reg = self.read_address(number);
@@ -82,8 +85,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// The space that an access by a value is in: of one that is neither a buffer nor an array, any, where it may be that of an
-    /// array.
+    /// Returns the state space of an access through a base value. A computed base has the generic
+    /// space if it may point into an array.
     pub fn space(&self, base: Value) -> &'static [Token] {
         match self.kernel.values[base].def {
             ValueDef::Array(_) => match self.kernel.array(base).map(|array| array.space) {
@@ -96,7 +99,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The address of an array without a space.
+    /// Returns the generic address of an array.
     pub fn generic(&mut self, number: usize) -> Reg {
         let kernel = self.kernel;
         let space = match kernel.arrays.get(number).map(|array| array.space) {
@@ -108,7 +111,7 @@ impl Lowering<'_> {
         Reg::of_words(&self.out.unpack(RegType::B64, [true; 2], generic))
     }
 
-    /// The address of an array in its space.
+    /// Returns the address of an array in its state space.
     fn array_address(&mut self, number: usize) -> ptx::Reg {
         let kernel = self.kernel;
         let before = kernel.arrays.get(..number).unwrap_or_default();
@@ -135,11 +138,11 @@ impl Lowering<'_> {
             return self.out.define(RegType::B64, Opcode::MOV_ADDRESS, &[U64], &[variable]);
         }
         let param = Operand::Memory(Address { base: Base::Parameter(number), offset: 0 });
-        // The parameter is declared to be an address in global memory.
+        // The parameter is declared as a global address.
         self.out.define(RegType::B64, Opcode::LD_PARAM, &[Token::Param, U64], &[param])
     }
 
-    /// A parameter in registers.
+    /// Loads a parameter into registers.
     pub fn parameter(&mut self, number: u32, ty: Type) -> Result<Reg, &'static str> {
         let mut load = |width: RegType, offset: i32| {
             let param = Operand::Memory(Address { base: Base::Parameter(number), offset });
@@ -167,13 +170,13 @@ impl Lowering<'_> {
         Ok(reg)
     }
 
-    /// The 64 bits of a pair as one register.
+    /// Returns a pair as one 64-bit register.
     pub fn whole(&mut self, pair: Reg) -> ptx::Reg {
         self.out.pair(pair.word(0), pair.word(1))
     }
 
-    /// Whether `step` bytes an item, and some more, stay below 2^32 for all items of a launch; of launches of more items than that
-    /// holds for, there will be none.
+    /// Returns `true` if `step` bytes per item plus `plus` stay below 2^32 for all items of a
+    /// launch. Lowers the launch limit `max_items` accordingly.
     fn stays_below(&mut self, value: Value, step: u32, plus: u32) -> bool {
         let is_item = self.kernel.def_inst(value).is_some_and(|inst| self.kernel.insts[inst].op == Op::ItemId);
         if !is_item || step == 0 {
@@ -187,7 +190,7 @@ impl Lowering<'_> {
         true
     }
 
-    /// Where an access goes: a register and bytes from there.
+    /// Returns the address of an access: a register and a byte displacement.
     pub fn address(&mut self, mem: MemAttr, base: Value, index: Option<Index>) -> (ptx::Reg, i64) {
         let displacement = i64::from(mem.offset);
         let buffer = self.buffer(base);
@@ -219,8 +222,8 @@ impl Lowering<'_> {
         (reg, displacement)
     }
 
-    /// The addresses that count in a value, which stand right after its definition, in the order of their uses: these were seen
-    /// backwards.
+    /// Emits the addresses indexed by a value, directly after its definition. Uses were seen
+    /// backwards, so reversing gives the order of use.
     pub fn addresses_of(&mut self, value: Value) {
         let known = self.addresses.known.get_mut(value).map(std::mem::take).unwrap_or_default();
         for (key, wanted) in known.into_iter().rev() {
@@ -231,7 +234,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// An address and so many steps.
+    /// Returns a base address plus a scaled index.
     fn sum(&mut self, base: ptx::Reg, index: ptx::Reg, key: Key) -> ptx::Reg {
         let wide = if key.wraps {
             let bytes = self.bytes(index, key.step, key.plus);
@@ -244,7 +247,7 @@ impl Lowering<'_> {
         self.out.define(RegType::B64, Opcode::ADD, &[U64], &[base, wide].map(Operand::Register))
     }
 
-    /// A product and a sum modulo 2^32.
+    /// Returns `index * step + plus` modulo 2^32.
     fn bytes(&mut self, index: ptx::Reg, step: u32, plus: u32) -> ptx::Reg {
         let number = |bits: u32| Operand::Number(bits.into());
         let scaled = match step {
@@ -260,7 +263,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The operand of an access `plus` bytes on.
+    /// Returns the memory operand `plus` bytes after an address.
     pub fn operand(&mut self, (base, displacement): (ptx::Reg, i64), plus: i64) -> Operand {
         let (reg, offset) = match i32::try_from(displacement + plus) {
             Ok(offset) => (base, offset),
@@ -314,7 +317,8 @@ impl Lowering<'_> {
             return Reg::NONE;
         }
         let data = self.value_reg(value);
-        // What was put together of words is stored as words: as one number it would have to be moved to registers side by side.
+        // A value concatenated from words is stored as words. As a single 64-bit number it would
+        // need moves into adjacent registers.
         let is_joined = self.kernel.def_inst(value).is_some_and(|def| self.kernel.insts[def].op == Op::Concat);
         if is_pair(ty, mem) && !is_joined {
             let whole = self.out.pair(data.word(0), data.word(1));
@@ -333,7 +337,8 @@ impl Lowering<'_> {
     }
 }
 
-/// Whether no address is made of an array's, so that all that are not its name are of buffers.
+/// Returns `true` if array addresses are used only directly as bases. Then every other address
+/// belongs to a buffer.
 fn are_named(kernel: &Kernel) -> bool {
     let is_array = |&value: &Value| matches!(kernel.values[value].def, ValueDef::Array(_));
     let is_named = |&inst: &Inst| {
@@ -350,18 +355,19 @@ fn are_named(kernel: &Kernel) -> bool {
     kernel.arrays.is_empty() || kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts).all(is_named)
 }
 
-/// Whether an access is of a number of 64 bits, which the assembler then keeps in registers side by side.
+/// Returns `true` if an access moves a 64-bit number, which the assembler keeps in adjacent
+/// registers.
 fn is_pair(ty: Type, mem: MemAttr) -> bool {
     matches!(ty, Type::I64 | Type::F64) && mem.align >= 8
 }
 
-/// Words of a piece of an access that is wider than one: as many as its alignment allows, so that pieces trap where the whole
-/// would.
+/// Returns the words per piece of an access wider than a word. Pieces are as wide as the alignment,
+/// so that the same accesses trap.
 fn pieces(ty: Type, mem: MemAttr) -> usize {
     (ty.bytes().min(mem.align).max(4) / 4) as usize
 }
 
-/// What an access says of how many registers it has.
+/// Returns the vector modifier of an access with the given number of registers.
 fn elements(registers: usize) -> &'static [Token] {
     match registers {
         1 => &[],
@@ -377,7 +383,7 @@ fn registers(regs: &[ptx::Reg]) -> Operand {
     }
 }
 
-/// The type of an access of up to a word.
+/// Returns the type of an access of at most a word.
 fn narrow(ty: Type) -> Token {
     match ty.bytes() {
         1 => Token::Type(RegType::U8),

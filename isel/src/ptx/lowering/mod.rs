@@ -1,5 +1,5 @@
-//! From IR to PTX on virtual registers: PTX's part of selection. What assembling folds (signs, constants, halves of words) is left to
-//! it.
+//! PTX's part of selection: from IR to PTX on virtual registers. Folds that the assembler does
+//! (signs, constants, halves of words) are left to the assembler.
 
 pub(crate) mod context;
 pub(crate) mod intrinsic;
@@ -36,30 +36,30 @@ pub(super) struct Lowering<'k> {
     pub fired: Vec<u32>,
     pub trace: Option<&'k mut Trace>,
     pub sm: Sm,
-    /// How many ops the operand at hand has folded.
+    /// Current nesting depth of operand folds.
     pub depth: u32,
     pub addresses: Addresses,
-    /// Whether a number was taken for one over all axes that is so along x only.
+    /// `true` if the code uses an index along x as the index over all axes.
     pub along_x: bool,
-    /// The items of a group along x, y and z, where launches have no other groups.
+    /// Group size along x, y and z, if launches have no other size.
     pub block: Option<[u32; 3]>,
     locate: &'k dyn Fn(Span) -> Loc,
     signature: abi::Signature,
-    /// The registers that uses of a value name, from its first use on.
+    /// Registers that the uses of a value refer to, created at the first use.
     value_regs: SecondaryMap<Value, Option<Reg>>,
-    /// The registers for zero less a value, of those of which it is asked for.
+    /// Requested registers for the negated value.
     opposites: SecondaryMap<Value, Option<ptx::Reg>>,
-    /// Where such a register's value turned out to be.
+    /// Register to which a value's register is aliased.
     aliases: Vec<Option<ptx::Reg>>,
-    /// What the registers that are used are called in the code, in the order in which they come.
+    /// Final register of each used register, numbered in code order.
     names: Vec<Option<ptx::Reg>>,
-    /// The types of these.
+    /// Types of the final registers.
     types: Vec<ptx::types::Type>,
     refusals: Vec<Refusal>,
     poll: Poll<'k>,
 }
 
-/// How many registers hold a type, where some do, and of which type they are.
+/// Returns the number and type of the registers that hold a value, if any.
 pub(super) fn registers_of(ty: Type) -> Option<(usize, ptx::types::Type)> {
     match ty {
         Type::I1 => Some((1, ptx::types::Type::Pred)),
@@ -73,7 +73,7 @@ pub(super) fn registers_of(ty: Type) -> Option<(usize, ptx::types::Type)> {
     }
 }
 
-/// An array as it is declared in PTX.
+/// Returns an array's PTX declaration.
 fn declared(array: &halfbyte_ir::Array) -> PtxArray {
     let space = match array.space {
         halfbyte_ir::Space::Shared => ptx::types::Space::Shared,
@@ -83,7 +83,7 @@ fn declared(array: &halfbyte_ir::Array) -> PtxArray {
     PtxArray { name: array.name.clone(), space, bytes, align: array.align }
 }
 
-/// Selects a kernel's instructions for a machine of that SM version.
+/// Selects a kernel's instructions for the SM version of the target.
 pub(crate) fn select(request: Request<'_>) -> Result<Selected, Vec<Refusal>> {
     let Request { kernel, target, block, locate, trace, poll } = request;
     let sm = target.sm().unwrap_or(Sm::DEFAULT);
@@ -127,12 +127,12 @@ impl Lowering<'_> {
 
     // Values ------------------------------------------------------------------------------------------------------------
 
-    /// The registers of a value, which its definition will write.
+    /// Returns the registers of a value, which its definition will write later.
     pub fn value_reg(&mut self, value: Value) -> Reg {
         if let Some(reg) = self.value_regs[value] {
             return reg;
         }
-        // A constant is written again where it is used, where the entry writes many.
+        // If the entry already loads many constants, the constant is loaded again at its use.
         if self.out.is_crowded()
             && let ValueDef::Result(inst) = self.kernel.values[value].def
             && self.kernel.insts[inst].op == Op::Const
@@ -147,7 +147,7 @@ impl Lowering<'_> {
         reg
     }
 
-    /// The numbers of a constant in registers.
+    /// Returns the words of a constant in registers.
     pub fn constant_words(&mut self, inst: Inst) -> Reg {
         let bits = register_bits(self.kernel, inst).unwrap_or_default();
         let count = self.kernel.insts[inst].ty.bits().div_ceil(32);
@@ -157,13 +157,13 @@ impl Lowering<'_> {
         Reg::of_words(&words)
     }
 
-    /// Says where the value of a register is.
+    /// Records that the value of `reg` is in `at`.
     pub fn define(&mut self, reg: ptx::Reg, at: ptx::Reg) {
         let index = reg.0 as usize;
         if self.aliases.len() <= index {
             self.aliases.resize(index + 1, None);
         }
-        // A value that is asked for where it is defined already is no alias of itself.
+        // A value that is used where it is defined is not an alias of itself.
         self.aliases[index] = (reg != at).then_some(at);
     }
 
@@ -174,21 +174,21 @@ impl Lowering<'_> {
         }
     }
 
-    /// The register types' words of a value.
+    /// Returns the registers of all words of a value.
     fn words(&mut self, value: Value) -> Vec<ptx::Reg> {
         let reg = self.value_reg(value);
         let (count, _) = registers_of(self.kernel.ty(value)).unwrap_or((1, ptx::types::Type::B32));
         (0..count as u8).map(|k| reg.word(k)).collect()
     }
 
-    /// Zero less a value, made where that is defined.
+    /// Returns the register of the negated value, which is computed at the value's definition.
     pub fn opposite_of(&mut self, value: Value) -> Reg {
         let reg = self.opposites[value].unwrap_or_else(|| self.out.reg(ptx::types::Type::B32));
         self.opposites[value] = Some(reg);
         Reg::new(reg)
     }
 
-    /// What stands right after a value's definition and is made of it alone.
+    /// Emits the code directly after a value's definition that depends only on the value.
     fn derived(&mut self, value: Value) {
         self.addresses_of(value);
         if let Some(wanted) = self.opposites.get_mut(value).and_then(Option::take) {
@@ -197,7 +197,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// Marks what makes an access that stands for several. It is aligned to its size, and so is one instruction.
+    /// Marks the instruction of an access that merged several accesses. A merged access is aligned
+    /// to its size, so it is one instruction.
     fn mark_access(&mut self, inst: Inst, since: usize) {
         if self.kernel.parts(inst).len() == 0 {
             return;
@@ -206,7 +207,7 @@ impl Lowering<'_> {
         made.filter(|made| made.inst.inst.row().class == Class::Memory).for_each(|made| made.access = inst.into());
     }
 
-    /// Whether all values of an instruction have registers to be in, and the machine is new enough.
+    /// Returns an error if a value of the instruction has a type that no register holds.
     fn checked(&self, inst: Inst) -> Result<(), Option<Reason>> {
         let kernel = self.kernel;
         let values = kernel.args(inst).iter().copied().chain(kernel.result(inst));
@@ -218,8 +219,8 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// What stands before the entry's first instruction: numbers and parameters in registers, and what is computed of
-    /// parameters alone.
+    /// Emits the start of the entry block: constants and parameters in registers, and values
+    /// computed from parameters alone.
     fn prologue(&mut self, entry: &mut Draft<Ptx>, flow: &Flow<Block>) {
         let kernel = self.kernel;
         self.out.loc = (self.locate)(kernel.span);
@@ -251,7 +252,7 @@ impl Lowering<'_> {
         self.drain(&mut entry.reversed);
     }
 
-    /// Writes numbers to their registers, before what has been made.
+    /// Loads constants into their registers, before the instructions emitted so far.
     fn numbers(&mut self, numbers: BTreeMap<u32, ptx::Reg>) {
         if numbers.is_empty() {
             return;
@@ -264,9 +265,10 @@ impl Lowering<'_> {
         self.out.insts.extend(after);
     }
 
-    // The result --------------------------------------------------------------------------------------------------------
+    // Assembly
+    // ----------------------------------------------------------------------------------------------------------
 
-    /// Where a register's value is.
+    /// Returns the register that holds a value, following all aliases.
     fn follow(&self, mut reg: ptx::Reg) -> ptx::Reg {
         while let Some(&Some(at)) = self.aliases.get(reg.0 as usize) {
             reg = at;
@@ -290,7 +292,7 @@ impl Lowering<'_> {
         Selected { code: Box::new(code), fired: self.fired }
     }
 
-    /// What a register is called in the code.
+    /// Returns the final register of a register.
     fn rename(&mut self, reg: ptx::Reg) -> ptx::Reg {
         let at = self.follow(reg);
         let ty = self.out.ty(at);
@@ -345,7 +347,8 @@ impl<'k> Selector<'k> for Lowering<'k> {
         if let Some(value) = result {
             self.derived(value);
         }
-        // That uses the result, so it is made first and stands last.
+        // Code is emitted backwards: the derived values use the result, so they are created first
+        // and moved after the definition.
         let after = self.out.insts.len();
         let wanted = result.and_then(|value| self.value_regs[value]);
         if wanted.is_some() || !data.op.is_pure() {
@@ -397,7 +400,7 @@ impl<'k> Selector<'k> for Lowering<'k> {
         super::reason(data.op, data.ty, &data.attr)
     }
 
-    /// Every edge hands on all arguments, so that a parameter has a register though nothing reads it.
+    /// Every edge passes all arguments, so a parameter needs a register even if it is unused.
     fn begin_block(&mut self, block: Block) {
         for &param in self.kernel.block_params(block) {
             self.value_reg(param);

@@ -1,4 +1,5 @@
-//! The zeros that scratch arrays begin with: local memory of a GPU begins as anything.
+//! Zero initialisation of scratch arrays, because a GPU's local memory starts with undefined
+//! contents.
 
 use halfbyte_ir::flow::Flow;
 use halfbyte_ir::{Block, Inst, Kernel, Op, Space, Value};
@@ -8,7 +9,7 @@ use halfbyte_isa::ptx::{Address, Base, FrameVar, Opcode, Operand};
 use super::Lowering;
 
 impl Lowering<'_> {
-    /// Stores zeros to the scratch arrays of which an item may load what it has not stored.
+    /// Clears the scratch arrays from which an item may load data that it has not stored.
     pub fn clear_scratch(&mut self, flow: &Flow<Block>) {
         let kernel = self.kernel;
         let arrays = kernel.arrays.iter().filter(|array| array.space == Space::Scratch);
@@ -29,16 +30,16 @@ impl Lowering<'_> {
     }
 }
 
-/// An access of an array by its name at a constant place.
+/// Access to an array by its name at a constant offset.
 struct Place {
     block: Block,
-    /// Its number in the block.
+    /// Index in the block.
     at: usize,
     start: i32,
     bytes: u32,
 }
 
-/// Whether every load of an array comes after a store, on whatever way, to all that it loads.
+/// Returns `true` if every load of an array is dominated by a store that covers it.
 fn is_stored_first(kernel: &Kernel, flow: &Flow<Block>, array: Value) -> bool {
     let (mut loads, mut stores) = (Vec::new(), Vec::new());
     for &block in &kernel.layout {
@@ -66,15 +67,16 @@ fn is_stored_first(kernel: &Kernel, flow: &Flow<Block>, array: Value) -> bool {
     loads.iter().all(|load| stores.iter().any(|store| is_before(store, load) && has(store, load)))
 }
 
-/// What an instruction does with an array.
+/// Use of an array by an instruction.
 enum Use {
     None,
-    /// From so many bytes on, so many.
+    /// Start and length in bytes.
     Load(i32, u32),
     Store(i32, u32),
 }
 
-/// None where that is neither a load nor a store at a constant place.
+/// Returns the use of an array by an instruction, or `None` if it is not a load or store at a
+/// constant offset.
 fn access(kernel: &Kernel, inst: Inst, array: Value) -> Option<Use> {
     let (data, args) = (&kernel.insts[inst], kernel.args(inst));
     if !args.contains(&array) {

@@ -1,36 +1,38 @@
-//! The extremum of several words of halves by compares and selections, one word after another.
+//! Extremum of several words of halves by a chain of compares and selects.
 //!
-//! For a maximum a word is taken where it is at least the greatest so far, which begins as minus infinity: no NaN is ever
-//! taken. Two things are left to mend. A lane that took none is NaN. And -0 is below +0, but a compare has them equal: the
-//! greatest is negative only if all were that have ever been the greatest, for of equal ones the later is taken. Minima are
-//! the same from the other side.
+//! For a maximum, a word replaces the current maximum if it is greater or equal; the maximum starts
+//! as minus infinity, so a NaN is never taken. Two cases need a correction. A lane in which no word
+//! was taken is NaN. And -0 is less than +0, but compares equal: a later equal word replaces an
+//! earlier one, so the result is negative only if all intermediate maxima were negative. Minima are
+//! symmetric.
 
 use halfbyte_isa::ptx::types::{Token, Type};
 use halfbyte_isa::ptx::{Opcode, Operand, Reg};
 
 use super::{Extremum, Writer};
 
-/// The one NaN in both halves, and so all bits but the signs.
+/// Canonical NaN in both halves, which is also the mask of all bits but the signs.
 const NAN: u64 = 0x7fff_7fff;
-/// The signs of both halves.
+/// Sign bits of both halves.
 const SIGNS: u64 = 0x8000_8000;
 
 const B32: Token = Token::Type(Type::B32);
 
-/// Tables of three inputs.
+/// Truth tables of three inputs.
 const A_SELECTS_B_OR_C: u64 = 0xca;
 const ALL_OF_THREE: u64 = 0x80;
 const ANY_OF_THREE: u64 = 0xfe;
 const A_AND_ANY: u64 = 0xe0;
 const A_OR_BOTH: u64 = 0xf8;
 
-/// What an extremum of so many words takes.
+/// Returns the number of instructions for an extremum of `words` words.
 pub(super) fn cost(words: usize) -> usize {
-    // Two a word, all but the last word's masks and extrema put together, and one each for what these mend.
+    // Two per word, plus combining the masks and intermediate extrema of all words but the last,
+    // plus one correction for each.
     2 * words + 2 * (words.saturating_sub(1) / 2) + 2
 }
 
-/// Writes the extremum of words, two or more.
+/// Writes the extremum of two or more words.
 pub(super) fn write(writer: &mut Writer<'_>, extremum: Extremum, words: &[Reg]) {
     let is_max = extremum.opcode == Opcode::MAX_F32;
     let (compare, worst) = if is_max { (Token::Ge, 0xfc00_fc00) } else { (Token::Le, 0x7c00_7c00) };
@@ -39,7 +41,7 @@ pub(super) fn write(writer: &mut Writer<'_>, extremum: Extremum, words: &[Reg]) 
     let (Some((&first, rest)), Some(&last)) = (words.split_first(), words.last()) else { return };
     let mask = writer.compare(Token::Num, first, first);
     let mut best = writer.select(mask, first, Operand::Number(worst));
-    // The lanes that any word but the last is taken in, and the signs of the extrema until then.
+    // Lanes taken from any word but the last, and the combined signs of the intermediate extrema.
     let mut any = Gathered::new(ANY_OF_THREE, mask);
     let mut signs = Gathered::new(of_signs, best);
     for &word in rest.split_last().map_or(&[][..], |(_, between)| between) {
@@ -56,11 +58,11 @@ pub(super) fn write(writer: &mut Writer<'_>, extremum: Extremum, words: &[Reg]) 
     writer.lop3(Some(extremum.d), best, signs, Operand::Number(others), table);
 }
 
-/// Words put together as they come, by a table of which it makes no difference that an input stands twice.
+/// Reduction of words by a truth table that is idempotent, so an input may be repeated.
 struct Gathered {
     table: u64,
     all: Reg,
-    /// Not yet among them: a table takes two at a time.
+    /// Word that waits for a partner, because a table takes two words at a time.
     waiting: Option<Reg>,
 }
 

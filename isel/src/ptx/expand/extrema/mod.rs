@@ -1,7 +1,8 @@
-//! Minima and maxima of halves on machines that have them of f32 only.
+//! Minima and maxima of halves on machines that only have them for f32.
 //!
-//! What is connected is taken apart in one of two ways, whichever takes fewer instructions: each lane by itself where values
-//! are compared several times ([`split`]), and one value after another where each tree has its own ([`chain`]).
+//! Connected extrema are expanded in the cheaper of two ways. [`split`] computes each lane
+//! separately, which pays if values are compared several times. [`chain`] compares one value after
+//! another, which pays if each tree has its own values.
 
 mod chain;
 mod split;
@@ -18,10 +19,10 @@ use super::uses::{read, uses};
 use crate::Ptx;
 use crate::vcode::{BlockIndex, VCode, VInst};
 
-/// A minimum or maximum of pairs of halves that takes numbers over NaN.
+/// Minimum or maximum of half pairs that prefers numbers over NaN.
 #[derive(Clone, Copy)]
 struct Extremum {
-    /// That of f32.
+    /// The f32 opcode of the same operation.
     opcode: Opcode,
     d: Reg,
     sources: [Reg; 2],
@@ -45,12 +46,12 @@ impl Extremum {
     }
 }
 
-/// Whether an instruction is expanded on machines that lack it.
+/// Returns `true` if an instruction is expanded on machines that lack it.
 pub fn is_expanded(inst: &Inst) -> bool {
     Extremum::of(inst).is_some()
 }
 
-/// The result of arithmetic on halves, whose NaN is the one NaN.
+/// Returns the result of half-precision arithmetic, whose only NaN is the canonical one.
 fn arithmetic(inst: &Inst) -> Option<Reg> {
     let is_arithmetic = matches!(inst.opcode, Opcode::ADD_F16 | Opcode::SUB_F16 | Opcode::MUL_F16 | Opcode::FMA_F16);
     match inst.operands.first() {
@@ -59,19 +60,19 @@ fn arithmetic(inst: &Inst) -> Option<Reg> {
     }
 }
 
-/// Takes extrema of halves apart on machines that lack them.
+/// Expands half-precision extrema on machines that lack them.
 pub fn expand(code: &mut VCode<Ptx>) {
     let sm = code.extra.sm;
     if !code.insts.iter().any(|inst| is_expanded(&inst.inst) && !inst.inst.since().is_met_by(sm)) {
         return;
     }
-    // What is expanded is met before its users.
+    // Definitions are visited before uses.
     let order = code.order();
     let extrema = Extrema::of(code, &order);
     let mut split = split::Split::default();
     let mut at = None;
     let Ok(()) = code.rewrite(&order, |registers, block, inst, out| {
-        // What comes in is made ready in every block that needs it; sharing follows.
+        // Inputs are split in every block that needs them; sharing follows later.
         if at.replace(block) != Some(block) {
             split.begin_block();
         }
@@ -89,41 +90,41 @@ pub fn expand(code: &mut VCode<Ptx>) {
     });
 }
 
-/// How an extremum is written.
+/// Expansion of an extremum.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
     /// By lanes.
     Split,
-    /// With all that its tree takes in, one after another.
+    /// As a chain over all inputs of its tree.
     Chain,
-    /// In the chain of the tree that takes it in.
+    /// As a part of the chain of its tree.
     Taken,
 }
 
-/// What is known of the extrema of a kernel.
+/// Extrema of a kernel.
 struct Extrema {
     all: FxHashMap<Reg, Node>,
-    /// Those connected, by one of them: the instructions of either way.
+    /// Instruction counts of both expansions for each connected component, by its representative.
     costs: FxHashMap<Reg, [usize; 2]>,
-    /// The results of arithmetic on halves.
+    /// Results of half-precision arithmetic.
     one_nan: FxHashSet<Reg>,
 }
 
 struct Node {
     extremum: Extremum,
     block: u32,
-    /// Another one that it is connected with; itself where it stands for all.
+    /// Union-find parent; a representative is its own parent.
     parent: Reg,
-    /// Whether its only user is an extremum of the same kind in the same block.
+    /// `true` if the only user is an extremum of the same kind in the same block.
     is_taken: bool,
-    /// The values that its tree takes in.
+    /// Number of inputs of its tree.
     leaves: usize,
-    /// Whether anything but extrema reads it.
+    /// `true` if the result has a user other than an extremum.
     goes_out: bool,
 }
 
 impl Extrema {
-    /// Those of some code, in an order of the blocks that leads from definitions to uses.
+    /// Collects the extrema of some code; `order` lists definitions before uses.
     fn of(code: &VCode<Ptx>, order: &[BlockIndex]) -> Extrema {
         let uses = uses(code);
         let mut extrema =
@@ -162,7 +163,7 @@ impl Extrema {
         extrema
     }
 
-    /// A register is read by something else than an extremum.
+    /// Records that a register has a user other than an extremum.
     fn mark_out(&mut self, reg: Reg) {
         if let Some(node) = self.all.get_mut(&reg) {
             node.goes_out = true;
@@ -190,13 +191,13 @@ impl Extrema {
         }
     }
 
-    /// The one that stands for all that an extremum is connected with.
+    /// Returns the representative of an extremum's connected component.
     fn root(&mut self, reg: Reg) -> Reg {
         let mut root = reg;
         while let Some(node) = self.all.get(&root).filter(|node| node.parent != root) {
             root = node.parent;
         }
-        // The way is shorter the next time.
+        // Path compression.
         let mut at = reg;
         while let Some(node) = self.all.get_mut(&at).filter(|node| node.parent != root) {
             at = std::mem::replace(&mut node.parent, root);
@@ -221,7 +222,7 @@ impl Extrema {
         self.all.get(&d).is_none_or(|node| node.goes_out)
     }
 
-    /// The values that a tree takes in.
+    /// Returns the inputs of a tree.
     fn leaves(&self, root: Extremum) -> Vec<Reg> {
         let mut leaves = Vec::new();
         let mut left = root.sources.to_vec();
@@ -236,7 +237,7 @@ impl Extrema {
     }
 }
 
-/// Writes what one instruction becomes.
+/// Writer of the instructions that replace one instruction.
 struct Writer<'a> {
     registers: Registers<'a>,
     loc: Loc,
@@ -244,7 +245,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// An instruction, whose result is `d` or a new register.
+    /// Appends an instruction, whose result is `d` or a new register.
     fn push(&mut self, opcode: Opcode, words: &[Token], d: Option<Reg>, sources: &[Operand]) -> Reg {
         let d = d.unwrap_or_else(|| self.registers.fresh(Type::B32));
         let operands = std::iter::once(Operand::Register(d)).chain(sources.iter().cloned()).collect();

@@ -1,9 +1,11 @@
-//! Extrema of halves by extrema of f32, lane by lane.
+//! Extrema of halves by f32 extrema, lane by lane.
 //!
-//! A word read as f32 is ordered as its upper half is, -0 below +0 too, for what is below only decides between equal ones. NaN
-//! alone is not: of the NaN of halves f32 has the one that arithmetic makes, and a product with 1.0 makes that of all. So
-//! `max.f32` of such words gives the upper halves of the maxima, and of words shifted by a half the lower ones. Two
-//! instructions an extremum; two for what comes in, or one where arithmetic has made it; a permutation for what goes out.
+//! A word read as f32 is ordered like its upper half, including -0 below +0; the lower half only
+//! decides between equal upper halves. NaN is the exception: an f32 extremum handles only the
+//! canonical half NaN correctly, and a product with 1.0 makes every NaN canonical. So `max.f32` of
+//! the words gives the maxima of the upper halves, and of the words shifted by a half those of the
+//! lower halves. This costs two instructions per extremum, two per input (one if the input is an
+//! arithmetic result), and a permutation per output.
 
 use halfbyte_isa::ptx::types::{Token, Type};
 use halfbyte_isa::ptx::{Opcode, Operand, Reg};
@@ -14,12 +16,13 @@ use super::{Extrema, Extremum, Writer};
 /// 1.0 in both halves.
 const ONES: u64 = 0x3c00_3c00;
 
-/// What has been taken apart.
+/// Values that were split into halves.
 #[derive(Default)]
 pub(super) struct Split {
-    /// By extremum: the registers whose upper halves are its lower half and its upper one.
+    /// Split extrema: the registers whose upper halves hold the lower and the upper half of the
+    /// value.
     extrema: FxHashMap<Reg, [Reg; 2]>,
-    /// By other value the same, in the block at hand.
+    /// Other split values, in the current block.
     leaves: FxHashMap<Reg, [Reg; 2]>,
 }
 

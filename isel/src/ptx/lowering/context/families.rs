@@ -1,4 +1,4 @@
-//! The instruction families that the rules construct, as far as they share a shape: types, conditions, modifiers.
+//! Instruction constructors by family: types, conditions and modifiers.
 
 use halfbyte_ir::{Clamp, Elem, FloatCC, FloatFlags, IntCC, Rounding, Type, Value};
 use halfbyte_isa::ptx::types::{Token, Type as RegType};
@@ -24,7 +24,8 @@ pub(in crate::ptx) fn is_bf16(ty: Type) -> bool {
     ty.elem() == Elem::BF16
 }
 
-/// The type of one half, and of two packed: what is computed on, also of one.
+/// Returns the type of a single half. `halves` is the packed type, in which single halves are
+/// computed too.
 pub(in crate::ptx::lowering) fn half(ty: Type) -> Token {
     Token::Type(if is_bf16(ty) { RegType::Bf16 } else { RegType::F16 })
 }
@@ -33,7 +34,7 @@ pub(in crate::ptx::lowering) fn halves(ty: Type) -> Token {
     Token::Type(if is_bf16(ty) { RegType::Bf16x2 } else { RegType::F16x2 })
 }
 
-/// An instruction of f16, and the same of bfloat16.
+/// f16 and bfloat16 variants of an instruction.
 pub(in crate::ptx::lowering) type OfHalf = [Opcode; 2];
 
 pub(in crate::ptx::lowering) const ADD: OfHalf = [Opcode::ADD_F16, Opcode::ADD_BF16];
@@ -50,12 +51,12 @@ pub(in crate::ptx::lowering) fn of_half([f16, bf16]: OfHalf, ty: Type) -> Opcode
     if is_bf16(ty) { bf16 } else { f16 }
 }
 
-/// The words of arithmetic on packed halves.
+/// Returns the modifiers of packed half arithmetic.
 pub(in crate::ptx::lowering) fn arithmetic_words(ty: Type, flags: FloatFlags) -> Vec<Token> {
     [&[rounding(flags.rounding)], ftz(flags.ftz), clamp(flags.clamp), &[halves(ty)]].concat()
 }
 
-/// The words of a conversion from f32 to one or two halves.
+/// Returns the modifiers of a conversion from f32 to one or two halves.
 pub(in crate::ptx::lowering) fn narrow_words(to: Token, flags: FloatFlags) -> Vec<Token> {
     [&[rounding(flags.rounding)], clamp(flags.clamp), &[to, SINGLE]].concat()
 }
@@ -68,7 +69,7 @@ const fn clamp(clamp: Clamp) -> &'static [Token] {
     }
 }
 
-/// The words of a compare of packed halves.
+/// Returns the modifiers of a packed half compare.
 pub(in crate::ptx::lowering) fn compare_words(cond: (FloatCC, bool), ty: Type) -> Vec<Token> {
     [&[float_compare(cond.0)], ftz(cond.1), &[halves(ty)]].concat()
 }
@@ -135,7 +136,8 @@ pub(in crate::ptx::lowering) const fn float_compare(cc: FloatCC) -> Token {
     }
 }
 
-/// Which halves of two words a selector of bytes picks, where it picks halves: 0 and 1 of the first, 2 and 3 of the second.
+/// Returns the two halves that a byte selector picks, if it picks whole halves: 0 and 1 are of the
+/// first word, 2 and 3 of the second.
 pub(in crate::ptx::lowering) fn half_words(selector: u16) -> Option<[u8; 2]> {
     let half = |byte: u16| match byte {
         0x10 => Some(0),
@@ -147,7 +149,7 @@ pub(in crate::ptx::lowering) fn half_words(selector: u16) -> Option<[u8; 2]> {
     Some([half(selector & 0xff)?, half(selector >> 8)?])
 }
 
-/// A number extended from a type to a word.
+/// Extends a number of type `ty` to a word.
 pub(in crate::ptx::lowering) fn extended(sign: Sign, ty: Type, bits: u32) -> u32 {
     let unused = 32 - ty.bits();
     match sign {
@@ -156,7 +158,7 @@ pub(in crate::ptx::lowering) fn extended(sign: Sign, ty: Type, bits: u32) -> u32
     }
 }
 
-/// The types of a conversion that extends.
+/// Returns the destination and source types of an extending conversion.
 pub(in crate::ptx::lowering) fn extension(sign: Sign, ty: Type) -> (Token, Token) {
     let narrow = match (sign, ty.bits()) {
         (Sign::U, 8) => RegType::U8,
@@ -167,7 +169,8 @@ pub(in crate::ptx::lowering) fn extension(sign: Sign, ty: Type) -> (Token, Token
     (word_type(sign), Token::Type(narrow))
 }
 
-/// Methods of the rules' context: arithmetic on f32, rounded as the modifiers say, and on f64 in pairs.
+/// Methods of the rules' `Context` for f32 arithmetic, and f64 arithmetic on register pairs, with a
+/// rounding mode.
 macro_rules! rounded_methods {
     (single { $($single:ident $of_single:ident [$($a:ident)*];)* } double { $($double:ident $of_double:ident [$($b:ident)*];)* }) => {
         $(fn $single(&mut self, flags: FloatFlags, $($a: Src),*) -> Reg {
@@ -182,13 +185,13 @@ macro_rules! rounded_methods {
 pub(super) use rounded_methods;
 
 impl Lowering<'_> {
-    /// Whether the SM has an instruction with these words.
+    /// Returns `true` if the SM has an instruction with these modifiers.
     pub(in crate::ptx::lowering) fn has(&self, opcode: Opcode, words: &[Token]) -> bool {
         let row = opcode.row();
         row.fit(words).is_ok() && row.since(words).is_met_by(self.sm)
     }
 
-    /// Two predicates, neither of them known.
+    /// Combines two predicates that are not constant.
     pub(in crate::ptx::lowering) fn combine(&mut self, opcode: Opcode, a: Pred, b: Pred) -> Pred {
         let [a, b] = [a, b].map(|pred| {
             let reg = super::rules::Context::pred_reg(self, pred);
@@ -197,7 +200,7 @@ impl Lowering<'_> {
         self.out.pred(opcode, &[PRED], &[a, b])
     }
 
-    /// An instruction of those for f16 and bf16, with its modifiers.
+    /// Emits the f16 or bfloat16 variant of an instruction, with modifiers.
     pub(in crate::ptx::lowering) fn half_arithmetic(
         &mut self,
         opcodes: OfHalf,
@@ -221,7 +224,8 @@ impl Lowering<'_> {
         Reg::new(self.out.word(of_half(opcodes, ty), &words, &[operand(a), operand(b)]))
     }
 
-    /// Whether the value is a constant of halves of which the magnitude of no lane is less, f16 or bfloat16, or NaN.
+    /// Succeeds if the value is a half constant in which no lane is NaN or has a magnitude below
+    /// the f16 or bfloat16 bound.
     pub(in crate::ptx::lowering) fn magnitudes_from(&self, value: Value, [f16, bf16]: [u32; 2]) -> Option<()> {
         let ty = self.kernel.ty(value);
         let bits = register_bits(self.kernel, const_inst(self.kernel, value)?)?[0] as u32;
@@ -230,7 +234,7 @@ impl Lowering<'_> {
         lanes.all(|magnitude| numbers.contains(&magnitude)).then_some(())
     }
 
-    /// A compare that writes lanes of a type.
+    /// Emits a compare that writes lanes of type `written`.
     pub(in crate::ptx::lowering) fn half_set(
         &mut self,
         ty: Type,
@@ -244,7 +248,8 @@ impl Lowering<'_> {
         Reg::new(self.out.word(opcode, &words, &[operand(a), operand(b)]))
     }
 
-    /// A change of signs, by the instruction for f32, f16 or bf16, which folds into others; or of bits where there is none.
+    /// Emits a sign change: the instruction for f32, f16 or bfloat16, which folds into its users,
+    /// or a bitwise operation if there is none.
     pub(in crate::ptx::lowering) fn sign(
         &mut self,
         [f32, f16, bf16]: [Opcode; 3],
@@ -297,19 +302,20 @@ impl Lowering<'_> {
         self.pair(opcode, &[Token::Type(RegType::U64)], &sources)
     }
 
-    /// An instruction on 64 bits that gives as many.
+    /// Emits an instruction with 64-bit sources and a 64-bit result.
     pub(in crate::ptx::lowering) fn of_pairs(&mut self, opcode: Opcode, words: &[Token], sources: &[Reg]) -> Reg {
         let sources: Vec<Operand> = sources.iter().map(|&reg| Operand::Register(self.whole(reg))).collect();
         self.pair(opcode, words, &sources)
     }
 
-    /// The words of an instruction's result of 64 bits.
+    /// Emits an instruction with a 64-bit result and returns the result as words.
     pub(in crate::ptx::lowering) fn pair(&mut self, opcode: Opcode, words: &[Token], sources: &[Operand]) -> Reg {
         let result = self.out.define(RegType::B64, opcode, words, sources);
         Reg::of_words(&self.out.unpack(RegType::B64, [true; 2], result))
     }
 
-    /// A word of two halves: 0 and 1 are those of the first word, 2 and 3 those of the second.
+    /// Packs two halves into a word: 0 and 1 are those of the first word, 2 and 3 those of the
+    /// second.
     pub(in crate::ptx::lowering) fn pick_halves(&mut self, picked: [u8; 2], a: Src, b: Src) -> Reg {
         let [first, second] = [a, b].map(|src| self.out.in_reg(src));
         let of = |half: u8| if half < 2 { first } else { second };
@@ -326,7 +332,7 @@ impl Lowering<'_> {
         Reg::new(self.out.pack(RegType::B32, &halves))
     }
 
-    /// Lane or part `k` of so many bits at the bottom of a register.
+    /// Moves lane or part `k`, of `bits` bits each, to the bottom of a register.
     pub(in crate::ptx::lowering) fn down(&mut self, bits: u32, k: u8, reg: Reg) -> Reg {
         let offset = bits * u32::from(k);
         let part = reg.part((offset / 32) as u8);

@@ -1,4 +1,4 @@
-//! What the rules call: matchers of values, and the instruction families.
+//! Functions that the rules call: matchers of values, and constructors of instructions.
 
 pub(crate) mod families;
 mod modifiers;
@@ -480,7 +480,8 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn shift_left(&mut self, a: Src, count: Src) -> Reg {
-        // Counts are taken modulo the width by funnel shifts only: of the word below, zero, and the word.
+        // Only funnel shifts take the count modulo the width, so shift the pair of zero and the
+        // word.
         Reg::new(match count {
             Src::Number(n) => self.out.word(Opcode::SHL, &[B32], &[a.into(), Operand::Number((n % 32).into())]),
             Src::Reg(_) => {
@@ -503,7 +504,8 @@ impl rules::Context for Lowering<'_> {
     }
 
     fn prmt(&mut self, selector: u16, a: Src, b: Src) -> Reg {
-        // A word of halves of words: what it is used for often takes these itself.
+        // If the selector picks half-words, use these directly, because the users can often take
+        // halves.
         if let Some(halves) = half_words(selector) {
             return self.pick_halves(halves, a, b);
         }
@@ -699,7 +701,8 @@ impl rules::Context for Lowering<'_> {
     fn widen_half(&mut self, ty: Type, a: Reg) -> Reg {
         let (opcode, words) = (of_half(WIDEN, ty), [SINGLE, half(ty)]);
         if !self.has(opcode, &words) {
-            // A bfloat16 is the upper half of an f32. The product with 1.0 makes NaN the one NaN.
+            // A bfloat16 is the upper half of an f32. The product with 1.0 makes every NaN
+            // canonical.
             let single = self.shift_left(Src::Reg(a.word(0)), Src::Number(16));
             return self.fmul(FloatFlags::default(), Src::Reg(single.word(0)), Src::Number(0x3f80_0000));
         }
@@ -764,7 +767,7 @@ impl rules::Context for Lowering<'_> {
         let kept = Src::Number(in_lanes(lane_bits(ty), ty.elem().mask() as u32 >> n));
         match sign {
             Sign::U => self.lop3(0xc0, shifted, kept, Src::Number(0)),
-            // Copies of the sign where no bits are kept. 0xac is a where b is set, else c.
+            // Bits that are not kept become copies of the sign. Table 0xe2 is (b ? a : c).
             Sign::S => {
                 let word = self.in_register(a);
                 let signs = self.sign_mask(ty, word);
@@ -851,22 +854,22 @@ impl rules::Context for Lowering<'_> {
     }
 }
 
-/// The selection rules' entry: an instruction's machine instructions, where a rule matches.
+/// Selects an instruction by the rules; returns `None` if no rule matches.
 pub(super) fn lower(lowering: &mut Lowering<'_>, inst: Inst) -> Option<Reg> {
     rules::constructor_lower(lowering, inst)
 }
 
-/// A value as an operand.
+/// Returns a value as a source operand.
 pub(super) fn src(lowering: &mut Lowering<'_>, value: Value) -> Src {
     rules::constructor_src(lowering, value)
 }
 
-/// Zero less each half-word of a value.
+/// Returns zero minus each half-word of a value.
 pub(super) fn opposite(lowering: &mut Lowering<'_>, value: Value) -> Reg {
     rules::constructor_opposite_there(lowering, value)
 }
 
-/// An i1 as a predicate.
+/// Returns an `i1` value as a predicate.
 pub(super) fn pred(lowering: &mut Lowering<'_>, value: Value) -> Pred {
     rules::constructor_pred(lowering, value)
 }

@@ -1,6 +1,6 @@
-//! Modifiers of sums and products of halves, and constants, as the rules match them.
+//! Matchers of half-precision modifiers and constants for the rules.
 
-/// The methods of the rules' `Context` on modifiers and constants of halves.
+/// Methods of the rules' `Context` on half-precision modifiers and constants.
 macro_rules! modifier_methods {
     () => {
         fn add_flags(&mut self, ty: Type, flags: FloatFlags) -> Option<Unit> {
@@ -25,7 +25,7 @@ macro_rules! modifier_methods {
 
         fn apart_flags(&mut self, ty: Type, flags: FloatFlags) -> Option<Unit> {
             let is_apart = flags.rounding == Rounding::Rn && (flags.ftz || flags.clamp == Clamp::Relu);
-            // Below sm_90 bfloat16 has no sums of its own and no compare.
+            // Below sm_90 bfloat16 has no add and no compare instruction.
             let has_instructions =
                 !is_bf16(ty) || !flags.ftz && self.has(Opcode::SET_BF16X2, &[Token::Lt, U32, halves(ty)]);
             (is_apart && has_instructions).then_some(())
@@ -100,7 +100,8 @@ macro_rules! modifier_methods {
         }
 
         fn half_large(&mut self, value: Value) -> Option<Unit> {
-            // 2^-2 and 2^-117. A product near it is at least half of it and has 22 or 16 bits, the last one at least 2^-24 or 2^-133.
+            // 2^-2 for f16 and 2^-117 for bfloat16. A product close to such a constant is at least
+            // half of it and has 22 or 16 bits, so its last bit is at least 2^-24 or 2^-133.
             self.magnitudes_from(value, [0x3400, 0x0500])
         }
     };

@@ -1,4 +1,4 @@
-//! Where the item is, in special registers.
+//! Special registers: indices and counts of items and groups.
 
 use halfbyte_ir::Axis;
 use halfbyte_isa::ptx::types::{Special, SpecialGroup, Token, Type as RegType};
@@ -7,7 +7,8 @@ use halfbyte_isa::ptx::{self, Opcode, Operand};
 use super::super::Lowering;
 
 impl Lowering<'_> {
-    /// A special register; where launches have but one size of groups, that is a number.
+    /// Returns a special register as an operand. A group size that is fixed at compile time becomes
+    /// a number.
     pub(super) fn special(&mut self, group: SpecialGroup, axis: Option<Axis>) -> Operand {
         match self.block {
             Some(block) if group == SpecialGroup::BlockSize => {
@@ -18,13 +19,14 @@ impl Lowering<'_> {
         }
     }
 
-    /// A special register; without an axis that of x, which is all where all items are along x.
+    /// Reads a special register. Without an axis this is the register of x, which requires that
+    /// launches are one-dimensional.
     pub(super) fn special_reg(&mut self, group: SpecialGroup, axis: Option<Axis>) -> ptx::Reg {
         self.along_x |= axis.is_none();
         self.read_special(Special { group, axis: axis.unwrap_or(Axis::X) })
     }
 
-    /// The number in the warp, which is one over all axes.
+    /// Returns the lane index in the warp, which has no axis.
     pub(super) fn lane_reg(&mut self) -> ptx::Reg {
         self.read_special(Special { group: SpecialGroup::Lane, axis: Axis::X })
     }
