@@ -1,4 +1,4 @@
-//! Instructions with virtual registers, as they are put together.
+//! Builder of instructions with virtual registers.
 
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::vp1::fields::*;
@@ -11,7 +11,7 @@ use super::{Class, Group, Place};
 use crate::driver::Drafted;
 use crate::vcode::{Access, Operand, VInst, VReg};
 
-/// Collects instructions on virtual registers.
+/// Builder of instructions on virtual registers.
 pub(crate) struct Builder {
     pub vregs: Vec<Class>,
     pub operands: Vec<Operand<Vp1>>,
@@ -31,7 +31,7 @@ impl Builder {
         vreg
     }
 
-    /// Names a register operand of the instruction being built. `$r31` is in the word already.
+    /// Adds a register operand to the current instruction. For `$r31` the field is already set.
     fn operand(&mut self, place: Place, reg: Reg, part: u8, access: Access) {
         if let Some(reg) = reg.vreg {
             self.operands.push(Operand { place, reg, part, access });
@@ -42,7 +42,7 @@ impl Builder {
         self.operand(place.into(), reg, 0, Access::Use);
     }
 
-    /// Reads a tuple of registers.
+    /// Adds the use of a tuple of registers.
     pub fn read_tuple(&mut self, place: impl Into<Place>, regs: &[Reg]) {
         let place = place.into();
         for (part, &reg) in (0..).zip(regs) {
@@ -50,14 +50,14 @@ impl Builder {
         }
     }
 
-    /// Writes a new register.
+    /// Adds the definition of a new register.
     pub fn define(&mut self, place: impl Into<Place>, class: Class) -> VReg {
         let vreg = self.vreg(class);
         self.operand(place.into(), Reg::new(vreg), 0, Access::Def);
         vreg
     }
 
-    /// Writes a part of what is otherwise `old`.
+    /// Adds a definition of a part; the other parts keep the contents of `old`.
     pub fn replace(&mut self, place: impl Into<Place>, old: VReg) -> VReg {
         let class = self.vregs.get(old.0 as usize).copied().unwrap_or(Class::R);
         let vreg = self.vreg(class);
@@ -65,35 +65,35 @@ impl Builder {
         vreg
     }
 
-    /// Ends the instruction: its operands are those named since the last one ended.
+    /// Finishes the instruction. Its operands are those added since the previous one.
     pub fn push(&mut self, group: impl Into<Group>) {
         let end = self.operands.len() as u32;
         self.insts.push(VInst { inst: group.into(), operands: self.start..end, loc: self.loc }.into());
         self.start = end;
     }
 
-    /// The instruction with its result in a new `$r`.
+    /// Finishes an instruction whose result is a new `$r`.
     pub fn word(&mut self, group: impl Into<Group>) -> Reg {
         let vreg = self.define(DST, Class::R);
         self.push(group);
         Reg::new(vreg)
     }
 
-    /// The instruction with its result in a new `$v`.
+    /// Finishes an instruction whose result is a new `$v`.
     pub fn vector(&mut self, group: impl Into<Group>) -> Reg {
         let vreg = self.define(DST, Class::V);
         self.push(group);
         Reg::new(vreg)
     }
 
-    /// The instruction for the flags that it leaves in a new `$c`.
+    /// Finishes an instruction of which only the flags, in a new `$c`, are used.
     pub fn flags(&mut self, group: impl Into<Group>) -> VReg {
         let c = self.define(CDST, Class::C);
         self.push(group);
         c
     }
 
-    /// The instruction for the flags that it leaves in a new `$vc`; its result is nobody's.
+    /// Finishes an instruction of which only the flags, in a new `$vc`, are used.
     pub fn vector_flags(&mut self, group: impl Into<Group>) -> VReg {
         let vc = self.define(CDST, Class::Vc);
         self.define(DST, Class::V);
@@ -101,7 +101,7 @@ impl Builder {
         vc
     }
 
-    /// Ends an instruction that a terminator holds, not a block.
+    /// Finishes an instruction that belongs to a terminator instead of a block.
     pub fn branch(&mut self, inst: Inst) -> VInst<Vp1> {
         let end = self.operands.len() as u32;
         let branch = VInst { inst: inst.into(), operands: self.start..end, loc: self.loc };
@@ -109,7 +109,7 @@ impl Builder {
         branch
     }
 
-    /// A word loaded from a `$m`.
+    /// Reads a word from a `$m`.
     pub fn method_register(&mut self, number: u8) -> Reg {
         self.word(method_register(number))
     }
@@ -120,7 +120,7 @@ fn method_register(number: u8) -> Inst {
     Inst::new(Opcode::MOV_R_M).with(SRC1, low).with(MHIGH, high)
 }
 
-/// The place of a field in the second instruction of a group.
+/// Returns the place of a field in the second instruction of a group.
 pub(crate) const fn second(field: Field) -> Place {
     Place { inst: 1, field }
 }

@@ -1,4 +1,5 @@
-//! Constants in registers: each is loaded once, before the loop over groups, whoever needs it.
+//! Constants in registers. Each constant is loaded once, before the loop over groups, and shared by
+//! all its users.
 
 use std::collections::HashMap;
 
@@ -11,13 +12,13 @@ use super::operands::Reg;
 use super::{Class, Place};
 use crate::vcode::{Access, Operand, VReg};
 
-/// The `$a` that is 0 throughout: the image and spilled registers are reached from there.
+/// Number of the `$a` that is always 0: the base of the image and of spilled registers.
 pub(crate) const A_FRAME: u8 = 31;
-/// The `$a` that is the address of [`PASSED_AT`] throughout, for loads that know no offset.
+/// Number of the `$a` that always holds the address [`PASSED_AT`], for loads without an offset.
 pub(crate) const A_PASSED: u8 = 30;
-/// Where in the image a value lies on its way to a register that only loads write.
+/// Address in the image through which a value passes to a register that only loads can write.
 pub(crate) const PASSED_AT: u8 = 0;
-/// What fits the immediate of `mov`.
+/// Range of the immediate of `mov`.
 const IMM19_RANGE: std::ops::Range<i32> = -(1 << 18)..1 << 18;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -26,27 +27,28 @@ enum Constant {
     Bytes([u8; 16]),
 }
 
-/// The constants that were asked for, in the order in which they were.
+/// Requested constants, in order of request.
 #[derive(Default)]
 pub(crate) struct Constants {
     known: HashMap<Constant, VReg>,
     order: Vec<(Constant, VReg)>,
-    /// The image has room for a vector at [`PASSED_AT`].
+    /// `true` if the image needs room for a vector at [`PASSED_AT`].
     passes: bool,
 }
 
 impl Constants {
-    /// The `$r` that holds a word. Zero too: `$r31` is not in every tuple.
+    /// Returns the `$r` that holds a word. Zero gets a register too, because `$r31` cannot be part
+    /// of every tuple.
     pub fn word(&mut self, out: &mut Builder, word: u32) -> Reg {
         self.get(out, Constant::Word(word), Class::R)
     }
 
-    /// The `$v` that holds these bytes.
+    /// Returns the `$v` that holds the bytes.
     pub fn bytes(&mut self, out: &mut Builder, bytes: [u8; 16]) -> Reg {
         self.get(out, Constant::Bytes(bytes), Class::V)
     }
 
-    /// Keeps room in the image for a value on its way.
+    /// Reserves room in the image for passing a value through memory.
     pub fn pass_through_memory(&mut self) {
         self.passes = true;
     }
@@ -60,10 +62,10 @@ impl Constants {
         Reg::new(vreg)
     }
 
-    /// The instructions that load them, and the data image that these need.
+    /// Emits the loads of the constants, and returns the data image that they read.
     ///
     /// # Errors
-    /// An image larger than what is reached from address 0.
+    /// Fails if the image is larger than the range addressable from address 0.
     pub fn load(self, out: &mut Builder) -> Result<Vec<u8>, String> {
         let mut image = Vec::new();
         if self.passes {

@@ -1,4 +1,4 @@
-//! The instruction families that rules are written in: which form an instruction takes for its operands.
+//! Instruction constructors by family, which choose an instruction's form for its operands.
 
 use halfbyte_ir::MemAttr;
 use halfbyte_isa::stream::WINDOW_MARGIN;
@@ -12,18 +12,19 @@ use super::operands::{Alu, Bytes, Factor, Flag, Half, Readout, Reg, Round, Sign,
 use super::{Class, Group, Place};
 use crate::vcode::VReg;
 
-/// The bit of `$c` that is the sign of a result.
+/// Bit of `$c` with the sign of a result.
 const SLCT_SIGN: u8 = 0;
-/// The bit of `$c` that says that a result is 0.
+/// Bit of `$c` that is set if a result is 0.
 const SLCT_ZERO: u8 = 1;
-/// Bytes of factors that take the first of a pair where a flag is set, and the second where it is clear.
+/// Factor bytes that choose the first element of a pair if a flag is set, and the second if it is
+/// clear.
 const CHOOSE_BY_FLAG: u32 = FIRST_IF_SET | 0x0001_0000;
-/// The first of a pair where a flag is set, elsewhere nothing.
+/// Factor bytes that choose the first element of a pair if a flag is set, and zero otherwise.
 const FIRST_IF_SET: u32 = 0x0000_0100;
-/// The first of a pair where a flag is clear, elsewhere nothing.
+/// Factor bytes that choose the first element of a pair if a flag is clear, and zero otherwise.
 const FIRST_IF_CLEAR: u32 = 0x0000_0001;
 
-/// The register and immediate forms of an operation; not every one has both.
+/// Register form and optional immediate form of an operation.
 type Forms = (Opcode, Option<Opcode>);
 
 fn vector_forms(op: Bytes, sign: Sign) -> Forms {
@@ -71,7 +72,7 @@ fn alu_forms(op: Alu) -> (Opcode, Opcode) {
     }
 }
 
-/// The forms of a multiplication that gives a vector: of registers, and with an immediate.
+/// Returns the register and immediate forms of a multiplication with a vector result.
 fn product_forms(accumulate: bool, sign: Sign) -> (Opcode, Opcode) {
     use Opcode::*;
     match (accumulate, sign) {
@@ -82,12 +83,13 @@ fn product_forms(accumulate: bool, sign: Sign) -> (Opcode, Opcode) {
     }
 }
 
-/// A truth table with its operands exchanged.
+/// Returns a truth table with swapped operands.
 pub(super) const fn exchanged(table: u8) -> u8 {
     table & 0b1001 | (table & 0b0010) << 1 | (table & 0b0100) >> 1
 }
 
-/// The operation with an immediate that a truth table is, and whether it takes the immediate's complement.
+/// Returns the immediate operation that a truth table denotes, and whether its immediate is
+/// complemented.
 fn immediate_table(table: u8) -> Option<(Immediate, bool)> {
     Some(match table {
         0x8 => (Immediate::And, false),
@@ -108,7 +110,7 @@ enum Immediate {
 }
 
 impl Lowering<'_> {
-    /// An operand in a register.
+    /// Returns an operand in a register.
     pub(super) fn reg_of(&mut self, src: Src) -> Reg {
         match src {
             Src::Reg(reg) => reg,
@@ -118,7 +120,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The same for a tuple, where `$r31` is no register.
+    /// Returns an operand in a register other than `$r31`, which tuples do not accept.
     fn numbered(&mut self, src: Src) -> Reg {
         let reg = self.reg_of(src);
         match reg.vreg {
@@ -132,7 +134,7 @@ impl Lowering<'_> {
         self.out.read(place, reg);
     }
 
-    /// An instruction of two sources, the second perhaps a byte immediate.
+    /// Starts an instruction of two sources, with a byte immediate if the second is one.
     fn two_bytes(&mut self, (rr, ri): Forms, a: Src, b: Src) -> Inst {
         let inst = match (ri, b.splat_byte()) {
             (Some(ri), Some(byte)) => Inst::new(ri).with(BIMM, byte.into()),
@@ -145,13 +147,13 @@ impl Lowering<'_> {
         inst
     }
 
-    /// The sources of an operation on bytes as they are best written: a constant second, and added rather than subtracted
-    /// where no difference has it.
+    /// Arranges the sources of a byte operation: a constant comes second, and subtracting a
+    /// constant becomes an addition, because not every subtraction has an immediate form.
     fn arranged(op: Bytes, sign: Sign, a: Src, b: Src) -> (Bytes, Src, Src) {
         let commutes = matches!(op, Bytes::Add | Bytes::Min | Bytes::Max);
         let (a, b) = if commutes && !a.is_reg() { (b, a) } else { (a, b) };
         match (op, sign, b) {
-            // -0x80 has no opposite.
+            // -0x80 has no negation.
             (Bytes::Sub, Sign::S, Src::Bytes(bytes)) if !bytes.contains(&0x80) => {
                 (Bytes::Add, a, Src::Bytes(bytes.map(u8::wrapping_neg)))
             }
@@ -204,7 +206,8 @@ impl Lowering<'_> {
         Inst::new(Opcode::BITOP_RR).with(BITOP, table.into())
     }
 
-    /// The same where no flags are wanted: those of the forms with a byte immediate say nothing.
+    /// Starts a bitwise operation whose flags are unused, because the flags of the byte-immediate
+    /// forms are undefined.
     pub(super) fn scalar_table_value(&mut self, table: u8, a: Src, b: Src) -> Inst {
         let (first, second, turned) = if a.is_reg() { (a, b, table) } else { (b, a, exchanged(table)) };
         if let (Some((op, not)), Src::Word(_), Some(byte)) = (immediate_table(turned), second, second.splat_byte())
@@ -238,7 +241,7 @@ impl Lowering<'_> {
 
     // Products ----------------------------------------------------------------------------------------------------------
 
-    /// The sources of a multiplication, the second perhaps an immediate, whose form is then taken.
+    /// Starts a multiplication, in the immediate form if the second factor is an immediate.
     fn factors(&mut self, (rr, ri): (Opcode, Opcode), a: Factor, b: Factor) -> Inst {
         let (a, b) = if a.src.is_reg() { (a, b) } else { (b, a) };
         let inst = match b.src.splat_byte() {
@@ -262,7 +265,7 @@ impl Lowering<'_> {
             .with(SHIFT, readout.shift as u64)
     }
 
-    /// A product in the accumulator, added to what is there or not.
+    /// Emits a product into the accumulator, replacing or adding to its contents.
     pub(super) fn product(&mut self, accumulate: bool, a: Factor, b: Factor) {
         let forms = match accumulate {
             false => (Opcode::VMUL_S_RR_VA, Opcode::VMUL_S_RI_VA),
@@ -272,7 +275,7 @@ impl Lowering<'_> {
         self.out.push(inst);
     }
 
-    /// The same, and what is read from it.
+    /// Emits a product into the accumulator and returns the readout.
     pub(super) fn product_read(&mut self, accumulate: bool, readout: Readout, a: Factor, b: Factor) -> Reg {
         let inst = self.factors(product_forms(accumulate, readout.sign), a, b);
         self.out.vector(Self::read_as(inst, readout))
@@ -288,7 +291,7 @@ impl Lowering<'_> {
         Flag::Bit { c, bit: SLCT_ZERO, not: false }
     }
 
-    /// The first word where a condition holds, else the second.
+    /// Selects the first word if a condition holds, else the second.
     pub(super) fn chosen(&mut self, flag: Flag, a: Src, b: Src) -> Reg {
         match flag {
             Flag::Known(true) => self.reg_of(a),
@@ -303,10 +306,11 @@ impl Lowering<'_> {
         }
     }
 
-    /// The first bytes where a condition holds, else the second.
+    /// Selects the first bytes where a condition holds, else the second.
     pub(super) fn chosen_bytes(&mut self, flag: VFlag, a: Src, b: Src) -> Reg {
         let (set, clear) = if flag.not { (b, a) } else { (a, b) };
-        // A vector is a pair with itself in any register, which saves moving it beside zeros.
+        // A pair of a vector with itself can be in any register, which saves a move next to a zero
+        // vector.
         let (factors, pair) = match (set.splat_byte(), clear.splat_byte()) {
             (_, Some(0)) => (FIRST_IF_SET, [set; 2]),
             (Some(0), _) => (FIRST_IF_CLEAR, [clear; 2]),
@@ -318,7 +322,7 @@ impl Lowering<'_> {
         self.out.read(VCIDX, Reg::new(flag.vc));
         let scalar = Inst::new(Opcode::BVEC).with(VCFLAG, flag.zero.into());
         self.out.read_tuple(second(SRC1), &pair);
-        // What it counts for is above the byte that is read.
+        // The base only affects bits above the byte that is read.
         let [base, _] = pair;
         self.out.read(second(SRC2), base);
         let vector = Inst::new(Opcode::VMAD2_U).with(FRACTINT, 1).with(HILO, 1).with(SHIFT, -1i64 as u64);
@@ -329,13 +333,13 @@ impl Lowering<'_> {
 
     // Words of vectors --------------------------------------------------------------------------------------------------
 
-    /// A word of a vector.
+    /// Extracts a word of a vector.
     pub(super) fn word_from(&mut self, vector: Reg, word: u8) -> Reg {
         self.out.read(SRC1, vector);
         self.out.word(Inst::new(Opcode::MOV_R_V).with(VWORD, (word & 3).into()))
     }
 
-    /// A vector with words replaced, the first of them in a new one where there is none yet.
+    /// Inserts words into a vector, or into a new one if there is none yet.
     pub(super) fn words_into(&mut self, mut so_far: Option<VReg>, words: &[(u8, Src)]) -> Reg {
         for &(word, src) in words {
             self.read_src(SRC1, src);
@@ -351,7 +355,7 @@ impl Lowering<'_> {
 
     // Streams -----------------------------------------------------------------------------------------------------------
 
-    /// A load of the next `bytes` of a stream, after which its cursor has gone on by `step`.
+    /// Loads a word at the cursor of a stream, and advances the cursor by `step`.
     pub(super) fn load_word(&mut self, stream: u32, step: u32) -> Reg {
         let inst = Inst::new(Opcode::LDAS_I).with(SRC1, self.streams.region(stream).into()).with(IMM, step.into());
         self.out.word(Group::from(inst).with_stream(stream))
@@ -362,15 +366,15 @@ impl Lowering<'_> {
         self.out.vector(Group::from(inst).with_stream(stream))
     }
 
-    /// A store at the cursor of a stream, which then goes on by `step`.
+    /// Stores at the cursor of a stream, and advances the cursor by `step`.
     pub(super) fn store_at(&mut self, opcode: Opcode, data: Reg, stream: u32, step: u32) {
         self.out.read(SRC1, data);
         let inst = Inst::new(opcode).with(DST, self.streams.region(stream).into()).with(IMM, step.into());
         self.out.push(Group::from(inst).with_stream(stream));
     }
 
-    /// Goes to a window's byte at an offset. What an access ends up beside the window for lies in its margin, as long as it is `kept`
-    /// near: only stores must be.
+    /// Sets a window's `$a` to the address at an offset. If `kept`, the offset is clamped so that
+    /// an out-of-bounds access stays in the window's margin; only stores need this.
     pub(super) fn go_to_window(&mut self, window: u32, mem: MemAttr, index: Src, kept: bool) -> Reg {
         let mut offset = index;
         if mem.scale > 1 {
@@ -397,7 +401,7 @@ impl Lowering<'_> {
         address
     }
 
-    /// A load of the word, or the vector, that a window's `$a` is in.
+    /// Loads the word or vector at a window's `$a`.
     pub(super) fn load_there(&mut self, opcode: Opcode, window: u32) -> Reg {
         let group = Group::from(Inst::new(opcode).with(SRC1, self.streams.region(window).into())).with_stream(window);
         if opcode == Opcode::LDVH { self.out.vector(group) } else { self.out.word(group) }
@@ -408,7 +412,7 @@ impl Lowering<'_> {
         self.out.push(Group::from(Inst::new(opcode).with(DST, self.streams.region(window).into())).with_stream(window));
     }
 
-    /// How far what is at an address is from the bottom of its word, in bits.
+    /// Returns the bit offset of an address within its word.
     pub(super) fn bits_in_word(&mut self, address: Reg) -> Src {
         let byte = self.scalar_table(0x8, Src::Reg(address), Src::Word(3));
         let byte = self.out.word(byte);
@@ -416,13 +420,13 @@ impl Lowering<'_> {
         Src::Reg(self.out.word(bits))
     }
 
-    /// How far the element at a cursor is from the bottom of its word, in bits.
+    /// Returns the bit offset of the element at a cursor within its word.
     pub(super) fn place_in_word(&mut self, stream: u32) -> Src {
         let cursor = self.out.word(Inst::new(Opcode::MOV_R_A).with(SRC1, self.streams.region(stream).into()));
         self.bits_in_word(cursor)
     }
 
-    /// An instruction of three vectors.
+    /// Emits an instruction of three vectors.
     pub(super) fn three_vectors(&mut self, opcode: Opcode, a: Src, b: Src, c: Src) -> Reg {
         for (field, src) in [(SRC1, a), (SRC2, b), (SRC3, c)] {
             self.read_src(field, src);
@@ -430,7 +434,7 @@ impl Lowering<'_> {
         self.out.vector(Inst::new(opcode))
     }
 
-    /// The field of a scalar instruction's only source.
+    /// Starts a scalar instruction of one source.
     pub(super) fn one(&mut self, opcode: Opcode, place: Field, src: Src) -> Inst {
         self.read_src(place, src);
         Inst::new(opcode)

@@ -1,4 +1,4 @@
-//! Instructions of VP1 as selected code has them.
+//! Instructions of VP1 in selected code.
 
 use std::fmt;
 
@@ -10,45 +10,46 @@ use halfbyte_isa::word::Field;
 
 use crate::vcode::BlockIndex;
 
-/// What a virtual register of VP1 holds. Address registers and loop counters are named by number, and `$va` and `$vx` are one
-/// each: none of them is virtual.
+/// Register class of a virtual register of VP1. Address registers and loop counters are named by
+/// number, and there is only one `$va` and one `$vx`, so these files have no virtual registers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Class {
     /// 32 bits, in a `$r`.
     R,
     /// Sixteen bytes, in a `$v`.
     V,
-    /// Flags, in a `$c`. Nothing else can hold them: at most four are live at once, and none passes a block parameter whose
-    /// argument lives on.
+    /// Flags, in a `$c`. They cannot be moved or spilled, so at most four are live at once, and a
+    /// block argument must die at its edge.
     C,
-    /// Flags of vectors, in a `$vc`, as few.
+    /// Flags of vectors, in a `$vc`, with the same limits.
     Vc,
 }
 
-/// One instruction, or two that must share a bundle: what the scalar unit hands to the vector unit lives no longer.
+/// One instruction, or two that must share a bundle because the scalar unit passes a value to the
+/// vector unit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Group {
-    /// In the order of a bundle.
+    /// Instructions in bundle order.
     pub insts: ArrayVec<Inst, 2>,
-    /// The stream whose element it loads or stores.
+    /// Stream whose element the instruction loads or stores, if any.
     pub stream: Option<u32>,
 }
 
-/// Where the number of a register stands.
+/// Position of a register number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place {
-    /// In which instruction of the group.
+    /// Index of the instruction in the group.
     pub inst: u8,
-    /// In which of its fields.
+    /// Field of that instruction.
     pub field: Field,
 }
 
-/// What emission must know of a function beside its instructions.
+/// Kernel data for emission, beside the instructions.
 #[derive(Clone, Debug, Default)]
 pub struct Extra {
-    /// The streams and the image. Word addresses in it are filled in by emission.
+    /// Streams and data image. Emission fills in the addresses of instruction words.
     pub tiles: Tiles,
-    /// The block whose backward branch is taken once a group of work items.
+    /// Block whose backward branch is taken once per group of work items.
     pub group_latch: Option<BlockIndex>,
 }
 
@@ -65,7 +66,7 @@ impl From<[Inst; 2]> for Group {
 }
 
 impl From<Field> for Place {
-    /// In the only instruction.
+    /// Returns the place of a field in a group of one instruction.
     fn from(field: Field) -> Place {
         Place { inst: 0, field }
     }
@@ -77,7 +78,7 @@ impl From<Place> for Field {
     }
 }
 
-/// The instructions as assembly, with what shares a bundle on one line.
+/// Prints the instructions as assembly, with a bundle on one line.
 impl fmt::Display for Group {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, inst) in self.insts.iter().enumerate() {
@@ -87,25 +88,25 @@ impl fmt::Display for Group {
     }
 }
 
-/// The bit of OP that a branch and its inverse differ in.
+/// Bit of OP in which a branch and its inverse differ.
 const NOT: u64 = 2;
 
 impl Group {
-    /// The group as an access to a stream.
+    /// Marks the group as an access to a stream.
     #[must_use]
     pub fn with_stream(mut self, stream: u32) -> Group {
         self.stream = Some(stream);
         self
     }
 
-    /// Sets a field of one of its instructions.
+    /// Sets a field of one of the instructions.
     pub(crate) fn set(&mut self, place: Place, value: u64) {
         if let Some(inst) = self.insts.get_mut(usize::from(place.inst)) {
             inst.set(place.field, value);
         }
     }
 
-    /// Lets its conditional branch be taken where it was not, and the other way round.
+    /// Inverts the condition of the group's conditional branch.
     pub(crate) fn invert(&mut self) {
         for inst in &mut self.insts {
             if is_branch(inst.opcode())
@@ -117,7 +118,7 @@ impl Group {
     }
 }
 
-/// Whether it goes to a target if a condition holds.
+/// Returns `true` if the opcode is a conditional branch.
 pub(crate) fn is_branch(opcode: Opcode) -> bool {
     matches!(opcode, Opcode::BRA | Opcode::BRA_NOT | Opcode::BRA_LOOP | Opcode::BRA_LOOP_NOT)
 }

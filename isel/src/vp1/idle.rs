@@ -1,11 +1,12 @@
-//! Operations that give one of their operands back: no instruction is needed for them.
+//! Identity operations, which return one of their operands and need no instruction.
 //!
-//! Rules write a shift by the place of a lane, say, and the lane at the bottom has none to go. The value of such an operation is
-//! the operand itself. Where its flags are wanted it has something to do after all, so this is asked of results alone.
+//! For example, rules shift by the position of a lane, which is 0 for the lowest lane; the result
+//! is the operand itself. If the flags of such an operation are used, the instruction is needed, so
+//! callers only ask about results.
 
 use super::operands::{Alu, Bytes, Sign, Src};
 
-/// The operand that an operation on 32 bits gives back, whatever it is.
+/// Returns the operand that a 32-bit operation returns unchanged, if any.
 pub(super) fn of_alu(op: Alu, a: Src, b: Src) -> Option<Src> {
     match (op, a.known_word(), b.known_word()) {
         (Alu::Add | Alu::Sub | Alu::Sar | Alu::Shr, _, Some(0)) => Some(a),
@@ -15,7 +16,7 @@ pub(super) fn of_alu(op: Alu, a: Src, b: Src) -> Option<Src> {
     }
 }
 
-/// The operand that an operation on bytes gives back.
+/// Returns the operand that a byte operation returns unchanged, if any.
 pub(super) fn of_bytes(op: Bytes, sign: Sign, a: Src, b: Src) -> Option<Src> {
     let (least, most) = match sign {
         Sign::U => (0, u8::MAX),
@@ -34,9 +35,10 @@ pub(super) fn of_bytes(op: Bytes, sign: Sign, a: Src, b: Src) -> Option<Src> {
     }
 }
 
-/// The operand that a function of the bits of two gives back, by its table, in which 0xc and 0xa stand for them.
+/// Returns the operand that a bitwise function returns unchanged, if any. In its truth table, 0xc
+/// stands for `a` and 0xa for `b`.
 pub(super) fn of_table(table: u8, a: Src, b: Src) -> Option<Src> {
-    // The bits of the table that may be asked for.
+    // Bits of the table that can be selected.
     let zeros = |src: Src| src.known_byte() == Some(0);
     let ones = |src: Src| src.known_byte() == Some(u8::MAX);
     let mut asked = 0xf;
@@ -80,7 +82,7 @@ mod tests {
     fn what_computes_something() {
         assert_eq!(of_alu(Alu::Sub, Src::Word(0), X), None);
         assert_eq!(of_alu(Alu::Shr, Src::Word(0), X), None);
-        // The product is of the low halves.
+        // The multiplier only uses the low halves.
         assert_eq!(of_alu(Alu::Mul, X, Src::Word(1)), None);
         assert_eq!(of_bytes(Bytes::Sub, Sign::U, Src::Word(0), X), None);
         assert_eq!(of_bytes(Bytes::Max, Sign::S, X, Src::Bytes([0; 16])), None);
@@ -89,7 +91,7 @@ mod tests {
         assert_eq!(of_table(0x6, X, X), None);
     }
 
-    /// Bit by bit, for every table, over all operands of which something is known.
+    /// Checks every table bit by bit, over all combinations of known and unknown operands.
     #[test]
     fn tables_give_what_they_are_said_to() {
         let (zero, words) = (Src::Word(0), [X, Y, Src::Word(0), ONES]);

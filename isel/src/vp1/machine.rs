@@ -1,4 +1,4 @@
-//! VP1 as a machine that code is selected for.
+//! VP1 as a target machine of selection.
 
 use halfbyte_isa::vp1 as isa_vp1;
 

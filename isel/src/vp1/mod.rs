@@ -69,10 +69,11 @@ const NARROW_ACCESS: Reason = Reason::with_help(
     "access `i8x16`, or scalars and words of at most 32 bits",
 );
 
-/// About how many values each register file can hold: some registers find streams.
+/// Approximate number of values that each register file can hold, apart from registers that address
+/// streams.
 const REGISTERS: usize = 28;
 
-/// What VP1 can do.
+/// Returns the operations that VP1 supports.
 fn legality() -> Legality {
     let lanes = Lanes { vector: Type::I8X16, max_streams: MAX_REGIONS, registers: REGISTERS };
     Legality::new(TARGET.name(), crate::rules::VP1_NATIVE.iter().copied(), reason_for_type)
@@ -81,13 +82,13 @@ fn legality() -> Legality {
         .with_narrowings(lowering::context::wide::narrowings)
 }
 
-/// Why VP1 has no such op on the type, where more can be said.
+/// Returns the reason why VP1 does not support an op on a type, if the type explains it.
 fn reason_for_type(op: Op, ty: Type) -> Option<Reason> {
     Some(match op {
         op if op.tells_group() => NO_GROUPS,
         op if op.orders_memory() => NO_MEETING,
         Op::FcvtFromS | Op::FcvtFromU | Op::FcvtToS | Op::FcvtToU => NO_FLOATS,
-        // Plain ones are expanded.
+        // Ops without modifiers are expanded into integer code.
         Op::Fadd | Op::Fsub | Op::Fmul if ty.is_float() && ty.elem() != Elem::F64 => NEAREST_ONLY,
         Op::PtrAdd => NO_POINTERS,
         Op::DivS | Op::DivU | Op::RemS | Op::RemU => NO_DIVISION,
@@ -106,7 +107,7 @@ fn reason_for_type(op: Op, ty: Type) -> Option<Reason> {
     })
 }
 
-/// Why no register holds a value of the type.
+/// Returns the reason why no register holds a value of the type.
 fn reason_for_value(ty: Type) -> Reason {
     match ty.elem() {
         Elem::I16 | Elem::I32 if !ty.is_scalar() => NO_WIDE_LANES,

@@ -1,9 +1,10 @@
-//! The values that code has to compute. Addresses are not among them, but in windows: cursors traverse other streams by themselves.
+//! Demand analysis: the values that code must compute. Addresses count only for windows, because
+//! other streams are traversed by cursors.
 
 use cranelift_entity::EntitySet;
 use halfbyte_ir::{Flow, Holds, Inst, Kernel, Op, Value, ValueDef};
 
-/// The operands of an instruction that its code takes as values.
+/// Returns the operands that the code of an instruction takes as values.
 pub(crate) fn operands(kernel: &Kernel, inst: Inst) -> impl Iterator<Item = Value> {
     let args = kernel.args(inst);
     let base = match kernel.insts[inst].op {
@@ -16,14 +17,14 @@ pub(crate) fn operands(kernel: &Kernel, inst: Inst) -> impl Iterator<Item = Valu
     args.iter().copied().enumerate().filter(move |&(number, _)| is_taken(number)).map(|(_, value)| value)
 }
 
-/// The number of the stream that a value is, if that is a window, whose addresses are computed.
+/// Returns the stream number of a base, if the base is a window, whose addresses are computed.
 pub(crate) fn window(kernel: &Kernel, base: Value) -> Option<u32> {
     let number = kernel.stream(base)?;
     let stream = kernel.packing.as_ref()?.streams.get(number)?;
     (stream.holds == Holds::Buffer).then_some(number as u32)
 }
 
-/// What stores, conditions and what these depend on need.
+/// Returns the values that stores and conditions depend on, directly or indirectly.
 pub(crate) fn needed(kernel: &Kernel, flow: &Flow) -> EntitySet<Value> {
     let mut needed = EntitySet::new();
     let mut work: Vec<Value> = Vec::new();

@@ -1,11 +1,11 @@
-//! What rules pass about: registers, constants in place of registers, flags, and the operations of instruction families.
+//! Types that the rules use: registers, constants, flags, and operations of instruction families.
 
 use crate::vcode::VReg;
 
-/// A register of any file, or `$r31`, which is zero.
+/// Register of any file, or `$r31`, which is zero.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Reg {
-    /// `None`: `$r31`.
+    /// `None` is `$r31`.
     pub vreg: Option<VReg>,
 }
 
@@ -17,19 +17,19 @@ impl Reg {
     }
 }
 
-/// A value as an operand.
+/// Value as an operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Src {
-    /// In a register.
+    /// Value in a register.
     Reg(Reg),
-    /// A constant of a scalar register.
+    /// Constant of a scalar register.
     Word(u32),
-    /// A constant of a vector register.
+    /// Constant of a vector register.
     Bytes([u8; 16]),
 }
 
 impl Src {
-    /// The byte that it has everywhere.
+    /// Returns the byte of a splat constant.
     pub fn splat_byte(self) -> Option<u8> {
         match self {
             Src::Reg(_) => None,
@@ -41,7 +41,7 @@ impl Src {
         }
     }
 
-    /// The constant, where it fits the signed immediate of scalar instructions.
+    /// Returns the constant if it fits the signed immediate of scalar instructions.
     pub fn imm11(self) -> Option<i32> {
         match self {
             Src::Word(word) if (-(1 << 10)..1 << 10).contains(&(word as i32)) => Some(word as i32),
@@ -53,7 +53,7 @@ impl Src {
         matches!(self, Src::Reg(_))
     }
 
-    /// The constant of a scalar register, which `$r31` has too.
+    /// Returns the constant of a scalar register; `$r31` counts as 0.
     pub const fn known_word(self) -> Option<u32> {
         match self {
             Src::Word(word) => Some(word),
@@ -62,22 +62,22 @@ impl Src {
         }
     }
 
-    /// The byte that it is known to have everywhere.
+    /// Returns the byte of a splat constant; `$r31` counts as 0.
     pub fn known_byte(self) -> Option<u8> {
         if self == Src::Reg(Reg::ZERO) { Some(0) } else { self.splat_byte() }
     }
 }
 
-/// A condition in a bit of a `$c`, or known.
+/// Condition: constant, or in a bit of a `$c`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Flag {
     Known(bool),
     Bit {
         /// The `$c`.
         c: VReg,
-        /// Which bit of it.
+        /// Bit number.
         bit: u8,
-        /// Inverted.
+        /// `true` if the bit is inverted.
         not: bool,
     },
 }
@@ -91,14 +91,14 @@ impl Flag {
     }
 }
 
-/// A condition a component in one half of a `$vc`.
+/// Condition per component, in one half of a `$vc`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct VFlag {
     /// The `$vc`.
     pub vc: VReg,
-    /// The zero flags, not the sign flags.
+    /// `true` for the zero flags, `false` for the sign flags.
     pub zero: bool,
-    /// Inverted.
+    /// `true` if the flags are inverted.
     pub not: bool,
 }
 
@@ -108,14 +108,14 @@ impl VFlag {
     }
 }
 
-/// Signedness.
+/// Signedness of numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Sign {
     U,
     S,
 }
 
-/// An operation on bytes, four in a `$r` or sixteen in a `$v`.
+/// Operation on bytes, four in a `$r` or sixteen in a `$v`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Bytes {
     Add,
@@ -125,12 +125,12 @@ pub(crate) enum Bytes {
     Shr,
 }
 
-/// An operation on 32 bits.
+/// Operation on 32 bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Alu {
     Add,
     Sub,
-    /// Of the signed low halves.
+    /// Product of the signed low halves.
     Mul,
     Min,
     Max,
@@ -138,23 +138,23 @@ pub(crate) enum Alu {
     Shr,
 }
 
-/// Which half of a 16-bit result is read.
+/// Half of a 16-bit result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Half {
     Low,
     High,
 }
 
-/// How results are rounded.
+/// Rounding of results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Round {
-    /// Down.
+    /// Rounds down.
     Down,
-    /// To nearest, ties up.
+    /// Rounds to nearest, ties up.
     Nearest,
 }
 
-/// How the accumulator is read after a multiplication of integers.
+/// Readout of the accumulator after an integer multiplication.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Readout {
     pub sign: Sign,
@@ -164,7 +164,7 @@ pub(crate) struct Readout {
     pub shift: i8,
 }
 
-/// A factor of a multiplication: an operand and how its bytes count.
+/// Factor of a multiplication: an operand and the sign of its bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Factor {
     pub src: Src,

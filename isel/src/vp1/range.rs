@@ -1,13 +1,14 @@
-//! What a 32-bit value can be at most, from what makes it.
+//! Range analysis of 32-bit values.
 
 use std::ops::RangeInclusive;
 
 use halfbyte_ir::{Kernel, Op, Type, Value};
 
-/// How many ops are looked at, one inside the other.
+/// Maximum depth of nested ops to inspect.
 const MAX_DEPTH: u32 = 4;
 
-/// The range of a scalar as a signed number; of one below 32 bits, and of what is not known, that of all numbers.
+/// Returns the range of a scalar as a signed number. A scalar below 32 bits, or of unknown range,
+/// has the full 32-bit range.
 pub(crate) fn range(kernel: &Kernel, value: Value) -> RangeInclusive<i64> {
     known(kernel, value, MAX_DEPTH).unwrap_or(i64::from(i32::MIN)..=i64::from(i32::MAX))
 }

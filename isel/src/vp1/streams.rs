@@ -1,4 +1,4 @@
-//! A packed kernel's streams, in the terms of the machine: where their cursors come from, and how these step.
+//! Streams of a packed kernel: their regions, cursors and steps on the machine.
 
 use halfbyte_abi::Signature;
 use halfbyte_ir::{Direction, Kernel, Op, ParamKind, Reason, Refusal, Span, Type, stream as ir};
@@ -6,14 +6,15 @@ use halfbyte_isa::stream::{self as isa, Holds, MAX_M_WORDS, MAX_STREAMS};
 use halfbyte_isa::vp1::TARGET;
 use halfbyte_isa::vp1::data_store::DATA_STORE_BYTES;
 
-/// The access that takes most of the data store, and why no launch can run, where one group of items needs more than there is.
+/// If one group of items needs more than the data store, returns the site of the largest access and
+/// the reason why no launch can run.
 fn too_large(
     kernel: &Kernel,
     packing: &ir::Packing,
     streams: &[isa::Stream],
     regions: &[u32],
 ) -> Option<(Span, Reason)> {
-    // What launches add, such as the items of a count that is not known, only makes it more.
+    // Additional needs of a launch, such as items of an unknown count, only increase the size.
     let rounds = |stream: &isa::Stream| {
         let trips = stream.steps.iter().map(|step| match step.trips {
             isa::Trips::Const(trips) => u64::from(trips),
@@ -60,28 +61,28 @@ fn too_large(
     Some((stream.site, Reason::from(reason).help(help)))
 }
 
-/// Items of a group without accesses of one byte.
+/// Number of items of a group without one-byte accesses.
 const FEW: u32 = 4;
 
-/// The streams of a kernel. The cursor of region k is `$a` k.
+/// Streams of a kernel. The cursor of region k is `$a` k.
 pub(crate) struct Streams {
-    /// In which region each is.
+    /// Region of each stream.
     regions: Vec<u32>,
-    /// What emission is told of them.
+    /// Streams as emission needs them.
     pub of_tiles: Vec<isa::Stream>,
-    /// How many loads and stores each has.
+    /// Number of loads and stores of each stream.
     accesses: Vec<u32>,
-    /// The first word of `$m` that holds a parameter.
+    /// First word of `$m` that holds each parameter.
     param_words: Vec<u8>,
-    /// The first word of `$m` that holds a region.
+    /// First word of `$m` that holds a region.
     first_word: u8,
 }
 
 impl Streams {
-    /// Of a packed kernel.
+    /// Collects the streams of a packed kernel.
     ///
     /// # Errors
-    /// More parameters or streams than the machine has places for.
+    /// Fails if the kernel has more parameters or streams than the machine supports.
     pub fn new(kernel: &Kernel, packing: &ir::Packing, signature: &Signature) -> Result<Streams, Refusal> {
         let params = kernel.launch_params();
         let refuse = |span, reason: Reason| Refusal { op: None, span, target: TARGET.name(), reason: Some(reason) };
@@ -138,45 +139,46 @@ impl Streams {
         self.of_tiles.get(number as usize)
     }
 
-    /// How many there are.
+    /// Returns the number of streams.
     pub fn count(&self) -> u32 {
         self.of_tiles.len() as u32
     }
 
-    /// Whether it holds one element, which only loads have to do with: they can stand before the loop over groups.
+    /// Returns `true` if the stream holds a single element that is only loaded, so that its loads
+    /// can be hoisted before the loop over groups.
     pub fn is_read_once(&self, number: u32) -> bool {
         let is_read = |stream: &isa::Stream| stream.holds == Holds::Elements && !stream.site.written;
         self.get(number).is_some_and(|stream| stream.uniform && stream.steps.is_empty() && is_read(stream))
     }
 
-    /// Whether it is traversed, element after element, and the first of its region.
+    /// Returns `true` if the stream is traversed element by element and is the first of its region.
     pub fn has_cursor(&self, number: u32) -> bool {
         let first = self.regions.iter().position(|&region| region == self.region(number));
         first == Some(number as usize) && self.get(number).is_some_and(|stream| stream.holds != Holds::Buffer)
     }
 
-    /// Whether every group starts again at its first element.
+    /// Returns `true` if every group restarts at the first element.
     pub fn starts_again(&self, number: u32) -> bool {
         self.get(number).is_some_and(|stream| stream.uniform) && !self.is_read_once(number)
     }
 
-    /// Whether all accesses are to its first bytes.
+    /// Returns `true` if all accesses are to the first element, so the cursor does not move.
     pub fn stays(&self, number: u32) -> bool {
         self.get(number).is_some_and(|stream| stream.uniform && stream.steps.is_empty())
             && self.accesses.get(number as usize) == Some(&1)
     }
 
-    /// The number of the region of a stream.
+    /// Returns the region of a stream.
     pub fn region(&self, number: u32) -> u32 {
         self.regions.get(number as usize).copied().unwrap_or(number)
     }
 
-    /// The word of `$m` with the start of a stream's region.
+    /// Returns the word of `$m` with the start of a stream's region.
     pub fn method_register(&self, number: u32) -> u8 {
         self.first_word + self.region(number) as u8
     }
 
-    /// The words of `$m` with a scalar parameter.
+    /// Returns the words of `$m` with a scalar parameter.
     pub fn param_words(&self, number: u32, ty: Type) -> Option<std::ops::Range<u8>> {
         let first = *self.param_words.get(number as usize)?;
         Some(first..first + ty.bits().div_ceil(32) as u8)

@@ -1,19 +1,20 @@
-//! What is the same for all groups of work items, and so is computed once, before the loop over them.
+//! Uniformity analysis: instructions with the same result for all groups of work items, which are
+//! computed once, before the loop over groups.
 
 use cranelift_entity::EntitySet;
 use halfbyte_ir::{Flow, Inst, Kernel, Op, Value, ValueDef};
 
 use super::streams::Streams;
 
-/// The instructions whose results do not depend on the group, in an order in which each comes after what it uses.
+/// Instructions whose results do not depend on the group, definitions before uses.
 pub(crate) struct Uniform {
-    /// In order.
+    /// The instructions in order.
     pub insts: Vec<Inst>,
     set: EntitySet<Inst>,
 }
 
 impl Uniform {
-    /// Of a packed kernel.
+    /// Analyses a packed kernel.
     pub fn new(kernel: &Kernel, flow: &Flow, streams: &Streams) -> Uniform {
         let mut uniform = Uniform { insts: Vec::new(), set: EntitySet::new() };
         for block in flow.reverse_postorder() {
@@ -27,7 +28,7 @@ impl Uniform {
         uniform
     }
 
-    /// Whether an instruction is one of them.
+    /// Returns `true` if an instruction is uniform.
     pub fn contains(&self, inst: Inst) -> bool {
         self.set.contains(inst)
     }
@@ -45,7 +46,7 @@ impl Uniform {
         }
     }
 
-    /// Whether a value is the same for all groups.
+    /// Returns `true` if a value is the same for all groups.
     pub fn has(&self, kernel: &Kernel, value: Value) -> bool {
         match kernel.values[value].def {
             ValueDef::Param(_) | ValueDef::Array(_) => true,

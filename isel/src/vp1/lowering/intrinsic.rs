@@ -1,4 +1,4 @@
-//! Intrinsics: bundles of VP1 assembly become those instructions on virtual registers.
+//! Selection of intrinsics: bundles of VP1 assembly become instructions on virtual registers.
 
 use halfbyte_ir::{Inst, IntrinsicData, Kernel, Reason, Type, Value};
 use halfbyte_isa::row::{RegFile, Role};
@@ -16,7 +16,7 @@ use super::{Lowering, class_of};
 use crate::vcode::{Access, Operand, VReg};
 use crate::{Refusal, intrinsics};
 
-/// An intrinsic's instructions with places for its values, or why there are none.
+/// Returns an intrinsic's instruction template.
 fn template(kernel: &Kernel, inst: Inst, data: &IntrinsicData) -> Result<Template, Reason> {
     let text = intrinsics::text_for(data, TARGET.name())?;
     let file = |ty: Type| match class_of(ty) {
@@ -29,12 +29,12 @@ fn template(kernel: &Kernel, inst: Inst, data: &IntrinsicData) -> Result<Templat
     Template::parse(text, result, &operands).map_err(intrinsics::wrong)
 }
 
-/// The intrinsics that are no instructions of VP1, used or not.
+/// Returns refusals of the intrinsics that are not VP1 instructions, used or unused.
 pub(crate) fn check(kernel: &Kernel) -> Vec<Refusal> {
     intrinsics::refused(kernel, TARGET.name(), template)
 }
 
-/// The instructions of an intrinsic, or why there are none.
+/// Selects the instructions of an intrinsic.
 pub(super) fn lower(lowering: &mut Lowering<'_>, inst: Inst, data: &IntrinsicData) -> Result<Reg, Option<Reason>> {
     let kernel = lowering.kernel;
     let template = template(kernel, inst, data)?;
@@ -55,7 +55,7 @@ pub(super) fn lower(lowering: &mut Lowering<'_>, inst: Inst, data: &IntrinsicDat
         }
     }
     Ok(match kernel.insts[inst].ty {
-        // A lane of a mask is true where its sign bit is set: then all of it is.
+        // A mask lane is true if its sign bit is set; the sign is copied to all bits of the lane.
         Type::I1X16 => lowering.out.sign_mask(Opcode::VSHR_S_RI, values.result),
         Type::I1X4 => lowering.out.sign_mask(Opcode::BSHR_S_RI, values.result),
         Type::I1 => lowering.out.sign_mask(Opcode::SAR_RI, values.result),
@@ -63,7 +63,8 @@ pub(super) fn lower(lowering: &mut Lowering<'_>, inst: Inst, data: &IntrinsicDat
     })
 }
 
-/// The register of an operand. What lies above a narrow value is nobody's, but the instructions see it: it is to be 0.
+/// Returns an operand's register. The upper bits of a narrow value are undefined but visible to the
+/// instructions, so they are cleared.
 fn operand(lowering: &mut Lowering<'_>, value: Value) -> Option<VReg> {
     let (ty, reg) = (lowering.kernel.ty(value), lowering.value_reg(value));
     if ty.is_mask() {
@@ -74,7 +75,7 @@ fn operand(lowering: &mut Lowering<'_>, value: Value) -> Option<VReg> {
 }
 
 impl Builder {
-    /// The signs of a register's bytes, or of all of it, in all of their bits.
+    /// Copies the sign of each byte, or of the whole register, to all its bits.
     fn sign_mask(&mut self, shift: Opcode, signs: Option<VReg>) -> Reg {
         self.read(SRC1, signs.map_or(Reg::ZERO, Reg::new));
         match shift {
@@ -84,16 +85,16 @@ impl Builder {
         }
     }
 
-    /// Gives `$vx` a value, through the image.
+    /// Sets `$vx` to a value, through the image.
     fn extra(&mut self, value: Option<VReg>) {
         self.read(SRC1, value.map_or(Reg::ZERO, Reg::new));
         self.push(Word::new(Opcode::STVH).with(DST, A_FRAME.into()).with(IMM, PASSED_AT.into()));
-        // It loads to nowhere else, and steps the address by 0.
+        // Only this load writes `$vx`. It advances the address by 0.
         self.push(Word::new(Opcode::LDAXH).with(SRC1, A_PASSED.into()).with(SRC2, A_FRAME.into()));
     }
 }
 
-/// The registers that hold what a template names, as far as it has come.
+/// Registers of the names in a template, at the current position.
 #[derive(Default)]
 struct Values {
     result: Option<VReg>,
@@ -101,7 +102,7 @@ struct Values {
     temporaries: Vec<Option<VReg>>,
     c: [Option<VReg>; 4],
     vc: [Option<VReg>; 4],
-    /// By temporary, the `$vc` as they were when all were copied to it.
+    /// For each temporary, the `$vc` at the time when all were copied to it.
     copies: Vec<[Option<VReg>; 4]>,
 }
 
@@ -134,7 +135,7 @@ impl Values {
         }
     }
 
-    /// One bundle. What it writes is known to the bundles after it only.
+    /// Emits one bundle. Its results are visible only to later bundles.
     fn bundle(&mut self, out: &mut Builder, words: &Words) {
         let before = out.operands.len();
         for slot in &words.slots {
@@ -142,7 +143,7 @@ impl Values {
             let class = class_of_file(slot.file);
             let (reg, access) = match (slot.role, held) {
                 (Role::Use, Some(reg)) => (reg, Access::Use),
-                // A template reads nothing that it has not written.
+                // A template reads only what it has written.
                 (Role::Use, None) => continue,
                 (Role::Update, Some(old)) => (out.vreg(class), Access::Replace(old)),
                 (Role::Update, None) | (Role::Def, _) => (out.vreg(class), Access::Def),
@@ -169,7 +170,7 @@ impl Values {
     }
 }
 
-/// The class of a file's virtual registers.
+/// Returns the register class of a file.
 fn class_of_file(file: RegFile) -> Class {
     match file {
         RegFile::V => Class::V,

@@ -1,7 +1,7 @@
-//! From a packed kernel to instructions on virtual registers: VP1's part of selection.
+//! VP1's part of selection: from a packed kernel to instructions on virtual registers.
 //!
-//! The program does the groups of a tile one after another: what is the same for all of them comes first, then a loop around
-//! the kernel's blocks.
+//! The program processes the groups of a tile one after another. Code that is uniform for all
+//! groups comes first, followed by a loop around the kernel's blocks.
 
 pub(crate) mod context;
 pub(crate) mod intrinsic;
@@ -37,57 +37,60 @@ pub(super) struct Lowering<'k> {
     pub streams: Streams,
     pub fired: Vec<u32>,
     pub trace: Option<&'k mut Trace>,
-    /// How many ops the operand at hand has folded.
+    /// Current nesting depth of operand folds.
     pub depth: u32,
-    /// Words of vectors that the instruction at hand has taken.
+    /// Vector words that the current instruction has extracted.
     words_here: Vec<(Value, Reg)>,
-    /// The block at hand; none before the loop over groups.
+    /// Current block, or `None` before the loop over groups.
     block: Option<Block>,
-    /// Where instructions are that are not before that loop.
+    /// Block of each instruction that is not hoisted before the loop over groups.
     blocks: SecondaryMap<Inst, PackedOption<Block>>,
     locate: &'k dyn Fn(Span) -> Loc,
-    /// Work items in a group.
+    /// Number of work items in a group.
     items: u32,
     pub uniform: Uniform,
     pub uses: Uses,
-    /// Factors that are put together before the loop over groups.
+    /// Words of factors that are computed before the loop over groups.
     pub factor_words: Vec<FactorWord>,
-    /// Vectors that are copied before it; none once that is reached, where nothing needs a copy.
+    /// Vectors that are copied before the loop over groups. `None` once selection has reached that
+    /// code, where no copies are needed.
     pub copies: Option<Vec<Copied>>,
     needed: EntitySet<Value>,
-    /// Of the windows that were accessed, what is known before the loop over groups.
+    /// Accessed windows, with their registers set before the loop over groups.
     windows: Vec<WindowRegs>,
-    /// The register that uses of a value name, from its first use on.
+    /// Register that the uses of a value refer to, created at the first use.
     value_regs: SecondaryMap<Value, Option<VReg>>,
-    /// Where a value's register turned out to be, as the rules had it.
+    /// Register to which a rule's result aliases a value's register.
     aliases: Vec<Option<VReg>>,
-    /// The number of the group, in the block that begins it, where something asks for it.
+    /// Register with the group number, defined as a parameter of the entry block, if anything uses
+    /// it.
     group_number: Option<VReg>,
     around: Around,
     refusals: Vec<Refusal>,
     poll: Poll<'k>,
 }
 
-/// Where a window is.
+/// Registers of a window.
 #[derive(Clone, Copy)]
 struct WindowRegs {
     stream: u32,
-    /// The stream's `$m`: the address of the buffer's first byte is its lower half.
+    /// Contents of the stream's `$m`; the lower half is the address of the buffer's first byte.
     start: VReg,
-    /// Where a store outside the buffer is redirected to, if there are stores: past its end.
+    /// Offset past the end of the buffer, to which out-of-bounds stores are redirected. `None`
+    /// without stores.
     bound: Option<VReg>,
 }
 
-/// The blocks around those of a kernel. They have the numbers after these.
+/// Blocks around those of the kernel, numbered after them.
 #[derive(Clone, Copy)]
 struct Around {
-    /// Before the loop over groups.
+    /// Block before the loop over groups.
     before: Block,
-    /// The end of a group.
+    /// End of a group.
     latch: Block,
-    /// From there to the next group.
+    /// Edge block from the latch to the next group.
     back: Block,
-    /// The end of the tile.
+    /// End of the tile.
     done: Block,
 }
 
@@ -141,7 +144,7 @@ pub(crate) fn select(request: Request<'_>) -> Result<Selected, Vec<Refusal>> {
     lowering.run(signature, entry, &flow)
 }
 
-/// The class of register that holds a type, where one does.
+/// Returns the register class that holds a type, if any.
 pub(super) fn class_of(ty: Type) -> Option<Class> {
     match ty {
         Type::I8X16 | Type::I1X16 => Some(Class::V),
@@ -153,7 +156,7 @@ pub(super) fn class_of(ty: Type) -> Option<Class> {
 impl Lowering<'_> {
     fn run(mut self, signature: Signature, entry: Block, flow: &Flow) -> Result<Selected, Vec<Refusal>> {
         let kernel = self.kernel;
-        // Block parameters have registers before anything uses them.
+        // Block parameters get their registers before anything uses them.
         for block in flow.reverse_postorder() {
             for &param in kernel.block_params(block) {
                 self.value_reg(param);
@@ -177,7 +180,7 @@ impl Lowering<'_> {
 
     // Values ------------------------------------------------------------------------------------------------------------
 
-    /// The register of a value, which its definition will write.
+    /// Returns the register of a value, which its definition will write later.
     pub fn value_reg(&mut self, value: Value) -> Reg {
         let vreg = match self.value_regs[value] {
             Some(vreg) => vreg,
@@ -191,7 +194,7 @@ impl Lowering<'_> {
         Reg::new(vreg)
     }
 
-    /// Says where the value of a register is.
+    /// Records that the value of `vreg` is in `at`.
     fn define(&mut self, vreg: VReg, at: Reg) {
         let at = match at.vreg {
             Some(at) => Some(at),
@@ -204,12 +207,13 @@ impl Lowering<'_> {
         self.aliases[index] = at;
     }
 
-    /// The number in a `$m` that begins with the address of a window.
+    /// Returns the register with the window's `$m`, whose lower half is the address of the window.
     pub fn window_start(&mut self, stream: u32) -> Reg {
         Reg::new(self.window(stream).start)
     }
 
-    /// The offset past the end of a window, to which a store outside it is redirected.
+    /// Returns the register with the offset past the end of a window, to which out-of-bounds stores
+    /// are redirected.
     pub fn window_bound(&mut self, stream: u32) -> Reg {
         let at = self.window(stream);
         let bound = at.bound.unwrap_or_else(|| self.out.vreg(Class::R));
@@ -226,7 +230,7 @@ impl Lowering<'_> {
         new
     }
 
-    /// Computes what is known of windows.
+    /// Computes the registers of windows.
     fn define_windows(&mut self) {
         for WindowRegs { stream, start, bound } in std::mem::take(&mut self.windows) {
             let word = self.out.method_register(self.streams.method_register(stream));
@@ -237,19 +241,20 @@ impl Lowering<'_> {
             let first = self.out.word(first);
             let size = self.scalar_alu(Alu::Sub, Src::Reg(end), Src::Reg(first));
             let size = self.out.word(size);
-            // So far that no access there, wherever it is aligned to, reaches back.
+            // Far enough that no access at this offset, with any alignment, reaches back into the
+            // buffer.
             let behind = self.alu(Alu::Add, size, WINDOW_MARGIN - 1);
             self.define(bound, behind);
         }
     }
 
-    /// Whether a value is used once, and made where code is selected now.
+    /// Returns `true` if a value has a single use and is defined in the current block.
     pub fn is_for_here(&self, value: Value) -> bool {
         let made = self.kernel.def_inst(value).map(|inst| self.blocks[inst].expand());
         self.uses.is_single(value) && made == Some(self.block)
     }
 
-    /// A word of a vector, which the value is.
+    /// Returns the register with a word of a vector, which is the given value.
     pub fn word_here(&mut self, value: Value, vector: Value, word: u8) -> Reg {
         if let Some(&(_, reg)) = self.words_here.iter().find(|known| known.0 == value) {
             return reg;
@@ -260,7 +265,7 @@ impl Lowering<'_> {
         reg
     }
 
-    /// The register that holds the number of the group.
+    /// Returns the register with the group number.
     pub fn group_number(&mut self) -> VReg {
         match self.group_number {
             Some(vreg) => vreg,
@@ -268,10 +273,10 @@ impl Lowering<'_> {
         }
     }
 
-    /// Whether all values of an instruction have a register to be in.
+    /// Returns an error if a value of the instruction has a type that no register holds.
     fn checked(&self, inst: Inst) -> Result<(), Option<Reason>> {
         let kernel = self.kernel;
-        // Operands of wide lanes are a matter of the rules that compute them at once.
+        // Operands with wide lanes are left to the rules that fold them.
         let operands = operands(kernel, inst).filter(|&value| !kernel.ty(value).is_wide());
         for value in operands.chain(kernel.result(inst)) {
             let ty = kernel.ty(value);
@@ -283,7 +288,7 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Whether a block is passed the value. Asked of refused ops alone.
+    /// Returns `true` if the value is a block argument. Called only for refused ops.
     fn is_passed(&self, value: Value) -> bool {
         let kernel = self.kernel;
         let branches = kernel.layout.iter().filter_map(|&block| kernel.terminator(block));
@@ -297,7 +302,7 @@ impl Lowering<'_> {
         self.out.branch(Word::new(opcode).with(SLCT, bit.into()))
     }
 
-    /// Puts the words of factors together that were asked for.
+    /// Emits the requested words of factors.
     fn factor_words(&mut self, reversed: &mut Vec<Drafted<Vp1>>) {
         for word in std::mem::take(&mut self.factor_words) {
             let (vreg, at) = self.put_together(&word);
@@ -306,17 +311,19 @@ impl Lowering<'_> {
         }
     }
 
-    // Around the groups -------------------------------------------------------------------------------------------------
+    // Code around the groups
+    // --------------------------------------------------------------------------------------------
 
-    /// The block before the loop over groups, with the data image, and those that end a group; `entry`, which begins one, gets
-    /// its parameters.
+    /// Builds the block before the loop over groups, the data image, and the blocks that end a
+    /// group. `entry`, the first block of a group, gets its parameters.
     fn around_groups(
         &mut self,
         entry_block: Block,
         entry: Option<&mut Draft<Vp1>>,
     ) -> (Draft<Vp1>, Vec<u8>, [Draft<Vp1>; 3]) {
         let kernel = self.kernel;
-        // Uniform instructions first, as the last of what comes before the loop.
+        // Code is emitted backwards, so the uniform instructions, which come last before the loop,
+        // are emitted first.
         let mut reversed = Vec::new();
         for copy in self.copies.take().into_iter().flatten() {
             if let Some((vreg, at)) = self.copied(&copy) {
@@ -384,7 +391,7 @@ impl Lowering<'_> {
         (before, image, [latch, back, done])
     }
 
-    /// The number of groups of the tile.
+    /// Returns the number of groups of the tile.
     fn group_count(&mut self) -> Reg {
         let items = self.out.method_register(M_TILE_ITEMS);
         if self.items == 1 {
@@ -394,7 +401,7 @@ impl Lowering<'_> {
         self.alu(Alu::Shr, rounded, self.items.trailing_zeros())
     }
 
-    /// The number of the tile's first group.
+    /// Returns the number of the tile's first group.
     fn first_group(&mut self) -> Reg {
         let item = self.out.method_register(M_FIRST_ITEM);
         if self.items == 1 { item } else { self.alu(Alu::Shr, item, self.items.trailing_zeros()) }
@@ -410,7 +417,8 @@ impl Lowering<'_> {
         self.out.push(Word::new(Opcode::MOV_A_R).with(DST, self.streams.region(stream).into()));
     }
 
-    /// The end of a group: one less is left to do. With what the next one is told.
+    /// Builds the latch, which decrements the number of remaining groups. Also returns the
+    /// arguments for the next group.
     fn latch(&mut self, count: VReg, group: Option<VReg>, loc: Loc) -> (Draft<Vp1>, Vec<VReg>) {
         let Around { latch, back, done, .. } = self.around;
         let mut next = Vec::new();
@@ -434,7 +442,7 @@ impl Lowering<'_> {
         (Draft { block: latch, reversed, params: Vec::new(), end, loc }, next)
     }
 
-    /// A scalar parameter, in the register that uses of it name.
+    /// Loads a scalar parameter into the register that its uses refer to.
     fn parameter(&mut self, number: usize) {
         let Some(param) = self.kernel.params.get(number) else { return };
         let ty = self.kernel.ty(param.value);
@@ -463,7 +471,8 @@ impl Lowering<'_> {
     }
 }
 
-/// Lets the only block that goes to the latch be it, so that a kernel of one block is a loop of one.
+/// Merges the latch into its only predecessor if it has one, so that a kernel of one block becomes
+/// a loop of one block.
 fn end_in_latch(blocks: &mut Vec<Draft<Vp1>>, latch: Block) {
     let goes = |draft: &Draft<Vp1>| matches!(&draft.end, End::Jump(way) if way.to == latch);
     let mut ends = (0..).zip(blocks.iter()).filter(|(_, draft)| goes(draft)).map(|(index, _)| index);
@@ -477,10 +486,11 @@ fn end_in_latch(blocks: &mut Vec<Draft<Vp1>>, latch: Block) {
     }
 }
 
-// The result --------------------------------------------------------------------------------------------------------------
+// Assembly
+// ----------------------------------------------------------------------------------------------------------------
 
 impl Lowering<'_> {
-    /// Where a register's value is, all aliases followed.
+    /// Returns the register that holds a value, following all aliases.
     fn follow(&self, mut vreg: VReg) -> VReg {
         while let Some(&Some(at)) = self.aliases.get(vreg.0 as usize) {
             vreg = at;
@@ -588,7 +598,7 @@ impl<'k> Selector<'k> for Lowering<'k> {
         super::reason_for_type(data.op, data.ty)
     }
 
-    /// To the latch: the work items of a group end together.
+    /// Jumps to the latch, because the work items of a group end together.
     fn leave(&mut self) -> End<Vp1> {
         End::Jump(Way { to: self.around.latch, args: Vec::new() })
     }

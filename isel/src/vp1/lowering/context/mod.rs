@@ -1,4 +1,4 @@
-//! What the rules call: matchers of values, and the instruction families.
+//! Functions that the rules call: matchers of values, and constructors of instructions.
 
 pub(in crate::vp1) mod wide;
 
@@ -25,7 +25,8 @@ type AxisOf = Option<Axis>;
 type Aligned = bool;
 type Flags = VReg;
 type VFlags = VReg;
-/// `$va` is there once: what counts is the order of the instructions.
+/// Type of `$va` in the rules. There is only one `$va`, so only the order of the instructions
+/// matters.
 type Sum = ();
 
 compiled_rules!("vp1", crate::rules::VP1_RULES);
@@ -36,7 +37,7 @@ impl Lowering<'_> {
         (type_class(class, ty) == Some(true)).then_some(ty)
     }
 
-    /// A constant as a register holds it.
+    /// Returns a constant as a register holds it.
     fn constant_src(&self, inst: Inst) -> Option<Src> {
         let kernel = self.kernel;
         let bits = kernel.const_bits(inst)?;
@@ -60,7 +61,7 @@ impl Lowering<'_> {
         (self.kernel.insts[inst].op == Op::Const).then_some(inst)
     }
 
-    /// A word with so many bytes replaced, from a place in it on.
+    /// Returns a word with `bytes` bytes replaced, from bit `place` on.
     fn merged(&mut self, bytes: u32, old: Reg, place: Src, data: Reg) -> Reg {
         let down = rules::Context::alu(self, &Alu::Shr, Src::Reg(old), place);
         let other = rules::Context::bits(self, 0x6, Src::Reg(down), Src::Reg(data));
@@ -71,7 +72,7 @@ impl Lowering<'_> {
         rules::Context::bits(self, 0x6, Src::Reg(old), Src::Reg(other))
     }
 
-    /// The bytes of a vector whose byte i is this of it.
+    /// Returns a vector whose byte i is `index(i)`.
     fn indices(index: impl Fn(u8) -> u8) -> Src {
         Src::Bytes(std::array::from_fn(|i| index(i as u8)))
     }
@@ -166,7 +167,7 @@ impl rules::Context for Lowering<'_> {
         let src = self.constant_src(self.const_inst(value)?)?;
         let count = match (self.kernel.ty(value).elem().bits(), src) {
             (8, _) => src.splat_byte().or(match src {
-                // Above the byte of a scalar there is nothing.
+                // Only the lowest byte of a scalar's word is used.
                 Src::Word(word) if self.kernel.ty(value).is_scalar() => Some(word as u8),
                 _ => None,
             })?,
@@ -384,7 +385,7 @@ impl rules::Context for Lowering<'_> {
             (Src::Word(word), _, Sign::U) => Src::Word(word << unused >> unused),
             (Src::Word(word), _, Sign::S) => Src::Word(((word << unused) as i32 >> unused) as u32),
             (_, _, Sign::U) => Src::Reg(rules::Context::bits(self, 0x8, src, Src::Word(u32::MAX >> unused))),
-            // The multiplier extends the low half by itself.
+            // The multiplier sign-extends the low half.
             (_, 16, Sign::S) => Src::Reg(rules::Context::alu(self, &Alu::Mul, src, Src::Word(1))),
             (_, _, Sign::S) => {
                 let up = rules::Context::alu(self, &Alu::Shr, src, Src::Word(unused.wrapping_neg()));
@@ -431,7 +432,7 @@ impl rules::Context for Lowering<'_> {
 
     fn difference_fits(&mut self, cc: &IntCC, a: Value, b: Value) -> Option<Unit> {
         let (a, b) = (range(self.kernel, a), range(self.kernel, b));
-        // As unsigned numbers, those that may be negative may be anything.
+        // A possibly negative number can be any unsigned number.
         let unsigned = rules::Context::unsigned_order(self, cc).is_some();
         if unsigned && (*a.start() < 0 || *b.start() < 0) {
             return None;
@@ -471,7 +472,7 @@ impl rules::Context for Lowering<'_> {
         32u8.saturating_sub(ty.bits() as u8)
     }
 
-    // Moving bytes about.
+    // Byte moves.
 
     fn word_of(&mut self, vector: Reg, word: u8) -> Reg {
         self.word_from(vector, word)
@@ -537,7 +538,7 @@ impl rules::Context for Lowering<'_> {
         match bytes {
             16 => self.load_vector(stream, step),
             4 => self.load_word(stream, step),
-            // An element that lies at the bottom of its word; what is above a scalar is nobody's.
+            // The element is at the bottom of its word; the upper bits of a scalar are undefined.
             _ if step == 0 => self.load_word(stream, 0),
             _ => {
                 let place = self.place_in_word(stream);
@@ -616,12 +617,12 @@ impl rules::Context for Lowering<'_> {
     }
 }
 
-/// The selection rules' entry: an instruction's machine instructions, where a rule matches.
+/// Selects an instruction by the rules; returns `None` if no rule matches.
 pub(super) fn lower(lowering: &mut Lowering<'_>, inst: Inst) -> Option<Reg> {
     rules::constructor_lower(lowering, inst)
 }
 
-/// An i1 as a condition.
+/// Returns an `i1` value as a condition.
 pub(super) fn flag(lowering: &mut Lowering<'_>, value: Value) -> Flag {
     rules::constructor_flag(lowering, value)
 }

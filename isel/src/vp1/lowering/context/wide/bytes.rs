@@ -1,4 +1,4 @@
-//! What the bytes of vectors can be at most, from what makes them.
+//! Range analysis of the bytes of vectors.
 
 use std::ops::RangeInclusive;
 
@@ -7,12 +7,12 @@ use halfbyte_ir::{Inst, Kernel, Op, Type, Value};
 use crate::vp1::operands::Sign;
 use crate::vp1::range::range as word_range;
 
-/// How many ops are looked at, one inside the other.
+/// Maximum depth of nested ops to inspect.
 const MAX_DEPTH: u32 = 6;
 
 type Range = RangeInclusive<i64>;
 
-/// All numbers that a byte can be.
+/// Returns the range of all bytes of a sign.
 const fn all(sign: Sign) -> Range {
     match sign {
         Sign::U => 0..=0xff,
@@ -20,17 +20,18 @@ const fn all(sign: Sign) -> Range {
     }
 }
 
-/// Whether all of a range are among the numbers of a byte.
+/// Returns `true` if a byte of the sign can hold the whole range.
 pub(super) fn fits(range: &Range, sign: Sign) -> bool {
     all(sign).contains(range.start()) && all(sign).contains(range.end())
 }
 
-/// The range of the bytes of a vector, or of a byte, as numbers of that sign.
+/// Returns the range of a byte, or of the bytes of a vector, as numbers of the sign.
 pub(super) fn range(kernel: &Kernel, value: Value, sign: Sign) -> Range {
     within(kernel, value, sign, MAX_DEPTH)
 }
 
-/// Whether no byte of the first is greater than that of the second, as signed numbers.
+/// Returns `true` if no byte of `low` is greater than the byte of `high` in the same lane, as
+/// signed numbers.
 pub(super) fn ordered(kernel: &Kernel, low: Value, high: Value) -> bool {
     if let (Some(mut low), Some(high)) = (constant_bytes(kernel, low), constant_bytes(kernel, high)) {
         return high.zip(&mut low).all(|(high, low)| low.cast_signed() <= high.cast_signed());
@@ -41,7 +42,7 @@ pub(super) fn ordered(kernel: &Kernel, low: Value, high: Value) -> bool {
     is_opposite && least >= 0 || *range(kernel, low, Sign::S).end() <= least
 }
 
-/// The bytes of a constant.
+/// Returns the bytes of a constant.
 fn constant_bytes(kernel: &Kernel, value: Value) -> Option<impl Iterator<Item = u8>> {
     let inst = kernel.def_inst(value).filter(|&inst| kernel.insts[inst].op == Op::Const)?;
     let bytes = kernel.const_bits(inst)?.into_iter().flat_map(u64::to_le_bytes);
@@ -61,12 +62,13 @@ fn within(kernel: &Kernel, value: Value, sign: Sign, depth: u32) -> Range {
     }
 }
 
-/// The range of a result as numbers of the sign that the op is about.
+/// Returns the range of an op's result, as numbers of the sign that the op implies.
 fn natural(kernel: &Kernel, inst: Inst, depth: u32) -> Option<(Sign, Range)> {
     let data = &kernel.insts[inst];
     let args = kernel.args(inst);
     let inner = |value: Value, sign: Sign| within(kernel, value, sign, depth);
-    // Of an op that rises with its first operand, and falls with the second or rises with that too.
+    // For saturating ops that are monotonic: increasing in the first operand, and decreasing
+    // (`falls`) or increasing in the second.
     let both = |sign: Sign, falls: bool, op: fn(i64, i64) -> i64| {
         let &[a, b] = args else { return None };
         let (a, b) = (inner(a, sign), inner(b, sign));
@@ -75,7 +77,7 @@ fn natural(kernel: &Kernel, inst: Inst, depth: u32) -> Option<(Sign, Range)> {
         let clipped = |n: i64| n.clamp(*whole.start(), *whole.end());
         Some((sign, clipped(op(*a.start(), *first))..=clipped(op(*a.end(), *last))))
     };
-    // As unsigned numbers where these are small, else as signed ones.
+    // The unsigned range if its numbers are below 0x80, else the signed range.
     let either = |of: &dyn Fn(Sign) -> Range| {
         let unsigned = of(Sign::U);
         Some(if *unsigned.end() <= 0x7f { (Sign::U, unsigned) } else { (Sign::S, of(Sign::S)) })

@@ -1,5 +1,5 @@
-//! Wide lanes, which no register holds: sums of products in them are computed by the accumulator. And what other instructions
-//! compute of several ops at once.
+//! Values with wide lanes, which no register holds: the accumulator computes them as sums of
+//! products. Also instructions that compute several ops at once.
 
 mod bytes;
 mod plan;
@@ -26,25 +26,27 @@ pub(crate) use plan::{Addend, Chain, Operand, Pair, Plan};
 use plan::{Clip, Facts, Scalar, Weights};
 pub(crate) use uses::Uses;
 
-/// A register of factors that the loop over groups needs: bytes 0 and 1 are the first scalar, 2 and 3 the second.
+/// Register of factors that the loop over groups needs: the first scalar in bytes 0 and 1, the
+/// second in bytes 2 and 3.
 pub(crate) struct FactorWord {
     scalars: [Scalar; 2],
     vreg: VReg,
-    /// What asked for it first.
+    /// Source location of the first request.
     loc: Loc,
 }
 
-/// A vector that the loop over groups has in several registers.
+/// Vector that the loop over groups holds in several registers.
 pub(crate) struct Copied {
     of: VReg,
     copy: VReg,
     loc: Loc,
 }
 
-/// The most vectors that are in a pair of their own: those of the loop need registers too.
+/// Maximum number of copied vectors, because the loop needs registers too.
 const MAX_COPIES: usize = 8;
 
-/// What a narrowing op makes bytes of, as numbers of which sign, and how.
+/// Returns the value that an op narrows to bytes, the sign of its numbers, and the kind of
+/// clipping.
 fn narrowing(kernel: &Kernel, inst: Inst) -> Option<(Value, Option<Sign>, Clip)> {
     let &value = kernel.args(inst).first()?;
     let (sign, clip) = match kernel.insts[inst].op {
@@ -54,7 +56,7 @@ fn narrowing(kernel: &Kernel, inst: Inst) -> Option<(Value, Option<Sign>, Clip)>
         Op::NarrowSatUU => (Sign::U, Clip::Unsigned),
         _ => return None,
     };
-    // Clipping to halfwords before changes nothing where that keeps all bytes.
+    // A preceding clip to halfwords has no effect if it preserves all bytes.
     let before = kernel.def_inst(value).and_then(|inst| Some((kernel.insts[inst].op, *kernel.args(inst).first()?)));
     let (value, sign) = match (before, sign) {
         (Some((Op::NarrowSatS, wider)), Sign::S) | (Some((Op::NarrowSatU, wider)), Sign::U) => (wider, Sign::S),
@@ -64,12 +66,13 @@ fn narrowing(kernel: &Kernel, inst: Inst) -> Option<(Value, Option<Sign>, Clip)>
     Some((value, Some(sign), clip))
 }
 
-/// The shift count that all lanes of a wide constant have.
+/// Returns the common shift count of a constant with wide lanes.
 pub(in crate::vp1::lowering) fn wide_count(kernel: &Kernel, value: Value) -> Option<u8> {
     kernel.ty(value).is_wide().then(|| sum::count(kernel, value))?.map(|count| count as u8)
 }
 
-/// A byte, and the two that it is held between: the first is never greater than the second, or either may be.
+/// Returns a clamped byte and its two bounds. The first bound is never greater than the second, or
+/// the clamp is symmetric in the bounds.
 pub(in crate::vp1::lowering) fn held_between(kernel: &Kernel, inst: Inst) -> Option<(Value, Value, Value)> {
     let outer = kernel.insts[inst].op;
     let inner = match outer {
@@ -89,7 +92,7 @@ pub(in crate::vp1::lowering) fn held_between(kernel: &Kernel, inst: Inst) -> Opt
             if bytes::ordered(kernel, low, high) {
                 return Some((value, low, high));
             }
-            // The lesser and the greater of the same two.
+            // The bounds are the minimum and the maximum of the same two values.
             let (least, most) = (args_of(Op::MinS, low)?, args_of(Op::MaxS, high)?);
             let [a, b] = least;
             (most == [a, b] || most == [b, a]).then_some((value, a, b))
@@ -97,7 +100,8 @@ pub(in crate::vp1::lowering) fn held_between(kernel: &Kernel, inst: Inst) -> Opt
     })
 }
 
-/// A comparison of an absolute difference with another vector: how, that, and the two.
+/// Returns a comparison of an absolute difference with a limit: the condition, the limit, and the
+/// two values.
 pub(in crate::vp1::lowering) fn compared_difference(
     kernel: &Kernel,
     inst: Inst,
@@ -114,7 +118,8 @@ pub(in crate::vp1::lowering) fn compared_difference(
     found.next()
 }
 
-/// A mask joined with such a comparison: the table of `vcmpad`, the mask, and the comparison's values.
+/// Returns a mask combined with such a comparison: the table of `vcmpad`, the mask, and the
+/// comparison's values.
 pub(in crate::vp1::lowering) fn joined_difference(
     kernel: &Kernel,
     inst: Inst,
@@ -134,7 +139,7 @@ pub(in crate::vp1::lowering) fn joined_difference(
     })
 }
 
-/// How the bytes that an op narrows wide lanes to are computed, if they can be exactly.
+/// Returns the plan for an op that narrows wide lanes, if the bytes can be computed exactly.
 fn plan(facts: &Facts<'_>, inst: Inst) -> Option<Plan> {
     let kernel = facts.kernel;
     let (value, sign, clip) = narrowing(kernel, inst)?;
@@ -145,8 +150,8 @@ fn plan(facts: &Facts<'_>, inst: Inst) -> Option<Plan> {
     facts.plan(&quotient, clip)
 }
 
-/// Says of a packed kernel's narrowings which are computed at once. Of values that are made later it takes none for uniform, and none
-/// for used once.
+/// Returns a predicate that tells whether a narrowing of a packed kernel can be selected. Values
+/// created after the analysis count as neither uniform nor used once.
 pub(crate) fn narrowings(kernel: &Kernel) -> Narrowings {
     let Some(uniform) = uniform(kernel) else { return Box::new(|_, _| true) };
     let uses = Uses::new(kernel);
@@ -157,7 +162,7 @@ pub(crate) fn narrowings(kernel: &Kernel) -> Narrowings {
     })
 }
 
-/// What is uniform in a kernel, if that is one to select.
+/// Returns the uniform values of a kernel, if the kernel can be selected.
 fn uniform(kernel: &Kernel) -> Option<Uniform> {
     let packing = kernel.packing.as_ref()?;
     let signature = crate::signature::signature(kernel, TARGET.name()).ok()?;
@@ -165,7 +170,8 @@ fn uniform(kernel: &Kernel) -> Option<Uniform> {
     Some(Uniform::new(kernel, &Flow::new(kernel), &streams))
 }
 
-/// Whether an op narrows the sum of bytes and of nine bits, as the rules of `vadd9` have it.
+/// Returns `true` if an op narrows the sum of a byte and a nine-bit number, as the rules of `vadd9`
+/// expect.
 fn adds_nine_bits(kernel: &Kernel, inst: Inst) -> bool {
     let args_of = |value: Value, op: Op| {
         let inst = kernel.def_inst(value).filter(|&inst| kernel.insts[inst].op == op)?;
@@ -194,12 +200,12 @@ impl Lowering<'_> {
         plan(&Facts { kernel, uses: &self.uses, is_uniform: &is_uniform }, inst)
     }
 
-    /// Whether a byte is never the least signed one, which has no absolute value.
+    /// Returns `true` if a byte is never -128, whose absolute value overflows.
     pub(in crate::vp1::lowering) fn has_absolute(&self, value: Value) -> bool {
         *bytes::range(self.kernel, value, Sign::S).start() > -0x80
     }
 
-    /// A factor of a product.
+    /// Returns an operand as a factor of a product.
     pub(in crate::vp1::lowering) fn factor_of(&mut self, operand: Operand) -> Factor {
         match operand {
             Operand::Byte(byte) => Factor { src: rules::constructor_src(self, byte.value), sign: byte.sign },
@@ -210,7 +216,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// The pair's products, added to a base or to the accumulator, and what is read of it if anything is.
+    /// Emits the products of a pair, added to a base or to the accumulator, and returns the readout
+    /// if it is read.
     pub(in crate::vp1::lowering) fn pair_of_products(
         &mut self,
         base: Option<Operand>,
@@ -260,7 +267,7 @@ impl Lowering<'_> {
         Reg::new(result)
     }
 
-    /// Between two vectors, from the second on.
+    /// Emits an interpolation between two vectors, starting at the second.
     pub(in crate::vp1::lowering) fn interpolation(
         &mut self,
         readout: Readout,
@@ -279,7 +286,7 @@ impl Lowering<'_> {
         self.out.vector(Word::new(Opcode::VLRP).with(RND, round).with(SHIFT, readout.shift as u64))
     }
 
-    /// The register of a word of factors.
+    /// Returns the register of a word of factors.
     fn factor_word(&mut self, scalars: [Scalar; 2]) -> Reg {
         let known = self.factor_words.iter().find(|known| known.scalars == scalars).map(|known| known.vreg);
         Reg::new(known.unwrap_or_else(|| {
@@ -289,7 +296,7 @@ impl Lowering<'_> {
         }))
     }
 
-    /// The instructions that put a word of factors together, and the register that stands for it.
+    /// Emits a word of factors. Returns the requested register and the result.
     pub(in crate::vp1::lowering) fn put_together(&mut self, word: &FactorWord) -> (VReg, Reg) {
         self.out.loc = word.loc;
         let [low, high] = word.scalars.map(|scalar| {
@@ -315,8 +322,8 @@ impl Lowering<'_> {
         (word.vreg, together)
     }
 
-    /// A register for a value in a pair. A value that is the same for all groups has one for each pair that it is in, so that it
-    /// need not be moved from pair to pair in the loop.
+    /// Returns a register for a value in a pair. A uniform value gets one copy per pair, so the
+    /// loop needs no moves between pairs.
     fn own(&mut self, value: Value) -> Reg {
         let src = rules::constructor_src(self, value);
         let reg = self.reg_of(src);
@@ -328,7 +335,7 @@ impl Lowering<'_> {
         Reg::new(copy)
     }
 
-    /// The instruction that copies a value, and the register that stands for what it makes.
+    /// Emits a copy. Returns the requested register and the result.
     pub(in crate::vp1::lowering) fn copied(&mut self, copied: &Copied) -> Option<(VReg, Reg)> {
         if copied.of == copied.copy {
             return None;
@@ -338,7 +345,8 @@ impl Lowering<'_> {
         Some((copied.copy, self.out.vector(Word::new(Opcode::MOV_V))))
     }
 
-    /// The flags of comparing what two vectors differ by with a third: sf is bit `2 * less + flag` of the table.
+    /// Compares the absolute difference of two vectors with a third. The sign flag is bit `2 * less
+    /// + flag` of the table.
     pub(in crate::vp1::lowering) fn difference_flags(
         &mut self,
         table: u8,
@@ -369,7 +377,7 @@ impl Lowering<'_> {
     }
 }
 
-/// What the rules of `wide.isle` call, for the `impl` of their `Context`.
+/// Methods of the rules' `Context` that `wide.isle` calls.
 macro_rules! wide_methods {
     () => {
         fn planned(&mut self, inst: Inst) -> Option<Plan> {

@@ -1,8 +1,9 @@
-//! How the accumulator gets a quotient: which products are added one after another, and how their sum is read.
+//! Planning of accumulator code for a quotient: the sequence of products, and the readout of their
+//! sum.
 //!
-//! The accumulator holds 256 times a sum, which so has 20 bits with its sign. What is read of it is a byte of the sum times
-//! 2^SHIFT, clipped to 16 bits. The high one is the sum divided by 2^(8 - SHIFT) and clipped to 8 bits. A sum whose divisor is
-//! not among those is computed as many times as large as it takes.
+//! The accumulator holds 256 times a sum of 20 bits, including its sign. A readout is one byte of
+//! sum * 2^SHIFT, clipped to 16 bits. The high byte is the sum divided by 2^(8 - SHIFT), clipped to
+//! 8 bits. If a divisor is not available, the sum is computed at a larger scale.
 
 use arrayvec::ArrayVec;
 use halfbyte_ir::{Kernel, Op, Type, Value};
@@ -12,25 +13,25 @@ use super::sum::{Byte, MAX_TERMS, Quotient, Sum, Term};
 use super::uses::Uses;
 use crate::vp1::operands::{Half, Readout, Round, Sign};
 
-/// What becomes of a number that a byte does not hold.
+/// Treatment of a number that does not fit a byte.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Clip {
-    /// Its low bits stay.
+    /// Keeps the low bits.
     Wrap,
-    /// The nearest signed byte.
+    /// Clips to the nearest signed byte.
     Signed,
-    /// The nearest unsigned byte.
+    /// Clips to the nearest unsigned byte.
     Unsigned,
 }
 
-/// A factor of a product: bytes, or a number that is the same for all.
+/// Factor of a product: a vector of bytes, or a constant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Operand {
     Byte(Byte),
     Number(i64),
 }
 
-/// Two vectors of the same sign, each times a factor that the scalar unit hands over.
+/// Two vectors of the same sign, each with a weight that the scalar unit supplies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Pair {
     pub values: [Value; 2],
@@ -38,29 +39,30 @@ pub(crate) struct Pair {
     pub weights: Weights,
 }
 
-/// The factors of a pair.
+/// Weights of a pair.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Weights {
     Numbers([i64; 2]),
-    /// Twice these.
+    /// Twice these scalars.
     Scalars([Scalar; 2]),
 }
 
-/// A multiple of a uniform byte, which is a signed byte again.
+/// Multiple of a uniform byte that is again a signed byte.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Scalar {
     pub value: Value,
     pub times: i64,
 }
 
-/// What is added.
+/// Addend of the accumulator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Addend {
     Product(Operand, Operand),
     Pair(Pair),
 }
 
-/// What is added one after another. A pair that comes first is added to a base, which is 2^(8 - SHIFT) times there.
+/// Sequence of addends. If a pair comes first, it is added to the base, which counts 2^(8 - SHIFT)
+/// times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Chain {
     base: Operand,
@@ -72,50 +74,50 @@ const MAX_STEPS: usize = MAX_TERMS + 1;
 const NOTHING: Operand = Operand::Number(0);
 
 impl Chain {
-    /// All but the last step, and that.
+    /// Splits off the last step.
     pub fn split_last(&self) -> Option<(Chain, Addend)> {
         let count = self.count.checked_sub(1)?;
         let last = *self.steps.get(count)?;
         Some((Chain { count, ..*self }, last))
     }
 
-    /// Whether nothing is added.
+    /// Returns `true` if there are no steps.
     pub const fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// What a first pair is added to.
+    /// Returns the base of a leading pair.
     pub const fn base(&self) -> Operand {
         self.base
     }
 }
 
-/// How a quotient is computed.
-// One at a time is made, and lives on the stack: a box would cost more than the room.
+/// Plan for computing a quotient.
+// Only one plan exists at a time, on the stack; boxing would cost more than the space.
 #[allow(clippy::large_enum_variant)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Plan {
-    /// Between two vectors of unsigned bytes, from the second on, by a weight.
+    /// Interpolation between two vectors of unsigned bytes by a weight, starting at the second.
     Blend { readout: Readout, ends: [Value; 2], weight: Operand },
-    /// By the accumulator.
+    /// Sum in the accumulator.
     Chain { readout: Readout, chain: Chain },
 }
 
-/// What planning knows of a kernel.
+/// Facts about a kernel for planning.
 pub(super) struct Facts<'a> {
     pub kernel: &'a Kernel,
     pub uses: &'a Uses,
-    /// Whether a value is the same for all work items.
+    /// Returns `true` if a value is uniform.
     pub is_uniform: &'a dyn Fn(Value) -> bool,
 }
 
-/// Bits of the accumulator's sums, their sign apart.
+/// Bits of the accumulator's sums, without the sign.
 pub(super) const SUM_BITS: u32 = 19;
-/// The most that it makes sense to scale a sum by.
+/// Maximum useful scale of a sum, as a power of two.
 const MAX_SCALE: u32 = 8;
 
 impl Facts<'_> {
-    /// How the bytes of a quotient are computed, if they can be exactly.
+    /// Returns the plan for the bytes of a quotient, if they can be computed exactly.
     pub fn plan(&self, quotient: &Quotient, clip: Clip) -> Option<Plan> {
         if quotient.sum.terms.is_empty() {
             return None;
@@ -136,7 +138,7 @@ impl Facts<'_> {
             let shift = quotient.shift + scale;
             let (sign, half, by) = match (sign, shift) {
                 (Some(sign), 5..=12) => (sign, Half::High, 8 - shift as i8),
-                // What is not clipped to 8 bits must not be clipped to 16 either.
+                // A result that is not clipped to 8 bits must not be clipped to 16 bits either.
                 (_, 0..=4) if sign.is_none_or(|sign| fits(&range, sign)) => {
                     let sign = match (*range.start(), *range.end()) {
                         (0.., ..0x1_0000) => Sign::U,
@@ -153,7 +155,8 @@ impl Facts<'_> {
         plans.min_by_key(|(cost, _)| *cost).map(|(_, plan)| plan)
     }
 
-    /// `b + ((a - b) * w >> shift)`. Two multiples of bytes are one, too, if they are 2^shift in sum.
+    /// Matches `b + ((a - b) * w >> shift)`. A sum of two multiples of bytes also matches if the
+    /// factors add up to 2^shift.
     fn blend(quotient: &Quotient, sign: Option<Sign>) -> Option<Plan> {
         let &Quotient { ref sum, shift } = quotient;
         let round = match sum.number {
@@ -181,16 +184,17 @@ impl Facts<'_> {
             }
             _ => return None,
         };
-        // It lies between the two unless a weight goes beyond 1.
+        // The result lies between the two bytes, unless the weight can exceed 1.
         let is_right = sign == Some(Sign::U) || sign.is_none() && shift >= 8;
         let readout = Readout { sign: Sign::U, half: Half::High, round, shift: 8 - shift as i8 };
         is_right.then_some(Plan::Blend { readout, ends, weight })
     }
 
-    /// The steps to 2^scale times a sum, which is then divided by 2^shift and read as this half.
+    /// Returns the steps for 2^scale times a sum, which is divided by 2^shift and read as the given
+    /// half.
     fn arranged(&self, sum: &Sum, scale: u32, shift: u32, half: Half) -> Option<(Cost, Round, Chain)> {
         let number = sum.number << scale;
-        // What rounding to nearest adds by itself, and the rest.
+        // The constant is split into the part that rounding to nearest adds, and the rest.
         let nearest = (shift > 0).then(|| 1 << (shift - 1));
         let (round, number) = match nearest {
             Some(nearest) if number != 0 && (number - nearest) % (nearest << 1) == 0 => {
@@ -218,7 +222,8 @@ impl Facts<'_> {
         Some(((steps, constants, scale), round, chain))
     }
 
-    /// The steps of a way, how many they are, and how many registers their constants take.
+    /// Returns the steps of an arrangement, with their number and the number of registers for
+    /// constants.
     fn steps(&self, terms: &[Term], way: Way) -> Option<((usize, usize), Chain)> {
         let mut pairs = ArrayVec::<Pair, MAX_STEPS>::new();
         let mut alone = ArrayVec::<(Term, Option<Weighted>), MAX_TERMS>::new();
@@ -283,7 +288,7 @@ impl Facts<'_> {
         Some(((count, constants), Chain { base: way.base, steps, count }))
     }
 
-    /// A term as bytes times what the scalar unit can hand over.
+    /// Returns a term as bytes times a weight that the scalar unit can supply.
     fn weighted(&self, term: &Term) -> Option<Weighted> {
         let Some(by) = term.by else {
             let weight = Weight::Number(term.times);
@@ -291,14 +296,14 @@ impl Facts<'_> {
         };
         let mut both = [(term.byte, by), (by, term.byte)].into_iter();
         let (byte, scalar, value) = both.find_map(|(byte, scalar)| Some((byte, scalar, self.scalar(scalar)?)))?;
-        // What is handed over is twice a signed byte.
+        // The supplied weight is twice a signed byte.
         let times = term.times / 2;
         let range = bytes::range(self.kernel, scalar.value, scalar.sign);
         let is_byte = [range.start(), range.end()].into_iter().all(|end| fits(&(end * times..=end * times), Sign::S));
         (term.times % 2 == 0 && is_byte).then_some(Weighted { byte, weight: Weight::Scalar(Scalar { value, times }) })
     }
 
-    /// The uniform byte that is everywhere in a vector.
+    /// Returns the uniform byte that is splatted to a vector.
     fn scalar(&self, byte: Byte) -> Option<Value> {
         let inst = self.kernel.def_inst(byte.value)?;
         match (self.kernel.insts[inst].op, self.kernel.args(inst)) {
@@ -309,7 +314,7 @@ impl Facts<'_> {
 }
 
 impl Term {
-    /// The factor beside this one.
+    /// Returns the other factor of a product.
     fn other(&self, byte: Byte) -> Option<Byte> {
         match self.by {
             Some(by) if self.byte == byte => Some(by),
@@ -319,21 +324,22 @@ impl Term {
     }
 }
 
-/// Instructions, registers with constants, and how far the sum was scaled: the first counts most.
+/// Cost of a plan, in order of significance: instructions, registers for constants, and scale of
+/// the sum.
 type Cost = (usize, usize, u32);
 
-/// A way to arrange a sum.
+/// Arrangement of a sum.
 #[derive(Clone, Copy)]
 struct Way {
     in_pairs: bool,
     base: Operand,
-    /// The term that is the base.
+    /// Index of the term that is the base.
     without: Option<usize>,
-    /// The number to add.
+    /// Constant to add.
     number: i64,
 }
 
-/// Bytes times what the scalar unit hands over.
+/// Bytes times a weight that the scalar unit supplies.
 #[derive(Clone, Copy)]
 struct Weighted {
     byte: Byte,
@@ -357,7 +363,7 @@ impl Pair {
         (first.byte.sign == second.byte.sign).then_some(Pair { values, sign: first.byte.sign, weights })
     }
 
-    /// A vector alone, whose second factor is 0.
+    /// Returns a pair of one vector, with weight 0 for the second half.
     fn twice(one: Weighted) -> Pair {
         let weights = match one.weight {
             Weight::Number(number) => Weights::Numbers([number, 0]),
@@ -367,12 +373,12 @@ impl Pair {
     }
 }
 
-/// The sign that a number has as a byte.
+/// Returns the sign with which a byte can represent a number.
 pub(super) fn byte_sign(number: i64) -> Option<Sign> {
     [Sign::U, Sign::S].into_iter().find(|&sign| fits(&(number..=number), sign))
 }
 
-/// Whether a number is an immediate of products.
+/// Returns `true` if a number is a valid immediate of a product.
 fn is_immediate(number: i64) -> bool {
     byte_sign(number).is_some() && number % 4 == 0
 }

@@ -1,7 +1,8 @@
-//! Values of wide lanes as what they are of bytes: sums of bytes and of products of two, divided by a power of two.
+//! Analysis of values with wide lanes: sums of bytes and of products of two bytes, divided by a
+//! power of two.
 //!
-//! Wide lanes wrap, so a sum is known up to multiples of 2^16 or 2^32 only, and so is what is added to it. Where an op asks
-//! for the number itself, as shifts to the right do, the sum's range has to say that it is the number.
+//! Wide lanes wrap, so a sum and its addends are known only modulo 2^16 or 2^32. If an op needs the
+//! exact number, as a right shift does, the range of the sum must show that it fits the lane.
 
 use std::ops::RangeInclusive;
 
@@ -11,23 +12,23 @@ use halfbyte_ir::{Inst, Kernel, Op, Type, Value};
 use super::bytes;
 use crate::vp1::operands::Sign;
 
-/// The most terms of a sum.
+/// Maximum number of terms of a sum.
 pub(super) const MAX_TERMS: usize = 16;
-/// How many ops a sum may be made of, those met twice counted twice.
+/// Maximum number of ops to inspect; shared ops count each time.
 const MAX_OPS: u32 = 100;
-/// What no number in a sum exceeds.
+/// Maximum magnitude of a number in a sum.
 const MAX_NUMBER: i64 = 1 << 32;
 
 type Range = RangeInclusive<i64>;
 
-/// A vector of bytes, which are numbers of a sign.
+/// Vector of bytes of a given sign.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Byte {
     pub value: Value,
     pub sign: Sign,
 }
 
-/// A multiple of a byte, or of a product of two.
+/// Multiple of a byte, or of a product of two bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Term {
     pub times: i64,
@@ -35,14 +36,14 @@ pub(super) struct Term {
     pub by: Option<Byte>,
 }
 
-/// A sum of terms and a number.
+/// Sum of terms and a constant.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Sum {
     pub terms: ArrayVec<Term, MAX_TERMS>,
     pub number: i64,
 }
 
-/// A sum divided by 2^shift, rounded down.
+/// Sum divided by 2^shift, rounded down.
 #[derive(Clone, Debug)]
 pub(super) struct Quotient {
     pub sum: Sum,
@@ -54,7 +55,7 @@ impl Sum {
         Sum { number, ..Sum::default() }
     }
 
-    /// Adds a term; none where that makes too many.
+    /// Adds a term. Returns `None` if there are too many terms or a factor becomes too large.
     fn add(&mut self, term: Term) -> Option<()> {
         let same = self.terms.iter().position(|other| (other.byte, other.by) == (term.byte, term.by));
         let Some(at) = same else { return self.terms.try_push(term).ok() };
@@ -96,7 +97,7 @@ impl Sum {
         Some(result)
     }
 
-    /// From the least that it can be to the most.
+    /// Returns the range of the sum.
     pub fn range(&self, kernel: &Kernel) -> Range {
         self.terms.iter().fold(self.number..=self.number, |sum, term| {
             let one = bytes::range(kernel, term.byte.value, term.byte.sign);
@@ -110,12 +111,12 @@ impl Sum {
     }
 }
 
-/// A number that is not too large to go on with.
+/// Returns the number if it is within [`MAX_NUMBER`].
 fn small(number: i64) -> Option<i64> {
     (number.abs() <= MAX_NUMBER).then_some(number)
 }
 
-/// The products of two ranges' numbers.
+/// Returns the range of the products of two ranges.
 fn products(a: &Range, b: &Range) -> Range {
     let ends = [a.start() * b.start(), a.start() * b.end(), a.end() * b.start(), a.end() * b.end()];
     let (least, most) = ends.into_iter().fold((i64::MAX, i64::MIN), |(a, b), n| (a.min(n), b.max(n)));
@@ -138,7 +139,7 @@ impl Quotient {
 
     fn negated(self) -> Option<Quotient> {
         let mut sum = self.sum.times(-1)?;
-        // What is rounded down becomes rounded up.
+        // Negation turns rounding down into rounding up.
         sum.number += (1 << self.shift) - 1;
         Some(Quotient { sum, shift: self.shift })
     }
@@ -170,26 +171,27 @@ impl Quotient {
         (self.shift < u32::BITS).then(|| self.reduced())
     }
 
-    /// The same without what the terms and the divisor have in common.
+    /// Removes common powers of two from the terms and the divisor.
     fn reduced(mut self) -> Quotient {
         let common = self.sum.terms.iter().map(|term| term.times.trailing_zeros()).min();
         let common = common.unwrap_or_default().min(self.shift);
         for term in &mut self.sum.terms {
             term.times >>= common;
         }
-        // What the number loses is less than a whole of what the terms count by.
+        // The terms are multiples of 2^common, so the lost part of the constant cannot change the
+        // floor.
         self.sum.number >>= common;
         self.shift -= common;
         self
     }
 
-    /// From the least that it can be to the most.
+    /// Returns the range of the quotient.
     pub fn range(&self, kernel: &Kernel) -> Range {
         let range = self.sum.range(kernel);
         range.start() >> self.shift..=range.end() >> self.shift
     }
 
-    /// The quotient, if lanes of so many bits hold it as numbers of the sign.
+    /// Returns the quotient if lanes of `bits` bits hold it exactly as a number of the sign.
     pub fn exact(self, kernel: &Kernel, bits: u32, sign: Sign) -> Option<Quotient> {
         let all = match sign {
             Sign::U => 0..=(1 << bits) - 1,
@@ -200,14 +202,14 @@ impl Quotient {
     }
 }
 
-/// What a value of wide lanes is, up to multiples of what its lanes hold.
+/// Returns a value with wide lanes as a quotient, modulo the range of its lanes.
 pub(super) fn quotient(kernel: &Kernel, value: Value) -> Option<Quotient> {
     Reader { kernel, left: MAX_OPS }.value(value)
 }
 
 struct Reader<'k> {
     kernel: &'k Kernel,
-    /// How many ops may still be looked at.
+    /// Remaining number of ops to inspect.
     left: u32,
 }
 
@@ -237,7 +239,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A value as the number that it is, of bytes or of wide lanes.
+    /// Returns a value of bytes or wide lanes as an exact number.
     fn number(&mut self, value: Value, sign: Sign) -> Option<Quotient> {
         let kernel = self.kernel;
         let ty = kernel.ty(value);
@@ -254,7 +256,7 @@ impl Reader<'_> {
     }
 }
 
-/// The signed number that a constant has in all its lanes.
+/// Returns the signed number that a constant has in all lanes.
 fn everywhere(kernel: &Kernel, constant: Inst) -> Option<i64> {
     let ty = kernel.insts[constant].ty;
     let bits = ty.elem().bits();
@@ -268,7 +270,7 @@ fn everywhere(kernel: &Kernel, constant: Inst) -> Option<i64> {
     (1..ty.lanes() as u32).all(|i| lane(i) == Some(first)).then_some(first)
 }
 
-/// A shift count that is the same in all lanes, modulo their width.
+/// Returns a shift count that is equal in all lanes, modulo the lane width.
 pub(super) fn count(kernel: &Kernel, value: Value) -> Option<u32> {
     let inst = kernel.def_inst(value).filter(|&inst| kernel.insts[inst].op == Op::Const)?;
     let number = everywhere(kernel, inst)?;

@@ -1,9 +1,9 @@
-//! How often values are used.
+//! Use counts of values.
 
 use cranelift_entity::SecondaryMap;
 use halfbyte_ir::{Inst, Kernel, Op, Value};
 
-/// The uses of a kernel's values: how many, and the last.
+/// Number of uses and last user of each value.
 pub(crate) struct Uses(SecondaryMap<Value, (u32, Option<Inst>)>);
 
 impl Uses {
@@ -20,12 +20,13 @@ impl Uses {
         Uses(uses)
     }
 
-    /// Whether there is one.
+    /// Returns `true` if the value has a single use.
     pub fn is_single(&self, value: Value) -> bool {
         self.0[value].0 == 1
     }
 
-    /// Whether bytes are used in one place only, extended or as they are: a pair that they make there is no other's concern.
+    /// Returns `true` if bytes are used in one place only, directly or extended, so that a pair of
+    /// them there is not shared.
     pub fn is_fresh(&self, kernel: &Kernel, value: Value) -> bool {
         let (count, user) = self.0[value];
         let is_used_once = |inst: Inst| match kernel.insts[inst].op {

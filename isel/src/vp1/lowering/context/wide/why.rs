@@ -1,5 +1,5 @@
-//! Why the bytes that an op narrows wide lanes to cannot be computed: the op that goes too far, and the bound. Asked of refused ops
-//! alone.
+//! Explanations why the result of a narrowing of wide lanes cannot be computed: the op to blame,
+//! and the limit that it exceeds. Called only for refused ops.
 
 use std::ops::RangeInclusive;
 
@@ -13,13 +13,13 @@ use super::sum::{self, Quotient};
 use crate::vp1::NO_WIDE_PARAMETER;
 use crate::vp1::operands::Sign;
 
-/// So many values are looked at.
+/// Maximum number of values to inspect.
 const MAX_VALUES: usize = 200;
 
 const EARLIER: &str = "narrow to bytes earlier, after a few products; or take smaller factors, and shift less";
 
 impl Lowering<'_> {
-    /// The op to blame for it that an op which narrows wide lanes has no plan, and the reason.
+    /// Returns the op to blame for a narrowing without a plan, and the reason.
     pub(in crate::vp1::lowering) fn why_no_plan(&self, inst: Inst) -> Option<(Inst, Reason)> {
         let (value, sign, _) = narrowing(self.kernel, inst)?;
         let values = self.wide_values(value);
@@ -36,7 +36,8 @@ impl Lowering<'_> {
         })
     }
 
-    /// The values of wide lanes that one is computed from and itself, operands before what takes them; the first of very many.
+    /// Returns the value and the wide values that it is computed from, operands first. The list is
+    /// truncated if it is very long.
     fn wide_values(&self, value: Value) -> Vec<Value> {
         let kernel = self.kernel;
         let (mut seen, mut ordered, mut open) = (EntitySet::new(), Vec::new(), vec![(value, false)]);
@@ -58,7 +59,7 @@ impl Lowering<'_> {
         ordered
     }
 
-    /// Why an op is no sum of products of bytes, though its operands are.
+    /// Returns the reason why an op is not a sum of products of bytes although its operands are.
     fn unreadable(&self, value: Value) -> Option<(Inst, Reason)> {
         let kernel = self.kernel;
         let inst = kernel.def_inst(value).filter(|_| sum::quotient(kernel, value).is_none())?;
@@ -98,7 +99,7 @@ impl Lowering<'_> {
         Some((inst, reason))
     }
 
-    /// That the accumulator may not hold an op's sum.
+    /// Returns the reason if the accumulator may not hold an op's sum.
     fn too_wide(&self, value: Value) -> Option<(Inst, Reason)> {
         let kernel = self.kernel;
         let inst = kernel.def_inst(value)?;
@@ -117,7 +118,8 @@ impl Lowering<'_> {
         })
     }
 
-    /// What is said of a sum that fits, but not in products that there are.
+    /// Returns the reason for a sum that fits the accumulator but cannot be expressed by the
+    /// available products.
     fn no_factors(&self, value: Value) -> Option<Reason> {
         let Quotient { sum, shift } = sum::quotient(self.kernel, value)?;
         let far = sum.terms.iter().map(|term| term.times).find(|times| !(-0x100..0x100).contains(times));
