@@ -1,4 +1,4 @@
-//! The tests of selection and of register allocation.
+//! Tests of instruction selection and register allocation.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod ptx_expand;

@@ -1,4 +1,4 @@
-//! Video instructions and what they are expanded to, run side by side.
+//! Compares the results of video instructions with those of their expansions.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ type Code = VCode<Ptx>;
 
 const SMS: [u16; 5] = [75, 80, 90, 100, 120];
 
-/// Registers of 32 bits.
+/// State of 32-bit registers.
 struct Machine<'a>(&'a [u32]);
 
 impl Reader<Concrete> for Machine<'_> {
@@ -49,7 +49,7 @@ fn run<'a>(insts: impl IntoIterator<Item = &'a Inst>, registers: &mut [u32]) {
     }
 }
 
-/// Code of one block that computes on 80 registers, of which it returns those named last.
+/// Returns code of one block, from PTX text that uses 80 registers.
 fn code(sm: u16, text: &str) -> Code {
     let module =
         format!(".version 9.2\n.target sm_120f\n.address_size 64\n.entry k() {{\n.reg .b32 r<80>;\n{text}\n}}\n");
@@ -74,7 +74,7 @@ fn opcodes(code: &Code) -> Vec<Opcode> {
     insts(code).map(|inst| inst.opcode).collect()
 }
 
-/// A word for a form whose lanes are near edges as often as anywhere.
+/// Returns a random word whose lanes are often close to the edges of their range.
 fn word(random: &mut Random, lanes: Lanes) -> u32 {
     let lane = 32 / lanes.count();
     let edges = [0, 1, 2, 0x7E, 0x7F, 0x80, 0x81, 0xFE, 0xFF, 0x7FFE, 0x7FFF, 0x8000, 0x8001, 0xFFFE, 0xFFFF];
@@ -85,9 +85,9 @@ fn word(random: &mut Random, lanes: Lanes) -> u32 {
     })
 }
 
-/// The code, expanded, which leaves what is in `results`.
+/// Returns the expanded code, whose live-out registers are `results`.
 fn expanded(mut code: Code, results: &[u32]) -> Code {
-    // What is read at the end is kept.
+    // The jump keeps the result registers live.
     let args = code.add_list(results.iter().map(|&n| Reg(n).into()));
     code.blocks[0].terminator = Terminator::Jump(Edge { block: 0, args });
     expand(&mut code).unwrap();
@@ -98,7 +98,7 @@ fn expanded(mut code: Code, results: &[u32]) -> Code {
     code
 }
 
-/// That expanded code leaves in `results` what the plain code leaves, of these registers before.
+/// Checks that plain and expanded code leave the same `results`, given the initial registers.
 fn same(plain: &Code, code: &Code, results: &[u32], before: &[u32]) {
     let Terminator::Jump(edge) = &code.blocks[0].terminator else { panic!() };
     let mut expected = before.to_vec();
@@ -112,7 +112,8 @@ fn same(plain: &Code, code: &Code, results: &[u32], before: &[u32]) {
     }
 }
 
-/// That the code, expanded, leaves in `results` what it leaves as it is.
+/// Expands the code, checks that it leaves the same `results` on random inputs, and returns the
+/// expansion.
 fn agrees(plain: Code, results: &[u32], lanes: Lanes, cases: usize) -> Code {
     let code = expanded(plain.clone(), results);
     let mut random = Random(1);
@@ -129,7 +130,7 @@ fn every_form_has_a_sequence_with_its_bits() {
     for form in Form::all() {
         for sm in SMS {
             let found = sequence(form, sm).unwrap();
-            // An SM that has no sequence of its own has been run already.
+            // This sequence was already tested on an earlier SM.
             if sm != SMS[0] && found.sm <= SMS[SMS.iter().position(|&s| s == sm).unwrap() - 1] {
                 continue;
             }
@@ -164,13 +165,14 @@ fn minimum_and_maximum_share_their_compare() {
     assert_eq!(insts(&expanded).count(), 5, "{:?}", opcodes(&expanded));
 }
 
-/// Zeros, ones, subnormals, what is greatest, infinities and NaN, each of both signs.
+/// Zero, subnormals, one, the largest finite number, infinity and NaN, each with both signs.
 const HALVES: [u16; 16] = [
     0x0000, 0x8000, 0x0001, 0x8001, 0x03ff, 0x83ff, 0x3c00, 0xbc00, 0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7c01, 0xfc01,
     0x7fff, 0xffff,
 ];
 
-/// That extrema of the halves in registers 1 to `words` are the same, for all three of [`HALVES`], and more at random.
+/// Checks that extrema of the halves in registers 1 to `words` agree: for all combinations of three
+/// [`HALVES`], with other halves at random. Returns the number of instructions of the expansion.
 fn halves_agree(text: &str, words: usize, results: &[u32]) -> usize {
     let plain = code(75, text);
     let code = expanded(plain.clone(), results);
@@ -183,7 +185,7 @@ fn halves_agree(text: &str, words: usize, results: &[u32]) -> usize {
             let upper = if random.below(2) == 0 { upper } else { HALVES[usize::from(upper & 15)] };
             *slot = u32::from(HALVES[lower]) | u32::from(upper) << 16;
         }
-        // The first three words in another order too, and the lanes exchanged.
+        // Also with rotated words and swapped lanes.
         same(&plain, &code, results, &before);
         before[1..=words].rotate_left(1);
         before[1..=words].iter_mut().for_each(|word| *word = word.rotate_left(16));
@@ -197,7 +199,7 @@ fn extrema_of_halves_are_chained_where_a_tree_has_its_own() {
     for op in ["min", "max"] {
         let mut counts = Vec::new();
         for words in 2..=9 {
-            // Pairs first, and one after another.
+            // As a tree of pairs, and as a chain.
             let mut left: Vec<String> = (1..=words).map(|n| format!("r{n}")).collect();
             let mut pairs = String::new();
             while let [a, b, ..] = left.as_slice() {
@@ -216,7 +218,7 @@ fn extrema_of_halves_are_chained_where_a_tree_has_its_own() {
     }
 }
 
-/// The text with a register of its own for each of `r0`, but the last.
+/// Renames each `r0` of a chain but the last, so that the text is in SSA form.
 fn in_ssa(text: &str) -> String {
     let count = text.lines().count();
     let lines = text.lines().enumerate().map(|(n, line)| {
@@ -231,14 +233,15 @@ fn in_ssa(text: &str) -> String {
 
 #[test]
 fn extrema_of_halves_are_split_where_values_are_compared_again() {
-    // The middle one of three, and all three in order: what comes in is compared twice and more.
+    // Sorts three values, so each input is compared at least twice.
     let sorted = "min.f16x2 r20, r1, r2; max.f16x2 r21, r1, r2; min.f16x2 r22, r21, r3; max.f16x2 r23, r21, r3;\n\
                   min.f16x2 r24, r20, r22; max.f16x2 r25, r20, r22;";
-    // Six of two instructions, three values of two each and three permutations.
+    // Six extrema of two instructions, three inputs of two each, and three permutations.
     assert_eq!(halves_agree(sorted, 3, &[24, 25, 23]), 21 + 1);
-    // A minimum of maxima takes its own chains; two that share a value are one or the other as a whole.
+    // A minimum of maxima has one chain per kind; two trees that share a value use the same
+    // expansion.
     assert_eq!(halves_agree("max.f16x2 r20, r1, r2; max.f16x2 r21, r3, r4; min.f16x2 r0, r20, r21;", 4, &[0]), 15 + 1);
-    // Arithmetic has one NaN, and what is taken apart for it costs less.
+    // Arithmetic results have one NaN, so splitting them is cheaper.
     let summed = "add.rn.f16x2 r20, r1, r2; add.rn.f16x2 r21, r3, r4; max.f16x2 r0, r20, r21;";
     assert_eq!(halves_agree(summed, 4, &[0]), 2 + 5);
 }
@@ -258,12 +261,12 @@ fn trees_of_byte_extrema_are_split_where_there_are_halfwords() {
         assert_eq!(counts[&opcode], count);
     }
     assert_eq!(counts[&Opcode::MIN_X2] + counts[&Opcode::MAX_X2], 10);
-    // What goes out on the way is joined there.
+    // An intermediate result that is also an output is joined.
     agrees(code(100, text), &[14, 12], Lanes::Four, 2000);
-    // A single one is shorter whole.
+    // A single extremum is shorter without splitting.
     let single = agrees(code(90, "vmin4.u32.u32.u32 r10, r1, r2, r0;"), &[10], Lanes::Four, 1000);
     assert!(!opcodes(&single).contains(&Opcode::MIN_X2));
-    // So is one that is mixed with the other sign.
+    // So is an extremum connected only with one of the other sign.
     let mixed = "vmin4.s32.s32.s32 r10, r1, r2, r0; vmin4.u32.u32.u32 r11, r10, r3, r0;";
     agrees(code(90, mixed), &[11], Lanes::Four, 1000);
     let old = agrees(code(75, text), &[14], Lanes::Four, 1000);
@@ -274,7 +277,7 @@ fn trees_of_byte_extrema_are_split_where_there_are_halfwords() {
 
 #[test]
 fn a_median_of_nine_takes_two_instructions_an_extremum() {
-    // A network of exchanges, by the values that each puts in order.
+    // Sorting network for the median of nine, as pairs of values to put in order.
     let exchanges = [
         (1, 2),
         (4, 5),
@@ -308,7 +311,8 @@ fn a_median_of_nine_takes_two_instructions_an_extremum() {
     }
     let used = code(90, &text);
     let median = agrees(used, &[values[4]], Lanes::Four, 300);
-    // 19 exchanges but for 8 extrema that nobody reads; nine shifts, and the join.
+    // 19 exchanges minus 8 unused extrema give 30 extrema; nine inputs are shifted, and the result
+    // is joined.
     assert_eq!(insts(&median).count(), 2 * 30 + 9 + 1, "{:?}", opcodes(&median));
 }
 
@@ -321,7 +325,7 @@ fn sums_are_computed_again_where_they_fuse() {
     let text = "vadd2.s32.s32.s32 r10, r1, r2, r0; vmax2.s32.s32.s32 r11, r10, r3, r0;";
     let once = agrees(code(90, text), &[11], Lanes::Two, 1000);
     assert_eq!(opcodes(&once), [Opcode::ADD_X2, Opcode::MAX_X2]);
-    // With a use that does not fuse nothing would be saved.
+    // With a use that cannot be fused, copying would save nothing.
     let kept = agrees(code(90, text), &[10, 11], Lanes::Two, 1000);
     assert_eq!(opcodes(&kept), [Opcode::ADD_X2, Opcode::MAX_X2]);
     let text =

@@ -1,4 +1,4 @@
-//! Code that breaks the rules is refused with the reason, and never brings the allocator down.
+//! Invalid code is refused with a reason and never crashes the allocator.
 
 use crate::regalloc_support::random::{Random, Shape, generate};
 use crate::regalloc_support::*;
@@ -8,11 +8,11 @@ use halfbyte_isel::RegClass;
 use halfbyte_isel::regalloc::{AllocError, Options, allocate};
 use halfbyte_isel::vcode::{Access, Terminator, VReg};
 
-/// Why code is refused whose entry block is what `write` makes it.
+/// Returns the error for code whose entry block is written by `write`.
 fn refusal(write: impl FnOnce(&mut Builder)) -> AllocError {
     let mut b = Builder::new();
     write(&mut b);
-    // What needs no check by regalloc2 is refused without it.
+    // These errors do not depend on regalloc2's checks.
     allocate(b.finish(), &Options { check: false, ..Options::default() }).unwrap_err()
 }
 
@@ -42,7 +42,7 @@ fn registers() {
     assert_eq!(refusal(|b| b.inst(mov, &[def(RD, VReg(7))])), AllocError::Undefined(VReg(7)));
 }
 
-/// A definition on one of two ways to a use.
+/// The definition is on only one of two paths to the use.
 #[test]
 fn definition_that_does_not_dominate() {
     let mut x = VReg(0);
@@ -132,7 +132,7 @@ fn flow() {
     assert_eq!(checked(empty).unwrap_err(), AllocError::Block(0));
 }
 
-/// Damage anywhere is either harmless or refused.
+/// Random damage to code is either harmless or refused.
 #[test]
 fn damaged_code() {
     let mut refused = 0;
@@ -149,7 +149,7 @@ fn damaged_code() {
 }
 
 fn damage(code: &mut VCode, random: &mut Random) {
-    // Mostly something that exists; sometimes just outside, or far from it.
+    // Mostly a valid index, sometimes just out of range or far out of range.
     let mut any = |n: usize| match random.below(20) {
         0 => n as u32,
         1 => u32::MAX,

@@ -1,15 +1,16 @@
-//! Random code with branches, loops, wide registers and guarded updates does the same before and after allocation.
+//! Random code with branches, loops, wide registers and guarded updates behaves the same before and
+//! after allocation.
 
 use crate::regalloc_support::random::{Shape, generate};
 use crate::regalloc_support::{count, same};
 use halfbyte_isa::halu::Opcode;
 
-/// What allocating several pieces of code came to.
+/// Statistics of several allocations.
 #[derive(Default)]
 struct Outcome {
-    /// Reloads of general registers and of predicates.
+    /// Number of reloads of general registers and of predicates.
     reloads: [usize; 2],
-    /// The most general registers that one takes.
+    /// Maximum number of general registers of one function.
     registers: u32,
 }
 

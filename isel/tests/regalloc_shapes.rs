@@ -1,4 +1,4 @@
-//! Allocation of small pieces of code whose result is known: how many registers, moves and spills they take.
+//! Allocation of small code with known results: the number of registers, moves and spills.
 
 use crate::regalloc_support::*;
 use halfbyte_isa::halu::fields::*;
@@ -6,7 +6,8 @@ use halfbyte_isa::halu::{Inst, Opcode};
 use halfbyte_isel::RegClass;
 use halfbyte_isel::vcode::VReg;
 
-/// So many values that are live at once: all are made, then all are read in order.
+/// Allocates code with `n` simultaneously live values, which are all defined first and then read in
+/// order.
 fn live(n: u32) -> MachFunc {
     let mut b = Builder::new();
     let values: Vec<_> = (0..n).map(|i| b.constant(1000 + i)).collect();
@@ -57,7 +58,7 @@ fn parts_are_read_and_built_in_place() {
     let out = b.build(&[high, words[2]]);
     b.store(out, 0x20);
     let func = same(b.finish());
-    // The builds themselves; nothing is moved.
+    // Only the moves that build the wide registers.
     assert_eq!(count(&func, Opcode::MOV_R), 4 + 2);
     assert_eq!(func.spills, 0);
 }
@@ -77,7 +78,7 @@ fn many_quads() {
     }
 }
 
-/// Words that no bank of words has room for lie in wide slots.
+/// Words that do not fit the banks of words are placed in wide slots.
 #[test]
 fn words_beside_quads() {
     let mut b = Builder::new();
@@ -104,7 +105,8 @@ fn replaced_register_lives_on() {
     assert_eq!(count(&func, Opcode::MOV_R), 1 + 2);
 }
 
-/// A guarded instruction keeps the old value where its guard is false, though its operands name the old value as well.
+/// A guarded instruction keeps the old value if its guard is false, even if other operands read the
+/// old value.
 #[test]
 fn guarded_update() {
     for (x, y) in [(1, 2), (2, 1)] {
@@ -120,7 +122,7 @@ fn guarded_update() {
     }
 }
 
-/// Two predicates replaced by one instruction that also reads one of them.
+/// One instruction replaces two predicates and also reads one of them.
 #[test]
 fn two_replaced_at_once() {
     for bits in 0..16 {
@@ -146,7 +148,8 @@ fn two_replaced_at_once() {
     }
 }
 
-/// `loop(a, b) { store a; (a, b) = (b, a) }` so many times, of any class.
+/// Allocates a loop with `n` parameters of a class, which are stored and rotated in each iteration,
+/// as in `loop(a, b) { store a; (a, b) = (b, a) }`.
 fn swap(class: RegClass, n: usize) -> MachFunc {
     let mut b = Builder::new();
     let values: Vec<VReg> = (0..n)
@@ -189,7 +192,7 @@ fn cycles_of_block_parameters() {
             assert_eq!((func.spills, func.local_bytes), (0, 0), "{n} of {class:?}");
         }
     }
-    // All registers are taken, so that cycles must go through memory.
+    // All registers are occupied, so cycles of moves must go through memory.
     swap(RegClass::Pred, 8);
     swap(RegClass::Pred, 20);
     swap(RegClass::Quad, 31);
@@ -253,7 +256,7 @@ fn predicates() {
     }
 }
 
-/// A block that nothing goes to stays, empty.
+/// An unreachable block stays as an empty block.
 #[test]
 fn unreachable_block() {
     let mut b = Builder::new();

@@ -1,4 +1,4 @@
-//! Random code of a machine of one's own does the same before and after allocation.
+//! Random code of a custom machine behaves the same before and after allocation.
 
 use std::collections::HashMap;
 
@@ -9,19 +9,20 @@ use halfbyte_isel::mach::MachFunc;
 use halfbyte_isel::regalloc::{AllocError, Options, Uniform, allocate};
 use halfbyte_isel::vcode::{Access, BlockIndex, Edge, Machine, Operand, Terminator, VCode, VInst, VReg};
 
-/// A machine of `N` registers.
+/// Machine with `N` registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Mine<const N: u32>;
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Name {
-    /// The number at place 3.
+    /// Loads the constant at place 3.
     Set,
-    /// The sum, and one: an order of operands that cannot be seen is no test.
+    /// Computes `b + 2 * c + 1`, which depends on the order of the operands, so that swapped
+    /// operands are detected.
     Sum,
-    /// Adds to what it replaces.
+    /// Adds to the replaced register.
     Add,
-    /// If the register is not zero.
+    /// Branches if the register is not zero.
     If,
     Unless,
     Copy,
@@ -79,7 +80,7 @@ impl<const N: u32> Uniform for Mine<N> {
     }
 }
 
-/// A machine's registers, virtual or not, and what it has emitted.
+/// State of a machine: virtual or hardware registers, memory, and the emitted values.
 #[derive(Default)]
 struct State {
     registers: HashMap<u64, u64>,
@@ -92,7 +93,7 @@ impl State {
         self.registers[&register]
     }
 
-    /// Whether a branch is taken.
+    /// Executes an instruction. Returns `true` if it is a taken branch.
     fn step(&mut self, Inst(name, [a, b, c, d]): Inst) -> bool {
         let value = match name {
             Name::Set => d,
@@ -173,7 +174,8 @@ fn run<const N: u32>(func: &MachFunc<Mine<N>>) -> Vec<u64> {
     }
 }
 
-/// Random values before a loop, in it and after it, `live` of which it hands on.
+/// Generates code with random values before a loop, in the loop and after it. The loop has about
+/// `live` parameters.
 fn generate<const N: u32>(seed: u64, live: usize, size: usize) -> VCode<Mine<N>> {
     let mut random = Random(seed);
     let mut code = VCode::new(Signature::new("k", Vec::new()).unwrap(), ());
@@ -218,7 +220,7 @@ fn generate<const N: u32>(seed: u64, live: usize, size: usize) -> VCode<Mine<N>>
     insts.extend(draw(&mut code, &mut random, &mut values, live));
     let first = edge(&mut code, 1, &values);
     code.add_block([], insts, Terminator::Jump(first), Loc::default());
-    // The loop: its first parameter counts down.
+    // The first parameter of the loop counts down.
     let params: Vec<VReg> = values.iter().map(|_| code.add_register(())).collect();
     let [minus, count] = [(); 2].map(|()| code.add_register(()));
     let mut insts = vec![
@@ -244,7 +246,7 @@ fn generate<const N: u32>(seed: u64, live: usize, size: usize) -> VCode<Mine<N>>
     code
 }
 
-/// How many values were spilled.
+/// Checks 100 random programs and returns the total number of spills.
 fn check<const N: u32>(live: usize, size: usize) -> u32 {
     (0..100)
         .map(|seed| {

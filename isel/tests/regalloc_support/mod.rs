@@ -1,4 +1,5 @@
-//! What the allocation tests share: a builder of code on virtual registers, and one machine that runs it before and after.
+//! Support for the allocation tests: a builder of code on virtual registers, and a machine that
+//! runs code before and after allocation.
 
 pub mod random;
 
@@ -18,12 +19,12 @@ use halfbyte_isel::regalloc::{AllocError, Allocator, Options, allocate};
 use halfbyte_isel::vcode::{Access, BlockIndex, Edge, Terminator, VBlock, VInst, VReg};
 use halfbyte_isel::{Halu, HaluExtra, RegClass};
 
-/// Selected code, an operand of it, and allocated code.
+/// Selected code, its operands, and allocated code for HALU.
 pub type VCode = halfbyte_isel::vcode::VCode<Halu>;
 pub type Operand = halfbyte_isel::vcode::Operand<Halu>;
 pub type MachFunc = mach::MachFunc<Halu>;
 
-/// Builds code, block by block in any order.
+/// Builder of code, whose blocks can be filled in any order.
 #[derive(Default)]
 pub struct Builder {
     vregs: Vec<RegClass>,
@@ -62,7 +63,7 @@ pub fn replace(field: Field, reg: VReg, part: u8, old: VReg) -> Operand {
 }
 
 impl Builder {
-    /// Code with an empty entry block, which is the current one.
+    /// Creates code with an empty entry block, which is the current block.
     pub fn new() -> Builder {
         let mut builder = Builder::default();
         builder.block(&[]);
@@ -89,7 +90,7 @@ impl Builder {
         self.blocks[self.at].insts.push((inst, operands.to_vec()));
     }
 
-    /// An instruction whose destination RD is all of a new register.
+    /// Appends an instruction whose destination RD is a whole new register.
     pub fn make(&mut self, class: RegClass, inst: Inst, operands: &[Operand]) -> VReg {
         let reg = self.reg(class);
         self.inst(inst, &[&[def(RD, reg)], operands].concat());
@@ -100,7 +101,7 @@ impl Builder {
         self.make(RegClass::Word, Inst::new(Opcode::MOV_I).with(IMM32, value.into()), &[])
     }
 
-    /// `3 * a + b`, unlike a sum not the same when operands change places.
+    /// Computes `3 * a + b`, which depends on the order of the operands.
     pub fn mix(&mut self, a: VReg, b: VReg) -> VReg {
         self.make(RegClass::Word, Inst::new(Opcode::IMAD_RIR).with(IMM32, 3), &[used(RA, a), used(R64, b)])
     }
@@ -111,13 +112,13 @@ impl Builder {
         p
     }
 
-    /// 1 where the predicate holds, else 0.
+    /// Returns 1 if the predicate holds, else 0.
     pub fn truth(&mut self, p: VReg) -> VReg {
         let sel = Inst::new(Opcode::SEL_RI).with(IMM32, 1).with(PP_NOT, 1);
         self.make(RegClass::Word, sel, &[used(PP, p)])
     }
 
-    /// A register from its 32-bit parts.
+    /// Builds a wide register from its 32-bit parts.
     pub fn build(&mut self, words: &[VReg]) -> VReg {
         let class = if words.len() == 2 { RegClass::Pair } else { RegClass::Quad };
         let mov = Inst::new(Opcode::MOV_R);
@@ -130,7 +131,7 @@ impl Builder {
         whole
     }
 
-    /// A load from global memory, whose width is the class's.
+    /// Loads a register of the class from global memory.
     pub fn load(&mut self, class: RegClass, address: u32) -> VReg {
         let opcode = match class {
             RegClass::Pair => Opcode::LDG_U_64,
@@ -140,7 +141,7 @@ impl Builder {
         self.make(class, Inst::new(opcode).with(IMM24, address.into()), &[])
     }
 
-    /// A store to global memory, all of the register.
+    /// Stores a whole register to global memory.
     pub fn store(&mut self, reg: VReg, address: u32) {
         let opcode = match self.class(reg) {
             RegClass::Pair => Opcode::STG_U_64,
@@ -208,10 +209,10 @@ fn list(pool: &mut Vec<VReg>, regs: &[VReg]) -> std::ops::Range<u32> {
     start..pool.len() as u32
 }
 
-/// What a run does that can be seen: words stored to global memory, in order.
+/// Observable behaviour of a run: the words stored to global memory, in order.
 pub type Trace = Vec<(u64, u32)>;
 
-/// Registers, local memory, and global memory in which a word that was never stored is its address, mixed up.
+/// State of the machine. A word of global memory that was never stored is a hash of its address.
 struct Machine {
     gprs: [u32; 256],
     preds: [bool; 8],
@@ -245,7 +246,7 @@ impl Reader<Concrete> for State<'_> {
 }
 
 impl Machine {
-    /// Registers hold junk, so that one that is read before it is written shows.
+    /// Creates a machine whose registers hold junk, so that reads before writes are detected.
     fn new(local_bytes: u32, junk: u32) -> Machine {
         Machine {
             gprs: std::array::from_fn(|i| scramble(junk.wrapping_add(i as u32))),
@@ -310,7 +311,7 @@ fn scramble(x: u32) -> u32 {
     (x ^ x >> 15).wrapping_mul(0x846c_a68b)
 }
 
-/// The address of a word of an access, whose alignment is checked.
+/// Returns the address of a word of an access, and checks the alignment of the access.
 fn at(address: &Address<u32>, bytes: u32, word: u8) -> u64 {
     let base = |[low, high]: [u32; 2]| u64::from(high) << 32 | u64::from(low);
     let first = match *address {
@@ -329,7 +330,7 @@ fn at(address: &Address<u32>, bytes: u32, word: u8) -> u64 {
     first + 4 * u64::from(word)
 }
 
-/// Runs code on virtual registers for at most so many blocks.
+/// Runs code on virtual registers for at most `blocks` blocks.
 pub fn run_virtual(code: &VCode, mut blocks: u32) -> Trace {
     let mut machine = Machine::new(0, 1);
     let mut values = vec![([0; 4], false); code.vregs.len()];
@@ -338,7 +339,7 @@ pub fn run_virtual(code: &VCode, mut blocks: u32) -> Trace {
         blocks -= 1;
         for vinst in &code.insts[block.insts.start as usize..block.insts.end as usize] {
             let (mut inst, operands) = (vinst.inst, code.operands(vinst));
-            // Each operand gets registers of its own for the time of the instruction.
+            // Each operand occupies its own registers during the instruction.
             for (i, operand) in operands.iter().enumerate() {
                 let source = match operand.access {
                     Access::Replace(old) => old,
@@ -381,8 +382,8 @@ pub fn run_virtual(code: &VCode, mut blocks: u32) -> Trace {
     machine.trace
 }
 
-/// Runs allocated code for at most so many blocks, and checks of every word it meets that its registers are in use and
-/// aligned.
+/// Runs allocated code for at most `blocks` blocks. Checks that the registers of every executed
+/// instruction are in use and aligned.
 pub fn run_machine(func: &MachFunc, mut blocks: u32) -> Trace {
     let mut machine = Machine::new(func.local_bytes, 2);
     let mut block = 0;
@@ -419,12 +420,12 @@ fn check(func: &MachFunc, inst: &Inst) {
     }
 }
 
-/// Allocates with every check on.
+/// Allocates with all checks enabled.
 pub fn checked(code: VCode) -> Result<MachFunc, AllocError> {
     allocate(code, &Options { check: true, ..Options::default() })
 }
 
-/// Allocates, and requires that the result does what the code does; likewise in linear time.
+/// Allocates code with both algorithms, and checks that the results behave like the code.
 pub fn same(code: VCode) -> MachFunc {
     const BLOCKS: u32 = 200;
     let func = checked(code.clone()).unwrap();
@@ -438,7 +439,7 @@ pub fn same(code: VCode) -> MachFunc {
     func
 }
 
-/// How many words of an opcode there are.
+/// Returns the number of instructions with an opcode.
 pub fn count(func: &MachFunc, opcode: Opcode) -> usize {
     func.blocks.iter().flat_map(|block| &block.insts).filter(|mach| mach.inst.opcode() == opcode).count()
 }

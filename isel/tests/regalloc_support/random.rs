@@ -1,4 +1,4 @@
-//! Random code with branches, loops, wide registers and guarded updates.
+//! Generator of random code with branches, loops, wide registers and guarded updates.
 
 use super::*;
 use halfbyte_isa::halu::fields::*;
@@ -6,7 +6,7 @@ use halfbyte_isa::halu::{Inst, Opcode};
 use halfbyte_isel::RegClass;
 use halfbyte_isel::vcode::VReg;
 
-/// SplitMix64.
+/// SplitMix64 random number generator.
 pub struct Random(pub u64);
 
 impl Random {
@@ -26,14 +26,15 @@ impl Random {
     }
 }
 
-/// What code is like.
+/// Parameters of generated code.
 #[derive(Clone, Copy)]
 pub struct Shape {
-    /// Instructions and regions of all kinds.
+    /// Approximate number of instructions.
     pub size: usize,
-    /// Values of each class that are made at the start, to be read anywhere; there are never many more.
+    /// Number of values of each class defined at the start and readable anywhere. There are never
+    /// many more live values.
     pub live: [usize; 4],
-    /// Regions within regions.
+    /// Maximum nesting depth of regions.
     pub depth: usize,
 }
 
@@ -42,14 +43,14 @@ const CLASSES: [RegClass; 4] = [RegClass::Pred, RegClass::Word, RegClass::Pair, 
 struct Generator {
     random: Random,
     b: Builder,
-    /// What is defined wherever control is now, by class.
+    /// Values available at the current point, by class.
     values: [Vec<VReg>; 4],
     most: [usize; 4],
     budget: usize,
     stores: u32,
 }
 
-/// Code of a shape.
+/// Generates code with the given parameters.
 pub fn generate(seed: u64, shape: Shape) -> VCode {
     let mut g = Generator {
         random: Random(seed),
@@ -60,7 +61,7 @@ pub fn generate(seed: u64, shape: Shape) -> VCode {
         stores: 0,
     };
     for (class, n) in CLASSES.into_iter().zip(shape.live) {
-        // At least one word and one predicate, so that an operand can always be found.
+        // At least one word and one predicate, so that operands are always available.
         let floor = usize::from(matches!(class, RegClass::Pred | RegClass::Word));
         for i in 0..n.max(floor) {
             let value = g.fresh(class, i as u32);
@@ -97,7 +98,7 @@ impl Generator {
         !self.values[class as usize].is_empty()
     }
 
-    /// A new value; it takes the place of an older one, or joins them.
+    /// Adds a new value, which may replace an older one.
     fn keep(&mut self, value: VReg) {
         let class = self.b.class(value) as usize;
         let n = self.values[class].len();
@@ -115,7 +116,7 @@ impl Generator {
         self.b.store(word, 16 * (self.stores % 0x1000));
     }
 
-    /// A few instructions, or a branch or a loop over smaller regions.
+    /// Generates a few instructions, or a branch or loop with nested regions.
     fn region(&mut self, depth: usize) {
         let kind = self.random.below(10);
         if depth > 0 && kind == 0 {
@@ -130,7 +131,7 @@ impl Generator {
         }
     }
 
-    /// Classes for block parameters, and arguments for them.
+    /// Chooses classes for block parameters, and arguments for them.
     fn params(&mut self) -> (Vec<RegClass>, Vec<VReg>) {
         let n = self.random.below(5);
         let mut classes: Vec<_> = (0..n).map(|_| CLASSES[self.random.below(4)]).collect();
@@ -189,7 +190,8 @@ impl Generator {
         let mut args = self.args(&classes);
         args.push(next);
         self.b.jump((head, &args));
-        // What the loop made is there after it too.
+        // Values defined in the loop remain available after it, because its body dominates the
+        // exit.
         self.b.at(end);
         if self.random.chance(50) {
             self.values = before;

@@ -1,4 +1,4 @@
-//! Code that breaks the rules is refused with the reason, and never brings the allocator down.
+//! Invalid code is refused with a reason and never crashes the allocator.
 
 use halfbyte_ir::witness::Random;
 use halfbyte_isa::row::RegFile;
@@ -12,14 +12,14 @@ use halfbyte_isel::vp1::{Class, Group, Place};
 use super::random::{Shape, generate};
 use super::support::*;
 
-/// Why code is refused whose entry block is what `write` makes it.
+/// Returns the error for code whose entry block is written by `write`.
 fn refusal(write: impl FnOnce(&mut Builder)) -> AllocError {
     let mut b = Builder::new();
     write(&mut b);
     allocate(b.finish(), &Options { check: false, ..Options::default() }).unwrap_err()
 }
 
-/// Why one instruction on fresh registers of some classes is refused.
+/// Returns the error for one instruction on new registers of the given classes.
 fn misfit(inst: impl Into<Group>, operands: impl FnOnce([VReg; 4]) -> Vec<Operand>, classes: [Class; 4]) -> AllocError {
     refusal(|b| {
         let regs = classes.map(|class| b.reg(class));
@@ -54,23 +54,24 @@ fn registers() {
 
 #[test]
 fn operands() {
-    // The class, the role, a field that is no register's, an instruction that is not there.
+    // Wrong class, wrong role, a field that is not a register, and an instruction that does not
+    // exist.
     let copy = || Inst::new(Opcode::MOV_V);
     assert_eq!(misfit(copy(), |r| vec![def(DST, r[0]), used(SRC1, r[1])], R4), operand(DST));
     assert_eq!(misfit(copy(), |r| vec![used(DST, r[0]), used(SRC1, r[1])], V4), operand(DST));
     assert_eq!(misfit(copy(), |r| vec![def(DST, r[0]), used(SRC1, r[1]), used(SRC2, r[1])], V4), operand(SRC2));
     assert_eq!(misfit(copy(), |r| vec![second(def(DST, r[0])), used(SRC1, r[1])], V4), operand(DST));
-    // What is written whole replaces nothing.
+    // A register that is written as a whole replaces nothing.
     assert_eq!(misfit(copy(), |r| vec![replace(DST, r[0], r[2]), used(SRC1, r[1])], V4), operand(DST));
-    // A place named twice.
+    // Two operands at one place.
     assert_eq!(misfit(copy(), |r| vec![used(SRC1, r[2]), def(DST, r[0]), used(SRC1, r[1])], V4), operand(SRC1));
-    // A part that one register does not have.
+    // A part beyond a single register.
     assert_eq!(misfit(copy(), |r| vec![def(DST, r[0]), part(SRC1, r[1], 1)], V4), operand(SRC1));
-    // Nothing is in `$v0` that nobody put there; but `$r31` is 0.
+    // `$v0` needs an operand, but `$r31` is always 0.
     assert_eq!(misfit(copy(), |r| vec![def(DST, r[0])], V4), missing(SRC1));
     let add = Inst::new(Opcode::ADD_RR).with(SRC2, 4);
     assert_eq!(misfit(add, |r| vec![def(DST, r[0])], R4), missing(SRC2));
-    // Flags that are read, and flags of another file.
+    // Missing flags operand, and flags of another file.
     let bra = Inst::new(Opcode::ADD_RR).with(SLCT, 1);
     assert_eq!(misfit(bra, |r| tuple(SRC2, &r[..2]), R4), missing(COND));
     let compare = Inst::new(Opcode::VSUB_S_RR);
@@ -85,11 +86,11 @@ fn tuples() {
     assert_eq!(misfit(lerp(), |r| with(vec![used(SRC1, r[1])], r), V4), operand(SRC1));
     assert_eq!(misfit(lerp(), |r| with(tuple(SRC1, &r[1..]), r), V4), operand(SRC1));
     assert_eq!(misfit(lerp(), |r| with(vec![part(SRC1, r[1], 1), part(SRC1, r[2], 0)], r), V4), operand(SRC1));
-    // A plain register is no choice, and a choice no plain register.
+    // A plain register does not fit a choice, and a choice does not fit a plain register.
     let add = || Inst::new(Opcode::ADD_RR);
     assert_eq!(misfit(add(), |r| tuple(SRC2, &r[..2]), R4), operand(SRC2));
     assert_eq!(misfit(add().with(SLCT, 1), |r| vec![used(SRC2, r[0])], R4), operand(SRC2));
-    // Flags of two registers at once where those of one are wanted, and the other way round.
+    // A pair of flags instead of a single register, and the reverse.
     let vec = || Inst::new(Opcode::VEC);
     assert_eq!(misfit(vec(), |r| tuple(VCIDX, &r[..2]), [Class::Vc; 4]), operand(VCIDX));
     let wide = vec().with(VCXFRM_LOW, 3).with(VCXFRM_HIGH, 1);
@@ -108,7 +109,7 @@ fn groups() {
     assert_eq!(misfit(empty, nothing, R4), AllocError::Bundle(0));
 }
 
-/// Chains through the accumulator do not interleave, nor cross blocks.
+/// Chains through the accumulator cannot interleave or cross blocks.
 #[test]
 fn accumulator() {
     let start = |b: &mut Builder, x: VReg| b.inst(Inst::new(Opcode::VMUL_S_RR_VA), &[used(SRC1, x), used(SRC2, x)]);
@@ -134,7 +135,7 @@ fn accumulator() {
         go_on(b, x);
     });
     assert_eq!(across, AllocError::Accumulator(2));
-    // What only may write it and does not ends no chain that it is not in, and begins none.
+    // An instruction that could write `$va` but does not cannot be part of a chain.
     let lerp = refusal(|b| {
         let quad = [0, 1, 2, 3].map(|i| b.vector(i));
         let flags = b.no_rotation();
@@ -146,7 +147,8 @@ fn accumulator() {
     assert_eq!(lerp, AllocError::Accumulator(7));
 }
 
-/// Of flags five are too many, and an update in place needs that the old ones are not read again.
+/// Five live flags are too many, and an in-place update requires that the old flags are not read
+/// again.
 #[test]
 fn flags() {
     let compares = |n: usize| {
@@ -190,7 +192,7 @@ fn flags() {
     assert!(matches!(checked(update(true)).unwrap_err(), AllocError::Flags { .. }));
 }
 
-/// Flags that an instruction writes by number are none that are needed.
+/// Flags that an instruction clobbers by number must not be live.
 #[test]
 fn clobbers() {
     let code = |live: bool| {
@@ -211,12 +213,13 @@ fn clobbers() {
     };
     assert!(checked(code(false)).is_ok());
     assert!(matches!(checked(code(true)).unwrap_err(), AllocError::Flags { file: RegFile::C, .. }));
-    // Nor may the number of a counter be that of flags.
+    // The number of a loop counter is not a flags operand.
     let named = misfit(Inst::new(Opcode::MOV_L_I), |r| vec![def(LC, r[0])], [Class::C; 4]);
     assert_eq!(named, operand(LC));
 }
 
-/// Flags pass from block to block where they happen to stay, and are refused where they would be moved.
+/// Flags can be block arguments if they keep their register, and are refused if they would have to
+/// move.
 #[test]
 fn flags_as_parameters() {
     let code = |swap: bool| {
@@ -258,7 +261,7 @@ fn branches() {
     assert_eq!(ends_in(Inst::new(Opcode::EXIT), &|_, _| vec![]), refused);
 }
 
-/// Damage anywhere is either harmless or refused.
+/// Random damage to code is either harmless or refused.
 #[test]
 fn damaged_code() {
     let mut refused = 0;
@@ -275,7 +278,7 @@ fn damaged_code() {
 }
 
 fn damage(code: &mut VCode, random: &mut Random) {
-    // Mostly something that exists; sometimes just outside, or far from it.
+    // Mostly a valid index, sometimes just out of range or far out of range.
     let mut any = |n: usize| match random.below(20) {
         0 => n as u32,
         1 => u32::MAX,
@@ -307,7 +310,7 @@ fn damage(code: &mut VCode, random: &mut Random) {
         (11, ..) if (listed as usize) < pool => code.pool[listed as usize] = reg,
         (12, ..) if (inst as usize) < insts => code.insts[inst as usize].operands.end = op,
         (13, ..) if (inst as usize) < insts => {
-            // Other bits choose among registers, or another instruction.
+            // The flipped bit selects other registers, or another instruction.
             let word = &mut code.insts[inst as usize].inst.insts[0];
             *word = Inst::decode(word.word() ^ 1 << (bits % 32)).unwrap_or(*word);
         }

@@ -1,4 +1,4 @@
-//! Allocation of VP1's registers: known shapes, random code before and after, and code that breaks the rules.
+//! Register allocation for VP1: known shapes, random code, and invalid code.
 
 mod errors;
 mod random;

@@ -1,4 +1,5 @@
-//! Random code with branches, loops, tuples and partial updates does the same before and after allocation.
+//! Random code with branches, loops, tuples and partial updates behaves the same before and after
+//! allocation.
 
 use halfbyte_ir::witness::Random;
 use halfbyte_isa::vp1::fields::*;
@@ -8,14 +9,15 @@ use halfbyte_isel::vp1::Class;
 
 use super::support::*;
 
-/// What code is like.
+/// Parameters of generated code.
 #[derive(Clone, Copy)]
 pub struct Shape {
-    /// Instructions and regions of all kinds.
+    /// Approximate number of instructions.
     pub size: usize,
-    /// Values in `$r` and `$v` that are made at the start, to be read anywhere; there are never many more.
+    /// Number of values in `$r` and `$v` defined at the start and readable anywhere. There are
+    /// never many more live values.
     pub live: [usize; 2],
-    /// Regions within regions.
+    /// Maximum nesting depth of regions.
     pub depth: usize,
 }
 
@@ -24,14 +26,14 @@ const CLASSES: [Class; 2] = [Class::R, Class::V];
 struct Generator {
     random: Random,
     b: Builder,
-    /// What is defined wherever control is now, by class.
+    /// Values available at the current point, by class.
     values: [Vec<VReg>; 2],
     most: [usize; 2],
     budget: usize,
     stores: u32,
 }
 
-/// Code of a shape.
+/// Generates code with the given parameters.
 pub fn generate(seed: u64, shape: Shape) -> VCode {
     let mut g = Generator {
         random: Random(seed),
@@ -70,7 +72,7 @@ impl Generator {
         [(); N].map(|()| self.pick(class))
     }
 
-    /// A new value; it takes the place of an older one, or joins them.
+    /// Adds a new value, which may replace an older one.
     fn keep(&mut self, value: VReg) {
         let class = self.b.class(value) as usize;
         let n = self.values[class].len();
@@ -87,7 +89,7 @@ impl Generator {
         self.b.store(value, self.stores);
     }
 
-    /// A few instructions, or a branch or a loop over smaller regions.
+    /// Generates a few instructions, or a branch or loop with nested regions.
     fn region(&mut self, depth: usize) {
         match self.random.below(10) {
             0 if depth > 0 => self.diamond(depth - 1),
@@ -101,7 +103,7 @@ impl Generator {
         }
     }
 
-    /// Classes for block parameters, and arguments for them.
+    /// Chooses classes for block parameters, and arguments for them.
     fn params(&mut self) -> (Vec<Class>, Vec<VReg>) {
         let n = self.random.below(5);
         let classes: Vec<_> = (0..n).map(|_| CLASSES[self.random.below(2)]).collect();
@@ -159,14 +161,15 @@ impl Generator {
         let mut args = self.args(&classes);
         args.push(next);
         self.b.jump((head, &args));
-        // What the loop made is there after it too.
+        // Values defined in the loop remain available after it, because its body dominates the
+        // exit.
         self.b.at(end);
         if self.chance(50) {
             self.values = before;
         }
     }
 
-    /// A tuple of vectors, often one that was there before: the first values, in their order.
+    /// Returns a tuple of vectors, often a repeated one: the first values, in order.
     fn vectors<const N: usize>(&mut self) -> [VReg; N] {
         let values = &self.values[Class::V as usize];
         if values.len() >= N && self.random.below(2) == 0 {
@@ -205,7 +208,7 @@ impl Generator {
                 self.b.make(V, inst(Opcode::VLRP), &[tuple(SRC1, &pair), vec![used(SRC2, v)]].concat())
             }
             8 => {
-                // A pair and a choice side by side, at times of the same vectors.
+                // A pair and a choice in one instruction, sometimes of the same vectors.
                 let (pair, other) = (self.vectors::<2>(), self.vectors::<2>());
                 let flags = self.b.compare(x, y);
                 let masks = self.b.reg(Class::Vc);
@@ -242,7 +245,7 @@ impl Generator {
                 self.b.make_two(V, insts, &[handed.concat(), taken].concat())
             }
             14 => {
-                // Through the accumulator.
+                // A chain through the accumulator.
                 let pair = self.vectors::<2>();
                 self.b.inst(inst(Opcode::VMUL_S_RR_VA), &[used(SRC1, v), used(SRC2, w)]);
                 let vec = inst(Opcode::VEC).with(FACTOR1, 7).with(FACTOR2, 0x1f0);
@@ -269,7 +272,7 @@ impl Generator {
         self.keep(value);
     }
 
-    /// Of two vectors one or the other, by component.
+    /// Selects components of two vectors by flags.
     fn blend(&mut self, v: VReg, w: VReg, masks: VReg) -> VReg {
         let factors = self.b.constant(0x10100);
         let handed = vec![used(SRC1, factors), used(VCIDX, masks)];
@@ -280,7 +283,7 @@ impl Generator {
     }
 }
 
-/// What allocating several pieces of code came to.
+/// Statistics of several allocations.
 #[derive(Default)]
 struct Outcome {
     spills: [usize; 2],
@@ -290,7 +293,7 @@ fn check(seeds: std::ops::Range<u64>, shape: Shape) -> Outcome {
     let mut outcome = Outcome::default();
     for seed in seeds {
         let func = same(generate(seed, shape));
-        // The frame's base is not the one that results are stored by.
+        // Spills use another base register than the stores of results.
         let to_frame = |opcode| {
             let insts = func.blocks.iter().flat_map(|block| &block.insts).map(|mach| mach.inst.insts[0]);
             insts.filter(|inst| inst.opcode() == opcode && inst.get(DST) == 31).count()

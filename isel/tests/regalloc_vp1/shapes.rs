@@ -1,4 +1,4 @@
-//! Small pieces of code whose result is known: how many moves and spills they take.
+//! Allocation of small code with known results: the number of moves and spills.
 
 use halfbyte_isa::vp1::fields::*;
 use halfbyte_isa::vp1::{Inst, Opcode};
@@ -8,22 +8,23 @@ use halfbyte_isel::vp1::Class;
 
 use super::support::*;
 
-/// `a + (b - a) * t`, of the pair `b`, `a`.
+/// Interpolates `a + (b - a) * t` on the pair `b`, `a`.
 fn lerp(b: &mut Builder, pair: [VReg; 2], t: VReg) -> VReg {
     let operands = [tuple(SRC1, &pair), vec![used(SRC2, t)]].concat();
     b.make(Class::V, Inst::new(Opcode::VLRP), &operands)
 }
 
-/// An interpolation of four, its factors handed over.
+/// Interpolates a quad with constant factors from the scalar unit.
 fn lerp_four(b: &mut Builder, quad: [VReg; 4], flags: VReg) -> VReg {
     let operands = [tuple(SRC1, &quad), vec![used(COND, flags)]].concat();
     let operands: Vec<_> = operands.into_iter().map(second).collect();
-    // Whatever flags choose between them, the factors are the same.
+    // The factors are constant, so the flags that choose between factors do not matter.
     let vec = Inst::new(Opcode::VEC).with(FACTOR1, 77).with(FACTOR2, 41);
     b.make_two(Class::V, [vec, Inst::new(Opcode::VLRP2)], &operands)
 }
 
-/// So many vectors that are live at once: all are made, then all are read in order.
+/// Allocates code with `n` simultaneously live vectors, which are all defined first and then read
+/// in order.
 fn live(n: u32) -> MachFunc {
     let mut b = Builder::new();
     let values: Vec<_> = (0..n).map(|i| b.vector(i)).collect();
@@ -74,7 +75,7 @@ fn words_spill() {
     }
 }
 
-/// The frame holds 2048 bytes, of which an image takes its part.
+/// The frame has 2048 bytes, including the image.
 #[test]
 fn frame() {
     let code = |n: u32, image: usize| {
@@ -136,7 +137,7 @@ fn pair_of_one_register_is_odd() {
     assert_eq!(lerp.inst.insts[0].get(SRC1) & 1, 1);
 }
 
-/// Each value is first the second of a pair, then the first: it has to move once.
+/// Each value is first the second and then the first of a pair, so it moves at most once.
 #[test]
 fn sliding_window() {
     let mut b = Builder::new();
@@ -151,7 +152,7 @@ fn sliding_window() {
     assert_eq!(func.spills, 0);
 }
 
-/// The order of a choice is free, but for the register that both choices share.
+/// The order of a choice is free, except for a register that two choices share.
 #[test]
 fn choices() {
     let mut b = Builder::new();
@@ -183,7 +184,7 @@ fn live_quads_are_not_moved() {
     }
 }
 
-/// The members of a quad in another order are the same quad as long as they go round.
+/// A rotation of a quad is the same quad.
 #[test]
 fn rotated_quads() {
     let mut b = Builder::new();
@@ -210,7 +211,7 @@ fn a_quad_among_many() {
     assert!(func.spills <= 2, "{}", func.spills);
 }
 
-/// Values around a loop keep their places in tuples.
+/// Loop-carried values keep their registers in tuples.
 #[test]
 fn pair_around_a_loop() {
     let mut b = Builder::new();
@@ -254,7 +255,7 @@ fn a_vector_of_words() {
     assert_eq!(moves(&func), 1);
 }
 
-/// A register of which one half is set.
+/// One half of a register is replaced.
 #[test]
 fn high_half() {
     let mut b = Builder::new();
@@ -266,7 +267,7 @@ fn high_half() {
     same(b.finish());
 }
 
-/// The numbers of flags find their way to where a word of all flags is read.
+/// The word selector of `mov` is allocated as the number of a `$vc`.
 #[test]
 fn flags_of_vectors_as_words() {
     let mut b = Builder::new();
@@ -286,7 +287,7 @@ fn flags_of_vectors_as_words() {
     assert_eq!(stored.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
 }
 
-/// A factor and what it is handed to, the flags of the vector choosing.
+/// The scalar unit supplies factors to the vector unit, chosen by vector flags.
 #[test]
 fn scalar_and_vector_in_one_bundle() {
     let mut b = Builder::new();
@@ -305,7 +306,7 @@ fn scalar_and_vector_in_one_bundle() {
     assert_eq!(func.blocks[0].insts.iter().filter(|mach| mach.inst.insts.len() == 2).count(), 1);
 }
 
-/// Every other flag of two vectors: they stand side by side, whichever comes first.
+/// The flags of two `$vc` used as a pair are adjacent, in either order.
 #[test]
 fn flags_of_two_vectors() {
     for order in [[0, 1], [1, 0], [0, 0], [1, 1]] {
@@ -326,7 +327,7 @@ fn flags_of_two_vectors() {
     }
 }
 
-/// A chain through the accumulator is right where vectors are spilled all around it.
+/// A chain through the accumulator is correct if vectors are spilled around it.
 #[test]
 fn accumulator_under_pressure() {
     let mut b = Builder::new();
@@ -341,8 +342,7 @@ fn accumulator_under_pressure() {
     assert!(same(b.finish()).spills > 0);
 }
 
-/// A load to one of a quad that is chosen at run time.
-/// The third register of `vmac2` has the number that other parts of the word make.
+/// The number of the third register of `vmac2` is shared with other parts of the instruction word.
 #[test]
 fn registers_of_given_numbers() {
     for (numbers, moved) in [([28, 28], 0), ([28, 19], 1), ([31, 16], 1)] {

@@ -1,4 +1,5 @@
-//! A builder of VP1 code on virtual registers, and one processor that runs it before and after, an instruction a bundle.
+//! Builder of VP1 code on virtual registers, and a processor that runs code before and after
+//! allocation, one instruction or group per bundle.
 
 use std::ops::Range;
 
@@ -20,9 +21,10 @@ pub type Operand = vcode::Operand<Vp1>;
 pub type MachFunc = mach::MachFunc<Vp1>;
 type Target<'a> = (BlockIndex, &'a [VReg]);
 
-/// The `$a` and the address that results are stored by; what they replace is no part of the result.
+/// Number and contents of the `$a` through which results are stored. The previous memory contents
+/// are not part of the result.
 const OUT: (u64, u32) = (0, 0x1000);
-/// Where junk is that loads read.
+/// Number and contents of the `$a` through which junk is loaded.
 const IN: (u64, u32) = (1, 0x1800);
 
 pub fn used(place: impl Into<Place>, reg: VReg) -> Operand {
@@ -41,17 +43,17 @@ pub fn replace(place: impl Into<Place>, reg: VReg, old: VReg) -> Operand {
     Operand { place: place.into(), reg, part: 0, access: Access::Replace(old) }
 }
 
-/// In the second instruction of a group.
+/// Moves an operand to the second instruction of a group.
 pub fn second(operand: Operand) -> Operand {
     Operand { place: Place { inst: 1, ..operand.place }, ..operand }
 }
 
-/// The registers of a tuple.
+/// Returns operands for the registers of a tuple.
 pub fn tuple(place: impl Into<Place> + Copy, regs: &[VReg]) -> Vec<Operand> {
     (0..).zip(regs).map(|(i, &reg)| part(place, reg, i)).collect()
 }
 
-/// Builds code, block by block in any order.
+/// Builder of code, whose blocks can be filled in any order.
 pub struct Builder {
     pub code: VCode,
     blocks: Vec<Draft>,
@@ -71,7 +73,7 @@ enum End {
 }
 
 impl Builder {
-    /// Code with an empty entry block, which is the current one.
+    /// Creates code with an empty entry block, which is the current block.
     pub fn new() -> Builder {
         let code = VCode {
             signature: Signature::new("test", Vec::new()).unwrap(),
@@ -108,14 +110,15 @@ impl Builder {
         self.blocks[self.at].insts.push((inst.into(), operands.to_vec()));
     }
 
-    /// An instruction whose DST is a new register.
+    /// Appends an instruction whose DST is a new register.
     pub fn make(&mut self, class: Class, inst: Inst, operands: &[Operand]) -> VReg {
         let reg = self.reg(class);
         self.inst(inst, &[&[def(DST, reg)], operands].concat());
         reg
     }
 
-    /// The same of two instructions, of which the second has the DST; its operands are marked.
+    /// Appends a group of two instructions; the DST of the second is a new register. `operands`
+    /// already name their instruction.
     pub fn make_two(&mut self, class: Class, insts: [Inst; 2], operands: &[Operand]) -> VReg {
         let reg = self.reg(class);
         self.inst(insts, &[&[second(def(DST, reg))], operands].concat());
@@ -126,18 +129,18 @@ impl Builder {
         self.make(Class::R, Inst::new(Opcode::MOV_I).with(IMM19, value.into()), &[])
     }
 
-    /// A vector of junk that depends on the number.
+    /// Loads a vector of junk that depends on the number.
     pub fn vector(&mut self, number: u32) -> VReg {
         let load = Inst::new(Opcode::LDVH).with(SRC1, IN.0).with(IMM, 16 * u64::from(number % 64));
         self.make(Class::V, load, &[])
     }
 
-    /// Unlike a sum not the same when operands change places.
+    /// Subtracts, because a difference depends on the order of the operands.
     pub fn mix(&mut self, a: VReg, b: VReg) -> VReg {
         self.make(Class::R, Inst::new(Opcode::SUB_RR), &[used(SRC1, a), used(SRC2, b)])
     }
 
-    /// The same of vectors, all bits of both counting.
+    /// Combines all bits of two vectors, depending on the order of the operands.
     pub fn mix_vectors(&mut self, a: VReg, b: VReg) -> VReg {
         let half = self.make(Class::V, Inst::new(Opcode::VSHR_U_RI).with(BIMM, 1), &[used(SRC1, a)]);
         let mixed =
@@ -145,14 +148,14 @@ impl Builder {
         self.make(Class::V, Inst::new(Opcode::VBITOP_RR).with(BITOP, 6), &[used(SRC1, mixed), used(SRC2, a)])
     }
 
-    /// Sign and zero of a difference.
+    /// Returns the sign and zero flags of a difference.
     pub fn compare(&mut self, a: VReg, b: VReg) -> VReg {
         let flags = self.reg(Class::C);
         self.inst(Inst::new(Opcode::SUB_RR), &[def(CDST, flags), used(SRC1, a), used(SRC2, b)]);
         flags
     }
 
-    /// The same of bytes.
+    /// Returns the sign and zero flags of the differences of bytes.
     pub fn compare_vectors(&mut self, a: VReg, b: VReg) -> VReg {
         let flags = self.reg(Class::Vc);
         let unread = self.reg(Class::V);
@@ -160,14 +163,14 @@ impl Builder {
         flags
     }
 
-    /// Flags that rotate nothing.
+    /// Returns flags that do not rotate a quad.
     pub fn no_rotation(&mut self) -> VReg {
         let flags = self.reg(Class::C);
         self.inst(Inst::new(Opcode::OR_RI), &[def(CDST, flags)]);
         flags
     }
 
-    /// A register in its place, as part of the result.
+    /// Stores a register as a part of the result.
     pub fn store(&mut self, reg: VReg, address: u32) {
         let opcode = if self.class(reg) == Class::V { Opcode::STVH } else { Opcode::STS };
         let store = Inst::new(opcode).with(DST, OUT.0).with(IMM, u64::from(16 * address % 2048));
@@ -182,7 +185,7 @@ impl Builder {
         self.blocks[self.at].end = End::Jump(block, args.to_vec());
     }
 
-    /// To the first block if the bit of the flags is set (or, under `not`, clear).
+    /// Branches to the first block if the bit of the flags is set, or clear if `not`.
     pub fn branch(&mut self, flags: VReg, bit: u64, not: bool, then: Target, otherwise: Target) {
         let opcode = if not { Opcode::BRA_NOT } else { Opcode::BRA };
         self.branch_by(Inst::new(opcode).with(SLCT, bit), &[used(COND, flags)], then, otherwise);
@@ -226,15 +229,15 @@ fn append<T: Clone>(list: &mut Vec<T>, items: &[T]) -> Range<u32> {
     start..list.len() as u32
 }
 
-/// What a run does that can be seen: what is stored, in order.
+/// Observable behaviour of a run: the stored data, in order.
 pub type Trace = Vec<(u64, [u8; 16])>;
 
-/// What is loaded.
+/// Byte of the memory that is loaded.
 pub fn junk(at: u32) -> u8 {
     ((at * at) >> 3 ^ at) as u8
 }
 
-/// Registers hold junk, so that one that is read before it is written shows.
+/// Creates a processor whose registers hold junk, so that reads before writes are detected.
 fn processor(seed: u32) -> State {
     let mut state = State::default();
     let mut next = seed;
@@ -247,13 +250,13 @@ fn processor(seed: u32) -> State {
     state.vc.fill_with(&mut word);
     state.c.fill_with(|| word() as u16 | 0x8000);
     (0..2048).for_each(|at| state.data.set_byte(at, word() as u8));
-    // What is loaded is the same before and after.
+    // The loaded memory is equal in both runs.
     (0..2048).for_each(|at| state.data.set_byte(IN.1 + at, junk(at)));
     (state.a[OUT.0 as usize], state.a[IN.0 as usize]) = (OUT.1, IN.1);
     state
 }
 
-/// Runs instructions as one bundle; whether a branch is taken.
+/// Executes instructions as one bundle. Returns `true` if a branch is taken.
 fn step(state: &mut State, group: &Group, trace: &mut Trace) -> bool {
     let words: Vec<u32> = group.insts.iter().map(Inst::word).collect();
     let stored = group.insts.iter().find(|inst| is_result(inst)).map(|inst| inst.get(IMM));
@@ -275,7 +278,7 @@ fn is_result(inst: &Inst) -> bool {
     matches!(inst.opcode(), Opcode::STS | Opcode::STVH) && inst.get(DST) == OUT.0
 }
 
-/// What a virtual register holds.
+/// Contents of a virtual register.
 #[derive(Clone, Copy, Default)]
 struct Value {
     v: [u8; 16],
@@ -300,13 +303,13 @@ fn get(state: &State, class: Class, number: usize) -> Value {
     }
 }
 
-/// Runs code on virtual registers for at most so many blocks.
+/// Runs code on virtual registers for at most `blocks` blocks.
 pub fn run_virtual(code: &VCode, mut blocks: u32) -> Trace {
     let mut state = processor(1);
     let mut trace = Trace::new();
     let mut values = vec![Value::default(); code.vregs.len()];
     let mut block = &code.blocks[0];
-    // Each place gets registers of its own for the time of the instruction.
+    // Each place occupies its own registers during the instruction.
     let mut run = |inst: &VInst<Vp1>, values: &mut Vec<Value>, trace: &mut Trace| {
         let mut group = inst.inst.clone();
         let mut next = [0; 4];
@@ -370,7 +373,7 @@ pub fn run_virtual(code: &VCode, mut blocks: u32) -> Trace {
     trace
 }
 
-/// Runs allocated code for at most so many blocks.
+/// Runs allocated code for at most `blocks` blocks.
 pub fn run_machine(func: &MachFunc, mut blocks: u32) -> Trace {
     let mut state = processor(2);
     let mut trace = Trace::new();
@@ -405,12 +408,12 @@ fn check(func: &MachFunc, group: &Group) {
     }
 }
 
-/// Allocates with every check on.
+/// Allocates with all checks enabled.
 pub fn checked(code: VCode) -> Result<MachFunc, AllocError> {
     allocate(code, &Options { check: true, ..Options::default() })
 }
 
-/// Allocates, and requires that the result does what the code does.
+/// Allocates code, and checks that the result behaves like the code.
 pub fn same(code: VCode) -> MachFunc {
     const BLOCKS: u32 = 200;
     let func = checked(code.clone()).unwrap();
@@ -420,13 +423,13 @@ pub fn same(code: VCode) -> MachFunc {
     func
 }
 
-/// How many words of an opcode there are.
+/// Returns the number of instructions with an opcode.
 pub fn count(func: &MachFunc, opcode: Opcode) -> usize {
     let insts = func.blocks.iter().flat_map(|block| &block.insts).flat_map(|mach| &mach.inst.insts);
     insts.filter(|inst| inst.opcode() == opcode).count()
 }
 
-/// How many moves of vectors the allocator made, where the code has none of its own.
+/// Returns the number of vector moves inserted by the allocator, if the code itself has none.
 pub fn moves(func: &MachFunc) -> usize {
     count(func, Opcode::MOV_V)
 }

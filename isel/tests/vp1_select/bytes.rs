@@ -1,10 +1,11 @@
-//! Every op on bytes gives the evaluator's bits on all pairs of bytes.
+//! Every byte op matches the evaluator on all pairs of bytes.
 
 use halfbyte_ir::IntCC;
 
 use super::machine::{both, on_vectors};
 
-/// All pairs of bytes, sixteen an item; neighbours differ in both.
+/// Returns all pairs of bytes, sixteen per item, in an order in which neighbours differ in both
+/// bytes.
 fn pairs() -> [Vec<u8>; 3] {
     let pair = |n: u32| (n.wrapping_mul(0x9e35) >> 3 & 0xff, n.wrapping_mul(0x9e35) >> 11 | n << 5 & 0x100);
     let mut seen = vec![false; 1 << 16];
@@ -23,7 +24,7 @@ fn pairs() -> [Vec<u8>; 3] {
     [a, b, zeros]
 }
 
-/// Checks a body on all pairs of bytes.
+/// Compares a kernel body with the evaluator on all pairs of bytes.
 pub fn check(body: &str) {
     let buffers = pairs();
     let [expected, found] = both(&on_vectors(body), buffers[0].len() / 16, &buffers);
@@ -114,7 +115,7 @@ fn lanes() {
     }
 }
 
-/// The same ops on four bytes of a word, and on one.
+/// The same ops on four bytes of a word, and on a single byte.
 #[test]
 fn scalar_registers() {
     let four = |inst: &str| {

@@ -1,4 +1,5 @@
-//! Packed kernels run twice: by the evaluator, and by a processor that has one instruction a bundle and no delay slots.
+//! Runs packed kernels twice: on the evaluator, and on a processor with one instruction per bundle
+//! and no delay slots.
 
 use halfbyte_ir::eval::{Arg, Launch, Prepared};
 use halfbyte_ir::{Kernel, text};
@@ -11,9 +12,9 @@ use halfbyte_isel::mach::MachFunc;
 use halfbyte_isel::regalloc::{Allocator, Options};
 use halfbyte_isel::{Backend, Refusal, Request, Scratch, Selected, Vp1};
 
-/// Work items of a tile: their streams fit the data store.
+/// Work items per tile, chosen so that the streams fit the data store.
 const TILE: usize = 64;
-/// Instructions that a tile may take.
+/// Maximum number of instructions per tile.
 const MOST: usize = 1 << 20;
 
 pub fn read(source: &str) -> Kernel {
@@ -21,7 +22,7 @@ pub fn read(source: &str) -> Kernel {
     module.kernels.into_iter().next().unwrap()
 }
 
-/// A kernel on two vectors an item, of which `body` makes `%c` from `%a` and `%b`.
+/// Returns a kernel with two input vectors per item; `body` computes `%c` from `%a` and `%b`.
 pub fn on_vectors(body: &str) -> Kernel {
     read(&format!(
         "kernel @k(%first: in i8x16, %second: in i8x16, %result: out i8x16) groups 1 {{
@@ -49,7 +50,7 @@ pub fn selected(kernel: &Kernel) -> Selected {
     select(kernel).unwrap_or_else(|refusals| panic!("{}", refusals[0]))
 }
 
-/// The rules that were taken, by name.
+/// Returns the names of the rules that fired.
 pub fn taken(selected: &Selected) -> Vec<&'static str> {
     selected.fired.iter().map(|&rule| Vp1.rules()[rule as usize].name).collect()
 }
@@ -59,7 +60,7 @@ fn allocated(selected: Selected) -> MachFunc<Vp1> {
     *selected.code.allocate(&mut Allocator::default(), &options).unwrap().downcast().unwrap()
 }
 
-/// The buffers of a launch after the evaluator ran it, and after the processor did.
+/// Returns the buffers after running a launch on the evaluator and on the processor.
 pub fn both(kernel: &Kernel, items: usize, buffers: &[Vec<u8>]) -> [Vec<Vec<u8>>; 2] {
     let mut expected = buffers.to_vec();
     let args = expected.iter_mut().enumerate();
@@ -74,7 +75,7 @@ pub fn both(kernel: &Kernel, items: usize, buffers: &[Vec<u8>]) -> [Vec<Vec<u8>>
     [expected, found]
 }
 
-/// Runs the program once. Each buffer is that of one stream, dense.
+/// Runs the program for one tile. Each buffer belongs to one dense stream.
 fn tile(kernel: &Kernel, func: &MachFunc<Vp1>, first: usize, count: usize, items: usize, buffers: &mut [Vec<u8>]) {
     let mut state = State::default();
     let tiles = &func.extra.tiles;

@@ -1,4 +1,4 @@
-//! Selection for VP1: what a kernel becomes, what it computes, and what is refused.
+//! Selection for VP1: the shape of the code, its results, and refusals.
 
 mod bytes;
 mod machine;

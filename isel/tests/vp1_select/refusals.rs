@@ -1,4 +1,4 @@
-//! What VP1 cannot do is refused with the op, the place and the reason.
+//! VP1 refuses unsupported operations with the op, the source location and a reason.
 
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ fn refusal(kernel: &halfbyte_ir::Kernel) -> String {
     refusals.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
-/// A kernel whose body stores one word an item.
+/// Returns a kernel whose body loads the word `%a` and stores the word `%c` per item.
 fn on_words(params: &str, body: &str) -> halfbyte_ir::Kernel {
     read(&format!(
         "kernel @k({params}%x: in i32, %z: out i32) groups 1 {{
@@ -102,7 +102,7 @@ fn the_image() {
     assert_eq!(refusal(&kernel(129)), reason);
 }
 
-/// Legality is read off the rules.
+/// Legality is derived from the rules.
 #[test]
 fn legality_of_the_rules() {
     let legality: Legality = Vp1.legality(TARGET);

@@ -1,4 +1,4 @@
-//! The program that a kernel becomes.
+//! Structure of the program selected for a kernel.
 
 use halfbyte_isa::stream::{M_TILE_ITEMS, Stream};
 use halfbyte_isa::vp1::Opcode;
@@ -18,7 +18,7 @@ fn opcodes(code: &VCode<Vp1>, block: usize) -> Vec<Opcode> {
     insts.iter().flat_map(|inst| &inst.inst.insts).map(|inst| inst.opcode()).collect()
 }
 
-/// What is the same for all groups comes first, and the loop over groups is one block.
+/// Uniform code comes first, and the loop over groups is a single block.
 #[test]
 fn a_loop_over_groups() {
     use Opcode::*;
@@ -44,7 +44,8 @@ fn a_loop_over_groups() {
     assert_eq!((then.block, otherwise.block, code.extra.group_latch), (2, 3, Some(2)));
     let Terminator::Jump(back) = &code.blocks[2].terminator else { panic!("no jump") };
     assert_eq!((back.block, code.list(&back.args).len(), code.list(&code.blocks[1].params).len()), (1, 1, 1));
-    // Before it: a vector of zeros to splat by, the cursors from `$m1` on, the groups of the tile, the parameter.
+    // The prologue: a zero vector for the splat, the cursors from `$m1` on, the number of groups in
+    // the tile, and the parameter.
     let prologue = opcodes(&code, 0);
     let moves = [VMOV_I, MOV_R_M, MOV_A_R, MOV_R_M, MOV_A_R, MOV_R_M, ADD_RI, SHR_RI, MOV_R_M, MOV_V_R, VSWZ];
     assert_eq!(prologue, moves);
@@ -61,7 +62,7 @@ fn a_loop_over_groups() {
     );
 }
 
-/// The number of the group and the number of items are there where the text asks for them.
+/// The group number and the item count are available to kernels that read them.
 #[test]
 fn where_the_group_is() {
     let kernel = read(
@@ -81,7 +82,7 @@ fn where_the_group_is() {
     assert_eq!(found[0][4 * 299..], (299u32 + 300).to_le_bytes());
 }
 
-/// Equal constants are loaded once, and those that are no splats are in the image once.
+/// Equal constants are loaded once, and constants that are not splats occupy the image once.
 #[test]
 fn constants_are_shared() {
     let list = "const.i8x16 [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]";
@@ -95,7 +96,7 @@ fn constants_are_shared() {
     assert_eq!((loads(Opcode::LDVH), loads(Opcode::VMOV_I)), (1, 1));
 }
 
-/// A comparison that selects leaves no mask after, whoever else selects by it.
+/// A comparison that is used only by selects is folded into them, without a mask.
 #[test]
 fn comparisons_are_folded() {
     let kernel = on_vectors(
@@ -106,7 +107,7 @@ fn comparisons_are_folded() {
     assert!(!rules.contains(&"mask_of_flags"));
 }
 
-/// Loads and stores take the next element; what computes their addresses is not there.
+/// Loads and stores advance their streams, and no code computes addresses.
 #[test]
 fn addresses_are_not_computed() {
     let code = code(&on_vectors("%c = xor.i8x16 %a, %b"));

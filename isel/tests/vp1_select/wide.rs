@@ -1,4 +1,5 @@
-//! Sums in wide lanes: those that the accumulator holds give the evaluator's bits, all others are refused.
+//! Sums in wide lanes: sums that fit the accumulator match the evaluator, and all others are
+//! refused.
 
 use std::fmt::Write;
 
@@ -9,13 +10,13 @@ use super::bytes::check;
 use super::machine::{both, on_vectors, select, selected, taken};
 
 const EXTENDED: &str = "%p = zext.i16x16 %a\n%q = sext.i16x16 %b\n";
-/// The refusals of a body, a line each.
+/// Returns the refusals of a body, one per line.
 fn refusal(body: &str) -> String {
     let refusals = select(&on_vectors(body)).unwrap_err();
     refusals.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
-/// Checks a body on all pairs of bytes, and that it takes a rule.
+/// Checks a body on all pairs of bytes, and checks that the rule fired.
 fn takes(rule: &str, body: &str) {
     let rules = taken(&selected(&on_vectors(body)));
     assert!(rules.contains(&rule), "{body}: {rules:?}");
@@ -37,7 +38,7 @@ fn products() {
             product("s", shr, shift, "narrow_sat_u");
             product("u", shr, shift, "narrow_sat_uu");
         }
-        // Nothing is lost of what is left.
+        // These shifts leave results that fit a byte.
         for (sign, shift) in [("s", 8), ("u", 8), ("s", 12), ("u", 9)] {
             product(sign, shr, shift, "trunc");
         }
@@ -54,7 +55,8 @@ fn sums() {
                      %qy = mul.i16x16 %q, %y\n%s = add.i16x16 %px, %qy\n%k = const.i16x16 {shift}\n\
                      %r = round_shr_s.i16x16 %s, %k\n%c = {narrow}.i8x16 %r"
                 );
-                // A sum is divided by 32 at least, for which it is computed as many times as large; a factor has 9 bits.
+                // A divisor is at least 32, so the sum is scaled up for smaller shifts; a factor
+                // has at most 9 bits.
                 if i32::max(x.abs(), y.abs()) << (5 - shift) < 0x100 {
                     takes("computed_by_sum", &body);
                 } else {
@@ -75,7 +77,7 @@ fn sums() {
     }
 }
 
-/// What a whole is added to or taken from after the rest was divided.
+/// A byte is added to, or subtracted from, a quotient.
 #[test]
 fn sums_of_quotients() {
     for op in ["add", "sub"] {
@@ -118,7 +120,7 @@ fn blends() {
     }
 }
 
-/// What is added, where halfwords have other bits above the nine.
+/// The sum uses only nine bits of each halfword; the upper bits of the halfwords differ.
 #[test]
 fn nine_bits() {
     let body = "%x = const.i8x16 85\n%d = xor.i8x16 %a, %x\n%h = concat.i16x16 %b, %d\n%k = const.i16x16 7\n\
@@ -133,7 +135,7 @@ fn held_between_others() {
     takes("held_from_above", &format!("%k = const.i8x16 7\n{median}"));
     let symmetric = "%h = and.i8x16 %b, %k\n%l = neg.i8x16 %h\n%x = min_s.i8x16 %a, %h\n%c = max_s.i8x16 %x, %l";
     takes("held_from_below", &format!("%k = const.i8x16 127\n{symmetric}"));
-    // From -h to h is nothing where h may be negative.
+    // A clamp to -h..h must not be used if h may be negative.
     let body = "%l = neg.i8x16 %b\n%x = max_s.i8x16 %a, %l\n%c = min_s.i8x16 %x, %b";
     assert!(!taken(&selected(&on_vectors(body))).contains(&"held_from_above"));
     check(body);
@@ -143,7 +145,7 @@ fn held_between_others() {
 fn absolute_values() {
     let abs = "%x = abs.i8x16 %a\n%y = abs.i8x16 %b\n%m = min_u.i8x16 %x, %y\n";
     takes("least_absolute_clipped", &format!("{abs}%k = const.i8x16 127\n%c = min_u.i8x16 %m, %k"));
-    // Both may be -128, whose least absolute value is 128.
+    // Both values may be -128, so the minimum of the absolute values may be 128.
     let body = format!("{abs}%k = const.i8x16 128\n%c = min_u.i8x16 %m, %k");
     assert!(!taken(&selected(&on_vectors(&body))).iter().any(|rule| rule.starts_with("least_absolute")));
     check(&body);
@@ -164,7 +166,8 @@ fn compared_differences() {
 
 #[test]
 fn refused() {
-    // A product of three bytes; more than 20 bits; what wraps before it is shifted; a shift by lanes.
+    // A product of three bytes, a sum of more than 20 bits, a shift of a wrapped sum, and a shift
+    // by variable counts.
     let cube = "%p = zext.i32x16 %a\n%s = mul.i32x16 %p, %p\n%t = mul.i32x16 %s, %p\n%k = const.i32x16 16\n\
                 %u = shr_u.i32x16 %t, %k\n%c = trunc.i8x16 %u";
     assert_eq!(
@@ -188,7 +191,8 @@ fn refused() {
     assert_eq!(refusal(by_lanes), "vp1 cannot do `shr_u.i16x16`: wide lanes are shifted by one constant for all");
 }
 
-/// Random sums on random bytes: what is accepted is computed as the evaluator does, and of the rest the bound is named.
+/// Random sums of random bytes: accepted sums match the evaluator, and refusals name the exceeded
+/// limit.
 #[test]
 fn random_sums() {
     let mut random = Random(5);
@@ -225,7 +229,7 @@ fn random_sums() {
 const SUMS: usize = 1500;
 const ITEMS: usize = 64;
 
-/// A random sum as text.
+/// Generator of a random sum in text form.
 struct Sum<'r> {
     random: &'r mut Random,
     text: String,
