@@ -231,7 +231,8 @@ pub(crate) trait Selector<'k>: Sized {
     /// Returns the final register of a parameter or an argument.
     fn resolve_reg(&mut self, reg: VReg) -> VReg;
 
-    /// Resolves the registers of an instruction and copies its operands to those of the code.
+    /// Resolves the registers of an instruction and appends its operands to the operand list of
+    /// `code`.
     fn resolve(&mut self, code: &mut VCode<Self::Machine>, inst: VInst<Self::Machine>) -> VInst<Self::Machine>;
 
     /// Returns the direction of a branch whose condition turned out to be constant.

@@ -91,7 +91,7 @@ pub enum Access {
 /// On VP1, consecutive operands with the same place form a tuple, for which the instruction encodes
 /// one number n. The parts of a tuple count from 0:
 ///
-/// - A pair `$v[n]d` is n and n | 1. They are one register if both operands are the same.
+/// - A pair `$v[n]d` is n and n | 1. Both are one register if both operands are the same.
 /// - Of `(slct $c bit $v[n]d)`, part 0 is read if the bit is 0, and part 1 if the bit is 1.
 /// - Of a quad of `$v`, part k is element k if bits 4 and 5 of the instruction's `$c`, which rotate
 ///   the quad, are zero. Unread parts of a quad may be left out.

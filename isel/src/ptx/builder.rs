@@ -100,8 +100,9 @@ impl Builder {
         Pred::new(self.define(Type::Pred, opcode, words, sources))
     }
 
-    /// Returns a register that holds a constant. It is loaded in the entry, or in the current block
-    /// if the entry already loads many, because values that are live everywhere cost every block.
+    /// Returns a register that holds a constant. The constant is loaded in the entry, or in the
+    /// current block if the entry already loads many: a value that is live everywhere costs compile
+    /// time in every block.
     pub fn number(&mut self, bits: u32) -> Reg {
         if let Some(&reg) = self.numbers.get(&bits).or_else(|| self.numbers_here.get(&bits)) {
             return reg;

@@ -1,9 +1,9 @@
 //! Register allocation: from [`VCode`] to a [`MachFunc`].
 //!
-//! regalloc2 does the allocation, and only this module depends on regalloc2. It has no register
-//! pairs or quads, no file of 255 registers, and no files of four registers that cannot be spilled.
-//! So each machine maps its registers to regalloc2 in its own way: `halu`, `vp1`, and [`Uniform`]
-//! for external machines with interchangeable registers.
+//! regalloc2 does the allocation, and only this module depends on regalloc2. regalloc2 has no
+//! register pairs or quads, no file of 255 registers, and no files of four registers that cannot be
+//! spilled. So each machine maps its registers to regalloc2 in its own way: `halu`, `vp1`, and
+//! [`Uniform`] for external machines with interchangeable registers.
 //!
 //! The machines share the view of the code for regalloc2, the checks before allocation, and a fast
 //! path for code without spills and splits (`adapter::direct`).
@@ -194,7 +194,7 @@ impl AllocError {
     }
 }
 
-/// Register allocator. It reuses its memory from one function to the next.
+/// Register allocator, which reuses its memory from one function to the next.
 #[derive(Default)]
 pub struct Allocator {
     flow: Flow,

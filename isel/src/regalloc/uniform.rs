@@ -10,9 +10,9 @@ use super::{AllocError, Allocator, Options};
 use crate::mach::MachFunc;
 use crate::vcode::{Access, BlockIndex, Machine, Operand, VBlock, VCode, VInst, VReg};
 
-/// Machine with a single file of interchangeable registers: the definitions that allocation needs,
-/// including spills. Any block structure is supported, and [`Access::Replace`] gives an operand the
-/// register that it replaces.
+/// Machine with a single file of interchangeable registers, and the instructions that allocation
+/// inserts. Any block structure is supported, and [`Access::Replace`] gives an operand the register
+/// that it replaces.
 ///
 /// ```
 /// use halfbyte_isel::regalloc::{Options, Uniform, allocate};

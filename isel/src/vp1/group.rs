@@ -18,7 +18,7 @@ pub enum Class {
     R,
     /// Sixteen bytes, in a `$v`.
     V,
-    /// Flags, in a `$c`. They cannot be moved or spilled, so at most four are live at once, and a
+    /// Flags, in a `$c`. Flags cannot be moved or spilled, so at most four are live at once, and a
     /// block argument must die at its edge.
     C,
     /// Flags of vectors, in a `$vc`, with the same limits.

@@ -100,7 +100,8 @@ fn byte_of_function(mut table: u8, sources: [Bits; 3]) -> Option<Byte> {
 }
 
 impl Combiner<'_> {
-    /// Returns the bytes of a register. Across blocks only zero bytes are used.
+    /// Returns the bytes of a register. Of a register from another block only the zero bytes are
+    /// used, so that live ranges stay within blocks.
     fn map(&self, reg: Reg) -> Map {
         let Some(vreg) = reg.vreg.filter(|_| reg.part == 0) else { return own(reg) };
         let Some(map) = self.maps[vreg.0 as usize] else { return own(reg) };

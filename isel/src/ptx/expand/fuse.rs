@@ -1,9 +1,8 @@
 //! Duplicates values that the assembler can fuse into their users.
 //!
 //! NVIDIA's assembler fuses a sum into a sum (IADD3), a shift into a sum (LEA, LEA.HI), and a
-//! half-word sum or extremum into an extremum (VIADDMNMX, VIMNMX3). It does so only if the inner
-//! value has a single use. If every use of a value can be fused, one copy per use saves the value
-//! itself.
+//! half-word sum or extremum into an extremum (VIADDMNMX, VIMNMX3). The inner value must have a
+//! single use. If every use of a value can be fused, one copy per use saves the value itself.
 
 use std::convert::Infallible;
 

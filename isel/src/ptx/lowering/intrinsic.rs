@@ -10,7 +10,8 @@ use super::Lowering;
 use crate::ptx::operands::Reg;
 use crate::{Refusal, intrinsics, reasons};
 
-/// Returns the register type in which an instruction takes a value. Of masks only `i1` has one.
+/// Returns the register type in which an instruction takes a value. `i1` is the only mask type with
+/// a register type.
 fn register(ty: Type) -> Result<RegType, Reason> {
     let found = template::register_of(ty.bits()).filter(|_| ty == Type::I1 || !ty.is_mask());
     found.ok_or_else(|| reasons::no_register(ty))

@@ -222,8 +222,8 @@ impl Lowering<'_> {
         (reg, displacement)
     }
 
-    /// Emits the addresses indexed by a value, directly after its definition. Uses were seen
-    /// backwards, so reversing gives the order of use.
+    /// Emits the addresses indexed by a value, directly after its definition. Uses are visited
+    /// backwards, so the addresses are emitted in reverse order of request.
     pub fn addresses_of(&mut self, value: Value) {
         let known = self.addresses.known.get_mut(value).map(std::mem::take).unwrap_or_default();
         for (key, wanted) in known.into_iter().rev() {

@@ -1,9 +1,9 @@
 //! Fast path: regalloc2's decisions for code that fits into the registers.
 //!
-//! regalloc2 merges virtual registers into bundles. It gives each bundle, the longest first, the
-//! first register that is free over the bundle's live range. Only if no register is free does it
-//! evict, split and spill. Most kernels need none of these, and for them regalloc2's data
-//! structures cost more than the rest of compilation.
+//! regalloc2 merges virtual registers into bundles. Each bundle, the longest first, gets the first
+//! register that is free over the bundle's live range. regalloc2 evicts, splits and spills only if
+//! no register is free. Most kernels need none of these, and for them regalloc2's data structures
+//! cost more than the rest of compilation.
 //!
 //! The fast path takes the same decisions in the same order, with bit sets, so the machine code
 //! does not depend on which allocator ran. It only supports moves to block parameters, and only if
@@ -39,8 +39,7 @@ struct Range {
 /// Live range of a virtual register.
 #[derive(Clone, Copy)]
 struct Life {
-    /// Earliest range so far. It belongs to the virtual register first, and to its bundle after
-    /// merging.
+    /// Earliest range so far: first of the virtual register, and after merging of its bundle.
     first: u32,
     /// Block in which the register is live at the current point of the backward walk.
     here: u32,

@@ -18,7 +18,7 @@ pub(super) struct Pressure {
 /// Register pressure beyond the available registers.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Excess {
-    /// Minimum number of words in memory, at the instruction where it is largest.
+    /// Lower bound for the words that must be in memory at once, at the worst instruction.
     pub(super) words: u64,
     /// Number of live registers of the overfull banks at that instruction.
     pub(super) live: u32,

@@ -50,7 +50,8 @@ pub(super) fn sequence(moves: &[(Reg, Reg)], mut temporary: impl FnMut(Reg) -> R
 mod tests {
     use super::*;
 
-    /// All moves of four registers to four registers have the effect of a parallel move.
+    /// Every assignment of four registers to four registers is sequenced with the effect of a
+    /// parallel move.
     #[test]
     fn the_order_of_moves_does_not_show() {
         for number in 0..4u32.pow(4) {

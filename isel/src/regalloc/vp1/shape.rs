@@ -100,7 +100,7 @@ fn is_rotated(inst: &Inst) -> bool {
     let Some(quad) = inst.row().operands.iter().find(is_quad) else { return false };
     match (quad.role, inst.quad_condition()) {
         (Role::Use, condition) => condition.is_none_or(|(bit, _)| bit == ROTATE),
-        // A conditional write happens if the bit is 1.
+        // A quad can be written unless its condition bit is always 0.
         _ => !is_unwritten(inst),
     }
 }

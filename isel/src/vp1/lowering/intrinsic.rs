@@ -89,7 +89,7 @@ impl Builder {
     fn extra(&mut self, value: Option<VReg>) {
         self.read(SRC1, value.map_or(Reg::ZERO, Reg::new));
         self.push(Word::new(Opcode::STVH).with(DST, A_FRAME.into()).with(IMM, PASSED_AT.into()));
-        // Only this load writes `$vx`. It advances the address by 0.
+        // Only this load writes `$vx`. The load advances the address by 0.
         self.push(Word::new(Opcode::LDAXH).with(SRC1, A_PASSED.into()).with(SRC2, A_FRAME.into()));
     }
 }
