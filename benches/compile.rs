@@ -17,7 +17,7 @@ use halfbyte::ir::witness::Random;
 use halfbyte::ir::{Kernel, Type, verify};
 use halfbyte::pipeline::{Compiler, Options};
 use halfbyte::{Module, TARGETS, emit, isa};
-use halfbyte_testkit::draw;
+use halfbyte_prove::draw;
 
 const KERNELS: usize = 2000;
 const ROUNDS: usize = 9;

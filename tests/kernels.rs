@@ -1,15 +1,15 @@
 //! The kernels of the examples, and some that were compiled wrongly once, on random arguments with NaN of several payloads,
 //! subnormals, infinities, 0x80 and 0xff in all that they read: the words give the evaluator's bits.
 
+use halfbyte::args::bind::bind;
+use halfbyte::args::{Loader, ValueKind};
 use halfbyte::ir::generate::elements;
 use halfbyte::ir::witness::{Random, edges};
 use halfbyte::ir::{Kernel, ParamKind, Type};
 use halfbyte::launch::given;
 use halfbyte::pipeline::Options;
 use halfbyte::{Module, Shape, Target};
-use halfbyte_testkit::bind::bind;
 use halfbyte_testkit::runlines::{self, RunLine};
-use halfbyte_testkit::values::{Loader, ValueKind};
 
 use crate::common::root;
 use crate::support::{agree, with_passes, without_passes};

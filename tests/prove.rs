@@ -1,7 +1,7 @@
 //! A sample of everything that `halfbyte prove --full` runs: every rule, the half arithmetic, encodings. `halfbyte prove NAME` runs
 //! one subject.
 
-use halfbyte_testkit::prove::{Effort, Plan, prove, subjects};
+use halfbyte_prove::prove::{Effort, Plan, prove, subjects};
 use rayon::prelude::*;
 
 #[test]

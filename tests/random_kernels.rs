@@ -12,9 +12,9 @@ use halfbyte::ir::{Kernel, Op};
 use halfbyte::launch::Engine;
 use halfbyte::pipeline::{Compiler, Options, Product, Stage, compile, count_rules};
 use halfbyte::{CompileError, Module, Target};
-use halfbyte_testkit::campaign::{BUDGET, Plan, Summary, launches, least, run};
-use halfbyte_testkit::draw;
-use halfbyte_testkit::prove::Shard;
+use halfbyte_prove::campaign::{BUDGET, Plan, Summary, launches, least, run};
+use halfbyte_prove::draw;
+use halfbyte_prove::prove::Shard;
 use halfbyte_testkit::reduce::Patience;
 use halfbyte_testkit::trial::{Launch, Trial};
 

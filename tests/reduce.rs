@@ -10,8 +10,8 @@ use halfbyte::launch::{Engine, evaluate_within, execute};
 use halfbyte::pipeline::{Compiler, Options, compile};
 use halfbyte::{Module, Target};
 use halfbyte_lower::{Context, Pass, PassError};
-use halfbyte_testkit::campaign::{Mix, Targets, launches};
-use halfbyte_testkit::draw;
+use halfbyte_prove::campaign::{Mix, Targets, launches};
+use halfbyte_prove::draw;
 use halfbyte_testkit::reduce::{Case, Effort, Found, Patience, Progress, reduce};
 use halfbyte_testkit::trial::{Kind, Launch};
 

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use halfbyte::Module;
+use halfbyte::args::picture;
 use halfbyte::ir::diag::Lines;
 use halfbyte::launch::Engine;
 use halfbyte_testkit::check::{Outcome, check};
-use halfbyte_testkit::values::picture;
 
 use crate::common::{Called, halfbyte, halfbyte_on, root};
 
@@ -372,8 +372,8 @@ fn the_first_lanes_that_differ_are_listed() {
 
 #[test]
 fn reduce_finds_a_launch_after_others() {
+    use halfbyte::args::Loader;
     use halfbyte_testkit::reduce::{Patience, Question, suspects};
-    use halfbyte_testkit::values::Loader;
     let text =
         blur("; run: halu: @blur_rows items=1 pixels=[0, 8, 0] rows=zeros(3)\n; then: @blur_columns items=1 width=1\n");
     let module = Module::parse(&text).unwrap();
@@ -393,9 +393,7 @@ fn the_dtype_table_is_in_the_help() {
     assert!(help.contains("  i8x4    uint8, int8 a lane; uint32 an element\n"), "{help}");
     assert!(help.contains("  bf16    bfloat16, uint16\n"), "{help}");
     let page: PathBuf = root().join("docs/values.md");
-    assert!(
-        !page.exists() || fs::read_to_string(page).unwrap().contains(&halfbyte_testkit::values::array::dtype_table())
-    );
+    assert!(!page.exists() || fs::read_to_string(page).unwrap().contains(&halfbyte::args::array::dtype_table()));
 }
 
 #[test]

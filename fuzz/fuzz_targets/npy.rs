@@ -3,7 +3,7 @@
 #![no_main]
 
 use halfbyte::ir::Type;
-use halfbyte_testkit::values::npy::{read, write};
+use halfbyte::args::npy::{read, write};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

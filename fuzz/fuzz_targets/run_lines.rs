@@ -4,7 +4,7 @@
 
 use halfbyte::ir::{Direction, ParamKind, Type};
 use halfbyte_testkit::runlines::{RunLine, read, read_ptx};
-use halfbyte_testkit::values::{Loader, Value, ValueKind, list};
+use halfbyte::args::{Loader, Value, ValueKind, list};
 use libfuzzer_sys::fuzz_target;
 
 /// Maximum number of elements of a generated buffer; more elements only take time.

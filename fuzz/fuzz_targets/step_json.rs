@@ -3,8 +3,8 @@
 #![no_main]
 
 use halfbyte::launch::Engine;
-use halfbyte_testkit::json::{LineError, Members};
-use halfbyte_testkit::step;
+use halfbyte_prove::json::{LineError, Members};
+use halfbyte_prove::step;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

@@ -40,13 +40,14 @@
 //! | `cuda` | [`Engine::Cuda`]: PTX on a GPU | |
 //! | `parallel` | launches on several threads | |
 //! | `cache` | [`Cache`]: programs by what they were compiled from; `import_ptx::Cache`: kernels by their texts | |
+//! | `args` | [`args`]: arguments as text and files, bound to parameters | |
 //! | `codegen` | [`pipeline`], and launches on bytes for targets of one's own; every target brings it | with a target |
 //!
 //! Without any of them a text is read, verified and evaluated ([`ir`]). An engine that was not built refuses a launch and names its
 //! feature.
 
-#[cfg(feature = "typed")]
-mod args;
+#[cfg(feature = "args")]
+pub mod args;
 #[cfg(feature = "cache")]
 mod cache;
 #[cfg(feature = "typed")]
@@ -76,9 +77,9 @@ mod source;
 pub mod target;
 #[cfg(feature = "codegen")]
 pub mod targets;
-
 #[cfg(feature = "typed")]
-pub use args::{Arg, Args};
+mod typed_args;
+
 #[cfg(feature = "cache")]
 pub use cache::Cache;
 #[cfg(feature = "typed")]
@@ -115,6 +116,8 @@ pub use report::Report;
 pub use source::{Source, SourceMap};
 #[cfg(feature = "codegen")]
 pub use targets::{TARGETS, TargetSet};
+#[cfg(feature = "typed")]
+pub use typed_args::{Arg, Args};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -4,9 +4,9 @@ use halfbyte_abi::{ParamKind, Shape, Signature, Type, Watchdog};
 use halfbyte_runtime::{self as runtime, Engine, LaunchError, LoadError, Stats, ThreadPool};
 use thiserror::Error;
 
-use crate::args::{Arg, Args};
 use crate::data::{Data, fits};
 use crate::targets::{TARGETS, TargetSet};
+use crate::typed_args::{Arg, Args};
 
 /// Loaded kernels. Clones share what native code is made.
 ///

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use halfbyte::args::Loader;
+use halfbyte::args::bind::{Kept, bind_after};
 use halfbyte::import_ptx::{self, is_ptx};
 use halfbyte::include;
 use halfbyte::ir::Kernel;
@@ -11,11 +13,9 @@ use halfbyte::ir::eval::{DEFAULT_BUDGET, Fault, TrapKind};
 use halfbyte::launch::{Evaluation, evaluate, given, may_depend_on_order};
 use halfbyte::native::{Machine, Options, object, symbols};
 use halfbyte::{HALU, Module, Program, pipeline};
-use halfbyte_testkit::bind::{Kept, bind_after};
-use halfbyte_testkit::campaign::{BUDGET, Mix, launches};
+use halfbyte_prove::campaign::{BUDGET, Mix, launches};
 use halfbyte_testkit::runlines;
 use halfbyte_testkit::trial::{Launch, reads_addresses};
-use halfbyte_testkit::values::Loader;
 
 use super::driver::{Call, Unit};
 use crate::common::root;

@@ -11,7 +11,7 @@ mod runs;
 use std::path::PathBuf;
 
 use halfbyte::native::Machine;
-use halfbyte_testkit::campaign::{Mix, Targets};
+use halfbyte_prove::campaign::{Mix, Targets};
 
 use crate::common::root;
 use corpus::{Corpus, files};

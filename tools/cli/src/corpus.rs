@@ -11,11 +11,11 @@ use flate2::bufread::MultiGzDecoder;
 use halfbyte::abi::Limits;
 use halfbyte::files::Loader;
 use halfbyte_ir::witness::Random;
+use halfbyte_prove::prove::Shard;
+use halfbyte_prove::routes::{launches_of, mutant};
 use halfbyte_testkit::harness::Request;
 use halfbyte_testkit::harness::{self, Failure as Failed, How, Kind};
 use halfbyte_testkit::margin::{Expected, Format, Margin, Near};
-use halfbyte_testkit::prove::Shard;
-use halfbyte_testkit::routes::{launches_of, mutant};
 use serde_json::{Value, json};
 
 use super::answer::Answer;

@@ -9,7 +9,7 @@ use super::io::{open, unwritten};
 use super::output::say;
 use super::{Done, Failure, Message};
 
-pub(super) use halfbyte_testkit::json::{Members, text, word, word_text};
+pub(super) use halfbyte_prove::json::{Members, text, word, word_text};
 
 /// Bytes of a line at most.
 const MAX_LINE: u64 = 1 << 31;

@@ -1,9 +1,9 @@
 //! Lanes and buffers as JSON has them.
 
 use halfbyte::abi::{Elem, Type};
+use halfbyte::args::element_bits;
+use halfbyte::args::print::{Sign, lane_value, lanes};
 use halfbyte_testkit::compare::{Difference, Lane, ulps};
-use halfbyte_testkit::values::element_bits;
-use halfbyte_testkit::values::print::{Sign, lane_value, lanes};
 use serde_json::{Value, json};
 
 use super::json::Members;

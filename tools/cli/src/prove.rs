@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use halfbyte_testkit::prove::{
+use halfbyte_prove::prove::{
     Counterexample, Effort, Finding, Plan, Progress, Reproduction, Shard, Subject, prove, subjects,
 };
 

@@ -13,10 +13,10 @@ use halfbyte::abi::Form;
 use halfbyte::abi::Limits;
 use halfbyte::ir::generate::Meets;
 use halfbyte::launch::Engine;
-use halfbyte_testkit::campaign::{Difference, Mix, Plan, Summary, Targets, run};
-use halfbyte_testkit::prove::Shard;
-use halfbyte_testkit::routes::memory_kernel;
-use halfbyte_testkit::words::{self, Case, Draws};
+use halfbyte_prove::campaign::{Difference, Mix, Plan, Summary, Targets, run};
+use halfbyte_prove::prove::Shard;
+use halfbyte_prove::routes::memory_kernel;
+use halfbyte_prove::words::{self, Case, Draws};
 
 use super::io::{print, write};
 use super::limits::LimitArgs;

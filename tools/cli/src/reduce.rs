@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use halfbyte::Target;
 use halfbyte::abi::{Limits, Watchdog};
+use halfbyte::args::{Loader, MAX_BYTES};
 use halfbyte::include::ModuleReader;
 use halfbyte::launch::Engine;
 use halfbyte_testkit::reduce::{
     Case, Effort, FindError, Found, Patience, Progress, Question, Suspect, find, reduce, suspects,
 };
-use halfbyte_testkit::values::{Loader, MAX_BYTES};
 
 use super::compile::select;
 use super::io::{Input, refuse_input, write};

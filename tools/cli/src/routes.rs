@@ -6,9 +6,9 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use halfbyte_prove::prove::Shard;
+use halfbyte_prove::routes::{Finding, Patience, Plan, ROUTES, Summary, Undefined, run};
 use halfbyte_testkit::harness::Request;
-use halfbyte_testkit::prove::Shard;
-use halfbyte_testkit::routes::{Finding, Patience, Plan, ROUTES, Summary, Undefined, run};
 
 use super::io::write;
 use super::limits::LimitArgs;

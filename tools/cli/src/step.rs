@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use halfbyte_testkit::step;
+use halfbyte_prove::step;
 use serde_json::json;
 
 use super::json;

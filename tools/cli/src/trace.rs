@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::io::{BufWriter, Write, stdout};
 
+use halfbyte::args::element_bits;
+use halfbyte::args::print::{Sign, lane_value};
 use halfbyte::ir::diag::{Lines, Position};
 use halfbyte::ir::eval::{Accessed, Fault, Observer, pack};
 use halfbyte::ir::text::print_inst;
 use halfbyte::ir::{Block, Elem, Kernel, ParamKind, Span, Type, Value, ValueDef};
 use halfbyte::launch::{Evaluation, evaluate_observed};
 use halfbyte::target::On;
-use halfbyte_testkit::values::element_bits;
-use halfbyte_testkit::values::print::{Sign, lane_value};
 
 use super::{Done, Failure};
 

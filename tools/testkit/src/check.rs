@@ -19,11 +19,12 @@ use halfbyte_ir::eval::Writers;
 use halfbyte_runtime::Program;
 
 use crate::approximate::{self, Approximation, approximations};
-use crate::bind::{Bound, Kept, bind_after};
 use crate::compare::{Difference, compare};
 use crate::margin::{Format, Near};
-use crate::runlines::{self, LaunchLine, NearResult, RefuseLine, RunLine, RunLines, kernel_names};
-use crate::values::{Loader, brief};
+use crate::runlines::{self, LaunchLine, NearResult, RefuseLine, RunLine, RunLines};
+use halfbyte::args::names::kernel_names;
+use halfbyte::args::bind::{Bound, Kept, bind_after};
+use halfbyte::args::{Loader, brief};
 use halfbyte::include::ModuleReader;
 
 /// What came of checking a file.

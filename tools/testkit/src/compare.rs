@@ -7,7 +7,7 @@ use halfbyte_ir::eval::Writers;
 use halfbyte_ir::{Elem, Type};
 
 use crate::margin::Near;
-use crate::values::print::{Sign, lane_value, lanes};
+use halfbyte::args::print::{Sign, lane_value, lanes};
 
 /// Who computed a result, or where it is written down.
 pub type Origin = String;

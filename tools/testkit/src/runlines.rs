@@ -16,14 +16,12 @@ use halfbyte::target::On;
 use halfbyte::{Sm, TARGETS};
 use halfbyte_abi::{Shape, Target};
 use halfbyte_ir::diag::Diagnostic;
-use halfbyte_ir::text::closest;
 use halfbyte_ir::{ParamKind, Span};
 
 use crate::margin::{Format, Margin};
-use crate::values::{Cursor, Value, brief, element_bits, list};
-
-/// A name with its place in the text.
-pub type Name = (String, Span);
+pub use halfbyte::args::names::Name;
+use halfbyte::args::names::one_of;
+use halfbyte::args::{Cursor, Value, brief, element_bits, list};
 
 /// What a file asks to be run.
 #[derive(Clone, PartialEq, Debug)]
@@ -186,25 +184,6 @@ fn almost(comment: &str) -> Option<&'static str> {
 
 /// Every target.
 const ALL: &str = "all";
-
-/// Names that may stand there, and the nearest to what does.
-fn one_of(names: &str, written: &str) -> String {
-    match closest(written, names.split(", ")) {
-        Some(near) => format!("{names}; did you mean `{near}`?"),
-        None => names.to_owned(),
-    }
-}
-
-/// The names of kernels, and the nearest to what is written.
-pub(crate) fn kernel_names<'n>(names: impl Iterator<Item = &'n str>, written: &str) -> String {
-    let names: Vec<String> = names.map(|name| format!("@{name}")).collect();
-    one_of(&names.join(", "), &format!("@{written}"))
-}
-
-/// The names of parameters, and the nearest to what is written.
-pub(crate) fn param_names(names: &[&str], written: &str) -> String {
-    if names.is_empty() { "none".into() } else { one_of(&names.join(", "), written) }
-}
 
 fn run_line(cursor: &mut Cursor<'_>, span: Span) -> Result<RunLine, Diagnostic> {
     let names = format!("{}, {ALL}", On::names());
@@ -433,7 +412,7 @@ fn refuse_line(source: &str, cursor: &mut Cursor<'_>, span: Span, line: Span) ->
 #[allow(clippy::unwrap_used, clippy::panic)]
 mod tests {
     use super::*;
-    use crate::values::ValueKind;
+    use halfbyte::args::ValueKind;
 
     #[test]
     fn a_run_line_in_all_its_parts() {

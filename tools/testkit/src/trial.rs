@@ -134,7 +134,7 @@ fn outline(reason: &str) -> String {
 }
 
 /// What work comes to, or what it said when it panicked.
-pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     // What the work was about is thrown away with it.
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
         let said = payload.downcast_ref::<&str>().copied();

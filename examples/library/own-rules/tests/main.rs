@@ -8,7 +8,7 @@ use halfbyte::pipeline::{Options, compile};
 use halfbyte::{HALU, Module, Target, TargetSet};
 use halfbyte_inspect::explain::{Question, explain};
 use halfbyte_own_rules::{Products, pipeline, rules};
-use halfbyte_testkit::prove::{Effort, rule_book};
+use halfbyte_prove::prove::{Effort, rule_book};
 
 /// A kernel of `f(%a, %b, %c)` on words, for each item.
 fn kernel(body: &str) -> String {

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use halfbyte::abi::{Elem, Param};
-use halfbyte_testkit::bind::Bound;
-use halfbyte_testkit::values::array::Array;
-use halfbyte_testkit::values::print::{Sign, values};
-use halfbyte_testkit::values::{list, npy, picture, unread_format};
+use halfbyte::args::array::Array;
+use halfbyte::args::bind::Bound;
+use halfbyte::args::print::{Sign, values};
+use halfbyte::args::{list, npy, picture, unread_format};
 use serde_json::{Value, json};
 
 use crate::io::{print, to_stdout, write};

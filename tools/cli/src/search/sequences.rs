@@ -14,8 +14,8 @@ use halfbyte_isa::ptx::{Inst, Operand, Reg};
 use halfbyte_isel::ptx::expand::{D, Form, OPERANDS, assemble};
 
 use super::templates::{Template, ones, templates, tops};
-use halfbyte_testkit::prove::{Effort, check_sequence};
-use halfbyte_testkit::rows::{Row, execute};
+use halfbyte_prove::prove::{Effort, check_sequence};
+use halfbyte_prove::rows::{Row, execute};
 
 /// Words that programs are tried on.
 const WIDTH: usize = 16;

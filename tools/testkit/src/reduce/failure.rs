@@ -5,11 +5,11 @@ use halfbyte_ir::eval::DEFAULT_BUDGET;
 use thiserror::Error;
 
 use super::{Case, Patience};
-use crate::bind::{Kept, bind_after};
 use crate::runlines;
 use crate::trial::{Failure, Kind, Launch, Trial};
-use crate::values::{Loader, brief};
 use halfbyte::Module;
+use halfbyte::args::bind::{Kept, bind_after};
+use halfbyte::args::{Loader, brief};
 use halfbyte::launch::{Engine, Evaluation, evaluate, given};
 use halfbyte::pipeline::Options;
 use halfbyte::report::Report;

@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 
 use halfbyte_abi::{Limits, Watchdog};
 
-use crate::values::MAX_BYTES;
+use halfbyte::args::MAX_BYTES;
 
 pub use case::Case;
 pub use failure::{FindError, Found, Question, Suspect, find, suspects};

@@ -21,9 +21,9 @@ use halfbyte_lower::{Context, Pipeline, RuleBook};
 use halfbyte_runtime::Program;
 
 use super::{Counterexample, Effort, Reproduction, Subject};
-use crate::compare::compare;
-use crate::runlines::{binding, size};
-use crate::trial::{self, Trial};
+use halfbyte_testkit::compare::compare;
+use halfbyte_testkit::runlines::{binding, size};
+use halfbyte_testkit::trial::{self, Trial};
 
 /// Cases of a rule, shared among its witnesses.
 const SAMPLE: u32 = 4096;
@@ -394,7 +394,7 @@ mod tests {
     use halfbyte_ir::Op;
 
     use super::*;
-    use crate::check::check;
+    use halfbyte_testkit::check::check;
 
     /// A rule of these checks, for which a translation with faults stands.
     fn planted(checks: &[&str], is_taken: bool, fault: fn(&mut Kernel)) -> Subject {

@@ -19,8 +19,8 @@ use halfbyte_abi::meet::Schedule;
 use halfbyte_abi::{CancelToken, Limits, Watchdog};
 use serde_json::{Value, json};
 
-use crate::harness::{Arg, Failure, How, Item, Kind, Request, Size, Via, launch};
-use crate::trial::caught;
+use halfbyte_testkit::harness::{Arg, Failure, How, Item, Kind, Request, Size, Via, launch};
+use halfbyte_testkit::trial::caught;
 
 pub use campaign::{Finding, Plan, Summary, run};
 pub use memory::draw as memory_kernel;

@@ -2,17 +2,17 @@
 
 use std::collections::HashMap;
 
-use halfbyte::launch::{Evaluation, evaluate, show_aliases};
+use crate::launch::{Evaluation, evaluate, show_aliases};
 use halfbyte_abi::{Alias, Exceeded, Param, Shape, Watchdog, buffer_of};
 use halfbyte_ir::diag::Diagnostic;
 use halfbyte_ir::eval::{self, Fault};
 use halfbyte_ir::{Direction, Elem, Kernel, ParamKind, Span};
 
-use crate::runlines::{Name, param_names};
-use crate::values::array::Array;
-use crate::values::picture::size_of;
-use crate::values::print::Sign;
-use crate::values::{Loaded, Loader, MAX_BYTES, Value, ValueKind, brief};
+use super::array::Array;
+use super::names::{Name, param_names};
+use super::picture::size_of;
+use super::print::Sign;
+use super::{Loaded, Loader, MAX_BYTES, Value, ValueKind, brief};
 
 /// The bytes of a launch, and those expected of it.
 #[derive(Clone, PartialEq, Debug)]

@@ -20,8 +20,8 @@ pub use launches::launches;
 pub use mix::{Mix, Targets};
 
 use crate::prove::Shard;
-use crate::reduce::{Case, Effort, Patience, reduce};
-use crate::trial::{Failure, Kind, Tally, Trial};
+use halfbyte_testkit::reduce::{Case, Effort, Patience, reduce};
+use halfbyte_testkit::trial::{Failure, Kind, Tally, Trial};
 
 /// Backward branches that an item may take: more than a drawn kernel takes unless one of its loops has no end.
 pub const BUDGET: u32 = 10_000;

@@ -8,7 +8,7 @@ use super::{Value, ValueKind};
 
 /// A run of a source text, read from its start.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cursor<'s> {
+pub struct Cursor<'s> {
     source: &'s str,
     at: usize,
     end: usize,
@@ -16,7 +16,7 @@ pub(crate) struct Cursor<'s> {
 
 impl<'s> Cursor<'s> {
     /// Over the bytes of a span.
-    pub(crate) fn new(source: &'s str, span: Span) -> Cursor<'s> {
+    pub fn new(source: &'s str, span: Span) -> Cursor<'s> {
         Cursor { source, at: span.start as usize, end: span.end as usize }
     }
 
@@ -25,29 +25,29 @@ impl<'s> Cursor<'s> {
     }
 
     /// The place read up to.
-    pub(crate) fn here(&self) -> u32 {
+    pub fn here(&self) -> u32 {
         self.at as u32
     }
 
     /// From a place to the one read up to.
-    pub(crate) fn since(&self, start: u32) -> Span {
+    pub fn since(&self, start: u32) -> Span {
         Span { start, end: self.here() }
     }
 
     /// Passes over blanks.
-    pub(crate) fn skip_blanks(&mut self) {
+    pub fn skip_blanks(&mut self) {
         let rest = self.rest();
         self.at += rest.len() - rest.trim_start().len();
     }
 
     /// After blanks: nothing is left.
-    pub(crate) fn at_end(&mut self) -> bool {
+    pub fn at_end(&mut self) -> bool {
         self.skip_blanks();
         self.rest().is_empty()
     }
 
     /// After blanks: takes this text, if it stands there.
-    pub(crate) fn eat(&mut self, text: &str) -> bool {
+    pub fn eat(&mut self, text: &str) -> bool {
         self.skip_blanks();
         let there = self.rest().starts_with(text);
         self.at += if there { text.len() } else { 0 };
@@ -55,7 +55,7 @@ impl<'s> Cursor<'s> {
     }
 
     /// After blanks: takes the characters of a kind, perhaps none.
-    pub(crate) fn take(&mut self, belongs: impl Fn(char) -> bool) -> (&'s str, Span) {
+    pub fn take(&mut self, belongs: impl Fn(char) -> bool) -> (&'s str, Span) {
         self.skip_blanks();
         let rest = self.rest();
         let taken = rest.split(|c| !belongs(c)).next().unwrap_or_default();
@@ -65,7 +65,7 @@ impl<'s> Cursor<'s> {
     }
 
     /// A name: letters, digits and underscores.
-    pub(crate) fn name(&mut self, what: &str) -> Result<(&'s str, Span), Diagnostic> {
+    pub fn name(&mut self, what: &str) -> Result<(&'s str, Span), Diagnostic> {
         match self.take(|c| c.is_ascii_alphanumeric() || c == '_') {
             ("", _) => Err(self.unexpected(what)),
             taken => Ok(taken),
@@ -73,12 +73,12 @@ impl<'s> Cursor<'s> {
     }
 
     /// This text.
-    pub(crate) fn expect(&mut self, text: &str) -> Result<(), Diagnostic> {
+    pub fn expect(&mut self, text: &str) -> Result<(), Diagnostic> {
         if self.eat(text) { Ok(()) } else { Err(self.unexpected(&format!("`{text}`"))) }
     }
 
     /// An integer in decimal or `0x` hexadecimal that fits 64 bits.
-    pub(crate) fn integer(&mut self, what: &str) -> Result<(u64, Span), Diagnostic> {
+    pub fn integer(&mut self, what: &str) -> Result<(u64, Span), Diagnostic> {
         let (text, span) = self.take(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | '+'));
         if text.is_empty() {
             return Err(self.unexpected(what));
@@ -88,7 +88,7 @@ impl<'s> Cursor<'s> {
     }
 
     /// What stands here is not what should.
-    pub(crate) fn unexpected(&mut self, expected: &str) -> Diagnostic {
+    pub fn unexpected(&mut self, expected: &str) -> Diagnostic {
         self.skip_blanks();
         let rest = self.rest();
         let word = rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default();
@@ -102,7 +102,7 @@ impl<'s> Cursor<'s> {
     }
 
     /// A value: `5`, `0x3c00`, `[1.0, nan]`, `@file.npy`, `zeros(8)`, `zeros:f16x2:8`, `random(8, 1)`, `&x+16`.
-    pub(crate) fn value(&mut self) -> Result<Value, Diagnostic> {
+    pub fn value(&mut self) -> Result<Value, Diagnostic> {
         self.skip_blanks();
         let start = self.here();
         let kind = if self.eat("@") {
@@ -162,7 +162,7 @@ const VALUE: &str = "a value: a number, a [list], @file.npy, zeros(N), random(N,
 const TYPES: &str = "a type such as i8x4, f16x2 or i32";
 
 /// A piece of input as messages show it.
-pub(crate) fn brief(text: &str) -> String {
+pub fn brief(text: &str) -> String {
     match text.char_indices().nth(40) {
         Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),

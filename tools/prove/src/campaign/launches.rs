@@ -4,8 +4,8 @@ use halfbyte_abi::Shape;
 use halfbyte_ir::witness::Random;
 use halfbyte_ir::{Kernel, ParamKind};
 
-use crate::trial::Launch;
 use halfbyte_ir::generate::{ROW, aliases, arguments};
+use halfbyte_testkit::trial::Launch;
 
 /// Random launches of each kernel: of few items, and of more than engines do at once.
 const ITEMS: [[u32; 8]; 2] = [[1, 2, 3, 4, 4, 5, 6, 8], [0, 9, 15, 16, 17, 24, 33, 40]];

@@ -10,7 +10,7 @@ use std::fmt::Write;
 
 use halfbyte_ir::witness::Random;
 
-use crate::harness::{Arg, Language, Request, Size};
+use halfbyte_testkit::harness::{Arg, Language, Request, Size};
 
 /// Threads of a block, and how they may lie along several axes.
 const BLOCKS: [(u32, &[[u32; 3]]); 9] = [

@@ -4,7 +4,7 @@ use halfbyte_ir::witness::Random;
 use halfbyte_isa::ptx::module::{Blocks, Entry};
 use halfbyte_isa::ptx::text;
 
-use crate::harness::{Arg, Language, Request, Size};
+use halfbyte_testkit::harness::{Arg, Language, Request, Size};
 
 /// Draws of a mutant that is read, before it is given up.
 const DRAWS: usize = 40;

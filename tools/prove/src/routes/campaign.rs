@@ -8,8 +8,8 @@ use std::sync::mpsc;
 
 use super::shrink::shrink;
 use super::{Patience, Undefined, Verdict, compare, line};
-use crate::harness::Request;
 use crate::prove::Shard;
+use halfbyte_testkit::harness::Request;
 
 /// Name of what is compared.
 #[derive(Clone, Debug)]

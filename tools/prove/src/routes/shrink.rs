@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::{Disagreement, Patience, Verdict, compare};
-use crate::harness::Request;
+use halfbyte_testkit::harness::Request;
 
 /// The time for one text.
 const TIME: Duration = Duration::from_secs(30);

@@ -6,6 +6,8 @@
 //! and `1.5` is one with two equal lanes. The text of kernels has the same rule.
 
 pub mod array;
+pub mod bind;
+pub mod names;
 pub mod npy;
 pub mod picture;
 pub mod print;
@@ -20,11 +22,11 @@ use halfbyte_ir::text::{element, number};
 use halfbyte_ir::witness::Random;
 use halfbyte_ir::{Elem, ParamKind, Span, Type};
 
+use crate::files::FileError;
+pub use crate::files::{Loader, MAX_FILE_BYTES};
 use array::Array;
-use halfbyte::files::FileError;
-pub use halfbyte::files::{Loader, MAX_FILE_BYTES};
 pub use raw::{is_like_file, unread_format};
-pub(crate) use syntax::{Cursor, brief};
+pub use syntax::{Cursor, brief};
 
 /// What a buffer made by `zeros` or `random` may take, in bytes.
 pub const MAX_BYTES: u64 = 1 << 28;

@@ -3,7 +3,7 @@
 use halfbyte_ir::witness::Random;
 
 use super::*;
-use crate::harness::Language;
+use halfbyte_testkit::harness::Language;
 
 /// A launch of one block on a buffer of 64 bytes, whose address is in `%d0`, and that of the thread's word in `%d1`.
 fn launch(block: u32, body: &str) -> Request {

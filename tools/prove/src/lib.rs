@@ -1,0 +1,11 @@
+//! Proofs of the compiler and the engines by running: each rule and instruction on both its sides ([`prove`](mod@prove)), random kernels
+//! ([`campaign`]), random machine words ([`words`]), and random memory kernels and mutants of PTX on every route ([`routes`]).
+
+pub mod campaign;
+pub mod draw;
+pub mod json;
+pub mod prove;
+pub mod routes;
+pub mod rows;
+pub mod step;
+pub mod words;
