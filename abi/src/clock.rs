@@ -1,8 +1,9 @@
-//! Time, where there is a clock.
+//! Access to the monotonic clock on platforms that have one.
 
 use std::time::Instant;
 
-/// Now; none on `wasm32-unknown-unknown`, where the standard library has no clock and panics if asked.
+/// Returns the current time, or `None` on `wasm32-unknown-unknown`, where `Instant::now` panics for
+/// lack of a clock.
 pub fn now() -> Option<Instant> {
     (!cfg!(all(target_family = "wasm", target_os = "unknown"))).then(Instant::now)
 }

@@ -1,77 +1,86 @@
-//! What a kernel and its launcher agree on: addresses of buffers, where parameters lie, groups of work items.
+//! Launch interface of a kernel: buffer addresses, parameter offsets and group sizes.
 //!
-//! Constant bank 0 holds the item count at [`ITEM_COUNT_OFFSET`], the sizes of the launch at [`GROUP_SIZE_OFFSET`] and
-//! [`GROUP_COUNT_OFFSET`], and the parameters from [`PARAMS_OFFSET`] on, in order, each at its natural alignment. A buffer's parameter is its 64-bit address. Everything is little endian.
+//! Constant bank 0 holds the item count at [`ITEM_COUNT_OFFSET`], the launch dimensions at
+//! [`GROUP_SIZE_OFFSET`] and [`GROUP_COUNT_OFFSET`], and the parameters from [`PARAMS_OFFSET`] on.
+//! Parameters are in order, each at its natural alignment. A buffer parameter is the 64-bit address
+//! of the buffer. All data is little endian.
 
-/// Byte offset in constant bank 0 of the number of work items, 32 bits.
+/// Byte offset in constant bank 0 of the number of work items (32 bits).
 pub const ITEM_COUNT_OFFSET: u16 = 0x0;
-/// Byte offset in constant bank 0 of the work items of a group: along x, y and z, and in all; 32 bits each.
+/// Byte offset in constant bank 0 of the number of work items per group: along x, y and z, then in
+/// total; 32 bits each.
 pub const GROUP_SIZE_OFFSET: u16 = 0x10;
-/// Byte offset in constant bank 0 of the groups, likewise.
+/// Byte offset in constant bank 0 of the number of groups: along x, y and z, then in total; 32 bits
+/// each.
 pub const GROUP_COUNT_OFFSET: u16 = 0x20;
 /// Byte offset in constant bank 0 of the first parameter.
 pub const PARAMS_OFFSET: u16 = 0x160;
-/// Bytes that the parameters of a kernel may take, padding included.
+/// Maximum size in bytes of all parameters of a kernel, padding included.
 pub const MAX_PARAM_BYTES: u16 = 4096;
-/// Bytes of a buffer's parameter: its address.
+/// Size in bytes of a buffer parameter, which is an address.
 pub const POINTER_BYTES: u16 = 8;
-/// Bytes of local memory an item may have: what an unsigned 24-bit offset reaches.
+/// Maximum size in bytes of an item's local memory: the range of an unsigned 24-bit offset.
 pub const MAX_LOCAL_BYTES: u32 = 1 << 24;
-/// Backward branches an item may take in one launch unless the launcher says otherwise.
+/// Default limit of backward branches per item in a launch.
 pub const DEFAULT_BUDGET: u64 = 1 << 20;
 
-/// The most work items of a group.
+/// Maximum number of work items in a group.
 const MAX_GROUP: u32 = 256;
 
-/// The work items of a group in a launch of so many: all groups of a launch have as many, and as many as can be.
+/// Returns the number of work items per group in a launch of `items` work items: the largest
+/// divisor of `items` that is at most `MAX_GROUP`.
 pub fn group_size(items: u32) -> u32 {
     (1..=items.min(MAX_GROUP)).rev().find(|size| items.is_multiple_of(*size)).unwrap_or(1)
 }
 
-/// Buffers that a launch may have, variables of the kernel's file included.
+/// Maximum number of buffers of a launch, including variables of the kernel's file.
 pub const MAX_BUFFERS: usize = 1 << 18;
 
-/// Lowest address of the slots, each of which holds one buffer.
+/// Lowest address of the slots. Each slot holds one buffer.
 ///
-/// Addresses of the first [`SPREAD`] slots are 13 times 2^56 plus less than 2^56. A sum of up to 16 such addresses, each added or
-/// subtracted, is in no slot unless one more is added than subtracted: the multiples of 13 from -16 to 16 lie far enough apart
-/// modulo 256.
+/// The base addresses in the first [`SPREAD`] slots are 13 * 2^56 plus less than 2^56. Consider a
+/// sum of up to 16 such addresses, each added or subtracted. The sum lies in a slot only if the
+/// additions exceed the subtractions by exactly one, because the multiples of 13 from -16 to 16 are
+/// far enough apart modulo 256.
 const FIRST_SLOT: u64 = 0x0d << 56;
-/// Bytes of a slot, as a power of two.
+/// Log2 of the size of a slot in bytes.
 const SLOT_LOG2: u32 = 44;
-/// Unit of the distance from the start of a slot to the buffer in it, as a power of two.
+/// Log2 of the unit, in bytes, of the distance from a slot's start to its buffer.
 const UNIT_LOG2: u32 = 18;
-/// Slots whose buffers begin at different distances from the start of the slot.
+/// Number of slots whose buffers start at distinct distances from the start of their slot.
 const SPREAD: u64 = 1 << 12;
 
-/// The start of a slot.
+/// Returns the address of the start of a slot.
 const fn slot_start(param: usize) -> u64 {
     FIRST_SLOT.wrapping_add((param as u64) << SLOT_LOG2)
 }
 
-/// The address of the buffer that is parameter `param`, which is less than [`MAX_BUFFERS`].
+/// Returns the address of the buffer of parameter `param`, which must be less than [`MAX_BUFFERS`].
 ///
-/// Bases are more than 2^43 apart, so an address of one buffer plus 64 times a 32-bit index and a signed 32-bit offset never lies
-/// within another. The distance from the start of the slot grows with the square of the number: no two pairs of bases have the
-/// same difference, and `2 * p - q` lies before the buffer of its slot, whatever the size of that is.
+/// Base addresses are more than 2^43 apart. An address in one buffer, plus 64 times a 32-bit index,
+/// plus a signed 32-bit offset therefore never lies in another buffer. The distance from the start
+/// of the slot grows with the square of the slot number, so no two pairs of bases have the same
+/// difference. It also follows that `2 * p - q` lies before the buffer of its slot, whatever the
+/// size of the buffer.
 pub const fn buffer_base(param: usize) -> u64 {
     let number = param as u64 & (SPREAD - 1);
     slot_start(param).wrapping_add((number * number) << UNIT_LOG2)
 }
 
-/// The parameter in whose slot an address lies, within its buffer or beside it.
+/// Returns the number of the parameter whose slot contains an address, in the buffer or outside it.
 pub const fn buffer_slot(address: u64) -> Option<usize> {
     let slot = address.wrapping_sub(FIRST_SLOT) >> SLOT_LOG2;
     if slot < MAX_BUFFERS as u64 { Some(slot as usize) } else { None }
 }
 
-/// The start of the slot of parameter `param`, and the mask of the bits that all addresses of a slot share: [`buffer_slot`] as a
-/// comparison.
+/// Returns the start of the slot of parameter `param`, and the mask of the address bits that are
+/// constant within a slot. A masked comparison is equivalent to [`buffer_slot`].
 pub const fn slot_of(param: usize) -> (u64, u64) {
     (slot_start(param), u64::MAX << SLOT_LOG2)
 }
 
-/// The parameter whose buffer's addresses include this one, and the offset from its base; the inverse of [`buffer_base`].
+/// Returns the parameter whose buffer contains an address, and the offset from its base. This is
+/// the inverse of [`buffer_base`].
 pub const fn buffer_of(address: u64) -> Option<(usize, u64)> {
     let Some(param) = buffer_slot(address) else { return None };
     match address.checked_sub(buffer_base(param)) {
@@ -80,7 +89,7 @@ pub const fn buffer_of(address: u64) -> Option<(usize, u64)> {
     }
 }
 
-/// The parameter whose buffer an address is nearest to, and the offset from its base, which is negative before it.
+/// Returns the parameter whose base is nearest to an address, and the signed offset from that base.
 pub const fn buffer_near(address: u64) -> Option<(usize, i64)> {
     let Some(behind) = buffer_slot(address.wrapping_add(1 << (SLOT_LOG2 - 1))) else { return None };
     let offset = address.wrapping_sub(buffer_base(behind)).cast_signed();
@@ -95,10 +104,10 @@ mod tests {
 
     /// Number of buffers whose sums of bases the tests check.
     const BUFFERS: usize = 4096;
-    /// The most bytes of a buffer for which that holds.
+    /// Maximum size of a buffer for which the checks hold, in bytes.
     const BYTES: u64 = 1 << 43;
 
-    /// Bases in ascending order, as parameters have them.
+    /// Returns the base addresses of the buffers, in ascending order.
     fn bases() -> Vec<u64> {
         let bases: Vec<u64> = (0..BUFFERS).map(buffer_base).collect();
         assert!(bases.is_sorted());
@@ -151,7 +160,8 @@ mod tests {
         }
     }
 
-    /// All bases are the first one and at most `spread`, so the sums of a pair of factors are in one range, which holds no buffer.
+    /// Every base lies between the first base and `spread` bytes above it. The sums of a pair of
+    /// factors therefore lie in one range, and the test checks that no buffer overlaps the range.
     #[test]
     fn sums_of_bases_are_in_no_buffer() {
         let bases = bases();

@@ -1,5 +1,7 @@
-//! What a kernel is from outside, which the compiler and the runtime agree on and neither owns: types, parameters and where they
-//! lie, shapes of launches, streams, targets, places in source texts; how items of a group meet; how much a piece of work may take, and how it is stopped.
+//! External interface of a kernel, shared by the compiler and the runtime: types, parameters and
+//! their layout, launch shapes, streams, targets and source locations.
+//!
+//! The crate also holds collective operations of a group, resource limits and cancellation.
 
 #[macro_use]
 mod words;

@@ -1,38 +1,39 @@
-//! How much work may take.
+//! Resource limits of compilation and execution.
 
 use std::fmt;
 use std::time::Duration;
 
 use thiserror::Error;
 
-/// What reading, compiling and running may take. [`Limits::default`] bounds what a mistake can cost; [`Limits::strict`] is for
-/// texts of strangers; [`Limits::NONE`] bounds nothing.
+/// Resource limits of parsing, compilation and execution. [`Limits::default`] bounds the cost of a
+/// mistake; [`Limits::strict`] is for untrusted text; [`Limits::NONE`] sets no limit.
 ///
-/// A limit that is met ends the work with [`Exceeded`], which names it. What was made until then is dropped: no result is
-/// half a result.
+/// Work that exceeds a limit ends with [`Exceeded`], which names the limit. Partial results are
+/// discarded.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Bytes of a text.
+    /// Size of a source text in bytes.
     pub text_bytes: u64,
-    /// Bytes of a file that an argument is read from.
+    /// Size in bytes of a file from which an argument is read.
     pub file_bytes: u64,
-    /// Ops of a kernel, as it is read and after each pass.
+    /// Ops of a kernel, checked after parsing and after each pass.
     pub ops: u64,
-    /// Blocks of a kernel, likewise.
+    /// Blocks of a kernel, checked after parsing and after each pass.
     pub blocks: u64,
-    /// Values of a kernel that are live at one place.
+    /// Values of a kernel that are live at the same point.
     pub live_values: u64,
     /// Bytes of all buffers of a launch.
     pub buffer_bytes: u64,
     /// Work items of a launch.
     pub items: u64,
-    /// Instructions executed and backward branches taken by a launch, over all items. It is looked at now and then, so a launch
-    /// may do a little more.
+    /// Instructions executed and backward branches taken by a launch, summed over all items. The
+    /// count is checked periodically, so a launch can exceed it slightly.
     pub work: u64,
-    /// Bytes of memory that the process has at any time, where the system tells them (Linux). It is looked at every few milliseconds.
+    /// Resident memory of the process in bytes, on systems that report it (Linux). It is checked
+    /// every few milliseconds.
     pub memory: u64,
-    /// Wall time, from the making of the [`Watchdog`](crate::Watchdog) on. Where there is no [clock](crate::clock) it is not watched;
-    /// [`Limits::work`] is everywhere.
+    /// Wall-clock time from the creation of the [`Watchdog`](crate::Watchdog). This limit has no
+    /// effect on platforms without a [clock](crate::clock); [`Limits::work`] applies everywhere.
     pub time: Option<Duration>,
 }
 
@@ -40,7 +41,7 @@ const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
 impl Limits {
-    /// No limits but those of the formats.
+    /// No limits except those of the formats.
     pub const NONE: Limits = Limits {
         text_bytes: u64::MAX,
         file_bytes: u64::MAX,
@@ -54,7 +55,8 @@ impl Limits {
         time: None,
     };
 
-    /// For texts of one's own: far beyond what kernels need, and no limit of time or work.
+    /// Returns the limits for trusted text: far above the needs of real kernels, without a limit of
+    /// time or work.
     pub const fn generous() -> Limits {
         Limits {
             text_bytes: GIB,
@@ -67,7 +69,7 @@ impl Limits {
         }
     }
 
-    /// For texts of strangers: 10 seconds and 2 GiB at most.
+    /// Returns the limits for untrusted text: at most 10 seconds and 2 GiB.
     pub const fn strict() -> Limits {
         Limits {
             text_bytes: 16 * MIB,
@@ -90,11 +92,11 @@ impl Default for Limits {
     }
 }
 
-/// A limit that was met.
+/// A limit that was exceeded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum Exceeded {
-    /// Someone has asked for an end.
+    /// The work was cancelled.
     #[error("cancelled")]
     Cancelled,
     /// [`Limits::text_bytes`].
@@ -166,7 +168,7 @@ pub enum Exceeded {
 }
 
 impl Exceeded {
-    /// The limit's name: that of the field of [`Limits`], or `cancel`.
+    /// Returns the name of the limit: the name of the field of [`Limits`], or `cancel`.
     pub const fn name(&self) -> &'static str {
         match self {
             Exceeded::Cancelled => "cancel",
@@ -183,7 +185,7 @@ impl Exceeded {
     }
 }
 
-/// Bytes, in the largest unit that they are a whole number of.
+/// A number of bytes, displayed in the largest unit that divides the number.
 struct Size(u64);
 
 impl fmt::Display for Size {

@@ -1,29 +1,29 @@
-//! Places in texts.
+//! Locations in source text.
 
-/// Where in the source text an instruction comes from.
+/// Location of an instruction in the source text.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Loc {
-    /// Line, from 1; 0 where the place is not known.
+    /// Line, from 1; 0 if the location is unknown.
     pub line: u32,
-    /// Column, from 1; 0 where the place is not known.
+    /// Column, from 1; 0 if the location is unknown.
     pub column: u32,
 }
 
 impl Loc {
-    /// Bytes of the record: line, column.
+    /// Size in bytes of the encoded location: line, then column.
     pub const BYTES: usize = 8;
 
-    /// Whether there is a place.
+    /// Returns `true` if the location is known.
     pub const fn is_known(self) -> bool {
         self.line != 0
     }
 
-    /// The record.
+    /// Encodes the location as two little-endian 32-bit words: line, column.
     pub fn to_bytes(self) -> [u8; Loc::BYTES] {
         (u64::from(self.column) << 32 | u64::from(self.line)).to_le_bytes()
     }
 
-    /// The place of a record.
+    /// Decodes a location.
     pub fn from_bytes(bytes: [u8; Loc::BYTES]) -> Loc {
         let both = u64::from_le_bytes(bytes);
         Loc { line: both as u32, column: (both >> 32) as u32 }

@@ -1,23 +1,23 @@
-//! What a parameter of a kernel is.
+//! Kinds of kernel parameters.
 
 use std::fmt;
 
 use crate::launch::POINTER_BYTES;
 use crate::types::Type;
 
-/// Whether a kernel reads or writes a buffer.
+/// Access direction of a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Direction {
-    /// Read only; a store traps.
+    /// Read only. A store traps.
     In,
-    /// Written; all zero before the launch.
+    /// Written. The buffer is zeroed before the launch.
     Out,
     /// Read and written.
     InOut,
 }
 
 impl Direction {
-    /// The name in text.
+    /// Returns the keyword in the IR text.
     pub const fn name(self) -> &'static str {
         match self {
             Direction::In => "in",
@@ -27,49 +27,53 @@ impl Direction {
     }
 }
 
-/// What a parameter is.
+/// Kind of a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ParamKind {
-    /// A value, the same for all work items.
+    /// A value that is the same for all work items.
     Scalar(Type),
     /// A buffer of elements, passed by address.
     Buffer {
-        /// Read, written or both.
+        /// Access direction.
         direction: Direction,
-        /// The type of its elements.
+        /// Type of the elements.
         elem: Type,
-        /// The start is a multiple of this power of two, in bytes.
+        /// Alignment of the buffer's start in bytes, a power of two.
         align: u32,
-        /// Its argument may overlap others though the kernel writes it. A buffer that is only read overlaps what it likes.
+        /// Allows the argument to overlap other buffers even though the kernel writes it. Buffers
+        /// that are only read may always overlap each other.
         may_alias: bool,
     },
 }
 
 impl ParamKind {
-    /// The type of a scalar or of a buffer's elements.
+    /// Returns the type of a scalar or of a buffer's elements.
     pub const fn ty(self) -> Type {
         match self {
             ParamKind::Scalar(ty) | ParamKind::Buffer { elem: ty, .. } => ty,
         }
     }
 
-    /// Whether it is a buffer that the kernel writes.
+    /// Returns `true` for a buffer that the kernel writes.
     pub const fn is_written(self) -> bool {
         matches!(self, ParamKind::Buffer { direction: Direction::Out | Direction::InOut, .. })
     }
 
-    /// Whether its argument may share no byte with another: a buffer that is written and does not say `may_alias`.
+    /// Returns `true` if the argument must not overlap any other buffer: a written buffer without
+    /// `may_alias`.
     pub const fn is_unique(self) -> bool {
         self.is_written() && !matches!(self, ParamKind::Buffer { may_alias: true, .. })
     }
 
-    /// Whether bytes of one buffer that a launch gives may be bytes of another, which one of them writes.
+    /// Returns `true` if the arguments of two buffer parameters may overlap while the kernel writes
+    /// one of the buffers.
     pub const fn may_overlap(self, other: ParamKind) -> bool {
         let are_buffers = matches!((self, other), (ParamKind::Buffer { .. }, ParamKind::Buffer { .. }));
         are_buffers && (self.is_written() || other.is_written()) && !self.is_unique() && !other.is_unique()
     }
 
-    /// Bytes in the constant bank, of a type that can stand there; also the alignment.
+    /// Returns the size in bytes in the constant bank, which is also the alignment. The type must
+    /// be one that a parameter can have.
     pub const fn bytes(self) -> u16 {
         match self {
             ParamKind::Scalar(ty) => ty.bytes() as u16,
@@ -90,13 +94,13 @@ impl fmt::Display for ParamKind {
     }
 }
 
-/// An argument that is an address within the buffer of another.
+/// An argument that is an address in the buffer of another argument.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Alias {
-    /// The parameter that is given it, by number.
+    /// Number of the parameter that receives the address.
     pub param: usize,
-    /// The parameter whose buffer it points into.
+    /// Number of the parameter whose buffer contains the address.
     pub of: usize,
-    /// Bytes from that buffer's start.
+    /// Byte offset from that buffer's start.
     pub offset: u64,
 }

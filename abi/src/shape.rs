@@ -1,4 +1,4 @@
-//! How many work items a launch has, and in which groups.
+//! Shape of a launch: the number of work items and their division into groups.
 
 use std::fmt;
 
@@ -9,11 +9,11 @@ use crate::group_size;
 /// An axis of a launch.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Axis {
-    /// Along which the numbers of items grow fastest.
+    /// First axis, along which item numbers grow fastest.
     X,
-    /// The second.
+    /// Second axis.
     Y,
-    /// The third.
+    /// Third axis.
     Z,
 }
 
@@ -21,7 +21,7 @@ impl Axis {
     /// Every axis.
     pub const ALL: [Axis; 3] = [Axis::X, Axis::Y, Axis::Z];
 
-    /// The name in text: `x`.
+    /// Returns the name in text, such as `x`.
     pub const fn name(self) -> &'static str {
         match self {
             Axis::X => "x",
@@ -30,12 +30,12 @@ impl Axis {
         }
     }
 
-    /// The axis of that name.
+    /// Returns the axis with a name.
     pub fn from_name(name: &str) -> Option<Axis> {
         Axis::ALL.into_iter().find(|axis| axis.name() == name)
     }
 
-    /// Its entry of three counts.
+    /// Returns the entry of a triple that belongs to this axis.
     pub const fn of<T: Copy>(self, [x, y, z]: [T; 3]) -> T {
         match self {
             Axis::X => x,
@@ -51,8 +51,9 @@ impl fmt::Display for Axis {
     }
 }
 
-/// The work items of a launch: a grid of blocks, which are the groups. Made of a number of items, `grid * block` of them on axis x
-/// in groups as large as can be ([`group_size`]); made of a pair, of so many blocks of so many items.
+/// Work items of a launch: a grid of blocks, each of which is a group. `From<u32>` takes a number
+/// of items along x and divides them into the largest groups possible ([`group_size`]). `From<(u32,
+/// u32)>` takes a number of blocks and a number of items per block.
 ///
 /// ```
 /// use halfbyte_abi::Shape;
@@ -65,44 +66,46 @@ impl fmt::Display for Axis {
 pub struct Shape {
     /// Blocks along x, y and z.
     pub grid: [u32; 3],
-    /// Work items of a block, likewise.
+    /// Work items of a block along x, y and z.
     pub block: [u32; 3],
-    /// Bytes of shared memory that a block has besides what the kernel declares.
+    /// Bytes of dynamic shared memory per block, in addition to the declarations of the kernel.
     pub shared: u32,
 }
 
-/// Where a work item is: which it is of its group, and which group that is, along x, y and z.
+/// Position of a work item in a launch: its coordinates in its group and the coordinates of the
+/// group, along x, y and z.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Place {
-    /// The group in the grid.
+    /// Coordinates of the group in the grid.
     pub group: [u32; 3],
-    /// The item in the group.
+    /// Coordinates of the item in the group.
     pub local: [u32; 3],
 }
 
-/// Why no launch has such a shape.
+/// Reason why a shape is invalid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum ShapeError {
-    /// More than one along an axis that the code of the kernel does not know.
+    /// More than one item or block along y or z, of a kernel that was compiled for launches along
+    /// x.
     #[error("{0} has more than 1 along y or z; the kernel was compiled for launches along x")]
     Axes(Shape),
-    /// Shared memory, of a kernel that has none or more than a group has.
+    /// Dynamic shared memory for a kernel that has none, or more than a group can have.
     #[error("{0} bytes of shared memory are asked for, and the kernel has none, or no group has so many")]
     Shared(u32),
-    /// More than a GPU takes along an axis, or in a block.
+    /// More items or blocks along an axis, or more items in a block, than a GPU supports.
     #[error("{0} is more than a GPU takes: 1024 items of a block, 64 of them along z, and 65535 blocks along y and z")]
     Gpu(Shape),
-    /// More work items than have numbers of 32 bits.
+    /// More work items than 32 bits can number.
     #[error("{0} has more work items than 32 bits can number")]
     Items(Shape),
 }
 
 impl Shape {
-    /// The number of work items.
+    /// Returns the number of work items.
     ///
     /// # Errors
-    /// A shape that no launch has.
+    /// The number of items does not fit in 32 bits.
     pub fn items(&self) -> Result<u32, ShapeError> {
         let mut counts = self.grid.iter().chain(&self.block);
         if counts.clone().any(|&count| count == 0) {
@@ -111,16 +114,16 @@ impl Shape {
         counts.try_fold(1_u32, |items, &count| items.checked_mul(count)).ok_or(ShapeError::Items(*self))
     }
 
-    /// Whether all items are along x.
+    /// Returns `true` if all items are along x.
     pub fn is_along_x(&self) -> bool {
         let ([_, grid @ ..], [_, block @ ..]) = (self.grid, self.block);
         [grid, block] == [[1; 2]; 2]
     }
 
-    /// Whether a GPU takes it.
+    /// Checks that a GPU supports the shape.
     ///
     /// # Errors
-    /// It has too many blocks along an axis, or items of a block.
+    /// Too many blocks along an axis, or too many items in a block.
     pub fn check_gpu(&self) -> Result<(), ShapeError> {
         const GRID: [u32; 3] = [i32::MAX as u32, 0xffff, 0xffff];
         const BLOCK: [u32; 3] = [1024, 1024, 64];
@@ -131,26 +134,27 @@ impl Shape {
         if is_taken { Ok(()) } else { Err(ShapeError::Gpu(*self)) }
     }
 
-    /// The place of an item by its number: items are numbered group by group, and in a group as groups are in the grid, along x first,
-    /// then y, then z.
+    /// Returns the position of the item with a number. Items are numbered group by group. Within a
+    /// group, as for groups within the grid, numbers grow along x first, then y, then z.
     pub fn place(&self, item: u32) -> Place {
         let size = self.block.into_iter().fold(1, u32::wrapping_mul).max(1);
         Place { group: digits(item / size, self.grid), local: digits(item % size, self.block) }
     }
 
-    /// An item by its number, as messages name it.
+    /// Returns the name of an item in messages, by its number.
     pub fn name(&self, item: u32) -> ItemName {
         ItemName { item, place: (!self.is_along_x()).then(|| self.place(item)) }
     }
 }
 
-/// A number by its place along each axis, along all of which it counts.
+/// Splits a linear number into coordinates along x, y and z. The size along z is not needed.
 fn digits(number: u32, [x, y, _]: [u32; 3]) -> [u32; 3] {
     let [x, y] = [x.max(1), y.max(1)];
     [number % x, number / x % y, number / x / y]
 }
 
-/// What [`Shape::name`] calls an item: `item 5` or, of a launch along several axes, `item (1, 0, 0) of group (0, 2, 0)`.
+/// Name of an item, as [`Shape::name`] returns it: `item 5`, or `item (1, 0, 0) of group (0, 2, 0)`
+/// for a launch along several axes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ItemName {
     item: u32,
@@ -158,7 +162,7 @@ pub struct ItemName {
 }
 
 impl ItemName {
-    /// Its number in the launch.
+    /// Returns the item's number in the launch.
     pub const fn number(self) -> u32 {
         self.item
     }
@@ -220,7 +224,7 @@ mod tests {
     #[test]
     fn items_are_counted_along_all_axes() {
         assert_eq!(Shape::from(([2, 3, 5], [7, 11, 13])).items(), Ok(30030));
-        // Of a shape without items the other counts do not matter.
+        // In a shape without items, the other counts do not matter.
         assert_eq!(Shape::from(([u32::MAX; 3], [u32::MAX, 0, 1])).items(), Ok(0));
         assert_eq!(Shape::from(([u32::MAX, 1, 1], [1; 3])).items(), Ok(u32::MAX));
         // 641 * 6700417 is 2^32 + 1, and 3 * 5 * 17 * 257 * 65537 is 2^32 - 1.
@@ -269,7 +273,7 @@ mod tests {
         assert_eq!(Ok(number), shape.items());
         assert_eq!(shape.name(29).to_string(), "item (2, 1, 0) of group (1, 0, 0)");
         assert_eq!(Shape::from(7).name(5).to_string(), "item 5");
-        // What has no items has no places either, but it is no panic to ask.
+        // A shape without items has no positions, but a request for one does not panic.
         assert_eq!(Shape::from(([0; 3], [0; 3])).place(9).local, [0; 3]);
     }
 

@@ -1,4 +1,4 @@
-//! A kernel from outside: its name, its parameters, and where these lie.
+//! Signature of a kernel: its name, its parameters and their layout.
 
 use std::sync::Arc;
 
@@ -8,45 +8,46 @@ use crate::launch::{MAX_PARAM_BYTES, PARAMS_OFFSET};
 use crate::param::{Direction, ParamKind};
 use crate::types::Type;
 
-/// A kernel's parameter.
+/// Parameter of a kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Param {
-    /// Its name, without `%`.
+    /// Name, without `%`.
     pub name: String,
-    /// Scalar or buffer.
+    /// Kind: scalar or buffer.
     pub kind: ParamKind,
 }
 
 impl Param {
-    /// The type of a scalar or of a buffer's elements.
+    /// Returns the type of a scalar or of a buffer's elements.
     pub const fn ty(&self) -> Type {
         self.kind.ty()
     }
 
-    /// Whether a launch leaves results in it.
+    /// Returns `true` if the parameter holds results after a launch.
     pub const fn is_result(&self) -> bool {
         self.kind.is_written()
     }
 }
 
-/// What a buffer holds in every launch.
+/// Constant contents of a buffer, the same in every launch.
 pub type Contents = Arc<[u8]>;
 
-/// A kernel's name and parameters, and where each of these lies.
+/// Name and parameters of a kernel, and the offset of each parameter in the constant bank.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Signature {
     name: String,
     params: Vec<Param>,
     offsets: Vec<u16>,
-    /// What the last parameters hold.
+    /// Contents of the last parameters.
     contents: Vec<Contents>,
 }
 
-/// Why a signature cannot be.
+/// Reason why a signature is invalid.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum SignatureError {
-    /// The kernel's name is empty or cannot stand in an object's symbol table.
+    /// The kernel's name is empty or contains control characters, so an object's symbol table
+    /// cannot hold it.
     #[error("{0:?} is no name for a kernel: it must not be empty nor hold control characters")]
     Name(String),
     /// The parameters take more than [`MAX_PARAM_BYTES`].
@@ -57,7 +58,7 @@ pub enum SignatureError {
         /// The first parameter that does not fit.
         param: String,
     },
-    /// A type that no parameter has: one of more than 128 bits.
+    /// The type of a parameter has more than 128 bits.
     #[error("parameter `{param}` of `{kernel}` has a type of more than 128 bits")]
     Wide {
         /// The kernel.
@@ -65,7 +66,7 @@ pub enum SignatureError {
         /// The parameter.
         param: String,
     },
-    /// A buffer's alignment is no power of two.
+    /// The alignment of a buffer is not a power of two.
     #[error("buffer `{param}` of `{kernel}` has alignment {align}, which is not a power of two")]
     Align {
         /// The kernel.
@@ -75,7 +76,8 @@ pub enum SignatureError {
         /// Its alignment.
         align: u32,
     },
-    /// A buffer that may overlap others and cannot: one that starts as zeros, or has contents of its own.
+    /// `may_alias` on a buffer that cannot overlap others: an `out` buffer, which starts as zeros,
+    /// or a buffer with constant contents.
     #[error("buffer `{param}` of `{kernel}` says `may_alias`; only an `in` or `inout` buffer without contents can")]
     Alias {
         /// The kernel.
@@ -83,7 +85,7 @@ pub enum SignatureError {
         /// The buffer.
         param: String,
     },
-    /// Contents of what is no `in` buffer.
+    /// Contents of a parameter that is not an `in` buffer.
     #[error("`{param}` of `{kernel}` has contents; only an `in` buffer behind all other parameters can")]
     Contents {
         /// The kernel.
@@ -91,7 +93,7 @@ pub enum SignatureError {
         /// The parameter.
         param: String,
     },
-    /// Contents that are no whole number of elements, one or more.
+    /// The size of the contents is not a positive multiple of the element size.
     #[error("`{param}` of `{kernel}` holds {found} bytes; expected a positive multiple of {elem}")]
     ContentsSize {
         /// The kernel.
@@ -106,11 +108,11 @@ pub enum SignatureError {
 }
 
 impl Signature {
-    /// Lays the parameters out.
+    /// Creates a signature and assigns an offset to each parameter.
     ///
     /// # Errors
-    /// A name that no object can hold, parameters that do not fit, an alignment that is no power of two, an `out` buffer that may
-    /// overlap others.
+    /// An invalid kernel name, parameters that do not fit, a type of more than 128 bits, an
+    /// alignment that is not a power of two, or an `out` buffer with `may_alias`.
     pub fn new(name: impl Into<String>, params: Vec<Param>) -> Result<Signature, SignatureError> {
         let name = name.into();
         if name.is_empty() || name.contains(char::is_control) {
@@ -143,10 +145,11 @@ impl Signature {
         Ok(Signature { name, params, offsets, contents: Vec::new() })
     }
 
-    /// Says what the last parameters hold: a launch gives no arguments for these.
+    /// Sets the contents of the last parameters. A launch takes no arguments for these parameters.
     ///
     /// # Errors
-    /// Contents of parameters that are not `in` buffers or may overlap others, or of no whole number of elements.
+    /// Contents of a parameter that is not an `in` buffer or has `may_alias`, or contents whose
+    /// size is not a positive multiple of the element size.
     pub fn with_contents(mut self, contents: Vec<Contents>) -> Result<Signature, SignatureError> {
         let kernel = || self.name.clone();
         let Some(given) = self.params.len().checked_sub(contents.len()) else {
@@ -169,32 +172,33 @@ impl Signature {
         Ok(self)
     }
 
-    /// The kernel's name, without `@`.
+    /// Returns the kernel's name, without `@`.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The parameters in order.
+    /// Returns the parameters in order.
     pub fn params(&self) -> &[Param] {
         &self.params
     }
 
-    /// The parameters that a launch gives arguments for: all but the last ones, which have contents.
+    /// Returns the parameters that take an argument at launch: all except the last ones, which have
+    /// contents.
     pub fn given(&self) -> &[Param] {
         self.params.get(..self.params.len() - self.contents.len()).unwrap_or(&[])
     }
 
-    /// What the parameters after those hold.
+    /// Returns the contents of the parameters that take no argument at launch.
     pub fn contents(&self) -> &[Contents] {
         &self.contents
     }
 
-    /// The byte offset of each parameter in constant bank 0, in order.
+    /// Returns the byte offset of each parameter in constant bank 0, in order.
     pub fn offsets(&self) -> &[u16] {
         &self.offsets
     }
 
-    /// Bytes of constant bank 0 up to the end of the last parameter.
+    /// Returns the size in bytes of constant bank 0, up to the end of the last parameter.
     pub fn constant_bytes(&self) -> u16 {
         match (self.params.last(), self.offsets.last()) {
             (Some(param), Some(offset)) => offset + param.kind.bytes(),

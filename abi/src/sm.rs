@@ -1,14 +1,15 @@
-//! The SM versions of NVIDIA's GPUs that code is made for.
+//! SM versions of NVIDIA GPUs for which the compiler generates code.
 
 use std::fmt;
 
-/// An SM version: `Sm::SM_90` is that of `sm_90`. What instructions it has stands in their rows.
+/// An SM version: `Sm::SM_90` is `sm_90`. The row of each instruction names the first version that
+/// has the instruction.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Sm(u8);
 
 struct Version {
     number: u16,
-    /// The PTX version, major and minor, that has the name first.
+    /// First PTX version, major and minor, that accepts this SM version as a target.
     ptx: (u8, u8),
 }
 
@@ -23,13 +24,14 @@ macro_rules! versions {
         impl Sm {
             $(#[doc = $gpus] pub const $name: Sm = Sm(Index::$name as u8);)*
 
-            /// Every version, from the oldest on.
+            /// Every version, oldest first.
             pub const ALL: [Sm; VERSIONS.len()] = [$(Sm::$name),*];
         }
     };
 }
 
-// Adding one is a line here, and the `since` of the rows that it is the first to have.
+// To add a version, add a line here and set `since` in the rows of the instructions that are new in
+// the version.
 #[rustfmt::skip]
 versions! {
     SM_75  75  (6, 3), "Turing.";
@@ -46,30 +48,30 @@ versions! {
 }
 
 impl Sm {
-    /// The version where none is given.
+    /// The version used when none is specified.
     pub const DEFAULT: Sm = Sm::SM_90;
 
-    /// By its number: 90 for `sm_90`.
+    /// Returns the version with a number, such as 90 for `sm_90`.
     pub fn new(number: u16) -> Option<Sm> {
         Sm::ALL.into_iter().find(|sm| sm.number() == number)
     }
 
-    /// Its number: 90 for `sm_90`.
+    /// Returns the number, such as 90 for `sm_90`.
     pub const fn number(self) -> u16 {
         VERSIONS[self.0 as usize].number
     }
 
-    /// The PTX version, major and minor, from which on a text may be for it.
+    /// Returns the first PTX version, major and minor, that accepts this SM version as a target.
     pub const fn ptx_version(self) -> (u8, u8) {
         VERSIONS[self.0 as usize].ptx
     }
 
-    /// Its place in [`Sm::ALL`].
+    /// Returns the index in [`Sm::ALL`].
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// All numbers, for messages.
+    /// Returns the numbers of all versions, separated by commas, for messages.
     pub fn names() -> String {
         Sm::ALL.map(|sm| sm.number().to_string()).join(", ")
     }

@@ -1,59 +1,66 @@
-//! Where the accesses of one load or store lie, over all work items of a launch and all iterations of the loops around it.
+//! Description of the addresses that a load or store accesses, over all work items of a launch and
+//! all iterations of the enclosing loops.
 
-/// What the accesses of one load or store of the text have to do with the launch's buffers.
+/// The accesses of one load or store instruction to a buffer of the launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stream<S> {
-    /// The buffer parameter; none for a guard, which is in no buffer.
+    /// Buffer parameter; `None` for a guard, which is in no buffer.
     pub buffer: Option<u32>,
-    /// What its elements are.
+    /// Contents of the stream's elements.
     pub holds: Holds,
     /// Bytes of one access: 1, 2, 4, 8 or 16.
     pub bytes: u32,
-    /// What the address is a multiple of; an access that is not traps.
+    /// Required alignment of the address in bytes; a misaligned access traps.
     pub align: u32,
-    /// All items access the same element, which is in the stream once.
+    /// `true` if all items access the same element, which the stream holds once.
     pub uniform: bool,
-    /// Bytes from one item's access to the next one's, modulo 2^32.
+    /// Distance in bytes between the accesses of consecutive items, modulo 2^32.
     pub scale: Affine,
-    /// The rest of what is scaled by the index, in bytes modulo 2^32.
+    /// Item-independent part of the index, scaled to bytes, modulo 2^32.
     pub index: Affine,
-    /// Bytes added in 64 bits, as `MemAttr::offset` of the IR is: the address is that of the buffer, plus
-    /// `(item * scale + index + k0 * steps[0].stride + ..)` modulo 2^32, plus this.
+    /// Offset in bytes, added in 64 bits like `MemAttr::offset` of the IR. The address is the
+    /// buffer's address, plus `(item * scale + index + k0 * steps[0].stride + ..)` modulo 2^32,
+    /// plus this offset.
     pub offset: i32,
-    /// The loops around the site, the outermost first.
+    /// Loops around the site, outermost first.
     pub steps: Vec<Step>,
-    /// A stream of one element for each of this one's: where the element's first byte is zero, as it is unless the kernel
-    /// stores something there, the item does not make the access. What it would have written is not, and a load gives what
-    /// is there, or zero where nothing can be read.
+    /// Guard of this stream: a stream with one element for each element of this one. If the first
+    /// byte of a guard element is zero, the item skips the access. It is zero unless the kernel
+    /// stores a nonzero value.
+    ///
+    /// A skipped store writes nothing. A skipped load returns the memory contents, or zero if the
+    /// address is not readable.
     pub guard: Option<u32>,
-    /// The load or store.
+    /// The load or store instruction.
     pub site: S,
 }
 
-/// What the elements of a stream are.
+/// Contents of the elements of a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Holds {
-    /// What is accessed, in the order of the accesses.
+    /// The accessed elements, in the order of the accesses.
     #[default]
     Elements,
-    /// The whole buffer, once: a window, which accesses by addresses that the kernel computes go to. It is a stream without loops that
-    /// is uniform, of single bytes.
+    /// The whole buffer, once. Such a stream is a window: accesses at addresses that the kernel
+    /// computes go to the window. A window is uniform, has single bytes as elements, and has no
+    /// loops.
     Buffer,
-    /// Where in a window an access is made: bytes added to the address of the buffer, as 32 bits without sign that the kernel stores
-    /// before the access. The stream's `offset` is added in 64 bits; scale, index and strides are zero.
+    /// Offsets of accesses into a window: unsigned 32-bit byte offsets from the address of the
+    /// buffer, which the kernel stores before each access. The stream's `offset` is added in 64
+    /// bits; scale, index and strides are zero.
     Offsets {
-        /// The stream that is the window.
+        /// Number of the stream that is the window.
         window: u32,
-        /// Whether the access is a store.
+        /// `true` if the access is a store.
         stores: bool,
     },
 }
 
-/// Bytes of an access's place in a window.
+/// Size in bytes of an offset into a window.
 const OFFSET_BYTES: u32 = 4;
 
 impl<S> Stream<S> {
-    /// Bytes of an element.
+    /// Returns the size of an element in bytes.
     pub fn element_bytes(&self) -> u32 {
         match self.holds {
             Holds::Elements => self.bytes,
@@ -62,12 +69,13 @@ impl<S> Stream<S> {
         }
     }
 
-    /// Whether it is of a load or store of the text: neither a guard nor a window.
+    /// Returns `true` if the stream belongs to a load or store of the source text, as opposed to a
+    /// guard or a window.
     pub fn is_of_accesses(&self) -> bool {
         self.buffer.is_some() && self.holds != Holds::Buffer
     }
 
-    /// The window that its accesses are in, where they are in one.
+    /// Returns the window that the accesses go to, if any.
     pub fn window(&self) -> Option<u32> {
         match self.holds {
             Holds::Offsets { window, .. } => Some(window),
@@ -75,67 +83,70 @@ impl<S> Stream<S> {
         }
     }
 
-    /// The same of a load or store that is named in another way.
+    /// Returns the stream with another site.
     pub fn at<T>(self, site: T) -> Stream<T> {
         let Stream { buffer, holds, bytes, align, uniform, scale, index, offset, steps, guard, site: _ } = self;
         Stream { buffer, holds, bytes, align, uniform, scale, index, offset, steps, guard, site }
     }
 }
 
-/// A loop around a site, which every work item takes equally often.
+/// A loop around a site. Its trip count is the same for all work items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Which loop of the kernel: streams of one loop take its steps together.
+    /// Number of the loop in the kernel. All streams of a loop advance together.
     pub loop_number: u32,
-    /// How often it is taken.
+    /// Trip count.
     pub trips: Trips,
-    /// Bytes from one trip's access to the next one's, modulo 2^32.
+    /// Distance in bytes between the accesses of consecutive iterations, modulo 2^32.
     pub stride: Affine,
 }
 
-/// How often a loop is taken.
+/// Trip count of a loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trips {
-    /// So often.
+    /// Constant trip count.
     Const(u32),
-    /// As often as this says, modulo 2^32 and, where `signed`, not at all where that is negative; `at_least` so often.
+    /// Trip count that is computed at launch, modulo 2^32. A negative count means 0 if `signed`.
+    /// The trip count is at least `at_least`.
     Of {
-        /// The number.
+        /// The count.
         count: Affine,
-        /// As a signed number.
+        /// `true` if the count is a signed number.
         signed: bool,
-        /// 1 for a loop that is tested at its end, else 0.
+        /// 1 for a loop with the exit test at its end, else 0.
         at_least: u32,
     },
 }
 
-/// A sum, modulo 2^32, known when the kernel is launched.
+/// An affine expression modulo 2^32, whose value is known when the kernel is launched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Affine {
-    /// Its constant part.
+    /// Constant term.
     pub constant: u32,
-    /// Factors and what they are multiplied by; each factor once, none by 0.
+    /// Variables and their coefficients. Each variable occurs at most once, and no coefficient is
+    /// 0.
     pub terms: Vec<(Factor, u32)>,
 }
 
-/// What a sum depends on.
+/// Variable of an affine expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Factor {
-    /// An `i32` parameter, by number.
+    /// An `i32` parameter, by its number.
     Param(u32),
     /// The number of work items of the launch.
     ItemCount,
 }
 
 impl From<u32> for Affine {
-    /// A constant.
+    /// Creates a constant expression.
     fn from(constant: u32) -> Affine {
         Affine { constant, terms: Vec::new() }
     }
 }
 
 impl Affine {
-    /// The sum, modulo 2^32, in a launch of so many items whose `i32` parameters are these.
+    /// Evaluates the expression modulo 2^32. `param` returns the value of an `i32` parameter, and
+    /// `item_count` is the number of items of the launch.
     pub fn value(&self, param: impl Fn(u32) -> u32, item_count: u32) -> u32 {
         self.terms.iter().fold(self.constant, |sum, &(factor, by)| {
             let factor = match factor {
@@ -146,14 +157,15 @@ impl Affine {
         })
     }
 
-    /// Whether it is 0 in every launch.
+    /// Returns `true` if the expression is 0 in every launch.
     pub fn is_zero(&self) -> bool {
         self.constant == 0 && self.terms.is_empty()
     }
 }
 
 impl Trips {
-    /// How often, in a launch of so many items whose `i32` parameters are these.
+    /// Computes the trip count. `param` returns the value of an `i32` parameter, and `item_count`
+    /// is the number of items of the launch.
     pub fn value(&self, param: impl Fn(u32) -> u32, item_count: u32) -> u32 {
         match self {
             Trips::Const(trips) => *trips,
@@ -166,7 +178,7 @@ impl Trips {
     }
 }
 
-/// What streams of one region have in common.
+/// Properties that the streams of a region share.
 #[derive(PartialEq, Eq)]
 struct Alike {
     is_guard: bool,
@@ -176,9 +188,12 @@ struct Alike {
     loops: Vec<u32>,
 }
 
-/// In which region of the data store each stream is, by number. Of streams that are more than `most`, those share a region that are gone
-/// through alike: they are in the same loops, have an element an item, of as many bytes, and are all read or all written. In each
-/// iteration the elements of a group's items follow each other stream by stream.
+/// Assigns each stream to a region of the data store, by number. If there are at most `most`
+/// streams, each has its own region.
+///
+/// Otherwise streams share a region if they are in the same loops, have one element per item, have
+/// the same element size, and are all read or all written. In each iteration, a region holds the
+/// elements of a group's items stream by stream.
 pub fn regions<S>(streams: &[Stream<S>], most: usize, written: impl Fn(usize) -> bool) -> Vec<u32> {
     let alone = streams.len() <= most;
     let loops = |stream: &Stream<S>| stream.steps.iter().map(|step| step.loop_number).collect();

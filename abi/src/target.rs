@@ -1,68 +1,68 @@
-//! What kernels are compiled for, by name.
+//! Names of compilation targets.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
 use crate::sm::Sm;
 
-/// What kernels are compiled for. It is a name: how kernels are selected, encoded and run for it is said by those who have it in
-/// their lists.
+/// A compilation target. It is only a name: the compiler and the runtime keep tables that map each
+/// target to its code generation and execution.
 #[derive(Clone, Copy)]
 pub struct Target(&'static Descriptor);
 
-/// What everyone may know of a target.
+/// Public description of a target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Descriptor {
-    /// Its name on run lines and on the command line, without the SM version.
+    /// Name on run lines and on the command line, without the SM version.
     pub name: &'static str,
-    /// What it is, in a few words.
+    /// One-line description of the target.
     pub summary: &'static str,
-    /// The number that stands for it in an object, with [`sm`](Descriptor::sm).
+    /// Number that identifies the target in an object, together with [`sm`](Descriptor::sm).
     pub code: u16,
-    /// What a kernel for it is.
+    /// Form of a compiled kernel.
     pub form: Form,
-    /// The SM version that it is, where it has one.
+    /// SM version, if the target has one.
     pub sm: Option<Sm>,
 }
 
-/// What a kernel for a target is, and with it what an object says of one.
+/// Form of a compiled kernel, which also determines the metadata of a kernel in an object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Form {
-    /// Words, which each work item runs for itself.
+    /// Machine code that each work item executes separately.
     Threads,
-    /// Words, which do several work items at once, on tiles of the buffers.
+    /// Machine code that processes several work items at once, on tiles of the buffers.
     Tiles,
-    /// Text for another assembler, which each work item runs for itself.
+    /// Assembly text for an external assembler, which each work item executes separately.
     Text,
 }
 
 impl Target {
-    /// The target that is described so. There is to be one of a name and an SM version.
+    /// Creates a target from a descriptor. Each pair of name and SM version must be unique.
     pub const fn new(descriptor: &'static Descriptor) -> Target {
         Target(descriptor)
     }
 
-    /// The name on run lines and on the command line, without the SM version.
+    /// Returns the name on run lines and on the command line, without the SM version.
     pub const fn name(self) -> &'static str {
         self.0.name
     }
 
-    /// What it is, in a few words.
+    /// Returns the one-line description.
     pub const fn summary(self) -> &'static str {
         self.0.summary
     }
 
-    /// What a kernel for it is.
+    /// Returns the form of a compiled kernel.
     pub const fn form(self) -> Form {
         self.0.form
     }
 
-    /// Its SM version, where it has one.
+    /// Returns the SM version, if the target has one.
     pub const fn sm(self) -> Option<Sm> {
         self.0.sm
     }
 
-    /// The number that stands for the target in an object, and its SM version or 0.
+    /// Returns the number that identifies the target in an object, and its SM version or 0.
     pub const fn code(self) -> (u16, u16) {
         match self.0.sm {
             Some(sm) => (self.0.code, sm.number()),

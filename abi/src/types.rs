@@ -5,13 +5,13 @@
 
 use std::fmt;
 
-/// What one lane holds.
+/// Element type of a lane.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Elem {
-    /// A truth value. As a vector element it makes a mask.
+    /// A truth value. A vector of this element type is a mask.
     I1,
-    /// An 8-bit integer; signedness is in the op, as for all integers.
+    /// An 8-bit integer. The op determines signedness, as for all integer types.
     I8,
     /// A 16-bit integer.
     I16,
@@ -36,7 +36,7 @@ pub enum Elem {
 }
 
 impl Elem {
-    /// Width in bits; a truth value has 1.
+    /// Returns the width in bits; 1 for a truth value.
     pub const fn bits(self) -> u32 {
         match self {
             Elem::I1 => 1,
@@ -47,7 +47,7 @@ impl Elem {
         }
     }
 
-    /// All bits of a lane set.
+    /// Returns a mask with all bits of a lane set.
     pub const fn mask(self) -> u64 {
         u64::MAX >> (64 - self.bits())
     }
@@ -65,10 +65,10 @@ macro_rules! types {
         impl Type {
             $(#[doc = $doc] pub const $konst: Type = Type { elem: Elem::$elem, lanes: $lanes };)*
 
-            /// Every type there is.
+            /// Every type.
             pub const ALL: &'static [Type] = &[$(Type::$konst),*];
 
-            /// The name in text.
+            /// Returns the name in the IR text.
             pub const fn name(self) -> &'static str {
                 match (self.elem, self.lanes) {
                     $((Elem::$elem, $lanes) => $name,)*
@@ -76,12 +76,12 @@ macro_rules! types {
                 }
             }
 
-            /// The type of that name.
+            /// Returns the type with a name in the IR text.
             pub fn from_name(name: &str) -> Option<Type> {
                 match name { $($name => Some(Type::$konst),)* _ => None }
             }
 
-            /// The type's constant in Rust and its name in ISLE (`F16X2`).
+            /// Returns the name of the type's constant in Rust and in ISLE, such as `F16X2`.
             pub const fn ident(self) -> &'static str {
                 match (self.elem, self.lanes) {
                     $((Elem::$elem, $lanes) => stringify!($konst),)*
@@ -117,10 +117,10 @@ types! {
     I1X16 "i1x16" I1 16 "A mask of sixteen lanes.";
 }
 
-/// No place.
+/// Index of a combination of element and lane count that is not a type.
 const NOWHERE: u8 = u8::MAX;
 
-/// By element and the logarithm of the number of lanes, a type's place in [`Type::ALL`].
+/// Index in [`Type::ALL`] of each type, by element type and log2 of the lane count.
 const PLACES: [[u8; 5]; Elem::Ptr as usize + 1] = {
     let mut places = [[NOWHERE; 5]; Elem::Ptr as usize + 1];
     let mut place = 0;
@@ -134,23 +134,23 @@ const PLACES: [[u8; 5]; Elem::Ptr as usize + 1] = {
 };
 
 impl Type {
-    /// The type's place in [`Type::ALL`].
+    /// Returns the type's index in [`Type::ALL`].
     #[inline]
     pub const fn index(self) -> usize {
         PLACES[self.elem as usize][self.lanes.trailing_zeros() as usize] as usize
     }
 
-    /// What a lane holds.
+    /// Returns the element type.
     pub const fn elem(self) -> Elem {
         self.elem
     }
 
-    /// The number of lanes; 1 for a scalar.
+    /// Returns the number of lanes; 1 for a scalar.
     pub const fn lanes(self) -> usize {
         self.lanes as usize
     }
 
-    /// The type with this element and this many lanes, where there is one.
+    /// Returns the type with an element type and a number of lanes, if it exists.
     #[inline]
     pub const fn new(elem: Elem, lanes: usize) -> Option<Type> {
         let places = &PLACES[elem as usize];
@@ -159,17 +159,18 @@ impl Type {
         if exists { Some(Type { elem, lanes: lanes as u8 }) } else { None }
     }
 
-    /// The scalar type of one lane.
+    /// Returns the scalar type of one lane.
     pub const fn lane_type(self) -> Type {
         Type { elem: self.elem, lanes: 1 }
     }
 
-    /// The mask that a lane-wise compare of this type gives: `i1` for a scalar.
+    /// Returns the result type of a lane-wise comparison of this type: `i1` for a scalar, a mask
+    /// for a vector.
     pub const fn mask_type(self) -> Option<Type> {
         Type::new(Elem::I1, self.lanes())
     }
 
-    /// The same number of lanes of twice the width, for integers.
+    /// Returns the integer type with the same number of lanes, each twice as wide.
     pub const fn widened(self) -> Option<Type> {
         let elem = match self.elem {
             Elem::I8 => Elem::I16,
@@ -180,47 +181,51 @@ impl Type {
         Type::new(elem, self.lanes())
     }
 
-    /// Width of all lanes in bits.
+    /// Returns the width of all lanes together, in bits.
     pub const fn bits(self) -> u32 {
         self.elem.bits() * self.lanes as u32
     }
 
-    /// Size in memory in bytes. A mask is stored as its bits, lane 0 lowest, in whole bytes.
+    /// Returns the size in memory in bytes. A mask is stored as a bit per lane, lane 0 lowest,
+    /// padded to whole bytes.
     pub const fn bytes(self) -> u32 {
         self.bits().div_ceil(8)
     }
 
-    /// One lane only.
+    /// Returns `true` if the type has one lane.
     pub const fn is_scalar(self) -> bool {
         self.lanes == 1
     }
 
-    /// A vector of more than 16 bytes: it is in no memory and in no register, but among ops.
+    /// Returns `true` for a vector of more than 16 bytes. Such a vector exists only between ops,
+    /// never in memory or in a register.
     pub const fn is_wide(self) -> bool {
         self.bits() > 128
     }
 
-    /// `i1` and its vectors.
+    /// Returns `true` for `i1` and its vectors.
     pub const fn is_mask(self) -> bool {
         matches!(self.elem, Elem::I1)
     }
 
-    /// Integers of 8 to 64 bits and their vectors; neither masks nor addresses.
+    /// Returns `true` for integers of 8 to 64 bits and their vectors, but not for masks and
+    /// addresses.
     pub const fn is_int(self) -> bool {
         matches!(self.elem, Elem::I8 | Elem::I16 | Elem::I32 | Elem::I64)
     }
 
-    /// `f16`, `bf16` and their vectors.
+    /// Returns `true` for `f16`, `bf16` and their vectors.
     pub const fn is_half(self) -> bool {
         matches!(self.elem, Elem::F16 | Elem::BF16)
     }
 
-    /// `e4m3` and `e5m2`, which are moved and converted; nothing computes on them.
+    /// Returns `true` for `e4m3` and `e5m2`, which can be moved and converted but have no
+    /// arithmetic.
     pub const fn is_fp8(self) -> bool {
         matches!(self.elem, Elem::E4M3 | Elem::E5M2)
     }
 
-    /// Any floating-point element that ops compute on.
+    /// Returns `true` for any floating-point element type with arithmetic.
     pub const fn is_float(self) -> bool {
         self.is_half() || matches!(self.elem, Elem::F32 | Elem::F64)
     }

@@ -1,4 +1,4 @@
-//! Limits under way: what work asks whether it may go on.
+//! Enforcement of limits while work is in progress.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,23 +8,25 @@ use std::time::{Duration, Instant};
 
 use crate::{Exceeded, Limits, clock};
 
-/// Asks work to end early, from any thread. Copies are of the same token.
+/// A request to cancel work, from any thread. Clones share the same state.
 #[derive(Clone, Debug, Default)]
 pub struct CancelToken(Arc<AtomicBool>);
 
 impl CancelToken {
-    /// Work under a [`Watchdog`] with this token ends within 10 ms, with [`Exceeded::Cancelled`].
+    /// Cancels the work of every [`Watchdog`] with this token. The work ends within 10 ms, with
+    /// [`Exceeded::Cancelled`].
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it has been asked.
+    /// Returns `true` if the work has been cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// Watches over work that has limits: whoever does the work polls it. Copies are of the same one, and threads may share it.
+/// Monitor of the limits of a piece of work. The code that does the work polls it. Clones share the
+/// same state, also between threads.
 #[derive(Clone, Debug)]
 pub struct Watchdog(Arc<Inner>);
 
@@ -32,20 +34,20 @@ pub struct Watchdog(Arc<Inner>);
 struct Inner {
     limits: Limits,
     cancel: CancelToken,
-    /// None where no limit needs it, and where there is no clock.
+    /// Start of the work; `None` if no limit needs it or there is no clock.
     start: Option<Instant>,
     work: AtomicU64,
-    /// When memory was looked at last, in milliseconds from the start.
+    /// Time of the last memory check, in milliseconds from the start.
     looked: AtomicU64,
     is_met: AtomicBool,
     met: Mutex<Option<Exceeded>>,
     beat: Option<Beat>,
 }
 
-/// What is called now and then while work goes on.
+/// A callback that is called periodically while work is in progress.
 struct Beat {
     every: Duration,
-    /// When it was called last, in microseconds from the start.
+    /// Time of the last call, in microseconds from the start.
     last: AtomicU64,
     call: Box<dyn Fn(&CancelToken) + Send + Sync>,
 }
@@ -56,27 +58,30 @@ impl fmt::Debug for Beat {
     }
 }
 
-// A call that unwinds leaves nothing half done here.
+// A callback that unwinds leaves the fields consistent.
 impl std::panic::UnwindSafe for Beat {}
 impl std::panic::RefUnwindSafe for Beat {}
 
-/// How long memory is not looked at again, in milliseconds: to ask the system takes some microseconds.
+/// Minimum interval between memory checks, in milliseconds. A query of the system takes some
+/// microseconds.
 const PAUSE: u64 = 4;
 
 impl Watchdog {
-    /// For work that begins now.
+    /// Creates a watchdog for work that begins now.
     pub fn new(limits: Limits) -> Watchdog {
         Watchdog::with_token(limits, CancelToken::default())
     }
 
-    /// The same, for work that can be cancelled.
+    /// Creates a watchdog for work that begins now and can be cancelled through `cancel`.
     pub fn with_token(limits: Limits, cancel: CancelToken) -> Watchdog {
         Watchdog::made(limits, cancel, None)
     }
 
-    /// The same, where `beat` is called about every so often by a thread that does the work, with the token: for whoever must do so to learn
-    /// whether the work is still wanted, as an interpreter of another language that looks for signals. Work that is done sooner
-    /// never calls it, and where there is no [clock] none does.
+    /// Creates a watchdog that also calls `beat` with the token, about once in every interval
+    /// `every`, on a thread that does the work. A caller uses `beat` to find out whether the work
+    /// is still wanted; for example, a language interpreter checks for pending signals.
+    ///
+    /// `beat` is not called for work that ends sooner, or on a platform without a [clock].
     ///
     /// ```
     /// use std::time::Duration;
@@ -104,17 +109,17 @@ impl Watchdog {
         Watchdog(Arc::new(Inner { limits, cancel, start, work, looked, is_met, met, beat }))
     }
 
-    /// The limits.
+    /// Returns the limits.
     pub fn limits(&self) -> &Limits {
         &self.0.limits
     }
 
-    /// What cancels the work.
+    /// Returns the token that cancels the work.
     pub fn token(&self) -> &CancelToken {
         &self.0.cancel
     }
 
-    /// The limit that was met first, if one was.
+    /// Returns the first limit that was exceeded, if any.
     pub fn exceeded(&self) -> Option<Exceeded> {
         match self.0.is_met.load(Ordering::Acquire) {
             true => *self.0.met.lock().unwrap_or_else(PoisonError::into_inner),
@@ -122,10 +127,11 @@ impl Watchdog {
         }
     }
 
-    /// Whether the work may go on. To be asked every few milliseconds; once it may not, it may never again.
+    /// Checks that the work may continue. Callers poll every few milliseconds. After the first
+    /// error, every later call fails, too.
     ///
     /// # Errors
-    /// The limit that was met, by this or by other threads.
+    /// The limit that was exceeded, on this thread or on another.
     pub fn poll(&self) -> Result<(), Exceeded> {
         let inner = &*self.0;
         if let Some(exceeded) = self.exceeded() {
@@ -156,10 +162,10 @@ impl Watchdog {
         Ok(())
     }
 
-    /// Counts work that has been done, and polls.
+    /// Adds `work` to the amount of work done, and polls.
     ///
     /// # Errors
-    /// As [`Watchdog::poll`].
+    /// See [`Watchdog::poll`].
     pub fn spend(&self, work: u64) -> Result<(), Exceeded> {
         let (all, limit) = (self.0.work.fetch_add(work, Ordering::Relaxed), self.0.limits.work);
         if all.saturating_add(work) > limit {
@@ -168,10 +174,10 @@ impl Watchdog {
         self.poll()
     }
 
-    /// Whether a number is within a limit; `exceeded` says of a larger one what it exceeds.
+    /// Checks that `found` is at most `limit`. Otherwise `exceeded` creates the error.
     ///
     /// # Errors
-    /// What `exceeded` gives.
+    /// The error that `exceeded` returns, or the limit that was exceeded first.
     pub fn check(&self, found: u64, limit: u64, exceeded: impl FnOnce(u64, u64) -> Exceeded) -> Result<(), Exceeded> {
         if found <= limit { Ok(()) } else { self.met(exceeded(found, limit)) }
     }
@@ -183,7 +189,7 @@ impl Watchdog {
         Err(first)
     }
 
-    /// Whether memory is to be looked at, which then one thread does.
+    /// Returns `true` if a memory check is due. Only one thread gets `true` for each check.
     fn is_due(&self, elapsed: Duration) -> bool {
         let now = elapsed.as_millis() as u64;
         let looked = self.0.looked.load(Ordering::Relaxed);
@@ -193,7 +199,7 @@ impl Watchdog {
 }
 
 impl Beat {
-    /// Whether it is to be called, which then one thread does.
+    /// Returns `true` if a call is due. Only one thread gets `true` for each call.
     fn is_due(&self, elapsed: Duration) -> bool {
         let now = elapsed.as_micros() as u64;
         let last = self.last.load(Ordering::Relaxed);
@@ -202,10 +208,10 @@ impl Beat {
     }
 }
 
-/// Bytes of memory that the process has, where the system tells.
+/// Returns the resident memory of the process in bytes, if the system reports it.
 #[cfg(target_os = "linux")]
 fn resident() -> Option<u64> {
-    // In kilobytes, whatever the size of a page.
+    // `VmRSS` is in kilobytes for every page size.
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
@@ -217,34 +223,35 @@ fn resident() -> Option<u64> {
     None
 }
 
-/// Asks a watchdog now and then whether the compilation of a kernel is to end early.
+/// Periodic check whether the compilation of a kernel must stop early.
 #[derive(Clone, Copy, Default)]
 pub struct Poll<'l> {
     watchdog: Option<&'l Watchdog>,
-    /// Ops seen since the watchdog was polled.
+    /// Ops processed since the last poll of the watchdog.
     unpolled: usize,
 }
 
 impl<'l> Poll<'l> {
-    /// Ops that a pass or selection works on in much less than 10 ms.
+    /// Ops between polls. A pass or selection processes as many in much less than 10 ms.
     const BETWEEN: usize = 1 << 9;
 
-    /// Of a watchdog, if there is one.
+    /// Creates a poller for a watchdog, if there is one.
     pub fn new(watchdog: Option<&'l Watchdog>) -> Poll<'l> {
         Poll { watchdog, unpolled: 0 }
     }
 
-    /// The watchdog.
+    /// Returns the watchdog.
     pub fn watchdog(&self) -> Option<&'l Watchdog> {
         self.watchdog
     }
 
-    /// Whether to end early; passes and selection ask it once for each op. They may then return at once: their result is dropped.
+    /// Returns `true` if compilation must stop early. Passes and selection call it once per op.
+    /// They may then return at once, because their result is discarded.
     pub fn is_stopped(&mut self) -> bool {
         self.is_stopped_after(1)
     }
 
-    /// The same after so many ops.
+    /// Returns `true` if compilation must stop early, after `ops` more ops.
     pub fn is_stopped_after(&mut self, ops: usize) -> bool {
         self.unpolled = self.unpolled.saturating_add(ops);
         if self.unpolled < Poll::BETWEEN {

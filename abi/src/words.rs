@@ -1,6 +1,7 @@
-//! Enumerations that texts have as words.
+//! Macro for enumerations of keywords.
 
-/// An enumeration of words that texts have. It says how each is written and read.
+/// Defines an enumeration whose variants are keywords of the text, with functions to print and
+/// parse the keywords.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! words {
@@ -10,15 +11,15 @@ macro_rules! words {
         pub enum $name { $($(#[$of])* #[doc = $doc] $variant,)* }
 
         impl $name {
-            /// Every one.
+            /// Every variant.
             pub const ALL: &'static [$name] = &[$($name::$variant),*];
 
-            /// The name in text.
+            /// Returns the keyword.
             pub const fn name(self) -> &'static str {
                 match self { $($name::$variant => $text,)* }
             }
 
-            /// The one of that name.
+            /// Returns the variant with a keyword.
             pub fn from_name(name: &str) -> Option<$name> {
                 match name { $($text => Some($name::$variant),)* _ => None }
             }

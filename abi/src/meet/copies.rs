@@ -1,29 +1,30 @@
-//! Copies that go on beside the items that have begun them.
+//! Asynchronous copies, which proceed concurrently with the items that start them.
 //!
-//! A copy reads and writes at some moment between its beginning and the wait of its item. What others do to the same bytes must
-//! therefore come before the beginning or after the wait, and nothing may be done to them in between, by the item itself neither.
+//! A copy reads and writes at an unspecified time between its start and the wait of its item. A
+//! conflicting access to the same bytes must therefore happen before the start or after the wait.
+//! This also holds for accesses of the item itself.
 
 use super::Place;
 
-/// A copy from one memory to another.
+/// An asynchronous copy from one memory to another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AsyncCopy {
-    /// The item, by its number in the launch.
+    /// Number of the item in the launch.
     pub item: u32,
-    /// The instruction that begins it, by its number.
+    /// Number of the instruction that starts the copy.
     pub inst: u32,
-    /// Where it reads: the memory, the first byte and how many.
+    /// Source: the memory, the first byte, and the number of bytes.
     pub from: (Place, u64, usize),
-    /// Where it writes.
+    /// Destination: the memory, the first byte, and the number of bytes.
     pub to: (Place, u64, usize),
 }
 
-/// The copies of a group of items that are not waited for yet.
+/// Pending copies of the items of a group.
 #[derive(Default)]
 pub(super) struct Copies {
-    /// Each with the number of its group among those of its item.
+    /// Pending copies, each with the number of its copy group within its item.
     begun: Vec<(AsyncCopy, u32)>,
-    /// By item of the group: how many groups of copies it has closed.
+    /// Number of committed copy groups of each item of the group.
     closed: Vec<u32>,
 }
 
@@ -41,12 +42,13 @@ impl Copies {
         self.begun.push((copy, group));
     }
 
-    /// The copies that an item has begun since the last time are a group.
+    /// Commits the copies that an item has started since the last commit as a copy group.
     pub fn close(&mut self, local: u32) {
         *self.closed(local) += 1;
     }
 
-    /// Those that an item waits for: all, or all but those of so many of its newest groups and what is in none yet.
+    /// Completes and returns the copies that an item waits for. If `but` is `None`, these are all
+    /// copies. Otherwise they exclude the newest `but` committed groups and all uncommitted copies.
     pub fn wait(&mut self, local: u32, item: u32, but: Option<u32>) -> Vec<AsyncCopy> {
         let closed = *self.closed(local);
         let is_awaited = |&(copy, group): &(AsyncCopy, u32)| {
@@ -57,7 +59,8 @@ impl Copies {
         done
     }
 
-    /// A copy that an access comes too early for, the first byte in common, and whether the copy writes it.
+    /// Finds a pending copy that an access conflicts with. Returns the copy, the first common byte,
+    /// and `true` if the copy writes that byte.
     pub fn against(&self, place: Place, offset: u64, bytes: usize, writes: bool) -> Option<(&AsyncCopy, u64, bool)> {
         let common = |(of, start, count): (Place, u64, usize)| {
             let first = start.max(offset);

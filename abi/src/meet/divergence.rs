@@ -1,7 +1,8 @@
-//! Branches at which lanes of a subgroup part, and whether one has gone past a barrier at which another waits.
+//! Post-dominators and detection of divergent barriers: a lane of a subgroup passes a barrier at
+//! which another lane waits.
 
-/// Immediate post-dominator of each node of a graph, if any. A successor that is no node is the end, and a node without successors
-/// leads there.
+/// Returns the immediate post-dominator of each node of a graph, if any. A successor number past
+/// the last node denotes the exit, and a node without successors leads to the exit.
 pub fn post_dominators(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
     let end = successors.len();
     let mut before: Vec<Vec<usize>> = vec![Vec::new(); end + 1];
@@ -14,7 +15,7 @@ pub fn post_dominators(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
         next.iter().for_each(|&next| before[next].push(node));
         after[node] = next;
     }
-    // Depth first from the end; later finished, earlier in the order.
+    // Number the nodes in post-order of a depth-first search of the reversed graph from the exit.
     let mut order = Vec::with_capacity(end + 1);
     let mut number = vec![usize::MAX; end + 1];
     let mut seen = vec![false; end + 1];
@@ -66,27 +67,28 @@ pub fn post_dominators(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
 /// A branch, or a guard of a barrier, that an item executes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Branch {
-    /// The instruction, by its number.
+    /// Number of the instruction.
     pub inst: u32,
     /// Successor that the item takes.
     pub taken: u32,
-    /// Its immediate post-dominator, where all items reconverge; `None` if there is none, or that only returns.
+    /// Immediate post-dominator, where all items reconverge; `None` if there is none, or if it only
+    /// returns.
     pub join: Option<u32>,
-    /// Calls that the item is in.
+    /// Call depth of the item.
     pub depth: u32,
 }
 
-/// The part of an execution between a branch and where items reconverge.
+/// Part of an execution between a branch and its reconvergence point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Region {
-    /// End of the range.
+    /// Reconvergence point.
     join: Option<u32>,
     depth: u32,
-    /// The branch that was executed last of those that lead to its end.
+    /// Last executed branch with this reconvergence point.
     branch: u32,
-    /// Hash of what was taken at those, which are several in a loop.
+    /// Hash of the successors taken at those branches. A loop executes several of them.
     taken: u64,
-    /// Regions within it that have ended since the last of them.
+    /// Number of inner regions that have ended since the last branch of this region.
     ended: u32,
 }
 
@@ -105,7 +107,7 @@ impl Path {
     pub fn branch(&mut self, Branch { inst, taken, join, depth }: Branch) {
         let is_first = self.0.len() == 1;
         match self.0.last_mut() {
-            // A loop ends where it is left, however often its branches are executed.
+            // A loop is one region until its exit, however often its branches are executed.
             Some(last) if !is_first && (last.join, last.depth) == (join, depth) => {
                 for word in [last.ended, inst, taken] {
                     last.taken = mix(last.taken, word);
@@ -119,7 +121,7 @@ impl Path {
         }
     }
 
-    /// Leaves the regions that end at an instruction or a block.
+    /// Leaves the regions that end at an instruction or block.
     pub fn reach(&mut self, at: u32, depth: u32) {
         while let [.., Region { join: Some(join), depth: of, .. }] = self.0[..]
             && (join, of) == (at, depth)
@@ -128,13 +130,14 @@ impl Path {
         }
     }
 
-    /// Leaves the regions of a function that returns to a body at call depth `depth`; `ends` says whether that only returns, too.
+    /// Leaves the regions of a function that returns to a caller at call depth `depth`. `ends` is
+    /// `true` if the caller only returns after the call.
     pub fn ret(&mut self, depth: u32, ends: bool) {
         while let [_, .., last] = &mut self.0[..]
             && last.depth > depth
         {
             if ends {
-                // The items end apart.
+                // The items end without reconvergence.
                 (last.depth, last.join) = (depth, None);
             } else {
                 self.end();
@@ -149,7 +152,8 @@ impl Path {
         }
     }
 
-    /// Returns the branch that parted the item from another, if the other has left the branch's region and the item is in it.
+    /// Returns the branch at which the item diverged from another item, if the other item has left
+    /// the branch's region and this item is still in it.
     pub fn passed_by(&self, other: &Path) -> Option<u32> {
         for (number, (ours, theirs)) in self.0.iter().zip(&other.0).enumerate() {
             if ours.taken != theirs.taken || (ours.join, ours.depth) != (theirs.join, theirs.depth) {
@@ -180,7 +184,7 @@ mod tests {
 
     #[test]
     fn post_dominators_of_branches_and_loops() {
-        // A branch, its two sides, where they join, a loop of itself, and one that never ends.
+        // A branch, its two sides, the join block, a self loop, and an infinite loop.
         let graph = [vec![1, 2], vec![3], vec![3], vec![3, 4], vec![5, 6], vec![5], vec![]];
         let expected = [Some(3), Some(3), Some(3), Some(4), Some(6), None, None];
         assert_eq!(post_dominators(&graph), expected);
@@ -193,7 +197,7 @@ mod tests {
         Branch { inst, taken, join, depth: 0 }
     }
 
-    /// A path of branches and of instructions that are reached.
+    /// Builds a path from branches and reached instructions.
     fn path(steps: &[Result<Branch, u32>]) -> Path {
         let mut path = Path::default();
         for step in steps {
@@ -213,11 +217,12 @@ mod tests {
         assert_eq!(other(&[Ok(branch(1, 0, Some(5))), Err(4)]), None);
         assert_eq!(other(&[Ok(branch(1, 0, Some(5))), Err(5)]), Some(1));
         assert_eq!(other(&[]), None);
-        // Behind the end of that region it is not waited for, nor does who waits pass.
+        // After the region has ended for both items, neither has passed the other. An item that is
+        // behind passes no one.
         let both = path(&[Ok(branch(1, 1, Some(5))), Err(5)]);
         assert_eq!(both.passed_by(&path(&[Ok(branch(1, 0, Some(5))), Err(5)])), None);
         assert_eq!(both.passed_by(&waits), None);
-        // Nobody passes those who end apart.
+        // A branch without a reconvergence point has no end to pass.
         let apart = path(&[Ok(branch(1, 1, None)), Ok(branch(2, 1, Some(3)))]);
         assert_eq!(apart.passed_by(&path(&[Ok(branch(1, 0, None)), Ok(branch(2, 0, Some(3))), Err(3)])), None);
         assert_eq!(apart.passed_by(&path(&[Ok(branch(1, 1, None)), Ok(branch(2, 0, Some(3))), Err(3)])), Some(2));

@@ -1,11 +1,11 @@
-//! What lanes of a subgroup that have come together give each other.
+//! Results of collective operations of a subgroup.
 
 use super::{Barrier, Exchange, Reduce, SUBGROUP, Shuffle, Vote};
 
-/// What each lane of a subgroup brings; none of those that do not take part.
+/// Operation and operands of each lane of a subgroup; `None` for a lane that does not participate.
 pub(super) type Lanes = [Option<Exchange<u32, bool>>; SUBGROUP as usize];
 
-/// Whether two lanes take part in one exchange.
+/// Returns `true` if two lanes participate in the same operation.
 pub(super) fn is_alike(a: Exchange<u32, bool>, b: Exchange<u32, bool>) -> bool {
     match (a, b) {
         (Exchange::Shuffle { mode: a, .. }, Exchange::Shuffle { mode: b, .. }) => a == b,
@@ -16,14 +16,15 @@ pub(super) fn is_alike(a: Exchange<u32, bool>, b: Exchange<u32, bool>) -> bool {
     }
 }
 
-/// The lanes of which something holds.
+/// Returns the mask of the lanes that satisfy a predicate.
 fn mask_of(lanes: &Lanes, is: impl Fn(Exchange<u32, bool>) -> bool) -> u32 {
     let holds = lanes.iter().enumerate().filter(|(_, of)| of.is_some_and(&is));
     holds.fold(0, |mask, (lane, _)| mask | 1 << lane)
 }
 
 impl Shuffle {
-    /// The lane that one takes a value of, and whether that is within the segment.
+    /// Returns the source lane of `lane`, and `true` if the source lane is within the segment.
+    /// Outside the segment, the lane itself is the source.
     pub const fn source(self, lane: u32, by: u32, segment: u32) -> (u32, bool) {
         let (by, clamp, kept) = (by & 31, segment & 31, segment >> 8 & 31);
         let (least, most) = (lane & kept, lane & kept | clamp & !kept & 31);
@@ -38,7 +39,8 @@ impl Shuffle {
 }
 
 impl Vote {
-    /// The answer where `yes` of the lanes `every` say so.
+    /// Returns the result of a vote, where `every` is the mask of participating lanes and `yes` the
+    /// mask of those whose predicate is true.
     pub const fn answer(self, yes: u32, every: u32) -> u32 {
         match self {
             Vote::All => (yes == every) as u32,
@@ -49,7 +51,9 @@ impl Vote {
     }
 }
 
-/// What a lane is given whose value the lanes `same` of `every` have, where it asks whether `all` do, or which.
+/// Returns the result of a match. `same` is the mask of the lanes with the lane's value, and
+/// `every` the mask of participating lanes. If `all`, the result is a nonzero mask only if all
+/// lanes have the value.
 pub const fn matched(all: bool, same: u32, every: u32) -> [u64; 2] {
     match (all, same == every) {
         (false, _) => [same as u64, 0],
@@ -58,14 +62,16 @@ pub const fn matched(all: bool, same: u32, every: u32) -> [u64; 2] {
     }
 }
 
-/// What a lane is given in an election among the lanes of a mask.
+/// Returns the result of an election among the lanes of a mask: the elected lane, and 1 for that
+/// lane.
 pub const fn elected(lane: u32, mask: u32) -> [u64; 2] {
     let leader = mask.trailing_zeros();
     [leader as u64, (lane == leader) as u64]
 }
 
 impl Barrier<bool> {
-    /// What is given where `yes` of those who have arrived say so, and `no` the contrary.
+    /// Returns the result of the barrier, where the predicate is true for `yes` of the arrived
+    /// items and false for `no`.
     pub const fn answer(self, yes: u32, no: u32) -> u32 {
         match self {
             Barrier::Count(_) => yes,
@@ -76,11 +82,12 @@ impl Barrier<bool> {
     }
 }
 
-/// What a lane is given: a number, and an answer beside it. Where a lane has nothing to give, that lane.
+/// Returns the result of an operation for a lane: a number, and a predicate. Fails with the number
+/// of a source lane that does not participate.
 pub(super) fn result(lane: u32, exchange: Exchange<u32, bool>, mask: u32, lanes: &Lanes) -> Result<[u64; 2], u32> {
     let every = || mask_of(lanes, |_| true);
     Ok(match exchange {
-        // Those who ask which lanes are here are let go without the others.
+        // The caller handles `Active`, because its lanes do not wait for others.
         Exchange::None | Exchange::Active | Exchange::Collective => [0; 2],
         Exchange::Shuffle { mode, by, segment, .. } => {
             let (from, is_within) = mode.source(lane, by, segment);
@@ -108,21 +115,21 @@ pub(super) fn result(lane: u32, exchange: Exchange<u32, bool>, mask: u32, lanes:
     })
 }
 
-/// The NaN that operations on f32 give.
+/// Canonical NaN of f32 operations.
 const NAN: u32 = 0x7fff_ffff;
 
-/// Whether it is one, of f32.
+/// Returns `true` for the bits of an f32 NaN.
 const fn is_nan(value: u32) -> bool {
     value & 0x7fff_ffff > 0x7f80_0000
 }
 
-/// Numbers in the order of f32, -0 before +0.
+/// Maps the bits of an f32 to an integer with the same order, -0 before +0.
 const fn place(value: u32) -> u32 {
     if value >> 31 == 0 { value | 1 << 31 } else { !value }
 }
 
 impl Reduce {
-    /// What a value that is alone comes to.
+    /// Returns the reduction of a single value.
     pub const fn one(self, value: u32) -> u32 {
         match self {
             Reduce::Extremum { .. } if is_nan(value) => NAN,
@@ -131,7 +138,7 @@ impl Reduce {
         }
     }
 
-    /// Two values put together.
+    /// Combines two values.
     pub const fn of(self, a: u32, b: u32) -> u32 {
         let signed = (a as i32) < (b as i32);
         match self {

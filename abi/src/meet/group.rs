@@ -1,4 +1,5 @@
-//! The machine of a group: who runs, who waits, and who has come together.
+//! State machine of a group: running and waiting items, and completion of barriers and collective
+//! operations.
 
 use std::ops::Range;
 
@@ -8,11 +9,12 @@ use super::exchange::{Lanes, is_alike, result};
 use super::{BARRIERS, Barrier, Exchange, Meeting, Party, Races, SUBGROUP, Standing};
 use crate::Loc;
 
-/// What an item is about.
+/// State of an item.
 #[derive(Clone, Copy)]
 enum State {
     Runs,
-    /// It waits at an instruction; where it has arrived at a barrier, for that to be complete.
+    /// The item waits at an instruction. `arrived` means that it has arrived at a barrier and waits
+    /// for completion.
     Waits {
         meeting: Meeting<u32, bool>,
         place: u32,
@@ -21,79 +23,83 @@ enum State {
     Ended,
 }
 
-/// What has arrived at a barrier since it was complete.
+/// Arrivals at a barrier since it last completed.
 #[derive(Clone, Copy, Default)]
 struct Arrivals {
-    /// 32 items a subgroup.
+    /// Arrived items, counted as 32 per subgroup.
     items: u32,
-    /// How many must come; all where nobody says.
+    /// Number of items that must arrive; `None` for all.
     expected: Option<u32>,
     yes: u32,
     no: u32,
 }
 
-/// What a lane asks for: the lanes, what for, and the instruction; none of one that asks for nothing.
+/// Operation that a lane waits for: mask, operation and instruction number; `None` if the lane
+/// waits for no operation.
 type Asked = Option<(u32, Exchange<u32, bool>, u32)>;
 
-/// The items of a group, by their numbers in it, as far as they meet.
+/// Synchronisation state of the items of a group, indexed by their numbers in the group.
 pub struct Group {
     states: Vec<State>,
     barriers: [Arrivals; BARRIERS as usize],
-    /// Whether somebody has waited or ended since they last met.
+    /// `true` if an item has started to wait or has ended since the last call of [`Group::meet`].
     is_new: bool,
 }
 
-/// An item that cannot meet others as it asks.
+/// An item whose barrier or collective operation is invalid.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Misfit {
-    /// The item, by its number in the group.
+    /// Number of the item in the group.
     pub item: u32,
-    /// What is wrong.
+    /// The error.
     pub why: Meets,
-    /// All items that are concerned if several are; the first party includes the item.
+    /// All items involved, if there are several. The first party includes the item.
     pub parties: Vec<Party>,
 }
 
 /// An item that will never end.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Dead {
-    /// It waits for others.
+    /// The item waits for others.
     Waits(Misfit),
-    /// The item of that number asks for what nobody will write, and these do or wait for others.
+    /// The item with this number polls memory that no item will write. The parties are all items
+    /// that have not ended.
     Asks(u32, Vec<Party>),
 }
 
-/// Why an item cannot meet others.
+/// Error of a barrier or collective operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 pub enum Meets {
-    /// There is no such barrier, or none of so many items.
+    /// The barrier number or the item count is out of range.
     #[error("{}", barrier_argument(*.id, *.count))]
     BarrierArgument {
-        /// The number.
+        /// Number of the barrier.
         id: u32,
-        /// How many items it is to wait for.
+        /// Number of items that the barrier waits for.
         count: Option<u32>,
     },
-    /// Items of a subgroup come to an aligned barrier from several instructions, or some never come.
+    /// Items of a subgroup execute different instructions for an aligned barrier, or some items
+    /// never reach a barrier.
     #[error("waits at a barrier that other items never reach")]
     BarrierDivergence,
-    /// Lanes that the mask names never come.
+    /// Some lanes of the mask never execute the operation.
     #[error("waits for lanes of its subgroup that never come")]
     SubgroupDivergence,
-    /// The mask does not name the lane itself, or to `elect` names one that has ended.
+    /// The mask does not include the lane itself, or the mask of an `elect` includes a lane that
+    /// has ended.
     #[error(
         "the mask {mask:#x} of lane {lane} must include the lane itself, and for an election no lane that has exited"
     )]
     NotInMask {
-        /// Its own number.
+        /// Number of the lane.
         lane: u32,
         /// The mask.
         mask: u32,
     },
-    /// A shuffle takes the value of a lane that takes no part.
+    /// A shuffle reads a lane that does not participate.
     #[error("reads the value of lane {lane}, which is not active in this shuffle")]
     InactiveSource {
-        /// That lane.
+        /// Number of the source lane.
         lane: u32,
     },
 }
@@ -107,7 +113,7 @@ fn barrier_argument(id: u32, count: Option<u32>) -> String {
 }
 
 impl Group {
-    /// A group of so many items, all of which run.
+    /// Creates a group of `items` items, all of which run.
     pub fn new(items: u32) -> Group {
         Group {
             states: vec![State::Runs; items as usize],
@@ -116,17 +122,17 @@ impl Group {
         }
     }
 
-    /// Whether an item neither waits nor has ended.
+    /// Returns `true` if an item neither waits nor has ended.
     pub fn runs(&self, item: u32) -> bool {
         matches!(self.states.get(item as usize), Some(State::Runs))
     }
 
-    /// The item has ended.
+    /// Records that an item has ended.
     pub fn end(&mut self, item: u32) {
         self.set(item, State::Ended);
     }
 
-    /// The item waits at an instruction.
+    /// Records that an item waits at an instruction.
     pub fn wait(&mut self, item: u32, place: u32, meeting: Meeting<u32, bool>) {
         self.set(item, State::Waits { meeting, place, arrived: false });
     }
@@ -138,11 +144,12 @@ impl Group {
         }
     }
 
-    /// Lets go on all who have come together, and says whether there were such. `resume` takes the item and what it is given: a
-    /// number or an answer, and an answer beside it.
+    /// Completes barriers and collective operations whose items have all arrived. Returns `true` if
+    /// there were any. `resume` receives each item that continues, and its results: a number or
+    /// predicate, and a second predicate.
     ///
     /// # Errors
-    /// An item cannot meet others as it asks.
+    /// A barrier or collective operation of an item is invalid.
     pub fn meet(
         &mut self,
         mut races: Option<&mut Races>,
@@ -160,19 +167,19 @@ impl Group {
         for id in 0..BARRIERS {
             met |= self.complete(id, &mut races, resume);
         }
-        // Who goes on may come to what others wait for.
+        // A resumed item can reach the instruction at which others wait.
         self.is_new |= met;
         Ok(met)
     }
 
-    /// Whether all run, and nothing has arrived at a barrier.
+    /// Returns `true` if all items run and no barrier has arrivals.
     pub fn is_at_rest(&self) -> bool {
         let is_empty = |arrivals: &Arrivals| arrivals.items == 0 && arrivals.expected.is_none();
         self.states.iter().all(|state| matches!(state, State::Runs)) && self.barriers.iter().all(is_empty)
     }
 
-    /// The lowest item that has not ended, where none will: it waits, or asks again and again for what nobody writes. `place` is the
-    /// instruction by which an item asks.
+    /// Returns the lowest item that has not ended, in a deadlock: it waits, or polls memory that no
+    /// item writes. `place` returns the instruction with which an item polls.
     pub fn dead(&self, place: impl Fn(u32) -> u32) -> Dead {
         let asks = (0..self.states.len() as u32).find(|&item| self.runs(item));
         let parties = self.parties(0..self.states.len() as u32, place);
@@ -183,7 +190,7 @@ impl Group {
         }
     }
 
-    /// The lowest item that waits, where none can go on, with why it never will.
+    /// Returns the lowest waiting item and the reason for the deadlock, if no item can continue.
     pub fn stuck(&self) -> Option<Misfit> {
         let waits = self.states.iter().zip(0..).find_map(|(state, item)| match state {
             State::Waits { meeting, .. } => Some((item, meeting)),
@@ -198,7 +205,8 @@ impl Group {
         })
     }
 
-    /// Returns the items of a range that have not ended, by what they wait for and where. Those that run ask for memory at `place`.
+    /// Groups the items of a range that have not ended by wait condition and instruction. Running
+    /// items poll memory at the instruction that `place` returns.
     fn parties(&self, items: Range<u32>, place: impl Fn(u32) -> u32) -> Vec<Party> {
         let mut parties: Vec<Party> = Vec::new();
         for item in items {
@@ -216,7 +224,7 @@ impl Group {
         parties
     }
 
-    /// Returns what a waiting item waits for.
+    /// Returns the condition that a waiting item waits for.
     fn standing(&self, item: u32, meeting: &Meeting<u32, bool>, place: u32) -> Standing {
         match *meeting {
             Meeting::Barrier { id, .. } => {
@@ -252,7 +260,8 @@ impl Group {
         subgroups.filter(|&first| self.alive(first).next().is_some()).count() as u32
     }
 
-    /// Fails if a lane has passed an aligned barrier at which another lane of its subgroup waits, once none of them runs.
+    /// Fails if a lane has passed an aligned barrier at which another lane of its subgroup waits.
+    /// The check is made when no lane of the subgroup runs.
     fn check_passed(&self, first: u32, races: &Races) -> Result<(), Misfit> {
         let mut waiting: Vec<u32> = Vec::new();
         for (item, state) in self.alive(first) {
@@ -278,13 +287,13 @@ impl Group {
         resume(item, values);
     }
 
-    /// Items of a subgroup that have not ended.
+    /// Returns the items of a subgroup that have not ended, with their states.
     fn alive(&self, first: u32) -> impl Iterator<Item = (u32, &State)> {
         let of = self.states.iter().zip(0..).skip(first as usize).take(SUBGROUP as usize);
         of.filter(|(state, _)| !matches!(state, State::Ended)).map(|(state, item)| (item, state))
     }
 
-    /// A subgroup arrives at a barrier as one, when all its items are there.
+    /// Records the arrival of a subgroup at a barrier, once all its items wait at the barrier.
     fn arrive(
         &mut self,
         first: u32,
@@ -340,7 +349,7 @@ impl Group {
         Ok(true)
     }
 
-    /// Ends a barrier at which all have arrived.
+    /// Completes a barrier if all expected items have arrived.
     fn complete(&mut self, id: u32, races: &mut Option<&mut Races>, resume: &mut dyn FnMut(u32, [u64; 2])) -> bool {
         let Some(&Arrivals { items, expected, yes, no }) = self.barriers.get(id as usize) else { return false };
         if items == 0 {
@@ -373,7 +382,7 @@ impl Group {
         true
     }
 
-    /// Exchanges of a subgroup whose lanes have all come.
+    /// Completes the collective operations of a subgroup whose lanes have all arrived.
     fn exchange(
         &mut self,
         first: u32,
@@ -399,7 +408,7 @@ impl Group {
             }
         }
         for lane in 0..SUBGROUP {
-            // Those who do not say with whom: with all who are there.
+            // An operation without a mask includes all lanes that wait at the same instruction.
             if let Some((_, of, place)) = unsaid.get(lane as usize).copied().flatten() {
                 let is_there = |other: &Asked| other.is_some_and(|(_, other, at)| at == place && is_alike(other, of));
                 let mask = mask_of_those(&unsaid, is_there);
@@ -417,7 +426,7 @@ impl Group {
                 return refuse(Meets::NotInMask { lane, mask });
             }
             let is_active = exchange == Exchange::Active;
-            // All lanes are at one instruction, and those that have ended are missed.
+            // All lanes must be at one instruction, including lanes that have ended.
             let is_collective = exchange == Exchange::Collective;
             let takes_part = |slot: &Asked| {
                 slot.is_some_and(|(other, of, at)| {
@@ -432,7 +441,7 @@ impl Group {
                     *of = slot.map(|(_, of, _)| of);
                 }
             }
-            // Who asks which lanes are here waits for none.
+            // `Exchange::Active` waits for no other lane.
             if !is_active && came != if is_collective { mask } else { mask & alive } {
                 continue;
             }
@@ -460,7 +469,7 @@ impl Group {
     }
 }
 
-/// The lanes of which something holds.
+/// Returns the mask of the lanes that satisfy a predicate.
 fn mask_of_those(lanes: &[Asked], holds: impl Fn(&Asked) -> bool) -> u32 {
     (0..).zip(lanes).filter(|(_, asked)| holds(asked)).fold(0, |mask, (lane, _)| mask | 1 << lane)
 }

@@ -1,10 +1,11 @@
-//! Whether items that only ask what others write will ever be answered.
+//! Detection of a livelock: items poll memory that no item will ever write.
 
-/// Rounds in which items only ask what others write, and nobody writes anything. `P` is where an item is, with all that it goes on from.
+/// Detector of consecutive rounds in which items only poll memory and no item writes. `P` is the
+/// complete state of an item.
 #[derive(Debug)]
 pub struct Idle<P> {
     rounds: u32,
-    /// Where all were, in a round whose number is a power of two.
+    /// States of all items in the last round whose number is a power of two.
     seen: Vec<P>,
 }
 
@@ -15,10 +16,11 @@ impl<P> Default for Idle<P> {
 }
 
 impl<P: PartialEq> Idle<P> {
-    /// Rounds after which it is worth while to look.
+    /// Rounds before the detector compares states, which is costly.
     const PATIENCE: u32 = 64;
 
-    /// Takes note of a round, and says whether all are where they were before: then they will be there again and again.
+    /// Counts a round. Returns `true` if all items are in the same state as in a recorded earlier
+    /// round, so that they repeat forever.
     pub fn is_for_ever(&mut self, positions: impl FnOnce() -> Vec<P>) -> bool {
         self.rounds += 1;
         if self.rounds < Self::PATIENCE {

@@ -1,8 +1,9 @@
-//! Items of a group that meet: what they meet for, who waits for whom, and which access comes before which.
+//! Barriers and collective operations of the items of a group, and detection of data races.
 //!
-//! A group is run by one machine, [`Group`], whoever executes its items: it says who may run, takes in who waits, and lets
-//! go on those who have come together. [`Races`] knows for each access to memory which others come before it, and so finds two that
-//! nothing orders.
+//! [`Group`] tracks the state of the items of a group for every engine that executes items. It
+//! records waiting items, completes barriers and collective operations, and resumes their items.
+//! [`Races`] tracks the happens-before order of memory accesses, and so finds pairs of accesses
+//! that are not ordered.
 
 mod copies;
 mod divergence;
@@ -26,143 +27,149 @@ pub use races::{Place, Race, Races, Side, Touch};
 pub use schedule::Schedule;
 pub use strength::{MemOrder, Scope, Strength};
 
-/// Items of a subgroup, which is a warp.
+/// Number of items in a subgroup, which is a warp.
 pub const SUBGROUP: u32 = 32;
-/// Barriers of a group.
+/// Number of barriers of a group.
 pub const BARRIERS: u32 = 16;
 
-/// What items of a group meet for. `W` is a word of 32 bits, and `P` an answer.
+/// A barrier or collective operation that items of a group execute together. `W` is the type of a
+/// 32-bit word, and `P` the type of a predicate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Meeting<W: Copy, P: Copy> {
-    /// Subgroups arrive at a barrier.
+    /// Arrival of subgroups at a barrier.
     Barrier {
-        /// Its number.
+        /// Number of the barrier.
         id: W,
-        /// How many items must arrive; all of the group where nothing is said.
+        /// Number of items that must arrive; `None` for all items of the group.
         count: Option<W>,
-        /// What for.
+        /// Kind of barrier operation.
         of: Barrier<P>,
-        /// Whether all items of a subgroup promise to come from the same instruction.
+        /// `true` if the program guarantees that all items of a subgroup execute the same barrier
+        /// instruction.
         aligned: bool,
     },
-    /// Items of a subgroup wait for each other.
+    /// Operation in which items of a subgroup wait for the lanes of a mask.
     Subgroup {
-        /// The lanes that take part.
+        /// Mask of the participating lanes.
         mask: W,
-        /// What they exchange.
+        /// The operation.
         of: Exchange<W, P>,
     },
-    /// Items of a subgroup that are at the instruction together wait for no other.
+    /// Operation of the items of a subgroup that are at the instruction at the same time. They wait
+    /// for no other item.
     Here {
-        /// What they exchange.
+        /// The operation.
         of: Exchange<W, P>,
     },
 }
 
-/// What subgroups arrive at a barrier for.
+/// Kind of barrier operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Barrier<P: Copy> {
-    /// To wait for the others.
+    /// Arrives and waits for the others.
     Sync,
-    /// Not to wait.
+    /// Arrives without waiting.
     Arrive,
-    /// To wait, and to learn for how many the predicate is true.
+    /// Waits, and returns the number of items whose predicate is true.
     Count(P),
-    /// To wait, and to learn whether it is true for all.
+    /// Waits, and returns 1 if the predicate is true for all items.
     All(P),
-    /// To wait, and to learn whether it is true for any.
+    /// Waits, and returns 1 if the predicate is true for any item.
     Any(P),
 }
 
-/// What lanes of a subgroup exchange.
+/// Collective operation of lanes of a subgroup.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Exchange<W: Copy, P: Copy> {
-    /// Nothing: they wait, and see what the others did in memory before.
+    /// Synchronisation alone. Earlier memory accesses of each lane become visible to the others.
     None,
-    /// Each takes the value of another lane.
+    /// Shuffle: each lane reads the value of another lane.
     Shuffle {
-        /// Which way.
+        /// How the source lane is computed.
         mode: Shuffle,
-        /// What it gives.
+        /// Value that the lane contributes.
         value: W,
-        /// The lane, or how far it is.
+        /// Source lane, or distance to it.
         by: W,
-        /// The segment: the greatest lane in bits 0 to 4, and which bits of the lane's number are kept in bits 8 to 12.
+        /// Segment: the highest lane in bits 0 to 4, and the mask of the lane-number bits that are
+        /// kept in bits 8 to 12.
         segment: W,
     },
-    /// Whether the predicate is true for all, for any, or the same for all; for whom it is.
+    /// Vote on a predicate.
     Vote(Vote, P),
-    /// Which lanes have the same value: its own, or whether all have it. Low word first; of 32 bits the high word is zero.
+    /// Match: the mask of lanes that have the same value as this lane, or a test whether all lanes
+    /// have the same value. The low word comes first; the high word of a 32-bit value is zero.
     Match {
-        /// Whether all must have it.
+        /// `true` to test whether all lanes have the same value.
         all: bool,
         /// The value.
         value: [W; 2],
     },
     /// A reduction over all lanes.
     Reduce(Reduce, W),
-    /// One lane is chosen: the lowest.
+    /// Election of the lowest lane.
     Elect,
-    /// Which lanes are here together.
+    /// Mask of the lanes that are at the instruction together.
     Active,
-    /// All lanes execute one instruction as a whole: what it does and gives them, whoever runs them knows.
+    /// One instruction that all lanes execute as a whole. The engine defines its effect and its
+    /// results.
     Collective,
 }
 
-/// The lane that a shuffle takes a value of.
+/// Rule for the source lane of a shuffle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shuffle {
-    /// The one of that number.
+    /// The lane with the given number.
     Index,
-    /// So many lanes lower.
+    /// The lane that is `by` lanes lower.
     Up,
-    /// So many lanes higher.
+    /// The lane that is `by` lanes higher.
     Down,
-    /// The one whose number differs in these bits.
+    /// The lane whose number is this lane's number XOR `by`.
     Xor,
 }
 
-/// What is asked of lanes.
+/// Kind of vote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vote {
-    /// Whether it is true for all.
+    /// Tests whether the predicate is true for all lanes.
     All,
-    /// Whether one does.
+    /// Tests whether the predicate is true for any lane.
     Any,
-    /// Whether all say the same.
+    /// Tests whether the predicate is the same for all lanes.
     Uniform,
-    /// Which do.
+    /// Returns the mask of lanes whose predicate is true.
     Ballot,
 }
 
-/// How values of lanes are put together.
+/// Operator of a reduction over lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduce {
-    /// Their sum modulo 2^32.
+    /// Sum modulo 2^32.
     Add,
-    /// The least, of signed numbers or not.
+    /// Integer minimum.
     Min {
-        /// Whether they are.
+        /// `true` for signed numbers.
         signed: bool,
     },
-    /// The greatest, likewise.
+    /// Integer maximum.
     Max {
-        /// Whether they are.
+        /// `true` for signed numbers.
         signed: bool,
     },
-    /// The bits that all have.
+    /// Bitwise AND.
     And,
-    /// The bits that one has.
+    /// Bitwise OR.
     Or,
-    /// The bits that an odd number has.
+    /// Bitwise XOR.
     Xor,
-    /// The least of f32, or the greatest; -0 is less than +0.
+    /// Minimum or maximum of f32 numbers; -0 is less than +0.
     Extremum {
-        /// Whether it is the least.
+        /// `true` for the minimum, `false` for the maximum.
         min: bool,
-        /// Whether it is that of the magnitudes.
+        /// `true` if the operands' magnitudes are compared.
         abs: bool,
-        /// Whether it is NaN where one of them is; else those count as if they were not there.
+        /// `true` if the result is NaN when any operand is NaN. Otherwise NaN operands are ignored.
         nan: bool,
     },
 }

@@ -1,32 +1,33 @@
-//! Which points of which items come before which.
+//! Happens-before order between items, by vector clocks.
 //!
-//! Each item counts its clock, and knows of each other item up to which clock all that it did comes before.
+//! Each item has a clock. For each other item, it has the clock up to which everything that the
+//! other did happens before.
 
 use std::sync::Arc;
 
 use super::{MemOrder, Scope, Strength};
 
-/// By group, and by item of it: the last clock that is known to come before.
+/// A vector clock: for each group and each of its items, the latest clock that happens before.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Known(Vec<(u32, Arc<[u32]>)>);
 
 impl Known {
-    /// What a group's items know at its start: nothing.
+    /// Returns the vector clock at the start of a group, in which nothing happens before.
     pub fn nothing(group: u32, items: u32) -> Known {
         Known(vec![(group, vec![0; items as usize].into())])
     }
 
-    /// Whether an item's clock comes before.
+    /// Returns `true` if a clock of an item happens before.
     pub fn includes(&self, group: u32, local: u32, clock: u32) -> bool {
         self.of(group).and_then(|clocks| clocks.get(local as usize)).is_some_and(|&known| clock <= known)
     }
 
     fn of(&self, group: u32) -> Option<&Arc<[u32]>> {
-        // Nearly always there is one group, and few where there are more.
+        // There is nearly always one group. Otherwise there are few, so a linear search is fast.
         self.0.iter().find(|(of, _)| *of == group).map(|(_, clocks)| clocks)
     }
 
-    /// Knows of that clock too.
+    /// Records that a clock of an item happens before.
     pub fn learn(&mut self, group: u32, local: u32, clock: u32) {
         let Some((_, clocks)) = self.0.iter_mut().find(|(of, _)| *of == group) else { return };
         if let Some(known) = Arc::make_mut(clocks).get_mut(local as usize) {
@@ -34,7 +35,7 @@ impl Known {
         }
     }
 
-    /// Knows all that the other does.
+    /// Joins another vector clock into this one: takes the maximum of each component.
     pub fn join(&mut self, other: &Known) {
         for (group, theirs) in &other.0 {
             match self.0.iter_mut().find(|(of, _)| of == group) {
@@ -53,43 +54,45 @@ impl Known {
     }
 }
 
-/// What a release gives to those who acquire it.
+/// A release, which other items can acquire.
 #[derive(Clone, Debug)]
 pub(super) struct Release {
     pub known: Known,
-    /// Of the item that releases.
+    /// Group of the releasing item.
     pub group: u32,
     pub scope: Scope,
-    /// Bytes of the elements that it writes: an access to elements of another size does not acquire it.
+    /// Size in bytes of the written elements. An access to elements of another size does not
+    /// acquire the release.
     pub bytes: u32,
 }
 
 impl Release {
-    /// Whether one who acquires is meant by it, and means it.
+    /// Returns `true` if an acquire with `scope` by an item of `group` synchronises with the
+    /// release: the scope of each side includes the other.
     pub fn reaches(&self, group: u32, scope: Scope) -> bool {
         self.group == group || self.scope > Scope::Group && scope > Scope::Group
     }
 }
 
-/// The order of one item's points with those of others.
+/// Position of an item in the happens-before order.
 #[derive(Clone, Debug)]
 pub(super) struct Clock {
-    /// Steps where others may learn what was before.
+    /// Counter of the points from which other items can acquire.
     pub now: u32,
     pub known: Known,
-    /// What the last fence gives to those who acquire what is written behind it.
+    /// Vector clock and scope of the last release fence, for acquires of writes after the fence.
     fenced: Option<(Known, Scope)>,
-    /// What relaxed loads have read, which a fence acquires.
+    /// Releases that relaxed loads have read. A later acquire fence acquires them.
     read: Vec<(Arc<Release>, Scope)>,
 }
 
 impl Clock {
-    /// At the start of a group.
+    /// Returns the clock of an item at the start of a group.
     pub fn start(known: &Known) -> Clock {
         Clock { now: 1, known: known.clone(), fenced: None, read: Vec::new() }
     }
 
-    /// All that comes before, and what the item itself has done.
+    /// Returns the vector clock that also includes all that the item itself has done.
     pub fn all(&self, group: u32, local: u32) -> Known {
         let mut all = self.known.clone();
         all.learn(group, local, self.now);
@@ -110,7 +113,8 @@ impl Clock {
         }
     }
 
-    /// Reads what was released.
+    /// Acquires the releases that a load has read, or records them for a later fence if the load is
+    /// relaxed.
     pub fn acquire(&mut self, group: u32, releases: &[Arc<Release>], strength: Strength) {
         let Strength { order, scope, bytes } = strength;
         for release in releases.iter().filter(|release| release.bytes == bytes && release.reaches(group, scope)) {
@@ -122,7 +126,7 @@ impl Clock {
         }
     }
 
-    /// What a store or an atomic operation releases.
+    /// Returns the release of a store or an atomic operation, if any.
     pub fn release(&mut self, group: u32, local: u32, strength: Strength) -> Option<Arc<Release>> {
         let Strength { order, scope, bytes } = strength;
         let (known, scope) = if order.releases() {

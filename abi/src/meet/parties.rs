@@ -1,39 +1,41 @@
-//! Parties of a circular wait: items that cannot go on, and what each waits for.
+//! Participants of a deadlock: items that cannot continue, and the condition that each waits for.
 
 use std::fmt;
 
 use crate::{Loc, Shape};
 
-/// Items that wait at one instruction for the same, or that have gone past others who wait.
+/// Items that wait at one instruction for the same condition, or that have passed a barrier at
+/// which others wait.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Party {
-    /// Their numbers in the group, in order.
+    /// Item numbers in the group, in ascending order.
     pub items: Vec<u32>,
-    /// The instruction.
+    /// Number of the instruction.
     pub place: u32,
-    /// Its place in the source text, if known.
+    /// Location of the instruction in the source text, if known.
     pub loc: Loc,
-    /// Their state.
+    /// State of the items.
     pub standing: Standing,
 }
 
-/// State of items that cannot go on, or that another waits for in vain.
+/// State of items that cannot continue, or for which other items wait in vain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Standing {
-    /// Others, at a barrier.
+    /// The items wait for others at a barrier.
     Barrier {
-        /// Its number.
+        /// Number of the barrier.
         id: u32,
-        /// Items that have arrived, whole subgroups.
+        /// Number of items that have arrived, counted in whole subgroups.
         arrived: u32,
-        /// Items that must arrive.
+        /// Number of items that must arrive.
         expected: u32,
     },
-    /// Lanes of the subgroup, as a set, which have not come.
+    /// The items wait for lanes of the subgroup that have not arrived, given as a mask.
     Lanes(u32),
-    /// Memory that others would have to write.
+    /// The items poll memory that other items would have to write.
     Memory,
-    /// Nothing: they have gone past a barrier at which a lane of their subgroup waits. The instruction is the branch that parted them.
+    /// The items do not wait: they have passed a barrier at which a lane of their subgroup waits.
+    /// The instruction of the party is the branch at which the lanes diverged.
     Passed,
 }
 
@@ -56,10 +58,10 @@ impl fmt::Display for Standing {
     }
 }
 
-/// Runs of numbers in a message.
+/// Maximum number of runs of item numbers in a message.
 const SHOWN: usize = 4;
 
-/// Numbers as text: `1, 4 to 7 and 9`.
+/// Formats numbers as runs: `1, 4 to 7 and 9`.
 fn numbers(all: &[u32]) -> String {
     let mut runs: Vec<[u32; 2]> = Vec::new();
     for &number in all {
@@ -82,7 +84,7 @@ fn numbers(all: &[u32]) -> String {
 }
 
 impl Party {
-    /// Returns what it does, as messages say it: `waits for lanes 0 to 7`.
+    /// Returns the predicate of the message, such as `waits for lanes 0 to 7`.
     fn does(&self) -> String {
         let is_one = self.items.len() == 1;
         let verb = match self.standing {
@@ -94,7 +96,8 @@ impl Party {
         format!("{verb} {}", self.standing)
     }
 
-    /// Describes it by the items' numbers in a launch: `items 8 to 31 wait for lanes 0 to 7`. `item` is any of the group's, by its number in the launch.
+    /// Describes the party by item numbers in the launch, such as `items 8 to 31 wait for lanes 0
+    /// to 7`. `item` is the launch number of any item of the group.
     pub fn describe(&self, shape: &Shape, item: u32) -> String {
         let size = shape.block.into_iter().product::<u32>().max(1);
         let first = item / size * size;

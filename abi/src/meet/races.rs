@@ -1,8 +1,11 @@
-//! Accesses to memory that nothing orders.
+//! Detection of data races.
 //!
-//! Two accesses to one byte race where they are of different items, one at least writes, neither comes before the other, and not
-//! both are strong for each other. Which come before which is told by barriers, and by what is released and acquired. A strong write
-//! also comes before what follows, in that order, a strong access that has observed it; what its item did before it does not.
+//! Two accesses to a byte race under four conditions: they are by different items, at least one
+//! writes, neither happens before the other, and they are not both strong with scopes that include
+//! each other. Barriers and release-acquire pairs establish the happens-before order.
+//!
+//! A strong write also happens before every access that follows, in that order, a strong access
+//! that has observed the write. This does not extend to earlier accesses of the writing item.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -14,75 +17,75 @@ use super::order::{Clock, Known, Release};
 use super::shadow::{Link, Linked, Lists, Note, Shadow, keep, keep_linked};
 use super::{BARRIERS, MemOrder, SUBGROUP, Scope, Strength};
 
-/// The memory that a byte is of.
+/// Memory that contains a byte.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Place {
-    /// Shared memory of the group that runs.
+    /// Shared memory of the running group.
     Shared,
-    /// The buffer of that number.
+    /// The buffer with this number.
     Buffer(u32),
 }
 
-/// An access.
+/// Properties of a memory access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Touch {
-    /// The item, by its number in the launch.
+    /// Number of the item in the launch.
     pub item: u32,
-    /// The instruction, by its number, which is less than 2^27.
+    /// Number of the instruction, which is less than 2^27.
     pub inst: u32,
-    /// Whether it writes. One that also reads is one that writes.
+    /// `true` for a write or a read-modify-write.
     pub writes: bool,
-    /// Whether it reads.
+    /// `true` for a read or a read-modify-write.
     pub reads: bool,
-    /// Of a strong access, one that others may meet: an atomic operation, a volatile or an ordered access.
+    /// Strength of a strong access: an atomic, volatile or ordered access.
     pub strong: Option<Strength>,
 }
 
 /// One of two accesses that race.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Side {
-    /// The item, by its number in the launch.
+    /// Number of the item in the launch.
     pub item: u32,
-    /// The instruction.
+    /// Number of the instruction.
     pub inst: u32,
-    /// Whether it writes.
+    /// `true` for a write.
     pub writes: bool,
 }
 
-/// Two accesses to a byte that nothing orders.
+/// Two unordered accesses to a byte.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Race {
-    /// The memory.
+    /// Memory that contains the byte.
     pub place: Place,
-    /// The byte in it.
+    /// Offset of the byte in the memory.
     pub offset: u64,
-    /// The one that was made first.
+    /// The access that was executed first.
     pub first: Side,
-    /// The other.
+    /// The access that was executed second.
     pub second: Side,
-    /// Whether the first is of a copy that its item has not waited for.
+    /// `true` if the first access belongs to a pending asynchronous copy.
     pub is_under_way: bool,
 }
 
-/// Looks for races in a launch, whose groups run one after another.
+/// Race detector for a launch whose groups run one after another.
 pub struct Races {
-    /// Items of a group.
+    /// Number of items in a group.
     size: u32,
     group: u32,
-    /// By item of the group.
+    /// Clock of each item of the group.
     clocks: Vec<Clock>,
-    /// By barrier: what all who have arrived know.
+    /// For each barrier, the join of the vector clocks of all arrived items.
     arrived: [Option<Known>; BARRIERS as usize],
     shared: Shadow,
     buffers: Vec<Shadow>,
     copies: Copies,
-    /// By item of the group: the branches that it has taken.
+    /// Branches taken by each item of the group.
     paths: Vec<Path>,
     found: Option<Race>,
 }
 
 impl Races {
-    /// Of a launch in groups of so many items.
+    /// Creates a race detector for a launch in groups of `size` items.
     pub fn new(size: u32) -> Races {
         let mut races = Races {
             size: size.max(1),
@@ -99,7 +102,7 @@ impl Races {
         races
     }
 
-    /// Begins a group, which has shared memory of its own.
+    /// Begins a group, which has its own shared memory.
     pub fn begin(&mut self, group: u32) {
         let known = Known::nothing(group, self.size);
         self.group = group;
@@ -112,12 +115,12 @@ impl Races {
         self.paths.resize_with(self.size as usize, Path::default);
     }
 
-    /// The race that was found first.
+    /// Returns the first race found.
     pub fn found(&self) -> Option<&Race> {
         self.found.as_ref()
     }
 
-    /// Whether all these bytes of shared memory have been written by the group.
+    /// Returns `true` if the group has written all bytes of a range of shared memory.
     pub fn are_written(&self, offset: u64, bytes: usize) -> bool {
         (offset as usize..).take(bytes).all(|at| self.shared.is_written(at))
     }
@@ -126,7 +129,7 @@ impl Races {
         item.wrapping_sub(self.group.wrapping_mul(self.size))
     }
 
-    /// Takes note of an access that is made.
+    /// Records an access.
     pub fn access(&mut self, place: Place, offset: u64, bytes: usize, touch: Touch) {
         if let (None, Some((copy, offset, writes))) =
             (&self.found, self.copies.against(place, offset, bytes, touch.writes))
@@ -138,7 +141,7 @@ impl Races {
         self.order(place, offset, bytes, touch);
     }
 
-    /// An item begins a copy.
+    /// Records that an item starts an asynchronous copy.
     pub fn copy(&mut self, copy: AsyncCopy) {
         let (read, written) = accesses(copy);
         for ((place, offset, bytes), touch) in [read, written] {
@@ -147,13 +150,14 @@ impl Races {
         self.copies.begin(self.local(copy.item), copy);
     }
 
-    /// The copies that an item has begun since the last time are a group.
+    /// Commits the copies that an item has started since the last commit as a copy group.
     pub fn commit_copies(&mut self, item: u32) {
         self.copies.close(self.local(item));
     }
 
-    /// An item has waited for its copies: for all, or for all but those of so many of its newest groups and what is in none yet. What
-    /// comes after the wait comes after the copies.
+    /// Records that an item has waited for its copies, which happen before its later accesses. If
+    /// `but` is `None`, the item waits for all copies. Otherwise it does not wait for the newest
+    /// `but` committed groups and for uncommitted copies.
     pub fn await_copies(&mut self, item: u32, but: Option<u32>) {
         for copy in self.copies.wait(self.local(item), item, but) {
             let (read, written) = accesses(copy);
@@ -163,7 +167,7 @@ impl Races {
         }
     }
 
-    /// Looks for an earlier access that races with one, and keeps it.
+    /// Finds an earlier access that races with an access, and records the access.
     fn order(&mut self, place: Place, offset: u64, bytes: usize, touch: Touch) {
         let local = self.local(touch.item);
         let (size, group) = (self.size, self.group);
@@ -179,7 +183,7 @@ impl Races {
         };
         let Some(clock) = self.clocks.get_mut(local as usize) else { return };
         let bytes = offset as usize..offset as usize + bytes;
-        // What it acquires comes before the access itself.
+        // Acquire first, because acquired releases happen before the access itself.
         if let (true, Some(strength)) = (touch.reads, touch.strong) {
             for at in bytes.clone() {
                 if let (_, Some(lists)) = shadow.byte(at) {
@@ -221,7 +225,7 @@ impl Races {
                     }
                     release_with(releases, released);
                 }
-                // A relaxed atomic operation leaves what was released, and a store does not.
+                // A relaxed atomic operation keeps earlier releases, but a store discards them.
                 None if joins => {}
                 None => {
                     if let (_, Some(lists)) = shadow.byte(at) {
@@ -232,12 +236,12 @@ impl Races {
         }
     }
 
-    /// An item has come to a fence.
+    /// Records an acquire-release fence of an item.
     pub fn fence(&mut self, item: u32, scope: Scope) {
         self.fence_of(item, MemOrder::AcqRel, scope);
     }
 
-    /// An item has come to a fence that acquires alone, or releases alone, or both.
+    /// Records a fence of an item with the given memory order.
     pub fn fence_of(&mut self, item: u32, ordering: MemOrder, scope: Scope) {
         let (group, local) = (self.group, self.local(item));
         if let Some(clock) = self.clocks.get_mut(local as usize) {
@@ -252,14 +256,15 @@ impl Races {
         }
     }
 
-    /// Records that an item comes to an instruction or a block, at a call depth.
+    /// Records that an item reaches an instruction or block at a call depth.
     pub fn reach(&mut self, item: u32, at: u32, depth: u32) {
         if let Some(path) = self.path(item) {
             path.reach(at, depth);
         }
     }
 
-    /// Records that an item returns to a body at a call depth; `ends` says whether that only returns, too.
+    /// Records that an item returns to a caller at a call depth. `ends` is `true` if the caller
+    /// only returns after the call.
     pub fn ret(&mut self, item: u32, depth: u32, ends: bool) {
         if let Some(path) = self.path(item) {
             path.ret(depth, ends);
@@ -271,8 +276,9 @@ impl Races {
         self.paths.get_mut(local as usize)
     }
 
-    /// Returns the first of the waiting items of a subgroup that another lane has passed, that lane, and the branch that parted them. Items
-    /// have their numbers in the group; `first` is the subgroup's first.
+    /// Returns the first waiting item of a subgroup that another lane has passed, that lane, and
+    /// the branch at which they diverged. All item numbers are within the group; `first` is the
+    /// first item of the subgroup.
     pub(super) fn passed(&self, waiting: &[u32], first: u32) -> Option<(u32, u32, u32)> {
         let paths = self.paths.get(first as usize..)?;
         let lanes: Vec<&Path> = paths.iter().take(SUBGROUP as usize).collect();
@@ -286,7 +292,7 @@ impl Races {
         })
     }
 
-    /// An item of the group, by its number in it, arrives at a barrier.
+    /// Records that an item arrives at a barrier. `local` is the item's number in the group.
     pub(super) fn arrive(&mut self, id: u32, local: u32) {
         let group = self.group;
         let (Some(clock), Some(arrived)) = (self.clocks.get_mut(local as usize), self.arrived.get_mut(id as usize))
@@ -299,7 +305,7 @@ impl Races {
         clock.now += 1;
     }
 
-    /// An item that waits at a barrier goes on.
+    /// Records that an item leaves a completed barrier.
     pub(super) fn leave(&mut self, id: u32, local: u32) {
         if let (Some(clock), Some(Some(arrived))) = (self.clocks.get_mut(local as usize), self.arrived.get(id as usize))
         {
@@ -307,14 +313,15 @@ impl Races {
         }
     }
 
-    /// A barrier is done.
+    /// Resets a completed barrier.
     pub(super) fn complete(&mut self, id: u32) {
         if let Some(arrived) = self.arrived.get_mut(id as usize) {
             *arrived = None;
         }
     }
 
-    /// Lanes of a subgroup, whose first item has that number in the group, wait for each other.
+    /// Records that lanes of a subgroup synchronise. `first` is the group number of the subgroup's
+    /// first item.
     pub(super) fn together(&mut self, lanes: u32, first: u32) {
         let group = self.group;
         let mut all = Known::default();
@@ -333,17 +340,18 @@ impl Races {
     }
 }
 
-/// Bytes of a memory, and what is done to them.
+/// A byte range of a memory, and the access to it.
 type Access = ((Place, u64, usize), Touch);
 
-/// What a copy reads, and what it writes.
+/// Returns the read and the write of a copy.
 fn accesses(copy: AsyncCopy) -> (Access, Access) {
     let AsyncCopy { item, inst, from, to } = copy;
     let touch = |writes| Touch { item, inst, writes, reads: !writes, strong: None };
     ((from, touch(false)), (to, touch(true)))
 }
 
-/// Adds what is released to what has been.
+/// Adds a release to a list, and merges it with the last entry if that has the same group, scope
+/// and size.
 fn release_with(releases: &mut Vec<Arc<Release>>, released: &Arc<Release>) {
     let key = |of: &Release| (of.group, of.scope, of.bytes);
     let is_alike = |last: &Arc<Release>| key(last) == key(released);
@@ -353,20 +361,21 @@ fn release_with(releases: &mut Vec<Arc<Release>>, released: &Arc<Release>) {
     }
 }
 
-/// Returns `true` if two strong accesses to a byte are meant for each other: the scope of each includes the other's item, and their
-/// elements overlap completely, as elements of one size do that are aligned to it.
+/// Returns `true` if two strong accesses to a byte do not race: the scope of each includes the
+/// other's item, and their elements overlap completely. Elements of equal size overlap completely
+/// because they are aligned to their size.
 fn are_meant(a: Note, b: Note, size: u32) -> bool {
     let is_in_scope = a.item() / size == b.item() / size || !a.is_of_group() && !b.is_of_group();
     a.is_strong() && b.is_strong() && a.size() == b.size() && is_in_scope
 }
 
-/// Returns the place in observation order of a strong access to an element.
+/// Returns the position in observation order of a strong access to an element.
 fn link_of(shadow: &mut Shadow, element: Range<usize>, note: Note, touch: Touch, size: u32) -> Option<Link> {
     let mut last = None;
     for at in element.clone().filter(|_| touch.reads) {
         let of_byte = shadow.byte(at).1.and_then(|lists| lists.last);
         let of_byte = of_byte.filter(|write| are_meant(write.note, note, size)).and_then(|write| write.link);
-        // No single write has written a value that is mixed from several.
+        // A value composed of bytes of several writes is not the value of any one write.
         if at != element.start && of_byte != last {
             last = None;
             break;
@@ -380,7 +389,8 @@ fn link_of(shadow: &mut Shadow, element: Range<usize>, note: Note, touch: Touch,
     }
 }
 
-/// An earlier access to a byte that races with one, and whether it writes.
+/// Returns an earlier access to a byte that races with an access, and `true` if the earlier access
+/// writes.
 fn against(
     shadow: &mut Shadow,
     at: usize,
@@ -399,7 +409,7 @@ fn against(
     }
     let lists: &Lists = lists?;
     let Lists { reads, strong_writes, strong_reads, are_of_group, sizes, .. } = lists;
-    // Strong accesses of one size whose scope is the whole launch do not race with each other.
+    // Strong accesses of one size with a scope of at least the device do not race with each other.
     let is_like_all = note.is_strong() && !note.is_of_group() && !are_of_group && sizes & !(1 << note.size()) == 0;
     if !is_like_all {
         let observed = OnceCell::new();
@@ -423,8 +433,9 @@ fn against(
     weak.or_else(|| if is_like_all { None } else { strong() }).map(|read| (read, false))
 }
 
-/// Returns the newest write of each chain that an access before the current one has observed, in order. Such an access is a write of the
-/// chain itself, which has observed those before it, or a read.
+/// Returns the newest write of each chain that is observed by an access that happens before the
+/// current one, in order. Such an access is a write of the chain, which has observed the earlier
+/// writes, or a read.
 fn observed_before(lists: &Lists, is_before: &impl Fn(&Note) -> bool) -> Vec<Link> {
     let all = lists.strong_writes.iter().chain(&lists.strong_reads);
     let mut observed: Vec<Link> = all.filter(|of| is_before(&of.note)).filter_map(|of| of.link).collect();
@@ -434,7 +445,7 @@ fn observed_before(lists: &Lists, is_before: &impl Fn(&Note) -> bool) -> Vec<Lin
     observed
 }
 
-/// Keeps an access, and forgets those that need not be known any more.
+/// Records an access, and drops records that are no longer needed.
 fn insert(shadow: &mut Shadow, at: usize, new: Linked, writes: bool, is_before: &impl Fn(&Note) -> bool) {
     let note = new.note;
     if note.is_strong() {

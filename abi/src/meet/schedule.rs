@@ -1,30 +1,34 @@
-//! Order of the turns of items, and of groups.
+//! Execution order of items and of groups.
 //!
-//! In a turn an item runs up to and including its next strong access. Lanes of a warp that no branch has parted make as many such accesses, so
-//! that in ascending order they execute each one after another in lane order, and none continues before the last has executed it.
+//! The scheduler runs each item in turn, up to and including its next strong access. Lanes of a
+//! warp that have not diverged make the same number of such accesses. In ascending order, the lanes
+//! therefore execute each access one after another in lane order, and no lane continues before the
+//! last lane has executed the access.
 
-/// An order.
+/// Order in which the scheduler runs items.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Schedule {
-    /// That of their numbers.
+    /// Ascending numbers.
     #[default]
     Ascending,
-    /// The other way round.
+    /// Descending numbers.
     Descending,
-    /// Another one in each round, drawn from a seed.
+    /// A different pseudorandom permutation in each round, generated from a seed.
     Shuffled(u64),
-    /// Each item runs on to its next barrier or collective operation, as if lanes of a warp were never in lockstep.
+    /// Each item runs to its next barrier or collective operation, as if lanes of a warp were never
+    /// in lockstep.
     RunOn {
-        /// The highest item runs first.
+        /// `true` if the highest item runs first.
         descending: bool,
     },
 }
 
-/// Strong accesses that an item makes in a turn at most: it may wait in a loop for what another one writes.
+/// Maximum number of strong accesses that an item makes before the next item runs. The bound is
+/// needed because an item can spin until another item writes.
 const RUN_ON: u32 = 256;
 
 impl Schedule {
-    /// Those that are compared where it is asked whether a result depends on the order.
+    /// Schedules that are compared to find results that depend on the execution order.
     pub const ALL: [Schedule; 5] = [
         Schedule::Ascending,
         Schedule::Descending,
@@ -33,17 +37,17 @@ impl Schedule {
         Schedule::RunOn { descending: true },
     ];
 
-    /// Strong accesses that an item makes in a turn at most.
+    /// Returns the maximum number of strong accesses that an item makes before the next item runs.
     pub fn accesses(self) -> u32 {
         if let Schedule::RunOn { .. } = self { RUN_ON } else { 1 }
     }
 
-    /// Returns `true` if the highest number is always the first one.
+    /// Returns `true` if the highest number always comes first.
     pub fn is_descending(self) -> bool {
         matches!(self, Schedule::Descending | Schedule::RunOn { descending: true })
     }
 
-    /// So many numbers from 0 in their order in a round.
+    /// Returns the numbers below `count` in their order in a round.
     pub fn turns(self, count: u32, round: u64) -> Vec<u32> {
         let mut turns: Vec<u32> = (0..count).collect();
         match self {
@@ -51,7 +55,7 @@ impl Schedule {
             Schedule::Shuffled(seed) => {
                 let mut state = seed ^ round.wrapping_mul(0x9e37_79b9_7f4a_7c15);
                 for last in (1..turns.len()).rev() {
-                    // Xorshift, which no number but zero leads to zero.
+                    // Xorshift maps only zero to zero.
                     state = state.max(1);
                     state ^= state << 13;
                     state ^= state >> 7;

@@ -1,21 +1,22 @@
-//! Who has accessed each byte of a memory, as far as somebody may still have to know.
+//! Shadow memory: for each byte, the accesses that a later access can race with.
 
 use std::sync::Arc;
 
 use super::order::Release;
 use super::{Scope, Strength};
 
-/// An access to a byte, as it is kept.
+/// Record of an access to a byte.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Note {
-    /// The item's number in the launch, from 1; 0 where there was no access.
+    /// Number of the item in the launch, from 1; 0 if there was no access.
     item: u32,
     clock: u32,
-    /// The instruction, and in the highest bits its strength.
+    /// Number of the instruction; the highest bits hold the strength.
     place: u32,
 }
 
-/// The highest bits of a place: whether the access is strong, whether for the group alone, and the logarithm of its elements' bytes.
+/// Highest bits of [`Note::place`]: a flag for a strong access, a flag for group scope, and log2 of
+/// the element size in bytes.
 const STRONG: u32 = 1 << 31;
 const OF_GROUP: u32 = 1 << 30;
 const BYTES: u32 = 27;
@@ -46,12 +47,12 @@ impl Note {
         self.place & !STRENGTH
     }
 
-    /// Bits that tell whether it is strong, for whom, and its size.
+    /// Returns the bits for strong, group scope and element size.
     pub fn strength(self) -> u32 {
         self.place & STRENGTH
     }
 
-    /// Logarithm of the bytes of a strong access's elements.
+    /// Returns log2 of the element size of a strong access in bytes.
     pub fn size(self) -> u32 {
         self.place >> BYTES & 7
     }
@@ -65,53 +66,55 @@ impl Note {
     }
 }
 
-/// A byte.
+/// Shadow state of a byte.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Cell {
-    /// The last weak write; those before it come before.
+    /// Last weak write. All earlier accesses happen before it.
     pub write: Note,
-    /// A weak read since then.
+    /// A weak read since the last weak write.
     pub read: Note,
-    /// The number of its lists among those of the memory, from 1; 0 where it has none.
+    /// Number of the byte's entry in [`Shadow::lists`], from 1; 0 if it has none.
     lists: u32,
 }
 
-/// A strong access, and its place in observation order.
+/// A strong access, and its position in observation order.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Linked {
     pub note: Note,
-    /// The write that is observed, or the access itself if it writes; none of a read that observes no strong write.
+    /// The observed write, or the access itself if it writes; `None` for a read that observes no
+    /// strong write.
     pub link: Option<Link>,
 }
 
-/// A strong write in a chain: a write, then atomic operations that each read the value of the operation before.
+/// Position of a strong write in a chain: a write, followed by atomic operations that each read the
+/// value of the previous operation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Link {
-    /// The chain's number in the memory.
+    /// Number of the chain in the memory.
     pub chain: u32,
-    /// The write's number in the chain.
+    /// Number of the write in the chain.
     pub number: u32,
 }
 
-/// What a byte has where more than a write and a read are to be kept.
+/// Records of a byte that do not fit in its cell.
 #[derive(Default)]
 pub(super) struct Lists {
-    /// Weak reads by others than the one in the cell.
+    /// Weak reads by items other than that of the cell.
     pub reads: Vec<Note>,
     pub strong_writes: Vec<Linked>,
     pub strong_reads: Vec<Linked>,
-    /// The last write, if it is strong.
+    /// Last write, if it is strong.
     pub last: Option<Linked>,
-    /// Whether one of the strong ones is meant for its group alone.
+    /// `true` if a strong access has group scope.
     pub are_of_group: bool,
-    /// Sizes of the strong ones, as a set of their logarithms.
+    /// Set of the element sizes of strong accesses; bit n stands for 2^n bytes.
     pub sizes: u8,
-    /// What who reads the byte may acquire.
+    /// Releases that a read of the byte can acquire.
     pub releases: Vec<Arc<Release>>,
 }
 
 impl Lists {
-    /// Forgets accesses, which all come before one that is kept.
+    /// Removes all accesses, because they happen before an access that is kept.
     pub fn forget(&mut self) {
         self.reads.clear();
         self.strong_writes.clear();
@@ -122,10 +125,10 @@ impl Lists {
     }
 }
 
-/// Bytes of a page.
+/// Size of a page in bytes.
 const PAGE: usize = 256;
 
-/// A memory.
+/// Shadow memory of a buffer or of shared memory.
 #[derive(Default)]
 pub(super) struct Shadow {
     pages: Vec<Option<Box<[Cell; PAGE]>>>,
@@ -134,26 +137,26 @@ pub(super) struct Shadow {
 }
 
 impl Shadow {
-    /// Begins a chain of writes.
+    /// Starts a chain of writes.
     pub fn chain(&mut self) -> Link {
         self.chains = self.chains.wrapping_add(1);
         Link { chain: self.chains, number: 0 }
     }
 
-    /// A byte, and its lists where it has them.
+    /// Returns the cell of a byte, and its lists if it has any.
     pub fn byte(&mut self, at: usize) -> (&mut Cell, Option<&mut Lists>) {
         let (number, within) = (at / PAGE, at % PAGE);
         if self.pages.len() <= number {
             self.pages.resize_with(number + 1, || None);
         }
-        // The page is there: it was made just now.
+        // The index is valid because the vector was resized above.
         let page = &mut self.pages[number];
         let cell = &mut page.get_or_insert_with(|| Box::new([Cell::default(); PAGE]))[within];
         let lists = (cell.lists as usize).checked_sub(1).and_then(|number| self.lists.get_mut(number));
         (cell, lists)
     }
 
-    /// The lists of a byte.
+    /// Returns the lists of a byte, and creates them if necessary.
     pub fn lists(&mut self, at: usize) -> &mut Lists {
         let next = self.lists.len() as u32 + 1;
         let (cell, _) = self.byte(at);
@@ -165,7 +168,7 @@ impl Shadow {
         &mut self.lists[number as usize - 1]
     }
 
-    /// Whether a byte has been written.
+    /// Returns `true` if a byte has been written.
     pub fn is_written(&self, at: usize) -> bool {
         let page = self.pages.get(at / PAGE).and_then(Option::as_ref);
         let Some(cell) = page.and_then(|page| page.get(at % PAGE)) else { return false };
@@ -174,13 +177,14 @@ impl Shadow {
     }
 }
 
-/// Most accesses of one item that a long list keeps. The last one decides whether all precede another access in base causality order.
-/// Earlier ones record earlier observations, which matter only to items that have acquired from the item in between.
+/// Maximum number of accesses of one item in a long list. The last access decides whether all of
+/// them precede another access in base causality order. Earlier ones record earlier observations,
+/// which matter only to items that have acquired from the item in between.
 const KEPT: usize = 4;
 /// Length up to which a list keeps all accesses.
 const SHORT: usize = 64;
 
-/// Keeps a weak read in a list: the last read of each item is enough.
+/// Adds a weak read to a list. Only the last read of each item is needed.
 pub(super) fn keep(list: &mut Vec<Note>, note: Note) {
     match list.last_mut() {
         Some(last) if last.item == note.item => *last = note,
@@ -194,7 +198,7 @@ pub(super) fn keep(list: &mut Vec<Note>, note: Note) {
     }
 }
 
-/// Keeps a strong access in a list.
+/// Adds a strong access to a list.
 pub(super) fn keep_linked(list: &mut Vec<Linked>, new: Linked) {
     match list.last_mut() {
         Some(last) if last.replaces(&new) => *last = new,
@@ -206,7 +210,8 @@ pub(super) fn keep_linked(list: &mut Vec<Linked>, new: Linked) {
 }
 
 impl Linked {
-    /// Returns `true` if two accesses differ for no other item except in what they have observed.
+    /// Returns `true` if two accesses are equivalent for all other items, apart from their
+    /// observations.
     fn is_alike(&self, other: &Linked) -> bool {
         self.note.item == other.note.item && self.note.strength() == other.note.strength()
     }
@@ -218,8 +223,8 @@ impl Linked {
     }
 }
 
-/// Drops the entries that a full list need not keep. If more than half remain, its capacity doubles, so that the cost per access stays
-/// constant.
+/// Drops redundant entries of a full list. If more than half of the entries remain, the capacity
+/// doubles, so that the amortised cost per access is constant.
 fn make_room<T>(list: &mut Vec<T>, thin: impl FnOnce(&mut Vec<T>)) {
     if list.len() == list.capacity() && list.len() >= SHORT {
         thin(list);
@@ -229,9 +234,9 @@ fn make_room<T>(list: &mut Vec<T>, thin: impl FnOnce(&mut Vec<T>)) {
     }
 }
 
-/// Drops accesses of items that have made many.
+/// Drops surplus accesses of items with many accesses.
 fn thin(list: &mut Vec<Linked>) {
-    // The latest of each item first.
+    // Sort by item, latest access first.
     list.sort_by_key(|of| std::cmp::Reverse((of.note.item, of.note.strength(), of.note.clock, of.link)));
     let mut later: Option<(Linked, usize)> = None;
     list.retain(|of| {

@@ -1,7 +1,7 @@
-//! What an access or a fence orders, and for whom.
+//! Memory order and scope of accesses and fences.
 
 words! {
-    /// Which other accesses an atomic one, or a fence, orders.
+    /// Memory order of an atomic access or a fence.
     #[derive(PartialOrd, Ord, Default)]
     MemOrder {
         #[default]
@@ -14,7 +14,8 @@ words! {
 }
 
 words! {
-    /// Among which items an access is atomic and orders others.
+    /// Scope of an access or fence: the set of items for which it is atomic and orders other
+    /// accesses.
     #[derive(PartialOrd, Ord, Default)]
     Scope {
         Group "group" "The items of the group.",
@@ -24,24 +25,25 @@ words! {
     }
 }
 
-/// Strength of an access that is not weak: an atomic, a volatile or an ordered one.
+/// Strength of a strong access: an atomic, volatile or ordered one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Strength {
-    /// Accesses that it orders.
+    /// Memory order.
     pub order: MemOrder,
-    /// Items for which it is atomic.
+    /// Scope.
     pub scope: Scope,
-    /// Bytes of each element. Two strong accesses never race if their elements overlap completely, and race if they overlap in part.
+    /// Size of each element in bytes. Two strong accesses do not race if their elements overlap
+    /// completely; they race if the elements overlap in part.
     pub bytes: u32,
 }
 
 impl MemOrder {
-    /// Whether what others have released is known after it.
+    /// Returns `true` if the order includes acquire.
     pub const fn acquires(self) -> bool {
         matches!(self, MemOrder::Acquire | MemOrder::AcqRel | MemOrder::SeqCst)
     }
 
-    /// Whether what came before it is made known.
+    /// Returns `true` if the order includes release.
     pub const fn releases(self) -> bool {
         matches!(self, MemOrder::Release | MemOrder::AcqRel | MemOrder::SeqCst)
     }

@@ -9,7 +9,7 @@ fn touch(item: u32, writes: bool, strong: Option<(MemOrder, Scope)>) -> Touch {
     Touch { item, inst: item * 10, writes, reads: !writes, strong }
 }
 
-/// Items of a launch in groups of four, by what they do in which order.
+/// A launch in groups of four items, which executes accesses in a given order.
 struct Run(Races, Place);
 
 impl Run {
@@ -38,7 +38,7 @@ impl Run {
         self.0.access(self.1, at, 4, touch);
     }
 
-    /// A strong access to as many bytes, of elements of a size.
+    /// Records a strong access to `bytes` bytes, with elements of a given size.
     fn sized(&mut self, item: u32, at: u64, bytes: usize, element: u32, how: [bool; 2]) {
         let [reads, writes] = how;
         let strong = Some(Strength { order: Relaxed, scope: Scope::Device, bytes: element });
@@ -56,7 +56,8 @@ impl Run {
     }
 }
 
-/// Whether what is done races, in shared memory and in a buffer alike.
+/// Returns `true` if a sequence of accesses races, and checks that shared memory and a buffer give
+/// the same answer.
 fn races(what: impl Fn(&mut Run)) -> bool {
     let [shared, global] = [Place::Shared, Place::Buffer(2)].map(|place| {
         let mut run = Run::of(place);
@@ -129,7 +130,7 @@ fn what_is_released_comes_before_who_acquires_it() {
     assert!(!message(Release, Acquire));
     assert!(message(Relaxed, Acquire));
     assert!(message(Release, Relaxed));
-    // What comes behind the release is not ordered.
+    // Accesses after the release are not ordered.
     assert!(races(|run| {
         run.store(0, FLAG, Release, Scope::Device);
         run.write(0, X);
@@ -172,7 +173,7 @@ fn a_relaxed_atomic_operation_leaves_what_was_released() {
     };
     assert!(!chain(|run| run.atomic(2, FLAG, Relaxed, Scope::Device)));
     assert!(chain(|run| run.store(2, FLAG, Relaxed, Scope::Device)));
-    // Of several releases all are acquired.
+    // An acquire synchronises with all of several releases.
     assert!(!races(|run| {
         for item in 0..3 {
             run.write(item, X + 4 * u64::from(item));
@@ -194,7 +195,7 @@ fn strong_accesses_meet_each_other_only() {
     assert!(races(|run| [run.atomic(0, X, Relaxed, Scope::Device), run.read(1, X)].into_iter().collect()));
     assert!(races(|run| [run.write(0, X), run.atomic(1, X, Relaxed, Scope::Device)].into_iter().collect()));
     assert!(races(|run| [run.read(0, X), run.atomic(1, X, Relaxed, Scope::Device)].into_iter().collect()));
-    // A weak access by one who knows only one of two.
+    // Weak access by an item that is ordered after only one of two atomic operations.
     assert!(races(|run| {
         run.atomic(0, X, Relaxed, Scope::Device);
         run.atomic(1, X, Relaxed, Scope::Device);
@@ -207,7 +208,8 @@ const CHANGE: [bool; 2] = [true, true];
 const STORE: [bool; 2] = [false, true];
 const LOAD: [bool; 2] = [true, false];
 
-/// The last of four items to draw a ticket reads what the others have written, and resets the counter by a weak store.
+/// The last of four items to increment a counter reads the data of the others and resets the
+/// counter with a weak store.
 #[test]
 fn the_last_to_come_may_reset_the_counter() {
     let last = |fences: bool, reads: bool| {
@@ -235,7 +237,8 @@ fn the_last_to_come_may_reset_the_counter() {
 
 #[test]
 fn a_write_that_was_observed_comes_before_what_follows_the_observer() {
-    // The observer's barrier orders the write before another item's store, and nothing that came before the write.
+    // The observer's barrier orders the write before another item's store, but not the accesses
+    // before the write.
     let by_another = |data: bool| {
         races(|run| {
             run.write(0, X);
@@ -246,9 +249,10 @@ fn a_write_that_was_observed_comes_before_what_follows_the_observer() {
         })
     };
     assert!(by_another(true));
-    // The load of item 1 comes before the store by the barrier, and the store of item 0 by the load.
+    // The barrier orders the load of item 1 before the store of item 2. The load orders the store
+    // of item 0 before that.
     assert!(!by_another(false));
-    // An item that has observed nothing, or an earlier write, races.
+    // An item that has observed nothing, or only an earlier write, races.
     assert!(races(|run| {
         run.atomic(0, FLAG, Relaxed, Scope::Device);
         run.write(1, FLAG);
@@ -258,14 +262,14 @@ fn a_write_that_was_observed_comes_before_what_follows_the_observer() {
         run.atomic(0, FLAG, Relaxed, Scope::Device);
         run.write(1, FLAG);
     }));
-    // An observation after the barrier is not known behind it.
+    // A barrier does not order an observation that follows the barrier.
     assert!(races(|run| {
         run.store(0, FLAG, Relaxed, Scope::Device);
         run.barrier(&[1, 2]);
         run.load(1, FLAG, Relaxed, Scope::Device);
         run.write(2, FLAG);
     }));
-    // A load is observed by none.
+    // No access observes a load.
     assert!(races(|run| {
         run.load(0, FLAG, Relaxed, Scope::Device);
         run.atomic(1, FLAG, Relaxed, Scope::Device);
@@ -285,10 +289,10 @@ fn a_chain_of_atomic_operations_is_observed_as_a_whole() {
     };
     assert!(!chain(|_| {}));
     assert!(!chain(|run| run.atomic(1, FLAG, Relaxed, Scope::Device)));
-    // A store ends the chain: what came before it is not observed.
+    // A store ends the chain, so the accesses before the store are not observed.
     assert!(chain(|run| run.store(1, FLAG, Relaxed, Scope::Device)));
     assert!(chain(|run| run.store(0, FLAG, Relaxed, Scope::Device)));
-    // Scopes of items in several groups must include each other.
+    // Scopes of items in different groups must include each other.
     let groups = |scope: Scope| {
         let mut run = Run::of(Place::Buffer(0));
         run.atomic(0, FLAG, Relaxed, scope);
@@ -301,7 +305,7 @@ fn a_chain_of_atomic_operations_is_observed_as_a_whole() {
     assert!(groups(Scope::Group));
 }
 
-/// A long list keeps a few accesses of each item.
+/// Fills a list to the length at which it keeps only a few accesses of each item.
 #[test]
 fn a_counter_of_many_items_is_reset() {
     let reset = |item: u32| {
@@ -336,7 +340,7 @@ fn strong_accesses_that_overlap_in_part_race() {
     assert!(!two((X, 4, 4, LOAD), (X + 2, 2, 2, LOAD)));
     assert!(!two((X, 4, 4, CHANGE), (X, 4, 4, STORE)));
     assert!(!two((X, 4, 4, CHANGE), (X + 4, 8, 8, CHANGE)));
-    // Vectors and packed halves, element by element.
+    // Vectors and packed halves are compared element by element.
     assert!(!two((X, 16, 4, CHANGE), (X + 8, 4, 4, CHANGE)));
     assert!(!two((X, 4, 2, CHANGE), (X + 2, 2, 2, CHANGE)));
     assert!(two((X, 16, 8, CHANGE), (X + 8, 4, 4, CHANGE)));
@@ -348,7 +352,7 @@ fn strong_accesses_that_overlap_in_part_race() {
         run.barrier(&[0, 1]);
         run.sized(1, X, 8, 8, CHANGE);
     }));
-    // Part of what was released acquires nothing, nor does it observe.
+    // A read of part of a released element neither acquires nor observes the release.
     let part = |bytes: u32, races_at: u64| {
         races(|run| {
             run.write(0, X);
@@ -386,7 +390,7 @@ fn groups_are_ordered_by_what_is_meant_for_both() {
     };
     assert!(!message(Scope::Device));
     assert!(message(Scope::Group));
-    // Without any, groups share nothing.
+    // Without fences and atomic operations, groups are not ordered.
     let mut run = Run::of(Place::Buffer(0));
     run.write(3, X);
     run.0.begin(1);
@@ -395,7 +399,7 @@ fn groups_are_ordered_by_what_is_meant_for_both() {
     let (first, second) = (side(3, true), side(4, false));
     let expected = Race { place: Place::Buffer(0), offset: X, first, second, is_under_way: false };
     assert_eq!(run.0.found(), Some(&expected));
-    // Shared memory is another one.
+    // Each group has its own shared memory.
     let mut run = Run::of(Place::Shared);
     run.write(3, X);
     assert!(run.0.are_written(X, 4) && !run.0.are_written(X, 5));
@@ -405,7 +409,7 @@ fn groups_are_ordered_by_what_is_meant_for_both() {
     assert!(!run.races());
 }
 
-/// A group whose items each wait, and what they are given.
+/// Runs a group whose items each wait for an operation or end, and returns their results.
 fn meet(items: u32, asks: impl Fn(u32) -> Option<Meeting<u32, bool>>) -> Result<Vec<Option<[u64; 2]>>, Meets> {
     let mut group = Group::new(items);
     let mut given = vec![None; items as usize];
@@ -440,12 +444,12 @@ fn exchanges_wait_for_the_lanes_of_their_mask() {
     let expected = [5, 5, 5, 5, 0x50, 0x50, 0x50, 0x50].map(|value| Some([value, 0]));
     assert_eq!(given, Ok(expected.to_vec()));
     assert_eq!(meet(2, |_| Some(ballot(1, true))), Err(Meets::NotInMask { lane: 1, mask: 1 }));
-    // One who has ended is not waited for.
+    // The mask does not wait for a lane that has ended.
     let given = meet(4, |item| (item != 2).then_some(ballot(!0, true)));
     assert_eq!(given, Ok(vec![Some([11, 0]), Some([11, 0]), None, Some([11, 0])]));
 }
 
-/// They wait for nobody, and their exchange is none of those who name lanes.
+/// Operations without a mask wait for no other lane, and do not include lanes that name a mask.
 #[test]
 fn exchanges_that_name_no_lanes_are_among_those_who_are_there() {
     let here = |says| Meeting::Here { of: Exchange::Vote(Vote::Ballot, says) };
