@@ -1,4 +1,4 @@
-//! Arrays that a kernel declares: memory of the group, or of the item.
+//! Arrays that a kernel declares, in shared memory of the group or in local memory of the item.
 
 use std::fmt;
 
@@ -7,23 +7,23 @@ use halfbyte_abi::Type;
 use crate::kernel::{Kernel, Value, ValueDef};
 use crate::span::Span;
 
-/// Bytes that the static arrays of a kernel take at most, of each space.
+/// Maximum total size in bytes of the static arrays of a kernel, per memory space.
 pub const MAX_STATIC_BYTES: u32 = 49152;
 
-/// Whose memory an array is.
+/// Memory space of an array.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Space {
-    /// The group's: all its items reach it.
+    /// Shared memory, which all items of the group can access.
     Shared,
-    /// The item's own.
+    /// Local memory of one item.
     Scratch,
 }
 
 impl Space {
-    /// Both.
+    /// Every memory space.
     pub const ALL: [Space; 2] = [Space::Shared, Space::Scratch];
 
-    /// The name in text: `shared`.
+    /// Returns the keyword in text, such as `shared`.
     pub const fn name(self) -> &'static str {
         match self {
             Space::Shared => "shared",
@@ -41,40 +41,42 @@ impl fmt::Display for Space {
 /// An array that a kernel declares.
 #[derive(Clone, Debug)]
 pub struct Array {
-    /// Its name, without `%`.
+    /// Name, without `%`.
     pub name: String,
-    /// Its address in the kernel.
+    /// Value that is the address of the array.
     pub value: Value,
-    /// Whose memory it is.
+    /// Memory space.
     pub space: Space,
-    /// The type of its elements.
+    /// Type of the elements.
     pub elem: Type,
-    /// How many there are; none where the launch says how many bytes.
+    /// Number of elements; `None` if the launch determines the size.
     pub count: Option<u32>,
-    /// Its first byte is at a multiple of so many.
+    /// Alignment of the address in bytes.
     pub align: u32,
-    /// Where in the text it stands.
+    /// Span of the declaration.
     pub span: Span,
 }
 
 impl Array {
-    /// Its size, as far as the kernel says it.
+    /// Returns the size in bytes; 0 if the launch determines the size.
     pub fn bytes(&self) -> u64 {
         u64::from(self.count.unwrap_or(0)) * u64::from(self.elem.bytes())
     }
 }
 
-/// Where the arrays of a space lie.
+/// Layout of the arrays of a memory space.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Placement {
-    /// For each array of the kernel where it starts in its space; of those in another space nothing is said.
+    /// Start offset of each array of the kernel. The entries of arrays in other spaces are 0 and
+    /// have no meaning.
     pub starts: Vec<u64>,
-    /// Bytes of the space, but for those of which the launch says how many, which are behind them.
+    /// Size in bytes of all arrays of fixed size. Arrays whose size the launch determines start at
+    /// this offset.
     pub bytes: u64,
 }
 
 impl Kernel {
-    /// The array that a value is the address of.
+    /// Returns the array whose address a value is.
     #[inline]
     pub fn array(&self, value: Value) -> Option<&Array> {
         match self.values.get(value)?.def {
@@ -83,7 +85,8 @@ impl Kernel {
         }
     }
 
-    /// Where the arrays of a space lie: in order, each at its alignment, and those without a size all at one address behind the others, at
+    /// Returns the layout of the arrays of a memory space. Arrays are in order, each at its
+    /// alignment. All arrays without a fixed size start at the same offset after the others, with
     /// the largest of their alignments.
     pub fn placement(&self, space: Space) -> Placement {
         let of_space = |array: &&Array| array.space == space;

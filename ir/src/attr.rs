@@ -1,6 +1,6 @@
-//! What an op carries beside its operands: float modifiers, conditions, constants, lanes, addresses, targets.
+//! Attributes of ops: float modifiers, conditions, constants, lanes, addresses and branch targets.
 
-/// How a floating-point result is rounded to its format.
+/// Rounding mode of a floating-point result.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Rounding {
     /// To nearest, ties to even.
@@ -18,7 +18,7 @@ impl Rounding {
     /// Every mode.
     pub const ALL: [Rounding; 4] = [Rounding::Rn, Rounding::Rz, Rounding::Rp, Rounding::Rm];
 
-    /// The name in text: `rn`.
+    /// Returns the modifier in text, such as `rn`.
     pub const fn name(self) -> &'static str {
         match self {
             Rounding::Rn => "rn",
@@ -29,34 +29,35 @@ impl Rounding {
     }
 }
 
-/// What becomes of a finite or infinite result outside the wanted range.
+/// Clamping of a floating-point result.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Clamp {
-    /// Nothing.
+    /// No clamping.
     #[default]
     None,
-    /// To [+0, 1]; NaN and -0 become +0.
+    /// Clamps to [+0, 1]; NaN and -0 become +0.
     Sat,
-    /// Negative numbers become +0; -0 and NaN stay.
+    /// Replaces negative numbers by +0; -0 and NaN are unchanged.
     Relu,
 }
 
-/// The modifiers of a floating-point op. Which of them an op takes is in its row.
+/// Modifiers of a floating-point op. The row of the op lists the modifiers that it accepts.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct FloatFlags {
-    /// Rounding of the one result.
+    /// Rounding mode of the result.
     pub rounding: Rounding,
-    /// Subnormal inputs and results become zeros of their sign.
+    /// Flushes subnormal inputs and results to zeros of the same sign.
     pub ftz: bool,
-    /// Saturation, or the linear rectifier.
+    /// Saturation or ReLU of the result.
     pub clamp: Clamp,
-    /// Of a sum or difference and of a product that is its operand: the two are computed in one rounding.
+    /// Contraction of a sum or difference with a product that is its operand: both are computed
+    /// with one rounding.
     pub contract: bool,
-    /// Of a minimum or maximum: any NaN operand makes the result NaN.
+    /// NaN propagation of a minimum or maximum: any NaN operand makes the result NaN.
     pub nan: bool,
 }
 
-/// A kind of float modifier; of each kind a text has at most one word.
+/// A kind of float modifier. An op has at most one modifier of each kind.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum FlagKind {
     /// `rn rz rp rm`
@@ -72,11 +73,11 @@ pub enum FlagKind {
 }
 
 impl FlagKind {
-    /// Every kind, in the order that modifiers are printed in.
+    /// Every kind, in the order in which modifiers are printed.
     pub const ALL: [FlagKind; 5] =
         [FlagKind::Rounding, FlagKind::Ftz, FlagKind::Clamp, FlagKind::Contract, FlagKind::Nan];
 
-    /// The words of this kind.
+    /// Returns the modifiers of this kind.
     pub const fn words(self) -> &'static [&'static str] {
         match self {
             FlagKind::Rounding => &["rn", "rz", "rp", "rm"],
@@ -87,14 +88,14 @@ impl FlagKind {
         }
     }
 
-    /// The kind of a word.
+    /// Returns the kind of a modifier.
     pub fn of(word: &str) -> Option<FlagKind> {
         FlagKind::ALL.into_iter().find(|kind| kind.words().contains(&word))
     }
 }
 
 impl FloatFlags {
-    /// The modifier of a kind as text has it; none where it is the default.
+    /// Returns the modifier of a kind, or `None` if it is the default.
     pub fn word(&self, kind: FlagKind) -> Option<&'static str> {
         match kind {
             FlagKind::Rounding => (self.rounding != Rounding::Rn).then(|| self.rounding.name()),
@@ -109,7 +110,7 @@ impl FloatFlags {
         }
     }
 
-    /// Sets the modifier that a word of text stands for; any other word changes nothing.
+    /// Sets a modifier by its name in text. Unknown names are ignored.
     pub fn set(&mut self, word: &str) {
         match word {
             "ftz" => self.ftz = true,
@@ -126,7 +127,7 @@ impl FloatFlags {
 }
 
 halfbyte_abi::words! {
-    /// An integer comparison.
+    /// Integer comparison condition.
     IntCC {
         Eq "eq" "Equal.",
         Ne "ne" "Not equal.",
@@ -142,7 +143,8 @@ halfbyte_abi::words! {
 }
 
 halfbyte_abi::words! {
-    /// A floating-point comparison. +0 equals -0. Ordered forms are false where an operand is NaN, the `u` forms true.
+    /// Floating-point comparison condition. +0 equals -0. If an operand is NaN, ordered conditions
+    /// are false and unordered (`u`) conditions are true.
     FloatCC {
         Eq "eq" "Ordered and equal.",
         Ne "ne" "Ordered and not equal.",
@@ -162,7 +164,7 @@ halfbyte_abi::words! {
 }
 
 impl IntCC {
-    /// The condition that holds of (b, a) exactly when this holds of (a, b).
+    /// Returns the condition that is true for (b, a) exactly if this one is true for (a, b).
     pub const fn swapped(self) -> IntCC {
         match self {
             IntCC::Eq => IntCC::Eq,
@@ -180,7 +182,7 @@ impl IntCC {
 }
 
 impl IntCC {
-    /// The condition that holds exactly where this one does not.
+    /// Returns the negated condition.
     pub const fn inverted(self) -> IntCC {
         match self {
             IntCC::Eq => IntCC::Ne,
@@ -198,7 +200,7 @@ impl IntCC {
 }
 
 impl FloatCC {
-    /// The condition that holds exactly where this one does not: ordered and unordered forms exchanged.
+    /// Returns the negated condition. Ordered and unordered forms are exchanged.
     pub const fn inverted(self) -> FloatCC {
         match self {
             FloatCC::Eq => FloatCC::Neu,
@@ -218,7 +220,7 @@ impl FloatCC {
         }
     }
 
-    /// The condition that holds of (b, a) exactly when this holds of (a, b).
+    /// Returns the condition that is true for (b, a) exactly if this one is true for (a, b).
     pub const fn swapped(self) -> FloatCC {
         match self {
             FloatCC::Lt => FloatCC::Gt,
@@ -234,42 +236,44 @@ impl FloatCC {
     }
 }
 
-/// The constant lane numbers of a shuffle, one a result lane; n and above name the second operand's lanes.
+/// Constant source lanes of a shuffle, one per result lane. For vectors of n lanes, numbers from n
+/// on select lanes of the second operand.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct LaneMap([u8; 16]);
 
 impl LaneMap {
-    /// From lane numbers below 256; lanes after the sixteenth are passed over.
+    /// Creates a lane map. Entries after the sixteenth are ignored.
     pub fn new(lanes: &[u8]) -> LaneMap {
         let mut map = [0; 16];
         map.iter_mut().zip(lanes).for_each(|(slot, &lane)| *slot = lane);
         LaneMap(map)
     }
 
-    /// The source lane of result lane `i`.
+    /// Returns the source lane of result lane `i`.
     pub const fn get(self, i: usize) -> usize {
         self.0[i & 15] as usize
     }
 }
 
-/// The address of a load or store: `%base[%index + offset]`.
+/// Address of a load or store: `%base[%index + offset]`.
 ///
-/// In bytes it is base + ((index * scale) modulo 2^32, unsigned) + offset, in 64 bits; where it is [`wide`](MemAttr::wide), base +
-/// index * scale + offset.
+/// The byte address is base + ((index * scale) modulo 2^32, unsigned) + offset, computed in 64
+/// bits. If [`wide`](MemAttr::wide), the address is base + index * scale + offset.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct MemAttr {
-    /// Bytes that one step of the index is worth: the element size of the buffer.
+    /// Scale of the index in bytes: the element size of the buffer.
     pub scale: u32,
-    /// Bytes added, of either sign.
+    /// Signed byte offset.
     pub offset: i32,
-    /// The address is a multiple of this power of two; an access that is not traps.
+    /// Alignment of the address in bytes, a power of two. A misaligned access traps.
     pub align: u32,
-    /// The index is scaled in 64 bits, so that no product wraps. Only of an access with an index.
+    /// `true` if the index is scaled in 64 bits, so that the product does not wrap. Only valid for
+    /// an access with an index.
     pub wide: bool,
 }
 
 impl MemAttr {
-    /// Bytes from the base, but for the offset, at an index.
+    /// Returns the scaled index in bytes, without the offset.
     pub const fn scaled(self, index: u32) -> u64 {
         if self.wide { index as u64 * self.scale as u64 } else { index.wrapping_mul(self.scale) as u64 }
     }

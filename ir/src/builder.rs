@@ -1,7 +1,8 @@
-//! Builds kernels from Rust.
+//! Builder for kernels from Rust code.
 //!
-//! The builder checks nothing: [`verify`](crate::verify()) does, on what it gives. An op is named by its [`Op`], and what
-//! its row says decides its result's type, so most ops need no method of their own.
+//! The builder checks nothing; [`verify`](crate::verify()) checks the finished kernel. The caller
+//! names an op by its [`Op`], and the row of the op determines the result type, so most ops need no
+//! method of their own.
 //!
 //! ```
 //! use halfbyte_ir::{builder::Builder, Direction, FloatFlags, Op, Type};
@@ -32,7 +33,7 @@ use crate::op::{AttrKind, Op};
 use crate::order::{AtomicAttr, FenceAttr, MemOrder, Scope};
 use crate::span::Span;
 
-/// A kernel in the making. Instructions go to the end of the current block.
+/// A kernel under construction. New instructions are appended to the current block.
 #[derive(Clone, Debug)]
 pub struct Builder {
     kernel: Kernel,
@@ -40,12 +41,12 @@ pub struct Builder {
     span: Span,
 }
 
-/// An index of a load or store: a value, a number, or their sum, in steps of the buffer's element.
+/// Index of a load or store: a value, a constant, or their sum, in elements of the buffer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Index {
-    /// The variable part, an `i32`.
+    /// Variable part, an `i32`.
     pub value: Option<Value>,
-    /// The constant part, in steps.
+    /// Constant part, in elements.
     pub steps: i32,
 }
 
@@ -68,66 +69,67 @@ impl From<(Value, i32)> for Index {
 }
 
 impl Builder {
-    /// Begins a kernel of that name.
+    /// Starts a kernel with a name.
     pub fn new(name: impl Into<String>) -> Builder {
         Builder { kernel: Kernel::new(name), block: None, span: Span::default() }
     }
 
-    /// The kernel.
+    /// Returns the finished kernel.
     pub fn finish(self) -> Kernel {
         self.kernel
     }
 
-    /// The kernel as it is so far.
+    /// Returns the unfinished kernel.
     pub fn kernel(&self) -> &Kernel {
         &self.kernel
     }
 
-    /// The place in a source text of the instructions that follow.
+    /// Sets the source span of the instructions that follow.
     pub fn set_span(&mut self, span: Span) {
         self.span = span;
     }
 
-    /// Adds a parameter that is a value.
+    /// Adds a scalar parameter.
     pub fn scalar(&mut self, name: &str, ty: Type) -> Value {
         self.kernel.add_param(name, ParamKind::Scalar(ty), self.span)
     }
 
-    /// Adds a buffer of the natural alignment of its elements.
+    /// Adds a buffer parameter with the natural alignment of its elements.
     pub fn buffer(&mut self, name: &str, direction: Direction, elem: Type) -> Value {
         self.buffer_aligned(name, direction, elem, elem.bytes())
     }
 
-    /// Adds a buffer whose start is a multiple of `align` bytes.
+    /// Adds a buffer parameter with an alignment of `align` bytes.
     pub fn buffer_aligned(&mut self, name: &str, direction: Direction, elem: Type, align: u32) -> Value {
         self.kernel.add_param(name, ParamKind::Buffer { direction, elem, align, may_alias: false }, self.span)
     }
 
-    /// Says that the argument of the buffer added last may overlap others though the kernel writes it.
+    /// Marks the last added buffer as `may_alias`: its argument may overlap others even though the
+    /// kernel writes it.
     pub fn may_alias(&mut self) {
         self.kernel.set_may_alias();
     }
 
-    /// Adds a buffer with contents, a whole number of elements, that starts at a multiple of `align` bytes. Such buffers come after
-    /// all other parameters.
+    /// Adds a buffer parameter with constant contents, a whole number of elements, and an alignment
+    /// of `align` bytes. Such parameters must come after all others.
     pub fn data(&mut self, name: &str, elem: Type, align: u32, contents: impl Into<Arc<[u8]>>) -> Value {
         let value = self.buffer_aligned(name, Direction::In, elem, align);
         self.kernel.set_contents(contents.into());
         value
     }
 
-    /// Says what the buffer added last holds, as of [`Builder::data`].
+    /// Sets the contents of the last added buffer, like [`Builder::data`].
     pub fn contents(&mut self, contents: impl Into<Arc<[u8]>>) {
         self.kernel.set_contents(contents.into());
     }
 
-    /// Declares an array of the group or of the item, of the natural alignment of its elements; without a count it has as many as the
-    /// launch gives bytes.
+    /// Declares an array in shared or local memory, with the natural alignment of its elements. If
+    /// there is no count, the launch determines the size of the array.
     pub fn array(&mut self, name: &str, space: Space, elem: Type, count: impl Into<Option<u32>>) -> Value {
         self.array_aligned(name, space, elem, count, elem.bytes())
     }
 
-    /// The same at an alignment of its own, in bytes.
+    /// Declares an array in shared or local memory, with an alignment of `align` bytes.
     pub fn array_aligned(
         &mut self,
         name: &str,
@@ -139,7 +141,7 @@ impl Builder {
         self.kernel.add_array(name, space, elem, count.into(), align, self.span)
     }
 
-    /// Adds a block to branch to, with parameters of these types; [`Builder::params`] gives their values.
+    /// Adds a block with parameters of the given types. [`Builder::params`] returns their values.
     pub fn block(&mut self, name: &str, params: &[Type]) -> Block {
         let block = self.kernel.add_block();
         self.kernel.set_block_name(block, name);
@@ -161,18 +163,18 @@ impl Builder {
         self.block = Some(block);
     }
 
-    /// The values of a block's parameters.
+    /// Returns the values of a block's parameters.
     pub fn params(&self, block: Block) -> &[Value] {
         self.kernel.block_params(block)
     }
 
-    /// Names a value for the text.
+    /// Sets the name of a value in the text.
     pub fn name(&mut self, value: Value, name: &str) -> Value {
         self.kernel.set_value_name(value, name);
         value
     }
 
-    /// Adds any instruction; without a current block it belongs to none.
+    /// Adds any instruction. If there is no current block, the instruction belongs to no block.
     pub fn inst(&mut self, op: Op, ty: Type, attr: Attr, args: &[Value]) -> Inst {
         let row = op.row();
         let ty = row.fixed_type().unwrap_or(ty);
@@ -183,13 +185,15 @@ impl Builder {
         }
     }
 
-    /// Adds any instruction and gives its result: of an op without one, a value that does not exist.
+    /// Adds any instruction and returns its result. If the op has no result, returns an invalid
+    /// value.
     pub fn value(&mut self, op: Op, ty: Type, attr: Attr, args: &[Value]) -> Value {
         let inst = self.inst(op, ty, attr, args);
         self.kernel.result(inst).unwrap_or(Value::reserved_value())
     }
 
-    /// Adds an op with the controlling type `ty` that carries nothing, or float modifiers which are then the defaults.
+    /// Adds an op with the controlling type `ty` and without attributes. Float modifiers have their
+    /// defaults, and a barrier is aligned.
     pub fn op(&mut self, op: Op, ty: Type, args: &[Value]) -> Value {
         let attr = match op.row().attr {
             AttrKind::Float(_) => Attr::Float(FloatFlags::default()),
@@ -199,12 +203,13 @@ impl Builder {
         self.value(op, ty, attr, args)
     }
 
-    /// Adds an op that says where the item is along an axis, such as [`Op::ItemId`]; [`here`](Builder::here) where it is in all.
+    /// Adds an op that returns a position along an axis, such as [`Op::ItemId`]. Use
+    /// [`here`](Builder::here) for the position over all axes.
     pub fn along(&mut self, op: Op, axis: Axis) -> Value {
         self.value(op, Type::I32, Attr::Axis(axis), &[])
     }
 
-    /// Adds an op without operands and suffix, such as [`Op::ItemId`].
+    /// Adds an op without operands and type suffix, such as [`Op::ItemId`].
     pub fn here(&mut self, op: Op) -> Value {
         self.op(op, Type::I32, &[])
     }
@@ -224,7 +229,8 @@ impl Builder {
         self.value(op, ty, Attr::FloatCC { cc, ftz }, &[a, b])
     }
 
-    /// Adds a constant from the bits of its lanes, lane 0 first; a single one counts for all lanes.
+    /// Adds a constant from the bits of its lanes, lane 0 first. A single entry applies to all
+    /// lanes.
     pub fn constant(&mut self, ty: Type, lanes: &[u64]) -> Value {
         let width = ty.elem().bits() as usize;
         let mut words = [0; 8];
@@ -237,35 +243,35 @@ impl Builder {
         self.const_words(ty, words)
     }
 
-    /// Adds a constant from its bits in 64-bit words, lane 0 lowest.
+    /// Adds a constant from 64-bit words, lane 0 in the lowest bits.
     pub fn const_words(&mut self, ty: Type, words: [u64; 8]) -> Value {
         let attr = self.kernel.const_attr(ty, words);
         self.value(Op::Const, ty, attr, &[])
     }
 
-    /// Adds an integer constant, the same in all lanes.
+    /// Adds an integer constant with the same value in all lanes.
     pub fn int(&mut self, ty: Type, value: i64) -> Value {
         self.constant(ty, &[value as u64])
     }
 
-    /// Adds an op that carries a lane or part number: [`Op::Extract`], [`Op::Insert`], [`Op::Split`].
+    /// Adds an op with a lane or part number: [`Op::Extract`], [`Op::Insert`], [`Op::Split`].
     pub fn lane(&mut self, op: Op, ty: Type, args: &[Value], lane: u8) -> Value {
         self.value(op, ty, Attr::Lane(lane), args)
     }
 
-    /// Adds a shuffle by these source lanes, one a result lane.
+    /// Adds a shuffle with the given source lanes, one per result lane.
     pub fn shuffle(&mut self, ty: Type, a: Value, b: Value, lanes: &[u8]) -> Value {
         self.value(Op::Shuffle, ty, Attr::Lanes(LaneMap::new(lanes)), &[a, b])
     }
 
-    /// Adds a target's instruction, as [`Op::Intrinsic`] says.
+    /// Adds a target instruction; see [`Op::Intrinsic`].
     pub fn intrinsic(&mut self, ty: Type, target: &str, text: &str, args: &[Value]) -> Value {
         let data = IntrinsicData { target: target.into(), text: text.into() };
         let attr = Attr::Intrinsic(self.kernel.intrinsics.push(data));
         self.value(Op::Intrinsic, ty, attr, args)
     }
 
-    /// Adds a load of a type with the default step and alignment.
+    /// Adds a load with the default scale and alignment.
     pub fn load(&mut self, ty: Type, base: Value, index: impl Into<Index>) -> Value {
         let index = index.into();
         let attr = self.address(ty, base, index);
@@ -273,7 +279,7 @@ impl Builder {
         self.value(Op::Load, ty, attr, args.get(..1 + usize::from(index.value.is_some())).unwrap_or(&args))
     }
 
-    /// Adds a store of a type with the default step and alignment.
+    /// Adds a store with the default scale and alignment.
     pub fn store(&mut self, ty: Type, value: Value, base: Value, index: impl Into<Index>) -> Inst {
         let index = index.into();
         let attr = self.address(ty, base, index);
@@ -281,7 +287,8 @@ impl Builder {
         self.inst(Op::Store, ty, attr, args.get(..2 + usize::from(index.value.is_some())).unwrap_or(&args))
     }
 
-    /// Adds an access in one step: a load, or an op with these values in front of the address. Its result, where it has one.
+    /// Adds an atomic access, with the operands `values` before the address. Returns the result, if
+    /// the op has one.
     pub fn atomic(
         &mut self,
         op: Op,
@@ -315,17 +322,19 @@ impl Builder {
         Attr::Mem(mem)
     }
 
-    /// Ends the block by going to another.
+    /// Ends the block with an unconditional branch.
     pub fn br(&mut self, to: Block, args: &[Value]) -> Inst {
         self.branch(Op::Br, &[], &[(0, to, args)])
     }
 
-    /// Ends the block by going to the first target where the condition holds, else to the second.
+    /// Ends the block with a conditional branch: to the first target if the condition is true, else
+    /// to the second.
     pub fn br_if(&mut self, condition: Value, then: (Block, &[Value]), otherwise: (Block, &[Value])) -> Inst {
         self.branch(Op::BrIf, &[condition], &[(0, then.0, then.1), (0, otherwise.0, otherwise.1)])
     }
 
-    /// Ends the block by going to the target of the case that the value equals, else to `default`.
+    /// Ends the block with a switch: a branch to the target of the case that equals the value, else
+    /// to `default`.
     pub fn switch(&mut self, on: Value, default: (Block, &[Value]), cases: &[(u32, Block, &[Value])]) -> Inst {
         let mut targets = vec![(0, default.0, default.1)];
         targets.extend_from_slice(cases);

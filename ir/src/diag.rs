@@ -1,52 +1,52 @@
-//! Diagnostics: what is wrong with a text or a kernel, where, and what was expected.
+//! Diagnostics: an error in a text or kernel, its location, and the expected input.
 
 use std::fmt;
 
 use crate::span::Span;
 
-/// One thing that is wrong.
+/// One error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct Diagnostic {
-    /// The place in the source text; empty where the kernel was not read from text.
+    /// Source span; empty if the kernel was not parsed from text.
     pub span: Span,
-    /// What is wrong, in one sentence.
+    /// Error message, in one sentence.
     pub message: String,
-    /// What would have been right there.
+    /// Input that would have been valid at the span.
     pub expected: Option<String>,
-    /// What to write instead, or where it can be had.
+    /// Replacement to write, or where to find the missing feature.
     pub help: Option<String>,
-    /// What else helps, each with a place where it has one.
+    /// Additional notes.
     pub notes: Vec<Note>,
 }
 
-/// A remark to a [`Diagnostic`].
+/// A note of a [`Diagnostic`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Note {
-    /// The place it speaks of.
+    /// Span that the note refers to.
     pub span: Option<Span>,
-    /// The remark.
+    /// Text of the note.
     pub message: String,
 }
 
 impl Diagnostic {
-    /// A diagnostic without expectation or notes.
+    /// Creates a diagnostic without an expectation, help or notes.
     pub fn new(span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic { span, message: message.into(), expected: None, help: None, notes: Vec::new() }
     }
 
-    /// Says what was expected.
+    /// Sets the expected input.
     pub fn expected(mut self, expected: impl Into<String>) -> Diagnostic {
         self.expected = Some(expected.into());
         self
     }
 
-    /// Says what to write instead.
+    /// Sets the help text.
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
         self.help = Some(help.into());
         self
     }
 
-    /// Adds a remark.
+    /// Adds a note.
     pub fn note(mut self, span: Option<Span>, message: impl Into<String>) -> Diagnostic {
         self.notes.push(Note { span, message: message.into() });
         self
@@ -63,32 +63,33 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// A place as people count: the first line and the first character of a line are 1.
+/// A line and column, both counted from 1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Position {
     /// The line.
     pub line: usize,
-    /// The character of the line: a Unicode scalar value, a tab too, is one.
+    /// Column in Unicode scalar values; a tab counts as one.
     pub column: usize,
 }
 
-/// Finds lines in a source text; made once, it answers in logarithmic time.
+/// Line index of a source text. It is built once, and each lookup takes logarithmic time.
 #[derive(Clone, Debug)]
 pub struct Lines<'s> {
     source: &'s str,
-    /// Whether each character is a byte: then the text need not be looked at for a column.
+    /// `true` if the text is ASCII, so that columns are byte counts.
     is_ascii: bool,
-    /// What lies beyond 4 GiB has no place in a span, and no line.
+    /// Byte offset of each line start. Text beyond 4 GiB is not indexed, because spans have 32-bit
+    /// offsets.
     starts: Vec<u32>,
 }
 
-/// Bytes that a line has at least, mostly.
+/// Lower estimate of the average line length in bytes, used to reserve memory.
 const SHORT_LINE: usize = 16;
 
 impl<'s> Lines<'s> {
-    /// Finds the lines of a text.
+    /// Builds the line index of a text.
     pub fn new(source: &'s str) -> Lines<'s> {
-        // Room that is not needed is never touched.
+        // Unused capacity costs no physical memory, because its pages are never touched.
         let mut starts = Vec::with_capacity(source.len() / SHORT_LINE + 1);
         starts.push(0);
         let bytes = source.as_bytes();
@@ -108,12 +109,14 @@ impl<'s> Lines<'s> {
         Lines { source, is_ascii: any.to_le_bytes().is_ascii() && rest.is_ascii(), starts }
     }
 
-    /// Line and column of a byte; of the end where it lies beyond.
+    /// Returns the line and column of a byte, or those of the end of the text if the byte is beyond
+    /// it.
     pub fn position(&self, byte: u32) -> Position {
         self.position_near(byte, 0)
     }
 
-    /// The same, found at once where it is on this line or next to it.
+    /// Returns the line and column of a byte. The lookup takes constant time if the byte is on line
+    /// `line` or an adjacent line.
     pub fn position_near(&self, byte: u32, line: usize) -> Position {
         let byte = match self.is_ascii {
             true => self.source.len().min(byte as usize) as u32,
@@ -133,42 +136,45 @@ impl<'s> Lines<'s> {
         Position { line, column: before + 1 }
     }
 
-    /// Whether a byte is on a line that has another after it.
+    /// Returns `true` if a byte is on a line that is not the last one.
     #[inline]
     fn is_on(&self, byte: u32, line: usize) -> bool {
         let bounds = line.checked_sub(1).and_then(|first| self.starts.get(first..)?.first_chunk());
         bounds.is_some_and(|&[start, next]| (start..next).contains(&byte))
     }
 
-    /// A line's text without its break; empty where there is no such line.
+    /// Returns a line's text without its line break, or an empty string if there is no such line.
     pub fn text(&self, line: usize) -> &'s str {
         let end = self.starts.get(line).map_or(self.source.len(), |&next| next as usize - 1);
         let text = self.source.get(self.start(line)..end).unwrap_or_default();
         text.strip_suffix('\r').unwrap_or(text)
     }
 
-    /// The first byte of a line; the end of the text where there is no such line.
+    /// Returns the offset of the first byte of a line, or the end of the text if there is no such
+    /// line.
     pub fn start(&self, line: usize) -> usize {
         let index = line.wrapping_sub(1);
         self.starts.get(index).map_or(self.source.len(), |&start| start as usize)
     }
 }
 
-/// The highest bit of each of eight bytes that is a line break.
+/// Returns a word with the highest bit set in each byte of `bytes` that is a line break.
 const fn breaks(bytes: u64) -> u64 {
     const ONES: u64 = u64::MAX / 0xff;
     const LOW: u64 = 0x7f * ONES;
-    // Zero where the break is. The sum carries into no other byte, and into the highest bit unless all below are zero.
+    // A byte of `differ` is zero for a line break. The sum does not carry between bytes. It sets
+    // the highest bit of a byte unless all lower bits are zero.
     let differ = bytes ^ (b'\n' as u64 * ONES);
     !((differ & LOW).wrapping_add(LOW) | differ | LOW)
 }
 
-/// Line and column of a byte of a text.
+/// Returns the line and column of a byte of a text.
 pub fn position(source: &str, byte: u32) -> Position {
     Lines::new(source).position(byte)
 }
 
-/// Diagnostics as plain text: file, line and column, the line with a mark under the place, what was expected.
+/// Diagnostics formatted as plain text: file, line and column, the source line with a marker under
+/// the span, and the expected input.
 ///
 /// ```
 /// use halfbyte_ir::{diag::Diagnostics, text};
@@ -179,15 +185,15 @@ pub fn position(source: &str, byte: u32) -> Position {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Diagnostics<'a> {
-    /// The file's name, as messages show it.
+    /// File name in messages.
     pub file: &'a str,
-    /// Its text.
+    /// Text of the file.
     pub source: &'a str,
-    /// What is wrong with it.
+    /// Errors of the file.
     pub list: &'a [Diagnostic],
 }
 
-/// Of a long line, so many characters are shown.
+/// Maximum number of characters of a line that are shown.
 const SHOWN: usize = 160;
 
 impl fmt::Display for Diagnostics<'_> {
@@ -219,7 +225,7 @@ impl fmt::Display for Diagnostics<'_> {
     }
 }
 
-/// Shows a line with a mark under the span, which ends with the line.
+/// Writes a source line with a marker under the span. The marker ends at the end of the line.
 fn excerpt(f: &mut fmt::Formatter<'_>, lines: &Lines<'_>, span: Span, gutter: usize) -> fmt::Result {
     let start = lines.position(span.start);
     let end = lines.position(span.end.max(span.start));
@@ -271,7 +277,7 @@ mod tests {
 
     #[test]
     fn lines_begin_behind_every_break() {
-        // Between the breaks is what differs from one in few bits.
+        // Bytes between line breaks that differ from a line break in few bits.
         let others = ['\u{b}', '\u{8}', '\0', 'é', '\u{8a}', 'J', '*'];
         for breaks in 0..1u32 << 11 {
             let char =

@@ -1,7 +1,9 @@
-//! Flow graphs: predecessors, reverse postorder, dominators. The one of a kernel, and those of others who have nodes and edges.
+//! Control-flow graphs of kernels and of other structures: predecessors, reverse postorder and
+//! dominators.
 //!
-//! Dominators are found as Lengauer and Tarjan do ("A fast algorithm for finding dominators in a flowgraph", 1979), whose
-//! bound of m log n holds on every graph: a text of many thousand blocks is read as a matter of course.
+//! Dominators use the algorithm of Lengauer and Tarjan ("A fast algorithm for finding dominators in
+//! a flowgraph", 1979). Its bound of m log n holds for every graph. A text with many thousand
+//! blocks is therefore not a problem.
 
 use std::cell::OnceCell;
 
@@ -11,35 +13,35 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::kernel::{Block, Kernel};
 
-/// Nodes and the edges between them.
+/// A directed graph with an entry.
 pub trait Graph {
-    /// What stands for a node.
+    /// Identifier of a node.
     type Node: EntityRef + ReservedValue;
 
-    /// Nodes have smaller indices.
+    /// Returns an upper bound of the node indices.
     fn count(&self) -> usize;
 
-    /// Where control comes from; none of a graph without nodes.
+    /// Returns the entry node; `None` if the graph has no nodes.
     fn entry(&self) -> Option<Self::Node>;
 
-    /// The nodes, reachable or not, in the order in which predecessors are listed.
+    /// Returns all nodes, reachable or not, in the order in which predecessors are listed.
     fn nodes(&self) -> impl Iterator<Item = Self::Node>;
 
-    /// The nodes that a node goes to, in the order in which a search visits them.
+    /// Returns the successors of a node, in the order in which a search visits them.
     fn successors(&self, node: Self::Node) -> impl Iterator<Item = Self::Node>;
 }
 
-/// A node of a graph that numbers them.
+/// Numbered node of a [`Lists`] graph.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Node(u32);
 entity_impl!(Node, "node");
 
-/// A graph by lists.
+/// A graph as adjacency lists.
 #[derive(Clone, Debug)]
 pub struct Lists {
-    /// Where control comes from.
+    /// Entry node.
     pub entry: Node,
-    /// By node, those that it goes to.
+    /// Successors of each node.
     pub successors: Vec<Vec<Node>>,
 }
 
@@ -64,7 +66,7 @@ impl Graph for Lists {
     }
 }
 
-/// Targets that are no block of the kernel are passed over.
+/// The implementation ignores targets that are not blocks of the kernel.
 impl Graph for Kernel {
     type Node = Block;
 
@@ -85,52 +87,55 @@ impl Graph for Kernel {
     }
 }
 
-/// The reachable nodes in reverse postorder, where nothing else of the graph is asked.
+/// Returns the reachable nodes in reverse postorder, without the cost of a complete [`Flow`].
 pub fn reverse_postorder<G: Graph>(graph: &G) -> Vec<G::Node> {
     let mut order = Search::new(graph).postorder;
     order.reverse();
     order.into_vec()
 }
 
-/// Most kernels have few blocks. The lists of such a graph take no memory of their own, which would be most of the work on it.
+/// A list with inline storage. Most kernels have few blocks, and heap allocation would dominate the
+/// analysis of such a graph.
 type Few<T> = SmallVec<[T; 8]>;
 
-/// A flow graph as it was when this was made; that of a kernel's blocks, where nothing else is said.
+/// Analysis of a control-flow graph at the time of construction; by default of a kernel's blocks.
 #[derive(Clone, Debug)]
 pub struct Flow<N: EntityRef + ReservedValue = Block>(Box<Walked<N>>);
 
-/// The lists of a graph, which passes that leave control flow as it is hand on.
+/// Analysis results, which passes that preserve control flow can reuse.
 #[derive(Clone, Debug)]
 struct Walked<N: EntityRef + ReservedValue> {
     search: Search<N>,
     preds: Few<N>,
-    /// By node, where its predecessors end in the list of all; they begin where those of the node before end.
+    /// End of each node's predecessors in `preds`. They begin at the end of the previous node's
+    /// predecessors.
     pred_ends: Few<u32>,
-    /// The tree of dominators by node, found when it is first asked for: most passes need nothing but an order of the blocks.
+    /// Dominator tree by node, computed on first use. Most passes need only the block order.
     dominators: OnceCell<Few<Dominated<N>>>,
 }
 
-/// A node's place in the tree of dominators.
+/// Position of a node in the dominator tree.
 #[derive(Clone, Copy, Debug)]
 struct Dominated<N: ReservedValue> {
     idom: PackedOption<N>,
-    /// Of a reachable node, the numbers between which those of all the nodes that it dominates lie.
+    /// Start of the interval of numbers of all nodes that the node dominates, if the node is
+    /// reachable.
     first: u32,
-    /// 0 for unreachable nodes.
+    /// End of the interval; 0 for an unreachable node.
     end: u32,
 }
 
 impl<N: ReservedValue> Dominated<N> {
-    /// That of an unreachable node.
+    /// Returns the position of an unreachable node.
     fn nowhere() -> Dominated<N> {
         Dominated { idom: None.into(), first: 0, end: 0 }
     }
 }
 
 impl<N: EntityRef + ReservedValue> Flow<N> {
-    /// Walks a graph.
+    /// Analyses a graph.
     pub fn new(graph: &impl Graph<Node = N>) -> Flow<N> {
-        // Most small kernels have no branches.
+        // Fast path: most small kernels have no branches.
         if let (Some(entry), 1) = (graph.entry(), graph.nodes().take(2).count())
             && graph.successors(entry).next().is_none()
         {
@@ -147,19 +152,20 @@ impl<N: EntityRef + ReservedValue> Flow<N> {
         Flow(Box::new(Walked { search, preds, pred_ends, dominators: OnceCell::new() }))
     }
 
-    /// Whether this is still the graph, its nodes in the same order.
+    /// Returns `true` if the graph is unchanged, including the order of its nodes.
     pub fn is_of(&self, graph: &impl Graph<Node = N>) -> bool {
         let Walked { search, preds, pred_ends, .. } = *Flow::new(graph).0;
         (&search.postorder, &preds) == (&self.0.search.postorder, &self.0.preds)
             && pred_ends.iter().zip(&self.0.pred_ends).all(|(a, b)| a == b)
     }
 
-    /// The reachable nodes in reverse postorder: the entry first, and a node before all that it dominates.
+    /// Returns the reachable nodes in reverse postorder: the entry first, and every node before the
+    /// nodes that it dominates.
     pub fn reverse_postorder(&self) -> impl DoubleEndedIterator<Item = N> + '_ {
         self.0.search.postorder.iter().rev().copied()
     }
 
-    /// The nodes that go to a node, reachable or not, once for each edge.
+    /// Returns the predecessors of a node, reachable or not, once per edge.
     pub fn predecessors(&self, node: N) -> &[N] {
         let number = node.index();
         let end = |number: usize| self.0.pred_ends.get(number).copied().unwrap_or(0) as usize;
@@ -167,19 +173,20 @@ impl<N: EntityRef + ReservedValue> Flow<N> {
         self.0.preds.get(start..end(number)).unwrap_or_default()
     }
 
-    /// Whether the node can be reached from the entry.
+    /// Returns `true` if the node is reachable from the entry.
     pub fn is_reachable(&self, node: N) -> bool {
         self.0.search.number(node).is_some()
     }
 
-    /// The closest node that dominates this one and is not it; none for the entry and unreachable nodes.
+    /// Returns the immediate dominator of a node; `None` for the entry and for unreachable nodes.
     pub fn immediate_dominator(&self, node: N) -> Option<N> {
-        // Of the entry alone no tree need be found.
+        // The entry needs no dominator tree.
         let entry = self.0.search.preorder.first();
         if entry == Some(&node) { None } else { self.dominated(node).idom.expand() }
     }
 
-    /// Whether every path from the entry to `b` goes through `a`; of itself always, of an unreachable node by no other.
+    /// Returns `true` if `a` dominates `b`. Every node dominates itself, and no other node
+    /// dominates an unreachable node.
     pub fn dominates(&self, a: N, b: N) -> bool {
         if a == b {
             return true;
@@ -196,8 +203,8 @@ impl<N: EntityRef + ReservedValue> Flow<N> {
     fn find_dominators(&self) -> Few<Dominated<N>> {
         let search = &self.0.search;
         let mut steps = search.dominators(self);
-        // Descendants of a node in the search tree follow it, so sizes of dominator subtrees add up backwards, and
-        // numbers are handed out forwards.
+        // Descendants of a node in the search tree have larger preorder numbers. Subtree sizes are
+        // therefore summed backwards, and interval numbers are assigned forwards.
         for number in (1..steps.len()).rev() {
             let Step { idom, size, .. } = steps[number];
             steps[idom].size += size;
@@ -218,7 +225,8 @@ impl<N: EntityRef + ReservedValue> Flow<N> {
     }
 }
 
-/// All predecessors in one list, ordered by node, and where each node's end in it.
+/// Returns all predecessors in one list, ordered by node, and the end of each node's predecessors
+/// in the list.
 fn predecessors<G: Graph>(graph: &G) -> (Few<G::Node>, Few<u32>) {
     let edges = || graph.nodes().flat_map(|from| graph.successors(from).map(move |to| (from, to)));
     let mut at: Few<u32> = smallvec![0; graph.count() + 1];
@@ -230,7 +238,7 @@ fn predecessors<G: Graph>(graph: &G) -> (Few<G::Node>, Few<u32>) {
     }
     let total = at.last().copied().unwrap_or(0);
     let mut preds = smallvec![G::Node::reserved_value(); total as usize];
-    // Each node's place moves from where its predecessors start to where they end.
+    // Each node's cursor moves from the start of its predecessors to their end.
     for (from, to) in edges() {
         let slot = &mut at[to.index()];
         preds[*slot as usize] = from;
@@ -239,21 +247,22 @@ fn predecessors<G: Graph>(graph: &G) -> (Few<G::Node>, Few<u32>) {
     (preds, at)
 }
 
-/// A depth-first search from the entry.
+/// Result of a depth-first search from the entry.
 #[derive(Clone, Debug)]
 struct Search<N: EntityRef> {
     preorder: Few<N>,
     postorder: Few<N>,
-    /// By preorder number, that of the parent.
+    /// Preorder number of the parent, by preorder number.
     parent: Few<u32>,
-    /// Preorder numbers by node; [`UNREACHED`] of others.
+    /// Preorder number by node; [`UNREACHED`] for unreachable nodes.
     number: Few<u32>,
 }
 
 const UNREACHED: u32 = u32::MAX;
 
 impl<N: EntityRef + ReservedValue> Search<N> {
-    /// With room for so many nodes in order, and for the numbers of so many.
+    /// Creates an empty search with capacity for `nodes` reachable nodes and `numbers` node
+    /// indices.
     fn with_capacity(nodes: usize, numbers: usize) -> Search<N> {
         Search {
             preorder: Few::with_capacity(nodes),
@@ -286,7 +295,7 @@ impl<N: EntityRef + ReservedValue> Search<N> {
         search
     }
 
-    /// Gives a node the next preorder number.
+    /// Assigns the next preorder number to a node.
     fn visit(&mut self, node: N, parent: u32) -> u32 {
         let number = self.preorder.len() as u32;
         if node.index() >= self.number.len() {
@@ -298,13 +307,14 @@ impl<N: EntityRef + ReservedValue> Search<N> {
         number
     }
 
-    /// The preorder number of a node that was reached.
+    /// Returns the preorder number of a reached node.
     fn number(&self, node: N) -> Option<usize> {
         let number = self.number.get(node.index()).copied().filter(|&number| number != UNREACHED);
         number.map(|number| number as usize)
     }
 
-    /// By preorder number, what is found of each node, of which the immediate dominator counts; the entry's is itself.
+    /// Computes immediate dominators by preorder number. The entry is its own immediate dominator
+    /// in the result.
     fn dominators(&self, flow: &Flow<N>) -> Few<Step> {
         let count = self.preorder.len();
         let mut forest = Forest { steps: (0..count).map(Step::new).collect(), path: Few::new() };
@@ -338,21 +348,21 @@ impl<N: EntityRef + ReservedValue> Search<N> {
     }
 }
 
-/// No preorder number.
+/// Absent preorder number.
 const NONE: usize = usize::MAX;
 
-/// What is found of a node on the way to its dominators; nodes are named by their preorder numbers.
+/// Per-node state of the dominator algorithm. All node references are preorder numbers.
 struct Step {
     ancestor: usize,
-    /// The node with the least semidominator between this one and where `ancestor` skips to.
+    /// Node with the least semidominator on the compressed path from this node to `ancestor`.
     label: usize,
     semi: usize,
-    /// The first of the nodes whose semidominator is this one.
+    /// First node of the list of nodes whose semidominator is this node.
     bucket: usize,
-    /// The next one with the same semidominator.
+    /// Next node with the same semidominator.
     bucket_next: usize,
     idom: usize,
-    /// How many nodes it dominates, and the number that the next of them gets.
+    /// Size of the dominator subtree.
     size: u32,
     next: u32,
 }
@@ -364,7 +374,7 @@ impl Step {
     }
 }
 
-/// The part of the search tree that is done with, its paths shortened as they are walked.
+/// Forest of processed nodes of the search tree, with path compression.
 struct Forest {
     steps: Few<Step>,
     path: Few<usize>,
@@ -400,7 +410,7 @@ mod tests {
     use crate::span::Span;
     use halfbyte_abi::Type;
 
-    /// A kernel of blocks with these successors, of no other sense.
+    /// Builds a kernel of blocks with the given successors, without meaningful instructions.
     fn graph(successors: &[Vec<usize>]) -> (Kernel, Vec<Block>) {
         let mut kernel = Kernel::new("k");
         let blocks: Vec<Block> = successors.iter().map(|_| kernel.add_block()).collect();

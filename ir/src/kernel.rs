@@ -1,4 +1,4 @@
-//! Kernels: signature, blocks, instructions and values, in arenas addressed by small indices.
+//! Kernels: signatures, blocks, instructions and values, stored in entity maps.
 
 use std::sync::Arc;
 
@@ -33,79 +33,80 @@ entity_impl!(Block, "block");
 pub struct WideConst(u32);
 entity_impl!(WideConst, "const");
 
-/// The text of an intrinsic.
+/// Reference to the text of an intrinsic.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct IntrinsicRef(u32);
 entity_impl!(IntrinsicRef, "intrinsic");
 
-/// A list of values in a kernel's pool.
+/// A list of values in a kernel's value pool.
 pub type ValueList = EntityList<Value>;
 
-/// A branch target with the values for the block's parameters.
+/// A branch target with the arguments for the block's parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockCall {
-    /// Where to.
+    /// Target block.
     pub block: Block,
-    /// One value a parameter.
+    /// Arguments, one per block parameter.
     pub args: ValueList,
-    /// Of a `switch`: the value it is taken for. Unused elsewhere.
+    /// Case value of a `switch` target. Other terminators do not use it.
     pub case: u32,
 }
 
-/// Which of a kernel's block calls belong to a terminator. A switch's default comes first.
+/// Range of a terminator's targets in the kernel's list of block calls. The default of a switch
+/// comes first.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct CallRange {
     start: u32,
     len: u32,
 }
 
-/// What an instruction carries beside its operands.
+/// Attribute of an instruction: its data other than operands.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Attr {
-    /// Nothing.
+    /// No attribute.
     None,
     /// Float modifiers.
     Float(FloatFlags),
-    /// An integer condition.
+    /// Integer condition.
     IntCC(IntCC),
-    /// A float condition, and whether subnormal operands count as zeros.
+    /// Floating-point condition.
     FloatCC {
         /// The condition.
         cc: FloatCC,
-        /// Flush operands.
+        /// `true` if subnormal operands are flushed to zero.
         ftz: bool,
     },
-    /// A constant of at most 64 bits: its lanes, lane 0 lowest.
+    /// Constant of at most 64 bits, lane 0 in the lowest bits.
     Bits(u64),
-    /// A wider constant.
+    /// Constant of more than 64 bits.
     Wide(WideConst),
-    /// A lane or part number.
+    /// Lane or part number.
     Lane(u8),
-    /// Lane numbers of a shuffle.
+    /// Source lanes of a shuffle.
     Lanes(LaneMap),
-    /// An axis of the launch.
+    /// Axis of the launch.
     Axis(Axis),
-    /// An address.
+    /// Address.
     Mem(MemAttr),
-    /// An address, and what an atomic access to it orders.
+    /// Address, memory order and scope of an atomic access.
     Atomic(AtomicAttr),
-    /// What a fence orders.
+    /// Memory order and scope of a fence.
     Fence(FenceAttr),
-    /// Of a barrier: whether all items of the group come to this one instruction together.
+    /// `true` for an aligned barrier: all items of a subgroup execute the same barrier instruction.
     Aligned(bool),
     /// Branch targets.
     Targets(CallRange),
-    /// A target's instruction.
+    /// Target instruction.
     Intrinsic(IntrinsicRef),
 }
 
 impl Attr {
-    /// The axis, where there is one.
+    /// Returns the axis, if any.
     pub const fn axis(self) -> Option<Axis> {
         if let Attr::Axis(axis) = self { Some(axis) } else { None }
     }
 
-    /// The address, where there is one.
+    /// Returns the address, if any.
     pub const fn mem(self) -> Option<MemAttr> {
         match self {
             Attr::Mem(mem) | Attr::Atomic(AtomicAttr { mem, .. }) => Some(mem),
@@ -119,96 +120,99 @@ impl Attr {
 pub struct InstData {
     /// The operation.
     pub op: Op,
-    /// The controlling type: the suffix in text. For ops without one, the result's type, or `i32` without a result.
+    /// Controlling type, which is the suffix in text. For an op without a suffix, it is the result
+    /// type, or `i32` if there is no result.
     pub ty: Type,
-    /// What else it carries.
+    /// Attribute.
     pub attr: Attr,
-    /// Operands, in the order of the row. An access has its values, base and, if any, index.
+    /// Operands, in the order of the row. An access has its values, then its base, then its index
+    /// if any.
     pub args: ValueList,
-    /// Its result.
+    /// Result, if any.
     pub result: PackedOption<Value>,
-    /// Where in the text it stands.
+    /// Source span.
     pub span: Span,
 }
 
-/// An access that a wider one has taken in.
+/// A load or store of the source text that was merged into a wider one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Part {
-    /// Bytes from the wider access's address to its own.
+    /// Byte offset from the address of the wider access.
     pub offset: u32,
-    /// Its size in bytes, and its alignment.
+    /// Size in bytes, which is also the alignment.
     pub bytes: u32,
-    /// Where in the text it stands.
+    /// Source span.
     pub span: Span,
 }
 
-/// Where a value comes from.
+/// Definition of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ValueDef {
-    /// The kernel's parameter of that number.
+    /// Kernel parameter, by number.
     Param(u32),
-    /// A block's parameter of that number.
+    /// Block parameter, by number.
     BlockParam(Block, u32),
-    /// An instruction's result.
+    /// Result of an instruction.
     Result(Inst),
-    /// The address of the kernel's array of that number.
+    /// Address of an array of the kernel, by number.
     Array(u32),
 }
 
-/// A value's type and definition.
+/// Type and definition of a value.
 #[derive(Clone, Copy, Debug)]
 pub struct ValueData {
-    /// Its type.
+    /// Type.
     pub ty: Type,
-    /// What defines it.
+    /// Definition.
     pub def: ValueDef,
 }
 
 /// A basic block.
 #[derive(Clone, Debug, Default)]
 pub struct BlockData {
-    /// Its parameters.
+    /// Parameters.
     pub params: ValueList,
-    /// Its instructions in order; the last is a terminator.
+    /// Instructions in order. The last one is a terminator.
     pub insts: Vec<Inst>,
-    /// Where in the text its label stands.
+    /// Span of the label.
     pub span: Span,
 }
 
-/// A kernel's parameter.
+/// Parameter of a kernel.
 #[derive(Clone, Debug)]
 pub struct Param {
-    /// Its name, without `%`.
+    /// Name, without `%`.
     pub name: String,
-    /// Scalar or buffer.
+    /// Kind: scalar or buffer.
     pub kind: ParamKind,
-    /// Its value in the kernel.
+    /// Value of the parameter in the kernel.
     pub value: Value,
-    /// Where in the text it stands.
+    /// Source span.
     pub span: Span,
-    /// What an `in` buffer holds in every launch, where the kernel says so: then a launch gives no argument for it.
+    /// Constant contents of an `in` buffer, if the kernel declares them. A launch takes no argument
+    /// for such a parameter.
     pub contents: Option<Arc<[u8]>>,
 }
 
-/// An instruction of a target, by text.
+/// A target instruction as assembly text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct IntrinsicData {
-    /// The target's name: `halu`.
+    /// Name of the target, such as `halu`.
     pub target: String,
-    /// One line of its assembly, with `$d` for the result and `$0`, `$1`, ... for operands.
+    /// One line of assembly, with `$d` for the result and `$0`, `$1`, ... for the operands.
     pub text: String,
 }
 
 /// A kernel.
 #[derive(Clone, Debug)]
 pub struct Kernel {
-    /// Its name, without `@`.
+    /// Name, without `@`.
     pub name: String,
-    /// Where its name stands in the text.
+    /// Span of the name.
     pub span: Span,
-    /// Its parameters in order.
+    /// Parameters in order.
     pub params: Vec<Param>,
-    /// The arrays that it declares, in order.
+    /// Declared arrays in order.
     pub arrays: Vec<Array>,
     /// Instructions.
     pub insts: PrimaryMap<Inst, InstData>,
@@ -216,27 +220,28 @@ pub struct Kernel {
     pub values: PrimaryMap<Value, ValueData>,
     /// Blocks.
     pub blocks: PrimaryMap<Block, BlockData>,
-    /// The blocks of the kernel in order, the entry first. The entry has no parameters and no predecessors.
+    /// Blocks in order, the entry first. The entry has no parameters and no predecessors.
     pub layout: Vec<Block>,
-    /// Constants wider than 64 bits, lane 0 lowest.
+    /// Constants of more than 64 bits, lane 0 in the lowest bits.
     pub wide_consts: PrimaryMap<WideConst, [u64; 8]>,
     /// Intrinsics.
     pub intrinsics: PrimaryMap<IntrinsicRef, IntrinsicData>,
-    /// How it was packed: then its last parameters are streams, and its item is a group of work items.
+    /// Packing, if the kernel is packed. The last parameters of a packed kernel are streams, and
+    /// its item is a group of work items.
     pub packing: Option<Packing>,
-    /// The pool of all value lists.
+    /// Pool of all value lists.
     pub pool: ListPool<Value>,
     calls: Vec<BlockCall>,
-    /// What accesses have taken in, by access.
+    /// Merged accesses of each wider access, sorted by instruction.
     parts: Vec<(Inst, Part)>,
     names: Names,
 }
 
-/// Names of values and blocks, as the text has them.
+/// Names of values and blocks in the text.
 #[derive(Clone, Debug, Default)]
 struct Names {
     text: String,
-    /// By number of the value or block, where its name is in the text; those at the end may be missing.
+    /// Span in `text` of the name of each value, by its number. Entries at the end may be missing.
     values: Vec<Span>,
     blocks: Vec<Span>,
 }
@@ -253,12 +258,13 @@ impl Names {
     }
 }
 
-/// What there is for a value or block, or the default.
+/// Returns the span of a value or block, or the default.
 fn entry_of<K: EntityRef>(spans: &[Span], key: K) -> Span {
     spans.get(key.index()).copied().unwrap_or_default()
 }
 
-/// Sets what there is for a value or block. Most often it is the first after those that have something.
+/// Sets the span of a value or block. Usually the entry is appended, so `push` avoids a large
+/// resize.
 fn set_entry<K: EntityRef>(spans: &mut Vec<Span>, key: K, span: Span) {
     if key.index() >= spans.len() {
         spans.resize(key.index(), Span::default());
@@ -268,13 +274,14 @@ fn set_entry<K: EntityRef>(spans: &mut Vec<Span>, key: K, span: Span) {
     }
 }
 
-/// Whether this can be a name of a kernel, block or value, or a parameter, after its sigil.
+/// Returns `true` if a string is a valid name of a kernel, block, value or parameter, without its
+/// sigil.
 pub fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 impl Kernel {
-    /// A kernel without parameters or blocks.
+    /// Creates a kernel without parameters or blocks.
     pub fn new(name: impl Into<String>) -> Kernel {
         Kernel {
             name: name.into(),
@@ -295,7 +302,8 @@ impl Kernel {
         }
     }
 
-    /// Takes out the kernel that was made here, in memory no larger than it is. What is left is good for `restart`.
+    /// Moves the kernel out, into memory of exactly its size. `restart` can then reuse this
+    /// kernel's memory.
     pub(crate) fn take(&mut self) -> Kernel {
         Kernel {
             name: self.name.clone(),
@@ -316,7 +324,7 @@ impl Kernel {
         }
     }
 
-    /// A new kernel without parameters or blocks, in the memory of this one.
+    /// Resets the kernel to one without parameters or blocks, and keeps its memory.
     pub(crate) fn restart(&mut self, name: &str, span: Span) {
         let Names { text, values, blocks } = &mut self.names;
         text.clear();
@@ -339,13 +347,13 @@ impl Kernel {
         self.parts.clear();
     }
 
-    /// The entry block.
+    /// Returns the entry block.
     #[inline]
     pub fn entry(&self) -> Option<Block> {
         self.layout.first().copied()
     }
 
-    /// Adds a parameter and gives its value.
+    /// Adds a parameter and returns its value.
     pub fn add_param(&mut self, name: impl Into<String>, kind: ParamKind, span: Span) -> Value {
         let name = name.into();
         let ty = match kind {
@@ -358,7 +366,7 @@ impl Kernel {
         value
     }
 
-    /// Adds an array and gives its address.
+    /// Adds an array and returns its address.
     pub fn add_array(
         &mut self,
         name: impl Into<String>,
@@ -375,14 +383,14 @@ impl Kernel {
         value
     }
 
-    /// Says what the buffer added last holds, from its first byte on.
+    /// Sets the contents of the last added buffer.
     pub fn set_contents(&mut self, contents: Arc<[u8]>) {
         if let Some(param) = self.params.last_mut() {
             param.contents = Some(contents);
         }
     }
 
-    /// Says that the argument of the buffer added last may overlap others.
+    /// Marks the last added buffer as `may_alias`: its argument may overlap others.
     pub fn set_may_alias(&mut self) {
         if let Some(Param { kind: ParamKind::Buffer { may_alias, .. }, .. }) = self.params.last_mut() {
             *may_alias = true;
@@ -396,7 +404,8 @@ impl Kernel {
         block
     }
 
-    /// Adds a parameter to a block. One that the kernel does not have gets none: the value then has no definition.
+    /// Adds a parameter to a block. If the kernel has no such block, the new value has no
+    /// definition.
     pub fn add_block_param(&mut self, block: Block, ty: Type) -> Value {
         let Some(data) = self.blocks.get_mut(block) else {
             return self.values.push(ValueData { ty, def: ValueDef::BlockParam(block, 0) });
@@ -407,7 +416,7 @@ impl Kernel {
         value
     }
 
-    /// Makes an instruction that belongs to no block yet, with a result of that type, if any.
+    /// Creates an instruction that belongs to no block yet, with a result of type `result`, if any.
     #[inline]
     pub fn make_inst(
         &mut self,
@@ -427,7 +436,8 @@ impl Kernel {
         inst
     }
 
-    /// Makes an instruction at the end of a block; at that of one that the kernel does not have, an instruction of no block.
+    /// Appends an instruction to a block. If the kernel has no such block, the instruction belongs
+    /// to no block.
     #[allow(clippy::too_many_arguments)]
     pub fn push_inst(
         &mut self,
@@ -453,15 +463,16 @@ impl Kernel {
         CallRange { start, len: calls.len() as u32 }
     }
 
-    /// Says what a load or store has taken in, in the order in which the text accesses it. Where the access traps, the first
-    /// of these that cannot be made is what is reported.
+    /// Sets the accesses that were merged into a load or store, in source order. If the access
+    /// traps, the error reports the first merged access that is invalid.
     pub fn set_parts(&mut self, access: Inst, parts: impl IntoIterator<Item = Part>) {
         let start = self.parts.partition_point(|(inst, _)| *inst < access);
         let end = self.parts.partition_point(|(inst, _)| *inst <= access);
         self.parts.splice(start..end, parts.into_iter().map(|part| (access, part)));
     }
 
-    /// What a load or store has taken in; nothing where it is one of the text.
+    /// Returns the accesses that were merged into a load or store; none for an access of the source
+    /// text.
     pub fn parts(&self, access: Inst) -> impl ExactSizeIterator<Item = Part> + '_ {
         let start = self.parts.partition_point(|(inst, _)| *inst < access);
         let rest = self.parts.get(start..).unwrap_or(&[]);
@@ -469,18 +480,18 @@ impl Kernel {
         own.iter().map(|(_, part)| *part)
     }
 
-    /// A terminator's targets.
+    /// Returns a terminator's targets.
     #[inline]
     pub fn calls(&self, range: CallRange) -> &[BlockCall] {
         self.calls.get(range.start as usize..(range.start + range.len) as usize).unwrap_or(&[])
     }
 
-    /// A terminator's targets, to change.
+    /// Returns a terminator's targets for modification.
     pub fn calls_mut(&mut self, range: CallRange) -> &mut [BlockCall] {
         self.calls.get_mut(range.start as usize..(range.start + range.len) as usize).unwrap_or(&mut [])
     }
 
-    /// An instruction's targets; none but of a terminator.
+    /// Returns an instruction's targets, which are empty unless it is a terminator.
     #[inline]
     pub fn targets(&self, inst: Inst) -> &[BlockCall] {
         match self.insts[inst].attr {
@@ -489,26 +500,27 @@ impl Kernel {
         }
     }
 
-    /// An instruction's operands.
+    /// Returns an instruction's operands.
     #[inline]
     pub fn args(&self, inst: Inst) -> &[Value] {
         self.insts[inst].args.as_slice(&self.pool)
     }
 
-    /// The arguments of a block call.
+    /// Returns the arguments of a block call.
     #[inline]
     pub fn call_args(&self, call: &BlockCall) -> &[Value] {
         call.args.as_slice(&self.pool)
     }
 
-    /// A block's parameters.
+    /// Returns a block's parameters.
     #[inline]
     pub fn block_params(&self, block: Block) -> &[Value] {
         self.blocks.get(block).map_or(&[], |data| data.params.as_slice(&self.pool))
     }
 
-    /// Gives each instruction without a place in the text that of the nearest one in its block, first before and then after it, or else that of
-    /// the kernel.
+    /// Gives each instruction without a source span the span of the nearest instruction in its
+    /// block: an earlier one if possible, else a later one. If the block has no span, the kernel's
+    /// span is used.
     pub fn locate(&mut self) {
         let is_known = |span: &Span| span.end != 0;
         for &block in &self.layout {
@@ -521,24 +533,24 @@ impl Kernel {
         }
     }
 
-    /// A block's last instruction, where it has one.
+    /// Returns a block's last instruction, if any.
     #[inline]
     pub fn terminator(&self, block: Block) -> Option<Inst> {
         self.blocks[block].insts.last().copied()
     }
 
-    /// The blocks that a block can go to, in the order of its targets.
+    /// Returns the successors of a block, in the order of the terminator's targets.
     pub fn successors(&self, block: Block) -> impl Iterator<Item = Block> + '_ {
         self.terminator(block).into_iter().flat_map(|inst| self.targets(inst)).map(|call| call.block)
     }
 
-    /// An instruction's result.
+    /// Returns an instruction's result.
     #[inline]
     pub fn result(&self, inst: Inst) -> Option<Value> {
         self.insts[inst].result.expand()
     }
 
-    /// The instruction whose result a value is.
+    /// Returns the instruction that defines a value.
     #[inline]
     pub fn def_inst(&self, value: Value) -> Option<Inst> {
         match self.values[value].def {
@@ -547,13 +559,13 @@ impl Kernel {
         }
     }
 
-    /// A value's type.
+    /// Returns a value's type.
     #[inline]
     pub fn ty(&self, value: Value) -> Type {
         self.values[value].ty
     }
 
-    /// A constant instruction's bits in 64-bit words, lane 0 lowest.
+    /// Returns the bits of a constant instruction in 64-bit words, lane 0 in the lowest bits.
     #[inline]
     pub fn const_bits(&self, inst: Inst) -> Option<[u64; 8]> {
         match self.insts[inst].attr {
@@ -563,12 +575,12 @@ impl Kernel {
         }
     }
 
-    /// The attribute of a constant of a type with these bits.
+    /// Creates the attribute of a constant of type `ty`.
     pub fn const_attr(&mut self, ty: Type, bits: [u64; 8]) -> Attr {
         if ty.bits() <= 64 { Attr::Bits(bits[0]) } else { Attr::Wide(self.wide_consts.push(bits)) }
     }
 
-    /// The kernel's parameter that a value is.
+    /// Returns the kernel parameter that defines a value.
     #[inline]
     pub fn param(&self, value: Value) -> Option<&Param> {
         match self.values.get(value)?.def {
@@ -577,27 +589,28 @@ impl Kernel {
         }
     }
 
-    /// The parameters that a launch knows: all but a packed kernel's streams.
+    /// Returns the parameters that are visible to a launch: all except a packed kernel's streams.
     pub fn launch_params(&self) -> &[Param] {
         let streams = self.packing.as_ref().map_or(0, |packing| packing.streams.len());
         self.params.get(..self.params.len().saturating_sub(streams)).unwrap_or(&[])
     }
 
-    /// The parameters that a launch gives arguments for: those that a launch knows, but for the last ones, whose contents the
-    /// kernel has.
+    /// Returns the parameters that take an argument at launch: the parameters visible to a launch,
+    /// except the last ones, which have constant contents.
     pub fn given_params(&self) -> &[Param] {
         let all = self.launch_params();
         let given = all.iter().position(|param| param.contents.is_some()).unwrap_or(all.len());
         all.get(..given).unwrap_or(&[])
     }
 
-    /// Whether bytes of a buffer that a launch gives may be those of another, which one of the two writes.
+    /// Returns `true` if the buffer of a parameter may overlap another buffer while the kernel
+    /// writes one of the two.
     pub fn may_overlap(&self, param: &Param) -> bool {
         let others = self.given_params().iter().filter(|other| other.value != param.value);
         param.contents.is_none() && others.into_iter().any(|other| param.kind.may_overlap(other.kind))
     }
 
-    /// The number of the stream whose address a value is, in a packed kernel.
+    /// Returns the number of the stream whose address a value is, in a packed kernel.
     pub fn stream(&self, value: Value) -> Option<usize> {
         match self.values.get(value)?.def {
             ValueDef::Param(number) if self.packing.is_some() && (number as usize) < self.params.len() => {
@@ -607,18 +620,19 @@ impl Kernel {
         }
     }
 
-    /// The place in the text of the stream of that number.
+    /// Returns the source span of a stream, by its number.
     pub fn stream_span(&self, number: usize) -> Option<Span> {
         Some(self.packing.as_ref()?.streams.get(number)?.site)
     }
 
-    /// Whether an op names an axis that launches along x do not have, so that the kernel is meant for others.
+    /// Returns `true` if an op uses axis y or z, so the kernel is intended for launches along
+    /// several axes.
     pub fn names_several_axes(&self) -> bool {
         let mut insts = self.layout.iter().flat_map(|&block| &self.blocks[block].insts);
         insts.any(|&inst| matches!(self.insts[inst].attr, Attr::Axis(Axis::Y | Axis::Z)))
     }
 
-    /// What the elements of a buffer or array are and at which alignment it starts, where that is what a value is the address of.
+    /// Returns the element type and the alignment of the buffer or array whose address a value is.
     pub fn elements(&self, base: Value) -> Option<(Type, u32)> {
         match self.values.get(base)?.def {
             ValueDef::Param(number) => match self.params.get(number as usize)?.kind {
@@ -630,9 +644,9 @@ impl Kernel {
         }
     }
 
-    /// The address attribute of an access of a type through this base where the text adds nothing: the index steps by
-    /// the element of the buffer or array, and by the accessed value where the base is neither; the address is a
-    /// multiple of the value's size, as far as the alignment of the buffer or array promises it.
+    /// Returns the default address attribute of an access of type `ty` through a base. The scale is
+    /// the element size of the buffer or array, or else the size of the accessed value. The
+    /// alignment is the size of the value, limited by the alignment of the buffer or array.
     pub fn default_mem(&self, base: Value, ty: Type) -> MemAttr {
         let (scale, most) = match self.elements(base) {
             Some((elem, align)) => (elem.bytes(), align),
@@ -641,7 +655,7 @@ impl Kernel {
         MemAttr { scale, offset: 0, align: ty.bytes().min(most), wide: false }
     }
 
-    /// Replaces values everywhere they are used, in one sweep. A replacement may itself be replaced.
+    /// Replaces all uses of values in one pass. A replacement may itself be replaced.
     pub fn replace_uses(&mut self, with: &SecondaryMap<Value, PackedOption<Value>>) {
         let resolve = |value: &mut Value| {
             while let Some(next) = with[*value].expand() {
@@ -663,13 +677,13 @@ impl Kernel {
         }
     }
 
-    /// A value's name in text, without `%`, where it has one.
+    /// Returns a value's name in the text, without `%`, if it has one.
     #[inline]
     pub fn value_name(&self, value: Value) -> Option<&str> {
         self.names.get(entry_of(&self.names.values, value))
     }
 
-    /// Names a value that the kernel has.
+    /// Sets the name of a value. Invalid values are ignored.
     pub fn set_value_name(&mut self, value: Value, name: &str) {
         if !self.values.is_valid(value) {
             return;
@@ -678,7 +692,7 @@ impl Kernel {
         set_entry(&mut self.names.values, value, span);
     }
 
-    /// Lets a value without a name have that of another, which it stands for from now on.
+    /// Gives an unnamed value the name of the value that it replaces.
     pub fn inherit_value_name(&mut self, value: Value, from: Value) {
         if self.value_name(value).is_none() {
             let span = entry_of(&self.names.values, from);
@@ -686,12 +700,12 @@ impl Kernel {
         }
     }
 
-    /// A block's name in text, without `^`, where it has one.
+    /// Returns a block's name in the text, without `^`, if it has one.
     pub fn block_name(&self, block: Block) -> Option<&str> {
         self.names.get(entry_of(&self.names.blocks, block))
     }
 
-    /// Names a block that the kernel has.
+    /// Sets the name of a block. Invalid blocks are ignored.
     pub fn set_block_name(&mut self, block: Block, name: &str) {
         if !self.blocks.is_valid(block) {
             return;
@@ -701,7 +715,7 @@ impl Kernel {
     }
 }
 
-/// Kernels that were read, or built, together.
+/// Kernels that were parsed or built together.
 #[derive(Clone, Debug, Default)]
 pub struct Module {
     /// The kernels in order.
@@ -709,7 +723,7 @@ pub struct Module {
 }
 
 impl Module {
-    /// The kernel of that name.
+    /// Returns the kernel with a name.
     pub fn kernel(&self, name: &str) -> Option<&Kernel> {
         self.kernels.iter().find(|kernel| kernel.name == name)
     }

@@ -1,4 +1,4 @@
-//! What a target can do, as a value: the passes are handed one and never name a target.
+//! Legality of ops on a target. Passes receive it as a value and never name a target.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,33 +9,36 @@ use crate::kernel::{Inst, Kernel};
 use crate::op::Op;
 use crate::span::Span;
 
-/// How a target has neighbouring work items share a vector, a lane or more each.
+/// Vectorisation across work items: neighbouring work items share a vector, with one or more lanes
+/// each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Lanes {
-    /// The vector.
+    /// Vector type.
     pub vector: Type,
-    /// The most streams a kernel may have.
+    /// Maximum number of streams of a kernel.
     pub max_streams: usize,
-    /// How many registers there are for scalars, and for vectors.
+    /// Number of scalar registers, which is also the number of vector registers.
     pub registers: usize,
 }
 
-/// Which numbers of items a target has, of those that ops give: along each axis of the launch, and over all axes.
+/// Position and size ops that a target supports: along each axis of the launch, and over all axes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Axes {
-    /// All, in launches of any shape.
+    /// All of them, in launches of any shape.
     #[default]
     All,
-    /// Those along each axis. Those over all axes it has where all items are along x.
+    /// Those along each axis. Those over all axes are supported only if all items are along x.
     Each {
-        /// Whether launches may have items along several axes though the kernel names none but x.
+        /// `true` if launches may have items along several axes even though the kernel uses no axis
+        /// except x.
         several: bool,
     },
-    /// Those along x: all items are.
+    /// Those along x. All items of a launch are along x.
     X,
 }
 
-/// Why a target cannot do something, and what to write instead. It displays as why.
+/// Reason why a target does not support something, with an optional alternative. `Display` shows
+/// only the reason.
 ///
 /// ```
 /// use halfbyte_ir::Reason;
@@ -45,24 +48,24 @@ pub enum Axes {
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Reason {
-    /// What the target lacks.
+    /// Missing feature of the target.
     pub why: Cow<'static, str>,
-    /// What to write instead, or which target has it.
+    /// Alternative code, or a target that has the feature.
     pub help: Option<Cow<'static, str>>,
 }
 
 impl Reason {
-    /// Without a way out.
+    /// Creates a reason without an alternative.
     pub const fn new(why: &'static str) -> Reason {
         Reason { why: Cow::Borrowed(why), help: None }
     }
 
-    /// With a way out.
+    /// Creates a reason with an alternative.
     pub const fn with_help(why: &'static str, help: &'static str) -> Reason {
         Reason { why: Cow::Borrowed(why), help: Some(Cow::Borrowed(help)) }
     }
 
-    /// The same, and what to write instead, which depends on the kernel.
+    /// Adds an alternative that depends on the kernel.
     #[must_use]
     pub fn help(self, help: impl Into<Cow<'static, str>>) -> Reason {
         Reason { help: Some(help.into()), ..self }
@@ -87,16 +90,16 @@ impl fmt::Display for Reason {
     }
 }
 
-/// Something that a target cannot do.
+/// An error about an op or kernel that a target does not support.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Refusal {
-    /// The op and its controlling type; none where it is a parameter, or the kernel as a whole.
+    /// Op and its controlling type; `None` if the error is about a parameter or the whole kernel.
     pub op: Option<(Op, Type)>,
-    /// Where in the text it stands.
+    /// Source span.
     pub span: Span,
-    /// The target's name.
+    /// Name of the target.
     pub target: &'static str,
-    /// What is missing, where more can be said than that the target has no such op.
+    /// Reason, if there is more to say than that the target lacks the op.
     pub reason: Option<Reason>,
 }
 
@@ -116,10 +119,12 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// Says of an instruction that narrows wide lanes to bytes whether a target computes at once, with all that they are made of, what it gives.
+/// Predicate on instructions that narrow wide lanes to bytes. It is `true` if a target computes the
+/// narrowing and its wide operands as one operation.
 pub type Narrowings = Box<dyn Fn(&Kernel, Inst) -> bool>;
 
-/// Which ops a target has, and why it lacks the others.
+/// Set of ops that a target supports, the reasons for missing ops, and properties that guide the
+/// passes.
 #[derive(Clone, Debug)]
 pub struct Legality {
     target: &'static str,
@@ -139,8 +144,8 @@ pub struct Legality {
 }
 
 impl Legality {
-    /// Of a target that has exactly these ops on these controlling types; `reasons` says in a few words why it can't do
-    /// another, where more can be said than that.
+    /// Creates the legality of a target that supports exactly the given ops on the given
+    /// controlling types. `reasons` explains a missing op, if there is more to say.
     pub fn new(
         target: &'static str,
         native: impl IntoIterator<Item = (Op, Type)>,
@@ -168,124 +173,130 @@ impl Legality {
         }
     }
 
-    /// The same, of a target whose work items share vectors.
+    /// Sets vectorisation across work items.
     #[must_use]
     pub const fn with_lanes(mut self, lanes: Lanes) -> Legality {
         self.lanes = Some(lanes);
         self
     }
 
-    /// How work items share vectors; none where each has registers of its own.
+    /// Returns the vectorisation across work items; `None` if each work item has its own registers.
     pub const fn lanes(&self) -> Option<Lanes> {
         self.lanes
     }
 
-    /// The same, of a target whose wide registers are made of registers of so many bytes.
+    /// Declares that a wide register consists of registers of `bytes` bytes.
     #[must_use]
     pub const fn with_free_parts(mut self, bytes: u32) -> Legality {
         self.free_part_bytes = Some(bytes);
         self
     }
 
-    /// How wide the parts of wide values are that cost nothing to take and to put together; none where they cost something.
+    /// Returns the size in bytes of register parts for which `split` and `concat` are free; `None`
+    /// if neither is free.
     pub const fn free_part_bytes(&self) -> Option<u32> {
         self.free_part_bytes
     }
 
-    /// The same, of a target that shifts packed lanes by one constant for all of them only.
+    /// Declares that packed lanes can only be shifted by one constant count for all lanes.
     #[must_use]
     pub const fn with_constant_counts(mut self) -> Legality {
         self.constant_counts = true;
         self
     }
 
-    /// Whether packed lanes are shifted by one constant for all of them only.
+    /// Returns `true` if packed lanes can only be shifted by one constant count for all lanes.
     pub const fn has_constant_counts(&self) -> bool {
         self.constant_counts
     }
 
-    /// The same, of a target whose accesses have the alignment of their size, or of so many bytes where they are larger.
+    /// Sets the maximum required alignment of accesses. An access must be aligned to its size, or
+    /// to `bytes` if its size is larger.
     #[must_use]
     pub const fn with_access_alignment(mut self, bytes: u32) -> Legality {
         self.access_alignment = bytes;
         self
     }
 
-    /// The alignment that an access of so many bytes must have.
+    /// Returns the required alignment of an access of `bytes` bytes.
     pub const fn access_alignment(&self, bytes: u32) -> u32 {
         if bytes < self.access_alignment { bytes } else { self.access_alignment }
     }
 
-    /// The same, of a target that adds and subtracts three words at once, and has no difference of half-words.
+    /// Declares that the target adds or subtracts three words in one instruction, and has no
+    /// half-word subtraction.
     #[must_use]
     pub const fn with_word_sums(mut self) -> Legality {
         self.word_sums = true;
         self
     }
 
-    /// Whether sums of words are worth more than differences of their half-words.
+    /// Returns `true` if sums of words are cheaper than differences of half-words.
     pub const fn has_word_sums(&self) -> bool {
         self.word_sums
     }
 
-    /// The same, of a target whose ops on two half-words take no more than those on one: wide vectors of half-words are worked on by
-    /// pairs.
+    /// Declares that an op on a pair of half-words costs no more than an op on one half-word. Wide
+    /// vectors of half-words are then processed in pairs.
     #[must_use]
     pub const fn with_half_word_pairs(mut self) -> Legality {
         self.half_word_pairs = true;
         self
     }
 
-    /// Whether ops on two half-words take no more than those on one.
+    /// Returns `true` if an op on a pair of half-words costs no more than an op on one.
     pub const fn has_half_word_pairs(&self) -> bool {
         self.half_word_pairs
     }
 
-    /// The same, of a target that scales an index in 64 bits at least as well as in 32.
+    /// Declares that scaling an index in 64 bits costs no more than in 32 bits.
     #[must_use]
     pub const fn with_wide_indices(mut self) -> Legality {
         self.wide_indices = true;
         self
     }
 
-    /// Whether indices are scaled in 64 bits at least as well as in 32.
+    /// Returns `true` if scaling an index in 64 bits costs no more than in 32 bits.
     pub const fn has_wide_indices(&self) -> bool {
         self.wide_indices
     }
 
-    /// The same, of a target whose vectors are of bytes, and which has wide lanes only on the way to those that they are narrowed to: of a
-    /// kernel it says which narrowings it computes at once. Of the others, and of wide lanes that blocks pass on, the passes make vectors of bytes.
+    /// Declares that the target has byte vectors, and has wide lanes only as intermediate values of
+    /// narrowings. `of` returns the predicate for the narrowings of a kernel that the target
+    /// computes as one operation. The passes rewrite all other narrowings, and wide lanes that are
+    /// block parameters, as byte vectors.
     #[must_use]
     pub const fn with_narrowings(mut self, of: fn(&Kernel) -> Narrowings) -> Legality {
         self.narrowings = Some(of);
         self
     }
 
-    /// What says which narrowings of wide lanes the target computes at once; none where it has other ways.
+    /// Returns the function set by [`Legality::with_narrowings`], if any.
     pub const fn narrowings(&self) -> Option<fn(&Kernel) -> Narrowings> {
         self.narrowings
     }
 
-    /// The same, of a target for which a loop of few iterations may become so many instructions.
+    /// Sets the maximum size in instructions of a fully unrolled loop.
     #[must_use]
     pub const fn with_unrolled(mut self, instructions: u32) -> Legality {
         self.unrolled = instructions;
         self
     }
 
-    /// How many instructions a loop of few iterations may become.
+    /// Returns the maximum size in instructions of a fully unrolled loop.
     pub const fn unrolled(&self) -> u32 {
         self.unrolled
     }
 
-    /// The same, of a target that has only some numbers of items.
+    /// Sets the position and size ops that the target supports.
     #[must_use]
     pub const fn with_axes(mut self, axes: Axes) -> Legality {
         self.axes = axes;
         self
     }
 
-    /// The same, for launches that may have items along several axes though a kernel names none but x.
+    /// Declares that launches may have items along several axes even though the kernel uses no axis
+    /// except x.
     #[must_use]
     pub const fn with_several_axes(mut self) -> Legality {
         if let Axes::Each { .. } = self.axes {
@@ -294,8 +305,9 @@ impl Legality {
         self
     }
 
-    /// The same, for launches whose groups all have so many items along x, y and z. Only code for a target that says so of a kernel may take it
-    /// for granted; others do not.
+    /// Fixes the number of items of a group along x, y and z for all launches. Only targets that
+    /// record the group size with the kernel may assume it; for other targets, the call has no
+    /// effect.
     #[must_use]
     pub const fn with_block(mut self, block: [u32; 3]) -> Legality {
         if let Axes::Each { .. } = self.axes {
@@ -304,28 +316,28 @@ impl Legality {
         self
     }
 
-    /// The items of a group along x, y and z, where launches have no other groups.
+    /// Returns the number of items of a group along x, y and z, if it is the same in all launches.
     pub const fn block(&self) -> Option<[u32; 3]> {
         self.block
     }
 
-    /// Which numbers of items it has.
+    /// Returns the position and size ops that the target supports.
     pub const fn axes(&self) -> Axes {
         self.axes
     }
 
-    /// The target's name, for messages only.
+    /// Returns the target's name, for messages only.
     pub const fn target(&self) -> &'static str {
         self.target
     }
 
-    /// Whether the target has the op on that controlling type.
+    /// Returns `true` if the target supports the op on the controlling type.
     #[inline]
     pub fn is_native(&self, op: Op, ty: Type) -> bool {
         self.native.get(op as usize).is_some_and(|set| set >> ty.index() & 1 == 1)
     }
 
-    /// Why the target can't do it.
+    /// Returns the reason why the target does not support the op on the controlling type.
     pub fn reason(&self, op: Op, ty: Type) -> Option<Reason> {
         (self.reasons)(op, ty)
     }

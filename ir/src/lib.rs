@@ -1,7 +1,9 @@
-//! The IR of halfbyte: what programs mean.
+//! Intermediate representation (IR) of halfbyte.
 //!
-//! Kernels in SSA form with block parameters instead of phis, on scalars and packed half and byte vectors. One work item
-//! runs a kernel once; items are independent but where ops bring those of a group together. There is no poison and no undefined behaviour: every op is total.
+//! Kernels are in SSA form, with block parameters instead of phis, on scalars and packed half and
+//! byte vectors. One work item runs a kernel once. Items are independent, except for barriers,
+//! collective operations and shared memory. There is no poison and no undefined behaviour: every op
+//! is total.
 
 pub mod array;
 pub mod attr;
@@ -22,7 +24,8 @@ pub mod verify;
 mod wellformed;
 pub mod witness;
 
-/// Tables by number, which kernels are made of: those of `cranelift-entity`. Named here, its version is for this crate to choose.
+/// Entity maps and lists of `cranelift-entity`, from which kernels are built. Other crates use this
+/// re-export, so that only this crate selects the version.
 pub mod entity {
     pub use cranelift_entity::packed_option::{PackedOption, ReservedValue};
     pub use cranelift_entity::{EntityList, EntityRef, EntitySet, ListPool, PrimaryMap, SecondaryMap, entity_impl};

@@ -1,5 +1,5 @@
-//! The op table: one row an op. Reader, printer, verifier, documentation, evaluator dispatch and the terms that ISLE
-//! rules match all come from these rows.
+//! Table of ops, with one row per op. The parser, printer, verifier, documentation, evaluator
+//! dispatch and the ISLE terms are all derived from these rows.
 
 use std::ops::RangeInclusive;
 
@@ -8,24 +8,24 @@ use halfbyte_abi::{Elem, Type};
 use crate::attr::FlagKind;
 use crate::order::MemOrder;
 
-/// The types an op accepts, with the words an error message uses for them.
+/// A set of types that an op accepts, with its name in error messages.
 #[derive(Clone, Copy)]
 pub struct TypeSet {
-    /// How messages name the set.
+    /// Name of the set in messages.
     pub name: &'static str,
-    /// A bit for each type that belongs, by [`Type::index`].
+    /// Bit set of types, by [`Type::index`].
     types: u64,
 }
 
 impl TypeSet {
-    /// Whether a type belongs.
+    /// Returns `true` if the set contains a type.
     #[inline]
     pub const fn contains(self, ty: Type) -> bool {
         self.types >> ty.index() & 1 == 1
     }
 }
 
-/// The types of which something is true.
+/// Creates the set of types that satisfy a predicate.
 macro_rules! type_set {
     ($name:literal, |$ty:ident| $belongs:expr) => {
         TypeSet {
@@ -44,16 +44,16 @@ macro_rules! type_set {
     };
 }
 
-/// The type of an operand, from the op's controlling type (its suffix in text).
+/// Type of an operand, relative to the op's controlling type (its suffix in text).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ArgType {
     /// The controlling type.
     Same,
-    /// The mask with as many lanes: `i1` for a scalar.
+    /// The mask with the same number of lanes: `i1` for a scalar.
     Mask,
-    /// `i1`, or the mask with as many lanes.
+    /// `i1`, or the mask with the same number of lanes.
     Condition,
-    /// One lane of the controlling type.
+    /// The scalar type of a lane of the controlling type.
     Lane,
     /// Exactly this type.
     Exactly(Type),
@@ -61,57 +61,58 @@ pub enum ArgType {
     Converted,
 }
 
-/// The type of an op's result.
+/// Type of an op's result, relative to its controlling type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ResultType {
     /// No result.
     None,
     /// The controlling type.
     Same,
-    /// The mask with as many lanes.
+    /// The mask with the same number of lanes.
     Mask,
-    /// One lane of the controlling type.
+    /// The scalar type of a lane of the controlling type.
     Lane,
-    /// As many lanes, twice as wide.
+    /// The same number of lanes, each twice as wide.
     Wide,
     /// Exactly this type.
     Exactly(Type),
 }
 
-/// What an op carries beside operands, and so how it is read and printed.
+/// Kind of attribute of an op, which also determines its syntax.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AttrKind {
-    /// Nothing.
+    /// No attribute.
     None,
-    /// Float modifiers, of those that the row's [`FlagSet`] names.
+    /// Float modifiers from the row's [`FlagSet`].
     Float(FlagSet),
-    /// An integer condition.
+    /// Integer condition.
     IntCC,
-    /// A float condition and `ftz`.
+    /// Float condition and `ftz`.
     FloatCC,
-    /// A constant, by lanes.
+    /// Constant, by lanes.
     Const,
-    /// One lane or part number.
+    /// Lane or part number.
     Lane,
-    /// A list of lane numbers.
+    /// List of lane numbers.
     Lanes,
-    /// An axis of the launch, or none.
+    /// Axis of the launch, or none.
     Axis,
-    /// An address.
+    /// Address.
     Mem,
-    /// An address and what an atomic access to it orders.
+    /// Address, memory order and scope of an atomic access.
     Atomic,
-    /// What a fence orders, and for whom.
+    /// Memory order and scope of a fence.
     Fence,
-    /// Whether items come to a barrier together: `unaligned` where they may not.
+    /// Alignment of a barrier: `unaligned` if items of a subgroup may execute different barrier
+    /// instructions.
     Barrier,
     /// Branch targets with their arguments.
     Targets,
-    /// A target's instruction, as its assembly text.
+    /// Target instruction, as assembly text.
     Intrinsic,
 }
 
-/// The float modifiers that an op can take.
+/// Set of float modifiers that an op accepts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FlagSet {
     /// `rz rp rm` (`rn` is the default).
@@ -126,38 +127,39 @@ pub struct FlagSet {
     pub nan: bool,
 }
 
-/// What an op does beside computing its result.
+/// Side effect of an op.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effect {
-    /// Nothing: it may be removed, repeated, shared and moved.
+    /// No side effect. The op can be removed, duplicated, merged and moved.
     Pure,
-    /// Reads memory, and traps on a bad address, so it stays even where its result is unused.
+    /// Reads memory and traps on an invalid address, so the op must stay even if its result is
+    /// unused.
     Read,
-    /// Writes memory, and traps on a bad address.
+    /// Writes memory and traps on an invalid address.
     Write,
-    /// Reads or writes memory in one step that other items see as such, and traps on a bad address. It stays as it is, and no other
-    /// access is moved across it.
+    /// Accesses memory atomically and traps on an invalid address. Passes do not change the op, and
+    /// move no other access across it.
     Atomic,
-    /// Orders the accesses before and after it.
+    /// Orders the accesses before the op and after it.
     Fence,
-    /// Items of a group meet at it. It is not repeated, shared, moved or removed, nor is its execution made to depend on more or less;
-    /// and no access is moved across it.
+    /// Convergent: items of a group execute the op together. Passes do not duplicate, merge, move
+    /// or remove it, and do not change its control dependences. No access is moved across it.
     Convergent,
     /// Ends a block.
     Terminator,
 }
 
-/// Items that meet at an op.
+/// Set of items that execute a convergent op together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Party {
-    /// Those of a group.
+    /// Items of a group.
     Group,
-    /// Those of a subgroup that its mask names.
+    /// Items of a subgroup that are in the op's mask.
     Subgroup,
 }
 
 impl Party {
-    /// Its name.
+    /// Returns the name.
     pub const fn name(self) -> &'static str {
         match self {
             Party::Group => "group",
@@ -166,35 +168,37 @@ impl Party {
     }
 }
 
-/// The row of an op.
+/// Row of an op.
 pub struct OpRow {
     /// The op.
     pub op: Op,
-    /// Its variant's name, which ISLE rules use too (`AddSatU`).
+    /// Name of the enum variant, which ISLE rules also use, such as `AddSatU`.
     pub ident: &'static str,
-    /// Its name in text.
+    /// Name in text.
     pub name: &'static str,
-    /// The controlling types it takes; none where it has no suffix.
+    /// Accepted controlling types; `None` if the op has no type suffix.
     pub types: Option<TypeSet>,
-    /// Operand types in order, of which the last ones may be [optional](OpRow::optional). Ops with [`AttrKind::Targets`], [`AttrKind::Intrinsic`] and `concat` take more.
+    /// Operand types in order. The last ones can be [optional](OpRow::optional). Ops with
+    /// [`AttrKind::Targets`], [`AttrKind::Intrinsic`] and `concat` take more operands.
     pub args: &'static [ArgType],
-    /// How many operands at the end may be left away.
+    /// Number of optional operands at the end.
     pub optional: usize,
-    /// The result's type.
+    /// Type of the result.
     pub result: ResultType,
-    /// What else it carries.
+    /// Kind of attribute.
     pub attr: AttrKind,
-    /// Effects.
+    /// Side effect.
     pub effect: Effect,
-    /// Result lane i depends on operand lanes i only.
+    /// `true` if each result lane depends only on the operand lanes with the same number.
     pub lanewise: bool,
-    /// The first two operands may be exchanged.
+    /// `true` if the first two operands can be exchanged.
     pub commutative: bool,
-    /// Of an op with a [`ArgType::Converted`] operand: may this type become that one?
+    /// Returns `true` if the op converts `from` to `to`. Only present for an op with an
+    /// [`ArgType::Converted`] operand.
     pub convert: Option<fn(from: Type, to: Type) -> bool>,
-    /// Meaning, for the reference.
+    /// Meaning, for the reference manual.
     pub doc: &'static str,
-    /// A line of text that uses it, for the reference and its test.
+    /// Example line for the reference manual and its test.
     pub example: &'static str,
 }
 
@@ -289,7 +293,7 @@ macro_rules! ops {
             /// Every op, in the order of the table.
             pub const ALL: &'static [Op] = &[$(Op::$ident),*];
 
-            /// The op of that name in text.
+            /// Returns the op with a name in text.
             pub fn from_name(name: &str) -> Option<Op> {
                 match name { $($name => Some(Op::$ident),)* _ => None }
             }
@@ -341,7 +345,7 @@ macro_rules! ops {
 }
 
 ops! {
-    // Integers, lane by lane.
+    // Integer arithmetic, lane by lane.
     Add "add" INT [same same] -> same, -, Pure, lanewise, commutative;
         "Sum, wrapping."; "%r = add.i8x4 %a, %b";
     Sub "sub" INT [same same] -> same, -, Pure, lanewise;
@@ -427,7 +431,7 @@ ops! {
     Select "select" ANY [cond same same] -> same, -, Pure, lanewise;
         "The second operand where the condition holds, else the third. The condition is one `i1` for all lanes, or a mask."; "%r = select.i8x4 %m, %a, %b";
 
-    // Integers across lanes and widths.
+    // Integer ops across lanes and widths.
     SadS "sad_s" SAD_INT [same same I32] -> I32, -, Pure;
         "acc + the sum over lanes of |a - b|, signed lanes, modulo 2^32."; "%r = sad_s.i8x4 %a, %b, %acc";
     SadU "sad_u" SAD_INT [same same I32] -> I32, -, Pure;
@@ -475,7 +479,7 @@ ops! {
     MaskExpand "mask_expand" INT [from] -> same, -, Pure, lanewise, (mask_to_lanes);
         "All bits of a lane where the mask is set, else none."; "%r = mask_expand.i8x4 %m";
 
-    // Floating point, lane by lane.
+    // Floating-point arithmetic, lane by lane.
     Fadd "fadd" FLOAT [same same] -> same, ARITH, Pure, lanewise, commutative;
         "Sum, rounded once."; "%r = fadd.rz.ftz.f16x2 %a, %b";
     Fsub "fsub" FLOAT [same same] -> same, ARITH, Pure, lanewise;
@@ -523,7 +527,7 @@ ops! {
     FcvtToU "fcvt_to_u" WORD_INT [from] -> same, -, Pure, lanewise, (float_to_int);
         "Toward zero to an unsigned integer; clamps. NaN gives 0, that of `f64` the integer whose highest bit alone is set."; "%r = fcvt_to_u.i32 %a";
 
-    // Lanes.
+    // Lane manipulation.
     Const "const" DATA [] -> same, (Const), Pure;
         "A constant: one value for all lanes, or a list with lane 0 first."; "%r = const.f16x2 [1.0, -0.5]";
     Splat "splat" VECTOR [lane] -> same, -, Pure;
@@ -543,7 +547,7 @@ ops! {
     Bitcast "bitcast" ANY [from] -> same, -, Pure, (same_bits);
         "The same bits as another type."; "%r = bitcast.i32 %a";
 
-    // Memory.
+    // Memory accesses.
     Load "load" DATA [PTR] -> same, (Mem), Read;
         "A value from memory. Without a suffix it has the buffer's element type."; "%v = load %x[%i]";
     Store "store" DATA [same PTR] -> -, (Mem), Write;
@@ -551,7 +555,7 @@ ops! {
     PtrAdd "ptr_add" - [PTR I64] -> PTR, -, Pure;
         "An address so many bytes on."; "%q = ptr_add %p, %n";
 
-    // Items that meet.
+    // Barriers, fences and subgroup operations.
     Barrier "barrier" - [I32 I32] -> -, (Barrier), Convergent, two_optional;
         "Waits until all items of the group have come to it, or as many as the second operand says, a multiple of 32; the first says which barrier of 0 to 15, 0 where it is left away. What items did in memory before it is known to them all after it."; "barrier %a, %n";
     BarrierArrive "barrier_arrive" - [I32 I32] -> -, (Barrier), Convergent;
@@ -611,7 +615,7 @@ ops! {
     LaneId "lane_id" - [] -> I32, -, Pure;
         "The item's number in its subgroup: `local_id` modulo 32."; "%r = lane_id";
 
-    // Memory that items share, in one step.
+    // Atomic accesses.
     AtomicLoad "atomic_load" ATOMIC_DATA [PTR] -> same, (Atomic), Atomic;
         "A value from memory, as `load`: `relaxed` or `acquire`."; "%v = atomic_load.acquire.group %x[%i]";
     AtomicStore "atomic_store" ATOMIC_DATA [same PTR] -> -, (Atomic), Atomic;
@@ -645,7 +649,7 @@ ops! {
     AtomicFadd "atomic_fadd" ATOMIC_FLOAT [same PTR] -> same, (Atomic), Atomic;
         "Puts the sum in memory, rounded to nearest even; each half by itself. A sum of `f32` in a buffer takes and gives zeros of the sign for subnormals; elsewhere, and of other types, they are kept."; "%old = atomic_fadd.f16x2 %v, %y[%i]";
 
-    // Where the item is.
+    // Position of the work item in the launch.
     ItemId "item_id" - [] -> I32, (Axis), Pure;
         "The number of this work item along an axis, from 0: `group_id.x * group_size.x + local_id.x`. Without an axis its number in the whole launch: x + nx * (y + ny * z), where nx items are along x."; "%i = item_id.x";
     ItemCount "item_count" - [] -> I32, -, Pure;
@@ -659,11 +663,11 @@ ops! {
     GroupCount "group_count" - [] -> I32, (Axis), Pure;
         "The number of groups, along an axis or in all."; "%c = group_count";
 
-    // Targets' own instructions.
+    // Target instructions.
     Intrinsic "intrinsic" DATA [] -> same, (Intrinsic), Pure;
         "Instructions of a target, by their assembly text ([Intrinsics](#intrinsics)): `$d` is the result, `$0` `$1` ... the operands. Other targets refuse it."; "%r = intrinsic.i8x4 halu \"vadd4.u32.u32.u32.sat $d.b10, $0, $1, $2\", %a, %b, %c";
 
-    // Control.
+    // Control flow.
     Br "br" - [] -> -, (Targets), Terminator;
         "Goes to a block, with values for its parameters."; "br ^next(%a)";
     BrIf "br_if" - [I1] -> -, (Targets), Terminator;
@@ -675,14 +679,15 @@ ops! {
 }
 
 impl Op {
-    /// Whether it is one that GPUs approximate: every engine has the correctly rounded result, and a GPU one nearby.
+    /// Returns `true` for an op whose result GPUs approximate. Every engine computes the correctly
+    /// rounded result, and a GPU computes one close to it.
     pub const fn is_approximate(self) -> bool {
         matches!(self, Op::Fexp2 | Op::Flog2 | Op::Frsqrt | Op::Fsin | Op::Fcos | Op::Ftanh)
     }
 }
 
 impl FlagSet {
-    /// Whether modifiers of this kind belong.
+    /// Returns `true` if the set contains the modifiers of a kind.
     pub const fn contains(self, kind: FlagKind) -> bool {
         match kind {
             FlagKind::Rounding => self.rounding,
@@ -695,7 +700,7 @@ impl FlagSet {
 }
 
 impl OpRow {
-    /// The result's type of an op with this controlling type; none where there is no result.
+    /// Returns the result type of the op with a controlling type; `None` if there is no result.
     pub fn result_type(&self, ty: Type) -> Option<Type> {
         match self.result {
             ResultType::None => None,
@@ -707,7 +712,8 @@ impl OpRow {
         }
     }
 
-    /// The controlling type of an op that takes no suffix: its result's, or `i32` without a result.
+    /// Returns the controlling type of an op without a type suffix: its result type, or `i32` if
+    /// there is no result.
     pub const fn fixed_type(&self) -> Option<Type> {
         match (self.types, self.result) {
             (Some(_), _) => None,
@@ -716,7 +722,7 @@ impl OpRow {
         }
     }
 
-    /// How many operands the op takes, targets' arguments not counted.
+    /// Returns the range of operand counts, not counting arguments of branch targets.
     pub const fn arity(&self) -> RangeInclusive<usize> {
         let fixed = self.args.len();
         match (self.op, self.attr) {
@@ -727,12 +733,13 @@ impl OpRow {
         }
     }
 
-    /// Whether the first two operands may be exchanged on this controlling type. Of two NaN in f64 the first is the result.
+    /// Returns `true` if the first two operands can be exchanged for this controlling type. For two
+    /// NaN operands, an f64 op returns the first, so it does not commute.
     pub const fn commutes(&self, ty: Type) -> bool {
         self.commutative && !(matches!(ty.elem(), Elem::F64) && matches!(self.result, ResultType::Same))
     }
 
-    /// The type of an operand by number; none where any will do.
+    /// Returns the type of an operand by number; `None` if any type is valid.
     pub fn arg(&self, number: usize) -> Option<ArgType> {
         match (self.op, self.attr) {
             (_, AttrKind::Intrinsic) => None,
@@ -744,18 +751,21 @@ impl OpRow {
         }
     }
 
-    /// Whether an operand of this type may stand where the op converts it to the controlling type: what the verifier asks.
+    /// Returns `true` if the op converts an operand of type `from` to the controlling type `to`.
+    /// The verifier uses this.
     pub fn converts(&self, from: Type, to: Type) -> bool {
         self.convert.is_some_and(|convert| convert(from, to)) && self.types.is_some_and(|types| types.contains(to))
     }
 
-    /// The types that the op converts to this controlling type, in the order of [`Type::ALL`]; none for ops that convert nothing.
+    /// Returns the types that the op converts to this controlling type, in the order of
+    /// [`Type::ALL`]. The result is empty for ops without conversion.
     pub fn sources(&self, to: Type) -> impl Iterator<Item = Type> {
         Type::ALL.iter().copied().filter(move |&from| self.converts(from, to))
     }
 
-    /// The modifiers that the op takes on this controlling type. Single and double precision keep subnormals and are never
-    /// clamped; FP8 rounds to nearest; the lesser of two f64 is never NaN where one is a number.
+    /// Returns the modifiers that the op accepts for this controlling type. Single and double
+    /// precision keep subnormals and are never clamped. FP8 conversion always rounds to nearest.
+    /// The `nan` modifier does not exist for f64.
     pub const fn flags(&self, ty: Type) -> FlagSet {
         let half = ty.is_half();
         match self.attr {
@@ -773,49 +783,50 @@ impl OpRow {
 }
 
 impl Op {
-    /// The row of this op.
+    /// Returns the row of this op.
     pub const fn row(self) -> &'static OpRow {
         &ROWS[self as usize]
     }
 
-    /// The name in text.
+    /// Returns the name in text.
     pub const fn name(self) -> &'static str {
         self.row().name
     }
 
-    /// Nothing but a result.
+    /// Returns `true` if the op has no side effect.
     pub fn is_pure(self) -> bool {
         self.row().effect == Effect::Pure
     }
 
-    /// Whether items meet at it.
+    /// Returns `true` if the op is convergent.
     pub fn is_convergent(self) -> bool {
         self.row().effect == Effect::Convergent
     }
 
-    /// Whether it says in which group an item is, or where in it.
+    /// Returns `true` if the result depends on the division of items into groups.
     pub fn tells_group(self) -> bool {
         use Op::{GroupCount, GroupId, GroupSize, LaneId, LocalId, SubgroupId};
         matches!(self, LocalId | GroupId | GroupSize | GroupCount | SubgroupId | LaneId)
     }
 
-    /// Which items meet at it.
+    /// Returns the set of items that execute a convergent op together.
     pub fn party(self) -> Option<Party> {
         let party = if self.row().attr == AttrKind::Barrier { Party::Group } else { Party::Subgroup };
         self.is_convergent().then_some(party)
     }
 
-    /// Whether no access to memory is moved across it, but that it may be one itself.
+    /// Returns `true` if no memory access can be moved across the op. The op itself may be an
+    /// access.
     pub fn orders_memory(self) -> bool {
         matches!(self.row().effect, Effect::Atomic | Effect::Fence | Effect::Convergent)
     }
 
-    /// Whether the text may leave its result away, which is then of no use.
+    /// Returns `true` if the text can omit the result. An omitted result is unused.
     pub fn may_drop_result(self) -> bool {
         self.row().effect == Effect::Atomic && self != Op::AtomicLoad
     }
 
-    /// Which orders it can have.
+    /// Returns the memory orders that the op accepts.
     pub const fn orders(self) -> &'static [MemOrder] {
         use MemOrder::{AcqRel, Acquire, Relaxed, Release, SeqCst};
         match self {
@@ -827,7 +838,7 @@ impl Op {
         }
     }
 
-    /// Ends a block.
+    /// Returns `true` if the op ends a block.
     pub fn is_terminator(self) -> bool {
         self.row().effect == Effect::Terminator
     }

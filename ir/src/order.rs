@@ -1,25 +1,25 @@
-//! What ops by which items meet in memory carry: how accesses of others are ordered by them, and for whom.
+//! Attributes of atomic accesses and fences: memory order and scope.
 
 pub use halfbyte_abi::meet::{MemOrder, Scope};
 
 use crate::attr::MemAttr;
 
-/// What an atomic access carries.
+/// Attribute of an atomic access.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct AtomicAttr {
-    /// Where it goes; the address has the alignment of what is there.
+    /// The address, which must be aligned to the size of the accessed value.
     pub mem: MemAttr,
-    /// What it orders.
+    /// Memory order.
     pub order: MemOrder,
-    /// For whom.
+    /// Scope.
     pub scope: Scope,
 }
 
-/// What a fence carries.
+/// Attribute of a fence.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FenceAttr {
-    /// What it orders: not [`MemOrder::Relaxed`], which is nothing.
+    /// Memory order. [`MemOrder::Relaxed`] is invalid, because it orders nothing.
     pub order: MemOrder,
-    /// For whom.
+    /// Scope.
     pub scope: Scope,
 }

@@ -1,4 +1,5 @@
-//! What a rule table says of a rule. The build scripts of the crates with rules write tables of these.
+//! Data model of rewrite and selection rules. The build scripts of the crates with rules generate
+//! tables of [`Rule`].
 
 mod walk;
 
@@ -9,51 +10,52 @@ pub use walk::{Datum, Depth, Found, Miss, Vocabulary, Walk, walk};
 /// A rule of a rule book.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rule {
-    /// Its name.
+    /// Name of the rule.
     pub name: &'static str,
-    /// The term it is a rule of: `simplify`, `lower`.
+    /// Term that the rule defines, such as `simplify` or `lower`.
     pub term: &'static str,
-    /// The file it stands in, as a path in the repository.
+    /// Source file, as a path in the repository.
     pub file: &'static str,
-    /// Its line there.
+    /// Line in the source file.
     pub line: u32,
-    /// Of several rules that match, the one of the highest priority is taken.
+    /// Priority. If several rules match, the one with the highest priority applies.
     pub priority: i64,
-    /// What it matches, as it is written.
+    /// Source text of the pattern.
     pub pattern: &'static str,
-    /// The same as data: a pattern for each operand of the term.
+    /// Patterns as data, one for each operand of the term.
     pub operands: &'static [Pattern],
-    /// Its conditions beside the pattern, in the order they are asked.
+    /// Guards, in the order of evaluation.
     pub guards: &'static [Guard],
-    /// The kernels that it is checked with ([`witnesses`](crate::witness::witnesses)).
+    /// Checks: specifications of the kernels that test the rule
+    /// ([`witnesses`](crate::witness::witnesses)).
     pub checks: &'static [&'static str],
 }
 
 impl Rule {
-    /// The name of its file, without the folders.
+    /// Returns the file name without its directories.
     pub fn file_name(&self) -> &'static str {
         self.file.rsplit('/').next().unwrap_or(self.file)
     }
 
-    /// Whether an operand of what it matches must be made by this op.
+    /// Returns `true` if the pattern contains the term of an op.
     pub fn looks_for(&self, op: Op) -> bool {
         self.operands.iter().any(|pattern| pattern.parts().iter().any(|part| part.names(op)))
     }
 }
 
-/// A pattern. Terms and literals are numbers that mean something to the rule book's [`Vocabulary`].
+/// A pattern. Terms and literals are numbers, which the rule book's [`Vocabulary`] interprets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pattern {
-    /// As it is written.
+    /// Source text.
     pub text: &'static str,
-    /// Its line in the rule's file.
+    /// Line in the rule's file.
     pub line: u32,
-    /// What it asks.
+    /// Kind of pattern.
     pub kind: PatternKind,
 }
 
 impl Pattern {
-    /// The patterns within.
+    /// Returns the direct subpatterns.
     fn parts(&self) -> &[Pattern] {
         match self.kind {
             PatternKind::Bind(_, within) | PatternKind::Convert(_, within) => within.parts(),
@@ -62,7 +64,7 @@ impl Pattern {
         }
     }
 
-    /// Whether it, or a pattern within, is the term of an op.
+    /// Returns `true` if the pattern or a subpattern is the term of an op.
     fn names(&self, op: Op) -> bool {
         let is_term = || {
             let term = self.unbound().text.strip_prefix('(').and_then(|text| text.strip_prefix(op.row().ident));
@@ -74,7 +76,7 @@ impl Pattern {
         is_term() || self.parts().iter().any(|part| part.names(op))
     }
 
-    /// The pattern without the variables that it is bound to.
+    /// Returns the pattern without the variable bindings around it.
     fn unbound(&self) -> &Pattern {
         match self.kind {
             PatternKind::Bind(_, within) if within.kind != PatternKind::Any => within.unbound(),
@@ -83,49 +85,51 @@ impl Pattern {
     }
 }
 
-/// What a pattern asks of what it meets.
+/// Kind of pattern, which determines the data that it matches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PatternKind {
-    /// Nothing.
+    /// Matches anything.
     Any,
-    /// What the pattern within asks; the variable of that number is what was met.
+    /// Matches the subpattern, and binds the variable with this number.
     Bind(u8, &'static Pattern),
-    /// To be what the variable of that number is.
+    /// Matches the same datum as the variable with this number.
     Same(u8),
-    /// To be the literal of that number.
+    /// Matches the literal with this number.
     Literal(u16),
-    /// That the term can be taken from it, with parts that match.
+    /// Matches if the extractor of the term succeeds and the extracted parts match the subpatterns.
     Extract(u16, &'static [Pattern]),
-    /// The same of a term that is not written: a value stands for the instruction that defines it.
+    /// Matches through an implicit conversion: for example, a value is converted to its defining
+    /// instruction.
     Convert(u16, &'static Pattern),
-    /// What the first pattern asks, in which [`PatternKind::Operand`] stands for one of the others.
+    /// Matches the first pattern, with each [`PatternKind::Operand`] in it replaced by one of the
+    /// other patterns.
     Template(&'static Pattern, &'static [Pattern]),
-    /// In a template: what the operand of that number asks.
+    /// Placeholder in a template for the operand with this number.
     Operand(u8),
-    /// All of them.
+    /// Matches if all subpatterns match.
     All(&'static [Pattern]),
 }
 
-/// A condition of a rule: the expression has a value, and that matches.
+/// A guard of a rule: the expression must have a value that matches the pattern.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Guard {
-    /// As it is written, as far as it is needed: `(fits_16 a)`, `$I1 = (type_of c)`.
+    /// Source text, shortened where possible: `(fits_16 a)`, `$I1 = (type_of c)`.
     pub text: &'static str,
-    /// Its line in the rule's file.
+    /// Line in the rule's file.
     pub line: u32,
-    /// What is computed.
+    /// Expression to evaluate.
     pub value: Expr,
-    /// What that must be.
+    /// Pattern that the value must match.
     pub pattern: Pattern,
 }
 
 /// An expression of a guard.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Expr {
-    /// The variable of that number, by its name.
+    /// Result of a constructor, by the number of its term, for the given operands.
     Variable(u8, &'static str),
-    /// The literal of that number.
+    /// Literal, by number.
     Literal(u16),
-    /// What the term of that number makes of its operands.
+    /// Result of a constructor, by the number of its term, for the given operands.
     Construct(u16, &'static [Expr]),
 }

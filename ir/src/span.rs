@@ -1,21 +1,21 @@
-//! Places in the text.
+//! Source spans.
 
-/// A place in the source text: a run of bytes.
+/// A range of bytes in the source text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
 pub struct Span {
-    /// The first byte.
+    /// Offset of the first byte.
     pub start: u32,
-    /// The byte after the last.
+    /// Offset of the byte after the last.
     pub end: u32,
 }
 
 impl Span {
-    /// The number of bytes.
+    /// Returns the number of bytes.
     pub const fn len(self) -> usize {
         (self.end - self.start) as usize
     }
 
-    /// Whether there is no byte in it.
+    /// Returns `true` if the span has no bytes.
     pub const fn is_empty(self) -> bool {
         self.end == self.start
     }

@@ -1,30 +1,34 @@
-//! Packed kernels: one run of the body does several neighbouring work items, and memory is reached by streams.
+//! Packed kernels: one execution of the body processes several neighbouring work items and accesses
+//! memory through streams.
 //!
-//! A kernel is packed by a pass, for a target whose memory is a small store that a copying engine fills and empties. Each load or
-//! store of the text, a *site*, becomes a stream: a dense buffer of what its work items access, in the order of the items. The
-//! packed kernel is a kernel like any other whose item is a *group* of work items and whose buffers are the streams; how a
-//! stream's bytes lie in the launch's buffers is said here.
+//! A pass packs a kernel for a target that has a small data store, which a DMA engine fills and
+//! empties. Each load or store of the source text is a *site* and becomes a stream: a dense buffer
+//! of the elements that the work items access, in item order. An item of the packed kernel is a
+//! *group* of work items, and the streams are its buffers. Otherwise it is an ordinary kernel. This
+//! module describes the layout of streams in the buffers of a launch.
 //!
-//! Element `e` of group `g` at steps `k0, k1, ..` of the loops around the site lies at
-//! `(((g * n0 + k0) * n1 + k1) .. * items + e) * bytes` of the stream, where n0, n1, .. are the loops' trips. A uniform stream
-//! has no items in it: `((k0) * n1 + k1) .. * bytes`.
+//! Element `e` of group `g`, in iterations `k0, k1, ..` of the loops around the site, is at byte
+//! `(((g * n0 + k0) * n1 + k1) .. * items + e) * bytes` of the stream, where n0, n1, .. are the
+//! trip counts. The offset in a uniform stream does not depend on the item: `((k0) * n1 + k1) .. *
+//! bytes`.
 //!
-//! A buffer that is accessed at addresses which are no sums known at the launch is a *window*: one stream that is all of it, which
-//! the kernel loads from and stores to at an index in bytes. Each load and store of the text in it has a stream of its own besides,
-//! into which the kernel first stores where the access is made.
+//! A buffer with accesses at addresses that are not affine at launch is a *window*: one stream that
+//! holds the whole buffer, and that the kernel accesses at a byte index. Each load and store in a
+//! window also has its own stream, in which the kernel first stores the address of the access.
 
 use crate::span::Span;
 use halfbyte_abi::stream;
 
-/// How a kernel was packed.
+/// Packing of a kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Packing {
-    /// Work items in a group: 1, 4 or 16.
+    /// Number of work items in a group: 1, 4 or 16.
     pub items: u32,
-    /// The streams, in the order in which an item accesses them. Stream k is the kernel's buffer parameter number `first + k`,
-    /// where the `first` parameters before are those that the kernel is launched with.
+    /// Streams, in the order in which an item accesses them. Stream k is buffer parameter `first +
+    /// k` of the kernel. The `first` parameters before the streams are the parameters of the
+    /// launch.
     pub streams: Vec<Stream>,
 }
 
-/// A stream; its site is the load or store in the text.
+/// A stream. Its site is the span of the load or store in the source text.
 pub type Stream = stream::Stream<Span>;

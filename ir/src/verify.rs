@@ -1,4 +1,4 @@
-//! The verifier of kernels, whether read or built.
+//! Verifier for kernels, both parsed and built.
 
 use crate::diag::Diagnostic;
 use crate::kernel::Kernel;
@@ -10,8 +10,8 @@ pub use crate::wellformed::{MAX_ALIGN, MAX_CONTENTS, MAX_DIAGNOSTICS};
 /// Checks that a kernel is well formed.
 ///
 /// # Errors
-/// Every violation, at most [`MAX_DIAGNOSTICS`], with the place of its instruction in the text; where the kernel was
-/// built, a note shows the instruction.
+/// All violations, at most [`MAX_DIAGNOSTICS`], each with the source span of its instruction. If
+/// the kernel was built rather than parsed, a note shows the instruction instead.
 pub fn verify(kernel: &Kernel) -> Result<(), Vec<Diagnostic>> {
     let findings = check(kernel, &Partial::default());
     if findings.is_empty() {

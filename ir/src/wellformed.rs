@@ -1,7 +1,8 @@
-//! What a well-formed kernel is: everything that the op table says of an instruction, and the laws of SSA form.
+//! Rules of well-formed kernels: the requirements of the op table for each instruction, and the
+//! rules of SSA form.
 //!
-//! The reader checks what it has read by this, with the place of every operand at hand; [`verify`](mod@crate::verify) checks
-//! kernels from anywhere.
+//! The parser applies these checks to its result, with the span of every operand.
+//! [`verify`](mod@crate::verify) applies them to kernels from any source.
 
 use std::collections::HashSet;
 use std::fmt::Display;
@@ -21,20 +22,20 @@ use crate::text::{UNALIGNED, words};
 mod arrays;
 mod streams;
 
-/// The greatest alignment that a buffer or an access can ask for, in bytes.
+/// Maximum alignment in bytes of a buffer or an access.
 pub const MAX_ALIGN: u32 = 4096;
 
-/// Bytes that the contents of a buffer have at most.
+/// Maximum size in bytes of the contents of a buffer.
 pub const MAX_CONTENTS: usize = 1 << 20;
 
-/// After so many findings the rest is not looked for.
+/// Maximum number of findings. The checks stop after this number.
 pub const MAX_DIAGNOSTICS: usize = 100;
 
-/// What a finding speaks of.
+/// Subject of a finding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Subject {
     Kernel,
-    /// How many items a group of a packed kernel has.
+    /// Group size of a packed kernel.
     Groups,
     Param(usize),
     /// A declared array.
@@ -45,30 +46,30 @@ pub(crate) enum Subject {
     Inst(Inst, Part),
 }
 
-/// A part of a stream as text has it.
+/// Part of a stream declaration in the text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum StreamPart {
     Name,
-    /// The direction and the type of its values.
+    /// Direction and element type.
     Type,
     Buffer,
     Bytes,
     Align,
     Address,
-    /// A loop around it, by depth.
+    /// Loop around the site, by depth.
     Loop(u32),
     Guard,
 }
 
-/// A part of an instruction as text has it.
+/// Part of an instruction in the text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Part {
-    /// The op with its suffixes.
+    /// Op with its suffixes.
     Op,
     Type,
-    /// The lane number, list, constant, offset, ...
+    /// Lane number, lane list, constant or offset.
     Attr,
-    /// What an atomic access orders.
+    /// Memory order of an atomic access or fence.
     Order,
     Step,
     Align,
@@ -78,13 +79,13 @@ pub(crate) enum Part {
     Case(u32),
 }
 
-/// Something wrong.
+/// A violation of a rule.
 pub(crate) struct Finding {
     pub place: Subject,
     message: String,
     expected: Option<String>,
     help: Option<String>,
-    /// The value whose definition helps to understand it.
+    /// Value whose definition is shown in a note.
     related: Option<Value>,
 }
 
@@ -106,20 +107,21 @@ impl Finding {
     }
 }
 
-/// What the reader could not make out, so that one mistake is not found twice.
+/// Parts of the kernel that failed to parse, so that one mistake is not reported twice.
 #[derive(Default)]
 pub(crate) struct Partial {
     /// Values of unknown type.
     pub unknown: EntitySet<Value>,
     /// Blocks whose last statement is missing.
     pub open_ended: EntitySet<Block>,
-    /// Statements or names are missing, so the flow of control is not known.
+    /// `true` if statements or names are missing, so control flow is unknown.
     pub incomplete: bool,
-    /// The kernel is what somebody wrote, in which a store that is sure to trap is a mistake.
+    /// `true` if the kernel was parsed from text. In such a kernel, a store that always traps is an
+    /// error.
     pub is_text: bool,
 }
 
-/// All findings, at most [`MAX_DIAGNOSTICS`].
+/// Returns all findings, at most [`MAX_DIAGNOSTICS`].
 pub(crate) fn check(kernel: &Kernel, partial: &Partial) -> Vec<Finding> {
     let mut verifier = Verifier {
         kernel,
@@ -133,7 +135,7 @@ pub(crate) fn check(kernel: &Kernel, partial: &Partial) -> Vec<Finding> {
     verifier.findings
 }
 
-/// Where an instruction stands; `order` counts from 1, and 0 is nowhere.
+/// Position of an instruction. `order` counts from 1; 0 means that the instruction is in no block.
 #[derive(Clone, Copy, Default)]
 struct Spot {
     block: u32,
@@ -148,7 +150,7 @@ struct Verifier<'k> {
     layout: EntitySet<Block>,
 }
 
-/// "`a`, `b` or `c`"
+/// Formats alternatives: "`a`, `b` or `c`".
 pub fn one_of<T: Display>(items: impl IntoIterator<Item = T>) -> String {
     let mut items: Vec<String> = items.into_iter().map(|item| format!("`{item}`")).collect();
     match (items.pop(), items.is_empty()) {
@@ -158,17 +160,18 @@ pub fn one_of<T: Display>(items: impl IntoIterator<Item = T>) -> String {
     }
 }
 
-/// "1 operand", "2 operands"
+/// Formats a count: "1 operand", "2 operands".
 fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// An alignment that may be asked for.
+/// Returns `true` if an alignment is valid.
 fn is_alignment(align: u32) -> bool {
     align.is_power_of_two() && align <= MAX_ALIGN
 }
 
-/// What makes a value of one type one of another, as far as one op does.
+/// Returns a help text that names the single ops that convert a value of type `from` to type `to`,
+/// if there are any.
 fn conversion(kernel: &Kernel, value: Value, from: Type, to: Type) -> Option<String> {
     let takes = |op: Op| op.row().convert.is_some_and(|convert| convert(from, to));
     let name = kernel.value_name(value).unwrap_or("x");
@@ -190,7 +193,8 @@ fn conversion(kernel: &Kernel, value: Value, from: Type, to: Type) -> Option<Str
     (!ways.is_empty()).then(|| format!("{} makes it `{to}`", ways.join(" or ")))
 }
 
-/// Whether an operand of which the row wants `wanted` can be of type `actual` where the controlling type is `ty`.
+/// Returns `true` if an operand of type `actual` is valid for the operand type `wanted` and the
+/// controlling type `ty`.
 fn accepts(row: &OpRow, ty: Type, wanted: ArgType, actual: Type) -> bool {
     match wanted {
         ArgType::Same => actual == ty,
@@ -202,7 +206,7 @@ fn accepts(row: &OpRow, ty: Type, wanted: ArgType, actual: Type) -> bool {
     }
 }
 
-/// The words that may stand between an op's name and a type that it takes most modifiers on.
+/// Returns the valid modifiers of an op, for a controlling type that accepts most of them.
 pub fn suffix_words(row: &OpRow) -> Vec<&'static str> {
     let flags = row.flags(Type::F16);
     let flags = FlagKind::ALL.into_iter().filter(|&kind| flags.contains(kind)).flat_map(FlagKind::words).copied();
@@ -219,7 +223,8 @@ pub fn suffix_words(row: &OpRow) -> Vec<&'static str> {
     }
 }
 
-/// Why an op does not take a modifier on a controlling type, and what it takes there.
+/// Checks a modifier for a controlling type. If the op does not accept it, returns the error
+/// message and the accepted modifiers.
 pub fn refused_flag(row: &OpRow, ty: Option<Type>, kind: FlagKind, word: &str) -> Option<(String, String)> {
     let set = row.flags(ty.unwrap_or(Type::F16));
     if set.contains(kind) {
@@ -239,13 +244,13 @@ pub fn refused_flag(row: &OpRow, ty: Option<Type>, kind: FlagKind, word: &str) -
     Some((format!("`{}` does not take `{word}`{on}", row.name), expected))
 }
 
-/// What to say of a shuffle's lane number that is none.
+/// Returns the message and the expected range for an invalid lane number of a shuffle.
 pub(crate) fn no_source_lane(lane: impl Display, ty: Type) -> (String, String) {
     let lanes = ty.lanes();
     (format!("lane {lane} of two operands of {lanes} lanes each"), format!("0 to {}", 2 * lanes - 1))
 }
 
-/// The op as messages name it: with its type where it takes one.
+/// Returns the name of an op in messages, with its type suffix if it has one.
 fn mnemonic(data: &InstData) -> String {
     match data.op.row().types {
         Some(_) => format!("`{}.{}`", data.op.name(), data.ty),
@@ -271,14 +276,14 @@ impl Verifier<'_> {
         }
     }
 
-    /// Adds to what was found last what to write instead.
+    /// Adds a help text to the last finding.
     fn help(&mut self, help: Option<String>) {
         if let (Some(last), Some(_)) = (self.findings.last_mut(), &help) {
             last.help = help;
         }
     }
 
-    /// A value's type, where it exists and is known.
+    /// Returns a value's type, if the value exists and its type is known.
     fn ty(&self, value: Value) -> Option<Type> {
         let data = self.kernel.values.get(value)?;
         (!self.partial.unknown.contains(value)).then_some(data.ty)
@@ -327,10 +332,10 @@ impl Verifier<'_> {
         }
     }
 
-    /// What launches and objects name the kernel and its arguments by. Values and blocks whose names cannot stand in text are printed
-    /// by numbers.
+    /// Checks the names of the kernel and its parameters, which launches and objects use. Invalid
+    /// names of values and blocks are not errors, because the printer replaces them by numbers.
     fn names(&mut self) {
-        // The reader takes no others.
+        // The parser accepts only valid names.
         if self.partial.is_text {
             return;
         }
@@ -389,7 +394,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// What a parameter holds in every launch.
+    /// Checks the constant contents of a parameter.
     fn contents(&mut self, place: Subject, param: &Param) {
         let Some(contents) = &param.contents else { return };
         let name = &param.name;
@@ -406,7 +411,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Notes where a block's instructions stand, and checks that it ends as a block does.
+    /// Records the positions of a block's instructions, and checks the terminator.
     fn place(&mut self, block: Block) {
         let kernel = self.kernel;
         let Some(data) = kernel.blocks.get(block) else {
@@ -495,7 +500,7 @@ impl Verifier<'_> {
         let is_same = |(&arg, &wanted): (&Value, &ArgType)| {
             wanted == ArgType::Same && self.kernel.values.get(arg).is_some_and(|value| value.ty == data.ty)
         };
-        // Most ops have as many operands as their rows say, all of the controlling type.
+        // Fast path: most ops have all required operands, all of the controlling type.
         if args.len() != row.args.len() || !args.iter().zip(row.args).all(is_same) {
             self.other_operands(inst, data, row, args);
         }
@@ -545,7 +550,7 @@ impl Verifier<'_> {
         self.found(Subject::Inst(inst, Part::Arg(number as u32)), message, "");
     }
 
-    /// Reports an operand's type; gives whether one of another type would do.
+    /// Reports an operand's type. Returns `false` if the op accepts no type for this operand.
     #[cold]
     fn wrong_operand(
         &mut self,
@@ -574,7 +579,8 @@ impl Verifier<'_> {
         true
     }
 
-    /// One part of a `concat`: all are of the first one's type, and together as wide as the whole.
+    /// Checks an operand of a `concat`. All operands must have the type of the first, and together
+    /// the width of the result.
     fn part(&mut self, inst: Inst, data: &InstData, number: usize, args: &[Value]) {
         let Some((first, actual)) =
             args.first().and_then(|&first| self.ty(first)).zip(args.get(number).and_then(|&arg| self.ty(arg)))
@@ -691,7 +697,8 @@ impl Verifier<'_> {
             self.found(Subject::Inst(inst, Part::Attr), "`wide` without an index", "an index, which it scales");
         }
         let Some(param) = args.get(base).and_then(|&base| self.kernel.param(base)) else { return };
-        // A pass may find out that a computed address is the buffer's own. The store traps then as it did before.
+        // A pass can replace a computed address by an `in` buffer. The store then traps as it did
+        // before, so it is only an error in source text.
         let counts = self.partial.is_text || args.get(base).is_some_and(|&base| self.kernel.stream(base).is_some());
         let stores = data.op == Op::Store || data.op.row().attr == AttrKind::Atomic && data.op != Op::AtomicLoad;
         if let (true, ParamKind::Buffer { direction: Direction::In, .. }, true) = (stores, param.kind, counts) {
@@ -759,7 +766,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Definitions come before uses on every path to them.
+    /// Checks that each definition dominates its uses.
     fn uses(&mut self, flow: &Flow, inst: Inst) {
         let kernel = self.kernel;
         let user = self.placed[inst];

@@ -1,4 +1,5 @@
-//! Witness kernels: the smallest kernels that a rule's checks stand for, and the data to run them on.
+//! Witness kernels: minimal kernels that test a rule, generated from the rule's checks, and the
+//! data to run them on.
 //!
 //! A check is a line such as
 //!
@@ -6,16 +7,20 @@
 //! [t: f16x2 bf16x2] [r: "" .rz] (%a: $t, %b: $t): %r = fadd$r.$t %a, %b
 //! ```
 //!
-//! `[name: values]` is a variable, and the check stands for one kernel a choice of values. `[t,m: i8x4/i1x4 i16x2/i1x2]`
-//! gives several names values that belong together. `$name` or `${name}` in the rest stands for the value. Among the
-//! values `@int` stands for all integer types, `@narrow` for those of at most 32 bits a lane, `@bits` for integers and
-//! masks, `@half` and `@float` for those of floating point; the wide intermediates `i16x16` and `i32x16` are in none of them.
+//! `[name: values]` declares a variable. The check expands to one kernel for each choice of values.
+//! `[t,m: i8x4/i1x4 i16x2/i1x2]` declares several variables that take their values together.
+//! `$name` or `${name}` in the rest of the check is replaced by the value. Among the values, `@int`
+//! expands to all integer types, `@narrow` to those of at most 32 bits per lane, `@bits` to
+//! integers and masks, and `@half` and `@float` to floating-point types. None of them includes the
+//! wide intermediates `i16x16` and `i32x16`.
 //!
-//! In parentheses are the inputs. `%a: f16x2` is a value that every work item loads for itself from a buffer; masks are
-//! made from the signs of loaded integers. `%a: scalar f16x2` is a parameter of the kernel, the same for all items, and
-//! `%a: in f16x2` a buffer that the body loads from. After the colon stands the body, instructions and block labels
-//! separated by `;`, in which `%item` is the work item's number. The result of its last instruction is stored for the
-//! item, masks as all ones or none; a check with an input `%y: out f16x2` stores by itself.
+//! The inputs are in parentheses. `%a: f16x2` is a value that every work item loads from a buffer;
+//! masks are computed from the signs of loaded integers. `%a: scalar f16x2` is a parameter of the
+//! kernel, the same for all items. `%a: in f16x2` is a buffer that the body loads from.
+//!
+//! The body follows the colon: instructions and block labels separated by `;`, with `%item` as the
+//! work item's number. The result of its last instruction is stored per item, masks as all ones or
+//! all zeros. A check with an input `%y: out f16x2` must contain its own stores.
 
 use std::fmt::Write;
 
@@ -23,7 +28,7 @@ use halfbyte_abi::{Elem, Type};
 
 use crate::op::Op;
 
-/// Why a check stands for no kernel.
+/// Error in a check.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("check `{check}`: {reason}")]
 pub struct CheckError {
@@ -33,55 +38,55 @@ pub struct CheckError {
     pub reason: String,
 }
 
-/// How a witness kernel comes by an input.
+/// Way in which a witness kernel receives an input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source {
-    /// Each item loads its own from a buffer.
+    /// Each item loads its own value from a buffer.
     Loaded,
-    /// It is a parameter of the kernel.
+    /// Scalar parameter of the kernel.
     Scalar,
-    /// It is a buffer, read by the body.
+    /// Buffer that the body reads.
     Buffer,
-    /// It is a buffer, all zero before, that the body or the witness writes.
+    /// Zero-initialised buffer that the body or the witness writes.
     Output,
 }
 
-/// A parameter of a witness kernel.
+/// Parameter of a witness kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Input {
-    /// The type of the scalar, or the element type of the buffer.
+    /// Type of the scalar, or element type of the buffer.
     pub ty: Type,
-    /// What it is.
+    /// Way in which the kernel receives the parameter.
     pub source: Source,
 }
 
 /// A witness kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Witness {
-    /// The kernel `@witness`, as text.
+    /// Text of the kernel `@witness`.
     pub text: String,
-    /// Its parameters in order.
+    /// Parameters in order.
     pub params: Vec<Input>,
-    /// The parameter that is the output.
+    /// Number of the output parameter.
     pub output: usize,
 }
 
 /// One launch of a witness kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Launch {
-    /// Work items.
+    /// Number of work items.
     pub items: u32,
-    /// The bytes of each parameter, little endian; the output's are zero. Buffers hold [`Launch::SPARE`] elements more
-    /// than there are items, so that a body may address beyond its own.
+    /// Bytes of each parameter, little endian. The output is zero. Buffers have [`Launch::SPARE`]
+    /// more elements than there are items, so that a body may access elements beyond its own.
     pub args: Vec<Vec<u8>>,
 }
 
 impl Launch {
-    /// Elements in a buffer beyond one an item.
+    /// Number of extra elements in each buffer.
     pub const SPARE: u32 = 8;
 }
 
-/// The kernels that a check stands for.
+/// Expands a check into its kernels.
 pub fn witnesses(check: &str) -> Result<Vec<Witness>, CheckError> {
     let fail = |reason: String| CheckError { check: check.to_string(), reason };
     let (variables, rest) = variables(check).map_err(fail)?;
@@ -110,7 +115,8 @@ struct Variable<'a> {
     values: Vec<Vec<&'a str>>,
 }
 
-/// The variables at the head of a check, longest names first so that none is a prefix of a later one, and the rest.
+/// Parses the variables at the start of a check. Returns them with the longest names first, so that
+/// no name is a prefix of a later one, and the rest of the check.
 fn variables(check: &str) -> Result<(Vec<Variable<'_>>, &str), String> {
     let mut rest = check.trim_start();
     let mut variables = Vec::new();
@@ -166,7 +172,7 @@ fn class_of_types(name: &str) -> Option<fn(Type) -> bool> {
     }
 }
 
-/// The pieces of a body, by the `;` that stand outside quotes.
+/// Splits a body at each `;` outside quotes.
 fn pieces(body: &str) -> Vec<&str> {
     let mut quoted = false;
     body.split(|c| {
@@ -178,7 +184,7 @@ fn pieces(body: &str) -> Vec<&str> {
     .collect()
 }
 
-/// The integer type that carries a mask through memory: its lanes are all ones or none.
+/// Returns the integer type that represents a mask in memory, with lanes of all ones or all zeros.
 fn carrier(mask: Type) -> Type {
     match mask.lanes() {
         1 => Type::I32,
@@ -188,7 +194,7 @@ fn carrier(mask: Type) -> Type {
     }
 }
 
-/// The type of an instruction's result, from its text alone.
+/// Returns the type of an instruction's result, derived from its text alone.
 fn result_type(inst: &str) -> Result<Type, String> {
     let word = inst.split(|c: char| c.is_whitespace()).next().unwrap_or_default();
     let name = word.split('.').next().unwrap_or_default();
@@ -294,12 +300,13 @@ fn witness(text: &str) -> Result<Witness, String> {
 }
 
 impl Witness {
-    /// Launches that run about `cases` cases, always the same for one `seed`.
+    /// Generates launches that test about `cases` cases, deterministically for a `seed`.
     ///
-    /// Where the inputs have at most 16 bits a lane together (two bytes, one half) every combination is among them, in
-    /// every lane if `cases` allows; where there are several lanes a second launch is as for larger inputs. Of these lanes
-    /// are edge values, values near those, values that resemble another input's, and random bits. Scalars change from
-    /// launch to launch.
+    /// If the inputs have at most 16 bits per lane together (two bytes or one half), the first
+    /// launch includes every combination, in every lane if `cases` allows. If there are several
+    /// lanes, a second launch is like those for larger inputs. Lanes of larger inputs are edge
+    /// values, values near edge values, values similar to another input's, and random bits. Scalars
+    /// change between launches.
     pub fn launches(&self, cases: u32, seed: u64) -> Vec<Launch> {
         let mut random = Random(seed);
         let has = |source| self.params.iter().any(|p| p.source == source);
@@ -317,15 +324,16 @@ impl Witness {
             if bits <= 16 {
                 let lanes = lanes.unwrap_or(1);
                 let all = self.exhaustive(1 << bits, lanes, cases);
-                // The lanes of an item stand at fixed distances there; ops across lanes want any.
+                // In the exhaustive launch, the lanes of an item have fixed differences. Ops across
+                // lanes also need arbitrary combinations.
                 return if lanes == 1 { vec![all] } else { vec![all, self.random(cases, &mut random)] };
             }
         }
         (0..launches).map(|_| self.random(cases.div_ceil(launches), &mut random)).collect()
     }
 
-    /// Every combination of lanes, numbered up to `total`. Lanes start apart from one another, so that together they
-    /// meet all combinations in `total / lanes` items.
+    /// Generates every combination of lane values, numbered below `total`. Lanes start at different
+    /// numbers, so that together they cover all combinations in `total / lanes` items.
     fn exhaustive(&self, total: u32, lanes: u32, cases: u32) -> Launch {
         let items = cases.clamp(total.div_ceil(lanes), total);
         let mut shift = 0;
@@ -387,12 +395,12 @@ fn push_lane(bytes: &mut Vec<u8>, elem: Elem, lane: u64) {
     bytes.extend(lane.iter().take(elem.bits().div_ceil(8) as usize));
 }
 
-/// A generator of numbers that are always the same (splitmix64).
+/// A deterministic random-number generator (splitmix64).
 #[derive(Clone, Debug)]
 pub struct Random(pub u64);
 
 impl Random {
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -400,12 +408,13 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number below `n`; 0 where `n` is 0.
+    /// Returns a number below `n`, or 0 if `n` is 0.
     pub fn below(&mut self, n: usize) -> usize {
         ((u128::from(self.bits()) * n as u128) >> 64) as usize
     }
 
-    /// A lane worth trying: an edge value, one near it, one that resembles `other`, or random bits.
+    /// Returns a useful test value for a lane: an edge value, a value near one, a value similar to
+    /// `other`, or random bits.
     pub fn lane(&mut self, elem: Elem, other: u64) -> u64 {
         let edge = |random: &mut Random| {
             let edges = edges(elem);
@@ -425,7 +434,7 @@ impl Random {
     }
 }
 
-/// Values of a lane at which ops change their ways: zeros, extremes, subnormals, infinities, NaN with payloads.
+/// Returns edge values of a lane: zeros, extremes, subnormals, infinities, and NaN with payloads.
 pub fn edges(elem: Elem) -> &'static [u64] {
     match elem {
         Elem::I1 => &[0, 1],

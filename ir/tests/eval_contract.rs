@@ -1,20 +1,21 @@
-//! `contract`: when a sum and a product in it are rounded once, and when not.
+//! Tests of `contract`: the conditions under which a sum and its product operand are computed with
+//! one rounding.
 //!
-//! With `a` just above one, `c` is what `a * a` is rounded to, and `e` what is lost by that: so a difference of the product and
-//! `c` is `e` where there is one rounding, and zero where there are two.
+//! `a` is slightly greater than 1, `c` is `a * a` rounded, and `e` is the rounding error. The
+//! difference of the product and `c` is therefore `e` with one rounding, and zero with two.
 
 use halfbyte_ir::Type;
 use halfbyte_ir::eval::{Arg, Launch, Prepared};
 use halfbyte_ir::text::read;
 
-/// A format's `a`, `c` and `e`.
+/// Type, and the bits of `a`, `c` and `e`.
 const CASES: [(Type, [u32; 3]); 3] = [
     (Type::F16, [0x3c01, 0x3c02, 0x0010]),
     (Type::BF16, [0x3f81, 0x3f82, 0x3880]),
     (Type::F32, [0x3f80_0001, 0x3f80_0002, 0x2880_0000]),
 ];
 
-/// What `%r` is after these lines, in which `$` stands for the type.
+/// Returns the value of `%r` after the given lines, in which `$` stands for the type.
 fn result(ty: Type, a: u32, c: u32, lines: &str) -> u32 {
     let text = format!("kernel @k(%a: $, %c: $, %y: out $) {{\n^entry:\n{lines}\nstore %r, %y\nret\n}}");
     let module = read(&text.replace('$', ty.name())).unwrap();
@@ -35,10 +36,10 @@ fn a_sum_and_its_product_round_once() {
             ("%r = fsub.contract.$ %c, %m", minus | e),
             ("%n = fneg.$ %c\n%r = fadd.contract.$ %m, %n", e),
             ("%n = fneg.$ %c\n%r = fadd.contract.$ %n, %m", e),
-            // Of two products the first; both are the same number.
+            // If both operands are products, the first is contracted. Both have the same value.
             ("%n = fmul.contract.$ %a, %a\n%r = fsub.contract.$ %m, %n", e),
             ("%n = fmul.$ %a, %a\n%r = fsub.contract.$ %n, %m", minus | e),
-            // The product has other uses as well, and another block.
+            // The product has other uses, or is in another block.
             ("%s = fsub.$ %m, %c\n%t = fsub.contract.$ %m, %c\n%r = fadd.$ %s, %t", e),
             ("br ^next\n^next:\n%r = fsub.contract.$ %m, %c", e),
         ] {
@@ -67,21 +68,21 @@ fn without_leave_they_round_twice() {
 fn modifiers_of_halves() {
     let (ty, [a, c, e]) = CASES[0];
     for (lines, expected) in [
-        // The sum is clamped after its one rounding.
+        // The sum is clamped after the single rounding.
         ("%m = fmul.contract.$ %a, %a\n%r = fsub.sat.contract.$ %m, %c", e),
         ("%m = fmul.contract.$ %a, %a\n%r = fsub.sat.contract.$ %c, %m", 0),
         ("%m = fmul.contract.$ %a, %a\n%r = fsub.relu.contract.$ %c, %m", 0),
         ("%m = fmul.rp.contract.$ %a, %a\n%r = fsub.rp.contract.$ %m, %c", e),
         ("%m = fmul.ftz.contract.$ %c, %a\n%r = fsub.ftz.contract.$ %m, %c", 0x1402),
-        // A product that is clamped is not contracted: one less `c`, and `c` less itself.
+        // A clamped product is not contracted, so the results are 1 - c and c - c.
         ("%m = fmul.sat.contract.$ %a, %a\n%r = fsub.contract.$ %m, %c", 0x9800),
         ("%m = fmul.relu.contract.$ %a, %a\n%r = fsub.contract.$ %m, %c", 0),
-        // Nor is one that is rounded in another way, or flushed.
+        // A product with a different rounding mode or `ftz` is not contracted.
         ("%m = fmul.rz.contract.$ %a, %a\n%r = fsub.contract.$ %m, %c", 0),
         ("%m = fmul.contract.$ %a, %a\n%r = fsub.rz.contract.$ %m, %c", 0),
         ("%m = fmul.ftz.contract.$ %a, %a\n%r = fsub.contract.$ %m, %c", 0),
         ("%m = fmul.contract.$ %a, %a\n%r = fsub.ftz.contract.$ %m, %c", 0),
-        // Of two products the first that can be.
+        // If both operands are products, the first contractible one is contracted.
         ("%m = fmul.rz.contract.$ %a, %a\n%n = fmul.contract.$ %a, %a\n%r = fsub.contract.$ %m, %n", 0x8000 | e),
     ] {
         assert_eq!(result(ty, a, c, lines), expected, "{lines}");

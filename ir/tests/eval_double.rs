@@ -1,4 +1,5 @@
-//! f64 against the hardware: to nearest its arithmetic, in other roundings its arithmetic and the exact error of that.
+//! Tests of f64 arithmetic against the hardware. For rounding modes other than to nearest, the
+//! expected result is derived from the hardware result and its exact rounding error.
 
 use halfbyte_ir::eval::{Operand, fold};
 use halfbyte_ir::witness::{Random, edges};
@@ -43,7 +44,8 @@ fn to_nearest_it_is_the_hardware() {
     }
 }
 
-/// What the exact result is rounded to, of the nearest number and the sign of what that leaves.
+/// Returns the correctly rounded result, given the result rounded to nearest and the sign of its
+/// error `left`, which is the exact result minus `nearest`.
 fn directed(rounding: Rounding, nearest: f64, left: f64) -> f64 {
     match rounding {
         Rounding::Rn => nearest,
@@ -59,7 +61,7 @@ fn directed(rounding: Rounding, nearest: f64, left: f64) -> f64 {
 #[test]
 fn other_roundings_are_beside_the_nearest() {
     let mut random = Random(2);
-    // Of such a size that what is left has an f64 of its own.
+    // The exponents are limited so that rounding errors are representable in f64.
     let mut number = || {
         let bits = random.bits();
         let exponent = 1023 - 60 + (bits >> 52) % 120;
@@ -75,7 +77,8 @@ fn other_roundings_are_beside_the_nearest() {
         for rounding in Rounding::ALL {
             let check = |op, args: &[f64], nearest: f64, left: f64| {
                 let want = directed(rounding, nearest, left);
-                // An exact zero has its sign by the rounding.
+                // The comparison ignores the sign of an exact zero, which depends on the rounding
+                // mode.
                 let found = f64::from_bits(doubles(op, rounding, args));
                 assert_eq!(found, want, "{op:?} {rounding:?} {args:?}");
             };
@@ -84,7 +87,7 @@ fn other_roundings_are_beside_the_nearest() {
             check(Op::Fmul, &[a, b], product, a.mul_add(b, -product));
             check(Op::Fdiv, &[a, b], quotient, (-quotient).mul_add(b, a) * b.signum());
             check(Op::Fsqrt, &[positive], root, (-root).mul_add(root, positive));
-            // A product that is exact, and a sum that is not.
+            // The product is exact, and the sum is not.
             check(Op::Ffma, &[a, 1.0, b], sum, left_of_sum);
             let single = f64::from(a as f32);
             let attr = Attr::Float(FloatFlags { rounding, ..FloatFlags::default() });
@@ -143,7 +146,7 @@ fn of_nans_the_first_stays() {
         assert_eq!(doubles(op, Rounding::Rn, &args), INVALID, "{op:?}");
     }
     assert_eq!(doubles(Op::Fsqrt, Rounding::Rn, &[-1.0]), INVALID);
-    // Widened, a NaN keeps its payload and loses its sign; narrowed, it is the one NaN.
+    // A widened NaN keeps its payload and loses its sign. A narrowed NaN becomes the canonical NaN.
     assert_eq!(compute(Op::Fcvt, Attr::None, &[(Type::F32, 0xff80_0001)], Type::F64), 0x7ff8_0000_2000_0000);
     assert_eq!(compute(Op::Fcvt, Attr::None, &[(Type::F16, 0xfc01)], Type::F64), 0x7ff8_0400_0000_0000);
     assert_eq!(compute(Op::Fcvt, Attr::None, &[(Type::F64, first.to_bits())], Type::F32), 0x7fff_ffff);

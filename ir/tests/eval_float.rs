@@ -1,5 +1,6 @@
-//! Floating point against a second model: sums and products as integers of 640 bits, rounded by searching the format's
-//! own values. And against the hardware, where its answer is exact.
+//! Tests of floating-point arithmetic against a second model, and against the hardware where its
+//! result is exact. The model computes sums and products as 640-bit integers, and rounds by binary
+//! search in the values of the format.
 
 use std::cmp::Ordering;
 
@@ -14,14 +15,15 @@ fn compute(op: Op, attr: Attr, args: &[(Type, u64)], result: Type) -> u64 {
     out[0]
 }
 
-/// An exact magnitude: an integer of 640 bits, in units of 2^-298 (the square of the least f32).
+/// An exact magnitude: a 640-bit integer in units of 2^-298, which is the square of the smallest
+/// f32.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Big([u64; 10]);
 
 impl Big {
     const ZERO: Big = Big([0; 10]);
 
-    /// significand * 2^exponent.
+    /// Creates significand * 2^exponent.
     fn new(significand: u64, exponent: i32) -> Big {
         let at = (exponent + 298) as usize;
         let wide = u128::from(significand) << (at % 64);
@@ -55,7 +57,7 @@ impl Big {
     }
 }
 
-/// Explicit significand bits and exponent bits.
+/// A format: its stored significand bits and its exponent bits.
 #[derive(Clone, Copy)]
 struct Format {
     ty: Type,
@@ -78,7 +80,8 @@ impl Format {
         self.sign() - (1 << self.fraction)
     }
 
-    /// Significand and exponent of a magnitude. Infinity is the power of two after the largest number.
+    /// Returns the significand and exponent of a magnitude. Infinity counts as the power of two
+    /// after the largest number.
     fn parts(self, magnitude: u64) -> (u64, i32) {
         let biased = (magnitude >> self.fraction) as i32;
         let fraction = magnitude & ((1 << self.fraction) - 1);
@@ -94,10 +97,10 @@ impl Format {
         Big::new(significand, exponent)
     }
 
-    /// The one rounding of a number that is not zero.
+    /// Rounds a nonzero number.
     fn round(self, rounding: Rounding, negative: bool, exact: Big) -> u64 {
         let sign = if negative { self.sign() } else { 0 };
-        // The greatest number that is not above.
+        // Find the largest number of the format that does not exceed the exact value.
         let (mut low, mut high) = (0, self.infinity());
         while high - low > 1 {
             let middle = low + (high - low) / 2;
@@ -126,7 +129,7 @@ impl Format {
         sign | if away { high } else { low }
     }
 
-    /// a * b + c on finite numbers, rounded once.
+    /// Computes a * b + c for finite numbers, rounded once.
     fn fma(self, rounding: Rounding, a: u64, b: u64, c: u64) -> u64 {
         let magnitude = |x: u64| x & (self.sign() - 1);
         let negative = |x: u64| x & self.sign() != 0;
@@ -154,7 +157,7 @@ impl Format {
     }
 }
 
-/// Splitmix64.
+/// Random-number generator (splitmix64).
 struct Random(u64);
 
 impl Random {
@@ -166,7 +169,7 @@ impl Random {
         z ^ z >> 31
     }
 
-    /// A finite number, often at an edge of its format.
+    /// Returns a finite number, often near an edge value of the format.
     fn finite(&mut self, format: Format) -> u64 {
         let random = self.next();
         let one = (format.infinity() >> 1) & format.infinity();
@@ -195,7 +198,7 @@ fn arithmetic_is_the_exact_model() {
         for i in 0..60_000 {
             let [a, b] = [(); 2].map(|()| random.finite(format));
             let c = match i % 4 {
-                // Near the product, so that nearly all of it cancels.
+                // A number near the negated product, so that the sum cancels almost completely.
                 0 => {
                     let product = compute(Op::Fmul, Attr::None, &[(ty, a), (ty, b)], ty);
                     let near = product.wrapping_add(random.next() % 3).wrapping_sub(1);
@@ -215,7 +218,7 @@ fn arithmetic_is_the_exact_model() {
                 let sub = compute(Op::Fsub, attr, &[(ty, a), (ty, c)], ty);
                 let minus = c ^ format.sign();
                 assert_eq!(sub, format.fma(rounding, a, one, minus), "sub {}", at());
-                // Adding a zero of the product's sign changes nothing in any mode.
+                // Adding a zero with the product's sign changes nothing in any rounding mode.
                 let mul = compute(Op::Fmul, attr, &[(ty, a), (ty, b)], ty);
                 let zero = (a ^ b) & format.sign();
                 assert_eq!(mul, format.fma(rounding, a, b, zero), "mul {}", at());
@@ -224,14 +227,15 @@ fn arithmetic_is_the_exact_model() {
     }
 }
 
-/// A product that all but cancels a subnormal: what is left lies far below the least number.
+/// Tests a product that almost cancels a subnormal: the difference is far below the smallest
+/// subnormal.
 #[test]
 fn fma_leaves_a_trace_below_everything() {
     let mut random = Random(2);
     let format = FORMATS[2];
     let f32_ = |bits: u64| (Type::F32, bits);
     for _ in 0..20_000 {
-        // Significands whose product is just above or below a power of two.
+        // Significands whose product is slightly above or below a power of two.
         let p = (1 << 23) | (random.next() % (1 << 23));
         let q = ((1u64 << 47) / p + random.next() % 2).clamp(1 << 23, (1 << 24) - 1);
         let fraction = (1 << 23) - 1;
@@ -301,7 +305,7 @@ fn integers_are_the_exact_model() {
                     assert_eq!(found, want, "{op:?} {rounding:?} {a:#x} to {}", format.ty);
                 }
             }
-            // Rust's own casts go toward zero, clamp, and take NaN to 0.
+            // Rust's float-to-integer casts round toward zero, clamp, and convert NaN to 0.
             let bits = random.finite(format);
             let wide = f32::from_bits(compute_widened(format, bits));
             let [s, u] = [Op::FcvtToS, Op::FcvtToU].map(|op| compute(op, Attr::None, &[(format.ty, bits)], Type::I32));
@@ -361,7 +365,8 @@ fn every_half() {
                 let back = compute(Op::Fcvt, rounded(rounding), &[(Type::F32, u64::from(want))], ty);
                 assert_eq!(back, canonical, "{ty} {a:#x} {rounding:?}");
             }
-            // Modifiers on a number that arithmetic leaves alone: -0 is neutral in every mode, but made +0 by sat.
+            // Adding -0 changes no number in any rounding mode, so it isolates the effect of the
+            // modifiers. `sat` replaces -0 by +0.
             let flags = |ftz, clamp| Attr::Float(FloatFlags { ftz, clamp, ..FloatFlags::default() });
             let unchanged = |attr| compute(Op::Fadd, attr, &[(ty, a), (ty, 0x8000)], ty);
             let flush = |a: u64| {
@@ -382,7 +387,7 @@ fn every_half() {
     }
 }
 
-/// All conditions, minima and maxima on pairs of edges, by the hardware's f32.
+/// Tests all conditions, minima and maxima on pairs of edge values, against f32 hardware.
 #[test]
 fn halves_in_order() {
     let edges = [0, 1, 0x3ff, 0x400, 0x3c00, 0x3f80, 0x7bff, 0x7c00, 0x7c01, 0x7f7f, 0x7f80, 0x7f81, 0x7fff];

@@ -1,4 +1,5 @@
-//! Kernels whose items meet: what each op gives, and each way in which items can fail to meet.
+//! Tests of kernels with cooperating items: the result of each op, and each invalid barrier or
+//! collective operation.
 
 use halfbyte_abi::meet::{Meets, Place};
 use halfbyte_abi::{Shape, ShapeError};
@@ -12,7 +13,8 @@ fn kernel(source: &str) -> Kernel {
     }
 }
 
-/// A kernel with one buffer of words, `%y`, and these declarations and statements.
+/// Returns the text of a kernel with one buffer of 32-bit words, `%y`, and the given declarations
+/// and statements.
 fn around(arrays: &str, body: &str) -> String {
     let lines = |text: &str| text.split("; ").map(|line| format!("  {}\n", line.trim())).collect::<String>();
     let arrays = if arrays.is_empty() { String::new() } else { lines(arrays) };
@@ -31,7 +33,7 @@ fn around(arrays: &str, body: &str) -> String {
     text + "}\n"
 }
 
-/// What the words of `%y` are after a launch of one group.
+/// Returns the words of `%y` after a launch.
 fn words(source: &str, shape: impl Into<Shape>, before: &[u32]) -> Result<Vec<u32>, Fault> {
     let kernel = kernel(source);
     let mut bytes: Vec<u8> = before.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -40,13 +42,13 @@ fn words(source: &str, shape: impl Into<Shape>, before: &[u32]) -> Result<Vec<u3
     Ok(bytes.chunks(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect())
 }
 
-/// The values of `%r` of the items of a group.
+/// Returns the value of `%r` for each item of a group.
 fn results(arrays: &str, body: &str, items: u32) -> Vec<u32> {
     let source = around(arrays, &format!("{body}; store %r, %y[%l]; ret"));
     words(&source, (1, items), &vec![0; items as usize]).unwrap_or_else(|fault| panic!("{source}: {fault}"))
 }
 
-/// The item, the kind and the text of a trap.
+/// Returns the item and the kind of a trap, and the source text of its instruction.
 fn trap(source: &str, shape: impl Into<Shape>) -> (u32, TrapKind, String) {
     match words(source, shape, &[0; 64]) {
         Err(Fault::Trap(trap)) => {
@@ -168,7 +170,7 @@ fn atomics_put_and_give_what_was_there() {
     assert_eq!(words(&around("", loads), 1, &[4, 0]), Ok(vec![4, 5]));
 }
 
-/// Sums of `f32` have no subnormals in buffers, and have them in shared memory.
+/// Atomic `f32` sums flush subnormals in buffers, but not in shared memory.
 #[test]
 fn sums_of_floats_flush_in_buffers_alone() {
     let tiny = "%v = const.f32 0x00000003; ";
@@ -197,7 +199,7 @@ fn tickets_are_all_different() {
     assert_eq!(tickets, (0..40).collect::<Vec<_>>());
 }
 
-/// An item may wait for what another one of its subgroup is still to write.
+/// An item can spin until another item of its subgroup writes a flag.
 #[test]
 fn an_item_waits_for_another_in_memory() {
     let source = around(
@@ -244,7 +246,7 @@ fn accesses_to_arrays_trap() {
     assert!(matches!(kind, TrapKind::OutOfBounds { bytes: 4, .. }));
     let (_, kind, _) = trap(&around("shared %s: i32[4]", "store.i32 %l, %s[1] step 2 align 4; ret"), (1, 1));
     assert!(matches!(kind, TrapKind::Misaligned { align: 4, .. }));
-    // What is misaligned and outside is misaligned.
+    // An access that is misaligned and out of bounds is reported as misaligned.
     let (_, kind, _) = trap(&around("shared %s: i32[4]", "store.i32 %l, %s[99] step 2 align 4; ret"), (1, 1));
     assert!(matches!(kind, TrapKind::Misaligned { align: 4, .. }));
     let (_, kind, at) = trap(&around("shared %s: i32[4]", "%v = load %s[2]; store %v, %y[0]; ret"), (1, 1));
@@ -318,13 +320,14 @@ fn accesses_that_nothing_orders_race() {
     assert_eq!(place, Place::Buffer(0));
     let (place, _, _) = race("", "barrier; atomic_add.group %one, %y[0]; ret", (2, 1));
     assert_eq!(place, Place::Buffer(0), "a scope that does not include the other group");
-    // A trap of the group comes before its race.
+    // A trap of the group takes precedence over a race.
     let (item, kind, _) =
         trap(&around("", "store %l, %y[0]; barrier; %far = const.i32 1000; store %l, %y[%far]; ret"), (1, 2));
     assert!(item == 0 && matches!(kind, TrapKind::OutOfBounds { .. }));
 }
 
-/// What is stored before a fence that releases is known behind one that acquires, where a value has gone from the one to the other.
+/// A store before a release fence happens before a load after an acquire fence, if a relaxed load
+/// after the one reads a relaxed store before the other.
 #[test]
 fn fences_order_what_is_stored() {
     let passed = |first: &str, second: &str| {

@@ -1,4 +1,4 @@
-//! What an observer of the evaluator sees: values, blocks and accesses, in the order in which they come about.
+//! Tests of evaluator observers: reported values, blocks and accesses, in execution order.
 
 use halfbyte_ir::eval::{Accessed, Arg, Fault, Launch, Observer, Prepared};
 use halfbyte_ir::{Block, Kernel, Value, text};
@@ -88,7 +88,7 @@ fn every_iteration_is_told() {
     assert_eq!(y, run(SUMS, 3, 12, false).2);
 }
 
-/// An access that traps has not been made.
+/// A trapping access is not reported.
 #[test]
 fn what_comes_before_a_trap_is_told() {
     let (ran, lines, _) = run(SUMS, 3, 8, true);

@@ -1,4 +1,4 @@
-//! Every pure op on values worked out by hand, and the byte ops on all pairs of bytes.
+//! Tests of every pure op on hand-computed values, and of the byte ops on all pairs of bytes.
 
 use halfbyte_ir::eval::{Operand, fold, pack, unpack};
 use halfbyte_ir::{Attr, AttrKind, Clamp, Effect, FloatCC, FloatFlags, IntCC, LaneMap, Op, Rounding, Type};
@@ -60,7 +60,7 @@ const fn cc(cc: FloatCC) -> Attr {
     Attr::FloatCC { cc, ftz: false }
 }
 
-/// Op, attribute, operands, result.
+/// Op, attribute, operands and result.
 type Row<'a> = (Op, Attr, &'a [Bits], Bits);
 
 #[rustfmt::skip]
@@ -95,7 +95,7 @@ const INTEGERS: &[Row] = &[
     (Op::AddSatU, __, &[(B4, 0xff80_fe00), (B4, 0x0180_0100)], (B4, 0xffff_ff00)),
     (Op::SubSatS, __, &[(H2, 0x8000_7fff), (H2, 0x0001_ffff)], (H2, 0x8000_7fff)),
     (Op::SubSatU, __, &[(H2, 0x0001_ffff), (H2, 0x0002_0001)], (H2, 0x0000_fffe)),
-    // (s + 1) >> 1 for sums of zero and above, s >> 1 below: -3 halves to -2, 3 to 2.
+    // (s + 1) >> 1 for sums s >= 0, else s >> 1: -3 gives -2, and 3 gives 2.
     (Op::AvgS, __, &[(B4, 0xff02_807f), (B4, 0xfe01_807f)], (B4, 0xfe02_807f)),
     (Op::AvgU, __, &[(B4, 0xff02_fe00), (B4, 0xff01_ff01)], (B4, 0xff02_ff01)),
     (Op::AbsDiffS, __, &[(B4, 0x807f_0500), (B4, 0x7f80_0705)], (B4, 0xffff_0205)),
@@ -195,25 +195,26 @@ const LANES: &[Row] = &[
 #[rustfmt::skip]
 const FLOATS: &[Row] = &[
     (Op::Fadd, RN, &[(F2, 0x3c00_3c00), (F2, 0x3c00_bc00)], (F2, 0x4000_0000)),
-    // 1 - 1 is -0 toward minus infinity only; like zeros keep their sign.
+    // 1 - 1 is -0 only when rounding toward minus infinity. Zeros of the same sign keep the sign.
     (Op::Fadd, RM, &[(F2, 0x3c00_0000), (F2, 0xbc00_8000)], (F2, 0x8000_8000)),
     (Op::Fadd, RP, &[(F2, 0x3c00_8000), (F2, 0xbc00_8000)], (F2, 0x0000_8000)),
     (Op::Fadd, RM, &[(F2, 0x0000_8000), (F2, 0x0000_8000)], (F2, 0x0000_8000)),
-    // 1 + 2^-11 is a tie, to even; 1 + 2^-10 + 2^-11 too.
+    // 1 + 2^-11 and 1 + 2^-10 + 2^-11 are ties, which round to even.
     (Op::Fadd, RN, &[(F2, 0x3c00_3c01), (F2, 0x1000_1000)], (F2, 0x3c00_3c02)),
     (Op::Fadd, RP, &[(F2, 0x3c00_bc00), (F2, 0x1000_9000)], (F2, 0x3c01_bc00)),
     (Op::Fadd, RM, &[(F2, 0x3c00_bc00), (F2, 0x1000_9000)], (F2, 0x3c00_bc01)),
     (Op::Fadd, RZ, &[(F2, 0x3c00_bc00), (F2, 0x1000_9000)], (F2, 0x3c00_bc00)),
-    // Overflow: to infinity, or to the largest number where the mode points back.
+    // Overflow gives infinity, or the largest number if the mode rounds toward zero for this sign.
     (Op::Fadd, RN, &[(F2, 0x7bff_fbff), (F2, 0x7bff_fbff)], (F2, 0x7c00_fc00)),
     (Op::Fadd, RZ, &[(F2, 0x7bff_fbff), (F2, 0x7bff_fbff)], (F2, 0x7bff_fbff)),
     (Op::Fadd, RP, &[(F2, 0x7bff_fbff), (F2, 0x7bff_fbff)], (F2, 0x7c00_fbff)),
     (Op::Fadd, RM, &[(F2, 0x7bff_fbff), (F2, 0x7bff_fbff)], (F2, 0x7bff_fc00)),
-    // NaN is one NaN, and infinities of unlike signs give it.
+    // Every NaN operand gives the canonical NaN, and so does the sum of infinities of opposite
+    // sign.
     (Op::Fadd, RN, &[(F2, 0xfe01_7c00), (F2, 0x3c00_fc00)], (F2, 0x7fff_7fff)),
     (Op::Fadd, RN, &[(BF2, 0xffc1_7f80), (BF2, 0x3f80_ff80)], (BF2, 0x7fff_7fff)),
     (Op::Fadd, RN, &[(F32, 0x7f80_0001), (F32, 0)], (F32, 0x7fff_ffff)),
-    // Subnormals: kept, unless flushed going in or coming out, with their sign.
+    // Subnormal operands and results are kept, or flushed to zeros of the same sign with `ftz`.
     (Op::Fadd, RN, &[(F2, 0x0001_8001), (F2, 0x0001_8001)], (F2, 0x0002_8002)),
     (Op::Fadd, RN, &[(BF2, 0x0001_8001), (BF2, 0x0001_8001)], (BF2, 0x0002_8002)),
     (Op::Fadd, FTZ, &[(F2, 0x03ff_83ff), (F2, 0x03ff_83ff)], (F2, 0x0000_8000)),
@@ -223,29 +224,31 @@ const FLOATS: &[Row] = &[
     (Op::Fadd, SAT, &[(F2, 0x7c00_3400), (F2, 0x3c00_3400)], (F2, 0x3c00_3800)),
     (Op::Fadd, RELU, &[(F2, 0xbc00_8000), (F2, 0x3800_8000)], (F2, 0x0000_8000)),
     (Op::Fadd, RELU, &[(F2, 0xfe00_fc00), (F2, 0x3c00_3c00)], (F2, 0x7fff_0000)),
-    // Clamping comes before flushing: a negative subnormal is +0 with relu, where ftz alone would leave -0.
+    // Clamping comes before flushing: `relu` turns a negative subnormal into +0, where `ftz` alone
+    // would give -0.
     (Op::Fadd, Attr::Float(FloatFlags { ftz: true, clamp: Clamp::Relu, ..PLAIN }), &[(F2, 0x8401_8401), (F2, 0x0400_0400)], (F2, 0)),
     (Op::Fsub, RN, &[(F2, 0x3c00_0000), (F2, 0x3c00_0000)], (F2, 0x0000_0000)),
     (Op::Fsub, RM, &[(F2, 0x3c00_8000), (F2, 0x3c00_0000)], (F2, 0x8000_8000)),
     (Op::Fsub, RN, &[(F32, 0x7f80_0000), (F32, 0x7f80_0000)], (F32, 0x7fff_ffff)),
-    // A product's zero has the exclusive or of the signs, toward minus infinity too.
+    // The sign of a zero product is the XOR of the signs, also when rounding toward minus infinity.
     (Op::Fmul, RM, &[(F2, 0x0000_8000), (F2, 0x3c00_3c00)], (F2, 0x0000_8000)),
     (Op::Fmul, RN, &[(F2, 0x0000_8000), (F2, 0x7c00_bc00)], (F2, 0x7fff_0000)),
     (Op::Fmul, RP, &[(F2, 0x0001_8001), (F2, 0x0001_0001)], (F2, 0x0001_8000)),
     (Op::Fmul, RM, &[(F2, 0x0001_8001), (F2, 0x0001_0001)], (F2, 0x0000_8001)),
-    // 0x03ff * 1.001 rounds up to the least normal number, which is tested after rounding and so stays.
+    // The product rounds up to the smallest normal number. Flushing tests the rounded result, so
+    // the number is kept.
     (Op::Fmul, FTZ, &[(F2, 0x3bff_bbff), (F2, 0x0400_0400)], (F2, 0x0400_8400)),
     (Op::Fmul, RN, &[(F2, 0x3bfe_bbfe), (F2, 0x0400_0400)], (F2, 0x03ff_83ff)),
     (Op::Fmul, FTZ, &[(F2, 0x3bfe_bbfe), (F2, 0x0400_0400)], (F2, 0x0000_8000)),
     (Op::Ffma, RN, &[(F2, 0x4000_3c00), (F2, 0x4000_3c00), (F2, 0x3c00_bc00)], (F2, 0x4500_0000)),
     (Op::Ffma, RM, &[(F2, 0x4000_3c00), (F2, 0x4000_3c00), (F2, 0xc400_bc00)], (F2, 0x8000_8000)),
-    // Exact before the one rounding: (1 + 2^-10)^2 - (1 + 2^-9) = 2^-20.
+    // The sum is exact before the single rounding: (1 + 2^-10)^2 - (1 + 2^-9) = 2^-20.
     (Op::Ffma, RN, &[(F16, 0x3c01), (F16, 0x3c01), (F16, 0xbc02)], (F16, 0x0010)),
-    // The product overflows, the sum does not.
+    // The product overflows, but the sum does not.
     (Op::Ffma, RN, &[(F16, 0x7bff), (F16, 0x4000), (F16, 0xfbff)], (F16, 0x7bff)),
     (Op::Ffma, RN, &[(BF16, 0x7f7f), (BF16, 0x4000), (BF16, 0xff80)], (BF16, 0xff80)),
     (Op::Ffma, RN, &[(F16, 0x0000), (F16, 0x7c00), (F16, 0x3c00)], (F16, 0x7fff)),
-    // Underflow to nothing keeps the sign of the exact sum, however small.
+    // A result that underflows to zero keeps the sign of the exact sum.
     (Op::Ffma, RN, &[(F2, 0x0001_8001), (F2, 0x0001_0001), (F2, 0x0000_8000)], (F2, 0x0000_8000)),
     (Op::Ffma, RN, &[(F2, 0x0001_8001), (F2, 0x0001_0001), (F2, 0x8000_0000)], (F2, 0x0000_8000)),
     (Op::Ffma, RELU, &[(F2, 0xbc00_8000), (F2, 0x3c00_3c00), (F2, 0x0000_8000)], (F2, 0x0000_8000)),
@@ -323,7 +326,7 @@ fn golden() {
     }
 }
 
-/// An op that nobody worked out by hand, or that is folded though it must not be, is noticed here.
+/// Every op that `fold` evaluates must have a hand-computed row, and no other op may have one.
 #[test]
 fn golden_has_every_op() {
     let rows = rows();
@@ -362,7 +365,7 @@ fn masks_and_words_pack_both_ways() {
     }
 }
 
-/// What a byte op means, from the two bytes signed and unsigned.
+/// Formula for a byte op, from both operands as signed and as unsigned bytes.
 type Formula = fn(s: [i32; 2], u: [i32; 2]) -> i32;
 
 #[rustfmt::skip]
@@ -376,7 +379,7 @@ const BYTES: &[(Op, Attr, Formula)] = &[
     (Op::AddSatU, __, |_, u| (u[0] + u[1]).min(255)),
     (Op::SubSatS, __, |s, _| (s[0] - s[1]).clamp(-128, 127)),
     (Op::SubSatU, __, |_, u| (u[0] - u[1]).max(0)),
-    // Away from zero for positive halves, down for negative ones.
+    // Halves round up, away from zero, for positive sums, and down for negative sums.
     (Op::AvgS, __, |s, _| f64::from(s[0] + s[1]).mul_add(0.5, if s[0] + s[1] >= 0 { 0.5 } else { 0.0 }).floor() as i32),
     (Op::AvgU, __, |_, u| (u[0] + u[1]) / 2 + (u[0] + u[1]) % 2),
     (Op::AbsDiffS, __, |s, _| s[0].max(s[1]) - s[0].min(s[1])),
@@ -414,7 +417,8 @@ const BYTES: &[(Op, Attr, Formula)] = &[
     (Op::Icmp, Attr::IntCC(IntCC::GeU), |_, u| (u[0] >= u[1]).into()),
 ];
 
-/// All pairs of bytes, in the sixteen lanes of a vector: a lane that meets another's would show.
+/// Tests all pairs of bytes in the sixteen lanes of a vector. Different values in the lanes reveal
+/// interference between lanes.
 #[test]
 fn byte_ops_on_all_pairs() {
     for &(op, attr, formula) in BYTES {
@@ -441,7 +445,7 @@ fn byte_ops_on_all_pairs() {
     }
 }
 
-/// A swapped condition is the condition of swapped operands.
+/// A swapped condition gives the same result for swapped operands.
 #[test]
 fn swapped_conditions() {
     let integers = [0, 1, 0x7f, 0x80, 0xff];

@@ -1,4 +1,5 @@
-//! Kernels run item by item: control, memory, traps, races, the budget and intrinsics.
+//! Tests of the item-by-item evaluation of kernels: control flow, memory, traps, races, the budget
+//! and intrinsics.
 
 use halfbyte_abi::meet::Place;
 use halfbyte_abi::{ShapeError, buffer_base};
@@ -7,7 +8,7 @@ use halfbyte_ir::eval::{
 };
 use halfbyte_ir::{Inst, IntrinsicData, Kernel, Op, Span, Type, text};
 
-/// The address of parameter n's buffer is n + 1 times this.
+/// Address of the buffer of parameter 0. The buffer of parameter n is at n + 1 times this address.
 const BASE: u64 = 1 << 40;
 
 fn kernel(source: &str) -> Kernel {
@@ -17,12 +18,12 @@ fn kernel(source: &str) -> Kernel {
     }
 }
 
-/// Runs the one kernel of a text.
+/// Runs a text with one kernel.
 fn run(source: &str, launch: &Launch<'_>, args: &mut [Arg<'_>]) -> Result<(), Fault> {
     Prepared::new(&kernel(source)).run(launch, args)
 }
 
-/// The trap of a run, and the text that its span covers.
+/// Runs a kernel, and returns its trap and the source text of the trap's span.
 fn trap<'s>(source: &'s str, launch: &Launch<'_>, args: &mut [Arg<'_>]) -> (Trap, &'s str) {
     match run(source, launch, args) {
         Err(Fault::Trap(trap)) => {
@@ -33,7 +34,7 @@ fn trap<'s>(source: &'s str, launch: &Launch<'_>, args: &mut [Arg<'_>]) -> (Trap
     }
 }
 
-/// The instruction of that op, of which there is one, and its span.
+/// Returns the first instruction with an op, and its span.
 fn find(kernel: &Kernel, op: Op) -> (Inst, Span) {
     let mut all = kernel.insts.iter().filter(|(_, data)| data.op == op);
     let (inst, data) = all.next().unwrap();
@@ -69,7 +70,7 @@ kernel @axpy(%a: f16x2, %x: in f16x2, %y: inout f16x2) {
     assert_eq!(y, words(&[0x4200_4200, 0x4600_4600]));
 }
 
-/// The loop's parameters change all at once, and item n goes round n times.
+/// The loop's block parameters are assigned simultaneously. Item n executes n iterations.
 const FIBONACCI: &str = "
 kernel @fibonacci(%out: out i32) {
 ^entry:
@@ -91,7 +92,7 @@ kernel @fibonacci(%out: out i32) {
 
 #[test]
 fn loops() {
-    // An out buffer starts as zeros whatever it held.
+    // An `out` buffer is cleared before the launch.
     let mut bytes = [0xff; 36];
     run(FIBONACCI, &Launch::new(8), &mut [buffer(0, &mut bytes)]).unwrap();
     assert_eq!(bytes.as_slice(), words(&[0, 1, 1, 2, 3, 5, 8, 13, 0]));
@@ -108,7 +109,7 @@ fn budget_counts_backward_branches_of_an_item() {
     assert_eq!(text, "br ^head(%less, %y, %sum)");
 }
 
-/// A branch to its own block is backward, one to a block further on is not.
+/// A branch to the same block is a backward branch, and a branch to a later block is not.
 #[test]
 fn budget_of_nothing() {
     let launch = Launch { budget: 0, ..Launch::new(3) };
@@ -166,7 +167,7 @@ kernel @where(%out: out i32) {
     assert_eq!(bytes.as_slice(), words(&[9, 9, 9, 9, 1, 1, 3, 3, 9]));
 }
 
-/// Every op of an item's place, of the launch that has items along all axes, by the definition: counted along each axis.
+/// Compares every position op with its definition, in a launch with items along all axes.
 #[test]
 fn where_the_item_is_along_each_axis() {
     let (grid, block) = ([2, 3, 2], [3, 2, 4]);
@@ -207,7 +208,8 @@ fn where_the_item_is_along_each_axis() {
     }
 }
 
-/// The trap is that of the lowest group, in it of the lowest local number; `item_id` counts otherwise.
+/// The trap is that of the lowest group, and within the group that of the lowest local number. The
+/// order by `item_id` is different.
 #[test]
 fn the_first_group_traps_first() {
     let source = "
@@ -225,7 +227,8 @@ kernel @k(%out: out i32) {
 ^done:
   ret
 }";
-    // The first to trap of group 0 is (0, 0, 1), which is item 16 of all; the first item of group 1 is item 4.
+    // In group 0, item (0, 0, 1) is the first to trap. Its launch number is 4, and its `item_id` is
+    // 16. The first item of group 1 has `item_id` 4.
     let mut bytes = [0; 4];
     let fault = run(source, &Launch::new(([2, 2, 1], [4, 1, 2])), &mut [buffer(0, &mut bytes)]);
     assert!(matches!(fault, Err(Fault::Trap(Trap { item: 4, .. }))), "{fault:?}");
@@ -251,7 +254,7 @@ kernel @masks(%x: in i1x4, %v: in i1x16, %y: out i1x4, %w: out i1x16) {
     assert_eq!((y, w), ([0x09, 0x00], v));
 }
 
-/// The scaled index wraps at 2^32; the offset and `ptr_add` count in 64 bits.
+/// The scaled index wraps at 2^32. The offset and `ptr_add` use 64-bit arithmetic.
 #[test]
 fn addresses() {
     let source = "
@@ -328,7 +331,7 @@ kernel @copy(%x: in i32, %y: out i32) {
 
 #[test]
 fn outside_misaligned_read_only() {
-    // A buffer of 16 bytes, accessed at a byte offset.
+    // Accesses a buffer of 16 bytes at a byte offset.
     let access = |direction: &str, op: &str| {
         let source = format!(
             "kernel @k(%x: {direction} i8 align 8) {{
@@ -353,13 +356,13 @@ fn outside_misaligned_read_only() {
         assert_eq!(access(wide, "[9] align 1"), outside(BASE + 9, 8));
         assert_eq!(access(narrow, "[-1] align 1"), outside(BASE - 1, 4));
         assert_eq!(access(narrow, "[13] align 1"), outside(BASE + 13, 4));
-        // Alignment is asked before bounds.
+        // Alignment is checked before bounds.
         let (address, align) = (BASE + 18, 4);
         let kind = Some(TrapKind::Misaligned { address, align });
         assert_eq!(access(narrow, "[18] align 4"), kind);
         assert_eq!(access(narrow, "[6] align 2"), None);
     }
-    // The verifier sees stores into an `in` buffer, but for those through a computed address.
+    // The verifier rejects stores to an `in` buffer, except through a computed address.
     let (address, param) = (BASE + 4, 0);
     let kind = Some(TrapKind::ReadOnly { address, param });
     let computed = "%four = const.i64 4\n  %q = ptr_add %x, %four\n  store.i32 %v, %q";
@@ -368,7 +371,7 @@ fn outside_misaligned_read_only() {
     assert_eq!(access("in", "%l = load.i32 %x[4] align 4"), None);
 }
 
-/// Runs four items of a kernel whose body may load from and store to a shared buffer.
+/// Runs four items of a kernel whose body can access a shared buffer.
 fn share(body: &str) -> (Kernel, Result<(), Fault>) {
     let source = format!(
         "kernel @k(%y: inout i32) {{
@@ -400,14 +403,14 @@ fn independent_items_do_not_race() {
 fn races() {
     use Op::{Load, Store};
     for (body, offset, first, second) in [
-        // Item 1 reads what item 0 wrote.
+        // Item 1 reads a word that item 0 wrote.
         ("store %i, %y[%i + 1]\n  %v = load %y[%i]", 4, Store, Load),
-        // Item 1 writes what item 0 read.
+        // Item 1 writes a word that item 0 read.
         ("%v = load %y[%i + 1]\n  store %v, %y[%i]", 4, Load, Store),
         ("%v = load %y[4]\n  store %v, %y[%i + 3]", 16, Load, Store),
-        // Two words that overlap.
+        // The words of two items overlap.
         ("store %i, %y[%i] step 2 align 2", 2, Store, Store),
-        // All the same word.
+        // All items write the same word.
         ("store %i, %y[2]", 8, Store, Store),
     ] {
         let (kernel, result) = share(body);
@@ -533,7 +536,7 @@ fn contents_take_no_argument() {
     let mut all = [buffer(0, &mut x), buffer(1, &mut y), buffer(2, &mut z), buffer(3, &mut u)];
     let error = run(TABLE, &Launch::new(3), &mut all).unwrap_err();
     assert_eq!(error, Fault::Args(ArgError::Count { expected: 2, found: 4 }));
-    // They have addresses, which nothing else may have.
+    // Buffers with constant contents have addresses, which no argument may overlap.
     let mut beyond = words(&[3]);
     let (found, covered) = trap(TABLE, &Launch::new(1), &mut [buffer(0, &mut beyond), buffer(1, &mut y)]);
     assert_eq!(
@@ -555,7 +558,7 @@ fn contents_are_not_written() {
     assert_eq!((found.kind, covered), (TrapKind::ReadOnly { address: buffer_base(2), param: 2 }, "store.i32 %i, %p"));
 }
 
-/// `y` is written between two loads by way of `x`.
+/// A kernel that writes `y` between two loads through `x`.
 const BETWEEN: &str = "
 kernel @k(%x: in i32, %y: inout may_alias i32, %z: out i32) {
 ^entry:
@@ -574,15 +577,15 @@ fn arguments_in_one_buffer() {
     let (mut y, mut z) = (words(&[5, 6, 7, 8]), words(&[9; 2]));
     run(BETWEEN, &Launch::new(2), &mut [alias(1, 0), buffer(1, &mut y), buffer(2, &mut z)]).unwrap();
     assert_eq!((y, z), (words(&[!5, !6, 7, 8]), words(&[!5, !6])));
-    // Beside what is written, and up to the end.
+    // `x` is next to the written elements, up to the end of the buffer.
     let (mut y, mut z) = (words(&[5, 6, 7, 8]), words(&[9; 2]));
     run(BETWEEN, &Launch::new(2), &mut [alias(1, 8), buffer(1, &mut y), buffer(2, &mut z)]).unwrap();
     assert_eq!((y, z), (words(&[!7, !8, 7, 8]), words(&[7, 8])));
-    // What is written may lie in what is read: the memory is written then.
+    // A written parameter can be an alias of a read-only one, whose memory is then written.
     let (mut x, mut z) = (words(&[5, 6]), words(&[9; 2]));
     run(BETWEEN, &Launch::new(2), &mut [buffer(0, &mut x), alias(0, 0), buffer(2, &mut z)]).unwrap();
     assert_eq!((x, z), (words(&[!5, !6]), words(&[!5, !6])));
-    // The whole of a buffer is within bounds, whichever parameter leads there.
+    // The whole buffer is within bounds, also through an alias.
     let before = "kernel @k(%x: in i32, %z: out i32) {\n^entry:\n  %v = load %x[-1]\n  store %v, %z\n  ret\n}";
     let before = before.replace("%z: out", "%w: in i32, %z: out");
     let (mut w, mut z) = (words(&[5, 6]), words(&[0]));
@@ -594,11 +597,11 @@ fn arguments_in_one_buffer() {
 fn items_race_on_what_overlaps() {
     let (mut y, mut z) = (words(&[5, 6, 7]), words(&[9; 2]));
     let mut args = [Arg::Alias { of: 1, offset: 4 }, buffer(1, &mut y), buffer(2, &mut z)];
-    // Item 1 writes what item 0 has read.
+    // Item 1 writes a word that item 0 has read.
     let Err(Fault::Race(race)) = run(BETWEEN, &Launch::new(2), &mut args) else { panic!("there is no race") };
     assert_eq!((race.place, race.offset, race.first.item, race.second.item), (Place::Buffer(1), 4, 0, 1));
     assert!(!race.first.write && race.second.write);
-    // Where each has its own there is none.
+    // With a single item there is no race.
     let (mut y, mut z) = (words(&[5, 6, 7]), words(&[9; 2]));
     run(BETWEEN, &Launch::new(1), &mut [Arg::Alias { of: 1, offset: 4 }, buffer(1, &mut y), buffer(2, &mut z)])
         .unwrap();
@@ -616,7 +619,7 @@ fn arguments_that_may_not_overlap() {
     let error = refused(&mut [buffer(0, &mut x), buffer(1, &mut y), alias(1, 4)]);
     assert_eq!(error, ArgError::MayNotAlias { first, second, unique });
     assert_eq!(error.to_string(), "buffers 1 and 2 overlap, and 2 is written and does not say `may_alias`");
-    // Two aliases overlap each other.
+    // Two aliases of the same buffer overlap.
     let (first, second, unique) = (0, 2, 2);
     let error = refused(&mut [buffer(0, &mut x), alias(0, 0), alias(0, 4)]);
     assert_eq!(error, ArgError::MayNotAlias { first, second, unique });
@@ -625,7 +628,7 @@ fn arguments_that_may_not_overlap() {
         let error = refused(&mut [alias(of, offset), buffer(1, &mut y), buffer(2, &mut z)]);
         assert_eq!(error, ArgError::Alias { param: 0, of, offset });
     }
-    // One that is an alias itself is no buffer.
+    // An alias of an alias is invalid.
     let error = refused(&mut [buffer(0, &mut x), alias(0, 0), alias(1, 0)]);
     assert_eq!(error, ArgError::Alias { param: 2, of: 1, offset: 0 });
     let error = refused(&mut [alias(1, 2), buffer(1, &mut y), buffer(2, &mut z)]);

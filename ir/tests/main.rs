@@ -1,4 +1,4 @@
-//! The tests of the IR: its text, the verifier and the evaluator.
+//! Tests of the IR: the text format, the verifier and the evaluator.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;

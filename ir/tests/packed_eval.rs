@@ -1,4 +1,5 @@
-//! Packed kernels do what the kernels do that they could be made of: the same bytes, traps, races and writers.
+//! Tests that packed kernels behave like the corresponding plain kernels: the same bytes, traps,
+//! races and writers.
 
 use std::path::Path;
 
@@ -7,7 +8,7 @@ use halfbyte_ir::{Diagnostics, Inst, Kernel, Op, Span, text};
 
 use Given::{Bytes, Number};
 
-/// Argument n is at n + 1 times this.
+/// Address of argument 0. Argument n is at n + 1 times this address.
 const BASE: u64 = 1 << 40;
 
 fn kernel(source: &str) -> Kernel {
@@ -17,14 +18,15 @@ fn kernel(source: &str) -> Kernel {
     }
 }
 
-/// A kernel, and how it is packed.
+/// A plain kernel and a packed version of it.
 struct Pair {
     plain: Kernel,
     packed: Kernel,
 }
 
 impl Pair {
-    /// Gives the streams the places of the plain kernel's loads and stores, in the order of the text.
+    /// Parses both kernels, and gives the streams the spans of the plain kernel's loads and stores,
+    /// in source order.
     fn new(plain: &str, packed: &str) -> Pair {
         let (plain, mut packed) = (kernel(plain), kernel(packed));
         let mut sites = plain.insts.values().filter(|data| matches!(data.op, Op::Load | Op::Store));
@@ -36,7 +38,7 @@ impl Pair {
         Pair { plain, packed }
     }
 
-    /// Runs both and gives what comes of it.
+    /// Runs both kernels, checks that the outcomes are equal, and returns the outcome.
     #[track_caller]
     fn run(&self, launch: &Launch<'_>, given: &[Given]) -> Outcome {
         let (plain, packed) = (outcome(&self.plain, launch, given), outcome(&self.packed, launch, given));
@@ -45,25 +47,26 @@ impl Pair {
     }
 }
 
-/// What an argument of a launch is.
+/// Argument of a launch.
 #[derive(Clone, Copy, Debug)]
 enum Given {
     Number(u32),
-    /// A buffer of so many bytes, so far beyond the usual address.
+    /// Buffer: its size in bytes, and its distance from the usual address.
     Bytes(usize, u64),
 }
 
-/// How a launch ends.
+/// Outcome of a launch.
 #[derive(Debug, PartialEq)]
 enum Outcome {
-    /// What the buffers hold, and which item wrote each byte.
+    /// Contents of the buffers, and the item that wrote each byte.
     Done(Vec<Vec<u8>>, Vec<Option<u32>>),
-    /// Without the instructions, which are those of different kernels. A backward branch has no stream to give its place.
+    /// Fault. Instructions are omitted, because they differ between the kernels. The span of a
+    /// budget trap is omitted, because a backward branch has no stream.
     Fault(Fault),
 }
 
 impl Outcome {
-    /// The trapping item and what it did; none for a launch that ends well.
+    /// Returns the item and the kind of a trap, or `None` if the launch succeeds.
     #[track_caller]
     fn trap(self) -> Option<(u32, TrapKind)> {
         match self {
@@ -109,7 +112,7 @@ fn outcome(kernel: &Kernel, launch: &Launch<'_>, given: &[Given]) -> Outcome {
     }
 }
 
-/// How often each way of ending was met.
+/// Number of launches with each outcome.
 #[derive(Default, Debug)]
 struct Tally {
     done: u32,
@@ -180,12 +183,12 @@ fn the_first_site_of_the_lowest_item_traps() {
         let stream = streams.iter().position(|stream| stream.site == trap.span).unwrap();
         (trap.item, stream)
     };
-    // Items 5 and 6 are of one group, and 3 and 4 of two.
+    // Items 5 and 6 are in the same group; items 3 and 4 are not.
     assert_eq!(at(28, 0, 36), (6, 0));
     assert_eq!(at(28, 0, 20), (5, 2));
     assert_eq!(at(20, 0, 12), (3, 2));
     assert_eq!(at(20, 0, 16), (4, 0));
-    // Item 0 is far beyond the buffer, as indices are unsigned.
+    // The index of item 0 is unsigned, so its address is far beyond the buffer.
     assert_eq!(at(28, u32::MAX, 36), (0, 0));
 }
 
@@ -226,7 +229,7 @@ kernel @bytes(%x: in i8, %t: in i8, %w: i32, %y: out i8) groups 16 {
     assert!(tally.done > 15 && tally.traps > 15, "{tally:?}");
 }
 
-/// A loop with a load and a store, whose trips and stride are parameters.
+/// A loop with a load and a store, whose trip count and stride are parameters.
 fn columns() -> Pair {
     Pair::new(
         "
@@ -296,11 +299,12 @@ fn trips_from_parameters() {
     assert!(tally.done > 300 && tally.traps > 150 && tally.races > 60, "{tally:?}");
 }
 
-/// In a loop the trip comes before the order of the sites.
+/// In a loop, accesses are ordered by iteration first, and then by site.
 #[test]
 fn trips_come_first() {
     let pair = columns();
-    // Item 0 loads at 0, 16, 32 and stores there too: the third load is outside, but the second store before it.
+    // Item 0 loads and stores at offsets 0, 16 and 32. The third load is out of bounds, but the
+    // second store traps earlier.
     let given = [Bytes(32, 0), Number(3), Number(4), Bytes(16, 0), Bytes(4, 0)];
     let outside = |address| Some((0, TrapKind::OutOfBounds { address, bytes: 4 }));
     assert_eq!(pair.run(&Launch::new(1), &given).trap(), outside(4 * BASE + 16));
@@ -320,13 +324,13 @@ fn the_budget_is_one_for_a_group() {
             assert_eq!(exceeds, h > 6 && x > 0, "{h} {x} {y}");
         }
     }
-    // The loop ends before the budget does, but not before the buffer.
+    // An access in the loop is out of bounds before the budget is exhausted.
     let given = [Bytes(20, 0), Number(100), Number(4), Bytes(400, 0), Bytes(44, 0)];
     let trap = pair.run(&Launch { budget, ..Launch::new(2) }, &given).trap();
     assert_eq!(trap, Some((0, TrapKind::OutOfBounds { address: BASE + 32, bytes: 4 })));
 }
 
-/// Loops in a loop; a store that is made again and again; the number of items in an address.
+/// Tests nested loops, a store that is executed repeatedly, and the item count in an address.
 #[test]
 fn loops_in_loops() {
     let body = |p: &str, q: &str, s: &str, t: &str, index: [&str; 4], head: &str| {
@@ -410,7 +414,7 @@ fn loops_in_loops() {
     assert!(tally.done > 80 && tally.traps > 40, "{tally:?}");
 }
 
-/// One value an item, and accesses that only some items make.
+/// One value per item, and accesses that only some items make.
 fn guarded() -> Pair {
     let each: String = (0..4)
         .map(|j| {
@@ -479,13 +483,14 @@ fn guards() {
         }
     }
     assert!(tally.done > 400 && tally.traps > 400, "{tally:?}");
-    // Every fourth word of x is a multiple of 4, and what its item would access may lie anywhere.
+    // Every fourth word of x is a multiple of 4. The items of these words make no access, so their
+    // addresses may be out of bounds.
     let given = |z| [Bytes(96, 0), Number(0), Bytes(z, 0), Bytes(96, 0)];
     let at = |z| pair.run(&Launch::new(24), &given(z)).trap().map(|(item, _)| item);
     assert_eq!([at(96), at(92), at(52), at(48), at(16), at(0)], [None, Some(23), Some(13), Some(13), Some(5), Some(1)]);
 }
 
-/// The kernels of the page about the IR.
+/// Tests the example kernels in `docs/ir.md`.
 #[test]
 fn the_example() {
     let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/ir.md")).unwrap();
@@ -540,7 +545,8 @@ kernel @in_place(%y: inout i8x4, %w: i32) groups 4 {
     assert!(tally.done > 50 && tally.traps > 50 && tally.races > 50, "{tally:?}");
 }
 
-/// One element for all items is a race where they write it, or one that a single item makes.
+/// A uniform stream has one element for all items. A store to it by all items is a race, and a
+/// store by one item is not.
 #[test]
 fn a_uniform_store() {
     let pair = Pair::new(
@@ -619,7 +625,7 @@ fn arguments_are_those_of_the_plain_kernel() {
     assert_eq!(refused(&[Bytes(4, 0), Bytes(4, 0), Bytes(4, 0)]), kind);
 }
 
-/// The trap of a packed kernel of two streams that accesses them so.
+/// Returns the trap of a packed kernel with two streams and the given body.
 fn wrong(body: &str) -> Option<(u32, TrapKind)> {
     let source = format!(
         "
@@ -649,7 +655,8 @@ fn elements_are_accessed_in_order_and_all() {
     assert_eq!(wrong(&format!("{four}{store}{}", store.replace("%r", "%s"))), order(1, 0, 16));
     let three = four.replace("  %d = load %v_s[%at + 3]\n", "");
     assert_eq!(wrong(&format!("{three}{}", store.replace("%d", "%c"))), order(0, 16, 12));
-    // Group 1, where the stream is read as if it were group 0.
+    // The store of group 0 goes to the bytes of group 2 in the stream, which are out of bounds for
+    // group 0.
     let (first, kind) =
         wrong(&format!("{four}{store}").replace("%at]", "%g] step 16").replace("%g]\n", "%two]\n")).unwrap();
     assert_eq!(first, 0);
@@ -663,7 +670,8 @@ fn elements_are_accessed_in_order_and_all() {
     );
 }
 
-/// A fault of a lower item comes before what the group traps at, which counts as its first item's.
+/// A fault of a lower item takes precedence over a trap of the group, which is attributed to the
+/// group's first item.
 #[test]
 fn traps_of_a_group() {
     let source = "
@@ -689,7 +697,7 @@ kernel @k(%x: in i8x4, %y: out i8x4) groups 4 {
     assert_eq!(run(20), (4, budget));
     assert_eq!(run(16), (4, TrapKind::OutOfBounds { address: BASE + 16, bytes: 4 }));
     assert_eq!(run(8), (2, TrapKind::OutOfBounds { address: BASE + 8, bytes: 4 }));
-    // The stores stand after the loop, and so do not trap for the group that stays in it.
+    // The stores come after the loop, so they do not trap for the group that never leaves the loop.
     let store = "  store %v, %y_s[%g]\n";
     let kernel = self::kernel(&source.replace(store, "").replace("^end:\n", &format!("^end:\n{store}")));
     let run = |y| outcome(&kernel, &Launch::new(12), &[Bytes(48, 0), Bytes(y, 0)]).trap().unwrap();

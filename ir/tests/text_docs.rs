@@ -1,4 +1,5 @@
-//! The table of ops in `docs/ir.md` is written from their rows: `HALFBYTE_BLESS=1` rewrites it.
+//! Tests that the table of ops in `docs/ir.md` matches the op rows. `HALFBYTE_BLESS=1` rewrites the
+//! table.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -31,7 +32,8 @@ fn result(result: ResultType) -> String {
     }
 }
 
-/// The modifiers on each type that the op takes, types with the same ones together: those that most have come first.
+/// Returns the modifiers for each accepted type. Types with the same modifiers are grouped, and the
+/// largest group comes first.
 fn modifiers(row: &OpRow) -> String {
     let mut of: Vec<(String, Vec<&str>)> = Vec::new();
     for &ty in Type::ALL.iter().filter(|&&ty| row.types.is_some_and(|types| types.contains(ty))) {
@@ -83,7 +85,7 @@ fn entry(row: &OpRow) -> String {
         write!(signature, "; {carried}").unwrap();
     }
     let types = match (row.convert, row.types) {
-        // Not every type of the set is one that something becomes.
+        // Not every type of the set has a source type.
         (Some(_), _) => {
             format!("T: {}", names(Type::ALL.iter().copied().filter(|&to| row.sources(to).next().is_some())))
         }
@@ -117,7 +119,8 @@ fn names(types: impl IntoIterator<Item = Type>) -> String {
     types.into_iter().map(Type::name).collect::<Vec<_>>().join(" ")
 }
 
-/// What an op converts to what: types that all become one another together, else each source with what it becomes.
+/// Returns the conversions of an op. Types that all convert into one another are grouped; other
+/// source types are listed with their result types.
 fn conversions(row: &OpRow) -> String {
     let becomes = |from: Type| -> Vec<Type> {
         Type::ALL.iter().copied().filter(|&to| row.sources(to).any(|source| source == from)).collect()
@@ -141,7 +144,7 @@ fn conversions(row: &OpRow) -> String {
     parts.join("; ")
 }
 
-/// The table of source types: ops that convert the same share a row.
+/// Returns the table of source types. Ops with the same conversions share a row.
 fn conversion_table() -> String {
     let mut rows: Vec<(String, Vec<&str>)> = Vec::new();
     for row in Op::ALL.iter().map(|op| op.row()).filter(|row| row.convert.is_some()) {
@@ -161,7 +164,7 @@ fn conversion_table() -> String {
     table
 }
 
-/// The table names what the verifier accepts: a kernel of the op on S and T is well formed exactly where it has the pair.
+/// A conversion from S to T is in the table exactly if the verifier accepts it.
 #[test]
 fn conversions_are_those_that_the_verifier_accepts() {
     for row in Op::ALL.iter().map(|op| op.row()).filter(|row| row.convert.is_some()) {
@@ -182,7 +185,7 @@ fn conversions_are_those_that_the_verifier_accepts() {
     }
 }
 
-/// The modifiers of the table are those that the verifier accepts on the type.
+/// A modifier is in the table for a type exactly if the verifier accepts it.
 #[test]
 fn modifiers_are_those_that_the_verifier_accepts() {
     let float = |attr| matches!(attr, AttrKind::Float(_));

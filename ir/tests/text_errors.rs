@@ -1,4 +1,4 @@
-//! Wrong texts and their diagnostics: `errors/*.txt`, in which a case is
+//! Tests of invalid texts and their diagnostics. The cases are in `errors/*.txt`:
 //!
 //! ```text
 //! === its name
@@ -7,7 +7,7 @@
 //! line:column: the message; expected what
 //! ```
 //!
-//! With `HALFBYTE_BLESS=1` in the environment the diagnostics are rewritten instead of compared.
+//! With `HALFBYTE_BLESS=1` in the environment, the diagnostics are rewritten instead of compared.
 
 use std::fmt::Write;
 use std::path::Path;

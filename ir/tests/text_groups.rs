@@ -1,9 +1,10 @@
-//! The text of kernels whose items meet: declarations, modifiers, results that are left away, and what is wrong with them.
+//! Tests of the text of kernels with cooperating items: declarations, modifiers, omitted results,
+//! and errors.
 
 use halfbyte_ir::builder::Builder;
 use halfbyte_ir::{Direction, MemOrder, Op, Scope, Space, Type, text, verify};
 
-/// What a text with these declarations and statements is answered with.
+/// Returns the diagnostics of a text with the given declarations and statements.
 fn findings(arrays: &str, body: &str) -> Vec<String> {
     let source =
         format!("kernel @k(%y: inout i32, %x: in i32, %i: i32, %p: i1) {{\n{arrays}\n^entry:\n{body}\n  ret\n}}\n");

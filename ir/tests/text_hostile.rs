@@ -1,4 +1,5 @@
-//! No text makes the reader panic, hang or run out of stack, and what it takes is well formed.
+//! Tests that no text makes the parser panic, hang or overflow the stack, and that accepted texts
+//! are well formed.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -7,7 +8,8 @@ use halfbyte_ir::verify::MAX_DIAGNOSTICS;
 use halfbyte_ir::{Diagnostics, Op, text, verify};
 use proptest::prelude::*;
 
-/// Reads; what is taken verifies and prints to itself, and what is not has diagnostics that can be shown.
+/// Parses a text. An accepted text must verify and round-trip, and a rejected text must have
+/// printable diagnostics.
 fn survive(source: &str) {
     match text::read(source) {
         Ok(module) => {
@@ -28,7 +30,7 @@ fn survive(source: &str) {
     }
 }
 
-/// A packed kernel with streams of all kinds.
+/// A packed kernel with all kinds of streams.
 const PACKED: &str = "
 kernel @packed(%x: in i8x4, %w: i32, %y: out i8x4) groups 4 {
   stream %a: in i8x16 of %x, 4 bytes align 1 at 4 * item - 4 * %w + 8 offset -4, loop 0 trips signed 1 * %w at_least 1 by 4
@@ -45,7 +47,7 @@ kernel @packed(%x: in i8x4, %w: i32, %y: out i8x4) groups 4 {
 }
 ";
 
-/// All examples and a packed kernel, in one text.
+/// Returns a text with all op examples and a packed kernel.
 fn corpus() -> String {
     PACKED.to_owned() + &examples()
 }
@@ -176,7 +178,7 @@ proptest! {
     }
 }
 
-/// Reads a large text, in far less time than anything but linear work would take.
+/// Parses a large text, with a time limit that only a linear algorithm can meet.
 #[track_caller]
 fn large(source: &str, valid: bool) {
     let start = Instant::now();

@@ -1,4 +1,4 @@
-//! What is printed reads back to the same text, for every op, type and modifier.
+//! Tests that printed text parses back to the same text, for every op, type and modifier.
 
 use halfbyte_ir::builder::Builder;
 use halfbyte_ir::{
@@ -10,7 +10,7 @@ fn read(source: &str) -> Module {
     text::read(source).unwrap_or_else(|list| panic!("{source}\n{}", Diagnostics { file: "text", source, list: &list }))
 }
 
-/// Prints, reads, prints again, and gives the text.
+/// Prints, parses and prints again, and returns the text.
 fn round_trip(module: &Module) -> String {
     let first = text::print(module);
     let second = text::print(&read(&first));
@@ -46,7 +46,7 @@ fn every_op_on_every_type() {
         let mut any = false;
         for ty in types {
             for kernel in crate::common::op_kernels(op, ty) {
-                // Of the conversions, not every type that can be named has one to come from.
+                // Not every result type of a conversion has a source type.
                 if kernel.insts.values().all(|data| data.args.is_empty())
                     && !op.row().args.is_empty()
                     && op != Op::Intrinsic
@@ -128,7 +128,8 @@ kernel @k(%x: in i8 align 16, %y: inout f16x2, %i: i32, %n: i64) {
 }
 ";
     let module = read(source);
-    // An address without index is written in the buffer's own steps where they fit.
+    // An address without an index is printed in elements of the buffer, if the offset is a
+    // multiple.
     let canonical = source.replace("%x[2] step 16 align 32", "%x[32] align 32");
     assert_eq!(round_trip(&module), canonical);
     let mem: Vec<MemAttr> = module.kernels[0]
@@ -269,17 +270,17 @@ fn buffers_that_may_overlap() {
     let kernel = &module.kernels[0];
     let overlap: Vec<bool> = kernel.params.iter().map(|param| kernel.may_overlap(param)).collect();
     assert_eq!(overlap, [false, true, true, true, false]);
-    // Line breaks and comments stand between its words as elsewhere.
+    // Line breaks and comments are allowed within the declaration.
     assert_eq!(
         round_trip(&read("kernel @k(%x: inout ; one\n may_alias\n i32) {\n^e:\n ret }")),
         "kernel @k(%x: inout may_alias i32) {\n^e:\n  ret\n}\n"
     );
-    // A name may be the same word.
+    // A name can be the same as a keyword.
     let name = "kernel @may_alias(%may_alias: in i32) {\n^may_alias:\n  ret\n}\n";
     assert_eq!(round_trip(&read(name)), name);
 }
 
-/// One that is only read overlaps what it likes, but for what is written and says nothing.
+/// Two buffers may overlap during writes if one is written and each written one has `may_alias`.
 #[test]
 fn which_buffers_may_overlap() {
     for (header, expected) in [
@@ -315,7 +316,7 @@ fn contents_of_buffers() {
     assert_eq!(of(3)[..17], [[7; 16].as_slice(), &[0]].concat());
     assert_eq!((of(3)[31], of(4), of(6)), (0x80, &0.1f32.to_le_bytes()[..], &[6, 15][..]));
 
-    // Over lines, written otherwise.
+    // The same contents on several lines, with other spellings of the numbers.
     let other = text.replace("[1, -1, 0]", "[\n  0x1, ; one\n  255,\n  0\n]").replace("7, [0, 1", "7,\n[0,\n1");
     assert_eq!(round_trip(&read(&other)), text);
 }
@@ -343,7 +344,7 @@ fn numbers_as_operands_are_constants_before_the_instruction() {
         let read = halfbyte_ir::text::read(&text(short)).unwrap_or_else(|errors| panic!("{short}: {errors:?}"));
         assert_eq!(read.to_string(), text(long), "{short}");
     }
-    // Places of what is wrong are those of the text.
+    // Spans of errors refer to the source text, not to the implicit constants.
     let wrong = halfbyte_ir::text::read(&text("  %r = add.i32 300, %v\n  %s = add.i8x4 300, %v\n")).unwrap_err();
     let shown: Vec<String> = wrong.iter().map(|error| format!("{}: {}", error.span.start, error.message)).collect();
     assert_eq!(shown.len(), 2, "{shown:?}");

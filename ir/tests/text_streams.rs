@@ -1,4 +1,4 @@
-//! The streams of packed kernels in text.
+//! Tests of the text of streams in packed kernels.
 
 use halfbyte_ir::builder::Builder;
 use halfbyte_ir::{
@@ -102,7 +102,7 @@ fn step() -> impl Strategy<Value = Step> {
     (trips, affine()).prop_map(|(trips, stride)| Step { loop_number: 0, trips, stride })
 }
 
-/// A stream of a buffer, in loops of its own.
+/// Returns a strategy for streams of a buffer, in loops of their own.
 fn stream() -> impl Strategy<Value = Stream> {
     let size = prop::sample::select(vec![1, 2, 4, 8, 16]);
     let align = prop::sample::select(vec![1, 2, 4, 16, 4096]);
@@ -115,7 +115,7 @@ fn stream() -> impl Strategy<Value = Stream> {
     )
 }
 
-/// A kernel that accesses these streams, those that are guarded with guards of their own.
+/// Builds a kernel that accesses the given streams. Each guarded stream has its own guard.
 fn kernel(items: u32, streams: Vec<(Stream, bool, bool)>) -> Kernel {
     let mut b = Builder::new("k");
     b.buffer("x", Direction::In, Type::I8);

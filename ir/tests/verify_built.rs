@@ -1,10 +1,11 @@
-//! Kernels built wrong in ways that text cannot say, and what the verifier makes of them.
+//! Tests of the verifier on malformed kernels that text cannot express.
 
 use cranelift_entity::packed_option::ReservedValue;
 use halfbyte_ir::builder::Builder;
 use halfbyte_ir::*;
 
-/// What is found wrong with the kernel that `build` makes in a block with an `i32` and an inout buffer of them at hand.
+/// Returns the findings for a kernel that `build` constructs in a block. `build` receives an `i32`
+/// and an `inout` buffer of `i32`.
 fn findings(build: impl FnOnce(&mut Builder, Value, Value)) -> Vec<String> {
     let mut b = Builder::new("k");
     let a = b.scalar("a", Type::I32);
@@ -15,7 +16,7 @@ fn findings(build: impl FnOnce(&mut Builder, Value, Value)) -> Vec<String> {
 }
 
 fn found(kernel: &Kernel) -> Vec<String> {
-    // Printing is part of a diagnostic, and must take anything too.
+    // Diagnostics print the kernel, so the printer must accept malformed kernels.
     assert!(kernel.to_string().starts_with("kernel @k("));
     let list = verify(kernel).err().unwrap_or_default();
     list.iter().map(ToString::to_string).collect()
@@ -32,7 +33,7 @@ const NO_SPAN: Span = Span { start: 0, end: 0 };
 fn what_may_alias() {
     let mut b = Builder::new("k");
     b.scalar("a", Type::I32);
-    // A scalar has no memory.
+    // On a scalar, `may_alias` has no effect.
     b.may_alias();
     b.buffer("x", Direction::In, Type::I32);
     b.may_alias();
@@ -73,7 +74,7 @@ fn values_that_do_not_exist() {
         b.go_to(next);
         b.ret();
     });
-    // What `store` gives is no value.
+    // `store` has no result.
     check(&["operand 1 of `neg.i32` does not exist"], |b, a, y| {
         let index = b.kernel().default_mem(y, Type::I32);
         let stored = b.value(Op::Store, Type::I32, Attr::Mem(index), &[a, y]);
@@ -213,7 +214,7 @@ fn a_store_that_is_sure_to_trap() {
     b.ret();
     let kernel = b.finish();
     assert_eq!(found(&kernel), Vec::<String>::new());
-    // Whoever writes it has made a mistake.
+    // In source text, the same store is an error.
     let text = text::read(&kernel.to_string()).err().unwrap();
     assert_eq!(text.len(), 1);
     assert!(text[0].to_string().starts_with("a store into `%x`, which is an `in` buffer"), "{text:?}");
@@ -259,7 +260,7 @@ fn a_type_where_the_op_has_none() {
     assert_eq!(found(&kernel), ["`ret` has the type `f16`; expected `i32`"]);
 }
 
-/// A packed kernel that copies, with what `change` makes of it.
+/// Returns the findings for a packed kernel that copies a buffer, after `change` has modified it.
 fn packed(change: impl FnOnce(&mut Kernel)) -> Vec<String> {
     let mut b = Builder::new("k");
     b.buffer("x", Direction::In, Type::I8X4);

@@ -1,4 +1,4 @@
-//! What accesses in one step make of memory.
+//! Semantics of atomic read-modify-write operations.
 
 use halfbyte_abi::Type;
 
@@ -7,8 +7,8 @@ use crate::eval::ops::{Operand, fold};
 use crate::kernel::Attr;
 use crate::op::Op;
 
-/// What memory becomes where an op finds `old` there, as lanes; `values` are its operands before the address. `flushes` says that it is a
-/// buffer, where sums of `f32` have no subnormals.
+/// Computes the new lanes of memory from the old lanes and the operands before the address.
+/// `flushes` is `true` for a buffer, where f32 sums flush subnormals.
 pub(super) fn changed(op: Op, ty: Type, old: &[u64], values: &[Operand<'_>], flushes: bool, new: &mut [u64]) {
     let was = old.first().copied().unwrap_or(0);
     let value = |number: usize| values.get(number).and_then(|value| value.lanes.first().copied()).unwrap_or(0);
@@ -57,7 +57,7 @@ fn add(ty: Type, old: &[u64], values: &[Operand<'_>], flushes: bool, new: &mut [
     }
 }
 
-/// The bits of an `f32`, a zero of its sign in place of a subnormal.
+/// Flushes the bits of an `f32` to a zero of the same sign if the number is subnormal.
 fn flushed(bits: u64, flushes: bool) -> u64 {
     if flushes && bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits }
 }

@@ -1,4 +1,5 @@
-//! Which sums are computed together with a product, in one rounding: what `contract` means.
+//! Contraction: a sum and its product operand are computed with one rounding if both have
+//! `contract`.
 
 use halfbyte_abi::Type;
 
@@ -6,18 +7,19 @@ use crate::attr::{Clamp, FloatFlags};
 use crate::kernel::{Attr, Inst, Kernel, Value};
 use crate::op::Op;
 
-/// A product that a sum or difference is computed with.
+/// A product that is contracted with a sum or difference.
 #[derive(Clone, Copy)]
 pub(super) struct Product {
-    /// Which operand of the sum it is.
+    /// Operand number of the product in the sum.
     pub number: usize,
-    /// Its factors.
+    /// Factors of the product.
     pub factors: [Value; 2],
-    /// The sum's other operand.
+    /// Other operand of the sum.
     pub other: Value,
 }
 
-/// The product that this instruction is computed with, if any: the first of its operands that is one, where both allow it.
+/// Returns the product with which an instruction is contracted, if any: the first operand that is a
+/// contractible product.
 pub(super) fn product(kernel: &Kernel, sum: Inst) -> Option<Product> {
     let (ty, flags) = contractible(kernel, sum, &[Op::Fadd, Op::Fsub])?;
     let &[a, b] = kernel.args(sum) else { return None };
@@ -30,7 +32,7 @@ pub(super) fn product(kernel: &Kernel, sum: Inst) -> Option<Product> {
     })
 }
 
-/// The type and modifiers of an instruction that is one of these ops and says `contract`.
+/// Returns the type and modifiers of an instruction that is one of `ops` and has `contract`.
 fn contractible(kernel: &Kernel, inst: Inst, ops: &[Op]) -> Option<(Type, FloatFlags)> {
     let data = kernel.insts.get(inst)?;
     match data.attr {

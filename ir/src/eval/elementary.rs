@@ -1,7 +1,8 @@
-//! Elementary functions, correctly rounded, in fixed point of 128 bits.
+//! Correctly rounded elementary functions, in 128-bit fixed-point arithmetic.
 //!
-//! Nothing here is approximated by less than 2^-100 of the result, and the hardest operand of an f32 or a half leaves more
-//! than 2^-64 to the middle of two results: so the last bit of what is rounded need only say that something is left.
+//! The relative error of every result before rounding is less than 2^-100. The hardest operands of
+//! an f32 or a half have results more than 2^-64 away from a rounding boundary. A sticky bit
+//! therefore suffices for correct rounding.
 
 use halfbyte_abi::Elem;
 use rustc_apfloat::ieee::{BFloat, Half, Quad, Single};
@@ -9,17 +10,17 @@ use rustc_apfloat::{Float, FloatConvert};
 
 use crate::op::Op;
 
-/// Numbers of this module have 127 bits after the point, where nothing else is said.
+/// Fixed-point 1. Numbers in this module have 127 fractional bits, unless stated otherwise.
 const ONE: u128 = 1 << 127;
 /// ln 2
 const LN_2: u128 = 0x58B9_0BFB_E8E7_BCD5_E4F1_D9CC_01F9_7B57;
-/// pi / 2, with 254 bits after the point.
+/// pi / 2, with 254 fractional bits.
 const HALF_PI: [u128; 2] = [0x6487_ED51_10B4_611A_6263_3145_C06E_0E68, 0x9481_2704_4533_E63A_0105_DF53_1D89_CD91];
 
 const SIGN: u32 = 1 << 31;
 const INFINITY: u32 = 0x7F80_0000;
 
-/// A result before it is rounded.
+/// A result before rounding.
 enum Exact {
     Nan,
     Zero {
@@ -28,7 +29,7 @@ enum Exact {
     Infinite {
         negative: bool,
     },
-    /// `significand * 2^exponent`, of which something is cut off or nothing.
+    /// `significand * 2^exponent`, truncated if `inexact`.
     Number {
         negative: bool,
         significand: u128,
@@ -37,7 +38,8 @@ enum Exact {
     },
 }
 
-/// The function that the op is, of a number of the format as an f32.
+/// Evaluates an elementary op for an operand that is given as an f32. Returns `None` for a NaN
+/// result.
 pub(super) fn function(op: Op, elem: Elem, single: u32) -> Option<u64> {
     let exact = match op {
         Op::Fexp2 => exp2(single),
@@ -54,7 +56,7 @@ pub(super) fn function(op: Op, elem: Elem, single: u32) -> Option<u64> {
     })
 }
 
-/// To nearest even; none for NaN.
+/// Rounds to nearest even. Returns `None` for NaN.
 fn rounded<F: Float>(exact: Exact) -> Option<u64>
 where
     Quad: FloatConvert<F>,
@@ -64,7 +66,7 @@ where
         Exact::Zero { negative } => (negative, F::ZERO),
         Exact::Infinite { negative } => (negative, F::INFINITY),
         Exact::Number { negative, significand, exponent, inexact } => {
-            // A quad has 113 bits: what is beyond them becomes the last.
+            // A quad has 113 bits. Lower bits are combined into a sticky bit.
             let cut = (128 - significand.leading_zeros()).saturating_sub(112);
             let left = inexact || significand & ((1 << cut) - 1) != 0;
             let (kept, below) = ((significand >> cut) << 1 | u128::from(left), cut as i32 - 1);
@@ -75,7 +77,8 @@ where
     Some((if negative { -value } else { value }).to_bits() as u64)
 }
 
-/// A finite positive f32 as `significand * 2^exponent`, the significand of 24 bits; none for zero, infinity and NaN.
+/// Splits a finite positive f32 into `significand * 2^exponent`, with a 24-bit significand. Returns
+/// `None` for zero, infinity and NaN.
 fn parts(magnitude: u32) -> Option<(u128, i32)> {
     if magnitude == 0 || magnitude >= INFINITY {
         return None;
@@ -86,17 +89,17 @@ fn parts(magnitude: u32) -> Option<(u128, i32)> {
     Some((u128::from(significand) << left, exponent - left as i32))
 }
 
-/// 1 and a little more or less, which is less than half of the last place.
+/// Returns a number that differs from 1 by less than half an ulp.
 fn one() -> Exact {
     Exact::Number { negative: false, significand: 1 << 100, exponent: -100, inexact: true }
 }
 
-/// The operand itself, of which a little is taken away.
+/// Returns a number with a magnitude slightly less than that of the operand.
 fn itself(negative: bool, significand: u128, exponent: i32) -> Exact {
     Exact::Number { negative, significand: (significand << 80) - 1, exponent: exponent - 80, inexact: true }
 }
 
-/// The upper 128 bits of a product.
+/// Returns the upper 128 bits of a product.
 fn high(a: u128, b: u128) -> u128 {
     const LOW: u128 = u64::MAX as u128;
     let ([a1, a0], [b1, b0]) = ([a >> 64, a & LOW], [b >> 64, b & LOW]);
@@ -109,10 +112,11 @@ fn times(a: u128, b: u128) -> u128 {
     high(a, b) << 1
 }
 
-/// e^r - 1, r below ln 2: by the series of a 256th of it, squared eight times.
+/// Returns e^r - 1 for r below ln 2. Evaluates the power series at r / 256 and squares the result
+/// eight times.
 fn exponential_less_one(r: u128) -> u128 {
     let part = r >> 8;
-    // (ln 2 / 256)^14 / 14! is 2^-155.
+    // Truncation error: (ln 2 / 256)^14 / 14! is 2^-155.
     let series = (2..14).rev().fold(ONE, |sum, k| ONE + times(part, sum) / k);
     // (1 + u)^2 = 1 + (2u + u^2)
     (0..8).fold(times(part, series), |u, _| 2 * u + times(u, u))
@@ -131,7 +135,7 @@ fn exp2(single: u32) -> Exact {
     if exponent < -80 {
         return one();
     }
-    // From 256 on.
+    // The magnitude of the operand is at least 256.
     if exponent > -16 {
         return if negative { Exact::Zero { negative: false } } else { Exact::Infinite { negative: false } };
     }
@@ -146,7 +150,7 @@ fn exp2(single: u32) -> Exact {
     Exact::Number { negative: false, significand, exponent: whole - 127, inexact: true }
 }
 
-/// By its binary digits: a square is twice the logarithm.
+/// Computes the binary digits of the logarithm one by one: squaring a number doubles its logarithm.
 fn log2(single: u32) -> Exact {
     const DIGITS: i32 = 118;
     let Some((significand, exponent)) = parts(single) else {
@@ -170,7 +174,8 @@ fn log2(single: u32) -> Exact {
         return Exact::Zero { negative: false };
     }
     let inexact = significand != 1 << 23;
-    // A negative one is cut off towards more, so that what is left is taken from its magnitude.
+    // Truncation rounds a negative value down, which increases its magnitude. Correct the
+    // magnitude, so that the sticky bit means a larger magnitude.
     let significand = value.unsigned_abs() - u128::from(inexact && value < 0);
     Exact::Number { negative: value < 0, significand, exponent: -DIGITS, inexact }
 }
@@ -183,14 +188,14 @@ fn rsqrt(single: u32) -> Exact {
             _ => Exact::Nan,
         };
     };
-    // 2^k / significand with k such that k and the exponent are both even or both odd.
+    // Compute 2^k / significand, with k of the same parity as the exponent.
     let k = 126 + (exponent & 1);
     let root = ((1u128 << k) / significand).isqrt();
     let inexact = root * root * significand != 1 << k;
     Exact::Number { negative: false, significand: root, exponent: -(k + exponent) / 2, inexact }
 }
 
-/// A number of 256 bits doubled.
+/// Doubles a 256-bit number.
 fn doubled([high, low]: [u128; 2]) -> [u128; 2] {
     [high << 1 | low >> 127, low << 1]
 }
@@ -200,7 +205,7 @@ fn less([high, low]: [u128; 2], [of_high, of_low]: [u128; 2]) -> [u128; 2] {
     [high.wrapping_sub(of_high).wrapping_sub(borrow.into()), low]
 }
 
-/// The sine of what is so many quarters of a turn on.
+/// Returns the sine of the operand plus `quarters` times pi / 2.
 fn sine(single: u32, quarters: u32) -> Exact {
     let (negative, magnitude) = (single & SIGN != 0 && quarters == 0, single & !SIGN);
     let Some((significand, exponent)) = parts(magnitude) else {
@@ -210,11 +215,12 @@ fn sine(single: u32, quarters: u32) -> Exact {
             _ => Exact::Nan,
         };
     };
-    // Below 2^-12 the cube's sixth is less than a quarter of the last place, and so is half of the square beside 1.
+    // Below 2^-12, x^3 / 6 is less than a quarter ulp of x, and x^2 / 2 is less than a quarter ulp
+    // of 1.
     if exponent + 23 < -12 {
         return if quarters == 0 { itself(negative, significand, exponent) } else { itself(false, 1, 0) };
     }
-    // The remainder modulo a quarter of a turn, as a school's division has it, and the quotient.
+    // Range reduction modulo pi / 2 by long division, with the quotient in `count`.
     let doublings = (exponent + 23).max(0);
     let bits = 254 - 23 + (exponent + 23).min(0);
     let mut rest = [significand << (bits - 128), 0];
@@ -227,7 +233,7 @@ fn sine(single: u32, quarters: u32) -> Exact {
             (rest, count) = (less(rest, HALF_PI), count | 1);
         }
     }
-    // What is over an eighth of a turn is counted from the next quarter.
+    // A remainder of more than pi / 4 is measured from the next multiple of pi / 2.
     let is_over = doubled(rest) > HALF_PI;
     if is_over {
         rest = less(HALF_PI, rest);
@@ -236,7 +242,7 @@ fn sine(single: u32, quarters: u32) -> Exact {
     let quarter = count.wrapping_add(quarters);
     let square = times(r, r);
     let series = |first: u128| {
-        // (pi / 4)^34 / 34! is 2^-139.
+        // Truncation error: (pi / 4)^34 / 34! is 2^-139.
         (0..17).rev().fold(ONE, |sum, k| ONE - times(square, sum) / ((2 * k + first) * (2 * k + first + 1)))
     };
     let value = if (quarter & 1 == 1) == is_over { times(r, series(2)) } else { series(1) };
@@ -253,19 +259,19 @@ fn tanh(single: u32) -> Exact {
             _ => Exact::Nan,
         };
     };
-    // A third of the cube is less than a quarter of the last place.
+    // Below 2^-12, x^3 / 3 is less than a quarter ulp of x.
     if exponent + 23 < -12 {
         return itself(negative, significand, exponent);
     }
-    // From 32 on.
+    // From 32 on, the result differs from 1 by less than half an ulp.
     if exponent + 23 >= 5 {
         return itself(negative, 1, 0);
     }
-    // Twice the operand by ln 2, both with 120 bits after the point.
+    // Divide 2x by ln 2, both with 120 fractional bits.
     let twice = significand << (121 + exponent);
     let ln_2 = LN_2 >> 7;
     let (whole, rest) = (twice / ln_2, twice % ln_2);
-    // (e^r - 2^-n) / (e^r + 2^-n), a bit at a time.
+    // Compute (e^r - 2^-n) / (e^r + 2^-n) by long division, one bit per step.
     let power = (ONE + exponential_less_one(rest << 7)) >> 2;
     let other = (ONE >> 2).checked_shr(whole as u32).unwrap_or(0);
     let (mut rest, divisor) = (power - other, power + other);

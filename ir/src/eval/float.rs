@@ -1,7 +1,8 @@
-//! Floating point, a lane at a time, on bits.
+//! Floating-point arithmetic on the bits of a lane.
 //!
-//! Every arithmetic op goes the same way: flush subnormal operands where `ftz` asks for it, compute exactly, round once,
-//! clamp, flush the rounded result, make every NaN the one of the format. In f64 a NaN operand is the result, quiet.
+//! Every arithmetic op has the same steps: flush subnormal operands if `ftz`, compute exactly,
+//! round once, clamp, flush the rounded result, and replace every NaN by the canonical NaN of the
+//! format. In f64, the result of an op with a NaN operand is that NaN, quieted.
 
 use std::cmp::Ordering;
 
@@ -13,7 +14,7 @@ use super::elementary::function;
 use crate::attr::{Clamp, FloatCC, FloatFlags, Rounding};
 use crate::op::Op;
 
-/// The bit patterns of a format that its ops need by name.
+/// Bit patterns of a format.
 #[derive(Clone, Copy)]
 struct Format {
     sign: u64,
@@ -22,12 +23,13 @@ struct Format {
 }
 
 const INFINITY_F64: u64 = 0x7ff0_0000_0000_0000;
-/// The bit that makes an f64 NaN quiet.
+/// Quiet bit of an f64 NaN.
 const QUIET_F64: u64 = 0x0008_0000_0000_0000;
-/// What an invalid operation on numbers gives in f64.
+/// Result of an invalid operation on numbers in f64.
 const INVALID_F64: u64 = 0xfff8_0000_0000_0000;
 
-/// A result of f64: where it is NaN the first operand that is, quiet, or of numbers the NaN of an invalid operation.
+/// Returns the final f64 result. A NaN result is replaced by the first NaN operand, quieted, or by
+/// the NaN of an invalid operation if no operand is NaN.
 fn settled(operands: &[u64], d: u64) -> u64 {
     let format = Format::of(Elem::F64);
     match operands.iter().find(|&&operand| format.is_nan(operand)) {
@@ -49,7 +51,7 @@ impl Format {
         Format { sign, infinity, one }
     }
 
-    /// The one NaN that ops give: 0x7fff, or 0x7fffffff.
+    /// Returns the canonical NaN: 0x7fff, or 0x7fffffff.
     fn nan(self) -> u64 {
         self.sign - 1
     }
@@ -58,12 +60,12 @@ impl Format {
         a & !self.sign > self.infinity
     }
 
-    /// A zero of the same sign for a subnormal (or zero), where `ftz` asks for it.
+    /// Replaces a subnormal number by a zero of the same sign, if `ftz`.
     fn flush(self, ftz: bool, a: u64) -> u64 {
         if ftz && a & self.infinity == 0 { a & self.sign } else { a }
     }
 
-    /// What becomes of a rounded result.
+    /// Clamps, flushes and canonicalises a rounded result.
     fn finish(self, flags: FloatFlags, d: u64) -> u64 {
         let negative = d & self.sign != 0;
         let d = match flags.clamp {
@@ -81,7 +83,8 @@ impl Format {
     }
 }
 
-/// Calls a function of a format for an element type, with a value for types that are no format.
+/// Calls a generic function for the format of an element type, or returns `$otherwise` for other
+/// types.
 macro_rules! in_format {
     ($elem:expr, $otherwise:expr, $f:ident($($arg:expr),*)) => {
         match $elem {
@@ -131,7 +134,7 @@ fn order<F: Float>(a: u64, b: u64) -> Option<Ordering> {
     from::<F>(a).partial_cmp(&from(b))
 }
 
-/// Exact: a double holds every value of every format.
+/// Converts to a double, which represents every value of every format exactly.
 fn widen<F: Float + FloatConvert<Double>>(a: u64) -> Double {
     from::<F>(a).convert(&mut false).value
 }
@@ -147,12 +150,12 @@ fn from_integer<F: Float>(a: i128, round: Round) -> u64 {
     bits(F::from_i128_r(a, round).value)
 }
 
-/// Clamped to the integer's range.
+/// Converts to a signed integer, clamped to its range.
 fn to_signed<F: Float>(a: u64, width: u32) -> i128 {
     from::<F>(a).to_i128_r(width as usize, Round::TowardZero, &mut false).value
 }
 
-/// Clamped to the integer's range.
+/// Converts to an unsigned integer, clamped to its range.
 fn to_unsigned<F: Float>(a: u64, width: u32) -> i128 {
     from::<F>(a).to_u128_r(width as usize, Round::TowardZero, &mut false).value as i128
 }
@@ -196,7 +199,7 @@ pub(super) fn abs(elem: Elem, a: u64) -> u64 {
     a & !Format::of(elem).sign
 }
 
-/// The lesser, or where `greater` is asked for, the greater.
+/// Returns the minimum, or the maximum if `greater`.
 pub(super) fn min_max(elem: Elem, flags: FloatFlags, greater: bool, operands: [u64; 2]) -> u64 {
     let format = Format::of(elem);
     let [a, b] = operands.map(|x| format.flush(flags.ftz, x));
@@ -209,7 +212,7 @@ pub(super) fn min_max(elem: Elem, flags: FloatFlags, greater: bool, operands: [u
         (false, false) => match in_format!(elem, None, order(a, b)) {
             Some(Ordering::Less) => [a, b][usize::from(greater)],
             Some(Ordering::Greater) => [b, a][usize::from(greater)],
-            // Equal numbers differ in the sign of a zero at most: -0 is below +0.
+            // Equal numbers differ at most in the sign of a zero: -0 is less than +0.
             _ if greater => a & b,
             _ => a | b,
         },
@@ -238,12 +241,12 @@ pub(super) fn compare(elem: Elem, cc: FloatCC, ftz: bool, operands: [u64; 2]) ->
     }
 }
 
-/// 1.0 where it holds, else +0.
+/// Returns 1.0 if `holds`, else +0.
 pub(super) fn truth(elem: Elem, holds: bool) -> u64 {
     if holds { Format::of(elem).one } else { 0 }
 }
 
-/// The square root of an f32 or f64.
+/// Returns the square root of an f32 or f64.
 pub(super) fn sqrt(elem: Elem, flags: FloatFlags, a: u64) -> u64 {
     let format = Format::of(elem);
     if a & !format.sign == 0 || a == format.infinity {
@@ -258,7 +261,7 @@ pub(super) fn sqrt(elem: Elem, flags: FloatFlags, a: u64) -> u64 {
     }
 }
 
-/// The square root of a positive number.
+/// Returns the square root of a positive number.
 fn root<F: Float>(a: u64, fraction_bits: u32, bias: i32, flags: FloatFlags) -> u64 {
     let hidden = 1u64 << fraction_bits;
     let (fraction, biased) = (a & (hidden - 1), (a >> fraction_bits) as i32);
@@ -266,8 +269,9 @@ fn root<F: Float>(a: u64, fraction_bits: u32, bias: i32, flags: FloatFlags) -> u
         0 => (fraction, 1 - bias - fraction_bits as i32),
         _ => (fraction | hidden, biased - bias - fraction_bits as i32),
     };
-    // With an even exponent and as many bits as there is room for, the integer root has at least 63 bits; one bit below it
-    // says whether anything was left, which is all that rounding can ask. A root is never subnormal.
+    // The significand is shifted as far left as possible with an even exponent, so the integer root
+    // has at least 63 bits. A sticky bit below it records a nonzero remainder, which is sufficient
+    // for rounding. The root is never subnormal.
     let room = u128::from(significand).leading_zeros() as i32;
     let shift = room - ((exponent - room) & 1);
     let square = u128::from(significand) << shift;
@@ -277,7 +281,7 @@ fn root<F: Float>(a: u64, fraction_bits: u32, bias: i32, flags: FloatFlags) -> u
     bits(rounded.scalbn((exponent - shift) / 2 - 1))
 }
 
-/// An elementary function, to nearest even.
+/// Computes an elementary function, rounded to nearest even.
 pub(super) fn elementary(op: Op, elem: Elem, a: u64) -> u64 {
     let single = convert(elem, Elem::F32, Rounding::Rn, a) as u32;
     function(op, elem, single).unwrap_or(Format::of(elem).nan())
@@ -300,7 +304,8 @@ pub(super) fn convert(from: Elem, to: Elem, rounding: Rounding, a: u64) -> u64 {
     }
 }
 
-/// To nearest even, and what is no number of the format then the largest of its sign.
+/// Converts to FP8, rounded to nearest even. Infinities and overflows become the largest number of
+/// the same sign.
 fn to_fp8<F: Float>(a: Double) -> u64
 where
     Double: FloatConvert<F>,
@@ -317,12 +322,12 @@ pub(super) fn from_int(to: Elem, rounding: Rounding, a: i128) -> u64 {
     in_format!(to, 0, from_integer(a, mode(rounding)))
 }
 
-/// What NaN becomes as an integer.
+/// Returns the integer to which NaN is converted.
 fn int_of_nan(from: Elem, to: Elem) -> i128 {
     if from == Elem::F64 || to == Elem::I64 { 1 << (to.bits() - 1) } else { 0 }
 }
 
-/// Toward zero, clamped to the range of the signed integer.
+/// Converts toward zero, clamped to the range of the signed integer.
 pub(super) fn to_int_s(from: Elem, to: Elem, a: u64) -> i128 {
     match Format::of(from).is_nan(a) {
         true => int_of_nan(from, to),
@@ -330,7 +335,7 @@ pub(super) fn to_int_s(from: Elem, to: Elem, a: u64) -> i128 {
     }
 }
 
-/// Toward zero, clamped to the range of the unsigned integer.
+/// Converts toward zero, clamped to the range of the unsigned integer.
 pub(super) fn to_int_u(from: Elem, to: Elem, a: u64) -> i128 {
     match Format::of(from).is_nan(a) {
         true => int_of_nan(from, to),

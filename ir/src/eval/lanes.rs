@@ -1,11 +1,11 @@
-//! Lanes and bytes: how a value lies in memory, in a register and in a constant.
+//! Conversion between lanes and their bytes in memory, registers and constants.
 
 use halfbyte_abi::Type;
 
-/// Room for the widest type.
+/// Size in bytes of the widest type.
 pub(super) const MAX_BYTES: usize = 64;
 
-/// The lanes of a value that lies in these bytes. Bytes that are missing count as zero.
+/// Reads the lanes of a value from bytes. Missing bytes are zero.
 pub(super) fn read(ty: Type, bytes: &[u8], lanes: &mut [u64]) {
     if ty.is_mask() {
         for (i, lane) in lanes.iter_mut().enumerate() {
@@ -21,7 +21,7 @@ pub(super) fn read(ty: Type, bytes: &[u8], lanes: &mut [u64]) {
     }
 }
 
-/// Lays a value's lanes into its bytes. The upper bits of a mask's last byte become zero.
+/// Writes the lanes of a value to bytes. Unused upper bits of a mask's last byte are zero.
 pub(super) fn write(ty: Type, lanes: &[u64], bytes: &mut [u8]) {
     if ty.is_mask() {
         for (byte, bits) in bytes.iter_mut().zip(lanes.chunks(8)) {
@@ -35,8 +35,8 @@ pub(super) fn write(ty: Type, lanes: &[u64], bytes: &mut [u8]) {
     }
 }
 
-/// The lanes of a value given as 64-bit words, lane 0 lowest: the form constants have
-/// ([`Kernel::const_bits`](crate::Kernel::const_bits)).
+/// Reads the lanes of a value from 64-bit words, lane 0 in the lowest bits. This is the form of
+/// constants ([`Kernel::const_bits`](crate::Kernel::const_bits)).
 pub fn unpack(ty: Type, words: &[u64; 8], lanes: &mut [u64]) {
     let mut bytes = [0; MAX_BYTES];
     for (chunk, word) in bytes.chunks_exact_mut(8).zip(words) {
@@ -45,7 +45,8 @@ pub fn unpack(ty: Type, words: &[u64; 8], lanes: &mut [u64]) {
     read(ty, &bytes, lanes);
 }
 
-/// A value's lanes as 64-bit words, lane 0 lowest; the inverse of [`unpack`].
+/// Returns the lanes of a value as 64-bit words, lane 0 in the lowest bits. This is the inverse of
+/// [`unpack`].
 pub fn pack(ty: Type, lanes: &[u64]) -> [u64; 8] {
     let mut bytes = [0; MAX_BYTES];
     write(ty, lanes, &mut bytes);

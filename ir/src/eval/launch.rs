@@ -1,4 +1,4 @@
-//! What a launch is given, and how it can end badly.
+//! Parameters of a launch, and its errors.
 
 use std::fmt;
 
@@ -10,29 +10,32 @@ use crate::eval::Operand;
 use crate::kernel::{Inst, IntrinsicData};
 use crate::span::Span;
 
-/// Backward branches that an item may take unless the launch says otherwise.
+/// Default limit of backward branches per item.
 pub const DEFAULT_BUDGET: u32 = halfbyte_abi::DEFAULT_BUDGET as u32;
 
-/// How a kernel is launched.
+/// Parameters of a launch.
 #[derive(Clone, Copy)]
 pub struct Launch<'a> {
-    /// The work items, of a packed kernel too. They run in the order of their numbers ([`Shape::place`]).
+    /// Shape of the launch, in work items even for a packed kernel. Items run in the order of their
+    /// numbers ([`Shape::place`]).
     pub shape: Shape,
-    /// Backward branches that each item, or group of a packed kernel, may take: branches to a block that comes no later in the kernel's layout.
+    /// Limit of backward branches per item, or per group of a packed kernel. A branch is backward
+    /// if its target is not later in the kernel's layout.
     pub budget: u32,
-    /// The meaning of targets' instructions. Without one, an intrinsic traps.
+    /// Implementation of target instructions. If it is absent, an intrinsic traps.
     pub intrinsics: Option<&'a dyn Intrinsics>,
-    /// What ends the launch early: limits that are met, or someone who cancels it.
+    /// Watchdog that stops the launch if a limit is exceeded or the launch is cancelled.
     pub watchdog: Option<&'a Watchdog>,
-    /// In which order items that meet have their turns, and their groups run.
+    /// Execution order of groups, and of cooperating items within a group.
     pub schedule: Schedule,
-    /// Whether races of items that meet are looked for, and reads of shared memory that nothing has written. Where not, shared memory starts as
-    /// zeros; nothing else is known to be the same on every machine.
+    /// Enables detection of races and of reads from uninitialised shared memory. If it is disabled,
+    /// shared memory starts as zeros; other engines may still give different results.
     pub watch: bool,
 }
 
 impl Launch<'_> {
-    /// So many items, or a shape, with the default budget and without intrinsics.
+    /// Creates a launch of a number of items or of a shape, with the default budget and without
+    /// intrinsics.
     pub fn new(shape: impl Into<Shape>) -> Self {
         Launch {
             shape: shape.into(),
@@ -45,34 +48,37 @@ impl Launch<'_> {
     }
 }
 
-/// What a kernel's parameter stands for in a launch.
+/// Argument of a kernel's parameter.
 #[derive(Debug)]
 pub enum Arg<'a> {
-    /// A value's bits in 64-bit words, lane 0 lowest. Bits above the type are passed over.
+    /// Scalar, as bits in 64-bit words, lane 0 in the lowest bits. Bits above the type's width are
+    /// ignored.
     Scalar([u64; 8]),
-    /// Memory, and the address of its first byte.
+    /// Buffer, as memory and the address of its first byte.
     Buffer {
-        /// The address. Buffers do not overlap; what does is an alias.
+        /// Address. Buffers must not overlap; use [`Arg::Alias`] for overlapping arguments.
         base: u64,
-        /// The contents, before and after. An `out` buffer is cleared first. After a fault they are unspecified.
+        /// Contents before and after the launch. An `out` buffer is cleared first. After a fault,
+        /// the contents are unspecified.
         bytes: &'a mut [u8],
     },
-    /// An address in the buffer of another parameter.
+    /// Address in the buffer of another parameter.
     Alias {
-        /// The parameter's number.
+        /// Number of the other parameter.
         of: usize,
-        /// Bytes from the buffer's start.
+        /// Byte offset from the buffer's start.
         offset: u64,
     },
 }
 
 impl Arg<'_> {
-    /// A scalar of at most 64 bits.
+    /// Creates a scalar argument of at most 64 bits.
     pub fn scalar(bits: u64) -> Self {
         Arg::Scalar([bits, 0, 0, 0, 0, 0, 0, 0])
     }
 
-    /// The address that the parameter of this number has by these arguments; none for a scalar, and for what points nowhere.
+    /// Returns the address that the arguments give for a parameter. Returns `None` for a scalar,
+    /// and for an invalid alias.
     pub(super) fn address(args: &[Arg<'_>], number: usize) -> Option<u64> {
         match args.get(number)? {
             Arg::Scalar(_) => None,
@@ -85,13 +91,14 @@ impl Arg<'_> {
     }
 }
 
-/// A target's instruction at work: operands in, result lanes out.
+/// Implementation of a target instruction. It takes the operands and writes the result lanes.
 pub type IntrinsicFn<'a> = Box<dyn Fn(&[Operand<'_>], &mut [u64]) + 'a>;
 
-/// The meaning of targets' instructions, which the IR does not know.
+/// Implementation of target instructions, which the IR does not define.
 pub trait Intrinsics {
-    /// The meaning of one instruction on operands of these types, or why it has none. Asked once a launch for each
-    /// `intrinsic` of the kernel; a reason becomes a trap where the instruction is executed.
+    /// Returns the implementation of an instruction for the given operand types, or the reason why
+    /// there is none. The evaluator calls it once per launch for each `intrinsic` of the kernel. If
+    /// there is no implementation, executing the instruction traps with the reason.
     fn resolve<'a>(
         &'a self,
         intrinsic: &'a IntrinsicData,
@@ -100,22 +107,22 @@ pub trait Intrinsics {
     ) -> Result<IntrinsicFn<'a>, String>;
 }
 
-/// Why arguments do not fit a kernel.
+/// Reason why arguments do not match a kernel.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum ArgError {
-    /// Too few or too many.
+    /// The number of arguments is wrong.
     #[error("the kernel has {expected} parameters, but {found} arguments are given")]
     Count {
-        /// Parameters of the kernel.
+        /// Number of parameters.
         expected: usize,
-        /// Arguments of the launch.
+        /// Number of arguments.
         found: usize,
     },
-    /// A scalar for a buffer or a buffer for a scalar.
+    /// A scalar for a buffer, or a buffer for a scalar.
     #[error("parameter {param} is a {expected}")]
     Kind {
-        /// The parameter's number.
+        /// Number of the parameter.
         param: usize,
         /// `scalar` or `buffer`.
         expected: &'static str,
@@ -123,175 +130,177 @@ pub enum ArgError {
     /// A buffer's address is not a multiple of its alignment.
     #[error("buffer {param} is at {base:#x}, which is not a multiple of {align}")]
     Align {
-        /// The parameter's number.
+        /// Number of the parameter.
         param: usize,
         /// The address.
         base: u64,
-        /// The alignment that the signature states.
+        /// Alignment in the signature.
         align: u32,
     },
     /// A buffer's size is not a whole number of elements.
     #[error("buffer {param} has {len} bytes, which is not a multiple of its element's {elem}")]
     Size {
-        /// The parameter's number.
+        /// Number of the parameter.
         param: usize,
-        /// Bytes given.
+        /// Size of the buffer in bytes.
         len: usize,
-        /// Bytes of an element.
+        /// Size of an element in bytes.
         elem: u32,
     },
-    /// An alias of what is no buffer of its own, or beyond its end.
+    /// An alias that refers to a parameter without its own buffer, or beyond the end of a buffer.
     #[error("parameter {param} is given an address in parameter {of}, {offset} bytes on, where no buffer is")]
     Alias {
-        /// The number of the parameter that it is given for.
+        /// Number of the parameter that receives the alias.
         param: usize,
-        /// The parameter into whose buffer it should point.
+        /// Number of the parameter that the alias refers to.
         of: usize,
-        /// Bytes from the buffer's start.
+        /// Byte offset from the buffer's start.
         offset: u64,
     },
-    /// Two arguments are in one buffer, and one of them is written and does not say `may_alias`.
+    /// Two arguments are in the same buffer, and one of them is written without `may_alias`.
     #[error("buffers {first} and {second} overlap, and {unique} is written and does not say `may_alias`")]
     MayNotAlias {
-        /// A parameter's number.
+        /// Number of the first parameter.
         first: usize,
-        /// A parameter's number.
+        /// Number of the second parameter.
         second: usize,
-        /// Which of the two.
+        /// Number of the parameter that must not overlap others.
         unique: usize,
     },
-    /// Two buffers share addresses, or one runs over the end of the address space.
+    /// Two buffers overlap, or a buffer wraps around the end of the address space.
     #[error("buffers {first} and {second} overlap")]
     Overlap {
-        /// A parameter's number.
+        /// Number of the first parameter.
         first: usize,
-        /// A parameter's number; the same for a buffer that wraps around.
+        /// Number of the second parameter; equal to the first for a buffer that wraps around.
         second: usize,
     },
-    /// A shape that no launch of the kernel has.
+    /// The shape is not valid for the kernel.
     #[error(transparent)]
     Shape(#[from] ShapeError),
 }
 
-/// How a launch ends badly.
+/// Error of a launch.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum Fault {
-    /// It did not begin.
+    /// The arguments are invalid, so the launch did not start.
     #[error(transparent)]
     Args(#[from] ArgError),
-    /// An item did what is not allowed.
+    /// An item trapped.
     #[error(transparent)]
     Trap(#[from] Trap),
-    /// Two items met in memory.
+    /// Two items accessed memory without an order.
     #[error(transparent)]
     Race(#[from] Race),
-    /// It was ended early.
+    /// A limit was exceeded, or the launch was cancelled.
     #[error(transparent)]
     Exceeded(#[from] Exceeded),
 }
 
-/// What the lowest-numbered trapping item did at its first trapping instruction.
+/// Trap of the lowest-numbered trapping item, at its first trapping instruction.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("item {item}: {kind}")]
 pub struct Trap {
-    /// The item.
+    /// Number of the item.
     pub item: u32,
-    /// The instruction; for an access of a packed kernel's item, the first of the stream.
+    /// Instruction; in a packed kernel, the first access of the stream.
     pub inst: Inst,
-    /// Its place in the text.
+    /// Source span.
     pub span: Span,
-    /// What it did.
+    /// Cause of the trap.
     pub kind: TrapKind,
 }
 
-/// What an instruction may not do. Of a memory access alignment is asked first, then bounds, then direction.
+/// Cause of a trap. A memory access checks alignment first, then bounds, then direction.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum TrapKind {
-    /// An access that does not lie within one buffer.
+    /// An access that is not within one buffer.
     #[error("{bytes} bytes at {address:#x} lie in no buffer")]
     OutOfBounds {
-        /// The address.
+        /// Address of the access.
         address: u64,
-        /// The size.
+        /// Size of the access in bytes.
         bytes: u32,
     },
     /// An address that is not a multiple of the access's alignment.
     #[error("address {address:#x} is not a multiple of {align}")]
     Misaligned {
-        /// The address.
+        /// Address of the access.
         address: u64,
-        /// The alignment that the instruction states.
+        /// Alignment that the instruction requires.
         align: u32,
     },
-    /// A store into an `in` buffer.
+    /// A store to an `in` buffer.
     #[error("store at {address:#x} into the `in` buffer of parameter {param}")]
     ReadOnly {
-        /// The address.
+        /// Address of the access.
         address: u64,
-        /// The parameter's number.
+        /// Number of the parameter.
         param: usize,
     },
-    /// An access of a packed kernel to other bytes of a stream than those that come next, or the end of a group that has not
-    /// accessed all. A uniform stream outside loops is accessed at will.
+    /// In a packed kernel: an access to a stream out of order, or the end of a group that has not
+    /// accessed all its bytes. Uniform streams outside loops can be accessed in any order.
     #[error("byte {at} of a group in stream {stream} where byte {next} comes next")]
     OutOfOrder {
-        /// The stream's number.
+        /// Number of the stream.
         stream: usize,
-        /// The byte among those of the group: of the access, or after the group's last.
+        /// Byte offset of the access within the group; at the end of a group, its size.
         at: u64,
-        /// The byte that comes after those accessed.
+        /// Byte offset of the expected access.
         next: u64,
     },
-    /// A read of shared memory that no item of the group has written.
+    /// A read from shared memory that no item of the group has written.
     #[error("{bytes} bytes at {address} of shared memory are read, and the group has not written them all")]
     Uninitialised {
-        /// The first byte of shared memory that is read.
+        /// Offset in shared memory of the first byte.
         address: u64,
-        /// The size.
+        /// Size of the access in bytes.
         bytes: u32,
     },
-    /// The collective operation of the item is invalid. The items concerned come with it, if there are several.
+    /// A barrier or collective operation of the item is invalid. The parties are the items
+    /// involved, if there are several.
     #[error("{}{}", .0, others(.1))]
     Meets(Meets, Vec<Party>),
-    /// It asks again and again for memory that nobody will write: all others have ended, or wait too.
+    /// The item polls memory that no item will write, because all others have ended or also wait.
     #[error("waits for memory that nobody writes any more{}", others(.0))]
     Deadlock(Vec<Party>),
-    /// More backward branches than the launch allows an item.
+    /// More backward branches than the launch allows.
     #[error("more than {budget} backward branches")]
     Budget {
-        /// What is allowed.
+        /// The limit.
         budget: u32,
     },
-    /// An intrinsic without a meaning.
+    /// An intrinsic without an implementation.
     #[error("{reason}")]
     NoIntrinsic {
-        /// Why it has none.
+        /// Reason why there is no implementation.
         reason: String,
     },
 }
 
-/// A byte that one item writes and another reads or writes, where nothing orders the two.
+/// Data race: one item writes a byte and another reads or writes it, without an order between the
+/// two.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("race: {second} byte {offset} of {}, which {first} too", memory(*.place))]
 pub struct Race {
-    /// The memory: that of a group, or the buffer of a parameter, by number.
+    /// Memory: shared memory of a group, or the buffer of a parameter, by number.
     pub place: Place,
-    /// The byte in it.
+    /// Offset of the byte.
     pub offset: u64,
-    /// The access that was made first.
+    /// Access that was executed first.
     pub first: Access,
-    /// The access of the other.
+    /// Access that was executed second.
     pub second: Access,
 }
 
-/// Returns what all parties but the first do, as text.
+/// Formats the states of all parties except the first.
 fn others(parties: &[Party]) -> String {
     parties.iter().skip(1).take(4).map(|party| format!("; {party}")).collect()
 }
 
 impl TrapKind {
-    /// Returns the parties of a circular wait. Their places are the kernel's instructions.
+    /// Returns the parties of a deadlock. Their instruction numbers are those of the kernel.
     pub fn parties(&self) -> &[Party] {
         match self {
             TrapKind::Meets(_, parties) | TrapKind::Deadlock(parties) => parties,
@@ -310,13 +319,13 @@ fn memory(place: Place) -> String {
 /// One of two accesses that race.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Access {
-    /// The item.
+    /// Number of the item.
     pub item: u32,
-    /// The load or store; of a packed kernel, the first of the stream.
+    /// Load or store; in a packed kernel, the first access of the stream.
     pub inst: Inst,
-    /// Its place in the text.
+    /// Source span.
     pub span: Span,
-    /// Whether it is a store.
+    /// `true` for a store.
     pub write: bool,
 }
 

@@ -1,4 +1,5 @@
-//! Groups whose items meet: each item runs until it waits for others, or until others may have their turn.
+//! Execution of groups of cooperating items. Each item runs until it waits for others or yields to
+//! them.
 
 use halfbyte_abi::meet::{
     self, Barrier, Dead, Exchange, Group, Idle, Meeting, Misfit, Reduce, Shuffle, Side, Strength, Vote,
@@ -16,15 +17,15 @@ use crate::kernel::{Attr, Inst};
 use crate::op::{Effect, Op};
 use crate::order::{AtomicAttr, FenceAttr};
 
-/// What others may do at an op.
+/// Scheduling behaviour of an op.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Turn {
-    /// Nothing: the item goes on.
+    /// The item continues.
     Goes,
-    /// They have their turn behind it, which is a strong access: lanes of a subgroup execute it one after another, and none continues before the last
-    /// has executed it.
+    /// The item yields after the op, which is a strong access. Lanes of a subgroup thus execute the
+    /// op one after another, and no lane continues before the last has executed it.
     Yields,
-    /// They come to it, too.
+    /// The item waits for other items: a barrier or collective operation.
     Meets,
 }
 
@@ -38,14 +39,15 @@ impl Turn {
     }
 }
 
-/// An item, and what is its own while others run.
+/// An item and its private state while other items run.
 struct Slot {
     frame: Vec<u64>,
     scratch: Vec<u8>,
     position: Position,
 }
 
-/// What items meet for at an op, whose operands are words of these bits; none where they do not.
+/// Returns the barrier or collective operation of an op, for operands with the given bits. Returns
+/// `None` for other ops.
 fn meeting(op: Op, attr: Attr, args: &[u64]) -> Option<Meeting<u32, bool>> {
     let word = |number: usize| args.get(number).map_or(0, |&bits| bits as u32);
     let says = word(0) & 1 != 0;
@@ -94,21 +96,21 @@ fn meeting(op: Op, attr: Attr, args: &[u64]) -> Option<Meeting<u32, bool>> {
 }
 
 impl<O: Observer> Machine<'_, O> {
-    /// What the item meets others for at an op.
+    /// Returns the barrier or collective operation that the item executes at a step.
     pub(super) fn meeting(&self, step: &PreparedInst) -> Option<Meeting<u32, bool>> {
         let bits = |value: &Operand<'_>| pack(value.ty, value.lanes).first().copied().unwrap_or(0);
         let args: SmallVec<[u64; 4]> = self.values(step).iter().map(bits).collect();
         meeting(step.op, step.attr, &args)
     }
 
-    /// Takes note of a fence.
+    /// Records a fence in the race detector.
     pub(super) fn fence(&mut self, item: u32, fence: FenceAttr) {
         if let Some(races) = &mut self.memory.own.races {
             races.fence_of(item, fence.order, fence.scope);
         }
     }
 
-    /// Reads or writes memory in one step.
+    /// Executes an atomic access.
     pub(super) fn atomic(
         &mut self,
         item: u32,
@@ -120,14 +122,14 @@ impl<O: Observer> Machine<'_, O> {
         let base = op.row().args.len().saturating_sub(1);
         let at = self.place(item, step, of.mem, base);
         let ty = self.code.kernel.insts[step.inst].ty;
-        // Sums of packed halves are made half by half; all else is one step.
+        // A sum of packed halves is atomic per half. Every other access is atomic as a whole.
         let bytes = if op == Op::AtomicFadd { ty.bytes() / ty.lanes() as u32 } else { ty.bytes() };
         let strong = Some(Strength { order: of.order, scope: of.scope, bytes });
         let how =
             How { reads: !matches!(op, Op::AtomicStore | Op::AtomicExchange), writes: op != Op::AtomicLoad, strong };
         let mut new = [0; MAX_LANES];
         let new = new.get_mut(..ty.lanes()).unwrap_or_default();
-        // The operands are read before memory changes, which they are no part of.
+        // Copy the operands first, because `self` is borrowed mutably while memory changes.
         let lanes: SmallVec<[SmallVec<[u64; 4]>; 2]> =
             values.iter().take(base).map(|value| SmallVec::from_slice(value.lanes)).collect();
         let types: SmallVec<[_; 2]> = values.iter().take(base).map(|value| value.ty).collect();
@@ -150,7 +152,7 @@ impl<O: Observer> Machine<'_, O> {
         Ok(())
     }
 
-    /// Runs the items of a group, of which there are so many.
+    /// Runs group `number`, which has `size` items.
     pub(super) fn run_group(&mut self, number: u32, size: u32) -> Result<(), Fault> {
         let first = number * size;
         self.memory.own.begin(number);
@@ -197,7 +199,7 @@ impl<O: Observer> Machine<'_, O> {
                 }
             }
             round += 1;
-            // The machine of the group knows nothing of frames, and this one of nothing else that is given.
+            // Take the race detector out of memory, so that both can be borrowed mutably.
             let mut races = self.memory.own.races.take();
             let met = group.meet(races.as_mut(), &mut |number, given| {
                 if let Some(slot) = slots.get_mut(number as usize) {
@@ -225,13 +227,14 @@ impl<O: Observer> Machine<'_, O> {
         }
     }
 
-    /// Gives the item that runs what is its own, or takes it back.
+    /// Swaps an item's private state in or out.
     fn swap(&mut self, slot: &mut Slot) {
         std::mem::swap(&mut self.frame, &mut slot.frame);
         std::mem::swap(&mut self.memory.own.scratch, &mut slot.scratch);
     }
 
-    /// Gives an item that has met others what comes of it: a number or an answer, and an answer beside it.
+    /// Stores the result of a barrier or collective operation: a number or predicate, and a second
+    /// predicate.
     fn give(&mut self, item: u32, slot: &mut Slot, [number, answer]: [u64; 2]) {
         let Some(step) = self.stands_at(&slot.position) else { return };
         let Some(value) = self.code.kernel.result(step.inst) else { return };
@@ -245,7 +248,7 @@ impl<O: Observer> Machine<'_, O> {
         }
     }
 
-    /// The instruction behind which an item is to go on.
+    /// Returns the instruction before an item's next one.
     fn stands_at(&self, position: &Position) -> Option<&PreparedInst> {
         let steps = self.code.blocks.get(position.block).and_then(|of| self.code.steps.get(of.clone()))?;
         steps.get(position.step.checked_sub(1)?)
@@ -262,7 +265,8 @@ impl<O: Observer> Machine<'_, O> {
         self.stopped(item, first, slots, TrapKind::Meets(why, parties))
     }
 
-    /// The fault of the lowest item that has not ended, where none will: it waits, or asks again and again for what nobody writes.
+    /// Returns the fault of the lowest item that has not ended, in a deadlock: it waits, or polls
+    /// memory that no item writes.
     fn dead(&self, group: &Group, first: u32, slots: &[Slot]) -> Fault {
         let asked = |number: u32| {
             let slot = slots.get(number as usize);

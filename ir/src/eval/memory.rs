@@ -1,4 +1,4 @@
-//! The buffers of a launch: addressing, bounds, and the watch over bytes that items share.
+//! Buffers of a launch: address resolution, bounds checks, and race detection per byte.
 
 use std::ops::Range;
 
@@ -13,14 +13,15 @@ use crate::eval::own::{How, Own, touch};
 use crate::eval::prepared::MAX_LANES;
 use crate::kernel::{Inst, Kernel, Param};
 
-/// An item at an instruction, in one word that is never zero.
+/// An item and an instruction, packed in a 64-bit word that is never zero.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Who(u64);
 
 impl Who {
     const NOBODY: u64 = 0;
 
-    /// A launch has fewer than 2^32 items, so the number after an item's always fits.
+    /// Packs an item and an instruction. The item number plus one fits in 32 bits, because a launch
+    /// has fewer than 2^32 items.
     pub(super) fn new(item: u32, inst: Inst) -> Who {
         Who((u64::from(item) + 1) << 32 | u64::from(inst.as_u32()))
     }
@@ -34,16 +35,16 @@ impl Who {
     }
 }
 
-/// The items that wrote the bytes of a finished launch's buffers.
+/// Last writer of each buffer byte of a finished launch.
 #[derive(Clone, Debug)]
 pub struct Writers(Vec<Written>);
 
-/// A buffer that a launch may write.
+/// Writers of a buffer that a launch may write.
 #[derive(Clone, Debug)]
 struct Written {
     param: usize,
     writers: Vec<u64>,
-    /// One past the last byte that is read or written.
+    /// End of the last byte that was read or written.
     reached: usize,
 }
 
@@ -52,22 +53,23 @@ impl Writers {
         self.0.iter().find(|buffer| buffer.param == param)
     }
 
-    /// The item that wrote a byte of the buffer of parameter `param`; none where none did.
+    /// Returns the item that wrote a byte of the buffer of parameter `param`, if any.
     pub fn item(&self, param: usize, byte: usize) -> Option<u32> {
         let who = *self.buffer(param)?.writers.get(byte)?;
         (who != Who::NOBODY).then(|| Who(who).item())
     }
 
-    /// The bytes of the `out` or `inout` buffer of parameter `param` up to the last one that an item read or wrote.
+    /// Returns the size of the `out` or `inout` buffer of parameter `param` up to the last byte
+    /// that an item read or wrote.
     pub fn reached(&self, param: usize) -> usize {
         self.buffer(param).map_or(0, |buffer| buffer.reached)
     }
 }
 
-/// Why an access does not happen.
+/// Reason why an access is rejected.
 pub(super) enum Refusal {
     Trap(TrapKind),
-    /// The byte was reached before by another item, which wrote it or did not.
+    /// Another item has accessed the byte before; `wrote` is `true` if it wrote the byte.
     Race {
         param: usize,
         offset: u64,
@@ -76,20 +78,21 @@ pub(super) enum Refusal {
     },
 }
 
-/// An access: who makes it, and where.
+/// An access: the item, the instruction, and the address.
 #[derive(Clone, Copy)]
 pub(super) struct AccessSite {
     pub(super) who: Who,
     pub(super) address: u64,
     pub(super) align: u32,
-    /// Of an access by an array, that array's space: it reaches no other.
+    /// Memory space of the array that the access is based on, if any. The access must stay in this
+    /// space.
     pub(super) space: Option<Space>,
-    /// Whether it puts something in the place of what is there in one step.
+    /// `true` for an atomic read-modify-write.
     pub(super) changes: bool,
 }
 
 impl AccessSite {
-    /// An access at that alignment, at an address that is yet to be said.
+    /// Creates an access with an alignment. The caller sets the address.
     pub(super) fn new(who: Who, align: u32) -> AccessSite {
         AccessSite { who, address: 0, align, space: None, changes: false }
     }
@@ -104,14 +107,15 @@ struct Buffer<'a> {
     param: usize,
     base: u64,
     bytes: Bytes<'a>,
-    /// Nothing for one that no parameter writes, in which no race can be.
+    /// Access records per byte; `None` for a buffer that no parameter writes, which cannot have
+    /// races.
     watch: Option<Watch>,
 }
 
 /// The memory of a buffer.
 enum Bytes<'a> {
     Given(&'a mut [u8]),
-    /// What the kernel says that it holds, which is never written.
+    /// Constant contents from the kernel, which are never written.
     Contents(&'a [u8]),
 }
 
@@ -124,16 +128,16 @@ impl Bytes<'_> {
     }
 }
 
-/// For each byte its writer, and of its readers the first. Items run in order, so where the first reader is the item at
-/// hand there is no other before it.
+/// Writer and first reader of each byte. Items run in order. If the first reader is the current
+/// item, no other item has read the byte before.
 struct Watch {
     writers: Vec<u64>,
     readers: Vec<u64>,
 }
 
 impl<'a> Memory<'a> {
-    /// Binds buffers to arguments that fit the parameters, and clears those that are `out`. Buffers with contents, which come after
-    /// them, have those.
+    /// Binds buffer parameters to their arguments, and clears `out` buffers. Buffers with constant
+    /// contents follow the arguments.
     pub(super) fn bind(kernel: &'a Kernel, args: &'a mut [Arg<'_>], own: Own) -> Result<Memory<'a>, ArgError> {
         let params = kernel.given_params();
         if args.len() != params.len() {
@@ -178,7 +182,7 @@ impl<'a> Memory<'a> {
         Ok(Memory { buffers, own })
     }
 
-    /// Who wrote each byte so far.
+    /// Returns the last writer of each byte.
     pub(super) fn into_writers(self) -> Writers {
         let watched = |buffer: Buffer<'_>| {
             let Watch { writers, readers } = buffer.watch?;
@@ -188,19 +192,19 @@ impl<'a> Memory<'a> {
         Writers(self.buffers.into_iter().filter_map(watched).collect())
     }
 
-    /// Reads a value in that way.
+    /// Reads a value with the properties `how`.
     pub(super) fn load(&mut self, at: AccessSite, ty: Type, how: How, out: &mut [u64]) -> Result<(), Refusal> {
         lanes::read(ty, self.read_how(at, ty.bytes(), how)?, out);
         Ok(())
     }
 
-    /// Writes a value in that way.
+    /// Writes a value with the properties `how`.
     pub(super) fn store(&mut self, at: AccessSite, ty: Type, how: How, value: &[u64]) -> Result<(), Refusal> {
         self.change(at, ty, how, |_, bytes, _| lanes::write(ty, value, bytes))
     }
 
-    /// Puts something in the place of what is there, and notes whether that is something else. `f` takes what was there as lanes, the
-    /// bytes, and whether they are a buffer's.
+    /// Replaces a value in memory, and records whether memory has changed. `f` takes the old lanes,
+    /// the bytes, and `true` if the bytes belong to a buffer.
     pub(super) fn change(
         &mut self,
         at: AccessSite,
@@ -224,12 +228,12 @@ impl<'a> Memory<'a> {
         Ok(())
     }
 
-    /// The bytes that an item reads.
+    /// Returns the bytes of a plain read.
     pub(super) fn read(&mut self, at: AccessSite, bytes: u32) -> Result<&[u8], Refusal> {
         self.read_how(at, bytes, How::READ)
     }
 
-    /// The bytes that an item reads in that way.
+    /// Returns the bytes of a read with the properties `how`.
     pub(super) fn read_how(&mut self, at: AccessSite, bytes: u32, how: How) -> Result<&[u8], Refusal> {
         if let Some(place) = self.in_own(at, bytes)? {
             return self.own.reach(place, at, bytes, how).map(|bytes| &*bytes);
@@ -251,12 +255,13 @@ impl<'a> Memory<'a> {
         Ok(buffer.bytes.get().get(range).unwrap_or(&[]))
     }
 
-    /// The bytes that an item writes, to change.
+    /// Returns the bytes of a plain write, for modification.
     pub(super) fn write(&mut self, at: AccessSite, bytes: u32) -> Result<&mut [u8], Refusal> {
         self.write_how(at, bytes, How::WRITE).map(|(bytes, _)| bytes)
     }
 
-    /// The bytes that an item writes in that way, to change, and whether they are a buffer's.
+    /// Returns the bytes of a write with the properties `how`, for modification, and `true` if they
+    /// belong to a buffer.
     pub(super) fn write_how(&mut self, at: AccessSite, bytes: u32, how: How) -> Result<(&mut [u8], bool), Refusal> {
         if let Some(place) = self.in_own(at, bytes)? {
             return self.own.reach(place, at, bytes, how).map(|bytes| (bytes, false));
@@ -282,13 +287,14 @@ impl<'a> Memory<'a> {
         Ok((bytes, true))
     }
 
-    /// Where in memory that the kernel declares an access is; none where it is in no such.
+    /// Returns the location of an access in memory that the kernel declares; `None` if the access
+    /// is elsewhere.
     fn in_own(&self, at: AccessSite, bytes: u32) -> Result<Option<(Space, usize)>, Refusal> {
         aligned(at)?;
         self.own.find(at, bytes).transpose().map_err(Refusal::Trap)
     }
 
-    /// Where in which buffer an access is that is aligned.
+    /// Returns the buffer and the range of an aligned access.
     fn in_buffer(&mut self, at: AccessSite, bytes: u32) -> Result<Reached<'_, 'a>, Refusal> {
         match find(&mut self.buffers, at, bytes) {
             Some((buffer, range)) => {
@@ -298,18 +304,18 @@ impl<'a> Memory<'a> {
         }
     }
 
-    /// The bytes there, where an item can read them. Nobody has read them then.
+    /// Returns the bytes of an access if they are readable, without recording a read.
     pub(super) fn peek(&mut self, at: AccessSite, bytes: u32) -> Option<&[u8]> {
         let (buffer, range) = self.find(at, bytes).ok()?;
         buffer.bytes.get().get(range)
     }
 
-    /// The parameter whose buffer the bytes lie in, and where in it.
+    /// Returns the parameter whose buffer contains the bytes, and their offset.
     pub(super) fn place(&mut self, at: AccessSite, bytes: u32) -> Option<(usize, u64)> {
         self.find(at, bytes).ok().map(|(buffer, range)| (buffer.param, range.start as u64))
     }
 
-    /// Why an access cannot be made, whoever makes others.
+    /// Returns the trap of an access that is invalid regardless of other accesses.
     pub(super) fn why_not(&mut self, at: AccessSite, bytes: u32, write: bool) -> Option<TrapKind> {
         match self.own.find(at, bytes) {
             Some(_) if aligned(at).is_err() => {
@@ -327,7 +333,7 @@ impl<'a> Memory<'a> {
         }
     }
 
-    /// The buffer that the whole access lies in, and where in it.
+    /// Returns the buffer that contains the whole access, and the range in it.
     fn find(&mut self, at: AccessSite, bytes: u32) -> Result<(&mut Buffer<'a>, Range<usize>), Refusal> {
         aligned(at)?;
         match find(&mut self.buffers, at, bytes) {
@@ -357,17 +363,18 @@ fn find<'b, 'a>(
     })
 }
 
-/// The buffer that an access reaches.
+/// Buffer and range of an access.
 struct Reached<'m, 'a> {
     buffer: &'m mut Buffer<'a>,
     range: Range<usize>,
-    /// Where items meet, who looks for races.
-    /// Whether items meet: then `races` says which accesses race, and else who else has made one.
+    /// `true` if items cooperate. Races are then determined by `races`, and otherwise by the access
+    /// records of the buffer.
     meets: bool,
     races: Option<&'m mut Races>,
 }
 
-/// For each parameter whether a parameter writes the buffer that it is given; the addresses are those that the parameters ask for.
+/// Returns for each parameter whether any parameter writes its buffer. Also checks the addresses of
+/// aliases, alignments and overlaps.
 fn written(params: &[Param], args: &[Arg<'_>]) -> Result<Vec<bool>, ArgError> {
     let owner = |(number, arg): (usize, &Arg<'_>)| match arg {
         Arg::Scalar(_) => None,
@@ -402,7 +409,7 @@ fn written(params: &[Param], args: &[Arg<'_>]) -> Result<Vec<bool>, ArgError> {
     Ok(written)
 }
 
-/// Whether a buffer has its addresses alone.
+/// Checks that a buffer does not overlap another one and does not wrap around.
 fn apart(buffers: &[Buffer<'_>], param: usize, base: u64, len: usize) -> Result<(), ArgError> {
     let clash = |other: &&Buffer<'_>| {
         base.wrapping_sub(other.base) < other.bytes.get().len() as u64 || other.base.wrapping_sub(base) < len as u64
@@ -415,7 +422,7 @@ fn apart(buffers: &[Buffer<'_>], param: usize, base: u64, len: usize) -> Result<
 }
 
 impl Watch {
-    /// Each byte's number, writer and first reader.
+    /// Returns the number, writer and first reader of each byte.
     fn entries(&mut self, range: Range<usize>) -> impl Iterator<Item = (usize, &mut u64, &mut u64)> {
         let writers = self.writers.get_mut(range.clone()).unwrap_or(&mut []);
         let readers = self.readers.get_mut(range.clone()).unwrap_or(&mut []);
@@ -423,7 +430,7 @@ impl Watch {
     }
 }
 
-/// Refuses an access to a byte that another item reached before.
+/// Rejects an access to a byte that another item has accessed before.
 fn check(param: usize, byte: usize, who: Who, before: u64, wrote: bool) -> Result<(), Refusal> {
     if before == Who::NOBODY || Who(before).item() == who.item() {
         return Ok(());

@@ -1,13 +1,13 @@
-//! The oracle: what a kernel computes, exactly.
+//! Evaluator: the exact reference semantics of the IR, used as the test oracle.
 //!
-//! [`fold`] gives the meaning of every pure op on lanes; [`Prepared`] runs a kernel item by item on it, with the traps,
-//! the race watch and the branch budget that the IR promises. Floating point is computed by `rustc_apfloat`, and nothing
-//! here is shared with the code that the oracle judges.
+//! [`fold`] evaluates every pure op on lanes. [`Prepared`] runs a kernel item by item, with the
+//! traps, the race detection and the branch budget of the IR. `rustc_apfloat` computes
+//! floating-point arithmetic. The evaluator shares no code with the compiler that it checks.
 //!
-//! A packed kernel is launched as the kernel that it was made of: with the same arguments, for as many work items, and with
-//! the same results and faults.
+//! A packed kernel is launched like the kernel from which it was packed: with the same arguments
+//! and the same number of work items, and with the same results and faults.
 //!
-//! A value is a slice of lanes, lane 0 first, each lane its bits zero-extended to 64.
+//! A value is a slice of lanes, lane 0 first. Each lane holds its bits, zero-extended to 64.
 
 mod atomic;
 mod contract;

@@ -1,43 +1,46 @@
-//! What an evaluation tells of its steps to who asks.
+//! Observers of an evaluation.
 
 use halfbyte_abi::Type;
 
 use crate::kernel::{Block, Inst, Value};
 
-/// Observes what the items of a launch do, in the order in which they do it. Constants are not reported: they have their values
-/// before anything runs.
+/// Observer of the actions of a launch's items, in execution order. Constants are not reported,
+/// because their values are set before execution.
 pub trait Observer {
-    /// Whether it observes anything. Where it does not, nothing is done for it.
+    /// `true` if the observer is active. The evaluator skips all reporting for an inactive
+    /// observer.
     const ASKS: bool = true;
 
-    /// An item begins a block.
+    /// Reports that an item begins a block.
     fn block(&mut self, item: u32, block: Block);
 
-    /// A value has these lanes now, the result of an instruction or a parameter of the block that has begun.
+    /// Reports the new lanes of a value: a result of an instruction, or a parameter of the block
+    /// that has begun.
     fn value(&mut self, item: u32, value: Value, lanes: &[u64]);
 
-    /// An item has reached memory. What a load gives is reported next, as a value.
+    /// Reports a memory access. The value of a load is reported next.
     fn access(&mut self, item: u32, access: &Accessed<'_>);
 }
 
-/// A load or store that has been made.
+/// A completed load or store.
 #[derive(Clone, Copy, Debug)]
 pub struct Accessed<'a> {
-    /// The instruction.
+    /// Instruction.
     pub inst: Inst,
-    /// Whether it is a store.
+    /// `true` for a store.
     pub write: bool,
-    /// Where.
+    /// Byte address.
     pub address: u64,
-    /// The parameter whose buffer that is in, by number, and the byte of it; none in a stream of a packed kernel.
+    /// Number of the parameter whose buffer is accessed, and the byte offset in it; `None` in a
+    /// stream of a packed kernel.
     pub place: Option<(usize, u64)>,
-    /// The type of what is read or written.
+    /// Type of the accessed value.
     pub ty: Type,
-    /// Its lanes.
+    /// Lanes of the accessed value.
     pub lanes: &'a [u64],
 }
 
-/// Nobody.
+/// Inactive observer.
 impl Observer for () {
     const ASKS: bool = false;
 

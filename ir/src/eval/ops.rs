@@ -1,4 +1,4 @@
-//! The meaning of every pure op, on lanes.
+//! Semantics of every pure op, on lanes.
 
 use halfbyte_abi::{Elem, Type};
 
@@ -7,21 +7,23 @@ use crate::eval::{float, lanes};
 use crate::kernel::Attr;
 use crate::op::Op;
 
-/// An operand of an op: its type and its lanes, lane 0 first, each its bits zero-extended to 64.
+/// Operand of an op: its type and its lanes, lane 0 first. Each lane holds its bits, zero-extended
+/// to 64.
 #[derive(Clone, Copy, Debug)]
 pub struct Operand<'a> {
-    /// Its type.
+    /// Type of the operand.
     pub ty: Type,
-    /// As many lanes as the type has.
+    /// Lanes, as many as the type has.
     pub lanes: &'a [u64],
 }
 
-/// Computes an op whose result follows from its attribute and operands alone, and says whether it is one.
+/// Evaluates an op whose result depends only on its attribute and operands. Returns `false` for any
+/// other op.
 ///
-/// `result` is the result's type and `out` has as many lanes. Types are as the op's row has them, which the verifier
-/// makes sure of; lanes that are missing count as zero. Not computed, and `out` left alone: `const` (which carries its
-/// value), the ops that ask where the item is, intrinsics, memory and control. `contract` is about what defines the operands,
-/// so it changes nothing here.
+/// `result` is the result type, and `out` has as many lanes. The types must match the op's row,
+/// which the verifier checks; missing lanes are zero. The function returns `false` and does not
+/// change `out` for `const` (which carries its value), position ops, intrinsics, memory ops and
+/// control flow. It ignores `contract`, which depends on the definitions of the operands.
 #[must_use]
 pub fn fold(op: Op, attr: Attr, args: &[Operand<'_>], result: Type, out: &mut [u64]) -> bool {
     let to = result.elem();
@@ -210,8 +212,8 @@ pub fn fold(op: Op, attr: Attr, args: &[Operand<'_>], result: Type, out: &mut [u
     true
 }
 
-/// Computes a sum or difference together with the product that its operand of this number is, in one rounding. `args` are
-/// the two factors and the sum's other operand.
+/// Evaluates a sum or difference contracted with its product operand, with one rounding. `product`
+/// is the product's operand number. `args` are the two factors and the other operand of the sum.
 pub(super) fn fold_sum(
     op: Op,
     attr: Attr,
@@ -231,12 +233,12 @@ pub(super) fn fold_sum(
     true
 }
 
-/// The exact integer that a lane's bits are.
+/// Returns a lane's bits as an unsigned integer.
 fn unsigned(lane: u64, _: Elem) -> i128 {
     i128::from(lane)
 }
 
-/// The exact integer that a lane's bits are in two's complement.
+/// Returns a lane's bits as a two's-complement integer.
 fn signed(lane: u64, elem: Elem) -> i128 {
     let unused = 64 - elem.bits();
     i128::from((lane << unused).cast_signed() >> unused)
@@ -258,12 +260,12 @@ fn round_shr(a: i128, n: i128) -> i128 {
     }
 }
 
-/// The low `width` bits of `a`, which has no others, in a circle.
+/// Rotates the low `width` bits of `a` left. Higher bits of `a` must be zero.
 fn rotl(a: i128, n: i128, width: u32) -> i128 {
     a << n | a >> (i128::from(width) - n)
 }
 
-/// An op at work: operands, and the result's lanes with what one of them holds.
+/// Evaluation of an op: its operands, and the element type and lanes of its result.
 struct Fold<'a> {
     args: &'a [Operand<'a>],
     to: Elem,
@@ -280,7 +282,7 @@ impl Fold<'_> {
         self.args.get(arg).map_or(self.to, |arg| arg.ty.elem())
     }
 
-    /// Result lane i from i, wrapped to the lane.
+    /// Computes each result lane from its number, truncated to the lane's width.
     fn each(&mut self, f: impl Fn(&Self, usize) -> u64) {
         for i in 0..self.out.len() {
             let lane = f(self, i) & self.to.mask();
@@ -288,17 +290,17 @@ impl Fold<'_> {
         }
     }
 
-    /// Lane by lane, from bits.
+    /// Computes lane by lane, on bits.
     fn bits<const N: usize>(&mut self, f: impl Fn([u64; N]) -> u64) {
         self.each(|fold, i| f(std::array::from_fn(|arg| fold.lane(arg, i))));
     }
 
-    /// Lane by lane, from exact integers.
+    /// Computes lane by lane, on exact integers.
     fn ints<const N: usize>(&mut self, read: impl Fn(u64, Elem) -> i128, f: impl Fn([i128; N]) -> i128) {
         self.each(|fold, i| f(std::array::from_fn(|arg| read(fold.lane(arg, i), fold.elem(arg)))) as u64);
     }
 
-    /// All lanes of the one operand to one.
+    /// Reduces all lanes of the operand.
     fn reduce(&mut self, read: impl Fn(u64, Elem) -> i128, f: impl Fn(i128, i128) -> i128) {
         let elem = self.elem(0);
         let lanes = self.args.first().map_or(&[][..], |arg| arg.lanes);
@@ -306,7 +308,7 @@ impl Fold<'_> {
         self.each(|_, _| reduced.unwrap_or(0) as u64);
     }
 
-    /// The third operand and the sum of absolute differences of the first two.
+    /// Computes the third operand plus the sum of absolute differences of the first two.
     fn sad(&mut self, read: impl Fn(u64, Elem) -> i128) {
         let elem = self.elem(0);
         let lanes = self.args.first().map_or(0, |arg| arg.lanes.len());
@@ -317,7 +319,7 @@ impl Fold<'_> {
         });
     }
 
-    /// The third operand and the sum of products of the first two.
+    /// Computes the third operand plus the dot product of the first two.
     fn dot(&mut self, read_a: impl Fn(u64, Elem) -> i128, read_b: impl Fn(u64, Elem) -> i128) {
         let elem = self.elem(0);
         let lanes = self.args.first().map_or(0, |arg| arg.lanes.len());

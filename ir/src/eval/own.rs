@@ -1,4 +1,5 @@
-//! The memory that a kernel declares, and what is watched in kernels whose items meet.
+//! Memory that a kernel declares, and race detection for kernels with barriers, collective
+//! operations or shared memory.
 
 use halfbyte_abi::meet::{Place, Races, Strength, Touch};
 
@@ -8,11 +9,12 @@ use crate::eval::memory::{AccessSite, Refusal};
 use crate::kernel::{Inst, Kernel, ValueDef};
 use crate::op::Op;
 
-/// Addresses that a space has to itself: less than any buffer's that [`buffer_base`](halfbyte_abi::buffer_base) gives.
+/// Size of the address range of a memory space. All these addresses are below the buffer addresses
+/// of [`buffer_base`](halfbyte_abi::buffer_base).
 const WINDOW: u64 = 1 << 36;
 
 impl Space {
-    /// The address of its first byte, where the evaluator has it.
+    /// Returns the address of the first byte in the evaluator.
     pub const fn base(self) -> u64 {
         match self {
             Space::Scratch => WINDOW,
@@ -20,14 +22,14 @@ impl Space {
         }
     }
 
-    /// Whether an address is nearer to this space than to anything else.
+    /// Returns `true` if an address is nearer to this space than to any other memory.
     const fn is_near(self, address: u64) -> bool {
         address.wrapping_sub(self.base()).wrapping_add(WINDOW / 2) < WINDOW + WINDOW / 2
     }
 }
 
-/// The space of the array by which an access is made, directly or at an offset that the kernel computes; none where the kernel does not
-/// say.
+/// Returns the memory space of the array that is the base of an access, directly or through
+/// computed offsets. Returns `None` if the base is not an array.
 pub fn array_space(kernel: &Kernel, inst: Inst) -> Option<Space> {
     match base_of(kernel, inst)? {
         ValueDef::Array(number) => kernel.arrays.get(number as usize).map(|array| array.space),
@@ -35,11 +37,11 @@ pub fn array_space(kernel: &Kernel, inst: Inst) -> Option<Space> {
     }
 }
 
-/// What an access starts from: the definition of its address, before what is added to it.
+/// Returns the definition of an access's base, before all `ptr_add` ops.
 fn base_of(kernel: &Kernel, inst: Inst) -> Option<ValueDef> {
     let last = kernel.insts.get(inst)?.op.row().args.len().checked_sub(1)?;
     let mut def = kernel.values.get(*kernel.args(inst).get(last)?)?.def;
-    // A chain of sums is no longer than the kernel.
+    // The iteration count is bounded, because a malformed kernel could contain a cycle.
     for _ in 0..kernel.insts.len() {
         match def {
             ValueDef::Result(sum) if kernel.insts.get(sum)?.op == Op::PtrAdd => {
@@ -51,8 +53,8 @@ fn base_of(kernel: &Kernel, inst: Inst) -> Option<ValueDef> {
     Some(def)
 }
 
-/// The space that an access which traps at an address belongs to: that of the array by which it is made, or, made by a computed address,
-/// the one in which that lies; none of buffers.
+/// Returns the memory space of a trapping access: that of its array, or the space near its address
+/// if the base is neither an array nor a parameter. Returns `None` for a buffer access.
 pub fn space_of(kernel: &Kernel, inst: Inst, address: u64) -> Option<Space> {
     match base_of(kernel, inst) {
         Some(ValueDef::Array(_)) => array_space(kernel, inst),
@@ -63,12 +65,12 @@ pub fn space_of(kernel: &Kernel, inst: Inst, address: u64) -> Option<Space> {
     }
 }
 
-/// What an access is to those that look for races.
+/// Properties of an access for race detection.
 #[derive(Clone, Copy)]
 pub(super) struct How {
     pub reads: bool,
     pub writes: bool,
-    /// Of an atomic access.
+    /// Strength of an atomic access.
     pub strong: Option<Strength>,
 }
 
@@ -77,21 +79,23 @@ impl How {
     pub const WRITE: How = How { reads: false, writes: true, strong: None };
 }
 
-/// Memory of the item that runs, and of its group.
+/// Local memory of the running item and shared memory of its group.
 pub(super) struct Own {
     pub scratch: Vec<u8>,
     pub shared: Vec<u8>,
     pub placements: [Placement; 2],
-    /// Whether items meet.
+    /// `true` if the kernel has barriers, collective operations, atomic accesses, fences or shared
+    /// memory.
     pub meets: bool,
-    /// In a kernel whose items meet and are watched.
+    /// Race detector, if `meets` and detection is enabled.
     pub races: Option<Races>,
-    /// Whether memory has changed since somebody last asked.
+    /// `true` if memory has changed since the flag was last cleared.
     pub is_changed: bool,
 }
 
 impl Own {
-    /// That of a kernel in groups of so many items, with so many bytes of shared memory beside what the kernel says; whether races are looked for.
+    /// Creates the memory of a kernel in groups of `size` items, with `shared` bytes of dynamic
+    /// shared memory. `watch` enables race detection.
     pub fn new(kernel: &Kernel, size: u32, shared: u32, watch: bool) -> Own {
         let meets = kernel_meets(kernel);
         let placements = Space::ALL.map(|space| kernel.placement(space));
@@ -106,7 +110,7 @@ impl Own {
         }
     }
 
-    /// The address of the array of that number.
+    /// Returns the address of an array, by its number.
     pub fn start(&self, space: Space, number: usize) -> u64 {
         let of = |(of, _): &(Space, &Placement)| *of == space;
         let placed = Space::ALL.into_iter().zip(&self.placements).find(of);
@@ -128,7 +132,8 @@ impl Own {
         }
     }
 
-    /// The space that an access is in, where it is in one, and the place in it; what is wrong with it, where it is not all there.
+    /// Returns the memory space of an access and the offset in it. Returns `None` if the access is
+    /// in no space, or an error if it is partly outside the space of its array.
     pub fn find(&self, at: AccessSite, bytes: u32) -> Option<Result<(Space, usize), TrapKind>> {
         let inside = |space: Space| {
             let held = if space == Space::Shared { &self.shared } else { &self.scratch };
@@ -142,7 +147,7 @@ impl Own {
         }
     }
 
-    /// The bytes there, of an access that may be made.
+    /// Returns the bytes of a valid access, and records it for race detection.
     pub fn reach(
         &mut self,
         (space, start): (Space, usize),
@@ -160,14 +165,15 @@ impl Own {
     }
 }
 
-/// An access as those see it who look for races.
+/// Converts an access for the race detector.
 pub(super) fn touch(at: AccessSite, How { reads, writes, strong }: How) -> Touch {
-    // What exchanges a value reads it as well, whatever it was.
+    // An atomic exchange also reads memory, even though the old value does not affect the new one.
     let reads = reads || strong.is_some() && at.changes;
     Touch { item: at.who.item(), inst: at.who.inst().as_u32(), writes, reads, strong }
 }
 
-/// Whether items of a kernel meet.
+/// Returns `true` if a kernel has shared memory, or ops that order memory: barriers, collective
+/// operations, atomic accesses or fences.
 pub(super) fn kernel_meets(kernel: &Kernel) -> bool {
     let mut insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts);
     let shares = kernel.arrays.iter().any(|array| array.space == Space::Shared);

@@ -1,10 +1,11 @@
-//! Where an item is in its launch, by its number.
+//! Position of an item in its launch.
 
 use halfbyte_abi::{Axis, Shape};
 
 use crate::op::Op;
 
-/// What an op says of the place of an item, the launch having so many; none where it says nothing of that.
+/// Evaluates a position or size op for an item, in a launch of `items` items. Returns `None` for
+/// other ops.
 pub(super) fn place(op: Op, axis: Option<Axis>, shape: &Shape, items: u32, item: u32) -> Option<u64> {
     let [counts, sizes] = [shape.grid, shape.block].map(|of| of.map(u64::from));
     let size: u64 = sizes.iter().product();
@@ -30,7 +31,7 @@ pub(super) fn place(op: Op, axis: Option<Axis>, shape: &Shape, items: u32, item:
     })
 }
 
-/// The number along an axis of what has a number in all of a box of so many along each.
+/// Splits a linear number in a box of the given sizes, and returns its coordinate along an axis.
 fn along(number: u64, [x, y, _]: [u64; 3], axis: Axis) -> u64 {
     match axis {
         Axis::X => number % x,

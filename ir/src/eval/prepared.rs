@@ -1,4 +1,4 @@
-//! A kernel made ready to run, and running it.
+//! Preparation of a kernel for execution, and its execution.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -26,22 +26,23 @@ use crate::kernel::{Attr, Block, Inst, Kernel, Part, Value};
 use crate::op::Op;
 use crate::span::Span;
 
-/// No type has more lanes.
+/// Maximum number of lanes of a type.
 pub(super) const MAX_LANES: usize = 16;
 
-/// Bytes of shared memory that a launch may give a group.
+/// Maximum size in bytes of the dynamic shared memory of a group.
 const MAX_SHARED: u32 = 1 << 20;
 
-/// Ops after which the watchdog is polled: a millisecond's worth of the slowest, which are exact arithmetic on sixteen lanes.
+/// Ops between polls of the watchdog. They take about a millisecond for the slowest ops, which are
+/// exact arithmetic on sixteen lanes.
 const OPS_BETWEEN_POLLS: u64 = 1 << 10;
 
-/// A kernel made ready to run: every value has its place in one frame of lanes, constants are in it already, and blocks
-/// are runs of steps in the order of the layout.
+/// A kernel prepared for execution. Every value has a slot in one frame of lanes, constants are
+/// already stored in the frame, and blocks are ranges of steps in layout order.
 pub struct Prepared<'k> {
     pub(super) kernel: &'k Kernel,
     params: Vec<Slot>,
     arrays: Vec<Slot>,
-    /// Whether items of a group meet.
+    /// `true` if items of a group cooperate; see `kernel_meets`.
     meets: bool,
     frame: Vec<u64>,
     pub(super) blocks: Vec<Range<usize>>,
@@ -49,13 +50,13 @@ pub struct Prepared<'k> {
     operands: Vec<Slot>,
     edges: Vec<Edge>,
     moves: Vec<(Slot, Slot)>,
-    /// Where items reconverge, by block; computed on first use.
+    /// Reconvergence point of each block's terminator; computed on first use.
     joins: OnceLock<Vec<Option<usize>>>,
-    /// Of a packed kernel, the first access of each stream.
+    /// First access of each stream, in a packed kernel.
     accesses: Vec<Inst>,
 }
 
-/// Where in the frame a value's lanes are.
+/// Location of a value's lanes in the frame.
 #[derive(Clone, Copy)]
 pub(super) struct Slot {
     start: usize,
@@ -92,52 +93,55 @@ pub(super) struct PreparedInst {
     pub(super) inst: Inst,
     pub(super) op: Op,
     pub(super) attr: Attr,
-    /// What others may do at it.
+    /// Scheduling behaviour of the instruction.
     turn: Turn,
-    /// Of an access by an array, that array's space.
+    /// Memory space of the array that the access is based on, if any.
     space: Option<Space>,
     operands: Range<usize>,
-    /// Of a sum computed with a product, which operand that is. The operands are then the factors and the other one.
+    /// Operand number of the product with which a sum is contracted, if any. The operands are then
+    /// the factors and the other operand.
     product: Option<usize>,
-    /// Of a terminator.
+    /// Outgoing edges of a terminator.
     edges: Range<usize>,
     pub(super) result: Slot,
 }
 
-/// Where an item is.
+/// Execution state of an item.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Position {
-    /// The block, by its place in the layout.
+    /// Index of the block in the layout.
     pub(super) block: usize,
-    /// The instruction that it goes on with, by its number in the block.
+    /// Index in the block of the next instruction.
     pub(super) step: usize,
     backward: u32,
-    /// Turns that it lets others have before it goes on: for the strong accesses that it has gone around.
+    /// Number of times that the item yields before it continues, one for each strong access that it
+    /// has skipped.
     passes: u32,
 }
 
-/// Why an item runs no further.
+/// Reason why an item stops running.
 pub(super) enum Stop {
-    /// It has ended.
+    /// The item has ended.
     End,
-    /// Others have their turn.
+    /// The item yields to others.
     Yield,
-    /// It waits for others at that instruction.
+    /// The item waits for others at the instruction.
     Meet(Meeting<u32, bool>, Inst),
 }
 
-/// A way from one block to another.
+/// Control-flow edge.
 struct Edge {
-    /// The block's place in the layout.
+    /// Index of the target block in the layout.
     to: usize,
     case: u32,
     moves: Range<usize>,
-    /// Strong accesses that it goes around.
+    /// Number of strong accesses that the edge skips.
     passes: u32,
 }
 
-/// Returns the number of strong accesses that a branch to one block goes around, where the block beside it leads to that block, too. A guard of PTX is
-/// imported as such a branch, and a guard parts no lanes.
+/// Returns the number of strong accesses that a branch to block `to` skips, if the other target
+/// `beside` leads to `to` as well. A guarded PTX instruction is imported as such a branch, and a
+/// guard does not make lanes diverge.
 fn passed(kernel: &Kernel, to: Block, beside: Block) -> u32 {
     let Some((&last, insts)) = kernel.blocks.get(beside).and_then(|block| block.insts.split_last()) else { return 0 };
     let leads_on = kernel.insts[last].op == Op::Br && kernel.targets(last).first().is_some_and(|call| call.block == to);
@@ -146,7 +150,8 @@ fn passed(kernel: &Kernel, to: Block, beside: Block) -> u32 {
 }
 
 impl<'k> Prepared<'k> {
-    /// Prepares a kernel that the verifier accepts. What another one does means nothing.
+    /// Prepares a kernel. The verifier must accept the kernel; otherwise its behaviour is
+    /// unspecified.
     pub fn new(kernel: &'k Kernel) -> Prepared<'k> {
         let mut slots: SecondaryMap<Value, Slot> = SecondaryMap::new();
         let mut size = 0;
@@ -201,7 +206,8 @@ impl<'k> Prepared<'k> {
         let operands = self.operands.len();
         let product = product(self.kernel, inst);
         match product {
-            // A value that a value depends on keeps its lanes until that is defined anew.
+            // In SSA form, the factors still have their lanes when the sum is computed, until the
+            // product is computed again.
             Some(Product { factors: [x, y], other, .. }) => self.operands.extend([x, y, other].map(|v| slots[v])),
             None => self.operands.extend(self.kernel.args(inst).iter().map(|&v| slots[v])),
         }
@@ -233,20 +239,23 @@ impl<'k> Prepared<'k> {
         });
     }
 
-    /// Runs all items in order. Buffers hold the results; after a fault they are unspecified.
+    /// Runs all items in order. Buffers hold the results; after a fault, their contents are
+    /// unspecified.
     ///
-    /// Arguments are those of [`Kernel::given_params`]. A packed kernel takes the same as a plain one, and runs the groups of the launch's items in order. The
-    /// accesses that count are those of its streams, item by item, and the budget is one for a group.
+    /// The arguments are those of [`Kernel::given_params`]. A packed kernel takes the same
+    /// arguments as a plain one, and runs the groups of the launch's items in order. Its memory
+    /// accesses are those of its streams, item by item, and the budget applies to each group.
     ///
     /// # Errors
     ///
-    /// Arguments that do not fit; the trap of the lowest-numbered item that traps; a race, where the second of the two
-    /// accesses comes before any trap. What a group traps at, other than an access of an item, is its first item's trap.
+    /// Invalid arguments; the trap of the lowest-numbered trapping item; or a race, if its second
+    /// access is executed before any trap. A trap of a packed kernel's group that is not an access
+    /// of an item is reported for the group's first item.
     pub fn run(&self, launch: &Launch<'_>, args: &mut [Arg<'_>]) -> Result<(), Fault> {
         self.run_watched(launch, args).map(drop)
     }
 
-    /// Runs all items in order, and tells which of them wrote what.
+    /// Runs all items in order, and returns the item that wrote each byte.
     ///
     /// # Errors
     ///
@@ -255,11 +264,11 @@ impl<'k> Prepared<'k> {
         self.run_observed(launch, args, &mut ())
     }
 
-    /// The same, and tells an observer of every step.
+    /// Runs all items in order, and reports every step to an observer.
     ///
     /// # Errors
     ///
-    /// Those of [`run`](Prepared::run). What was done before is reported then too.
+    /// Those of [`run`](Prepared::run). The steps before the error are reported as well.
     pub fn run_observed<O: Observer>(
         &self,
         launch: &Launch<'_>,
@@ -274,7 +283,7 @@ impl<'k> Prepared<'k> {
         for (number, (slot, arg)) in self.params.iter().zip(&*args).enumerate() {
             match arg {
                 Arg::Scalar(words) => unpack(slot.ty, words, &mut frame[slot.range()]),
-                // Where there is none, the arguments are refused.
+                // Invalid arguments are rejected later.
                 Arg::Buffer { .. } | Arg::Alias { .. } => {
                     slot.set(&mut frame, &[Arg::address(args, number).unwrap_or(0)]);
                 }
@@ -318,7 +327,7 @@ impl<'k> Prepared<'k> {
         Ok(machine.memory.into_writers())
     }
 
-    /// The memory that the kernel declares.
+    /// Creates the memory that the kernel declares.
     fn own(&self, launch: &Launch<'_>, size: u32) -> Result<Own, ArgError> {
         let shape = launch.shape;
         let has_shared = self.kernel.arrays.iter().any(|array| array.space == Space::Shared);
@@ -351,7 +360,8 @@ impl<'k> Prepared<'k> {
         self.operands.get(step.operands.clone()).unwrap_or(&[])
     }
 
-    /// Returns for each block where items reconverge that part at its end, if more is left to do there than to return.
+    /// Returns the reconvergence point of each block's terminator, if any. A block that only
+    /// returns is not a reconvergence point.
     fn joins(&self) -> Vec<Option<usize>> {
         let last = |block: usize| {
             let steps = self.blocks.get(block).and_then(|of| self.steps.get(of.clone())).unwrap_or_default();
@@ -363,7 +373,8 @@ impl<'k> Prepared<'k> {
         };
         let graph: Vec<Vec<usize>> = (0..self.blocks.len()).map(successors).collect();
         let only_returns = |mut block: usize| {
-            // A loop of branches alone never returns.
+            // The iteration count is bounded, because a loop that consists only of branches never
+            // returns.
             for _ in 0..graph.len() {
                 match (last(block).0, graph.get(block).map(Vec::as_slice)) {
                     (..=1, Some(&[next])) => block = next,
@@ -377,7 +388,7 @@ impl<'k> Prepared<'k> {
         joins.map(|join| join.filter(|&block| !only_returns(block))).collect()
     }
 
-    /// The edge that a terminator takes.
+    /// Returns the edge that a terminator takes.
     fn taken(&self, step: &PreparedInst, frame: &[u64]) -> Option<&Edge> {
         let edges = self.edges.get(step.edges.clone())?;
         let value = self.operands(step).first().map_or(0, |slot| slot.lane(frame));
@@ -389,25 +400,25 @@ impl<'k> Prepared<'k> {
     }
 }
 
-/// A launch under way.
+/// A running launch.
 pub(super) struct Machine<'a, O> {
     pub(super) code: &'a Prepared<'a>,
     pub(super) launch: &'a Launch<'a>,
     items: u32,
     pub(super) memory: Memory<'a>,
-    /// Of a packed kernel, whose loads and stores then reach these.
+    /// Streams of a packed kernel. Its loads and stores go to the streams.
     streams: Option<Streams<'a>>,
     pub(super) frame: Vec<u64>,
-    /// Lanes on their way into block parameters, all of which change at once.
+    /// Temporary lanes for the simultaneous assignment of block parameters.
     moved: Vec<u64>,
     intrinsics: BTreeMap<Inst, Result<IntrinsicFn<'a>, String>>,
-    /// Ops and backward branches done since the watchdog was polled.
+    /// Ops and backward branches executed since the last poll of the watchdog.
     unpolled: u64,
     pub(super) observer: &'a mut O,
 }
 
 impl<O: Observer> Machine<'_, O> {
-    /// Runs an item, or a packed kernel's group of items.
+    /// Runs an item, or a group of items of a packed kernel.
     fn group(&mut self, group: u32) -> Result<(), Fault> {
         if let Some(streams) = &mut self.streams {
             streams.begin(group);
@@ -428,13 +439,13 @@ impl<O: Observer> Machine<'_, O> {
         ran
     }
 
-    /// Counts what has been done, and asks whether it may go on.
+    /// Reports the executed work to the watchdog. Fails if the launch must stop.
     fn spend(&mut self) -> Result<(), Exceeded> {
         let done = std::mem::take(&mut self.unpolled);
         self.launch.watchdog.map_or(Ok(()), |watchdog| watchdog.spend(done))
     }
 
-    /// Runs an item on from where it is.
+    /// Runs an item from its current position.
     pub(super) fn run(&mut self, item: u32, at: &mut Position) -> Result<Stop, Fault> {
         let code = self.code;
         if at.passes != 0 {
@@ -491,7 +502,7 @@ impl<O: Observer> Machine<'_, O> {
         Ok(Stop::End)
     }
 
-    /// Records a branch that an item takes, for the detector of races.
+    /// Records a branch of an item in the race detector.
     fn tell_branch(&mut self, item: u32, step: &PreparedInst, edge: &Edge, from: usize) {
         let Some(races) = &mut self.memory.own.races else { return };
         let code = self.code;
@@ -505,7 +516,7 @@ impl<O: Observer> Machine<'_, O> {
         races.reach(item, edge.to as u32, 0);
     }
 
-    /// Tells that an item begins a block, and what its parameters are.
+    /// Reports to the observer that an item begins a block, and the values of its parameters.
     fn tell_block(&mut self, item: u32, place: usize, moves: &[(Slot, Slot)]) {
         if !O::ASKS {
             return;
@@ -518,7 +529,7 @@ impl<O: Observer> Machine<'_, O> {
         }
     }
 
-    /// Tells of a load or store.
+    /// Reports a load or store to the observer.
     pub(super) fn tell_access(&mut self, item: u32, at: AccessSite, inst: Inst, write: bool, ty: Type, lanes: &[u64]) {
         if O::ASKS {
             let place = match self.streams {
@@ -529,7 +540,7 @@ impl<O: Observer> Machine<'_, O> {
         }
     }
 
-    /// Gives a block's parameters their values.
+    /// Assigns the block parameters of an edge.
     fn pass(&mut self, edge: &Edge) {
         let moves = self.code.moves.get(edge.moves.clone()).unwrap_or(&[]);
         self.moved.clear();
@@ -623,13 +634,14 @@ impl<O: Observer> Machine<'_, O> {
         Ok(())
     }
 
-    /// The operands' lanes; at most sixteen operands but for intrinsics, so on the stack.
+    /// Returns the operands with their lanes. Only intrinsics have more than sixteen operands, so
+    /// the list is usually on the stack.
     pub(super) fn values(&self, step: &PreparedInst) -> SmallVec<[Operand<'_>; 16]> {
         let operand = |slot: &Slot| Operand { ty: slot.ty, lanes: slot.lanes(&self.frame) };
         self.code.operands(step).iter().map(operand).collect()
     }
 
-    /// Where a load or store goes, whose base is the operand of that number.
+    /// Returns the site of a load or store. `base` is the operand number of the base address.
     pub(super) fn place(&self, item: u32, step: &PreparedInst, mem: MemAttr, base: usize) -> AccessSite {
         let operands = self.code.operands(step);
         let lane = |n: usize| operands.get(n).map_or(0, |slot| slot.lane(&self.frame));
@@ -644,7 +656,8 @@ impl<O: Observer> Machine<'_, O> {
         }
     }
 
-    /// What an instruction does for an item, or for a group of a packed kernel and so for its first item.
+    /// Describes an access of an item, or of a packed kernel's group, which is attributed to its
+    /// first item.
     pub(super) fn access(&self, item: u32, inst: Inst, write: bool) -> Access {
         let item = self.streams.as_ref().map_or(item, |streams| streams.first_item(item));
         Access { item, inst, span: self.span(inst), write }
@@ -659,7 +672,8 @@ impl<O: Observer> Machine<'_, O> {
         self.refused(self.access(item, inst, false), Refusal::Trap(kind))
     }
 
-    /// The fault of a load or store. One that has taken in others traps as the first of them would have.
+    /// Returns the fault of a load or store. A merged access reports the first of its original
+    /// accesses that is invalid.
     pub(super) fn refused_at(&mut self, access: Access, at: AccessSite, refusal: Refusal) -> Fault {
         if matches!(refusal, Refusal::Trap(_)) {
             for Part { offset, bytes, span } in self.code.kernel.parts(access.inst) {

@@ -1,8 +1,8 @@
-//! The streams of a packed kernel's launch, a group of items at a time.
+//! Streams of a packed kernel's launch, one group of items at a time.
 //!
-//! The kernel's loads find in a stream what its items read in the launch's buffers. What it stores is kept until the group is
-//! done; then each of the group's items makes its accesses, one after the other and in their order, as an item of a plain
-//! kernel does, with the same traps and races.
+//! The kernel's loads read from a stream the elements of its items in the launch's buffers. Its
+//! stores are kept until the end of the group. Then each item of the group makes its accesses one
+//! after another in program order, like an item of a plain kernel, with the same traps and races.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -18,27 +18,28 @@ use crate::kernel::{Inst, Kernel, Param};
 use crate::span::Span;
 use crate::stream::Stream;
 
-/// Address bits of a stream. Its number is above them, and its first byte is in the middle.
+/// Number of address bits of a stream. The stream's number is in the higher bits, and its first
+/// byte is in the middle of the range.
 const ADDRESS_BITS: u32 = 40;
 
-/// No element has more bytes.
+/// Maximum size of an element in bytes.
 const MAX_ELEMENT: usize = 16;
 
-/// Iterations of a stream's loops after which the watchdog is polled.
+/// Loop iterations between polls of the watchdog.
 const TRIPS_BETWEEN_POLLS: u32 = 1 << 10;
 
-/// An element that no item reads.
+/// Contents of an element that belongs to no item.
 const ZEROS: [u8; MAX_ELEMENT] = [0; MAX_ELEMENT];
 
-/// Bytes of a page, a power of two.
+/// Size of a page in bytes, a power of two.
 const PAGE: usize = 4096;
 
-/// The address of the first byte of a stream.
+/// Returns the address of the first byte of a stream.
 pub(super) fn base(stream: usize) -> u64 {
     (stream as u64) << ADDRESS_BITS | 1 << (ADDRESS_BITS - 1)
 }
 
-/// An access that an item of the text would have made in vain.
+/// A rejected access of an item of the source kernel.
 pub(super) struct Failure {
     pub(super) item: u32,
     pub(super) inst: Inst,
@@ -48,11 +49,11 @@ pub(super) struct Failure {
 }
 
 pub(super) struct Streams<'k> {
-    /// Items in a group.
+    /// Number of items in a group.
     items: u32,
-    /// Items of the launch.
+    /// Number of items of the launch.
     count: u32,
-    /// The first item of the group at hand.
+    /// First item of the current group.
     first: u32,
     sites: Vec<Site<'k>>,
     visits: Vec<Visit>,
@@ -61,21 +62,21 @@ pub(super) struct Streams<'k> {
 /// A stream in a launch.
 struct Site<'k> {
     stream: &'k Stream,
-    /// The first access in the packed kernel.
+    /// First access in the packed kernel.
     inst: Inst,
     write: bool,
-    /// The buffer's address.
+    /// Address of the buffer.
     base: u64,
-    /// As the stream's, in this launch.
+    /// Value of the stream's `scale` in this launch. `index` is likewise evaluated.
     scale: u32,
     index: u32,
     loops: Vec<Loop>,
-    /// Items that have elements of their own.
+    /// Number of items per group with their own elements.
     items: u32,
     written: Pages,
-    /// Of a window, the bytes that the group at hand has stored, by their offset in the buffer.
+    /// Bytes of a window that the current group has stored, by their offset in the buffer.
     stored: BTreeMap<u32, u8>,
-    /// Bytes of the group at hand that the kernel has accessed.
+    /// Number of bytes of the current group that the kernel has accessed.
     accessed: u64,
 }
 
@@ -86,18 +87,18 @@ struct Loop {
     stride: u32,
 }
 
-/// What an item does next, in the order of its execution.
+/// Step of an item's program, in execution order.
 #[derive(Clone, Copy)]
 enum Visit {
-    /// The access of that stream.
+    /// Access of a stream, by its number.
     Access(usize),
-    /// A loop whose end is that visit.
+    /// Begin of a loop. `end` is the index of its end.
     Begin { trips: u32, end: usize },
-    /// The end of the loop that begins at that visit.
+    /// End of a loop. `begin` is the index of its begin.
     End { trips: u32, begin: usize },
 }
 
-/// Bytes that are zero until they are set.
+/// Sparse memory, initially zero.
 #[derive(Default)]
 struct Pages(BTreeMap<usize, Box<[u8; PAGE]>>);
 
@@ -117,7 +118,7 @@ impl Pages {
 }
 
 impl Site<'_> {
-    /// Bytes of an element.
+    /// Returns the size of an element in bytes.
     fn bytes(&self) -> u32 {
         self.stream.element_bytes().clamp(1, MAX_ELEMENT as u32)
     }
@@ -126,18 +127,19 @@ impl Site<'_> {
         self.stream.holds == Holds::Buffer
     }
 
-    /// What the kernel has stored of an access's place in a window.
+    /// Returns the offset into a window that the kernel has stored for an element.
     fn offset(&self, element: u32) -> u32 {
         let first = element.wrapping_mul(self.bytes());
         u32::from_le_bytes([0, 1, 2, 3].map(|byte| self.written.get(first.wrapping_add(byte))))
     }
 
-    /// Whether it has one element for the whole launch, which the kernel may access as often as it likes.
+    /// Returns `true` if the stream has one element for the whole launch, which the kernel can
+    /// access any number of times.
     fn is_constant(&self) -> bool {
         self.stream.uniform && self.loops.is_empty()
     }
 
-    /// The number of an element among those of its group, modulo 2^32.
+    /// Returns the number of an element in its group, modulo 2^32.
     fn element(&self, in_group: u32, steps: &[u32]) -> u32 {
         let trip = self
             .loops
@@ -148,7 +150,7 @@ impl Site<'_> {
         trip.wrapping_mul(self.items).wrapping_add(item)
     }
 
-    /// What an item accesses at those steps of the loops.
+    /// Returns the address that an item accesses in the given iterations of the loops.
     fn address(&self, item: u32, steps: impl Iterator<Item = u32>) -> u64 {
         let index = item.wrapping_mul(self.scale).wrapping_add(self.index);
         let index = self
@@ -159,7 +161,7 @@ impl Site<'_> {
         self.base.wrapping_add(u64::from(index)).wrapping_add_signed(i64::from(self.stream.offset))
     }
 
-    /// The address of an element of a group, and its item's number in the group.
+    /// Returns the address of an element of a group, and the number of its item in the group.
     fn locate(&self, first: u32, element: u32) -> (u64, u32) {
         let in_group = element % self.items;
         let mut trip = element / self.items;
@@ -172,13 +174,13 @@ impl Site<'_> {
         (self.address(first.wrapping_add(in_group), steps.into_iter().rev()), in_group)
     }
 
-    /// Bytes of one group, as far as numbers of 64 bits go.
+    /// Returns the size of a group in bytes, saturated to 64 bits.
     fn group_bytes(&self) -> u64 {
         let trip = u64::from(self.items) * u64::from(self.bytes());
         self.loops.iter().fold(trip, |bytes, around| bytes.saturating_mul(around.trips.into()))
     }
 
-    /// Bytes of one group modulo 2^32, as addresses count them.
+    /// Returns the size of a group in bytes modulo 2^32, like address arithmetic.
     fn group_bytes_modulo(&self) -> u32 {
         let trip = self.items.wrapping_mul(self.bytes());
         self.loops.iter().fold(trip, |bytes, around| bytes.wrapping_mul(around.trips))
@@ -186,7 +188,8 @@ impl Site<'_> {
 }
 
 impl<'k> Streams<'k> {
-    /// The streams of a packed kernel in a launch of so many items with these arguments. `insts` are the streams' first accesses.
+    /// Creates the streams of a packed kernel in a launch of `count` items. `insts` are the first
+    /// accesses of the streams.
     pub(super) fn new(kernel: &'k Kernel, insts: &[Inst], count: u32, args: &[Arg<'_>]) -> Option<Streams<'k>> {
         let packing = kernel.packing.as_ref()?;
         let items = packing.items.max(1);
@@ -221,17 +224,17 @@ impl<'k> Streams<'k> {
         Some(Streams { items, count, first: 0, sites, visits })
     }
 
-    /// The first item of a group.
+    /// Returns the first item of a group.
     pub(super) fn first_item(&self, group: u32) -> u32 {
         group.saturating_mul(self.items)
     }
 
-    /// The place in the text of the stream that an instruction is the first access of.
+    /// Returns the source span of the stream whose first access is an instruction.
     pub(super) fn span(&self, inst: Inst) -> Option<Span> {
         self.sites.iter().find(|site| site.inst == inst).map(|site| site.stream.site)
     }
 
-    /// Goes to a group, of which nothing is written yet.
+    /// Begins a group, with no bytes written.
     pub(super) fn begin(&mut self, group: u32) {
         self.first = self.first_item(group);
         for site in &mut self.sites {
@@ -241,7 +244,8 @@ impl<'k> Streams<'k> {
         }
     }
 
-    /// The first access of a stream of which the kernel has left out elements of the group at hand.
+    /// Returns the first access of a stream whose elements the kernel has not all accessed in the
+    /// current group.
     pub(super) fn unfinished(&self) -> Option<(Inst, TrapKind)> {
         self.sites.iter().enumerate().find_map(|(stream, site)| {
             let (at, next) = (site.group_bytes(), site.accessed);
@@ -307,7 +311,8 @@ impl<'k> Streams<'k> {
         self.sites.get_mut((address >> ADDRESS_BITS) as usize).filter(|site| site.is_window())
     }
 
-    /// The stream that the whole access lies in, and where among the bytes of the group at hand: those that come next.
+    /// Returns the stream that contains the whole access, and the range in the current group. Fails
+    /// if the range does not follow the previous access.
     fn find(&mut self, at: AccessSite, bytes: u32) -> Result<(&mut Site<'k>, Range<u32>), Refusal> {
         let AccessSite { address, align, .. } = at;
         if align > 1 && address % u64::from(align) != 0 {
@@ -332,9 +337,12 @@ impl<'k> Streams<'k> {
         Ok((site, range))
     }
 
-    /// Lets the items of the group make their accesses to the launch's buffers, or, if the kernel has stopped, the first item
-    /// alone those that the kernel had come to. No item makes one that it could reach only by more backward branches than the
-    /// budget. Where the watchdog says so it ends early, as if all were done.
+    /// Makes the accesses of the group's items to the launch's buffers. If the kernel has stopped
+    /// with a fault, only the first item makes accesses, up to the last one that the kernel
+    /// reached.
+    ///
+    /// An item makes no access that needs more backward branches than the budget. If the watchdog
+    /// stops the launch, the function returns early without an error.
     pub(super) fn settle(
         &self,
         memory: &mut Memory<'_>,
@@ -387,7 +395,7 @@ impl<'k> Streams<'k> {
         Ok(())
     }
 
-    /// One access of an item, unless a guard keeps it from it.
+    /// Makes one access of an item, unless a guard disables it.
     fn access(&self, memory: &mut Memory<'_>, site: &Site<'_>, in_group: u32, steps: &[u32]) -> Result<(), Failure> {
         let element = site.element(in_group, steps);
         let start = u64::from(element) * u64::from(site.bytes());
@@ -431,7 +439,8 @@ impl<'k> Streams<'k> {
     }
 }
 
-/// The order of an item's accesses: that of the streams' numbers, but all of one loop in each of its trips.
+/// Returns the order of an item's accesses: by stream number, with all streams of a loop repeated
+/// in each iteration.
 fn visits(sites: &[Site<'_>]) -> Vec<Visit> {
     let mut visits = Vec::new();
     let mut open: Vec<(u32, usize)> = Vec::new();

@@ -1,27 +1,30 @@
-//! Arguments of launches of drawn kernels.
+//! Arguments for launches of generated kernels.
 
 use halfbyte_abi::Alias;
 
 use crate::witness::Random;
 use crate::{Direction, Kernel, Param, ParamKind, Type};
 
-/// Bytes of a buffer of arguments for each item: the most of a written one that an item owns.
+/// Bytes per item in each buffer argument, which is the maximum that an item owns of a written
+/// buffer.
 pub const ROW: u32 = 64;
 
-/// Rows that buffers have beyond those of the items, for reads at a distance from an item's own elements.
+/// Extra rows of each buffer, for reads at a distance from an item's own elements.
 const SPARE_ROWS: u32 = 6;
 
-/// How the names of scalar parameters begin that addresses are computed from.
+/// Name prefix of scalar parameters that are used in addresses.
 pub(super) const SMALL: &str = "n";
 
-/// How the names of parameters begin whose arguments lie in the buffer of another: its name and the bytes from its start follow.
+/// Name prefix of alias parameters. The name also contains the name of the aliased buffer and the
+/// byte offset in it.
 pub(super) const ALIAS: &str = "z";
 
-/// The greatest value of such a parameter.
+/// Maximum value of a scalar parameter that is used in addresses.
 pub(super) const MOST: u32 = 4;
 
-/// The arguments of a launch, by parameter that has no contents, as little-endian bytes: a scalar's, or a buffer's with [`ROW`] bytes an item and
-/// some more. What is `out` is zero, and an `i32` whose name begins with `n` is at most 4.
+/// Returns the arguments of a launch as little-endian bytes, one for each parameter without
+/// contents. A buffer has [`ROW`] bytes per item and some more. `out` buffers are zero, and an
+/// `i32` whose name begins with `n` is at most 4.
 pub fn arguments(kernel: &Kernel, items: u32, random: &mut Random) -> Vec<Vec<u8>> {
     let of = |param: &Param| match param.kind {
         ParamKind::Scalar(Type::I32) if param.name.starts_with(SMALL) => {
@@ -39,7 +42,8 @@ pub fn arguments(kernel: &Kernel, items: u32, random: &mut Random) -> Vec<Vec<u8
     kernel.given_params().iter().map(of).collect()
 }
 
-/// The arguments that are to lie in the buffers of others, by the names of their parameters: `z5_y2_8` lies 8 bytes into that of `y2`.
+/// Returns the arguments that are aliases of others, as encoded in the parameter names: `z5_y2_8`
+/// is at byte 8 of buffer `y2`.
 pub fn aliases(kernel: &Kernel) -> Vec<Alias> {
     let params = kernel.given_params();
     let alias = |(param, declared): (usize, &Param)| {
@@ -50,7 +54,7 @@ pub fn aliases(kernel: &Kernel) -> Vec<Alias> {
     params.iter().enumerate().filter_map(alias).collect()
 }
 
-/// Values of a type as they lie in memory, edge values among their lanes.
+/// Generates values of a type in memory layout. Many lanes are edge values.
 pub fn elements(ty: Type, count: u32, random: &mut Random) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(count as usize * ty.bytes() as usize);
     for _ in 0..count {

@@ -1,4 +1,4 @@
-//! Control flow of drawn kernels.
+//! Generation of control flow.
 
 use crate::{Block, IntCC, Op, Type, Value};
 
@@ -6,46 +6,47 @@ use super::memory::TRIPS;
 use super::palette::Form;
 use super::{Counter, Generator};
 
-/// Where a loop asks whether it goes on, besides the ways out in its middle.
+/// Position of a loop's exit test, not counting early exits in its body.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Asks {
     First,
     Last,
 }
 
-/// How a loop counts.
+/// Induction of a loop.
 #[derive(Clone, Copy)]
 struct Count {
-    /// Whether the number of iterations is the same for all items and known at launch.
+    /// `true` if the trip count is the same for all items and known at launch.
     known: bool,
     start: Value,
     step: i64,
-    /// What the counter is compared with, and how, to go on.
+    /// Bound and condition: the loop continues while the condition holds for the induction variable
+    /// and the bound.
     bound: Value,
     stays: IntCC,
 }
 
-/// A loop around what is drawn, and what its blocks take.
+/// A loop around the current position, with the parameter types of its blocks.
 pub(super) struct Around {
     head: Block,
     exit: Block,
     counter: Value,
     count: Count,
     types: Vec<Type>,
-    /// Whether a way out passes over some of its body.
+    /// `true` if an early exit skips part of the body.
     left: bool,
 }
 
-/// A way out of a loop or round it.
+/// A branch out of a loop or to its header.
 struct Way {
     to: Block,
     values: Vec<Value>,
-    /// Of a way round, whether there is another iteration.
+    /// Condition for another iteration, if the branch goes to the header.
     more: Option<Value>,
 }
 
 impl Generator<'_, '_> {
-    /// About that many ops, from here to where the current block then ends.
+    /// Generates about `ops` ops, from the current position. The current block can change.
     pub(super) fn region(&mut self, ops: usize, depth: usize) {
         let mut left = ops;
         while left > 0 {
@@ -79,7 +80,7 @@ impl Generator<'_, '_> {
         }
     }
 
-    /// Types of values to hand to another block, of every kind that there is here.
+    /// Returns types of block arguments, chosen from the types of available values.
     fn passed_types(&mut self) -> Vec<Type> {
         let count = self.random.below(5);
         let mut types = Vec::new();
@@ -94,12 +95,14 @@ impl Generator<'_, '_> {
         types
     }
 
-    /// Values of these types that may be used here; the same one may serve for several.
+    /// Returns available values of the given types as block arguments. A value can occur several
+    /// times.
     fn passed(&mut self, types: &[Type]) -> Vec<Value> {
         types.iter().filter_map(|&ty| self.operand(ty)).collect()
     }
 
-    /// Two ways, or one and a shortcut, or one that ends; what was made on them is left behind but for what is handed on.
+    /// Generates a branch with two arms, or with one arm and a direct edge to the join block. An
+    /// arm can also end the item. Only block parameters carry values out of the arms.
     fn diamond(&mut self, ops: usize, depth: usize) {
         let Some(condition) = self.operand(Type::I1) else { return };
         let types = self.passed_types();
@@ -129,14 +132,15 @@ impl Generator<'_, '_> {
         self.arms(&arms, join, &types, ops, depth);
     }
 
-    /// Blocks that lead to `join`, out of a loop, on to its next iteration, or end; and goes on there.
+    /// Generates the arms of a branch, and continues at `join`. An arm branches to `join`, leaves a
+    /// loop, starts its next iteration, or ends the item.
     fn arms(&mut self, arms: &[Block], join: Block, types: &[Type], ops: usize, depth: usize) {
         let outer = (self.scope.len(), self.visited.len());
         self.branches += 1;
         for (number, &arm) in arms.iter().enumerate() {
             self.go_to(arm);
             self.region(ops / arms.len(), depth);
-            // The first always goes on, so that `join` can be reached.
+            // The first arm always branches to `join`, so that `join` is reachable.
             if number > 0 && !self.meets() && self.one_in(8) {
                 self.store();
                 self.builder.ret();
@@ -161,20 +165,21 @@ impl Generator<'_, '_> {
         self.go_to(join);
     }
 
-    /// Forgets what has been made since.
+    /// Removes the values and locations that were added since `outer`.
     fn leave(&mut self, (values, places): (usize, usize)) {
         self.scope.truncate(values);
         self.visited.truncate(places);
     }
 
-    /// A number from 0 to 3 that depends on data.
+    /// Generates a data-dependent number from 0 to 3.
     pub(super) fn small(&mut self) -> Option<Value> {
         let value = self.operand(Type::I32)?;
         let mask = self.builder.int(Type::I32, 3);
         Some(self.builder.op(Op::And, Type::I32, &[value, mask]))
     }
 
-    /// How a loop counts, up or down, as often as data, a small parameter or a constant say.
+    /// Generates the induction of a loop, upwards or downwards. The trip count is data-dependent, a
+    /// small parameter, or a constant.
     fn count(&mut self, asks: Asks) -> Count {
         let choice = self.random.below(8);
         let small = match choice {
@@ -201,7 +206,7 @@ impl Generator<'_, '_> {
         Count { known, start, step, bound, stays }
     }
 
-    /// A loop of few iterations.
+    /// Generates a loop with few iterations.
     fn repeat(&mut self, ops: usize, depth: usize) {
         let asks = if self.one_in(2) { Asks::First } else { Asks::Last };
         let count = self.count(asks);
@@ -231,7 +236,7 @@ impl Generator<'_, '_> {
             self.way_out();
         }
         self.region(ops.div_ceil(ways + 1), depth);
-        // What a way out in the middle passes over cannot be used after the loop.
+        // Definitions that an early exit skips do not dominate the code after the loop.
         let left = self.around.pop().is_some_and(|around| around.left);
         let mut again = vec![self.next(counter, count.step)];
         again.extend(self.passed(&types));
@@ -252,13 +257,14 @@ impl Generator<'_, '_> {
         self.go_to(exit);
     }
 
-    /// The number of a loop around, mostly of the innermost.
+    /// Returns the index of a loop around the current position, usually the innermost.
     fn around(&mut self) -> Option<usize> {
         let last = self.around.len().checked_sub(1)?;
         Some(if self.one_in(3) { self.random.below(last + 1) } else { last })
     }
 
-    /// In the middle of a loop's body: leaves a loop, or begins its next iteration, if a condition says so.
+    /// Generates a conditional early exit from a loop, or a conditional branch to its next
+    /// iteration, in the middle of its body.
     fn way_out(&mut self) {
         let Some(condition) = self.operand(Type::I1) else { return };
         let Some(Way { to, values, more }) = self.around().and_then(|number| self.way(number)) else { return };
@@ -274,11 +280,12 @@ impl Generator<'_, '_> {
         self.go_to(on);
     }
 
-    /// A way out of a loop, or back to its head.
+    /// Returns a branch out of a loop or to its header.
     fn way(&mut self, number: usize) -> Option<Way> {
         let leaves = self.one_in(2);
         let around = self.around.get_mut(number)?;
-        // The next iteration is asked for in the head alone.
+        // A loop that counts down has its exit test only at its regular position, so always leave
+        // it.
         let leaves = leaves || around.count.stays == IntCC::GtS;
         around.left |= leaves;
         let (counter, count, types) = (around.counter, around.count, around.types.clone());
@@ -298,7 +305,7 @@ impl Generator<'_, '_> {
         self.builder.op(Op::Add, Type::I32, &[counter, step])
     }
 
-    /// A loop that an item never leaves if it once goes round.
+    /// Generates a loop that an item never leaves after its first back edge.
     fn endless(&mut self) {
         let Some(condition) = self.operand(Type::I1) else { return };
         let types = self.passed_types();
@@ -307,7 +314,7 @@ impl Generator<'_, '_> {
         self.builder.br(head, &initial);
         let outer = (self.scope.len(), self.visited.len());
         self.go_to(head);
-        // Addresses that are known at launch need trips that are.
+        // Affine addresses require a known trip count, so the loop makes no accesses.
         let accesses = std::mem::take(&mut self.accesses);
         self.op();
         self.accesses = accesses;

@@ -1,4 +1,5 @@
-//! Where items of drawn kernels meet: only where all items of the group come, and so that nothing depends on who comes first.
+//! Generation of barriers, collective operations and shared-memory accesses. All items of the group
+//! execute them, and no result depends on the execution order.
 
 use crate::array::Space;
 use crate::order::{FenceAttr, MemOrder, Scope};
@@ -7,35 +8,37 @@ use crate::{Attr, Op, Type, Value};
 use super::palette::is_stored;
 use super::{Generator, Meets};
 
-/// The most items of a group that such kernels are launched with; shared arrays have an element for each.
+/// Maximum number of items of a group in launches of such kernels. Shared arrays have one element
+/// per item.
 pub const MOST_OF_GROUP: u32 = 256;
 
-/// Elements of a scratch array, a power of two.
+/// Number of elements of a local array, a power of two.
 const SCRATCH: u32 = 8;
 
-/// Arrays of a kernel at most.
+/// Maximum number of arrays of a kernel.
 const ARRAYS: usize = 6;
 
-/// Lanes of a subgroup.
+/// Number of lanes of a subgroup.
 const LANES: i64 = 32;
 
-/// An array that is used again.
+/// A declared array, for reuse.
 #[derive(Clone, Copy)]
 pub(super) struct Array {
     base: Value,
     elem: Type,
     space: Space,
-    /// The operation that alone changes it, where items change it in one step.
+    /// The only atomic op that modifies the array, if it is modified atomically.
     by: Option<Op>,
 }
 
 impl Generator<'_, '_> {
-    /// Whether all items of the group are here, one as often as another.
+    /// Returns `true` if control flow is uniform: all items of the group execute this position
+    /// equally often.
     fn is_uniform(&self) -> bool {
         self.branches == 0 && self.counters.iter().all(|counter| counter.known)
     }
 
-    /// Lets items meet, or does what concerns memory that a kernel declares.
+    /// Generates cooperation of items, or an access to a declared array.
     pub(super) fn meet(&mut self) {
         let among = if self.is_static() { 11 } else { 13 };
         match self.random.below(among) {
@@ -52,12 +55,12 @@ impl Generator<'_, '_> {
         }
     }
 
-    /// Two items access one element, and nothing orders them.
+    /// Generates two unordered accesses to the same element.
     pub(super) fn race(&mut self) {
         self.pass_on(false);
     }
 
-    /// Whether who meets whom follows from where items are.
+    /// Returns `true` if lane masks and source lanes must not depend on data.
     fn is_static(&self) -> bool {
         self.meets == Meets::Static
     }
@@ -70,14 +73,14 @@ impl Generator<'_, '_> {
         self.builder.op(op, Type::I32, &[a, b])
     }
 
-    /// A value from before of some type that lies in memory, and its type.
+    /// Returns an earlier value of a type that memory can hold, and its type.
     fn some_stored(&mut self) -> Option<(Value, Type)> {
         let stored: Vec<Value> = self.scope.iter().copied().filter(|&value| is_stored(self.ty(value))).collect();
         let value = self.pick(&stored)?;
         Some((value, self.ty(value)))
     }
 
-    /// An array of this sort, of those that are there or a new one.
+    /// Returns an existing or new array with the given properties.
     fn array(&mut self, elem: Type, space: Space, count: u32, by: Option<Op>) -> Option<Value> {
         let is_like = |array: &&Array| (array.elem, array.space, array.by) == (elem, space, by);
         let found: Vec<Value> = self.arrays.iter().filter(is_like).map(|array| array.base).collect();
@@ -91,7 +94,7 @@ impl Generator<'_, '_> {
         Some(base)
     }
 
-    /// Each item gives a value to another by shared memory.
+    /// Passes a value from each item to another through shared memory.
     fn pass_on(&mut self, ordered: bool) {
         let Some((value, ty)) = self.some_stored().or_else(|| Some((self.item?, Type::I32))) else { return };
         let Some(base) = self.array(ty, Space::Shared, MOST_OF_GROUP, None) else { return };
@@ -99,7 +102,8 @@ impl Generator<'_, '_> {
         self.builder.store(ty, value, base, own);
         self.barrier();
         if !ordered {
-            // Everything has been written before, and is again.
+            // A second store of the same value races with the load below, but does not change the
+            // result.
             self.builder.store(ty, value, base, own);
         }
         let far = if ordered { self.random.below(7) as i64 } else { 1 };
@@ -108,11 +112,11 @@ impl Generator<'_, '_> {
         let other = self.i32_op(Op::RemU, sum, size);
         let taken = self.builder.load(ty, base, other);
         self.scope.push(taken);
-        // Who takes a value late must not find the next one.
+        // This barrier prevents a later store from overtaking the load of a slow item.
         self.barrier();
     }
 
-    /// A barrier of all items, in one of its forms.
+    /// Generates a barrier of all items, in a random form.
     fn barrier(&mut self) {
         let id = match self.random.below(3) {
             0 => None,
@@ -152,7 +156,8 @@ impl Generator<'_, '_> {
         }
     }
 
-    /// How many lanes the item's subgroup has: the last one of a group may have fewer.
+    /// Generates the number of lanes of the item's subgroup. The last subgroup of a group can have
+    /// fewer than 32.
     fn lanes(&mut self) -> Value {
         let (size, subgroup) = (self.builder.here(Op::GroupSize), self.builder.here(Op::SubgroupId));
         let lanes = self.int(LANES);
@@ -161,7 +166,7 @@ impl Generator<'_, '_> {
         self.i32_op(Op::MinU, left, lanes)
     }
 
-    /// The lanes that take part: all, or those of even and those of odd numbers by themselves.
+    /// Generates the mask of participating lanes: all lanes, or all lanes with the same parity.
     fn mask(&mut self) -> Value {
         let all = self.int(-1);
         if self.is_static() || !self.one_in(4) {
@@ -172,7 +177,7 @@ impl Generator<'_, '_> {
         self.i32_op(Op::Shl, even, is_odd)
     }
 
-    /// A value of another lane.
+    /// Generates a shuffle.
     fn shuffle(&mut self) {
         let words: Vec<Value> = self.scope.iter().copied().filter(|&value| self.ty(value).bits() == 32).collect();
         let words: Vec<Value> = words.into_iter().filter(|&value| is_stored(self.ty(value))).collect();
@@ -192,7 +197,7 @@ impl Generator<'_, '_> {
                 (Op::SubgroupShuffleUp, self.int((LANES - width) << 8))
             }
             number => {
-                // Up to the last lane that there is.
+                // The segment ends at the last existing lane.
                 let (lanes, one) = (self.lanes(), self.int(1));
                 let last = self.i32_op(Op::Sub, lanes, one);
                 let ops = [Op::SubgroupShuffle, Op::SubgroupShuffleDown, Op::SubgroupShuffleXor];
@@ -203,7 +208,7 @@ impl Generator<'_, '_> {
         self.scope.push(taken);
     }
 
-    /// What lanes say, or have.
+    /// Generates a vote, a match or an election.
     fn ask(&mut self) {
         let mask = self.mask();
         let ops = [Op::VoteAll, Op::VoteAny, Op::VoteUniform, Op::Ballot, Op::Elect, Op::MatchAny, Op::MatchAll];
@@ -218,7 +223,7 @@ impl Generator<'_, '_> {
                 self.builder.op(op, ty, &[value, mask])
             }
             Op::Elect => {
-                // It may name no lane that there is not.
+                // The mask of an election must not include missing lanes.
                 let (lanes, most, all) = (self.lanes(), self.int(LANES), self.int(-1));
                 let none = self.i32_op(Op::Sub, most, lanes);
                 let mask = self.i32_op(Op::ShrU, all, none);
@@ -254,7 +259,8 @@ impl Generator<'_, '_> {
         self.scope.push(reduced);
     }
 
-    /// All items change elements of shared memory in one step each, by one operation that gives the same in any order.
+    /// Generates atomic updates of shared memory by all items, with one op whose result does not
+    /// depend on the order.
     fn count_together(&mut self) {
         let ops = [
             Op::AtomicAdd,
@@ -280,7 +286,7 @@ impl Generator<'_, '_> {
             _ => value,
         };
         let start = wide(self, start);
-        // All count to one bound.
+        // All items use the same bound.
         let value = if op == Op::AtomicInc { self.int(5) } else { wide(self, value) };
         let Some(base) = self.array(ty, Space::Shared, MOST_OF_GROUP, Some(op)) else { return };
         let (own, size) = (self.builder.here(Op::LocalId), self.builder.here(Op::GroupSize));
@@ -295,14 +301,15 @@ impl Generator<'_, '_> {
         self.barrier();
     }
 
-    /// What an access in one step orders, for whom.
+    /// Returns a random memory order and scope of an atomic access.
     fn ordering(&mut self) -> Option<(MemOrder, Scope)> {
         let orders = [MemOrder::Relaxed, MemOrder::Acquire, MemOrder::Release, MemOrder::AcqRel];
         let scopes = [Scope::Group, Scope::Device, Scope::System];
         self.pick(&orders).zip(self.pick(&scopes))
     }
 
-    /// Each item changes the element of another, which no third one does, by an operation that would depend on who comes first.
+    /// Generates an atomic update of another item's element with an op whose result depends on the
+    /// order. Only one item updates each element, so the order is fixed.
     fn exchange(&mut self) {
         let ops = [Op::AtomicExchange, Op::AtomicCompareExchange, Op::AtomicFadd, Op::AtomicDec];
         let Some(op) = self.pick(&ops) else { return };
@@ -331,7 +338,7 @@ impl Generator<'_, '_> {
         self.barrier();
     }
 
-    /// Stores to an array of the item and loads from it, at places that data say.
+    /// Generates stores to and loads from an array in local memory, at data-dependent indices.
     fn scratch(&mut self) {
         let Some((value, ty)) = self.some_stored() else { return };
         let Some(base) = self.array(ty, Space::Scratch, SCRATCH, None) else { return };
@@ -352,7 +359,7 @@ impl Generator<'_, '_> {
         }
     }
 
-    /// Whether items meet, and how.
+    /// Returns `true` if items cooperate.
     pub(super) fn meets(&self) -> bool {
         self.meets != Meets::Never
     }

@@ -1,4 +1,4 @@
-//! Loads and stores of drawn kernels.
+//! Generation of loads and stores.
 
 use crate::{Attr, Direction, MemAttr, Op, Type, Value};
 
@@ -6,17 +6,17 @@ use super::arguments::{ALIAS, MOST, ROW, SMALL};
 use super::palette::{Form, OpForm, is_stored};
 use super::{Generator, storable, uses};
 
-/// The most iterations of a loop, which its counter may come to.
+/// Maximum trip count of a loop, and maximum value of its induction variable.
 pub(super) const TRIPS: u32 = 4;
 
-/// The most accesses before those that store what has not been used, where all of a kernel's are known at launch: machines for
-/// which they must be have room for some 30. One that is not always made counts twice.
+/// Maximum number of accesses before the final stores, if all addresses must be affine. Targets
+/// with this requirement have room for about 30 accesses. A conditional access counts twice.
 pub(super) const MOST_ACCESSES: usize = 20;
 
-/// The same of scalar parameters.
+/// Maximum number of scalar parameters, if all addresses must be affine.
 pub(super) const MOST_SCALARS: usize = 8;
 
-/// Offsets that are in no buffer of a launch, and of the lengths that machines encode in different ways.
+/// Offsets outside every buffer of a launch, with sizes that targets encode differently.
 const FAR: [i32; 6] = [-(1 << 16), 1 << 16, (1 << 23) - 64, -(1 << 23), 1 << 24, i32::MIN];
 
 /// An `in` buffer.
@@ -26,20 +26,20 @@ pub(super) struct Input {
     elem: Type,
 }
 
-/// A buffer of which each item owns so many bytes in a row.
+/// A buffer in which each item owns a row of `stride` bytes.
 #[derive(Clone, Copy)]
 pub(super) struct Rows {
     base: Value,
     stride: u32,
-    /// Bytes that have been given to accesses, where those do not meet.
+    /// Number of bytes at the start of a row that accesses use, if accesses must not overlap.
     used: u32,
     is_read: bool,
     is_written: bool,
-    /// Bytes from the first row's start to the buffer's own, which lies in another buffer.
+    /// Byte distance from the start of the first row to the start of the buffer, if it is an alias.
     shift: u32,
 }
 
-/// Where a value of a type is loaded or stored.
+/// Location of a load or store.
 #[derive(Clone, Copy)]
 pub(super) struct Location {
     ty: Type,
@@ -49,7 +49,8 @@ pub(super) struct Location {
 }
 
 impl Generator<'_, '_> {
-    /// Whether there may be so many accesses more here. Addresses that are known at launch need trips that are.
+    /// Returns `true` if `count` more accesses are possible here. Affine addresses require known
+    /// trip counts of all loops around.
     fn may_access(&self, count: usize) -> bool {
         !self.is_affine() || self.cost(count) <= self.accesses && self.counters.iter().all(|counter| counter.known)
     }
@@ -78,7 +79,8 @@ impl Generator<'_, '_> {
         self.builder.inst(Op::Store, ty, Attr::Mem(mem), args);
     }
 
-    /// A value from a buffer that is only read, at any place in it, or from the item's own row of another.
+    /// Loads a value from any location of an `in` buffer, or from the item's own row of another
+    /// buffer.
     pub(super) fn load(&mut self, ty: Type) -> Option<Value> {
         if !is_stored(ty) || !self.may_access(1) {
             return None;
@@ -104,7 +106,7 @@ impl Generator<'_, '_> {
         }
     }
 
-    /// Loads or stores neighbouring elements, which may be done at once.
+    /// Loads or stores consecutive elements, which a target can merge.
     pub(super) fn neighbours(&mut self) {
         let count = 2 + self.random.below(3);
         let fitting: Vec<Type> =
@@ -131,11 +133,11 @@ impl Generator<'_, '_> {
         }
     }
 
-    /// A place of an `in` buffer, mostly of elements of the type.
+    /// Returns a location in an `in` buffer, usually with elements of the type.
     fn input_place(&mut self, ty: Type) -> Location {
         let Input { base, elem } = self.input(ty);
         let bytes = ty.bytes();
-        // Wide accesses need no more than the alignment of a word.
+        // A wide access requires at most the alignment of a 32-bit word.
         let align = if bytes > 4 && self.one_in(3) { 4 } else { bytes };
         let scale = if elem == ty { bytes } else { align };
         let offset = (scale * self.random.below(4) as u32) as i32;
@@ -144,13 +146,15 @@ impl Generator<'_, '_> {
         Location { ty, mem, base, index }
     }
 
-    /// Whether an index is scaled in 64 bits. Where addresses must be known at launch, only one that is shown not to wrap.
+    /// Returns `true` if an index is scaled in 64 bits. With affine addresses, this is only allowed
+    /// for an index that provably does not wrap.
     fn is_wide(&mut self, index: Value) -> bool {
         let own = self.item == Some(index) && self.branches + self.counters.len() == 0;
         (own || !self.is_affine()) && self.one_in(6)
     }
 
-    /// The number of an element that a launch's arguments have, whatever the type.
+    /// Returns an element index that is valid for the arguments of a launch, for every element
+    /// type.
     fn input_index(&mut self) -> Option<Value> {
         let item = self.item?;
         let counter = self.counter();
@@ -185,7 +189,8 @@ impl Generator<'_, '_> {
         }
     }
 
-    /// The counter of a loop around, mostly of the innermost, with which an address may be made.
+    /// Returns the induction variable of a loop around, usually the innermost, for use in an
+    /// address.
     fn counter(&mut self) -> Option<Value> {
         let number = self.counters.len().checked_sub(1)?;
         let number = if self.one_in(4) { self.random.below(number + 1) } else { number };
@@ -207,7 +212,7 @@ impl Generator<'_, '_> {
         }
     }
 
-    /// A parameter that is a small number.
+    /// Returns a parameter whose argument is a small number.
     pub(super) fn small_param(&mut self) -> Option<Value> {
         let kernel = self.builder.kernel();
         let is_small = |param: &&crate::Param| param.name.starts_with(SMALL);
@@ -221,7 +226,7 @@ impl Generator<'_, '_> {
         })
     }
 
-    /// An `in` buffer to load the type from, mostly of its own.
+    /// Returns an `in` buffer to load the type from, usually with that element type.
     fn input(&mut self, ty: Type) -> Input {
         let fitting: Vec<Input> = self.inputs.iter().copied().filter(|input| input.elem == ty).collect();
         match self.pick(&fitting) {
@@ -242,8 +247,8 @@ impl Generator<'_, '_> {
         self.builder.buffer_aligned(&name, direction, elem, elem.bytes().max(16))
     }
 
-    /// A place for so many neighbouring values in the item's own row of a buffer that is written; one where something has been
-    /// before, or, if addresses are affine, one of its own.
+    /// Returns a location for `count` consecutive values in the item's own row of a written buffer.
+    /// It can be an earlier location. If addresses are affine, other locations do not overlap.
     fn own_place(&mut self, ty: Type, count: u32, loads: bool) -> Option<Location> {
         let bytes = ty.bytes();
         if count == 1 && self.one_in(4) {
@@ -256,7 +261,7 @@ impl Generator<'_, '_> {
         if let Some(base) = self.pick(&pointers).filter(|_| self.one_in(3)) {
             return Some(self.by_pointer(ty, base, count));
         }
-        // A counter needs as many elements more.
+        // An address with an induction variable needs room for all its values.
         let counter = if self.one_in(2) { self.counter() } else { None };
         let counter = counter.filter(|_| bytes * (count + TRIPS) <= ROW);
         let elements = count + if counter.is_some() { TRIPS } else { 0 };
@@ -282,7 +287,7 @@ impl Generator<'_, '_> {
         Some(Location { ty, mem, base, index: Some(index) })
     }
 
-    /// A place in the item's own row, by its address.
+    /// Returns a location in the item's own row, through a computed pointer.
     fn by_pointer(&mut self, ty: Type, base: Value, count: u32) -> Location {
         let (bytes, slots) = (ty.bytes(), ROW / ty.bytes());
         let slot = self.random.below((slots - count + 1) as usize) as u32;
@@ -297,7 +302,7 @@ impl Generator<'_, '_> {
         Location { ty, mem: MemAttr { offset: if index.is_some() { 0 } else { mem.offset }, ..mem }, base, index }
     }
 
-    /// A buffer whose rows have room for so many bytes, by number.
+    /// Returns the index of a buffer whose rows have room for `bytes` bytes.
     fn rows_with(&mut self, ty: Type, bytes: u32, loads: bool) -> usize {
         let affine = self.is_affine();
         let fits = |rows: &Rows| match affine {
@@ -329,7 +334,8 @@ impl Generator<'_, '_> {
         number
     }
 
-    /// A parameter more whose argument lies in the buffer of these rows. An item owns the same bytes by both.
+    /// Adds an alias parameter for the buffer of these rows. An item owns the same bytes through
+    /// both.
     fn overlap(&mut self, rows: Rows) {
         let shift = self.pick(&[0_u32, 0, 4, 8, 16]).unwrap_or(0);
         let stored: Vec<Type> = self.palette.types.iter().copied().filter(|&ty| is_stored(ty)).collect();
@@ -347,7 +353,7 @@ impl Generator<'_, '_> {
         self.rows.push(Rows { base, is_written, shift, ..rows });
     }
 
-    /// The address of the item's own row of some buffer.
+    /// Returns the address of the item's own row of a buffer.
     pub(super) fn own_row(&mut self) -> Option<Value> {
         let whole: Vec<usize> = (0..)
             .zip(&self.rows)
@@ -364,9 +370,9 @@ impl Generator<'_, '_> {
         Some(self.builder.op(Op::PtrAdd, Type::PTR, &[base, offset]))
     }
 
-    // What traps.
+    // Traps.
 
-    /// An access that traps, for some items at least, if they come here.
+    /// Generates an access that traps for at least some of the items that execute it.
     pub(super) fn misstep(&mut self) {
         let stored: Vec<Type> = self.palette.types.iter().copied().filter(|&ty| is_stored(ty)).collect();
         let Some(ty) = self.pick(&stored).filter(|_| self.may_access(1)) else { return };
@@ -374,7 +380,7 @@ impl Generator<'_, '_> {
         if stores && !self.is_affine() && self.one_in(4) {
             return self.store_read_only(ty);
         }
-        // A buffer of its own, for the items' elements may lie anywhere in it.
+        // Use a new buffer, because the access can hit the bytes of other items.
         let mut place = match stores {
             false => self.input_place(ty),
             true => {
@@ -407,7 +413,8 @@ impl Generator<'_, '_> {
         }
     }
 
-    /// A store to an `in` buffer, by an address that does not show it.
+    /// Generates a store to an `in` buffer through a computed pointer, which the verifier cannot
+    /// detect.
     fn store_read_only(&mut self, ty: Type) {
         let Some(value) = self.operand(ty) else { return };
         let base = self.input(ty).base;
@@ -417,9 +424,10 @@ impl Generator<'_, '_> {
         self.store_at(Location { ty, mem, base, index: self.item }, value);
     }
 
-    // What is seen of a kernel.
+    // Observable results.
 
-    /// Stores what has not been used, or all, each value in a place of its own; where accesses are few, several together.
+    /// Stores all unused values, or all values if `all`, each in a location of its own. If
+    /// addresses are affine, combines values first, because the number of accesses is limited.
     pub(super) fn observe(&mut self, all: bool) {
         let used = uses(self.builder.kernel());
         let wanted: Vec<Value> = self.scope.iter().copied().filter(|value| all || !used.contains(value)).collect();
@@ -451,7 +459,7 @@ impl Generator<'_, '_> {
         }
     }
 
-    /// Values of each size as one, by exclusive or.
+    /// Combines the values of each size by XOR.
     fn joined(&mut self, values: &[Value]) -> Vec<Value> {
         let mut joined: Vec<(Type, Value)> = Vec::new();
         for &value in values {
@@ -477,5 +485,5 @@ impl Generator<'_, '_> {
     }
 }
 
-// A loop is taken as often as a small parameter says.
+// The trip count of a loop can be a small parameter.
 const _: () = assert!(MOST <= TRIPS);

@@ -1,17 +1,21 @@
-//! Random kernels, well formed and free of races, for tests of everything that stands between text and results.
+//! Generator of random kernels, well formed and free of races, for testing the whole compiler and
+//! all engines.
 //!
-//! A kernel is drawn from its seed: straight lines, branches with and without a second way, switches, loops of bounded
-//! trips with ways out and back in their middle, and parameters of blocks, over every op, type, modifier and operand form
-//! that a target takes. What a target takes is found out by asking it: each form is tried once in a kernel of its own
-//! ([`Palette`]). Who knows the instructions of a target hands in what draws them, and they come as intrinsics.
+//! A kernel is generated from a seed. It contains straight-line code, branches with one or two
+//! arms, switches, block parameters, and loops of bounded trip count with early exits and
+//! `continue` branches. It uses every op, type, modifier and operand form that a target supports.
+//! The generator finds out what a target supports by compiling each form once in a kernel of its
+//! own ([`Palette`]). Target instructions are generated as intrinsics, by functions that the caller
+//! supplies.
 //!
-//! Some parameters lie in the buffers of others ([`aliases`]), by which an item owns the same bytes.
+//! Some buffer parameters are aliases of others ([`aliases`]). An item owns the same bytes through
+//! all of them.
 //!
-//! Items may meet ([`Meets`]): by barriers, exchanges and memory that they share, where all of a group come and in an order of which
-//! nothing depends.
+//! Items may cooperate ([`Meets`]) through barriers, collective operations and shared memory. All
+//! items of a group execute these ops, and no result depends on the execution order.
 //!
-//! Every item owns some bytes, at most [`ROW`], of each buffer that is written, and only a kernel whose [`Shape`] asks for
-//! them has traps. Constants and data come from edge values as often as not.
+//! Each item owns some bytes, at most [`ROW`], of each written buffer. A kernel traps only if its
+//! [`Shape`] allows traps. About half of all constants and data are edge values.
 
 mod arguments;
 mod control;
@@ -35,37 +39,42 @@ use control::Around;
 use memory::{Input, Location, Rows};
 use palette::{int_of_mask, is_stored};
 
-/// How a kernel is to look.
+/// Shape of a generated kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shape {
-    /// Ops in straight lines, about.
+    /// Approximate number of ops.
     pub ops: usize,
-    /// How deep branches and loops are nested.
+    /// Nesting depth of branches and loops.
     pub depth: usize,
-    /// Values that are made first and used last, so that all of them are alive in between.
+    /// Number of values that are defined first and used last, so that all of them are live in
+    /// between.
     pub live: usize,
-    /// Whether items may trap: by accesses out of bounds, misaligned or to what is read only, and by loops without end.
+    /// `true` if items may trap: through out-of-bounds, misaligned or read-only accesses, and
+    /// through infinite loops.
     pub traps: bool,
-    /// Whether items meet.
+    /// Cooperation of items.
     pub meets: Meets,
 }
 
-/// Whether items of drawn kernels meet.
+/// Cooperation of the items of generated kernels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Meets {
-    /// They do not.
+    /// Items do not cooperate.
     #[default]
     Never,
-    /// They do: groups have at most [`MOST_OF_GROUP`] items, none of them traps, and nothing depends on their order.
+    /// Items cooperate. Groups have at most [`MOST_OF_GROUP`] items, no item traps, and no result
+    /// depends on the execution order.
     Ordered,
-    /// Likewise, and which items meet, and whose values they take, follows from where they are.
+    /// Like `Ordered`, and lane masks and source lanes depend only on positions of items, not on
+    /// data.
     Static,
-    /// They do, in any way, and where a group has two items two of their accesses race.
+    /// Items cooperate in any way. If a group has at least two items, two of their accesses race.
     Racing,
 }
 
 impl Shape {
-    /// One of several kinds: straight, branchy, or with more alive than registers can hold; mostly small, and without traps.
+    /// Generates a shape: straight-line, with branches, or with more live values than registers.
+    /// Most shapes are small, and none has traps.
     pub fn random(random: &mut Random) -> Shape {
         let ops = 4 + if random.below(8) == 0 { random.below(50) } else { random.below(16) };
         let shape = Shape { ops, depth: 0, live: 0, traps: false, meets: Meets::Never };
@@ -77,12 +86,13 @@ impl Shape {
     }
 }
 
-/// A loop around what is drawn.
+/// A loop around the current position.
 #[derive(Clone, Copy)]
 struct Counter {
-    /// Its number of iterations so far: below [`memory::TRIPS`], or what it is in an access of an item that has not trapped.
+    /// Induction variable. It is less than [`memory::TRIPS`] in every access of an item that has
+    /// not trapped.
     value: Value,
-    /// Whether its trips are known at launch.
+    /// `true` if the trip count is known at launch.
     known: bool,
 }
 
@@ -90,29 +100,29 @@ struct Generator<'g, 't> {
     palette: &'g mut Palette<'t>,
     random: &'g mut Random,
     builder: Builder,
-    /// The values that may be used here, in the order of their definitions.
+    /// Values that dominate the current position, in the order of their definitions.
     scope: Vec<Value>,
     inputs: Vec<Input>,
-    /// Buffers of which each item owns a row.
+    /// Buffers in which each item owns a row.
     rows: Vec<Rows>,
-    /// Where something has been loaded from or stored to in those, to be accessed again.
+    /// Locations of earlier loads and stores in these buffers, for repeated accesses.
     visited: Vec<Location>,
-    /// The loops around, the outermost first.
+    /// Loops around the current position, outermost first.
     counters: Vec<Counter>,
-    /// The same loops, by what they are left and gone round by.
+    /// Headers, exits and induction variables of the same loops.
     around: Vec<Around>,
-    /// Branches around, besides loops' own.
+    /// Number of branches around the current position, not counting loops.
     branches: usize,
-    /// How many wide values more there may be, each of which takes many registers.
+    /// Remaining number of wide values, each of which needs many registers.
     wide: usize,
-    /// How many accesses more there may be. It matters only where addresses are affine.
+    /// Remaining number of accesses. The limit applies only if addresses are affine.
     accesses: usize,
     scalars: usize,
     item: Option<Value>,
     blocks: usize,
     traps: bool,
     meets: Meets,
-    /// Memory that the kernel declares.
+    /// Arrays that the kernel declares.
     arrays: Vec<meet::Array>,
 }
 
@@ -161,7 +171,7 @@ impl<'g, 't> Generator<'g, 't> {
         self.palette.addresses == Addresses::Affine
     }
 
-    /// Whether ops may be on values of a type here.
+    /// Returns `true` if values of a type can be used at the current position.
     fn has(&self, ty: Type) -> bool {
         self.palette.has(ty) && (!ty.is_wide() || self.wide > 0)
     }
@@ -178,7 +188,7 @@ impl<'g, 't> Generator<'g, 't> {
         self.builder.kernel().ty(value)
     }
 
-    /// A value from before, of any type.
+    /// Returns an earlier value of any type.
     fn any(&mut self) -> Option<Value> {
         let number = self.random.below(self.scope.len());
         self.scope.get(number).copied()
@@ -200,7 +210,7 @@ impl<'g, 't> Generator<'g, 't> {
     }
 }
 
-/// A value that says the same and is of a type that has a place in memory.
+/// Converts a value to a type that can be stored, without loss of information where possible.
 fn storable(b: &mut Builder, value: Value) -> Option<Value> {
     let ty = b.kernel().ty(value);
     match ty {
@@ -211,7 +221,7 @@ fn storable(b: &mut Builder, value: Value) -> Option<Value> {
         }
         _ if ty.elem() == Elem::I1 => Some(b.op(Op::MaskExpand, int_of_mask(ty)?, &[value])),
         Type::PTR => Some(b.op(Op::Bitcast, Type::I64, &[value])),
-        // All bytes of a wide lane.
+        // Combine all bytes of each wide lane by XOR.
         _ if ty.is_wide() => {
             let mut sum = b.op(Op::Trunc, Type::I8X16, &[value]);
             for count in (8..ty.elem().bits()).step_by(8) {
@@ -226,7 +236,7 @@ fn storable(b: &mut Builder, value: Value) -> Option<Value> {
     }
 }
 
-/// The values that some instruction uses.
+/// Returns all values that reachable instructions use.
 fn uses(kernel: &Kernel) -> HashSet<Value> {
     let flow = Flow::new(kernel);
     let mut uses = HashSet::new();

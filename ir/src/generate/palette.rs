@@ -1,4 +1,4 @@
-//! What a target takes, found out by asking it.
+//! Supported forms of a target, found by trial compilation.
 
 use std::collections::HashMap;
 
@@ -9,48 +9,49 @@ use crate::{Attr, Direction, IntCC, IntrinsicData, Kernel, Op, Type, Value};
 
 use super::{Generator, Shape, storable};
 
-/// How addresses are computed.
+/// Kinds of address computation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Addresses {
-    /// In any way: by data, and as pointers that are computed.
+    /// Arbitrary: addresses may depend on data and on computed pointers.
     Any,
-    /// So that they are known at launch: sums of multiples of the item's number, of small parameters and of the counters of
-    /// loops whose trips are known as well.
+    /// Affine: addresses are known at launch. They are sums of multiples of the item's number, of
+    /// small parameters, and of induction variables of loops whose trip counts are also known.
     Affine,
 }
 
-/// A form of what is drawn: all that a target may make its answer depend on.
+/// A form to generate, with all properties on which target support may depend.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Form {
     Op(OpForm),
     /// A scalar parameter.
     Scalar(Type),
-    /// A value that is handed to a block.
+    /// A block parameter.
     Passed(Type),
     Switch,
 }
 
-/// A form of an instruction.
+/// Form of an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct OpForm {
     pub op: Op,
     pub ty: Type,
-    /// The first operand's type; the op and this give those of all.
+    /// Type of a converted operand. With the op and controlling type, it determines all operand
+    /// types.
     pub from: Option<Type>,
-    /// The type of a condition.
+    /// Type of a condition.
     pub condition: Option<Type>,
     pub attr: Attr,
-    /// The last operand is a constant with all lanes the same.
+    /// `true` if the last operand is a constant with equal lanes.
     pub constant: bool,
 }
 
 impl OpForm {
-    /// Of an op that has no other operands than its type says.
+    /// Returns the form of an op whose operand types depend only on its controlling type.
     pub const fn plain(op: Op, ty: Type) -> OpForm {
         OpForm { op, ty, from: None, condition: None, attr: Attr::None, constant: false }
     }
 
-    /// The types of the operands; none where the op has a form that is not drawn.
+    /// Returns the operand types, or `None` for a form that is not generated.
     pub fn operands(&self) -> Option<Vec<Type>> {
         if self.op == Op::Concat {
             return self.from.map(|from| vec![from; (self.ty.bits() / from.bits()) as usize]);
@@ -67,37 +68,39 @@ impl OpForm {
     }
 }
 
-/// A random instruction of a target, as an intrinsic.
+/// A random target instruction, as an intrinsic.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Drawn {
-    /// Its target and its text.
+    /// Target and text.
     pub data: IntrinsicData,
-    /// Its result's type.
+    /// Type of the result.
     pub result: Type,
-    /// Its operands' types.
+    /// Types of the operands.
     pub operands: Vec<Type>,
 }
 
-/// Draws an instruction of a target, which need not be one that an intrinsic may be; none where it has no result.
+/// Generator of random target instructions. An instruction need not be valid as an intrinsic.
+/// Returns `None` for an instruction without a result.
 pub type Draw = fn(&mut Random) -> Option<Drawn>;
 
-/// Says whether a kernel can be compiled.
+/// Predicate that is `true` if a kernel can be compiled.
 type Takes<'t> = dyn FnMut(&Kernel) -> bool + 't;
 
-/// What kernels are drawn from.
+/// Supported forms of a target and preferences of the generator.
 pub struct Palette<'t> {
     takes: Box<Takes<'t>>,
-    /// What ops are on, masks apart, which come with them. The more often one stands here, the more there is of it.
+    /// Types of values, not counting masks, which are generated as needed. A type that occurs more
+    /// often is generated more often.
     pub(super) types: Vec<Type>,
     pub(super) addresses: Addresses,
     pub(super) instructions: Vec<Draw>,
-    /// The types wider than what a kernel is given that blocks pass to others, once they have been asked for.
+    /// Wide types that can be block parameters; computed on first use.
     wide: Option<Vec<Type>>,
     known: HashMap<Form, bool>,
 }
 
 impl<'t> Palette<'t> {
-    /// Of a target for which this says whether it can compile a kernel.
+    /// Creates the palette of a target. `takes` returns `true` if the target can compile a kernel.
     pub fn new(takes: impl FnMut(&Kernel) -> bool + 't) -> Palette<'t> {
         Palette {
             takes: Box::new(takes),
@@ -109,37 +112,38 @@ impl<'t> Palette<'t> {
         }
     }
 
-    /// Only with ops whose operands and results are of these types, and truth values and masks. A type that is named more
-    /// often is drawn more often.
+    /// Restricts operands and results to the given types, truth values and masks. A type that
+    /// occurs more often is generated more often.
     #[must_use]
     pub fn with_types(mut self, types: &[Type]) -> Palette<'t> {
         self.types = types.to_vec();
         self
     }
 
-    /// With addresses of this kind.
+    /// Sets the kind of address computation.
     #[must_use]
     pub fn with_addresses(mut self, addresses: Addresses) -> Palette<'t> {
         self.addresses = addresses;
         self
     }
 
-    /// With instructions that these draw, as intrinsics.
+    /// Sets the generators of target instructions.
     #[must_use]
     pub fn with_intrinsics(mut self, instructions: &[Draw]) -> Palette<'t> {
         self.instructions = instructions.to_vec();
         self
     }
 
-    /// The kind of its addresses.
+    /// Returns the kind of address computation.
     pub const fn addresses(&self) -> Addresses {
         self.addresses
     }
 
-    /// A random kernel of that name.
+    /// Generates a random kernel.
     pub fn kernel(&mut self, name: &str, shape: &Shape, random: &mut Random) -> Kernel {
         if self.wide.is_none() {
-            // A target that takes ops on wide values in some combinations alone passes none to blocks.
+            // A target that supports wide values only in some combinations of ops does not support
+            // them as block parameters.
             let wide: Vec<Type> = Type::ALL.iter().copied().filter(|ty| ty.is_wide()).collect();
             let named = wide.into_iter().filter(|ty| self.types.contains(ty) && self.types.contains(&Type::I8X16));
             let named: Vec<Type> = named.collect();
@@ -162,7 +166,7 @@ impl<'t> Palette<'t> {
         takes
     }
 
-    /// Whether the target takes an intrinsic on operands of these types.
+    /// Returns `true` if the target supports an intrinsic with operands of the given types.
     pub(super) fn takes_intrinsic(&mut self, result: Type, operands: &[Type], target: &str, text: &str) -> bool {
         let probe = probe_with(operands, false, |b, args| Some(b.intrinsic(result, target, text, args)));
         probe.is_some_and(|kernel| self.takes_kernel(&kernel))
@@ -173,17 +177,17 @@ impl<'t> Palette<'t> {
     }
 }
 
-/// Whether values of the type lie in buffers.
+/// Returns `true` if buffers can hold values of the type.
 pub(super) fn is_stored(ty: Type) -> bool {
     !ty.is_mask() && ty != Type::PTR && !ty.is_wide()
 }
 
-/// Integers with one lane for each of a mask.
+/// Returns the integer type with one lane per lane of a mask.
 pub(super) fn int_of_mask(mask: Type) -> Option<Type> {
     [Type::I8X4, Type::I16X2, Type::I8X16, Type::I32].into_iter().find(|ty| ty.mask_type() == Some(mask))
 }
 
-/// A kernel around one thing of this form.
+/// Builds a kernel that contains one instance of a form.
 fn probe(form: &Form) -> Option<Kernel> {
     match *form {
         Form::Switch => Some(probe_switch()),
@@ -198,8 +202,8 @@ fn probe(form: &Form) -> Option<Kernel> {
     }
 }
 
-/// A kernel that makes a value of operands of these types and stores it. The last operand may be constant; the others are
-/// loaded.
+/// Builds a kernel that computes a value from operands of the given types and stores it. The last
+/// operand is a constant if `constant`; the others are loaded.
 fn probe_with(
     types: &[Type],
     constant: bool,
@@ -240,7 +244,7 @@ fn probe_with(
     Some(b.finish())
 }
 
-/// The first of these values or the second, by way of a block's parameter.
+/// Selects the first or second value through a block parameter.
 fn join(b: &mut Builder, ty: Type, values: &[Value]) -> Value {
     let condition = b.scalar("c", Type::I1);
     let (join, way) = (b.block("join", &[ty]), b.block("way", &[]));

@@ -1,4 +1,4 @@
-//! Ops of drawn kernels, and their operands.
+//! Generation of ops and operands.
 
 use std::sync::LazyLock;
 
@@ -11,10 +11,10 @@ use super::Generator;
 use super::memory::MOST_SCALARS;
 use super::palette::{Drawn, Form, OpForm};
 
-/// Draws before giving up on finding an op, or an operand.
+/// Maximum number of attempts to find an op or operand.
 const DRAWS: usize = 50;
 
-/// What a target takes does not depend on `contract`.
+/// Removes `contract` from an attribute, because target support does not depend on it.
 fn uncontracted(attr: Attr) -> Attr {
     match attr {
         Attr::Float(flags) => Attr::Float(FloatFlags { contract: false, ..flags }),
@@ -22,14 +22,14 @@ fn uncontracted(attr: Attr) -> Attr {
     }
 }
 
-/// The ops that are drawn: items of random kernels do not meet.
+/// Ops that are generated here: all except those for cooperation of items.
 static DRAWN: LazyLock<Vec<Op>> = LazyLock::new(|| {
     let meets = |op: Op| op.orders_memory() || matches!(op, Op::SubgroupId | Op::LaneId);
     Op::ALL.iter().copied().filter(|&op| !meets(op)).collect()
 });
 
 impl Generator<'_, '_> {
-    /// Adds an op whose result may be used from now on.
+    /// Adds an op whose result later ops can use.
     pub(super) fn op(&mut self) {
         for _ in 0..DRAWS {
             if self.one_in(40)
@@ -56,7 +56,7 @@ impl Generator<'_, '_> {
         self.palette.types.get(number).copied().unwrap_or(Type::I32)
     }
 
-    /// Adds this op on this controlling type, where there is such an op and the target takes it.
+    /// Adds an op with a controlling type, if the op accepts the type and the target supports it.
     fn try_op(&mut self, op: Op, ty: Type) -> Option<Value> {
         let row = op.row();
         let ty = row.fixed_type().unwrap_or(ty);
@@ -64,7 +64,7 @@ impl Generator<'_, '_> {
             AttrKind::Const | AttrKind::Mem | AttrKind::Targets | AttrKind::Intrinsic => false,
             _ => row.effect == Effect::Pure && row.types.is_none_or(|types| types.contains(ty)),
         };
-        // Addresses are made where something is loaded or stored through them.
+        // Addresses are generated together with the loads and stores that use them.
         let result = row.result_type(ty).filter(|&result| result != Type::PTR || op == Op::Select)?;
         if !drawn || !self.has(ty) || !self.has(result) {
             return None;
@@ -110,7 +110,7 @@ impl Generator<'_, '_> {
         Some(self.builder.value(op, ty, attr, &args))
     }
 
-    /// For a sum that says `contract`, every other time, a product that it is contracted with.
+    /// Generates, for half of all sums with `contract`, a product with which the sum is contracted.
     fn product(&mut self, op: Op, ty: Type, attr: Attr) -> Option<Value> {
         let flags = match attr {
             Attr::Float(flags) if flags.contract && matches!(op, Op::Fadd | Op::Fsub) => flags,
@@ -127,7 +127,7 @@ impl Generator<'_, '_> {
         Some(product)
     }
 
-    /// Adds an instruction of a target.
+    /// Adds a target instruction.
     fn intrinsic(&mut self) -> Option<Value> {
         let number = self.random.below(self.palette.instructions.len());
         let draw = self.palette.instructions.get(number)?;
@@ -185,7 +185,8 @@ impl Generator<'_, '_> {
         flags
     }
 
-    /// A value of a type: one from before, the later the likelier, or a new one.
+    /// Returns a value of a type: an earlier one, with a preference for recent values, or a new
+    /// one.
     pub(super) fn operand(&mut self, ty: Type) -> Option<Value> {
         let before: Vec<Value> = self.scope.iter().copied().filter(|&value| self.ty(value) == ty).collect();
         let late = self.random.below(before.len()).max(self.random.below(before.len()));
@@ -202,7 +203,7 @@ impl Generator<'_, '_> {
         }
     }
 
-    /// A new value of a type that needs no other.
+    /// Generates a new value of a type.
     fn source(&mut self, ty: Type) -> Option<Value> {
         if ty == Type::PTR {
             return self.own_row();
@@ -240,7 +241,7 @@ impl Generator<'_, '_> {
         Some(self.builder.constant(ty, &lanes))
     }
 
-    /// A mask, by a comparison.
+    /// Generates a mask by a comparison.
     fn compared(&mut self, mask: Type) -> Option<Value> {
         let types = self.palette.types.iter().copied().filter(|ty| !ty.is_mask() && ty.mask_type() == Some(mask));
         let types: Vec<Type> = types.collect();

@@ -1,4 +1,5 @@
-//! A pattern evaluated step by step, to say where it fails. What terms mean is asked of the rule book that selection uses.
+//! Step-by-step evaluation of a pattern, to report where it fails. The rule book used by selection
+//! provides the meaning of terms.
 
 use std::fmt::Write;
 
@@ -9,78 +10,81 @@ use crate::attr::{FlagKind, FloatCC, FloatFlags, IntCC, MemAttr};
 use crate::kernel::{Inst, Kernel, Value, ValueDef};
 use crate::text::print_inst;
 
-/// The terms and literals of a rule book, by the numbers that its table gives them.
+/// Interpretation of the terms and literals of a rule book, by their numbers in its table.
 pub trait Vocabulary {
-    /// What rules pass about.
+    /// Type of the data that rules match.
     type Datum: Datum;
 
-    /// The parts that an extractor takes from something; none where it does not match.
+    /// Applies an extractor. Returns the extracted parts, or `None` if the extractor does not
+    /// match.
     fn extract(&mut self, term: u16, from: &Self::Datum) -> Option<Vec<Self::Datum>>;
 
-    /// What a constructor makes of its operands; none where it has no value for them.
+    /// Applies a constructor to its operands. Returns `None` if the constructor fails.
     fn construct(&mut self, term: u16, operands: &[Self::Datum]) -> Option<Self::Datum>;
 
-    /// A literal.
+    /// Returns the literal with a number.
     fn literal(&self, number: u16) -> Self::Datum;
 }
 
-/// What rules pass about: a value, an instruction, a type, a number, or something of the rule book's own.
+/// A datum that rules match: a value, an instruction, a type, a number, or data specific to the
+/// rule book.
 pub trait Datum: Clone {
-    /// Whether two are the same; not where rules never compare such.
+    /// Returns `true` if two data are equal. May return `false` for data that rules never compare.
     fn same(&self, other: &Self) -> bool;
 
-    /// What can be said of it.
+    /// Returns the description of the datum for messages.
     fn found(&self) -> Found;
 }
 
-/// What a pattern met, for messages.
+/// Datum that a pattern was matched against, for messages.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Found {
     /// A value.
     Value(Value),
     /// An instruction.
     Inst(Inst),
-    /// Something else, as text; empty where it has none.
+    /// Any other datum as text; empty if there is no text for it.
     Text(String),
 }
 
-/// How much of a rule matches.
+/// Extent to which a rule matches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Depth {
-    /// Nothing: the rule is for other ops.
+    /// Nothing matches: the rule is for other ops.
     Nothing,
-    /// The op, but not its controlling type.
+    /// The op matches, but its controlling type does not.
     Op,
-    /// The op and its type.
+    /// The op and its controlling type match.
     Part,
-    /// The whole pattern, but not the guards.
+    /// The whole pattern matches, but a guard does not.
     Pattern,
 }
 
-/// Where a pattern or guard failed.
+/// Failure of a pattern or guard.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Miss {
-    /// The pattern or guard, as it is written.
+    /// Source text of the pattern or guard.
     pub wanted: &'static str,
-    /// Its line in the rule's file.
+    /// Line in the rule's file.
     pub line: u32,
-    /// How much matched.
+    /// Extent to which the rule matched.
     pub depth: Depth,
-    /// What was met, and of what the rule asks to be the same as before, what that was; of a guard that has no value, the
-    /// variables that it depends on, by name.
+    /// Data involved in the failure, with variable names. For a pattern, this is the datum that did
+    /// not match, and for [`PatternKind::Same`] also the earlier datum. For a guard without a
+    /// value, these are the variables that the guard depends on.
     pub found: Vec<(&'static str, Found)>,
 }
 
-/// What a rule's pattern did with what it met.
+/// Result of matching a rule step by step.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Walk {
-    /// The values whose definitions the pattern looked at and found right.
+    /// Values whose definitions the pattern matched.
     pub through: Vec<Value>,
-    /// Where it failed, if it did.
+    /// Failure, if the rule does not match.
     pub miss: Option<Miss>,
 }
 
-/// Matches a rule's pattern and then its guards, in the order they are written, as far as they hold.
+/// Matches a rule's pattern and then its guards, in source order, up to the first failure.
 pub fn walk<V: Vocabulary>(vocabulary: &mut V, rule: &Rule, operands: &[V::Datum]) -> Walk {
     let mut walker = Walker { vocabulary, variables: Vec::new(), through: Vec::new() };
     let miss = walker.rule(rule, operands).err();
@@ -93,7 +97,8 @@ struct Walker<'v, V: Vocabulary> {
     through: Vec<Value>,
 }
 
-/// A template at work: what it stands for, what that met, and the operands, which belong to the template around it.
+/// Frame of a template expansion: the use of the template, the datum it is matched against, its
+/// operands, and the enclosing frame, in which the operands are matched.
 struct Frame<'f, D> {
     site: &'f Pattern,
     met: &'f D,
@@ -112,7 +117,7 @@ impl<V: Vocabulary> Walker<'_, V> {
     }
 
     fn pattern(&mut self, pattern: &Pattern, met: &V::Datum, frame: Option<&Frame<'_, V::Datum>>) -> Result<(), Miss> {
-        // What fails within a template is what the template stands for.
+        // A failure inside a template is reported at the use of the template.
         let miss = || match frame {
             Some(frame) => missed(frame.site, frame.met),
             None => missed(pattern, met),
@@ -152,7 +157,8 @@ impl<V: Vocabulary> Walker<'_, V> {
             PatternKind::Operand(number) => {
                 let operand = frame.and_then(|frame| Some((frame.operands.get(usize::from(number))?, frame.outer)));
                 let outcome = operand.map_or(Ok(()), |(operand, outer)| self.pattern(operand, met, outer));
-                // The first operand of an op's term is its type, and no value's definition was looked at before.
+                // The first operand of an op's term is its type. This applies only before the
+                // pattern has matched a definition.
                 let is_type = number == 0 && self.through.is_empty();
                 outcome.map_err(|miss| Miss { depth: if is_type { Depth::Op } else { miss.depth }, ..miss })
             }
@@ -202,7 +208,7 @@ impl<V: Vocabulary> Walker<'_, V> {
         }
     }
 
-    /// The variables of an expression, as far as something can be said of them.
+    /// Collects the variables of an expression that have a description.
     fn depends(&self, expr: &Expr, found: &mut Vec<(&'static str, Found)>) {
         match *expr {
             Expr::Variable(number, name) => {
@@ -220,13 +226,13 @@ fn missed<D: Datum>(pattern: &Pattern, met: &D) -> Miss {
 }
 
 impl Miss {
-    /// What was found instead, in a kernel's words.
+    /// Returns a description of the data involved, in terms of the kernel.
     pub fn found_text(&self, kernel: &Kernel) -> String {
         let mut text = String::new();
         let is_compared = self.depth != Depth::Pattern && self.found.len() > 1;
         for (name, found) in &self.found {
             let found = found.text(kernel);
-            // Writing to a string succeeds.
+            // Writing to a string cannot fail.
             let _ = match (text.is_empty(), name.is_empty()) {
                 (true, true) => write!(text, "{found}"),
                 (true, false) => write!(text, "{name} = {found}"),
@@ -239,7 +245,7 @@ impl Miss {
 }
 
 impl Found {
-    /// The definition of a value, or what else it is.
+    /// Returns the definition of a value, or the text of another datum.
     pub fn text(&self, kernel: &Kernel) -> String {
         match self {
             Found::Text(text) => text.clone(),

@@ -1,4 +1,5 @@
-//! Declarations of arrays: `shared %tile: i32[256]`, `scratch %tmp: i8x4[8] align 16`, `shared %rest: i8[]`.
+//! Array declarations: `shared %tile: i32[256]`, `scratch %tmp: i8x4[8] align 16`, `shared %rest:
+//! i8[]`.
 
 use std::fmt::{self, Formatter};
 
@@ -9,12 +10,12 @@ use crate::array::{Array, Space};
 use crate::kernel::ValueDef;
 
 impl Reader<'_> {
-    /// The space of the declaration that begins here, if one does.
+    /// Returns the memory space if the next token begins an array declaration.
     pub(super) fn at_array(&self) -> Option<Space> {
         Space::ALL.into_iter().find(|space| self.at_word(space.name()))
     }
 
-    /// Reads a declaration.
+    /// Parses an array declaration.
     pub(super) fn array(&mut self, space: Space) -> Reading<()> {
         let start = self.bump();
         if self.body.block.is_some() {
@@ -60,7 +61,7 @@ impl Reader<'_> {
 }
 
 impl Printer<'_> {
-    /// The declarations, a line each.
+    /// Prints the array declarations, one per line.
     pub(super) fn arrays(&self, f: &mut Formatter<'_>) -> fmt::Result {
         for array in &self.kernel.arrays {
             write!(f, "  {} ", array.space)?;

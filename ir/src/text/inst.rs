@@ -1,4 +1,4 @@
-//! Statements: an op, its suffixes, and operands as its row has them.
+//! Parser for statements: an op, its suffixes, and the operands that its row requires.
 
 use cranelift_entity::packed_option::ReservedValue;
 use halfbyte_abi::{Axis, ParamKind, Type};
@@ -16,10 +16,10 @@ use crate::order::{AtomicAttr, FenceAttr, MemOrder, Scope};
 use crate::span::Span;
 use crate::wellformed::{self, Part};
 
-/// The operands of a statement.
+/// Operands of a statement.
 type Args = SmallVec<[Value; 4]>;
 
-/// What stands between the op's name and its type.
+/// Suffixes of an op: modifiers and type.
 #[derive(Default)]
 struct Suffix {
     int_cc: Option<IntCC>,
@@ -32,7 +32,7 @@ struct Suffix {
     ty: Option<Type>,
 }
 
-/// An address before the type of the access is known.
+/// An address whose access type is not known yet.
 struct Address {
     base: Value,
     steps: i128,
@@ -42,7 +42,7 @@ struct Address {
     align: Option<u32>,
 }
 
-/// Whether an op says what it orders and for whom.
+/// Returns `true` if an op has a memory order and a scope.
 fn has_order(row: &OpRow) -> bool {
     matches!(row.attr, AttrKind::Atomic | AttrKind::Fence)
 }
@@ -55,7 +55,7 @@ fn untyped(row: &OpRow, mnemonic: Span) -> Diagnostic {
 }
 
 impl<'s> Reader<'s> {
-    /// Reads a statement into the block being read.
+    /// Parses a statement into the current block.
     pub(super) fn statement(&mut self) -> Reading<()> {
         let start = self.at();
         let result = match self.tok() {
@@ -108,9 +108,10 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// Defines the result of an op of that controlling type.
+    /// Defines the result of an op with controlling type `ty`.
     fn result(&mut self, name: Name, row: &OpRow, ty: Type, inst: Inst) -> Value {
-        // A type that the op does not take may have no result type; the verifier reports it.
+        // If the op does not accept `ty`, there may be no result type. The verifier reports the
+        // error.
         let result_type = row.result_type(ty);
         let value = self.define_value(name, result_type.unwrap_or(ty), ValueDef::Result(inst));
         if result_type.is_none() || !row.types.is_none_or(|types| types.contains(ty)) {
@@ -119,7 +120,7 @@ impl<'s> Reader<'s> {
         value
     }
 
-    /// Goes over a number whose type is not known yet.
+    /// Skips a number whose type is not known yet.
     fn skip_literal(&mut self) -> Reading<()> {
         if self.tok() == Tok::Mark(b'[') {
             self.bracketed(|reader, _| reader.skip_number())?;
@@ -137,13 +138,14 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// What is left of the line, without its comment.
+    /// Returns the rest of the line, without its comment.
     fn rest_of_line(&self) -> &'s str {
         let rest = self.source_from(self.at());
         rest.split(['\n', ';']).next().unwrap_or_default().trim()
     }
 
-    /// Reports an element that stands where the value to store should, before its index is taken.
+    /// Reports an address in the position of the value to store. The index has not been consumed
+    /// yet.
     fn value_goes_first(&mut self, expected: &str, op: &str, base: &str, value: &str) -> Failed {
         let element = self.rest_of_line().split_once(']').map_or("", |(index, _)| index);
         let value = if value.starts_with('%') && !value.contains(' ') { value } else { "%v" };
@@ -152,7 +154,7 @@ impl<'s> Reader<'s> {
         failed
     }
 
-    /// Reports a value that stands where the op should.
+    /// Reports a value in the position of the op.
     fn expression(&mut self, result: Name) -> Failed {
         let here = self.name_at(self.at());
         let (y, x) = (self.source(result.span), self.source(here.span));
@@ -217,7 +219,8 @@ impl<'s> Reader<'s> {
         let word = self.source(span);
         match (self.tok(), Op::from_name(word)) {
             (Tok::Mark(b'='), _) => {
-                // The value is meant to be defined here: its uses are no further mistakes.
+                // The user intended to define a value here. Define it, so that its uses are not
+                // reported.
                 let name = self.name_at(span.start.saturating_sub(1));
                 self.poison(name);
                 let expected = format!("`%{word}`: the names of values begin with `%`");
@@ -336,7 +339,7 @@ impl<'s> Reader<'s> {
         self.error(span, format!("`{word}` is neither a type nor a modifier of `{}`", row.name), expected)
     }
 
-    /// Reads what follows the suffixes, and says the controlling type.
+    /// Parses the operands after the suffixes, and returns the controlling type and the attribute.
     fn operands(&mut self, row: &OpRow, suffix: &Suffix, mnemonic: Span, args: &mut Args) -> Reading<(Type, Attr)> {
         if matches!(row.attr, AttrKind::Mem | AttrKind::Atomic) {
             return self.memory(row, suffix, mnemonic, args);
@@ -377,7 +380,7 @@ impl<'s> Reader<'s> {
         Ok(value)
     }
 
-    /// Reports what stands where a value should.
+    /// Reports an unexpected token in the position of a value.
     fn no_operand(&mut self) -> Failed {
         let rest = self.rest_of_line();
         let help = match self.tok() {
@@ -397,7 +400,7 @@ impl<'s> Reader<'s> {
         failed
     }
 
-    /// Whether a number stands here, or the lanes of one.
+    /// Returns `true` if the next token begins a number or a list of lanes.
     fn at_literal(&self) -> bool {
         match self.tok() {
             Tok::Number | Tok::Mark(b'-' | b'[') => true,
@@ -406,7 +409,8 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Reads a number in the place of an operand, which is as if a `const` of the operand's type stood before the instruction.
+    /// Parses a number as an operand. It is equivalent to a `const` of the operand's type before
+    /// the instruction.
     fn literal(&mut self, row: &OpRow, ty: Type, args: &mut Args) -> Reading<Value> {
         let wanted = match row.arg(args.len()) {
             Some(ArgType::Same) => Some(ty),
@@ -427,7 +431,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Reads a number of a type that is the operand of that number.
+    /// Parses a number of type `ty` as operand `number`.
     fn literal_of(&mut self, ty: Type, number: usize) -> Reading<Value> {
         let start = self.at();
         let words = self.constant_words(ty)?;
@@ -443,7 +447,7 @@ impl<'s> Reader<'s> {
         Ok(value)
     }
 
-    /// Reports a number where a value should be, and no operand says of which type it is.
+    /// Reports a number in the position of a value, if no operand determines the number's type.
     fn number_for_operand(&mut self, row: &OpRow, ty: Type) -> Failed {
         let from = row.sources(ty).next().unwrap_or(ty);
         let is_list = self.tok() == Tok::Mark(b'[');
@@ -462,7 +466,8 @@ impl<'s> Reader<'s> {
         failed
     }
 
-    /// Operands with commas between them and, of ops that have one, the lane number or list that comes last.
+    /// Parses operands separated by commas, and the lane number or list at the end if the op has
+    /// one.
     fn values(&mut self, row: &OpRow, ty: Type, args: &mut Args) -> Reading<Attr> {
         let kind = row.attr;
         let last = match kind {
@@ -501,7 +506,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Reads `[`, items with commas between them, and `]`, over as many lines as it takes.
+    /// Parses `[`, items separated by commas, and `]`, across line breaks.
     fn bracketed(&mut self, mut item: impl FnMut(&mut Self, usize) -> Reading<()>) -> Reading<Span> {
         let (start, free) = (self.at(), self.is_free());
         self.free(true);
@@ -514,7 +519,8 @@ impl<'s> Reader<'s> {
             item(self, count)?;
             count += 1;
         }
-        // What comes after the bracket is on its line or on another: that counts as before.
+        // Restore line-break handling before the bracket is consumed, so that it applies to the
+        // token after the bracket.
         self.free(free);
         self.bump();
         Ok(self.since(start))
@@ -551,7 +557,7 @@ impl<'s> Reader<'s> {
         self.error(span, bad.message, bad.expected)
     }
 
-    /// An integer with or without a sign.
+    /// Parses an integer with or without a sign.
     pub(super) fn integer(&mut self, expected: &str) -> Reading<(i128, Span)> {
         let start = self.at();
         let negative = self.eat(b'-');
@@ -563,7 +569,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// A number of bytes.
+    /// Parses a number of bytes.
     pub(super) fn size(&mut self, expected: &str) -> Reading<(u32, Span)> {
         let (value, span) = self.integer(expected)?;
         match u32::try_from(value) {
@@ -577,7 +583,7 @@ impl<'s> Reader<'s> {
         Ok(self.body.kernel.const_attr(ty, words))
     }
 
-    /// What a buffer holds: constants of its elements.
+    /// Parses the contents of a buffer: constants of its element type.
     pub(super) fn contents(&mut self, elem: Type) -> Reading<Vec<u8>> {
         let mut contents = Vec::new();
         self.bracketed(|reader, _| {
@@ -627,13 +633,13 @@ impl<'s> Reader<'s> {
         Ok(words)
     }
 
-    /// The bits of one lane of a list.
+    /// Parses the bits of one lane of a list.
     fn lane(&mut self, ty: Type) -> Reading<u64> {
         let (text, negative, span) = self.lane_text(ty)?;
         literal::lane(text, negative, ty.elem()).map_err(|bad| self.bad(span, bad))
     }
 
-    /// A number without its sign, and whether it has one.
+    /// Parses a number. Returns its text without sign, `true` if it is negative, and its span.
     fn lane_text(&mut self, ty: Type) -> Reading<(&'s str, bool, Span)> {
         let start = self.at();
         let negative = self.eat(b'-');
@@ -666,7 +672,7 @@ impl<'s> Reader<'s> {
 
     fn memory(&mut self, row: &OpRow, suffix: &Suffix, mnemonic: Span, args: &mut Args) -> Reading<(Type, Attr)> {
         let ty = suffix.ty;
-        // A number whose type the address says, and which operand it is.
+        // Numbers whose type follows from the address, with their operand numbers.
         let mut literals: SmallVec<[(usize, Lexer<'s>); 2]> = SmallVec::new();
         while args.len() + 1 < row.args.len() {
             let operand = self.at();
@@ -703,7 +709,7 @@ impl<'s> Reader<'s> {
         }
         let elem = self.body.kernel.elements(address.base).map(|(elem, _)| elem);
         let Some(ty) = ty.or(elem) else {
-            // The base may yet turn out to have no definition, and then that is the error.
+            // The base may have no definition, which is reported instead.
             self.body.untyped.push((address.base, untyped(row, mnemonic)));
             self.body.partial.incomplete = true;
             return Err(Failed);
@@ -739,7 +745,7 @@ impl<'s> Reader<'s> {
         Ok((ty, attr))
     }
 
-    /// Reports a base that is known to be no address, where nothing says the type that is there.
+    /// Reports a base that is not an address, for an access without a type suffix.
     fn check_base(&mut self, start: u32, base: Value) -> Reading<()> {
         let known = self.body.kernel.values.get(base).filter(|value| value.def != ValueDef::Param(u32::MAX));
         let Some(ty) = known.map(|value| value.ty).filter(|&ty| ty != Type::PTR) else { return Ok(()) };
@@ -753,7 +759,8 @@ impl<'s> Reader<'s> {
         Err(failed)
     }
 
-    /// `%base`, `%base[%index]`, `%base[%index wide]`, `%base[%index + 3]`, `%base[3]`; then `step N` and `align N`.
+    /// Parses an address: `%base`, `%base[%index]`, `%base[%index wide]`, `%base[%index + 3]` or
+    /// `%base[3]`, then `step N` and `align N`.
     fn address(&mut self, args: &mut Args) -> Reading<Address> {
         let base = self.operand(args)?;
         let mut address = Address { base, steps: 0, steps_span: self.span(), wide: false, step: None, align: None };
@@ -817,7 +824,7 @@ impl<'s> Reader<'s> {
         Ok(address)
     }
 
-    /// Reports an index that is more than a value and a constant.
+    /// Reports an index that is not the sum of a value and a constant.
     fn computed_index(&mut self, index: u32, op: &str) -> Failed {
         let rest = self.rest_of_line().trim_start_matches('*');
         let right = rest.split(']').next().unwrap_or_default().trim();
@@ -864,7 +871,7 @@ impl<'s> Reader<'s> {
         Ok(Attr::Targets(self.body.kernel.add_calls(&calls)))
     }
 
-    /// `^block` or `^block(%a, %b)`
+    /// Parses a branch target: `^block` or `^block(%a, %b)`.
     fn target(&mut self, case: u32, number: u32, calls: &mut SmallVec<[BlockCall; 2]>) -> Reading<()> {
         let name = self.name(Tok::Block, "a target: `^name`")?;
         let block = self.block(name);

@@ -1,4 +1,4 @@
-//! The kernels of a text, one after another. Each is read by [`super::read`].
+//! Kernels of a text, one after another. [`super::read`] parses each of them.
 
 use hashbrown::HashMap;
 
@@ -8,10 +8,10 @@ use crate::kernel::{Kernel, Module};
 use crate::span::Span;
 use crate::wellformed::MAX_DIAGNOSTICS;
 
-/// Reads a module and verifies its kernels.
+/// Parses a module and verifies its kernels.
 ///
 /// # Errors
-/// All that is wrong with the text, in its order; after [`MAX_DIAGNOSTICS`] the reader gives up.
+/// All errors of the text, in source order. The parser stops after [`MAX_DIAGNOSTICS`] errors.
 pub fn read(source: &str) -> Result<Module, Vec<Diagnostic>> {
     let mut module = Module::default();
     let mut kernels = Kernels::new(source);
@@ -21,20 +21,20 @@ pub fn read(source: &str) -> Result<Module, Vec<Diagnostic>> {
     kernels.finish().map(|()| module)
 }
 
-/// The bytes of text that a kernel of a few dozen instructions has.
+/// Typical text size in bytes of a kernel with a few dozen instructions.
 const USUAL_KERNEL: usize = 1000;
 
-/// The kernels of a text, read and verified one after another, each in the memory of the one before: so a text with many
-/// kernels takes little more memory than one with few.
+/// Iterator-like parser for the kernels of a text. Each kernel is parsed and verified in the memory
+/// of the previous one, so a text with many kernels needs little more memory than one with few.
 pub struct Kernels<'s> {
     reader: Reader<'s>,
     names: HashMap<&'s str, Span>,
 }
 
 impl<'s> Kernels<'s> {
-    /// Those of a text, from the first on.
+    /// Creates a parser for a text.
     pub fn new(source: &'s str) -> Kernels<'s> {
-        // Places have 32 bits.
+        // Spans have 32-bit offsets.
         let is_too_long = u32::try_from(source.len()).is_err();
         let mut reader = Reader::new(if is_too_long { "" } else { source });
         if is_too_long {
@@ -45,16 +45,17 @@ impl<'s> Kernels<'s> {
         Kernels { reader, names: HashMap::with_capacity(source.len() / USUAL_KERNEL) }
     }
 
-    /// The next kernel, which can be changed at will; none at the end, and none from the first fault on.
+    /// Returns the next kernel, which the caller may modify. Returns `None` at the end and after
+    /// the first error.
     pub fn read(&mut self) -> Option<&mut Kernel> {
         let is_kernel = self.next();
         (is_kernel && !self.reader.has_faults()).then_some(&mut self.reader.body.kernel)
     }
 
-    /// Whether the text has no faults. What has not been read yet is read first.
+    /// Parses the remaining kernels, and checks that the text has no errors.
     ///
     /// # Errors
-    /// As [`read`].
+    /// See [`read`].
     pub fn finish(mut self) -> Result<(), Vec<Diagnostic>> {
         while self.next() {}
         let mut diagnostics = self.reader.into_diagnostics();
@@ -66,7 +67,7 @@ impl<'s> Kernels<'s> {
         Err(diagnostics)
     }
 
-    /// Reads the next kernel, if there is one.
+    /// Parses the next kernel, if there is one.
     fn next(&mut self) -> bool {
         let Kernels { reader, names } = self;
         if !reader.find_kernel() {
@@ -132,7 +133,7 @@ mod tests {
         assert_eq!(errors.len(), 2, "{errors:?}");
         assert_eq!(errors, read(&text).unwrap_err());
         assert_eq!(errors[0].message, "a second kernel @a");
-        // Nor is one that was not asked for before the end.
+        // `finish` also finds the errors if no kernel was requested before.
         assert_eq!(Kernels::new(&text).finish(), Err(errors));
     }
 }

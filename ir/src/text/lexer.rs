@@ -1,14 +1,14 @@
-//! Tokens. Of the next one the kind is known, by its first bytes; how long it is, when it is taken. A line break ends a
-//! statement.
+//! Lexer. It determines the kind of the next token from its first bytes, and the length only when
+//! the parser consumes the token. A line break ends a statement.
 
 use crate::span::Span;
 
-/// The kind of a token; its text is the source under its span.
+/// Kind of a token. The text of the token is the source under its span.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Tok {
     /// A name or keyword: a letter or `_`, then letters, digits and `_`.
     Word,
-    /// A digit and what belongs to the number.
+    /// A number: a digit, followed by letters, digits, `_`, `.` and exponent signs.
     Number,
     /// `%name`
     Value,
@@ -20,7 +20,7 @@ pub(super) enum Tok {
     Text,
     /// `=`, `,`, `:`, `.`, `+`, `-`, `*` and brackets.
     Mark(u8),
-    /// What can begin no token.
+    /// A byte that cannot begin a token.
     Bad,
     /// A string without its closing quote.
     OpenText,
@@ -31,32 +31,33 @@ pub(super) enum Tok {
 /// The name of a value, block or kernel.
 #[derive(Clone, Copy)]
 pub(super) struct Name {
-    /// Where it stands, with its sigil.
+    /// Span, including the sigil.
     pub span: Span,
-    /// Its first eight bytes, the first one lowest; zeros after a shorter one.
+    /// First eight bytes without the sigil, the first byte lowest, padded with zeros.
     pub head: u64,
 }
 
-/// A place in the source before a token.
+/// Position in the source, before a token.
 #[derive(Clone)]
 pub(super) struct Lexer<'s> {
     source: &'s str,
     at: usize,
-    /// The kind of the next token: [`Tok::End`] where the line ends.
+    /// Kind of the next token; [`Tok::End`] at the end of the line.
     tok: Tok,
-    /// The kind of the next token on another line, where `tok` is the end of this one.
+    /// Kind of the next token on a later line, if `tok` is the end of this line.
     next_line: Tok,
-    /// The next token is the first of its line.
+    /// `true` if the next token is the first on its line.
     fresh_line: bool,
-    /// Line breaks mean nothing here: inside brackets.
+    /// `true` if line breaks are ignored, as inside brackets.
     free: bool,
-    /// The end of the token before.
+    /// End of the previous token.
     end: usize,
-    /// The start of the line, label or header being read.
+    /// Start of the line, label or header that is being parsed.
     start: usize,
 }
 
-/// By byte, the kind of token that it begins; none where that byte does not tell, or stands between tokens.
+/// Kind of token for each first byte; `None` if the byte alone does not determine the kind or is
+/// between tokens.
 const FIRST: [Option<Tok>; 256] = {
     let mut table = [Some(Tok::Bad); 256];
     let mut byte = 0;
@@ -78,7 +79,7 @@ const FIRST: [Option<Tok>; 256] = {
     table
 };
 
-/// By byte, whether it can stand in a name.
+/// Table of the bytes that are valid in a name.
 const IN_NAME: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;
@@ -97,15 +98,15 @@ fn len_while(bytes: &[u8], mut belongs: impl FnMut(u8) -> bool) -> usize {
     bytes.iter().position(|&byte| !belongs(byte)).unwrap_or(bytes.len())
 }
 
-/// A byte eight times.
+/// Returns a word with the byte repeated eight times.
 const fn eight(byte: u8) -> u64 {
     u64::from_le_bytes([byte; 8])
 }
 
-/// The top bits of those of eight bytes that cannot stand in a name.
+/// Returns a word with the top bit set in each byte of `bytes` that is not valid in a name.
 fn outside_name(bytes: u64) -> u64 {
     const TOP: u64 = eight(0x80);
-    // Sums of seven bits do not reach the next byte.
+    // Sums of 7-bit values do not carry into the next byte.
     let ascii = bytes & !TOP;
     let at_least = |bytes: u64, first: u8| bytes + eight(0x80 - first);
     let within = |bytes: u64, first: u8, last: u8| at_least(bytes, first) & !at_least(bytes, last + 1);
@@ -116,7 +117,7 @@ fn outside_name(bytes: u64) -> u64 {
 }
 
 impl<'s> Lexer<'s> {
-    /// The source is shorter than 4 GiB, so that spans hold.
+    /// Creates a lexer. The source must be shorter than 4 GiB, because spans have 32-bit offsets.
     pub fn new(source: &'s str) -> Lexer<'s> {
         let at = if source.starts_with('\u{feff}') { 3 } else { 0 };
         let mut lexer =
@@ -127,30 +128,30 @@ impl<'s> Lexer<'s> {
 
     // The next token.
 
-    /// Its kind: [`Tok::End`] where the line ends, or the source.
+    /// Returns the kind of the next token; [`Tok::End`] at the end of the line or source.
     #[inline]
     pub fn tok(&self) -> Tok {
         self.tok
     }
 
-    /// Its kind, be it on this line or another.
+    /// Returns the kind of the next token on this line or a later one.
     #[inline]
     pub fn tok_of_any_line(&self) -> Tok {
         if self.tok == Tok::End { self.next_line } else { self.tok }
     }
 
-    /// Whether it is the first of its line.
+    /// Returns `true` if the next token is the first on its line.
     pub fn fresh_line(&self) -> bool {
         self.fresh_line
     }
 
-    /// Where it starts.
+    /// Returns the start of the next token.
     #[inline]
     pub fn at(&self) -> u32 {
         self.at as u32
     }
 
-    /// Where it is.
+    /// Returns the span of the next token.
     pub fn span(&self) -> Span {
         Span { start: self.at as u32, end: (self.at + self.len()) as u32 }
     }
@@ -163,7 +164,8 @@ impl<'s> Lexer<'s> {
             Tok::Word | Tok::Value | Tok::Block | Tok::Kernel => 1 + len_while(rest, in_name),
             Tok::Number => 1 + number_len(self.byte(self.at), rest),
             Tok::Text | Tok::OpenText => 1 + text_len(rest).1,
-            // One token for a run of bytes outside ASCII, which ends at a character's end.
+            // A run of non-ASCII bytes is one token, so that the token ends at a character
+            // boundary.
             Tok::Bad if self.byte(self.at).is_some_and(|first| !first.is_ascii()) => {
                 1 + len_while(rest, |byte| !byte.is_ascii())
             }
@@ -173,7 +175,7 @@ impl<'s> Lexer<'s> {
 
     // Lines.
 
-    /// Where the token before ends.
+    /// Returns the end of the previous token.
     #[inline]
     pub fn end(&self) -> u32 {
         self.end as u32
@@ -186,42 +188,42 @@ impl<'s> Lexer<'s> {
         self.tok = self.tok_of_any_line();
     }
 
-    /// Whether a token was taken since the line, label or header began.
+    /// Returns `true` if a token of the current line, label or header has been consumed.
     pub fn has_begun(&self) -> bool {
         self.end > self.start
     }
 
-    /// Whether line breaks count no more.
+    /// Returns `true` if line breaks are ignored.
     pub fn is_free(&self) -> bool {
         self.free
     }
 
-    /// Sets whether line breaks count no more.
+    /// Sets whether line breaks are ignored.
     pub fn free(&mut self, free: bool) {
         self.free = free;
         self.set_kind(self.tok_of_any_line());
     }
 
-    /// Notes the kind of the next token.
+    /// Stores the kind of the next token.
     fn set_kind(&mut self, tok: Tok) {
         let ended = self.fresh_line && !self.free && self.has_begun();
         (self.tok, self.next_line) = if ended { (Tok::End, tok) } else { (tok, Tok::End) };
     }
 
-    // Taking tokens.
+    // Consuming tokens.
 
-    /// Takes the next token.
+    /// Consumes the next token.
     pub fn bump(&mut self) -> Span {
         self.take(self.len())
     }
 
-    /// Takes a mark.
+    /// Consumes a punctuation token.
     #[inline]
     pub fn mark(&mut self) -> Span {
         self.take(1)
     }
 
-    /// Takes a name with its sigil.
+    /// Consumes a name with its sigil.
     #[inline]
     pub fn name(&mut self) -> Name {
         let name = self.name_from(self.at());
@@ -229,28 +231,28 @@ impl<'s> Lexer<'s> {
         name
     }
 
-    /// The name that has its sigil there.
+    /// Returns the name whose sigil is at `start`.
     #[inline]
     pub fn name_from(&self, start: u32) -> Name {
         let (len, head) = self.name_at(start as usize + 1);
         Name { span: Span { start, end: start + 1 + len as u32 }, head }
     }
 
-    /// The place of the next token, a word.
+    /// Returns the span of the next token, which is a word.
     #[inline]
     pub fn word(&self) -> Span {
         let (len, _) = self.name_at(self.at);
         Span { start: self.at(), end: self.at() + len as u32 }
     }
 
-    /// Whether the next token, a word, is that one.
+    /// Returns `true` if the next token, which is a word, equals `word`.
     #[inline]
     pub fn is_word(&self, word: &str) -> bool {
         let rest = self.source.as_bytes().get(self.at..).and_then(|rest| rest.strip_prefix(word.as_bytes()));
         rest.is_some_and(|rest| !rest.first().is_some_and(|&byte| in_name(byte)))
     }
 
-    /// The length of the name without sigil there, and its first eight bytes.
+    /// Returns the length and the first eight bytes of the name without sigil at `at`.
     #[inline]
     fn name_at(&self, at: usize) -> (usize, u64) {
         let Some(first) = self.source.as_bytes().get(at..).and_then(|rest| rest.first_chunk()) else {
@@ -273,7 +275,8 @@ impl<'s> Lexer<'s> {
         Span { start, end: self.end() }
     }
 
-    /// Takes the next token, which is so long. Most have another after them, or one space and another.
+    /// Consumes the next token, which has length `len`. The fast path covers the usual case: the
+    /// token is followed directly, or after one space, by another token.
     pub fn skip(&mut self, len: usize) {
         self.end = self.at + len;
         self.at = self.end + usize::from(self.byte(self.end) == Some(b' '));
@@ -283,7 +286,7 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// Goes to the token that is here or after blanks and comments.
+    /// Skips blanks and comments and finds the next token.
     #[inline(never)]
     fn find(&mut self) {
         let mut at = self.at;
@@ -303,7 +306,7 @@ impl<'s> Lexer<'s> {
         });
     }
 
-    /// The kind of token that begins here, where a byte or two tell it.
+    /// Returns the kind of token at the current position, if one or two bytes determine it.
     #[inline]
     fn here(&self) -> Option<Tok> {
         let tok = FIRST[usize::from(self.byte(self.at)?)]?;
@@ -322,14 +325,14 @@ impl<'s> Lexer<'s> {
     }
 }
 
-/// As [`Lexer::name_at`], where less than eight bytes are left.
+/// Implements [`Lexer::name_at`] if fewer than eight bytes remain.
 #[inline(never)]
 fn short_name(rest: &[u8]) -> (usize, u64) {
     let len = len_while(rest, in_name);
     (len, rest.iter().take(len).rev().fold(0, |head, &byte| head << 8 | u64::from(byte)))
 }
 
-/// The length of a number after its first digit.
+/// Returns the length of a number after its first digit.
 fn number_len(first: Option<u8>, rest: &[u8]) -> usize {
     let hex = first == Some(b'0') && rest.first() == Some(&b'x');
     let mut last = first;
@@ -340,7 +343,8 @@ fn number_len(first: Option<u8>, rest: &[u8]) -> usize {
     })
 }
 
-/// The kind of a string, which may have no end on its line, and its length after the first quote.
+/// Returns the kind of a string, which may be unterminated on its line, and its length after the
+/// first quote.
 fn text_len(rest: &[u8]) -> (Tok, usize) {
     let mut at = 0;
     loop {

@@ -1,21 +1,22 @@
-//! Numbers in text: read exactly, and written so that they read back to the same bits.
+//! Numeric literals: parsed exactly, and printed so that they parse back to the same bits.
 
 use rustc_apfloat::ieee::{BFloat, Double, Float8E4M3FN, Float8E5M2, Half, Single};
 use rustc_apfloat::{Float, FloatConvert, Round, Status};
 
 use halfbyte_abi::{Elem, Type};
 
-/// A number that cannot be had.
+/// Error of an invalid number.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BadNumber {
-    /// What is wrong.
+    /// Error message.
     pub message: String,
-    /// What would do.
+    /// Valid input.
     pub expected: String,
 }
 
-/// Longer numbers are refused, which bounds the time that exact reading takes. The longest exact f32 has 149 digits after its
-/// point, the longest exact f64 1,074; the shortest text of any has 17.
+/// Maximum length of a number in characters, which bounds the time for exact parsing. The longest
+/// exact f32 has 149 digits after the point, and the longest exact f64 has 1,074. The shortest text
+/// of any f32 or f64 has at most 17 significant digits.
 const MAX_LENGTH: usize = 1200;
 
 fn bad(text: &str, negative: bool, what: &str, expected: &str) -> BadNumber {
@@ -25,17 +26,17 @@ fn bad(text: &str, negative: bool, what: &str, expected: &str) -> BadNumber {
     BadNumber { message: format!("`{sign}{shown}{rest}` is not {what}"), expected: expected.into() }
 }
 
-/// An integer of at most 64 bits, decimal or `0x` hexadecimal, without a sign.
+/// Parses an unsigned integer of at most 64 bits, decimal or `0x` hexadecimal.
 pub fn magnitude(text: &str) -> Option<u64> {
     let (digits, radix) = match text.strip_prefix("0x") {
         Some(digits) => (digits, 16),
         None => (text, 10),
     };
-    // What the library parses may begin with a plus.
+    // `from_str_radix` accepts a leading plus sign.
     u64::from_str_radix(digits, radix).ok().filter(|_| !digits.starts_with('+'))
 }
 
-/// An integer, decimal or `0x` hexadecimal, of at most 64 bits and a sign.
+/// Parses an integer with a sign and a magnitude of at most 64 bits, decimal or `0x` hexadecimal.
 pub(super) fn integer(text: &str, negative: bool) -> Result<i128, BadNumber> {
     match magnitude(text) {
         Some(magnitude) => Ok(if negative { -i128::from(magnitude) } else { magnitude.into() }),
@@ -45,10 +46,10 @@ pub(super) fn integer(text: &str, negative: bool) -> Result<i128, BadNumber> {
     }
 }
 
-/// The bits of a lane from a number's text without its sign; `inf` and `nan` count as numbers.
+/// Parses the bits of a lane from a number's text without its sign. `inf` and `nan` are numbers.
 ///
 /// # Errors
-/// Text that is no number, or a number that the lane cannot hold.
+/// The text is not a number, or the lane cannot hold the number.
 pub fn lane(text: &str, negative: bool, elem: Elem) -> Result<u64, BadNumber> {
     match elem {
         Elem::F16 => float::<Half>(text, negative, elem),
@@ -73,15 +74,17 @@ pub fn lane(text: &str, negative: bool, elem: Elem) -> Result<u64, BadNumber> {
     }
 }
 
-/// The bits of an element of several lanes from one number in `0x` hexadecimal, lane 0 lowest; none where the type has one lane or the
-/// number is decimal, which is then the value of every lane ([`lane`]).
+/// Parses the bits of a vector from one `0x` hexadecimal number, lane 0 lowest. Returns `None` if
+/// the type is scalar or the number is decimal; a decimal number is the value of every lane
+/// ([`lane`]).
 ///
 /// # Errors
-/// Other digits than exactly those of the element: they could as well be meant for every lane. Of a zero any number of them will do.
+/// The number of digits differs from that of the vector. Such a number is ambiguous, because it
+/// could also be meant for every lane. A zero may have any number of digits.
 pub fn element(text: &str, negative: bool, ty: Type) -> Option<Result<[u64; 8], BadNumber>> {
     let digits = text.strip_prefix("0x").filter(|_| !ty.is_scalar())?;
     let wanted = ty.bits().div_ceil(4) as usize;
-    // A small mask may be written with all digits of its byte too, as results are.
+    // A small mask can also have all digits of its bytes in memory, which is the format of results.
     let in_memory = 2 * ty.bytes() as usize;
     let mut words = [0u64; 8];
     for (place, digit) in digits.chars().rev().enumerate().take(in_memory) {
@@ -123,7 +126,7 @@ fn elem_name(elem: Elem) -> &'static str {
     halfbyte_abi::Type::new(elem, 1).map_or("", |ty| ty.name())
 }
 
-/// What `nan` stands for.
+/// Returns the bits of `nan`.
 fn canonical_nan(elem: Elem) -> u64 {
     if elem == Elem::F64 { f64::NAN.to_bits() & magnitudes(elem) } else { magnitudes(elem) }
 }
@@ -136,7 +139,8 @@ fn is_nan(bits: u64, elem: Elem) -> bool {
     bits & magnitudes(elem) > infinity(elem)
 }
 
-/// The bits above which a magnitude is NaN: infinity, or the largest number where there is none.
+/// Returns the largest magnitude that is not NaN: infinity, or the largest number if the format has
+/// no infinity.
 fn infinity(elem: Elem) -> u64 {
     match elem {
         Elem::F16 => 0x7c00,
@@ -191,14 +195,15 @@ fn float<F: Float>(text: &str, negative: bool, elem: Elem) -> Result<u64, BadNum
     Ok(signed(rounded.value.to_bits() as u64))
 }
 
-/// Exact: an `f64` holds every value of every format.
+/// Converts to `f64`, which represents every value of every format exactly.
 fn widened<F: Float + FloatConvert<Double>>(bits: u64) -> f64 {
     let wide: Double = F::from_bits(bits.into()).convert(&mut false).value;
     f64::from_bits(wide.to_bits() as u64)
 }
 
-/// The text of a lane: integers signed; whole floats below 2^24 in full, others in the fewest decimal digits that read
-/// back; NaNs other than `nan` as bits.
+/// Formats the bits of a lane. Integers are signed. Whole floats below 2^24 are printed in full,
+/// and other floats with the fewest decimal digits that parse back to the same bits. A NaN other
+/// than `nan` is printed as bits.
 pub fn lane_text(bits: u64, elem: Elem) -> String {
     let value = match elem {
         Elem::F16 => widened::<Half>(bits),
@@ -225,11 +230,11 @@ pub fn lane_text(bits: u64, elem: Elem) -> String {
     if value.fract() == 0.0 && value.abs() < f64::from(1 << 24) {
         return format!("{value:?}");
     }
-    // The standard library's shortest form.
+    // The standard library prints the shortest form that parses back.
     if elem == Elem::F64 {
         return format!("{value:?}");
     }
-    // Nine significant digits tell any two f32 apart.
+    // Nine significant digits distinguish any two f32.
     for digits in 0..9 {
         let text = format!("{:.digits$e}", value.abs());
         if lane(&text, value.is_sign_negative(), elem).is_ok_and(|read| read == bits)
@@ -302,7 +307,8 @@ mod tests {
             assert_eq!(lane_text(bits, Elem::F16), text);
             assert_eq!(read(text, Elem::F16), Some(bits));
         }
-        // Half-way cases and one digit beyond them, which a detour over f64 would lose.
+        // Halfway cases, with and without one more digit. A conversion through f64 would round them
+        // wrongly.
         assert_eq!(read("1.00048828125", Elem::F16), Some(0x3c00));
         assert_eq!(read("1.000488281250000000000000000000000001", Elem::F16), Some(0x3c01));
         assert_eq!(read("65519", Elem::F16), Some(0x7bff));

@@ -1,5 +1,5 @@
-//! The text form of the IR, described in `docs/ir.md`: what [`print()`] writes, [`read`] reads to the same kernels, and
-//! printing them again gives the same text.
+//! Text form of the IR, described in `docs/ir.md`. [`read`] parses the output of [`print()`] to the
+//! same kernels, and printing these again gives the same text.
 
 mod arrays;
 mod inst;
@@ -13,13 +13,14 @@ mod streams;
 mod suggest;
 pub(crate) mod words;
 
-/// The version of the language that is read, which a text may say in its first line: `halfbyte 1`. A text that says another one is refused.
+/// Supported version of the language. A text can declare its version in the first line: `halfbyte
+/// 1`. A text with another version is rejected.
 pub const VERSION: u32 = 1;
 
-/// What a buffer says whose argument may overlap others.
+/// Keyword of a buffer whose argument may overlap others.
 pub(crate) const MAY_ALIAS: &str = "may_alias";
 
-/// What a barrier says to which items do not come together.
+/// Modifier of a barrier at which items of a subgroup may execute different barrier instructions.
 pub const UNALIGNED: &str = "unaligned";
 
 pub use crate::kernel::is_name;

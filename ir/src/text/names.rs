@@ -1,24 +1,25 @@
-//! What the names of a kernel's values, or of its blocks, stand for.
+//! Symbol table for the names of a kernel's values or blocks.
 //!
-//! A module has many small kernels, so the table is used again for the next one, and emptying it takes no time.
+//! A module has many small kernels. The table is therefore reused for each kernel, and clearing it
+//! takes constant time.
 
 use std::hash::{BuildHasher, RandomState};
 
 use super::lexer::Name;
 use crate::span::Span;
 
-/// What a name stands for. One that is used first gets its definition later.
+/// Entity of a name. A name can be used before its definition.
 #[derive(Clone, Copy)]
 pub(super) struct Named<T> {
     pub entity: T,
-    /// Where it was first met.
+    /// Span of the first occurrence.
     pub name: Span,
-    /// The definition, or the first use.
+    /// Span of the definition, or of the first use if there is no definition yet.
     pub span: Span,
     pub defined: bool,
 }
 
-/// A place of the hash table. It is free where its round is not the table's.
+/// Slot of the hash table. It is free if its round differs from the table's.
 #[derive(Clone, Copy, Default)]
 struct Slot {
     key: u64,
@@ -30,26 +31,27 @@ struct Slot {
 pub(super) struct Names<'s, T> {
     source: &'s str,
     slots: Vec<Slot>,
-    /// A key's place is so many bits lower than a product of 64 bits.
+    /// Right shift that maps a 64-bit product to a slot.
     shift: u32,
-    /// Odd, and chosen anew for each text: no text can have its names all in one place.
+    /// Hash multiplier: odd, and random for each text, so that no text can force collisions.
     factor: u64,
-    /// Goes up as the table is emptied.
+    /// Number of times that the table was cleared, plus one.
     round: u32,
-    /// Names in the order in which they were first met.
+    /// Names in the order of their first occurrence.
     named: Vec<Named<T>>,
 }
 
-/// Where a name belongs that is not in the table.
+/// Insertion point of a name that is not in the table.
 pub(super) struct Vacant {
     key: u64,
     at: usize,
 }
 
-/// Set in the keys of long names, and in no byte of a short one.
+/// Flag bit in the keys of long names. Keys of short names never contain it, because their bytes
+/// are ASCII.
 const LONG: u64 = 1 << 63;
 
-/// The number of slots at first.
+/// Initial number of slots.
 const FEW: usize = 128;
 
 impl<'s, T: Copy> Names<'s, T> {
@@ -59,7 +61,7 @@ impl<'s, T: Copy> Names<'s, T> {
         Names { source, slots, shift, factor, round: 1, named: Vec::new() }
     }
 
-    /// Forgets all names.
+    /// Removes all names.
     pub fn clear(&mut self) {
         self.named.clear();
         self.round = self.round.wrapping_add(1);
@@ -69,28 +71,28 @@ impl<'s, T: Copy> Names<'s, T> {
         }
     }
 
-    /// A name's text without its sigil.
+    /// Returns a name's text without its sigil.
     pub fn text(&self, span: Span) -> &'s str {
         self.source.get(span.start as usize + 1..span.end as usize).unwrap_or_default()
     }
 
-    /// What names stand for, in the order in which they were first met.
+    /// Returns the entries in the order of their first occurrence.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Named<T>> {
         self.named.iter()
     }
 
-    /// What a name stands for.
+    /// Returns the entry of a name.
     pub fn get(&self, name: Name) -> Option<&Named<T>> {
         self.find(name).ok().and_then(|number| self.named.get(number))
     }
 
-    /// What a name stands for, or where it belongs.
+    /// Returns the entry of a name, or its insertion point.
     #[inline]
     pub fn entry(&mut self, name: Name) -> Result<&mut Named<T>, Vacant> {
         self.find(name).map(|number| &mut self.named[number])
     }
 
-    /// Says what a name stands for.
+    /// Inserts an entry.
     #[inline]
     pub fn insert(&mut self, Vacant { key, at }: Vacant, named: Named<T>) {
         if let Some(slot) = self.slots.get_mut(at) {
@@ -102,11 +104,11 @@ impl<'s, T: Copy> Names<'s, T> {
         }
     }
 
-    /// The number of a name, or where it belongs.
+    /// Returns the index of a name's entry, or its insertion point.
     #[inline]
     fn find(&self, name: Name) -> Result<usize, Vacant> {
         match name.span.len() {
-            // With its sigil.
+            // Eight bytes and the sigil.
             0..=9 => self.find_key(name.head, |_| true),
             _ => self.find_long(name),
         }
@@ -133,13 +135,13 @@ impl<'s, T: Copy> Names<'s, T> {
         Err(Vacant { key, at })
     }
 
-    /// Where a key belongs.
+    /// Returns the first slot to probe for a key.
     #[inline]
     fn place(&self, key: u64) -> usize {
         (key.wrapping_mul(self.factor) >> self.shift) as usize
     }
 
-    /// The place to look at next.
+    /// Returns the next slot to probe.
     #[inline]
     fn after(&self, at: usize) -> usize {
         (at + 1) & (self.slots.len() - 1)
@@ -166,7 +168,7 @@ mod tests {
     use super::super::lexer::Lexer;
     use super::*;
 
-    /// The names of a text that has nothing else.
+    /// Lexes a text that consists only of names.
     fn names(text: &str) -> Vec<Name> {
         let mut lexer = Lexer::new(text);
         (0..text.matches('%').count()).map(|_| lexer.name()).collect()
@@ -174,7 +176,8 @@ mod tests {
 
     #[test]
     fn names_of_every_length_are_told_apart() {
-        // One that is the start of all that come after it, and for each one with another last letter.
+        // Each name is a prefix of all later ones, and is paired with a name that differs in the
+        // last letter.
         let text: String = (1..40).map(|len| format!("%{} %{}b ", "a".repeat(len), "a".repeat(len - 1))).collect();
         let mut table = Names::new(&text);
         for (number, name) in names(&text).into_iter().enumerate() {

@@ -1,4 +1,5 @@
-//! The printer. It writes what the reader takes for the same, and leaves out what the reader supplies.
+//! Printer. The parser reads its output back to the same kernel. The printer omits everything that
+//! is a default.
 
 use std::collections::HashSet;
 use std::fmt::{self, Display, Formatter, Write};
@@ -13,12 +14,12 @@ use crate::kernel::{Attr, Block, BlockCall, Inst, InstData, Kernel, Module, Valu
 use crate::op::{AttrKind, Op};
 use crate::order::{AtomicAttr, FenceAttr, MemOrder, Scope};
 
-/// The text of a module: its kernels with an empty line between them.
+/// Returns the text of a module, with an empty line between kernels.
 pub fn print(module: &Module) -> String {
     module.to_string()
 }
 
-/// The text of one instruction of a kernel, without indentation.
+/// Returns the text of one instruction of a kernel, without indentation.
 pub fn print_inst(kernel: &Kernel, inst: Inst) -> String {
     let shown = Printer::new(kernel);
     struct Line<'a>(Printer<'a>, Inst);
@@ -48,7 +49,8 @@ impl Display for Kernel {
     }
 }
 
-/// Which names to print: a value's or block's own, or a number where it has none or an earlier one has the same.
+/// Printed names of values or blocks. An entity gets a number if it has no name or an earlier
+/// entity has the same name.
 struct Labels<K: EntityRef>(SecondaryMap<K, Option<u32>>);
 
 impl<K: EntityRef> Labels<K> {
@@ -78,7 +80,7 @@ impl<K: EntityRef> Labels<K> {
         match (self.0.get(entity), name) {
             (Some(Some(number)), _) => write!(f, "{number}"),
             (_, Some(name)) => f.write_str(name),
-            // What is in no block has no number there.
+            // A value that is in no block has no number.
             _ => write!(f, "v{}", entity.index()),
         }
     }
@@ -86,7 +88,7 @@ impl<K: EntityRef> Labels<K> {
 
 pub(super) struct Printer<'k> {
     pub kernel: &'k Kernel,
-    /// Results without a name that nothing uses, which the text leaves away.
+    /// Unnamed, unused results, which are omitted.
     unused: HashSet<Value>,
     values: Labels<Value>,
     blocks: Labels<Block>,
@@ -243,7 +245,8 @@ impl<'k> Printer<'k> {
         }
     }
 
-    /// Whether an access is of its buffer's element type.
+    /// Returns `true` if the type of an access equals its buffer's element type, so that the suffix
+    /// is omitted.
     fn is_implied(&self, op: Op, ty: Type, args: &[Value]) -> bool {
         let row = op.row();
         if !matches!(row.attr, AttrKind::Mem | AttrKind::Atomic) {
@@ -268,7 +271,7 @@ impl<'k> Printer<'k> {
         if data.op.row().attr == AttrKind::Atomic {
             implied.align = data.ty.bytes();
         }
-        // Without an index, any step that divides the offset says the same.
+        // Without an index, every scale that divides the offset is equivalent.
         let unscaled = index.is_empty() && mem.offset % implied.scale.max(1) as i32 == 0;
         let scale = if unscaled { implied.scale } else { mem.scale };
         let steps = mem.offset / scale.max(1) as i32;
@@ -330,7 +333,8 @@ impl<'k> Printer<'k> {
     }
 }
 
-/// The results that the text leaves away: those of ops that allow it, which have no name and no use.
+/// Returns the results that the text omits: results of ops that allow it, without a name and
+/// without a use.
 fn unused(kernel: &Kernel) -> HashSet<Value> {
     let insts = || kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)).flat_map(|data| &data.insts);
     let datas = || insts().filter_map(|&inst| Some((inst, kernel.insts.get(inst)?)));
@@ -348,7 +352,7 @@ fn unused(kernel: &Kernel) -> HashSet<Value> {
     unused
 }
 
-/// What a buffer holds: a constant an element.
+/// Prints the contents of a buffer, one constant per element.
 fn contents_text(f: &mut Formatter<'_>, elem: Type, contents: &[u8]) -> fmt::Result {
     f.write_str(" = [")?;
     for (number, bytes) in contents.chunks(elem.bytes().max(1) as usize).enumerate() {
@@ -362,7 +366,8 @@ fn contents_text(f: &mut Formatter<'_>, elem: Type, contents: &[u8]) -> fmt::Res
     f.write_char(']')
 }
 
-/// The lanes of a constant; one where they are all the same and it is no bits, which alone are those of a whole element.
+/// Prints the lanes of a constant. A single number is printed if all lanes are equal and the number
+/// is not hexadecimal, because a single hexadecimal number gives the bits of the whole element.
 fn constant(f: &mut Formatter<'_>, words: &[u64; 8], ty: Type) -> fmt::Result {
     let width = ty.elem().bits() as usize;
     let lane = |i: usize| {

@@ -1,7 +1,8 @@
-//! The reader: kernels, blocks and names. Statements are read in [`super::inst`].
+//! Parser for kernels, blocks and names. Statements are parsed in [`super::inst`].
 //!
-//! One pass over the tokens with one token of lookahead. After an error it goes on at the next line, and what the lost
-//! statement defined counts as being of unknown type. At the end of a kernel the verifier checks it.
+//! The parser makes one pass with one token of lookahead. After an error it continues at the next
+//! line, and the result of the failed statement gets an unknown type. At the end of each kernel the
+//! verifier checks it.
 
 use halfbyte_abi::{Direction, ParamKind, Type};
 
@@ -15,38 +16,38 @@ use crate::text::words;
 use crate::text::{MAY_ALIAS, VERSION};
 use crate::wellformed::{self, MAX_DIAGNOSTICS, Part, Partial, StreamPart, Subject};
 
-/// Says that something was wrong and has been reported.
+/// Marker that an error has occurred and has been reported.
 pub(super) struct Failed;
 
 pub(super) type Reading<T> = Result<T, Failed>;
 
-/// The kernel being read.
+/// State of the kernel that is being parsed.
 pub(super) struct Body<'s> {
     pub kernel: Kernel,
-    /// The block being read.
+    /// Current block.
     pub block: Option<Block>,
-    /// Its instructions.
+    /// Instructions of the current block.
     pub insts: Vec<Inst>,
     pub values: Names<'s, Value>,
     pub blocks: Names<'s, Block>,
-    /// Loads and stores that take their type from a base which is no buffer parameter.
+    /// Loads and stores that would take their type from a base that is not a buffer parameter.
     pub untyped: Vec<(Value, Diagnostic)>,
-    /// Where the parts of instructions stand, in the order of [`Inst`].
+    /// Spans of the parts of instructions, in the order of [`Inst`].
     parts: Vec<(Inst, Part, Span)>,
     pub partial: Partial,
-    /// Where a packed kernel says how many items are in a group.
+    /// Span of the group size of a packed kernel.
     pub groups: Span,
-    /// Where the parts of streams stand, by the stream's number.
+    /// Spans of the parts of streams, by the stream's number.
     pub stream_parts: Vec<(usize, StreamPart, Span)>,
-    /// Streams that have a guard, and its name.
+    /// Streams that have a guard, and the name of the guard.
     pub guards: Vec<(usize, Name)>,
     header_failed: bool,
-    /// Where its brace opened.
+    /// Span of the opening brace.
     open: Option<Span>,
 }
 
 impl<'s> Body<'s> {
-    /// The number of the parameter of that name.
+    /// Returns the number of the parameter with a name.
     pub fn param_number(&self, name: Name) -> Option<u32> {
         let named = self.values.get(name).filter(|named| named.defined)?;
         match self.kernel.values.get(named.entity)?.def {
@@ -55,12 +56,12 @@ impl<'s> Body<'s> {
         }
     }
 
-    /// Whether a name is defined by what could not be made out.
+    /// Returns `true` if the definition of a name failed to parse.
     pub fn is_unknown(&self, name: Name) -> bool {
         self.values.get(name).is_some_and(|named| self.partial.unknown.contains(named.entity))
     }
 
-    /// Ends the block being read, and begins another.
+    /// Ends the current block and begins another.
     fn begin_block(&mut self, block: Option<Block>) {
         if let Some(block) = std::mem::replace(&mut self.block, block) {
             self.kernel.blocks[block].insts = self.insts.as_slice().into();
@@ -68,7 +69,7 @@ impl<'s> Body<'s> {
         }
     }
 
-    /// Forgets what was noted of a stream that cannot be made out.
+    /// Removes the recorded parts of a stream that failed to parse.
     pub fn forget_stream(&mut self, number: usize) {
         self.stream_parts.retain(|&(stream, ..)| stream != number);
         self.guards.retain(|&(stream, ..)| stream != number);
@@ -92,7 +93,7 @@ impl<'s> Body<'s> {
         }
     }
 
-    /// The next kernel's body, in the memory of this one's tables.
+    /// Resets the state for the next kernel and keeps the memory of the tables.
     fn restart(&mut self, name: &str, span: Span) {
         self.kernel.restart(name, span);
         self.block = None;
@@ -130,7 +131,7 @@ impl<'s> Body<'s> {
     }
 }
 
-/// Among more names than this none is suggested, so that the time for it is bounded.
+/// Maximum number of names for which suggestions are computed. It bounds the time for suggestions.
 const MOST_SUGGESTIONS: usize = 1000;
 
 fn undefined_name<T: Copy>(sigil: char, named: &Named<T>, names: &Names<'_, T>) -> Diagnostic {
@@ -150,7 +151,8 @@ pub(super) struct Reader<'s> {
     source: &'s str,
     lexer: Lexer<'s>,
     diagnostics: Vec<Diagnostic>,
-    /// Whether it is noted where parts of instructions stand, which only what is said of faulty kernels needs.
+    /// `true` if spans of instruction parts are recorded. Only the diagnostics of faulty kernels
+    /// need them.
     notes_parts: bool,
     pub body: Body<'s>,
 }
@@ -168,24 +170,24 @@ impl<'s> Reader<'s> {
 
     // Tokens.
 
-    /// The next token of what is being read: [`Tok::End`] where its line ends.
+    /// Returns the kind of the next token; [`Tok::End`] at the end of the line.
     #[inline]
     pub fn tok(&self) -> Tok {
         self.lexer.tok()
     }
 
-    /// Where the next token starts.
+    /// Returns the start of the next token.
     #[inline]
     pub fn at(&self) -> u32 {
         self.lexer.at()
     }
 
-    /// Where the next token is.
+    /// Returns the span of the next token.
     pub fn span(&self) -> Span {
         self.lexer.span()
     }
 
-    /// From the start of a span to the end of what has been read.
+    /// Returns the span from `start` to the end of the last consumed token.
     #[inline]
     pub fn since(&self, start: u32) -> Span {
         Span { start, end: self.lexer.end().max(start) }
@@ -196,18 +198,18 @@ impl<'s> Reader<'s> {
         self.source.get(span.start as usize..span.end as usize).unwrap_or_default()
     }
 
-    /// The text from there on.
+    /// Returns the text from `start` on.
     pub fn source_from(&self, start: u32) -> &'s str {
         self.source.get(start as usize..).unwrap_or_default()
     }
 
-    /// A name's text, without its sigil.
+    /// Returns a name's text, without its sigil.
     #[inline]
     pub fn name_text(&self, Name { span: Span { start, end }, .. }: Name) -> &'s str {
         self.source(Span { start: start + 1, end })
     }
 
-    /// The text of the next token.
+    /// Returns the text of the next token.
     pub fn text(&self) -> &'s str {
         self.source(self.span())
     }
@@ -233,7 +235,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Takes a token of that kind.
+    /// Consumes a token of a kind.
     pub fn expect(&mut self, tok: Tok, expected: &str) -> Reading<(&'s str, Span)> {
         if self.tok() != tok {
             return Err(self.unexpected(expected));
@@ -242,18 +244,19 @@ impl<'s> Reader<'s> {
         Ok((self.source(span), span))
     }
 
-    /// Takes the next token, which is a name. Most of a text are names.
+    /// Consumes the next token, which is a name. Names are the most frequent tokens, so the
+    /// function is always inlined.
     #[inline(always)]
     pub fn take_name(&mut self) -> Name {
         self.lexer.name()
     }
 
-    /// The name that has its sigil there, or would have it.
+    /// Returns the name whose sigil is at `start`. The sigil may be missing.
     pub fn name_at(&self, start: u32) -> Name {
         self.lexer.name_from(start)
     }
 
-    /// Takes the name of a value or block, which that kind of token is.
+    /// Consumes the name of a value or block, which is a token of kind `tok`.
     #[inline]
     pub fn name(&mut self, tok: Tok, expected: &str) -> Reading<Name> {
         match self.tok() == tok {
@@ -262,7 +265,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Takes a word.
+    /// Consumes a word.
     #[inline]
     pub fn word(&mut self, expected: &str) -> Reading<Span> {
         if self.tok() != Tok::Word {
@@ -273,7 +276,7 @@ impl<'s> Reader<'s> {
         Ok(span)
     }
 
-    /// Notes where a part of the instruction being read stands, if that is wanted.
+    /// Records the span of a part of the current instruction, if spans are recorded.
     #[inline]
     pub fn part(&mut self, part: Part, span: Span) {
         if self.notes_parts {
@@ -281,7 +284,8 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Puts what was noted of the instruction being read to the one after `inst`, which stands before it.
+    /// Reassigns the parts recorded for `inst` to the next instruction. Used when a constant is
+    /// inserted before the current instruction.
     pub fn put_off(&mut self, inst: Inst) {
         let next = self.body.kernel.insts.next_key();
         for (of, ..) in self.body.parts.iter_mut().rev().take_while(|(of, ..)| *of == inst) {
@@ -289,12 +293,12 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// The place of the next token, to come back to.
+    /// Returns the position of the next token, for backtracking.
     pub fn place(&self) -> Lexer<'s> {
         self.lexer.clone()
     }
 
-    /// Comes back to a place.
+    /// Returns to a position.
     pub fn go_to(&mut self, place: Lexer<'s>) {
         self.lexer = place;
     }
@@ -304,7 +308,7 @@ impl<'s> Reader<'s> {
         self.tok() == Tok::Word && self.lexer.is_word(word)
     }
 
-    /// Takes that word, if it is the next token.
+    /// Consumes a word if it is the next token.
     #[inline]
     pub fn eat_word(&mut self, word: &str) -> bool {
         let found = self.at_word(word);
@@ -314,7 +318,7 @@ impl<'s> Reader<'s> {
         found
     }
 
-    /// Sets whether line breaks count no more; to be called before the bracket is taken.
+    /// Sets whether line breaks are ignored. Must be called before the bracket is consumed.
     pub fn free(&mut self, free: bool) {
         self.lexer.free(free);
     }
@@ -335,21 +339,21 @@ impl<'s> Reader<'s> {
         self.report(Diagnostic::new(span, message).expected(expected))
     }
 
-    /// Adds to what was reported last what to write instead.
+    /// Adds a help text to the last diagnostic.
     pub fn help(&mut self, help: impl Into<String>) {
         if let Some(last) = self.diagnostics.last_mut() {
             last.help = Some(help.into());
         }
     }
 
-    /// Adds to what was reported last the brace that is still open.
+    /// Adds a note about the unclosed brace to the last diagnostic.
     fn note_open_brace(&mut self) {
         if let (Some(last), Some(open)) = (self.diagnostics.last_mut(), self.body.open) {
             last.notes.push(Note { span: Some(open), message: format!("@{} opens here", self.body.kernel.name) });
         }
     }
 
-    /// Reports the next token.
+    /// Reports the next token as unexpected.
     pub fn unexpected(&mut self, expected: impl Into<String>) -> Failed {
         let mut expected = expected.into();
         let (end, span) = (self.lexer.end(), self.span());
@@ -380,12 +384,12 @@ impl<'s> Reader<'s> {
         failed
     }
 
-    /// Whether something was wrong so far.
+    /// Returns `true` if an error has been reported.
     pub fn has_faults(&self) -> bool {
         !self.diagnostics.is_empty()
     }
 
-    /// What was wrong, in the order in which it was found.
+    /// Returns the diagnostics in the order in which they were found.
     pub fn into_diagnostics(self) -> Vec<Diagnostic> {
         self.diagnostics
     }
@@ -394,8 +398,8 @@ impl<'s> Reader<'s> {
         self.diagnostics.len() >= MAX_DIAGNOSTICS
     }
 
-    /// Goes to the next line that can begin a statement, or a closing brace, past at least one token since the item
-    /// began.
+    /// Skips to the next line that can begin a statement, or to a closing brace. Consumes at least
+    /// one token of the current statement.
     fn skip_line(&mut self) {
         self.free(false);
         if !self.lexer.has_begun() {
@@ -412,10 +416,11 @@ impl<'s> Reader<'s> {
         }
     }
 
-    // The version.
+    // Language version.
 
-    /// Takes the line that says the language's version, if the text begins with one. Of a text in another version no more is read: its
-    /// faults would be those of this one.
+    /// Parses the line that declares the language version, if the text begins with one. If the
+    /// version is not supported, the rest of the text is skipped, because further errors would be
+    /// misleading.
     pub fn version(&mut self) {
         if self.lexer.tok_of_any_line() == Tok::End {
             return;
@@ -443,7 +448,8 @@ impl<'s> Reader<'s> {
 
     // Kernels.
 
-    /// Goes to the next kernel; false where there is none, or where so much is wrong that the rest is not read.
+    /// Finds the next kernel. Returns `false` if there is none, or if there are too many errors to
+    /// continue.
     pub fn find_kernel(&mut self) -> bool {
         while self.lexer.tok_of_any_line() != Tok::End && !self.gives_up() {
             self.lexer.begin();
@@ -467,7 +473,8 @@ impl<'s> Reader<'s> {
         self.lexer.tok_of_any_line() == Tok::Word && self.lexer.is_word("kernel")
     }
 
-    /// Reads a kernel. The first that is faulty is read again: it takes the parts of instructions to say where.
+    /// Parses a kernel. The first faulty kernel is parsed again with the spans of instruction
+    /// parts, for its diagnostics.
     pub fn kernel_with_parts(&mut self) -> (&'s str, Span) {
         let (start, reported) = (self.lexer.clone(), self.diagnostics.len());
         let (name, span) = self.kernel();
@@ -566,7 +573,7 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// Says where `may_alias` stands, if that is what comes next and is not expected.
+    /// Adds help about the position of `may_alias`, if it is the unexpected token.
     fn misplaced(&mut self, name: Name) {
         if self.at_word(MAY_ALIAS) {
             let name = self.source(name.span);
@@ -574,7 +581,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Reports a buffer that is written as in C, and goes on with the buffer that is meant.
+    /// Reports a buffer in C syntax, and returns the intended buffer.
     fn pointer(&mut self, name: Name, elem: Type) -> Reading<ParamKind> {
         self.unexpected("`,` or `)`");
         self.help(format!("a buffer is `{}: in {elem}`, or `out` or `inout`", self.source(name.span)));
@@ -684,7 +691,7 @@ impl<'s> Reader<'s> {
         let block = match self.body.block {
             Some(block) => block,
             None => {
-                // That a label lacks its sign is said below.
+                // A label without `^` is reported later.
                 let rest = self.source.get(self.span().end as usize..).unwrap_or_default();
                 if self.tok() != Tok::Word || !rest.starts_with(':') {
                     self.unexpected("a label before the first instruction: `^entry:`");
@@ -710,7 +717,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Whether a statement can end here: with its line, or with the kernel.
+    /// Returns `true` if a statement can end here: at the end of the line or of the kernel.
     pub fn at_end(&self) -> bool {
         matches!(self.tok(), Tok::End | Tok::Mark(b'}'))
     }
@@ -719,7 +726,7 @@ impl<'s> Reader<'s> {
         if self.at_end() { Ok(()) } else { Err(self.unexpected("the end of the line")) }
     }
 
-    /// Reports names without definition, and verifies.
+    /// Reports undefined names, and verifies the kernel.
     fn finish(&mut self) {
         self.resolve_guards();
         let body = &mut self.body;
@@ -736,7 +743,8 @@ impl<'s> Reader<'s> {
                 undefined.push(undefined_name('^', named, &body.blocks));
             }
         }
-        // Where nothing else is wrong, what such an access goes by is itself such an access.
+        // An access with an unknown base usually follows from another error. It is reported only if
+        // there is no other error.
         let (follows, first): (Vec<_>, Vec<_>) =
             std::mem::take(&mut body.untyped).into_iter().partition(|(base, _)| body.partial.unknown.contains(*base));
         let alone = first.is_empty() && undefined.is_empty() && self.diagnostics.is_empty();
@@ -758,7 +766,7 @@ impl<'s> Reader<'s> {
 
     // Names.
 
-    /// The value of that name, defined or not.
+    /// Returns the value with a name, and creates it if it is not defined yet.
     pub fn value(&mut self, name: Name) -> Value {
         let Body { kernel, values, .. } = &mut self.body;
         match values.entry(name) {
@@ -772,7 +780,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// The block of that name, defined or not.
+    /// Returns the block with a name, and creates it if it is not defined yet.
     pub fn block(&mut self, name: Name) -> Block {
         let Body { kernel, blocks, .. } = &mut self.body;
         match blocks.entry(name) {
@@ -785,7 +793,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Makes an existing value, which is defined there, the one of that name, unless there is one.
+    /// Binds a name to an existing value, unless the name is already in use.
     pub fn claim(&mut self, name: Name, span: Span, entity: Value) {
         match self.body.values.entry(name) {
             Ok(named) => {
@@ -828,7 +836,7 @@ impl<'s> Reader<'s> {
         value
     }
 
-    /// Defines a value about which nothing is known.
+    /// Defines a value of unknown type.
     pub fn poison(&mut self, name: Name) {
         let known = self.body.values.get(name).is_some_and(|named| named.defined);
         if !known {

@@ -1,4 +1,4 @@
-//! The lines of a packed kernel's streams.
+//! Parser and printer for the stream declarations of a packed kernel.
 
 use std::fmt::{self, Formatter};
 
@@ -12,27 +12,27 @@ use crate::span::Span;
 use crate::stream::{Packing, Stream};
 use crate::wellformed::StreamPart;
 
-/// Where every stream starts: at a multiple of so many bytes.
+/// Alignment in bytes of the start of every stream.
 const ALIGN: u32 = 16;
 
-/// What stands for the item's number in an address.
+/// Keyword for the item's number in an address.
 const ITEM: &str = "item";
 
-/// What stands for the number of the launch's items.
+/// Keyword for the number of items of the launch.
 const ITEM_COUNT: &str = "item_count";
 
-/// The alignment of an access that says nothing of it.
+/// Returns the default alignment of an access.
 fn default_align(of_buffer: bool, bytes: u32) -> u32 {
     if of_buffer { bytes } else { 1 }
 }
 
-/// Whether an address is that of the buffer.
+/// Returns `true` if an address is the start of the buffer.
 fn is_nothing(scale: &Affine, sum: &Affine) -> bool {
     scale.is_zero() && sum.is_zero()
 }
 
 impl Printer<'_> {
-    /// The streams, a line each.
+    /// Prints the streams, one per line.
     pub(super) fn streams(&self, f: &mut Formatter<'_>, packing: &Packing) -> fmt::Result {
         let params = self.kernel.params.iter().skip(self.kernel.launch_params().len());
         for (stream, param) in packing.streams.iter().zip(params) {
@@ -140,7 +140,7 @@ impl Printer<'_> {
 }
 
 impl<'s> Reader<'s> {
-    /// `groups N` of a packed kernel, after its parameters.
+    /// Parses `groups N` of a packed kernel, after its parameters.
     pub(super) fn groups(&mut self) -> Reading<()> {
         if self.at_word("groups") {
             let start = self.bump().start;
@@ -151,7 +151,7 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// A line that begins with `stream`.
+    /// Parses a line that begins with `stream`.
     pub(super) fn stream(&mut self) -> Reading<()> {
         let start = self.bump();
         let name = self.name(Tok::Value, "the stream's name: `%name`")?;
@@ -225,7 +225,8 @@ impl<'s> Reader<'s> {
         if stores || self.eat_word("loads") {
             let (window, _) = self.param_number("a stream: `%name`")?;
             let first = self.body.kernel.launch_params().len() as u32;
-            // What is no stream is found with what is no window.
+            // A parameter that is not a stream is reported later, together with streams that are
+            // not windows.
             stream.holds = Holds::Offsets { window: window.wrapping_sub(first), stores };
         } else if self.eat_word("at") {
             (stream.scale, stream.index) = self.sum(true)?;
@@ -261,7 +262,7 @@ impl<'s> Reader<'s> {
         Ok((kind, stream))
     }
 
-    /// What follows `loop`.
+    /// Parses the text after `loop`.
     fn step(&mut self) -> Reading<Step> {
         let (loop_number, _) = self.number("the loop's number")?;
         if !self.eat_word("trips") {
@@ -279,8 +280,9 @@ impl<'s> Reader<'s> {
         Ok(Step { loop_number, trips, stride })
     }
 
-    /// A sum of multiples of `i32` parameters, `item_count` and, where that may be, `item` and their products with it, and of a
-    /// number.
+    /// Parses a sum of a number and multiples of `i32` parameters and `item_count`. If `of_item`,
+    /// the sum can also contain multiples of `item`, and products of `item` with the other terms.
+    /// Returns the coefficient of `item` and the rest.
     fn sum(&mut self, of_item: bool) -> Reading<(Affine, Affine)> {
         let mut scale = None;
         let mut constant = None;
@@ -337,7 +339,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// A parameter by name, which is defined already.
+    /// Parses the name of a parameter that is already defined.
     fn param_number(&mut self, expected: &str) -> Reading<(u32, Span)> {
         let name = self.name(Tok::Value, expected)?;
         match self.body.param_number(name) {
@@ -349,7 +351,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Finds the streams that guard others, which may come after those.
+    /// Resolves the names of guards, which can be declared after the streams that use them.
     pub(super) fn resolve_guards(&mut self) {
         let first = self.body.kernel.launch_params().len() as u32;
         for (number, name) in std::mem::take(&mut self.body.guards) {

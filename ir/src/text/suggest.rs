@@ -1,6 +1,7 @@
-//! "Did you mean?"
+//! Suggestions for misspelt names.
 
-/// The candidate that takes the fewest edits from what was written, if they are few; of several the first by alphabet.
+/// Returns the candidate with the smallest edit distance to `written`, if the distance is small.
+/// Ties are broken alphabetically.
 pub fn closest<'c>(written: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     const LONGEST: usize = 32;
     if written.len() > LONGEST {
@@ -12,7 +13,7 @@ pub fn closest<'c>(written: &str, candidates: impl IntoIterator<Item = &'c str>)
     near.min().map(|(_, candidate)| candidate)
 }
 
-/// How many bytes to insert, remove or change, an exchange of neighbours counting as two.
+/// Returns the Levenshtein distance in bytes. A transposition counts as two edits.
 fn distance(a: &str, b: &str) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.bytes().enumerate() {

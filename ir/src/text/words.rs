@@ -1,5 +1,6 @@
-//! What CUDA, NumPy, LLVM and C call the ops, types, conditions and modifiers: which words of the text stand for theirs. Each of
-//! theirs is listed once, beside the advice; a test checks it, and that every op and type named here exists.
+//! Suggestions for ops, types, conditions and modifiers of CUDA, NumPy, LLVM and C: a table maps
+//! each foreign word to the equivalent of this language. Each foreign word is listed once; a test
+//! checks this, and that every suggested op and type exists.
 
 use halfbyte_abi::Type;
 
@@ -8,12 +9,12 @@ use crate::op::{AttrKind, Op, OpRow};
 
 use super::closest;
 
-/// Advice, and the words that it answers.
+/// A suggestion, and the foreign words to which it applies.
 type Advice = (&'static str, &'static [&'static str]);
 
-/// Words that stand where an op should.
+/// Foreign words in the position of an op.
 const OPS: &[Advice] = &[
-    // Who writes these mostly wants the place in the whole launch.
+    // Users of these words mostly need the position in the whole launch.
     (
         "`item_id` (of the whole launch) or `local_id` (within its group)",
         &["threadidx", "thread_id", "get_local_id", "tid_x", "tid", "thread"],
@@ -181,7 +182,7 @@ const OPS: &[Advice] = &[
     ("a label: `^name:`", &["block", "label", "bb"]),
 ];
 
-/// Words for what no op does, and why.
+/// Foreign words without an equivalent op, with the reason.
 const NONE: &[Advice] = &[
     (
         "there are no copies that go on beside the item: `load` a value and `store` it",
@@ -190,7 +191,8 @@ const NONE: &[Advice] = &[
     ("there are no textures: `load` from a buffer", &["tex", "tex2d", "tex1dfetch", "sample"]),
 ];
 
-/// What stands between `__v` and the 4 or 2 of an instruction of CUDA on packed integers; of those of PTX a type says the sign.
+/// Part of the name between `__v` and the digit 4 or 2 of a CUDA SIMD intrinsic on packed integers.
+/// For PTX instructions, the type suffix determines the signedness.
 const PACKED: &[(&str, &str)] = &[
     ("add", "add"),
     ("addus", "add_sat_u"),
@@ -212,7 +214,7 @@ const PACKED: &[(&str, &str)] = &[
     ("abs", "abs"),
 ];
 
-/// What stands between `__h` and the 2 of an intrinsic of CUDA on halves.
+/// Part of the name between `__h` and the digit 2 of a CUDA intrinsic on halves.
 const HALVES: &[(&str, &str)] = &[
     ("add", "fadd"),
     ("sub", "fsub"),
@@ -224,7 +226,7 @@ const HALVES: &[(&str, &str)] = &[
     ("abs", "fabs"),
 ];
 
-/// Words that stand where a type should.
+/// Foreign words in the position of a type.
 const TYPES: &[Advice] = &[
     ("`i1`", &["bool", "pred", "b1", "u1", "bit"]),
     ("`i8`", &["u8", "s8", "b8", "char", "uchar", "byte", "int8", "uint8", "int8_t", "uint8_t"]),
@@ -249,7 +251,7 @@ const TYPES: &[Advice] = &[
     ("`i1x2`", &["bool2", "mask2", "b1x2"]),
 ];
 
-/// Words that stand where the condition of `icmp` should.
+/// Foreign words in the position of the condition of `icmp`.
 const INTEGER_CONDITIONS: &[Advice] = &[
     ("`lt_s` (signed) or `lt_u` (unsigned)", &["lt", "less"]),
     ("`le_s` (signed) or `le_u` (unsigned)", &["le", "lte"]),
@@ -267,7 +269,7 @@ const INTEGER_CONDITIONS: &[Advice] = &[
     ("`ne`", &["neu", "neq", "not_equal", "une"]),
 ];
 
-/// Words that stand where the condition of `fcmp` or `fset` should.
+/// Foreign words in the position of the condition of `fcmp` or `fset`.
 const FLOAT_CONDITIONS: &[Advice] = &[
     ("`lt`", &["olt", "lt_s", "lt_u", "slt"]),
     ("`le`", &["ole", "le_s", "le_u", "sle"]),
@@ -285,7 +287,7 @@ const FLOAT_CONDITIONS: &[Advice] = &[
     ("`nan`", &["uno", "isnan"]),
 ];
 
-/// Words that stand where a float modifier should.
+/// Foreign words in the position of a float modifier.
 const MODIFIERS: &[Advice] = &[
     ("`rn`", &["rte", "rne", "rni", "nearest"]),
     ("`rz`", &["rtz", "rzi", "zero"]),
@@ -296,7 +298,8 @@ const MODIFIERS: &[Advice] = &[
     ("`contract`", &["fast", "reassoc", "fused"]),
 ];
 
-/// Modifiers that are part of other ops' names: of which op, which modifier, and what says both.
+/// Modifiers that this language expresses as a separate op: the op, the modifier, and the
+/// replacement.
 const OTHER_OPS: &[(Op, &str, &str)] = &[
     (Op::Add, "sat", "`add_sat_s` or `add_sat_u`"),
     (Op::Sub, "sat", "`sub_sat_s` or `sub_sat_u`"),
@@ -310,7 +313,7 @@ const OTHER_OPS: &[(Op, &str, &str)] = &[
     (Op::Store, "global", "`store` alone"),
 ];
 
-/// Ops of integers, and those of floats that do the same.
+/// Equivalent ops for integers and for floats.
 const TWINS: &[(&str, &[Op], &[Op])] = &[
     ("add", &[Op::Add, Op::AddSatS, Op::AddSatU], &[Op::Fadd]),
     ("sub", &[Op::Sub, Op::SubSatS, Op::SubSatU], &[Op::Fsub]),
@@ -327,17 +330,18 @@ fn advice(table: &[Advice], word: &str) -> Option<&'static str> {
     table.iter().find(|(_, words)| words.contains(&word)).map(|&(advice, _)| advice)
 }
 
-/// The word nearest to one that is none, in backquotes.
+/// Returns the closest valid word to an invalid one, in backquotes.
 fn near<'c>(word: &str, words: impl IntoIterator<Item = &'c str>) -> Option<String> {
     closest(word, words).map(|near| format!("`{near}`"))
 }
 
-/// The second of a pair by its first.
+/// Looks up the replacement of a foreign word.
 fn stands_for(table: &[(&str, &'static str)], word: &str) -> Option<&'static str> {
     table.iter().find(|(theirs, _)| *theirs == word).map(|&(_, ours)| ours)
 }
 
-/// The op for an instruction of CUDA or PTX on packed integers: `__vaddus4`, `vadd4` and its suffixes `.u32.u32.u32.sat`.
+/// Returns the op for a CUDA or PTX instruction on packed integers, such as `__vaddus4`, or `vadd4`
+/// with the suffixes `.u32.u32.u32.sat`.
 fn packed(word: &str, suffixes: &str) -> Option<String> {
     let theirs = word.strip_prefix("__v").or_else(|| word.strip_prefix('v'))?;
     let stem = theirs.trim_end_matches(['2', '4']);
@@ -349,7 +353,7 @@ fn packed(word: &str, suffixes: &str) -> Option<String> {
     };
     let sign = if suffixes.starts_with(".s") { "s" } else { "u" };
     let sat = if suffixes.ends_with(".sat") && matches!(stem, "add" | "sub") { "s" } else { "" };
-    // A sum without the modifier is the same for both signs.
+    // A sum without saturation is the same for both signs.
     let signed = match (stem, sat) {
         ("add" | "sub", "s") => format!("{stem}{sign}s"),
         ("max" | "min" | "absdiff" | "avg" | "avrg" | "sad", _) => format!("{}{sign}", stem.replace("avrg", "avg")),
@@ -366,14 +370,15 @@ fn packed(word: &str, suffixes: &str) -> Option<String> {
     IntCC::from_name(&ours).map(|_| format!("`icmp.{ours}{ty}`, which makes a mask"))
 }
 
-/// The op for an intrinsic of CUDA on halves: `__hadd2`, `__hfma2_relu`, `__hgt2`.
+/// Returns the op for a CUDA intrinsic on halves, such as `__hadd2`, `__hfma2_relu` or `__hgt2`.
 fn halves(word: &str) -> Option<String> {
     let is_named = word.starts_with("__h");
     let theirs = word.strip_prefix("__h").or_else(|| word.strip_prefix('h'))?;
     let (theirs, modifier) = theirs.split_once('_').unwrap_or((theirs, ""));
     let (stem, ty) = match theirs.strip_suffix('2') {
         Some(stem) => (stem, "f16x2"),
-        // `hmin` and the like are sums and extremes of lanes elsewhere.
+        // Without the underscores, `hmin` and similar names are reductions over lanes in other
+        // languages.
         None if is_named => (theirs, "f16"),
         None => return None,
     };
@@ -389,17 +394,17 @@ fn halves(word: &str) -> Option<String> {
     })
 }
 
-/// Why no op does what a word of another language does.
+/// Returns the reason why a foreign word has no equivalent op.
 pub fn no_op(word: &str) -> Option<&'static str> {
     advice(NONE, &word.to_ascii_lowercase())
 }
 
-/// What to write in place of a word that is no op.
+/// Returns the suggestion for a word that is not an op.
 pub fn op(word: &str) -> Option<String> {
     op_with(word, "")
 }
 
-/// What to write in place of a word that is no op and has these suffixes.
+/// Returns the suggestion for a word that is not an op, given its suffixes.
 pub(super) fn op_with(word: &str, suffixes: &str) -> Option<String> {
     let lower = word.to_ascii_lowercase();
     if lower != word && Op::from_name(&lower).is_some() {
@@ -414,7 +419,7 @@ pub(super) fn op_with(word: &str, suffixes: &str) -> Option<String> {
     known.or_else(theirs).or_else(|| near(word, Op::ALL.iter().map(|op| op.name())))
 }
 
-/// What to write in place of a word that is no type.
+/// Returns the suggestion for a word that is not a type.
 pub fn ty(word: &str) -> Option<String> {
     ty_of(word, |_| true)
 }
@@ -428,13 +433,14 @@ fn ty_of(word: &str, fits: impl Fn(Type) -> bool) -> Option<String> {
     advice(TYPES, &lower).map(str::to_owned).or_else(|| near(word, types.map(|ty| ty.name())))
 }
 
-/// The op that gives an item's place, where a word of another language means that.
+/// Returns the op for an item's position or the item count, if the foreign word denotes one.
 pub(super) fn place(word: &str) -> Option<&'static str> {
     let op = Op::from_name(advice(OPS, &word.to_ascii_lowercase())?.split('`').nth(1)?)?;
     matches!(op.row().attr, AttrKind::Axis).then(|| op.name()).or((op == Op::ItemCount).then(|| op.name()))
 }
 
-/// What to write in place of a word that is neither a type nor a modifier of an op, which takes these modifiers.
+/// Returns the suggestion for a word that is neither a type nor a modifier of the op. `modifiers`
+/// are the modifiers that the op accepts.
 pub fn suffix(row: &OpRow, word: &str, modifiers: &[&'static str]) -> Option<String> {
     if let Some(other) = other_op(row.op, word) {
         return Some(other.to_owned());
@@ -456,13 +462,13 @@ pub fn suffix(row: &OpRow, word: &str, modifiers: &[&'static str]) -> Option<Str
     conditions.map(str::to_owned).or_else(ty)
 }
 
-/// The op that a modifier makes of another one.
+/// Returns the op that is equivalent to an op with a modifier that it does not accept.
 pub(crate) fn other_op(op: Op, modifier: &str) -> Option<&'static str> {
     OTHER_OPS.iter().find(|&&(of, word, _)| of == op && word == modifier).map(|&(.., other)| other)
 }
 
-/// The op to write where one does not take a type that another takes for the same purpose: that of floats for that of integers, and
-/// the other way.
+/// Returns the equivalent op for a type that `op` does not accept: a float op for an integer op,
+/// and vice versa.
 pub(crate) fn twin(op: Op, ty: Type) -> Option<String> {
     let others = TWINS.iter().find_map(|&(_, integers, floats)| match (ty.is_float(), ty.is_int()) {
         (true, _) if integers.contains(&op) => Some(floats),
@@ -473,7 +479,7 @@ pub(crate) fn twin(op: Op, ty: Type) -> Option<String> {
     let named: Vec<String> = takes.map(|op| format!("`{}.{ty}`", op.name())).collect();
     let joint = if op == Op::Ffma { " and " } else { " or " };
     (!named.is_empty()).then(|| match op {
-        // The sums and extremes that clamp are no twins of those that do not.
+        // The saturating ops are not equivalents of `fadd` and `fsub`.
         Op::Fadd | Op::Fsub => named.into_iter().take(1).collect(),
         _ => named.join(joint),
     })
@@ -487,7 +493,7 @@ mod tests {
     use super::*;
     use crate::attr::FlagKind;
 
-    /// The words in backquotes of an advice.
+    /// Returns the words in backquotes of a suggestion.
     fn named(advice: &str) -> impl Iterator<Item = &str> {
         advice.split('`').skip(1).step_by(2)
     }

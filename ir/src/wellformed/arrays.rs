@@ -1,4 +1,4 @@
-//! The arrays that a kernel declares, and what accesses in one step must keep.
+//! Checks of array declarations, memory orders and atomic accesses.
 
 use std::collections::HashSet;
 
@@ -38,7 +38,7 @@ impl Verifier<'_> {
                 }
                 _ => {}
             }
-            // The reader takes no other names, and none twice.
+            // The parser accepts only valid and distinct names.
             if !self.partial.is_text && !is_name(name) {
                 self.found(place, format!("{name:?} is no name for an array"), "letters, digits and `_`");
             } else if !self.partial.is_text && !taken.insert(name) {
@@ -50,7 +50,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// The first array of a space that does not fit.
+    /// Reports the first array of a memory space that does not fit.
     fn static_bytes(&mut self, space: Space) {
         let most = u64::from(MAX_STATIC_BYTES);
         let placed = self.kernel.placement(space);
@@ -75,7 +75,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// An access in one step has the alignment of what it accesses, and is not of scratch memory, which nobody else reaches.
+    /// Checks that an atomic access is aligned to its size, and is not in local memory, which no
+    /// other item can access.
     pub(super) fn atomic(&mut self, inst: Inst, data: &InstData, mem: MemAttr, args: &[Value]) {
         if mem.align != data.ty.bytes() {
             let message = format!("{} at an alignment of {}", mnemonic(data), mem.align);

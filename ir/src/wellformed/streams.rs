@@ -1,4 +1,5 @@
-//! What holds of a packed kernel beside the laws of all kernels: its streams are what an item can do, and they are used as such.
+//! Additional rules of packed kernels: valid stream declarations, and memory accesses only through
+//! streams.
 
 use std::collections::HashSet;
 
@@ -11,15 +12,15 @@ use crate::op::Op;
 use crate::stream::{Packing, Stream};
 use crate::wellformed::MAX_ALIGN;
 
-/// The alignment of a stream's start, in bytes.
+/// Alignment in bytes of the start of a stream.
 const STREAM_ALIGN: u32 = 16;
 
-/// What a value is the address of.
+/// Object whose address a value is.
 #[derive(Clone, Copy)]
 enum Pointer {
-    /// That stream.
+    /// Stream with this number.
     Stream(usize),
-    /// A buffer of the launch.
+    /// Buffer of the launch.
     Buffer,
 }
 
@@ -31,14 +32,14 @@ fn is_written(kind: ParamKind) -> bool {
     matches!(kind, ParamKind::Buffer { direction: Direction::Out, .. })
 }
 
-/// Whether two streams are in the same loops.
+/// Returns `true` if two streams are in the same loops.
 fn same_loops(a: &Stream, b: &Stream) -> bool {
     let same = |(a, b): (&Step, &Step)| a.loop_number == b.loop_number && a.trips == b.trips;
     a.steps.len() == b.steps.len() && a.steps.iter().zip(&b.steps).all(same)
 }
 
 impl Verifier<'_> {
-    /// The streams of a packed kernel.
+    /// Checks the streams of a packed kernel.
     pub(super) fn packing(&mut self) {
         let kernel = self.kernel;
         let Some(packing) = &kernel.packing else { return };
@@ -151,7 +152,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// A stream of accesses in a window, which is of the same buffer.
+    /// Checks a stream of offsets into a window, which must belong to the same buffer.
     fn in_window(&mut self, packing: &Packing, number: usize, stream: &Stream, window: u32) {
         let place = |part| Subject::Stream(number, part);
         let name = self.stream_name(number);
@@ -177,7 +178,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// A stream of no buffer.
+    /// Checks a stream without a buffer, which must be a guard.
     fn guard(&mut self, number: usize, stream: &Stream, kind: ParamKind) {
         let name = self.stream_name(number);
         let place = |part| Subject::Stream(number, part);
@@ -200,7 +201,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// A stream's guard, which has an element for each of the stream's.
+    /// Checks a stream's guard, which has one element for each element of the stream.
     fn guarded(&mut self, packing: &Packing, number: usize, stream: &Stream, guard: u32) {
         let place = Subject::Stream(number, StreamPart::Guard);
         let name = self.stream_name(guard as usize);
@@ -218,7 +219,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// A sum of which each factor is known at the launch.
+    /// Checks an affine expression, whose variables must be known at launch.
     fn affine(&mut self, place: Subject, sum: &Affine) {
         let mut seen = HashSet::new();
         for &(factor, by) in &sum.terms {
@@ -243,7 +244,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// The streams of one loop stand next to each other, in the same loops and with the same trips. Guards stand anywhere.
+    /// Checks that the streams of a loop are consecutive and have the same enclosing loops and trip
+    /// counts. Guards can be anywhere.
     fn loops(&mut self, packing: &Packing) {
         let mut open: Vec<&Step> = Vec::new();
         let mut seen = HashSet::new();
@@ -265,7 +267,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// Memory is reached by the streams alone, each by loads or by stores of one block.
+    /// Checks that all memory accesses go through streams, and that a stream is accessed only in
+    /// one block.
     pub(super) fn stream_uses(&mut self) {
         let kernel = self.kernel;
         let Some(packing) = &kernel.packing else { return };
@@ -328,7 +331,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// An address where none can be.
+    /// Reports an address that is used as a value.
     fn escape(&mut self, place: Subject, pointer: Pointer, value: Value) {
         let name = self.kernel.param(value).map(|param| param.name.as_str()).unwrap_or_default();
         let (message, expected) = match pointer {
@@ -341,7 +344,7 @@ impl Verifier<'_> {
     fn stream_access(&mut self, inst: Inst, stream: usize, base: Value) {
         let kernel = self.kernel;
         let Some(param) = kernel.param(base) else { return };
-        // A store into what is read is found with those into any `in` buffer.
+        // A store to an `in` stream is reported together with stores to any `in` buffer.
         let streams = kernel.packing.as_ref().map_or(&[][..], |packing| &packing.streams);
         let is_window = streams.get(stream).is_some_and(|of| of.holds == Holds::Buffer);
         if kernel.insts[inst].op == Op::Load && is_written(param.kind) && !is_window {

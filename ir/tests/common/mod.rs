@@ -1,4 +1,4 @@
-//! Kernels that hold an op's example, or any op on any of its types.
+//! Kernels that contain the example of an op, or an op on any of its types.
 
 use halfbyte_ir::builder::Builder;
 use halfbyte_ir::op::ArgType;
@@ -7,7 +7,7 @@ use halfbyte_ir::{
     Value,
 };
 
-/// The types that operand `number` of `count` may have.
+/// Returns the valid types of operand `number` of `count` operands.
 fn operand_types(op: Op, ty: Type, number: usize, count: usize) -> Vec<Type> {
     let row = op.row();
     match row.arg(number) {
@@ -26,7 +26,7 @@ fn operand_types(op: Op, ty: Type, number: usize, count: usize) -> Vec<Type> {
     }
 }
 
-/// A kernel around the example of an op's row, which defines what the example uses.
+/// Returns the text of a kernel that contains the example of an op and defines its operands.
 pub fn example_kernel(op: Op) -> String {
     let row = op.row();
     let (_, statement) = row.example.split_once("= ").unwrap_or(("", row.example));
@@ -81,7 +81,8 @@ pub fn example_kernel(op: Op) -> String {
     text + "}\n"
 }
 
-/// Kernels of one instruction of this op on this controlling type, one for each operand type it takes.
+/// Returns kernels with one instruction of an op on a controlling type, one kernel per valid
+/// operand type.
 pub fn op_kernels(op: Op, ty: Type) -> Vec<Kernel> {
     let row = op.row();
     let counts: Vec<usize> = match op {
