@@ -40,8 +40,8 @@ pub const MAX_BUFFERS: usize = 1 << 18;
 ///
 /// The base addresses in the first [`SPREAD`] slots are 13 * 2^56 plus less than 2^56. Consider a
 /// sum of up to 16 such addresses, each added or subtracted. The sum lies in a slot only if the
-/// additions exceed the subtractions by exactly one, because the multiples of 13 from -16 to 16 are
-/// far enough apart modulo 256.
+/// additions exceed the subtractions by exactly one. The reason is that the multiples of 13 from
+/// -16 to 16 are far enough apart modulo 256.
 const FIRST_SLOT: u64 = 0x0d << 56;
 /// Log2 of the size of a slot in bytes.
 const SLOT_LOG2: u32 = 44;
@@ -102,7 +102,7 @@ pub const fn buffer_near(address: u64) -> Option<(usize, i64)> {
 mod tests {
     use super::*;
 
-    /// Number of buffers whose sums of bases the tests check.
+    /// Number of buffers for which the tests check sums of base addresses.
     const BUFFERS: usize = 4096;
     /// Maximum size of a buffer for which the checks hold, in bytes.
     const BYTES: u64 = 1 << 43;

@@ -102,7 +102,7 @@ pub enum Exceeded {
     /// [`Limits::text_bytes`].
     #[error("the text has {found} bytes; at most {limit} are read")]
     Text {
-        /// Bytes of the text.
+        /// Size of the text in bytes.
         found: u64,
         /// The limit.
         limit: u64,
@@ -110,7 +110,7 @@ pub enum Exceeded {
     /// [`Limits::ops`].
     #[error("{found} ops; at most {limit} are compiled")]
     Ops {
-        /// Ops of the kernel.
+        /// Number of ops of the kernel.
         found: u64,
         /// The limit.
         limit: u64,
@@ -118,7 +118,7 @@ pub enum Exceeded {
     /// [`Limits::blocks`].
     #[error("{found} blocks; at most {limit} are compiled")]
     Blocks {
-        /// Blocks of the kernel.
+        /// Number of blocks of the kernel.
         found: u64,
         /// The limit.
         limit: u64,
@@ -126,7 +126,7 @@ pub enum Exceeded {
     /// [`Limits::live_values`].
     #[error("{found} values are live at one place; at most {limit} are compiled")]
     LiveValues {
-        /// Live values.
+        /// Number of live values.
         found: u64,
         /// The limit.
         limit: u64,
@@ -134,7 +134,7 @@ pub enum Exceeded {
     /// [`Limits::buffer_bytes`].
     #[error("the buffers have {found} bytes; a launch has at most {limit}")]
     Buffers {
-        /// Bytes of all buffers.
+        /// Total size of the buffers in bytes.
         found: u64,
         /// The limit.
         limit: u64,
@@ -142,7 +142,7 @@ pub enum Exceeded {
     /// [`Limits::items`].
     #[error("{found} work items; a launch has at most {limit}")]
     Items {
-        /// Work items of the launch.
+        /// Number of work items of the launch.
         found: u64,
         /// The limit.
         limit: u64,

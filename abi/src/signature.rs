@@ -73,7 +73,7 @@ pub enum SignatureError {
         kernel: String,
         /// The buffer.
         param: String,
-        /// Its alignment.
+        /// The alignment in bytes.
         align: u32,
     },
     /// `may_alias` on a buffer that cannot overlap others: an `out` buffer, which starts as zeros,

@@ -191,9 +191,9 @@ struct Alike {
 /// Assigns each stream to a region of the data store, by number. If there are at most `most`
 /// streams, each has its own region.
 ///
-/// Otherwise streams share a region if they are in the same loops, have one element per item, have
-/// the same element size, and are all read or all written. In each iteration, a region holds the
-/// elements of a group's items stream by stream.
+/// Otherwise streams share a region if they have the same loops and element size, one element per
+/// item, and the same access direction. In each iteration, a region holds the elements of a group's
+/// items stream by stream.
 pub fn regions<S>(streams: &[Stream<S>], most: usize, written: impl Fn(usize) -> bool) -> Vec<u32> {
     let alone = streams.len() <= most;
     let loops = |stream: &Stream<S>| stream.steps.iter().map(|step| step.loop_number).collect();

@@ -34,7 +34,7 @@ use crate::op::Op;
 pub struct CheckError {
     /// The check.
     pub check: String,
-    /// What is wrong with it.
+    /// Reason why the check is invalid.
     pub reason: String,
 }
 

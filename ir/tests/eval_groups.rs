@@ -326,8 +326,9 @@ fn accesses_that_nothing_orders_race() {
     assert!(item == 0 && matches!(kind, TrapKind::OutOfBounds { .. }));
 }
 
-/// A store before a release fence happens before a load after an acquire fence, if a relaxed load
-/// after the one reads a relaxed store before the other.
+/// Tests the order of a store before a release fence and a load after an acquire fence. The order
+/// requires that a relaxed load before the acquire fence reads a relaxed store after the release
+/// fence.
 #[test]
 fn fences_order_what_is_stored() {
     let passed = |first: &str, second: &str| {

@@ -152,8 +152,8 @@ impl Path {
         }
     }
 
-    /// Returns the branch at which the item diverged from another item, if the other item has left
-    /// the branch's region and this item is still in it.
+    /// Returns the branch at which the item diverged from another item. The other item must have
+    /// left the branch's region, and this item must still be in it.
     pub fn passed_by(&self, other: &Path) -> Option<u32> {
         for (number, (ours, theirs)) in self.0.iter().zip(&other.0).enumerate() {
             if ours.taken != theirs.taken || (ours.join, ours.depth) != (theirs.join, theirs.depth) {
@@ -188,7 +188,7 @@ mod tests {
         let graph = [vec![1, 2], vec![3], vec![3], vec![3, 4], vec![5, 6], vec![5], vec![]];
         let expected = [Some(3), Some(3), Some(3), Some(4), Some(6), None, None];
         assert_eq!(post_dominators(&graph), expected);
-        // One side ends.
+        // A graph in which one side of the branch exits.
         assert_eq!(post_dominators(&[vec![1, 3], vec![2], vec![]]), [None, Some(2), None]);
         assert_eq!(post_dominators(&[]), []);
     }

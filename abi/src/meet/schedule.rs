@@ -2,8 +2,8 @@
 //!
 //! The scheduler runs each item in turn, up to and including its next strong access. Lanes of a
 //! warp that have not diverged make the same number of such accesses. In ascending order, the lanes
-//! therefore execute each access one after another in lane order, and no lane continues before the
-//! last lane has executed the access.
+//! therefore execute each access one after another in lane order. No lane continues before the last
+//! lane has executed the access.
 
 /// Order in which the scheduler runs items.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]

@@ -259,7 +259,7 @@ impl<'k> Prepared<'k> {
     ///
     /// # Errors
     ///
-    /// Those of [`run`](Prepared::run).
+    /// See [`run`](Prepared::run).
     pub fn run_watched(&self, launch: &Launch<'_>, args: &mut [Arg<'_>]) -> Result<Writers, Fault> {
         self.run_observed(launch, args, &mut ())
     }
@@ -268,7 +268,7 @@ impl<'k> Prepared<'k> {
     ///
     /// # Errors
     ///
-    /// Those of [`run`](Prepared::run). The steps before the error are reported as well.
+    /// See [`run`](Prepared::run). The steps before the error are reported as well.
     pub fn run_observed<O: Observer>(
         &self,
         launch: &Launch<'_>,

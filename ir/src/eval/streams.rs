@@ -1,8 +1,8 @@
 //! Streams of a packed kernel's launch, one group of items at a time.
 //!
 //! The kernel's loads read from a stream the elements of its items in the launch's buffers. Its
-//! stores are kept until the end of the group. Then each item of the group makes its accesses one
-//! after another in program order, like an item of a plain kernel, with the same traps and races.
+//! stores are kept until the end of the group. Then the items of the group make their accesses one
+//! after another, each in program order. Traps and races are the same as for a plain kernel.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

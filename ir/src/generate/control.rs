@@ -284,8 +284,7 @@ impl Generator<'_, '_> {
     fn way(&mut self, number: usize) -> Option<Way> {
         let leaves = self.one_in(2);
         let around = self.around.get_mut(number)?;
-        // A loop that counts down has its exit test only at its regular position, so always leave
-        // it.
+        // A loop that counts down has no additional back edges, so always leave it.
         let leaves = leaves || around.count.stays == IntCC::GtS;
         around.left |= leaves;
         let (counter, count, types) = (around.counter, around.count, around.types.clone());

@@ -25,7 +25,8 @@ pub fn read(source: &str) -> Result<Module, Vec<Diagnostic>> {
 const USUAL_KERNEL: usize = 1000;
 
 /// Iterator-like parser for the kernels of a text. Each kernel is parsed and verified in the memory
-/// of the previous one, so a text with many kernels needs little more memory than one with few.
+/// of the previous one. A text with many kernels therefore needs little more memory than one with
+/// few.
 pub struct Kernels<'s> {
     reader: Reader<'s>,
     names: HashMap<&'s str, Span>,

@@ -367,7 +367,7 @@ fn contents_text(f: &mut Formatter<'_>, elem: Type, contents: &[u8]) -> fmt::Res
 }
 
 /// Prints the lanes of a constant. A single number is printed if all lanes are equal and the number
-/// is not hexadecimal, because a single hexadecimal number gives the bits of the whole element.
+/// is decimal. A single hexadecimal number would mean the bits of the whole element.
 fn constant(f: &mut Formatter<'_>, words: &[u64; 8], ty: Type) -> fmt::Result {
     let width = ty.elem().bits() as usize;
     let lane = |i: usize| {
