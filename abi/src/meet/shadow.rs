@@ -15,7 +15,7 @@ pub(super) struct Note {
     place: u32,
 }
 
-/// Highest bits of [`Note::place`]: a flag for a strong access, a flag for group scope, and log2 of
+/// Highest bits of `Note::place`: a flag for a strong access, a flag for group scope, and log2 of
 /// the element size in bytes.
 const STRONG: u32 = 1 << 31;
 const OF_GROUP: u32 = 1 << 30;
@@ -73,7 +73,7 @@ pub(super) struct Cell {
     pub write: Note,
     /// A weak read since the last weak write.
     pub read: Note,
-    /// Number of the byte's entry in [`Shadow::lists`], from 1; 0 if it has none.
+    /// Number of the byte's entry in `Shadow::lists`, from 1; 0 if it has none.
     lists: u32,
 }
 
