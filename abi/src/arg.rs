@@ -1,18 +1,18 @@
-//! The arguments of launches.
+//! Arguments of launches.
 
 /// An argument of a launch. Slices may start at any address.
 #[derive(Debug)]
 pub enum Arg<'a> {
-    /// A scalar, by its bits; those beyond its type are zero.
+    /// The bits of a scalar. Bits beyond the parameter's type must be zero.
     Scalar(u128),
     /// An `in` buffer.
     In(&'a [u8]),
-    /// A buffer of any direction. A launch starts by making an `out` buffer all zero.
+    /// A buffer of any direction. A launch starts by filling an `out` buffer with zeros.
     Buffer(&'a mut [u8]),
-    /// An address in the buffer of another argument: both parameters have the same memory. A parameter that writes its buffer says
-    /// `may_alias` for that.
+    /// An address in the buffer of another argument, so that both parameters share memory. The
+    /// parameter needs `may_alias` if the kernel writes through it.
     Alias {
-        /// The parameter whose argument is the buffer, by number.
+        /// Index of the parameter whose argument is the buffer.
         of: usize,
         /// Bytes from the buffer's start.
         offset: u64,
@@ -20,7 +20,7 @@ pub enum Arg<'a> {
 }
 
 impl Arg<'_> {
-    /// The same for a shorter time.
+    /// Reborrows the argument for a shorter lifetime.
     pub fn reborrow(&mut self) -> Arg<'_> {
         match self {
             Arg::Scalar(bits) => Arg::Scalar(*bits),
@@ -30,7 +30,7 @@ impl Arg<'_> {
         }
     }
 
-    /// Its name in messages.
+    /// Returns the kind of argument, as messages call it.
     pub const fn name(&self) -> &'static str {
         match self {
             Arg::Scalar(_) => "a scalar",

@@ -1,31 +1,33 @@
-//! What executes kernels.
+//! Execution engines.
 
 use std::fmt;
 use std::num::NonZero;
 
-/// What executes a kernel's words or lines.
+/// The engine that executes a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Engine {
-    /// The interpreter: one item after another.
+    /// The interpreter, which runs one item after another.
     #[default]
     Interp,
-    /// Native code, made from the words at the first launch. It gives the same results, faster.
+    /// Native code, translated from the kernel at the first launch. The results equal those of the
+    /// interpreter.
     Jit {
-        /// Threads at most; as many as pay are used.
+        /// Maximum number of threads. Small launches use fewer threads.
         threads: NonZero<u16>,
     },
-    /// The first GPU of the CUDA driver, if there is one, for PTX. It counts neither instructions nor branches, so a launch
-    /// has no [`Stats`](crate::Stats) and no budget; what it does about a bad access is its own.
+    /// The first GPU of the CUDA driver, for PTX kernels. This engine counts neither instructions
+    /// nor branches, so a launch has no [`Stats`](crate::Stats) and no budget. The GPU decides how
+    /// an invalid access is handled.
     Cuda,
 }
 
 impl Engine {
-    /// Native code on one thread.
+    /// The native engine on one thread.
     pub const JIT: Engine = Engine::Jit { threads: NonZero::<u16>::MIN };
-    /// Every engine of the host, on one thread.
+    /// All engines that run on the host's CPU, with one thread each.
     pub const ALL: [Engine; 2] = [Engine::Interp, Engine::JIT];
 
-    /// `interp`, `jit` or `cuda`.
+    /// Returns `interp`, `jit` or `cuda`.
     pub const fn name(self) -> &'static str {
         match self {
             Engine::Interp => "interp",

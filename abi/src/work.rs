@@ -1,8 +1,8 @@
-//! The work of a launch: its total, and the part of it that one thread counts.
+//! Work counters and statistics of launches.
 
 use crate::{Exceeded, Watchdog};
 
-/// What one thread has done of a launch. Now and then it asks whether it may go on.
+/// The work counter of one thread in a launch. It polls the watchdog periodically.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Work<'a> {
     watchdog: Option<&'a Watchdog>,
@@ -11,49 +11,52 @@ pub struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    /// Nothing done yet.
+    /// Creates a counter of zero.
     pub fn new(watchdog: Option<&'a Watchdog>) -> Work<'a> {
         Work { watchdog, unpolled: 0 }
     }
 
-    /// Instructions and backward branches that an interpreter does in a millisecond at most.
+    /// Instructions and backward branches between two polls. An interpreter executes them within a
+    /// millisecond.
     const BETWEEN_POLLS: u64 = 1 << 12;
 
-    /// Counts instructions executed or backward branches taken.
+    /// Counts executed instructions or taken backward branches, and polls the watchdog if a poll is
+    /// due.
     ///
     /// # Errors
-    /// A limit that was met.
+    /// Returns the limit that was exceeded.
     pub fn add(&mut self, work: u64) -> Result<(), Exceeded> {
         self.unpolled += work;
         if self.unpolled < Work::BETWEEN_POLLS { Ok(()) } else { self.poll() }
     }
 
-    /// Counts without asking, where that would be too late or too early.
+    /// Counts work without polling, for callers that poll themselves.
     pub fn count(&mut self, work: u64) {
         self.unpolled += work;
     }
 
-    /// Asks at once.
+    /// Polls the watchdog immediately.
     ///
     /// # Errors
-    /// A limit that was met.
+    /// Returns the limit that was exceeded.
     pub fn poll(&mut self) -> Result<(), Exceeded> {
         let work = std::mem::take(&mut self.unpolled);
         self.watchdog.map_or(Ok(()), |watchdog| watchdog.spend(work))
     }
 }
 
-/// What a launch did, over all items.
+/// Execution statistics of a launch, summed over all items.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Stats {
-    /// Instructions executed, those with a false guard included; on VP1 bundles, of up to four instructions each.
+    /// Executed instructions, including those with a false guard. On VP1: executed bundles of up to
+    /// four instructions.
     pub issued: u64,
     /// Backward branches taken.
     pub backward_branches: u64,
-    /// Tiles run, on VP1.
+    /// Executed tiles (VP1 only).
     pub tiles: u64,
-    /// Bytes copied from buffers to the data store, on VP1.
+    /// Bytes copied from buffers to the data store (VP1 only).
     pub bytes_in: u64,
-    /// Bytes copied from the data store to buffers, on VP1.
+    /// Bytes copied from the data store to buffers (VP1 only).
     pub bytes_out: u64,
 }

@@ -1,4 +1,4 @@
-//! The buffers of a launch, at the addresses that kernels have for them.
+//! The buffers of a launch, at the virtual addresses that kernels see.
 
 use crate::object::Part;
 use halfbyte_abi::{self as abi, Direction};
@@ -17,17 +17,17 @@ pub struct Buffer<'a> {
     pub bytes: Bytes<'a>,
 }
 
-/// The contents of a buffer, as the caller has lent them.
+/// The contents of a buffer, as borrowed from the caller.
 #[derive(Debug)]
 pub enum Bytes<'a> {
-    /// To be read, of an `in` buffer.
+    /// A read-only slice, for an `in` buffer.
     Shared(&'a [u8]),
-    /// To be written, of a buffer of any direction.
+    /// A writable slice, for a buffer of any direction.
     Mutable(&'a mut [u8]),
 }
 
 impl Buffer<'_> {
-    /// The bytes.
+    /// Returns the contents.
     pub fn bytes(&self) -> &[u8] {
         match &self.bytes {
             Bytes::Shared(bytes) => bytes,
@@ -35,7 +35,7 @@ impl Buffer<'_> {
         }
     }
 
-    /// The bytes, where the kernel may write them.
+    /// Returns the contents for writing, if the kernel may write the buffer.
     pub fn written(&mut self) -> Option<&mut [u8]> {
         match &mut self.bytes {
             Bytes::Mutable(bytes) if self.direction != Direction::In => Some(bytes),
@@ -43,43 +43,44 @@ impl Buffer<'_> {
         }
     }
 
-    /// Whether the kernel may write it.
+    /// Returns `true` if the kernel may write the buffer.
     pub fn is_written(&self) -> bool {
         self.direction != Direction::In && matches!(self.bytes, Bytes::Mutable(_))
     }
 }
 
-/// A buffer of which a launch writes all and reads nothing, so that it is not made zero before.
+/// A buffer that a launch overwrites completely and never reads, so that filling it with zeros can
+/// be skipped.
 #[derive(Clone, Copy, Debug)]
 pub struct Covered {
-    /// Its parameter, by number.
+    /// Index of the buffer's parameter.
     pub buffer: usize,
-    /// Bytes that an item writes, next to those of the item before it.
+    /// Bytes that each item writes, directly after the bytes of the previous item.
     pub bytes: u32,
 }
 
 impl Covered {
-    /// Whether so many items write all of a buffer, which starts as zeros.
+    /// Returns `true` if `items` work items overwrite all of an `out` buffer.
     pub fn is_whole(&self, held: &Buffer<'_>, items: u32) -> bool {
         let bytes = u64::from(items) * u64::from(self.bytes);
         held.direction == Direction::Out && held.is_written() && held.bytes().len() as u64 == bytes
     }
 }
 
-/// Those of a launch.
+/// All overwritten buffers of a launch.
 pub type AllCovered = SmallVec<[Covered; 4]>;
 
-/// All buffers, by parameter; `None` for a scalar.
+/// All buffers of a launch, indexed by parameter; `None` for a scalar.
 #[derive(Debug, Default)]
 pub struct Buffers<'a>(pub Vec<Option<Buffer<'a>>>);
 
 impl<'a> Buffers<'a> {
-    /// Makes `out` buffers zero, as they are at the start of a launch.
+    /// Fills `out` buffers with zeros, as required at the start of a launch.
     pub fn start(&mut self) {
         self.start_but(&[]);
     }
 
-    /// The same but for those that the launch covers.
+    /// Fills `out` buffers with zeros, except those that the launch overwrites completely.
     pub fn start_but(&mut self, covered: &[Covered]) {
         for (number, buffer) in self.0.iter_mut().enumerate() {
             if let Some(buffer) = buffer
@@ -92,7 +93,8 @@ impl<'a> Buffers<'a> {
         }
     }
 
-    /// Makes what a launch has not written of them zero, as if it had been before: the bytes of items from one on.
+    /// Fills with zeros the part of overwritten buffers that belongs to `item` and later items. A
+    /// launch that ended early has not written this part.
     pub fn clear_from(&mut self, covered: &[Covered], item: u32) {
         for &Covered { buffer, bytes } in covered {
             let place = self.0.get_mut(buffer).and_then(Option::as_mut).and_then(Buffer::written);
@@ -105,36 +107,38 @@ impl<'a> Buffers<'a> {
         }
     }
 
-    /// The buffer that an address belongs to, and the offset in it, within its size or not.
+    /// Returns the buffer that an address belongs to and the offset in the buffer. The offset may
+    /// exceed the buffer's size.
     fn at(&self, address: u64) -> Option<(&Buffer<'a>, u64)> {
         let (param, offset) = abi::buffer_of(address)?;
         Some((self.0.get(param)?.as_ref()?, offset))
     }
 
-    /// So many bytes at an address, where all of them are in one buffer.
+    /// Returns `count` bytes at an address, if all of them lie in one buffer.
     pub fn get(&self, address: u64, count: usize) -> Option<&[u8]> {
         let (buffer, offset) = self.at(address)?;
         range(buffer.bytes(), offset, count)
     }
 
-    /// The same, to be written, where the buffer may be.
+    /// Returns `count` bytes at an address for writing, if all of them lie in one writable buffer.
     pub fn get_mut(&mut self, address: u64, count: usize) -> Option<&mut [u8]> {
         let (param, offset) = abi::buffer_of(address)?;
         range_mut(self.0.get_mut(param)?.as_mut()?.written()?, offset, count)
     }
 
-    /// The size of the buffer that an address belongs to.
+    /// Returns the size of the buffer that an address belongs to, or 0 if there is no such buffer.
     pub fn size(&self, address: u64) -> usize {
         self.at(address).map_or(0, |(buffer, _)| buffer.bytes().len())
     }
 
-    /// Whether bytes may be accessed, aligned or not.
+    /// Returns `true` if the access is in bounds and permitted. Alignment is not checked.
     pub fn allow(&self, access: Access, address: u64, count: usize) -> bool {
         let Some((buffer, offset)) = self.at(address) else { return false };
         range(buffer.bytes(), offset, count).is_some() && (access == Access::Load || buffer.is_written())
     }
 
-    /// Why a part of an access cannot be made, by what is known of the whole, which cannot; none where the part can.
+    /// Returns the trap of one part of an access, given the trap of the whole access. Returns
+    /// `None` if this part is valid.
     #[cold]
     pub fn fault_of(&self, part: &Part, whole: &TrapKind) -> Option<TrapKind> {
         let (access, address) = match *whole {
@@ -151,7 +155,7 @@ impl<'a> Buffers<'a> {
         (!self.allow(access, address, count)).then(|| self.refusal(access, address, count))
     }
 
-    /// Why bytes may not be accessed.
+    /// Returns the trap for an access that is not permitted.
     #[cold]
     pub fn refusal(&self, access: Access, address: u64, count: usize) -> TrapKind {
         let (buffer, bytes) = (self.at(address), count as u32);
@@ -170,13 +174,13 @@ impl<'a> Buffers<'a> {
     }
 }
 
-/// Bytes from an offset on, where all of them are there.
+/// Returns `count` bytes from offset `start` on, if all of them exist.
 pub fn range(bytes: &[u8], start: u64, count: usize) -> Option<&[u8]> {
     let start = usize::try_from(start).ok()?;
     bytes.get(start..start.checked_add(count)?)
 }
 
-/// The same, to be written.
+/// Returns `count` bytes from offset `start` on for writing, if all of them exist.
 pub fn range_mut(bytes: &mut [u8], start: u64, count: usize) -> Option<&mut [u8]> {
     let start = usize::try_from(start).ok()?;
     bytes.get_mut(start..start.checked_add(count)?)

@@ -1,14 +1,16 @@
-//! Launches on the memory of the process, at its own addresses: what a kernel is given are pointers, as on a GPU.
+//! Launches on the memory of the process, at its own addresses: kernels receive raw pointers, as on
+//! a GPU.
 //!
-//! This is the one door through which words reach memory that was not lent to them. It is `unsafe` to open
-//! ([`Kernel::launch_on_host`](crate::ptx::Kernel::launch_on_host)); what is beyond it is bounded as far as the caller says where allocations are.
+//! Only this module lets kernels access memory that was not passed as a slice. Its entry point
+//! ([`Kernel::launch_on_host`](crate::ptx::Kernel::launch_on_host)) is `unsafe`. Accesses are
+//! bounds-checked if the caller describes its allocations.
 
 use std::cell::RefCell;
 use std::fmt;
 
 use arrayvec::ArrayVec;
 
-/// Memory that belongs together: an access lies in one allocation as a whole.
+/// An allocation. Each access must lie within one allocation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Allocation {
     /// The address of its first byte.
@@ -18,20 +20,22 @@ pub struct Allocation {
 }
 
 impl Allocation {
-    /// The bytes that it has from an address on, if the address is in it.
+    /// Returns the number of bytes from an address to the allocation's end, if the address lies in
+    /// it.
     fn room(self, address: u64) -> Option<u64> {
         let offset = address.checked_sub(self.start)?;
         self.bytes.checked_sub(offset).filter(|&room| room != 0)
     }
 }
 
-/// Finds the allocation that an address is in. Every thread that runs a launch calls it.
+/// A callback that returns the allocation that contains an address. Every thread of a launch calls
+/// it.
 pub type Find<'a> = dyn Fn(u64) -> Option<Allocation> + Sync + 'a;
 
-/// Allocations that are remembered, so that few accesses ask.
+/// Number of allocations that a thread caches, to reduce calls of [`Find`].
 const REMEMBERED: usize = 8;
 
-/// The allocations that a thread of a launch has found last.
+/// The allocations that a thread of a launch found last.
 #[derive(Default)]
 pub struct Found(RefCell<ArrayVec<Allocation, REMEMBERED>>);
 
@@ -49,13 +53,14 @@ impl Found {
     }
 }
 
-/// No allocation begins in the first page, whose addresses are what is made of null pointers.
+/// Size of the first page. It contains no allocation, so that null pointers with small offsets are
+/// rejected.
 const PAGE: u64 = 4096;
 
-/// The memory of the process, as far as a launch may touch it.
+/// The memory of the process that a launch may access.
 #[derive(Clone, Copy)]
 pub struct HostMemory<'a> {
-    /// None where every address is taken for one of memory.
+    /// `None` if every address is accepted.
     find: Option<&'a Find<'a>>,
 }
 
@@ -66,32 +71,36 @@ impl fmt::Debug for HostMemory<'_> {
 }
 
 impl<'a> HostMemory<'a> {
-    /// That of these allocations. One that was found is asked for no more by the thread that has found it, during the launch.
+    /// Limits accesses to the allocations that `find` returns. Each thread caches the allocations
+    /// that it has found until the launch ends.
     pub fn bounded(find: &'a Find<'a>) -> HostMemory<'a> {
         HostMemory { find: Some(find) }
     }
 
-    /// All of it: a kernel that is wrong reads and writes what it likes, and may end the process.
+    /// Permits accesses to the whole process. A faulty kernel can then read or overwrite anything
+    /// and crash the process.
     pub fn unbounded() -> HostMemory<'a> {
         HostMemory { find: None }
     }
 
-    /// Whether it is known where allocations end.
+    /// Returns `true` if accesses are limited to allocations.
     pub fn is_bounded(&self) -> bool {
         self.find.is_some()
     }
 
-    /// The allocation that an address is in, where that is asked.
+    /// Returns the allocation that contains an address. Returns `None` if accesses are not
+    /// bounds-checked.
     pub fn around(&self, address: u64) -> Option<Allocation> {
         self.find.and_then(|find| find(address))
     }
 
-    /// How many bytes may be accessed from an address on; none where it is not one of memory.
+    /// Returns the number of bytes that may be accessed from an address on, or `None` if the
+    /// address is invalid.
     pub fn room(&self, found: &Found, address: u64) -> Option<u64> {
         if address < PAGE {
             return None;
         }
-        // No access goes past the last address.
+        // No access may wrap around the address space.
         let most = u64::MAX - address;
         let Some(find) = self.find else { return Some(most) };
         let known = found.room(address);
@@ -104,31 +113,33 @@ impl<'a> HostMemory<'a> {
         room.map(|room| room.min(most))
     }
 
-    /// Whether bytes may be accessed.
+    /// Returns `true` if `count` bytes at an address may be accessed.
     pub fn allows(&self, found: &Found, address: u64, count: usize) -> bool {
         self.room(found, address).is_some_and(|room| count as u64 <= room)
     }
 
-    /// The bytes there.
+    /// Returns `count` bytes at an address.
     ///
     /// # Safety
-    /// [`HostMemory::allows`] says that they may be accessed, and what opened the door is true.
+    /// [`HostMemory::allows`] must have permitted the access, and the caller of the launch must
+    /// have described the process's allocations correctly.
     pub unsafe fn get(&self, address: u64, count: usize) -> &'a [u8] {
-        // SAFETY: who launched says that allocations are memory, and that nobody else touches them before the launch ends; the bytes are in one.
+        // SAFETY: the caller of the launch guarantees that allocations are valid memory and that
+        // nobody else accesses them during the launch. The bytes lie in one allocation.
         unsafe { std::slice::from_raw_parts(start_of(address), count) }
     }
 
-    /// The bytes there, to be written.
+    /// Returns `count` bytes at an address for writing.
     ///
     /// # Safety
-    /// As [`HostMemory::get`], and no two of these live at once.
+    /// As for [`HostMemory::get`]. In addition, no two of these slices may be alive at once.
     pub unsafe fn get_mut(&self, address: u64, count: usize) -> &'a mut [u8] {
         // SAFETY: as in `get`.
         unsafe { std::slice::from_raw_parts_mut(start_of(address), count) }
     }
 }
 
-/// What is at an address of the process.
+/// Converts an address of the process to a pointer.
 pub fn start_of(address: u64) -> *mut u8 {
     std::ptr::with_exposed_provenance_mut(address as usize)
 }

@@ -1,4 +1,4 @@
-//! A launch, as engines take it.
+//! Launch options of the engines.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -6,27 +6,27 @@ use halfbyte_abi::{Engine, Shape, Watchdog, Work};
 
 use crate::threads::ThreadPool;
 
-/// A launch without its arguments.
+/// The options of a launch without its arguments.
 #[derive(Clone, Copy, Debug)]
 pub struct Order<'a> {
     /// The number of work items.
     pub items: u32,
-    /// The groups that they are in.
+    /// The launch shape.
     pub shape: Shape,
-    /// Backward branches that an item may take.
+    /// Maximum number of backward branches per item.
     pub budget: u64,
-    /// What runs it.
+    /// The engine that runs the launch.
     pub engine: Engine,
-    /// Counts the items that are done.
+    /// Counter of finished items.
     pub done: Option<&'a AtomicU32>,
     /// Ends the launch early.
     pub watchdog: Option<&'a Watchdog>,
-    /// Whose threads help; none for rayon's global pool.
+    /// Threads that help; `None` selects the global pool of rayon.
     pub pool: Option<&'a ThreadPool>,
 }
 
 impl Order<'_> {
-    /// So many more items are done.
+    /// Adds to the counter of finished items.
     pub fn advance(&self, items: u32) {
         if let Some(done) = self.done {
             done.fetch_add(items, Ordering::Relaxed);
@@ -35,7 +35,7 @@ impl Order<'_> {
 }
 
 impl<'a> Order<'a> {
-    /// What a thread counts the launch's work in.
+    /// Creates a thread's work counter for the launch.
     pub fn work(&self) -> Work<'a> {
         Work::new(self.watchdog)
     }
@@ -44,8 +44,8 @@ impl<'a> Order<'a> {
 /// The address of a buffer in constant bank 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pointer {
-    /// Its place in the bank.
+    /// Offset in the bank.
     pub offset: u32,
-    /// No other parameter's address leads into the buffer.
+    /// No other parameter points into the same buffer.
     pub is_unique: bool,
 }

@@ -1,4 +1,4 @@
-//! The arguments of launches: what they are lent, and whether it fits the parameters.
+//! Launch arguments and their checks against the kernel's parameters.
 
 use std::any::Any;
 use std::fmt;
@@ -11,25 +11,28 @@ use crate::error::LaunchError;
 pub use halfbyte_abi::Arg;
 use halfbyte_isa::buffers::{Buffer, Buffers, Bytes};
 
-/// By parameter the bits of a scalar, or of a buffer's address. Up to four need no allocation.
+/// The bits of each scalar and the address of each buffer, indexed by parameter. Up to four entries
+/// need no allocation.
 pub type Scalars = SmallVec<[u128; 4]>;
 
-/// What a kernel is launched on, by parameter; those with contents are among them.
+/// The checked arguments of a launch, indexed by parameter. Parameters with constant contents are
+/// included.
 #[derive(Debug, Default)]
 pub struct Arguments<'a> {
     /// The bits of each scalar, and of the address of each buffer.
     pub scalars: Scalars,
-    /// The buffers. One that lies in another has none of its own.
+    /// The buffers. An alias has no buffer of its own.
     pub buffers: Buffers<'a>,
-    /// What the kernel's code keeps from one launch on these arguments for the next.
+    /// State that the kernel's code caches for the next launch on the same arguments.
     pub scratch: Scratch,
 }
 
 impl<'a> Arguments<'a> {
-    /// Arguments that fit a signature's parameters.
+    /// Checks arguments against a signature's parameters.
     ///
     /// # Errors
-    /// Those that do not.
+    /// Returns an error if an argument does not fit its parameter, if the count differs, or if a
+    /// written buffer overlaps another one.
     pub fn new(
         signature: &'a Signature,
         args: impl IntoIterator<Item = Arg<'a>>,
@@ -70,12 +73,13 @@ impl<'a> Arguments<'a> {
         Ok(made)
     }
 
-    /// Makes the buffers what they are at the start of a launch: `out` buffers are all zero. Code calls it once it is sure to run.
+    /// Prepares the buffers for a launch: fills `out` buffers with zeros. The executable calls this
+    /// once no check can fail any more.
     pub fn start(&mut self) {
         self.buffers.start();
     }
 
-    /// Gives parameters their places in the buffers of others, which are there by now.
+    /// Sets the addresses of alias arguments. All other buffers must have been added before.
     fn alias(&mut self, signature: &Signature, aliases: &[Alias]) -> Result<(), LaunchError> {
         for &Alias { param, of, offset } in aliases {
             let wrong = |reason: String| {
@@ -126,7 +130,8 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// Refuses parameters of one buffer of which one is written and may overlap nothing.
+/// Rejects parameters that share a buffer if one of them is unique, that is, written without
+/// `may_alias`.
 fn check_unique(signature: &Signature, aliases: &[Alias]) -> Result<(), LaunchError> {
     let kind = |number: usize| signature.given().get(number).map(|param| param.kind);
     let name = |number: usize| signature.given().get(number).map_or(String::new(), |param| param.name.clone());
@@ -174,8 +179,8 @@ fn check(signature: &Signature, param: &Param, arg: &Arg<'_>) -> Result<(), Laun
     }
 }
 
-/// Returns the names of two buffers that share bytes, one of them written. Slices of safe code never do; those of callers in other
-/// languages may.
+/// Returns the names of two buffers that overlap, if at least one of them is written. Safe callers
+/// cannot pass such buffers; callers in other languages can.
 pub(crate) fn overlapping<'a>(buffers: &Buffers<'a>) -> Option<[&'a str; 2]> {
     let held = buffers.0.iter().enumerate().filter_map(|(number, buffer)| Some((number, buffer.as_ref()?)));
     let places = held.map(|(number, buffer)| {
@@ -186,7 +191,7 @@ pub(crate) fn overlapping<'a>(buffers: &Buffers<'a>) -> Option<[&'a str; 2]> {
     overlap(places).map(|numbers| numbers.map(name))
 }
 
-/// Where a buffer is in the memory of the process.
+/// Address range of a buffer in the process.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     start: usize,
@@ -195,10 +200,10 @@ struct Place {
     is_written: bool,
 }
 
-/// Up to so many buffers are compared pair by pair, which takes less time than sorting them.
+/// Largest number of buffers that are compared pair by pair, which is faster than sorting so few.
 const FEW: usize = 4;
 
-/// The numbers of two buffers that share bytes, of which one is written.
+/// Returns the parameter indices of two buffers that overlap, if at least one of them is written.
 fn overlap(places: impl Iterator<Item = Place>) -> Option<[usize; 2]> {
     let mut sorted: SmallVec<[Place; 8]> = SmallVec::new();
     sorted.extend(places.filter(|place| place.start < place.end));
@@ -208,7 +213,8 @@ fn overlap(places: impl Iterator<Item = Place>) -> Option<[usize; 2]> {
         return None;
     }
     sorted.sort_unstable_by_key(|place| place.start);
-    // Of those so far the one that ends last, and the one of them that is written.
+    // Among the ranges visited so far: the range that ends last, and the written range that ends
+    // last.
     let (mut last, mut last_written): (Option<Place>, Option<Place>) = (None, None);
     for &place in &sorted {
         let other = if place.is_written { last } else { last_written };
@@ -226,38 +232,38 @@ fn overlap(places: impl Iterator<Item = Place>) -> Option<[usize; 2]> {
     None
 }
 
-/// Anything that code keeps from one launch for the next, so that it need not be made again. What one kernel's code puts here no
-/// other finds.
+/// State that a kernel's code caches from one launch for the next on the same arguments. Each
+/// kernel sees only its own state.
 #[derive(Default)]
 pub struct Scratch {
     kept: Option<Box<dyn Kept>>,
-    /// There is no next launch.
+    /// The current launch is the last one on these arguments.
     is_last: bool,
 }
 
-/// Threads may share what is kept; a launch that unwinds drops it.
+/// Requirements on cached state: threads may share it, and a launch that unwinds drops it.
 trait Kept: Any + Send + Sync + UnwindSafe + RefUnwindSafe {}
 
 impl<T: Any + Send + Sync + UnwindSafe + RefUnwindSafe> Kept for T {}
 
 impl Scratch {
-    /// Takes out what is kept, if it is of this type.
+    /// Takes the cached state out, and returns it if it has type `T`.
     pub fn take<T: Any>(&mut self) -> Option<Box<T>> {
         let kept: Box<dyn Any> = self.kept.take()?;
         kept.downcast().ok()
     }
 
-    /// Says that the next launch is the last on these arguments.
+    /// Marks the next launch as the last one on these arguments.
     pub(crate) fn set_last(&mut self) {
         self.is_last = true;
     }
 
-    /// Whether it is, as far as is known.
+    /// Returns `true` if the next launch was marked as the last one.
     pub(crate) fn is_last(&self) -> bool {
         self.is_last
     }
 
-    /// Keeps this, and drops what was kept.
+    /// Caches `kept` and drops the previous state.
     pub fn keep<T: Any + Send + Sync + UnwindSafe + RefUnwindSafe>(&mut self, kept: Box<T>) {
         self.kept = Some(kept);
     }
@@ -273,7 +279,7 @@ impl fmt::Debug for Scratch {
 mod tests {
     use super::*;
 
-    /// Of start, length and whether it is written.
+    /// Runs `overlap` on ranges given as start, length and whether the range is written.
     fn found(places: &[(usize, usize, bool)]) -> Option<[usize; 2]> {
         overlap(places.iter().enumerate().map(|(number, &(start, len, is_written))| Place {
             start,
@@ -290,11 +296,11 @@ mod tests {
         assert_eq!(found(&[(0, 8, false), (4, 8, false), (0, 12, false)]), None);
         assert_eq!(found(&[(0, 8, false), (7, 1, true)]), Some([0, 1]));
         assert_eq!(found(&[(8, 8, true), (0, 9, false)]), Some([0, 1]));
-        // The one that ends last is not the one before.
+        // The range that ends last is not the previous range.
         assert_eq!(found(&[(0, 100, true), (4, 4, true)]), Some([0, 1]));
         assert_eq!(found(&[(0, 100, false), (4, 4, false), (50, 4, true)]), Some([0, 2]));
         assert_eq!(found(&[(0, 100, true), (200, 4, false), (99, 2, false)]), Some([0, 2]));
-        // Nothing shares nothing.
+        // An empty range overlaps nothing.
         assert_eq!(found(&[(0, 8, true), (4, 0, true)]), None);
     }
 

@@ -1,4 +1,4 @@
-//! Launches that are prepared: a kernel with its arguments, to be run again and again.
+//! Bound launches: a kernel with checked arguments that can be launched repeatedly.
 
 use std::sync::atomic::AtomicU32;
 
@@ -13,10 +13,11 @@ use halfbyte_isa::buffers::Bytes;
 use halfbyte_native::launch::Order;
 use halfbyte_native::threads::ThreadPool;
 
-/// A kernel with its arguments, which have been checked. Until it is dropped it borrows their slices; nothing of them is copied.
+/// A kernel bound to checked arguments. It borrows the argument slices until it is dropped and
+/// copies none of them.
 ///
-/// A run reuses what the one before it has allocated, so that from the second one in the same shape on none allocates anything. That memory is
-/// given back when this is dropped.
+/// A run reuses the allocations of the previous run. From the second run in the same shape on, no
+/// run allocates. Dropping the `Bound` frees this memory.
 ///
 /// ```no_run
 /// use halfbyte_abi::Shape;
@@ -45,11 +46,13 @@ pub struct Bound<'a> {
 }
 
 impl Kernel {
-    /// A launch on these arguments, in the order of the parameters; those with contents have none. It is run by the interpreter
-    /// unless [`Bound::engine`] says otherwise.
+    /// Binds arguments, given in the order of the parameters; parameters with constant contents
+    /// take no argument. The interpreter runs the launch unless [`Bound::engine`] selects another
+    /// engine.
     ///
     /// # Errors
-    /// Arguments that do not fit the signature; slices that overlap one that is written, which callers of safe code cannot have.
+    /// Returns an error if the arguments do not fit the signature, or if a written slice overlaps
+    /// another slice. Safe callers cannot cause the overlap.
     pub fn bind<'a>(&'a self, args: impl IntoIterator<Item = Arg<'a>>) -> Result<Bound<'a>, LaunchError> {
         let args = Arguments::new(self.signature(), args)?;
         let (budget, engine) = (DEFAULT_BUDGET, Engine::default());
@@ -63,45 +66,47 @@ impl<'a> Bound<'a> {
         self.kernel
     }
 
-    /// What executes it from now on.
+    /// Sets the engine of all further runs.
     pub fn engine(&mut self, engine: Engine) -> &mut Bound<'a> {
         self.engine = engine;
         self
     }
 
-    /// Backward branches that an item may take in a run, in place of [`DEFAULT_BUDGET`].
+    /// Sets the number of backward branches that an item may take in a run. The default is
+    /// [`DEFAULT_BUDGET`].
     pub fn budget(&mut self, branches: u64) -> &mut Bound<'a> {
         self.budget = branches;
         self
     }
 
-    /// Counts the items that are done, for whoever watches a long run.
+    /// Sets a counter of finished items, by which other threads can observe a long run.
     pub fn done(&mut self, done: impl Into<Option<&'a AtomicU32>>) -> &mut Bound<'a> {
         self.done = done.into();
         self
     }
 
-    /// What ends runs early: limits that are met, or someone who cancels them. One that has is of no more use. Engine `cuda` does
-    /// not look at it.
+    /// Sets a watchdog that ends runs early, when a limit is exceeded or the run is cancelled. A
+    /// watchdog that has fired cannot be reused. Engine `cuda` ignores watchdogs.
     pub fn watchdog(&mut self, watchdog: impl Into<Option<&'a Watchdog>>) -> &mut Bound<'a> {
         self.watchdog = watchdog.into();
         self
     }
 
-    /// Whose threads help where [`Engine::Jit`] may use several, in place of those of rayon's global pool.
+    /// Sets the pool whose threads help when [`Engine::Jit`] may use several threads. The default
+    /// is rayon's global pool.
     pub fn pool(&mut self, pool: impl Into<Option<&'a ThreadPool>>) -> &mut Bound<'a> {
         self.pool = pool.into();
         self
     }
 
-    /// What the buffer of a parameter holds; none for a scalar.
+    /// Returns the contents of a parameter's buffer, or `None` for a scalar.
     pub fn buffer(&self, param: usize) -> Option<&[u8]> {
         let (of, offset) = self.place(param)?;
         self.args.buffers.0.get(of)?.as_ref()?.bytes().get(offset..)
     }
 
-    /// The same, to be changed between runs, where the slice was lent to be written: as [`Arg::Buffer`], for a parameter of any
-    /// direction.
+    /// Returns the contents of a parameter's buffer for changes between runs. The slice must have
+    /// been passed as [`Arg::Buffer`]; the parameter's direction does not matter.
     pub fn buffer_mut(&mut self, param: usize) -> Option<&mut [u8]> {
         let (of, offset) = self.place(param)?;
         match &mut self.args.buffers.0.get_mut(of)?.as_mut()?.bytes {
@@ -110,7 +115,8 @@ impl<'a> Bound<'a> {
         }
     }
 
-    /// The parameter whose argument has the memory of a parameter's buffer, and where in it that begins.
+    /// Returns the parameter that owns the memory of a parameter's buffer, and the offset in that
+    /// memory.
     fn place(&self, param: usize) -> Option<(usize, usize)> {
         if matches!(self.kernel.signature().params().get(param)?.kind, ParamKind::Scalar(_)) {
             return None;
@@ -119,15 +125,17 @@ impl<'a> Bound<'a> {
         Some((of, offset as usize))
     }
 
-    /// Runs the kernel: over so many work items, or over a [`Shape`]. It starts by making `out` buffers all zero; others stay as the
-    /// run before has left them.
+    /// Runs the kernel over a number of work items or over a [`Shape`]. The run starts by filling
+    /// `out` buffers with zeros; other buffers keep the contents that the previous run left.
     ///
-    /// Buffers lie at addresses of their own ([`buffer_base`](halfbyte_abi::buffer_base)), which meet every alignment that a
-    /// parameter may ask for, wherever the slices are.
+    /// Kernels see each buffer at its own virtual address
+    /// ([`buffer_base`](halfbyte_abi::buffer_base)). This address satisfies every alignment that a
+    /// parameter may require, independently of the slice's address.
     ///
     /// # Errors
-    /// A shape that launches do not have, an engine that does not run the kernel, scalars that make the streams of VP1 exceed the
-    /// data store: then nothing was run or written. A trap, or a limit that was met: then the buffers hold no result.
+    /// Returns an error before anything is run or written if the shape is invalid, if the engine
+    /// does not run the kernel, or if scalars make VP1's streams exceed the data store. After a
+    /// trap or an exceeded limit the buffers hold no valid result.
     pub fn run(&mut self, shape: impl Into<Shape>) -> Result<Stats, LaunchError> {
         self.run_shape(shape.into())
     }

@@ -1,84 +1,84 @@
-//! What can go wrong on a GPU.
+//! Errors of launches on a GPU.
 
 use std::time::Duration;
 
 use halfbyte_isa::ptx::module::TargetName;
 use thiserror::Error;
 
-/// How long a kernel may run on a GPU.
+/// Timeout of a kernel on a GPU.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Why nothing came of a launch on a GPU.
+/// Reason why a launch on a GPU failed.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum CudaError {
-    /// There is none that could.
+    /// No usable GPU is available.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
-    /// The driver does not take the text.
+    /// The driver rejected the PTX text.
     #[error("the CUDA driver does not assemble it: {failed}\n{log}")]
     Assembly {
-        /// The call.
+        /// The driver call that failed.
         failed: Failed,
-        /// What the driver says of the text.
+        /// The driver's log for the PTX text.
         log: String,
     },
-    /// A call failed, because of what the kernel did or before it ran.
+    /// A driver call failed, either before the kernel ran or because of the kernel's behaviour.
     #[error(transparent)]
     Call(#[from] Failed),
-    /// A store to no buffer.
+    /// The kernel stored outside of every buffer, into the guard area next to one.
     #[error("it stores next to buffer `{param}`")]
     Outside {
         /// The buffer.
         param: String,
     },
-    /// A store to an `in` buffer.
+    /// The kernel stored to an `in` buffer.
     #[error("it stores to `{param}`, which is only read")]
     ReadOnly {
         /// The buffer.
         param: String,
     },
-    /// It still runs.
+    /// The kernel did not end within the timeout.
     #[error("it has not ended after {} seconds on the GPU, which knows no budget", PATIENCE.as_secs())]
     Time,
 }
 
-/// Why there is no GPU to run on.
+/// Reason why no GPU can be used.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum Unavailable {
-    /// Feature `cuda` is not on in this build.
+    /// This build has feature `cuda` disabled.
     #[error("engine `cuda` needs feature `cuda`, which this build has not")]
     NotBuilt,
-    /// The driver's library is not there, or cannot be loaded.
+    /// The driver's library is missing or cannot be loaded.
     #[error("there is no CUDA driver: {0}")]
     Library(String),
-    /// A library that is no driver's, or an old one's.
+    /// The library lacks a required function: it is not the CUDA driver, or the driver is too old.
     #[error("the CUDA driver has no function `{0}`")]
     Function(&'static str),
-    /// The driver does not start, or has no device that it can use.
+    /// The driver does not initialise, or has no usable device.
     #[error("the CUDA driver has no device: {0}")]
     Start(Failed),
-    /// A device that does not run what is for an SM.
+    /// The device's compute capability does not fit the kernel's target.
     #[error("{device} has compute capability {}.{}, which does not run what is for {target}", capability.0, capability.1)]
     Capability {
         /// The device's name.
         device: String,
         /// Its compute capability, major and minor.
         capability: (u16, u16),
-        /// What the kernel is for.
+        /// The target of the kernel.
         target: TargetName,
     },
 }
 
-/// A call to the driver that failed.
+/// A failed call to the CUDA driver.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{call}: {text} ({code})")]
 pub struct Failed {
-    /// The function.
+    /// Name of the driver function.
     pub call: &'static str,
-    /// What the driver says of the code.
+    /// The driver's description of the error code.
     pub text: String,
-    /// The code that it returned.
+    /// The returned error code.
     pub code: i32,
 }

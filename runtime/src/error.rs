@@ -1,4 +1,4 @@
-//! Why launches give no result.
+//! Errors of launches.
 
 use std::fmt;
 
@@ -12,18 +12,18 @@ use halfbyte_abi::Engine;
 use halfbyte_isa::trap::Trap;
 use halfbyte_native::clif::NativeError;
 
-/// Why a launch gave no result.
+/// Reason why a launch gave no result.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum LaunchError {
-    /// Not as many arguments as parameters.
+    /// The number of arguments differs from the number of parameters.
     #[error("kernel `{kernel}` takes {expected} arguments; found {found}")]
     Count {
         /// The kernel.
         kernel: String,
-        /// Its parameters.
+        /// Number of parameters.
         expected: usize,
-        /// The arguments.
+        /// Number of arguments.
         found: usize,
     },
     /// A scalar for a buffer, or a buffer for a scalar.
@@ -33,12 +33,12 @@ pub enum LaunchError {
         kernel: String,
         /// The parameter.
         param: String,
-        /// What the parameter is.
+        /// Kind of the parameter.
         expected: String,
-        /// What the argument is.
+        /// Kind of the argument.
         found: &'static str,
     },
-    /// A scalar with bits beyond its type.
+    /// A scalar argument has bits beyond the parameter's type.
     #[error("argument `{param}` of kernel `{kernel}`: {bits:#x} does not fit {ty}")]
     Scalar {
         /// The kernel.
@@ -50,152 +50,153 @@ pub enum LaunchError {
         /// The argument.
         bits: u128,
     },
-    /// A buffer that is not a whole number of elements.
+    /// A buffer's size is not a multiple of the element size.
     #[error("argument `{param}` of kernel `{kernel}` has {found} bytes; expected a multiple of {} for {elem}", elem.bytes())]
     Size {
         /// The kernel.
         kernel: String,
         /// The parameter.
         param: String,
-        /// The type of its elements.
+        /// Element type.
         elem: Type,
-        /// Bytes of the argument.
+        /// Size of the argument in bytes.
         found: usize,
     },
-    /// An argument of PTX that has not as many bytes as its parameter; the address of memory has 8.
+    /// The size of an argument of a PTX kernel differs from the parameter's size. A memory address
+    /// has 8 bytes.
     #[error("argument `{param}` of kernel `{kernel}` has {found} bytes; expected {expected}")]
     Bytes {
         /// The kernel.
         kernel: String,
         /// The parameter.
         param: String,
-        /// Bytes of the parameter.
+        /// Size of the parameter in bytes.
         expected: u64,
-        /// Bytes of the argument.
+        /// Size of the argument in bytes.
         found: u64,
     },
-    /// Buffers that share bytes, of which one is written.
+    /// Two buffers overlap, and at least one of them is written.
     #[error("arguments `{first}` and `{second}` of kernel `{kernel}` overlap, and one of them is written")]
     Overlap {
         /// The kernel.
         kernel: String,
-        /// The parameter of one.
+        /// The first parameter.
         first: String,
-        /// That of the other.
+        /// The second parameter.
         second: String,
     },
-    /// Parameters with one memory, of which one is written and does not say `may_alias`.
+    /// Two parameters share memory, and one of them is written without `may_alias`.
     #[error(
         "arguments `{first}` and `{second}` of kernel `{kernel}` overlap; `{unique}` is written and does not say `may_alias`"
     )]
     Unique {
         /// The kernel.
         kernel: String,
-        /// The parameter of one.
+        /// The first parameter.
         first: String,
-        /// That of the other.
+        /// The second parameter.
         second: String,
-        /// Which of them it is.
+        /// The parameter that lacks `may_alias`.
         unique: String,
     },
-    /// An address in another argument's buffer that cannot be.
+    /// An address in another argument's buffer is invalid.
     #[error("argument `{param}` of kernel `{kernel}` is the address of {reason}")]
     Alias {
         /// The kernel.
         kernel: String,
         /// The parameter.
         param: String,
-        /// Of what, and what is wrong with that.
+        /// Description of the address and of its fault.
         reason: String,
     },
-    /// A shape that launches do not have.
+    /// The launch shape is invalid.
     #[error("kernel `{kernel}`: {error}")]
     Shape {
         /// The kernel.
         kernel: String,
-        /// What is wrong with it.
+        /// The fault of the shape.
         error: ShapeError,
     },
-    /// Blocks that the kernel says it is not launched with.
+    /// The block size contradicts the kernel's directives.
     #[error("kernel `{kernel}` is for blocks of `{expected}`; {} x {} x {} were given", found[0], found[1], found[2])]
     Blocks {
         /// The kernel.
         kernel: String,
-        /// What it says of them.
+        /// The block size that the kernel declares.
         expected: String,
-        /// The threads of a block along each axis.
+        /// Threads per block along each axis.
         found: [u32; 3],
     },
-    /// Not even the smallest tile fits the data store of VP1.
+    /// Even the smallest tile does not fit VP1's data store.
     #[error(transparent)]
     Tile(#[from] Box<TooLarge>),
-    /// More work items than the kernel's addresses are computed for.
+    /// The launch has more work items than the kernel's address computations support.
     #[error("kernel `{kernel}`: {items} work items are too many; it can be launched over {limit} at most")]
     Items {
         /// The kernel.
         kernel: String,
-        /// The work items.
+        /// Number of work items.
         items: u32,
-        /// How many there can be.
+        /// Maximum number of work items.
         limit: u32,
     },
-    /// An engine that does not run what is for the target.
+    /// The engine does not support the kernel's target.
     #[error("kernel `{kernel}` is for {target}, which engine `{engine}` does not run")]
     Engine {
         /// The kernel.
         kernel: String,
-        /// What it is for.
+        /// The kernel's target.
         target: String,
         /// The engine.
         engine: Engine,
     },
-    /// No native code could be made of the kernel.
+    /// The kernel could not be translated to native code.
     #[error("kernel `{kernel}`: {error}")]
     Native {
         /// The kernel.
         kernel: String,
-        /// Why.
+        /// The reason.
         error: NativeError,
     },
-    /// Nothing came of it on the GPU.
+    /// The launch failed on the GPU.
     #[error("kernel `{kernel}`: {error}")]
     Cuda {
         /// The kernel.
         kernel: String,
-        /// Why.
+        /// The reason.
         error: CudaError,
     },
     /// A work item trapped.
     #[error(transparent)]
     Trap(#[from] Box<Trap>),
-    /// It was ended early.
+    /// The launch was ended early.
     #[error("kernel `{kernel}`: {exceeded}")]
     Exceeded {
         /// The kernel.
         kernel: String,
-        /// The limit that was met.
+        /// The limit that was exceeded.
         exceeded: Exceeded,
     },
 }
 
-/// A tile that does not fit, and the stream that takes most of it.
+/// A tile that does not fit VP1's data store, with its largest stream.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TooLarge {
     /// The kernel.
     pub kernel: String,
-    /// The smallest number of work items that a tile could have.
+    /// The smallest possible number of work items in a tile.
     pub items: u32,
-    /// What they take with all that is in the data store, in bytes.
+    /// Data store bytes that the tile needs, including everything else that is kept there.
     pub all_bytes: u64,
-    /// What the largest stream takes of that, in bytes.
+    /// Bytes of the largest stream.
     pub stream_bytes: u64,
-    /// That stream's buffer; none where it holds conditions of accesses.
+    /// The buffer of the largest stream; `None` if the stream holds access conditions.
     pub buffer: Option<String>,
-    /// Whether that is all of the buffer, as accesses go to addresses that the kernel computes.
+    /// The stream is the whole buffer, because the kernel computes the addresses of its accesses.
     pub whole: bool,
-    /// The name of the source text.
+    /// Name of the source file.
     pub source: String,
-    /// The access in it.
+    /// Source location of the access.
     pub loc: Loc,
 }
 

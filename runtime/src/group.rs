@@ -1,52 +1,57 @@
-//! A group of items that meet: each runs until it waits for others, and those that have come together go on.
+//! Scheduler for a group of items that synchronise: each item runs until it has to wait, and
+//! collective operations release the waiting items.
 
 use halfbyte_abi::meet::{Dead, Group, Idle, Meeting, Misfit, Races, Schedule};
 
 use halfbyte_isa::trap::{Fault, Halt, TrapKind};
 
-/// Why an item does not go on.
+/// Reason why an item stopped running.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// It has ended.
+    /// The item has ended.
     End,
-    /// It has made a strong access, and goes on when others have run.
+    /// The item has executed a strong access, and continues after the other items have run.
     Yield,
-    /// It waits for others.
+    /// The item waits at a collective operation.
     Meet(Meeting<u32, bool>),
 }
 
-/// What runs the items of a group.
+/// Target-specific executor of the items of a group.
 pub(crate) trait Runner {
-    /// An item on its way, from one place where it meets others to the next.
+    /// The execution state of a suspended item.
     type Slot;
-    /// What an item goes on from, where that is the same as far as memory is.
+    /// The state that determines an item's further execution, apart from memory. Equal positions in
+    /// two rounds mean that the item makes no progress.
     type Position: PartialEq;
 
-    /// Runs the item of that number in the group until it stops.
+    /// Runs item `number` of the group until it stops.
     fn run(&mut self, number: u32, slot: &mut Self::Slot) -> Result<Stop, Halt>;
 
-    /// Gives an item what a meeting has given, and lets it go on after the instruction.
+    /// Delivers the results of a collective operation to an item, and advances the item past the
+    /// instruction.
     fn resume(&self, slot: &mut Self::Slot, given: [u64; 2]);
 
-    /// Executes the instructions that warps have met for and execute as a whole. A fault comes with its item's number.
+    /// Executes pending instructions that a warp executes as a whole, after all its items have
+    /// arrived. An error carries the number of the faulting item.
     fn execute_collectives(&mut self, _: &mut [Self::Slot]) -> Result<(), (u32, Halt)> {
         Ok(())
     }
 
-    /// The instruction at which an item is.
+    /// Returns the address of an item's current instruction.
     fn address(slot: &Self::Slot) -> usize;
 
-    /// What an item goes on from.
+    /// Returns the state that determines an item's further execution.
     fn position(slot: &Self::Slot) -> Self::Position;
 
-    /// What looks for races, where something does.
+    /// Returns the race detector, if any.
     fn races(&mut self) -> &mut Option<Races>;
 
-    /// Whether anything was written that was not there before since this was last asked.
+    /// Returns `true` if a store has changed memory since the last call.
     fn is_changed(&mut self) -> bool;
 }
 
-/// Runs the items of a group. A fault comes with its item's number in the group.
+/// Runs the items of a group to their end. An error carries the number of the faulting item in the
+/// group.
 pub(crate) fn run_group<R: Runner>(
     runner: &mut R,
     slots: &mut [R::Slot],
@@ -74,7 +79,8 @@ pub(crate) fn run_group<R: Runner>(
         if let Schedule::Shuffled(_) = schedule {
             turns = schedule.turns(count, round);
         }
-        // The machine of the group knows nothing of items, and whoever runs them of nothing else that is given.
+        // `Group` must not access the runner's race detector through the runner while it resumes
+        // items.
         let mut races = runner.races().take();
         let met = group.meet(races.as_mut(), &mut |number, given| {
             if let Some(slot) = slots.get_mut(number as usize) {
@@ -111,9 +117,10 @@ fn misfit_of<R: Runner>(misfit: Misfit, slots: &[R::Slot]) -> (u32, Halt) {
     fault::<R>(misfit.item, slots, TrapKind::Meets(misfit.why, misfit.parties))
 }
 
-/// The lowest item that has not ended, where none will: it waits, or asks again and again for what nobody writes.
+/// Returns the deadlock trap of the lowest item that has not ended: the item waits for others, or
+/// polls memory that no item writes.
 fn dead<R: Runner>(group: &Group, slots: &[R::Slot]) -> (u32, Halt) {
-    // It has asked by the instruction before the one that it stands at.
+    // The polling access is the instruction before the item's current address.
     let asked = |number: u32| slots.get(number as usize).map_or(0, R::address).saturating_sub(1);
     match group.dead(|number| asked(number) as u32) {
         Dead::Waits(misfit) => misfit_of::<R>(misfit, slots),

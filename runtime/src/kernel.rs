@@ -1,4 +1,4 @@
-//! Kernels, and the interface that each machine's folder implements to run them.
+//! Kernels, and the traits that each target implements to run them.
 
 use std::fmt::Debug;
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -33,58 +33,59 @@ pub struct Kernel {
     pub(crate) machine: &'static dyn Machine,
 }
 
-/// A machine: an instruction set, and what runs its kernels.
+/// A machine: an instruction set and the code that runs its kernels.
 pub trait Machine: Debug + Sync + RefUnwindSafe {
-    /// Its instruction set.
+    /// Returns the instruction set.
     fn isa(&self) -> &'static dyn Isa;
 
-    /// Whether an engine runs its kernels.
+    /// Returns `true` if an engine supports the machine's kernels.
     fn runs(&self, engine: Engine) -> bool;
 
-    /// Makes a kernel ready to be run, once.
+    /// Prepares a kernel for execution. This is done once per loaded kernel.
     ///
     /// # Errors
-    /// Why its code does not fit what its object says of it.
+    /// Returns a message if the code contradicts the object's metadata.
     fn prepare(&self, info: &KernelInfo, words: &Words, locs: &[Loc]) -> Result<Arc<dyn Executable>, String>;
 }
 
-/// A kernel that is ready to be run. Clones of it share what is made at its first launch.
+/// A kernel that is prepared for execution. Clones share the state that the first launch creates.
 pub trait Executable: Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
-    /// Runs all work items of a launch, on arguments that fit. It starts with [`Arguments::start`].
+    /// Runs all work items of a launch on checked arguments. It calls [`Arguments::start`] first.
     ///
     /// # Errors
-    /// A trap: that of the lowest item that makes one. A limit that was met; what an engine cannot do.
+    /// Returns the trap of the lowest item that traps, a limit that was exceeded, or an error if
+    /// the engine does not support the kernel.
     fn launch(&self, kernel: &Kernel, order: Order<'_>, args: &mut Arguments<'_>) -> Result<Stats, LaunchError>;
 
-    /// Whether a launch may give its groups shared memory beside what it declares.
+    /// Returns `true` if a launch may add shared memory to the amount that the kernel declares.
     fn takes_shared(&self) -> bool {
         false
     }
 
-    /// Whether the interpreter runs it where native code is asked for.
+    /// Returns `true` if the native engine falls back to the interpreter for this kernel.
     fn is_interpreted(&self) -> bool {
         false
     }
 
-    /// Adds a function to a native object that runs the kernel's items.
+    /// Adds a function that runs the kernel's items to a native object.
     ///
     /// # Errors
-    /// It does what no function of an object does.
+    /// Returns an error if the kernel needs something that compiled objects do not support.
     #[cfg(feature = "aot")]
     fn native(&self, _kernel: &Kernel, _into: &mut aot::Emit<'_, '_>) -> Result<(), aot::NotMade> {
         Err(aot::Refusal::Machine.into())
     }
 
-    /// What it took to make native code, where there is some.
+    /// Returns the statistics of the translation to native code, if it has taken place.
     fn translation(&self) -> Option<Translation> {
         None
     }
 }
 
-/// What is wrong with machine code of another instruction set.
+/// Error message for machine code of another instruction set.
 pub(crate) const OTHER_CODE: &str = "its machine code is another instruction set's";
 
-/// The machine of an instruction set that an object's target is one of.
+/// Returns the machine and target with the given target code of an object.
 pub(crate) fn of_code(machines: &[&'static dyn Machine], code: (u16, u16)) -> Option<(&'static dyn Machine, Target)> {
     machines.iter().find_map(|&machine| {
         let target = machine.isa().targets().iter().find(|target| target.code() == code)?;
@@ -93,43 +94,46 @@ pub(crate) fn of_code(machines: &[&'static dyn Machine], code: (u16, u16)) -> Op
 }
 
 impl Kernel {
-    /// Its name and parameters.
+    /// Returns the name and the parameters.
     pub fn signature(&self) -> &Signature {
         &self.info.signature
     }
 
-    /// What the object says of it besides its words.
+    /// Returns the object's metadata of the kernel.
     pub fn info(&self) -> &KernelInfo {
         &self.info
     }
 
-    /// Whether an engine runs it.
+    /// Returns `true` if an engine supports the kernel.
     pub fn runs_on(&self, engine: Engine) -> bool {
         self.machine.runs(engine)
     }
 
-    /// Its words, instructions or not.
+    /// Returns the instruction words, including words that are not valid instructions.
     pub fn words(&self) -> &Words {
         &self.words
     }
 
-    /// Where each word comes from.
+    /// Returns the source location of each instruction word.
     pub fn locs(&self) -> &[Loc] {
         &self.locs
     }
 
-    /// What words stand for that access more than one thing of the text, in the order of their addresses.
+    /// Returns the parts of merged accesses, sorted by the address of their instruction word. One
+    /// instruction word can stand for several accesses of the source text.
     pub fn parts(&self) -> &[Part] {
         &self.parts
     }
 
-    /// Runs the kernel's work items: [`Kernel::bind`] and [`Bound::run`](crate::Bound::run) at once.
+    /// Runs the kernel's work items. This combines [`Kernel::bind`] and
+    /// [`Bound::run`](crate::Bound::run).
     ///
-    /// For the kernels that it launched last the thread keeps memory and native code, so that to launch them again costs little more than if
-    /// their arguments were bound. That goes when it launches others, or ends.
+    /// Each thread caches memory and native code of the kernels that it launched last. A repeated
+    /// launch therefore costs little more than a bound one. Launches of other kernels evict cache
+    /// entries.
     ///
     /// # Errors
-    /// As these.
+    /// As for [`Kernel::bind`] and [`Bound::run`](crate::Bound::run).
     pub fn launch(&self, launch: Launch<'_, '_>) -> Result<Stats, LaunchError> {
         let Launch { shape, args, budget, engine, done, watchdog, pool } = launch;
         let mut args = Arguments::new(self.signature(), args.iter_mut().map(Arg::reborrow))?;
@@ -138,7 +142,7 @@ impl Kernel {
         self.run(&Order { items, shape, budget, engine, done, watchdog, pool }, &mut args)
     }
 
-    /// The work items of a shape.
+    /// Returns the number of work items of a shape.
     pub(crate) fn items(&self, shape: &Shape) -> Result<u32, LaunchError> {
         shape.items().map_err(|error| self.shape_error(error))
     }
@@ -147,7 +151,7 @@ impl Kernel {
         LaunchError::Shape { kernel: self.signature().name().to_owned(), error }
     }
 
-    /// Runs a launch of those items, if the kernel and the engine have such launches.
+    /// Checks whether the kernel and the engine support a launch, and runs it.
     pub(crate) fn run(&self, order: &Order<'_>, args: &mut Arguments<'_>) -> Result<Stats, LaunchError> {
         let &Order { items, ref shape, engine, watchdog, .. } = order;
         let name = || self.signature().name().to_owned();
@@ -172,7 +176,7 @@ impl Kernel {
         self.code.launch(self, *order, args)
     }
 
-    /// The error of a launch that native code cannot be made for, or not in time.
+    /// Converts an error of the translation to native code to a launch error.
     pub(crate) fn native_error(&self, error: NativeError) -> LaunchError {
         match error {
             NativeError::Exceeded(exceeded) => self.exceeded(exceeded),
@@ -180,24 +184,26 @@ impl Kernel {
         }
     }
 
-    /// The error of a launch that was ended early.
+    /// Returns the error of a launch that was ended early.
     pub fn exceeded(&self, exceeded: Exceeded) -> LaunchError {
         LaunchError::Exceeded { kernel: self.signature().name().to_owned(), exceeded }
     }
 
-    /// Whether the interpreter runs it where native code is asked for: items may wait for others by asking again and again, or
-    /// instructions reach an item's memory by constant addresses and by computed ones.
+    /// Returns `true` if the native engine falls back to the interpreter for this kernel. This
+    /// happens if items may poll memory that other items write, or if instructions access an item's
+    /// local memory both by constant and by computed addresses.
     pub fn is_interpreted(&self) -> bool {
         self.code.is_interpreted()
     }
 
-    /// What it took to make native code of the kernel; none where none was made: before its first launch on
-    /// [`Engine::Jit`], and where the kernel is so large that it is interpreted even then.
+    /// Returns the statistics of the translation to native code. Returns `None` before the first
+    /// launch on [`Engine::Jit`], and for kernels that are too large to be translated.
     pub fn translation(&self) -> Option<Translation> {
         self.code.translation()
     }
 
-    /// The trap of a fault in a launch of that shape. What is reported of an access of several parts is the first that could not have been made.
+    /// Returns the trap of a fault in a launch. If the access merges several accesses of the
+    /// source, the trap describes the first one that is invalid.
     pub fn trap_of(&self, shape: &Shape, item: u32, fault: Fault, buffers: &Buffers<'_>) -> Trap {
         let parts = Part::of_word(&self.parts, fault.address as u32);
         let part = parts.iter().find_map(|part| Some((part.loc, buffers.fault_of(part, &fault.kind)?)));
@@ -208,7 +214,7 @@ impl Kernel {
         }
     }
 
-    /// The trap of a fault: with what is known of the word it happened at.
+    /// Returns the trap of a fault, with the text and the source location of the instruction.
     pub(crate) fn trap(&self, shape: &Shape, item: u32, fault: Fault) -> Trap {
         let Fault { address, mut kind } = fault;
         kind.locate_parties(|address| self.locs.get(address).copied().unwrap_or_default());

@@ -1,7 +1,9 @@
-//! Loads objects ([`Program::load`]) and runs their words ([`Kernel::bind`], [`Bound::run`]), exactly, on any computer.
+//! Runtime that loads objects ([`Program::load`]) and executes their machine code
+//! ([`Kernel::bind`], [`Bound::run`]) with bit-exact results on any computer.
 //!
-//! Nothing here knows the compiler: a program is what its object says. What the machines have in common (objects, arguments,
-//! buffers, traps) is at the top; each has a folder for how its words run.
+//! The crate does not depend on the compiler: an object contains everything about a program. The
+//! top-level modules contain what all machines share (objects, arguments, buffers, traps). Each
+//! machine has a folder with its execution engines.
 
 mod arguments;
 mod bound;
@@ -34,7 +36,7 @@ pub use load::{LoadError, Program};
 pub use ptx::Ptx;
 pub use vp1::Vp1;
 
-// What `halfbyte prove` proves of the engines, a step at a time; not to be built on.
+// Single steps of the engines, for `halfbyte prove`. This is not a stable interface.
 #[doc(hidden)]
 pub use halfbyte_native::rows;
 #[doc(hidden)]

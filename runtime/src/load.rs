@@ -1,5 +1,5 @@
-//! Reads objects. Nothing in the bytes is taken on trust: every count, offset and name is checked, and a word that is no
-//! instruction is kept, to trap if it is ever reached.
+//! Object loader. Input is untrusted: every count, offset and name is checked. A word that is not a
+//! valid instruction is kept, and traps when it is executed.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,29 +24,29 @@ pub struct Program {
     kernels: Vec<Kernel>,
 }
 
-/// Why bytes are no object that can be run here.
+/// Reason why an object cannot be loaded.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// Not a well-formed little-endian 64-bit ELF file.
+    /// The bytes are not a well-formed little-endian 64-bit ELF file.
     #[error("not an object file: {0}")]
     Elf(String),
-    /// An object for another kind of machine.
+    /// The object is for another kind of machine.
     #[error("the object is for ELF machine {0:#x}; expected {E_MACHINE:#x}")]
     Machine(u16),
-    /// Another version of the layout.
+    /// The object has another layout version.
     #[error("the object has layout version {0}; expected {E_FLAGS}")]
     Version(u32),
-    /// The sections hold more bytes than the file.
+    /// The sections' total size exceeds the file's size.
     #[error("the object's sections overlap")]
     Overlap,
-    /// Two sections of one name.
+    /// Two sections have the same name.
     #[error("there are two sections `{0}`")]
     Duplicate(String),
-    /// No section of a name.
+    /// A required section is missing.
     #[error("there is no section `{0}`")]
     Missing(String),
-    /// A section whose record does not read.
+    /// The record in a section is malformed.
     #[error("section `{section}`: {error}")]
     Record {
         /// The section.
@@ -54,17 +54,17 @@ pub enum LoadError {
         /// What is wrong.
         error: RecordError,
     },
-    /// A text section that is not a number of whole words, at least one.
+    /// The size of a text section is not a positive multiple of the instruction word's size.
     #[error("section `{section}` has {bytes} bytes; expected a positive multiple of {word_bytes}")]
     Text {
         /// The section.
         section: String,
         /// Its size.
         bytes: usize,
-        /// Bytes of a word.
+        /// Size of an instruction word in bytes.
         word_bytes: usize,
     },
-    /// A text section that is not the text of one kernel for the object's SM.
+    /// A text section is not the PTX text of one kernel for the object's target.
     #[error("section `{section}` is no text of a kernel for {target}")]
     Lines {
         /// The section.
@@ -72,7 +72,7 @@ pub enum LoadError {
         /// The object's target.
         target: Target,
     },
-    /// Code that does not fit what its record says, as a kernel of PTX with other parameters.
+    /// The code contradicts the kernel's record, such as a PTX kernel with other parameters.
     #[error("section `{section}`: {error}")]
     Unfit {
         /// The section.
@@ -80,17 +80,18 @@ pub enum LoadError {
         /// What is wrong.
         error: String,
     },
-    /// A record that tells of a word which the kernel does not have.
+    /// A record refers to an instruction word that the kernel does not have.
     #[error("section `{section}` is about word {address}; the kernel has {words}")]
     Address {
         /// The section.
         section: String,
         /// The word's address.
         address: u32,
-        /// The kernel's words.
+        /// Number of instruction words in the kernel.
         words: usize,
     },
-    /// Not one location a word, and whole parts after them.
+    /// The size of a location section is wrong: it holds one location per instruction word,
+    /// followed by access parts.
     #[error("section `{section}` has {bytes} bytes; expected {expected}, and {} more a part", Part::BYTES)]
     Locations {
         /// The section.
@@ -100,15 +101,15 @@ pub enum LoadError {
         /// The size for the kernel's words.
         expected: usize,
     },
-    /// Parts that do not stand in the order of their words.
+    /// The access parts are not sorted by instruction word.
     #[error("section `{section}`: a part of word {word} stands behind one of a later word")]
     Order {
         /// The section.
         section: String,
-        /// The word's address.
+        /// Address of the instruction word.
         word: u32,
     },
-    /// A kernel's record that names another kernel.
+    /// The record of a kernel names another kernel.
     #[error("section `{section}` describes kernel `{found}`")]
     Name {
         /// The section.
@@ -125,10 +126,11 @@ impl From<object::read::Error> for LoadError {
 }
 
 impl Program {
-    /// Reads an object for one of these machines.
+    /// Loads an object for one of the given machines.
     ///
     /// # Errors
-    /// Bytes that are no object of this version for a target that runs there.
+    /// Returns an error if the bytes are not an object of this layout version, or if no machine
+    /// supports its target.
     pub fn load(bytes: &[u8], machines: &[&'static dyn Machine]) -> Result<Program, LoadError> {
         let Sections { by_name, texts } = sections(bytes)?;
         let find = |name: String| match by_name.get(name.as_str()) {
@@ -171,23 +173,23 @@ impl Program {
         Ok(Program { header, kernels })
     }
 
-    /// The machine it is for and where it comes from.
+    /// Returns the header, which names the target and the source file.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// The kernels, in the object's order.
+    /// Returns the kernels, in the object's order.
     pub fn kernels(&self) -> &[Kernel] {
         &self.kernels
     }
 
-    /// The kernel of that name.
+    /// Returns the kernel with the given name, if any.
     pub fn kernel(&self, name: &str) -> Option<&Kernel> {
         self.kernels.iter().find(|kernel| kernel.signature().name() == name)
     }
 }
 
-/// Reads the words of a kernel, at least one.
+/// Reads the instruction words of a kernel. At least one is required.
 fn words(machine: &dyn Machine, target: Target, section: String, text: &[u8]) -> Result<Words, LoadError> {
     match machine.isa().machine_code(target, text) {
         Some(words) if !words.is_empty() && u32::try_from(words.len()).is_ok() => Ok(words),
@@ -198,7 +200,7 @@ fn words(machine: &dyn Machine, target: Target, section: String, text: &[u8]) ->
     }
 }
 
-/// Reads the places of so many words and the parts of their accesses.
+/// Reads the source locations of the instruction words, and the parts of merged accesses.
 fn locations(section: String, data: &[u8], words: usize) -> Result<(Vec<Loc>, Vec<Part>), LoadError> {
     let expected = words * Loc::BYTES;
     let wrong_size = |section| LoadError::Locations { section, bytes: data.len(), expected };
@@ -218,7 +220,7 @@ fn locations(section: String, data: &[u8], words: usize) -> Result<(Vec<Loc>, Ve
     }
 }
 
-/// The sections of an object that matter here.
+/// The sections of an object that the loader reads.
 struct Sections<'a> {
     by_name: HashMap<&'a str, &'a [u8]>,
     /// The kernels' names, in the order of their text sections.
@@ -239,7 +241,8 @@ fn sections(bytes: &[u8]) -> Result<Sections<'_>, LoadError> {
     }
     let table = header.sections(endian, bytes)?;
     let mut found = Sections { by_name: HashMap::new(), texts: Vec::new() };
-    // Headers may all point at the same bytes; what is read through them must not exceed the file many times over.
+    // Several section headers may refer to the same bytes. The total amount read must not exceed
+    // the file size, so that a small hostile file cannot cause huge amounts of work.
     let mut left = bytes.len();
     let mut charge = |count| {
         left = left.checked_sub(count).ok_or(LoadError::Overlap)?;

@@ -4,12 +4,12 @@ use super::Inst;
 use super::fields::RZ;
 use crate::row::RegFile;
 
-/// A machine word, decoded.
+/// A decoded machine word.
 #[derive(Clone, Copy, Debug)]
 pub enum Word {
-    /// An instruction.
+    /// A valid instruction.
     Inst(Inst),
-    /// A word that is no instruction.
+    /// A word that encodes no instruction.
     Undefined(u128),
 }
 
@@ -19,7 +19,7 @@ impl Word {
         Inst::decode(word).map_or(Word::Undefined(word), Word::Inst)
     }
 
-    /// The highest general register named, plus one.
+    /// Returns one more than the highest general register that the instruction names.
     pub fn gprs(&self) -> usize {
         let Word::Inst(inst) = self else { return 0 };
         let slots = inst.registers().iter().filter(|slot| slot.file == RegFile::Gpr);

@@ -1,10 +1,11 @@
-//! The special registers: what they hold is a sum over the axes of the launch.
+//! Special registers. Their values are weighted sums of an item's coordinates in the launch.
 
 use crate::halu::domain::{Numbered, SpecialReg};
 use halfbyte_abi::{Axis, Place, Shape};
 
-/// A register in the launches of a shape: for each count of a [`Place`], of the item along x, y and z and of its group, what one more
-/// adds to what the register holds.
+/// The coefficients of a special register for one launch shape. The register's value is the sum of
+/// the coordinates of a [`Place`], each times its coefficient: the item's coordinates in its group
+/// and the group's coordinates in the grid.
 #[derive(Clone, Copy, Debug)]
 pub struct Special {
     /// Per axis of the item in its group.
@@ -17,7 +18,7 @@ impl Special {
     /// Returns the coefficients of a register for launches of a shape.
     pub fn new(register: SpecialReg, shape: &Shape) -> Special {
         let product = |[a, b]: [[u32; 3]; 2]| Axis::ALL.map(|axis| axis.of(a).wrapping_mul(axis.of(b)));
-        // What one more along each axis adds to the number of what there are so many of along each.
+        // The strides of a linear index along each axis, or one component of the index.
         let steps = |[x, y, _]: [u32; 3]| match register.axis {
             None => [1, x, x.wrapping_mul(y)],
             Some(of) => Axis::ALL.map(|axis| u32::from(axis == of)),
@@ -32,7 +33,7 @@ impl Special {
         }
     }
 
-    /// What it holds for the item at a place.
+    /// Returns the register's value for the item at a place.
     pub fn at(&self, place: &Place) -> u32 {
         let sum = |steps: [u32; 3], counts: [u32; 3]| {
             Axis::ALL.map(|axis| axis.of(steps).wrapping_mul(axis.of(counts))).into_iter().fold(0, u32::wrapping_add)

@@ -1,4 +1,4 @@
-//! A group of work items that meet.
+//! Execution of groups of work items that synchronise.
 
 use halfbyte_abi::Shape;
 use halfbyte_abi::meet::{Races, Schedule};
@@ -11,20 +11,20 @@ use crate::group::{self, Runner, Stop};
 use halfbyte_abi::Work;
 use halfbyte_isa::trap::Halt;
 
-/// An item, and what is its own while others run.
+/// A work item and its private state, kept while other items run.
 pub(super) struct Slot {
     progress: Progress,
     registers: Registers,
     local: Vec<u8>,
 }
 
-/// A group on its way.
+/// The executor of a group's items.
 struct Items<'r, 'm, 'w> {
     code: &'r Code,
     memory: &'r mut Memory<'m>,
     budget: u64,
     work: &'r mut Work<'w>,
-    /// Nobody looks for races here.
+    /// Always `None`: HALU groups have no race detection.
     races: Option<Races>,
 }
 
@@ -61,8 +61,8 @@ impl Runner for Items<'_, '_, '_> {
     }
 }
 
-/// Runs the items of a group, of which `first` is the number of the first, in the memory that those of another have left in `slots`. A fault
-/// comes with its item.
+/// Runs the items of a group; `first` is the number of its first item. The allocations in `slots`
+/// are reused from the previous group. An error carries the faulting item.
 pub(super) fn run_group(
     code: &Code,
     shape: &Shape,

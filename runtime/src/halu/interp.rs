@@ -1,9 +1,11 @@
-//! The interpreter: one work item after another, in order, each from its first word to its EXIT, or to where it meets others of its group
-//! ([`super::group`]).
+//! The interpreter. It runs work items in order, each from its first instruction to EXIT or to a
+//! collective operation of its group ([`super::group`]).
 //!
-//! Items that do not meet are independent, so their order shows only in which trap is met first: the lowest item's. For the same reason an
-//! item may have uniform registers of its own: in an R2UR, which reads the lowest active item, it sees itself. That agrees
-//! with the machine for every program in which what goes into a uniform register is uniform, as it must be.
+//! Items that do not synchronise are independent. Their order is visible only in which trap is
+//! reported: that of the lowest item. For the same reason an item may have its own uniform
+//! registers: R2UR reads the lowest active item, and each item takes itself for it. This agrees
+//! with the machine for every program that writes only uniform values to uniform registers, as
+//! programs must.
 
 use arrayvec::ArrayVec;
 use halfbyte_isa::atomic::{Change, atomically_in_words};
@@ -20,23 +22,24 @@ use halfbyte_abi::Work;
 use halfbyte_isa::halu::Word;
 use halfbyte_isa::trap::{Fault, Halt, TrapKind};
 
-/// What an item did.
+/// Execution counts of an item.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ItemStats {
-    /// Instructions executed, those with a false guard included.
+    /// Instructions executed, including those with a false guard.
     pub instructions: u64,
     /// Backward branches taken.
     pub backward: u64,
 }
 
-/// An item on its way: the word that comes next, and what it has done.
+/// The progress of an item: the next instruction's address and the counts so far.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Progress {
     pub address: usize,
     pub stats: ItemStats,
 }
 
-/// Runs one item until it ends, or waits for others of its group. Where it is of none (`MEETS`), it does not.
+/// Runs one item until it ends, waits for its group, or yields. Without a group (`MEETS` is false)
+/// an item never yields.
 pub(super) fn run<const MEETS: bool>(
     words: &[Word],
     progress: &mut Progress,
@@ -53,7 +56,8 @@ pub(super) fn run<const MEETS: bool>(
             Some(&Word::Undefined(word)) => {
                 return Err(fault(TrapKind::Undefined { word, bytes: size_of::<u128>() as u32 }).into());
             }
-            // A loaded kernel has a first word, and every step below stays among the words.
+            // Unreachable: a loaded kernel has at least one instruction, and each step below checks
+            // the next address.
             None => return Err(fault(TrapKind::RanPastEnd).into()),
         };
         stats.instructions += 1;
@@ -97,7 +101,7 @@ pub(super) fn run<const MEETS: bool>(
     }
 }
 
-/// Lets an item that has met others go on with what it is given.
+/// Delivers the results of a collective operation to an item and advances the item.
 pub(super) fn resume(words: &[Word], progress: &mut Progress, registers: &mut Registers, values: [u64; 2]) {
     if let Some(Word::Inst(inst)) = words.get(progress.address)
         && let Some(write) = given(inst, values)
@@ -159,7 +163,7 @@ fn step(inst: &Inst, registers: &mut Registers, memory: &mut Memory<'_>) -> Resu
     Ok(effects.next)
 }
 
-/// Changes what is at an address, and says what was there.
+/// Applies an atomic operation to memory and returns the old value.
 fn atomic(
     memory: &mut Memory<'_>,
     address: Address<u32>,
@@ -183,7 +187,7 @@ fn atomic(
     Ok(old)
 }
 
-/// The words at an address; 8 and 16 bits are extended to one.
+/// Loads up to four words from an address. Loads of 8 and 16 bits are extended to 32 bits.
 fn load(memory: &Memory<'_>, address: Address<u32>, width: Width, signed: bool) -> Result<[u32; 4], TrapKind> {
     let (space, address) = locate(address);
     let mut bytes = [0; 16];
@@ -204,10 +208,10 @@ fn load(memory: &Memory<'_>, address: Address<u32>, width: Width, signed: bool) 
     Ok(words)
 }
 
-/// The memory an address is in, and the address there.
+/// Resolves an address to its memory space and the offset in that space.
 fn locate(address: Address<u32>) -> (Part, u64) {
     let wide = |[low, high]: [u32; 2]| u64::from(high) << 32 | u64::from(low);
-    // One below zero is beyond the end.
+    // A negative sum becomes a huge unsigned offset, which is out of bounds.
     let exact = |offset: u32, imm: i32| (i64::from(offset) + i64::from(imm)).cast_unsigned();
     match address {
         Address::Uniform { offset, base, imm } => {

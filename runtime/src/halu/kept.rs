@@ -1,4 +1,5 @@
-//! What a launch leaves for the next one: on the same arguments, or of the same kernel by the same thread.
+//! Launch state that is cached for the next launch, either on the same arguments or of the same
+//! kernel by the same thread.
 
 use std::cell::RefCell;
 
@@ -8,21 +9,21 @@ use halfbyte_abi::{GROUP_COUNT_OFFSET, GROUP_SIZE_OFFSET, ITEM_COUNT_OFFSET, Sha
 use super::put;
 use super::{Jit, Repeat};
 
-/// The memory of a launch that is its own.
+/// The private memory of a launch.
 #[derive(Default)]
 pub(super) struct Kept {
     pub constants: Vec<u8>,
     pub local: Vec<u8>,
-    /// That of the last launch, which the constants say.
+    /// The shape of the last launch, whose counts are in `constants`.
     shape: Option<Shape>,
-    /// The last one in native code, where it can be made again.
+    /// The relaunch state of the last launch in native code, if it can be relaunched.
     pub repeat: Option<Box<Repeat>>,
 }
 
-/// Kernels that a thread launches in turn: what more than so many leave is not kept.
+/// Maximum number of kernels whose launch state a thread caches.
 const KERNELS: usize = 4;
 
-/// The one that was launched last at the end.
+/// The cached launch states; the most recently used state is last.
 type Last = ArrayVec<Box<Kept>, KERNELS>;
 
 thread_local! {
@@ -30,7 +31,8 @@ thread_local! {
 }
 
 impl Kept {
-    /// That of the last launch of a kernel by this thread, where it was one of native code that can be made again.
+    /// Takes the cached state of this thread's last launch of a kernel, if that launch can be
+    /// relaunched.
     pub fn of_thread(jit: &Jit) -> Option<Box<Kept>> {
         let take = |last: &RefCell<Last>| {
             let last = &mut *last.borrow_mut();
@@ -41,7 +43,8 @@ impl Kept {
         LAST.try_with(take).ok().flatten()
     }
 
-    /// Keeps it for the kernel's next launch by this thread, if it can be made again. That of the kernel which was launched longest ago goes.
+    /// Caches the state for this thread's next launch of the kernel, if it can be relaunched. If
+    /// the cache is full, the least recently used state is evicted.
     pub fn leave_to_thread(self: Box<Kept>) {
         if self.repeat.is_none() {
             return;
@@ -53,11 +56,11 @@ impl Kept {
             }
             last.push(self);
         };
-        // A thread that ends keeps nothing.
+        // The access fails only while the thread ends, and then nothing needs to be cached.
         let _ = LAST.try_with(keep);
     }
 
-    /// Says how many items and groups there are.
+    /// Writes the item and group counts of a launch to constant bank 0.
     pub fn launch(&mut self, items: u32, shape: &Shape) {
         if self.shape == Some(*shape) {
             return;

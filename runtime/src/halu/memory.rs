@@ -1,31 +1,31 @@
-//! The memories that a work item reaches, and the checks on every access.
+//! The memory spaces of a work item, and the checks of every access.
 
 use halfbyte_isa::buffers::{Buffers, range, range_mut};
 use halfbyte_isa::trap::{Access, Space, TrapKind};
 
-/// All memory of a launch.
+/// The memory of a launch.
 pub(super) struct Memory<'a> {
-    /// Bank 0. There is no other.
+    /// Constant bank 0, the only bank.
     pub constants: Vec<u8>,
     /// Global memory.
     pub buffers: Buffers<'a>,
-    /// Of the item that runs.
+    /// Local memory of the running item.
     pub local: Vec<u8>,
-    /// How much of it, from its start on, the kernel declares.
+    /// Size of the scratch memory that the kernel declares, at the start of local memory.
     pub scratch_bytes: usize,
-    /// Of the group that runs.
+    /// Shared memory of the running group.
     pub shared: Vec<u8>,
-    /// Whether anything was written that was not there before.
+    /// A store has changed memory since this flag was last cleared.
     pub is_changed: bool,
 }
 
-/// A memory that instructions name.
+/// A memory space that instructions name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Part {
     Constant(u8),
     /// All of local memory.
     Local,
-    /// What of it the kernel declares.
+    /// The part of local memory that the kernel declares.
     Scratch,
     Shared,
     Global,
@@ -43,7 +43,7 @@ impl Part {
 }
 
 impl Memory<'_> {
-    /// Fills `out` from an address.
+    /// Loads bytes from an address into `out`.
     pub fn load(&self, part: Part, address: u64, out: &mut [u8]) -> Result<(), TrapKind> {
         let count = out.len();
         check_aligned(Access::Load, part.space(), address, count)?;
@@ -64,7 +64,7 @@ impl Memory<'_> {
         }
     }
 
-    /// Writes `data` to an address.
+    /// Stores `data` to an address.
     pub fn store(&mut self, part: Part, address: u64, data: &[u8]) -> Result<(), TrapKind> {
         let bytes = self.written(part, address, data.len())?;
         let is_changed = bytes != data;
@@ -73,7 +73,8 @@ impl Memory<'_> {
         Ok(())
     }
 
-    /// The bytes at an address, to be read and written in one step. Local memory has no such operations.
+    /// Returns the bytes at an address for an atomic operation. Local memory has no atomic
+    /// operations.
     pub fn change(&mut self, part: Part, address: u64, count: usize) -> Result<&mut [u8], TrapKind> {
         if part.space() == Space::Local {
             check_aligned(Access::Store, Space::Local, address, count)?;
@@ -82,11 +83,11 @@ impl Memory<'_> {
         self.written(part, address, count)
     }
 
-    /// The bytes at an address, to be written.
+    /// Returns the bytes at an address for writing.
     fn written(&mut self, part: Part, address: u64, count: usize) -> Result<&mut [u8], TrapKind> {
         check_aligned(Access::Store, part.space(), address, count)?;
         let has = match part {
-            // No instruction stores there.
+            // No instruction stores to constant memory.
             Part::Constant(_) => false,
             Part::Local => range(&self.local, address, count).is_some(),
             Part::Scratch => range(self.local.get(..self.scratch_bytes).unwrap_or_default(), address, count).is_some(),
@@ -140,7 +141,7 @@ impl<'a> halfbyte_native::jit::Reached<'a> for Memory<'a> {
     }
 }
 
-/// An access's size is a power of two, and its address a multiple of it.
+/// Checks that an address is a multiple of the access size, which is a power of two.
 fn check_aligned(access: Access, space: Space, address: u64, count: usize) -> Result<(), TrapKind> {
     if address.is_multiple_of(count as u64) {
         Ok(())

@@ -1,4 +1,4 @@
-//! HALU: work items one after another, each with registers and local memory of its own.
+//! Execution of HALU kernels. Each work item has its own registers and local memory.
 
 mod group;
 mod interp;
@@ -51,7 +51,7 @@ pub use halfbyte_native::jit::native_effects;
 #[cfg(not(feature = "jit"))]
 pub use jit::native_effects;
 
-/// The machine.
+/// The HALU machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Halu;
 
@@ -70,26 +70,27 @@ impl Machine for Halu {
     }
 }
 
-/// Bytes of shared memory that a launch may ask for.
+/// Maximum size in bytes of the shared memory that a launch may add.
 const MAX_LAUNCHED_SHARED: u32 = 1 << 20;
 
-/// Words, decoded once.
+/// A kernel's instructions, decoded once.
 #[derive(Clone, Debug)]
 pub(crate) struct Code {
     words: Vec<Word>,
-    /// The highest general register named, plus one; RZ does not count.
+    /// One more than the highest general register that the code names, RZ excluded.
     gprs: usize,
-    /// Whether items meet, have memory together, or read what others may write meanwhile.
+    /// The kernel runs in groups: its items synchronise, share memory, or read memory that other
+    /// items may write at the same time.
     is_of_groups: bool,
-    /// Whether the kernel declares shared memory.
+    /// The kernel declares shared memory.
     has_shared: bool,
-    /// Whether there is native code for all words.
+    /// The native engine supports all instructions of the kernel.
     is_native: bool,
-    /// The special registers that words read.
+    /// The special registers that the code reads.
     specials: Vec<SpecialReg>,
-    /// The addresses of buffers in constant bank 0, once they have been asked for.
+    /// The buffer addresses in constant bank 0, computed on first use.
     pointers: OnceLock<Vec<Pointer>>,
-    /// Constant bank 0 without arguments, once it has been asked for.
+    /// Constant bank 0 without arguments, built on first use.
     blank: OnceLock<Vec<u8>>,
     jit: Jit,
 }
@@ -175,7 +176,7 @@ impl Executable for Code {
 }
 
 impl Code {
-    /// Returns what native code is made of, with the size of constant bank 0.
+    /// Describes the kernel to the native engine. `constant_bytes` is the size of constant bank 0.
     fn described<'a>(&'a self, kernel: &Kernel, constant_bytes: u32) -> jit::Kernel<'a> {
         jit::Kernel {
             words: &self.words,
@@ -187,11 +188,13 @@ impl Code {
         }
     }
 
-    /// Makes constant bank 0 but for what is the launch's. It is read in words, up to the one that holds the last parameter's end.
+    /// Fills constant bank 0 with the parameters; the launch counts are written later. Constants
+    /// are read as words, so the bank's size is rounded up.
     fn fill(&self, constants: &mut Vec<u8>, kernel: &Kernel, scalars: &[u128]) {
         let signature = kernel.signature();
         if constants.is_empty() {
-            // An allocator has small pieces at hand, but hardly any that are zero: zeros are copied.
+            // Copying a blank bank is faster than a zeroed allocation, because allocators rarely
+            // cache small zeroed blocks.
             let bytes = usize::from(signature.constant_bytes()).next_multiple_of(16);
             constants.clone_from(self.blank.get_or_init(|| vec![0; bytes]));
         }
@@ -258,7 +261,7 @@ impl Code {
         Ok(stats)
     }
 
-    /// Runs group after group, each of so many items with so many bytes together.
+    /// Runs one group after another; each has `size` items and `bytes` bytes of shared memory.
     fn run_groups(
         &self,
         kernel: &Kernel,
@@ -283,9 +286,10 @@ impl Code {
     }
 }
 
-/// Whether an item may wait for others by asking again and again: it reads in a loop what they write.
+/// Returns `true` if an item may poll: a load that other items' stores can change lies in a loop.
 fn may_wait(words: &[Word]) -> bool {
-    // Every cycle through a word has a branch from that word, or from a later one, back to it or to an earlier one.
+    // Every cycle through an instruction contains a backward branch from that instruction or a
+    // later one, back to it or an earlier one.
     let mut loops = Vec::new();
     for (address, word) in (0i64..).zip(words) {
         if let Word::Inst(inst) = word
@@ -301,7 +305,8 @@ fn may_wait(words: &[Word]) -> bool {
     (0i64..).zip(words).any(|(address, word)| asks(word) && loops.iter().any(|around| around.contains(&address)))
 }
 
-/// Whether instructions name by a constant what others of the kernel reach by addresses.
+/// Returns `true` if an instruction names scratch memory by a constant offset, while other
+/// instructions of the kernel reach it by address.
 fn has_two_names(words: &[Word], scratch_bytes: u32) -> bool {
     let names = |word: &Word| {
         let Word::Inst(inst) = word else { return false };
@@ -322,7 +327,7 @@ impl Kernel {
         }
     }
 
-    /// The parameters that are addresses of buffers.
+    /// Returns the parameters that are buffer addresses.
     fn pointers(&self) -> impl Iterator<Item = Pointer> {
         let params = self.signature().params().iter().zip(self.signature().offsets());
         let buffers = params.filter(|(param, _)| matches!(param.kind, ParamKind::Buffer { .. }));

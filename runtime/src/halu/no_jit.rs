@@ -1,4 +1,5 @@
-//! The engine of a build without feature `jit`: there is no native code, and it says why.
+//! Stub of the native engine for builds without feature `jit`. Every launch fails with an error
+//! that says so.
 
 use std::num::NonZero;
 
@@ -14,11 +15,11 @@ use halfbyte_native::clif::{NativeError, Translation};
 use halfbyte_native::launch::Order;
 use halfbyte_native::launch::Pointer;
 
-/// A kernel's native code, which is never made.
+/// Stub of a kernel's native code, which is never generated.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Jit(());
 
-/// A launch that is made again, which there is none of.
+/// Stub of a relaunch state, which never exists.
 pub(super) enum Repeat {}
 
 impl Repeat {
@@ -31,7 +32,7 @@ impl Repeat {
     }
 }
 
-/// A kernel that native code would be made of.
+/// The kernel that native code would be generated from.
 #[expect(dead_code, reason = "nothing is made of it")]
 pub(super) struct Kernel<'a> {
     pub words: &'a [Word],
@@ -50,7 +51,7 @@ pub(super) struct Groups<'a> {
     pub sizes: &'a [(u32, u32)],
 }
 
-/// Why a launch on native code did not end well.
+/// Reason why a launch in native code failed.
 #[expect(dead_code, reason = "there is no such launch")]
 pub(super) enum Stop {
     Fault(u32, Fault),
@@ -79,10 +80,10 @@ impl Jit {
     }
 }
 
-/// What an instruction does, computed by native code.
+/// Computes an instruction's effects with native code.
 ///
 /// # Errors
-/// [`NativeError::NotBuilt`].
+/// Always returns [`NativeError::NotBuilt`].
 pub fn native_effects(_: &Inst, _: &mut impl Reader<Concrete>) -> Result<Option<Effects<u32, bool>>, NativeError> {
     Err(NativeError::NotBuilt)
 }

@@ -8,8 +8,8 @@ use super::memory::{Memory, Part};
 use halfbyte_isa::halu::special::Special;
 use halfbyte_isa::trap::TrapKind;
 
-/// Every register file of one work item, all zero at its start. The constant registers' entries stay as they are: the
-/// meanings neither read nor write them.
+/// All register files of one work item, zero at the item's start. The entries of constant registers
+/// (RZ, URZ, PT) are unused: instruction semantics neither read nor write them.
 #[derive(Clone, PartialEq)]
 pub(super) struct Registers {
     gprs: [u32; 256],
@@ -20,12 +20,13 @@ pub(super) struct Registers {
 }
 
 impl Registers {
-    /// For the items of a launch.
+    /// Creates the registers for the items of a launch.
     pub fn new(shape: Shape) -> Registers {
         Registers { gprs: [0; 256], urs: [0; 64], preds: [false; 8], item: 0, shape }
     }
 
-    /// Makes the state at the start of an item whose kernel names general registers below `gprs` only.
+    /// Resets the registers for the start of an item. The kernel names only general registers below
+    /// `gprs`.
     pub fn start(&mut self, item: u32, gprs: usize) {
         self.gprs.iter_mut().take(gprs).for_each(|gpr| *gpr = 0);
         self.urs = [0; 64];
@@ -46,7 +47,8 @@ impl Registers {
     }
 }
 
-/// What an instruction reads: registers and constants. A constant that is not there reads as zero and leaves a fault.
+/// The operands that an instruction may read: registers and constants. A constant outside its bank
+/// reads as zero and records a fault.
 pub(super) struct View<'a, 'b> {
     pub registers: &'a Registers,
     pub memory: &'a Memory<'b>,

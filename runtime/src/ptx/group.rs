@@ -1,4 +1,4 @@
-//! A block of threads that meet.
+//! Execution of a thread block whose threads synchronise.
 
 use arrayvec::ArrayVec;
 use halfbyte_abi::Shape;
@@ -15,23 +15,23 @@ use halfbyte_abi::Work;
 use halfbyte_isa::ptx::program::Program;
 use halfbyte_isa::trap::{Access, Fault, Halt, Other, Space, TrapKind};
 
-/// A thread, and what is its own while others run.
+/// A thread and its private state, kept while other threads run.
 struct Slot<'p> {
     thread: Thread<'p>,
     stack: Stack,
-    /// Of one that waits, what takes what it is given.
+    /// Destination registers of the collective operation that the thread waits for.
     results: [Option<Reg>; 2],
-    /// Whether it waits at an instruction that its warp executes as a whole.
+    /// The thread waits at an instruction that its warp executes as a whole.
     is_collective: bool,
-    /// Whether the warp has met there.
+    /// All threads of the warp have arrived there.
     has_met: bool,
 }
 
-/// A block on its way.
+/// The executor of a block's threads.
 struct Block<'p, 'r, 'm, 'w> {
     program: &'p Program<'p>,
     shape: &'r Shape,
-    /// The number of the first item.
+    /// Number of the block's first item in the launch.
     first: u32,
     memory: &'r mut Memory<'m>,
     budget: u64,
@@ -72,7 +72,7 @@ impl<'p> Runner for Block<'p, '_, '_, '_> {
 
     fn execute_collectives(&mut self, slots: &mut [Slot<'p>]) -> Result<(), (u32, Halt)> {
         let Block { program, shape, first, ref mut memory, .. } = *self;
-        // Warps of fewer threads never meet for one.
+        // An incomplete warp cannot execute a warp-wide instruction.
         let (warps, _) = slots.as_chunks_mut::<LANES>();
         for (item, slots) in (0..).step_by(LANES).zip(warps) {
             let inst = program.collectives.get(&slots[0].thread.address()).filter(|_| slots[0].has_met);
@@ -104,12 +104,12 @@ impl<'p> Runner for Block<'p, '_, '_, '_> {
     }
 }
 
-/// The threads of a warp that are all at one instruction.
+/// A warp whose threads are all at the same instruction.
 struct Warp<'p, 'r, 'm> {
     shape: &'r Shape,
-    /// Its number in the block.
+    /// Number of the warp in the block.
     number: u32,
-    /// The number of the first item.
+    /// Number of the warp's first item in the launch.
     first: u32,
     slots: &'r mut [Slot<'p>; LANES],
     memory: &'r mut Memory<'m>,
@@ -118,7 +118,7 @@ struct Warp<'p, 'r, 'm> {
 const LANES: usize = SUBGROUP as usize;
 
 impl<'m> Warp<'_, '_, 'm> {
-    /// The memory as a lane finds it, and what makes its access.
+    /// Returns the memory, switched to a lane's item, and the origin of the lane's access.
     fn of_lane(&mut self, lane: u32) -> (&mut Memory<'m>, By) {
         self.memory.item = self.first + lane;
         let address = self.slots[lane as usize % LANES].thread.address();
@@ -161,7 +161,8 @@ impl meaning::Warp for Warp<'_, '_, '_> {
     }
 }
 
-/// Runs the items of a block, of which `first` is the number of the first. A fault comes with its item.
+/// Runs the items of a block; `first` is the number of its first item. An error carries the
+/// faulting item.
 pub(super) fn run_group(
     program: &Program<'_>,
     shape: &Shape,
@@ -197,7 +198,7 @@ pub(super) fn run_group(
     Ok(stats)
 }
 
-/// What a race is to the second of its items.
+/// Converts a race to a fault of the item that made the second access.
 pub(super) fn race_of(race: &Race, shape: &Shape) -> (u32, Halt) {
     let Race { place, offset, first, second, is_under_way } = *race;
     let (space, address) = match place {

@@ -1,4 +1,4 @@
-//! The interpreter: an item from its first instruction to its end.
+//! The interpreter, which runs a PTX thread from its first instruction to its end.
 
 use arrayvec::ArrayVec;
 use halfbyte_abi::meet::{Branch, Meeting};
@@ -22,35 +22,35 @@ use halfbyte_isa::ptx::program::{Callable, Code, Program};
 use halfbyte_isa::ptx::special;
 use halfbyte_isa::trap::{Fault, Halt, TrapKind};
 
-/// Where an item is in its launch.
+/// The coordinates of an item in its launch.
 #[derive(Clone, Copy)]
 pub(super) struct Item<'a> {
     pub shape: &'a Shape,
     pub place: Place,
 }
 
-/// What an item did.
+/// Execution counts of an item.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ItemStats {
-    /// Instructions executed, those with a false guard included.
+    /// Instructions executed, including those with a false guard.
     pub instructions: u64,
     /// Backward branches taken, and calls.
     pub backward: u64,
 }
 
-/// The registers of a body.
+/// The registers of a function body.
 #[derive(Default)]
 pub(super) struct Registers {
-    /// What each holds, a predicate 0 or 1.
+    /// The register values; a predicate is 0 or 1.
     held: Vec<u64>,
     /// The carry flag.
     carry: u64,
-    /// Their undefined bits, where the launch is watched.
+    /// The undefined bits of the registers, if the launch tracks them.
     pub undefined: Option<Undefined>,
 }
 
 impl Registers {
-    /// Makes the state at the start of a body.
+    /// Resets the registers for the start of a body.
     fn clear(&mut self, code: &Code<'_>, is_watched: bool) {
         self.held.clear();
         self.held.resize(code.types.len(), 0);
@@ -80,54 +80,54 @@ impl Registers {
     }
 }
 
-/// A body that runs, or that waits for what it has called.
+/// The stack frame of a running body, or of a caller.
 struct Frame<'p> {
     code: &'p Code<'p>,
-    /// Of a function, where it passes values.
+    /// Parameter and result locations, for a function.
     passed: Option<&'p FunctionCode>,
     registers: Registers,
-    /// The instruction that comes next; of one that waits, the call.
+    /// Index of the next instruction. In a caller: index of the call.
     next: usize,
-    /// How far local memory reached before.
+    /// Top of the local stack before this frame.
     before: u64,
-    /// Where its variables lie in local memory.
+    /// Base address of the frame's variables in local memory.
     base: u64,
 }
 
 impl Frame<'_> {
-    /// The address of a variable.
+    /// Returns the address of a variable.
     fn variable(&self, number: u32) -> u64 {
         self.base + u64::from(self.code.places.get(number as usize).copied().unwrap_or(0))
     }
 
-    /// The bytes that a variable has.
+    /// Returns the size of a variable in bytes.
     fn bytes(&self, number: u32) -> usize {
         self.code.body.frame.get(number as usize).map_or(0, |variable| variable.bytes() as usize)
     }
 }
 
-/// What an instruction reads.
+/// The operands that an instruction may read.
 #[derive(Clone)]
 pub(super) struct View<'a> {
     frame: &'a Frame<'a>,
     item: Item<'a>,
     memory: &'a Memory<'a>,
-    /// The instructions that the item has executed.
+    /// Number of instructions that the item has executed.
     executed: u64,
 }
 
 impl<'a> View<'a> {
-    /// What the instruction reads that a thread is at.
+    /// Creates the view of a thread's current instruction.
     pub fn new(thread: &'a Thread<'a>, item: Item<'a>, memory: &'a Memory<'a>) -> View<'a> {
         View { frame: &thread.frame, item, memory, executed: thread.stats.instructions }
     }
 
-    /// The registers of the body that runs.
+    /// Returns the registers of the current body.
     pub fn registers(&self) -> &'a Registers {
         &self.frame.registers
     }
 
-    /// The body that runs.
+    /// Returns the current body.
     pub fn body(&self) -> &'a Body {
         self.frame.code.body
     }
@@ -187,35 +187,36 @@ impl Reader<Concrete> for View<'_> {
     }
 }
 
-/// A work item on its way, from one place where it meets others to the next.
+/// The execution state of a thread.
 pub(super) struct Thread<'p> {
     frame: Frame<'p>,
-    /// Those whose calls are not done, outermost first.
+    /// The frames of the callers, outermost first.
     waiting: Vec<Frame<'p>>,
     pub stats: ItemStats,
 }
 
-/// By body that runs: the instruction that comes next, and the registers.
+/// For each active frame: the address of the next instruction and the register values.
 pub(super) type Position = Vec<(usize, Vec<u64>)>;
 
-/// Why a thread does not go on.
+/// Reason why a thread stopped running.
 #[derive(Debug)]
 pub(super) enum Stop {
-    /// It has ended.
+    /// The thread has ended.
     End,
-    /// It has read what others may write meanwhile, and goes on when they have run.
+    /// The thread has executed a strong access, and continues after the other threads have run.
     Yield,
-    /// It waits for others.
+    /// The thread waits at a collective operation.
     Meet {
-        /// For what.
+        /// The collective operation.
         meeting: Meeting<u32, bool>,
-        /// What takes the results.
+        /// Destination registers of the results.
         results: [Option<Reg>; 2],
     },
 }
 
 impl<'p> Thread<'p> {
-    /// At the start of a kernel, with registers whose memory is used again. Its local memory is that of `memory`.
+    /// Creates a thread at the start of a kernel. The allocations of `registers` are reused. The
+    /// thread's local memory is the stack in `memory`.
     pub fn start(
         program: &'p Program<'p>,
         mut registers: Registers,
@@ -227,28 +228,28 @@ impl<'p> Thread<'p> {
         Ok(Thread { frame, waiting: Vec::new(), stats: ItemStats::default() })
     }
 
-    /// The registers of the kernel, for the next item.
+    /// Returns the kernel's registers, so that the next item can reuse their allocation.
     pub fn into_registers(self) -> Registers {
         self.waiting.into_iter().next().unwrap_or(self.frame).registers
     }
 
-    /// The number of the instruction that comes next, among those of the program.
+    /// Returns the address of the next instruction in the program.
     pub fn address(&self) -> usize {
         self.frame.code.first + self.frame.next
     }
 
-    /// Gives a register a value.
+    /// Sets a register.
     pub fn set(&mut self, reg: Reg, value: u64) {
         self.frame.registers.set(reg, value, &self.frame.code.types);
     }
 
-    /// Gives a register what a meeting has given, and goes on after the instruction.
+    /// Sets the results of a collective operation, and advances past the instruction.
     pub fn resume(&mut self, results: &[(Reg, u64)]) {
         results.iter().for_each(|&(reg, value)| self.set(reg, value));
         self.frame.next += 1;
     }
 
-    /// What it goes on from, where that is the same as far as memory is.
+    /// Returns the state that determines the thread's further execution, apart from memory.
     pub fn position(&self) -> Position {
         let of = |frame: &Frame<'_>| (frame.code.first + frame.next, frame.registers.held.clone());
         self.waiting.iter().map(of).chain([of(&self.frame)]).collect()
@@ -262,7 +263,8 @@ impl<'p> Thread<'p> {
         Ok(work.add(1)?)
     }
 
-    /// Runs until it ends or waits. A kernel that ends without saying so ends all the same, and so does a function.
+    /// Runs until the thread ends or waits. Reaching the end of a body has the same effect as
+    /// `ret`.
     pub fn run(
         &mut self,
         program: &'p Program<'p>,
@@ -381,7 +383,7 @@ impl<'p> Thread<'p> {
     }
 }
 
-/// Begins a body.
+/// Creates the frame of a body.
 fn enter<'p>(
     code: &'p Code<'p>,
     passed: Option<&'p FunctionCode>,
@@ -403,7 +405,7 @@ fn taken(next: Next<u32>) -> u32 {
     }
 }
 
-/// The instruction that a branch leads to.
+/// Returns a number that identifies the successor that an item takes.
 fn target(frame: &Frame<'_>, next: Next<u32>) -> Result<usize, TrapKind> {
     let body = frame.code.body;
     let label = match next {
@@ -421,7 +423,7 @@ fn target(frame: &Frame<'_>, next: Next<u32>) -> Result<usize, TrapKind> {
     Ok(body.labels.get(label.0 as usize).map_or(body.insts.len(), |label| label.at as usize))
 }
 
-/// The number of the function that is called.
+/// Returns the number of the called function.
 fn callee(program: &Program<'_>, frame: &Frame<'_>, called: Called<u32>) -> Result<u32, TrapKind> {
     let (address, table) = match called {
         Called::Function(number) => return Ok(number),
@@ -437,7 +439,7 @@ fn callee(program: &Program<'_>, frame: &Frame<'_>, called: Called<u32>) -> Resu
     if is_admitted { Ok(number) } else { Err(TrapKind::NoFunction) }
 }
 
-/// Gives a value to where a function has it.
+/// Copies an argument to a parameter of the called function.
 fn pass(value: Value<u32>, from: &Frame<'_>, to: Passed, inner: &mut Frame<'_>, memory: &mut Memory<'_>) {
     let bytes: SmallVec<[u8; 8]> = match value {
         Value::Bits(bits) => SmallVec::from_slice(&whole(bits).to_le_bytes()),
@@ -465,7 +467,7 @@ fn put(bytes: &[u8], to: Passed, frame: &mut Frame<'_>, memory: &mut Memory<'_>)
     }
 }
 
-/// Gives what a function returns to who has called it.
+/// Copies the results of a function to the operands of its call.
 fn give_results(inner: &Frame<'_>, outer: &mut Frame<'_>, memory: &mut Memory<'_>) {
     let (Some(passed), Some(call)) = (inner.passed, outer.code.body.insts.get(outer.next)) else { return };
     let results = call.places().filter(|(o, _)| o.shape == row::Shape::Results).map(|(_, operand)| operand);
@@ -488,7 +490,7 @@ fn give_results(inner: &Frame<'_>, outer: &mut Frame<'_>, memory: &mut Memory<'_
     }
 }
 
-/// Gives the only result of a function, if it has one, to who has called it.
+/// Writes the result of a builtin to the result operand of its call, if any.
 fn give_result(result: u32, outer: &mut Frame<'_>, memory: &mut Memory<'_>) {
     let Some(call) = outer.code.body.insts.get(outer.next) else { return };
     let operand = call.places().find(|(o, _)| o.shape == row::Shape::Results).map(|(_, operand)| operand);
@@ -499,7 +501,7 @@ fn give_result(result: u32, outer: &mut Frame<'_>, memory: &mut Memory<'_>) {
     }
 }
 
-/// Values that lie behind each other in memory, from an address without a space on.
+/// Variadic arguments that lie one after another in memory, from a generic address on.
 struct Listed<'m, 'a> {
     memory: &'m mut Memory<'a>,
     address: u64,
@@ -519,7 +521,7 @@ impl Values for Listed<'_, '_> {
     }
 }
 
-/// Does what a function that the driver brings does, and gives its result.
+/// Executes a function that the CUDA driver provides, and returns its result.
 fn do_builtin(
     builtin: Builtin,
     values: &[Value<u32>],
@@ -554,10 +556,10 @@ fn do_builtin(
     }
 }
 
-/// Elements of memory.
+/// The elements of a vector access.
 type Elements = ArrayVec<[u32; 2], { row::MAX_ELEMENTS }>;
 
-/// Executes one instruction, which has that number in the program.
+/// Executes one instruction; `address` is its number in the program.
 fn step(
     inst: &Inst,
     item: Item<'_>,
@@ -657,7 +659,7 @@ fn step(
     Ok(effects.next)
 }
 
-/// A place in local memory, of one in the frame.
+/// Resolves a frame variable to its location in local memory.
 fn in_frame(place: Location<u32>, frame: &Frame<'_>) -> Location<u32> {
     match place {
         Location::Frame { number, offset } => Location::Local { base: words(frame.variable(number)), offset },

@@ -172,8 +172,9 @@ pub fn results(inst: &Inst) -> [Option<crate::ptx::Reg>; 2] {
     }
 }
 
-/// Returns `true` if others run behind an instruction, which is a strong access: lanes of a warp execute it one after another, and none continues
-/// before the last has executed it. A lane whose guard is false takes its turn all the same, since a guard parts no lanes.
+/// Returns `true` if a thread yields after an instruction, which is a strong access. The lanes of a
+/// warp execute such an access one after another, and no lane continues before the last one has
+/// executed it. A lane whose guard is false yields too, because a guard does not diverge the warp.
 pub fn yields(inst: &Inst) -> bool {
     strength(inst).is_some()
 }

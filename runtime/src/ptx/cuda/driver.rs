@@ -1,5 +1,5 @@
-//! The CUDA driver: its library, loaded when a GPU is first asked for, and its first device. Names, numbers and types are
-//! those of `cuda.h`.
+//! Binding to the CUDA driver. The library is loaded on first use, and only the first device is
+//! used. Names, numbers and types are those of `cuda.h`.
 
 use std::cell::RefCell;
 use std::error::Error as _;
@@ -15,17 +15,17 @@ use libloading::Library;
 
 use crate::device::{Failed, Unavailable};
 
-/// Names the library, where it is not found by the name that it usually has.
+/// Environment variable that overrides the path of the driver's library.
 const LIBRARY_VARIABLE: &str = "HALFBYTE_CUDA_LIBRARY";
 
 const LIBRARY: &str = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so.1" };
 
-/// What the driver knows a context, a module, a function or a stream by.
+/// A driver handle of a context, module, function or stream.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 struct Handle(usize);
 
-/// The stream that everything here is done on.
+/// The stream that all operations use.
 const DEFAULT_STREAM: Handle = Handle(0);
 
 type DevicePointer = u64;
@@ -36,21 +36,21 @@ const NO_DEVICE: Status = 100;
 const NOT_READY: Status = 600;
 const CAPABILITY_MAJOR: c_int = 75;
 const CAPABILITY_MINOR: c_int = 76;
-/// Of a function: how much shared memory launches may ask for.
+/// Function attribute: maximum size of dynamic shared memory in bytes.
 const DYNAMIC_SHARED_BYTES: c_int = 8;
 const JIT_ERROR_LOG_BUFFER: c_int = 5;
 const JIT_ERROR_LOG_BUFFER_BYTES: c_int = 6;
 
 macro_rules! functions {
     ($($name:ident = $symbol:literal ($($ty:ty),*);)*) => {
-        /// The functions of the library, which stays loaded.
+        /// The driver's functions. The library is never unloaded.
         #[derive(Debug)]
         struct Functions { $($name: unsafe extern "system" fn($($ty),*) -> Status,)* }
 
         impl Functions {
             fn load(library: &Library) -> Result<Functions, Unavailable> {
                 Ok(Functions { $(
-                    // SAFETY: the type is the function's in `cuda.h`.
+                    // SAFETY: the type is that of the function in `cuda.h`.
                     $name: *unsafe { library.get($symbol) }.map_err(|_| Unavailable::Function($symbol))?,
                 )* })
             }
@@ -88,9 +88,9 @@ impl Functions {
             return Ok(());
         }
         let mut text = std::ptr::null();
-        // SAFETY: `text` is where the pointer goes.
+        // SAFETY: the driver writes the string's address to `text`.
         let known = unsafe { (self.error_string)(code, &raw mut text) } == SUCCESS && !text.is_null();
-        // SAFETY: the driver gives a string that ends with a zero and stays.
+        // SAFETY: the driver returns a NUL-terminated static string.
         let text =
             if known { unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned() } else { "unknown".into() };
         Err(Failed { call, text, code })
@@ -106,7 +106,8 @@ pub(super) struct Device {
     capability: (u16, u16),
 }
 
-/// A context of the calling thread's own. A fault of a kernel is the end of its context: other threads' launches go on in theirs.
+/// A driver context that belongs to the calling thread. A kernel fault destroys its context;
+/// launches of other threads have their own contexts and continue.
 #[derive(Debug)]
 struct Context {
     device: &'static Device,
@@ -119,13 +120,13 @@ thread_local! {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // SAFETY: the context was created, and nothing that is in it is used after this.
+        // SAFETY: the context exists, and none of its resources is used afterwards.
         unsafe { (self.device.functions.destroy_context)(self.handle) };
     }
 }
 
 impl Device {
-    /// The device, got ready when it is first asked for.
+    /// Returns the device, and initialises it on first use.
     pub fn get() -> Result<&'static Device, Unavailable> {
         static DEVICE: OnceLock<Result<Device, Unavailable>> = OnceLock::new();
         DEVICE.get_or_init(Device::open).as_ref().map_err(Clone::clone)
@@ -133,14 +134,15 @@ impl Device {
 
     fn open() -> Result<Device, Unavailable> {
         let name = std::env::var_os(LIBRARY_VARIABLE).unwrap_or_else(|| LIBRARY.into());
-        // SAFETY: the driver's library may be loaded at any time; whoever names another answers for what it does.
+        // SAFETY: the driver's library may be loaded at any time. A user who sets the variable is
+        // responsible for that library.
         let library = unsafe { Library::new(&name) };
         let library = library.map_err(|error| {
             let said = error.source().map_or_else(|| error.to_string(), ToString::to_string);
             Unavailable::Library(said)
         })?;
         let functions = Functions::load(&library)?;
-        // Drivers do not expect to be unloaded.
+        // The driver does not support being unloaded.
         forget(library);
         Device::first(functions).map_err(Unavailable::Start)
     }
@@ -150,7 +152,8 @@ impl Device {
         let (mut count, mut device) = (0, 0);
         let (mut major, mut minor) = (0, 0);
         let mut name: [c_char; 256] = [0; 256];
-        // SAFETY: each pointer is to a variable of the type that the function writes; `name` has as many bytes as is said.
+        // SAFETY: each pointer refers to a variable of the type that the function writes, and the
+        // size passed for `name` is correct.
         unsafe {
             f.check("cuInit", (f.init)(0))?;
             f.check("cuDeviceGetCount", (f.device_count)(&raw mut count))?;
@@ -165,12 +168,14 @@ impl Device {
         Ok(Device { number: device, name, capability: (major as u16, minor as u16), functions })
     }
 
-    /// Its name and compute capability: `NVIDIA H100 (9.0)`.
+    /// Returns the name and the compute capability, such as `NVIDIA H100 (9.0)`.
     pub fn description(&self) -> String {
         format!("{} ({}.{})", self.name, self.capability.0, self.capability.1)
     }
 
-    /// Whether it runs what is for an SM: those of later ones do; what a family or an architecture alone has, only they do.
+    /// Checks that the device runs code for a target. Plain targets run on every later device,
+    /// family-specific targets only within their family, and architecture-specific targets only on
+    /// that architecture.
     pub fn check_runs(&self, target: TargetName) -> Result<(), Unavailable> {
         let (of_target, of_device) = ((target.sm / 10, target.sm % 10), self.capability);
         let runs = match target.suffix {
@@ -184,7 +189,8 @@ impl Device {
         }
     }
 
-    /// Makes it the device of the calling thread.
+    /// Makes the device's context current on the calling thread, and creates the context on first
+    /// use.
     pub fn enter(&'static self) -> Result<(), Failed> {
         CONTEXT.with_borrow_mut(|context| {
             let f = &self.functions;
@@ -192,31 +198,32 @@ impl Device {
                 Some(context) => context.handle,
                 None => {
                     let mut handle = Handle(0);
-                    // SAFETY: `handle` is where the context's goes.
+                    // SAFETY: the driver writes the new context to `handle`.
                     f.check("cuCtxCreate", unsafe { (f.create_context)(&raw mut handle, 0, self.number) })?;
                     *context = Some(Context { device: self, handle });
                     handle
                 }
             };
-            // SAFETY: the context is there until the thread leaves it.
+            // SAFETY: the context exists until the thread calls `leave`.
             f.check("cuCtxSetCurrent", unsafe { (f.set_context)(handle) })
         })
     }
 
-    /// Gives up what the calling thread has there, after a fault; there must be no [`Memory`] and no [`Module`] of it any more.
+    /// Destroys the calling thread's context after a fault. No [`Memory`] and no [`Module`] of the
+    /// context may exist any more.
     pub fn leave() {
         CONTEXT.take();
     }
 
-    /// Assembles a text in PTX. The second of what is wrong is what the assembler says of the text.
+    /// Assembles PTX text. On failure the second component of the error is the driver's log.
     pub fn assemble(&self, text: &CStr) -> Result<Module<'_>, (Failed, String)> {
         let f = &self.functions;
         let mut log = vec![0u8; 8 << 10];
         let options = [JIT_ERROR_LOG_BUFFER, JIT_ERROR_LOG_BUFFER_BYTES];
         let mut values = [log.as_mut_ptr().cast::<c_void>(), std::ptr::without_provenance_mut(log.len())];
         let mut handle = Handle(0);
-        // SAFETY: the text ends with a zero; there are two options, whose values are the log and its size, which becomes that
-        // of what is written there.
+        // SAFETY: the text is NUL-terminated. There are two options: the log buffer, and its size,
+        // which the driver replaces by the size of the log.
         let code = unsafe { (f.load_module)(&raw mut handle, text.as_ptr(), 2, options.as_ptr(), values.as_mut_ptr()) };
         match f.check("cuModuleLoadDataEx", code) {
             Ok(()) => Ok(Module { device: self, handle }),
@@ -227,17 +234,17 @@ impl Device {
         }
     }
 
-    /// Takes so many bytes of its memory.
+    /// Allocates device memory.
     pub fn allocate(&self, bytes: usize) -> Result<Memory<'_>, Failed> {
         let mut pointer = 0;
-        // SAFETY: `pointer` is where the address goes.
+        // SAFETY: the driver writes the address to `pointer`.
         let code = unsafe { (self.functions.allocate)(&raw mut pointer, bytes) };
         self.functions.check("cuMemAlloc", code)?;
         Ok(Memory { device: self, pointer, bytes })
     }
 }
 
-/// What the driver has assembled.
+/// A loaded module.
 #[derive(Debug)]
 pub(super) struct Module<'d> {
     device: &'d Device,
@@ -246,24 +253,25 @@ pub(super) struct Module<'d> {
 
 impl Drop for Module<'_> {
     fn drop(&mut self) {
-        // SAFETY: the module is loaded, and nothing of it runs. That it fails after a fault of the device is of no account.
+        // SAFETY: the module is loaded, and none of its kernels runs. A failure after a device
+        // fault can be ignored.
         unsafe { (self.device.functions.unload_module)(self.handle) };
     }
 }
 
-/// Whether a kernel has come to its end.
+/// The state of a kernel when waiting for its end stops.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum End {
     Reached,
-    /// It still runs, and nothing can stop it but the end of the program.
+    /// The kernel still runs. Only the end of the process can stop it.
     Awaited,
 }
 
 impl Module<'_> {
-    /// Runs a kernel over blocks of threads, and waits for its end, so long at most.
+    /// Launches a kernel on a grid and waits at most `patience` for its end.
     ///
     /// # Safety
-    /// The parameters are those of the kernel: as many, each with as many bytes.
+    /// The parameters must match the kernel's parameters in number and size.
     pub unsafe fn run(
         &self,
         name: &CStr,
@@ -273,19 +281,20 @@ impl Module<'_> {
     ) -> Result<End, Failed> {
         let f = &self.device.functions;
         let mut function = Handle(0);
-        // SAFETY: the module is loaded, and the name ends with a zero.
+        // SAFETY: the module is loaded, and the name is NUL-terminated.
         let code = unsafe { (f.function)(&raw mut function, self.handle, name.as_ptr()) };
         f.check("cuModuleGetFunction", code)?;
         let shared = shape.shared;
         if shared != 0 {
-            // SAFETY: the function is the module's.
+            // SAFETY: the function belongs to the loaded module.
             let code =
                 unsafe { (f.set_attribute)(function, DYNAMIC_SHARED_BYTES, shared.try_into().unwrap_or(c_int::MAX)) };
             f.check("cuFuncSetAttribute", code)?;
         }
         let params: Vec<*const c_void> = params.iter().map(|param| param.as_ptr().cast()).collect();
         let none = std::ptr::null();
-        // SAFETY: the parameters are the kernel's, as the caller has seen; the driver has copied them when it returns.
+        // SAFETY: the caller guarantees that the parameters match. The driver has copied them when
+        // the call returns.
         let code = unsafe {
             let ([x, y, z], [u, v, w]) = (shape.grid, shape.block);
             (f.launch)(function, x, y, z, u, v, w, shared, DEFAULT_STREAM, params.as_ptr(), none)
@@ -293,7 +302,7 @@ impl Module<'_> {
         f.check("cuLaunchKernel", code)?;
         let (start, mut pause) = (Instant::now(), Duration::from_micros(10));
         loop {
-            // SAFETY: the stream is always there.
+            // SAFETY: the default stream always exists.
             match unsafe { (f.query_stream)(DEFAULT_STREAM) } {
                 NOT_READY if start.elapsed() > patience => return Ok(End::Awaited),
                 NOT_READY => std::thread::sleep(pause),
@@ -304,7 +313,7 @@ impl Module<'_> {
     }
 }
 
-/// Memory of the device.
+/// An allocation in device memory.
 #[derive(Debug)]
 pub(super) struct Memory<'d> {
     device: &'d Device,
@@ -313,36 +322,37 @@ pub(super) struct Memory<'d> {
 }
 
 impl Memory<'_> {
-    /// Its address.
+    /// Returns the device address.
     pub fn address(&self) -> u64 {
         self.pointer
     }
 
-    /// Copies bytes to its start, as many as it has at most.
+    /// Copies bytes to the start of the allocation, at most its size.
     pub fn upload(&self, bytes: &[u8]) -> Result<(), Failed> {
         let f = &self.device.functions;
         let count = bytes.len().min(self.bytes);
-        // SAFETY: both sides have so many bytes.
+        // SAFETY: both sides have at least `count` bytes.
         f.check("cuMemcpyHtoD", unsafe { (f.upload)(self.pointer, bytes.as_ptr().cast(), count) })
     }
 
-    /// Copies what it holds, as far as there is room.
+    /// Copies the allocation's contents to `bytes`, at most its length.
     pub fn download(&self, bytes: &mut [u8]) -> Result<(), Failed> {
         let f = &self.device.functions;
         let count = bytes.len().min(self.bytes);
-        // SAFETY: both sides have so many bytes.
+        // SAFETY: both sides have at least `count` bytes.
         f.check("cuMemcpyDtoH", unsafe { (f.download)(bytes.as_mut_ptr().cast(), self.pointer, count) })
     }
 }
 
 impl Drop for Memory<'_> {
     fn drop(&mut self) {
-        // SAFETY: it is allocated, and freed once. That it fails after a fault of the device is of no account.
+        // SAFETY: the memory is allocated and freed once. A failure after a device fault can be
+        // ignored.
         unsafe { (self.device.functions.free)(self.pointer) };
     }
 }
 
-/// A string as the driver takes it; what follows a zero in it is not taken.
+/// Converts text to a NUL-terminated string, truncated at the first zero byte.
 pub(super) fn c_string(text: impl Into<Vec<u8>>) -> CString {
     let mut bytes = text.into();
     bytes.truncate(bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len()));

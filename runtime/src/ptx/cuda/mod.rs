@@ -1,9 +1,9 @@
-//! A launch on a GPU: the CUDA driver assembles the text and runs it.
+//! Launches on a GPU: the CUDA driver assembles the PTX text and runs the kernel.
 //!
-//! Buffers lie in the device's memory, at addresses of its own, so that what a kernel makes of an address itself differs from
-//! a run on the host. On both sides of each are bytes that must stay as they are: an access that goes astray by little is
-//! noticed where it stores, one that goes far is a fault of the device. There is no budget: a kernel that does not end in
-//! time is given up.
+//! Buffers lie in device memory at device addresses. A kernel that exposes an address as a number
+//! therefore gives other results than on the host. Guard areas around each buffer detect stores
+//! that miss it by little. Accesses far outside cause a device fault. There is no budget; a kernel
+//! that exceeds the timeout is abandoned.
 
 mod driver;
 
@@ -17,15 +17,15 @@ use crate::device::{CudaError, PATIENCE, Unavailable};
 use driver::{Device, End, c_string};
 use halfbyte_isa::buffers::Buffer;
 
-/// Bytes that are watched, on each side of a buffer.
+/// Size in bytes of the guard area on each side of a buffer.
 const MARGIN: usize = 256;
-/// What they hold.
+/// Fill byte of the guard areas.
 const UNTOUCHED: u8 = 0xA5;
 
-/// What GPU there is for kernels that are for an SM, by its name and compute capability.
+/// Returns the name and compute capability of the GPU that runs kernels for a target.
 ///
 /// # Errors
-/// There is none, or it does not run them.
+/// Returns an error if there is no GPU, or if the GPU does not support the target.
 pub fn device(target: TargetName) -> Result<String, Unavailable> {
     let device = Device::get()?;
     device.check_runs(target).map(|()| device.description())
@@ -36,7 +36,7 @@ struct Placed<'d> {
     memory: driver::Memory<'d>,
     /// What it held before the launch, the margins included.
     before: Vec<u8>,
-    /// Where in it the buffer begins.
+    /// Offset of the buffer in the allocation.
     start: usize,
 }
 
@@ -56,7 +56,8 @@ impl<'d> Placed<'d> {
         self.memory.address() + self.start as u64
     }
 
-    /// Takes what the launch has left.
+    /// Copies the results back to a buffer, and checks that read-only memory and guard areas are
+    /// unchanged.
     fn take(&self, buffer: &mut Buffer<'_>) -> Result<(), CudaError> {
         let mut after = vec![0; self.before.len()];
         self.memory.download(&mut after)?;
@@ -75,7 +76,7 @@ impl<'d> Placed<'d> {
     }
 }
 
-/// Runs the items of a launch. Of a launch that fails the memory is as it was.
+/// Runs the items of a launch. After a failed call to the driver the buffers are unchanged.
 pub(super) fn run(kernel: &Kernel, shape: &Shape, memory: &mut Memory<'_>) -> Result<(), CudaError> {
     let device = Device::get()?;
     device.check_runs(kernel.target)?;
@@ -94,12 +95,12 @@ fn run_on(device: &Device, kernel: &Kernel, shape: &Shape, memory: &mut Memory<'
     let assembled = device.assemble(&c_string(kernel.to_string()));
     let module = assembled.map_err(|(failed, log)| CudaError::Assembly { failed, log })?;
     let Memory { params, aliases, buffers, .. } = memory;
-    // What stands after them are tables, which are in the text.
+    // Further parameters are module-scope tables, which the PTX text already contains.
     params.truncate(kernel.entry.params.len());
     let mut placed = Vec::new();
     for (number, (buffer, param)) in buffers.0.iter_mut().zip(&kernel.entry.params).enumerate() {
         let Some(buffer) = buffer else { continue };
-        // What points into it may promise more of its start.
+        // An alias parameter may require a stricter alignment of the buffer's start.
         let inside =
             aliases.iter().filter(|alias| alias.of == number).filter_map(|alias| kernel.entry.params.get(alias.param));
         let align = inside.chain([param]).filter_map(|param| param.pointer.flatten()).max().unwrap_or(1);
@@ -114,11 +115,12 @@ fn run_on(device: &Device, kernel: &Kernel, shape: &Shape, memory: &mut Memory<'
         placed.push((on_device, buffer));
     }
     let name = c_string(kernel.entry.name.as_str());
-    // SAFETY: the kernel was loaded with these parameters, and they have been compared with its text's.
+    // SAFETY: the kernel was loaded with these parameters, and they were compared with those of its
+    // text.
     match unsafe { module.run(&name, shape, params, PATIENCE) }? {
         End::Reached => placed.into_iter().try_for_each(|(on_device, buffer)| on_device.take(buffer)),
         End::Awaited => {
-            // To free what it uses would be to wait for it.
+            // Freeing memory that the kernel uses would block until the kernel ends.
             forget((placed, module));
             Err(CudaError::Time)
         }
