@@ -64,7 +64,7 @@ pub type Variables = Arc<[Variable]>;
 /// Maximum alignment, in bytes, of a variable or of the memory that a pointer parameter points to.
 pub const MAX_ALIGN: u32 = 1 << 12;
 
-/// The first address of local memory, so that address zero is none.
+/// First address of the stack in local memory. It is not zero, so that no variable has a null address.
 pub const LOCAL_START: u64 = MAX_ALIGN as u64;
 
 /// A variable of a module.

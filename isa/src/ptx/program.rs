@@ -1,4 +1,4 @@
-//! A kernel and the functions that it calls, made ready to be interpreted.
+//! A kernel and the functions that it calls, prepared for the interpreter.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
@@ -10,7 +10,7 @@ use crate::ptx::types::{Space, Type};
 use crate::ptx::{Inst, Opcode, Operand};
 use halfbyte_abi::meet::post_dominators;
 
-/// A variable in a launch.
+/// The placement of a module-scope variable in a launch.
 #[derive(Clone, Copy, Debug)]
 pub struct Bound {
     /// Its address as `cvta` gives it; zero where the kernel does not name it.
@@ -25,38 +25,37 @@ pub struct Program<'a> {
     pub entry: &'a Entry,
     /// The kernel's own body.
     pub kernel: Code<'a>,
-    /// By number; those that are not reached have none.
+    /// The functions, indexed by number; `Callable::None` if unreachable.
     functions: Vec<Callable<'a>>,
     is_of_groups: bool,
-    /// The instructions that a warp executes as a whole, by their numbers among those of the program.
+    /// The warp-level instructions, keyed by their number in the program.
     pub collectives: BTreeMap<usize, WarpInst>,
 }
 
-/// What may be called.
+/// The target of a call.
 pub enum Callable<'a> {
-    /// Nothing.
+    /// A missing or unreachable function.
     None,
-    /// A function with code.
+    /// A function with a body.
     Code(Code<'a>, &'a FunctionCode),
-    /// One that is done here.
+    /// A function that the interpreter implements.
     Builtin(Builtin),
 }
 
-/// A body.
+/// A function body.
 pub struct Code<'a> {
-    /// The instructions.
     pub body: &'a Body,
-    /// The number of its first instruction among those of the program.
+    /// Number of the first instruction in the program.
     pub first: usize,
     /// The type of each register.
     pub types: Vec<Type>,
-    /// Where each variable lies in a frame, in bytes.
+    /// Offset of each variable in the frame, in bytes.
     pub places: Vec<u32>,
-    /// The bytes of a frame.
+    /// Size of the frame in bytes.
     pub frame_bytes: u32,
-    /// What a frame lies at a multiple of.
+    /// Alignment of the frame in bytes.
     pub frame_align: u32,
-    /// Where items reconverge, by the instruction at which they may part; computed on first use.
+    /// The reconvergence point of each divergent instruction, computed on first use.
     joins: OnceLock<BTreeMap<usize, Option<usize>>>,
 }
 
@@ -71,15 +70,15 @@ impl<'a> Code<'a> {
 }
 
 impl Code<'_> {
-    /// Returns where items reconverge that part at an instruction; the outer `None` if they cannot part there, the inner one if nothing is
-    /// left to do but to return.
+    /// Returns the reconvergence point of an instruction. The outer `None` means that items cannot
+    /// diverge there; the inner one means that they reconverge only at the return.
     pub fn join_of(&self, inst: usize) -> Option<Option<usize>> {
         self.joins.get_or_init(|| self.joins()).get(&inst).copied()
     }
 
-    /// Returns `true` if nothing is left to do from an instruction on but to return.
+    /// Returns `true` if only unguarded branches lie between an instruction and the return.
     pub fn only_returns(&self, mut inst: usize) -> bool {
-        // A loop of branches alone never returns.
+        // The limit ends the search in a cycle of branches.
         for _ in 0..=self.body.labels.len() {
             let Some(of) = self.body.insts.get(inst) else { return true };
             match (of.row().mnemonic, of.guard, of.operands.first()) {
@@ -117,7 +116,7 @@ impl Code<'_> {
         let insts = &self.body.insts;
         let branches: BTreeMap<usize, Vec<usize>> =
             (0..insts.len()).filter_map(|inst| Some((inst, self.successors(inst)?))).collect();
-        // Blocks begin at targets and behind branches.
+        // A basic block begins at each branch target and after each branch.
         let starts = branches.iter().flat_map(|(inst, to)| to.iter().copied().chain([inst + 1])).chain([0]);
         let starts: BTreeSet<usize> = starts.filter(|&start| start < insts.len()).collect();
         let starts: Vec<usize> = starts.into_iter().collect();
@@ -136,7 +135,7 @@ impl Code<'_> {
             let block = dominators.get(block_of(inst)).copied().flatten()?;
             starts.get(block).copied().filter(|&start| !self.only_returns(start))
         };
-        // An unguarded branch to a label parts nobody.
+        // An unguarded branch to a label does not diverge.
         let parts = |inst: &usize| {
             let of = insts.get(*inst);
             of.is_some_and(|of| of.guard.is_some() || matches!(of.row().mnemonic, "brx" | "call"))
@@ -177,18 +176,20 @@ impl<'a> Program<'a> {
         Program { entry, kernel, functions, is_of_groups, collectives }
     }
 
-    /// Whether its items meet, have memory collectives, or read what others may write meanwhile.
+    /// Returns `true` if the kernel runs in groups: its items synchronise, share memory, or read
+    /// memory that other items may write at the same time.
     pub fn is_of_groups(&self) -> bool {
         self.is_of_groups
     }
 
-    /// What the function of that number is.
+    /// Returns the function with the given number.
     pub fn function(&self, number: u32) -> &Callable<'a> {
         self.functions.get(number as usize).unwrap_or(&Callable::None)
     }
 }
 
-/// The functions that a kernel reaches, each with the number of its first instruction among those of the program.
+/// Returns the reachable functions of a kernel, each with the number of its first instruction in
+/// the program.
 fn firsts(entry: &Entry) -> Vec<(u32, usize)> {
     let mut next = entry.body.insts.len();
     let first = |number: u32| {
@@ -200,7 +201,8 @@ fn firsts(entry: &Entry) -> Vec<(u32, usize)> {
     entry.reached_functions().into_iter().map(first).collect()
 }
 
-/// The body that an instruction of that number is of, none of the kernel's own, and its number there.
+/// Returns the function that contains an instruction of the program, and the instruction's index in
+/// its body. The function is `None` for the kernel's own body.
 pub fn locate(entry: &Entry, address: usize) -> (Option<u32>, usize) {
     if address < entry.body.insts.len() {
         return (None, address);
@@ -209,7 +211,7 @@ pub fn locate(entry: &Entry, address: usize) -> (Option<u32>, usize) {
     found.map_or((None, address), |(number, first)| (Some(number), address - first))
 }
 
-/// The instruction of that number, as text.
+/// Returns the text of an instruction of the program.
 pub fn text_of(entry: &Entry, address: usize) -> String {
     let (function, place) = locate(entry, address);
     let scope = match function {

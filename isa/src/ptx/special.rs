@@ -1,15 +1,15 @@
-//! What special registers hold.
+//! Values of special registers.
 
 use crate::halu::domain::Domain;
 use crate::ptx::types::{Special, SpecialGroup};
 use halfbyte_abi::Shape;
 use halfbyte_abi::meet::SUBGROUP;
 
-/// Shared memory is given to a block in so many bytes.
+/// Allocation granularity of a block's shared memory, in bytes.
 const SHARED_UNIT: u64 = 128;
 
-/// What a register holds for all items of a launch; none where that is not the same for all of them, or not always. A block has so many
-/// bytes of shared memory.
+/// Returns the value of a special register that is constant throughout a launch. Returns `None` for
+/// other registers. `shared_bytes` is the size of a block's shared memory.
 pub fn of_launch(special: Special, shape: &Shape, shared_bytes: u64) -> Option<u64> {
     let axis = |of: [u32; 3]| special.axis.of(of).into();
     Some(match special.group {
@@ -24,7 +24,8 @@ pub fn of_launch(special: Special, shape: &Shape, shared_bytes: u64) -> Option<u
     })
 }
 
-/// What a register holds that says where an item is in its block, of which it is the thread of that number; none of another one.
+/// Returns the value of a special register that depends on a thread's linear index in its block.
+/// Returns `None` for other registers.
 pub fn of_thread<D: Domain>(d: &mut D, group: SpecialGroup, number: D::Word) -> Option<D::Word> {
     let [last, by, one] = [SUBGROUP - 1, SUBGROUP.ilog2(), 1].map(|word| d.word(word));
     if group == SpecialGroup::Warp {

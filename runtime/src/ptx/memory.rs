@@ -1,4 +1,4 @@
-//! The memories that a work item reaches, and the checks on every access.
+//! The memory spaces of a work item, and the checks of every access.
 
 use arrayvec::ArrayVec;
 use halfbyte_abi::meet::{self, Place, Races, Schedule, Strength, Touch};
@@ -13,67 +13,68 @@ use halfbyte_isa::buffers::{Buffers, range, range_mut};
 use halfbyte_isa::trap::{Access, Near, Space, TrapKind};
 use halfbyte_native::host::{Found, HostMemory};
 
-/// All memory of a launch.
+/// The memory of a launch.
 pub(super) struct Memory<'a> {
     /// The bytes of each parameter.
     pub params: Vec<Vec<u8>>,
-    /// Which of them are addresses in buffers of others.
+    /// The parameters that are addresses in the buffers of other parameters.
     #[cfg_attr(
         not(any(feature = "cuda", feature = "jit")),
         expect(dead_code, reason = "a GPU has addresses of its own")
     )]
     pub aliases: Vec<Alias>,
-    /// Where each parameter lies in the memory of parameters.
+    /// Address of each parameter in parameter memory.
     pub param_places: Vec<u64>,
     /// Global memory.
     pub buffers: Buffers<'a>,
-    /// The memory of the process, where the launch is on that: all of global memory that no variable has.
+    /// The memory of the process, if the launch runs on it. It replaces all global memory except
+    /// module-scope variables.
     pub host: Option<&'a HostMemory<'a>>,
-    /// What the interpreter has found of it.
+    /// The interpreter's cache of host allocations.
     pub found: Found,
-    /// Where the file's variables lie, by number.
+    /// The addresses of the module-scope variables, indexed by number.
     pub variables: Vec<Bound>,
-    /// The local memory of the item that runs.
+    /// Local memory of the running item.
     pub stack: Stack,
-    /// The shared memory of the block that runs.
+    /// Shared memory of the running block.
     pub shared: Vec<u8>,
-    /// Looks for races, where the launch asks for that.
+    /// The race detector, if the launch requests it.
     pub races: Option<Races>,
-    /// The order of the items of a block, and of blocks.
+    /// The order in which the items of a block, and the blocks, run.
     pub schedule: Schedule,
-    /// The item that runs, by its number in the launch.
+    /// Number of the running item in the launch.
     pub item: u32,
-    /// Whether anything was written that was not there before.
+    /// A store has changed memory since this flag was last cleared.
     pub is_changed: bool,
-    /// Takes what kernels write.
+    /// Receiver of the kernels' `vprintf` output.
     pub print: Option<Print<'a>>,
 }
 
-/// Parameters lie in the first bank of constants.
+/// The space that traps report for parameters: constant bank 0.
 const PARAM: Space = Space::Constant(0);
 
-/// What makes an access.
+/// The origin of an access.
 #[derive(Clone, Copy, Default)]
 pub(super) struct By {
-    /// The instruction, by its number in the program.
+    /// Number of the instruction in the program.
     pub address: usize,
-    /// Of an access that other items may meet: what it orders, and for whom it is meant.
+    /// Memory order and scope of a strong access; `None` for a weak one.
     pub strong: Option<Strength>,
 }
 
-/// An address in a space.
+/// An address, resolved to its space.
 #[derive(Clone, Copy)]
 enum At {
     Global(u64),
     Local(u64),
     Shared(u64),
     Param(u64),
-    /// A parameter by its number, from its start.
+    /// A parameter's number, and an offset from its start.
     Parameter(u32, u64),
 }
 
 impl<'a> Memory<'a> {
-    /// That of a launch which nobody watches, before its first item.
+    /// Creates the memory of a launch without race detection, before its first item.
     pub fn new(
         params: Vec<Vec<u8>>,
         param_places: Vec<u64>,
@@ -100,19 +101,19 @@ impl<'a> Memory<'a> {
 }
 
 impl<'a> Memory<'a> {
-    /// Whether an address without a space is that of a constant variable.
+    /// Returns `true` if a generic address points to a variable in constant memory.
     pub fn is_constant(&self, address: u64) -> bool {
         let mut constants = self.variables.iter().filter(|bound| bound.space == VariableSpace::Const);
         let slot = buffer_slot(address);
         slot.is_some() && constants.any(|bound| buffer_slot(bound.address) == slot)
     }
 
-    /// The bytes at a place.
+    /// Loads `count` bytes from a location.
     pub fn load(&mut self, place: Location<u32>, count: usize, by: By) -> Result<&[u8], TrapKind> {
         let at = self.at(Access::Load, place, count)?;
         let out_of_bounds = |space, address| outside(Access::Load, space, address, count);
         match at {
-            // Loading the kernel has seen that they are there.
+            // The loader has checked these offsets.
             At::Parameter(number, offset) => {
                 let held = self.params.get(number as usize).map_or(&[][..], Vec::as_slice);
                 range(held, offset, count).ok_or(out_of_bounds(PARAM, offset))
@@ -128,7 +129,7 @@ impl<'a> Memory<'a> {
             At::Global(address) => {
                 self.in_global(Access::Load, address, count, by, [true, false])?;
                 match self.host_of(address) {
-                    // SAFETY: it was asked whether they may be accessed.
+                    // SAFETY: `in_global` has checked that these bytes may be accessed.
                     Some(host) => Ok(unsafe { host.get(address, count) }),
                     None => Ok(self.buffers.get(address, count).unwrap_or_default()),
                 }
@@ -136,7 +137,7 @@ impl<'a> Memory<'a> {
         }
     }
 
-    /// The bytes at a place, to be written.
+    /// Returns the bytes at a location for writing.
     pub fn store(&mut self, place: Location<u32>, count: usize, by: By) -> Result<&mut [u8], TrapKind> {
         match self.at(Access::Store, place, count)? {
             At::Shared(address) => {
@@ -156,8 +157,8 @@ impl<'a> Memory<'a> {
         }
     }
 
-    /// The bytes at a place, to be read and written at once; `reads` says whether what was there matters. Local memory has no
-    /// atomic operations.
+    /// Returns the bytes at a location for an atomic operation. `reads` is `false` if the operation
+    /// ignores the old value. Local memory has no atomic operations.
     pub fn change(&mut self, place: Location<u32>, count: usize, by: By, reads: bool) -> Result<&mut [u8], TrapKind> {
         match self.at(Access::Store, place, count)? {
             At::Shared(address) => {
@@ -177,8 +178,8 @@ impl<'a> Memory<'a> {
         }
     }
 
-    /// Copies bytes from global to shared memory, of which so many are taken; those behind become zeros. `inst` is the instruction that
-    /// begins the copy.
+    /// Copies `bytes` bytes from global to shared memory (`cp.async`). Only the first `taken` bytes
+    /// are read; the rest is filled with zeros. `inst` is the instruction that starts the copy.
     pub fn copy(
         &mut self,
         from: Location<u32>,
@@ -187,7 +188,8 @@ impl<'a> Memory<'a> {
         taken: usize,
         inst: usize,
     ) -> Result<(), TrapKind> {
-        // The copy is looked at as one that goes on until it is waited for, its parts are not.
+        // The race detector sees one asynchronous copy, which lasts until it is waited for, and not
+        // its single accesses.
         let races = self.races.take();
         let copied = self.copy_bytes(from, to, bytes, taken);
         self.races = races;
@@ -231,29 +233,30 @@ impl<'a> Memory<'a> {
         Ok(())
     }
 
-    /// The memory of the process, where an address is one of it: the launch is on it, and no variable has the address.
+    /// Returns the memory of the process, if the launch runs on it and no variable occupies the
+    /// address.
     fn host_of(&self, address: u64) -> Option<&'a HostMemory<'a>> {
         let slot = buffer_slot(address);
         let is_variable = || slot.is_some() && self.variables.iter().any(|bound| buffer_slot(bound.address) == slot);
         self.host.filter(|_| !is_variable())
     }
 
-    /// Bytes of global memory to be written, which are there.
+    /// Returns bytes of global memory for writing. The caller has checked the access.
     fn global_mut(&mut self, address: u64, count: usize) -> &mut [u8] {
         match self.host_of(address) {
-            // SAFETY: it was asked whether they may be accessed.
+            // SAFETY: `in_global` has checked that these bytes may be accessed.
             Some(host) => unsafe { host.get_mut(address, count) },
             None => self.buffers.get_mut(address, count).unwrap_or_default(),
         }
     }
 
-    /// Whether shared memory has these bytes.
+    /// Checks that an access to shared memory is in bounds.
     fn in_shared(&self, access: Access, address: u64, count: usize) -> Result<(), TrapKind> {
         let has = range(&self.shared, address, count).is_some();
         if has { Ok(()) } else { Err(outside(access, Space::Shared, address, count)) }
     }
 
-    /// Whether these bytes of shared memory have been written, where that is watched.
+    /// Checks that bytes of shared memory have been written, if the launch detects races.
     fn are_initialised(&self, address: u64, count: usize) -> Result<(), TrapKind> {
         match &self.races {
             Some(races) if !races.are_written(address, count) => {
@@ -263,7 +266,7 @@ impl<'a> Memory<'a> {
         }
     }
 
-    /// Takes note of an access to global memory that may be made.
+    /// Checks an access to global memory, and reports it to the race detector.
     fn in_global(
         &mut self,
         access: Access,
@@ -288,7 +291,7 @@ impl<'a> Memory<'a> {
         Ok(())
     }
 
-    /// Takes note of an access, where races are looked for.
+    /// Reports an access to the race detector, if any.
     fn note(&mut self, place: Place, offset: u64, count: usize, by: By, [reads, writes]: [bool; 2]) {
         if let Some(races) = &mut self.races {
             let By { address, strong } = by;
@@ -296,9 +299,10 @@ impl<'a> Memory<'a> {
         }
     }
 
-    /// The text up to a zero at an address without a space, as far as there is memory; what is no Unicode is replaced.
+    /// Reads the NUL-terminated string at a generic address. The string ends early at the end of
+    /// the memory; invalid UTF-8 is replaced.
     pub fn string(&mut self, address: u64) -> String {
-        /// Bytes of a text that anybody reads.
+        /// Maximum length in bytes.
         const MOST: u64 = 1 << 12;
         let mut byte = |offset: u64| {
             let address = address.checked_add(offset)?;
@@ -313,19 +317,20 @@ impl<'a> Memory<'a> {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// The bytes of parameters from an address in their space on.
+    /// Returns bytes at an address in parameter memory.
     fn at_param(&self, address: u64, count: usize) -> Option<&[u8]> {
         let after = self.param_places.partition_point(|&place| place <= address);
         let number = after.checked_sub(1)?;
         range(self.params.get(number)?, address - self.param_places.get(number)?, count)
     }
 
-    /// Whether a place is in global memory.
+    /// Returns `true` if a location is in global memory.
     pub fn is_global(&self, place: Location<u32>) -> bool {
         matches!(self.at(Access::Load, place, 1), Ok(At::Global(_)))
     }
 
-    /// The address of a place, a multiple of what is accessed. Constant memory is what variables declare there.
+    /// Resolves a location to its address, and checks that the address is a multiple of the access
+    /// size. Constant memory consists of the variables declared there.
     fn at(&self, access: Access, place: Location<u32>, count: usize) -> Result<At, TrapKind> {
         let plus = |[low, high]: [u32; 2], offset: i32| {
             (u64::from(high) << 32 | u64::from(low)).wrapping_add_signed(offset.into())
@@ -363,7 +368,7 @@ impl<'a> Memory<'a> {
                 (Space::Constant(0), address, At::Global(address ^ CONST_SPACE))
             }
             Location::Parameter { number, offset } => (PARAM, offset as u64, At::Parameter(number, offset as u64)),
-            // Whoever runs the instruction knows the frame.
+            // The interpreter resolves frame locations before.
             Location::Frame { offset, .. } => (Space::Local, offset as u64, At::Local(0)),
         };
         if !address.is_multiple_of(count as u64) {
@@ -378,7 +383,7 @@ impl<'a> Memory<'a> {
     }
 }
 
-/// Why bytes of the memory of the process may not be accessed.
+/// Returns the trap of an access to memory of the process that is not permitted.
 #[cold]
 fn not_of_host(host: &HostMemory<'_>, access: Access, address: u64, count: usize) -> TrapKind {
     let near = host.around(address).map(|allocation| Near {

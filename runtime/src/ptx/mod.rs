@@ -1,11 +1,12 @@
-//! PTX: a kernel's instructions as they are read from text, interpreted on the host, one work item after another, run as native code
-//! (`jit`), or assembled and run by the CUDA driver.
+//! PTX: a kernel's instructions are parsed from text. The host interprets them or translates them
+//! to native code (`jit`), or the CUDA driver assembles and runs them.
 //!
-//! Items that meet run in turns, block by block (`group.rs`). Others are independent, so their order shows only in which trap is met first:
-//! the lowest item's.
+//! The interpreter runs cooperative kernels block by block, interleaving the threads of a block
+//! (`group.rs`). Other items are independent. Their order is visible only in which trap is
+//! reported: that of the lowest item.
 //!
-//! All memory has one set of addresses: buffers and variables lie where [`buffer_base`] says, below them local memory, parameters
-//! and functions.
+//! All memory has one address space: buffers and variables lie at the addresses of [`buffer_base`].
+//! Local memory, parameters and functions lie below.
 
 #[cfg_attr(not(feature = "cuda"), path = "no_cuda.rs")]
 mod cuda;
@@ -64,7 +65,7 @@ pub use print::Print;
 pub use variables::Globals;
 use variables::Variables;
 
-/// The machine.
+/// The PTX machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Ptx;
 
@@ -87,33 +88,33 @@ impl Machine for Ptx {
 /// An argument of a launch.
 #[derive(Debug)]
 pub enum Arg<'a> {
-    /// A value, by its bytes, as many as the parameter has; low byte first.
+    /// A value, as little-endian bytes. Its size must equal that of the parameter.
     Value(&'a [u8]),
-    /// The address of memory that is only read.
+    /// The address of read-only memory.
     In(&'a [u8]),
-    /// The address of memory.
+    /// The address of writable memory.
     Buffer(&'a mut [u8]),
     /// An address in the memory of another argument.
     Alias {
-        /// The argument, by number.
+        /// Index of the other argument.
         of: usize,
-        /// Bytes from its start.
+        /// Offset in bytes.
         offset: u64,
     },
 }
 
-/// An object's kernel, ready to be run.
+/// A kernel of an object, prepared for execution.
 #[derive(Debug)]
 struct Code {
     code: isa::Code,
     jit: Jit,
 }
 
-/// Why a launch on the host ends early.
+/// Reason why a launch on the host ended early.
 enum Ended {
-    /// An item cannot go on, or may not.
+    /// An item trapped or was stopped.
     Halt(u32, Halt),
-    /// There is no native code for this computer, or it could not be made.
+    /// The native engine does not support this computer, or translation failed.
     Native(NativeError),
 }
 
@@ -131,7 +132,8 @@ fn run(jit: &Jit, code: &module::Kernel, order: &Order<'_>, memory: &mut Memory<
         .map_err(|(item, halt)| Ended::Halt(item, halt))
 }
 
-/// Runs the items of a launch, in order. `done` is called after each. A fault comes with its item.
+/// Interprets the items of a launch. `done` is called after each item. An error carries the
+/// faulting item.
 fn run_items(
     code: &module::Kernel,
     shape: &Shape,
@@ -185,7 +187,7 @@ fn run_items(
     Ok(stats)
 }
 
-/// The kinds of strong accesses that a kernel makes.
+/// The kinds of strong accesses in a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct StrongAccesses {
     /// Atomic operations.
@@ -194,30 +196,33 @@ pub struct StrongAccesses {
     pub plain: bool,
 }
 
-/// How a kernel is launched.
+/// The options of a launch.
 #[derive(Debug)]
 pub struct Launch<'a, 'b> {
-    /// Blocks of threads, which are the work items.
+    /// The launch shape: blocks of threads, which are the work items.
     pub shape: Shape,
     /// The arguments, in the order of the parameters.
     pub args: &'a mut [Arg<'b>],
-    /// Backward branches that an item may take.
+    /// Maximum number of backward branches per item.
     pub budget: u64,
-    /// What runs it: the interpreter or a GPU.
+    /// The engine that runs the launch.
     pub engine: Engine,
-    /// What ends the launch early: limits that are met, or someone who cancels it. A GPU does not look at it.
+    /// Watchdog that ends the launch when a limit is exceeded or the launch is cancelled. Engine
+    /// `cuda` ignores it.
     pub watchdog: Option<&'a Watchdog>,
-    /// Whether the interpreter looks for races, and for reads of shared memory and of registers that nobody has written; it then takes 28
-    /// more bytes of memory for each byte accessed, and 40 for each register of an item.
+    /// Enables detection of races, and of reads of uninitialised shared memory and registers, in
+    /// the interpreter. Detection takes 28 bytes of memory for each accessed byte and 40 bytes for
+    /// each register of an item.
     pub races: bool,
-    /// The order in which the interpreter runs the threads of a block, and blocks. In any but the default one native code is not used.
+    /// The order in which the interpreter runs the threads of a block, and the blocks. Only the
+    /// default order permits native code.
     pub schedule: Schedule,
-    /// Takes what kernels write with `vprintf`.
+    /// Receiver of the kernels' `vprintf` output.
     pub print: Option<Print<'a>>,
 }
 
 impl<'a, 'b> Launch<'a, 'b> {
-    /// A launch on the interpreter with the default budget.
+    /// Creates a launch on the interpreter with the default budget.
     pub fn new(shape: impl Into<Shape>, args: &'a mut [Arg<'b>]) -> Launch<'a, 'b> {
         let (shape, budget) = (shape.into(), DEFAULT_BUDGET);
         let (engine, schedule) = (Engine::Interp, Schedule::default());
@@ -225,75 +230,78 @@ impl<'a, 'b> Launch<'a, 'b> {
     }
 }
 
-/// How a kernel is launched on the memory of the process.
+/// The options of a launch on the memory of the process.
 #[derive(Clone, Copy, Debug)]
 pub struct HostLaunch<'a> {
-    /// Blocks of threads, which are the work items.
+    /// The launch shape: blocks of threads, which are the work items.
     pub shape: Shape,
-    /// The bytes of each parameter, in order; pointers among them.
+    /// The bytes of each parameter, in order. A pointer is an address of the process.
     pub args: &'a [&'a [u8]],
-    /// What of the memory of the process the kernel may access.
+    /// The memory of the process that the kernel may access.
     pub memory: &'a HostMemory<'a>,
-    /// Backward branches that an item may take.
+    /// Maximum number of backward branches per item.
     pub budget: u64,
-    /// What runs it: native code, or the interpreter. A GPU has memory of its own, so that the interpreter stands in for it.
+    /// The engine: native code or the interpreter. A GPU cannot access this memory, so engine
+    /// `cuda` falls back to the interpreter.
     pub engine: Engine,
-    /// What ends the launch early: limits that are met, or someone who cancels it.
+    /// Watchdog that ends the launch when a limit is exceeded or the launch is cancelled.
     pub watchdog: Option<&'a Watchdog>,
-    /// Takes what kernels write with `vprintf`.
+    /// Receiver of the kernels' `vprintf` output.
     pub print: Option<Print<'a>>,
 }
 
 impl<'a> HostLaunch<'a> {
-    /// A launch on the interpreter with the default budget.
+    /// Creates a launch on the interpreter with the default budget.
     pub fn new(shape: impl Into<Shape>, args: &'a [&'a [u8]], memory: &'a HostMemory<'a>) -> HostLaunch<'a> {
         let (shape, budget) = (shape.into(), DEFAULT_BUDGET);
         HostLaunch { shape, args, memory, budget, engine: Engine::Interp, watchdog: None, print: None }
     }
 }
 
-/// Why a kernel cannot be loaded.
+/// Reason why a kernel cannot be loaded.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum LoadError {
-    /// There is no kernel of that name.
+    /// The text has no kernel with this name.
     #[error("there is no kernel `{0}`")]
     Name(String),
-    /// The parameters are not those of the signature.
+    /// The parameters differ from those of the signature.
     #[error("the kernel has not the parameters and variables of its signature")]
     Signature,
-    /// The kernel names a variable that comes after all those that memory has addresses for.
+    /// The kernel uses a module-scope variable whose number exceeds the number of available
+    /// addresses.
     #[error("the kernel names variable {number} of the text; those of number {most} and above have no address")]
     Variables {
-        /// The number of the variable in the text.
+        /// Number of the variable in the text.
         number: u32,
-        /// The first number that cannot be named.
+        /// The first number without an address.
         most: usize,
     },
-    /// An instruction accesses its parameter or its variable at an offset that is no multiple of what it accesses.
+    /// An instruction accesses a parameter or variable at an offset that is not a multiple of the
+    /// access size.
     #[error("{}:{}: `{instruction}` is at no multiple of the {bytes} bytes that it accesses", loc.line, loc.column)]
     Misaligned {
         /// The instruction.
         instruction: String,
         /// Its place in the text.
         loc: Loc,
-        /// Bytes that it accesses.
+        /// Access size in bytes.
         bytes: u64,
     },
-    /// An instruction reaches beyond its parameter or its variable.
+    /// An instruction accesses memory beyond its parameter or variable.
     #[error("{}:{}: `{instruction}` does not stay within `{param}`, which has {bytes} bytes", loc.line, loc.column)]
     Parameter {
         /// The instruction.
         instruction: String,
-        /// Its place in the text.
+        /// Source location.
         loc: Loc,
-        /// The parameter.
+        /// The parameter or variable.
         param: String,
-        /// Bytes that it has.
+        /// Its size in bytes.
         bytes: u64,
     },
 }
 
-/// Whether a body accesses parameters, and variables of its frame, within them.
+/// Checks that a body's accesses to parameters and to frame variables are in bounds and aligned.
 fn check_accesses(scope: Scope<'_>, locs: &[Loc]) -> Result<(), LoadError> {
     for (place, inst) in scope.body.insts.iter().enumerate() {
         for operand in &inst.operands {
@@ -325,7 +333,7 @@ fn check_accesses(scope: Scope<'_>, locs: &[Loc]) -> Result<(), LoadError> {
     Ok(())
 }
 
-/// Whether the entry of an object's kernel is one of its signature.
+/// Checks that the entry of an object's kernel agrees with the signature.
 pub(crate) fn check(entry: &Entry, locs: &[Loc], signature: &Signature) -> Result<(), LoadError> {
     let sizes = signature.given().iter().map(|param| u64::from(param.kind.bytes()));
     let (held, shared) = entry.variables.split_at(signature.contents().len().min(entry.variables.len()));
@@ -379,7 +387,7 @@ impl Executable for Code {
     }
 }
 
-/// The parameters of an object's kernel that are addresses in buffers of others.
+/// Returns the parameters of an object's kernel that are addresses in buffers of other parameters.
 fn aliases(signature: &Signature, args: &Arguments<'_>) -> Vec<Alias> {
     let params = signature.params().iter().zip(&args.scalars).zip(&args.buffers.0).enumerate();
     let alias = |(param, ((declared, &address), buffer)): (usize, ((&abi::Param, &u128), &Option<Buffer<'_>>))| {
@@ -390,7 +398,7 @@ fn aliases(signature: &Signature, args: &Arguments<'_>) -> Vec<Alias> {
     params.filter_map(alias).collect()
 }
 
-/// The bytes of each parameter of an object's kernel.
+/// Returns the bytes of each parameter of an object's kernel.
 fn parameters(signature: &Signature, scalars: &[u128]) -> impl Iterator<Item = Vec<u8>> {
     let params = signature.params().iter().zip(scalars);
     params.map(|(param, scalar)| scalar.to_le_bytes().split_at(param.kind.bytes().into()).0.to_vec())
@@ -416,12 +424,12 @@ impl Code {
     }
 }
 
-/// A kernel that can be launched.
+/// A kernel of a PTX text, ready to be launched.
 #[derive(Clone, Debug)]
 pub struct Kernel {
     code: module::Kernel,
     locs: Vec<Loc>,
-    /// Of the functions of the file.
+    /// Source locations in the functions of the text.
     function_locs: Vec<Vec<Loc>>,
     source: String,
     variables: Arc<Variables>,
@@ -429,19 +437,19 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Takes a kernel from what was read of a text; `source` is the text's name, for traps. The variables that it writes keep what they
-    /// hold from launch to launch.
+    /// Loads a kernel from parsed PTX text; `source` is the file name that traps report.
+    /// Module-scope variables keep their contents from launch to launch.
     ///
     /// # Errors
-    /// There is no such kernel, or it reads beyond a parameter.
+    /// Returns an error if there is no such kernel, or if it accesses memory beyond a parameter.
     pub fn load(text: &Text, name: &str, source: impl Into<String>) -> Result<Kernel, LoadError> {
         Kernel::load_with(text, name, source, &Globals::default())
     }
 
-    /// The same with variables that other kernels of the text have, too.
+    /// Loads a kernel whose module-scope variables are shared with other kernels through `globals`.
     ///
     /// # Errors
-    /// There is no such kernel, or it reads beyond a parameter.
+    /// Returns an error if there is no such kernel, or if it accesses memory beyond a parameter.
     pub fn load_with(
         text: &Text,
         name: &str,
@@ -470,7 +478,7 @@ impl Kernel {
         })
     }
 
-    /// The kernel as it is in the text.
+    /// Returns the kernel as parsed from the text.
     pub fn entry(&self) -> &Entry {
         &self.code.entry
     }
@@ -486,12 +494,13 @@ impl Kernel {
 
     /// Runs the kernel's work items.
     ///
-    /// Memory lies at addresses of its own ([`buffer_base`]), wherever the slices are, and the variables that the kernel names after
-    /// it, as they are in the text. An access is made where it is aligned
-    /// to its size and within one argument's memory, and traps otherwise.
+    /// Buffers lie at virtual addresses ([`buffer_base`]), independently of the slices' addresses.
+    /// The variables that the kernel uses follow, in the order of the text. An access that is
+    /// misaligned or not within one argument's memory traps.
     ///
     /// # Errors
-    /// Arguments that do not fit the parameters: then nothing was run. A trap: then the memory holds no result.
+    /// Returns an error before anything is run if the arguments do not fit the parameters. After a
+    /// trap the memory holds no valid result.
     pub fn launch(&self, launch: Launch<'_, '_>) -> Result<Stats, LaunchError> {
         let Launch { shape, args, budget, engine, watchdog, races, schedule, print } = launch;
         let kernel = || self.entry().name.clone();
@@ -529,21 +538,25 @@ impl Kernel {
         self.run(&order, &mut memory)
     }
 
-    /// Runs the kernel's work items on the memory of the process, where it lies: what the kernel is given are pointers. Variables keep
-    /// what they hold; they lie at addresses that no memory of a process has.
+    /// Runs the kernel's work items on the memory of the process: the kernel receives raw pointers.
+    /// Variables keep their contents; their addresses are outside the address space of processes.
     ///
-    /// Addresses from 2^36 to 5 * 2^36 that an instruction names no space for are those of local, parameter and shared memory, so
-    /// buffers must not lie there. No system that this was tried on puts memory there unasked.
+    /// Generic addresses from 2^36 to 5 * 2^36 denote local, parameter and shared memory, so
+    /// buffers must not lie in this range. No operating system tested so far places memory there by
+    /// default.
     ///
-    /// Native code runs many work items side by side, as a GPU does: what items find that others write, and do not wait for, is not said.
+    /// Native code runs many work items in parallel, as a GPU does. The result of an unsynchronised
+    /// read of memory that another item writes is unspecified.
     ///
     /// # Errors
-    /// Arguments that do not fit the parameters: then nothing was run. A trap: then the memory holds no result.
+    /// Returns an error before anything is run if the arguments do not fit the parameters. After a
+    /// trap the memory holds no valid result.
     ///
     /// # Safety
-    /// What `memory` takes for memory of the process is, from now until the launch ends: it may be read and, where the kernel stores to it,
-    /// written, and nobody else writes what the kernel accesses nor reads what it writes. Where `memory` is
-    /// [unbounded](HostMemory::unbounded), all that the kernel accesses is.
+    /// Until the launch ends, all memory that `memory` permits must be valid for reads, and for
+    /// writes if the kernel stores to it. Nobody else may write what the kernel accesses, or read
+    /// what it writes. If `memory` is [unbounded](HostMemory::unbounded), this applies to
+    /// everything that the kernel accesses.
     pub unsafe fn launch_on_host(&self, launch: HostLaunch<'_>) -> Result<Stats, LaunchError> {
         let HostLaunch { shape, args, memory: host, budget, engine, watchdog, print } = launch;
         let items = self.items_of(&shape)?;
@@ -561,7 +574,7 @@ impl Kernel {
         self.run(&order, &mut memory)
     }
 
-    /// The work items of a launch of this shape.
+    /// Checks the launch shape, and returns its number of work items.
     fn items_of(&self, shape: &Shape) -> Result<u32, LaunchError> {
         let kernel = || self.entry().name.clone();
         let counts = Shape { shared: 0, ..*shape };
@@ -585,7 +598,7 @@ impl Kernel {
         })
     }
 
-    /// The strong accesses that the kernel and the functions that it reaches make.
+    /// Returns the kinds of strong accesses in the kernel and in the functions that it can call.
     pub fn strong_accesses(&self) -> StrongAccesses {
         let entry = self.entry();
         let bodies = entry.reached_functions().into_iter().filter_map(|number| entry.scope_of(number));
@@ -599,17 +612,18 @@ impl Kernel {
         all
     }
 
-    /// Whether the interpreter runs it where native code is asked for: it calls, or does something else that there is no native code for.
+    /// Returns `true` if the native engine falls back to the interpreter for this kernel, because
+    /// it uses calls or another unsupported feature.
     pub fn is_interpreted(&self) -> bool {
         self.jit.is_interpreted(&self.code)
     }
 
-    /// What it took to make native code of the kernel; none where none was made.
+    /// Returns the statistics of the translation to native code, if it has taken place.
     pub fn translation(&self) -> Option<Translation> {
         self.jit.translation()
     }
 
-    /// The bytes of each parameter.
+    /// Returns the bytes of each parameter.
     fn parameters(&self, args: &[Arg<'_>]) -> Result<Vec<Vec<u8>>, LaunchError> {
         let params = &self.code.entry.params;
         if params.len() != args.len() {
@@ -673,7 +687,8 @@ impl Kernel {
         let Fault { mut address, mut kind } = fault;
         match &mut kind {
             TrapKind::Race { other, .. } => other.loc = Some(self.loc(other.address)),
-            // The read is what is wrong, not the instruction that its value reaches.
+            // The trap reports the instruction that reads the uninitialised value, not the one
+            // where the value has an effect.
             TrapKind::Unwritten { read, loc, .. } => {
                 *loc = Some(self.loc(address));
                 address = *read;

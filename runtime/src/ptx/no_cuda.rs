@@ -1,4 +1,5 @@
-//! Engine `cuda` of a build without feature `cuda`: it reaches no GPU and says why.
+//! Stub of engine `cuda` for builds without feature `cuda`. Every use fails with an error that says
+//! so.
 
 use halfbyte_abi::Shape;
 use halfbyte_isa::ptx::module::{Kernel, TargetName};
@@ -6,15 +7,15 @@ use halfbyte_isa::ptx::module::{Kernel, TargetName};
 use super::memory::Memory;
 use crate::device::{CudaError, Unavailable};
 
-/// What GPU there is for kernels that are for an SM.
+/// Returns the GPU that runs kernels for a target.
 ///
 /// # Errors
-/// [`Unavailable::NotBuilt`].
+/// Always returns [`Unavailable::NotBuilt`].
 pub fn device(_: TargetName) -> Result<String, Unavailable> {
     Err(Unavailable::NotBuilt)
 }
 
-/// Runs nothing.
+/// Always fails.
 pub(super) fn run(_: &Kernel, _: &Shape, _: &mut Memory<'_>) -> Result<(), CudaError> {
     Err(Unavailable::NotBuilt.into())
 }

@@ -1,4 +1,5 @@
-//! The engine of a build without feature `jit`: there is no native code, and it says why.
+//! Stub of the native engine for builds without feature `jit`. Every launch fails with an error
+//! that says so.
 
 use std::num::NonZero;
 
@@ -10,7 +11,7 @@ use halfbyte_abi::Stats;
 use halfbyte_native::clif::{NativeError, Translation};
 use halfbyte_native::launch::Order;
 
-/// A kernel's native code, which is never made.
+/// Stub of a kernel's native code, which is never generated.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Jit(());
 

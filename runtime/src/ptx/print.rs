@@ -1,8 +1,9 @@
-//! What `vprintf` writes: a text by a format, as C has it, and the values that lie behind each other in memory.
+//! Formatted output of `vprintf`: a C format string, with arguments that lie one after another in
+//! memory.
 
 use std::fmt;
 
-/// Takes what kernels write, in the order of the items.
+/// Receiver of the text that kernels print, in the order of the items.
 #[derive(Clone, Copy)]
 pub struct Print<'a>(pub &'a (dyn Fn(&str) + Sync));
 
@@ -12,21 +13,21 @@ impl fmt::Debug for Print<'_> {
     }
 }
 
-/// Characters that a value is padded to at most, and digits that it has.
+/// Maximum field width, precision and string length.
 const MOST: usize = 1 << 12;
 
-/// Digits of the fraction where no precision is given.
+/// Default number of fraction digits.
 const DIGITS: usize = 6;
 
-/// Where the values come from.
+/// Source of the variadic arguments.
 pub(super) trait Values {
-    /// The next value, of four or eight bytes at a multiple of so many.
+    /// Returns the next argument, of `bytes` (4 or 8) bytes and aligned to its size.
     fn next(&mut self, bytes: u32) -> u64;
-    /// The text at an address.
+    /// Returns the string at an address.
     fn text(&mut self, address: u64) -> String;
 }
 
-/// A conversion, from behind its `%` on.
+/// The options of a conversion specification.
 #[derive(Clone, Copy, Default)]
 struct Conversion {
     left: bool,
@@ -36,11 +37,11 @@ struct Conversion {
     zeros: bool,
     width: usize,
     precision: Option<usize>,
-    /// Bytes of an integer.
+    /// Size of an integer argument in bytes, from the length modifier.
     bytes: u32,
 }
 
-/// The text, and how many values it shows.
+/// Formats arguments, and returns the text and the number of converted arguments.
 pub(super) fn format(template: &str, values: &mut impl Values) -> (String, u32) {
     let (mut out, mut shown) = (String::new(), 0);
     let mut rest = template;
@@ -58,7 +59,7 @@ pub(super) fn format(template: &str, values: &mut impl Values) -> (String, u32) 
                         out.push_str(&text);
                         shown += 1;
                     }
-                    // What is no conversion stands as it is.
+                    // An unknown conversion is printed verbatim.
                     None => out.push_str(from.get(..from.len() - after.len()).unwrap_or_default()),
                 }
                 rest = after;
@@ -73,7 +74,8 @@ pub(super) fn format(template: &str, values: &mut impl Values) -> (String, u32) 
     (out, shown)
 }
 
-/// The letter of a conversion, what is said before it, and what follows; none where the text ends first.
+/// Parses a conversion specification. Returns the conversion character, the options and the
+/// remaining text, or `None` if the text ends early.
 fn conversion<'t>(text: &'t str, values: &mut impl Values) -> Option<(char, Conversion, &'t str)> {
     let mut how = Conversion { bytes: 4, ..Conversion::default() };
     let mut rest = text.strip_prefix('%')?;
@@ -108,7 +110,7 @@ fn conversion<'t>(text: &'t str, values: &mut impl Values) -> Option<(char, Conv
     }
 }
 
-/// A number that is written, or for `*` the next value.
+/// Parses a width or precision; `*` takes the next argument.
 fn number(rest: &mut &str, values: &mut impl Values) -> Option<i64> {
     if let Some(behind) = rest.strip_prefix('*') {
         *rest = behind;
@@ -124,7 +126,7 @@ fn limited(number: i64) -> usize {
     usize::try_from(number.unsigned_abs()).map_or(MOST, |number| number.min(MOST))
 }
 
-/// The next value as text; none where no conversion has this letter.
+/// Formats the next argument. Returns `None` for an unknown conversion character.
 fn converted(kind: char, how: Conversion, values: &mut impl Values) -> Option<String> {
     Some(match kind {
         'd' | 'i' => {
@@ -179,7 +181,7 @@ fn sign(negative: bool, how: Conversion) -> &'static str {
     }
 }
 
-/// At least as many digits as the precision says; none of zero where it says none.
+/// Pads digits with zeros to the precision. Zero has no digits if the precision is 0.
 fn digits(text: String, how: Conversion) -> String {
     match how.precision {
         Some(0) if text == "0" => String::new(),
@@ -197,7 +199,7 @@ fn padded(prefix: &str, text: &str, how: Conversion, may_be_zeros: bool) -> Stri
     }
 }
 
-/// `1.500000e+00`
+/// Formats a number as in `1.500000e+00`.
 fn scientific(magnitude: f64, precision: usize) -> String {
     let text = format!("{magnitude:.precision$e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -206,7 +208,8 @@ fn scientific(magnitude: f64, precision: usize) -> String {
     format!("{mantissa}e{sign}{:02}", exponent.unsigned_abs())
 }
 
-/// The shorter of the two forms, without zeros at the end.
+/// Formats a number for `%g`: fixed or scientific notation, depending on the exponent, without
+/// trailing zeros.
 fn shortest(magnitude: f64, how: Conversion) -> String {
     let precision = how.precision.unwrap_or(DIGITS).max(1);
     let rounded = format!("{magnitude:.*e}", precision - 1);
@@ -224,7 +227,7 @@ fn shortest(magnitude: f64, how: Conversion) -> String {
     exponent.map_or_else(|| mantissa.to_owned(), |exponent| format!("{mantissa}e{exponent}"))
 }
 
-/// `0x1.8p+1`
+/// Formats a number as in `0x1.8p+1`.
 fn hexadecimal(magnitude: f64, precision: Option<usize>) -> String {
     let bits = magnitude.to_bits();
     let (field, fraction) = (bits >> 52, bits & ((1 << 52) - 1));
@@ -233,7 +236,7 @@ fn hexadecimal(magnitude: f64, precision: Option<usize>) -> String {
         (0, fraction) => (fraction, -1022),
         (field, fraction) => (fraction | 1 << 52, field as i64 - 1023),
     };
-    // Thirteen digits hold the fraction; fewer are rounded to nearest even.
+    // The fraction has 13 digits. A lower precision rounds to nearest even.
     if let Some(dropped) = precision.and_then(|digits| 13usize.checked_sub(digits)).filter(|&dropped| dropped != 0) {
         let unit = 1u64 << (4 * dropped);
         let (low, half) = (significand & (unit - 1), unit / 2);
@@ -276,7 +279,7 @@ mod tests {
         prints(template, &[value.to_bits()], expected);
     }
 
-    // What C's library prints.
+    // The expected texts are those that C's library prints.
     #[test]
     fn integers() {
         prints("%d|%i|%u", &[-5i64 as u64, 7, u64::MAX], "-5|7|4294967295");

@@ -1,4 +1,4 @@
-//! The local memory of a work item: the frames of its calls, and what they take beside.
+//! The local memory of a work item: its call frames, and the memory that `alloca` adds.
 
 use halfbyte_isa::ptx::module::LOCAL_START;
 use halfbyte_isa::ptx::types::MAX_LOCAL;
@@ -6,30 +6,30 @@ use halfbyte_isa::ptx::types::MAX_LOCAL;
 use halfbyte_isa::buffers::{range, range_mut};
 use halfbyte_isa::trap::TrapKind;
 
-/// Bytes that each call takes at least, as where it returns to is kept.
+/// Minimum number of bytes per call, which account for the return address.
 const CALL_BYTES: u64 = 16;
 
-/// Local memory up to where it is used.
+/// The used part of local memory.
 #[derive(Default)]
 pub(super) struct Stack {
     bytes: Vec<u8>,
-    /// Bytes that calls within calls take beside their frames.
+    /// Bytes that nested calls take in addition to their frames.
     calls: u64,
 }
 
 impl Stack {
-    /// Makes the state at the start of an item.
+    /// Resets the stack for the start of an item.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.calls = 0;
     }
 
-    /// How far it reaches: an address in local memory.
+    /// Returns the address of the stack's top.
     pub fn top(&self) -> u64 {
         LOCAL_START + self.bytes.len() as u64
     }
 
-    /// Takes bytes at a multiple of an alignment. They are zeros.
+    /// Allocates zeroed memory with an alignment, and returns its address.
     pub fn take(&mut self, bytes: u64, align: u32) -> Result<u64, TrapKind> {
         let start = self.top().next_multiple_of(u64::from(align).max(1));
         let end = start.saturating_add(bytes);
@@ -40,7 +40,7 @@ impl Stack {
         Ok(start)
     }
 
-    /// Gives back what was taken since it reached so far, and says whether it reached so far.
+    /// Frees everything above `top`. Returns `false` if `top` is outside the used part.
     pub fn give_back(&mut self, top: u64) -> bool {
         let is_within = (LOCAL_START..=self.top()).contains(&top);
         if is_within {
@@ -49,22 +49,22 @@ impl Stack {
         is_within
     }
 
-    /// Takes what a call does beside its frame.
+    /// Accounts for a call.
     pub fn enter(&mut self) {
         self.calls += CALL_BYTES;
     }
 
-    /// Gives that back.
+    /// Accounts for the return from a call.
     pub fn leave(&mut self) {
         self.calls = self.calls.saturating_sub(CALL_BYTES);
     }
 
-    /// So many bytes at an address.
+    /// Returns `count` bytes at an address, if they are in use.
     pub fn get(&self, address: u64, count: usize) -> Option<&[u8]> {
         range(&self.bytes, address.checked_sub(LOCAL_START)?, count)
     }
 
-    /// The same, to be written.
+    /// Returns `count` bytes at an address for writing, if they are in use.
     pub fn get_mut(&mut self, address: u64, count: usize) -> Option<&mut [u8]> {
         range_mut(&mut self.bytes, address.checked_sub(LOCAL_START)?, count)
     }

@@ -1,8 +1,9 @@
-//! Registers that an item reads before it writes them, where a launch is watched.
+//! Detection of registers that an item reads before it writes them.
 //!
-//! Each register has the set of its bits that nothing has written. Instructions spread them by their own meaning, over
-//! [`Definedness`]; a store, an address or a branch that depends on such a bit is an error. Values that an exchange, a matrix product or
-//! memory passes on count as defined.
+//! For each register the launch tracks the set of bits that no instruction has written.
+//! Instructions propagate these sets by their own semantics, evaluated on [`Definedness`]. A store,
+//! an address or a branch that depends on an undefined bit is an error. Values that pass through an
+//! exchange, a matrix product or memory count as defined.
 
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::ptx::definedness::{self, Definedness, Truth, Word, whole};
@@ -16,23 +17,24 @@ use smallvec::SmallVec;
 use super::interp::{Registers, View};
 use halfbyte_isa::trap::{TrapKind, Unwritten};
 
-/// The read of a register, or of the carry flag, that nothing had written.
+/// The read of an unwritten register or carry flag.
 #[derive(Clone)]
 struct Origin {
-    /// The instruction, by its number in the program.
+    /// Number of the instruction in the program.
     inst: usize,
     of: Unwritten,
 }
 
-/// Undefined bits of a register.
+/// The undefined bits of a register.
 #[derive(Clone)]
 pub(super) struct Bits {
     bits: u64,
-    /// The read that the undefined bits come from; `None` if the register itself was not written.
+    /// The read that the undefined bits were propagated from; `None` if the register itself was
+    /// never written.
     origin: Option<Origin>,
 }
 
-/// No bits.
+/// A fully defined register.
 static NONE: Bits = Bits { bits: 0, origin: None };
 
 /// The undefined bits of the registers of a body.
@@ -41,11 +43,11 @@ pub(super) struct Undefined {
     carry: Bits,
 }
 
-/// The registers that an instruction makes undefined.
+/// The registers that an instruction makes undefined, at least in part.
 pub(super) type Spread = SmallVec<[(Reg, Bits); 2]>;
 
 impl Undefined {
-    /// The start of a body, where nothing is written.
+    /// Creates the state at the start of a body, with all registers undefined.
     pub fn new(types: &[Type]) -> Undefined {
         let whole = |ty: &Type| Bits { bits: ty.truncate(u64::MAX), origin: None };
         Undefined { registers: types.iter().map(whole).collect(), carry: Bits { bits: 1, origin: None } }
@@ -58,8 +60,8 @@ impl Undefined {
         self.registers.get(reg.0 as usize).unwrap_or(&NONE)
     }
 
-    /// The read that the undefined bits come from which an instruction of a body finds in a register. `number` is its number in the
-    /// program.
+    /// Returns the origin of the undefined bits of a register that instruction `number` of the
+    /// program reads.
     fn origin(&self, reg: Reg, body: &Body, number: usize) -> Origin {
         let own = || match reg {
             Reg::CARRY => Unwritten::Carry,
@@ -68,7 +70,7 @@ impl Undefined {
         self.get(reg).origin.clone().unwrap_or_else(|| Origin { inst: number, of: own() })
     }
 
-    /// Notes that a register is written as a whole with defined bits.
+    /// Marks a register as fully defined.
     pub fn define(&mut self, reg: Reg) {
         self.set(reg, NONE.clone());
     }
@@ -83,7 +85,7 @@ impl Undefined {
 }
 
 impl Registers {
-    /// Makes bits of registers undefined.
+    /// Marks bits of registers as undefined.
     pub fn spread(&mut self, spread: Spread) {
         if let Some(undefined) = &mut self.undefined {
             spread.into_iter().for_each(|(reg, bits)| undefined.set(reg, bits));
@@ -97,7 +99,7 @@ impl Registers {
         }
     }
 
-    /// Makes a register as undefined as one of another body is.
+    /// Copies the undefined bits of another body's register to a register.
     pub fn inherit(&mut self, to: Reg, from: &Registers, reg: Reg) {
         if let (Some(undefined), Some(from)) = (&mut self.undefined, &from.undefined) {
             undefined.set(to, from.get(reg).clone());
@@ -152,11 +154,11 @@ impl Reader<Definedness> for Watched<'_, '_> {
     }
 }
 
-/// The registers that an instruction makes undefined, as it reads bits that nothing has written. `number` is the instruction's number in
-/// the program.
+/// Returns the registers that instruction `number` of the program makes undefined, because it reads
+/// undefined bits.
 ///
 /// # Errors
-/// A store, an address or a branch depends on such bits.
+/// Returns an error if a store, an address or a branch depends on undefined bits.
 pub(super) fn spread(inst: &Inst, number: usize, view: &View<'_>) -> Result<Spread, TrapKind> {
     let Some(undefined) = view.registers().undefined.as_ref() else { return Ok(Spread::new()) };
     let origin = |reg: Reg| undefined.origin(reg, view.body(), number);
@@ -174,7 +176,8 @@ pub(super) fn spread(inst: &Inst, number: usize, view: &View<'_>) -> Result<Spre
     Ok(found.into_iter().map(of_width).collect())
 }
 
-/// The undefined bits of what a call passes, for the registers that take it.
+/// Returns the undefined bits of a call's arguments, for the parameter registers of the called
+/// function.
 pub(super) fn passed(inst: &Inst, number: usize, view: &View<'_>, params: &[Passed]) -> Spread {
     let Some(undefined) = view.registers().undefined.as_ref() else { return Spread::new() };
     let operands = inst.registers().filter(|(role, reg)| *role != Role::Def && undefined.get(*reg).bits != 0);
