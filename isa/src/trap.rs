@@ -1,4 +1,4 @@
-//! What stops a work item.
+//! Traps of work items.
 
 use std::fmt;
 
@@ -9,71 +9,73 @@ use crate::vp1::domain::Unknown;
 use halfbyte_abi::meet::{Meets, Party};
 use halfbyte_abi::{Exceeded, ItemName, Shape};
 
-/// A work item that could not go on: where it was and why. After it the launch's buffers hold no result.
+/// A trap: the work item that cannot continue, the instruction, and the reason. After a trap the
+/// launch's buffers hold no valid result.
 ///
-/// Of several items that trap, the one reported is the lowest. Where a group of items runs as one, what is wrong with the program
-/// is its first item's; accesses of items up to that one come before it.
+/// If several items trap, the lowest one is reported. If a group of items runs as one program, an
+/// error of the program is attributed to the group's first item; invalid accesses of items up to
+/// that one take precedence.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Trap {
     /// The kernel.
     pub kernel: String,
-    /// The work item by its number ([`Shape::place`]).
+    /// Number of the work item in the launch ([`Shape::place`]).
     pub item: u32,
-    /// The launch that it is of.
+    /// Shape of the launch.
     pub shape: Shape,
-    /// The instruction's address, in words from the kernel's start.
+    /// Address of the instruction, in words from the kernel's start.
     pub address: u32,
     /// The instruction in assembly.
     pub instruction: String,
-    /// The name of the source text.
+    /// Name of the source file.
     pub source: String,
-    /// The instruction's place in it.
+    /// Source location of the instruction.
     pub loc: Loc,
-    /// What is wrong.
+    /// The reason.
     pub kind: TrapKind,
 }
 
 impl Trap {
-    /// The work item, as messages name it.
+    /// Returns the work item's name for messages.
     pub fn item_name(&self) -> ItemName {
         self.shape.name(self.item)
     }
 }
 
-/// Whether memory is read or written.
+/// The direction of a memory access.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Access {
-    /// Read.
+    /// A read.
     Load,
-    /// Written.
+    /// A write.
     Store,
 }
 
-/// A memory of its own addresses.
+/// A memory space.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Space {
     /// The launch's buffers.
     Global,
-    /// The work item's own memory.
+    /// The private memory of the work item.
     Local,
-    /// The memory of its block.
+    /// The shared memory of the block.
     Shared,
     /// A constant bank.
     Constant(u8),
 }
 
-/// Where and why a work item stopped short.
+/// The instruction at which a work item trapped, and the reason.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
-    /// The address of a word.
+    /// Address of the instruction word.
     pub address: usize,
-    /// Why.
+    /// The reason.
     pub kind: TrapKind,
 }
 
-/// Why a run ended before its end.
+/// Reason why a run ended early.
 pub enum Halt {
-    /// A work item stopped short.
+    /// A work item trapped.
     Fault(Fault),
     /// The launch was ended early.
     Exceeded(Exceeded),
@@ -91,138 +93,142 @@ impl From<Exceeded> for Halt {
     }
 }
 
-/// Why a work item cannot go on.
+/// Reason of a trap.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum TrapKind {
-    /// An access that is not wholly within what the space holds; in global memory, within one buffer.
+    /// An access is not completely within the memory space. In global memory it must be within one
+    /// buffer.
     OutOfBounds {
-        /// Load or store.
+        /// The direction.
         access: Access,
-        /// The memory.
+        /// The memory space.
         space: Space,
-        /// The address in it.
+        /// The address in the space.
         address: u64,
-        /// Bytes accessed.
+        /// Access size in bytes.
         bytes: u32,
-        /// Of a global address that belongs to a buffer: that buffer and where in it.
+        /// The buffer that a global address belongs to, and the offset from it.
         near: Option<Near>,
     },
-    /// An access at an address that is not a multiple of its size.
+    /// An access at an address that is not a multiple of the access size.
     Misaligned {
-        /// Load or store.
+        /// The direction.
         access: Access,
-        /// The memory.
+        /// The memory space.
         space: Space,
-        /// The address in it.
+        /// The address in the space.
         address: u64,
-        /// Bytes accessed.
+        /// Access size in bytes.
         bytes: u32,
     },
-    /// A store into an `in` buffer.
+    /// A store to an `in` buffer.
     ReadOnly {
         /// The address.
         address: u64,
-        /// Bytes accessed.
+        /// Access size in bytes.
         bytes: u32,
         /// The buffer's name.
         buffer: String,
     },
-    /// An access to a byte that another item accesses too, where one of the two writes it. It is looked for where a launch asks.
+    /// A data race: another item accesses the same byte without synchronisation, and one of them
+    /// writes. Reported only by launches that detect races.
     Race {
-        /// Load or store.
+        /// The direction of the second access.
         access: Access,
-        /// The memory.
+        /// The memory space.
         space: Space,
-        /// The first such byte.
+        /// Address of the first byte that both access.
         address: u64,
-        /// The other access.
+        /// The first access.
         other: Other,
     },
-    /// A read of shared memory that no item of the group has written. It is looked for where a launch asks.
+    /// A load of shared memory that no item of the group has written. Reported only by launches
+    /// that detect races.
     Uninitialised {
-        /// The address in it.
+        /// The address in shared memory.
         address: u64,
-        /// Bytes accessed.
+        /// Access size in bytes.
         bytes: u32,
     },
-    /// A read of a register, or of the carry flag, that the item has not written, on which a store, an address or a branch depends. It is
-    /// looked for where a launch asks.
+    /// A store, an address or a branch depends on a register or the carry flag that the item has
+    /// not written. Reported only by launches that detect races.
     Unwritten {
         /// The register or the flag.
         of: Unwritten,
-        /// The instruction that reads it, by its number in the program.
+        /// Number of the reading instruction in the program.
         read: usize,
-        /// The use that depends on it.
+        /// The use that depends on the value.
         reaches: Use,
-        /// The place of that use in the text, as far as it is known.
+        /// Source location of that use, if known.
         loc: Option<Loc>,
     },
-    /// A word that is no instruction.
+    /// The instruction word is not a valid instruction.
     Undefined {
         /// The word.
         word: u128,
-        /// Its bytes.
+        /// Size of the word in bytes.
         bytes: u32,
     },
-    /// An instruction whose effect is not known.
+    /// The effect of the instruction is undocumented.
     Unknown(Unknown),
-    /// More taken backward branches than the launch allows: an endless loop, or a long one.
+    /// The item took more backward branches than its budget: the loop is endless or too long.
     Budget {
-        /// Backward branches allowed an item.
+        /// Maximum number of backward branches per item.
         limit: u64,
     },
-    /// The last word, and it does not leave the kernel.
+    /// Execution continued past the last instruction.
     RanPastEnd,
-    /// A branch to where the kernel has no word.
+    /// A branch to an address outside the kernel.
     BranchOutside {
-        /// The address branched to, in words from the kernel's start.
+        /// Target address, in words from the kernel's start.
         target: i64,
-        /// The kernel's words.
+        /// Number of words in the kernel.
         words: u32,
     },
-    /// More calls within calls than the machine keeps return addresses for.
+    /// The calls are nested more deeply than the machine's return stack permits.
     CallDepth {
-        /// How many are possible.
+        /// Maximum depth.
         limit: u32,
     },
-    /// A return that no call comes before.
+    /// A return without a preceding call.
     ReturnWithoutCall,
-    /// The kernel says that something is wrong.
+    /// The kernel executed a trap instruction.
     Asked,
-    /// The collective operation of the item is invalid. The items concerned come with it, if there are several.
+    /// An invalid collective operation, with the items involved if there are several.
     Meets(Meets, Vec<Party>),
-    /// The item waits for memory that nobody will write: all others have ended or wait too, as these do.
+    /// A deadlock: the item polls memory that no item will write, because all other items have
+    /// ended or wait too. The parties are the waiting items.
     Deadlock(Vec<Party>),
-    /// What a kernel says of an assertion that does not hold.
+    /// A failed assertion of the kernel.
     AssertFailed {
-        /// What does not hold.
+        /// The asserted condition.
         what: String,
-        /// The file that says so.
+        /// Source file of the assertion.
         file: String,
-        /// The line.
+        /// Line of the assertion.
         line: u32,
-        /// The function.
+        /// Function that contains the assertion.
         function: String,
     },
-    /// More local memory than a work item has.
+    /// The item needs more local memory than available.
     StackOverflow {
-        /// Bytes that it has.
+        /// Size of an item's local memory in bytes.
         limit: u32,
     },
-    /// The stack was to reach as far as it never did.
+    /// The kernel restored the stack to a position outside of its current extent.
     StackRestored {
-        /// How far, as an address in local memory.
+        /// The requested position, as an address in local memory.
         to: u64,
     },
-    /// An indirect branch past the last of its targets.
+    /// The index of an indirect branch exceeds its target table.
     NoTarget {
-        /// The number of the target.
+        /// The index.
         index: u32,
-        /// How many there are.
+        /// Number of targets in the table.
         targets: u32,
     },
-    /// An indirect call of what is no function that may be called so.
+    /// The address of an indirect call is not that of a function that the call permits.
     NoFunction,
 }
 
@@ -231,7 +237,7 @@ pub enum TrapKind {
 pub enum Unwritten {
     /// A register, by name.
     Register(String),
-    /// The carry flag, which is not kept over calls and barriers.
+    /// The carry flag, which calls and barriers do not preserve.
     Carry,
 }
 
@@ -244,7 +250,7 @@ impl TrapKind {
         }
     }
 
-    /// Fills in the parties' places in the source text.
+    /// Fills in the source locations of the parties.
     pub fn locate_parties(&mut self, loc: impl Fn(usize) -> Loc) {
         if let TrapKind::Meets(_, parties) | TrapKind::Deadlock(parties) = self {
             parties.iter_mut().for_each(|party| party.loc = loc(party.place as usize));
@@ -255,24 +261,24 @@ impl TrapKind {
 /// The first of two accesses that race.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Other {
-    /// The item that makes it.
+    /// The accessing item.
     pub item: ItemName,
-    /// Where its instruction is in the kernel.
+    /// Address of the instruction in the kernel.
     pub address: usize,
-    /// Where that comes from in the text, as far as that is known.
+    /// Source location of the instruction, if known.
     pub loc: Option<Loc>,
-    /// Whether it writes.
+    /// The access is a write.
     pub is_written: bool,
-    /// Whether it is of a copy that the item has not waited for.
+    /// The access belongs to an asynchronous copy that the item has not waited for.
     pub is_under_way: bool,
 }
 
-/// A place relative to a buffer.
+/// A position relative to a buffer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Near {
     /// The buffer's name.
     pub buffer: String,
-    /// Bytes from its start, negative before it.
+    /// Offset from the buffer's start in bytes; negative before the buffer.
     pub offset: i64,
     /// Its size in bytes.
     pub size: u64,
@@ -363,10 +369,10 @@ impl fmt::Display for TrapKind {
     }
 }
 
-/// Most parties that a message names beside the first.
+/// Maximum number of parties that a message lists after the first one.
 const PARTIES: usize = 4;
 
-/// Writes what all parties but the first do.
+/// Writes what each party except the first waits for.
 fn write_parties(f: &mut fmt::Formatter<'_>, parties: &[Party]) -> fmt::Result {
     let others = parties.get(1..).unwrap_or_default();
     others.iter().take(PARTIES).try_for_each(|party| write!(f, "; {party}"))

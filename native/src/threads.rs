@@ -1,4 +1,5 @@
-//! The threads that launches run on: rayon's where feature `parallel` is on, else the caller's alone.
+//! Threads for launches: rayon's if feature `parallel` is enabled, otherwise only the caller's
+//! thread.
 
 use std::fmt;
 use std::num::NonZero;
@@ -6,7 +7,8 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use thiserror::Error;
 
-/// Threads of one's own for launches, in place of those that the process shares. They end when this is dropped.
+/// A private thread pool for launches, in place of rayon's global pool. The threads end when the
+/// pool is dropped.
 ///
 /// ```
 /// use std::num::NonZero;
@@ -23,11 +25,11 @@ pub struct ThreadPool(
     #[cfg(not(feature = "parallel"))] std::convert::Infallible,
 );
 
-/// Why there are no threads.
+/// Reason why a thread pool could not be created.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum ThreadPoolError {
-    /// The system gives none.
+    /// The operating system could not start the threads.
     #[error("no threads could be started: {0}")]
     System(String),
     /// The library was built without feature `parallel`.
@@ -36,10 +38,11 @@ pub enum ThreadPoolError {
 }
 
 impl ThreadPool {
-    /// Starts so many threads. A launch on them has one more, its caller's.
+    /// Starts `threads` threads. The thread that launches a kernel takes part in the work, in
+    /// addition to the pool.
     ///
     /// # Errors
-    /// The system gives no threads, or feature `parallel` is off.
+    /// Returns an error if the operating system cannot start the threads.
     #[cfg(feature = "parallel")]
     pub fn new(threads: NonZero<u16>) -> Result<ThreadPool, ThreadPoolError> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get().into());
@@ -47,22 +50,22 @@ impl ThreadPool {
         pool.map(ThreadPool).map_err(|error| ThreadPoolError::System(error.to_string()))
     }
 
-    /// How many threads there are.
+    /// Returns the number of threads.
     #[cfg(feature = "parallel")]
     pub fn threads(&self) -> usize {
         self.0.current_num_threads()
     }
 
-    /// Starts no threads.
+    /// Fails, because feature `parallel` is disabled.
     ///
     /// # Errors
-    /// [`ThreadPoolError::NotBuilt`].
+    /// Always returns [`ThreadPoolError::NotBuilt`].
     #[cfg(not(feature = "parallel"))]
     pub fn new(_: NonZero<u16>) -> Result<ThreadPool, ThreadPoolError> {
         Err(ThreadPoolError::NotBuilt)
     }
 
-    /// How many threads there are.
+    /// Returns the number of threads.
     #[cfg(not(feature = "parallel"))]
     pub fn threads(&self) -> usize {
         match self.0 {}
@@ -75,11 +78,12 @@ impl fmt::Debug for ThreadPool {
     }
 }
 
-// What a launch does on the threads is done when it returns, or unwinds; nothing of it is left in the pool.
+// All work of a launch has ended when the launch returns or unwinds, so that the pool keeps no
+// broken state.
 impl UnwindSafe for ThreadPool {}
 impl RefUnwindSafe for ThreadPool {}
 
-/// How many threads there are to share work with.
+/// Returns the number of threads that can share work.
 pub fn available(pool: Option<&ThreadPool>) -> usize {
     #[cfg(feature = "parallel")]
     let shared = rayon::current_num_threads();
@@ -88,9 +92,10 @@ pub fn available(pool: Option<&ThreadPool>) -> usize {
     pool.map_or(shared, ThreadPool::threads)
 }
 
-/// Runs each share of the work, side by side where there are threads for it, and waits for all.
+/// Runs each share of the work, in parallel if threads are available, and waits for all.
 ///
-/// The caller's thread takes the first share: it would only sleep, and waking it takes as long as some tiles or many rows.
+/// The calling thread takes the first share itself. It would otherwise sleep, and waking it takes
+/// as long as several tiles or many rows.
 #[cfg(feature = "parallel")]
 pub fn run_each<T: Send>(pool: Option<&ThreadPool>, shares: impl Iterator<Item = T>, run: impl Fn(T) + Sync) {
     let (mut shares, run) = (shares, &run);
@@ -109,7 +114,7 @@ fn scope<'s, R>(pool: Option<&ThreadPool>, work: impl FnOnce(&rayon::Scope<'s>) 
     }
 }
 
-/// Runs each share of the work.
+/// Runs each share of the work in turn.
 #[cfg(not(feature = "parallel"))]
 pub fn run_each<T: Send>(_: Option<&ThreadPool>, shares: impl Iterator<Item = T>, run: impl Fn(T) + Sync) {
     shares.for_each(run);

@@ -1,4 +1,4 @@
-//! The variables of a kernel's file: where they lie, and what they hold from launch to launch.
+//! Module-scope variables: their addresses, and their contents from launch to launch.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,18 +11,19 @@ use halfbyte_isa::ptx::types::Space;
 use super::LoadError;
 use halfbyte_isa::ptx::program::Bound;
 
-/// The buffers before those of variables: as many parameters as nearly all kernels have, so that a variable lies at one address
-/// for all kernels of a file.
+/// Buffer number of the first variable, unless a kernel has more parameters. The gap ensures that a
+/// variable has the same address in all kernels of a file.
 const BEFORE: usize = 64;
 
-/// What the variables of one text hold, by number: for all kernels that are loaded with it, from launch to launch.
+/// The contents of a module's variables. Kernels that are loaded with the same `Globals` share
+/// them, and they persist from launch to launch.
 #[derive(Clone, Debug, Default)]
 pub struct Globals {
     held: Arc<Mutex<Held>>,
 }
 
 impl Globals {
-    /// Whether a kernel has written to one, or one has been changed otherwise: it does not hold what the text says.
+    /// Returns `true` if the contents of a variable differ from its initialiser in the text.
     pub fn are_written(&self, module: &Module) -> bool {
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let first = first_of(module);
@@ -33,22 +34,23 @@ impl Globals {
     }
 }
 
-/// What variables hold, by number.
+/// The contents of variables, keyed by number.
 type Held = BTreeMap<u32, Vec<u8>>;
 
-/// The variables that a kernel names.
+/// The module-scope variables that a kernel uses.
 #[derive(Debug)]
 pub(super) struct Variables {
-    /// Their numbers in the file, ascending.
+    /// Their numbers in the module, in ascending order.
     numbers: Vec<u32>,
-    /// The buffer of the variable of number 0.
+    /// Buffer number of variable 0.
     first: usize,
-    /// What they hold.
+    /// The contents.
     globals: Globals,
 }
 
 impl Variables {
-    /// Those of a kernel of a file, which hold what that says where nothing has written to them.
+    /// Creates the variables of a kernel. A variable that `globals` does not contain yet is
+    /// initialised.
     pub fn new(module: &Module, entry: &Entry, globals: &Globals) -> Variables {
         let (numbers, first) = (entry.used_variables(), first_of(module));
         let variables = Variables { numbers, first, globals: globals.clone() };
@@ -60,24 +62,25 @@ impl Variables {
         variables
     }
 
-    /// The buffer that a variable is, where the kernel names it.
+    /// Returns the buffer number of a variable, if the kernel uses the variable.
     pub fn buffer(&self, number: u32) -> Option<usize> {
         self.numbers.binary_search(&number).ok().map(|_| self.first + number as usize)
     }
 
-    /// What they hold, they and others of the text, for one launch at a time.
+    /// Locks and returns the contents of all variables in `globals`. A launch holds the lock until
+    /// it ends.
     pub fn held(&self) -> MutexGuard<'_, Held> {
         self.globals.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The buffer of the variable of number 0.
+/// Returns the buffer number of variable 0.
 fn first_of(module: &Module) -> usize {
     let most = module.entries.iter().map(|entry| entry.params.len()).max();
     most.unwrap_or(0).max(BEFORE)
 }
 
-/// Refuses variables that come after all buffers that have addresses.
+/// Rejects kernels that use variables without an available address.
 pub(super) fn check(module: &Module, entry: &Entry) -> Result<(), LoadError> {
     let most = MAX_BUFFERS.saturating_sub(first_of(module));
     match entry.used_variables().last() {
@@ -86,7 +89,7 @@ pub(super) fn check(module: &Module, entry: &Entry) -> Result<(), LoadError> {
     }
 }
 
-/// What a variable holds where nothing has written to it.
+/// Returns the initial contents of a variable.
 fn contents(entry: &Entry, number: u32, first: usize) -> Vec<u8> {
     let Some(variable) = entry.variables.get(number as usize) else { return Vec::new() };
     let mut bytes = variable.bytes.to_vec();
@@ -99,7 +102,7 @@ fn contents(entry: &Entry, number: u32, first: usize) -> Vec<u8> {
     bytes
 }
 
-/// An address in a variable.
+/// Returns the value of an address in a variable's initialiser.
 fn value_of(address: &AddressIn, first: usize) -> u64 {
     let start = match address.of {
         AddressOf::Function(number) => function_address(number),
@@ -111,7 +114,8 @@ fn value_of(address: &AddressIn, first: usize) -> u64 {
     start.wrapping_add_signed(address.offset)
 }
 
-/// Addresses of the variables of a kernel's file, by number; `buffer` gives the buffer of a variable.
+/// Returns the addresses of a kernel's variables, indexed by number. `buffer` maps a variable to
+/// its buffer number.
 pub(super) fn bind(entry: &Entry, buffer: impl Fn(u32) -> Option<usize>) -> Vec<Bound> {
     let places = entry.shared_layout().places;
     let address = |number: u32, of: &Variable| match of.space {

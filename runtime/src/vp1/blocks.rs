@@ -1,21 +1,22 @@
-//! Copies of a few kilobytes between caches, as tiles need: the C library makes those of 2 to 4 KiB by `rep movsb` and `rep stosb`
-//! on some computers, which take twice as long as loops of vectors.
+//! Copies of a few kilobytes within the caches, as tiles need them. On some computers the C library
+//! copies 2 to 4 KiB by `rep movsb` and `rep stosb`, which take twice as long as loops of vector
+//! instructions.
 
 use std::hint::black_box;
 
-/// Bytes that a step of a loop copies.
+/// Bytes that a loop iteration copies.
 const BYTES: usize = 256;
 
 type Block = [u8; BYTES];
 
-/// Where blocks that are cleared are copied from.
+/// The source of blocks that are cleared.
 static ZEROS: Lines = Lines([0; BYTES]);
 
-/// A block that begins a cache line.
+/// A block that is aligned to a cache line.
 #[repr(align(64))]
 struct Lines(Block);
 
-/// Copies bytes to as many others; to a slice of another length, nothing.
+/// Copies `from` to `to`. Does nothing if the lengths differ.
 pub(super) fn copy(to: &mut [u8], from: &[u8]) {
     if to.len() == from.len() {
         let ((to, last), (from, rest)) = (to.as_chunks_mut::<BYTES>(), from.as_chunks::<BYTES>());
@@ -24,11 +25,12 @@ pub(super) fn copy(to: &mut [u8], from: &[u8]) {
     }
 }
 
-/// Makes bytes zeros, and prefetches as many of those that are written next: loads have nothing else to do meanwhile.
+/// Fills `bytes` with zeros. Prefetches as much of `next`, which is written afterwards, because the
+/// load units are idle meanwhile.
 pub(super) fn clear(bytes: &mut [u8], next: &[u8]) {
     let ((blocks, last), (next, _)) = (bytes.as_chunks_mut::<BYTES>(), next.as_chunks::<BYTES>());
     let (beside, alone) = blocks.split_at_mut(blocks.len().min(next.len()));
-    // Which zeros these are is not known where the loop is compiled, or it would be a call of the C library.
+    // `black_box` prevents the compiler from replacing the loop by a call of the C library.
     let zeros = black_box(&ZEROS.0);
     each(beside.iter_mut().zip(next).map(|(block, next)| {
         prefetch(next);
@@ -44,14 +46,14 @@ fn prefetch(block: &Block) {
     #[cfg(target_arch = "x86_64")]
     for line in block.as_chunks::<64>().0 {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch accesses nothing; the address is that of a byte all the same.
+        // SAFETY: a prefetch does not access memory, and the address is valid anyway.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = block;
 }
 
-/// Copies each block by the widest vectors there are.
+/// Copies each block with the widest vectors that the computer supports.
 #[inline]
 fn each<'a>(blocks: impl Iterator<Item = (&'a mut Block, &'a Block)>) {
     #[cfg(target_arch = "x86_64")]
@@ -65,11 +67,11 @@ fn each<'a>(blocks: impl Iterator<Item = (&'a mut Block, &'a Block)>) {
             blocks.for_each(|(to, from)| *to = *from);
         }
         if is_x86_feature_detected!("avx512f") {
-            // SAFETY: the computer has what it needs.
+            // SAFETY: the computer supports AVX-512F.
             return unsafe { by_64(blocks) };
         }
         if is_x86_feature_detected!("avx2") {
-            // SAFETY: likewise.
+            // SAFETY: the computer supports AVX2.
             return unsafe { by_32(blocks) };
         }
     }

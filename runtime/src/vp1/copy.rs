@@ -1,4 +1,4 @@
-//! The copying engine: what goes between the launch's buffers and the streams of a tile.
+//! Copies between the launch's buffers and the streams of a tile.
 
 use std::ops::Range;
 
@@ -10,39 +10,39 @@ use super::tiles::{Plan, Tile, Visit};
 use halfbyte_isa::buffers::Buffers;
 use halfbyte_isa::trap::{Access, Fault, Space, TrapKind};
 
-/// The bits of a `$a` that are the address.
+/// The address bits of an address register `$a`.
 const ADDRESS: u32 = 0xffff;
 
-/// A tile's streams, in the order of addresses of the data store.
+/// The copy engine of a tile. Its streams are sorted by data store address.
 pub(super) struct Copier<'a> {
     pub plan: &'a Plan,
     pub tile: Tile,
     pub store: &'a mut [u8],
 }
 
-/// Where a run has stopped before its end.
+/// The point at which an incomplete run stopped.
 pub(super) struct Stop {
-    /// The first item of the group that ran.
+    /// First item of the group that was running.
     pub item: u32,
-    /// `$a`, which hold the address of the next element of each stream.
+    /// The address registers `$a`. They hold the address of the next element of each stream.
     pub cursors: [u32; 32],
 }
 
-/// Accesses of one visit whose elements stand side by side in the stream.
+/// The accesses of one visit by consecutive items, whose elements are contiguous in the stream.
 #[derive(Clone, Copy)]
 struct Run<'a> {
     stream: &'a Stream,
-    /// The address of its buffer.
+    /// Address of the stream's buffer.
     base: u64,
-    /// Bytes from one item's access to the next one's, modulo 2^32.
+    /// Distance in bytes between the accesses of consecutive items, modulo 2^32.
     scale: u32,
-    /// What its offset in the buffer has besides the item, modulo 2^32.
+    /// The part of the buffer offset that does not depend on the item, modulo 2^32.
     index: u32,
-    /// The place of the first element in the stream.
+    /// Index of the first element in the stream.
     element: u64,
-    /// The first item.
+    /// Number of the first item.
     first: u32,
-    /// How many items, all of them within the launch; one stands for all of them where the stream is uniform.
+    /// Number of items, all of them within the launch; 1 if the stream is uniform.
     count: u32,
 }
 
@@ -51,22 +51,22 @@ impl Run<'_> {
         self.stream.bytes as usize
     }
 
-    /// The address that an item accesses.
+    /// Returns the address that an item accesses.
     fn address(&self, item: u32) -> u64 {
         self.at(item.wrapping_mul(self.scale).wrapping_add(self.index))
     }
 
-    /// The address at an offset that items have computed, or that was computed for them.
+    /// Returns the address of an offset. The program or the plan has computed the offset.
     fn at(&self, offset: u32) -> u64 {
         self.base.wrapping_add(offset.into()).wrapping_add_signed(self.stream.offset.into())
     }
 
-    /// The address of each item of the row.
+    /// Returns the address of each item's access.
     fn addresses(&self) -> impl Iterator<Item = u64> {
         (self.first..).take(self.count as usize).map(|item| self.address(item))
     }
 
-    /// Bytes from one access to the next, where they are the same between all of them.
+    /// Returns the distance in bytes between consecutive accesses, if it is constant.
     fn stride(&self) -> Option<u32> {
         if self.stream.holds != Holds::Elements {
             return None;
@@ -76,7 +76,7 @@ impl Run<'_> {
         u32::try_from(last).is_ok().then_some(self.scale)
     }
 
-    /// The bytes in the buffer of accesses that follow each other without a gap.
+    /// Returns the byte range of the accesses in the buffer, if they are contiguous.
     fn whole(&self) -> Option<(u64, usize)> {
         (self.stride() == Some(self.stream.bytes))
             .then(|| (self.address(self.first), self.bytes() * self.count as usize))
@@ -90,12 +90,12 @@ impl Run<'_> {
         address.is_multiple_of(self.stream.align.into())
     }
 
-    /// Whether an item may access an address.
+    /// Returns `true` if an access at the address is valid.
     fn may_access(&self, buffers: &Buffers<'_>, address: u64) -> bool {
         self.is_aligned(address) && buffers.allow(self.access(), address, self.bytes())
     }
 
-    /// Why not.
+    /// Returns the trap of an invalid access.
     fn refusal(&self, buffers: &Buffers<'_>, address: u64) -> TrapKind {
         let (access, bytes) = (self.access(), self.stream.bytes);
         if self.is_aligned(address) {
@@ -105,7 +105,8 @@ impl Run<'_> {
         }
     }
 
-    /// Whether all accesses are known to be right by their first and last: those between lie between them, in one buffer.
+    /// Returns `true` if all accesses are valid. It suffices that the first and the last one are,
+    /// because all others lie between them in the same buffer.
     fn is_right(&self, buffers: &Buffers<'_>) -> bool {
         let Some(stride) = self.stride() else { return false };
         let last = self.address(self.first.wrapping_add(self.count.saturating_sub(1)));
@@ -115,8 +116,8 @@ impl Run<'_> {
     }
 }
 
-/// The streams of a launch as they are copied tile by tile, in the order of the data store, where it is known of all accesses that
-/// they are right and side by side.
+/// Returns the copies of a launch, in the order of the data store. They have a precomputed form
+/// only if all accesses are contiguous and known to be valid.
 pub(super) fn moves(plan: &Plan, buffers: &Buffers<'_>) -> Option<SmallVec<[Move; 8]>> {
     let is_alone = |visit: &Visit| {
         let stream = plan.streams().get(visit.stream)?;
@@ -131,13 +132,14 @@ pub(super) fn moves(plan: &Plan, buffers: &Buffers<'_>) -> Option<SmallVec<[Move
         Move::new(stream.site.written, share.region, start, stream.bytes)
     };
     let moves: Option<SmallVec<[Move; 8]>> = plan.visits.iter().map(is_alone).collect();
-    // Whatever else there is in the data store is not copied.
+    // Other data store contents, such as windows, have no such copies.
     moves.filter(|moves| moves.len() == plan.streams().len() && moves.is_sorted_by_key(|of| of.region))
 }
 
 impl<'a> Copier<'a> {
-    /// Fills the data store: with an image from its beginning on, with the streams that are read, of which what cannot be read is
-    /// zero, and with zeros elsewhere. Returns the bytes copied from buffers.
+    /// Fills the data store: the program's image at its start, then the input streams, and zeros
+    /// elsewhere. Elements that cannot be read become zero. Returns the number of bytes copied from
+    /// buffers.
     pub fn fill(&mut self, image: &[u8], buffers: &Buffers<'_>) -> u64 {
         if let Some(moves) = self.plan.moves(self.tile) {
             return moves.fill(self.store, image, self.tile, buffers);
@@ -145,7 +147,7 @@ impl<'a> Copier<'a> {
         self.fill_by_rows(image, buffers)
     }
 
-    /// The same where not all is known beforehand.
+    /// Fills the data store row by row, for launches without precomputed copies.
     #[inline(never)]
     fn fill_by_rows(&mut self, image: &[u8], buffers: &Buffers<'_>) -> u64 {
         let (mut copied, mut filled) = (0, 0);
@@ -193,7 +195,7 @@ impl<'a> Copier<'a> {
         copied
     }
 
-    /// The bytes of a place, to be written now. What is before it and not filled yet becomes zero.
+    /// Returns a range of the data store for writing, and fills the gap before it with zeros.
     fn open(&mut self, filled: &mut usize, start: usize, count: usize) -> Option<&mut [u8]> {
         let end = start.checked_add(count).filter(|&end| end <= self.store.len())?;
         if let Some(before) = self.store.get_mut(*filled..start) {
@@ -203,7 +205,8 @@ impl<'a> Copier<'a> {
         self.store.get_mut(start..end)
     }
 
-    /// What the lowest item that does something wrong in a buffer does wrong first, as far as the run came.
+    /// Returns the first invalid access of the lowest item that makes one, among the accesses that
+    /// the run has reached.
     pub fn first_fault(&self, buffers: &Buffers<'_>, stop: Option<&Stop>) -> Option<(u32, Fault)> {
         let mut found: Option<(u32, Fault)> = None;
         let plan = self.plan;
@@ -238,7 +241,8 @@ impl<'a> Copier<'a> {
         found
     }
 
-    /// Empties the streams that are written, all of whose accesses are right. Returns the bytes copied.
+    /// Copies the output streams to the buffers. All their accesses must be valid. Returns the
+    /// number of bytes copied.
     pub fn copy_out(&mut self, buffers: &mut Buffers<'_>) -> u64 {
         if let Some(moves) = self.plan.moves(self.tile) {
             return moves.copy_out(self.store, self.tile, buffers);
@@ -246,7 +250,7 @@ impl<'a> Copier<'a> {
         self.copy_out_by_rows(buffers)
     }
 
-    /// The same where not all is known beforehand.
+    /// Copies the output streams row by row, for launches without precomputed copies.
     #[inline(never)]
     fn copy_out_by_rows(&mut self, buffers: &mut Buffers<'_>) -> u64 {
         let mut copied = 0;
@@ -282,7 +286,7 @@ impl<'a> Copier<'a> {
         copied
     }
 
-    /// Copies what a row's stores have left in a window.
+    /// Copies the results of a row's stores from a window to its buffer.
     fn copy_out_of(&self, window: u32, stream: usize, row: &Run<'_>, buffers: &mut Buffers<'_>) -> u64 {
         let Some(place) = self.place(window as usize) else { return 0 };
         let bytes = row.bytes();
@@ -302,7 +306,8 @@ impl<'a> Copier<'a> {
         copied
     }
 
-    /// The address that an item accesses, which is known or was stored by the program.
+    /// Returns the address that an item accesses. For windows the program has stored the offset in
+    /// the stream.
     fn address(&self, stream: usize, row: &Run<'_>, item: u32, element: u64) -> u64 {
         if row.stream.window().is_none() {
             return row.address(item);
@@ -311,14 +316,15 @@ impl<'a> Copier<'a> {
         row.at(offset.map_or(0, |&bytes| u32::from_le_bytes(bytes)))
     }
 
-    /// The accesses of a visit, by items from the lowest on.
+    /// Returns the accesses of a visit as rows of consecutive items, in ascending order.
     fn rows(&self, visit: &Visit) -> impl Iterator<Item = Run<'a>> + use<'a> {
         let (plan, tile, visit) = (self.plan, self.tile, *visit);
         let stream = plan.streams().get(visit.stream);
         let rounds = plan.rounds.get(visit.stream).copied().unwrap_or(0);
         let base = plan.bases.get(visit.stream).copied().unwrap_or(0);
         let scale = plan.scales.get(visit.stream).copied().unwrap_or(0);
-        // Without loops the groups follow each other, and are one row.
+        // Without loops the elements of consecutive groups are contiguous, so that one row covers
+        // all of them.
         let alone = plan.shares.get(visit.stream).is_none_or(|share| share.streams == 1);
         let whole = rounds == 1 && alone || stream.is_some_and(|stream| stream.uniform);
         let (rows, step) = if whole { (1, tile.items) } else { (plan.groups(tile.items), plan.group) };
@@ -333,12 +339,12 @@ impl<'a> Copier<'a> {
         })
     }
 
-    /// The region of a stream.
+    /// Returns the data store region of a stream.
     fn place(&self, stream: usize) -> Option<&Range<u32>> {
         self.plan.places(self.tile).regions.get(self.plan.shares.get(stream)?.region as usize)
     }
 
-    /// The place of an element of a stream in the data store.
+    /// Returns the data store address of a stream's element.
     fn start(&self, stream: usize, element: u64) -> Option<usize> {
         let bytes = u64::from(self.plan.streams().get(stream)?.element_bytes());
         let (share, group) = (self.plan.shares.get(stream)?, u64::from(self.plan.group));
@@ -349,8 +355,8 @@ impl<'a> Copier<'a> {
         usize::try_from(u64::from(self.place(stream)?.start) + before * bytes).ok()
     }
 
-    /// Whether the cursor of a stream has gone past an element. What is there once for all items and trips may be read before all
-    /// else, and counts as passed.
+    /// Returns `true` if the cursor of a stream has passed an element. A uniform stream without
+    /// loop steps may be read at any time, and counts as passed.
     fn is_passed(&self, stream: usize, element: u64, stop: &Stop) -> bool {
         let at_will = self.plan.streams().get(stream).is_some_and(|stream| stream.uniform && stream.steps.is_empty());
         let region = self.plan.shares.get(stream).map_or(stream, |share| share.region as usize);
@@ -358,7 +364,7 @@ impl<'a> Copier<'a> {
         at_will || self.start(stream, element).is_some_and(|start| start < cursor as usize)
     }
 
-    /// Whether the access of an element is made, as far as the run came.
+    /// Returns `true` if the guard of an element's access is true, as far as the run has stored it.
     fn is_made(&self, stream: &Stream, element: u64) -> bool {
         let Some(guard) = stream.guard else { return true };
         let byte = self.start(guard as usize, element).and_then(|start| self.store.get(start));

@@ -1,4 +1,4 @@
-//! The interpreter: bundle after bundle, from the first to an exit.
+//! The interpreter, which runs bundles from the first one to an exit.
 
 use std::ops::ControlFlow;
 
@@ -12,17 +12,17 @@ use halfbyte_isa::vp1::{Bundle, Slot, Unit, bundles};
 use halfbyte_abi::Work;
 use halfbyte_isa::trap::{Fault, Halt, TrapKind};
 
-/// Calls within each other that are possible. No document says how many the machine has.
+/// Maximum call depth. The machine's limit is undocumented.
 pub(super) const MAX_CALLS: usize = 16;
 
-/// A program, its bundles decoded once.
+/// A program whose bundles are decoded once.
 #[derive(Clone, Debug)]
 pub(super) struct Bundles {
-    /// Each with the address of its first word.
+    /// The bundles, each with the address of its first word.
     bundles: Vec<(u32, Bundle)>,
-    /// The number of the bundle that begins a line, by line.
+    /// For each line of instruction memory, the number of the bundle that begins it.
     lines: Vec<u32>,
-    /// How many words there are.
+    /// Number of words.
     words: u32,
 }
 
@@ -34,36 +34,36 @@ impl Bundles {
         Bundles { bundles, lines, words: words.len() as u32 }
     }
 
-    /// A program of one bundle.
+    /// Creates a program of a single bundle.
     #[cfg(feature = "jit")]
     pub fn once(bundle: &Bundle) -> Bundles {
         Bundles { bundles: vec![(0, *bundle)], lines: vec![0], words: bundle.words() }
     }
 
-    /// How many there are.
+    /// Returns the number of bundles.
     #[cfg(feature = "jit")]
     pub fn len(&self) -> usize {
         self.bundles.len()
     }
 
-    /// A bundle, with the address of its first word.
+    /// Returns a bundle with the address of its first word.
     pub fn get(&self, number: usize) -> Option<&(u32, Bundle)> {
         self.bundles.get(number)
     }
 
-    /// The address of a bundle, or where the next one would be.
+    /// Returns the address of a bundle, or the end of the program.
     fn address(&self, number: usize) -> u32 {
         self.get(number).map_or(self.words, |(address, _)| *address)
     }
 
-    /// The address of a unit's word in a bundle.
+    /// Returns the address of a unit's word in a bundle.
     pub fn address_of(&self, number: usize, unit: Unit) -> u32 {
         let before =
             |bundle: &Bundle| Unit::ALL.iter().filter(|&&u| u < unit && *bundle.slot(u) != Slot::Empty).count();
         self.address(number) + self.get(number).map_or(0, |(_, bundle)| before(bundle) as u32)
     }
 
-    /// The bundle that a jump of another one leads to.
+    /// Returns the bundle that a jump in bundle `from` leads to.
     pub fn target(&self, from: usize, target: Target) -> Result<usize, TrapKind> {
         let line = match target {
             Target::Relative(lines) => i64::from(self.address_of(from, Unit::Branch) / LINE) + i64::from(lines),
@@ -75,37 +75,40 @@ impl Bundles {
     }
 }
 
-/// A run of a program over a tile.
+/// A run of a program on a tile.
 pub(super) struct Run<'a> {
     pub program: &'a Bundles,
     group_branch: Option<u32>,
-    /// Groups of the tile.
+    /// Number of groups in the tile.
     pub groups: u32,
-    /// The bundle that runs next.
+    /// Number of the next bundle.
     pub at: usize,
-    /// The one after it: what a jump changes is where control goes from there.
+    /// Number of the bundle after that one, which is the delay slot of a jump. A jump changes the
+    /// successor of this bundle.
     pub next: usize,
-    /// The one before it.
+    /// Number of the previous bundle.
     pub last: usize,
-    /// How often the branch to the next group was taken, and the budget begun anew: at most once a group.
+    /// How often the branch to the next group was taken, at most once per group. Each time the
+    /// budget starts anew.
     pub done: u32,
-    /// Bundles executed. It is not beside [`Run::backward`]: a load of both at once, which were stored one by one, would fail to forward and
-    /// wait for all stores before it.
+    /// Number of executed bundles. The field is not adjacent to [`Run::backward`]: a combined load
+    /// of both would miss store forwarding, because they are stored one by one, and would wait for
+    /// all previous stores.
     pub issued: u64,
-    /// Backward branches that a group may take.
+    /// Maximum number of backward branches per group.
     pub budget: u64,
-    /// Backward branches that this one took.
+    /// Backward branches that the current group has taken.
     pub taken: u64,
-    /// Return addresses, as numbers of bundles.
+    /// Return addresses, as bundle numbers.
     pub calls: ArrayVec<usize, MAX_CALLS>,
-    /// Backward branches taken, of all groups.
+    /// Backward branches taken by all groups.
     pub backward: u64,
-    /// Where both are counted.
+    /// The watchdog's counter of executed work.
     pub work: Work<'a>,
 }
 
 impl<'a> Run<'a> {
-    /// From the first bundle on.
+    /// Creates a run that starts at the first bundle.
     pub fn new(program: &'a Bundles, tiles: &Tiles, groups: u32, budget: u64, work: Work<'a>) -> Run<'a> {
         Run {
             program,
@@ -124,18 +127,18 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The group that runs, from 0.
+    /// Returns the number of the current group, counted from 0.
     pub fn group(&self) -> u32 {
         self.done.min(self.groups.saturating_sub(1))
     }
 
-    /// Runs to an exit, whatever its code.
+    /// Runs until an exit, regardless of its exit code.
     pub fn finish(&mut self, state: &mut State) -> Result<(), Halt> {
         while self.step(state)?.is_continue() {}
         Ok(())
     }
 
-    /// Runs a bundle. Breaks at an exit.
+    /// Runs one bundle. Breaks at an exit.
     pub fn step(&mut self, state: &mut State) -> Result<ControlFlow<()>, Halt> {
         let (at, next) = (self.at, self.next);
         let Some((_, bundle)) = self.program.get(at) else {
@@ -154,7 +157,7 @@ impl<'a> Run<'a> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Where a taken jump of bundle `at` leads from bundle `next`, its delay slot.
+    /// Returns the target of a taken jump in bundle `at`; `next` is its delay slot.
     fn jump(&mut self, at: usize, next: usize, jump: Next<u32>) -> Result<usize, TrapKind> {
         let branch = self.program.address_of(at, Unit::Branch);
         let to = match jump {

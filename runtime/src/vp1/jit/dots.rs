@@ -1,16 +1,17 @@
-//! Products of rows of bytes, added up lane by lane, in vectors of 256 bits, which Cranelift has none of.
+//! Dot products of rows of bytes, with 256-bit vectors, which Cranelift does not support.
 
-/// The bytes of a row.
+/// A row of 16 bytes.
 type Row = [u8; 16];
 
-/// Adds up the products of so many rows from two places on, of bytes that are signed or not as the function was asked for: a sum for each
-/// lane, modulo 2^32.
+/// A function that computes the dot product of `count` pairs of rows, with a wrapping 32-bit sum
+/// per lane. The variant of the function determines whether the bytes are signed.
 ///
 /// # Safety
-/// All rows are there to be read, and the sums to be written.
+/// All rows must be valid for reads, and the sums valid for writes.
 pub(super) type Dots = unsafe extern "C" fn(x: *const Row, y: *const Row, count: usize, sums: *mut [i32; 16]);
 
-/// That of bytes which are signed or not on each side; none where the computer lacks such vectors.
+/// Returns the dot product function for the signedness of both sides, or `None` if the computer
+/// lacks AVX2.
 pub(super) fn function(signed: [bool; 2]) -> Option<Dots> {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
@@ -31,10 +32,10 @@ mod avx2 {
 
     use super::Row;
 
-    /// See [`Dots`](super::Dots).
+    /// Computes dot products; see [`Dots`](super::Dots).
     ///
     /// # Safety
-    /// As there; the computer has AVX2.
+    /// As for [`Dots`](super::Dots). The computer must support AVX2.
     #[target_feature(enable = "avx2")]
     pub unsafe extern "C" fn dots<const X: bool, const Y: bool>(
         x: *const Row,
@@ -45,7 +46,7 @@ mod avx2 {
         let mut all = [_mm256_setzero_si256(); 2];
         let none = _mm_setzero_si128();
         for k in (0..count).step_by(2) {
-            // SAFETY: rows below the count are there, at any address.
+            // SAFETY: row `k` exists, because it is below the count. The load may be unaligned.
             let load = |from: *const Row, k: usize| unsafe { _mm_loadu_si128(from.add(k).cast()) };
             let two = |from: *const Row| [load(from, k), if k + 1 < count { load(from, k + 1) } else { none }];
             let (x, y) = (halves::<X>(two(x)), halves::<Y>(two(y)));
@@ -54,12 +55,13 @@ mod avx2 {
             }
         }
         for (k, all) in all.into_iter().enumerate() {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller guarantees that the sums are valid for writes.
             unsafe { _mm256_storeu_si256(sums.cast::<__m256i>().add(k), all) }
         }
     }
 
-    /// Components of two rows in turn, each in 16 bits, of the lower lanes and of the upper ones.
+    /// Interleaves the bytes of two rows and extends them to 16 bits: lower lanes, then upper
+    /// lanes.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn halves<const SIGNED: bool>([a, b]: [__m128i; 2]) -> [__m256i; 2] {
@@ -88,7 +90,7 @@ mod tests {
             let number = |byte: u8, signed: bool| if signed { i32::from(byte as i8) } else { i32::from(byte) };
             for count in 0..=x.len() {
                 let mut sums = [7; 16];
-                // SAFETY: there are as many rows on both sides.
+                // SAFETY: both sides have at least `count` rows.
                 unsafe { dots(x.as_ptr(), y.as_ptr(), count, &raw mut sums) };
                 let product = |lane: usize, k: usize| number(x[k][lane], signed[0]) * number(y[k][lane], signed[1]);
                 let expected = std::array::from_fn(|lane| (0..count).map(|k| product(lane, k)).sum());

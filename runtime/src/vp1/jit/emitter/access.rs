@@ -1,4 +1,4 @@
-//! Accesses to the data store, and to the machine's memory otherwise.
+//! Accesses to the data store and to fields of the machine state.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I8X16, I32, I64};
@@ -13,14 +13,14 @@ use super::registers::inside;
 use super::words::Word;
 use super::{Bytes, Emitter};
 
-/// A byte address within the data store.
+/// Mask that limits a byte address to the data store.
 const ADDRESS: u32 = DATA_STORE_BYTES as u32 - 1;
 
-/// Bits of the stride code.
+/// Bits of the stride code in an address.
 const STRIDE: u32 = 3 << 30;
 
 impl Emitter<'_, '_> {
-    /// A word of the machine.
+    /// Loads a 32-bit field of the machine state.
     pub fn field(&mut self, offset: usize) -> Word {
         let value = self.b.ins().load(I32, inside(), self.machine, offset as i32);
         self.any(value)
@@ -31,7 +31,7 @@ impl Emitter<'_, '_> {
         self.b.ins().store(inside(), value, self.machine, offset as i32);
     }
 
-    /// Calls a host function with an address and a word.
+    /// Emits a call of a host function with an address and a word.
     fn call(&mut self, host: Host, address: Word, word: Word) {
         let signature = match self.host_signature {
             Some(signature) => signature,
@@ -43,9 +43,11 @@ impl Emitter<'_, '_> {
         self.b.ins().call_indirect(signature, function, &[self.machine, address, word]);
     }
 
-    /// Where the bytes around an address are under stride code 0, of which there are a power of two: from where on, and how far.
+    /// Returns the memory operand, as a base and an offset, of the aligned `bytes` bytes that
+    /// contain an address under stride code
+    /// 0. `bytes` is a power of two.
     fn place(&mut self, address: Word, bytes: u32) -> (Value, i32) {
-        // What moves by words stands anywhere in the row that a vector is.
+        // Under stride code 0, a pointer that is aligned to the access size needs no masking.
         if let Word::Storage { pointer, plus, align } = self.and_mask(address, 0xffff)
             && align >= bytes
         {
@@ -59,7 +61,8 @@ impl Emitter<'_, '_> {
         (self.b.ins().iadd(self.machine, offset), at::STORE as i32)
     }
 
-    /// Does the one thing under stride code 0, the other under others; both give a value of the type, if there is one.
+    /// Emits code that depends on the stride code: `zero` for code 0, `other` for the rest. Both
+    /// return a value of type `ty`, if any.
     fn by_stride(
         &mut self,
         address: Word,
@@ -192,7 +195,7 @@ impl Emitter<'_, '_> {
         Bytes::Value(self.called_load(Host::Gather, address))
     }
 
-    /// A word as a truth value.
+    /// Converts a word to a truth value.
     pub fn truth(&mut self, word: Word) -> Value {
         match word {
             Word::Truth { value, .. } => value,

@@ -1,4 +1,4 @@
-//! Sixteen truth values in native code.
+//! Masks of sixteen truth values in native code.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8X16, I32X4};
@@ -9,7 +9,8 @@ use halfbyte_isa::vp1::domain::{Domain, Logic};
 use super::Emitter;
 use super::words::{Known, Word};
 
-/// Sixteen truth values, of which there are several forms: vectors have -1 in the components that are true, and 0 in the others.
+/// A mask of sixteen truth values, in one of several representations. The vector forms hold -1 for
+/// true and 0 for false in each component.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::vp1::jit) enum Mask {
     /// Bits 0 to 15 of a word.
@@ -23,7 +24,7 @@ pub(in crate::vp1::jit) enum Mask {
 }
 
 impl Emitter<'_, '_> {
-    /// The `i8x16`.
+    /// Returns the mask as an `i8x16`.
     pub fn mask_bytes(&mut self, mask: Mask) -> Value {
         match mask {
             Mask::Bits(Word::Const(bits)) => {
@@ -46,7 +47,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The `i16x8`.
+    /// Returns the mask as two `i16x8`.
     pub fn mask_halves(&mut self, mask: Mask) -> [Value; 2] {
         match mask {
             Mask::Halves(halves) => halves,
@@ -58,7 +59,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The `i32x4`.
+    /// Returns the mask as four `i32x4`.
     pub fn mask_words(&mut self, mask: Mask) -> [Value; 4] {
         if let Mask::Words(words) = mask {
             return words;

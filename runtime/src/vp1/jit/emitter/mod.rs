@@ -1,4 +1,5 @@
-//! The domain of native code: a meaning over it leaves instructions of Cranelift after.
+//! The code generation domain: evaluating an instruction's semantics on it emits Cranelift
+//! instructions.
 
 mod access;
 mod masks;
@@ -18,29 +19,30 @@ use masks::Mask;
 use wide::Wide;
 use words::{LowSum, Word};
 
-/// The bits of a `$c` that are written and tested together; a single bit is a truth value.
+/// The groups of bits of a condition register `$c` that are written and tested together. A group of
+/// one bit is a truth value.
 const PARTS: [u32; 12] =
     [1 << 0, 1 << 1, 1 << 2, 1 << 3, 3 << 4, 1 << 6, 1 << 7, 1 << 8, 1 << 9, 1 << 10, 1 << 13, 0xd800];
 
-/// A function on its way, and the bundle in it.
+/// The function under construction, and the state of the current bundle.
 pub(super) struct Emitter<'a, 'f> {
     pub b: &'a mut FunctionBuilder<'f>,
-    /// The address of the machine.
+    /// Address of the machine state.
     pub machine: Value,
     pub host: &'static HostFunctions,
-    /// That of host functions, once one is called.
+    /// Signature of the host functions, imported on first use.
     pub host_signature: Option<SigRef>,
-    /// The variables of the parts of each `$c` that was read.
+    /// Variables of the bit groups of each `$c`.
     pub flag_variables: [[Variable; PARTS.len()]; 4],
-    /// What unions of words are of, until the next bundle.
+    /// The operands of deferred word unions, valid until the next bundle.
     pub pieces: Vec<Word>,
     pub low_sum: Option<LowSum>,
 }
 
-/// Sixteen bytes.
+/// A vector of sixteen bytes.
 #[derive(Clone, Copy)]
 pub(super) enum Bytes {
-    /// Known.
+    /// A constant.
     Const([u8; 16]),
     /// An `i8x16`.
     Value(Value),
@@ -59,26 +61,26 @@ impl<'a, 'f> Emitter<'a, 'f> {
         }
     }
 
-    /// Forgets what there was of the last bundle.
+    /// Discards the state of the previous bundle.
     pub fn start_bundle(&mut self) {
         self.pieces.clear();
         self.low_sum = None;
     }
 
-    /// A constant vector.
+    /// Emits a constant vector.
     pub fn vector(&mut self, ty: Type, bytes: [u8; 16]) -> Value {
         let constant = self.b.func.dfg.constants.insert(bytes.as_slice().into());
         self.b.ins().vconst(ty, constant)
     }
 
-    /// A number in every component of a vector.
+    /// Emits a splat of a constant.
     pub fn vector_of(&mut self, ty: Type, number: i64) -> Value {
         let lane = ty.lane_type().bytes() as usize;
         let number = number.to_le_bytes();
         self.vector(ty, std::array::from_fn(|i| number.get(i % lane).copied().unwrap_or(0)))
     }
 
-    /// The same 128 bits.
+    /// Reinterprets a 128-bit value as another type.
     pub fn cast(&mut self, ty: Type, value: Value) -> Value {
         if self.b.func.dfg.value_type(value) == ty {
             return value;
@@ -86,7 +88,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         self.b.ins().bitcast(ty, MemFlagsData::new().with_endianness(Endianness::Little), value)
     }
 
-    /// The `i8x16`.
+    /// Returns the bytes as an `i8x16`.
     pub fn bytes_value(&mut self, bytes: Bytes) -> Value {
         match bytes {
             Bytes::Const(bytes) => self.vector(I8X16, bytes),
@@ -94,7 +96,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         }
     }
 
-    /// Each bit through a truth table.
+    /// Applies a truth table to each bit.
     pub fn table(&mut self, table: Logic, x: Value, y: Value) -> Value {
         let negated = table.table() & 1 != 0;
         let value = match if negated { !table.table() & 0xf } else { table.table() } {
@@ -110,7 +112,7 @@ impl<'a, 'f> Emitter<'a, 'f> {
         if negated { self.b.ins().bnot(value) } else { value }
     }
 
-    /// Components of two vectors of bytes, as [`Domain::swizzle`] numbers them.
+    /// Shuffles the components of two byte vectors. Indices are those of [`Domain::swizzle`].
     pub fn shuffle(&mut self, a: Value, b: Value, index: [u8; 16]) -> Value {
         let (a, b) = (self.cast(I8X16, a), self.cast(I8X16, b));
         let index = index.map(|i| i & 31);
@@ -191,7 +193,8 @@ impl Domain for Emitter<'_, '_> {
             Bytes::Const(index) => return Bytes::Value(self.shuffle(a, b, index)),
             Bytes::Value(index) => index,
         };
-        // What is out of range becomes 0.
+        // Cranelift's `swizzle` yields 0 for an index out of range, so that the results of both
+        // vectors can be combined by OR.
         let (low, sixteen) = (self.vector_of(I8X16, 31), self.vector_of(I8X16, 16));
         let first = self.b.ins().band(index, low);
         let second = self.b.ins().isub(first, sixteen);
@@ -266,7 +269,7 @@ impl Domain for Emitter<'_, '_> {
     }
 }
 
-/// The types of halves and quarters of sixteen integers.
+/// Vector types of eight 16-bit and of four 32-bit components.
 pub(super) const HALVES: Type = I16X8;
 pub(super) const WORDS: Type = I32X4;
 pub(super) const WORD: Type = I32;
