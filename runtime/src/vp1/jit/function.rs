@@ -1,4 +1,4 @@
-//! A function of native code: a range of a program's bundles.
+//! Native code generation for one function, which covers a range of the program's bundles.
 
 use arrayvec::ArrayVec;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -25,75 +25,76 @@ use super::machine::at;
 use crate::vp1::ROW;
 use crate::vp1::interp::{Bundles, MAX_CALLS};
 
-/// Where control is when native code returns: the bundle that is next in the low half, the one after it in the high half.
+/// The return value of native code: the next bundle in the low half, the one after it in the high
+/// half.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Code(pub u64);
 
-/// Native code may go on there.
+/// Flag: execution may continue in native code.
 const GO: u64 = 1 << 63;
 
 impl Code {
-    /// The program is done.
+    /// The program has exited.
     pub const EXIT: Code = Code(u64::MAX);
 
     fn go(at: u32) -> Code {
         Code(Code::stop(at).0 | GO)
     }
 
-    /// It is for the interpreter.
+    /// Creates a return value that requires the interpreter.
     fn stop(at: u32) -> Code {
         Code((u64::from(at) + 1) << 32 | u64::from(at))
     }
 
-    /// The bundle that is next.
+    /// Returns the next bundle.
     pub fn at(self) -> usize {
         self.0 as u32 as usize
     }
 
-    /// Whether native code may go on there.
+    /// Returns `true` if execution may continue in native code.
     pub fn may_go(self) -> bool {
         self.0 & GO != 0
     }
 }
 
-/// The address of the last row of the data store.
+/// Data store address of the last row.
 const LAST_ROW: i64 = (DATA_STORE_BYTES - ROW) as i64;
 
-/// More bundles than this have no number in a [`Code`].
+/// Maximum number of bundles whose numbers a [`Code`] can represent.
 pub(super) const MAX_BUNDLES: usize = 1 << 30;
 
-/// Iterations of a loop of products from which on calling the host function pays.
+/// Minimum number of iterations for which the host's dot product function is faster.
 const LEAST_PRODUCTS: i64 = if cfg!(test) { 3 } else { 24 };
 
-/// Of sixteen sums in words.
+/// Size of sixteen 32-bit sums.
 const SUMS_BYTES: u32 = 64;
 
-/// Products that a loop accumulates.
+/// The products that a loop accumulates.
 struct Products<'l> {
     function: Dots,
-    /// What loads the two sides.
+    /// The loads of the two factors.
     rows: [&'l Load; 2],
     /// All loads of the loop.
     loads: &'l [Load],
-    /// How far the products are shifted left.
+    /// Left shift of the products.
     scale: u32,
 }
 
-/// What a function is made of, and how.
+/// The input of code generation.
 #[derive(Clone, Copy)]
 pub(super) struct Source<'a> {
     pub program: &'a Bundles,
     pub graph: &'a Graph,
-    /// Registers that hold 0 all the time.
+    /// Registers that always hold 0.
     pub zero: Locations,
     pub liveness: &'a Liveness,
 }
 
-/// What native code returns.
+/// The value that an exit returns.
 #[derive(Clone, Copy)]
 enum Answer {
     Code(Code),
-    /// Control goes on at a bundle, an `i32`.
+    /// Execution continues at a bundle, given as an `i32`.
     Go(Value),
 }
 
@@ -101,7 +102,7 @@ enum Answer {
 struct Exit {
     block: Block,
     answer: Answer,
-    /// Bundles executed that are not in the count yet.
+    /// Executed bundles that have not been counted yet.
     issued: u32,
 }
 
@@ -111,19 +112,19 @@ struct Function<'a, 'b, 'f> {
     registers: Registers,
     first: u32,
     end: u32,
-    /// Blocks by bundle, from the first on.
+    /// The block of each bundle, from `first` on.
     labels: Vec<Option<Block>>,
     exits: Vec<Exit>,
-    /// Where returns go by the bundle's number.
+    /// Dispatch block of returns, with the bundle number as its parameter.
     returns: Option<(Block, Value)>,
-    /// Bundles executed since the count was brought up to date.
+    /// Bundles executed since the counter was last updated.
     issued: u32,
-    /// The loop that is made, and where jumps from its end lead.
+    /// The loop under construction, and the target of its back edge.
     again: Option<(u32, Block)>,
 }
 
-/// Makes the function of bundles from one on to another. It takes the machine and which of its entries control comes in by; these are
-/// returned.
+/// Generates the function of bundles `first` to `end`. Its arguments are the machine state and the
+/// index of the entry point. Returns the bundle of each entry point.
 pub(super) fn build(
     b: &mut FunctionBuilder<'_>,
     host: &'static HostFunctions,
@@ -156,7 +157,7 @@ pub(super) fn build(
 }
 
 impl<'b, 'f> Function<'_, 'b, 'f> {
-    /// Where control goes on at a bundle.
+    /// Returns the block of a bundle, or an exit block if the bundle is outside the function.
     fn label(&mut self, at: u32) -> Block {
         let graph = self.source.graph;
         let label = at.checked_sub(self.first).and_then(|k| self.labels.get_mut(k as usize));
@@ -169,7 +170,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         }
     }
 
-    /// A block that leaves the function.
+    /// Creates a block that leaves the function.
     fn exit(&mut self, answer: Answer, issued: u32) -> Block {
         let block = self.e.b.create_block();
         self.e.b.set_cold_block(block);
@@ -181,7 +182,8 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.e.b.ins().jump(block, &[]);
     }
 
-    /// Leaves bundle `at`, of which nothing is done yet, to the interpreter if a condition holds.
+    /// Emits an exit to the interpreter, taken if a condition holds, before bundle `at` has any
+    /// effect.
     fn leave_if(&mut self, condition: Value, at: u32) {
         let leave = self.exit(Answer::Code(Code::stop(at)), self.issued);
         let stay = self.e.b.create_block();
@@ -197,7 +199,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.registers.set(&mut self.e, place, new);
     }
 
-    /// Brings the count of bundles up to date.
+    /// Adds pending bundles to the counter.
     fn count_issued(&mut self) {
         let issued = std::mem::take(&mut self.issued);
         if issued > 0 {
@@ -205,7 +207,8 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         }
     }
 
-    /// What a bundle does, none of it done yet. The condition of its jump, if it has one.
+    /// Evaluates a bundle without committing its writes. Also returns the condition of its jump, if
+    /// any.
     fn effects(&mut self, at: u32) -> (Writes<'b, 'f>, Option<Value>) {
         match self.source.program.get(at as usize) {
             Some((_, bundle)) => self.effects_of(bundle),
@@ -223,7 +226,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         (writes, taken)
     }
 
-    /// Does what a bundle does.
+    /// Commits a bundle's writes.
     fn commit(&mut self, writes: &Writes<'b, 'f>) {
         for write in writes {
             self.registers.commit(&mut self.e, write);
@@ -231,7 +234,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.issued += 1;
     }
 
-    /// A bundle in a delay slot.
+    /// Emits the bundle in a delay slot.
     fn delay_slot(&mut self, at: u32) {
         let (writes, _) = self.effects(at);
         self.commit(&writes);
@@ -281,7 +284,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         }
     }
 
-    /// Makes a loop go round without a check as often as it is sure to.
+    /// Emits a loop that runs its guaranteed iterations without an exit test.
     fn rounds(&mut self, first: u32, found: &Loop) {
         let [before, again] = [(); 2].map(|()| self.e.b.create_block());
         let times = self.sure_rounds(found);
@@ -298,7 +301,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         }
         if found.unrolled > 1 {
             left = self.repeat_most(left, first, found, found.unrolled);
-            // Two products are added up in little more time than one.
+            // Adding two products takes little longer than adding one.
             if found.accumulates && found.unrolled > 2 {
                 left = self.repeat_most(left, first, found, 2);
             }
@@ -315,7 +318,8 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.again = Some((first, again));
     }
 
-    /// Makes a loop go round so many times but for what is left, by several copies of it; how often it has to yet.
+    /// Emits an unrolled loop of `copies` iterations each. Returns the number of remaining
+    /// iterations.
     fn repeat_most(&mut self, times: Value, first: u32, found: &Loop, copies: u32) -> Value {
         let rounds = self.divided(times, copies);
         self.repeat(rounds, first, found, copies);
@@ -323,7 +327,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.e.b.ins().isub(times, done)
     }
 
-    /// Makes rounds, of so many copies of a loop each.
+    /// Emits `rounds` runs of `copies` loop iterations each.
     fn repeat(&mut self, rounds: Value, first: u32, found: &Loop, copies: u32) {
         let [body, after] = [(); 2].map(|()| self.e.b.create_block());
         let counter = self.e.b.declare_var(I64);
@@ -340,7 +344,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.e.b.switch_to_block(after);
     }
 
-    /// Makes so many copies of a loop, one after another.
+    /// Emits `copies` iterations of a loop in sequence.
     fn copies(&mut self, first: u32, found: &Loop, copies: u32) {
         if found.accumulates {
             self.registers.start_round(&mut self.e);
@@ -354,7 +358,8 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
                 };
                 self.commit(&writes);
                 if at == found.writer {
-                    // The loop goes on, so the flag is known, and what it is computed from is not needed.
+                    // The loop continues, so the flag is known to be clear, and its computation
+                    // becomes dead code.
                     self.registers.clear_flag(&mut self.e, found.c, found.end.bit());
                 }
             }
@@ -363,7 +368,8 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.registers.end_round(&mut self.e);
     }
 
-    /// The products that a loop accumulates, if it does nothing else with the rows that it loads, and there is a host function for them.
+    /// Returns the products that a loop accumulates, if it uses its loaded rows for nothing else
+    /// and the host has a function for them.
     fn products<'l>(&mut self, found: &'l Loop) -> Option<Products<'l>> {
         let Rows { loads, vector } = found.rows.as_ref()?;
         let (writes, _) = self.effects_of(vector);
@@ -379,7 +385,8 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         (base == before).then_some(Products { function, rows: [x, y], loads, scale })
     }
 
-    /// Runs iterations of a loop in the host function, where there are enough of them; how many are left.
+    /// Runs iterations of a loop in the host function if there are enough of them. Returns the
+    /// number of remaining iterations.
     fn add_products(&mut self, times: Value, first: u32, found: &Loop, products: &Products<'_>) -> Value {
         let [many, after] = [(); 2].map(|()| self.e.b.create_block());
         let left = self.e.b.append_block_param(after, I64);
@@ -387,7 +394,8 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.e.b.ins().brif(enough, many, &[], after, &[times.into()]);
         self.e.b.seal_block(many);
         self.e.b.switch_to_block(many);
-        // The first iteration as it stands: it may read rows that were loaded before the loop.
+        // The first iteration runs normally, because it may read rows that were loaded before the
+        // loop.
         self.copies(first, found, 1);
         let count = self.e.b.ins().iadd_imm_s(times, -1);
 
@@ -436,7 +444,8 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.registers.set(&mut self.e, place, new);
     }
 
-    /// How many rounds a loop is sure to make, at the end of which it is still not done.
+    /// Computes the number of iterations that a loop is guaranteed to run without reaching its
+    /// exit.
     fn sure_rounds(&mut self, found: &Loop) -> Value {
         let mut most = self.registers.get(&mut self.e, Storage::Left);
         if found.group {
@@ -491,8 +500,8 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         }
     }
 
-    /// The lesser of a number and how often a step can be made from an address without going beyond the last one, which is not
-    /// before it.
+    /// Computes the minimum of `most` and the number of steps from address `low` that stay at or
+    /// below `last`. `last` must not be below `low`.
     fn room(&mut self, most: Value, low: Value, last: Value, step: u32) -> Value {
         if step == 0 {
             return most;
@@ -503,7 +512,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.e.b.ins().umin(most, times)
     }
 
-    /// A number divided by one that is not 0, which most often is a power of two.
+    /// Divides by a nonzero constant, which is usually a power of two.
     fn divided(&mut self, number: Value, by: u32) -> Value {
         match by.is_power_of_two() {
             true => self.e.b.ins().ushr_imm_u(number, i64::from(by.trailing_zeros())),
@@ -511,7 +520,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         }
     }
 
-    /// Counts jumps back, which the budget allows.
+    /// Counts backward branches that the budget is known to allow.
     fn count_rounds(&mut self, found: &Loop, times: Value) {
         let negative = self.e.b.ins().ineg(times);
         if !found.group {
@@ -624,7 +633,8 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.e.b.ins().icmp_imm_u(IntCC::Equal, now, depth)
     }
 
-    /// What a return address is at [`at::CALLS`] from, wherever the machine's memory says that it is.
+    /// Returns the base from which [`at::CALLS`] is the offset of a return address. The depth is
+    /// masked, so that a corrupt depth cannot cause an access outside the machine state.
     fn call_place(&mut self, depth: Value) -> Value {
         let depth = self.e.b.ins().band_imm_u(depth, MAX_CALLS as i64 - 1);
         let depth = self.e.b.ins().uextend(I64, depth);
@@ -638,7 +648,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.leave_if(none, at);
     }
 
-    /// Where returns go.
+    /// Emits the dispatch of returns.
     fn return_dispatch(&mut self) {
         let Some((block, to)) = self.returns else { return };
         let elsewhere = self.exit(Answer::Go(to), 0);
@@ -680,7 +690,7 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         }
     }
 
-    /// Loads the registers and goes where the function is entered.
+    /// Emits the prologue: loads the registers and jumps to the entry point.
     fn enter(mut self, prologue: Block, number: Value) -> Vec<u32> {
         self.e.b.switch_to_block(prologue);
         let graph = self.source.graph;

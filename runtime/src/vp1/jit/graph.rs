@@ -1,6 +1,7 @@
-//! The control flow of a program, as far as its words say it.
+//! The static control flow of a program.
 //!
-//! What is not in it is left to the interpreter: traps, jumps in the delay slot of another one, and wherever those lead.
+//! The interpreter handles everything else: traps, jumps in the delay slot of another jump, and the
+//! targets of those.
 
 use halfbyte_isa::vp1::domain::{Jump, Next};
 use halfbyte_isa::vp1::footprint::{Footprint, Locations};
@@ -8,33 +9,34 @@ use halfbyte_isa::vp1::{Bundle, Unit};
 
 use crate::vp1::interp::Bundles;
 
-/// What control does at a bundle that runs outside a delay slot.
+/// Control flow effect of a bundle outside a delay slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Flow {
-    /// It goes on.
+    /// Execution continues at the next bundle.
     Fall,
-    /// It goes to a bundle after the delay slot.
+    /// A jump to another bundle, after the delay slot.
     Jump {
-        /// The bundle.
+        /// The target bundle.
         to: u32,
-        /// It comes back.
+        /// The jump is a call.
         call: bool,
-        /// Only if a condition holds.
+        /// The jump is conditional.
         conditional: bool,
-        /// What the group's budget begins anew with.
+        /// The jump starts the next group, which resets the budget.
         group: bool,
     },
-    /// It goes back where the last call came from after the delay slot.
+    /// A return to the last call, after the delay slot.
     Return,
-    /// It ends.
+    /// The program exits.
     Exit,
-    /// It goes on if a condition does not hold. If it does, that is for the interpreter.
+    /// Execution continues at the next bundle if a condition is false. Otherwise the interpreter
+    /// takes over.
     Leave,
-    /// The bundle is for the interpreter.
+    /// The interpreter takes over at this bundle.
     Stop,
 }
 
-/// What is asked about a bundle.
+/// Properties of a bundle.
 #[derive(Clone, Copy, Default)]
 struct Marks {
     reached: bool,
@@ -42,19 +44,19 @@ struct Marks {
     entry: bool,
 }
 
-/// The control flow of a program, by numbers of bundles.
+/// The control flow of a program, indexed by bundle number.
 pub(super) struct Graph {
     flows: Vec<Flow>,
     marks: Vec<Marks>,
-    /// What bundles read and write, where that is known.
+    /// The registers that each bundle reads and writes, if known.
     footprints: Vec<Option<Footprint>>,
-    /// Where each function begins, and where the last one ends.
+    /// First bundle of each function, and the end of the last function.
     pub functions: Vec<u32>,
-    /// Whether the branch to the next group leads backward.
+    /// The branch to the next group leads backward.
     pub group_is_backward: bool,
 }
 
-/// About as many instructions of Cranelift make a function.
+/// Approximate size of a function in Cranelift instructions.
 const FUNCTION_SIZE: u32 = 2000;
 
 impl Graph {
@@ -80,7 +82,7 @@ impl Graph {
         graph
     }
 
-    /// Of a program of one bundle, after which control goes nowhere.
+    /// Creates the graph of a single bundle, after which the program exits.
     pub fn of_step(program: &Bundles) -> Graph {
         Graph {
             flows: vec![Flow::Exit],
@@ -95,17 +97,17 @@ impl Graph {
         self.flows.get(at as usize).copied().unwrap_or(Flow::Stop)
     }
 
-    /// What a bundle reads and writes, where that is known.
+    /// Returns the registers that a bundle reads and writes, if known.
     pub fn footprint(&self, at: u32) -> Option<&Footprint> {
         self.footprints.get(at as usize)?.as_ref()
     }
 
-    /// What any bundle writes.
+    /// Returns the registers that any bundle writes.
     pub fn written(&self) -> Locations {
         self.footprints.iter().flatten().fold(Locations::EMPTY, |written, footprint| written.union(footprint.writes))
     }
 
-    /// How many bundles there are.
+    /// Returns the number of bundles.
     pub fn len(&self) -> u32 {
         self.flows.len() as u32
     }
@@ -114,12 +116,12 @@ impl Graph {
         self.marks.get(at as usize).copied().unwrap_or_default()
     }
 
-    /// Whether a block begins at a bundle.
+    /// Returns `true` if a basic block begins at a bundle.
     pub fn is_leader(&self, at: u32) -> bool {
         self.marks(at).leader
     }
 
-    /// Whether a function can be entered at a bundle.
+    /// Returns `true` if a function can be entered at a bundle.
     pub fn is_entry(&self, at: u32) -> bool {
         self.marks(at).entry
     }
@@ -130,7 +132,7 @@ impl Graph {
         }
     }
 
-    /// Finds what can be reached, and where blocks begin.
+    /// Finds the reachable bundles and the starts of basic blocks.
     fn mark(&mut self, program: &Bundles, next: &[Option<Next<()>>]) {
         let mut open = vec![0];
         self.mark_with(0, |marks| marks.entry = true);
@@ -139,7 +141,7 @@ impl Graph {
             let mut at = first;
             while at < self.len() {
                 if self.marks(at).reached {
-                    // It runs into a block that was found before.
+                    // The path joins a basic block that was visited before.
                     self.mark_with(at, |marks| marks.leader = true);
                     break;
                 }
@@ -147,7 +149,7 @@ impl Graph {
                 match self.flow(at) {
                     Flow::Fall => {}
                     Flow::Leave | Flow::Stop => {
-                        // Where the interpreter may come to from here.
+                        // The interpreter may continue at these bundles.
                         let jump = |at: u32| match next.get(at as usize) {
                             Some(Some(Next::Jump { target, .. })) => program.target(at as usize, *target).ok(),
                             _ => None,
@@ -164,7 +166,8 @@ impl Graph {
                     Flow::Jump { to, call, conditional, .. } => {
                         open.push(to);
                         if to <= at {
-                            // A slice may end at the branch, and the next one begin here.
+                            // A time slice may end at a backward branch, so that the next slice
+                            // enters here.
                             self.mark_with(to, |marks| marks.entry = true);
                         }
                         if call {
@@ -182,7 +185,7 @@ impl Graph {
         }
     }
 
-    /// Cuts the program into functions.
+    /// Divides the program into functions.
     fn divide(&mut self, program: &Bundles) {
         let mut size = 0;
         for at in 0..self.len() {
@@ -197,7 +200,7 @@ impl Graph {
             size += program.get(at as usize).map_or(0, |(_, bundle)| cost(bundle));
         }
         self.functions.push(self.len());
-        // What another function jumps to can be entered.
+        // A target of a jump from another function is an entry point.
         let function = |functions: &[u32], at: u32| functions.partition_point(|&first| first <= at);
         for at in 0..self.len() {
             if !self.marks(at).reached {
@@ -212,7 +215,7 @@ impl Graph {
         }
     }
 
-    /// Whether control may come to a bundle of a function again without leaving the function.
+    /// Returns `true` if a function contains a loop.
     pub fn has_loop(&self, first: u32, end: u32) -> bool {
         (first..end).any(|at| match self.flow(at) {
             Flow::Jump { to, .. } => (first..=at).contains(&to),
@@ -221,7 +224,7 @@ impl Graph {
         })
     }
 
-    /// Where blocks begin that native code goes to from a bundle.
+    /// Returns the successors of a bundle in native code.
     fn targets(&self, at: u32) -> [Option<u32>; 2] {
         match self.flow(at) {
             Flow::Jump { to, conditional, .. } => [Some(to), conditional.then_some(at + 2)],
@@ -252,7 +255,7 @@ fn flow(program: &Bundles, group_branch: Option<u32>, next: &[Option<Next<()>>],
     }
 }
 
-/// About how many instructions of Cranelift a bundle becomes.
+/// Returns the approximate number of Cranelift instructions for a bundle.
 fn cost(bundle: &Bundle) -> u32 {
     let of = |unit: Unit, cost: u32| if bundle.inst(unit).is_some() { cost } else { 0 };
     of(Unit::Address, 15) + of(Unit::Scalar, 10) + of(Unit::Vector, 30) + of(Unit::Branch, 10)

@@ -1,7 +1,8 @@
-//! Host functions that native code calls for accesses that it does not make itself.
+//! Host functions for accesses that native code does not perform inline.
 //!
-//! These calls are rare, but a call takes all vector registers from the code around it wherever it is. So native code calls a
-//! function of native code that keeps every register, and that calls the host's.
+//! These calls are rare, but an ordinary call clobbers the vector registers of the surrounding
+//! code. Native code therefore calls a thunk that preserves all registers and calls the host
+//! function.
 
 use std::sync::OnceLock;
 
@@ -13,10 +14,11 @@ use cranelift_frontend::FunctionBuilder;
 use super::machine::Machine;
 use halfbyte_native::clif::{Allocation, NativeBuilder, NativeCode, NativeError};
 
-/// Takes the machine, an address and a word to store. What else comes or goes is in the machine.
+/// A host function. Its arguments are the machine state, an address, and a word to store. Other
+/// operands and results are fields of the machine state.
 type HostFunction = extern "C" fn(&mut Machine, u32, u32);
 
-/// Which function.
+/// Identifier of a host function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Host {
     LoadRow,
@@ -44,26 +46,26 @@ impl Host {
     ];
 }
 
-/// The signature of host functions under a calling convention.
+/// Returns the signature of host functions for a calling convention.
 pub(super) fn signature(call_conv: CallConv) -> Signature {
     let mut signature = Signature::new(call_conv);
     signature.params.extend([I64, I32, I32].map(AbiParam::new));
     signature
 }
 
-/// Functions that call the host's and keep every register.
+/// Thunks that call the host functions and preserve all registers.
 pub(super) struct HostFunctions {
     addresses: Vec<*const u8>,
     _code: NativeCode,
 }
 
-// SAFETY: the addresses are of code that does not change and is there as long as they are.
+// SAFETY: the addresses refer to immutable code that lives as long as this value.
 unsafe impl Send for HostFunctions {}
-// SAFETY: likewise.
+// SAFETY: as for `Send`.
 unsafe impl Sync for HostFunctions {}
 
 impl HostFunctions {
-    /// Those of this process.
+    /// Returns the thunks of this process.
     pub fn get() -> Result<&'static HostFunctions, NativeError> {
         static FUNCTIONS: OnceLock<Result<HostFunctions, NativeError>> = OnceLock::new();
         FUNCTIONS.get_or_init(HostFunctions::new).as_ref().map_err(Clone::clone)
@@ -82,13 +84,13 @@ impl HostFunctions {
         Ok(HostFunctions { addresses: ids.into_iter().filter_map(|id| code.address(id)).collect(), _code: code })
     }
 
-    /// The address of a function, to be called as [`CallConv::PreserveAll`] says.
+    /// Returns the address of a thunk, whose calling convention is [`CallConv::PreserveAll`].
     pub fn address(&self, host: Host) -> i64 {
         self.addresses.get(host as usize).map_or(0, |&address| address as i64)
     }
 }
 
-/// Calls a host function with what it is called with.
+/// Emits a thunk that passes its arguments to a host function.
 fn forward(b: &mut FunctionBuilder<'_>, call_conv: CallConv, function: HostFunction) {
     let entry = b.create_block();
     b.append_block_params_for_function_params(entry);

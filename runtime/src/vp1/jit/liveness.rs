@@ -1,27 +1,29 @@
-//! Which registers a run may still want at each bundle: only those need be in the machine where a function is left.
+//! Liveness of registers at each bundle. Only live registers need to be stored when native code
+//! leaves a function.
 
 use halfbyte_isa::row::RegFile;
 use halfbyte_isa::vp1::footprint::{Footprint, Locations};
 
 use super::graph::{Flow, Graph};
 
-/// What is wanted at each bundle of a program, of the registers that functions have in variables.
+/// Live registers at each bundle of a program, among those that functions hold in variables.
 pub(super) struct Liveness {
-    /// Before each bundle, by its number.
+    /// Live registers before each bundle, indexed by bundle number.
     before: Vec<Locations>,
-    /// After an exit.
+    /// Live registers after an exit.
     pub at_exit: Locations,
 }
 
-/// All registers that functions have in variables.
+/// Returns all registers that functions hold in variables.
 pub(super) fn all() -> Locations {
     use RegFile::{A, C, L, R, Uc, V, Va, Vc, Vx};
     [R, V, A, Vc, L, Va, Vx, Uc, C].into_iter().map(Locations::file).fold(Locations::EMPTY, Locations::union)
 }
 
 impl Liveness {
-    /// For a program at whose exits these places are wanted. Where a run traps, the address registers are too: they say how far
-    /// it has gone through its streams.
+    /// Computes the liveness of a program, given the live registers at its exits. The address
+    /// registers are also live wherever a run may trap, because they show how far it has advanced
+    /// in its streams.
     pub fn new(graph: &Graph, at_exit: Locations) -> Liveness {
         let at_trap = at_exit.union(Locations::file(RegFile::A));
         let mut liveness = Liveness { before: vec![Locations::EMPTY; graph.len() as usize], at_exit };
@@ -37,7 +39,7 @@ impl Liveness {
         liveness
     }
 
-    /// What is wanted before a bundle that runs outside a delay slot.
+    /// Computes the live registers before a bundle that runs outside a delay slot.
     fn wanted(&self, graph: &Graph, at: u32, at_trap: Locations) -> Locations {
         match graph.flow(at) {
             Flow::Fall => self.through(graph, at, self.before(at + 1)),
@@ -47,12 +49,12 @@ impl Liveness {
                 self.through(graph, at, self.through(graph, at + 1, after_slot)).union(at_trap)
             }
             Flow::Exit => self.through(graph, at, self.at_exit),
-            // Where the interpreter goes on, or where the run goes on depends on what is called.
+            // The interpreter continues, or the return address is unknown.
             Flow::Return | Flow::Leave | Flow::Stop => all(),
         }
     }
 
-    /// What is wanted before a bundle of which this is wanted after it.
+    /// Computes the live registers before a bundle from those after it.
     fn through(&self, graph: &Graph, at: u32, after: Locations) -> Locations {
         match graph.footprint(at) {
             Some(Footprint { reads, writes, .. }) => after.minus(*writes).union(*reads),
@@ -60,7 +62,7 @@ impl Liveness {
         }
     }
 
-    /// What is wanted before a bundle.
+    /// Returns the live registers before a bundle.
     pub fn before(&self, at: u32) -> Locations {
         self.before.get(at as usize).copied().unwrap_or_else(all)
     }

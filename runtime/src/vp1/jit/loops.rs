@@ -1,4 +1,5 @@
-//! Loops of one block that count: how often they are sure to go round, so that this need not be asked every time.
+//! Counted loops of a single basic block. A lower bound of the trip count allows iterations without
+//! an exit test.
 
 use arrayvec::ArrayVec;
 use halfbyte_isa::row::RegFile;
@@ -8,94 +9,100 @@ use halfbyte_isa::vp1::{Bundle, Inst, Opcode, Unit, fields as f};
 use super::graph::{Flow, Graph};
 use crate::vp1::interp::Bundles;
 
-/// More bundles than this, the delay slot included, are not repeated in code.
+/// Maximum number of bundles of such a loop, including the delay slot.
 const MAX_BUNDLES: u32 = 16;
-/// About so many bundles are made a round of the loop in code: of those that accumulate fewer, which have many vectors at a time.
+/// Approximate number of bundles in an unrolled loop body. Loops that accumulate are unrolled less,
+/// because they keep many vectors live.
 const UNROLLED_BUNDLES: u32 = 24;
 const UNROLLED_ACCUMULATING: u32 = 16;
-/// A round of a loop of more bundles is that loop once: what there is to do between rounds is little beside them.
+/// Maximum number of bundles of a loop that is unrolled. In a longer loop the overhead per
+/// iteration is small.
 const MAX_UNROLLED: u32 = 6;
 
-/// aef and zf of `$c`, as numbers of bits.
+/// Bit numbers of the flags aef and zf in a `$c`.
 const AEF: u64 = 10;
 const ZF: u64 = 1;
 
-/// A block that jumps back to its own beginning as long as a flag is not set, where it is known when that will be.
+/// A basic block that branches back to its start while a flag is clear, with a predictable trip
+/// count.
 #[derive(Clone, Debug)]
 pub(super) struct Loop {
-    /// The bundle with the jump. Its delay slot is the last one of the loop.
+    /// The bundle with the branch. Its delay slot is the last bundle of the loop.
     pub jump: u32,
-    /// That bundle without the jump.
+    /// That bundle without the branch.
     pub rest_of_jump: Option<Bundle>,
-    /// The jump is the one to the next group.
+    /// The branch starts the next group.
     pub group: bool,
-    /// How often the loop is repeated in a round of the code.
+    /// Unroll factor.
     pub unrolled: u32,
-    /// It writes `$va`.
+    /// The loop writes the accumulator `$va`.
     pub accumulates: bool,
-    /// The address registers that only move forward by constants.
+    /// Address registers that change only by constant nonnegative steps.
     pub pointers: Vec<Pointer>,
-    /// What ends it.
+    /// The condition that ends the loop.
     pub end: End,
-    /// The `$c` with the flag.
+    /// Number of the `$c` that contains the flag.
     pub c: u8,
-    /// The bundle that writes it. The jump comes before that if it is not an earlier one.
+    /// The bundle that writes the flag. If it is not before the branch, the branch tests the
+    /// previous iteration's flag.
     pub writer: u32,
-    /// What it does beside counting, if that is loads of rows and one instruction of the vector unit.
+    /// The loop body, if apart from counting it consists of row loads and one vector instruction.
     pub rows: Option<Rows>,
 }
 
-/// Loads of rows, and one instruction of the vector unit.
+/// A loop body of row loads and one vector instruction.
 #[derive(Clone, Debug)]
 pub(super) struct Rows {
     pub loads: Vec<Load>,
-    /// The instruction alone.
+    /// The vector instruction alone.
     pub vector: Bundle,
 }
 
-/// A load of a row, the only one into its register.
+/// A row load, the only one into its register.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Load {
-    /// The number of the `$v`.
+    /// Number of the `$v`.
     pub v: u8,
     pub pointer: Pointer,
-    /// Bytes from the pointer at the start of an iteration to the row.
+    /// Offset of the row from the pointer's value at the start of an iteration.
     pub offset: i32,
-    /// By how many bytes it moves the pointer.
+    /// Number of bytes by which the load advances the pointer.
     pub step: i32,
-    /// It comes before the instruction of the vector unit. Else that reads what the previous iteration loaded.
+    /// The load precedes the vector instruction. Otherwise that instruction reads the row of the
+    /// previous iteration.
     pub is_before: bool,
 }
 
 impl Load {
-    /// Bytes from the pointer at the start of an iteration to the row that the instruction of the vector unit reads.
+    /// Returns the offset of the row that the vector instruction reads, from the pointer's value at
+    /// the start of the iteration.
     pub fn read(&self) -> i32 {
         if self.is_before { self.offset } else { self.offset - self.pointer.step as i32 }
     }
 }
 
-/// An address register of a loop.
+/// An address register that a loop advances.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pointer {
-    /// The number of the `$a`.
+    /// Number of the `$a`.
     pub register: u8,
-    /// How far it moves, each time round.
+    /// Step per iteration in bytes.
     pub step: u32,
-    /// What all of its addresses must be multiples of.
+    /// Required alignment of its addresses.
     pub align: u32,
 }
 
-/// What sets the flag that ends a loop.
+/// The condition that sets a loop's exit flag.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum End {
-    /// A pointer, by its place in [`Loop::pointers`], reaches its limit.
+    /// A pointer, given by its index in [`Loop::pointers`], reaches its limit.
     Limit(usize),
-    /// A `$r`, from which 1 is taken each time, becomes 0.
+    /// A `$r` that is decremented in each iteration becomes 0.
     Zero(u8),
 }
 
 impl End {
-    /// The bit of the `$c`.
+    /// Returns the flag's bit in the `$c`.
     pub fn bit(self) -> u32 {
         match self {
             End::Limit(_) => 1 << AEF,
@@ -104,8 +111,8 @@ impl End {
     }
 }
 
-/// An access that moves its address register by a constant: the register, how far, and what the address is rounded down to a
-/// multiple of.
+/// Returns the operands of an access that advances its address register by a constant: the
+/// register, the step, and the alignment to which the address is rounded down.
 fn moving_access(inst: &Inst) -> Option<(u8, i64, u32)> {
     use Opcode::*;
     let (field, align) = match inst.opcode() {
@@ -119,7 +126,7 @@ fn moving_access(inst: &Inst) -> Option<(u8, i64, u32)> {
 }
 
 impl Loop {
-    /// The loop that begins at a block, if it is one.
+    /// Recognises a loop that begins at a basic block.
     pub fn at(program: &Bundles, graph: &Graph, first: u32) -> Option<Loop> {
         let mut jump = first;
         let group = loop {
@@ -167,7 +174,7 @@ impl Loop {
     }
 }
 
-/// The address registers that nothing but accesses writes, which move them forward by constants.
+/// Returns the address registers that only accesses write, and only by constant nonnegative steps.
 fn pointers(bundles: &[&Bundle], footprints: &[Footprint]) -> Vec<Pointer> {
     let mut pointers: Vec<Pointer> = Vec::new();
     let mut others = Locations::EMPTY;
@@ -180,7 +187,7 @@ fn pointers(bundles: &[&Bundle], footprints: &[Footprint]) -> Vec<Pointer> {
                 match pointers.iter_mut().find(|pointer| pointer.register == register) {
                     Some(pointer) => {
                         pointer.step += step as u32;
-                        // Steps of words may leave rows.
+                        // Word-sized steps may break the alignment of row accesses.
                         if pointer.align != align {
                             others = others.union(Locations::register(RegFile::A, register));
                         }
@@ -195,7 +202,8 @@ fn pointers(bundles: &[&Bundle], footprints: &[Footprint]) -> Vec<Pointer> {
     pointers
 }
 
-/// What ends a loop that goes on while a flag is not set, and which of its bundles sets it.
+/// Returns the exit condition of a loop that continues while a flag is clear, and the index of the
+/// bundle that sets the flag.
 fn end(bundles: &[&Bundle], footprints: &[Footprint], pointers: &[Pointer], c: u8, bit: u64) -> Option<(usize, End)> {
     let only_writer = |places: Locations| {
         let mut writers = (0..).zip(footprints).filter(|(_, footprint)| footprint.writes.intersects(places));
@@ -225,7 +233,8 @@ fn end(bundles: &[&Bundle], footprints: &[Footprint], pointers: &[Pointer], c: u
     }
 }
 
-/// The loads of rows of a loop and its only instruction of the vector unit. None where the loop does anything else but count and jump.
+/// Returns the row loads of a loop and its only vector instruction. Returns `None` if the loop does
+/// anything else except counting and branching.
 fn rows(bundles: &[&Bundle], pointers: &[Pointer], (writer, counts): (usize, bool), jump: usize) -> Option<Rows> {
     let mut loads: Vec<Load> = Vec::new();
     let mut vector: Option<Bundle> = None;
@@ -236,7 +245,8 @@ fn rows(bundles: &[&Bundle], pointers: &[Pointer], (writer, counts): (usize, boo
         if !is_idle {
             return None;
         }
-        // A bundle reads before it writes: what it loads its vector instruction does not see.
+        // A bundle reads all operands before it writes, so its vector instruction does not see the
+        // row that it loads.
         if let Some(inst) = inst(Unit::Vector, Opcode::VNOP) {
             let alone = Bundle::new(&[inst.word()]).ok()?;
             if vector.replace(alone).is_some() {

@@ -1,4 +1,5 @@
-//! The processor's state as native code has it: an image in memory that functions load registers from and leave them in.
+//! The processor state for native code: an image in memory from which functions load registers and
+//! to which they store them.
 
 use std::cell::Cell;
 use std::mem::offset_of;
@@ -11,18 +12,20 @@ use halfbyte_isa::vp1::state::State;
 use crate::vp1::ROW;
 use crate::vp1::interp::MAX_CALLS;
 
-/// The state, and what native code counts. Its address and the offsets of its fields are all that native code knows of it.
+/// The processor state, and the counters of native code. Native code accesses it by address and
+/// field offsets only.
 #[repr(C, align(64))]
 #[derive(Clone)]
 pub(in crate::vp1) struct Machine {
-    /// The data store in the order of addresses under stride code 0, under which streams lie in it.
+    /// The data store in the order of addresses under stride code 0, the order in which streams are
+    /// stored.
     pub store: [u8; DATA_STORE_BYTES],
     v: [[u8; 16]; 32],
     vx: [u8; 16],
     va: [i32; 16],
-    /// A vector on its way to or from an access that native code leaves to the host.
+    /// Vector operand or result of an access that the host performs.
     vector: [u8; 16],
-    /// Likewise a word from it.
+    /// Word result of an access that the host performs.
     word: u32,
     /// `$r31` is never written.
     r: [u32; 32],
@@ -33,24 +36,24 @@ pub(in crate::vp1) struct Machine {
     c: [u32; 4],
     l: [u32; 4],
     uccfg: u32,
-    /// Calls within each other, and how many of them there are.
+    /// Call depth.
     pub depth: u32,
     pub calls: [u32; MAX_CALLS],
-    /// How often the branch to the next group may still be taken with the budget begun anew.
+    /// How many more times the branch to the next group may reset the budget.
     pub rest: u32,
-    /// Bundles executed.
+    /// Number of executed bundles.
     pub issued: u64,
-    /// Backward branches that a group may take.
+    /// Maximum number of backward branches per group.
     pub budget: u64,
-    /// Those that this group may still take.
+    /// Backward branches that the current group may still take.
     pub left: u64,
-    /// Those that were taken, of all groups.
+    /// Backward branches taken by all groups.
     pub counted: u64,
-    /// All registers but `$m` and `$x` are what they are after reset.
+    /// All registers except `$m` and `$x` have their reset values.
     is_reset: bool,
 }
 
-/// Offsets of the fields that native code uses.
+/// Offsets of the fields that native code accesses.
 pub(super) mod at {
     use super::*;
 
@@ -78,17 +81,18 @@ pub(super) mod at {
 }
 
 impl Machine {
-    /// One that runs a program from the state after reset, once its data store is filled.
+    /// Returns a machine in the reset state whose data store must still be filled. Reuses the
+    /// thread's spare machine, if any.
     pub fn take() -> Box<Machine> {
         SPARE.try_with(Cell::take).ok().flatten().unwrap_or_else(Machine::new)
     }
 
-    /// Keeps it for the next launch of this thread, unless that ends.
+    /// Keeps the machine for this thread's next launch. A thread that is ending drops it.
     pub fn spare(self: Box<Machine>) {
         let _ = SPARE.try_with(|spare| spare.set(Some(self)));
     }
 
-    /// The state after reset.
+    /// Creates a machine in the reset state.
     pub fn new() -> Box<Machine> {
         let mut machine = Box::new(Machine {
             store: [0; DATA_STORE_BYTES],
@@ -118,7 +122,7 @@ impl Machine {
         machine
     }
 
-    /// The registers become what they are after reset, but for `$m`, which is set.
+    /// Resets the registers, and lets a callback set the memory-mapped parameters `$m`.
     pub fn reset(&mut self, m: impl FnOnce(&mut [u32; 64])) {
         if !self.is_reset {
             self.set_registers(&RESET);
@@ -128,22 +132,23 @@ impl Machine {
         m(&mut self.m);
     }
 
-    /// Native code was left otherwise than by an exit, at which no register counts, and so none but `$m` and `$x` has been written.
+    /// Records that native code has stored registers. At an exit no register is live, so that only
+    /// `$m` and `$x` have changed; on every other way out the registers lose their reset values.
     pub fn left(&mut self) {
         self.is_reset = false;
     }
 
-    /// The data store, in the order of addresses.
+    /// Returns the data store in the order of addresses.
     pub fn data(&mut self) -> &mut [u8] {
         &mut self.store
     }
 
-    /// `$a`.
+    /// Returns the address registers `$a`.
     pub fn cursors(&self) -> &[u32; 32] {
         &self.a
     }
 
-    /// Becomes a state.
+    /// Copies a complete state into the machine.
     pub fn set(&mut self, state: &State) {
         self.set_registers(state);
         for (row, address) in self.store.as_chunks_mut::<ROW>().0.iter_mut().zip((0..).step_by(ROW)) {
@@ -151,7 +156,7 @@ impl Machine {
         }
     }
 
-    /// The registers become those of a state.
+    /// Copies the registers of a state into the machine.
     fn set_registers(&mut self, state: &State) {
         self.is_reset = false;
         let (r, _) = self.r.split_at_mut(state.r.len());
@@ -163,7 +168,7 @@ impl Machine {
         self.uccfg = state.uccfg;
     }
 
-    /// Gives a state everything that it consists of.
+    /// Copies the machine into a complete state.
     pub fn get(&self, state: &mut State) {
         let (r, _) = self.r.split_at(state.r.len());
         state.r.copy_from_slice(r);
@@ -179,14 +184,14 @@ impl Machine {
 }
 
 thread_local! {
-    /// A machine that no launch has. To make one takes longer than many launches do.
+    /// A machine that no launch uses. Creating a machine takes longer than many launches.
     static SPARE: Cell<Option<Box<Machine>>> = const { Cell::new(None) };
 }
 
 /// The state after reset.
 static RESET: LazyLock<Box<State>> = LazyLock::new(Box::default);
 
-/// Where each cell of the data store is in [`Machine::store`], row r of bank b at `16 r + b`.
+/// Offset in [`Machine::store`] of each data store cell; row r of bank b has index `16 r + b`.
 static PLACES: LazyLock<[u16; DATA_STORE_BYTES]> = LazyLock::new(|| {
     let mut places = [0; DATA_STORE_BYTES];
     for row in (0..DATA_STORE_BYTES as u16).step_by(ROW) {
@@ -203,7 +208,7 @@ fn number((row, bank): (u16, u8)) -> usize {
     usize::from(row) << 4 | usize::from(bank)
 }
 
-/// Accesses that native code leaves to the host: those that are not to one row under stride code 0.
+/// Accesses that native code leaves to the host: all except those to one row under stride code 0.
 impl Machine {
     fn byte(&mut self, cell: (u16, u8)) -> Option<&mut u8> {
         self.store.get_mut(usize::from(*PLACES.get(number(cell))?))
@@ -246,7 +251,7 @@ impl Machine {
         self.store(Shape::Banks, address);
     }
 
-    /// The rows come in the vector.
+    /// Gathers bytes. The `vector` field holds the rows on entry and the result on return.
     pub extern "C" fn gather(&mut self, address: u32, _: u32) {
         let banks = DataStore::cells_of(Shape::Banks, address).into_iter().zip(self.vector);
         let mut gathered = [0; 16];

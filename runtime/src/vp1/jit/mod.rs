@@ -1,7 +1,8 @@
-//! The engine: bundles, translated to native code.
+//! The native engine, which translates bundles to native code.
 //!
-//! A function is a range of bundles. In it registers are variables; where it is left, they are in the machine again, and what runs
-//! next is another function, or the interpreter for what the control flow that was found does not have.
+//! A function covers a range of bundles and holds registers in variables. On exit it stores them in
+//! the machine state. Execution continues in another function, or in the interpreter for control
+//! flow that the static graph does not contain.
 
 mod dots;
 mod emitter;
@@ -36,7 +37,7 @@ use host::HostFunctions;
 use liveness::Liveness;
 pub(super) use machine::Machine;
 
-/// A program's native code, once it has been asked for.
+/// The native code of a program, generated on first use.
 #[derive(Clone, Default)]
 pub(super) struct Jit(Arc<OnceLock<Result<Arc<Compiled>, NativeError>>>);
 
@@ -47,7 +48,7 @@ impl fmt::Debug for Jit {
 }
 
 impl Jit {
-    /// The code, made at the first call.
+    /// Returns the code, and generates it on the first call.
     pub fn get(
         &self,
         program: &Bundles,
@@ -57,42 +58,45 @@ impl Jit {
         once(&self.0, || Compiled::new(program, group_branch, Purpose::Launch, work).map(Arc::new))
     }
 
-    /// What it took to make it, if it is made.
+    /// Returns the statistics of the translation, if it has taken place.
     pub fn translation(&self) -> Option<Translation> {
         self.0.get()?.as_ref().ok().map(|compiled| compiled.translation)
     }
 }
 
-/// What is to be made code of, and so what is known.
+/// The purpose of the code, which determines the assumptions that code generation can make.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Purpose {
-    /// A run from the state after reset but for `$m` and the data store, which is what counts of the state in the end.
+    /// A run from the reset state, except for `$m` and the data store. Only the data store is live
+    /// at the exit.
     Launch,
-    /// A run from any state, all of which counts.
+    /// A run from an arbitrary state, all of which is live at the exit.
     #[cfg(test)]
     State,
-    /// One bundle from any state, wherever control goes after it.
+    /// A single bundle from an arbitrary state, regardless of its control flow.
     Step,
 }
 
-/// A function: which of its entries control comes in by is its last argument.
+/// A native function. Its arguments are the machine state and the index of the entry point.
 type Function = unsafe extern "C" fn(*mut Machine, u32) -> u64;
 
 /// Native code of a program.
 pub(super) struct Compiled {
-    /// By bundle the function that can be entered there, and the number of the entry.
+    /// For each bundle, the function that can be entered there and the index of the entry point.
     entries: Vec<Option<(Function, u32)>>,
     group_is_backward: bool,
     translation: Translation,
     _code: NativeCode,
 }
 
-/// Bundles that native code executes before it says how many, unless its loops are long: some milliseconds' worth.
+/// Approximate number of bundles that native code executes per time slice, before the watchdog is
+/// polled: some milliseconds' worth.
 const BUNDLES_OF_A_SLICE: u64 = if cfg!(test) { 1 << 8 } else { 1 << 22 };
-/// Backward branches that are taken together at least, so that looking up costs little.
+/// Minimum number of backward branches per time slice, which keeps the cost of polling low.
 const LEAST_SLICE: u64 = if cfg!(test) { 1 } else { 1 << 8 };
 
-/// How often a run may go from native code to the interpreter before it stays there: to go back is not free.
+/// Maximum number of switches from native code to the interpreter. After that a run stays in the
+/// interpreter, because switching is costly.
 const MAX_SWITCHES: u32 = 100;
 
 impl Compiled {
@@ -117,7 +121,8 @@ impl Compiled {
         let liveness = Liveness::new(&graph, at_exit);
         let source = Source { program, graph: &graph, zero, liveness: &liveness };
         let host = HostFunctions::get()?;
-        // Cranelift's optimiser moves computations to their uses, and loops that are unrolled then run out of registers.
+        // Cranelift's optimiser is disabled: it moves computations to their uses, and unrolled
+        // loops then run out of registers.
         let mut builder = NativeBuilder::new()?;
         let call_conv = builder.call_conv();
         let mut functions = Vec::new();
@@ -135,7 +140,7 @@ impl Compiled {
         let mut entries = vec![None; program.len()];
         for (id, numbers) in functions {
             let Some(address) = code.address(id) else { continue };
-            // SAFETY: the function was made with this signature.
+            // SAFETY: the function was generated with this signature.
             let function = unsafe { std::mem::transmute::<*const u8, Function>(address) };
             for (number, at) in (0..).zip(numbers) {
                 if let Some(entry) = entries.get_mut(at as usize) {
@@ -147,12 +152,12 @@ impl Compiled {
         Ok(Compiled { entries, group_is_backward: graph.group_is_backward, translation, _code: code })
     }
 
-    /// What the code runs on.
+    /// Returns a machine for the code to run on.
     pub fn machine(&self) -> Box<Machine> {
         Machine::take()
     }
 
-    /// Keeps it for the next launch of this thread.
+    /// Keeps a machine for this thread's next launch.
     pub fn spare(&self, machine: Box<Machine>) {
         machine.spare();
     }
@@ -161,7 +166,7 @@ impl Compiled {
         self.entries.get(at).copied().flatten()
     }
 
-    /// Runs to an exit, whatever its code.
+    /// Runs until an exit, regardless of its exit code.
     pub fn finish(&self, machine: &mut Machine, run: &mut Run<'_>) -> Result<(), Halt> {
         let mut switches = 0;
         loop {
@@ -170,7 +175,7 @@ impl Compiled {
             if let Some(entry) = entry {
                 let code = self.call(entry, machine, run);
                 run.work.poll()?;
-                // A slice that is over is a reason to look up, not one to stay in the interpreter.
+                // The end of a time slice does not count as a switch to the interpreter.
                 is_slice = machine.left == 0 && run.taken < run.budget;
                 if code == Code::EXIT {
                     return Ok(());
@@ -187,7 +192,8 @@ impl Compiled {
         }
     }
 
-    /// Runs on to where native code can, or to the end, which it says. The state is large, and most tiles need none.
+    /// Interprets until native code can continue or the program exits; returns `true` at an exit.
+    /// The function is separate because the state is large and most tiles do not need it.
     #[cold]
     #[inline(never)]
     fn interpret(&self, machine: &mut Machine, run: &mut Run<'_>, to_the_end: bool) -> Result<bool, Halt> {
@@ -209,13 +215,14 @@ impl Compiled {
         }
     }
 
-    /// Runs native code.
+    /// Runs native code until it returns.
     fn call(&self, (function, number): (Function, u32), machine: &mut Machine, run: &mut Run<'_>) -> Code {
         let rest = run.groups.saturating_sub(run.done);
         (machine.issued, machine.counted, machine.rest) = (0, 0, rest);
-        // Between two backward branches no bundle is executed twice, and no group takes more of them at a time than a slice has.
+        // Between two backward branches no bundle is executed twice, and each group's budget is
+        // limited to the slice.
         let bundles = run.program.len() as u64 * u64::from(rest.max(1));
-        // A division takes as long as all else that a short tile does here.
+        // A shift replaces a division, which would take as long as everything else in a short tile.
         let slice = (BUNDLES_OF_A_SLICE >> bundles.max(1).ilog2()).max(LEAST_SLICE).min(run.budget);
         let left = slice.min(run.budget - run.taken);
         (machine.budget, machine.left) = (slice, left);
@@ -223,7 +230,8 @@ impl Compiled {
         for (place, call) in machine.calls.iter_mut().zip(&run.calls) {
             *place = *call as u32;
         }
-        // SAFETY: the code was made for this machine's layout, keeps its accesses within it, and lives as long as this.
+        // SAFETY: the code was generated for this machine layout, stays within it, and lives as
+        // long as `self`.
         let code = unsafe { function(machine, number) };
         if Code(code) != Code::EXIT {
             machine.left();
@@ -241,10 +249,12 @@ impl Compiled {
     }
 }
 
-/// Runs one bundle on native code, which is made for it: what it does to the state but where control goes.
+/// Runs one bundle in native code that is generated for it. The state changes as in the
+/// interpreter, except that control flow is ignored.
 ///
 /// # Errors
-/// A bundle whose effect is not known, which leaves the state as it is; a computer that there is no native code for.
+/// Returns an error if the bundle's effect is undocumented, or if the computer is unsupported. The
+/// state is unchanged in this case.
 pub fn step_bundle(bundle: &Bundle, state: &mut State) -> Result<(), StepError> {
     Footprint::of(bundle, None)?;
     let program = Bundles::once(bundle);

@@ -1,4 +1,5 @@
-//! The registers of a function: variables while it runs, loaded where it is entered and stored where it is left.
+//! The registers of a native function: Cranelift variables inside the function, loaded on entry and
+//! stored on exit.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I8X16, I32, I32X4, I64};
@@ -15,21 +16,22 @@ use super::wide::Wide;
 use super::words::{Known, Word};
 use super::{Bytes, Emitter, PARTS};
 
-/// A variable's place in the machine, or a part of one that is written by itself.
+/// A variable's home in the machine state. Parts of a register that are written separately have
+/// their own variables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::vp1::jit) enum Storage {
     R(u8),
     V(u8),
     Vx,
-    /// Four components of `$va`.
+    /// Four components of the accumulator `$va`.
     Va(u8),
-    /// The sign flags or the zero flags of a `$vc`, as a mask of bytes.
+    /// The sign flags (`false`) or the zero flags (`true`) of a `$vc`, as a byte mask.
     Vc(u8, bool),
-    /// The high half of a `$a`, the low half being 0.
+    /// The high half of a `$a`, with the low half cleared.
     AHigh(u8),
     /// The low half of a `$a`.
     ALow(u8),
-    /// Some of a `$c`'s bits, by the number of [`PARTS`].
+    /// A group of bits of a `$c`, given by its index in [`PARTS`].
     C(u8, u8),
     L(u8),
     Uccfg,
@@ -39,7 +41,7 @@ pub(in crate::vp1::jit) enum Storage {
     Rest,
 }
 
-/// Numbers of places.
+/// Capacity of tables indexed by [`Storage::number`].
 const PLACES: usize = 256;
 
 impl Storage {
@@ -72,7 +74,8 @@ impl Storage {
         }
     }
 
-    /// The registers that it is part of; none of what native code counts.
+    /// Returns the registers that the variable belongs to, or `None` for the counters of native
+    /// code.
     fn locations(self) -> Option<Locations> {
         let (file, n) = match self {
             Storage::R(n) => (RegFile::R, n),
@@ -89,12 +92,12 @@ impl Storage {
         Some(Locations::register(file, n))
     }
 
-    /// Whether it is among these registers, or is no register.
+    /// Returns `true` if the variable belongs to one of these registers, or is a counter.
     fn is_wanted(self, wanted: Locations) -> bool {
         self.locations().is_none_or(|locations| locations.intersects(wanted))
     }
 
-    /// The offset in the machine.
+    /// Returns the offset in the machine state.
     fn offset(self) -> i32 {
         let (base, size, n) = match self {
             Storage::R(n) => (at::R, 4, n),
@@ -119,43 +122,45 @@ fn part_bits(part: u8) -> u32 {
     PARTS.get(usize::from(part)).copied().unwrap_or(0)
 }
 
-/// The registers of which [`Registers`] uses that they hold 0, where nothing has written them since reset.
+/// Returns the register files that hold 0 after reset and whose constant value [`Registers`]
+/// exploits. The caller excludes registers that the program writes.
 pub(in crate::vp1::jit) fn zero_after_reset() -> Locations {
     Locations::file(RegFile::A).union(Locations::file(RegFile::Uc))
 }
 
-/// Of memory that is the machine's.
+/// Returns the memory flags of accesses to the machine state.
 pub(in crate::vp1::jit) fn inside() -> MemFlagsData {
     MemFlagsData::trusted()
 }
 
-/// The low half of an address register as a pointer into the data store.
+/// The low half of an address register, held as a pointer into the data store.
 struct Pointer {
-    /// The number of the `$a`.
+    /// Number of the `$a`.
     register: u8,
     variable: Variable,
-    /// What is yet to be added to the variable.
+    /// Constant that has not been added to the variable yet.
     plus: u32,
-    /// What all of its addresses are multiples of.
+    /// Alignment of all its addresses.
     align: u32,
 }
 
 /// The variables of a function.
 pub(in crate::vp1::jit) struct Registers {
     variables: [Option<Variable>; PLACES],
-    /// Those that there are.
+    /// The variables in use.
     touched: Vec<Storage>,
     written: [bool; PLACES],
-    /// Registers that hold 0 all the time.
+    /// Registers that always hold 0.
     zero: Locations,
-    /// What low halves of address registers are instead of variables.
+    /// Address registers whose low half is currently a pointer.
     pointers: Vec<Pointer>,
-    /// What `$va` is instead of variables, while products are added up.
+    /// The deferred value of `$va` while a loop accumulates products.
     sums: Option<Wide>,
 }
 
 impl Registers {
-    /// `zero` are those that hold 0 all the time, of [`zero_after_reset`].
+    /// Creates an empty set. `zero` are the registers that always hold 0, a subset of
+    /// [`zero_after_reset`].
     pub fn new(zero: Locations) -> Registers {
         Registers {
             variables: [None; PLACES],
@@ -167,8 +172,8 @@ impl Registers {
         }
     }
 
-    /// From here on the low half of an address register, which is within the data store and a multiple of `align`, is a pointer
-    /// into it.
+    /// Turns the low half of an address register into a pointer. The low half must be a multiple of
+    /// `align` within the data store.
     pub fn start_pointer(&mut self, e: &mut Emitter<'_, '_>, register: u8, align: u32) {
         let low = self.get(e, Storage::ALow(register));
         let low = e.b.ins().uextend(I64, low);
@@ -178,12 +183,12 @@ impl Registers {
         self.pointers.push(Pointer { register, variable, plus: 0, align });
     }
 
-    /// From here to the end of the round sums of products are not added up before they have to be.
+    /// Starts an unrolled loop body. Until its end, sums of products are deferred.
     pub fn start_round(&mut self, e: &mut Emitter<'_, '_>) {
         self.sums = Some(Wide::of_words([0, 1, 2, 3].map(|k| self.get(e, Storage::Va(k)))));
     }
 
-    /// Adds up sums, and moves the pointers to where they have come to.
+    /// Ends an unrolled loop body: computes deferred sums, and updates the pointers.
     pub fn end_round(&mut self, e: &mut Emitter<'_, '_>) {
         if let Some(sums) = self.sums.take() {
             self.set_sums(e, sums);
@@ -195,14 +200,14 @@ impl Registers {
         }
     }
 
-    /// The address of a row so far from where a pointer is.
+    /// Returns the address of the row at an offset from a pointer.
     pub fn row(&self, e: &mut Emitter<'_, '_>, register: u8, offset: i32) -> Option<Value> {
         let pointer = self.pointers.iter().find(|pointer| pointer.register == register)?;
         let start = e.b.use_var(pointer.variable);
         Some(e.b.ins().iadd_imm_s(start, at::STORE as i64 + i64::from(offset)))
     }
 
-    /// Moves a pointer.
+    /// Advances a pointer by `by` bytes.
     pub fn advance(&mut self, e: &mut Emitter<'_, '_>, register: u8, by: Value) {
         if let Some(pointer) = self.pointers.iter().find(|pointer| pointer.register == register) {
             let start = e.b.use_var(pointer.variable);
@@ -211,7 +216,7 @@ impl Registers {
         }
     }
 
-    /// After the rounds pointers are low halves of address registers again.
+    /// Turns all pointers back into low halves of address registers, after the loop.
     pub fn end_rounds(&mut self, e: &mut Emitter<'_, '_>) {
         for Pointer { register, variable, plus, align } in std::mem::take(&mut self.pointers) {
             let pointer = e.b.use_var(variable);
@@ -245,7 +250,7 @@ impl Registers {
         self.written.get(place.number()).copied().unwrap_or(false)
     }
 
-    /// Loads the variables that there are of `wanted` registers, where the function is entered.
+    /// Loads the variables of `wanted` registers on entry to the function.
     pub fn load(&mut self, e: &mut Emitter<'_, '_>, wanted: Locations) {
         for place in self.touched.clone().into_iter().filter(|place| place.is_wanted(wanted)) {
             let offset = place.offset();
@@ -276,7 +281,8 @@ impl Registers {
         }
     }
 
-    /// Stores what the function writes, where it is left: its counts, and of the registers those that are `wanted`.
+    /// Stores the variables that the function has written, on exit: its counters, and the `wanted`
+    /// registers.
     pub fn store(&mut self, e: &mut Emitter<'_, '_>, wanted: Locations) {
         for place in self.touched.clone() {
             if !self.is_written(place) || !place.is_wanted(wanted) {
@@ -320,20 +326,20 @@ impl Registers {
         }
     }
 
-    /// A bit of a `$c` that is a part by itself, as a truth value.
+    /// Returns a bit of a `$c` that forms a group by itself, as a truth value.
     pub fn flag(&mut self, e: &mut Emitter<'_, '_>, n: u8, bit: u32) -> Option<Value> {
         let part = PARTS.iter().position(|&part| part == bit)?;
         Some(self.get(e, Storage::C(n, part as u8)))
     }
 
-    /// Clears it.
+    /// Clears such a bit.
     pub fn clear_flag(&mut self, e: &mut Emitter<'_, '_>, n: u8, bit: u32) {
         let Some(part) = PARTS.iter().position(|&part| part == bit) else { return };
         let clear = e.b.ins().iconst(I8, 0);
         self.set(e, Storage::C(n, part as u8), clear);
     }
 
-    /// One of up to four, chosen by an index.
+    /// Reads the register that an index selects: a fixed one, or one of a quad.
     fn chosen(
         &mut self,
         e: &mut Emitter<'_, '_>,
@@ -359,7 +365,7 @@ impl Registers {
         e.any(value)
     }
 
-    /// The two halves of a `$a` as one word.
+    /// Returns a `$a` as a union of its two halves.
     fn address(&mut self, e: &mut Emitter<'_, '_>, n: u8) -> Word {
         if Locations::register(RegFile::A, n & 31).is_subset(self.zero) {
             return Word::Const(0);
@@ -367,7 +373,7 @@ impl Registers {
         if let Some(&Pointer { variable, plus, align, .. }) = self.pointers.iter().find(|pointer| pointer.register == n)
         {
             let (high, pointer) = (self.get(e, Storage::AHigh(n)), e.b.use_var(variable));
-            // The stride code is 0.
+            // The stride code of a pointer is 0.
             return e.union(Word::Value(high, Known::within(0x3fff_0000)), Word::Storage { pointer, plus, align });
         }
         let (high, low) = (self.get(e, Storage::AHigh(n)), self.get(e, Storage::ALow(n)));
@@ -415,7 +421,7 @@ impl Registers {
         }
     }
 
-    /// Makes a write.
+    /// Performs a write.
     pub fn commit(&mut self, e: &mut Emitter<'_, '_>, write: &Write<Emitter<'_, '_>>) {
         match *write {
             Write::R(n, word) if n < R_ZERO => {

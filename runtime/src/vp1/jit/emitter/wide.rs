@@ -1,4 +1,5 @@
-//! Sixteen integers in native code. A meaning computes them in 32 bits; bounds say where 8 or 16 will do.
+//! Vectors of sixteen integers in native code. Semantics are defined on 32 bits; value ranges show
+//! where 8 or 16 bits suffice.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I8X16, I16};
@@ -8,7 +9,8 @@ use super::masks::Mask;
 use super::words::Word;
 use super::{Bytes, Emitter, HALVES, WORDS};
 
-/// Sixteen integers: the lanes, which are within bounds, shifted left, modulo 2^32.
+/// A vector of sixteen integers: lanes with a known value range, shifted left by `shift`, modulo
+/// 2^32.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::vp1::jit) struct Wide {
     lanes: Lanes,
@@ -19,35 +21,35 @@ pub(in crate::vp1::jit) struct Wide {
 
 #[derive(Clone, Copy, Debug)]
 enum Lanes {
-    /// A word in all of them.
+    /// A splat of a word.
     Splat(Word),
-    /// An `i8x16`, signed if the bounds are.
+    /// An `i8x16`, signed if `low` is negative.
     Bytes(Value),
-    /// Two `i16x8`, signed if the bounds are.
+    /// Two `i16x8`, signed if `low` is negative.
     Halves([Value; 2]),
     /// Four `i32x4`.
     Words([Value; 4]),
-    /// The same, to be shifted right, bringing in copies of the sign.
+    /// Four `i32x4` with a deferred arithmetic right shift.
     Shifted([Value; 4], u32),
-    /// A product.
+    /// A deferred product.
     Product(Narrow, Narrow),
-    /// Four `i32x4` and products that are added to them.
+    /// Four `i32x4`, with deferred products to be added.
     Sum(Sum),
-    /// The greater of `i16x8`, which are signed or not as the bounds are, or `i32x4`, and a number.
+    /// A deferred maximum with a constant, of `i16x8` (signed if the range is) or of `i32x4`.
     FloorHalves([Value; 2], i32),
     FloorWords([Value; 4], i32),
 }
 
-/// Lanes that fit signed 16 bits.
+/// Lanes that fit in signed 16 bits.
 #[derive(Clone, Copy, Debug)]
 enum Narrow {
-    /// An `i8x16`, signed or not.
+    /// An `i8x16`; the flag tells whether it is signed.
     Bytes(Value, bool),
     /// Two `i16x8`.
     Halves([Value; 2]),
 }
 
-/// `base + (sum + product << scale)`
+/// The sum `base + ((sum + product) << scale)`.
 #[derive(Clone, Copy, Debug)]
 struct Sum {
     base: [Value; 4],
@@ -57,17 +59,17 @@ struct Sum {
     scale: u32,
 }
 
-/// `base + product << scale`
+/// The sum `base + (product << scale)` for a product of bytes.
 pub(in crate::vp1::jit) struct ProductAdded {
     /// Four `i32x4`.
     pub base: [Value; 4],
-    /// Two `i8x16`.
+    /// The two factors, as `i8x16`.
     pub bytes: [Value; 2],
     pub signed: [bool; 2],
     pub scale: u32,
 }
 
-/// How wide the components of a computation are.
+/// Component width of an operation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Width {
     Byte,
@@ -96,12 +98,13 @@ impl Wide {
         Wide { lanes, low, high, shift: 0 }
     }
 
-    /// Four `i32x4` of which nothing is known.
+    /// Creates a vector of four `i32x4` with an unknown value range.
     pub fn of_words(words: [Value; 4]) -> Wide {
         Wide::words_within(words, (i64::MIN, i64::MAX))
     }
 
-    /// Bounds beyond those of 32 bits say nothing.
+    /// Creates a vector of four `i32x4`. A range beyond 32 bits is replaced by the full range,
+    /// because the lanes may have wrapped.
     fn words_within(words: [Value; 4], (low, high): (i64, i64)) -> Wide {
         let all = (i32::MIN.into(), i32::MAX.into());
         let bounds = if low < all.0 || high > all.1 { all } else { (low, high) };
@@ -112,7 +115,7 @@ impl Wide {
         Wide::new(Lanes::Splat(Word::Const(value as u32)), (value.into(), value.into()))
     }
 
-    /// The number in all components, if it is known.
+    /// Returns the constant that all components equal, if known.
     fn known(self) -> Option<i32> {
         match self.lanes {
             Lanes::Splat(Word::Const(value)) => Some((value << self.shift) as i32),
@@ -128,18 +131,18 @@ impl Wide {
         (self.low << self.shift, self.high << self.shift)
     }
 
-    /// Whether the shift drops nothing.
+    /// Returns `true` if the left shift loses no bits.
     fn is_exact(self) -> bool {
         let (low, high) = self.bounds();
         low >= i32::MIN.into() && high <= i32::MAX.into()
     }
 
-    /// The lanes alone.
+    /// Returns the lanes without the left shift.
     fn unshifted(self) -> Wide {
         Wide { shift: 0, ..self }
     }
 
-    /// The lanes with part of the shift left to do.
+    /// Returns the vector with the left shift reduced by `by`.
     fn shifted_less(self, by: u32) -> Wide {
         Wide { shift: self.shift - by, ..self }
     }
@@ -148,13 +151,13 @@ impl Wide {
         self.low < 0
     }
 
-    /// Whether it takes no more than an extension to have the lanes in 16 bits.
+    /// Returns `true` if the lanes are available in 16 bits with at most an extension.
     fn is_narrow(self) -> bool {
         let lanes = matches!(self.lanes, Lanes::Splat(_) | Lanes::Bytes(_) | Lanes::Halves(_));
         lanes && fits_half(self.lane_bounds())
     }
 
-    /// The parts of a sum of words and of a product of bytes, if it is that.
+    /// Returns the operands if the vector is a sum of words and one product of bytes.
     pub fn as_product_added(self) -> Option<ProductAdded> {
         match self {
             Wide { lanes: Lanes::Sum(Sum { base, sum: None, product: Some((a, b)), scale }), shift: 0, .. } => {
@@ -165,7 +168,7 @@ impl Wide {
         }
     }
 
-    /// The bytes, if that is what the lanes are.
+    /// Returns the `i8x16`, if the lanes are bytes.
     fn as_bytes(self) -> Option<Value> {
         match self {
             Wide { lanes: Lanes::Bytes(value), shift: 0, .. } => Some(value),
@@ -174,7 +177,7 @@ impl Wide {
     }
 }
 
-/// A function of each of the vectors.
+/// Applies a function to each vector.
 fn map<const N: usize>(
     e: &mut Emitter<'_, '_>,
     a: [Value; N],
@@ -183,7 +186,7 @@ fn map<const N: usize>(
     a.map(|x| f(e, x))
 }
 
-/// A function of each pair of vectors.
+/// Applies a function to each pair of vectors.
 fn zip<const N: usize>(
     e: &mut Emitter<'_, '_>,
     a: [Value; N],
@@ -223,7 +226,7 @@ impl Emitter<'_, '_> {
         self.b.ins().splat(ty, value)
     }
 
-    /// Everything modulo 2^16, of what is narrow.
+    /// Returns the vector as two `i16x8`, modulo 2^16, if its lanes are narrow.
     fn halves(&mut self, wide: Wide) -> Option<[Value; 2]> {
         let lanes = match wide.lanes {
             Lanes::Splat(Word::Const(value)) => {
@@ -238,12 +241,13 @@ impl Emitter<'_, '_> {
         Some(self.shl_lanes(lanes, wide.shift))
     }
 
-    /// The components of a vector in twice as many bits.
+    /// Extends the components of a vector to twice their width.
     fn widened(&mut self, signed: bool, lanes: Value) -> [Value; 2] {
         if !signed {
             return [self.b.ins().uwiden_low(lanes), self.b.ins().uwiden_high(lanes)];
         }
-        // Signs that are compared once go above the components of both halves: extending each half by itself takes more shuffles.
+        // One comparison yields the upper parts of both results. Extending each half separately
+        // takes more shuffles.
         let ty = self.b.func.dfg.value_type(lanes);
         let (wide, bytes) = if ty == I8X16 { (HALVES, 1) } else { (WORDS, 2) };
         let zero = self.vector_of(ty, 0);
@@ -261,7 +265,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// What fits signed 16 bits.
+    /// Returns the lanes as factors of a product, if they fit in signed 16 bits.
     fn narrow_of(&mut self, wide: Wide) -> Option<Narrow> {
         if !wide.is_narrow() || !fits_signed_half(wide.lane_bounds()) {
             return None;
@@ -276,7 +280,7 @@ impl Emitter<'_, '_> {
         if count == 0 { lanes } else { map(self, lanes, |e, x| e.b.ins().ishl_imm_u(x, i64::from(count))) }
     }
 
-    /// Four `i32x4`.
+    /// Returns the vector as four `i32x4`.
     pub fn words(&mut self, wide: Wide) -> [Value; 4] {
         let lanes = match wide.lanes {
             Lanes::Splat(Word::Const(value)) => {
@@ -319,7 +323,7 @@ impl Emitter<'_, '_> {
         map(self, halves, |e, x| if signed { e.b.ins().smax(x, floor) } else { e.b.ins().umax(x, floor) })
     }
 
-    /// The lanes without anything left to do to them.
+    /// Performs all deferred operations except the left shift.
     fn settled(&mut self, wide: Wide) -> Wide {
         match wide.lanes {
             Lanes::FloorHalves(halves, floor) => {
@@ -335,7 +339,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The lanes without products left to do.
+    /// Performs deferred products.
     fn settled_product(&mut self, wide: Wide) -> Wide {
         if let Lanes::Product(..) | Lanes::Sum(_) = wide.lanes { self.settled(wide) } else { wide }
     }
@@ -345,7 +349,7 @@ impl Emitter<'_, '_> {
         zip(self, a, b, |e, x, y| e.b.ins().imul(x, y))
     }
 
-    /// Components of two vectors in turn, as four `i16x8`.
+    /// Interleaves the components of two vectors, as four `i16x8`.
     fn mixed(&mut self, a: Narrow, b: Narrow) -> [Value; 4] {
         match (a, b) {
             (Narrow::Bytes(a, signed), Narrow::Bytes(b, other)) if signed == other => {
@@ -363,15 +367,15 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The sum of two products.
+    /// Computes the sum of two products.
     fn dot(&mut self, (a, b): (Narrow, Narrow), (c, d): (Narrow, Narrow)) -> [Value; 4] {
         let (x, y) = (self.mixed(a, c), self.mixed(b, d));
         self.dot_of_mixed(x, y)
     }
 
-    /// The sum of two products of bytes, the first of which are signed, shifted left by 8.
+    /// Computes the sum of two byte products, shifted left by 8. The first factors are signed.
     fn shifted_dot(&mut self, (a, b): (Value, Narrow), (c, d): (Value, Narrow)) -> [Value; 4] {
-        // A byte above a byte of zeros is as good as extended and shifted.
+        // Interleaving with zeros extends each byte to 16 bits and shifts it left by 8 in one step.
         let zero = self.vector_of(I8X16, 0);
         let mut above = |first: u8| {
             let mixed = self.shuffle(a, c, interleaved(first, 1));
@@ -394,10 +398,10 @@ impl Emitter<'_, '_> {
         })
     }
 
-    /// All of a sum added up.
+    /// Computes a deferred sum.
     fn total(&mut self, Sum { base, sum, product, scale }: Sum) -> [Value; 4] {
         let product = product.map(|(a, b)| {
-            // Its bounds are those of bytes, or else unknown.
+            // The value range of the product is known only if both factors are bytes.
             let fits = |narrow: Narrow| matches!(narrow, Narrow::Bytes(..));
             let bounds = if fits(a) && fits(b) { product_of_bytes(a, b) } else { (i64::MIN, i64::MAX) };
             self.words(Wide { lanes: Lanes::Product(a, b), low: bounds.0, high: bounds.1, shift: 0 })
@@ -411,7 +415,7 @@ impl Emitter<'_, '_> {
         zip(self, base, added, |e, x, y| e.b.ins().iadd(x, y))
     }
 
-    /// What may wait with its products to be added up beyond the bundle.
+    /// Returns a value for the accumulator that may keep its deferred sum beyond the bundle.
     pub fn sums(&mut self, wide: Wide) -> Wide {
         match wide {
             Wide { lanes: Lanes::Sum(_), shift: 0, .. } => wide,
@@ -419,7 +423,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// A product more in a sum.
+    /// Adds a product to a deferred sum, if possible.
     fn with_product(&mut self, sum: Wide, product: Wide) -> Option<Wide> {
         let Lanes::Product(a, b) = product.lanes else { return None };
         let sum = match sum {
@@ -449,7 +453,7 @@ impl Emitter<'_, '_> {
         Some(Wide::new(Lanes::Sum(sum), (i32::MIN.into(), i32::MAX.into())))
     }
 
-    /// A sum or difference.
+    /// Computes a sum or a difference.
     fn combine(
         &mut self,
         a: Wide,
@@ -458,7 +462,8 @@ impl Emitter<'_, '_> {
         f: impl Fn(&mut Emitter<'_, '_>, Value, Value) -> Value,
     ) -> Wide {
         let (a, b) = (self.settled_product(a), self.settled_product(b));
-        // What both are shifted by can wait. A constant is as good as shifted by its trailing zeros.
+        // The common part of the left shifts stays deferred. A constant counts as shifted by its
+        // trailing zeros.
         let (a, b) = match (a.known(), b.known()) {
             (Some(value), None) => (constant_shifted(value, b.shift), b),
             (None, Some(value)) => (a, constant_shifted(value, a.shift)),
@@ -579,7 +584,7 @@ impl Emitter<'_, '_> {
             return Wide::new(Lanes::Shifted(self.words(wide), count), bounds);
         }
         let bounds = (i64::from(i32::MIN >> count), i64::from(i32::MAX >> count));
-        // Of what is shifted by 16 or more only halves matter.
+        // After a left shift by 16 or more only the low halves of the lanes matter.
         if wide.is_narrow()
             && let (Some(up), Some(down)) = (wide.shift.checked_sub(16), count.checked_sub(16))
             && let Some(halves) = self.halves(wide.unshifted())
@@ -605,7 +610,7 @@ impl Emitter<'_, '_> {
         Wide::of_words(self.sar_lanes(WORDS, x, n, true))
     }
 
-    /// Lanes shifted right, each by the low 4 bits of its own count: by each of these bits in turn.
+    /// Shifts each lane right by the low 4 bits of its own count, one conditional shift per bit.
     fn sar_lanes<const N: usize>(&mut self, ty: Type, x: [Value; N], n: [Value; N], signed: bool) -> [Value; N] {
         [8, 4, 2, 1].into_iter().fold(x, |x, bit| {
             zip(self, x, n, |e, x, n| {
@@ -618,7 +623,8 @@ impl Emitter<'_, '_> {
         })
     }
 
-    /// How wide the components must be for an operation that takes each as it is, signed or not.
+    /// Returns the smallest component width, and the signedness, that represent both operands
+    /// exactly.
     fn common_width(a: Wide, b: Wide) -> (Width, bool) {
         let both = union(a.bounds(), b.bounds());
         let byte = |wide: Wide| wide.as_bytes().is_some() || wide.known().is_some();
@@ -641,7 +647,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The lesser or the greater.
+    /// Computes a minimum or a maximum.
     fn choose(
         &mut self,
         a: Wide,
@@ -717,7 +723,7 @@ impl Emitter<'_, '_> {
         self.choose(a, b, bounds, |e, signed, x, y| if signed { e.b.ins().smin(x, y) } else { e.b.ins().umin(x, y) })
     }
 
-    /// What is clamped to the range of a narrower type is what narrowing makes of it.
+    /// Replaces a clamp to the range of a narrower type by a saturating narrowing.
     fn saturated(&mut self, wide: Wide, ceiling: i32, bounds: (i64, i64)) -> Option<Wide> {
         if wide.shift != 0 {
             return None;
@@ -790,7 +796,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Equality, or the order of signed integers.
+    /// Compares for equality or for the order of signed integers.
     pub fn compare_wide(&mut self, cond: IntCC, a: Wide, b: Wide) -> Mask {
         let (a, b) = (self.settled(a), self.settled(b));
         match Self::common_width(a, b) {
@@ -809,7 +815,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The low 8 bits of each component.
+    /// Truncates each component to 8 bits.
     pub fn wide_narrow(&mut self, wide: Wide) -> Bytes {
         if let Some(value) = wide.known() {
             return Bytes::Const([value as u8; 16]);
@@ -842,7 +848,8 @@ impl Emitter<'_, '_> {
     }
 }
 
-/// Bytes, or pairs of them, from a place on of two vectors in turn.
+/// Returns shuffle indices that interleave two vectors from byte `first` on, in units of `bytes`
+/// bytes.
 fn interleaved(first: u8, bytes: u8) -> [u8; 16] {
     std::array::from_fn(|i| {
         let i = i as u8;
@@ -850,7 +857,7 @@ fn interleaved(first: u8, bytes: u8) -> [u8; 16] {
     })
 }
 
-/// The bounds of a product of bytes.
+/// Returns the value range of a product of bytes.
 fn product_of_bytes(a: Narrow, b: Narrow) -> (i64, i64) {
     match (a, b) {
         (Narrow::Bytes(_, false), Narrow::Bytes(_, false)) => (0, 0xff * 0xff),
@@ -859,7 +866,7 @@ fn product_of_bytes(a: Narrow, b: Narrow) -> (i64, i64) {
     }
 }
 
-/// Whether two words are the same without a look at what they will be.
+/// Returns `true` if two words are known to be equal.
 fn same(a: Word, b: Word) -> bool {
     match (a, b) {
         (Word::Const(a), Word::Const(b)) => a == b,
@@ -868,12 +875,13 @@ fn same(a: Word, b: Word) -> bool {
     }
 }
 
-/// The bounds of the integers, whether or not the shift drops some of the lanes' bits.
+/// Returns the value range of the integers, which is the full range if the left shift may lose
+/// bits.
 fn exact_bounds(wide: Wide) -> (i64, i64) {
     if wide.is_exact() { wide.bounds() } else { (i32::MIN.into(), i32::MAX.into()) }
 }
 
-/// A constant as another one that is shifted, no further than so far.
+/// Rewrites a constant as a smaller one with a left shift of at most `most`.
 fn constant_shifted(value: i32, most: u32) -> Wide {
     let shift = value.trailing_zeros().min(most);
     Wide { shift, ..Wide::constant(value >> shift.min(31)) }

@@ -1,4 +1,5 @@
-//! Words in native code, and what is known of them: so much of a meaning is about single bits that it pays not to compute it.
+//! 32-bit words in native code, with known bits and value ranges. Much of the semantics concerns
+//! single bits, and these facts avoid computing them.
 
 use cranelift_codegen::ir::condcodes::{CondCode, IntCC};
 use cranelift_codegen::ir::types::I32;
@@ -12,61 +13,61 @@ use super::{Emitter, PARTS};
 /// A 32-bit word.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::vp1::jit) enum Word {
-    /// Known.
+    /// A constant.
     Const(u32),
-    /// A truth value, an `i8` that is 1 or 0, in one bit; the other bits are 0.
+    /// A truth value, an `i8` that is 1 or 0, at one bit position; all other bits are 0.
     Truth {
         /// The truth value.
         value: Value,
-        /// The number of the bit.
+        /// The bit position.
         at: u8,
     },
-    /// An `i32`.
+    /// An `i32` with what is known about it.
     Value(Value, Known),
-    /// An address in the data store that a pointer has, from [`Emitter::machine`] on, plus a constant.
+    /// A data store address, given as a pointer relative to [`Emitter::machine`] plus a constant.
     Storage {
         /// The pointer, an `i64`.
         pointer: Value,
         /// The constant.
         plus: u32,
-        /// The power of two that the address is a multiple of.
+        /// Alignment of the address, a power of two.
         align: u32,
     },
-    /// A `$c`, shifted right: of its parts only those are read that count.
+    /// A condition register `$c`, shifted right. Only the bit groups that are used are read.
     Flags {
-        /// The number of the `$c`.
+        /// Number of the `$c`.
         n: u8,
-        /// How far it is shifted.
+        /// Shift amount.
         down: u8,
     },
-    /// Words that have no set bits in common, or-ed: a range of [`Emitter::pieces`].
+    /// The OR of words that have no set bits in common: a range of [`Emitter::pieces`].
     Union {
-        /// The first.
+        /// Index of the first word.
         start: u32,
-        /// How many there are.
+        /// Number of words.
         len: u32,
     },
 }
 
-/// The bits of an address in the data store, or just after it.
+/// The bits of an address in the data store, including the address just after its end.
 const PLACE: u32 = 2 * DATA_STORE_BYTES as u32 - 1;
 
-/// What is known of a word besides its value.
+/// Known facts about a word's value.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::vp1::jit) struct Known {
     /// The bits that may be set.
     pub mask: u32,
-    /// The least that it can be, as a signed number.
+    /// Minimum as a signed number.
     pub low: i32,
-    /// The most.
+    /// Maximum as a signed number.
     pub high: i32,
 }
 
 impl Known {
-    /// Nothing.
+    /// No known facts.
     pub const NOTHING: Known = Known { mask: u32::MAX, low: i32::MIN, high: i32::MAX };
 
-    /// Bits outside the mask are 0.
+    /// Returns the facts of a word whose bits outside `mask` are 0.
     pub fn within(mask: u32) -> Known {
         match i32::try_from(mask) {
             Ok(high) => Known { mask, low: 0, high },
@@ -74,7 +75,7 @@ impl Known {
         }
     }
 
-    /// The number is in a range; nothing, if that is not one of 32-bit numbers.
+    /// Returns the facts of a number in a range. A range beyond 32 bits yields no facts.
     fn between(low: i64, high: i64) -> Known {
         let (Ok(low), Ok(high)) = (i32::try_from(low), i32::try_from(high)) else { return Known::NOTHING };
         let mask = if low < 0 { u32::MAX } else { u32::MAX.checked_shr(high.leading_zeros()).unwrap_or(0) };
@@ -82,7 +83,8 @@ impl Known {
     }
 }
 
-/// What is remembered of the last sum: an address register's low half and what was added to the register.
+/// The last sum with an address register: the register's low half and the addend. It allows the low
+/// half of the sum to be computed separately.
 #[derive(Clone, Copy)]
 pub(in crate::vp1::jit) struct LowSum {
     sum: Value,
@@ -91,12 +93,12 @@ pub(in crate::vp1::jit) struct LowSum {
 }
 
 impl Emitter<'_, '_> {
-    /// A word that nothing is known of.
+    /// Returns a word without known facts.
     pub fn any(&self, value: Value) -> Word {
         Word::Value(value, Known::NOTHING)
     }
 
-    /// The bits that may be set.
+    /// Returns the bits that may be set.
     pub fn mask_of(&self, word: Word) -> u32 {
         match word {
             Word::Const(value) => value,
@@ -108,7 +110,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The least and the most that it can be, as a signed number.
+    /// Returns the minimum and the maximum as signed numbers.
     pub fn range_of(&self, word: Word) -> (i64, i64) {
         let known = match word {
             Word::Const(value) => return (i64::from(value as i32), i64::from(value as i32)),
@@ -120,7 +122,7 @@ impl Emitter<'_, '_> {
         (known.low.into(), known.high.into())
     }
 
-    /// The words that a union is of.
+    /// Returns the words of a union.
     fn pieces_of(&self, word: Word) -> &[Word] {
         match word {
             Word::Union { start, len } => self.pieces.get(start as usize..(start + len) as usize).unwrap_or(&[]),
@@ -128,7 +130,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The `i32`.
+    /// Returns the word as an `i32`.
     pub fn value(&mut self, word: Word) -> Value {
         match word {
             Word::Const(value) => self.b.ins().iconst(I32, i64::from(value)),
@@ -158,7 +160,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// A value that is not 0 where the word is not.
+    /// Returns a value that is nonzero if the word is nonzero.
     pub fn condition(&mut self, word: Word) -> Value {
         match word {
             Word::Truth { value, .. } => value,
@@ -166,7 +168,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// A truth value, negated.
+    /// Negates a truth value.
     pub fn not(&mut self, truth: Value) -> Value {
         let dfg = &self.b.func.dfg;
         if let ValueDef::Result(inst, _) = dfg.value_def(truth)
@@ -177,7 +179,7 @@ impl Emitter<'_, '_> {
         self.b.ins().bxor_imm_u(truth, 1)
     }
 
-    /// A function of each piece of a word.
+    /// Applies a function to each word of a union.
     fn each_piece(&mut self, word: Word, f: impl Fn(&mut Self, Word) -> Word) -> Word {
         let Word::Union { start, len } = word else { return f(self, word) };
         let mut result = Word::Const(0);
@@ -189,7 +191,7 @@ impl Emitter<'_, '_> {
         result
     }
 
-    /// `a | b` of words that have no set bits in common.
+    /// Computes `a | b` for words that have no set bits in common.
     pub fn union(&mut self, a: Word, b: Word) -> Word {
         match (a, b) {
             (Word::Const(0), word) | (word, Word::Const(0)) => return word,
@@ -208,7 +210,7 @@ impl Emitter<'_, '_> {
         Word::Union { start, len: self.pieces.len() as u32 - start }
     }
 
-    /// The bits of a word under a mask.
+    /// Computes `word & mask`.
     pub fn and_mask(&mut self, word: Word, mask: u32) -> Word {
         let may = self.mask_of(word);
         if may & mask == 0 {
@@ -232,7 +234,8 @@ impl Emitter<'_, '_> {
                     && sum == value
                     && mask <= 0xffff
                 {
-                    // Pointers do not leave the data store.
+                    // Pointers stay within the data store, so the sum cannot carry into the high
+                    // half.
                     if let (Word::Storage { pointer, plus, align }, Word::Const(step), 0xffff) = (low, added, mask) {
                         let align = (align | step) & (align | step).wrapping_neg();
                         return Word::Storage { pointer, plus: plus + step, align };
@@ -245,7 +248,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The bits under a mask of a `$c`, shifted right.
+    /// Reads the bits of a shifted `$c` that a mask selects.
     fn flags(&mut self, word: Word, mask: u32) -> Word {
         let Word::Flags { n, down } = word else { return word };
         let mut all = Word::Const(0);
@@ -266,7 +269,8 @@ impl Emitter<'_, '_> {
         all
     }
 
-    /// Whether an address register's halves are apart, and the low one.
+    /// Returns the low half of an address register's value, if the word is a union with separate
+    /// halves.
     fn low_half(&mut self, word: Word) -> Option<Word> {
         let apart = |&piece: &Word| {
             let mask = self.mask_of(piece);
@@ -373,7 +377,7 @@ impl Emitter<'_, '_> {
             _ => {}
         }
         let mask = match (a, b) {
-            // A truth value says whether the constant is there.
+            // A product of a truth value and a constant is either 0 or the constant.
             (Word::Truth { at: 0, .. }, Word::Const(c)) | (Word::Const(c), Word::Truth { at: 0, .. }) => c,
             _ => u32::MAX,
         };
