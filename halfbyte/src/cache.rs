@@ -1,4 +1,4 @@
-//! Programs by what they were compiled from.
+//! Cache of compiled programs, keyed by their source.
 
 use std::fmt::{self, Write};
 use std::sync::Arc;
@@ -12,9 +12,11 @@ use crate::module::Module;
 use crate::pipeline::Options;
 use crate::program::Program;
 
-/// Compiles each content once: a bounded cache of programs, for who is given the same kernels again and again. Threads may share it.
+/// A bounded cache of programs that compiles each module content once, for callers that repeatedly
+/// receive the same kernels. Threads may share it.
 ///
-/// Programs that are not asked for are dropped for others; a program that was given out lives as long as it is held.
+/// Programs that are not requested are evicted. An evicted program lives as long as a caller holds
+/// it.
 ///
 /// ```
 /// use halfbyte::pipeline::Options;
@@ -45,30 +47,33 @@ impl Weighter<Arc<str>, Cached> for Bytes {
     }
 }
 
-/// Bytes of a small kernel's object and its text.
+/// Typical size in bytes of a small kernel's object and key.
 const SMALL: u64 = 2 << 10;
 
 impl Cache {
-    /// A cache of what is compiled with these options. What it holds takes so many bytes at most, counted by the objects and by the
-    /// texts that they are found by; native code, which is made at the first launch, comes on top.
+    /// Creates a cache of programs that are compiled with `options`. Its contents take at most
+    /// `most_bytes` bytes, which counts objects and keys. Native code, which is generated at the
+    /// first launch, is not counted.
     pub fn new(options: Options, most_bytes: u64) -> Cache {
         let count = usize::try_from(most_bytes / SMALL).unwrap_or(usize::MAX);
         Cache { options, programs: Programs::with_weighter(count.clamp(16, 1 << 16), most_bytes, Bytes) }
     }
 
-    /// The program of a module's kernels. What is asked for by several threads at once is compiled by one of them. Errors are not
-    /// kept: the next one who asks compiles again.
+    /// Returns the program of a module's kernels, and compiles it if it is not cached. If several
+    /// threads request the same program, one of them compiles it. Errors are not cached: the next
+    /// request compiles again.
     ///
     /// # Errors
-    /// As [`Module::compile_with`].
+    /// As for [`Module::compile_with`].
     pub fn program(&self, module: &Module) -> Result<Program, CompileError> {
         self.find(module, &self.options)
     }
 
-    /// The same, where a watchdog may end the compilation early. Another thread that waits for it then compiles by itself.
+    /// Returns the program like [`Cache::program`], with a watchdog that may end the compilation
+    /// early. In this case another thread that waits for the program compiles it itself.
     ///
     /// # Errors
-    /// As [`Module::compile_with`].
+    /// As for [`Module::compile_with`].
     pub fn program_watched(&self, module: &Module, watchdog: &Watchdog) -> Result<Program, CompileError> {
         self.find(module, &Options { watchdog: Some(watchdog.clone()), ..self.options.clone() })
     }
@@ -85,22 +90,22 @@ impl Cache {
         Ok(self.programs.get_or_insert_with(&content(module), compile)?.program)
     }
 
-    /// How many programs it holds.
+    /// Returns the number of cached programs.
     pub fn len(&self) -> usize {
         self.programs.len()
     }
 
-    /// Whether it holds none.
+    /// Returns `true` if the cache is empty.
     pub fn is_empty(&self) -> bool {
         self.programs.is_empty()
     }
 
-    /// What the programs that it holds take, in bytes.
+    /// Returns the size of the cached programs in bytes.
     pub fn bytes(&self) -> u64 {
         self.programs.weight()
     }
 
-    /// Drops all.
+    /// Removes all programs.
     pub fn clear(&self) {
         self.programs.clear();
     }
@@ -112,7 +117,8 @@ impl fmt::Debug for Cache {
     }
 }
 
-/// All that a module's objects depend on: the file's name, the kernels, and the places of their instructions.
+/// Returns the cache key of a module: everything that its objects depend on, that is, the file
+/// name, the kernels and their source locations.
 fn content(module: &Module) -> Arc<str> {
     let mut content = format!("{}\n", module.file());
     let locator = module.source().locator();
@@ -153,7 +159,7 @@ mod tests {
         named("a.hb", TEXT);
         named("a.hb", TEXT);
         assert_eq!(cache.len(), 1);
-        // A name in an object, a place, a constant.
+        // Three differences: the file name, a source location, a constant.
         named("b.hb", TEXT);
         named("a.hb", &format!("\n{TEXT}"));
         named("a.hb", &TEXT.replace("store %i", "%c = const.i32 1\n  store %c"));

@@ -1,16 +1,18 @@
-//! The Rust types that arguments of launches are of.
+//! Rust types of launch arguments.
 
 use half::{bf16, f16};
 use halfbyte_abi::{Elem, Type};
 
-// A slice is a kernel's memory as it is, and kernels are little endian.
+// Kernels access slices directly and are little endian.
 const _: () = assert!(cfg!(target_endian = "little"), "launches on typed slices need a little-endian computer");
 
-/// A number, or an array of numbers as the lanes of one element, the first the lowest: integers of 8 to 128 bits, [`f16`](struct@f16),
-/// [`bf16`], `f32`, `f64`. Slices of these are bytes already, so that a launch borrows them as they are.
+/// A number, or an array of numbers as the lanes of one element, lowest lane first. Numbers are
+/// integers of 8 to 128 bits, [`f16`](struct@f16), [`bf16`], `f32` and `f64`. A launch borrows
+/// slices of these types without a copy.
 ///
-/// It fits a parameter if it has all lanes of an element, signed or not, or is one integer as wide as a whole element, which then is
-/// the element's bits. A slice of a buffer may be of lanes one by one, too.
+/// A type fits a parameter if it has all lanes of an element; signedness is ignored. An integer as
+/// wide as a whole element also fits, and holds the element's bits. A slice for a buffer may also
+/// consist of single lanes.
 pub trait Data: sealed::Plain {}
 
 impl<T: sealed::Plain> Data for T {}
@@ -18,9 +20,9 @@ impl<T: sealed::Plain> Data for T {}
 pub(crate) mod sealed {
     use bytemuck::Pod;
 
-    /// What [`Data`](super::Data) is, closed to types of others.
+    /// The sealed implementation of [`Data`](super::Data).
     pub trait Plain: Pod {
-        /// The type of the lanes, in Rust's names.
+        /// Rust's name of the lane type.
         const NAME: &'static str;
         /// The number of lanes.
         const LANES: usize;
@@ -45,7 +47,7 @@ impl<T: Plain, const N: usize> Plain for [T; N] {
     const LANES: usize = N * T::LANES;
 }
 
-/// Whether data of a type fit a parameter's.
+/// Returns `true` if data of type `T` fit a parameter of type `ty`.
 pub(crate) fn fits<T: Data>(ty: Type) -> bool {
     let lane = match ty.elem() {
         Elem::I8 => ["u8", "i8"].as_slice(),
@@ -63,7 +65,7 @@ pub(crate) fn fits<T: Data>(ty: Type) -> bool {
     whole || lane.contains(&T::NAME) && (T::LANES == 1 || T::LANES == ty.lanes())
 }
 
-/// The bits of one, those of more than 128 cut off: no scalar has as many.
+/// Returns the bits of a value. Bits beyond 128 are dropped, because no scalar has that many.
 pub(crate) fn bits<T: Data>(value: &T) -> u128 {
     let mut bits = [0; 16];
     bits.iter_mut().zip(bytemuck::bytes_of(value)).for_each(|(to, from)| *to = *from);

@@ -1,4 +1,4 @@
-//! Why kernels were not compiled, as data.
+//! Compilation errors as structured data.
 
 use std::error::Error;
 use std::fmt::{self, Display};
@@ -9,20 +9,20 @@ use halfbyte_abi::{Exceeded, Loc, Target};
 use halfbyte_ir::diag::Diagnostic;
 use halfbyte_ir::{Refusal, Span};
 
-/// Where an error is.
+/// The location of an error.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct At {
-    /// The file that the kernel was made of.
+    /// The source file of the kernel.
     pub file: String,
-    /// The kernel, without `@`; empty where it is about all of them.
+    /// Name of the kernel, without `@`; empty if the error concerns all kernels.
     pub kernel: String,
-    /// The place as kernels have it.
+    /// Span in the IR's source text.
     pub span: Span,
-    /// The place in the file, where it is known.
+    /// Line and column in the file, if known.
     pub loc: Loc,
 }
 
-/// `k.hb:3:8`, or the file alone.
+/// Formats the location as in `k.hb:3:8`, or as the file name alone.
 impl Display for At {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.file)?;
@@ -31,11 +31,14 @@ impl Display for At {
     }
 }
 
-/// Why kernels were not compiled. Whose fault it is decides what to do about it: [`Invalid`](CompileError::Invalid) and
-/// [`Refused`](CompileError::Refused) are for who wrote the kernel, [`TooLarge`](CompileError::TooLarge) and
-/// [`Cancelled`](CompileError::Cancelled) for who set the limits, [`Pass`](CompileError::Pass) for who wrote the pass, [`Internal`](CompileError::Internal) for us.
+/// Reason why kernels were not compiled. The variant tells who can fix the problem: the kernel's
+/// author ([`Invalid`](CompileError::Invalid) and [`Refused`](CompileError::Refused)), the owner of
+/// the limits ([`TooLarge`](CompileError::TooLarge) and [`Cancelled`](CompileError::Cancelled)),
+/// the pass's author ([`Pass`](CompileError::Pass)), or this project
+/// ([`Internal`](CompileError::Internal)).
 ///
-/// It displays as a line for each thing that is wrong; [`Module::report`](crate::Module::report) shows them with the text.
+/// `Display` writes one line per problem. [`Module::report`](crate::Module::report) also shows the
+/// source text.
 ///
 /// ```
 /// use halfbyte::{CompileError, Module, VP1};
@@ -55,42 +58,42 @@ impl Display for At {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum CompileError {
-    /// What is not well formed: kernels that were built, or the text.
+    /// Malformed input: kernels from a builder, or source text.
     Invalid(Vec<Invalid>),
-    /// What the target cannot do, over all kernels.
+    /// Operations of all kernels that the target does not support.
     Refused(Vec<Refused>),
-    /// A kernel is larger than a limit, or than the target has room for.
+    /// A kernel exceeds a limit or the target's capacity.
     TooLarge(TooLarge),
-    /// It was cancelled, or its time was up.
+    /// The compilation was cancelled or exceeded its time limit.
     Cancelled {
         /// The kernel that was being compiled.
         at: At,
-        /// Which of the two.
+        /// The reason of the cancellation.
         exceeded: Exceeded,
     },
-    /// A pass of the caller's own ended the compilation.
+    /// A custom pass ended the compilation.
     Pass {
         /// The kernel.
         at: At,
-        /// The pass.
+        /// Name of the pass.
         pass: String,
-        /// Its error.
+        /// The error of the pass.
         error: Arc<dyn Error + Send + Sync>,
     },
     /// A defect of the compiler. No kernel should cause it.
     Internal {
         /// The kernel.
         at: At,
-        /// What was found.
+        /// Description of the defect.
         message: String,
     },
 }
 
-/// Why kernels were not compiled to a file.
+/// Reason why kernels were not compiled to a file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// They could not be compiled.
+    /// The compilation failed.
     #[error(transparent)]
     Compile(#[from] CompileError),
     /// The file could not be written.
@@ -98,44 +101,44 @@ pub enum WriteError {
     Io(#[from] io::Error),
 }
 
-/// Something that is not well formed.
+/// A problem in malformed input.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Invalid {
-    /// Where.
+    /// The location.
     pub at: At,
-    /// What is wrong, and what was expected.
+    /// The problem, and the expected form.
     pub diagnostic: Diagnostic,
 }
 
-/// Something that the target cannot do.
+/// An operation that the target does not support.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refused {
-    /// Where.
+    /// The location.
     pub at: At,
-    /// Op, type, target, and the reason where more can be said.
+    /// The operation, its type and the target, with further explanation if available.
     pub refusal: Refusal,
 }
 
-/// A limit, and what is beyond it.
+/// An exceeded limit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TooLarge {
-    /// The kernel; none where it is the object.
+    /// The kernel; empty if the whole object exceeds the limit.
     pub at: At,
     /// The target.
     pub target: Target,
-    /// Which limit.
+    /// The limit.
     pub limit: Limit,
 }
 
-/// Whose limit it is.
+/// The origin of a limit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Limit {
-    /// One that the caller has set.
+    /// A limit that the caller set.
     Set(Exceeded),
-    /// One of the target: registers, the reach of a branch.
+    /// A limit of the target, such as the number of registers or the range of a branch.
     Target(String),
-    /// One of the object format.
+    /// A limit of the object format.
     Object(String),
 }
 
@@ -156,12 +159,12 @@ impl TooLarge {
 }
 
 impl CompileError {
-    /// Each thing that is wrong with its place, to be shown with the text.
+    /// Returns each problem with its location, for display with the source text.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         self.list().into_iter().map(|(_, diagnostic)| diagnostic).collect()
     }
 
-    /// The limit of the caller's own that was met, if that is why.
+    /// Returns the caller's limit that was exceeded, if that is the reason.
     pub fn exceeded(&self) -> Option<Exceeded> {
         match self {
             CompileError::TooLarge(TooLarge { limit: Limit::Set(exceeded), .. })
@@ -196,7 +199,8 @@ impl CompileError {
     }
 }
 
-/// Names the kernel where no place does.
+/// Adds a note with the kernel's name if neither the location nor the message identifies the
+/// kernel.
 fn whole_kernel(at: &At, diagnostic: Diagnostic) -> Diagnostic {
     let is_named = at.loc.is_known() || at.kernel.is_empty() || diagnostic.message.contains(&format!("@{}", at.kernel));
     if is_named { diagnostic } else { diagnostic.note(None, format!("in @{}", at.kernel)) }

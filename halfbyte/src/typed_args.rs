@@ -6,11 +6,11 @@ use halfbyte_runtime as runtime;
 
 use crate::data::{Data, bits, fits};
 
-/// An argument of a launch, with what is known of its type.
+/// An argument of a launch, with its type if known.
 #[derive(Debug)]
 pub struct Arg<'a> {
     pub(crate) raw: runtime::Arg<'a>,
-    /// None of bytes of no type.
+    /// `None` for untyped bytes.
     pub(crate) lanes: Option<Lanes>,
 }
 
@@ -19,7 +19,7 @@ pub struct Arg<'a> {
 pub(crate) struct Lanes {
     pub fits: fn(Type) -> bool,
     pub name: &'static str,
-    /// Of one.
+    /// Size of one value in bytes.
     pub bytes: usize,
 }
 
@@ -30,23 +30,24 @@ impl Lanes {
 }
 
 impl<'a> Arg<'a> {
-    /// A scalar.
+    /// Creates a scalar argument.
     pub fn scalar<T: Data>(value: T) -> Arg<'a> {
         Arg { raw: runtime::Arg::Scalar(bits(&value)), lanes: Lanes::of::<T>() }
     }
 
-    /// An `in` buffer.
+    /// Creates an `in` buffer.
     pub fn input<T: Data>(data: &'a [T]) -> Arg<'a> {
         Arg { raw: runtime::Arg::In(bytemuck::must_cast_slice(data)), lanes: Lanes::of::<T>() }
     }
 
-    /// A buffer of any direction: one that the kernel may write, or an `in` buffer that is written between runs.
+    /// Creates a buffer of any direction: one that the kernel may write, or an `in` buffer that
+    /// changes between runs.
     pub fn buffer<T: Data>(data: &'a mut [T]) -> Arg<'a> {
         Arg { raw: runtime::Arg::Buffer(bytemuck::must_cast_slice_mut(data)), lanes: Lanes::of::<T>() }
     }
 }
 
-/// Bits and bytes fit whatever has their size.
+/// Creates an untyped argument, which fits every parameter of its size.
 impl<'a> From<runtime::Arg<'a>> for Arg<'a> {
     fn from(raw: runtime::Arg<'a>) -> Arg<'a> {
         Arg { raw, lanes: None }
@@ -107,12 +108,14 @@ impl<'a, T: Data> From<&'a mut Vec<T>> for Arg<'a> {
     }
 }
 
-/// The arguments of a launch, in the order of the parameters: a tuple of up to 16, or an array or `Vec` of [`Arg`].
+/// The arguments of a launch, in the order of the parameters: a tuple of up to 16 elements, or an
+/// array or `Vec` of [`Arg`].
 ///
-/// In a tuple a number and an array of numbers, as the lanes of an element, are scalars. `&[T]`, `&[T; N]` and `&Vec<T>` are `in`
-/// buffers; `&mut` of these are buffers of any direction.
+/// In a tuple, a number is a scalar, and so is an array of numbers, which holds the lanes of one
+/// element. `&[T]`, `&[T; N]` and `&Vec<T>` are `in` buffers. The corresponding `&mut` types are
+/// buffers of any direction.
 pub trait Args<'a>: sealed::Sealed {
-    /// The arguments, one by one.
+    /// Returns the arguments one by one.
     fn args(self) -> impl ExactSizeIterator<Item = Arg<'a>>;
 }
 

@@ -1,8 +1,11 @@
-//! VP1: a launch is cut into tiles of work items, and the program runs once a tile ([`halfbyte_isa::stream`]).
+//! Execution of VP1 kernels: a launch is divided into tiles of work items, and the program runs
+//! once per tile ([`halfbyte_isa::stream`]).
 //!
-//! What an item does wrong in memory shows only around the run of its tile, which goes on with zeros for what cannot be read. So
-//! that no trap hides one of a lower item, all of a tile's are looked for after its run, when the guards are known; then only is
-//! anything copied out. Of the group in which a run has stopped, only what it had come to counts.
+//! Invalid accesses of an item are detected only before or after the run of its tile; the run
+//! continues with zeros for data that cannot be read. The trap of the lowest item must be reported,
+//! so all accesses of the tile are checked after its run, when their guards are known. Results are
+//! copied out only after that check. In the group in which a run stopped, only the accesses that it
+//! reached are checked.
 
 mod blocks;
 mod copy;
@@ -41,7 +44,7 @@ pub use jit::step_bundle;
 use jit::{Compiled, Jit, Machine as Registers};
 use tiles::{Places, Plan, Tile};
 
-/// The machine.
+/// The VP1 machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Vp1;
 
@@ -56,24 +59,24 @@ impl Machine for Vp1 {
 
     fn prepare(&self, info: &KernelInfo, words: &Words, _: &[Loc]) -> Result<Arc<dyn Executable>, String> {
         let words = words.downcast_ref::<isa::Code>().ok_or(OTHER_CODE)?;
-        // Its records have tiles.
+        // The records of VP1 kernels always contain tiles.
         Ok(Arc::new(Code::new(&words.0, info.tiles.clone().unwrap_or_default())))
     }
 }
 
-/// Why native code does not run a bundle.
+/// Reason why native code cannot run a bundle.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum StepError {
     /// The bundle traps.
     #[error(transparent)]
     Unknown(#[from] Unknown),
-    /// There is no native code.
+    /// Native code is not available.
     #[error(transparent)]
     Native(#[from] NativeError),
 }
 
-/// Words as bundles, and how they are run.
+/// A kernel's decoded bundles, its tiles and its native code.
 #[derive(Clone, Debug)]
 pub(crate) struct Code {
     bundles: Bundles,
@@ -81,10 +84,11 @@ pub(crate) struct Code {
     jit: Jit,
 }
 
-/// Bytes of a row of the data store.
+/// Size in bytes of a data store row.
 const ROW: usize = 16;
 
-/// Tiles that a thread runs before what they stored is copied out: enough that threads seldom wait for each other.
+/// Tiles that each thread runs before results are copied out. The number is large enough that
+/// threads rarely wait for each other.
 const TILES_OF_A_THREAD: usize = 32;
 
 impl Code {
@@ -179,7 +183,8 @@ impl Code {
             }
             return Ok(stats);
         }
-        // Tiles run side by side, but what they store is copied out in their order, and so is their lowest trap the first.
+        // Tiles run in parallel, but their results are copied out in order, so that the trap of the
+        // lowest tile is reported.
         loop {
             for slot in &mut *slots {
                 slot.tile = tiles.next();
@@ -198,13 +203,13 @@ impl Code {
     }
 }
 
-/// What a launch leaves for the next one on the same arguments.
+/// State that a launch caches for the next one on the same arguments.
 struct Kept {
     plan: Plan,
-    /// `$m` with the scalar arguments.
+    /// The `$m` registers with the scalar arguments.
     m: [u32; 64],
     slots: Vec<Slot>,
-    /// Items whose stores have been copied out.
+    /// Number of items whose results have been copied out.
     copied: u32,
 }
 
@@ -226,7 +231,8 @@ fn scalars(kernel: &Kernel, scalars: &[u128]) -> [u32; 64] {
     m
 }
 
-/// What runs a program over a tile, and has the data store in the order of addresses before and after.
+/// The engine that runs a program on a tile. Before and after a run it holds the data store in the
+/// order of addresses.
 enum Processor {
     Interpreter { store: Vec<u8>, cursors: [u32; 32] },
     Native { compiled: Arc<Compiled>, machine: Box<Registers> },
@@ -244,7 +250,7 @@ impl Processor {
         }
     }
 
-    /// `$a` after a run, by which streams are gone through.
+    /// Returns the `$a` registers after a run, which show how far it advanced in its streams.
     fn cursors(&self) -> &[u32; 32] {
         match self {
             Processor::Interpreter { cursors, .. } => cursors,
@@ -252,7 +258,8 @@ impl Processor {
         }
     }
 
-    /// Runs from the first bundle to an exit, with `$m` as it is set. The streams are before `end`.
+    /// Runs from the first bundle to an exit, after `m` has set the `$m` registers. All streams lie
+    /// below `end`.
     fn run(&mut self, m: impl FnOnce(&mut [u32; 64]), end: u32, run: &mut Run<'_>) -> Result<(), Halt> {
         match self {
             Processor::Interpreter { store, cursors } => interpret(m, end, run, (store, cursors)),
@@ -264,11 +271,11 @@ impl Processor {
     }
 }
 
-/// A place for a tile that runs.
+/// An execution slot for a tile.
 struct Slot {
     processor: Processor,
     tile: Option<Tile>,
-    /// What came of it, and what it counted.
+    /// The result of the run, and its statistics.
     done: Option<(Done, Stats)>,
 }
 
@@ -282,30 +289,31 @@ impl Slot {
     }
 }
 
-/// How tiles of a launch are run.
+/// Executor of a launch's tiles.
 struct TileRunner<'a> {
     code: &'a Code,
     plan: &'a Plan,
-    /// Whole tiles, and the last one where that has fewer items.
+    /// Parameters of whole tiles, and of a last tile with fewer items.
     sizes: [Size; 2],
     order: Order<'a>,
 }
 
-/// What came of a tile's run: the lowest item that did something wrong, and what.
+/// The result of a tile's run: the fault of the lowest item that caused one, if any.
 type Done = Result<Option<Box<(u32, Fault)>>, Exceeded>;
 
-/// Tiles of some size.
+/// Parameters of tiles of one size.
 struct Size {
-    /// What a program finds in `$m`, but for the first item.
+    /// Initial values of the `$m` registers, except for the first item's number.
     m: [u32; 64],
-    /// The groups of a tile.
+    /// Number of groups in a tile.
     groups: u32,
-    /// The end of the streams in the data store.
+    /// End of the streams in the data store.
     end: u32,
 }
 
 impl Size {
-    /// Of tiles of so many items, whose streams lie in such places. `$m` of the first stream is of this number.
+    /// Creates the parameters of tiles of `items` items with the given layout. `first_stream` is
+    /// the number of the `$m` for the first stream.
     fn new(m: &[u32; 64], first_stream: usize, groups: u32, (items, places): (u32, &Places)) -> Size {
         let mut m = *m;
         set(&mut m, M_TILE_ITEMS.into(), items);
@@ -322,7 +330,7 @@ impl Size {
 }
 
 impl TileRunner<'_> {
-    /// Runs the program over the tile of each slot that has one.
+    /// Runs the program on the tile of each slot that has one.
     fn run_all(&self, slots: &mut [Slot], threads: usize, buffers: &Buffers<'_>) {
         let run = |slots: &mut [Slot]| {
             for Slot { processor, tile, done } in slots {
@@ -336,8 +344,10 @@ impl TileRunner<'_> {
         run_each(self.order.pool, slots.chunks_mut(share), run);
     }
 
-    /// Runs the program over a tile, which leaves what it stores in the data store, and counts what it did. The counts are not part of what
-    /// it returns: a move of several at once, which were stored one by one, would fail to forward and wait for all stores of the copies.
+    /// Runs the program on a tile, leaves its results in the data store, and adds to the
+    /// statistics. The statistics are not part of the return value: a combined move of counters
+    /// that were stored one by one would miss store forwarding and wait for all stores of the
+    /// copies.
     fn run(&self, processor: &mut Processor, tile: Tile, buffers: &Buffers<'_>, stats: &mut Stats) -> Done {
         let TileRunner { code, plan, sizes: [whole, last], order } = self;
         stats.bytes_in += Copier { plan, tile, store: processor.store() }.fill(&code.tiles.image, buffers);
@@ -348,13 +358,14 @@ impl TileRunner<'_> {
         stats.issued += run.issued;
         stats.backward_branches += run.backward;
         match stopped {
-            // All accesses are known to be right.
+            // All accesses are known to be valid.
             Ok(()) if plan.is_right() => Ok(None),
             stopped => Ok(self.find_fault(processor, tile, (stopped, run.group()), buffers)?.map(Box::new)),
         }
     }
 
-    /// The lowest item that did something wrong, and what, where a run has ended so in a group.
+    /// Returns the fault of the lowest item that caused one, given the end of a run and the group
+    /// that was running.
     #[inline(never)]
     fn find_fault(
         &self,
@@ -384,7 +395,7 @@ fn set(m: &mut [u32; 64], number: usize, word: u32) {
     }
 }
 
-/// Runs on the interpreter, with what is before the end of the data store.
+/// Runs in the interpreter, on the part of the data store below `end`.
 #[inline(never)]
 fn interpret(
     m: impl FnOnce(&mut [u32; 64]),
@@ -401,14 +412,14 @@ fn interpret(
     done
 }
 
-/// The data store as it is before the run, from its bytes in the order of addresses.
+/// Copies bytes in the order of addresses to the data store, before a run.
 fn fill(state: &mut State, store: &[u8], end: u32) {
     for (row, address) in store.as_chunks::<ROW>().0.iter().zip((0..end).step_by(ROW)) {
         state.data.store(Shape::Horizontal, address, *row);
     }
 }
 
-/// What the run left, in the order of addresses.
+/// Copies the data store to bytes in the order of addresses, after a run.
 fn drain(state: &State, store: &mut [u8], end: u32) {
     for (row, address) in store.as_chunks_mut::<ROW>().0.iter_mut().zip((0..end).step_by(ROW)) {
         *row = state.data.load(Shape::Horizontal, address);

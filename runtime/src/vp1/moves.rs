@@ -1,4 +1,5 @@
-//! Copies that are known before a launch to be right: of each stream a tile has one range of a buffer.
+//! Copies that are known to be valid before a launch: each stream of a tile corresponds to one
+//! contiguous buffer range.
 
 use std::ops::Range;
 
@@ -9,27 +10,28 @@ use super::blocks::{clear, copy};
 use super::tiles::{Places, Tile};
 use halfbyte_isa::buffers::{AllCovered, Buffer, Buffers, Covered};
 
-/// A stream whose accesses all items make, and stand side by side in the buffer and in the stream.
+/// A stream that all items access unconditionally, and whose accesses are contiguous both in the
+/// buffer and in the stream.
 #[derive(Clone, Copy)]
 pub(super) struct Move {
     pub written: bool,
-    /// The region of the stream, which is its own.
+    /// The region of the stream, which contains no other stream.
     pub region: u32,
-    /// The buffer, by parameter, and where in it item 0's access is.
+    /// The buffer's parameter, and the offset of item 0's access in the buffer.
     pub buffer: usize,
     pub start: usize,
-    /// Bytes of an item.
+    /// Bytes per item.
     pub bytes: u32,
 }
 
 impl Move {
-    /// One of item 0's address.
+    /// Creates a copy, given the address of item 0's access.
     pub fn new(written: bool, region: u32, address: u64, bytes: u32) -> Option<Move> {
         let (buffer, start) = buffer_of(address)?;
         Some(Move { written, region, buffer, start: usize::try_from(start).ok()?, bytes })
     }
 
-    /// What of the buffer is a tile's.
+    /// Returns the buffer range of a tile.
     fn of(&self, tile: Tile) -> Range<usize> {
         let bytes = self.bytes as usize;
         let start = self.start + bytes * tile.first as usize;
@@ -37,21 +39,22 @@ impl Move {
     }
 }
 
-/// A stream's bytes, and the place in the data store where they begin.
+/// A copy, and the data store address of its stream.
 type Placed = (Move, usize);
 
-/// All that is copied for a tile of some size: by region, with the image before and zeros between.
+/// All copies for tiles of one size, by region. The program's image precedes the streams, and zeros
+/// fill the gaps.
 pub(super) struct Moves {
     image: usize,
     reads: SmallVec<[Placed; 4]>,
     writes: SmallVec<[Placed; 4]>,
-    /// What is neither of the image nor read.
+    /// Ranges that neither the image nor an input stream fills.
     zeros: SmallVec<[Range<usize>; 4]>,
 }
 
 impl Moves {
-    /// Those of tiles of so many items, whose streams lie in such places; none where one reaches into another, or out of a data
-    /// store of so many bytes.
+    /// Creates the copies for tiles of `items` items with the given layout. Returns `None` if
+    /// streams overlap or exceed the data store, whose size is `store` bytes.
     pub fn new(moves: &[Move], items: u32, places: &Places, image: usize, store: usize) -> Option<Moves> {
         let image = image.min(store);
         let mut all = Moves { image, reads: SmallVec::new(), writes: SmallVec::new(), zeros: SmallVec::new() };
@@ -78,7 +81,7 @@ impl Moves {
         Some(all)
     }
 
-    /// Fills the data store. Returns the bytes copied from buffers.
+    /// Fills the data store. Returns the number of bytes copied from buffers.
     pub fn fill(&self, store: &mut [u8], image: &[u8], tile: Tile, buffers: &Buffers<'_>) -> u64 {
         if let (Some(place), Some(image)) = (store.get_mut(..self.image), image.get(..self.image)) {
             place.copy_from_slice(image);
@@ -93,7 +96,7 @@ impl Moves {
                 copied += held.len() as u64;
             }
         }
-        // What is written once the tile has run.
+        // The output range of this tile is prefetched, because it is written next.
         let written = self.writes.first().and_then(|(of, _)| {
             let held = buffers.0.get(of.buffer)?.as_ref()?;
             held.bytes().get(of.of(tile))
@@ -107,7 +110,7 @@ impl Moves {
         copied
     }
 
-    /// Empties the streams that are written. Returns the bytes copied.
+    /// Copies the output streams to the buffers. Returns the number of bytes copied.
     pub fn copy_out(&self, store: &[u8], tile: Tile, buffers: &mut Buffers<'_>) -> u64 {
         let mut copied = 0;
         for (of, start) in &self.writes {
@@ -123,7 +126,7 @@ impl Moves {
     }
 }
 
-/// The buffers that the copies of a launch of so many items fill.
+/// Returns the buffers that the copies of a launch of `items` items overwrite completely.
 pub(super) fn covered(moves: &[Move], items: u32, buffers: &Buffers<'_>) -> AllCovered {
     let fills = |of: &Move| {
         let held = buffers.0.get(of.buffer)?.as_ref()?;

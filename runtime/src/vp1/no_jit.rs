@@ -1,4 +1,5 @@
-//! The engine of a build without feature `jit`: there is no native code, and it says why.
+//! Stub of the native engine for builds without feature `jit`. Every launch fails with an error
+//! that says so.
 
 use std::sync::Arc;
 
@@ -11,14 +12,14 @@ use halfbyte_abi::Work;
 use halfbyte_isa::trap::Halt;
 use halfbyte_native::clif::{NativeError, Translation};
 
-/// A program's native code, which is never made.
+/// Stub of a program's native code, which is never generated.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Jit(());
 
-/// Native code, of which there is none.
+/// Stub of native code, which never exists.
 pub(super) enum Compiled {}
 
-/// What native code would run on.
+/// Stub of the machine state for native code.
 pub(super) enum Machine {}
 
 impl Jit {
@@ -59,10 +60,10 @@ impl Machine {
     }
 }
 
-/// Runs one bundle on native code.
+/// Runs one bundle in native code.
 ///
 /// # Errors
-/// [`NativeError::NotBuilt`].
+/// Always returns [`NativeError::NotBuilt`].
 pub fn step_bundle(_: &Bundle, _: &mut State) -> Result<(), StepError> {
     Err(NativeError::NotBuilt.into())
 }

@@ -1,4 +1,5 @@
-//! How a launch is cut into tiles, where a tile's streams lie, and in which order an item makes its accesses.
+//! Division of a launch into tiles, data store layout of a tile's streams, and the order of an
+//! item's accesses.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,83 +14,88 @@ use crate::error::TooLarge;
 use crate::kernel::Kernel;
 use halfbyte_isa::buffers::AllCovered;
 
-/// What streams start at a multiple of.
+/// Alignment of streams in bytes.
 const STREAM_ALIGN: u64 = 16;
 
-/// A launch, cut into tiles.
+/// The division of a launch into tiles.
 pub(super) struct Plan {
     tiles: Arc<Tiles>,
-    /// Work items in a group.
+    /// Number of work items in a group.
     pub group: u32,
-    /// Elements that an item has in each stream: the product of the trips of the loops around its site. All that there are of a
-    /// uniform stream, and so the bytes of a window.
+    /// For each stream, the number of elements per item, which is the product of the trip counts of
+    /// the loops around its access. For a uniform stream: the total number of elements, which for a
+    /// window is its size in bytes.
     pub rounds: Vec<u64>,
-    /// By stream, where it is in its region.
+    /// The position of each stream in its region.
     pub shares: Vec<Share>,
-    /// By region, the first stream in it and how many there are.
+    /// The first stream of each region, and the number of streams in it.
     regions: Vec<(usize, u64)>,
-    /// By stream, the address of its buffer.
+    /// The buffer address of each stream.
     pub bases: Vec<u64>,
-    /// By stream, bytes from one item's access to the next one's, modulo 2^32.
+    /// For each stream, the distance in bytes between the accesses of consecutive items, modulo
+    /// 2^32.
     pub scales: Vec<u32>,
-    /// The accesses of an item, in the order in which it makes them.
+    /// The accesses of an item, in program order.
     pub visits: Vec<Visit>,
-    /// Bytes before the streams.
+    /// Size in bytes of the area before the streams.
     frame_bytes: u32,
-    /// Items of the launch.
+    /// Number of items in the launch.
     pub items: u32,
-    /// Items of a tile, but for the last one.
+    /// Number of items in each tile except the last one.
     tile_items: u32,
-    /// Where the regions of whole tiles lie, and those of the last one where that has fewer items.
+    /// The layout of whole tiles, and of a last tile with fewer items.
     places: [Places; 2],
-    /// All that there is to copy for such tiles, where that is known to be right for the whole launch and lies side by side.
+    /// The copies for both tile sizes, if all accesses of the launch are contiguous and known to be
+    /// valid.
     moves: Option<[Moves; 2]>,
-    /// The `out` buffers that these fill, which need not be zero before.
+    /// The `out` buffers that these copies overwrite completely, which need not be filled with
+    /// zeros before.
     pub covered: AllCovered,
 }
 
-/// Where a stream is in its region.
+/// The position of a stream in its region.
 #[derive(Clone, Copy)]
 pub(super) struct Share {
-    /// The region.
+    /// Number of the region.
     pub region: u32,
-    /// How many streams in it come before this one.
+    /// Number of streams that precede this one in the region.
     pub place: u64,
-    /// How many there are in it.
+    /// Number of streams in the region.
     pub streams: u64,
 }
 
-/// An access that every item makes, at a step of each loop around it.
+/// An access that every item makes, in one iteration of each surrounding loop.
 #[derive(Clone, Copy)]
 pub(super) struct Visit {
-    /// The stream's number.
+    /// Number of the stream.
     pub stream: usize,
-    /// Which of the item's elements in the stream.
+    /// Index of the element among the item's elements in the stream.
     pub round: u32,
-    /// Bytes of the offset in the buffer that are the same for all items, modulo 2^32.
+    /// The part of the buffer offset that is the same for all items, in bytes modulo 2^32.
     pub index: u32,
 }
 
-/// Work items whose streams are in the data store together. It is small enough to be passed in registers: in memory a load of both fields
-/// at once, which were stored one by one, would fail to forward and wait for all stores of the copies.
+/// The work items whose streams are in the data store at the same time. The struct is small enough
+/// to be passed in registers: a combined load from memory, of fields that were stored one by one,
+/// would miss store forwarding and wait for all stores of the copies.
 #[derive(Clone, Copy)]
 pub(super) struct Tile {
-    /// The first item.
+    /// Number of the first item.
     pub first: u32,
-    /// How many there are.
+    /// Number of items.
     pub items: u32,
 }
 
-/// Where the streams of a tile lie.
+/// Data store layout of a tile's streams.
 #[derive(Default)]
 pub(super) struct Places {
-    /// Where each region is in the data store.
+    /// Address range of each region.
     pub regions: Vec<Range<u32>>,
-    /// The first address after all streams.
+    /// End address of all streams.
     pub end: u32,
 }
 
-/// What a launch has for the sums of streams.
+/// The launch parameters that affine expressions of streams refer to.
 struct Values<'a> {
     items: u32,
     scalars: &'a [u128],
@@ -107,7 +113,7 @@ impl Values<'_> {
         sum.terms.iter().map(product).fold(sum.constant, u32::wrapping_add)
     }
 
-    /// The address of the buffer of a stream.
+    /// Returns the buffer address of a stream.
     fn base(&self, stream: &Stream) -> u64 {
         let address = stream.buffer.and_then(|param| self.scalars.get(param as usize));
         address.map_or(0, |&address| address as u64)
@@ -124,7 +130,8 @@ impl Values<'_> {
     }
 }
 
-/// Where each stream is, by the regions of all, and of each region the first stream and how many there are.
+/// Returns the position of each stream in its region, given the region of each stream. Also returns
+/// the first stream and the number of streams of each region.
 fn shares(regions: &[u32]) -> (Vec<Share>, Vec<(usize, u64)>) {
     let mut of_regions: Vec<(usize, u64)> = Vec::new();
     let mut shares: Vec<Share> = Vec::with_capacity(regions.len());
@@ -142,14 +149,14 @@ fn shares(regions: &[u32]) -> (Vec<Share>, Vec<(usize, u64)>) {
     (shares, of_regions)
 }
 
-/// Bytes before and after a stream that are nobody's.
+/// Returns the number of unused bytes before and after a stream.
 fn margin(stream: &Stream) -> u64 {
     if stream.holds == Holds::Buffer { WINDOW_MARGIN.into() } else { 0 }
 }
 
 impl Plan {
-    /// Chooses the largest tiles that fit: of all items, or of a number of items that is a multiple of 4, of 16 where an access is
-    /// one byte, and of a group.
+    /// Chooses the largest tile size that fits: all items, or a multiple of the group size and of 4
+    /// items. The multiple is 16 items if an access has the size of a byte.
     pub fn new(kernel: &Kernel, tiles: &Arc<Tiles>, items: u32, args: &Arguments<'_>) -> Result<Plan, Box<TooLarge>> {
         let (values, streams) = (Values { items, scalars: &args.scalars }, tiles.streams.as_slice());
         let rounds = |stream: &Stream| {
@@ -183,7 +190,7 @@ impl Plan {
             let bytewise = streams.iter().any(|stream| stream.is_of_accesses() && stream.element_bytes() == 1);
             let quantum = plan.group.max(if bytewise { 16 } else { 4 });
             let (mut most, mut too_many) = (0, items.div_ceil(quantum).min(plan.beyond(quantum)));
-            // Little is lost between streams: most often the first that is tried fits.
+            // The gaps between streams are small, so that the first size tried usually fits.
             let mut tried = too_many.saturating_sub(1);
             while most + 1 < too_many {
                 *(if plan.fits(tried * quantum) { &mut most } else { &mut too_many }) = tried;
@@ -214,12 +221,12 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The streams, by number.
+    /// Returns the streams, indexed by number.
     pub fn streams(&self) -> &[Stream] {
         &self.tiles.streams
     }
 
-    /// The tiles, from the first item on.
+    /// Returns the tiles, in ascending order of items.
     pub fn tiles(&self) -> impl Iterator<Item = Tile> {
         let step = self.tile_items.max(1);
         (0..self.items).step_by(step as usize).map(move |first| {
@@ -228,47 +235,48 @@ impl Plan {
         })
     }
 
-    /// Where the streams of a tile lie.
+    /// Returns the layout of a tile.
     pub fn places(&self, tile: Tile) -> &Places {
         let [whole, last] = &self.places;
         if self.is_whole(tile) { whole } else { last }
     }
 
-    /// How many groups so many items of a tile are.
+    /// Returns the number of groups that `items` items form.
     pub fn groups(&self, items: u32) -> u32 {
         items.div_ceil(self.group)
     }
 
-    /// Whether a tile has as many items as any.
+    /// Returns `true` if a tile has the full number of items.
     pub fn is_whole(&self, tile: Tile) -> bool {
         tile.items == self.tile_items
     }
 
-    /// The items of a whole tile and of the last one where that has fewer, and where the streams of each lie.
+    /// Returns the size and the layout of whole tiles, and of a last tile with fewer items.
     pub fn sizes(&self) -> [(u32, &Places); 2] {
         let [whole, last] = &self.places;
         let left = self.items.checked_rem(self.tile_items).unwrap_or(0);
         [(self.tile_items, whole), (left, last)]
     }
 
-    /// The copies of a tile, where they are known to be right.
+    /// Returns the copies of a tile, if they are known to be valid.
     pub fn moves(&self, tile: Tile) -> Option<&Moves> {
         let [whole, last] = self.moves.as_ref()?;
         Some(if self.is_whole(tile) { whole } else { last })
     }
 
-    /// Whether all accesses of the launch are known to be right.
+    /// Returns `true` if all accesses of the launch are known to be valid.
     pub fn is_right(&self) -> bool {
         self.moves.is_some()
     }
 
-    /// Where the streams of so many items lie, which fit.
+    /// Returns the layout for `items` items, which must fit.
     fn lay_out(&self, items: u32) -> Places {
         let regions = self.places_of(items).map(|place| place.start as u32..place.end as u32).collect();
         Places { regions, end: self.end(items) as u32 }
     }
 
-    /// Where the regions of so many items lie, wherever the data store ends.
+    /// Returns the address ranges of the regions for `items` items, even if they exceed the data
+    /// store.
     fn places_of(&self, items: u32) -> impl Iterator<Item = Range<u64>> {
         let items = u64::from(items.div_ceil(self.group)) * u64::from(self.group);
         let mut end = u64::from(self.frame_bytes);
@@ -283,14 +291,15 @@ impl Plan {
         })
     }
 
-    /// The regions: of each the first stream and its rounds, and how many streams there are in it.
+    /// Returns each region's first stream, its elements per item, and the number of streams in the
+    /// region.
     fn regions(&self) -> impl Iterator<Item = (&Stream, u64, u64)> {
         self.regions.iter().filter_map(|&(first, streams)| {
             Some((self.streams().get(first)?, self.rounds.get(first).copied().unwrap_or(0), streams))
         })
     }
 
-    /// The first address after the streams of so many items.
+    /// Returns the end address of the streams of `items` items.
     fn end(&self, items: u32) -> u64 {
         let last = self.places_of(items).zip(self.regions()).last();
         last.map_or(self.frame_bytes.into(), |(place, (stream, ..))| place.end.saturating_add(margin(stream)))
@@ -300,7 +309,8 @@ impl Plan {
         self.end(items) <= DATA_STORE_BYTES as u64
     }
 
-    /// A number of times so many items that do not fit, as their streams alone are more than the data store.
+    /// Returns a number of quanta that cannot fit, because their streams alone exceed the data
+    /// store.
     fn beyond(&self, quantum: u32) -> u32 {
         let bytes = self.regions().filter(|(stream, ..)| !stream.uniform).map(|(stream, rounds, streams)| {
             rounds.saturating_mul(quantum.into()).saturating_mul(stream.element_bytes().into()).saturating_mul(streams)
@@ -339,8 +349,8 @@ impl Plan {
         Visit { stream, round: 0, index }
     }
 
-    /// Adds the accesses of streams that are in the same `depth` loops, at one step of each. All of them have elements, so that
-    /// the loops are short.
+    /// Adds the accesses of streams that share their outermost `depth` loops, for one iteration of
+    /// each of these loops. All these streams have elements, so the trip counts are small.
     fn visit(&mut self, values: &Values<'_>, at: &[Visit], depth: usize) {
         let tiles = self.tiles.clone();
         let step = |visit: &Visit| tiles.streams.get(visit.stream)?.steps.get(depth);

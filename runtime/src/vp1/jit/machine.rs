@@ -122,7 +122,7 @@ impl Machine {
         machine
     }
 
-    /// Resets the registers, and lets a callback set the memory-mapped parameters `$m`.
+    /// Resets the registers, and lets a callback set `$m`.
     pub fn reset(&mut self, m: impl FnOnce(&mut [u32; 64])) {
         if !self.is_reset {
             self.set_registers(&RESET);
