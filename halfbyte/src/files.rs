@@ -1,4 +1,4 @@
-//! Files that an input names, and files that are found in a folder. Whoever gives the input may be a stranger.
+//! Reading of files that an input names. The input may come from an untrusted source.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -7,13 +7,13 @@ use std::path::{Component, Path, PathBuf};
 use halfbyte_abi::{Exceeded, Limits, Watchdog};
 use thiserror::Error;
 
-/// Bytes that are read of any file, whatever the limits: 1 GiB.
+/// Maximum size of any file, regardless of other limits: 1 GiB.
 pub const MAX_FILE_BYTES: u64 = 1 << 30;
 
-/// Bytes that are read between two looks at the limits.
+/// Number of bytes read between two checks of the limits.
 const CHUNK: u64 = 1 << 20;
 
-/// Why a file is not read.
+/// Reason why a file cannot be read.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum FileError {
@@ -26,15 +26,15 @@ pub enum FileError {
     /// The file is larger than allowed.
     #[error("it has {found} bytes or more; at most {most} are read")]
     TooLarge {
-        /// Bytes that it has at least.
+        /// Minimum size of the file in bytes.
         found: u64,
-        /// Bytes that it may have.
+        /// Maximum permitted size in bytes.
         most: u64,
     },
-    /// A limit was met while it was read.
+    /// A limit was exceeded during the read.
     #[error(transparent)]
     Exceeded(#[from] Exceeded),
-    /// The system does not give it.
+    /// The operating system reported an error.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
@@ -44,24 +44,25 @@ fn list(folders: &[PathBuf]) -> String {
     folders.join(" and ")
 }
 
-/// Files that a [`Loader`] reads.
+/// The files that a [`Loader`] may read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Reach {
-    /// Regular files in the folder or in one that is allowed, after links are followed.
+    /// Regular files in the folder or in an allowed folder, after symbolic links are resolved.
     Inside,
-    /// Regular files.
+    /// Regular files in any folder.
     Regular,
-    /// Also pipes and devices.
+    /// All files, including pipes and devices.
     Any,
 }
 
-/// Reads the files that an input names, such as the values of a run line.
+/// A reader of files that an input names, such as the values of a run line.
 ///
-/// A text of a stranger names what it likes, so what it names is a regular file inside the text's own folder, after links are
-/// followed, or inside one that the caller has allowed.
+/// Untrusted text may name any file. A file is therefore read only if it is a regular file inside
+/// the text's own folder, or inside a folder that the caller allows. Symbolic links are resolved
+/// first.
 #[derive(Clone, Debug)]
 pub struct Loader {
-    /// The folder that names are relative to.
+    /// The folder that relative names refer to.
     folder: PathBuf,
     allowed: Vec<PathBuf>,
     reach: Reach,
@@ -69,76 +70,78 @@ pub struct Loader {
 }
 
 impl Loader {
-    /// For names in a text that lies in this folder.
+    /// Creates a loader for names in a text that lies in `folder`.
     pub fn within(folder: &Path) -> Loader {
-        // The folder of a file name alone is where the call is made.
+        // The parent of a bare file name is empty and means the current folder.
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         Loader { folder: folder.to_owned(), allowed: Vec::new(), reach: Reach::Inside, watchdog: None }
     }
 
-    /// For names of regular files, relative to this folder, in any folder.
+    /// Creates a loader for regular files in any folder. Names are relative to `folder`.
     pub fn regular(folder: &Path) -> Loader {
         Loader { reach: Reach::Regular, ..Loader::within(folder) }
     }
 
-    /// For names that the caller has given: any file will do. They are relative to this folder.
+    /// Creates a loader for names that the caller trusts, which may refer to any file. Names are
+    /// relative to `folder`.
     pub fn anywhere(folder: &Path) -> Loader {
         Loader { reach: Reach::Any, ..Loader::within(folder) }
     }
 
-    /// Allows files of other folders too.
+    /// Also allows files in other folders.
     #[must_use]
     pub fn allow(mut self, folders: &[PathBuf]) -> Loader {
         self.allowed.extend_from_slice(folders);
         self
     }
 
-    /// Bounds files and buffers.
+    /// Sets the watchdog that limits files and buffers.
     #[must_use]
     pub fn watched(mut self, watchdog: Option<&Watchdog>) -> Loader {
         self.watchdog = watchdog.cloned();
         self
     }
 
-    /// The limits; [`Limits::NONE`] without a watchdog.
+    /// Returns the limits, or [`Limits::NONE`] without a watchdog.
     pub fn limits(&self) -> &Limits {
         self.watchdog.as_ref().map_or(&Limits::NONE, Watchdog::limits)
     }
 
-    /// The watchdog over files and buffers.
+    /// Returns the watchdog, if any.
     pub fn watchdog(&self) -> Option<&Watchdog> {
         self.watchdog.as_ref()
     }
 
-    /// Returns `true` if a limit has been met.
+    /// Returns `true` if a limit has been exceeded.
     pub fn is_exceeded(&self) -> bool {
         self.watchdog.as_ref().is_some_and(|watchdog| watchdog.exceeded().is_some())
     }
 
-    /// Returns the bytes of a file of that name.
+    /// Returns the contents of a file.
     ///
     /// # Errors
-    /// Why it is not read: it is not there, or not where files may lie, or no regular file, or too large, or a limit was met.
+    /// Returns an error if the file does not exist, is not permitted, is not a regular file, or
+    /// exceeds a limit.
     pub fn read(&self, name: &str) -> Result<Vec<u8>, FileError> {
         self.read_at_most(name, self.limits().file_bytes)
     }
 
-    /// Returns the text of a file of at most that many bytes.
+    /// Returns the contents of a file of at most `most` bytes.
     ///
     /// # Errors
-    /// As [`Loader::read`].
+    /// As for [`Loader::read`].
     pub fn read_at_most(&self, name: &str, most: u64) -> Result<Vec<u8>, FileError> {
         match self.read_path(&self.folder.join(name), most) {
-            // Nothing is said of what there is outside.
+            // The error must not reveal which files exist outside the allowed folders.
             Err(FileError::Io(_)) if self.reach == Reach::Inside && leads_out(Path::new(name)) => Err(self.outside()),
             read => read,
         }
     }
 
-    /// Returns the bytes of the file at a path, up to a maximum.
+    /// Returns the contents of the file at a path, of at most `most` bytes.
     ///
     /// # Errors
-    /// As [`Loader::read`].
+    /// As for [`Loader::read`].
     pub fn read_path(&self, path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
         let path = path.canonicalize()?;
         let is_inside = |root: &Path| root.canonicalize().is_ok_and(|root| path.starts_with(root));
@@ -146,7 +149,7 @@ impl Loader {
             return Err(self.outside());
         }
         let most = most.min(MAX_FILE_BYTES);
-        // A pipe or a device is not even opened, for that may take for ever.
+        // Pipes and devices are not opened, because that may block forever.
         let metadata = path.metadata()?;
         if self.reach != Reach::Any && !metadata.is_file() {
             return Err(FileError::NotRegular);
@@ -176,7 +179,7 @@ impl Loader {
     }
 }
 
-/// Returns `true` if a name may lead out of the folder that it is looked up in.
+/// Returns `true` if a name may refer to a file outside the folder that it is resolved in.
 fn leads_out(name: &Path) -> bool {
     !name.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }
@@ -186,7 +189,7 @@ fn leads_out(name: &Path) -> bool {
 mod tests {
     use super::*;
 
-    /// A folder with a file `in/x` of three bytes and a file `secret` beside `in`.
+    /// Creates a folder with a file `in/x` of three bytes, and a file `secret` outside of `in`.
     fn folder() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("in")).unwrap();

@@ -1,4 +1,4 @@
-//! Files that a text in the language includes: those in its folder.
+//! Include files of a source text, which must lie in its folder.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -10,11 +10,12 @@ use crate::files::{FileError, Loader};
 use crate::import_ptx;
 use crate::{Module, Report};
 
-/// Bytes that an included file has at most.
+/// Maximum size of an include file in bytes.
 const MOST: u64 = 16 << 20;
 
-/// Reads a text and what it includes: regular files in the folder of the text, after links are followed. A file names others by
-/// their path from its own folder.
+/// A reader of a source text and its include files. Include files are regular files in the folder
+/// of the text, after symbolic links are resolved. Each file names others by a path relative to its
+/// own folder.
 #[derive(Clone, Debug)]
 pub struct ModuleReader {
     file: String,
@@ -22,36 +23,36 @@ pub struct ModuleReader {
 }
 
 impl ModuleReader {
-    /// For the text of the file of that name.
+    /// Creates a reader for the text of the given file.
     pub fn of(file: &str) -> ModuleReader {
         let loader = Loader::within(Path::new(file).parent().unwrap_or(Path::new("")));
         ModuleReader { file: file.to_owned(), loader }
     }
 
-    /// Allows files of other folders, to which links may lead.
+    /// Allows files in other folders, which symbolic links may point to.
     #[must_use]
     pub fn allow(self, folders: &[PathBuf]) -> ModuleReader {
         ModuleReader { loader: self.loader.allow(folders), ..self }
     }
 
-    /// Bounds the reading of files.
+    /// Sets the watchdog that limits file reads.
     #[must_use]
     pub fn watched(self, watchdog: Option<&Watchdog>) -> ModuleReader {
         ModuleReader { loader: self.loader.watched(watchdog), ..self }
     }
 
-    /// Reads a text in plain IR or in the language.
+    /// Parses a text in plain IR or in the kernel language.
     ///
     /// # Errors
-    /// All that is wrong with it.
+    /// Returns all errors of the text.
     pub fn read(&self, text: impl Into<String>) -> Result<Module, Report> {
         Module::including(&self.file, text, self)
     }
 
-    /// Reads a text that may be in PTX, as [`Module::open_each`].
+    /// Parses a text that may be PTX, like [`Module::open_each`].
     ///
     /// # Errors
-    /// As there.
+    /// As for [`Module::open_each`].
     #[cfg(feature = "import-ptx")]
     pub fn read_each(
         &self,
@@ -81,18 +82,19 @@ impl Includes for ModuleReader {
     }
 }
 
-/// Reads the text of a file in plain IR or in the language, which may include those in its folder.
+/// Parses the text of a file in plain IR or in the kernel language. It may include files in its
+/// folder.
 ///
 /// # Errors
-/// All that is wrong with it.
+/// Returns all errors of the text.
 pub fn named(file: &str, text: impl Into<String>) -> Result<Module, Report> {
     ModuleReader::of(file).read(text)
 }
 
-/// Reads the text of a file that may be in PTX, as [`Module::open_each`].
+/// Parses the text of a file that may be PTX, like [`Module::open_each`].
 ///
 /// # Errors
-/// As there.
+/// As for [`Module::open_each`].
 #[cfg(feature = "import-ptx")]
 pub fn open_each(
     file: &str,
@@ -116,7 +118,7 @@ mod tests {
 
     const LIB: &str = "fn one() -> i32 { 1 }\n";
 
-    /// A folder with `in/lib.hb`, and `lib.hb` beside `in`.
+    /// Creates a folder that contains `in/lib.hb` and `lib.hb`.
     fn folder() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir_all(folder.path().join("in/below")).unwrap();
@@ -125,7 +127,8 @@ mod tests {
         folder
     }
 
-    /// Returns the error of a text that includes a path.
+    /// Returns what the error message expects, for a text that includes a path. Returns `None`
+    /// without an error.
     fn including(folder: &Path, path: &str) -> Option<String> {
         of(ModuleReader::of(&folder.join("in/k.hb").display().to_string()), path)
     }

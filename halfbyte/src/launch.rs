@@ -1,4 +1,4 @@
-//! Launches with arguments as bytes, on the evaluator or on one of the engines.
+//! Launches with arguments as bytes, on the evaluator or on an engine.
 
 use std::sync::atomic::AtomicU32;
 
@@ -18,27 +18,29 @@ use halfbyte_runtime::{Arg, Launch, LaunchError, Other, Stats, TrapKind};
 use crate::targets::Meanings;
 use crate::targets::TARGETS;
 
-/// What intrinsics mean on the evaluator.
+/// The semantics of intrinsics in the evaluator.
 static MEANINGS: Meanings = Meanings(&TARGETS);
 
-/// How a launch of words is made.
+/// The options of a launch of machine code.
 #[derive(Clone, Copy, Debug)]
 pub struct How<'a> {
-    /// What executes the words.
+    /// The engine.
     pub engine: Engine,
-    /// Backward branches that an item may take.
+    /// Maximum number of backward branches per item.
     pub budget: u64,
-    /// Counts the items that are done.
+    /// Counter of finished items.
     pub done: Option<&'a AtomicU32>,
-    /// What ends the launch early.
+    /// Watchdog that may end the launch early.
     pub watchdog: Option<&'a Watchdog>,
-    /// Takes what a kernel in PTX that runs as it stands writes with `vprintf`.
+    /// Receiver of `vprintf` output, for PTX that is executed directly.
     pub print: Option<Print<'a>>,
-    /// The arguments that lie in the buffers of others.
+    /// Arguments that alias the buffers of other arguments.
     pub aliases: &'a [Alias],
-    /// Of a kernel in PTX that runs as it stands: whether races are looked for, and reads of shared memory that nothing has written.
+    /// Enables detection of races and of reads of uninitialised shared memory, for PTX that is
+    /// executed directly.
     pub races: bool,
-    /// Order in which the interpreter runs the threads of a block, and blocks, of PTX that is executed directly.
+    /// Order in which the interpreter runs the threads of a block, and the blocks, for PTX that is
+    /// executed directly.
     pub schedule: Schedule,
 }
 
@@ -49,24 +51,24 @@ impl From<Engine> for How<'_> {
     }
 }
 
-/// The parameters of a kernel that a launch gives values for.
+/// Returns the parameters of a kernel that take an argument at launch.
 pub fn given(kernel: &halfbyte_ir::Kernel) -> Vec<Param> {
     let param = |param: &halfbyte_ir::Param| Param { name: param.name.clone(), kind: param.kind };
     kernel.given_params().iter().map(param).collect()
 }
 
-/// How a kernel is launched on the evaluator.
+/// The options of a launch on the evaluator.
 #[derive(Clone, Copy, Debug)]
 pub struct Evaluation<'a> {
-    /// The work items.
+    /// The launch shape.
     pub shape: Shape,
-    /// Backward branches that an item may take.
+    /// Maximum number of backward branches per item.
     pub budget: u32,
-    /// What ends the launch early.
+    /// Watchdog that may end the launch early.
     pub watchdog: Option<&'a Watchdog>,
-    /// The arguments that lie in the buffers of others.
+    /// Arguments that alias the buffers of other arguments.
     pub aliases: &'a [Alias],
-    /// In which order items that meet have their turns.
+    /// Order in which the items of a cooperative kernel run.
     pub schedule: Schedule,
 }
 
@@ -77,10 +79,10 @@ impl<S: Into<Shape>> From<S> for Evaluation<'_> {
     }
 }
 
-/// Runs a kernel on the evaluator. Buffers lie at the same addresses as on every target.
+/// Runs a kernel on the evaluator. Buffers have the same virtual addresses as on every target.
 ///
 /// # Errors
-/// A trap or a race.
+/// Returns a trap or a race.
 pub fn evaluate<'a>(
     kernel: &halfbyte_ir::Kernel,
     how: impl Into<Evaluation<'a>>,
@@ -89,18 +91,18 @@ pub fn evaluate<'a>(
     evaluate_observed(kernel, how, args, &mut ())
 }
 
-/// Result that depends on the order of the turns of items.
+/// The dependence of a result on the execution order of items.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OrderDependence {
     /// Cause of the dependence.
     pub cause: OrderCause,
-    /// First order that gave another result than the ascending order.
+    /// First order whose result differs from that of the ascending order.
     pub schedule: Schedule,
-    /// What is different.
+    /// The difference.
     pub difference: OrderDifference,
 }
 
-/// Cause of a result's dependence on the order of items.
+/// Cause of a result's dependence on the execution order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OrderCause {
     /// The order of atomic operations.
@@ -118,30 +120,30 @@ impl std::fmt::Display for OrderCause {
     }
 }
 
-/// Difference that another order makes.
+/// The difference between the results of two orders.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum OrderDifference {
-    /// A byte of a buffer, the first such.
+    /// The first differing byte of a buffer.
     Byte {
-        /// The parameter whose buffer it is in, by number.
+        /// Index of the buffer's parameter.
         param: usize,
-        /// Its place in the buffer.
+        /// Offset of the byte in the buffer.
         byte: usize,
-        /// Its value in ascending order, and in the other order.
+        /// The byte's value in ascending order, and in the other order.
         values: [u8; 2],
     },
-    /// The launch ends with this error.
+    /// The launch fails with this error.
     Failure(String),
 }
 
 impl OrderDependence {
-    /// Returns `true` if every engine gives the result of the ascending order: it relies on lockstep, and no other order of accesses in lockstep
-    /// has changed it.
+    /// Returns `true` if every engine gives the result of the ascending order. This holds if the
+    /// result relies on lockstep, and no other order of accesses in lockstep has changed it.
     pub fn is_defined(&self) -> bool {
         self.cause == OrderCause::Lockstep && matches!(self.schedule, Schedule::RunOn { .. })
     }
 
-    /// The warning; `name` gives the name of a parameter.
+    /// Returns the warning text. `name` maps a parameter index to its name.
     pub fn message<'p>(&self, name: impl FnOnce(usize) -> &'p str) -> String {
         match self.difference {
             OrderDifference::Byte { param, .. } => format!("the result {}: `{}`: {self}", self.cause, name(param)),
@@ -168,13 +170,14 @@ impl std::fmt::Display for OrderDependence {
     }
 }
 
-/// Whether a kernel has what lets its result depend on the order of its items though none of them race.
+/// Returns `true` if the result of a kernel without races may still depend on the execution order
+/// of its items.
 pub fn may_depend_on_order(kernel: &halfbyte_ir::Kernel) -> bool {
     let StrongAccesses { atomic, plain } = strong_accesses(kernel);
     atomic || plain
 }
 
-/// The strong accesses that a kernel has.
+/// Returns the kinds of strong accesses in a kernel.
 fn strong_accesses(kernel: &halfbyte_ir::Kernel) -> StrongAccesses {
     let insts = kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)).flat_map(|block| &block.insts);
     let ops = insts.filter_map(|&inst| kernel.insts.get(inst)).map(|inst| inst.op);
@@ -187,11 +190,12 @@ fn strong_accesses(kernel: &halfbyte_ir::Kernel) -> StrongAccesses {
     all
 }
 
-/// Whether the result of a launch, which `after` is where items run in ascending order, depends on that order. It does only where items make
-/// strong accesses. The other orders of [`Schedule::ALL`] are tried: that they agree proves nothing.
+/// Checks whether the result of a launch depends on the execution order; `after` is the result in
+/// ascending order. Only strong accesses can cause such a dependence. The check tries the other
+/// orders of [`Schedule::ALL`]; equal results do not prove independence.
 ///
 /// # Errors
-/// A trap in another order of accesses in lockstep, or a limit that was met.
+/// Returns a trap in another order of accesses in lockstep, or a limit that was exceeded.
 pub fn order_dependence(
     kernel: &halfbyte_ir::Kernel,
     how: Evaluation<'_>,
@@ -207,7 +211,7 @@ pub fn order_dependence(
         let is_alone = matches!(schedule, Schedule::RunOn { .. });
         let difference = match evaluate(kernel, Evaluation { schedule, ..how }, &mut found) {
             Ok(_) => difference(after, &found),
-            // Items that wait in loops take more iterations there.
+            // Items that spin in a loop take more iterations in this order.
             Err(Fault::Trap(trap)) if is_alone && matches!(trap.kind, EvaluatedTrap::Budget { .. }) => None,
             Err(fault @ (Fault::Trap(_) | Fault::Race(_))) if is_alone => {
                 Some(OrderDifference::Failure(fault.to_string()))
@@ -223,7 +227,7 @@ pub fn order_dependence(
     Ok(None)
 }
 
-/// The first byte in which results differ, if any.
+/// Returns the first byte in which two results differ, if any.
 pub(crate) fn difference(after: &[Vec<u8>], found: &[Vec<u8>]) -> Option<OrderDifference> {
     after.iter().zip(found).enumerate().find_map(|(param, (after, found))| {
         let (byte, (&first, &other)) = after.iter().zip(found).enumerate().find(|(_, (a, b))| a != b)?;
@@ -231,10 +235,10 @@ pub(crate) fn difference(after: &[Vec<u8>], found: &[Vec<u8>]) -> Option<OrderDi
     })
 }
 
-/// Runs a kernel on the evaluator, with another number of backward branches that an item may take.
+/// Runs a kernel on the evaluator with a given budget of backward branches per item.
 ///
 /// # Errors
-/// A trap or a race.
+/// Returns a trap or a race.
 pub fn evaluate_within(
     kernel: &halfbyte_ir::Kernel,
     shape: impl Into<Shape>,
@@ -244,10 +248,10 @@ pub fn evaluate_within(
     evaluate(kernel, Evaluation { budget, ..Evaluation::from(shape) }, args)
 }
 
-/// Runs a kernel on the evaluator, and tells an observer of every step.
+/// Runs a kernel on the evaluator, and notifies an observer of every step.
 ///
 /// # Errors
-/// A trap, a race, or a limit that was met.
+/// Returns a trap, a race, or a limit that was exceeded.
 pub fn evaluate_observed<'a, O: eval::Observer>(
     kernel: &halfbyte_ir::Kernel,
     how: impl Into<Evaluation<'a>>,
@@ -296,8 +300,9 @@ fn evaluate_bound<O: eval::Observer>(
     Prepared::new(kernel).run_observed(&launch, args, observer)
 }
 
-/// Runs a kernel on the evaluator on arguments as the runtime has them: buffers that may be written are used in place, those that are lent
-/// to be read are copied. Which of them lie in others they say themselves, so [`Evaluation::aliases`] is not looked at.
+/// Runs a kernel on the evaluator with the runtime's argument type. Writable buffers are used in
+/// place, and read-only ones are copied. The arguments describe aliases themselves, so
+/// [`Evaluation::aliases`] is ignored.
 ///
 /// ```
 /// use halfbyte::Module;
@@ -320,7 +325,7 @@ fn evaluate_bound<O: eval::Observer>(
 /// ```
 ///
 /// # Errors
-/// A trap, a race, or a limit that was met.
+/// Returns a trap, a race, or a limit that was exceeded.
 pub fn evaluate_on<'a>(
     kernel: &halfbyte_ir::Kernel,
     how: impl Into<Evaluation<'a>>,
@@ -344,7 +349,7 @@ fn alias_of(aliases: &[Alias], param: usize) -> Option<&Alias> {
     aliases.iter().find(|alias| alias.param == param)
 }
 
-/// Makes the bytes of each argument that lies in the buffer of another those that it has there, in whole elements.
+/// Copies the aliased part of each buffer to the argument that aliases it, in whole elements.
 pub fn show_aliases(kinds: impl Iterator<Item = ParamKind>, aliases: &[Alias], args: &mut [Vec<u8>]) {
     if aliases.is_empty() {
         return;
@@ -364,7 +369,7 @@ pub fn show_aliases(kinds: impl Iterator<Item = ParamKind>, aliases: &[Alias], a
 /// Runs a loaded kernel.
 ///
 /// # Errors
-/// Arguments that do not fit the kernel; a trap.
+/// Returns a trap, or an error if the arguments do not fit the kernel.
 pub fn execute<'a>(
     kernel: &halfbyte_runtime::Kernel,
     how: impl Into<How<'a>>,
@@ -380,8 +385,7 @@ pub fn execute<'a>(
     ran
 }
 
-/// What a kernel is launched on, by parameter: the bytes of a scalar, or those of a buffer, which are lent to be written, but for those that
-/// lie in the buffer of another.
+/// Converts the bytes of each argument to launch arguments: scalars, writable buffers, and aliases.
 pub fn lend<'a>(kernel: &halfbyte_runtime::Kernel, aliases: &[Alias], args: &'a mut [Vec<u8>]) -> Vec<Arg<'a>> {
     let params = kernel.signature().given().iter().zip(args).enumerate();
     let arg =
@@ -395,7 +399,8 @@ pub fn lend<'a>(kernel: &halfbyte_runtime::Kernel, aliases: &[Alias], args: &'a 
     params.map(arg).collect()
 }
 
-/// A fault of the evaluator, in a launch of that shape, as a message with its place in the text; at `place` where no instruction is at fault.
+/// Converts a fault of the evaluator to a diagnostic. Its location is `place` if no instruction is
+/// at fault.
 pub fn fault_diagnostic(fault: &Fault, kernel: &halfbyte_ir::Kernel, shape: &Shape, place: Span) -> Diagnostic {
     let name = &kernel.name;
     match fault {
@@ -459,10 +464,10 @@ pub fn fault_diagnostic(fault: &Fault, kernel: &halfbyte_ir::Kernel, shape: &Sha
     }
 }
 
-/// Parties of a circular wait that a message shows.
+/// Maximum number of parties of a circular wait that a message shows.
 const PARTIES: usize = 8;
 
-/// A failed launch as a message with its place in the text.
+/// Converts a launch error to a diagnostic.
 pub fn launch_diagnostic(error: &LaunchError, lines: &Lines<'_>, place: Span, on: &str) -> Diagnostic {
     let LaunchError::Trap(trap) = error else {
         return match error {
@@ -488,7 +493,7 @@ pub fn launch_diagnostic(error: &LaunchError, lines: &Lines<'_>, place: Span, on
     diagnostic.note(None, format!("instruction {:#x}: {}", trap.address, trap.instruction))
 }
 
-/// From a place to the end of its line, as far as there is code.
+/// Returns the span from a location to the end of the code on its line.
 pub fn span_of(lines: &Lines<'_>, loc: Loc) -> Span {
     let (line, column) = (loc.line as usize, loc.column as usize);
     let text = lines.text(line);

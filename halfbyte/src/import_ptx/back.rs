@@ -1,4 +1,4 @@
-//! PTX in, PTX out: what stays of the text's own.
+//! PTX output for PTX input, which preserves the original kernel where possible.
 
 use halfbyte_emit::Code;
 use halfbyte_isa::ptx;
@@ -8,23 +8,25 @@ use halfbyte_isa::ptx::text::Text;
 
 use super::ir_name;
 
-/// A kernel of a text, compiled to PTX again.
+/// A PTX kernel that was compiled to PTX again.
 #[derive(Clone, Debug)]
 pub struct GivenBack {
     /// The kernel.
     pub code: Code,
-    /// Whether it is the text's own.
+    /// The kernel is the original one.
     pub is_own: bool,
-    /// Whether there is packed work, in the text or found in it.
+    /// The kernel uses packed instructions, either originally or after compilation.
     pub is_packed: bool,
 }
 
-/// What is given back for a kernel of a text that was compiled to this; `is_packed` says whether it has packed work
+/// Selects the PTX output for a kernel that was compiled to `code`. `is_packed` tells whether the
+/// compiled kernel uses packed instructions
 /// ([`Stats::is_packed`](crate::pipeline::Stats::is_packed)).
 ///
-/// Where the text has no packed work either, it is the kernel as it stood, in the version of its text: for that an assembler does at least
-/// as well from the text, and is left the freedoms that it gives. Else it is what the kernel was compiled to, with what the text says to the
-/// launch and to the assembler: `.reqntid`, `.maxnreg`, that loops are not unrolled.
+/// If neither version uses packed instructions, the output is the original kernel in its original
+/// PTX version. An assembler then produces code at least as good from it, and keeps its freedom of
+/// optimisation. Otherwise the output is the compiled kernel with the original directives for the
+/// launch and the assembler, such as `.reqntid`, `.maxnreg` and pragmas against loop unrolling.
 pub fn give_back(read: &Text, code: Code, is_packed: bool) -> GivenBack {
     let name = code.info.signature.name();
     let number = read.module.entries.iter().position(|entry| ir_name(&entry.name) == name);
@@ -35,13 +37,13 @@ pub fn give_back(read: &Text, code: Code, is_packed: bool) -> GivenBack {
     };
     let is_alone = entry.variables.iter().all(|variable| variable.addresses.is_empty());
     let has = |inst: &Inst| inst.since().suffix.is_none() && inst.since().is_met_by(sm);
-    // What it calls is given back with it.
+    // The functions that the kernel calls are part of the output.
     let insts = || entry.reached_bodies().flat_map(|body| &body.insts);
     let was_packed = insts().any(Inst::is_packed);
     let is_packed = is_packed || was_packed;
     if is_alone && !is_packed && insts().all(has) {
         let mut kernel = Kernel::for_sm(sm, entry.clone());
-        // Declarations may need more than the instructions do.
+        // Declarations may require a later PTX version than the instructions do.
         kernel.version = kernel.version.max(read.module.version);
         let words = ptx::Code { sm, kernel }.into();
         let code = Code { words, locs: locs.clone(), parts: Vec::new(), stats: Vec::new(), ..code };
@@ -52,7 +54,8 @@ pub fn give_back(read: &Text, code: Code, is_packed: bool) -> GivenBack {
         kernel.entry.blocks = entry.blocks;
     }
     kernel.entry.hints = entry.hints.clone();
-    // Its loops are other ones, so that what is said of one is said of all.
+    // The compiled kernel has different loops, so a pragma of one loop is applied to the whole
+    // kernel.
     let mut pragmas: Vec<String> =
         entry.body.pragmas.iter().map(|pragma| format!(".pragma {};", pragma.text)).collect();
     pragmas.dedup();

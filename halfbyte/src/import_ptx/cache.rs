@@ -1,4 +1,4 @@
-//! Kernels in PTX, loaded once.
+//! Cache of loaded PTX kernels.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,10 +9,12 @@ use quick_cache::sync::Cache as Hosts;
 use super::Host;
 use crate::Report;
 
-/// Loads each kernel of a text once: a bounded cache of kernels that are run as they stand, for who is given the same texts again and again.
-/// Threads may share it. A [`Host`] keeps its native code by the layout that the shape of a launch asks for.
+/// A bounded cache of PTX kernels that are executed directly. It loads each kernel once, for
+/// callers that repeatedly receive the same texts. Threads may share it. A [`Host`] caches native
+/// code for each block layout that launches use.
 ///
-/// Kernels that are not asked for are dropped for others; one that was given out lives as long as it is held.
+/// Kernels that are not requested are evicted. An evicted kernel lives as long as a caller holds
+/// it.
 ///
 /// ```
 /// use halfbyte::import_ptx::Cache;
@@ -25,7 +27,8 @@ use crate::Report;
 /// ```
 pub struct Cache(Hosts<Arc<str>, Cached, Bytes>);
 
-/// A kernel; none of one that has variables which a launch may write, so that each is given one of its own.
+/// A cached kernel. `None` if the kernel has variables that launches may write, so that each caller
+/// needs its own instance.
 type Cached = Option<Arc<Host>>;
 
 #[derive(Clone, Debug)]
@@ -37,23 +40,26 @@ impl Weighter<Arc<str>, Cached> for Bytes {
     }
 }
 
-/// Bytes of a small text.
+/// Typical size of a small PTX text in bytes.
 const SMALL: u64 = 1 << 10;
 
 impl Cache {
-    /// A cache of kernels whose texts have so many bytes together at most, a text for each kernel of it. What is made of them comes on
-    /// top: some sixteen times as much, and native code from the first launch on.
+    /// Creates a cache of kernels whose texts take at most `most_bytes` bytes in total. The text is
+    /// counted once per kernel. The loaded kernels are not counted; they take about sixteen times
+    /// as much, plus native code after the first launch.
     pub fn new(most_bytes: u64) -> Cache {
         let count = usize::try_from(most_bytes / SMALL).unwrap_or(usize::MAX);
         Cache(Hosts::with_weighter(count.clamp(16, 1 << 16), most_bytes, Bytes))
     }
 
-    /// The kernel of that name in a text. What is asked for by several threads at once is loaded by one of them; errors are not kept.
+    /// Returns the kernel `name` of a text. If several threads request the same kernel, one of them
+    /// loads it. Errors are not cached.
     ///
-    /// A kernel whose text has variables in global memory is loaded for each who asks: it finds in them what the text says.
+    /// A kernel whose text has variables in global memory is loaded anew for each caller, so that
+    /// the variables have their initial values.
     ///
     /// # Errors
-    /// As [`Host::load`].
+    /// As for [`Host::load`].
     pub fn host(&self, file: &str, text: &str, name: &str) -> Result<Arc<Host>, Report> {
         let key: Arc<str> = format!("{file}\0{name}\0{text}").into();
         let mut own = None;
@@ -69,7 +75,7 @@ impl Cache {
         }
     }
 
-    /// Drops all.
+    /// Removes all kernels.
     pub fn clear(&self) {
         self.0.clear();
     }

@@ -1,4 +1,5 @@
-//! A kernel in PTX run as it stands, by the interpreter of its text, as native code or on a GPU, on arguments as its import has them.
+//! Direct execution of PTX kernels by the interpreter, as native code or on a GPU. The arguments
+//! are those of the imported kernel.
 
 use halfbyte_abi::meet::Schedule;
 use halfbyte_abi::{Alias, Param, Shape};
@@ -15,21 +16,22 @@ use super::is_approximate;
 use crate::Report;
 use crate::launch::{Engine, How, OrderCause, OrderDependence, OrderDifference, difference, given, show_aliases};
 
-/// Takes a kernel from a text as it stands, for launches on arguments of the text's own: by its name, or the first one. What other kernels
-/// of the text lack does not matter. It shares variables with the other kernels that are loaded with these.
+/// Loads a kernel from a PTX text for direct execution, by name or the first one. Errors in other
+/// kernels of the text are ignored. The kernel takes the parameters of its PTX text, and shares
+/// variables with other kernels that are loaded with the same `globals`.
 ///
 /// # Errors
-/// What is wrong with the text as an assembler would say, or with the kernel.
+/// Returns the syntax errors of the text, or the errors of the kernel.
 pub fn load(file: &str, text: &str, name: Option<&str>, globals: &Globals) -> Result<Kernel, Report> {
     let report = |errors: Vec<Diagnostic>| Report::new(file, text, errors);
     let read = halfbyte_import::read_each(text).map_err(report)?;
     load_of(file, text, &read, name, globals)
 }
 
-/// The same of a text that was [read](super::read_each) before.
+/// Loads a kernel from a text that [`read_each`](super::read_each) has parsed.
 ///
 /// # Errors
-/// What is wrong with the kernel; there is none.
+/// Returns the errors of the kernel, or an error if there is no such kernel.
 pub fn load_of(file: &str, text: &str, read: &Text, name: Option<&str>, globals: &Globals) -> Result<Kernel, Report> {
     let report = |errors: Vec<Diagnostic>| Report::new(file, text, errors);
     let wrong = |span, message| report(vec![Diagnostic::new(span, message)]);
@@ -42,7 +44,7 @@ pub fn load_of(file: &str, text: &str, read: &Text, name: Option<&str>, globals:
     Kernel::load_with(read, name, file, globals).map_err(|error| wrong(place_of(text, &error), error.to_string()))
 }
 
-/// Where it stands in a text why a kernel cannot be loaded.
+/// Returns the location of a load error in the text.
 fn place_of(text: &str, error: &LoadError) -> Span {
     match error {
         LoadError::Parameter { loc, .. } | LoadError::Misaligned { loc, .. } => span(text, *loc),
@@ -50,7 +52,7 @@ fn place_of(text: &str, error: &LoadError) -> Span {
     }
 }
 
-/// A kernel that can be launched.
+/// A PTX kernel that can be launched directly.
 #[derive(Debug)]
 pub struct Host {
     kernel: Kernel,
@@ -59,18 +61,20 @@ pub struct Host {
 }
 
 impl Host {
-    /// Takes the kernel of that name from a text. What other kernels of the text lack does not matter.
+    /// Loads the kernel `name` from a PTX text. Errors in other kernels of the text are ignored.
     ///
     /// # Errors
-    /// What is wrong with the text as an assembler would say, or with the kernel; a parameter of which it is not known what it is.
+    /// Returns the syntax errors of the text, or the errors of the kernel, such as a parameter
+    /// whose kind cannot be inferred.
     pub fn load(file: &str, text: &str, name: &str) -> Result<Host, Report> {
         Host::load_with(file, text, name, &Globals::default())
     }
 
-    /// The same with variables that other kernels of the text have, too: what one launch writes to them the next one finds.
+    /// Loads a kernel that shares variables with other kernels of the text through `globals`. The
+    /// variables persist from launch to launch.
     ///
     /// # Errors
-    /// All that is wrong with the text; a parameter of which it is not known what it is.
+    /// Returns the errors of the text, or an error for a parameter whose kind cannot be inferred.
     pub fn load_with(file: &str, text: &str, name: &str, globals: &Globals) -> Result<Host, Report> {
         let report = |errors: Vec<Diagnostic>| Report::new(file, text, errors);
         let read = halfbyte_import::read_each(text).map_err(report)?;
@@ -80,57 +84,59 @@ impl Host {
         Ok(Host { kernel, params: given(&declared), parts })
     }
 
-    /// The parameters, as the import has them.
+    /// Returns the parameters of the imported kernel.
     pub fn params(&self) -> &[Param] {
         &self.params
     }
 
-    /// Whether it has an instruction that GPUs approximate.
+    /// Returns `true` if the kernel has an instruction whose result GPUs approximate.
     pub fn is_approximate(&self) -> bool {
         is_approximate(self.kernel.entry())
     }
 
-    /// Whether it has variables that a launch may write, and the next one read.
+    /// Returns `true` if the kernel has variables that persist from launch to launch.
     #[cfg(feature = "cache")]
     pub(super) fn has_variables(&self) -> bool {
         self.kernel.entry().variables.iter().any(|variable| variable.space == Space::Global)
     }
 
-    /// Whether the interpreter runs it where native code is asked for.
+    /// Returns `true` if the native engine falls back to the interpreter for this kernel.
     pub fn is_interpreted(&self) -> bool {
         self.kernel.is_interpreted()
     }
 
-    /// What it took to make native code of it; none where none was made.
+    /// Returns the statistics of the translation to native code, if it has taken place.
     pub fn translation(&self) -> Option<Translation> {
         self.kernel.translation()
     }
 
-    /// Runs the kernel's work items on the interpreter, on the bytes of each parameter: over a [`Shape`], or so many blocks of so many
-    /// threads.
+    /// Runs the kernel in the interpreter, on the bytes of each parameter. The shape is a
+    /// [`Shape`], or a number of blocks and of threads per block.
     ///
     /// # Errors
-    /// A trap; arguments that do not fit the parameters.
+    /// Returns a trap, or an error if the arguments do not fit the parameters.
     pub fn launch(&self, shape: impl Into<Shape>, args: &mut [Vec<u8>]) -> Result<Stats, LaunchError> {
         self.launch_on(Engine::Interp, shape, args)
     }
 
-    /// The same, on another engine or with another budget.
+    /// Runs the kernel on another engine or with other options.
     ///
     /// # Errors
-    /// A trap; arguments that do not fit the parameters; an engine that does not run PTX, or a GPU's errors.
+    /// Returns a trap, or an error if the arguments do not fit the parameters or the engine does
+    /// not support PTX. On a GPU also returns errors of the driver.
     pub fn launch_on<'h>(
         &self,
         how: impl Into<How<'h>>,
         shape: impl Into<Shape>,
         args: &mut [Vec<u8>],
     ) -> Result<Stats, LaunchError> {
-        // Each parameter of the text is put together of those of the import.
+        // One parameter of the PTX text may correspond to several parameters of the imported
+        // kernel.
         let declared = &self.kernel.entry().params;
         let mut values: Vec<Vec<u8>> = declared.iter().map(|param| vec![0; param.bytes() as usize]).collect();
         let mut buffers: Vec<Option<&mut Vec<u8>>> = declared.iter().map(|_| None).collect();
         let How { engine, budget, watchdog, print, aliases, races, schedule, .. } = how.into();
-        // By number of the text's own parameters.
+        // The numbers refer to the parameters of the PTX text.
         let place = |param: usize| self.parts.get(param).map(|part| part.param as usize);
         let placed = |alias: &Alias| Some((place(alias.param)?, place(alias.of)?, alias.offset));
         let placed: Vec<(usize, usize, u64)> = aliases.iter().filter_map(placed).collect();
@@ -160,11 +166,12 @@ impl Host {
     }
 }
 
-/// Whether the result of a kernel's only launch, which `after` is, depends on the order of its threads: they are run on to their next barrier or
-/// collective operation, the lowest first and the highest first.
+/// Checks whether the result of a kernel's only launch depends on the order of its threads; `after`
+/// is this result. Each thread runs on to its next barrier or collective operation, once in
+/// ascending and once in descending order.
 ///
 /// # Errors
-/// A limit that was met.
+/// Returns the limit that was exceeded.
 pub fn text_order_dependence(
     (file, text, name): (&str, &str, &str),
     how: How<'_>,
@@ -173,13 +180,13 @@ pub fn text_order_dependence(
     after: &[Vec<u8>],
 ) -> Result<Option<OrderDependence>, LaunchError> {
     let how = How { engine: Engine::Interp, print: None, ..how };
-    // Variables that a launch has written would be found by the next one.
+    // Each launch loads the kernel anew, because variables persist from launch to launch.
     let differs = |schedule: Schedule| {
         let Ok(host) = Host::load(file, text, name) else { return Ok(None) };
         let mut found = before.to_vec();
         match host.launch_on(How { schedule, ..how }, shape, &mut found) {
             Ok(_) => Ok(difference(after, &found)),
-            // Threads that wait in loops take more iterations there.
+            // Threads that spin in a loop take more iterations in this order.
             Err(LaunchError::Trap(trap)) if matches!(trap.kind, TrapKind::Budget { .. }) => Ok(None),
             Err(LaunchError::Trap(trap)) => Ok(Some(OrderDifference::Failure(trap.kind.to_string()))),
             Err(error) => Err(error),
@@ -191,7 +198,8 @@ pub fn text_order_dependence(
     }
     for schedule in Schedule::ALL.into_iter().filter(|schedule| matches!(schedule, Schedule::RunOn { .. })) {
         let Some(difference) = differs(schedule)? else { continue };
-        // Where it has both, the order of accesses in lockstep tells them apart.
+        // If the kernel has both kinds of accesses, another order in lockstep shows which kind is
+        // the cause.
         let of_atomics = strong.atomic && (!strong.plain || differs(Schedule::Descending)?.is_some());
         let cause = if of_atomics { OrderCause::Atomics } else { OrderCause::Lockstep };
         return Ok(Some(OrderDependence { cause, schedule, difference }));

@@ -1,4 +1,5 @@
-//! PTX in: kernels that people already have become kernels of the IR ([`import`](fn@import)), or run as they stand ([`Host`]).
+//! PTX input: existing PTX kernels are translated to the IR ([`import`](fn@import)) or executed
+//! directly ([`Host`]).
 //!
 //! ```
 //! let text = ".version 8.8 .target sm_90 .address_size 64
@@ -39,10 +40,10 @@ pub use host::{Host, load, load_of, text_order_dependence};
 
 use crate::{Module, RefusedKernel, Report};
 
-/// Reads a text in PTX, and makes its kernels kernels of the IR. Places in them are places of this text.
+/// Parses a PTX text and translates its kernels to the IR. Source locations refer to the PTX text.
 ///
 /// # Errors
-/// All that is wrong with the text, and what no kernel of the IR can say.
+/// Returns all errors of the text, and the operations that the IR cannot express.
 pub fn import(file: &str, text: &str, options: impl Into<Options>) -> Result<Module, Report> {
     match halfbyte_import::import(text, options) {
         Ok(kernels) => Ok(Module::from_kernels(kernels).with_text(file, text)),
@@ -50,10 +51,12 @@ pub fn import(file: &str, text: &str, options: impl Into<Options>) -> Result<Mod
     }
 }
 
-/// The same kernel by kernel: those that are not read, or that the IR cannot say, are [`Module::refused_kernels`].
+/// Imports a PTX text kernel by kernel. Kernels with errors, or that the IR cannot express, are
+/// listed in [`Module::refused_kernels`].
 ///
 /// # Errors
-/// What is wrong with the text as an assembler would say; in a text without kernels what is not taken.
+/// Returns the syntax errors of the text. For a text without kernels, also returns unsupported
+/// declarations.
 pub fn import_each(file: &str, text: &str, options: impl Into<Options>) -> Result<Module, Report> {
     let Imported { kernels, refused } =
         halfbyte_import::import_each(text, options).map_err(|errors| Report::new(file, text, errors))?;
@@ -61,11 +64,11 @@ pub fn import_each(file: &str, text: &str, options: impl Into<Options>) -> Resul
     Ok(Module::from_kernels(kernels).with_text(file, text).with_refused(refused.collect()))
 }
 
-/// Makes the kernel of that number of a text that was read a kernel of the IR, alone in a module, and says for each parameter that launches give
-/// what it is in the text.
+/// Translates kernel `number` of a parsed text to the IR, as the only kernel of a module. Also
+/// describes, for each launch parameter, what it is in the PTX text.
 ///
 /// # Errors
-/// What no kernel of the IR can say.
+/// Returns the operations that the IR cannot express.
 pub fn import_one(
     file: &str,
     text: &str,
@@ -79,49 +82,52 @@ pub fn import_one(
     }
 }
 
-/// Whether a kernel has an instruction that GPUs [approximate](halfbyte_isa::ptx::row::Accuracy): it gives the nearest number here, and on a
-/// GPU one nearby.
+/// Returns `true` if a kernel has an instruction that GPUs
+/// [approximate](halfbyte_isa::ptx::row::Accuracy). Here its result is correctly rounded; on a GPU
+/// it is close to that.
 pub fn is_approximate(entry: &Entry) -> bool {
     entry.reached_bodies().flat_map(|body| &body.insts).any(|inst| inst.row().is_approximate())
 }
 
-/// Reads a text in PTX kernel by kernel: those that are not taken stand in [`Text::refused`].
+/// Parses a PTX text kernel by kernel. Rejected kernels are listed in [`Text::refused`].
 ///
 /// # Errors
-/// What is wrong with it as an assembler would say.
+/// Returns the syntax errors of the text.
 pub fn read_each(file: &str, text: &str) -> Result<Text, Report> {
     halfbyte_import::read_each(text).map_err(|errors| Report::new(file, text, errors))
 }
 
-/// Reads a text in PTX.
+/// Parses a PTX text.
 ///
 /// # Errors
-/// All that is wrong with it.
+/// Returns all errors of the text.
 pub fn read(file: &str, text: &str) -> Result<Text, Report> {
     halfbyte_import::read(text).map_err(|errors| Report::new(file, text, errors))
 }
 
-/// Warns of the registers that a text reads before it writes them, where the value can be observed, and of reads of a carry flag that nothing
-/// has set, or that a call or a barrier separates from what sets it; none if there is nothing of the kind. `read` is what
-/// [`read_each`] gives of the text.
+/// Returns warnings about reads of uninitialised registers whose value is observable. Also warns
+/// about reads of a carry flag that is not set, or that a call or a barrier has invalidated.
+/// Returns `None` if there are no warnings. `read` is the result of [`read_each`] for the text.
 pub fn uninitialised(file: &str, text: &str, read: &Text) -> Option<Report> {
     let found = halfbyte_import::uninitialised(text, read);
     (!found.is_empty()).then(|| Report::warnings(file, text, found))
 }
 
 impl Module {
-    /// Reads the text of a file in the language that its name says: PTX where it ends in `.ptx`, else the IR.
+    /// Parses a file: as PTX if its name ends in `.ptx`, otherwise as IR.
     ///
     /// # Errors
-    /// All that is wrong with it; kernels in PTX that the IR cannot say.
+    /// Returns all errors of the text, and the operations of PTX kernels that the IR cannot
+    /// express.
     pub fn open(file: &str, text: impl Into<String>, options: impl Into<Options>) -> Result<Module, Report> {
         if is_ptx(file) { import(file, &text.into(), options) } else { Module::named(file, text) }
     }
 
-    /// The same, where one kernel in PTX spoils no other: what is wrong with one is said by [`Module::refused_kernels`].
+    /// Parses a file like [`Module::open`], but PTX kernel by PTX kernel. Errors of single PTX
+    /// kernels are listed in [`Module::refused_kernels`].
     ///
     /// # Errors
-    /// All that is wrong with a text in the IR; what is wrong with one in PTX as an assembler would say.
+    /// Returns all errors of an IR text, or the syntax errors of a PTX text.
     pub fn open_each(file: &str, text: impl Into<String>, options: impl Into<Options>) -> Result<Module, Report> {
         if is_ptx(file) { import_each(file, &text.into(), options) } else { Module::named(file, text) }
     }

@@ -1,7 +1,8 @@
-//! HALU's instructions: the machine's own meaning of the one word, on registers that hold the operands.
+//! HALU intrinsics: the machine semantics of a single instruction, applied to registers that hold
+//! the operands.
 //!
-//! An operand or result takes as many 32-bit registers as it needs, from an aligned one; an `i1` takes a predicate. Lanes
-//! lie in the registers as in memory.
+//! An operand or result takes as many 32-bit registers as it needs, suitably aligned; an `i1` takes
+//! a predicate. Lanes have the same order in registers as in memory.
 
 use halfbyte_ir::eval::{IntrinsicFn, Operand, pack, unpack};
 use halfbyte_ir::{Elem, Type};
@@ -11,7 +12,8 @@ use halfbyte_isa::halu::meaning::meaning;
 use halfbyte_isa::halu::template::{Placeholder, Template, Value};
 use halfbyte_isa::row::RegFile;
 
-/// The meaning of a text on operands of these types, or why it has none.
+/// Returns the semantics of an instruction text on operands of the given types, or an error
+/// message.
 pub(crate) fn resolve<'a>(text: &str, args: &[Type], result: Type) -> Result<IntrinsicFn<'a>, String> {
     let values = args.iter().map(|&ty| value(ty)).collect::<Result<Vec<_>, _>>()?;
     let template = Template::parse(text, value(result)?, &values).map_err(|error| error.to_string())?;
@@ -37,10 +39,11 @@ pub(crate) fn resolve<'a>(text: &str, args: &[Type], result: Type) -> Result<Int
     }))
 }
 
-/// Registers stand four apart, so that each may be a quad; predicates next to each other.
+/// Distance between the registers of consecutive values, so that each value may take four
+/// registers. Predicates are adjacent.
 const APART: u8 = 4;
 
-/// A template has at most six operands.
+/// Returns the number of a placeholder's value. A template has at most six operands.
 fn placeholder_number(placeholder: Placeholder) -> u8 {
     match placeholder {
         Placeholder::Result => 0,
@@ -48,7 +51,7 @@ fn placeholder_number(placeholder: Placeholder) -> u8 {
     }
 }
 
-/// Where a value of a type lies.
+/// Returns the register file and the number of registers for a type.
 fn value(ty: Type) -> Result<Value, String> {
     if ty == Type::I1 {
         return Ok(Value { file: RegFile::Pred, span: 1 });
@@ -62,7 +65,7 @@ fn value(ty: Type) -> Result<Value, String> {
 struct Registers {
     gpr: [u32; 256],
     pred: [bool; 8],
-    /// The register with the operand that stands for a constant.
+    /// The first register of the operand that replaces a constant.
     constant: Option<usize>,
 }
 
@@ -103,7 +106,7 @@ impl Reader<Concrete> for Registers {
     fn constant(&mut self, _: &mut Concrete, _: u8, _: u16) -> u32 {
         self.constant.and_then(|n| self.gpr.get(n)).copied().unwrap_or(0)
     }
-    // What an intrinsic's text can't name is never asked for.
+    // The text of an intrinsic cannot name these registers.
     fn ur(&mut self, _: &mut Concrete, _: u8) -> u32 {
         0
     }

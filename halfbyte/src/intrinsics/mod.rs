@@ -1,4 +1,5 @@
-//! What targets' instructions mean in a kernel: the machines' own meanings, on registers that hold the operands.
+//! Semantics of target intrinsics: the machines' own semantics, applied to registers that hold the
+//! operands.
 
 #[cfg(feature = "halu")]
 pub(crate) mod halu;

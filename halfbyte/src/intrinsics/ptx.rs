@@ -1,6 +1,7 @@
-//! PTX's instructions: the meaning of the one instruction, on registers that hold the operands.
+//! PTX intrinsics: the semantics of a single instruction, applied to registers that hold the
+//! operands.
 //!
-//! An operand or result has a register of as many bits as its type, an `i1` a predicate.
+//! An operand or result takes a register of its type's width; an `i1` takes a predicate.
 
 use halfbyte_ir::Type;
 use halfbyte_ir::eval::{IntrinsicFn, Operand, pack, unpack};
@@ -10,7 +11,8 @@ use halfbyte_isa::ptx::template::{self, MAX_OPERANDS, RESULT};
 use halfbyte_isa::ptx::types::{Special, Type as PtxType};
 use halfbyte_isa::ptx::{Reg, Var};
 
-/// The meaning of a text on operands of these types, or why it has none.
+/// Returns the semantics of an instruction text on operands of the given types, or an error
+/// message.
 pub(crate) fn resolve<'a>(text: &str, args: &[Type], result: Type) -> Result<IntrinsicFn<'a>, String> {
     let operands = args.iter().map(|&ty| register(ty)).collect::<Result<Vec<_>, _>>()?;
     let inst = template::parse(text, register(result)?, &operands).map_err(|error| error.to_string())?;
@@ -28,7 +30,7 @@ pub(crate) fn resolve<'a>(text: &str, args: &[Type], result: Type) -> Result<Int
     }))
 }
 
-/// The register that a value of a type has. Of masks only a truth value has one.
+/// Returns the register type for a type. The only mask type with a register is `i1`.
 fn register(ty: Type) -> Result<PtxType, String> {
     let found = template::register_of(ty.bits()).filter(|_| ty == Type::I1 || !ty.is_mask());
     found.ok_or_else(|| format!("no register holds {ty}"))
@@ -39,7 +41,7 @@ fn bits(operand: &Operand<'_>) -> u64 {
     bits
 }
 
-/// What the operands' registers hold.
+/// The values of the operands' registers.
 struct Registers([u64; MAX_OPERANDS]);
 
 impl Registers {
@@ -57,7 +59,7 @@ impl Reader<Concrete> for Registers {
     fn predicate(&mut self, _: &mut Concrete, reg: Reg) -> bool {
         self.get(reg) & 1 != 0
     }
-    // What a template cannot have is never asked for.
+    // A template cannot contain special registers or variables.
     fn special(&mut self, _: &mut Concrete, _: Special) -> [u32; 2] {
         [0; 2]
     }

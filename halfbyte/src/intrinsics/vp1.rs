@@ -1,7 +1,8 @@
-//! VP1's instructions: the bundles of a text, run on the processor's state.
+//! VP1 intrinsics: the bundles of a text, executed on the processor state.
 //!
-//! A vector of sixteen lanes takes a `$v`, what has at most 32 bits a `$r`. A mask is bytes, or for an `i1` a word, of ones where
-//! a lane is true and of zeros where it is not; in a result the sign bit of each says which.
+//! A vector of sixteen lanes takes a `$v`; a value of at most 32 bits takes a `$r`. A mask operand
+//! consists of bytes, or of one word for an `i1`; they have all bits set for true and clear for
+//! false. In a mask result only the sign bit of each byte or word counts.
 
 use std::cell::RefCell;
 
@@ -12,14 +13,15 @@ use halfbyte_isa::vp1::Bundle;
 use halfbyte_isa::vp1::state::State;
 use halfbyte_isa::vp1::template::{Placeholder, Template, TemplateItem, Words};
 
-/// The meaning of a text on operands of these types, or why it has none.
+/// Returns the semantics of an instruction text on operands of the given types, or an error
+/// message.
 pub(crate) fn resolve<'a>(text: &str, args: &[Type], result: Type) -> Result<IntrinsicFn<'a>, String> {
     let files = args.iter().map(|&ty| file(ty)).collect::<Result<Vec<_>, _>>()?;
     let template = Template::parse(text, file(result)?, &files).map_err(|error| error.to_string())?;
     let run = |step: &TemplateItem| Run::new(step, files.len());
     let runs = template.steps.iter().map(run).collect::<Result<Vec<_>, _>>()?;
     let values = vec![0; 1 + files.len() + usize::from(template.temporaries)];
-    // What a call leaves in the state makes no difference to the next, which reads nothing that it has not written.
+    // The state may be reused, because a call reads only registers that it has written.
     let machine = RefCell::new((State::default(), values));
     Ok(Box::new(move |operands, out| {
         let (state, values) = &mut *machine.borrow_mut();
@@ -33,7 +35,7 @@ pub(crate) fn resolve<'a>(text: &str, args: &[Type], result: Type) -> Result<Int
     }))
 }
 
-/// The file of a type's registers.
+/// Returns the register file for a type.
 fn file(ty: Type) -> Result<RegFile, String> {
     match (ty, ty.elem()) {
         (Type::I8X16 | Type::I1X16, _) => Ok(RegFile::V),
@@ -43,10 +45,10 @@ fn file(ty: Type) -> Result<RegFile, String> {
     }
 }
 
-/// What a register holds, a `$r` in the low 32 bits.
+/// A register value; a `$r` uses the low 32 bits.
 type Value = u128;
 
-/// The bits of a mask's lane in a register.
+/// Returns the number of bits of a mask lane in a register.
 fn mask_lane(ty: Type) -> u32 {
     if ty == Type::I1 { 32 } else { 8 }
 }
@@ -80,24 +82,26 @@ enum Run {
     Extra(usize),
 }
 
-/// A bundle, and where its values are in registers.
+/// A bundle with registers assigned to its values.
 struct Placed {
     bundle: Bundle,
-    /// The places of values, and whether their registers are read or written.
+    /// The registers of the values, and whether the bundle reads or writes them.
     slots: Vec<(Slot, Role)>,
 }
 
-/// A register, and the value that it holds.
+/// A register and the index of the value that it holds.
 struct Slot {
     file: RegFile,
     number: u8,
     value: usize,
 }
 
-/// Places stand four registers apart, so that each may be a quad.
+/// Distance between the registers of consecutive values, so that each value may take four
+/// registers.
 const APART: u8 = 4;
 
-/// Which of the values a placeholder stands for; flags are none, and have numbers already.
+/// Returns the index of a placeholder's value. Flags are no values; their numbers are already
+/// assigned.
 fn index(placeholder: Placeholder, operands: usize) -> Option<usize> {
     match placeholder {
         Placeholder::Result => Some(0),
@@ -127,7 +131,7 @@ impl Placed {
     fn new(words: &Words, operands: usize) -> Result<Placed, String> {
         let mut insts = words.insts.clone();
         let mut slots = Vec::new();
-        // The number of a register that the word has already; the other places keep away from it.
+        // A register number that the text fixes. All other values avoid its group of registers.
         let given = words.slots.iter().find_map(|slot| {
             let inst = words.insts.get(usize::from(slot.inst))?;
             inst.shares(slot.field).then(|| inst.get(slot.field) as u8)
