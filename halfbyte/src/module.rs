@@ -1,4 +1,4 @@
-//! Modules: kernels with what they were made of.
+//! Modules: kernels with their source.
 
 use std::sync::Arc;
 
@@ -9,8 +9,9 @@ use halfbyte_lang as lang;
 use crate::report::Report;
 use crate::source::{Source, SourceMap};
 
-/// A kernel that is known to be well formed, so that compiling it
-/// ([`Compiler::compile_verified`](crate::pipeline::Compiler::compile_verified)) need not find out.
+/// A kernel that has been verified, so that
+/// [`Compiler::compile_verified`](crate::pipeline::Compiler::compile_verified) need not verify it
+/// again.
 #[derive(Clone, Copy, Debug)]
 pub struct Verified<'k>(&'k Kernel);
 
@@ -18,35 +19,36 @@ impl<'k> Verified<'k> {
     /// Verifies a kernel.
     ///
     /// # Errors
-    /// All that is wrong with it.
+    /// Returns all errors of the kernel.
     pub fn new(kernel: &'k Kernel) -> Result<Verified<'k>, Vec<Diagnostic>> {
         ir::verify(kernel).map(|()| Verified(kernel))
     }
 
-    /// Takes a kernel for well formed that [`verify`](fn@ir::verify) has nothing against. Of any other the compiler may make wrong
-    /// machine code, or report a defect of its own.
+    /// Accepts a kernel without verification. The caller guarantees that [`verify`](fn@ir::verify)
+    /// would accept it. For any other kernel the compiler may generate wrong machine code or report
+    /// an internal error.
     pub const fn trust(kernel: &'k Kernel) -> Verified<'k> {
         Verified(kernel)
     }
 
-    /// The kernel.
+    /// Returns the kernel.
     pub const fn kernel(self) -> &'k Kernel {
         self.0
     }
 }
 
-/// A kernel of a text in another language that did not become one of the IR.
+/// A kernel in another source language that could not be translated to the IR.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RefusedKernel {
     /// Its name.
     pub name: String,
-    /// Where it begins.
+    /// Location of its beginning.
     pub span: Span,
-    /// Why, in the order of the text.
+    /// The errors, in source order.
     pub errors: Vec<Diagnostic>,
 }
 
-/// Kernels with what they were made of.
+/// A module: kernels with their source.
 #[derive(Clone, Debug)]
 pub struct Module {
     file: String,
@@ -56,26 +58,26 @@ pub struct Module {
 }
 
 impl Module {
-    /// Reads a text and checks that its kernels are well formed.
+    /// Parses and verifies a text.
     ///
     /// # Errors
-    /// All that is wrong with it.
+    /// Returns all errors of the text.
     pub fn parse(text: &str) -> Result<Module, Report> {
         Module::named("<text>", text)
     }
 
-    /// Reads the text of a file, whose name messages and objects show.
+    /// Parses and verifies the text of a file. Messages and objects contain the file name.
     ///
     /// # Errors
-    /// All that is wrong with it.
+    /// Returns all errors of the text.
     pub fn named(file: &str, text: impl Into<String>) -> Result<Module, Report> {
         Module::including(file, text, &lang::StdOnly)
     }
 
-    /// The same, where the text may `include` others.
+    /// Parses and verifies the text of a file that may `include` others.
     ///
     /// # Errors
-    /// All that is wrong with it.
+    /// Returns all errors of the text.
     pub fn including(file: &str, text: impl Into<String>, includes: &dyn lang::Includes) -> Result<Module, Report> {
         let text: Arc<str> = text.into().into();
         if u32::try_from(text.len()).is_err() {
@@ -85,7 +87,7 @@ impl Module {
         }
         let read = match begins_in_language(&text) {
             true => lang::read(&text, file, includes),
-            // Plain IR pays nothing for there being a language: whether it is in that is asked where it cannot be read.
+            // Plain IR is parsed first, so that it does not pay for the language check.
             false => match ir::text::read(&text) {
                 Err(_) if lang::is_language(&text) => lang::read(&text, file, includes),
                 read => read,
@@ -97,7 +99,7 @@ impl Module {
         }
     }
 
-    /// Kernels that were built. They are verified when they are compiled.
+    /// Creates a module of kernels from a builder. They are verified when they are compiled.
     ///
     /// ```
     /// use halfbyte::ir::{Direction, Op, Type, builder::Builder};
@@ -117,13 +119,14 @@ impl Module {
         Module { file: "<built>".to_owned(), source: Source::None, ir, refused: Vec::new() }
     }
 
-    /// The same kernels, made of the text of this file, maybe in another language: their spans count bytes of it.
+    /// Sets the source text of the kernels. It may be in another language; spans are byte offsets
+    /// in it.
     #[must_use]
     pub fn with_text(self, file: &str, text: impl Into<String>) -> Module {
         Module { file: file.to_owned(), source: Source::Text(text.into().into()), ..self }
     }
 
-    /// The same kernels, made of this file: a map says where in it their spans are.
+    /// Sets the source file of the kernels, with a map from spans to locations in it.
     ///
     /// ```
     /// use halfbyte::ir::{Span, builder::Builder};
@@ -145,45 +148,46 @@ impl Module {
         Module { file: file.to_owned(), source: Source::Map(Arc::new(map)), ..self }
     }
 
-    /// The file's name.
+    /// Returns the file name.
     pub fn file(&self) -> &str {
         &self.file
     }
 
-    /// The text; an empty one where the kernels were made of none.
+    /// Returns the source text, which is empty if there is none.
     pub fn text(&self) -> &str {
         self.source.text()
     }
 
-    /// What the places in its kernels are places of.
+    /// Returns the source that the kernels' spans refer to.
     pub fn source(&self) -> &Source {
         &self.source
     }
 
-    /// The kernels.
+    /// Returns the kernels.
     pub fn ir(&self) -> &ir::Module {
         &self.ir
     }
 
-    /// The same module, whose text has these kernels too.
+    /// Sets the kernels of the text that could not be translated.
     #[cfg(feature = "import-ptx")]
     pub(crate) fn with_refused(self, refused: Vec<RefusedKernel>) -> Module {
         Module { refused, ..self }
     }
 
-    /// The kernels of its text that are not among [its own](Module::ir). There are some only where it was read kernel by kernel
+    /// Returns the kernels of the text that are not in [`Module::ir`], because they could not be
+    /// translated. The list is empty unless the text was read kernel by kernel
     /// (`Module::open_each`).
     pub fn refused_kernels(&self) -> &[RefusedKernel] {
         &self.refused
     }
 
-    /// Findings about the module, to be shown with its text.
+    /// Creates a report of findings, which shows them with the module's text.
     pub fn report(&self, findings: impl Into<Vec<Diagnostic>>) -> Report {
         Report::of(self.file.as_str(), self.source.clone(), findings.into())
     }
 }
 
-/// Whether the first item of a text is in the language.
+/// Returns `true` if the first item of a text is in the kernel language.
 fn begins_in_language(text: &str) -> bool {
     let mut lines = text.trim_start_matches('\u{feff}').lines().map(str::trim_start);
     let first = lines.find(|line| !line.is_empty() && !line.starts_with(';')).unwrap_or_default();

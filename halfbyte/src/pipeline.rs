@@ -1,7 +1,7 @@
-//! The way from a kernel to words, step by step.
+//! The compilation pipeline from a kernel to machine code.
 //!
-//! The passes over the IR run in the order of [`PASSES`]. Then instructions are selected, registers allocated, and the
-//! words laid out; the words of all kernels make an object.
+//! The passes over the IR run in the order of [`PASSES`]. Instruction selection, register
+//! allocation and code layout follow. An object contains the machine code of all kernels.
 
 mod all;
 mod threads;
@@ -31,43 +31,45 @@ pub use all::{compile, compile_kernels, compile_object, compile_object_to, compi
 /// The passes over the IR, in order.
 pub use halfbyte_lower::ORDER as PASSES;
 
-/// The steps after the passes, by the names that `--print-after` and `--time-passes` know. PTX has as many registers as are
-/// named: in place of allocating them its code leaves SSA form.
+/// The stages after the passes, by the names that `--print-after` and `--time-passes` accept. PTX
+/// has an unlimited number of registers; there `regalloc` converts the code out of SSA form.
 pub const STAGES: [&str; 4] = ["isel", "expand", "regalloc", "layout"];
 
-/// Whether a step is taken for a target: not everywhere are there instructions to expand.
+/// Returns `true` if a step runs for a target. Only some targets have instructions to expand.
 pub fn is_taken(step: &str, target: Target) -> bool {
     step != "expand" || TARGETS.support(target).is_some_and(|support| support.isel.expands())
 }
 
-/// How to compile.
+/// Compilation options.
 #[derive(Clone)]
 pub struct Options {
-    /// For which machine.
+    /// The target.
     pub target: Target,
-    /// The list that it is in.
+    /// The set of targets that contains it.
     pub targets: &'static TargetSet,
-    /// The passes over the IR, and the rules that they apply.
+    /// The passes over the IR, with their rules.
     pub pipeline: Pipeline,
-    /// Whether launches may have items along several axes though a kernel names none but x. Where a target numbers items along each
-    /// axis only, `item_id` and other ops without an axis then take more instructions; kernels that name y or z have them anyway.
+    /// Permits launches with items along several axes for kernels that name only x. On targets that
+    /// number items per axis, ops without an axis, such as `item_id`, then take more instructions.
+    /// Kernels that name y or z always permit such launches.
     pub several_axes: bool,
-    /// The items of a group along x, y and z, where launches have no other groups. A target that can say so of a kernel then has these counts as
-    /// constants: PTX says `.reqntid`.
+    /// The block size along x, y and z, if all launches use the same one. Targets that can declare
+    /// it then use it as a constant: PTX has `.reqntid`.
     pub block: Option<[u32; 3]>,
-    /// Whether each step's result is verified: kernels after each pass, and the register allocation.
+    /// Verifies the result of each step: the kernel after each pass, and the register allocation.
     pub verify: bool,
-    /// Whether steps say how long they took; to ask for the time takes some itself.
+    /// Measures the time of each step, which takes some time itself.
     pub timed: bool,
-    /// The limits of the work, and what cancels it.
+    /// Watchdog with limits on the compilation, which can also cancel it.
     pub watchdog: Option<Watchdog>,
-    /// How many threads compile kernels at once, at most. What is made is the same; the steps of different kernels are shown
-    /// in between each other.
+    /// Maximum number of threads that compile kernels. The output does not depend on it, but the
+    /// steps of different kernels are shown interleaved.
     pub threads: NonZero<usize>,
 }
 
 impl Options {
-    /// All passes in order, on one thread; verified where debug assertions are on.
+    /// Creates options with all passes in order, on one thread. Steps are verified if debug
+    /// assertions are enabled.
     pub fn new(target: Target) -> Options {
         Options {
             target,
@@ -82,40 +84,40 @@ impl Options {
         }
     }
 
-    /// Other passes, by name.
+    /// Replaces the passes by those with the given names.
     ///
     /// # Errors
-    /// A name that is no pass's.
+    /// Returns an error if a name is not that of a pass.
     pub fn with_passes<'n>(mut self, names: impl Iterator<Item = &'n str>) -> Result<Options, UnknownPass> {
         self.pipeline = Pipeline::named(names)?;
         Ok(self)
     }
 }
 
-/// A step that has been taken.
+/// A completed step.
 pub struct Stage<'a> {
-    /// The step: a pass, or one of [`STAGES`].
+    /// Name of the step: a pass, or one of [`STAGES`].
     pub name: &'a str,
-    /// The kernel, without `@`.
+    /// Name of the kernel, without `@`.
     pub kernel: &'a str,
-    /// The time it took; none where [`Options::timed`] is not set.
+    /// Duration of the step; zero unless [`Options::timed`] is set.
     pub time: Duration,
-    /// Whether it changed anything.
+    /// The step changed the kernel.
     pub changed: bool,
-    /// What it made of the kernel; displays as text.
+    /// The result of the step, which `Display` formats as text.
     pub result: Product<'a>,
 }
 
-/// What a step makes of a kernel.
+/// The result of a step for one kernel.
 #[derive(Clone, Copy)]
 pub enum Product<'a> {
-    /// Of a pass: the kernel after it.
+    /// The kernel after a pass.
     Lowered(&'a Kernel),
-    /// Instructions on virtual registers.
+    /// Machine instructions on virtual registers.
     Selected(&'a dyn SelectedCode),
-    /// Instructions on hardware registers.
+    /// Machine instructions on hardware registers.
     Allocated(&'a dyn AllocatedCode),
-    /// Words.
+    /// Encoded machine code.
     Words(&'a Code),
 }
 
@@ -130,10 +132,10 @@ impl Display for Product<'_> {
     }
 }
 
-/// Is shown every step.
+/// Callback that observes every step.
 pub type Watch<'w> = dyn FnMut(&Stage<'_>) + Send + 'w;
 
-/// Compiles kernels one after another.
+/// Compiler of kernels, one after another.
 pub struct Compiler<'a> {
     options: &'a Options,
     legality: Legality,
@@ -145,46 +147,47 @@ pub struct Compiler<'a> {
     fired: Fired,
 }
 
-/// How often each rule was taken, by its number.
+/// Number of applications of each rule, indexed by rule number.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Fired {
-    /// The rules of the passes, as [`Pipeline::rule`] counts them.
+    /// The rules of the passes, in the numbering of [`Pipeline::rule`].
     pub lower: Vec<usize>,
-    /// The target's rules of [`TargetSet::rules`].
+    /// The selection rules of the target, in the order of [`TargetSet::rules`].
     pub isel: Vec<usize>,
 }
 
-/// A kernel's machine instructions with registers.
+/// A kernel's machine instructions after register allocation.
 #[derive(Debug)]
 pub struct Allocated {
     /// The instructions.
     pub func: Box<dyn AllocatedCode>,
-    /// The selection rules that were taken, in the order in which they were.
+    /// The selection rules that were applied, in order of application.
     pub rules: Vec<u32>,
 }
 
-/// What became of a kernel.
+/// Statistics of a compiled kernel.
 #[derive(Clone, Debug)]
 pub struct Stats {
-    /// The kernel, without `@`.
+    /// Name of the kernel, without `@`.
     pub kernel: String,
-    /// Its ops in the text.
+    /// Number of ops in the source.
     pub ops: usize,
-    /// Its ops after the passes.
+    /// Number of ops after the passes.
     pub lowered: usize,
-    /// Whether some of these work on several lanes.
+    /// At least one op after the passes operates on several lanes.
     pub is_packed: bool,
-    /// Its words.
+    /// Number of instruction words.
     pub words: usize,
-    /// The general registers that it uses.
+    /// Number of general registers in use.
     pub registers: u32,
-    /// The bytes of local memory that an item needs.
+    /// Bytes of local memory per item.
     pub local_bytes: u32,
-    /// Values that went there.
+    /// Number of spilled values.
     pub spills: u32,
-    /// Of a target with bundles, how dense they are, by block.
+    /// Bundle density of each block, on targets with bundles.
     pub blocks: Vec<BlockStats>,
-    /// The selection rules that were taken, in the order in which they were; [`count_rules`] names them.
+    /// The selection rules that were applied, in order of application; [`count_rules`] returns
+    /// their names.
     pub rules: Vec<u32>,
 }
 
@@ -197,22 +200,23 @@ pub struct Compiled {
     pub stats: Vec<Stats>,
 }
 
-/// Compiled kernels, and an object of them.
+/// Compiled kernels, and an object that contains them.
 #[derive(Clone, Debug)]
 pub struct Binary {
-    /// An object file.
+    /// The object file.
     pub object: Vec<u8>,
-    /// The kernels' words.
+    /// The kernels' machine code.
     pub code: Vec<Code>,
-    /// What became of the kernels.
+    /// Statistics of the kernels.
     pub stats: Vec<Stats>,
 }
 
 impl Compiled {
-    /// An object file of the kernels, which were compiled from this file with these options.
+    /// Returns an object file of the kernels. `file` is their source file, and `options` are the
+    /// options that they were compiled with.
     ///
     /// # Errors
-    /// More than an object can hold.
+    /// Returns an error if the kernels exceed the limits of the object format.
     pub fn object(&self, file: &str, options: &Options) -> Result<Vec<u8>, CompileError> {
         write_object(&header(file, options), &self.code).map_err(|error| unwritable(file, options, error))
     }
@@ -224,12 +228,12 @@ impl Compiled {
 }
 
 impl<'a> Compiler<'a> {
-    /// For kernels of this module.
+    /// Creates a compiler for kernels of a module.
     pub fn new(module: &'a Module, options: &'a Options) -> Compiler<'a> {
         Compiler::with_legality(module, options, options.targets.legality(options.target))
     }
 
-    /// The same, where the passes are told of a target that can do other things.
+    /// Creates a compiler whose passes use another description of the target's legal ops.
     pub fn with_legality(module: &'a Module, options: &'a Options, legality: Legality) -> Compiler<'a> {
         Compiler::of(module.file(), module.source().locator(), options, legality)
     }
@@ -244,24 +248,25 @@ impl<'a> Compiler<'a> {
         Compiler { options, legality, file, locator, scratch, support, allocator, fired }
     }
 
-    /// The rules that were taken so far, also those for kernels that the target cannot do.
+    /// Returns how often each rule was applied so far, including applications to kernels that the
+    /// target does not support.
     pub fn fired(&self) -> &Fired {
         &self.fired
     }
 
-    /// From a kernel, which is verified first, to its machine code.
+    /// Verifies a kernel and compiles it to machine code.
     ///
     /// # Errors
-    /// [`CompileError`] says of whom.
+    /// Returns a [`CompileError`], whose variant tells who can fix the problem.
     pub fn compile(&mut self, kernel: &Kernel, watch: &mut Watch<'_>) -> Result<(Code, Stats), CompileError> {
         let verified = Verified::new(kernel).map_err(|wrong| self.invalid(&kernel.name, wrong))?;
         self.compile_verified(verified, watch)
     }
 
-    /// The same, of a kernel that is known to be well formed.
+    /// Compiles a verified kernel to machine code.
     ///
     /// # Errors
-    /// As [`Compiler::compile`].
+    /// As for [`Compiler::compile`].
     pub fn compile_verified(
         &mut self,
         kernel: Verified<'_>,
@@ -271,12 +276,13 @@ impl<'a> Compiler<'a> {
         compiled.map_err(|error| self.as_written(error, kernel.kernel()))
     }
 
-    /// An error of a later step, such as [`Compiler::machine`], in terms of the kernel that the text has: refusals name its ops.
+    /// Converts an error of a later step, such as [`Compiler::machine`], to one in terms of the
+    /// source kernel: refusals then name its ops.
     pub fn as_written(&self, error: CompileError, kernel: &Kernel) -> CompileError {
         as_written(error, std::slice::from_ref(kernel), self.options.targets, self.options.target)
     }
 
-    /// The same where the kernel is not needed afterwards: it is left as the passes have made it.
+    /// Compiles a kernel in place. Afterwards it is in the form that the passes gave it.
     fn compile_in_place(&mut self, kernel: &mut Kernel, watch: &mut Watch<'_>) -> Result<(Code, Stats), CompileError> {
         let support = self.support()?;
         let refused = support.isel.check_intrinsics(kernel, self.options.target);
@@ -310,10 +316,11 @@ impl<'a> Compiler<'a> {
         Ok((code, stats))
     }
 
-    /// The kernel after the passes over the IR.
+    /// Runs the passes over the IR and returns the resulting kernel.
     ///
     /// # Errors
-    /// What the target cannot do, where a pass finds it; a pass that left the kernel broken, where steps are verified.
+    /// Returns an error if a pass finds something that the target does not support. With
+    /// verification enabled, also returns an error if a pass breaks the kernel.
     pub fn lower(&mut self, kernel: &Kernel, watch: &mut Watch<'_>) -> Result<Kernel, CompileError> {
         let mut lowered = kernel.clone();
         let done = self.run_passes(&mut lowered, watch);
@@ -337,14 +344,15 @@ impl<'a> Compiler<'a> {
         })
     }
 
-    /// From a lowered kernel to machine instructions with registers.
+    /// Compiles a lowered kernel to machine instructions on hardware registers.
     ///
     /// # Errors
-    /// What the target cannot do.
+    /// Returns an error if the target does not support the kernel.
     pub fn machine(&mut self, kernel: &Kernel, watch: &mut Watch<'_>) -> Result<Allocated, CompileError> {
         let support = self.support()?;
         let locator = &self.locator;
-        // Instructions are asked for one after the other.
+        // Spans are located in the order of instructions, so the last line is a good starting
+        // point.
         let line = Cell::new(0);
         let locate = |span: Span| {
             let loc = locator.locate(span, line.get());
@@ -382,7 +390,7 @@ impl<'a> Compiler<'a> {
         Ok(Allocated { func, rules: selected.fired })
     }
 
-    /// What there is for the target.
+    /// Returns the support for the target.
     fn support(&self) -> Result<&'static Support, CompileError> {
         let unknown = || {
             let (span, target) = (Span::default(), self.options.target.name());
@@ -393,7 +401,7 @@ impl<'a> Compiler<'a> {
         self.support.ok_or_else(unknown)
     }
 
-    /// Whether the work on a kernel may go on.
+    /// Polls the watchdog.
     fn poll(&self, kernel: &Kernel) -> Result<(), CompileError> {
         let polled = self.options.watchdog.as_ref().map_or(Ok(()), Watchdog::poll);
         polled.map_err(|exceeded| self.ended(kernel, exceeded))
@@ -414,13 +422,13 @@ impl<'a> Compiler<'a> {
         CompileError::Refused(refused.into_iter().map(located).collect())
     }
 
-    /// That a kernel needs more than the target has.
+    /// Creates the error for a kernel that exceeds the target's capacity.
     fn too_large(&self, kernel: &Kernel, error: impl Display) -> CompileError {
         let (at, limit) = (self.at(&kernel.name, kernel.span), Limit::Target(error.to_string()));
         CompileError::TooLarge(TooLarge { at, target: self.options.target, limit })
     }
 
-    /// That the work on a kernel was ended early.
+    /// Creates the error for a compilation that was ended early.
     fn ended(&self, kernel: &Kernel, exceeded: Exceeded) -> CompileError {
         let at = self.at(&kernel.name, kernel.span);
         match exceeded {
@@ -432,19 +440,20 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// An error that no kernel should cause: the compiler's own.
+    /// Creates the error for a defect of the compiler itself.
     fn defect(&self, kernel: &Kernel, error: impl Display) -> CompileError {
         let message = format!("cannot compile @{}: {error}", kernel.name);
         CompileError::Internal { at: self.at(&kernel.name, kernel.span), message }
     }
 
-    /// When a step begins, where that is asked.
+    /// Returns the start time of a step, if steps are timed.
     fn start(&self) -> Option<Instant> {
         self.options.timed.then(clock::now).flatten()
     }
 }
 
-/// The selection rules that were taken, by name and in the order of the rules, with how often each was.
+/// Counts the applications of each selection rule. Returns the names of the applied rules with
+/// their counts, in the order of the rules.
 pub fn count_rules(target: Target, taken: &[u32]) -> Vec<(&'static str, usize)> {
     let rules = TARGETS.rules(target);
     let mut counts = vec![0; rules.len()];
@@ -456,7 +465,7 @@ pub fn count_rules(target: Target, taken: &[u32]) -> Vec<(&'static str, usize)> 
     rules.iter().zip(counts).filter(|&(_, count)| count > 0).map(|(rule, count)| (rule.name, count)).collect()
 }
 
-/// Whether an op works on several lanes.
+/// Returns `true` if a kernel has an op on several lanes.
 fn is_packed(kernel: &Kernel) -> bool {
     use halfbyte_ir::Op::{Dot2S, Dot2SU, Dot2U, Dot4S, Dot4SU, Dot4U, SadS, SadU};
     let mut insts = kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts);
@@ -477,7 +486,7 @@ fn step<'a>(name: &'static str, kernel: &'a Kernel, start: Option<Instant>, resu
     Stage { name, kernel: &kernel.name, time, changed: true, result }
 }
 
-/// Shows passes as steps.
+/// Adapter that reports passes as steps.
 struct Passes<'a, 'w>(&'a mut Watch<'w>);
 
 impl Observer for Passes<'_, '_> {

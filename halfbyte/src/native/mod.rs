@@ -1,4 +1,5 @@
-//! Kernels as native objects with a C interface, for this computer and others: no GPU and no library of halfbyte's is needed where they run.
+//! Kernels as native objects with a C interface, for this computer and others. They run without a
+//! GPU and without any halfbyte library.
 //!
 //! ```
 //! use halfbyte::native::{self, Machine, Options};
@@ -35,15 +36,17 @@ use crate::program::Kernel;
 pub use names::symbols;
 pub use triples::{TRIPLES, meant};
 
-/// Makes an object of kernels, each with the name that its function is to have. Several share what they need.
+/// Compiles kernels to a native object, each with the name of its function. The functions share
+/// support code.
 ///
 /// # Errors
-/// A kernel that does what no function of an object does; two functions of one name.
+/// Returns an error if a kernel needs something that native objects do not support, or if two
+/// functions have the same name.
 pub fn object(kernels: &[(&str, Kernel<'_>)], machine: &Machine, options: &Options) -> Result<Object, Error> {
     aot::object(&raw(kernels), machine, options)
 }
 
-/// Makes the functions that an object for this computer has, in the memory of this process.
+/// Compiles kernels to native functions in the memory of this process.
 ///
 /// # Errors
 /// As for [`object()`].

@@ -1,11 +1,13 @@
-//! What kernels and their parameters are called in C, C++ and Rust.
+//! Names of kernels and parameters in C, C++ and Rust.
 
 use std::collections::HashSet;
 
-/// The symbols of kernels of these names, in one object: a kernel's own name wherever C, C++ and a linker can have it.
+/// Returns the symbols of kernels in one object. A symbol equals the kernel's name if C, C++ and
+/// linkers permit it.
 ///
-/// What is not of letters, digits and `_` becomes `_`; `_kernel` stands behind words of these languages and names of C's library; of
-/// names that are alike then, the later ones have a number.
+/// Other characters than letters, digits and `_` become `_`. Keywords of these languages and names
+/// of the C library get the suffix `_kernel`. If symbols would be equal, the later ones get a
+/// number.
 ///
 /// ```
 /// use halfbyte::native::symbols;
@@ -27,17 +29,17 @@ pub fn symbols<'n>(kernels: impl IntoIterator<Item = &'n str>) -> Vec<String> {
     kernels.into_iter().map(symbol).collect()
 }
 
-/// Names within one function that are no words of C, C++ and Rust and differ from each other.
+/// Distinct names within one function that are not keywords of C, C++ or Rust.
 #[derive(Debug)]
 pub(super) struct Names(HashSet<String>);
 
 impl Names {
-    /// Those are taken.
+    /// Creates a set with the given names in use.
     pub(super) fn new<'n>(taken: impl IntoIterator<Item = &'n str>) -> Names {
         Names(taken.into_iter().map(str::to_owned).collect())
     }
 
-    /// The names that stand for a parameter: its own, and for a buffer that of its length.
+    /// Returns distinct names for a parameter and for the length of its buffer.
     pub(super) fn of(&mut self, param: &str) -> [String; 2] {
         let mut name = identifier(param);
         while is_word(&name) || self.0.contains(&name) || self.0.contains(&format!("{name}_len")) {
@@ -61,13 +63,13 @@ fn is_word(name: &str) -> bool {
 }
 
 fn is_of_library(name: &str) -> bool {
-    // Functions of `<math.h>` have one for each type.
+    // Functions of `<math.h>` have variants with the suffixes `f` and `l`.
     let bare = name.strip_suffix(['f', 'l']).unwrap_or(name);
     let is = |list: &str, name: &str| list.split_ascii_whitespace().any(|function| function == name);
     is(LIBRARY, name) || is(MATHS, name) || is(MATHS, bare)
 }
 
-/// Words of C11, C++20 and Rust.
+/// Keywords of C11, C++20 and Rust.
 const WORDS: &str = "
     alignas alignof and and_eq as asm async atomic auto await become bitand bitor bool box break case catch char char8_t char16_t
     char32_t class co_await co_return co_yield compl concept const const_cast consteval constexpr constinit continue crate decltype
@@ -78,7 +80,7 @@ const WORDS: &str = "
     typeof union unsafe unsigned unsized use using virtual void volatile wchar_t where while xor xor_eq yield _Alignas _Alignof
     _Atomic _Bool _Complex _Generic _Imaginary _Noreturn _Static_assert _Thread_local linux unix NULL";
 
-/// Functions that C's library has, what every program has, and what headers have themselves.
+/// Functions of the C library, symbols of every program, and names in the generated headers.
 const LIBRARY: &str = "
     main abort abs accept access alarm aligned_alloc alloca asctime assert atexit atof atoi atol atoll bcmp bcopy bind brk bsearch
     bzero calloc chdir clearerr clock close connect ctime difftime div dup environ errno exec exit fclose feof ferror fflush ffs
@@ -146,7 +148,7 @@ mod tests {
         assert_eq!(names.of("x"), ["x", "x_len"]);
         assert_eq!(names.of("items"), ["items_", "items__len"]);
         assert_eq!(names.of("in"), ["in_", "in__len"]);
-        // A length that a parameter is called like.
+        // A parameter whose name equals the length of another parameter.
         assert_eq!(names.of("x_len"), ["x_len_", "x_len__len"]);
         assert_eq!(names.of("x"), ["x_", "x__len"]);
         let mut names = Names::new([]);

@@ -1,11 +1,12 @@
-//! Triples, as people write them.
+//! Recognition of target triples in user input.
 
 use halfbyte_ir::text::closest;
 
-/// Triples that objects are made for and tested on, the names that completions and messages list.
+/// The tested target triples, which completions and messages list.
 pub const TRIPLES: [&str; 3] = ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu", "riscv64gc-unknown-linux-gnu"];
 
-/// Names that architectures have elsewhere, without what is between their letters and digits.
+/// Common names of architectures, reduced to letters and digits, with the corresponding name in
+/// triples.
 const ARCHITECTURES: [(&str, &str); 10] = [
     ("x8664", "x86_64"),
     ("amd64", "x86_64"),
@@ -19,7 +20,8 @@ const ARCHITECTURES: [(&str, &str); 10] = [
     ("rv64", "riscv64gc"),
 ];
 
-/// The triple that was meant by a text that is none: of the architecture that it names, else the one that takes the fewest edits.
+/// Returns the triple that an invalid text probably means: the one of the architecture that it
+/// names, otherwise the one with the smallest edit distance.
 ///
 /// ```
 /// use halfbyte::native::meant;

@@ -1,4 +1,4 @@
-//! All kernels of a text or of a module, and the objects and texts that are made of them.
+//! Compilation of all kernels of a text or of a module to objects or to PTX.
 
 use std::io::{Seek, Write};
 use std::num::NonZero;
@@ -20,7 +20,8 @@ use crate::source::Locator;
 /// Compiles kernels of a module to an object.
 ///
 /// # Errors
-/// What the target cannot do, over all kernels; more than an object can hold.
+/// Returns everything that the target does not support, over all kernels, or an error if the
+/// kernels exceed the limits of the object format.
 pub fn compile(
     module: &Module,
     kernels: &[Kernel],
@@ -36,7 +37,7 @@ pub fn compile(
 /// Compiles kernels of a module.
 ///
 /// # Errors
-/// What the target cannot do, over all kernels.
+/// Returns everything that the target does not support, over all kernels.
 pub fn compile_kernels(
     module: &Module,
     kernels: &[Kernel],
@@ -60,9 +61,10 @@ pub fn compile_kernels(
     Ok(all)
 }
 
-/// How many kernels a thread takes at once, of those after so many: more where there are many, so that threads seldom wait for
-/// each other, and few where there may be no more, so that none is left alone with the last ones. A thread that is the only one
-/// waits for none, and few are in its cache yet when they are compiled.
+/// Returns the batch size of a thread after `before` kernels. It grows with the number of kernels
+/// seen so far, so that threads rarely wait for each other. It is small at the start, so that the
+/// work is balanced if there are few kernels. A single thread never waits, and uses small batches
+/// that stay in its cache.
 fn at_once(threads: NonZero<usize>, before: usize) -> usize {
     let most = if threads.get() == 1 { 4 } else { 64 };
     (before / 8).clamp(1, most)
@@ -70,7 +72,7 @@ fn at_once(threads: NonZero<usize>, before: usize) -> usize {
 
 type Results = Vec<Result<(Code, Stats), CompileError>>;
 
-/// Kernels of a module, by their numbers.
+/// Work on kernels of a module, given by index ranges.
 struct OfModule<'k, F> {
     kernels: &'k [Kernel],
     begin: F,
@@ -91,12 +93,12 @@ impl<'a, F: Fn() -> Compiler<'a> + Sync> Batches for OfModule<'_, F> {
     }
 }
 
-/// Kernels that were read for this alone: they are changed in place.
+/// Work on kernels that are parsed only for compilation, and compiled in place.
 struct InPlace<F> {
     begin: F,
 }
 
-/// Kernels in memory that is used again for the next ones.
+/// Parsed kernels, whose allocations are reused for the next batch.
 #[derive(Default)]
 struct Read {
     kernels: Vec<Kernel>,
@@ -104,7 +106,7 @@ struct Read {
 }
 
 impl Read {
-    /// The next kernels of a text, so many at most; false where there is none.
+    /// Parses at most `most` further kernels. Returns `false` at the end of the text.
     fn fill(&mut self, text: &mut Kernels<'_>, most: usize) -> bool {
         self.count = 0;
         while self.count < most
@@ -135,11 +137,11 @@ impl<'a, F: Fn() -> Compiler<'a> + Sync> Batches for InPlace<F> {
     }
 }
 
-/// What becomes of kernels, in their order.
+/// Collector of results, in the order of the kernels.
 struct Gathered<D> {
     done: D,
     failed: Failed,
-    /// What ended it.
+    /// The error that ended the compilation.
     error: Option<CompileError>,
 }
 
@@ -148,7 +150,7 @@ impl<D: FnMut((Code, Stats)) -> Result<(), CompileError>> Gathered<D> {
         Gathered { done, failed: Failed::default(), error: None }
     }
 
-    /// Whether to go on.
+    /// Adds results. Returns `false` if the compilation must end.
     fn add(&mut self, results: Results) -> bool {
         let each = results.into_iter().try_for_each(|result| match result {
             Ok(compiled) if self.failed.is_none() => (self.done)(compiled),
@@ -159,7 +161,8 @@ impl<D: FnMut((Code, Stats)) -> Result<(), CompileError>> Gathered<D> {
         self.error.is_none()
     }
 
-    /// Whether all went well, and the rest too, which is looked at before what is refused.
+    /// Returns the first error: the one that ended the compilation, then one of `rest`, then the
+    /// refusals.
     fn finish(self, rest: impl FnOnce() -> Result<(), CompileError>) -> Result<(), CompileError> {
         self.error.map_or(Ok(()), Err)?;
         rest()?;
@@ -168,10 +171,10 @@ impl<D: FnMut((Code, Stats)) -> Result<(), CompileError>> Gathered<D> {
 }
 
 impl Module {
-    /// Compiles all kernels by all passes.
+    /// Compiles all kernels with the default options.
     ///
     /// # Errors
-    /// [`CompileError`] says of whom.
+    /// Returns a [`CompileError`], whose variant tells who can fix the problem.
     pub fn compile(&self, target: Target) -> Result<Binary, CompileError> {
         self.compile_with(&Options::new(target))
     }
@@ -179,16 +182,17 @@ impl Module {
     /// Compiles all kernels.
     ///
     /// # Errors
-    /// [`CompileError`] says of whom.
+    /// Returns a [`CompileError`], whose variant tells who can fix the problem.
     pub fn compile_with(&self, options: &Options) -> Result<Binary, CompileError> {
         compile(self, &self.ir().kernels, options, &mut |_| {})
     }
 }
 
-/// Compiles all kernels of a text, each as soon as it is read.
+/// Compiles all kernels of a text, each as soon as it is parsed.
 ///
 /// # Errors
-/// What is wrong with the text; of a good one, what the target cannot do, over all kernels.
+/// Returns the errors of the text. For a valid text, returns everything that the target does not
+/// support, over all kernels.
 pub fn compile_text(text: &str, options: &Options, watch: &mut Watch<'_>) -> Result<Compiled, CompileError> {
     let mut all = Compiled::default();
     compile_each(TEXT, text, options, watch, |compiled| {
@@ -198,10 +202,11 @@ pub fn compile_text(text: &str, options: &Options, watch: &mut Watch<'_>) -> Res
     Ok(all)
 }
 
-/// The object alone of all kernels of a text: there is never more than one of them besides it.
+/// Compiles all kernels of a text to an object. At any time at most one kernel per thread is in
+/// memory besides the object.
 ///
 /// # Errors
-/// As [`compile_text`]; more than an object can hold.
+/// As for [`compile_text`], or an error if the kernels exceed the limits of the object format.
 pub fn compile_object(
     file: &str,
     text: &str,
@@ -209,17 +214,19 @@ pub fn compile_object(
     watch: &mut Watch<'_>,
 ) -> Result<Vec<u8>, CompileError> {
     let unwritable = |error| unwritable(file, options, error);
-    // Most objects take little more than their texts. Room that is not needed is never touched.
+    // Most objects need little more memory than their texts. Reserved memory that is not needed is
+    // never touched.
     let mut writer = ObjectWriter::new(&header(file, options), 2 * text.len()).map_err(unwritable)?;
     compile_each(file, text, options, watch, |(code, _)| writer.add(&code).map_err(unwritable))?;
     writer.finish().map_err(unwritable)
 }
 
-/// Writes the object alone of all kernels of a text, from the start of `out`, while others are still compiled: it is never in
-/// memory as a whole. Of an error, what was written until then stays.
+/// Compiles all kernels of a text to an object, and writes it to the start of `out` during
+/// compilation. The complete object is never in memory. After an error, the data written so far
+/// remains.
 ///
 /// # Errors
-/// As [`compile_object`], and those of `out`.
+/// As for [`compile_object`], and errors of `out`.
 pub fn compile_object_to(
     file: &str,
     text: &str,
@@ -245,11 +252,11 @@ pub fn compile_object_to(
     writer.finish_to(out).map_err(unwritable)?.map_err(WriteError::Io)
 }
 
-/// The PTX text alone of all kernels of a text, for a target that has one; with the name of the text, the lines of it that
-/// instructions come from are said there too.
+/// Compiles all kernels of a text to PTX text. With the source file's name, the PTX also contains
+/// the source lines of instructions.
 ///
 /// # Errors
-/// As [`compile_text`]; a target that has words.
+/// As for [`compile_text`], or an error if the target is not PTX.
 pub fn compile_ptx(
     text: &str,
     options: &Options,
@@ -260,7 +267,7 @@ pub fn compile_ptx(
         let message = format!("target `{}` has words, not PTX text", options.target);
         return Err(CompileError::Internal { at: At::default(), message });
     };
-    // As an object, PTX seldom takes twice its text.
+    // PTX text rarely takes more than twice the size of its source.
     let mut writer = PtxWriter::new(sm, source, 2 * text.len());
     compile_each(source.unwrap_or(TEXT), text, options, watch, |(code, _)| {
         writer.add(code);
@@ -269,7 +276,7 @@ pub fn compile_ptx(
     Ok(writer.finish())
 }
 
-/// What a text without a file is called.
+/// File name of a text without a file.
 const TEXT: &str = "<text>";
 
 fn compile_each(
@@ -292,13 +299,13 @@ fn compile_each(
     spread(options.threads, &InPlace { begin }, fill, |done| gathered.add(done), watch);
     let rest = || kernels.finish().map_err(|wrong| begin().invalid("", wrong));
     gathered.finish(rest).map_err(|error| {
-        // The kernels were not kept: each was changed in place.
+        // The original kernels are parsed again, because compilation changed them in place.
         let kernels = halfbyte_ir::text::read(text).map(|module| module.kernels).unwrap_or_default();
         as_written(error, &kernels, options.targets, options.target)
     })
 }
 
-/// What is refused of the kernels so far. Any other error ends a compilation.
+/// Refusals of the kernels so far. Every other error ends the compilation.
 #[derive(Default)]
 struct Failed(Vec<Refused>);
 

@@ -1,4 +1,5 @@
-//! Kernels on several threads: they are handed out in order, and what becomes of them is taken in the same order.
+//! Distribution of kernels over several threads. Kernels are handed out in order, and results are
+//! taken in the same order.
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
@@ -7,26 +8,27 @@ use std::thread;
 
 use super::{Stage, Watch};
 
-/// Work that comes in batches.
+/// Work in batches.
 pub(super) trait Batches: Sync {
-    /// Some of it.
+    /// A batch of work.
     type Batch: Default;
-    /// What a thread keeps from one batch to the next.
+    /// State that a thread keeps from batch to batch.
     type State;
-    /// What becomes of a batch.
+    /// The result of a batch.
     type Done: Send;
 
-    /// What a thread begins with.
+    /// Returns a thread's initial state.
     fn begin(&self) -> Self::State;
 
-    /// Does a batch.
+    /// Processes a batch.
     fn work(&self, state: &mut Self::State, batch: &mut Self::Batch, watch: &mut Watch<'_>) -> Self::Done;
 }
 
-/// Does all batches, on so many threads at most, the calling one among them.
+/// Processes all batches on at most `threads` threads, including the calling thread.
 ///
-/// `fill` gets the next batch, and is false where there is none. `take` gets what became of them, in their order, and is false
-/// where that is the end. Each is called by one thread at a time, as is `watch`.
+/// `fill` provides the next batch, and returns `false` if there is none. `take` receives the
+/// results in the order of the batches, and returns `false` to end the work. Only one thread at a
+/// time calls `fill`, `take` or `watch`.
 pub(super) fn spread<W: Batches>(
     threads: NonZero<usize>,
     work: &W,
@@ -39,7 +41,8 @@ pub(super) fn spread<W: Batches>(
     let run = |watch: &mut Watch<'_>| {
         let (mut state, mut batch) = (work.begin(), W::Batch::default());
         loop {
-            // As the condition of a `while let` the source would stay locked for the whole round.
+            // In the condition of a `while let` the source would stay locked during the whole
+            // iteration.
             let next = lock(&source).next(&mut batch);
             let Some(number) = next else { break };
             let done = work.work(&mut state, &mut batch, watch);
@@ -55,7 +58,8 @@ pub(super) fn spread<W: Batches>(
     let run = || run(&mut |stage: &Stage<'_>| lock(&watch)(stage));
     thread::scope(|scope| {
         for _ in 1..threads.get() {
-            // Where the system has no more threads, those that there are do it, and little work is done before all have begun.
+            // If the system cannot start more threads, the existing ones do the work. A small
+            // amount of work may be done before all threads have started.
             if lock(&source).ended || thread::Builder::new().spawn_scoped(scope, run).is_err() {
                 break;
             }
@@ -64,10 +68,10 @@ pub(super) fn spread<W: Batches>(
     });
 }
 
-/// Where batches come from.
+/// The source of batches.
 struct Source<F> {
     fill: F,
-    /// The number of the next one.
+    /// Number of the next batch.
     next: usize,
     ended: bool,
 }
@@ -84,23 +88,23 @@ impl<F> Source<F> {
     }
 }
 
-/// Where they go.
+/// The receiver of results, which restores their order.
 struct Sink<T, D> {
     take: T,
-    /// The number of the one that is taken next.
+    /// Number of the next result to be taken.
     next: usize,
-    /// Those that were done before others that are to be taken before them.
+    /// Results that wait for earlier ones.
     early: BTreeMap<usize, D>,
 }
 
 impl<D, T: FnMut(D) -> bool> Sink<T, D> {
-    /// Whether to go on.
+    /// Adds a result. Returns `false` if the work must end.
     fn add(&mut self, number: usize, done: D) -> bool {
         self.early.insert(number, done);
         while let Some(done) = self.early.remove(&self.next) {
             self.next += 1;
             if !(self.take)(done) {
-                // Nothing behind the end is taken.
+                // Later results are dropped.
                 self.next = usize::MAX;
                 return false;
             }
@@ -109,7 +113,8 @@ impl<D, T: FnMut(D) -> bool> Sink<T, D> {
     }
 }
 
-/// A thread that panicked ends all of them, so that it does not matter what it left.
+/// Locks a mutex and ignores poisoning. A panic in one thread ends all threads, so that an
+/// inconsistent state is never used.
 fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -130,7 +135,7 @@ mod tests {
         }
 
         fn work(&self, _: &mut u64, batch: &mut u64, _: &mut Watch<'_>) -> u64 {
-            // The first ones take longest, so that others overtake them.
+            // The first batches take longest, so that later ones finish before them.
             (0..(100 - *batch) * 1000).fold(0u64, |sum, n| std::hint::black_box(sum ^ n));
             *batch * *batch
         }

@@ -1,4 +1,4 @@
-//! A header for C11 and C++17.
+//! Generation of headers for C11 and C++17.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use halfbyte_abi::{Param, ParamKind};
 use super::{About, Repr, launch, listed, names, says, sentence};
 use crate::native::{Function, Status};
 
-/// Names of the header's own that a parameter cannot have.
+/// Names of fixed arguments, which parameters cannot have.
 const TAKEN: [&str; 1] = ["trap"];
 
 pub(super) fn header(about: &About<'_>, functions: &[Function]) -> String {
@@ -50,7 +50,8 @@ fn write(out: &mut String, about: &About<'_>, functions: &[Function]) -> std::fm
     writeln!(out, "#endif /* {guard} */")
 }
 
-/// What all headers have alike; a file that includes several has it once.
+/// Writes the declarations that all headers share. Their own include guard permits several headers
+/// in one file.
 fn shared(out: &mut String) -> std::fmt::Result {
     writeln!(out, "#ifndef HALFBYTE_NATIVE")?;
     writeln!(out, "#define HALFBYTE_NATIVE 1\n")?;
@@ -141,13 +142,13 @@ fn constant(status: Status) -> String {
     format!("HALFBYTE_NATIVE_{}", status.name().to_uppercase())
 }
 
-/// The include guard of a file.
+/// Returns the include guard of a file.
 fn guard(name: &str) -> String {
     let letter = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
     format!("HALFBYTE_KERNELS_{}", name.chars().map(letter).collect::<String>())
 }
 
-/// A text that does not end the comment it is in.
+/// Escapes a text so that it cannot end the comment that contains it.
 fn comment(text: &str) -> String {
     let text = text.replace("*/", "* /").replace("/*", "/ *");
     text.chars().map(|c| if c.is_control() || c == '\\' { '_' } else { c }).collect()

@@ -1,4 +1,4 @@
-//! Headers: how programs in other languages call the functions of an object.
+//! Headers and bindings for the functions of native objects.
 
 mod c;
 mod rust;
@@ -12,14 +12,14 @@ use super::{Function, Machine};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Language {
-    /// C11 and C++17, in one text.
+    /// C11 and C++17, in one header.
     C,
-    /// Rust: declarations, and safe functions on slices.
+    /// Rust: foreign declarations, and safe functions on slices.
     Rust,
 }
 
 impl Language {
-    /// That of a file of this name, by what it ends in; none where that says nothing.
+    /// Returns the language of a file by its extension, if known.
     pub fn of_file(name: &str) -> Option<Language> {
         match name.rsplit_once('.')?.1 {
             "h" | "hh" | "hpp" | "hxx" => Some(Language::C),
@@ -29,18 +29,18 @@ impl Language {
     }
 }
 
-/// What a header says beside its functions.
+/// General information in a header.
 #[derive(Clone, Copy, Debug)]
 pub struct About<'a> {
-    /// The file's name, which its include guard is made of.
+    /// Name of the header file, from which its include guard is derived.
     pub name: &'a str,
-    /// The file that the kernels are in.
+    /// Source file of the kernels.
     pub source: &'a str,
-    /// The machine that the object is for.
+    /// Target machine of the object.
     pub machine: &'a Machine,
 }
 
-/// The text that declares the functions of an object.
+/// Returns the text of the header for an object's functions.
 pub fn header(language: Language, about: &About<'_>, functions: &[Function]) -> String {
     match language {
         Language::C => c::header(about, functions),
@@ -48,14 +48,14 @@ pub fn header(language: Language, about: &About<'_>, functions: &[Function]) -> 
     }
 }
 
-/// What an element or a scalar is in both languages.
+/// Representation of an element or a scalar in both languages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Repr {
-    /// An unsigned integer of so many bits.
+    /// An unsigned integer with this number of bits.
     Bits(u32),
     F32,
     F64,
-    /// Sixteen bytes, aligned as a whole.
+    /// Sixteen bytes with an alignment of 16.
     Vector,
 }
 
@@ -70,18 +70,19 @@ impl Repr {
     }
 }
 
-/// What a function is given beside its parameters, in the order of its arguments.
+/// Returns the names of a function's launch arguments, which precede the kernel's parameters.
 fn launch(function: &Function) -> &'static [&'static str] {
     if function.takes_grid { &["grid", "block"] } else { &["items"] }
 }
 
-/// The names of each parameter and of its length.
+/// Returns the names of each parameter and of its length.
 fn names(function: &Function, taken: &[&str]) -> Vec<[String; 2]> {
     let mut names = Names::new(launch(function).iter().chain(taken).copied());
     function.parameters.iter().map(|param| names.of(&param.name)).collect()
 }
 
-/// What a comment says of a parameter; of a buffer with the name of its length, where the language has one.
+/// Returns the description of a parameter for a comment. `length` is the name of the length
+/// argument of a buffer, if the language has one.
 fn says(param: &Param, length: Option<&str>) -> String {
     let ty = param.ty();
     let (one, many) = element(ty);
@@ -110,7 +111,7 @@ fn says(param: &Param, length: Option<&str>) -> String {
     format!("{}, {does}: {count}{what}{aligned}{overlaps}", param.kind)
 }
 
-/// What a lane holds, and what several do.
+/// Returns the description of a lane in the singular and in the plural.
 fn element(ty: Type) -> (&'static str, &'static str) {
     match ty.elem() {
         Elem::I1 if ty.is_scalar() => ("a truth value, 0 or 1", "truth values, 0 or 1"),
@@ -129,10 +130,11 @@ fn element(ty: Type) -> (&'static str, &'static str) {
     }
 }
 
-/// Columns of a line that is not broken.
+/// Maximum line length.
 const COLUMNS: usize = 120;
 
-/// A call or a declaration, with an argument a line where it is long.
+/// Formats a call or a declaration, with one argument per line if it exceeds the maximum line
+/// length.
 fn listed(indent: &str, before: &str, arguments: &[String], after: &str) -> String {
     let line = format!("{indent}{before}({}){after}", arguments.join(", "));
     if line.len() <= COLUMNS {
@@ -141,7 +143,7 @@ fn listed(indent: &str, before: &str, arguments: &[String], after: &str) -> Stri
     format!("{indent}{before}(\n{indent}    {}\n{indent}){after}", arguments.join(&format!(",\n{indent}    ")))
 }
 
-/// A text as a sentence of its own.
+/// Capitalises a text and adds a full stop.
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or(String::new(), |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))

@@ -1,4 +1,4 @@
-//! Bindings for Rust.
+//! Generation of Rust bindings.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use halfbyte_abi::{Param, ParamKind};
 use super::{About, Repr, launch, listed, names, says, sentence};
 use crate::native::{Function, Status, symbols};
 
-/// Names that a parameter cannot have: the locals of what is written here.
+/// Local variables of the generated functions, whose names parameters cannot have.
 const TAKEN: [&str; 2] = ["trap", "status"];
 
 pub(super) fn header(about: &About<'_>, functions: &[Function]) -> String {
@@ -43,7 +43,7 @@ fn write(out: &mut String, about: &About<'_>, functions: &[Function]) -> std::fm
     })
 }
 
-/// What does not depend on the kernels.
+/// Writes the items that do not depend on the kernels.
 fn shared(out: &mut String) -> std::fmt::Result {
     writeln!(out, "/// Why a function did not run all work items.")?;
     writeln!(out, "#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]")?;
@@ -79,7 +79,7 @@ fn shared(out: &mut String) -> std::fmt::Result {
     writeln!(out, "}}")
 }
 
-/// The error, and the structures that functions take.
+/// The generated error type, and the structures that functions take.
 const ERROR: &str = r#"/// Why a function did not run all work items, and where it stopped. What is in buffers that it writes is then no result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Error {
@@ -226,7 +226,7 @@ fn variant(status: Status) -> String {
     status.name().split('_').map(capital).collect()
 }
 
-/// A text in one line of a comment.
+/// Replaces control characters, so that a text fits in a line comment.
 fn line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '_' } else { c }).collect()
 }
