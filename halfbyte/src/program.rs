@@ -1,4 +1,4 @@
-//! Programs on typed slices.
+//! Programs whose launches take typed slices.
 
 use halfbyte_abi::{ParamKind, Shape, Signature, Type, Watchdog};
 use halfbyte_runtime::{self as runtime, Engine, LaunchError, LoadError, Stats, ThreadPool};
@@ -8,23 +8,24 @@ use crate::data::{Data, fits};
 use crate::targets::{TARGETS, TargetSet};
 use crate::typed_args::{Arg, Args};
 
-/// Loaded kernels. Clones share what native code is made.
+/// Loaded kernels. Clones share generated native code.
 ///
-/// Threads may share it, as they may a [`Kernel`] and a [`Bound`], also where one of them panics: all three are `Send`, `Sync` and
-/// `RefUnwindSafe`, and all but a `Bound`, which borrows what it writes, `UnwindSafe`.
+/// Threads may share a program, a [`Kernel`] and a [`Bound`], even if one of them panics: all three
+/// are `Send`, `Sync` and `RefUnwindSafe`. `Program` and `Kernel` are also `UnwindSafe`; a `Bound`
+/// is not, because it borrows what it writes.
 #[derive(Clone, Debug)]
 pub struct Program(runtime::Program);
 
-/// Why arguments are not bound, or a launch gave no result.
+/// Reason why arguments could not be bound, or a launch gave no result.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum CallError {
-    /// The program has no kernel of that name.
+    /// The program has no kernel with this name.
     #[error("there is no kernel `@{name}`; there are {}", known.join(", "))]
     NoKernel {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// The kernels that there are.
+        /// The existing kernels.
         known: Vec<String>,
     },
     /// An argument's type does not fit the parameter.
@@ -34,40 +35,40 @@ pub enum CallError {
         param: String,
         /// Its type.
         expected: Type,
-        /// The argument's lanes.
+        /// Name of the argument's lane type.
         found: &'static str,
     },
-    /// Arguments of another number or kind, or that overlap; a launch that failed.
+    /// The number or the kind of arguments is wrong, arguments overlap, or the launch failed.
     #[error(transparent)]
     Launch(#[from] LaunchError),
 }
 
 impl Program {
-    /// Reads an object.
+    /// Loads an object.
     ///
     /// # Errors
-    /// Bytes that are no object for a target that runs here.
+    /// Returns an error if the bytes are not an object for a built-in target.
     pub fn load(object: &[u8]) -> Result<Program, LoadError> {
         Program::load_with(&TARGETS, object)
     }
 
-    /// Reads an object for one of these targets.
+    /// Loads an object for one of the given targets.
     ///
     /// # Errors
-    /// Bytes that are no object for one of them.
+    /// Returns an error if the bytes are not an object for one of these targets.
     pub fn load_with(targets: &TargetSet, object: &[u8]) -> Result<Program, LoadError> {
         targets.load(object).map(Program)
     }
 
-    /// The kernels, in the object's order.
+    /// Returns the kernels, in the object's order.
     pub fn kernels(&self) -> impl ExactSizeIterator<Item = Kernel<'_>> {
         self.0.kernels().iter().map(Kernel)
     }
 
-    /// A kernel by its name, without `@`.
+    /// Returns the kernel with the given name, without `@`.
     ///
     /// # Errors
-    /// There is none of that name.
+    /// Returns an error if there is no such kernel.
     pub fn kernel(&self, name: &str) -> Result<Kernel<'_>, CallError> {
         self.0.kernel(name).map(Kernel).ok_or_else(|| {
             let known = self.kernels().map(|kernel| format!("@{}", kernel.name()));
@@ -76,28 +77,31 @@ impl Program {
     }
 }
 
-/// A kernel of a program, whose native code is made at its first launch on [`Engine::Jit`] and shared by all of them.
+/// A kernel of a program. Its native code is generated at the first launch on [`Engine::Jit`], and
+/// all launches share it.
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel<'p>(&'p runtime::Kernel);
 
 impl<'p> Kernel<'p> {
-    /// Its name, without `@`.
+    /// Returns the name, without `@`.
     pub fn name(self) -> &'p str {
         self.0.signature().name()
     }
 
-    /// Its name and parameters.
+    /// Returns the name and the parameters.
     pub fn signature(self) -> &'p Signature {
         self.0.signature()
     }
 
-    /// The kernel as the runtime has it: its words, where they come from, what native code took to make.
+    /// Returns the runtime's kernel, which provides the instruction words, their source locations
+    /// and translation statistics.
     pub fn raw(self) -> &'p runtime::Kernel {
         self.0
     }
 
-    /// A launch on these arguments, in the order of the parameters; those with contents take none. Slices are borrowed as they
-    /// are, at any address, until the launch is dropped; how long they are is up to the caller, in whole elements.
+    /// Binds arguments, given in the order of the parameters; parameters with constant contents
+    /// take no argument. Slices are borrowed without a copy until the launch is dropped. They may
+    /// have any address, and any length in whole elements.
     ///
     /// ```
     /// use halfbyte::{HALU, Module, Program};
@@ -117,8 +121,8 @@ impl<'p> Kernel<'p> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// Where the signature is known only at run time, arguments are a `Vec` of [`Arg`]. Bytes do for a slice of any type, as
-    /// `halfbyte::runtime::Arg::In(bytes).into()`.
+    /// If the signature is known only at run time, pass a `Vec` of [`Arg`]. Untyped bytes fit a
+    /// slice of any type, as `halfbyte::runtime::Arg::In(bytes).into()`.
     ///
     /// ```
     /// # use halfbyte::{HALU, Module, Program};
@@ -140,7 +144,8 @@ impl<'p> Kernel<'p> {
     /// ```
     ///
     /// # Errors
-    /// Arguments of another number, kind, type or size than the parameters.
+    /// Returns an error if the number, kind, type or size of an argument does not fit the
+    /// parameters.
     pub fn bind<'a>(self, args: impl Args<'a>) -> Result<Bound<'a>, CallError>
     where
         'p: 'a,
@@ -150,7 +155,8 @@ impl<'p> Kernel<'p> {
         let raw = args.args().map(|Arg { raw, lanes }| {
             if let (Some(param), Some(lanes)) = (params.next(), lanes) {
                 let ty = param.kind.ty();
-                // A lane of a scalar leaves the others open.
+                // A single lane is not enough for a packed scalar, because the other lanes would be
+                // undefined.
                 let is_part = matches!(param.kind, ParamKind::Scalar(_)) && lanes.bytes != ty.bytes() as usize;
                 if unfit.is_none() && (is_part || !(lanes.fits)(ty)) {
                     unfit = Some(CallError::Type { param: param.name.clone(), expected: ty, found: lanes.name });
@@ -166,9 +172,10 @@ impl<'p> Kernel<'p> {
     }
 }
 
-/// A kernel with its arguments, which have been checked, to be run again and again. Until it is dropped it borrows their slices.
+/// A kernel bound to checked arguments, for repeated launches. It borrows the argument slices until
+/// it is dropped.
 ///
-/// Runs on the same number of items allocate nothing after the first one.
+/// After the first run, runs on the same number of items allocate nothing.
 ///
 /// ```
 /// use halfbyte::runtime::Engine;
@@ -201,20 +208,20 @@ impl<'p> Kernel<'p> {
 pub struct Bound<'a>(runtime::Bound<'a>);
 
 impl<'a> Bound<'a> {
-    /// What executes the words from now on, in place of the interpreter.
+    /// Sets the engine of all further runs. The default is the interpreter.
     pub fn engine(&mut self, engine: Engine) -> &mut Bound<'a> {
         self.0.engine(engine);
         self
     }
 
-    /// Backward branches that an item may take in a run, in place of 2^20.
+    /// Sets the number of backward branches that an item may take in a run. The default is 2^20.
     pub fn budget(&mut self, branches: u64) -> &mut Bound<'a> {
         self.0.budget(branches);
         self
     }
 
-    /// What ends runs early, within 20 ms: limits that are met, or someone who cancels them. A watchdog whose limit was met is of
-    /// no more use.
+    /// Sets a watchdog that ends runs within 20 ms when a limit is exceeded or the run is
+    /// cancelled. A watchdog whose limit was exceeded cannot be reused.
     ///
     /// ```
     /// use halfbyte::abi::{Exceeded, Limits, Watchdog};
@@ -236,20 +243,22 @@ impl<'a> Bound<'a> {
         self
     }
 
-    /// Whose threads help where [`Engine::Jit`] may use several, in place of those of rayon's global pool.
+    /// Sets the pool whose threads help when [`Engine::Jit`] may use several threads. The default
+    /// is rayon's global pool.
     pub fn pool(&mut self, pool: impl Into<Option<&'a ThreadPool>>) -> &mut Bound<'a> {
         self.0.pool(pool);
         self
     }
 
-    /// What the buffer of a parameter, by its number, holds; none for a scalar, for another type than fits the parameter, and for
-    /// bytes that do not lie as this type must.
+    /// Returns the contents of the buffer of parameter `param`. Returns `None` for a scalar, for a
+    /// type that does not fit the parameter, and for bytes that are misaligned for the type.
     pub fn buffer<T: Data>(&self, param: usize) -> Option<&[T]> {
         self.is_of::<T>(param).then_some(())?;
         bytemuck::try_cast_slice(self.0.buffer(param)?).ok()
     }
 
-    /// The same, to be changed between runs, where the slice was lent to be written: as `&mut`, for a parameter of any direction.
+    /// Returns the contents of a buffer for changes between runs. The slice must have been passed
+    /// as `&mut`; the parameter's direction does not matter.
     pub fn buffer_mut<T: Data>(&mut self, param: usize) -> Option<&mut [T]> {
         self.is_of::<T>(param).then_some(())?;
         bytemuck::try_cast_slice_mut(self.0.buffer_mut(param)?).ok()
@@ -260,12 +269,13 @@ impl<'a> Bound<'a> {
         kind.is_some_and(|kind| fits::<T>(kind.ty()))
     }
 
-    /// Runs the kernel: over so many work items, or over a [`Shape`]. It starts by making `out` buffers all zero; others hold
-    /// what they held.
+    /// Runs the kernel over a number of work items or over a [`Shape`]. The run starts by filling
+    /// `out` buffers with zeros; other buffers keep their contents.
     ///
     /// # Errors
-    /// A shape that launches do not have, an engine that does not run the kernel, scalars that make the streams of VP1 exceed the
-    /// data store: then nothing was run or written. A trap, or a limit that was met: then the buffers hold no result.
+    /// Returns an error before anything is run or written if the shape is invalid, if the engine
+    /// does not run the kernel, or if scalars make VP1's streams exceed the data store. After a
+    /// trap or an exceeded limit the buffers hold no valid result.
     pub fn run(&mut self, shape: impl Into<Shape>) -> Result<Stats, LaunchError> {
         self.0.run(shape)
     }

@@ -1,5 +1,5 @@
-//! Refusals in the words of the text: passes make other ops of those that somebody wrote, and one op is refused as often as it was
-//! taken apart.
+//! Refusals in terms of the source text. Passes replace source ops by others and may expand one op
+//! into several, so that refusals must be mapped back and deduplicated.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,11 +9,12 @@ use halfbyte_ir::{Kernel, Op, Reason, Span, Type};
 use crate::error::{CompileError, Refused};
 use crate::targets::TargetSet;
 
-/// The ops that stand at each place of a kernel's text.
+/// The ops at each span of a kernel's source.
 type Written = HashMap<Span, Vec<(Op, Type)>>;
 
-/// Names the ops that the kernels have at the places of refusals, says each op of the text once, and which target takes it where
-/// nothing better is known. Any other error stays as it is.
+/// Rewrites refusals so that each names the source op at its span, once per op. Adds help that
+/// names targets with the op, unless the refusal has help already. Other errors are returned
+/// unchanged.
 pub(crate) fn as_written(error: CompileError, kernels: &[Kernel], targets: &TargetSet, target: Target) -> CompileError {
     let CompileError::Refused(mut refused) = error else { return error };
     let mut written: HashMap<&str, Written> = HashMap::new();
@@ -23,7 +24,7 @@ pub(crate) fn as_written(error: CompileError, kernels: &[Kernel], targets: &Targ
             && let Some(kernel) = kernels.iter().find(|kernel| kernel.name == at.kernel)
         {
             let ops = written.entry(&kernel.name).or_insert_with(|| ops(kernel)).get(&refusal.span);
-            // Where a builder has marked several with one place, it is not known which of them it was.
+            // If a builder gave several ops the same span, the refused one is unknown.
             if let Some(&[op]) = ops.map(Vec::as_slice)
                 && op != found
             {
@@ -62,7 +63,7 @@ fn ops(kernel: &Kernel) -> Written {
     written
 }
 
-/// Where an op can be had that nobody says more of.
+/// Returns help that names the targets that support an op natively.
 fn elsewhere(targets: &TargetSet, target: Target, (op, ty): (Op, Type)) -> String {
     let others = targets.defaults().filter(|other| other.name() != target.name());
     let having = others.filter(|&other| targets.legality(other).is_native(op, ty));

@@ -1,4 +1,4 @@
-//! What is wrong with a text, shown with the text.
+//! Reports: findings about a text, shown with excerpts of the text.
 
 mod groups;
 #[cfg_attr(feature = "snippets", path = "report/snippets.rs")]
@@ -15,9 +15,12 @@ use crate::source::Source;
 
 pub use groups::Group;
 
-/// The findings about one text. It displays as messages that name file, line and column, show the line with a mark under
-/// the place where feature `snippets` is on, and say what was expected and what to write instead. What is true of several places is
-/// said once, with a list of the others; after twenty messages it is said how many more there are.
+/// Findings about one source text. `Display` writes messages with file, line and column, the
+/// expected form, and a suggested replacement. With feature `snippets` it also shows the source
+/// line with an underline.
+///
+/// Equal findings at several places are shown once, with a list of the other places. After twenty
+/// messages only the number of the remaining ones follows.
 #[derive(Clone, Debug)]
 pub struct Report {
     file: String,
@@ -26,7 +29,7 @@ pub struct Report {
     severity: Severity,
 }
 
-/// How bad the findings of a report are.
+/// Severity of the findings in a report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Severity {
     /// The text is wrong.
@@ -36,7 +39,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// Its name in messages.
+    /// Returns the name in messages.
     pub const fn name(self) -> &'static str {
         match self {
             Severity::Error => "error",
@@ -46,53 +49,55 @@ impl Severity {
 }
 
 impl Report {
-    /// Findings about the text of a file.
+    /// Creates a report of errors in the text of a file.
     pub fn new(file: impl Into<String>, text: impl Into<Arc<str>>, list: impl Into<Vec<Diagnostic>>) -> Report {
         Report::of(file, Source::Text(text.into()), list.into())
     }
 
-    /// Warnings about the text of a file.
+    /// Creates a report of warnings about the text of a file.
     pub fn warnings(file: impl Into<String>, text: impl Into<Arc<str>>, list: impl Into<Vec<Diagnostic>>) -> Report {
         Report { severity: Severity::Warning, ..Report::new(file, text, list) }
     }
 
-    /// Findings about what was made of a file.
+    /// Creates a report of errors in kernels with the given source.
     pub(crate) fn of(file: impl Into<String>, source: Source, list: Vec<Diagnostic>) -> Report {
         Report { file: file.into(), source, list, severity: Severity::Error }
     }
 
-    /// How bad the findings are.
+    /// Returns the severity of the findings.
     pub fn severity(&self) -> Severity {
         self.severity
     }
 
-    /// The file's name, as messages show it.
+    /// Returns the file name in messages.
     pub fn file(&self) -> &str {
         &self.file
     }
 
-    /// The text that they are about; empty where kernels were not read from one.
+    /// Returns the source text, which is empty if there is none.
     pub fn text(&self) -> &str {
         self.source.text()
     }
 
-    /// The findings, in the order they are shown.
+    /// Returns the findings, in the order in which they are shown.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.list
     }
 
-    /// The findings in that order, those that say the same of several places put together.
+    /// Returns the findings in this order, with equal findings grouped.
     pub fn groups(&self) -> Vec<Group<'_>> {
         groups::grouped(&self.list)
     }
 
-    /// The messages, with terminal colours or without; without feature `snippets` never with any.
+    /// Formats the messages, optionally with terminal colours. Without feature `snippets` there are
+    /// no colours.
     pub fn render(&self, colours: bool) -> String {
         shown::render(self, colours)
     }
 }
 
-/// Of a message, so many characters at its beginning are shown, and so many at its end: it may quote a text of any length.
+/// Number of characters that are shown at each end of a long message. A message may quote a text of
+/// any length.
 const SHOWN: usize = 400;
 
 fn clipped(message: &str) -> Cow<'_, str> {
@@ -101,7 +106,7 @@ fn clipped(message: &str) -> Cow<'_, str> {
     match (end, start) {
         (Some(end), Some(start)) if end < start => {
             let [first, last] = [message.get(..end), message.get(start..)].map(Option::unwrap_or_default);
-            // Of several lines, whole ones.
+            // A message of several lines is clipped at line boundaries.
             match (first.rfind('\n'), last.find('\n')) {
                 (Some(end), Some(start)) => {
                     let [first, last] = [first.get(..=end), last.get(start..)].map(Option::unwrap_or_default);

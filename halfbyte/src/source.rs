@@ -1,4 +1,4 @@
-//! What kernels were made of, and where in it their places are.
+//! The source of kernels, and the mapping from spans to locations.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,12 +7,15 @@ use halfbyte_abi::Loc;
 use halfbyte_ir::Span;
 use halfbyte_ir::diag::Lines;
 
-/// Says where in a user's own file the places of built kernels are.
+/// A map from the spans of built kernels to locations in a user's file.
 ///
-/// A kernel's builder marks instructions with a [`Span`] ([`set_span`](halfbyte_ir::builder::Builder::set_span)), whose two numbers mean what
-/// the user wants them to: byte offsets, or indices of a table of places. Messages, traps and listings then name these places.
+/// A builder assigns a [`Span`] to instructions
+/// ([`set_span`](halfbyte_ir::builder::Builder::set_span)). The user decides what its two numbers
+/// mean, for example byte offsets or indices into a table. Messages, traps and listings show the
+/// mapped locations.
 pub trait SourceMap: Send + Sync {
-    /// Line and column of a place, both from 1; [`Loc::default`] where it is not known.
+    /// Returns the line and column of a span, both counted from 1, or [`Loc::default`] if the
+    /// location is unknown.
     fn locate(&self, span: Span) -> Loc;
 }
 
@@ -22,15 +25,15 @@ impl<F: Fn(Span) -> Loc + Send + Sync> SourceMap for F {
     }
 }
 
-/// What the places in kernels are places of.
+/// The source that spans in kernels refer to.
 #[derive(Clone, Default)]
 pub enum Source {
-    /// Nothing: messages show the instruction itself.
+    /// No source; messages show the instruction itself.
     #[default]
     None,
-    /// A text, which spans count the bytes of.
+    /// A text; spans are byte offsets in it.
     Text(Arc<str>),
-    /// Whatever its map says.
+    /// A user-defined map from spans to locations.
     Map(Arc<dyn SourceMap>),
 }
 
@@ -45,7 +48,7 @@ impl fmt::Debug for Source {
 }
 
 impl Source {
-    /// The text, where there is one; else an empty one.
+    /// Returns the text, which is empty if there is none.
     pub fn text(&self) -> &str {
         match self {
             Source::Text(text) => text,
@@ -53,7 +56,7 @@ impl Source {
         }
     }
 
-    /// What finds places in it.
+    /// Returns a locator of spans in the source.
     pub(crate) fn locator(&self) -> Locator<'_> {
         match self {
             Source::None => Locator::None,
@@ -63,7 +66,7 @@ impl Source {
     }
 }
 
-/// Finds places in what kernels were made of.
+/// A locator of spans in the source.
 #[derive(Clone)]
 pub(crate) enum Locator<'a> {
     None,
@@ -76,11 +79,12 @@ impl<'a> Locator<'a> {
         Locator::Text(Arc::new(Lines::new(text)))
     }
 
-    /// Line and column; found at once where it is on this line of the text or next to it.
+    /// Returns the line and column of a span. The lookup is fast if the span is on line `near` of
+    /// the text or on an adjacent line.
     pub fn locate(&self, span: Span, near: u32) -> Loc {
         match self {
             Locator::None => Loc::default(),
-            // What passes add has no place of its own.
+            // Instructions that passes insert have no location.
             Locator::Text(_) if span == Span::default() => Loc::default(),
             Locator::Text(lines) => {
                 let position = lines.position_near(span.start, near as usize);

@@ -1,4 +1,4 @@
-//! What a kernel runs on, by name.
+//! Execution platforms of kernels, by name.
 
 use std::fmt;
 
@@ -6,30 +6,30 @@ use halfbyte_abi::Target;
 
 use crate::targets::TARGETS;
 
-/// What a kernel runs on.
+/// The platform that a kernel runs on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum On {
     /// The evaluator of the IR.
     Ir,
-    /// A machine whose words the runtime executes.
+    /// A machine whose code the runtime executes.
     Words(Target),
 }
 
-/// The evaluator's name.
+/// Name of the evaluator.
 const IR: &str = "ir";
 
 impl On {
-    /// By its name on run lines and on the command line.
+    /// Returns the platform with the given name on run lines and on the command line.
     pub fn from_name(name: &str) -> Option<On> {
         if name == IR { Some(On::Ir) } else { TARGETS.named(name).map(On::Words) }
     }
 
-    /// All names, for messages.
+    /// Returns all names, for messages.
     pub fn names() -> String {
         TARGETS.defaults().fold(IR.to_owned(), |names, target| format!("{names}, {}", target.name()))
     }
 
-    /// The name on run lines and on the command line.
+    /// Returns the name on run lines and on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             On::Ir => IR,

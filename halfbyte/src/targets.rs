@@ -1,4 +1,4 @@
-//! The targets that there are: the one list that ties together what each room has for them.
+//! The list of targets, which collects the support for each target from all crates.
 
 use halfbyte_abi::{Sm, Target};
 use halfbyte_emit::{Code, Emitter, LayoutError, listing};
@@ -11,29 +11,30 @@ use halfbyte_runtime::{Engine, LoadError, Machine, Program};
 #[cfg(any(feature = "halu", feature = "vp1", feature = "ptx"))]
 use crate::intrinsics;
 
-/// What an intrinsic computes, on operands and with a result of these types.
+/// A function that returns the semantics of an intrinsic, given the types of its operands and its
+/// result.
 pub type Meaning = for<'a> fn(&'a str, &[Type], Type) -> Result<IntrinsicFn<'a>, String>;
 
-/// An instruction set and everything that is done for its targets.
+/// An instruction set, with the support for its targets.
 #[derive(Clone, Copy, Debug)]
 pub struct Support {
-    /// Its instructions, and how objects hold them.
+    /// The instruction set, and its representation in objects.
     pub isa: &'static dyn Isa,
-    /// How kernels are selected for it.
+    /// Instruction selection.
     pub isel: &'static dyn Backend,
-    /// How they are laid out.
+    /// Code layout and emission.
     pub emit: &'static dyn Emitter,
-    /// What runs them.
+    /// Execution.
     pub runtime: &'static dyn Machine,
-    /// What its instructions mean as intrinsics, where they can be such.
+    /// Semantics of its instructions as intrinsics, if supported.
     pub intrinsics: Option<Meaning>,
 }
 
-/// A list of targets. A program that has one of its own adds it to those here, [`BUILT_IN`], in a list of its own.
+/// A list of targets. A program with a custom target combines it with [`BUILT_IN`] in its own list.
 #[derive(Clone, Copy, Debug)]
 pub struct TargetSet(&'static [Support]);
 
-/// What halfbyte itself has, a line an instruction set.
+/// The built-in instruction sets, one per line.
 #[rustfmt::skip]
 pub const BUILT_IN: &[Support] = &[
     #[cfg(feature = "halu")]
@@ -44,47 +45,49 @@ pub const BUILT_IN: &[Support] = &[
     Support { isa: &halfbyte_isa::ptx::Ptx,   isel: &halfbyte_isel::Ptx,  emit: &halfbyte_isel::Ptx,  runtime: &halfbyte_runtime::Ptx,  intrinsics: Some(intrinsics::ptx::resolve) },
 ];
 
-/// The targets that are meant where nothing else is said.
+/// The default list of targets.
 pub static TARGETS: TargetSet = TargetSet(BUILT_IN);
 
 impl TargetSet {
-    /// A list of these. Names and numbers in objects are to differ.
+    /// Creates a list. Names, and target codes in objects, must be distinct.
     pub const fn new(all: &'static [Support]) -> TargetSet {
         TargetSet(all)
     }
 
-    /// What there is for a target.
+    /// Returns the support for a target, if it is in the list.
     pub fn support(&self, target: Target) -> Option<&'static Support> {
         self.0.iter().find(|support| support.isa.targets().contains(&target))
     }
 
-    /// The target of each instruction set that is meant where no SM version is given, in the order of the list.
+    /// Returns the default target of each instruction set, which applies if no SM version is given,
+    /// in the order of the list.
     pub fn defaults(&self) -> impl Iterator<Item = Target> {
         self.0.iter().map(|support| support.isa.default_target())
     }
 
-    /// Every target.
+    /// Returns all targets.
     pub fn all(&self) -> impl Iterator<Item = Target> {
         self.0.iter().flat_map(|support| support.isa.targets().iter().copied())
     }
 
-    /// The target of a name, which is meant where no SM version is given.
+    /// Returns the default target with the given name.
     pub fn named(&self, name: &str) -> Option<Target> {
         self.defaults().find(|target| target.name() == name)
     }
 
-    /// Targets of the same instruction set as this one that together have every set of its instructions.
+    /// Returns targets of the same instruction set that together cover all variants of its
+    /// instructions.
     pub fn representatives(&self, target: Target) -> Vec<Target> {
         self.support(target).map_or(Vec::new(), |support| support.isa.representatives())
     }
 
-    /// The target of the same instruction set for an SM, where it has such.
+    /// Returns the target of the same instruction set for an SM version, if any.
     pub fn for_sm(&self, target: Target, sm: Sm) -> Option<Target> {
         let targets = self.support(target)?.isa.targets();
         targets.iter().copied().find(|target| target.sm() == Some(sm))
     }
 
-    /// All names for a message: `halu, vp1 or ptx`.
+    /// Returns all names for a message, as in `halu, vp1 or ptx`.
     pub fn names(&self) -> String {
         let names: Vec<&str> = self.defaults().map(Target::name).collect();
         match names.split_last() {
@@ -94,18 +97,19 @@ impl TargetSet {
         }
     }
 
-    /// The selection rules of a target; none of one that is not in the list.
+    /// Returns the selection rules of a target, or no rules if the target is not in the list.
     pub fn rules(&self, target: Target) -> &'static [Rule] {
         self.support(target).map_or(&[], |support| support.isel.rules())
     }
 
-    /// What a target can do, for the passes; nothing where it is not in the list.
+    /// Returns the legal ops of a target, for the passes. No op is legal if the target is not in
+    /// the list.
     pub fn legality(&self, target: Target) -> Legality {
         let nothing = || Legality::new(target.name(), [], |_, _| None);
         self.support(target).map_or_else(nothing, |support| support.isel.legality(target))
     }
 
-    /// The intrinsics of a kernel that are no instructions of a target.
+    /// Returns the intrinsics of a kernel that are not instructions of a target.
     pub fn check_intrinsics(&self, kernel: &Kernel, target: Target) -> Vec<Refusal> {
         self.support(target).map_or(Vec::new(), |support| support.isel.check_intrinsics(kernel, target))
     }
@@ -113,7 +117,8 @@ impl TargetSet {
     /// Selects the machine instructions of a verified and lowered kernel.
     ///
     /// # Errors
-    /// Every op that no rule of the target matches; a target that is not in the list.
+    /// Returns every op that no rule of the target matches, or an error if the target is not in the
+    /// list.
     pub fn select(&self, request: Request<'_>) -> Result<Selected, Vec<Refusal>> {
         let Some(support) = self.support(request.target) else {
             let reason = Some(halfbyte_ir::Reason::new("it is not in the list of targets"));
@@ -123,42 +128,45 @@ impl TargetSet {
         support.isel.select(request, &mut Scratch::default())
     }
 
-    /// Lays a machine function out.
+    /// Lays out a machine function.
     ///
     /// # Errors
-    /// A function that breaks the rules of its form; a target that is not in the list.
+    /// Returns an error if the function breaks an invariant of allocated code, or if the target is
+    /// not in the list.
     pub fn layout(&self, target: Target, func: Box<dyn AllocatedCode>) -> Result<Code, LayoutError> {
         self.support(target).ok_or(LayoutError::Backend)?.emit.layout(func)
     }
 
-    /// Words beside their assembly and the text they come from; see [`halfbyte_emit::listing`].
+    /// Returns a listing of instruction words with their assembly and source text; see
+    /// [`halfbyte_emit::listing`].
     pub fn listing(&self, code: &Code, source: &str, text: Option<&str>) -> String {
         let support = self.support(code.words.target());
         support.map_or(String::new(), |support| listing(support.emit, code, source, text))
     }
 
-    /// Whether an engine runs kernels for a target.
+    /// Returns `true` if an engine supports a target.
     pub fn runs(&self, engine: Engine, target: Target) -> bool {
         self.support(target).is_some_and(|support| support.runtime.runs(engine))
     }
 
-    /// Reads an object for one of the targets.
+    /// Loads an object for one of the targets.
     ///
     /// # Errors
-    /// Bytes that are no object of this version for one of them.
+    /// Returns an error if the bytes are not an object of this layout version for one of the
+    /// targets.
     pub fn load(&self, object: &[u8]) -> Result<Program, LoadError> {
         let machines: Vec<&dyn Machine> = self.0.iter().map(|support| support.runtime).collect();
         Program::load(object, &machines)
     }
 
-    /// What intrinsics of a target mean, by its name.
+    /// Returns the semantics of intrinsics for the target with the given name.
     pub fn meaning(&self, name: &str) -> Option<Meaning> {
         let of_name = |support: &&Support| support.isa.targets().iter().any(|target| target.name() == name);
         self.0.iter().find(of_name)?.intrinsics
     }
 }
 
-/// The meanings of all instructions that words of these targets stand for.
+/// The semantics of all intrinsics of these targets.
 #[derive(Clone, Copy, Debug)]
 pub struct Meanings(pub &'static TargetSet);
 
@@ -284,14 +292,14 @@ mod intrinsics_in_kernels {
         let vectors = [(Type::I8X16, &a[..]), (Type::I8X16, &b[..])];
         let difference: Vec<u64> = a.iter().map(|&a| a.saturating_sub(100)).collect();
         assert_eq!(run_on("vp1", "vsub u $d $0 $1", &vectors, Type::I8X16), Ok(difference));
-        // The sign bit of a lane is what counts.
+        // A mask result takes the sign bit of each lane.
         let signs = a.iter().map(|&a| a >> 7).collect();
         assert_eq!(run_on("vp1", "mov $d $0", &vectors[..1], Type::I1X16), Ok(signs));
         let mask: (Type, &[u64]) = (Type::I1X4, &[1, 0, 0, 1]);
         assert_eq!(run_on("vp1", "or $d $0 0x0", &[mask], Type::I32), Ok(vec![0xff00_00ff]));
         assert_eq!(run_on("vp1", "sub $d 0x0 $0", &[(Type::I1, &[1])], Type::I32), Ok(vec![1]));
         assert_eq!(run_on("vp1", "sub $d 0x0 $0", &[(Type::I32, &[5])], Type::I1), Ok(vec![1]));
-        // A narrow operand comes zero-extended.
+        // A narrow operand is zero-extended.
         assert_eq!(run_on("vp1", "or $d $0 0x0", &[(Type::I16, &[0x8001])], Type::I32), Ok(vec![0x8001]));
         let twice = "vmul s rd int 0x0 lo # u $0 u $1; vmac u rd int 0x0 lo $d u $0 u $1";
         let products = a.iter().map(|&a| (200 * a) & 0xff).collect();

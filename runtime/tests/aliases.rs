@@ -1,9 +1,10 @@
-//! Arguments that lie in the buffers of others: what an item does in order, native code does too.
+//! Arguments that alias other arguments' buffers. Native code must preserve the order of an item's
+//! accesses.
 
 use crate::common::{bytes, program, run, words};
 use halfbyte_runtime::{Arg, LaunchError};
 
-/// z[i] = x[i] before y[i] = x[i] + 1 is stored, plus x[i] after it.
+/// Computes `z[i]` as the sum of `x[i]` before and after the store `y[i] = x[i] + 1`.
 const BETWEEN: &str = "
     S2R R0, SR_ITEM ;
     SHF.L.U32 R1, R0, 0x2, RZ ;
@@ -19,7 +20,7 @@ const BETWEEN: &str = "
     EXIT ;
 ";
 
-/// y[i] is doubled, and after that twice what x[i] was goes to z[i].
+/// Doubles `y[i]`, and then stores twice the value of `x[i]` that was loaded before to `z[i]`.
 const LATE: &str = "
     S2R R0, SR_ITEM ;
     SHF.L.U32 R1, R0, 0x2, RZ ;
@@ -52,7 +53,7 @@ fn a_store_between_loads_is_seen() {
             };
             assert_eq!(words(&z), (0..items).map(expected).collect::<Vec<_>>(), "{items} items at {offset}");
         }
-        // The other way round: what is written lies in what is read.
+        // The reverse alias: the written parameter aliases the read one.
         let (mut x, mut z) = (bytes(&numbers), vec![0; 4 * items as usize]);
         run(&program, items, &mut [Arg::Buffer(&mut x), Arg::Alias { of: 0, offset: 0 }, Arg::Buffer(&mut z)]).unwrap();
         assert_eq!(words(&z), (0..items).map(|item| 2 * 77 * item + 1).collect::<Vec<_>>(), "{items} items");

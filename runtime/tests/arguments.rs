@@ -1,4 +1,5 @@
-//! Arguments that do not fit the signature, by their messages; nothing runs and nothing is written.
+//! Error messages for arguments that do not fit the signature. In these cases nothing runs and
+//! nothing is written.
 
 use crate::common::{program, run};
 use halfbyte_runtime::Arg;

@@ -1,4 +1,4 @@
-//! Items of HALU that meet: what they have together, what they wait for, and how each way to fail is called.
+//! Cooperative HALU kernels: shared memory, synchronisation, and the trap for each kind of failure.
 
 use crate::common::{MACHINES, bytes, code, object, run, trap, words};
 use halfbyte_abi::meet::Meets;
@@ -7,7 +7,8 @@ use halfbyte_runtime::{Access, Arg, Program, Space, TrapKind};
 const SHARED: u32 = 16;
 const SCRATCH: u32 = 8;
 
-/// Kernel `k` over `y: inout i32`, with shared memory and some of its local memory declared.
+/// Returns a program of kernel `k` over `y: inout i32`, which declares shared memory and a part of
+/// its local memory.
 fn program(asm: &str) -> Program {
     let asm =
         format!("    ULDC.64 UR0, c[0x0][0x160] ;\n    S2R R0, SR_TID ;\n    LEA R1, R0, RZ, 0x2 ;\n{asm}    EXIT ;\n");
@@ -17,14 +18,14 @@ fn program(asm: &str) -> Program {
     Program::load(&object(&[code]), &MACHINES).unwrap()
 }
 
-/// What four items make of a buffer, on each engine.
+/// Runs four items on each engine, and returns the resulting buffer.
 fn made(asm: &str, y: [u32; 4]) -> [u32; 4] {
     let mut y = bytes(&y);
     run(&program(asm), 4, &mut [Arg::Buffer(&mut y)]).unwrap();
     words(&y).try_into().unwrap()
 }
 
-/// The lowest item that fails, and why.
+/// Returns the lowest item that traps, and the reason.
 fn fails(items: u32, asm: &str) -> (u32, TrapKind) {
     let mut y = bytes(&[0; 4]);
     let trap = trap(run(&program(asm), items, &mut [Arg::Buffer(&mut y)]));
@@ -59,7 +60,7 @@ fn lanes_exchange_and_vote() {
     assert_eq!(made(asm, [0; 4]), [0x31, 0x60, 0x63, 0x62]);
 }
 
-/// All change the first word; what was there is one of the sums on the way.
+/// All items add to the first word. Each receives a distinct intermediate sum.
 #[test]
 fn atomic_operations_are_one_step_each() {
     let asm = "
@@ -74,7 +75,7 @@ fn atomic_operations_are_one_step_each() {
     assert_eq!(made, [14, 11, 12, 13]);
 }
 
-/// The windows of addresses without a space are those of shared and of local memory.
+/// Generic addresses reach shared and local memory through their windows.
 #[test]
 fn addresses_without_a_space() {
     let asm = "
@@ -105,7 +106,7 @@ fn accesses_stay_in_their_memory() {
     outside("    STS [RZ-0x4], R2 ;\n", Space::Shared);
     outside("    MOV R2, 0xfffffffc ;\n    LDS R2, [R2+0x8] ;\n", Space::Shared);
     outside("    ATOMS.64.ADD RZ, [RZ+0x10], RZ ;\n", Space::Shared);
-    // Spilled registers lie behind what is declared, and are not reached.
+    // Spilled registers lie behind the declared local memory, and cannot be reached by address.
     outside("    LDL R2, [RZ+0x8] ;\n", Space::Local);
     outside("    STL.64 [RZ+0x8], RZ ;\n", Space::Local);
     let (_, kind) = fails(1, "    LDS.64 R2, [RZ+0x4] ;\n");
@@ -137,7 +138,8 @@ there:
     assert_eq!(why(2, source), (0, Meets::InactiveSource { lane: 5 }));
 }
 
-/// An item that asks again and again has others run meanwhile; where nobody will write, it is told.
+/// While an item polls memory, the other items run. If no item will write the memory, the launch
+/// reports a deadlock.
 #[test]
 fn who_waits_for_a_store_gets_it_or_is_told() {
     let wait = |first: &str| {
@@ -162,7 +164,7 @@ again:
     assert!(item == 0 && matches!(kind, TrapKind::Deadlock(_)));
 }
 
-/// Native code runs what meets; where an item asks again and again the interpreter does.
+/// Native code supports synchronisation; kernels with polling loops fall back to the interpreter.
 #[test]
 fn what_is_left_to_the_interpreter() {
     let is_native = |asm: &str| !program(asm).kernel("k").unwrap().is_interpreted();
@@ -177,7 +179,7 @@ fn what_is_left_to_the_interpreter() {
     assert!(!is_native("    LDL R2, [0x4] ;\n    LDL R2, [RZ+0x4] ;\n"));
 }
 
-/// A guard that is the same for all holds for none of the accesses that go anywhere.
+/// If a uniform guard is false, none of the gathered or scattered accesses is executed.
 #[test]
 fn nobody_accesses_what_a_guard_keeps_from_all() {
     let asm = "

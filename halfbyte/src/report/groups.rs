@@ -1,26 +1,27 @@
-//! Findings that are the same at several places, reported once.
+//! Grouping of equal findings at several places.
 
 use std::collections::HashMap;
 
 use halfbyte_ir::Span;
 use halfbyte_ir::diag::Diagnostic;
 
-/// So many findings are shown; of the rest it is said how many there are.
+/// Maximum number of findings that are shown; the rest is only counted.
 pub(super) const MAX_SHOWN: usize = 20;
 
-/// So many other places are listed.
+/// Maximum number of further places that are listed.
 const MAX_PLACES: usize = 10;
 
-/// A finding with all places that it is true of.
+/// A finding with all its places.
 #[derive(Clone, Debug)]
 pub struct Group<'r> {
-    /// The first of them.
+    /// The first occurrence.
     pub first: &'r Diagnostic,
-    /// The places of the others, in order.
+    /// Places of the other occurrences, in order.
     pub also: Vec<Span>,
 }
 
-/// Puts together what differs in its place alone, each where its first stands.
+/// Groups findings that differ only in their place. Groups are in the order of their first
+/// findings.
 pub(super) fn grouped(list: &[Diagnostic]) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     let mut known = HashMap::new();
@@ -35,7 +36,8 @@ pub(super) fn grouped(list: &[Diagnostic]) -> Vec<Group<'_>> {
     groups
 }
 
-/// `also at 12:3, 14:3 (3 places)`; where places have no line, how many there are.
+/// Formats the other places of a group as in `also at 12:3, 14:3 (3 places)`. If lines are unknown,
+/// only the number of occurrences is given.
 pub(super) fn also(group: &Group<'_>, place: impl Fn(Span) -> Option<(u32, u32)>) -> Option<String> {
     if group.also.is_empty() {
         return None;
@@ -57,7 +59,7 @@ pub(super) fn also(group: &Group<'_>, place: impl Fn(Span) -> Option<(u32, u32)>
     Some(format!("also at {} ({count} places)", places.join(", ")))
 }
 
-/// `and 17 more errors`, where not all groups are shown.
+/// Formats the number of groups that are not shown as in `and 17 more errors`, if any.
 pub(super) fn more(groups: &[Group<'_>], severity: &str) -> Option<String> {
     let rest = groups.get(MAX_SHOWN..).filter(|rest| !rest.is_empty())?;
     let count: usize = rest.iter().map(|group| 1 + group.also.len()).sum();

@@ -1,4 +1,4 @@
-//! Messages that name the place and do not show it.
+//! Formatting of messages with locations, without source excerpts.
 
 use halfbyte_ir::Span;
 

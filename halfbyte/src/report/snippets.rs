@@ -1,4 +1,4 @@
-//! Messages with the line that they are about and a mark under the place.
+//! Formatting of messages with an excerpt of the source and an underline.
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet, Title};
 use halfbyte_ir::Span;
@@ -51,7 +51,8 @@ pub(super) fn render(report: &Report, colours: bool) -> String {
     shown.chain(more).collect::<Vec<_>>().join("\n\n")
 }
 
-/// A message with its place: the line where there is a text, else where a map says that it is.
+/// Adds a location to a message: the source line if there is a text, otherwise line and column from
+/// the source map.
 fn place<'a>(
     report: &'a Report,
     title: Title<'a>,
@@ -72,7 +73,8 @@ fn place<'a>(
     }
 }
 
-/// The line of a place with a mark under it. A place of several lines is marked to the end of its first.
+/// Returns the source line of a span with an underline. A span of several lines is underlined to
+/// the end of its first line.
 fn snippet<'a>(
     report: &'a Report,
     lines: &Lines<'a>,

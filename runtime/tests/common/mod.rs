@@ -1,4 +1,4 @@
-//! Programs written in assembly, put into an object and loaded from it.
+//! Test programs in assembly, written to an object and loaded from it.
 
 pub mod vp1;
 
@@ -8,11 +8,11 @@ use halfbyte_isa::halu::assemble;
 use halfbyte_isa::object::{Header, KernelInfo, Loc};
 use halfbyte_runtime::{Arg, Engine, Kernel, Launch, LaunchError, Program, Stats, Trap};
 
-/// The machines that objects are loaded for.
+/// The machines that the tests load objects for.
 pub const MACHINES: [&dyn halfbyte_runtime::Machine; 3] =
     [&halfbyte_runtime::Halu, &halfbyte_runtime::Vp1, &halfbyte_runtime::Ptx];
 
-/// Parameters as kernels write them: `a: f16x2`, `x: in i32`, `y: inout may_alias i32`.
+/// Parses parameters in the syntax of kernels: `a: f16x2`, `x: in i32`, `y: inout may_alias i32`.
 pub fn params(text: &str) -> Vec<Param> {
     let param = |text: &str| {
         let (name, kind) = text.split_once(": ").unwrap();
@@ -38,7 +38,7 @@ pub fn params(text: &str) -> Vec<Param> {
     text.split(", ").filter(|text| !text.is_empty()).map(param).collect()
 }
 
-/// A kernel; the location of a word is its line of the assembly, column 5.
+/// Assembles a kernel. The source location of a word is its line of the assembly, column 5.
 pub fn code(name: &str, parameters: &str, local_bytes: u32, asm: &str) -> Code {
     let program = assemble(asm).unwrap_or_else(|errors| panic!("{errors:?}"));
     let loc = |&line: &usize| Loc { line: line as u32, column: 5 };
@@ -65,17 +65,18 @@ pub fn object(kernels: &[Code]) -> Vec<u8> {
     write_object(&header, kernels).unwrap()
 }
 
-/// A program of one kernel `k`.
+/// Returns a program with a single kernel `k`.
 pub fn program(parameters: &str, asm: &str) -> Program {
     Program::load(&object(&[code("k", parameters, 0x40, asm)]), &MACHINES).unwrap()
 }
 
-/// Launches kernel `k` on the interpreter. Native code must come to the same.
+/// Launches kernel `k` in the interpreter, and checks that native code gives the same result.
 pub fn run(program: &Program, items: u32, args: &mut [Arg<'_>]) -> Result<Stats, LaunchError> {
     launch(program.kernel("k").unwrap(), DEFAULT_BUDGET, items, args)
 }
 
-/// The same with a budget.
+/// Launches a kernel with a budget in the interpreter, and checks that native code gives the same
+/// result.
 pub fn launch(kernel: &Kernel, budget: u64, items: u32, args: &mut [Arg<'_>]) -> Result<Stats, LaunchError> {
     let mut copies: Vec<Option<Vec<u8>>> = args.iter().map(buffer).collect();
     let pairs = copies.iter_mut().zip(args.iter());
@@ -101,7 +102,7 @@ fn buffer(arg: &Arg<'_>) -> Option<Vec<u8>> {
     if let Arg::Buffer(bytes) = arg { Some(bytes.to_vec()) } else { None }
 }
 
-/// The trap of a launch that must trap.
+/// Returns the trap of a launch that must trap.
 pub fn trap(result: Result<Stats, LaunchError>) -> Trap {
     match result {
         Err(LaunchError::Trap(trap)) => *trap,

@@ -1,4 +1,4 @@
-//! VP1 kernels from bundles of assembly.
+//! Test kernels for VP1, assembled from bundles.
 
 use halfbyte_abi::Signature;
 use halfbyte_emit::{Code, write_object};
@@ -7,8 +7,9 @@ use halfbyte_isa::stream::{Affine, Factor, Holds, Site, Step, Stream, Tiles, Tri
 use halfbyte_isa::vp1::{Unit, read_word};
 use halfbyte_runtime::Program;
 
-/// Words of bundles, a text line each, instructions between `|`. Each fills a line of four words, so that bundle k begins at word
-/// 4k: units without an instruction get a nop.
+/// Assembles bundles, one per text line, with instructions separated by `|`. Units without an
+/// instruction get a nop, so that each bundle fills a line of four words and bundle k begins at
+/// word 4k.
 pub fn words(bundles: &str) -> Vec<u32> {
     let lines = bundles.lines().map(str::trim).filter(|line| !line.is_empty());
     let mut words = Vec::new();
@@ -24,7 +25,8 @@ pub fn words(bundles: &str) -> Vec<u32> {
     words
 }
 
-/// A kernel `k`; the location of a word is the number of its bundle, from 1, column 5.
+/// Assembles a kernel `k`. The source location of a word is the number of its bundle, counted from
+/// 1, column 5.
 pub fn code(parameters: &str, local_bytes: u32, tiles: Tiles, bundles: &str) -> Code {
     let words = words(bundles);
     let signature = Signature::new("k", super::params(parameters)).unwrap();
@@ -55,12 +57,12 @@ pub fn program(parameters: &str, tiles: Tiles, bundles: &str) -> Program {
     Program::load(&object(&[code(parameters, 0, tiles, bundles)]), &super::MACHINES).unwrap()
 }
 
-/// Streams of groups of so many items.
+/// Creates a tile description with `items` items per group.
 pub fn tiles(items: u32, group_branch: u32, streams: Vec<Stream>) -> Tiles {
     Tiles { items, group_branch: Some(group_branch), image: Vec::new(), streams }
 }
 
-/// Item i reads element i, of so many bytes, of a buffer.
+/// Creates a stream in which item i reads element i, of `bytes` bytes, of a buffer.
 pub fn reads(buffer: u32, bytes: u32, site: u32) -> Stream {
     Stream {
         buffer: Some(buffer),
@@ -77,17 +79,17 @@ pub fn reads(buffer: u32, bytes: u32, site: u32) -> Stream {
     }
 }
 
-/// Item i writes element i, of so many bytes, of a buffer.
+/// Creates a stream in which item i writes element i, of `bytes` bytes, of a buffer.
 pub fn writes(buffer: u32, bytes: u32, site: u32) -> Stream {
     Stream { site: Site { word: site, written: true }, ..reads(buffer, bytes, site) }
 }
 
-/// A guard with elements of so many bytes.
+/// Creates a guard stream with elements of `bytes` bytes.
 pub fn guard(bytes: u32) -> Stream {
     Stream { buffer: None, scale: 0.into(), align: 1, ..writes(0, bytes, 0) }
 }
 
-/// A scalar parameter times something.
+/// Returns the expression of a scalar parameter times a constant.
 pub fn param(number: u32, multiplier: u32) -> Affine {
     Affine { constant: 0, terms: vec![(Factor::Param(number), multiplier)] }
 }
@@ -100,7 +102,8 @@ pub fn step(loop_number: u32, trips: Trips, stride: u32) -> Step {
     Step { loop_number, trips, stride: constant(stride) }
 }
 
-/// `y[i] = x[i] + 0x20` on bytes, saturating. Of vectors, four items or sixteen a group.
+/// The kernel `y[i] = x[i] + 0x20` on bytes, saturating. A group processes one vector of sixteen
+/// bytes: four items of `i8x4`, or sixteen of `i8`.
 pub const BRIGHTEN: &str = "
     mov $r0 $m0
     mov $r1 $m1
@@ -112,7 +115,7 @@ pub const BRIGHTEN: &str = "
     snop
     exit 0x0
 ";
-/// The branch of [`BRIGHTEN`], its load and its store.
+/// Word addresses of the branch of [`BRIGHTEN`], its load and its store.
 pub const BRIGHTEN_SITES: [u32; 3] = [27, 16, 24];
 
 pub fn brighten() -> Program {
@@ -121,7 +124,7 @@ pub fn brighten() -> Program {
     program("x: in i8x4, y: out i8x4", tiles(4, branch, streams), BRIGHTEN)
 }
 
-/// `y[i] = x[i] + n` on words.
+/// The kernel `y[i] = x[i] + n` on 32-bit words.
 pub const ADD: &str = "
     mov $r9 $m0
     mov $r0 $m1
@@ -134,10 +137,10 @@ pub const ADD: &str = "
     snop
     exit 0x0
 ";
-/// The branch of [`ADD`], its load and its store.
+/// Word addresses of the branch of [`ADD`], its load and its store.
 pub const ADD_SITES: [u32; 3] = [31, 20, 28];
 
-/// With changed streams.
+/// Returns a program of [`ADD`] with modified streams.
 pub fn add(change: impl FnOnce(&mut Tiles)) -> Program {
     let [branch, load, store] = ADD_SITES;
     let mut tiles = tiles(1, branch, vec![reads(1, 4, load), writes(2, 4, store)]);
