@@ -1,4 +1,5 @@
-//! Objects that are damaged or made to harm: a typed error, or a program that runs to an end or a trap.
+//! Damaged and hostile objects. Loading must return a typed error, or a program that runs to its
+//! end or to a trap.
 
 use crate::common::MACHINES;
 use crate::common::{code, launch, object, trap};
@@ -25,8 +26,8 @@ loop:
     vec![code("first", "a: f16x2, x: inout i32", 0x20, asm), code("second", "", 0, "    EXIT ;")]
 }
 
-/// Launches a kernel with arguments made for its signature; whatever happens, it must come back, and from both engines with
-/// the same where no item can disturb another.
+/// Launches a kernel with arguments that fit its signature. Every launch must return. If no item
+/// can affect another, both engines must give the same result.
 fn exercise(kernel: &Kernel) {
     let params = kernel.signature().params();
     let mut buffers = vec![[0u8; 16]; params.len()];
@@ -89,7 +90,7 @@ proptest! {
 
     #[test]
     fn any_instructions(seed: u64, count in 1usize..24) {
-        // One word in eight is anything at all.
+        // One word in eight is arbitrary.
         let mut state = seed | 1;
         let mut next = || {
             state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
@@ -144,7 +145,7 @@ fn records_that_disagree() {
         "section `.info.second`: an item takes 4294967295 bytes of local memory; at most 16777216 are possible"
     );
 
-    // Renaming sections in the name table.
+    // A changed name in the string table renames a section.
     let renamed = |from: &str, to: &str| {
         let mut bytes = object(&kernels());
         let at = bytes.windows(from.len()).position(|window| window == from.as_bytes()).unwrap();
@@ -168,7 +169,7 @@ fn parts_of_accesses() {
         kernels[0].parts = parts.to_vec();
         let words = kernels[0].words.len() as u32;
         let mut bytes = object(&kernels);
-        // The section's size, which is cut.
+        // The size of the location section is reduced in its header.
         let headers = u64::from_le_bytes(bytes[40..48].try_into().unwrap()) as usize;
         let size = headers + 4 * 64 + 32;
         let all = u64::from_le_bytes(bytes[size..size + 8].try_into().unwrap());
@@ -190,7 +191,7 @@ fn parts_of_accesses() {
     assert_eq!(refused(&[part(0, 14, 4)], 0), LoadError::Record { section: section(), error });
 }
 
-/// Parts that say nothing of what their word does leave its trap as it is.
+/// Access parts that contradict the instruction do not change its trap.
 #[test]
 fn parts_that_are_not_true() {
     let access = "    LDG.128 R0, [RZ.U32+UR0+0x100] ;\n    EXIT ;";
@@ -207,7 +208,7 @@ fn parts_that_are_not_true() {
         let [trap, _] = traps;
         trap
     };
-    // The base is zero, so that the address is no buffer's.
+    // The base is zero, so that the address does not belong to any buffer.
     let whole = launched(&[]);
     assert!(matches!(whole.kind, TrapKind::OutOfBounds { address: 0x100, bytes: 16, near: None, .. }), "{whole}");
     assert_eq!(launched(&[part(1, 0, 4)]), whole);
@@ -228,10 +229,11 @@ fn two_kernels_of_one_name() {
 
 #[test]
 fn sections_that_share_bytes_do_not_multiply() {
-    // Point the second kernel's text at all of the file.
+    // The text section of the second kernel is changed to cover the whole file.
     let mut bytes = object(&kernels());
     let headers = u64::from_le_bytes(bytes[40..48].try_into().unwrap()) as usize;
-    // Null, header, three of `first`; then the text of `second`: sh_offset and sh_size.
+    // The section header of the second kernel's text follows the null section, the header section
+    // and three sections of `first`. The changed fields are sh_offset and sh_size.
     let second = headers + 4 * 64 + 64;
     let length = bytes.len() as u64;
     bytes[second + 24..second + 32].copy_from_slice(&0u64.to_le_bytes());

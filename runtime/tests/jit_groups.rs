@@ -1,5 +1,6 @@
-//! Random programs whose items meet, on the engine and on the interpreter: the same memory, statistics and traps. No two items' plain
-//! accesses race, and what is changed in one step does not depend on the order.
+//! Random cooperative kernels in native code and in the interpreter, which must give the same
+//! memory, statistics and traps. Ordinary accesses of different items do not race, and the results
+//! of atomic operations do not depend on their order.
 
 use std::fmt::Write;
 use std::num::NonZero;
@@ -8,7 +9,7 @@ use crate::common::{MACHINES, code, object};
 use halfbyte_abi::Shape;
 use halfbyte_runtime::{Arg, Engine, Launch, LaunchError, Program, Stats};
 
-/// xorshift.
+/// The xorshift generator.
 struct Random(u64);
 
 impl Random {
@@ -32,15 +33,24 @@ impl Random {
     }
 }
 
-/// Bytes of shared memory, of the launch's buffer and of scratch that an item has for itself.
+/// Size in bytes of each item's private area in shared memory, in the buffer and in scratch memory.
 const OWN: usize = 16;
-/// Counters of the group, before what items have for themselves; those of the launch likewise.
+/// Size in bytes of the counters that precede the private areas, both in shared memory and in the
+/// buffer.
 const COUNTERS: usize = 32;
 const THREADS: NonZero<u16> = NonZero::new(4).unwrap();
 
-/// R0 to R7 are anything; R8 is the item's own offset in shared memory, R9 in the buffer, R10 in scratch. R12 and R14 are addresses of what is
-/// its own in shared memory and in scratch, R16 that of the counters in shared memory. UR0 is the buffer, R20 the item of the group. Of
-/// groups that have so many items along x, what is the item's own is found by where it is along x and along y.
+/// Returns the code that sets up the registers:
+///
+/// - R0 to R7 hold arbitrary values.
+/// - R8, R9 and R10 are the offsets of the item's private area in shared memory, in the buffer and
+///   in scratch memory.
+/// - R12 and R14 are generic addresses of the private areas in shared memory and in scratch memory;
+///   R16 is that of the shared counters.
+/// - R20 is the item's number in the group, and UR0 the buffer's address.
+///
+/// `across` is the number of items along x; with it, the private area is found from the item's
+/// coordinates along x and y.
 fn start(across: Option<u32>) -> String {
     let place = match across {
         Some(across) => format!("IMAD R8, R23, {:#x}, RZ ;\n    LEA R8, R22, R8, 0x4", OWN as u32 * across),
@@ -88,7 +98,7 @@ fn pred(random: &mut Random) -> String {
     format!("P{}", random.below(4))
 }
 
-/// Lanes, mostly all.
+/// Returns a lane mask, which usually contains all lanes.
 fn mask(random: &mut Random) -> String {
     match random.below(12) {
         0 => "0xffff".to_owned(),
@@ -117,7 +127,7 @@ fn compute(random: &mut Random) -> String {
     }
 }
 
-/// An access to what is the item's own; seldom to what is not there.
+/// Returns an access to the item's private area, or rarely one that is out of bounds or misaligned.
 fn own(random: &mut Random) -> String {
     let r = gpr(random);
     let at = match random.below(60) {
@@ -143,7 +153,8 @@ fn own(random: &mut Random) -> String {
     }
 }
 
-/// Memory is changed in one step: at an address by one operation only, whose results do not count, or where it is the item's own.
+/// Returns an atomic operation. Each shared counter is changed by one operation only, whose results
+/// are discarded. Other atomic operations access the item's private area.
 fn atomic(random: &mut Random) -> String {
     let (d, b, c) = (gpr(random), gpr(random), gpr(random));
     let ops = ["ADD", "MIN", "MAX.S32", "AND", "OR", "XOR", "MIN.S32"];
@@ -190,7 +201,8 @@ fn meet(random: &mut Random) -> String {
     }
 }
 
-/// A program: what it works with is set up, then anything, and in the end the counters are read behind a barrier.
+/// Returns a program: register setup, random instructions, and finally a barrier and loads of the
+/// counters.
 fn program(random: &mut Random, across: Option<u32>) -> String {
     let mut text = start(across);
     let body = 3 + random.below(30);
@@ -242,7 +254,8 @@ impl Case {
     }
 }
 
-/// One program on both; whether it ran to its end, and natively.
+/// Runs one random program on both engines. Returns whether it ran to its end, and whether it ran
+/// natively.
 fn agree(seed: u64) -> [bool; 2] {
     let random = &mut Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
     random.next();
@@ -282,12 +295,13 @@ fn random_programs() {
     let first = std::env::var("HALFBYTE_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0);
     let done: Vec<[bool; 2]> = (first..first + count).map(agree).collect();
     let [ended, native] = [0, 1].map(|k| done.iter().filter(|done| done[k]).count());
-    // Not all trap, and few are left to the interpreter.
+    // Not all programs may trap, and few may fall back to the interpreter.
     assert!(count < 10 || ended * 4 > count as usize, "{ended} of {count} ran to their end");
     assert!(count < 10 || native * 3 > count as usize * 2, "{native} of {count} ran natively");
 }
 
-/// Items of many groups put 128 bits in one place: each finds what another has put there, whole, among threads too.
+/// Items of many groups exchange 128 bits at one address. Each item must find the complete value of
+/// another item, also on several threads.
 #[test]
 fn exchanges_of_128_bits() {
     let asm = "
@@ -306,7 +320,7 @@ fn exchanges_of_128_bits() {
     assert!(!program.kernel("k").unwrap().is_interpreted());
     let items = 64 * 128;
     for engine in [Engine::Interp, Engine::JIT, Engine::Jit { threads: THREADS }] {
-        // A place that is a multiple of 16 bytes, and one that is not.
+        // The buffer is aligned to 16 bytes, and then misaligned.
         for off in [0, 4] {
             let bytes = 16 * (items + 1);
             let mut y = vec![0; bytes + 32];

@@ -1,4 +1,5 @@
-//! Random programs on the engine and on the interpreter: the same memory, statistics and traps.
+//! Random programs in native code and in the interpreter, which must give the same memory,
+//! statistics and traps.
 
 use crate::common::MACHINES;
 use std::num::NonZero;
@@ -12,7 +13,7 @@ use halfbyte_isa::object::{KernelInfo, Loc};
 use halfbyte_isa::row::{Class, Kind, RegFile, Role};
 use halfbyte_runtime::{Arg, Engine, Launch, LaunchError, Program, Stats};
 
-/// xorshift.
+/// The xorshift generator.
 struct Random(u64);
 
 impl Random {
@@ -32,7 +33,7 @@ impl Random {
     }
 }
 
-/// Registers that random instructions write; those above hold addresses.
+/// Number of registers that random instructions write. Higher registers hold addresses.
 const GPRS: u64 = 8;
 const OFFSET_16: u64 = 20;
 const OFFSET_4: u64 = 21;
@@ -40,22 +41,22 @@ const ITEM: u64 = 22;
 const GATHER: u64 = 23;
 const UNIFORM: u64 = 24;
 const LAST: u64 = 25;
-/// Where the item's bytes of `y` are, and with the next register their address.
+/// Offset of the item's bytes in `y`; with the next register it forms their address.
 const OWN: u64 = 26;
-/// The uniform registers of buffers' addresses.
+/// Uniform registers that hold the addresses of the buffers.
 const X: u64 = 0;
 const Y: u64 = 2;
 const Z: u64 = 8;
 const PARAMS: &str = "x: in i32, y: inout i32, z: inout i32, a: i32, b: i32, c: i64";
 const LOCAL_BYTES: u32 = 0x20;
 
-/// For launches of several rows.
+/// Number of threads for launches of several rows.
 const THREADS: NonZero<u16> = NonZero::new(3).unwrap();
 
-/// How items' bytes of `y` lie.
+/// Layout of the items' bytes in `y`.
 #[derive(Clone, Copy)]
 struct Layout {
-    /// The bytes of each.
+    /// Bytes per item.
     bytes: u64,
     order: Order,
 }
@@ -64,7 +65,7 @@ struct Layout {
 enum Order {
     Forward,
     Backward,
-    /// Each two neighbours have changed places.
+    /// Each pair of neighbours is swapped.
     Swapped,
 }
 
@@ -92,7 +93,7 @@ fn register(file: RegFile, role: Role, span: u8, random: &mut Random) -> u64 {
     }
 }
 
-/// An instruction that computes.
+/// Returns a random instruction that only computes.
 fn compute(random: &mut Random) -> Inst {
     loop {
         let opcode = Opcode::ALL[random.below(Opcode::ALL.len() as u64) as usize];
@@ -117,7 +118,8 @@ fn compute(random: &mut Random) -> Inst {
     }
 }
 
-/// At a register and `base`, a uniform register, or where the register and the next one say.
+/// Returns an access to a register's address plus the uniform register `base`. Without `base` the
+/// address is in the register pair.
 fn place(opcode: Opcode, register: u64, base: Option<u64>, imm: i64) -> Inst {
     let inst = Inst::new(opcode).with(RA, register).with(IMM24, imm as u64 & 0xFF_FFFF);
     if let Some(base) = base { inst.with(UR32, base) } else { inst }
@@ -135,7 +137,7 @@ fn memory(layout: Layout, random: &mut Random) -> Inst {
     use Opcode::*;
     let aligned = |span: u64, random: &mut Random| random.below(GPRS) / span * span;
     let (size, span) = [(1, 1), (2, 1), (4, 1), (4, 1), (8, 2), (16, 4)][random.below(6) as usize];
-    // A misaligned or distant one now and then.
+    // A few offsets are misaligned or far away.
     let bytes = |size: u64, limit: u64, random: &mut Random| {
         if random.one_in(200) { random.next() as i64 % 0x1000 } else { (random.below(limit) / size * size) as i64 }
     };
@@ -224,7 +226,7 @@ fn memory(layout: Layout, random: &mut Random) -> Inst {
     }
 }
 
-/// A program: what it works with is set up, then anything.
+/// Returns a program: register setup, followed by random instructions.
 fn words(items: u32, random: &mut Random) -> Vec<u128> {
     let layout = Layout::random(random);
     let uldc = |to, offset| Inst::new(Opcode::ULDC_64).with(URD, to).with(CMEM_OFFSET, offset);
@@ -339,7 +341,7 @@ impl Case {
     }
 }
 
-/// One program on both; whether it ran to its end.
+/// Runs one random program on both engines. Returns `true` if it ran to its end.
 fn agree(seed: u64) -> bool {
     let random = &mut Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
     random.next();
@@ -403,6 +405,6 @@ fn random_programs() {
     let count = std::env::var("HALFBYTE_SEEDS").ok().and_then(|count| count.parse().ok()).unwrap_or(400);
     let first = std::env::var("HALFBYTE_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0);
     let ended = (first..first + count).filter(|&seed| agree(seed)).count();
-    // Not all trap.
+    // Not all programs may trap.
     assert!(count < 10 || ended * 3 > count as usize, "{ended} of {count} ran to their end");
 }

@@ -1,4 +1,4 @@
-//! The tests of the loader, the engines and what a launch may say.
+//! Tests of the loader, the engines and the launch interface.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod aliases;

@@ -1,5 +1,5 @@
-//! `out` buffers start as zeros, also where the engine leaves out to make them zero: wherever a launch writes nothing, or does not come to it,
-//! there are zeros afterwards.
+//! Zero-initialisation of `out` buffers, also if the engine skips it. Every byte that a launch does
+//! not write must be zero afterwards.
 
 use std::num::NonZero;
 
@@ -8,7 +8,7 @@ use halfbyte_runtime::{Arg, Engine, Launch, LaunchError, Program, Stats};
 
 use crate::common::{bytes, program, trap};
 
-/// y[i] = x[i] + 1
+/// Computes y[i] = x[i] + 1.
 const ALL: &str = "
     S2R R0, SR_ITEM ;
     SHF.L.U32 R1, R0, 0x2, RZ ;
@@ -20,7 +20,7 @@ const ALL: &str = "
     EXIT ;
 ";
 
-/// Kernels that write some of `y`, or read it.
+/// Kernels that write only a part of `y`, or read `y`.
 const SOME: [(&str, &str); 9] = [
     ("every other word", "SHF.L.U32 R1, R0, 0x3, RZ ;\n STG [R1.U32+UR2], R0 ;"),
     ("from the second word on", "IADD3 R1, R1, 0x4, RZ ;\n STG [R1.U32+UR2], R0 ;"),
@@ -78,7 +78,8 @@ fn what_is_not_written_is_zero() {
                 let [mut expected, mut y] = [vec![STALE; bytes], vec![STALE; bytes]];
                 let args = &mut [Arg::In(&x), Arg::Buffer(&mut expected)];
                 let interpreted = launch(&program, Engine::Interp, items, args);
-                // Items see what those before them have stored in an order of their own, but for what is each one's.
+                // Native code may change the order of accesses of different items, so only results
+                // that do not depend on it are compared.
                 let is_own = !name.ends_with("afterwards");
                 for engine in engines() {
                     y.fill(STALE);
@@ -112,7 +113,7 @@ fn a_trap_leaves_what_items_before_it_wrote_and_zeros() {
             }
         }
     }
-    // Where the buffer itself is too short.
+    // The output buffer is too short.
     let x = numbers(1000);
     for engine in [Engine::Interp].into_iter().chain(engines()) {
         let mut y = vec![STALE; 4 * 999];
@@ -147,7 +148,7 @@ fn a_launch_that_is_ended_leaves_nothing_of_before() {
     }
 }
 
-/// No other parameter reads an `out` buffer.
+/// No other parameter may read an `out` buffer.
 #[test]
 fn a_buffer_that_another_parameter_would_read_is_refused() {
     let program = program("x: in i32, y: out i32", ALL);
@@ -158,7 +159,7 @@ fn a_buffer_that_another_parameter_would_read_is_refused() {
     }
 }
 
-/// A run on the same arguments again starts anew.
+/// A repeated run on the same arguments starts with zeroed `out` buffers.
 #[test]
 fn runs_again_come_to_the_same() {
     let program = program("x: in i32, y: out i32", ALL);
