@@ -1,4 +1,5 @@
-//! Launches of PTX on the memory of the process: what may be touched, what is said of the rest, and where variables are.
+//! Launches of PTX kernels on the memory of the process: permitted accesses, traps, and the
+//! addresses of variables.
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -8,11 +9,11 @@ use halfbyte_isa::ptx::text::read;
 use halfbyte_runtime::ptx::{Allocation, HostLaunch, HostMemory, Kernel};
 use halfbyte_runtime::{Engine, LaunchError, Stats, TrapKind};
 
-/// The interpreter, and native code where it is built.
+/// The interpreter, and the native engine if it is built.
 const ENGINES: &[Engine] = if cfg!(feature = "jit") { &Engine::ALL } else { &[Engine::Interp] };
 
-/// The kernel `k`, whose parameters are pointers in `%d0` and `%d1`. Its items are numbered along x in `%r7`, and `%d7` has the bytes from the
-/// first one's word to an item's.
+/// Loads a kernel `k` with two pointer parameters, in `%d0` and `%d1`. `%r7` is the item's number
+/// along x, and `%d7` is the byte offset of the item's word.
 fn load(declared: &str, body: &str) -> Kernel {
     let text = format!(
         ".version 8.8 .target sm_90 .address_size 64\n{declared}\n.visible .entry k(.param .u64 x, .param .u64 y)
@@ -33,7 +34,8 @@ fn launch_shape(
     let bytes = pointers.map(u64::to_le_bytes);
     let args = [bytes[0].as_slice(), bytes[1].as_slice()];
     let launch = HostLaunch { engine, ..HostLaunch::new(shape, &args, memory) };
-    // SAFETY: the kernels of these tests touch what they are given pointers to, or `memory` is bounded by it.
+    // SAFETY: the kernels of these tests access only memory behind their pointers, or `memory`
+    // limits their accesses to it.
     let ran = unsafe { kernel.launch_on_host(launch) };
     assert_eq!(kernel.translation().is_some(), matches!(engine, Engine::Jit { .. }) && !kernel.is_interpreted());
     ran
@@ -57,7 +59,7 @@ fn trap(ran: Result<Stats, LaunchError>) -> String {
 
 const COPY: &str = "ld.global.u32 %r0, [%d0]; add.u32 %r0, %r0, 1; st.global.u32 [%d1], %r0;";
 
-/// Each item's word, and one more.
+/// Copies each item's word, incremented by one.
 const COPY_ALL: &str = "add.s64 %d0, %d0, %d7; add.s64 %d1, %d1, %d7; ld.global.u32 %r0, [%d0]; add.u32 %r0, %r0, 1; st.global.u32 [%d1], %r0;";
 
 #[test]
@@ -67,16 +69,16 @@ fn pointers_are_what_they_are() {
         let pointers = [address(&mut x), address(&mut y)];
         launch(engine, &load("", COPY), pointers, &HostMemory::unbounded()).unwrap();
         assert_eq!(y, [42, 7]);
-        // Pointers in memory are followed.
+        // Pointers in memory are dereferenced.
         let mut at = [pointers[0]];
         let through = "ld.u64 %d2, [%d0]; ld.u32 %r0, [%d2]; atom.add.u32 %r1, [%d1], %r0; st.u32 [%d1+4], %r1;";
         let found = [address(&mut at), pointers[1]];
         launch(engine, &load("", through), found, &HostMemory::unbounded()).unwrap();
         assert_eq!(y, [83, 42]);
-        // Two may be one.
+        // Both pointers may be equal.
         launch(engine, &load("", COPY), [pointers[0]; 2], &HostMemory::unbounded()).unwrap();
         assert_eq!(x, [42, 0]);
-        // Null, and what is close to it, is nowhere.
+        // The null page is invalid.
         for null in [0, 4092] {
             let kind = trap(launch(engine, &load("", COPY), [pointers[0], null], &HostMemory::unbounded()));
             assert_eq!(kind, format!("store of 4 bytes at global address {null:#x} is out of bounds"));
@@ -92,14 +94,14 @@ fn accesses_are_within_one_allocation() {
         let mut memory = [1_u32, 2, 3, 4];
         let start = address(&mut memory);
         let asked = AtomicU32::new(0);
-        // The first two numbers, and the last one.
+        // The first two words form one allocation, and the last word another one.
         let find = |address: u64| {
             asked.fetch_add(1, Ordering::Relaxed);
             let all = [Allocation { start, bytes: 8 }, Allocation { start: start + 12, bytes: 4 }];
             all.into_iter().find(|of| (of.start..of.start + of.bytes).contains(&address))
         };
         let bounded = HostMemory::bounded(&find);
-        // What was found is asked for no more during a launch.
+        // A launch caches the allocations that it has found.
         let twice =
             "ld.global.u32 %r0, [%d0]; ld.global.u32 %r1, [%d0+4]; add.u32 %r0, %r0, %r1; st.global.u32 [%d1], %r0;";
         launch(engine, &load("", twice), [start, start + 12], &bounded).unwrap();
@@ -112,7 +114,7 @@ fn accesses_are_within_one_allocation() {
             panic!()
         };
         match trap.kind {
-            // An array of words need not be aligned to four of them.
+            // An array of words need not be aligned to 16 bytes.
             TrapKind::Misaligned { .. } => {}
             kind => assert!(kind.to_string().contains("out of bounds"), "{kind}"),
         }
@@ -135,16 +137,16 @@ fn variables_lie_beside_the_memory_of_the_process() {
             x[0]
         });
         assert_eq!(found, [8, 11]);
-        // Above all addresses of a process.
+        // The address of a variable is outside the address space of the process.
         assert!(y[0] >> 56 != 0, "{:#x}", y[0]);
-        // Constant memory has an address without a space, too, and is not written.
+        // A constant variable also has a generic address, and is read-only.
         let constant = "mov.u64 %d3, step; cvta.const.u64 %d3, %d3; ld.u32 %r0, [%d3]; st.u32 [%d0], %r0;";
         launch(engine, &load(declared, constant), pointers, &HostMemory::unbounded()).unwrap();
         assert_eq!(x, [3]);
         let written = "mov.u64 %d3, step; cvta.const.u64 %d3, %d3; st.u32 [%d3], %r0;";
         let kind = trap(launch(engine, &load(declared, written), pointers, &HostMemory::unbounded()));
         assert!(kind.contains("`step`"), "{kind}");
-        // No memory of the process lies next to a variable: an access past its end traps.
+        // No memory of the process is adjacent to a variable, so an access past its end traps.
         let past_the_end = "mov.u64 %d3, count; ld.global.u32 %r0, [%d3+8];";
         let kind = trap(launch(engine, &load(declared, past_the_end), pointers, &HostMemory::bounded(&|_| None)));
         assert!(kind.contains("byte 8 of buffer `count`, which has 4"), "{kind}");
@@ -168,7 +170,7 @@ fn many_items_and_threads_reach_one_memory() {
         let kernel = load("", COPY_ALL);
         let run =
             |items: u32, pointers| launch_shape(engine, (items, 1), &kernel, pointers, &HostMemory::bounded(&find));
-        // Above, onto itself, and with the first as an item too many.
+        // Three launches: to the second allocation, in place, and with one item too many.
         run(items, [start, start + bytes]).unwrap();
         run(items, [start, start]).unwrap();
         for (item, word) in (0..).zip(memory.split_at(items as usize).0) {
@@ -178,7 +180,8 @@ fn many_items_and_threads_reach_one_memory() {
             assert_eq!(*word, item + 1);
         }
         let Err(LaunchError::Trap(trap)) = run(items + 1, [start, start + bytes]) else { panic!() };
-        // The first load goes on to the other allocation, the store past the end of that.
+        // The last item's load reads the adjacent allocation; its store goes past the end of that
+        // allocation and traps.
         assert_eq!(trap.item, items, "{engine:?}");
         assert!(trap.kind.to_string().contains("store of 4 bytes"), "{}", trap.kind);
     }
@@ -189,7 +192,7 @@ fn what_does_not_fit_is_refused() {
     let kernel = load("", COPY);
     let memory = HostMemory::unbounded();
     let launch = |args: &[&[u8]]| {
-        // SAFETY: nothing is run.
+        // SAFETY: the launch fails before anything runs.
         unsafe { kernel.launch_on_host(HostLaunch::new((1, 1), args, &memory)) }.unwrap_err()
     };
     assert!(matches!(launch(&[&[0; 8]]), LaunchError::Count { expected: 2, found: 1, .. }));

@@ -1,4 +1,5 @@
-//! Objects whose words are the text of PTX: what is wrong with one is an error that names it, and no bytes make the loader panic.
+//! Objects that contain PTX text. A faulty object gives an error that names the problem, and no
+//! input makes the loader panic.
 
 use crate::common::MACHINES;
 use halfbyte_abi::Target;
@@ -12,12 +13,12 @@ use proptest::prelude::*;
 
 const PTX: Target = halfbyte_isa::ptx::target(halfbyte_abi::Sm::SM_90);
 
-/// Stores two words and loads them again, those of an item.
+/// A kernel in which each item stores two words.
 const TEXT: &str = ".version 7.8\n.target sm_90\n.address_size 64\n\n.visible .entry k(.param .b32 a, .param .u64 .ptr .global .align 8 y)\n{\n    \
                     .reg .b32 %r<3>;\n    .reg .b64 %rd<3>;\n    ld.param.b32 %r0, [a];\n    ld.param.u64 %rd0, [y];\n    mov.u32 %r1, %tid.x;\n    \
                     mul.wide.u32 %rd1, %r1, 8;\n    add.u64 %rd2, %rd0, %rd1;\n    st.global.v2.b32 [%rd2], {%r0, %r1};\n    ret;\n}\n";
 
-/// Its instruction that stores.
+/// Number of the store instruction in [`TEXT`].
 const STORE: u32 = 5;
 
 fn signature() -> Signature {
@@ -80,11 +81,12 @@ fn a_part_of_an_access_traps_in_its_place() {
         let LaunchError::Trap(trap) = error else { panic!("{error}") };
         (trap.item, trap.loc.line, trap.kind)
     };
-    // The second word of item 1 lies beyond the end.
+    // The second word of item 1 is out of bounds.
     let (item, line, kind) = trap(&mut [0; 12]);
     assert_eq!((item, line), (1, 70));
     assert!(matches!(kind, TrapKind::OutOfBounds { bytes: 4, .. }), "{kind}");
-    // Of both words the text makes the one that is higher first.
+    // If both words are out of bounds, the trap reports the part that is listed first, which is the
+    // higher word.
     assert_eq!(trap(&mut [0; 8]).1, 70);
 }
 
@@ -108,7 +110,7 @@ fn what_does_not_agree_is_refused() {
     }
 }
 
-/// The same with two words in place of the number.
+/// Returns the kernel of [`TEXT`] with a table, from which it loads instead of the parameter.
 fn with_table(table: &str, contents: &[u8]) -> Code {
     let text = TEXT.replace("sm_90\n.address_size 64\n", &format!("sm_90\n.address_size 64\n{table}\n"));
     let mut code = code(&text.replace("ld.param.b32 %r0, [a]", "ld.global.nc.b32 %r0, [t+4]"));
@@ -144,7 +146,7 @@ fn contents_are_bound_and_must_agree() {
     assert_eq!(refused(&other), wrong);
 }
 
-/// Loads an object with bytes changed, and launches what it still holds.
+/// Loads an object with changed bytes, and launches the kernels that it still contains.
 fn survives(mut bytes: Vec<u8>, changes: Vec<(prop::sample::Index, u8)>) {
     for (at, value) in changes {
         let at = at.index(bytes.len());

@@ -1,4 +1,5 @@
-//! Loads at an address that all threads of a block have, by whatever reads their results: native code against the interpreter.
+//! Loads from an address that is uniform in a block, with different uses of their results: native
+//! code against the interpreter.
 
 use halfbyte_isa::ptx::text::read;
 use halfbyte_runtime::Engine;
@@ -6,8 +7,8 @@ use halfbyte_runtime::ptx::{Arg, Kernel, Launch};
 
 const BLOCKS: u32 = 3;
 
-/// What `y` holds after a launch of a body, which finds the thread's 16 bytes of `y` at `%d1`, its 16 bytes of shared memory at
-/// `%s`, and `x` at `%d0`.
+/// Runs a body and returns `y`. `%d1` is the address of the thread's 16 bytes of `y`, `%s` that of
+/// its 16 bytes of shared memory, and `%d0` is `x`.
 fn run(body: &str, threads: u32, engine: Engine) -> Vec<u8> {
     let text = format!(
         ".version 8.3\n.target sm_90\n.address_size 64\n.const .align 16 .b32 table[4] = {{7, 9, 11, 13}};
@@ -39,7 +40,7 @@ fn check(body: &str) {
     }
 }
 
-/// Ways to come to an address in `x` that is the same for a block, in `%d2`.
+/// Instruction sequences that compute an address in `x` that is uniform in a block, in `%d2`.
 const ADDRESSES: [&str; 5] = [
     "mov.u64 %d2, %d0;",
     "add.s64 %d2, %d0, 48;",
@@ -69,7 +70,7 @@ fn copies_of_a_uniform_source() {
                 check(&body);
             }
         }
-        // A source in shared memory that all threads read back at once, and several copies before one wait.
+        // Two copies before one wait, with adjacent destinations in shared memory.
         check(&format!(
             "{address} cp.async.ca.shared.global [%s], [%d2], 8; cp.async.ca.shared.global [%s+8], [%d2+16], 8; {WAIT}"
         ));
@@ -96,7 +97,7 @@ fn other_readers_of_a_uniform_load() {
             check(&format!("{address} {body}"));
         }
     }
-    // Whole warps alone load matrices.
+    // Only complete warps can load matrices.
     let body = "bar.sync 0; mov.u32 %r5, tile; ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r6, %r7, %r8, %r9}, [%r5]; st.global.v4.u32 [%d1], {%r6, %r7, %r8, %r9};";
     let [expected, found] = [Engine::Interp, Engine::JIT].map(|engine| run(body, 64, engine));
     assert!(expected == found);

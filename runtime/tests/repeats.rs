@@ -1,5 +1,5 @@
-//! Launches on arguments that are bound once, and launches of kernels again and again: each comes to what the interpreter does, whatever
-//! the ones before were.
+//! Repeated launches, both of bound arguments and of the same kernels. Each launch must give the
+//! interpreter's result, regardless of the previous launches.
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,7 +9,8 @@ use halfbyte_runtime::{Arg, Engine, Launch, LaunchError, Program, Stats};
 
 use crate::common::{bytes, program};
 
-/// Kernels of one block: what they compute of the item R0, at the offset R1 of `x` (UR0) and of `y` (UR2).
+/// Kernels with a single basic block: name, direction of `y`, and body. R0 is the item, R1 the
+/// offset of its element in `x` (UR0) and in `y` (UR2).
 const KERNELS: [(&str, &str, &str); 6] = [
     (
         "in place",
@@ -43,10 +44,11 @@ fn alone(program: &Program, engine: Engine, shape: Shape, x: &[u8], y: &mut [u8]
 }
 
 const ITEMS: u32 = 320;
-/// Those of several rows of native code, the last of which is no whole chunk.
+/// A number of items that takes several rows of native code, with an incomplete last chunk.
 const MANY: u32 = 70_001;
 
-/// Elements below the number of items, but for those from `bad` on, which are far out.
+/// Returns elements below the number of items. From index `bad` on, the elements are far out of
+/// bounds.
 fn elements(seed: u32, bad: Option<u32>) -> Vec<u8> {
     elements_of(ITEMS, seed, bad)
 }
@@ -93,7 +95,7 @@ fn each_comes_to_what_one_alone_does() {
             assert_eq!(found, outcome, "{name}, launch {number}");
             match outcome {
                 Ok(_) => assert_eq!(bound.buffer(1), Some(&expected[..]), "{name}, launch {number}"),
-                // What is there now is anything.
+                // The buffer's contents are unspecified after a trap.
                 Err(_) => bound.buffer_mut(1).unwrap().copy_from_slice(&expected),
             }
         }
@@ -135,7 +137,8 @@ fn who_launches_again_may_change_all_arguments() {
     programs.push(("what a scalar says", of_scalar, true));
     let several = Engine::Jit { threads: NonZero::new(3).unwrap() };
     let whole = Shape::from(ITEMS);
-    // The engine, the items, elements of y beside theirs, and from where on elements of x lead out.
+    // Each launch consists of the engine, the shape, the number of extra elements of y, and the
+    // index from which on the elements of x are out of bounds.
     let launches = [
         (Engine::JIT, whole, 0, None),
         (Engine::JIT, whole, 0, None),
@@ -153,7 +156,7 @@ fn who_launches_again_may_change_all_arguments() {
         (Engine::JIT, whole, -1, None),
         (Engine::JIT, whole, 0, None),
     ];
-    // One kernel again and again, and all of them in turn.
+    // First each kernel is launched repeatedly, then all kernels are launched in turn.
     let again = (0..programs.len()).flat_map(|kernel| launches.iter().map(move |launch| (kernel, launch)));
     let in_turn = launches.iter().flat_map(|launch| (0..programs.len()).map(move |kernel| (kernel, launch)));
     for (number, (kernel, &(engine, shape, beside, bad))) in (1..).zip(again.chain(in_turn)) {
@@ -162,7 +165,7 @@ fn who_launches_again_may_change_all_arguments() {
         let x = elements(number, bad);
         let start = bytes(&vec![number; items.saturating_add_signed(beside) as usize]);
         let launch = |engine| {
-            // Not where they were at the launch before.
+            // Copies ensure that the buffers' addresses differ from those of the previous launch.
             let (x, mut y) = (x.clone(), start.clone());
             let mut args = vec![Arg::In(&x), Arg::Buffer(&mut y)];
             if *has_scalar {

@@ -1,4 +1,5 @@
-//! VP1 objects that are damaged or made to harm: a typed error, or a program that runs to an end or a trap.
+//! Damaged and hostile VP1 objects. Loading must return a typed error, or a program that runs to
+//! its end or to a trap.
 
 use crate::common::MACHINES;
 use crate::common::vp1::{
@@ -12,7 +13,7 @@ use halfbyte_isa::vp1::{Inst, Opcode};
 use halfbyte_runtime::{Arg, Kernel, Launch, LoadError, Program};
 use proptest::prelude::*;
 
-/// A kernel with streams of every kind.
+/// Returns a kernel with every kind of stream.
 fn kernel() -> Code {
     let [branch, load, store] = ADD_SITES;
     let trips = Trips::Of { count: param(0, 1), signed: true, at_least: 1 };
@@ -30,7 +31,7 @@ fn kernel() -> Code {
     code("n: i32, x: in i32, y: inout i32", 32, tiles, ADD)
 }
 
-/// Launches a kernel with arguments made for its signature; whatever happens, it must come back.
+/// Launches a kernel with arguments that fit its signature. Every launch must return.
 fn exercise(kernel: &Kernel) {
     let params = kernel.signature().params();
     let mut buffers = vec![[0x80u8; 16]; params.len()];
@@ -85,7 +86,7 @@ proptest! {
         }
     }
 
-    /// Numbers that lie next to what is possible, in every field of a kernel's record.
+    /// Replaces each field of a kernel's record by values near its limits.
     #[test]
     fn changed_records(at in any::<prop::sample::Index>(), value in prop::sample::select(vec![
         0, 1, 2, 3, 4, 15, 16, 17, 255, 2047, 2048, 4095, 8191, 8192, 8193, 65535, 1 << 16, i32::MAX as u32, 1 << 31, u32::MAX,
@@ -104,7 +105,7 @@ proptest! {
 
     #[test]
     fn any_instructions(seed: u64, count in 1usize..40) {
-        // One word in eight is anything at all.
+        // One word in eight is arbitrary.
         let mut state = seed | 1;
         let mut next = || {
             state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
@@ -161,7 +162,8 @@ fn records_that_disagree() {
 
 #[test]
 fn many_loops_take_no_long_time() {
-    // Loops of one trip in each other, around every stream; loops of many trips around one of none.
+    // Each stream has 32 nested loops with a trip count of one. Another stream has loops with huge
+    // trip counts around a loop that does not iterate.
     let mut kernel = kernel();
     let tiles = kernel.info.tiles.as_mut().unwrap();
     let deep: Vec<_> = (0..32).map(|number| step(number, Trips::Const(1), 0)).collect();
@@ -175,7 +177,7 @@ fn many_loops_take_no_long_time() {
 #[test]
 fn an_object_of_another_target_is_refused() {
     let mut other = object(&[kernel()]);
-    // The target's number in the header's record, which is the first section's.
+    // The changed byte is the target's number in the header record, which is in the first section.
     let header = [2, 0, 0, 0, 6, 0, 0, 0];
     let at = other.windows(8).position(|window| *window == header).unwrap();
     other[at] = 1;
@@ -197,7 +199,8 @@ fn a_kernel_is_what_its_object_says() {
     exercise(add(|_| {}).kernel("k").unwrap());
 }
 
-/// The fuzzer's seeds are objects of this version. Those of VP1 are made here: `HALFBYTE_BLESS=1` rewrites them.
+/// The fuzzer's seed objects have the current layout version. This test generates those for VP1;
+/// `HALFBYTE_BLESS=1` rewrites them.
 #[test]
 fn the_fuzzers_seeds_load() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../fuzz/seeds/objects");

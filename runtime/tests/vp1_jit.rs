@@ -1,5 +1,5 @@
-//! Launches of VP1 kernels on native code: threads, what is rare in programs, and what a translation says of itself. That native
-//! code does what the interpreter does, every other test of launches asks too.
+//! Launches of VP1 kernels in native code: threads, rare control flow, and translation statistics.
+//! All other launch tests also compare native code with the interpreter.
 
 use std::num::NonZero;
 
@@ -31,7 +31,7 @@ fn threads_come_to_the_same() {
 
 #[test]
 fn threads_tell_of_the_lowest_trap() {
-    // Item 150,000 reads what is not there, and item 100,000 stores to what is not.
+    // The load of item 150,000 and the store of item 100,000 are out of bounds.
     let program = add(|_| {});
     let x = bytes(&vec![1; 150_000]);
     let launch = |threads: u16| {
@@ -47,7 +47,7 @@ fn threads_tell_of_the_lowest_trap() {
 
 #[test]
 fn guarded_stores_stay_out_of_buffers() {
-    // The guard is never set, so that `y` may be too short for every item.
+    // The guard is never true, so that `y` may be too short for every item.
     let [branch, load, store] = ADD_SITES;
     let streams = vec![reads(1, 4, load), Stream { guard: Some(2), ..writes(2, 4, store) }, guard(4)];
     let program = program("n: i32, x: in i32, y: inout i32", tiles(1, branch, streams), ADD);
@@ -59,7 +59,8 @@ fn guarded_stores_stay_out_of_buffers() {
     }
 }
 
-/// A program that leaves native code for the interpreter again and again: a jump stands in the delay slot of another one.
+/// A program that repeatedly leaves native code for the interpreter, because a jump is in the delay
+/// slot of another jump.
 #[test]
 fn jumps_in_delay_slots() {
     let text = "
@@ -97,7 +98,7 @@ fn code_is_made_once_and_by_request() {
     assert!(translation.functions > 0 && translation.bytes > 0);
     run_on(2, &program, 16, &mut [Arg::In(&x), Arg::Buffer(&mut y)]).unwrap();
     assert_eq!(kernel.translation(), Some(translation));
-    // A copy has the code too.
+    // Clones share the code.
     assert_eq!(program.clone().kernel("k").unwrap().translation(), Some(translation));
 }
 
@@ -106,7 +107,8 @@ fn run_on_interpreter(program: &Program, x: &[u8], y: &mut [u8]) {
     kernel.launch(Launch::new(16, &mut [Arg::In(x), Arg::Buffer(y)])).unwrap();
 }
 
-/// An address that words move stands within the rows that vectors are.
+/// An address register that word accesses advance is only aligned to 4 bytes, so that vector
+/// accesses must round it down to a row.
 #[test]
 fn rows_by_an_address_that_words_move() {
     let text = "
@@ -127,7 +129,7 @@ fn rows_by_an_address_that_words_move() {
     let x = bytes(&(0..64).collect::<Vec<u32>>());
     let mut y = vec![0; 256];
     run(&program, 16, &mut [Arg::In(&x), Arg::Buffer(&mut y)]).unwrap();
-    // The last of 20 iterations stores to the row of the word after that.
+    // The last of 20 iterations stores to the row of the word that follows the words loaded so far.
     let (stored, rest) = y.split_at(16 * 6);
     assert!(stored.chunks(16).all(|row| *row == x[..16]) && rest.iter().all(|&byte| byte == 0));
 }

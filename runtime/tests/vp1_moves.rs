@@ -1,4 +1,5 @@
-//! Launches on VP1 whose streams lie side by side in their buffers, which are copied without a look at each access, beside such as do not.
+//! VP1 launches whose streams are contiguous in their buffers, so that they are copied without a
+//! check of each access. Launches that do not qualify are tested as well.
 
 use std::num::NonZero;
 
@@ -8,7 +9,7 @@ use halfbyte_runtime::{Arg, Engine, Launch, LaunchError, Program, Stats};
 use crate::common::trap;
 use crate::common::vp1::{program, reads, tiles, writes};
 
-/// y[i] = x[i], by vectors.
+/// Copies vectors: y[i] = x[i].
 const MOVE: &str = "
     mov $r0 $m0
     mov $r1 $m1
@@ -76,7 +77,7 @@ fn the_first_item_beyond_a_buffer_traps() {
     }
 }
 
-/// A tile reads what tiles before it have written, and nothing of its own.
+/// A tile reads the results of previous tiles, but not its own results.
 #[test]
 fn buffers_that_overlap() {
     let program = moves("x: in i8x16, y: inout may_alias i8x16");

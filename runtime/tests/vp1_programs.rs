@@ -1,4 +1,4 @@
-//! VP1 programs in assembly that must compute the right thing.
+//! VP1 assembly programs with known results.
 
 use crate::common::MACHINES;
 use crate::common::vp1::{
@@ -8,7 +8,7 @@ use crate::common::{bytes, run, words};
 use halfbyte_isa::stream::{Affine, Factor, Step, Stream, Tiles, Trips};
 use halfbyte_runtime::{Arg, LaunchError, Program, Stats};
 
-/// As many bytes as wanted, all different for a while.
+/// Returns `count` bytes whose pattern repeats only after many bytes.
 fn some(count: usize) -> Vec<u8> {
     (0..count).map(|i| (i * 37 + i / 251) as u8).collect()
 }
@@ -24,7 +24,7 @@ fn tails_of_every_length() {
         let x = some(4 * items as usize);
         let mut y = vec![0xee; 4 * items as usize + 8];
         let stats = run(&program, items, &mut [Arg::In(&x), Arg::Buffer(&mut y)]).unwrap();
-        // An `out` buffer is cleared, also where no item stores.
+        // An `out` buffer is zeroed even if no item stores to it.
         let (written, rest) = y.split_at(x.len());
         assert!(written == brightened(&x) && *rest == [0; 8], "{items} items");
         let (tiles, groups) = (items.div_ceil(1024), items.div_ceil(4));
@@ -65,7 +65,7 @@ fn words_go_one_by_one() {
     }
 }
 
-/// The words of `$m`, in the order in which the program stores them.
+/// The program stores the `$m` registers in this order.
 #[test]
 fn scalars_streams_and_counts_are_in_m() {
     let read = [0, 1, 2, 3, 4, 5, 6, 7, 8, 61, 62, 63, 9];
@@ -91,7 +91,8 @@ fn scalars_streams_and_counts_are_in_m() {
     assert_eq!(words(&y), expected);
 }
 
-/// The numbers of a tile and its first item, a tile being all that fits.
+/// Each item stores the tile's number of items and its first item. A tile has as many items as fit
+/// in the data store.
 #[test]
 fn every_tile_knows_its_items() {
     let text = "
@@ -116,7 +117,8 @@ fn every_tile_knows_its_items() {
     }
 }
 
-/// `y[i] = table[j]`, which all items read, plus 2 but for the first item of a tile: that finds the state after reset.
+/// Computes `y[i] = table[j]`, where all items read the same element, plus 2. The first item of
+/// each tile adds nothing, because it finds the reset state.
 #[test]
 fn a_uniform_stream_is_there_once() {
     let text = "
@@ -142,13 +144,13 @@ fn a_uniform_stream_is_there_once() {
     let mut y = vec![0; 4 * 4003];
     let table = bytes(&[10, 11, 12]);
     let stats = run(&program, 4003, &mut [Arg::Scalar(2), Arg::In(&table), Arg::Buffer(&mut y)]).unwrap();
-    // The frame of 0x104 bytes and the table leave place for so many.
+    // With the frame of 0x104 bytes and the table, 1976 items fit in a tile.
     let expected = |i: usize| if i.is_multiple_of(1976) { 12 } else { 14 };
     assert_eq!(words(&y), (0..4003).map(expected).collect::<Vec<_>>());
     assert_eq!((stats.tiles, stats.bytes_in), (3, 12));
 }
 
-/// `y[i] = sum of x[i * width + k] for k below n`
+/// Computes y[i] as the sum of `x[5 * i + k]` for all k below n.
 fn sum(trips: Trips) -> Program {
     let text = "
     mov $r9 $m0
@@ -178,7 +180,7 @@ fn loops_step_through_buffers() {
     for n in 1..=5 {
         let of = |count, signed| Trips::Of { count, signed, at_least: 1 };
         let itself = param(0, 1);
-        // 3n - 2n.
+        // The expression `3n - 2n`.
         let difference =
             Affine { constant: 0, terms: vec![(Factor::Param(0), 3), (Factor::Param(0), 2u32.wrapping_neg())] };
         for trips in [Trips::Const(n), of(itself.clone(), false), of(itself.clone(), true), of(difference, true)] {
@@ -193,7 +195,7 @@ fn loops_step_through_buffers() {
     }
 }
 
-/// Loops of no trip, of one at least, and of a negative number.
+/// Trip counts of zero, of at least one, and of a negative count.
 #[test]
 fn trips_are_as_the_loop_counts() {
     let copied = |n: u32, signed, at_least| {
@@ -211,7 +213,8 @@ fn trips_are_as_the_loop_counts() {
     assert!(matches!(copied(u32::MAX, false, 0), Err(LaunchError::Tile(_))));
 }
 
-/// A loop in a loop, and a stream of the outer one alone: `y[i][j] = sum of x[i][j][k]`, i, j and k below 2 and 3.
+/// Nested loops, with one stream in both loops and one in the outer loop alone: y[i][j] is the sum
+/// of x[i][j][k], with j below 2 and k below 3.
 #[test]
 fn loops_in_loops() {
     let text = "
@@ -241,7 +244,7 @@ fn loops_in_loops() {
     assert_eq!(words(&y), expected);
 }
 
-/// Where two stores of an item meet, the later one stays, trip by trip.
+/// If two stores of an item hit the same address, the later one takes effect, in iteration order.
 #[test]
 fn stores_of_an_item_are_made_in_order() {
     let text = "
@@ -257,7 +260,7 @@ fn stores_of_an_item_are_made_in_order() {
     stas $r3 $a1 0x4
     exit 0x0
 ";
-    // The second trip of one stream writes where the first trip of the other does.
+    // The second iteration of one stream writes where the first iteration of the other does.
     let first =
         Stream { scale: 8.into(), steps: vec![step(0, Trips::Const(2), 0u32.wrapping_sub(4))], ..writes(0, 4, 24) };
     let first = Stream { index: constant(4), ..first };
@@ -274,7 +277,7 @@ fn stores_of_an_item_are_made_in_order() {
     assert_eq!(order(vec![second, first]), [2, 1]);
 }
 
-/// `if x[i] & 1 then y[i] = z[i]`
+/// Computes `if x[i] & 1 then y[i] = z[i]`.
 const GUARDED: &str = "
     mov $r0 $m0
     mov $r1 $m1
@@ -299,7 +302,7 @@ fn guards_choose_what_is_written() {
     let streams = vec![reads(0, 4, 32), guard(4), guarded(reads(1, 4, 44)), guarded(writes(2, 4, 48))];
     let program = program("x: in i32, z: in i32, y: inout i32", tiles(1, 51, streams), GUARDED);
     let x: Vec<u32> = (0..3000).map(|i| i / 3).collect();
-    // Where no access is made there need not be anything.
+    // An access that is not executed may be out of bounds.
     let z: Vec<u32> = (0..2998).collect();
     let mut y = bytes(&[u32::MAX; 3000]);
     let stats = run(&program, 3000, &mut [Arg::In(&bytes(&x)), Arg::In(&bytes(&z)), Arg::Buffer(&mut y)]);
@@ -312,7 +315,7 @@ fn guards_choose_what_is_written() {
     assert_eq!(stats.bytes_out, 4 * x.iter().filter(|x| *x & 1 == 1).count() as u64);
 }
 
-/// Elements in another order, or with gaps, or from the end.
+/// Elements in another order, with gaps, or in reverse.
 #[test]
 fn scales_and_offsets() {
     let changed = |read: fn(&mut Stream), items: u32| {
@@ -331,11 +334,11 @@ fn scales_and_offsets() {
         s.index = Affine { constant: 4u32.wrapping_neg(), terms: vec![(Factor::ItemCount, 4)] };
     };
     assert_eq!(changed(backward, 4), [3, 2, 1, 0]);
-    // n is 7: the sum wraps at 2^32.
+    // n is 7, and the sum wraps at 2^32.
     assert_eq!(changed(|s| s.index = Affine { constant: 20u32.wrapping_neg(), ..param(0, 4) }, 3), [2, 3, 4]);
 }
 
-/// Called twice a group: the address after the delay slot, and the way back.
+/// The program calls a function twice, to test the return address after the delay slot.
 #[test]
 fn calls_and_delay_slots() {
     let text = "
@@ -354,7 +357,8 @@ fn calls_and_delay_slots() {
     stas $r1 $a0 0x4
     exit 0x0
 ";
-    // The branch to bundle 12 is in the delay slot of the second call: one bundle of its target runs, then that of the branch.
+    // The branch to bundle 12 is in the delay slot of the second call. One bundle at the call's
+    // target runs, and then the branch takes effect.
     let program = program("y: out i32", Tiles { group_branch: None, ..tiles(1, 0, vec![writes(0, 4, 48)]) }, text);
     let mut y = vec![0; 4];
     run(&program, 1, &mut [Arg::Buffer(&mut y)]).unwrap();
@@ -385,7 +389,7 @@ fn the_budget_begins_anew_with_each_group() {
     let mut y = vec![0; 4 * 40];
     let mut args = [Arg::Scalar(5), Arg::In(&x), Arg::Buffer(&mut y)];
     let kernel = program.kernel("k").unwrap();
-    // Four times around the inner loop, whatever the number of items.
+    // The inner loop takes four backward branches per item, regardless of the number of items.
     let stats =
         kernel.launch(halfbyte_runtime::Launch { budget: 4, ..halfbyte_runtime::Launch::new(40, &mut args) }).unwrap();
     assert_eq!(stats.backward_branches, 40 * 4 + 39);
@@ -407,10 +411,10 @@ fn what_no_tile_can_hold_is_told() {
                    9600 of them are what is accessed in `x` (test.s:8:5)";
     assert_eq!(error.to_string(), message);
     assert!(y.iter().all(|&byte| byte == 7), "nothing was written");
-    // Three items are fewer than that.
+    // Three items need less memory than a whole group of four.
     run(&program, 3, &mut [Arg::Scalar(600), Arg::In(&x), Arg::Buffer(&mut y)]).unwrap();
     assert_eq!(words(&y)[..3], [600; 3]);
-    // And none are none.
+    // An empty launch needs no tile.
     assert_eq!(run(&program, 0, &mut [Arg::Scalar(600), Arg::In(&x), Arg::Buffer(&mut y)]), Ok(Stats::default()));
 }
 

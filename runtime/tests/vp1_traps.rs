@@ -1,4 +1,4 @@
-//! Every kind of trap on VP1, by its message, and which of several is told.
+//! The message of every kind of trap on VP1, and the choice of the reported trap.
 
 use crate::common::vp1::{add, guard, param, program, reads, step, tiles, writes};
 use crate::common::{bytes, run, trap};
@@ -8,7 +8,8 @@ use halfbyte_runtime::{Arg, Launch, Trap};
 const LOAD: &str = "word 0x14 `ldas $r2 $c0 $a0 0x4` (test.s:6:5)";
 const STORE: &str = "word 0x1c `stas $r2 $a1 0x4` (test.s:8:5)";
 
-/// The trap of 2,000 items of `y[i] = x[i] + 5`, over so many words and with changed streams.
+/// Returns the trap of 2,000 items of `y[i] = x[i] + 5`, with buffers of the given numbers of words
+/// and modified streams.
 fn trap_of_add(x_words: usize, y_words: usize, change: impl FnOnce(&mut [Stream])) -> Trap {
     let program = add(|tiles| change(&mut tiles.streams));
     let (x, mut y) = (bytes(&vec![1; x_words]), bytes(&vec![2; y_words]));
@@ -35,7 +36,7 @@ fn out_of_bounds() {
              byte 4936 of buffer `y`, which has 4936"
         )
     );
-    // Half inside is outside.
+    // An access that is partly in bounds is out of bounds.
     assert_eq!(
         message(2000, 2000, |streams| (streams[0].offset, streams[0].align) = (2, 2)),
         format!(
@@ -43,7 +44,7 @@ fn out_of_bounds() {
              byte 7998 of buffer `x`, which has 8000"
         )
     );
-    // Before a buffer there is the far end of another one's addresses.
+    // An address just before a buffer belongs to the end of another buffer's address range.
     assert_eq!(
         message(2000, 2000, |streams| streams[1].offset = -4),
         format!(
@@ -51,7 +52,7 @@ fn out_of_bounds() {
              4 bytes before buffer `y`"
         )
     );
-    // What is scaled wraps at 2^32.
+    // The scaled offset wraps at 2^32.
     assert_eq!(
         message(2000, 2000, |streams| streams[0].index.constant = 4u32.wrapping_neg()),
         format!(
@@ -73,7 +74,7 @@ fn misaligned() {
         message(2000, 2000, |streams| streams[0].offset = 2),
         format!("kernel `k`, item 0, {LOAD}: load of 4 bytes at global address 0xd00100000040002 is misaligned")
     );
-    // Where both is wrong, that is what is told.
+    // Misalignment takes precedence over an access that is out of bounds.
     assert_eq!(
         message(0, 0, |streams| (streams[0].align, streams[0].index.constant) = (16, 8)),
         format!("kernel `k`, item 0, {LOAD}: load of 4 bytes at global address 0xd00100000040008 is misaligned")
@@ -90,10 +91,10 @@ fn store_to_an_in_buffer() {
             "kernel `k`, item 0, {STORE}: store of 4 bytes at global address 0xd00100000040000 into `in` buffer `x`"
         )
     );
-    // Beyond its end it is no store to it.
+    // A store beyond the end of an `in` buffer is reported as out of bounds.
     let trap = message(0, 2000, |streams| (streams[0].buffer, streams[1].buffer) = (Some(2), Some(1)));
     assert!(trap.ends_with("is out of bounds: byte 0 of buffer `x`, which has 0"), "{trap}");
-    // Also where the slice itself could be written.
+    // The store also traps if the caller passed a writable slice.
     let program = program("x: in i32", Tiles { streams: vec![writes(0, 4, 0)], ..tiles(1, 0, vec![]) }, "    exit 0x0");
     let mut x = bytes(&[7]);
     let trap = crate::common::trap(run(&program, 1, &mut [Arg::Buffer(&mut x)]));
@@ -107,7 +108,7 @@ fn the_lowest_item_traps_at_its_first_access() {
     assert_eq!(at(trap_of_add(1000, 1500, |_| {})), (1000, 20));
     assert_eq!(at(trap_of_add(1000, 1000, |_| {})), (1000, 20));
     assert_eq!(at(trap_of_add(1000, 1000, |streams| streams.reverse())), (1000, 28));
-    // A uniform stream is everyone's.
+    // An invalid access to a uniform stream is attributed to the first item.
     assert_eq!(at(trap_of_add(3, 0, |streams| streams[0] = uniform(16))), (0, 20));
     assert_eq!(at(trap_of_add(4, 7, |streams| streams[0] = uniform(12))), (7, 28));
 }
@@ -116,7 +117,7 @@ fn uniform(offset: i32) -> Stream {
     Stream { uniform: true, scale: 0.into(), offset, ..reads(1, 4, 20) }
 }
 
-/// In a loop the accesses of a trip come before those of the next one, whichever streams they are of.
+/// All accesses of an iteration precede those of the next iteration, regardless of their streams.
 #[test]
 fn loops_are_taken_trip_by_trip() {
     let text = "    exit 0x0\n    snop\n    snop";
@@ -134,7 +135,8 @@ fn loops_are_taken_trip_by_trip() {
         let program = program("n: i32, x: in i32, y: in i32", tiles, text);
         trap(run(&program, 3, &mut [Arg::Scalar(trips), Arg::In(&x), Arg::In(&y)])).address
     };
-    // The fifth step of one comes before the sixth of the other, and before what follows the loop.
+    // The fifth step of one stream precedes the sixth step of the other, and precedes the access
+    // after the loop.
     assert_eq!(address(4, 5, 7), 8);
     assert_eq!(address(4, 4, 7), 4);
     assert_eq!(address(4, 20, 7), 8);
@@ -142,7 +144,7 @@ fn loops_are_taken_trip_by_trip() {
     assert_eq!(address(4, 4, 0), 0);
 }
 
-/// `if a[i] & 1 then y[i] = x[i]`, `y` at its own item or at one.
+/// Computes `if a[i] & 1 then y[i] = x[i]`.
 #[test]
 fn only_accesses_that_are_made_trap() {
     let text = "
@@ -171,18 +173,18 @@ fn only_accesses_that_are_made_trap() {
     assert_eq!(made(&[1, 0, 1, 1], |_| {}), Ok(()));
     assert_eq!(made(&[1, 0, 1, 1, 0, 0, 0], |_| {}), Ok(()));
     assert_eq!(made(&[1, 0, 1, 1, 0, 1, 0], |_| {}), Err((5, 8)));
-    // Without the guard, item 4 would be it.
+    // Without the guard, item 4 would trap.
     assert_eq!(made(&[0; 7], |streams| streams[2].guard = None), Err((4, 8)));
     assert_eq!(made(&[0, 0, 0, 0, 0, 0, 1], |streams| streams[2].buffer = Some(2)), Err((6, 8)));
-    // Half of them are misaligned.
+    // Every second access is misaligned.
     let odd = |streams: &mut [Stream]| streams[3].align = 8;
     assert_eq!(made(&[1, 0, 1, 0], odd), Ok(()));
     assert_eq!(made(&[1, 0, 1, 1], odd), Err((3, 12)));
-    // Only the first byte of a guard counts.
+    // Only the first byte of a guard element counts.
     assert_eq!(made(&[0x100; 8], |_| {}), Ok(()));
 }
 
-/// What one item of a program without streams does.
+/// Returns the trap's message for one item of a program without streams.
 fn fault(bundles: &str) -> String {
     fault_of(Tiles { group_branch: None, ..tiles(4, 0, vec![]) }, 1, bundles).to_string()
 }
@@ -215,7 +217,7 @@ fn past_the_end() {
         fault("snop\n    vnop"),
         "kernel `k`, item 0, word 0x7 `bnop` (test.s:2:5): runs past the end of the kernel"
     );
-    // The last word has no delay slot.
+    // A branch in the last word has no delay slot.
     assert_eq!(
         fault("snop\n    bra 0x0"),
         "kernel `k`, item 0, word 0x7 `bra 0x0` (test.s:2:5): runs past the end of the kernel"
@@ -241,7 +243,7 @@ fn calls_and_returns() {
         fault("snop\n    ret\n    snop"),
         "kernel `k`, item 0, word 0x7 `ret` (test.s:2:5): return without a call"
     );
-    // Forward, over and over: no backward branch, but one call more than there may be.
+    // All calls go forward, so that no backward branch is taken, but there is one call too many.
     let mut calls: String = (1..=17).map(|k| format!("    call {:#x}\n    snop\n", 8 * k)).collect();
     calls += "    snop";
     let message = fault(&calls);
@@ -249,7 +251,7 @@ fn calls_and_returns() {
         message,
         "kernel `k`, item 0, word 0x83 `call 0x88` (test.s:33:5): more than 16 calls within each other"
     );
-    // Returns are branches backward too: eight calls, each of which calls the next one's function twice.
+    // Returns also count as backward branches. Each of eight functions calls the next one twice.
     let mut doubling = String::new();
     for function in 0..8 {
         let next = 4 * 6 * (function + 1);
@@ -264,13 +266,14 @@ fn calls_and_returns() {
 fn an_endless_loop_belongs_to_its_group() {
     let message = fault("snop\n    bra 0x0\n    snop");
     assert_eq!(message, "kernel `k`, item 0, word 0x7 `bra 0x0` (test.s:2:5): more than 10 backward branches taken");
-    // The branch to the next group is taken once too often a group, then it is a branch as others are.
+    // The branch to the next group resets the budget at most once per group. After that it counts
+    // as an ordinary backward branch.
     let endless = |items| fault_of(tiles(4, 7, vec![]), items, "snop\n    bra 0x0\n    snop").item;
     assert_eq!([1, 4, 5, 9, 12].map(endless), [0, 0, 4, 8, 8]);
 }
 
-/// What is wrong in memory comes before what is wrong with the program, up to the item that this belongs to; of the accesses of
-/// that item those that the program has come to.
+/// Invalid accesses of items up to the one at which the program fails take precedence over the
+/// program's error. For that item, only accesses that the program has reached count.
 #[test]
 fn memory_and_program() {
     let item = |access: &str, words: usize| {
@@ -292,13 +295,13 @@ fn memory_and_program() {
         let trap = trap(run(&program, 12, &mut [Arg::In(&x)]));
         (trap.item, trap.address)
     };
-    // The return without a call is in the second group, after its loads.
+    // The return without a call is executed in the second group, after the loads of that group.
     let loads = |words| item("ldas $r2 $c0 $a0 0x10", words);
     assert_eq!(loads(12), (4, 31));
     assert_eq!(loads(5), (4, 31));
     assert_eq!(loads(4), (4, 16));
     assert_eq!(loads(2), (2, 16));
-    // It stands before them.
+    // The return is executed before any load.
     let stops = |words| item("snop", words);
     assert_eq!(stops(4), (4, 31));
     assert_eq!(stops(2), (2, 16));
