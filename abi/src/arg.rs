@@ -14,7 +14,7 @@ pub enum Arg<'a> {
     Alias {
         /// Index of the parameter whose argument is the buffer.
         of: usize,
-        /// Bytes from the buffer's start.
+        /// Offset in bytes from the buffer's start.
         offset: u64,
     },
 }

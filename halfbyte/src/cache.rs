@@ -123,7 +123,7 @@ fn content(module: &Module) -> Arc<str> {
     let mut content = format!("{}\n", module.file());
     let locator = module.source().locator();
     for kernel in &module.ir().kernels {
-        // Writing to a string succeeds.
+        // Writing to a string cannot fail.
         let _ = write!(content, "{kernel}");
         let insts = kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)).flat_map(|block| &block.insts);
         let mut line = 0;

@@ -107,7 +107,7 @@ pub struct OrderDependence {
 pub enum OrderCause {
     /// The order of atomic operations.
     Atomics,
-    /// Lockstep of the lanes of a warp that no branch has parted.
+    /// Lockstep execution of the lanes of a converged warp.
     Lockstep,
 }
 

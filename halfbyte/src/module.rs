@@ -40,7 +40,7 @@ impl<'k> Verified<'k> {
 /// A kernel in another source language that could not be translated to the IR.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RefusedKernel {
-    /// Its name.
+    /// Name of the kernel.
     pub name: String,
     /// Location of its beginning.
     pub span: Span,

@@ -194,9 +194,9 @@ pub struct Stats {
 /// Compiled kernels.
 #[derive(Clone, Debug, Default)]
 pub struct Compiled {
-    /// The kernels' words.
+    /// The kernels' machine code.
     pub code: Vec<Code>,
-    /// What became of the kernels.
+    /// Statistics of the kernels.
     pub stats: Vec<Stats>,
 }
 

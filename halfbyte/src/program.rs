@@ -31,9 +31,9 @@ pub enum CallError {
     /// An argument's type does not fit the parameter.
     #[error("parameter `{param}` is {expected}; an argument of {found} does not fit")]
     Type {
-        /// The parameter.
+        /// Name of the parameter.
         param: String,
-        /// Its type.
+        /// Type of the parameter.
         expected: Type,
         /// Name of the argument's lane type.
         found: &'static str,

@@ -34,7 +34,7 @@ pub struct Report {
 pub enum Severity {
     /// The text is wrong.
     Error,
-    /// The text is probably not what is meant.
+    /// The text is probably not what its author intended.
     Warning,
 }
 

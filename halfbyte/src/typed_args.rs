@@ -14,7 +14,7 @@ pub struct Arg<'a> {
     pub(crate) lanes: Option<Lanes>,
 }
 
-/// The type of an argument.
+/// The type of an argument's lanes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lanes {
     pub fits: fn(Type) -> bool,

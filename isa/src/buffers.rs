@@ -6,14 +6,14 @@ use smallvec::SmallVec;
 
 use crate::trap::{Access, Near, Space, TrapKind};
 
-/// A buffer of the launch.
+/// A buffer of a launch.
 #[derive(Debug)]
 pub struct Buffer<'a> {
     /// The parameter's name.
     pub name: &'a str,
-    /// Whether the kernel reads it, writes it or both.
+    /// The kernel's access: read, write or both.
     pub direction: Direction,
-    /// Its contents.
+    /// The contents.
     pub bytes: Bytes<'a>,
 }
 

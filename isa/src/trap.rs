@@ -17,7 +17,7 @@ use halfbyte_abi::{Exceeded, ItemName, Shape};
 /// that one take precedence.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Trap {
-    /// The kernel.
+    /// Name of the kernel.
     pub kernel: String,
     /// Number of the work item in the launch ([`Shape::place`]).
     pub item: u32,
@@ -128,7 +128,7 @@ pub enum TrapKind {
         address: u64,
         /// Access size in bytes.
         bytes: u32,
-        /// The buffer's name.
+        /// Name of the buffer's parameter.
         buffer: String,
     },
     /// A data race: another item accesses the same byte without synchronisation, and one of them
@@ -165,7 +165,7 @@ pub enum TrapKind {
     },
     /// The instruction word is not a valid instruction.
     Undefined {
-        /// The word.
+        /// The undefined word.
         word: u128,
         /// Size of the word in bytes.
         bytes: u32,
@@ -232,7 +232,7 @@ pub enum TrapKind {
     NoFunction,
 }
 
-/// The source of an undefined value.
+/// The storage location that an undefined value was read from.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Unwritten {
     /// A register, by name.
@@ -276,11 +276,11 @@ pub struct Other {
 /// A position relative to a buffer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Near {
-    /// The buffer's name.
+    /// Name of the buffer's parameter.
     pub buffer: String,
     /// Offset from the buffer's start in bytes; negative before the buffer.
     pub offset: i64,
-    /// Its size in bytes.
+    /// Size of the buffer in bytes.
     pub size: u64,
 }
 

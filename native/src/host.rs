@@ -13,9 +13,9 @@ use arrayvec::ArrayVec;
 /// An allocation. Each access must lie within one allocation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Allocation {
-    /// The address of its first byte.
+    /// Address of the first byte.
     pub start: u64,
-    /// How many bytes it has.
+    /// Size in bytes.
     pub bytes: u64,
 }
 

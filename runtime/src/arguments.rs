@@ -19,7 +19,7 @@ pub type Scalars = SmallVec<[u128; 4]>;
 /// included.
 #[derive(Debug, Default)]
 pub struct Arguments<'a> {
-    /// The bits of each scalar, and of the address of each buffer.
+    /// The bits of each scalar and the address of each buffer.
     pub scalars: Scalars,
     /// The buffers. An alias has no buffer of its own.
     pub buffers: Buffers<'a>,

@@ -61,7 +61,7 @@ impl Kernel {
 }
 
 impl<'a> Bound<'a> {
-    /// The kernel.
+    /// Returns the kernel.
     pub fn kernel(&self) -> &'a Kernel {
         self.kernel
     }

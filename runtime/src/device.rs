@@ -29,13 +29,13 @@ pub enum CudaError {
     /// The kernel stored outside of every buffer, into the guard area next to one.
     #[error("it stores next to buffer `{param}`")]
     Outside {
-        /// The buffer.
+        /// Name of the buffer's parameter.
         param: String,
     },
     /// The kernel stored to an `in` buffer.
     #[error("it stores to `{param}`, which is only read")]
     ReadOnly {
-        /// The buffer.
+        /// Name of the buffer's parameter.
         param: String,
     },
     /// The kernel did not end within the timeout.
@@ -64,7 +64,7 @@ pub enum Unavailable {
     Capability {
         /// The device's name.
         device: String,
-        /// Its compute capability, major and minor.
+        /// The device's compute capability, major and minor.
         capability: (u16, u16),
         /// The target of the kernel.
         target: TargetName,

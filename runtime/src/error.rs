@@ -19,19 +19,19 @@ pub enum LaunchError {
     /// The number of arguments differs from the number of parameters.
     #[error("kernel `{kernel}` takes {expected} arguments; found {found}")]
     Count {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
         /// Number of parameters.
         expected: usize,
         /// Number of arguments.
         found: usize,
     },
-    /// A scalar for a buffer, or a buffer for a scalar.
+    /// A scalar was passed for a buffer, or a buffer for a scalar.
     #[error("argument `{param}` of kernel `{kernel}` must be {expected}; found {found}")]
     Kind {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
-        /// The parameter.
+        /// Name of the parameter.
         param: String,
         /// Kind of the parameter.
         expected: String,
@@ -41,21 +41,21 @@ pub enum LaunchError {
     /// A scalar argument has bits beyond the parameter's type.
     #[error("argument `{param}` of kernel `{kernel}`: {bits:#x} does not fit {ty}")]
     Scalar {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
-        /// The parameter.
+        /// Name of the parameter.
         param: String,
         /// The parameter's type.
         ty: Type,
-        /// The argument.
+        /// The bits of the argument.
         bits: u128,
     },
     /// A buffer's size is not a multiple of the element size.
     #[error("argument `{param}` of kernel `{kernel}` has {found} bytes; expected a multiple of {} for {elem}", elem.bytes())]
     Size {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
-        /// The parameter.
+        /// Name of the parameter.
         param: String,
         /// Element type.
         elem: Type,
@@ -66,9 +66,9 @@ pub enum LaunchError {
     /// has 8 bytes.
     #[error("argument `{param}` of kernel `{kernel}` has {found} bytes; expected {expected}")]
     Bytes {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
-        /// The parameter.
+        /// Name of the parameter.
         param: String,
         /// Size of the parameter in bytes.
         expected: u64,
@@ -78,11 +78,11 @@ pub enum LaunchError {
     /// Two buffers overlap, and at least one of them is written.
     #[error("arguments `{first}` and `{second}` of kernel `{kernel}` overlap, and one of them is written")]
     Overlap {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
-        /// The first parameter.
+        /// Name of the first parameter.
         first: String,
-        /// The second parameter.
+        /// Name of the second parameter.
         second: String,
     },
     /// Two parameters share memory, and one of them is written without `may_alias`.
@@ -90,11 +90,11 @@ pub enum LaunchError {
         "arguments `{first}` and `{second}` of kernel `{kernel}` overlap; `{unique}` is written and does not say `may_alias`"
     )]
     Unique {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
-        /// The first parameter.
+        /// Name of the first parameter.
         first: String,
-        /// The second parameter.
+        /// Name of the second parameter.
         second: String,
         /// The parameter that lacks `may_alias`.
         unique: String,
@@ -102,9 +102,9 @@ pub enum LaunchError {
     /// An address in another argument's buffer is invalid.
     #[error("argument `{param}` of kernel `{kernel}` is the address of {reason}")]
     Alias {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
-        /// The parameter.
+        /// Name of the parameter.
         param: String,
         /// Description of the address and of its fault.
         reason: String,
@@ -112,7 +112,7 @@ pub enum LaunchError {
     /// The launch shape is invalid.
     #[error("kernel `{kernel}`: {error}")]
     Shape {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
         /// The fault of the shape.
         error: ShapeError,
@@ -120,7 +120,7 @@ pub enum LaunchError {
     /// The block size contradicts the kernel's directives.
     #[error("kernel `{kernel}` is for blocks of `{expected}`; {} x {} x {} were given", found[0], found[1], found[2])]
     Blocks {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
         /// The block size that the kernel declares.
         expected: String,
@@ -133,7 +133,7 @@ pub enum LaunchError {
     /// The launch has more work items than the kernel's address computations support.
     #[error("kernel `{kernel}`: {items} work items are too many; it can be launched over {limit} at most")]
     Items {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
         /// Number of work items.
         items: u32,
@@ -143,7 +143,7 @@ pub enum LaunchError {
     /// The engine does not support the kernel's target.
     #[error("kernel `{kernel}` is for {target}, which engine `{engine}` does not run")]
     Engine {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
         /// The kernel's target.
         target: String,
@@ -153,7 +153,7 @@ pub enum LaunchError {
     /// The kernel could not be translated to native code.
     #[error("kernel `{kernel}`: {error}")]
     Native {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
         /// The reason.
         error: NativeError,
@@ -161,7 +161,7 @@ pub enum LaunchError {
     /// The launch failed on the GPU.
     #[error("kernel `{kernel}`: {error}")]
     Cuda {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
         /// The reason.
         error: CudaError,
@@ -172,7 +172,7 @@ pub enum LaunchError {
     /// The launch was ended early.
     #[error("kernel `{kernel}`: {exceeded}")]
     Exceeded {
-        /// The kernel.
+        /// Name of the kernel.
         kernel: String,
         /// The limit that was exceeded.
         exceeded: Exceeded,
@@ -182,7 +182,7 @@ pub enum LaunchError {
 /// A tile that does not fit VP1's data store, with its largest stream.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TooLarge {
-    /// The kernel.
+    /// Name of the kernel.
     pub kernel: String,
     /// The smallest possible number of work items in a tile.
     pub items: u32,

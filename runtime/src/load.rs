@@ -49,17 +49,17 @@ pub enum LoadError {
     /// The record in a section is malformed.
     #[error("section `{section}`: {error}")]
     Record {
-        /// The section.
+        /// Name of the section.
         section: String,
-        /// What is wrong.
+        /// The fault of the record.
         error: RecordError,
     },
     /// The size of a text section is not a positive multiple of the instruction word's size.
     #[error("section `{section}` has {bytes} bytes; expected a positive multiple of {word_bytes}")]
     Text {
-        /// The section.
+        /// Name of the section.
         section: String,
-        /// Its size.
+        /// Size of the section in bytes.
         bytes: usize,
         /// Size of an instruction word in bytes.
         word_bytes: usize,
@@ -67,7 +67,7 @@ pub enum LoadError {
     /// A text section is not the PTX text of one kernel for the object's target.
     #[error("section `{section}` is no text of a kernel for {target}")]
     Lines {
-        /// The section.
+        /// Name of the section.
         section: String,
         /// The object's target.
         target: Target,
@@ -75,17 +75,17 @@ pub enum LoadError {
     /// The code contradicts the kernel's record, such as a PTX kernel with other parameters.
     #[error("section `{section}`: {error}")]
     Unfit {
-        /// The section.
+        /// Name of the section.
         section: String,
-        /// What is wrong.
+        /// Description of the contradiction.
         error: String,
     },
     /// A record refers to an instruction word that the kernel does not have.
     #[error("section `{section}` is about word {address}; the kernel has {words}")]
     Address {
-        /// The section.
+        /// Name of the section.
         section: String,
-        /// The word's address.
+        /// Address of the instruction word.
         address: u32,
         /// Number of instruction words in the kernel.
         words: usize,
@@ -94,17 +94,17 @@ pub enum LoadError {
     /// followed by access parts.
     #[error("section `{section}` has {bytes} bytes; expected {expected}, and {} more a part", Part::BYTES)]
     Locations {
-        /// The section.
+        /// Name of the section.
         section: String,
-        /// Its size.
+        /// Size of the section in bytes.
         bytes: usize,
-        /// The size for the kernel's words.
+        /// Expected size without access parts, in bytes.
         expected: usize,
     },
     /// The access parts are not sorted by instruction word.
     #[error("section `{section}`: a part of word {word} stands behind one of a later word")]
     Order {
-        /// The section.
+        /// Name of the section.
         section: String,
         /// Address of the instruction word.
         word: u32,
@@ -112,9 +112,9 @@ pub enum LoadError {
     /// The record of a kernel names another kernel.
     #[error("section `{section}` describes kernel `{found}`")]
     Name {
-        /// The section.
+        /// Name of the section.
         section: String,
-        /// The name in its record.
+        /// The kernel's name in the record.
         found: String,
     },
 }
@@ -223,7 +223,7 @@ fn locations(section: String, data: &[u8], words: usize) -> Result<(Vec<Loc>, Ve
 /// The sections of an object that the loader reads.
 struct Sections<'a> {
     by_name: HashMap<&'a str, &'a [u8]>,
-    /// The kernels' names, in the order of their text sections.
+    /// Names of the kernels, in the order of their text sections.
     texts: Vec<&'a str>,
 }
 

@@ -117,7 +117,7 @@ fn other_machines_versions_and_targets() {
         Program::load(&bytes, &MACHINES).unwrap_err()
     };
     assert!(matches!(with(0, b"\x7fELG"), LoadError::Elf(_)));
-    // EI_CLASS, EI_DATA, e_machine, e_flags.
+    // The changes below affect EI_CLASS, EI_DATA, e_machine and e_flags.
     assert!(matches!(with(4, &[1]), LoadError::Elf(_)));
     assert!(matches!(with(5, &[2]), LoadError::Elf(_)));
     assert_eq!(with(18, &62u16.to_le_bytes()), LoadError::Machine(62));

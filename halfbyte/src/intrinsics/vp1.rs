@@ -78,7 +78,7 @@ fn from_register(ty: Type, value: Value, lanes: &mut [u64]) {
 /// A step of a template.
 enum Run {
     Bundle(Placed),
-    /// `$vx` gets this value.
+    /// Sets `$vx` to the value with this index.
     Extra(usize),
 }
 

@@ -93,7 +93,7 @@ const LIBRARY: &str = "
     strtof strtok strtol strtoll strtoul strtoull strxfrm sync system time tmpfile tolower toupper truncate umask ungetc unlink
     vfprintf vprintf vsnprintf vsprintf wait wcstombs wctomb write Vector halfbyte_native_message";
 
-/// Functions of `<math.h>` and `<complex.h>`, for doubles.
+/// Functions of `<math.h>` and `<complex.h>`, in their variants for `double`.
 const MATHS: &str = "
     acos acosh asin asinh atan atan2 atanh cabs cacos carg casin catan cbrt ccos ceil cexp cimag clog conj copysign cos cosh cpow
     creal csin csqrt ctan erf erfc exp exp10 exp2 expm1 fabs fdim floor fma fmax fmin fmod frexp gamma hypot ilogb j0 j1 jn ldexp

@@ -319,7 +319,7 @@ fn has_two_names(words: &[Word], scratch_bytes: u32) -> bool {
 }
 
 impl Kernel {
-    /// Why a launch ends early.
+    /// Converts the reason of an early end to a launch error.
     fn halted(&self, shape: &Shape, item: u32, halt: Halt, memory: &Memory<'_>) -> LaunchError {
         match halt {
             Halt::Fault(fault) => Box::new(self.trap_of(shape, item, fault, &memory.buffers)).into(),

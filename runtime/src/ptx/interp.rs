@@ -34,7 +34,7 @@ pub(super) struct Item<'a> {
 pub(super) struct ItemStats {
     /// Instructions executed, including those with a false guard.
     pub instructions: u64,
-    /// Backward branches taken, and calls.
+    /// Backward branches taken, and calls, which count as backward branches.
     pub backward: u64,
 }
 

@@ -192,7 +192,7 @@ fn run_items(
 pub struct StrongAccesses {
     /// Atomic operations.
     pub atomic: bool,
-    /// Loads and stores.
+    /// Strong loads and stores.
     pub plain: bool,
 }
 
@@ -280,9 +280,9 @@ pub enum LoadError {
     /// access size.
     #[error("{}:{}: `{instruction}` is at no multiple of the {bytes} bytes that it accesses", loc.line, loc.column)]
     Misaligned {
-        /// The instruction.
+        /// The instruction text.
         instruction: String,
-        /// Its place in the text.
+        /// Source location of the instruction.
         loc: Loc,
         /// Access size in bytes.
         bytes: u64,
@@ -290,7 +290,7 @@ pub enum LoadError {
     /// An instruction accesses memory beyond its parameter or variable.
     #[error("{}:{}: `{instruction}` does not stay within `{param}`, which has {bytes} bytes", loc.line, loc.column)]
     Parameter {
-        /// The instruction.
+        /// The instruction text.
         instruction: String,
         /// Source location.
         loc: Loc,

@@ -68,7 +68,7 @@ impl Machine for Vp1 {
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum StepError {
-    /// The bundle traps.
+    /// The bundle traps, because its effect is undocumented.
     #[error(transparent)]
     Unknown(#[from] Unknown),
     /// Native code is not available.

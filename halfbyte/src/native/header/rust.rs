@@ -12,7 +12,7 @@ const TAKEN: [&str; 2] = ["trap", "status"];
 
 pub(super) fn header(about: &About<'_>, functions: &[Function]) -> String {
     let mut text = String::new();
-    // Writing to a string succeeds.
+    // Writing to a string cannot fail.
     let _ = write(&mut text, about, functions);
     text
 }

@@ -31,10 +31,10 @@ pub fn device(target: TargetName) -> Result<String, Unavailable> {
     device.check_runs(target).map(|()| device.description())
 }
 
-/// A buffer in the device's memory.
+/// A buffer that was copied to device memory.
 struct Placed<'d> {
     memory: driver::Memory<'d>,
-    /// What it held before the launch, the margins included.
+    /// Contents before the launch, including the guard areas.
     before: Vec<u8>,
     /// Offset of the buffer in the allocation.
     start: usize,

@@ -27,7 +27,7 @@ pub(in crate::vp1) struct Machine {
     vector: [u8; 16],
     /// Word result of an access that the host performs.
     word: u32,
-    /// `$r31` is never written.
+    /// The scalar registers; `$r31` always holds 0 and is never written.
     r: [u32; 32],
     a: [u32; 32],
     pub m: [u32; 64],

@@ -13,7 +13,7 @@ use super::words::{Known, Word};
 /// true and 0 for false in each component.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::vp1::jit) enum Mask {
-    /// Bits 0 to 15 of a word.
+    /// Bits 0 to 15 of a word, one per truth value.
     Bits(Word),
     /// An `i8x16`.
     Bytes(Value),

@@ -54,7 +54,7 @@ enum Narrow {
 struct Sum {
     base: [Value; 4],
     sum: Option<[Value; 4]>,
-    /// It waits for another one, as two are added up in one instruction.
+    /// A product that waits for a second one, because one instruction adds two products.
     product: Option<(Narrow, Narrow)>,
     scale: u32,
 }
