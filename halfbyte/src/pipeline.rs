@@ -282,7 +282,7 @@ impl<'a> Compiler<'a> {
         as_written(error, std::slice::from_ref(kernel), self.options.targets, self.options.target)
     }
 
-    /// Compiles a kernel in place. Afterwards it is in the form that the passes gave it.
+    /// Compiles a kernel in place. The passes modify `kernel`; later steps do not.
     fn compile_in_place(&mut self, kernel: &mut Kernel, watch: &mut Watch<'_>) -> Result<(Code, Stats), CompileError> {
         let support = self.support()?;
         let refused = support.isel.check_intrinsics(kernel, self.options.target);

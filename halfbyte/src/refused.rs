@@ -24,7 +24,7 @@ pub(crate) fn as_written(error: CompileError, kernels: &[Kernel], targets: &Targ
             && let Some(kernel) = kernels.iter().find(|kernel| kernel.name == at.kernel)
         {
             let ops = written.entry(&kernel.name).or_insert_with(|| ops(kernel)).get(&refusal.span);
-            // If a builder gave several ops the same span, the refused one is unknown.
+            // If a builder gave several ops the same span, it is unknown which of them was refused.
             if let Some(&[op]) = ops.map(Vec::as_slice)
                 && op != found
             {

@@ -200,7 +200,8 @@ struct Place {
     is_written: bool,
 }
 
-/// Largest number of buffers that are compared pair by pair, which is faster than sorting so few.
+/// Maximum number of buffers that are compared pair by pair. For so few buffers this is faster than
+/// sorting.
 const FEW: usize = 4;
 
 /// Returns the parameter indices of two buffers that overlap, if at least one of them is written.

@@ -133,9 +133,9 @@ impl<'a> Bound<'a> {
     /// parameter may require, independently of the slice's address.
     ///
     /// # Errors
-    /// Returns an error before anything is run or written if the shape is invalid, if the engine
-    /// does not run the kernel, or if scalars make VP1's streams exceed the data store. After a
-    /// trap or an exceeded limit the buffers hold no valid result.
+    /// Returns an error if the shape is invalid, if the engine does not run the kernel, or if
+    /// scalars make VP1's streams exceed the data store. In these cases nothing is run or written.
+    /// After a trap or an exceeded limit the buffers hold no valid result.
     pub fn run(&mut self, shape: impl Into<Shape>) -> Result<Stats, LaunchError> {
         self.run_shape(shape.into())
     }

@@ -114,7 +114,7 @@ pub enum LaunchError {
     Shape {
         /// Name of the kernel.
         kernel: String,
-        /// The fault of the shape.
+        /// Reason why the shape is invalid.
         error: ShapeError,
     },
     /// The block size contradicts the kernel's directives.

@@ -51,7 +51,7 @@ pub enum LoadError {
     Record {
         /// Name of the section.
         section: String,
-        /// The fault of the record.
+        /// Reason why the record is malformed.
         error: RecordError,
     },
     /// The size of a text section is not a positive multiple of the instruction word's size.

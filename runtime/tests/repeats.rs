@@ -137,8 +137,8 @@ fn who_launches_again_may_change_all_arguments() {
     programs.push(("what a scalar says", of_scalar, true));
     let several = Engine::Jit { threads: NonZero::new(3).unwrap() };
     let whole = Shape::from(ITEMS);
-    // Each launch consists of the engine, the shape, the number of extra elements of y, and the
-    // index from which on the elements of x are out of bounds.
+    // Each launch consists of the engine, the shape, the number of extra elements of y, and an
+    // index. Elements of x from this index on are out of bounds.
     let launches = [
         (Engine::JIT, whole, 0, None),
         (Engine::JIT, whole, 0, None),

@@ -21,7 +21,7 @@ pub(crate) fn resolve<'a>(text: &str, args: &[Type], result: Type) -> Result<Int
     let run = |step: &TemplateItem| Run::new(step, files.len());
     let runs = template.steps.iter().map(run).collect::<Result<Vec<_>, _>>()?;
     let values = vec![0; 1 + files.len() + usize::from(template.temporaries)];
-    // The state may be reused, because a call reads only registers that it has written.
+    // Calls may share the state, because each call reads only registers that it has written itself.
     let machine = RefCell::new((State::default(), values));
     Ok(Box::new(move |operands, out| {
         let (state, values) = &mut *machine.borrow_mut();

@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(names.of("x"), ["x", "x_len"]);
         assert_eq!(names.of("items"), ["items_", "items__len"]);
         assert_eq!(names.of("in"), ["in_", "in__len"]);
-        // A parameter whose name equals the length of another parameter.
+        // A parameter whose name equals the name of another parameter's length.
         assert_eq!(names.of("x_len"), ["x_len_", "x_len__len"]);
         assert_eq!(names.of("x"), ["x_", "x__len"]);
         let mut names = Names::new([]);

@@ -59,7 +59,8 @@ pub(super) fn also(group: &Group<'_>, place: impl Fn(Span) -> Option<(u32, u32)>
     Some(format!("also at {} ({count} places)", places.join(", ")))
 }
 
-/// Formats the number of groups that are not shown as in `and 17 more errors`, if any.
+/// Formats the number of findings that are not shown, as in `and 17 more errors`. Returns `None` if
+/// all are shown.
 pub(super) fn more(groups: &[Group<'_>], severity: &str) -> Option<String> {
     let rest = groups.get(MAX_SHOWN..).filter(|rest| !rest.is_empty())?;
     let count: usize = rest.iter().map(|group| 1 + group.also.len()).sum();

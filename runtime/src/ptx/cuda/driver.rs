@@ -259,7 +259,7 @@ impl Drop for Module<'_> {
     }
 }
 
-/// The state of a kernel when waiting for its end stops.
+/// The outcome of waiting for a kernel's end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum End {
     Reached,

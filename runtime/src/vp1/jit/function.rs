@@ -327,7 +327,8 @@ impl<'b, 'f> Function<'_, 'b, 'f> {
         self.e.b.ins().isub(times, done)
     }
 
-    /// Emits `rounds` runs of `copies` loop iterations each.
+    /// Emits a loop of `rounds` iterations. Each of them executes `copies` iterations of the
+    /// original loop.
     fn repeat(&mut self, rounds: Value, first: u32, found: &Loop, copies: u32) {
         let [body, after] = [(); 2].map(|()| self.e.b.create_block());
         let counter = self.e.b.declare_var(I64);

@@ -29,7 +29,7 @@ const ZF: u64 = 1;
 pub(super) struct Loop {
     /// The bundle with the branch. Its delay slot is the last bundle of the loop.
     pub jump: u32,
-    /// That bundle without the branch.
+    /// The bundle of `jump` without its branch.
     pub rest_of_jump: Option<Bundle>,
     /// The branch starts the next group.
     pub group: bool,

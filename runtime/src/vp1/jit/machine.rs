@@ -39,7 +39,7 @@ pub(in crate::vp1) struct Machine {
     /// Call depth.
     pub depth: u32,
     pub calls: [u32; MAX_CALLS],
-    /// How many more times the branch to the next group may reset the budget.
+    /// Number of times that the branch to the next group may still reset the budget.
     pub rest: u32,
     /// Number of executed bundles.
     pub issued: u64,
