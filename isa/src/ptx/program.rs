@@ -44,6 +44,7 @@ pub enum Callable<'a> {
 
 /// A function body.
 pub struct Code<'a> {
+    /// The instructions.
     pub body: &'a Body,
     /// Number of the first instruction in the program.
     pub first: usize,

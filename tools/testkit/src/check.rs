@@ -22,8 +22,8 @@ use crate::approximate::{self, Approximation, approximations};
 use crate::compare::{Difference, compare};
 use crate::margin::{Format, Near};
 use crate::runlines::{self, LaunchLine, NearResult, RefuseLine, RunLine, RunLines};
-use halfbyte::args::names::kernel_names;
 use halfbyte::args::bind::{Bound, Kept, bind_after};
+use halfbyte::args::names::kernel_names;
 use halfbyte::args::{Loader, brief};
 use halfbyte::include::ModuleReader;
 
