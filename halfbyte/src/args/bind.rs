@@ -1,4 +1,4 @@
-//! Values bound to a kernel's parameters, as the bytes of a launch.
+//! Binding of values to a kernel's parameters, which gives the bytes of a launch.
 
 use std::collections::HashMap;
 
@@ -14,24 +14,25 @@ use super::picture::size_of;
 use super::print::Sign;
 use super::{Loaded, Loader, MAX_BYTES, Value, ValueKind, brief};
 
-/// The bytes of a launch, and those expected of it.
+/// The argument bytes of a launch, and its expected results.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Bound {
-    /// By parameter: a scalar's bytes or a buffer's.
+    /// The bytes of each parameter's scalar or buffer.
     pub args: Vec<Vec<u8>>,
-    /// By number of the parameter: what a buffer holds afterwards.
+    /// The expected contents of buffers after the launch, with the parameters' numbers.
     pub results: Vec<(usize, Vec<u8>)>,
-    /// By parameter: what a file says of the buffer's numbers.
+    /// The array of each parameter whose buffer was read from a file.
     pub arrays: Vec<Option<Array>>,
-    /// The `out` buffers of which nothing says how large they are, by number. They are empty until [`Bound::settle`].
+    /// The numbers of the `out` buffers whose size is not given. They are empty until
+    /// [`Bound::settle`].
     pub open: Vec<usize>,
-    /// The arguments that lie in the buffers of others. Their bytes are those that they have there.
+    /// The arguments that alias the buffers of others. Their bytes are a copy of the aliased bytes.
     pub aliases: Vec<Alias>,
-    /// Elements of which a value was given with a sign.
+    /// The element types for which a signed value was given.
     signed: Vec<Elem>,
 }
 
-/// What is left under the names of parameters by launches before: the bytes of buffers and scalars.
+/// The bytes of buffers and scalars after earlier launches, by the names of their parameters.
 #[derive(Clone, Default, Debug)]
 pub struct Kept(HashMap<String, Before>);
 
@@ -42,7 +43,8 @@ struct Before {
 }
 
 impl Kept {
-    /// Keeps what a launch has left; an argument that lay in the buffer of another is no buffer of its own to keep.
+    /// Keeps the arguments after a launch. Aliases are not kept, because their bytes belong to
+    /// another buffer.
     pub fn keep(&mut self, params: &[Param], aliases: &[Alias], args: Vec<Vec<u8>>) {
         let own = |(number, _): &(usize, _)| !aliases.iter().any(|alias| alias.param == *number);
         for (_, (param, bytes)) in params.iter().zip(args).enumerate().filter(own) {
@@ -51,7 +53,8 @@ impl Kept {
         }
     }
 
-    /// What a parameter takes over, or why it does not take over what has its name.
+    /// Returns the kept bytes for a parameter, or the reason why the kept argument of that name
+    /// does not fit.
     fn find(&self, param: &Param) -> Option<Result<&[u8], String>> {
         let Before { is_scalar, bytes } = self.0.get(&param.name)?;
         let (name, size) = (&param.name, param.ty().bytes() as usize);
@@ -64,10 +67,12 @@ impl Kept {
     }
 }
 
-/// Binds values to the parameters of a kernel. An `out` buffer without a value is as long as its expected result, or open.
+/// Binds values to the parameters of a kernel. An `out` buffer without a value gets the size of its
+/// expected result; without one, it stays open.
 ///
 /// # Errors
-/// Names that are no parameter's, values that do not fit, and, at `place`, parameters without a value.
+/// Fails if a name is not a parameter, or if a value does not fit its parameter. Fails at `place`
+/// if a parameter has no value.
 pub fn bind(
     params: &[Param],
     values: &[(Name, Value)],
@@ -78,10 +83,12 @@ pub fn bind(
     bind_after(&Kept::default(), params, values, results, loader, place)
 }
 
-/// The same after other launches: a parameter without a value takes over what they have left under its name.
+/// Binds values as [`bind`] does, but after earlier launches: a parameter without a value takes the
+/// kept bytes of its name.
 ///
 /// # Errors
-/// Names that are no parameter's, values that do not fit, and, at `place`, parameters without a value.
+/// Fails if a name is not a parameter, or if a value does not fit its parameter. Fails at `place`
+/// if a parameter has no value.
 pub fn bind_after(
     kept: &Kept,
     params: &[Param],
@@ -136,7 +143,7 @@ pub fn bind_after(
         }
     }
     for (number, param) in params.iter().enumerate() {
-        // A value that is wrong has been reported.
+        // The error of an invalid value has been reported already.
         if args[number].is_some() || values.iter().any(|((name, _), _)| *name == param.name) {
             continue;
         }
@@ -212,7 +219,8 @@ pub fn bind_after(
     }
 }
 
-/// An argument that is an address in the buffer of another, by numbers of parameters and bytes from the buffer's start.
+/// Checks an alias: argument `param` is the address of byte `offset` in the buffer of argument
+/// `of`.
 fn alias(
     params: &[Param],
     args: &[Option<Vec<u8>>],
@@ -237,7 +245,7 @@ fn alias(
     Ok(Alias { param, of, offset })
 }
 
-/// What a parameter could be given.
+/// Returns an example of a value for a parameter.
 fn hint(param: &Param) -> String {
     let name = &param.name;
     match param.kind {
@@ -248,8 +256,9 @@ fn hint(param: &Param) -> String {
 }
 
 impl Bound {
-    /// Gives each open buffer its size: the elements up to the last one that the launch reads or writes, by the evaluator. Of a
-    /// launch that traps elsewhere, an element an item, and what was reached until then.
+    /// Sizes each open buffer: the evaluator runs the launch, and the buffer ends after the last
+    /// element that is read or written. If the launch traps for another reason, the buffer keeps
+    /// the size reached so far, which starts at one element per item.
     pub fn settle(&mut self, kernel: &Kernel, shape: Shape, watchdog: Option<&Watchdog>) {
         if self.open.is_empty() {
             return;
@@ -296,10 +305,10 @@ impl Bound {
         self.open.clear();
     }
 
-    /// The same arguments where nothing can say how large an open buffer is.
+    /// Returns the arguments unchanged if there is no open buffer.
     ///
     /// # Errors
-    /// At `place`, each open buffer.
+    /// Fails at `place` for each open buffer.
     pub fn closed(self, params: &[Param], place: Span) -> Result<Bound, Vec<Diagnostic>> {
         let open = self.open.iter().filter_map(|&number| params.get(number));
         let wrong =
@@ -308,26 +317,27 @@ impl Bound {
         if wrong.is_empty() { Ok(self) } else { Err(wrong) }
     }
 
-    /// How a parameter's integers are shown: signed where one of its lanes' type was given with a minus, or in a file of signed
-    /// integers.
+    /// Returns the signedness with which a parameter's integers are printed. They are signed if a
+    /// negative value or a file of signed integers was given for their lane type.
     pub fn sign(&self, param: &Param) -> Sign {
         self.signs()(param.ty().elem())
     }
 
-    /// The same by the lanes' type, for values that are no parameter's.
+    /// Returns the signedness of [`Bound::sign`] by lane type, for values that are not parameters.
     pub fn signs(&self) -> impl Fn(Elem) -> Sign + use<> {
         let signed = self.signed.clone();
         move |elem| Sign::signed(signed.contains(&elem))
     }
 
-    /// The first picture that came in, with its parameter.
+    /// Returns the first input array that is a picture, with its parameter.
     pub fn picture<'p>(&self, params: &'p [Param]) -> Option<(&'p Param, &Array)> {
         let came = params.iter().zip(&self.arrays).filter_map(|(param, array)| Some((param, array.as_ref()?)));
         came.into_iter().find(|(_, array)| size_of(array).is_some())
     }
 
-    /// The array that came in for a parameter; of one that has none, that of the first other buffer of such lanes and as many bytes,
-    /// else of such lanes.
+    /// Returns the input array whose shape a parameter's buffer is printed in. This is the
+    /// parameter's own array if there is one. Otherwise it is an array with the same lane type,
+    /// preferably of the same size.
     pub fn like(&self, params: &[Param], number: usize) -> Option<&Array> {
         if let Some(Some(own)) = self.arrays.get(number) {
             return Some(own);

@@ -1,4 +1,4 @@
-//! Random instructions of targets, as intrinsics for the generator of kernels.
+//! Random instructions of the targets, as intrinsics for the kernel generator.
 
 use std::sync::LazyLock;
 
@@ -13,17 +13,20 @@ use halfbyte_isa::ptx::{self, template};
 use halfbyte_isa::row::{RegFile, Role};
 use halfbyte_isa::vp1;
 
-/// Registers of HALU from here on have numbers of three digits, so that none is the beginning of another's.
+/// The first register number for placeholders of HALU. Numbers of three digits ensure that no
+/// register's name is a prefix of another.
 const FIRST: u64 = 100;
 
-/// Registers of VP1 from here on have numbers of two digits.
+/// The first register number for placeholders of VP1. All numbers have two digits, so no register's
+/// name is a prefix of another.
 const FIRST_OF_VP1: u64 = 12;
 
-/// Types whose values are in one register.
+/// Types whose values fit one register.
 const WORDS: [Type; 8] =
     [Type::I32, Type::F16X2, Type::BF16X2, Type::I8X4, Type::I16X2, Type::F32, Type::F16, Type::I8];
 
-/// A random instruction of HALU with every register position a value, or now and then zero or true.
+/// Returns a random instruction of HALU. Each register operand is a value, or now and then the zero
+/// register or the true predicate.
 pub fn halu(random: &mut Random) -> Option<Drawn> {
     let &opcode = Opcode::ALL.get(random.below(Opcode::ALL.len()))?;
     let mut inst = Inst::random(opcode, &mut || random.bits());
@@ -61,7 +64,8 @@ pub fn halu(random: &mut Random) -> Option<Drawn> {
     Some(Drawn { data: IntrinsicData { target: halfbyte::HALU.name().to_string(), text }, result: result?, operands })
 }
 
-/// Registers that a random instruction of PTX is drawn on: as many of each kind as an instruction reads, so that most are its own.
+/// Registers for a random instruction of PTX. There are enough of each type that most operands of
+/// an instruction are distinct.
 static REGISTERS: LazyLock<Entry> = LazyLock::new(|| {
     let mut body = Body::default();
     for (name, ty) in [("p", PtxType::Pred), ("h", PtxType::B16), ("r", PtxType::B32), ("d", PtxType::B64)] {
@@ -70,7 +74,7 @@ static REGISTERS: LazyLock<Entry> = LazyLock::new(|| {
     Entry { body, ..Entry::default() }
 });
 
-/// A random instruction of PTX that computes one value.
+/// Returns a random instruction of PTX with a single result.
 pub fn ptx(random: &mut Random) -> Option<Drawn> {
     let &opcode = ptx::Opcode::ALL.get(random.below(ptx::Opcode::ALL.len()))?;
     let inst = ptx::Inst::random(opcode, &REGISTERS, &mut || random.bits())?;
@@ -88,19 +92,20 @@ pub fn ptx(random: &mut Random) -> Option<Drawn> {
     Some(Drawn { data: IntrinsicData { target: ptx::NAME.to_string(), text }, result, operands })
 }
 
-/// A random instruction of VP1's scalar or vector unit with every register position a value.
+/// Returns a random instruction of VP1's scalar or vector unit, with a value for each register
+/// operand.
 pub fn vp1(random: &mut Random) -> Option<Drawn> {
     let &opcode = vp1::Opcode::ALL.get(random.below(vp1::Opcode::ALL.len()))?;
     let mut inst = vp1::Inst::random(opcode, &mut || random.bits());
     let mut result = None;
     let mut operands = Vec::new();
     let mut places = Vec::new();
-    // In an order in which the first registers of tuples have numbers of their own.
+    // Registers are numbered in order, four apart, so that the registers of tuples do not overlap.
     for (number, slot) in (0..).zip(inst.registers()) {
         let (name, ty) = match slot.file {
             RegFile::R => ("$r", WORDS.get(random.below(WORDS.len())).copied()?),
             RegFile::V => ("$v", Type::I8X16),
-            // Flags are left unwritten.
+            // The instruction writes no flags.
             _ => {
                 inst.set(slot.field, vp1::fields::NO_FLAGS);
                 continue;

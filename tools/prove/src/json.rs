@@ -1,23 +1,23 @@
-//! JSON lines as the command line and other programs exchange them: their members, and machine code as text.
+//! JSON lines for the command line and other programs: access to members, and machine code as text.
 
 use std::fmt::LowerHex;
 
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-/// The members of a line.
+/// The members of a line's object.
 pub type Members = Map<String, Value>;
 
-/// Why a line has no answer.
+/// The reason why a line is invalid.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{message}")]
 pub struct LineError {
-    /// What is wrong with it.
+    /// The message.
     pub message: String,
 }
 
 impl LineError {
-    /// For this reason.
+    /// Creates an error with the given message.
     pub fn new(reason: impl ToString) -> LineError {
         LineError { message: reason.to_string() }
     }
@@ -29,10 +29,10 @@ impl From<LineError> for String {
     }
 }
 
-/// A member that is a text.
+/// Returns a member that is a string.
 ///
 /// # Errors
-/// It is missing, or is something else.
+/// Fails if the member is missing or is not a string.
 pub fn text<'a>(members: &'a Members, name: &str) -> Result<&'a str, LineError> {
     match members.get(name) {
         Some(Value::String(text)) => Ok(text),
@@ -41,15 +41,15 @@ pub fn text<'a>(members: &'a Members, name: &str) -> Result<&'a str, LineError> 
     }
 }
 
-/// A machine's word as the command line writes it.
+/// Formats an instruction word in hexadecimal, as the command line prints it.
 pub fn word_text<W: LowerHex>(word: W) -> String {
     format!("{word:#0width$x}", width = 2 + 2 * size_of::<W>())
 }
 
-/// A machine's word: `0x` and at most as many hexadecimal digits as it has.
+/// Parses an instruction word: `0x` and hexadecimal digits.
 ///
 /// # Errors
-/// Any other text.
+/// Fails on any other text, and on a value that does not fit the word.
 pub fn word<W: TryFrom<u128>>(text: &str) -> Result<W, LineError> {
     let (bits, digits) = (8 * size_of::<W>(), 2 * size_of::<W>());
     let expected =
@@ -57,14 +57,15 @@ pub fn word<W: TryFrom<u128>>(text: &str) -> Result<W, LineError> {
     hexadecimal(text).ok_or_else(expected)
 }
 
-/// `0x` and hexadecimal digits, as a number that the type holds.
+/// Parses a number with `0x` and hexadecimal digits. Returns `None` if the type cannot hold the
+/// number.
 pub fn hexadecimal<T: TryFrom<u128>>(text: &str) -> Option<T> {
     digits(text.strip_prefix("0x")?)
 }
 
-/// Hexadecimal digits, as a number that the type holds.
+/// Parses a number of hexadecimal digits. Returns `None` if the type cannot hold the number.
 pub fn digits<T: TryFrom<u128>>(digits: &str) -> Option<T> {
-    // The library takes a plus before the digits.
+    // `from_str_radix` accepts a leading plus.
     let digits = Some(digits).filter(|digits| !digits.starts_with('+'))?;
     u128::from_str_radix(digits, 16).ok()?.try_into().ok()
 }

@@ -1,4 +1,5 @@
-//! Launches of the functions that objects have of kernels, in the memory of this process.
+//! Launches of kernels that are compiled ahead of time to native objects and loaded into this
+//! process.
 
 use std::ops::Range;
 
@@ -10,24 +11,25 @@ use halfbyte_runtime::{Arg, Kernel};
 use crate::trial::Launch;
 use memmap2::{MmapMut, MmapOptions};
 
-/// The function of a kernel.
+/// A kernel's native function, loaded from an object.
 pub(crate) struct Ahead(Loaded);
 
-/// What a launch came to.
+/// The outcome of a launch.
 pub(crate) struct Called {
-    /// Why it stopped, if it did.
+    /// The trap that stopped the launch, if any.
     pub stopped: Option<Trapped>,
-    /// The arguments after it.
+    /// The arguments after the launch.
     pub args: Vec<Vec<u8>>,
-    /// By parameter, where its buffer was.
+    /// The address of each parameter's buffer; `None` for a scalar.
     bases: Vec<Option<u64>>,
 }
 
 impl Ahead {
-    /// The function of a kernel; none where kernels like it have none.
+    /// Compiles and loads the function of a kernel. Returns `None` if objects do not support the
+    /// kernel.
     ///
     /// # Errors
-    /// A defect of the engine.
+    /// Fails if the engine has a defect.
     pub fn new(kernel: &Kernel, budget: u32) -> Result<Option<Ahead>, Error> {
         match Ahead::load(kernel, budget.into()) {
             Ok(ahead) => Ok(Some(ahead)),
@@ -36,22 +38,23 @@ impl Ahead {
         }
     }
 
-    /// The function of a kernel.
+    /// Compiles and loads the function of a kernel.
     ///
     /// # Errors
-    /// Kernels like it have none; a defect of the engine.
+    /// Fails if objects do not support the kernel, or if the engine has a defect.
     pub fn load(kernel: &Kernel, budget: u64) -> Result<Ahead, Error> {
         let mut options = Options::default();
         options.budget = budget;
         Ok(Ahead(load(&[("kernel", kernel)], &options)?))
     }
 
-    /// Whether the function takes grid and block. One that does not numbers its items along x alone.
+    /// Returns `true` if the function takes a grid and a block. Any other function numbers its
+    /// items along x alone.
     pub fn takes_grid(&self) -> bool {
         self.0.functions.first().is_some_and(|function| function.takes_grid)
     }
 
-    /// Calls it. Buffers are aligned as their parameters say, and no more than that.
+    /// Calls the function. Each buffer has exactly the alignment of its parameter, and no more.
     pub fn call(&self, launch: &Launch) -> Called {
         let params = self.0.functions.first().map_or(&[][..], |function| &function.parameters);
         let alias_of = |number: usize| launch.aliases.iter().find(|alias| alias.param == number);
@@ -86,22 +89,23 @@ impl Ahead {
     }
 }
 
-/// The arguments of a launch in memory, each at a multiple of its alignment that is none of twice that. They are so far apart that no access of
-/// a kernel to one, however wrong, is an access to another.
+/// The memory of a launch's arguments. The address of each argument is a multiple of its alignment,
+/// but not of twice its alignment. The arguments are so far apart that an invalid access to one of
+/// them cannot reach another.
 struct Memory {
     bytes: Bytes,
-    /// Where each is in it.
+    /// The byte range of each argument.
     places: Vec<Range<usize>>,
 }
 
 enum Bytes {
-    /// Of the address space; what is not touched takes none.
+    /// Reserved address space; pages that are never touched take no memory.
     Mapped(MmapMut),
-    /// Where there is not so much of that.
+    /// Heap memory, if the address space cannot be reserved.
     Allocated(Vec<u8>),
 }
 
-/// Bytes from an argument to the next: what 64 times an index and an offset reach.
+/// Bytes from one argument to the next: the range of a 32-bit index times 64, plus an offset.
 const SPACING: usize = 1 << 39;
 
 impl Memory {
@@ -136,7 +140,6 @@ impl Memory {
         }
     }
 
-    /// The arguments.
     fn places(&mut self) -> Vec<&mut [u8]> {
         let places = self.places.clone();
         let (mut rest, mut done) = (self.all(), 0);
@@ -152,13 +155,15 @@ impl Memory {
 }
 
 impl Called {
-    /// Whether it stopped where an item traps on the evaluator. An access may be made in parts; memory of an item has addresses of its own.
+    /// Returns `true` if the function stopped at the trap that the evaluator found. Native code may
+    /// split an access into parts, so any address within the access matches. Addresses are not
+    /// compared if `is_own` is set: private memory of an item lies elsewhere.
     pub fn is_stopped_by(&self, found: &Trapped, trap: &eval::Trap, line: u32, is_own: bool) -> bool {
         if found.item != trap.item {
             return false;
         }
         let (status, at, bytes) = match trap.kind {
-            // The branch that is one too many may be another.
+            // The evaluator and the function may exceed the budget at different branches.
             eval::TrapKind::Budget { .. } => return found.status == Status::Budget,
             eval::TrapKind::OutOfBounds { address, bytes } => (Status::OutOfBounds, address, bytes.into()),
             eval::TrapKind::Misaligned { address, .. } => (Status::Misaligned, address, 1),

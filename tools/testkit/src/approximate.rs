@@ -1,4 +1,5 @@
-//! The instructions of a kernel that GPUs approximate, and how near their results must be.
+//! The instructions of a kernel that GPUs approximate, and the margins that their results must keep
+//! to.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,7 +14,8 @@ use halfbyte_isa::ptx::{Inst, NAME, Opcode, template};
 
 use crate::margin::{Format, Margin, Near};
 
-/// An instruction of PTX that GPUs approximate, as a kernel has it or as its op becomes one.
+/// A PTX instruction that GPUs approximate: one of a kernel in PTX, or the one that an op of the IR
+/// is compiled to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Approximation {
     opcode: Opcode,
@@ -21,13 +23,14 @@ pub struct Approximation {
 }
 
 impl Approximation {
-    /// That of an instruction, where it is one.
+    /// Returns the approximation of an instruction, or `None` if the instruction is exact.
     fn of_inst(inst: &Inst) -> Option<Approximation> {
         inst.row().is_approximate().then(|| Approximation { opcode: inst.opcode, words: inst.words.to_vec() })
     }
 
-    /// That of the instruction for an op of the IR, where GPUs approximate it. For halves it is the one on halves: what they are compiled to
-    /// goes by f32, and is at least as near.
+    /// Returns the PTX instruction that an op of the IR stands for, or `None` if that instruction
+    /// is exact. For halves this is the instruction on halves. The code that is generated for
+    /// halves computes in f32 and is at least as accurate.
     fn of_op(op: Op, ty: Type) -> Option<Approximation> {
         let (of_f32, of_f16, of_bf16) = match op {
             Op::Fexp2 => (Opcode::EX2_F32, Opcode::EX2_F16, Opcode::EX2_BF16),
@@ -51,7 +54,7 @@ impl Approximation {
         })
     }
 
-    /// The format of its results.
+    /// Returns the format of the results.
     fn format(&self) -> Option<Format> {
         self.words.iter().find_map(|word| if let Token::Type(ty) = word { Format::from_name(ty.name()) } else { None })
     }
@@ -68,8 +71,9 @@ impl fmt::Display for Approximation {
     }
 }
 
-/// The kernels of a module that have instructions which GPUs approximate, and these, each once: in the language that they are
-/// written in, for some of PTX's are exact ops of the IR.
+/// Returns the kernels of a module that have approximated instructions, with each such instruction
+/// once. Kernels in PTX are searched as PTX, because some approximated instructions are imported as
+/// exact ops of the IR.
 pub fn approximations(module: &Module) -> BTreeMap<String, Vec<Approximation>> {
     let mut found = BTreeMap::<String, Vec<Approximation>>::new();
     let mut add = |name: String, approximation: Approximation| {
@@ -93,7 +97,7 @@ pub fn approximations(module: &Module) -> BTreeMap<String, Vec<Approximation>> {
     found
 }
 
-/// Whether a kernel has an instruction that GPUs approximate.
+/// Returns `true` if a kernel has an instruction that GPUs approximate.
 pub fn is_approximate(kernel: &Kernel) -> bool {
     of_kernel(kernel).next().is_some()
 }
@@ -109,12 +113,12 @@ fn of_kernel(kernel: &Kernel) -> impl Iterator<Item = Approximation> {
     })
 }
 
-/// Whether an instruction converts an address or asks for its space.
+/// Returns `true` if an instruction converts an address or queries its state space.
 pub(crate) fn is_of_addresses(kernel: &Kernel, inst: ir::Inst) -> bool {
     named(kernel, inst).is_some_and(|inst| inst.row().class == Class::Address)
 }
 
-/// The instruction of PTX that an intrinsic names.
+/// Returns the PTX instruction that an intrinsic names.
 fn named(kernel: &Kernel, inst: ir::Inst) -> Option<Inst> {
     let Attr::Intrinsic(text) = kernel.insts.get(inst)?.attr else { return None };
     let of = kernel.intrinsics.get(text)?;
@@ -126,11 +130,12 @@ fn named(kernel: &Kernel, inst: ir::Inst) -> Option<Inst> {
     template::parse(&of.text, register(kernel.insts.get(inst)?.ty)?, &operands?).ok()
 }
 
-/// How near the results of these instructions must be in a format, by the manual's bounds: nearer than the widest of them. None where
-/// there is no such instruction, so that every bit counts.
+/// Returns the margin of the results of these instructions in a format. A result must be within at
+/// least one of the manual's bounds. Returns `None` if there are no such instructions; results must
+/// then agree bit for bit.
 ///
 /// # Errors
-/// Why the manual says nothing of them.
+/// Fails if the manual has no bound for one of the instructions in this format.
 pub fn near(approximations: &[Approximation], format: Format) -> Result<Option<Near>, String> {
     let Some(first) = approximations.first() else { return Ok(None) };
     let of_format = || approximations.iter().filter(|approximation| approximation.format() == Some(format));
@@ -149,7 +154,8 @@ pub fn near(approximations: &[Approximation], format: Format) -> Result<Option<N
     Ok(Some(Near::new(format, margins, said)))
 }
 
-/// The margin between a machine's result and the one here, which is half a unit in the last place from the exact one at most.
+/// Returns the margin between a GPU's result and the one computed here. The latter is at most half
+/// an ulp from the exact result.
 fn margin(bound: &Bound) -> Margin {
     let (absolute, relative, ulps) = match bound.distance {
         Distance::Ulps(ulps) => (0.0, 0.0, ulps.into()),
@@ -227,7 +233,7 @@ mod tests {
         let up = |from: f32, by: u32| f32::from_bits(from.to_bits() + by);
         let exp = kernel("f32", &["fexp2"]);
         assert!(allows(&exp, up(1.5, 2), 1.5) && !allows(&exp, up(1.5, 3), 1.5));
-        // A logarithm is bounded by a distance where it is small, and by its size where it is large.
+        // The bound of `lg2` is absolute for small results and relative for large ones.
         let log = kernel("f32", &["flog2"]);
         assert!(allows(&log, 1e-7, 0.0) && !allows(&log, 5e-7, 0.0));
         assert!(allows(&log, up(100.0, 2), 100.0) && !allows(&log, up(100.0, 5), 100.0));

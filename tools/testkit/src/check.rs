@@ -1,5 +1,5 @@
-//! Checks a kernel file: every launch that its run lines ask for gives the same bits on the evaluator, on every target
-//! named and on every engine; every refusal that it expects is made.
+//! Checks of kernel files. Every launch in a run line must give the same bits on the evaluator and
+//! on every engine of the named targets. Every expected refusal must occur.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -27,58 +27,61 @@ use halfbyte::args::names::kernel_names;
 use halfbyte::args::{Loader, brief};
 use halfbyte::include::ModuleReader;
 
-/// What came of checking a file.
+/// The result of checking a file.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// Launches made.
+    /// The number of launches.
     pub runs: usize,
-    /// Refusals found as expected.
+    /// The number of expected refusals that occurred.
     pub refusals: usize,
-    /// What results were computed on, by name, beside `ir`.
+    /// The names of the targets that results were computed on, without `ir`.
     pub compared: BTreeSet<&'static str>,
-    /// What is wrong; none where all is well.
+    /// The errors, or `None` if the file passes.
     pub failures: Option<Report>,
-    /// Reads of PTX registers and of the carry flag that nothing has written.
+    /// The warnings about reads of PTX registers or the carry flag before any write.
     pub warnings: Option<Report>,
-    /// What came of each launch, on `ir` and on each target and engine, and of each refusal.
+    /// The result of each launch, on `ir` and on each target and engine, and of each expected
+    /// refusal.
     pub results: Vec<CheckResult>,
-    /// Launches whose result depends on the order of items.
+    /// The launches whose result depends on the order of items.
     pub order_dependent: Vec<OrderWarning>,
-    /// What came of each kernel, in the order of the text.
+    /// The result of each kernel, in the order of the text.
     pub kernels: Vec<CheckedKernel>,
-    /// The text.
+    /// The text of the file.
     pub text: Arc<str>,
 }
 
 /// A launch whose result depends on the order of items.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OrderWarning {
-    /// Cause of the dependence.
+    /// The cause of the dependence.
     pub cause: OrderCause,
-    /// The kernel, and what is different in another order.
+    /// The kernel's name, and the difference that another order makes.
     pub launch: String,
-    /// Targets are compared: all give the result of the ascending order.
+    /// `true` if targets are still compared, because all of them must give the result of ascending
+    /// order.
     pub is_compared: bool,
 }
 
-/// What came of a kernel.
+/// The result of checking one kernel.
 #[derive(Clone, Debug)]
 pub struct CheckedKernel {
-    /// Its name.
+    /// The kernel's name.
     pub name: String,
-    /// Where it begins.
+    /// The span of the kernel.
     pub place: Span,
-    /// Why it was not read, or did not become one of the IR; none where it was.
+    /// The errors with which the kernel was refused; empty if it was read and imported.
     pub refused: Vec<Diagnostic>,
-    /// Whether it is expected to be refused, by a refuse line for each reason.
+    /// `true` if every error is expected by a refuse line.
     pub as_expected: bool,
-    /// Whether it has an instruction that GPUs approximate: what it leaves here is the nearest number, on a GPU one nearby.
+    /// `true` if the kernel has an instruction that GPUs approximate. Its results here are
+    /// correctly rounded; those of a GPU may differ slightly.
     pub approximate: bool,
-    /// Launches that run lines ask for.
+    /// The number of launches in run lines.
     pub launches: usize,
-    /// Those that ended well, on `ir` and wherever they were to be made.
+    /// The number of launches that completed, on `ir` and on each target and engine.
     pub run: usize,
-    /// Those that left the same bits everywhere, and what is expected.
+    /// The number of launches with the expected bits everywhere.
     pub equal: usize,
 }
 
@@ -88,12 +91,13 @@ impl CheckedKernel {
         CheckedKernel { name, place, refused, as_expected: false, approximate: false, launches: 0, run: 0, equal: 0 }
     }
 
-    /// Whether it is refused, and nobody expects it.
+    /// Returns `true` if the kernel was refused unexpectedly.
     pub fn is_refused(&self) -> bool {
         !self.refused.is_empty() && !self.as_expected
     }
 
-    /// How far it came, in a word: `refused`, `read`, `run` where all of its launches were, and `equal`.
+    /// Returns the state of the kernel: `refused`, `read`, `run` if all launches completed, or
+    /// `equal` if all results are as expected.
     pub fn state(&self) -> &'static str {
         match self.launches {
             _ if !self.refused.is_empty() => "refused",
@@ -105,83 +109,84 @@ impl CheckedKernel {
     }
 }
 
-/// What came of one launch in one place, or of a refusal.
+/// The result of one launch on one target and engine, or of one expected refusal.
 #[derive(Clone, Debug)]
 pub struct CheckResult {
-    /// The kernel, without `@`.
+    /// The kernel's name, without `@`.
     pub kernel: String,
-    /// The run line, or the comment that expects a refusal.
+    /// The span of the run line, or of the comment that expects a refusal.
     pub place: Span,
-    /// The line of the text that this is.
+    /// The line number of `place`.
     pub line: usize,
-    /// What it was run on, by name; `ir` for what is wrong with the launch itself.
+    /// The target's name; `ir` for the evaluator and for errors in the launch itself.
     pub target: &'static str,
-    /// What executed the words; none on `ir`, and where nothing was executed.
+    /// The engine that executed machine code; `None` on `ir` and if nothing was executed.
     pub engine: Option<Engine>,
-    /// How it ended.
+    /// The verdict.
     pub verdict: Verdict,
-    /// Why it failed.
+    /// The errors.
     pub failures: Vec<Diagnostic>,
-    /// The buffers that differ.
+    /// The buffers that differ from the expected contents.
     pub differences: Vec<Difference>,
 }
 
-/// How a launch ends.
+/// The verdict on a launch or a refusal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// With the bits expected.
+    /// The launch gave the expected bits.
     Passed,
-    /// With others, or not at all.
+    /// The launch failed or gave other bits, or an expected refusal is missing.
     Failed,
-    /// The target refuses the kernel, as is expected.
+    /// The target refuses the kernel, as expected.
     Refused,
 }
 
 impl Outcome {
-    /// Whether the file asks for nothing but to be well formed.
+    /// Returns `true` if the file has no launch and no expected refusal.
     pub fn is_empty(&self) -> bool {
         self.runs == 0 && self.refusals == 0
     }
 }
 
-/// How files are checked.
+/// Options of a check.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup<'a> {
-    /// The SM that PTX is made for.
+    /// The SM that PTX is generated for.
     pub sm: Sm,
-    /// What executes words.
+    /// The engines that execute machine code.
     pub engines: &'a [Engine],
-    /// Folders, beside its own, in which files lie that a text may name.
+    /// Folders, besides the file's own, from which the text may read files.
     pub allowed: &'a [PathBuf],
-    /// The limits of each file; the same watchdog watches over no two.
+    /// The limits of the file. Each file needs its own watchdog.
     pub watchdog: Option<&'a Watchdog>,
-    /// Pointers of kernels in PTX may be into one memory.
+    /// `true` if pointers of a PTX kernel may alias.
     pub may_alias: bool,
-    /// Races are looked for where a kernel in PTX runs as it stands, too.
+    /// `true` to detect races also in PTX kernels that are executed directly.
     pub races: bool,
 }
 
 impl<'a> Setup<'a> {
-    /// For the SM that PTX is made for where none is given, without limits.
+    /// Creates options for the default SM, without limits.
     pub const fn new(engines: &'a [Engine]) -> Setup<'a> {
         Setup { sm: Sm::DEFAULT, engines, allowed: &[], watchdog: None, may_alias: false, races: false }
     }
 }
 
-/// More errors of one file are not shown.
+/// The largest number of errors reported for one file.
 const MAX_FAILURES: usize = 100;
 
-/// Checks the text of a file. Files that it names lie in the folder.
+/// Checks the text of a file. Relative file names in the text are resolved in `folder`.
 pub fn check(file: &str, text: &str, folder: &Path, engines: &[Engine]) -> Outcome {
     check_with(&Setup::new(engines), file, text, folder)
 }
 
-/// The same, where PTX is made for another SM.
+/// Checks the text of a file, with PTX generated for the given SM.
 pub fn check_for_sm(sm: Sm, file: &str, text: &str, folder: &Path, engines: &[Engine]) -> Outcome {
     check_with(&Setup { sm, ..Setup::new(engines) }, file, text, folder)
 }
 
-/// The same, within limits: the work on the file ends at the first that is met, which is then the last failure.
+/// Checks the text of a file with the given options. The check ends when a limit is exceeded, which
+/// is then the last error.
 pub fn check_with(setup: &Setup<'_>, file: &str, text: &str, folder: &Path) -> Outcome {
     let mut outcome = Outcome::default();
     let Setup { sm, engines, allowed, watchdog, may_alias, races } = *setup;
@@ -247,7 +252,8 @@ pub fn check_with(setup: &Setup<'_>, file: &str, text: &str, folder: &Path) -> O
     outcome
 }
 
-/// The kernels of a module and those that it refuses, in the order of the text, of which nothing is known yet.
+/// Returns the kernels of a module, including refused ones, in the order of the text and with no
+/// launches counted yet.
 fn kernels_of(module: &Module, approximations: &BTreeMap<String, Vec<Approximation>>) -> Vec<CheckedKernel> {
     let read = module.ir().kernels.iter().map(|kernel| CheckedKernel {
         approximate: approximations.contains_key(&kernel.name),
@@ -260,23 +266,24 @@ fn kernels_of(module: &Module, approximations: &BTreeMap<String, Vec<Approximati
     kernels
 }
 
-/// What a text in PTX runs on, whichever SM it is for.
+/// The target under which direct execution of PTX is reported. Its SM does not matter.
 const TEXT: Target = halfbyte::ptx(Sm::DEFAULT);
 
 struct Checker<'a> {
     module: &'a Module,
-    /// By kernel: the instructions that GPUs approximate.
+    /// The approximated instructions of each kernel.
     approximations: BTreeMap<String, Vec<Approximation>>,
     lines: Lines<'a>,
     loader: Loader,
     watchdog: Option<&'a Watchdog>,
     races: bool,
     engines: &'a [Engine],
-    /// By the kernel's number, the target, and whether launches have items along several axes: what the compiler makes of it.
+    /// The compiled programs, by the kernel's number, the target, and whether launches have several
+    /// axes.
     programs: HashMap<(usize, Target, bool), Result<Program, Vec<Diagnostic>>>,
     outcome: &'a mut Outcome,
     failures: Vec<Diagnostic>,
-    /// Those of the launch at hand.
+    /// The differences of the current launch.
     differences: Vec<Difference>,
 }
 
@@ -294,19 +301,20 @@ impl Checker<'_> {
         self.failures
     }
 
-    /// Whether nothing more is to be done for the file.
+    /// Returns `true` if the check of the file is to stop.
     fn is_over(&self) -> bool {
         self.failures.len() >= MAX_FAILURES || self.watchdog.is_some_and(|watchdog| watchdog.poll().is_err())
     }
 
-    /// What the compiler makes of a kernel, compiled when it is first asked for.
+    /// Returns the compiled kernel, compiling it on first use.
     fn program(&mut self, kernel: usize, target: Target, several_axes: bool) -> &Result<Program, Vec<Diagnostic>> {
         let (module, watchdog) = (self.module, self.watchdog.cloned());
         self.programs.entry((kernel, target, several_axes)).or_insert_with(|| {
             let kernels = module.ir().kernels.get(kernel..=kernel).unwrap_or_default();
             let options = pipeline::Options { watchdog, several_axes, ..pipeline::Options::new(target) };
             let binary = pipeline::compile(module, kernels, &options, &mut |_| {})?;
-            // The compiler's own object is at fault where it does not load; the kernel's name shows which.
+            // An object that does not load is the compiler's own fault; the kernel's span shows
+            // where.
             let span = kernels.first().map_or_else(Default::default, |kernel| kernel.span);
             halfbyte::TARGETS
                 .load(&binary.object)
@@ -314,8 +322,8 @@ impl Checker<'_> {
         })
     }
 
-    /// Says what is wrong with the kernels of the text that were refused, unless it is expected. Gives the refusals that are expected
-    /// of others.
+    /// Reports the errors of refused kernels, except the expected ones. Returns the refuse lines
+    /// that belong to other kernels.
     fn refused_kernels<'l>(&mut self, expected: &'l [RefuseLine]) -> Vec<&'l RefuseLine> {
         let module = self.module;
         let starts: Vec<u32> = (module.ir().kernels.iter().map(|kernel| kernel.span.start))
@@ -330,7 +338,8 @@ impl Checker<'_> {
             (wanted, others) = others.into_iter().partition(|refusal| holds(kernel.span.start, refusal.line));
             let mut made = kernel.errors.clone();
             for refusal in wanted {
-                // What is not read runs nowhere, so any target may be named.
+                // A kernel that is not read is refused by every target, so the refuse line may name
+                // any.
                 let found = expected_of(refusal, &made);
                 let failure = found.is_none().then(|| not_refused(refusal));
                 match found {
@@ -353,7 +362,7 @@ impl Checker<'_> {
         others
     }
 
-    /// Checks the expected refusals, and gives the kernels and targets that they are about.
+    /// Checks the refuse lines. Returns the pairs of kernel and target that they expect to fail.
     fn refusals(&mut self, expected: &[&RefuseLine]) -> BTreeSet<(usize, &'static str)> {
         let mut wanted: HashMap<(usize, Target), Vec<&RefuseLine>> = HashMap::new();
         for &refusal in expected {
@@ -403,7 +412,8 @@ impl Checker<'_> {
         keys.into_iter().map(|(kernel, target)| (kernel, target.name())).collect()
     }
 
-    /// Makes the launches of a run line, each after the first on what the one before has left. After one that fails no more are made.
+    /// Runs the launches of a run line. Each launch continues with the memory that the previous one
+    /// left. After a failure, the rest are skipped.
     fn run(&mut self, run: &RunLine, refused: &BTreeSet<(usize, &'static str)>) {
         let mut kept = Kept::default();
         for line in run.launches() {
@@ -422,7 +432,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Counts a launch of which these results came.
+    /// Counts a launch whose results start at index `from`.
     fn count(&mut self, line: &LaunchLine, from: usize) {
         let is_over = self.is_over();
         let made = self.outcome.results.get(from..).unwrap_or_default();
@@ -435,14 +445,15 @@ impl Checker<'_> {
         kernel.equal += usize::from(is_equal);
     }
 
-    /// Notes what came of a launch in one place: it failed where there are more failures than before.
+    /// Records the result of a launch on one target. The launch has failed if there are more than
+    /// `before` errors.
     fn result(&mut self, line: &LaunchLine, target: &'static str, engine: Option<Engine>, before: usize) {
         let failures = self.failures.get(before..).unwrap_or_default().to_vec();
         let verdict = if failures.is_empty() { Verdict::Passed } else { Verdict::Failed };
         self.push_result(line.kernel.0.clone(), line.span, target, engine, verdict, failures);
     }
 
-    /// Notes what came of a kernel, by number, at a place.
+    /// Records a result for a kernel, by the kernel's number and a span.
     fn note(
         &mut self,
         (kernel, place): (usize, Span),
@@ -470,7 +481,8 @@ impl Checker<'_> {
         self.outcome.results.push(result);
     }
 
-    /// Makes one launch on `ir`; none where it cannot be made. What it leaves may not be what is expected.
+    /// Evaluates one launch on `ir`, and compares it with the expected results. Returns `None` if
+    /// the launch fails.
     fn evaluate<'l>(&mut self, line: &'l LaunchLine, kept: &Kept) -> Option<Reference<'l>> {
         let kernels = &self.module.ir().kernels;
         let (name, name_span) = &line.kernel;
@@ -541,7 +553,7 @@ impl Checker<'_> {
         found.is_defined().then_some(launch)
     }
 
-    /// By parameter, how near its numbers must be to those that a GPU has left; none where every bit counts.
+    /// Returns the margin of each parameter's results; `None` for exact comparison.
     fn near(&self, line: &LaunchLine, params: &[Param]) -> Result<Vec<Option<Near>>, Vec<Diagnostic>> {
         let (mut all, mut errors) = (vec![None; params.len()], Vec::new());
         let approximations = self.approximations.get(&line.kernel.0).map(Vec::as_slice).unwrap_or_default();
@@ -556,7 +568,7 @@ impl Checker<'_> {
         if errors.is_empty() { Ok(all) } else { Err(errors) }
     }
 
-    /// Compares what a parameter's buffer holds, and how near it must be.
+    /// Compares the contents of a parameter's buffer, within a margin if there is one.
     fn compare(
         &mut self,
         launch: &Reference<'_>,
@@ -575,7 +587,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Makes a launch on every target, with every engine.
+    /// Runs a launch on every target and engine.
     fn run_everywhere(
         &mut self,
         launch: &Reference<'_>,
@@ -604,7 +616,7 @@ impl Checker<'_> {
             if let Err(errors) = self.program(launch.kernel, target, !line.shape.is_along_x()) {
                 let errors = errors.clone();
                 self.note((launch.kernel, line.span), target.name(), None, Verdict::Failed, &errors);
-                // A kernel that several run lines name is refused once.
+                // Several run lines may name one kernel; its compile errors are reported once.
                 let fresh: Vec<Diagnostic> =
                     errors.into_iter().filter(|error| !self.failures.contains(error)).collect();
                 self.failures.extend(fresh);
@@ -621,7 +633,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Makes a launch of a text in PTX as it stands.
+    /// Executes a launch of a PTX text directly.
     fn run_text(&mut self, engine: Engine, launch: &Reference<'_>) {
         let line = launch.line;
         let host = match Host::load(self.module.file(), self.module.text(), &line.kernel.0) {
@@ -640,7 +652,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Makes a launch on a target with an engine, and compares the results with the evaluator's.
+    /// Runs a launch on a target with an engine, and compares the results with the evaluator's.
     fn run_on(&mut self, target: Target, engine: Engine, launch: &Reference<'_>) {
         let (line, watchdog) = (launch.line, self.watchdog);
         let (name, on) = (&line.kernel.0, format!("{target} ({engine})"));
@@ -661,7 +673,7 @@ impl Checker<'_> {
     }
 }
 
-/// How near numbers must be to those of a result that a GPU has left.
+/// Returns the margin for a result that was recorded on a GPU.
 fn near_of(result: &NearResult, param: &Param, approximations: &[Approximation]) -> Result<Option<Near>, Diagnostic> {
     let ((name, span), ty) = (&result.name, param.ty());
     let wrong = |message: String, expected: &str| Diagnostic::new(*span, message).expected(expected);
@@ -680,7 +692,7 @@ fn near_of(result: &NearResult, param: &Param, approximations: &[Approximation])
     }
 }
 
-/// Which of the errors is the one that a refuse line expects.
+/// Returns the index of the error that a refuse line expects.
 fn expected_of(refusal: &RefuseLine, made: &[Diagnostic]) -> Option<usize> {
     let on_line = |made: &Diagnostic| (refusal.line.start..=refusal.line.end).contains(&made.span.start);
     made.iter().position(|made| on_line(made) && made.to_string().contains(&refusal.text))
@@ -691,14 +703,14 @@ fn not_refused(refusal: &RefuseLine) -> Diagnostic {
     Diagnostic::new(refusal.span, message)
 }
 
-/// A launch that the evaluator has made.
+/// A launch on the evaluator, as the reference for other targets.
 struct Reference<'a> {
     line: &'a LaunchLine,
     /// The kernel's number in the module.
     kernel: usize,
     params: Vec<Param>,
     bound: Bound,
-    /// By parameter: how near its numbers must be to those that a GPU has left.
+    /// The margin of each parameter's results, if any.
     near: Vec<Option<Near>>,
     results: Vec<Vec<u8>>,
     writers: Writers,
@@ -709,7 +721,8 @@ impl Reference<'_> {
         self.near.get(param)?.as_ref()
     }
 
-    /// The same for what an engine leaves: only a GPU has other bits than the evaluator.
+    /// Returns the margin for an engine's results. Only results of a GPU may differ from the
+    /// evaluator's.
     fn near_on(&self, engine: Engine, param: usize) -> Option<&Near> {
         if engine == Engine::Cuda { self.near(param) } else { None }
     }

@@ -1,4 +1,4 @@
-//! Results are compared bit for bit, or within a margin.
+//! Comparison of results, bit for bit or within a margin.
 
 use std::fmt;
 
@@ -9,57 +9,58 @@ use halfbyte_ir::{Elem, Type};
 use crate::margin::Near;
 use halfbyte::args::print::{Sign, lane_value, lanes};
 
-/// Who computed a result, or where it is written down.
+/// The name of the computation or run line that a result comes from.
 pub type Origin = String;
 
-/// Lanes that are shown of those that differ.
+/// The largest number of differing lanes that are shown.
 const SHOWN: usize = 8;
 
-/// The first lanes in which two results differ, and how many elements do.
+/// The first lanes in which two results differ, and the number of differing elements.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Difference {
-    /// The kernel, without `@`.
+    /// The kernel's name, without `@`.
     pub kernel: String,
-    /// Whose bits are expected.
+    /// The origin of the expected bits.
     pub expected_of: Origin,
-    /// Whose bits were found.
+    /// The origin of the bits that were found.
     pub found_of: Origin,
-    /// The buffer.
+    /// The name of the buffer.
     pub buffer: String,
-    /// The type of its elements.
+    /// The type of the buffer's elements.
     pub ty: Type,
-    /// How its integers are shown.
+    /// The signedness with which integers are printed.
     pub sign: Sign,
-    /// How near its numbers should be; none where every bit counts.
+    /// The margin of the comparison; `None` for exact comparison.
     pub near: Option<Near>,
     /// The first lane that differs.
     pub first: Lane,
-    /// The next ones, a few.
+    /// The next few differing lanes.
     pub next: Vec<Lane>,
-    /// How many lanes differ.
+    /// The number of differing lanes.
     pub lanes: usize,
-    /// How many elements of the buffer differ.
+    /// The number of differing elements.
     pub differing: usize,
-    /// How many elements the buffer has.
+    /// The number of elements in the buffer.
     pub elements: usize,
 }
 
-/// A lane of an element that differs.
+/// A differing lane of an element.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Lane {
-    /// The element's number.
+    /// The element's index.
     pub element: usize,
-    /// The lane's number; 0 of a scalar.
+    /// The lane's index; 0 for a scalar.
     pub lane: usize,
-    /// The item that writes it on `ir`; none where no item does.
+    /// The item that writes the lane on `ir`, if any.
     pub item: Option<u32>,
-    /// Its bits as expected.
+    /// The expected bits.
     pub expected: u64,
-    /// Its bits as found.
+    /// The bits that were found.
     pub found: u64,
 }
 
-/// Where two contents of a parameter's buffer of one size differ, or are not near enough.
+/// Compares two contents of a parameter's buffer, which must have the same size. Returns `None` if
+/// they are equal or within the margin.
 pub fn compare(
     kernel: &str,
     (number, param): (usize, &Param),
@@ -81,7 +82,7 @@ pub fn compare(
         }
         differing += 1;
         if pairs.is_empty() {
-            // Bits of a mask's byte that are of no lane.
+            // The difference is in padding bits of a mask's byte, which belong to no lane.
             let byte = |element: &[u8]| element.last().copied().unwrap_or(0).into();
             pairs.push((0, (byte(expected), byte(found))));
         }
@@ -112,7 +113,8 @@ pub fn compare(
     })
 }
 
-/// How many numbers of a format lie from one to another, and one more; none where one is no number.
+/// Returns the distance of two numbers in units in the last place. Returns `None` for a NaN, or if
+/// the type has no ulps.
 pub fn ulps(elem: Elem, a: u64, b: u64) -> Option<u64> {
     let infinity = match elem {
         Elem::F16 => 0x7c00,
@@ -132,24 +134,24 @@ pub fn ulps(elem: Elem, a: u64, b: u64) -> Option<u64> {
 }
 
 impl Difference {
-    /// The same, its integers shown with a sign or without.
+    /// Returns the difference with its integers printed as signed or unsigned.
     #[must_use]
     pub fn with(self, sign: Sign) -> Difference {
         Difference { sign, ..self }
     }
 
-    /// The buffer's element, and its lane where it has several.
+    /// Returns the text of a place: the buffer's element, and the lane if the element has several.
     pub fn place(&self, lane: &Lane) -> String {
         let Difference { buffer, ty, .. } = self;
         let Lane { element, lane, .. } = lane;
         if ty.is_scalar() { format!("{buffer}[{element}]") } else { format!("{buffer}[{element}] lane {lane}") }
     }
 
-    /// A lane's number and its bits: `1.5 (0x3e00)`.
+    /// Returns a lane's value with its bits, such as `1.5 (0x3e00)`.
     pub fn number(&self, bits: u64) -> String {
         let elem = self.ty.elem();
         let (value, digits) = (lane_value(elem, bits, self.sign), elem.bits().div_ceil(4) as usize);
-        // A NaN with a payload is its bits, as an address is.
+        // `lane_value` gives the bits of a NaN with a payload, and of an address.
         let value = if elem == Elem::Ptr || !value.starts_with("0x") { value } else { "nan".into() };
         format!("{value} ({bits:#0width$x})", width = digits + 2)
     }
@@ -166,12 +168,12 @@ impl Difference {
         apart
     }
 
-    /// How far a lane's number is from the expected one, where it need only be near.
+    /// Returns the distance of a lane from its expected value, if the comparison has a margin.
     pub fn distance(&self, lane: &Lane) -> Option<f64> {
         self.near.as_ref()?.distance(lane.expected, lane.found)
     }
 
-    /// The lanes after the first, a line each, and how many there are beyond.
+    /// Returns one line for each lane after the first, and the number of lanes that are not shown.
     pub fn notes(&self) -> Vec<String> {
         let line = |lane: &Lane| {
             let (expected, found) = (self.number(lane.expected), self.number(lane.found));

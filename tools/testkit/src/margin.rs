@@ -1,27 +1,29 @@
-//! How far numbers may be from what is expected: bit for bit, or within a margin that somebody names.
+//! Comparison of numbers, bit for bit or within a stated margin.
 
 use halfbyte_abi::Type;
 
-/// A format of numbers, of those that margins are said of.
+/// A floating-point format for which margins can be given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Format {
     name: &'static str,
-    /// Bytes of a number.
+    /// The size of a number in bytes.
     bytes: usize,
     exponent_bits: u32,
     fraction_bits: u32,
-    /// Whether the largest exponent is that of infinity and NaN; else only all ones are NaN.
+    /// `true` if the largest exponent encodes infinities and NaNs; otherwise only the all-ones
+    /// magnitude is a NaN.
     has_infinity: bool,
 }
 
 impl Format {
-    /// By name: `f16`, `bf16`, `f32`, `tf32`, `f64`, `e4m3`, `e5m2`; of pairs, `f16x2` and `bf16x2`, that of one of them.
+    /// Returns the format with a name: `f16`, `bf16`, `f32`, `tf32`, `f64`, `e4m3` or `e5m2`. For
+    /// `f16x2` and `bf16x2`, returns the format of one lane.
     pub fn from_name(name: &str) -> Option<Format> {
         let (name, bytes, exponent_bits, fraction_bits, has_infinity) = match name {
             "f16" | "f16x2" => ("f16", 2, 5, 10, true),
             "bf16" | "bf16x2" => ("bf16", 2, 8, 7, true),
             "f32" => ("f32", 4, 8, 23, true),
-            // A word whose low thirteen bits say nothing.
+            // A `tf32` is a 32-bit word whose low 13 bits are ignored.
             "tf32" => ("tf32", 4, 8, 23, true),
             "f64" => ("f64", 8, 11, 52, true),
             "e4m3" => ("e4m3", 1, 4, 3, false),
@@ -31,22 +33,22 @@ impl Format {
         Some(Format { name, bytes, exponent_bits, fraction_bits, has_infinity })
     }
 
-    /// Its name.
+    /// Returns the format's name.
     pub fn name(self) -> &'static str {
         self.name
     }
 
-    /// Bits of a number.
+    /// Returns the number of bits in a number.
     pub fn bits(self) -> u32 {
         8 * self.bytes as u32
     }
 
-    /// That of the numbers of a type; none where they are no floating-point numbers.
+    /// Returns the format of a type's lanes, or `None` if the type is not floating-point.
     pub fn of(ty: Type) -> Option<Format> {
         Format::from_name(ty.name())
     }
 
-    /// A number by its bits.
+    /// Decodes a number.
     fn number(self, bits: u64) -> Number {
         let fraction = bits & ((1 << self.fraction_bits) - 1);
         let largest = (1 << self.exponent_bits) - 1;
@@ -69,9 +71,9 @@ impl Format {
     }
 }
 
-/// `value * 2^scale`, exact where the result is a number of 64 bits.
+/// Returns `value * 2^scale`, exact if the result is representable as an `f64`.
 fn scaled(value: f64, scale: i32) -> f64 {
-    // In two steps: 2^-1074 is no normal number, but half of the way is.
+    // Two steps are needed: 2^-1074 is subnormal, but its square root is normal.
     let half = scale / 2;
     value * 2_f64.powi(half) * 2_f64.powi(scale - half)
 }
@@ -80,32 +82,34 @@ enum Number {
     Nan,
     Value {
         value: f64,
-        /// Its place among all numbers of the format.
+        /// The position among all numbers of the format, in units in the last place from zero.
         place: i128,
-        /// What its last place is worth.
+        /// The value of one unit in the last place.
         unit: f64,
     },
 }
 
-/// How far a number may be from the expected one.
+/// The largest accepted distance of a number from the expected one.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Margin {
-    /// As many units in the last place, or this far; a NaN is any NaN only where it says so, and a zero has its sign.
+    /// A number of units in the last place, or an absolute distance. NaNs must match unless
+    /// `any_nan` is set, and the sign of a zero matters.
     Ulps {
         /// Units in the last place.
         ulps: u64,
-        /// The distance.
+        /// The absolute distance.
         absolute: f64,
-        /// Whether a NaN may have other bits.
+        /// `true` if a NaN may have other bits than the expected NaN.
         any_nan: bool,
     },
-    /// As far as `absolute + relative * |expected|` and so many units in the last place; any NaN for a NaN, either zero for a zero.
+    /// A distance of at most `absolute + relative * |expected|`, plus `ulps` units in the last
+    /// place. All NaNs are equal, and so are both zeros.
     Distance {
-        /// The part that does not depend on the number.
+        /// The absolute distance.
         absolute: f64,
-        /// The part that does.
+        /// The distance relative to the expected number.
         relative: f64,
-        /// Units in the last place of what was found.
+        /// The distance in units in the last place of the number that was found.
         ulps: f64,
     },
 }
@@ -126,7 +130,7 @@ impl Margin {
         let distance = (expected - found).abs();
         match self {
             Margin::Ulps { ulps, absolute, .. } => {
-                // Zeros of other signs are as near as can be, and differ.
+                // Zeros of opposite signs are at distance 0 but must differ.
                 let by_distance = expected != found && absolute > 0.0 && distance <= absolute;
                 let is_zero = expected == 0.0 || found == 0.0;
                 by_distance || !is_zero && (expected_place - place).unsigned_abs() <= ulps.into()
@@ -138,22 +142,22 @@ impl Margin {
     }
 }
 
-/// How near numbers must be to the expected ones: as near as one of several margins says.
+/// A set of margins. A number is accepted if it is within at least one of them.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Near {
     format: Format,
     margins: Vec<Margin>,
-    /// The margins, as messages have them.
+    /// The description of the margins in messages.
     pub said: String,
 }
 
 impl Near {
-    /// Within one of these margins, which messages name so.
+    /// Creates a set of margins with a description for messages.
     pub fn new(format: Format, margins: Vec<Margin>, said: impl Into<String>) -> Near {
         Near { format, margins, said: said.into() }
     }
 
-    /// Whether the bits of a number are near enough to the expected ones.
+    /// Returns `true` if a number is equal to the expected one or within a margin.
     pub fn allows(&self, expected: u64, found: u64) -> bool {
         let numbers = || (self.format.number(expected), self.format.number(found));
         expected == found || {
@@ -162,7 +166,7 @@ impl Near {
         }
     }
 
-    /// How far the bits of a number are from the expected ones; none where one of them is no finite number.
+    /// Returns the distance of two numbers, or `None` if one of them is not finite.
     pub fn distance(&self, expected: u64, found: u64) -> Option<f64> {
         let finite = |bits| match self.format.number(bits) {
             Number::Value { value, .. } if value.is_finite() => Some(value),
@@ -172,17 +176,18 @@ impl Near {
     }
 }
 
-/// What a buffer is to hold.
+/// The expected contents of a buffer.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Expected {
-    /// Its bytes.
+    /// The bytes.
     pub bytes: Vec<u8>,
-    /// How near its numbers must be; none where every bit counts.
+    /// The margins of the numbers; `None` for exact comparison.
     pub near: Option<Near>,
 }
 
 impl Expected {
-    /// The first byte of what is not as expected, in a buffer of as many bytes or another number of them.
+    /// Returns the offset of the first difference from the expected contents, including a
+    /// difference in length.
     pub fn differs_at(&self, found: &[u8]) -> Option<usize> {
         if self.bytes.len() != found.len() {
             return Some(self.bytes.len().min(found.len()));
@@ -247,7 +252,8 @@ mod tests {
         assert!(!differ(two, "f32", 0x3f80_0000, 0x3f80_0002));
         assert!(differ(two, "f32", 0x3f80_0000, 0x3f80_0003));
         assert!(!differ(two, "f32", 0x3f80_0000, 0x3f7f_fffe));
-        // Neither zeros of other signs, nor a number for a zero, nor infinity beside the largest number, nor another NaN.
+        // None of these is within two ulps: zeros of opposite signs, a number for a zero, infinity
+        // for the largest number, another NaN.
         assert!(differ(two, "f32", 0x8000_0000, 0));
         assert!(differ(two, "f32", 0, 1));
         assert!(differ(two, "f32", 0x7f7f_ffff, 0x7f80_0000));
@@ -273,7 +279,7 @@ mod tests {
         let units = |ulps| Margin::Distance { absolute: 0.0, relative: 0.0, ulps };
         assert!(!differ(units(2.5), "f32", 0x3f80_0002, 0x3f80_0000));
         assert!(differ(units(2.5), "f32", 0x3f80_0003, 0x3f80_0000));
-        // Below 1.0 a unit is worth half.
+        // Below 1.0 one ulp is worth half as much.
         assert!(!differ(units(2.0), "f32", 0x3f7f_fffc, 0x3f80_0000));
         assert!(differ(units(2.0), "f32", 0x3f7f_fffb, 0x3f80_0000));
         assert!(!differ(units(1.0), "f32", 1, 0));
@@ -299,7 +305,7 @@ mod tests {
         assert_eq!(expected.differs_at(&[1, 2]), Some(2));
         let within_1 = Margin::Distance { absolute: 1.0, relative: 0.0, ulps: 0.0 };
         let numbers = Expected { bytes: vec![0; 5], near: Some(Near::new(format("f16"), vec![within_1], "")) };
-        // What is left over after the last number counts by its bits.
+        // The byte after the last whole number is compared exactly.
         assert_eq!(numbers.differs_at(&[0, 0, 1, 0, 1]), Some(4));
     }
 }

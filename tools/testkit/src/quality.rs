@@ -1,4 +1,4 @@
-//! How good the code is that kernels become: instructions, registers, bundles.
+//! Measures of code quality: the instructions, registers and bundles of compiled kernels.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -8,34 +8,35 @@ use halfbyte::{Module, Target};
 use halfbyte_abi::Form;
 use halfbyte_isa::row::Class;
 
-/// What a kernel became.
+/// The quality of a compiled kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Quality {
-    /// Instructions that compute data; those that make a constant count.
+    /// The number of instructions that compute data, including those that materialise constants.
     pub compute: usize,
-    /// All instructions; on VP1 with the words of bundles that do nothing.
+    /// The number of instruction words; on VP1 including no-ops in bundles.
     pub words: usize,
-    /// The general registers that it uses.
+    /// The number of general-purpose registers.
     pub registers: u32,
-    /// Values that went to local memory.
+    /// The number of spilled values.
     pub spills: u32,
-    /// Of a target with bundles: those of all blocks, and the fewest that there could be.
+    /// The bundles, on a target with bundles.
     pub bundles: Option<Bundles>,
 }
 
-/// Bundles against the lower bound: the most words of a unit, or the longest chain of dependences.
+/// The number of bundles, with its lower bound: the most words of one unit, or the longest
+/// dependence chain.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Bundles {
-    /// Over all blocks, bundles and bound.
+    /// The number of bundles in all blocks, and its lower bound.
     pub all: (u32, u32),
-    /// Of each loop whose iterations overlap, from one iteration to the next.
+    /// The initiation interval of each software-pipelined loop, and its lower bound.
     pub loops: Vec<(u32, u32)>,
 }
 
-/// A kernel's name, and what it became or why the target refuses it.
+/// A kernel's name, and its quality or the reason why the target refuses it.
 pub type Measured = (String, Result<Quality, String>);
 
-/// Compiles each kernel of a module as it is compiled by default.
+/// Compiles each kernel of a module with default options, and measures the code.
 pub fn measure(module: &Module, target: Target) -> Vec<Measured> {
     let options = Options::new(target);
     let mut compiler = Compiler::new(module, &options);
@@ -67,10 +68,11 @@ pub fn measure(module: &Module, target: Target) -> Vec<Measured> {
     measured
 }
 
-/// What a target refuses: the reasons, each with the kernels.
+/// The reasons of refusals, each with the names of its kernels.
 type Refused = BTreeMap<String, Vec<String>>;
 
-/// A page of Markdown about kernel files: a table a target, and what it refuses. PTX for several SMs is one table.
+/// Returns a Markdown page about kernel files, with one table per target and the refusals. All SMs
+/// of PTX share one table.
 pub fn page(modules: &[Module], targets: &[Target]) -> String {
     let mut page = String::from(
         "# Quality of code\n\nWhat kernels become, by `halfbyte quality`. `compute` counts the instructions that compute data; making a constant is one of \
@@ -115,7 +117,7 @@ pub fn page(modules: &[Module], targets: &[Target]) -> String {
 }
 
 fn section(page: &mut String, name: &str, head: &str, rows: &str, refused: Refused) {
-    // Writing to a string succeeds.
+    // Writing to a string cannot fail.
     let _ = write!(page, "\n## {}\n\n", name.to_uppercase());
     if !rows.is_empty() {
         *page += head;
@@ -129,7 +131,7 @@ fn section(page: &mut String, name: &str, head: &str, rows: &str, refused: Refus
     }
 }
 
-/// A row a kernel that one of the SMs takes.
+/// Writes one row for each kernel that at least one SM accepts.
 fn ptx_rows(rows: &mut String, refused: &mut Refused, module: &Module, sms: &[Target]) {
     let by_sm: Vec<Vec<Measured>> = sms.iter().map(|&target| measure(module, target)).collect();
     for (number, kernel) in module.ir().kernels.iter().enumerate() {
@@ -141,7 +143,7 @@ fn ptx_rows(rows: &mut String, refused: &mut Refused, module: &Module, sms: &[Ta
                 Err(reason) => {
                     cells.push("-".to_owned());
                     let (kernels, name) = (refused.entry(reason.clone()).or_default(), format!("`@{}`", kernel.name));
-                    // Several SMs may say the same.
+                    // Several SMs may give the same reason.
                     if kernels.last() != Some(&name) {
                         kernels.push(name);
                     }
@@ -149,7 +151,7 @@ fn ptx_rows(rows: &mut String, refused: &mut Refused, module: &Module, sms: &[Ta
             }
         }
         if of_kernel.clone().any(Result::is_ok) {
-            // Writing to a string succeeds.
+            // Writing to a string cannot fail.
             let _ = writeln!(rows, "| `{}` | `@{}` | {} |", module.file(), kernel.name, cells.join(" | "));
         }
     }
@@ -157,7 +159,7 @@ fn ptx_rows(rows: &mut String, refused: &mut Refused, module: &Module, sms: &[Ta
 
 fn row(rows: &mut String, file: &str, kernel: &str, quality: &Quality) {
     let Quality { compute, words, registers, spills, bundles } = quality;
-    // Writing to a string succeeds.
+    // Writing to a string cannot fail.
     let _ = write!(rows, "| `{file}` | `@{kernel}` | {compute} | {words} | {registers} | {spills} |");
     if let Some(Bundles { all, loops }) = bundles {
         let of = |&(bundles, bound): &(u32, u32)| format!("{bundles} of {bound}");

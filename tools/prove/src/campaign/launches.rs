@@ -1,4 +1,4 @@
-//! Launches of drawn kernels.
+//! Launches of random kernels.
 
 use halfbyte_abi::Shape;
 use halfbyte_ir::witness::Random;
@@ -7,10 +7,12 @@ use halfbyte_ir::{Kernel, ParamKind};
 use halfbyte_ir::generate::{ROW, aliases, arguments};
 use halfbyte_testkit::trial::Launch;
 
-/// Random launches of each kernel: of few items, and of more than engines do at once.
+/// Item counts of the two launches of each kernel: small ones, and ones above what engines compute
+/// at once.
 const ITEMS: [[u32; 8]; 2] = [[1, 2, 3, 4, 4, 5, 6, 8], [0, 9, 15, 16, 17, 24, 33, 40]];
 
-/// Grids and blocks of launches along several axes, whose rows are shorter and longer than what engines do at once.
+/// Grids and blocks of launches along several axes. Their rows are both shorter and longer than
+/// what engines compute at once.
 const SHAPES: [([u32; 3], [u32; 3]); 12] = [
     ([2, 1, 1], [2, 2, 1]),
     ([1, 2, 2], [3, 1, 2]),
@@ -26,7 +28,8 @@ const SHAPES: [([u32; 3], [u32; 3]); 12] = [
     ([1, 1, 1], [20, 3, 1]),
 ];
 
-/// Random launches of a kernel, some along several axes, now and then with a buffer that is too short.
+/// Returns random launches of a kernel. Some are along several axes, and now and then a buffer is
+/// too short.
 pub fn launches(kernel: &Kernel, random: &mut Random) -> Vec<Launch> {
     let aliases = aliases(kernel);
     let launch = |items: &[u32; 8]| {
@@ -42,7 +45,7 @@ pub fn launches(kernel: &Kernel, random: &mut Random) -> Vec<Launch> {
             && let ParamKind::Buffer { elem, .. } = param.kind
         {
             let bytes = elem.bytes() as usize;
-            // What lies in it begins within a row.
+            // An alias into this buffer begins within the first row.
             let least = if aliases.iter().any(|alias| alias.of == number) { ROW as usize } else { 0 };
             arg.truncate((random.below(arg.len() / bytes) * bytes).max(least));
         }

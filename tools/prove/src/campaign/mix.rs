@@ -1,4 +1,4 @@
-//! Which kernels a campaign is made of.
+//! The mix of kernels in a campaign.
 
 use halfbyte_abi::Sm;
 use halfbyte_ir::witness::Random;
@@ -9,7 +9,8 @@ use halfbyte::Module;
 use halfbyte::pipeline::{Compiler, Options};
 use halfbyte_ir::generate::{Addresses, Meets, Palette, Shape};
 
-/// The types of kernels for a machine whose vectors are of bytes: the more often one stands here, the more there is of it.
+/// The types of kernels for a machine with vectors of bytes. A type that is listed several times is
+/// drawn more often.
 const BYTES: [Type; 19] = [
     Type::I8X4,
     Type::I8X4,
@@ -32,7 +33,7 @@ const BYTES: [Type; 19] = [
     Type::F16,
 ];
 
-/// What the forms of kernels are tried on.
+/// The compiler options of each target, with which a palette finds out which forms compile.
 pub struct Targets {
     module: Module,
     halu: Options,
@@ -47,7 +48,7 @@ impl Default for Targets {
 }
 
 impl Targets {
-    /// Each target, with all passes.
+    /// Creates the options of each target, with all passes.
     pub fn new() -> Targets {
         let module = Module::from_kernels([]);
         let options = |target| Options { verify: false, ..Options::new(target) };
@@ -60,7 +61,7 @@ impl Targets {
     }
 }
 
-/// Draws kernels of which some are for both machines and some for one target.
+/// A source of random kernels. Some kernels are for both HALU and VP1, others for one target.
 pub struct Mix<'t> {
     both: Palette<'t>,
     halu: Palette<'t>,
@@ -69,7 +70,7 @@ pub struct Mix<'t> {
 }
 
 impl<'t> Mix<'t> {
-    /// Of forms that these take.
+    /// Creates palettes of the forms that the targets accept.
     pub fn new(targets: &'t Targets) -> Mix<'t> {
         let takes = |options: &'t Options| {
             let mut compiler = Compiler::new(&targets.module, options);
@@ -78,7 +79,8 @@ impl<'t> Mix<'t> {
         let (mut on_halu, mut on_vp1) = (takes(&targets.halu), takes(&targets.vp1));
         let both = Palette::new(move |kernel| on_vp1(kernel) && on_halu(kernel));
         let vp1 = Palette::new(takes(&targets.vp1)).with_intrinsics(&[draw::vp1]);
-        // Ops on f64 take values that others seldom give.
+        // `f64` is listed more often, because few ops produce the `f64` operands that other ops
+        // need.
         let types = [Type::ALL, &[Type::F64; 2]].concat();
         Mix {
             both: both.with_types(&BYTES).with_addresses(Addresses::Affine),
@@ -88,8 +90,8 @@ impl<'t> Mix<'t> {
         }
     }
 
-    /// The kernel of a number, as text, and what the arguments of its launches are drawn from. Items of one in eight meet, where nothing
-    /// else is said.
+    /// Returns kernel `number` of a campaign as text, and the generator for the arguments of its
+    /// launches. If `meets` is `None`, one kernel in eight is cooperative.
     pub fn draw(&mut self, seed: u64, number: u64, meets: Option<Meets>) -> (String, Random) {
         let start = Random(Random(seed).bits() ^ number).bits();
         let mut random = Random(start);
@@ -98,10 +100,11 @@ impl<'t> Mix<'t> {
         let often = if random.below(8) == 0 { Meets::Ordered } else { Meets::Never };
         shape.meets = meets.unwrap_or(often);
         if shape.meets == Meets::Ordered && random.below(2) == 0 {
-            // Data would say who meets whom.
+            // Such a kernel chooses its partners independently of data.
             (shape.meets, shape.depth) = (Meets::Static, shape.depth * usize::from(random.below(4) == 0));
         }
-        // A trap comes before what others do, and so would depend on how far they are.
+        // A trap ends the launch before other items have finished, so memory would depend on their
+        // progress.
         shape.traps &= shape.meets == Meets::Never;
         let palette = match choice {
             0..=9 if shape.meets != Meets::Never => &mut self.halu,
@@ -112,7 +115,7 @@ impl<'t> Mix<'t> {
             _ => &mut self.vp1,
         };
         if palette.addresses() == Addresses::Affine {
-            // Four items' words take a vector, of which there are few.
+            // VP1 has few vector registers, and four items' words take one vector.
             shape.live /= 4;
         }
         (palette.kernel("random", &shape, &mut random).to_string(), random)

@@ -1,7 +1,8 @@
-//! Campaigns of random kernels: each kernel is one text, drawn from its number, which every target is given. What a target
-//! accepts it must run as the evaluator does: the same memory, or the same trap.
+//! Campaigns of random kernels. Each kernel is one text, drawn from its number, and is compiled for
+//! every target. Each target that accepts the kernel must agree with the evaluator: the same
+//! memory, or the same trap.
 //!
-//! Which kernels there are depends on the seed alone, so shards and threads do not change them.
+//! The kernels depend on the seed alone; shards and threads do not change them.
 
 mod launches;
 mod mix;
@@ -23,68 +24,70 @@ use crate::prove::Shard;
 use halfbyte_testkit::reduce::{Case, Effort, Patience, reduce};
 use halfbyte_testkit::trial::{Failure, Kind, Tally, Trial};
 
-/// Backward branches that an item may take: more than a drawn kernel takes unless one of its loops has no end.
+/// Budget of backward branches per item. A generated kernel takes fewer, unless one of its loops
+/// does not end.
 pub const BUDGET: u32 = 10_000;
 
-/// What is spent on making a kernel smaller that fails.
+/// Limits for the reduction of a failing kernel.
 const REDUCTION: Effort = Effort { time: Duration::from_secs(60), trials: 5000 };
 
-/// What is run.
+/// The configuration of a campaign.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// What the kernels depend on.
+    /// The seed from which all kernels are drawn.
     pub seed: u64,
-    /// The kernels, by number.
+    /// The numbers of the kernels to run.
     pub kernels: Range<u64>,
-    /// Which part of them.
+    /// The shard of these kernels to run.
     pub shard: Shard,
-    /// What they are compiled for.
+    /// The targets to compile for.
     pub targets: Vec<Target>,
-    /// What executes their words.
+    /// The engines that execute the machine code.
     pub engines: Vec<Engine>,
-    /// Whether the functions that objects have of these words run too, which takes feature `aot`.
+    /// `true` to run the functions of native objects too, which requires feature `aot`.
     pub ahead: bool,
-    /// How many threads run kernels.
+    /// The number of threads that run kernels.
     pub threads: NonZero<usize>,
-    /// Differences after which no more kernels are begun.
+    /// The number of differences after which no further kernel is started.
     pub enough: usize,
-    /// Whether items meet: of all kernels, or of some where nothing is said. Of kernels that race it is asked whether the evaluator says so.
+    /// The kind of cooperation in all kernels; if `None`, some kernels are cooperative. For racing
+    /// kernels, the evaluator must report the race.
     pub meets: Option<Meets>,
-    /// The limits of each kernel's trial.
+    /// The limits on the trial of each kernel.
     pub limits: Limits,
-    /// What ends the campaign early.
+    /// The token that cancels the campaign.
     pub cancel: CancelToken,
 }
 
-/// What came of the kernels that are done.
+/// The results of the kernels that have finished.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Summary {
-    /// The kernels.
+    /// The number of kernels.
     pub kernels: u64,
-    /// Those with an item that the evaluator saw trapping.
+    /// The number of kernels in which the evaluator found a trap.
     pub trapping: u64,
-    /// Those that each target of the plan accepts.
+    /// The number of kernels that each target of the plan accepts.
     pub accepted: Vec<u64>,
-    /// Launches on words: of a kernel on a target and an engine.
+    /// The number of launches of machine code: one per kernel, target and engine.
     pub launches: u64,
-    /// Kernels whose trial met a limit.
+    /// The number of kernels whose trial exceeded a limit.
     pub exceeded: u64,
-    /// What does not agree, by the kernels' numbers.
+    /// The failures, sorted by kernel number.
     pub differences: Vec<Difference>,
 }
 
-/// A kernel that fails.
+/// A failing kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Difference {
-    /// Its number.
+    /// The kernel's number.
     pub number: u64,
-    /// What is wrong.
+    /// The reason of the failure.
     pub reason: String,
-    /// The least of it that still fails, as a kernel file with the launch.
+    /// The reduced kernel that still fails, as a kernel file with its launch.
     pub file: String,
 }
 
-/// Runs a shard of the kernels. `watch` is told now and then how far the work is.
+/// Runs a shard of the kernels. `watch` is called with the summary so far after each kernel.
 pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Summary)) -> Summary {
     let next = AtomicU64::new(plan.kernels.start + plan.shard.index() as u64 - 1);
     let found = AtomicUsize::new(0);
@@ -118,13 +121,13 @@ pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Summary)) -> Summary {
     summary
 }
 
-/// A trial met a limit.
+/// The trial of a kernel exceeded a limit.
 struct Exceeded;
 
-/// What came of a kernel.
+/// The outcome of one kernel.
 type Outcome = Result<Result<Tally, Box<Difference>>, Exceeded>;
 
-/// Runs the kernel of a number.
+/// Runs one kernel, by its number.
 fn one(plan: &Plan, mix: &mut Mix<'_>, number: u64) -> Outcome {
     let ways: Vec<Options> = plan.targets.iter().map(|&target| Options::new(target)).collect();
     let (text, mut random) = mix.draw(plan.seed, number, plan.meets);
@@ -146,8 +149,8 @@ fn one(plan: &Plan, mix: &mut Mix<'_>, number: u64) -> Outcome {
     }))
 }
 
-/// The least of a kernel that fails in the same way, as a kernel file, and what is wrong with that. What cannot be read or
-/// launched stays as it is.
+/// Reduces a failing kernel. Returns the reason of the reduced kernel's failure, and its kernel
+/// file. A kernel that cannot be read or launched is not reduced.
 pub fn least(trial: &Trial<'_>, patience: &Patience, text: String, failure: Failure) -> (String, String) {
     let case = failure.launch.as_deref().and_then(|launch| Case::read(text.clone(), launch.clone()));
     let Some(case) = case else { return (failure.reason, text) };

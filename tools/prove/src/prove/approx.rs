@@ -1,5 +1,5 @@
-//! What is proved of the elementary functions: the machine's arithmetic against the evaluator's, two programs of which one
-//! computes in pairs of f64 and the other in fixed point.
+//! Checks of the elementary functions: the machine's arithmetic, which uses pairs of `f64`, against
+//! the evaluator's, which is fixed-point.
 
 use halfbyte_abi::Type;
 use halfbyte_ir::eval::{Operand, fold};
@@ -11,8 +11,9 @@ use super::{Counterexample, Effort, Reproduction, Subject};
 
 const PART: &str = "approx";
 
-/// f32s beside which something turns: zeros, subnormals, the least and the greatest, infinities and NaN, powers of two, the
-/// operands at which results overflow, vanish or become 1, and multiples of a quarter of a turn.
+/// Special `f32` operands: zeros, subnormals, the smallest and largest numbers, infinities, NaN and
+/// powers of two. Also operands at which a result overflows, underflows or becomes 1, and multiples
+/// of a quarter turn.
 const EDGES: [u32; 24] = [
     0x0000_0000,
     0x0000_0001,
@@ -40,7 +41,8 @@ const EDGES: [u32; 24] = [
     0x3F00_0000,
 ];
 
-/// Of each function: all f32s or a sample, and all halves.
+/// Returns one subject per function and format: all `f32` operands or a sample of them, and all
+/// halves.
 pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
     let mut subjects: Vec<Subject> = Function::ALL.into_iter().map(|function| singles(function, effort)).collect();
     for function in [Function::Ex2, Function::Tanh] {
@@ -60,7 +62,8 @@ pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
 }
 
 fn singles(function: Function, effort: Effort) -> Subject {
-    // A piece of all has one upper half of an f32 in 4 after another; of a sample, 2^16 operands anywhere.
+    // In full, each piece covers a contiguous range of 2^18 operands. In a sample, the piece takes
+    // 2^16 random operands.
     let pieces = effort.choose(64, 1 << 14);
     let name = format!("{PART}::{}.f32", function.name());
     Subject::new(PART, name.clone(), (1, pieces), move |piece, random| {
@@ -93,7 +96,7 @@ fn op(function: Function) -> Op {
 fn compare(name: &str, function: Function, ty: Type, operand: u32, found: u32) -> Result<(), Box<Counterexample>> {
     let mut expected = [0];
     let lanes = [operand.into()];
-    // The op is one of those that fold.
+    // `fold` accepts all of these ops.
     let _ = fold(op(function), Attr::None, &[Operand { ty, lanes: &lanes }], ty, &mut expected);
     if expected == [u64::from(found)] {
         return Ok(());

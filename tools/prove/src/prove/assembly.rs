@@ -1,4 +1,5 @@
-//! Words and their text: what decodes prints, reads and encodes to the same word; what does not is `.word`.
+//! Checks of encoding and assembly text. A legal instruction word must survive printing and
+//! parsing; any other word prints as `.word`.
 
 use halfbyte_ir::witness::Random;
 use halfbyte_isa::halu::{Inst, Opcode, read_word, word_text};
@@ -9,7 +10,7 @@ use super::{Counterexample, Effort, Outcome, Reproduction, Subject};
 
 const PART: &str = "assembly";
 
-/// What is proved of encodings.
+/// Returns the subjects about encodings.
 pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
     let opcodes = Opcode::ALL.len();
     let of = |piece: usize| Opcode::ALL.get(piece).copied().unwrap_or(Opcode::NOP);
@@ -32,7 +33,8 @@ pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
         Subject::new(PART, format!("{PART}::random words"), (1, effort.choose(4, 20)), move |_, random| {
             for number in 0..per_piece {
                 let bits = u128::from(random.bits()) << 64 | u128::from(random.bits());
-                // Few random words decode; those near an instruction find what is only almost one.
+                // Few random words decode. Words that differ slightly from an instruction test the
+                // rejection of near misses.
                 let word = match number % 4 {
                     0 => Inst::random(of(random.below(opcodes)), &mut || random.bits()).word() ^ 1 << (bits % 128),
                     1 => bits & !0xFFF | Inst::new(of(random.below(opcodes))).word() & 0xFFF,
@@ -53,7 +55,8 @@ fn fail(word: u128, reason: &str) -> Outcome {
     }))
 }
 
-/// A word prints as what reads back to it, and as `.word` if it is no instruction.
+/// Checks that the text of a word parses back to the same word, and is `.word` if the word does not
+/// decode.
 fn comes_back(word: u128) -> Outcome {
     let text = word_text(word);
     let decoded = Inst::decode(word);
@@ -70,7 +73,7 @@ fn comes_back(word: u128) -> Outcome {
     }
 }
 
-/// Sets each bit that the opcode does not name, and each enumerated field to each value that means nothing.
+/// Sets each bit outside of the opcode's fields, and each enumerated field to each undefined value.
 fn undefined(opcode: Opcode, random: &mut Random) -> Outcome {
     let row = opcode.row();
     let named = row.fields().fold(0, |named, field| named | field.mask());

@@ -1,5 +1,5 @@
-//! Bundles of VP1 of random words: each word's line reads back to a word of the same line, and every bundle has a meaning on
-//! every state.
+//! Checks of random VP1 bundles. The text of each word must parse back to a word with the same
+//! text. Every bundle must execute on any state.
 
 use halfbyte_ir::witness::Random;
 use halfbyte_isa::vp1::state::State;
@@ -9,13 +9,13 @@ use super::{Counterexample, Effort, Outcome, Reproduction, Subject};
 
 const PART: &str = "bundles";
 
-/// Bundles that are run on one state before it is drawn anew.
+/// The number of bundles that run on one state before new random contents are drawn.
 const RUN: u64 = 1000;
 
-/// The opcodes of each unit, in the order of a bundle's words.
+/// The opcodes of each unit, in the order of the words in a bundle.
 const UNITS: [std::ops::Range<u32>; 4] = [0xc0..0xe0, 0x00..0x80, 0x80..0xc0, 0xe0..0x100];
 
-/// What is proved of bundles.
+/// Returns the subjects about bundles.
 pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
     let per_piece = effort.choose(5_000, 500_000);
     let name = format!("{PART}::random bundles");
@@ -39,14 +39,14 @@ pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
     })]
 }
 
-/// Words for some of the units, at least one.
+/// Returns random words for a random, non-empty set of units.
 fn words(random: &mut Random) -> Vec<u32> {
     let which = 1 + random.below(15);
     let units = UNITS.into_iter().enumerate().filter(|(unit, _)| which >> unit & 1 == 1);
     units.map(|(_, of)| (of.start + random.bits() as u32 % of.len() as u32) << 24 | random.bits() as u32 >> 8).collect()
 }
 
-/// Random registers, and some of the data store.
+/// Fills the registers and part of the data store with random values.
 fn draw(state: &mut State, random: &mut Random) {
     let mut word = || random.bits() as u32;
     state.r = std::array::from_fn(|_| word());
@@ -68,7 +68,8 @@ fn wrong(words: &[u32], reason: String) -> Box<Counterexample> {
     Box::new(Counterexample { subject: format!("bundle {}", words.join(" ")), reason, reproduction })
 }
 
-/// A word's line is that of the word that it reads back to: words that differ only in bits that nothing reads have one line.
+/// Checks that the text of a word parses back to a word with the same text. Words that differ only
+/// in ignored bits share one text.
 fn comes_back(word: u32, at: u32) -> Outcome {
     let text = word_text(word, at);
     match read_word(&text, at) {

@@ -1,5 +1,5 @@
-//! What is proved of the engine's operations on rows: each of them in every mode, in each variant that this computer can run,
-//! against rustc_apfloat.
+//! Checks of the engine's operations on rows of items. Each operation is compared with
+//! rustc_apfloat in every mode, for each variant of the engine that this computer can run.
 
 use halfbyte_abi::Elem;
 use halfbyte_ir::witness::Random;
@@ -18,13 +18,14 @@ use super::{Counterexample, Effort, Outcome, Reproduction, Subject};
 
 const PART: &str = "engine";
 
-/// Words of each operand of a call.
+/// The number of words per operand in one call.
 const ROW: usize = 64;
 
-/// Cases of each mode beside those of one operand, in full.
+/// The number of random cases of each mode in a full run, in addition to all halves as single
+/// operands.
 const CASES: usize = 2_000_000;
 
-/// What is proved of the operations on rows.
+/// Returns the subjects about the operations on rows.
 pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
     Variant::ALL.into_iter().flat_map(|variant| variant_subjects(variant, effort)).collect()
 }
@@ -55,26 +56,27 @@ fn variant_subjects(variant: Variant, effort: Effort) -> Vec<Subject> {
     groups.into_iter().map(subject).collect()
 }
 
-/// What an operation is to compute, and of what.
+/// The specification of an operation: its operand types and its exact result.
 #[derive(Clone, Copy)]
 enum Law {
-    /// Both lanes of an instruction. The third operand of HMNMX2 says which of the two.
+    /// Both lanes of a packed-half instruction. The third operand of `HMNMX2` selects minimum or
+    /// maximum.
     Lanes(Spec),
-    /// A lane of HSETP2, as a mask.
+    /// One lane of `HSETP2`, as a mask.
     Lane(Spec, u8),
-    /// The half of an f32.
+    /// Conversion from `f32` to a half.
     Narrow { bf16: bool, rounding: Rounding },
-    /// The f32 of a half.
+    /// Conversion from a half to `f32`.
     Widen { bf16: bool },
-    /// The fma of f32s.
+    /// Fused multiply-add of `f32`.
     Singles,
-    /// Arithmetic on f32s.
+    /// Arithmetic on `f32`.
     Single(FloatKind, Round),
-    /// The f32 or f16 of an f64.
+    /// Conversion from `f64` to `f32` or `f16`.
     OfDouble { half: bool, round: Round },
-    /// The f32 of an integer of 32 bits.
+    /// Conversion from a 32-bit integer to `f32`.
     OfInt { signed: bool, round: Round },
-    /// An operation on integers, computed without loss.
+    /// An integer operation; the exact result is truncated to 32 bits.
     Words(fn(u32, u32) -> i128),
 }
 
@@ -115,7 +117,7 @@ impl Law {
         }
     }
 
-    /// Operands; one with the half `x` in it, if that is given.
+    /// Returns random operands. If `x` is given, the operand at that position contains this half.
     fn words(&self, x: Option<(u16, usize)>, random: &mut Random) -> [u32; 3] {
         let bits = random.bits();
         match *self {
@@ -135,7 +137,8 @@ impl Law {
                 words
             }
             Law::Narrow { bf16, .. } => {
-                // At a half, beside it, in the middle between it and the next, beside that, or anywhere.
+                // The operand is a half, a midpoint between two halves, a neighbour of either, or
+                // random.
                 let half = x.map_or(bits as u16, |(x, _)| x);
                 let (exact, middle) =
                     if bf16 { (widen::<BFloat>(half), 0x8000) } else { (widen::<Half>(half), 0x1000) };
@@ -159,13 +162,15 @@ impl Law {
     }
 }
 
-/// Operands whose results are near no half and near no middle between two, in either format.
+/// Operands whose results are far from every half and every midpoint of two halves, in both
+/// formats.
 const CALM: [u16; 3] = [0x3F81, 0x3981, 0x3F81];
 
-/// A product that is a half or in the middle between two, and an addend that is small beside it, down to where an f32 loses it.
+/// Returns operands whose product is a half or a midpoint of two halves. The addend is much
+/// smaller, in some cases too small to change an `f32`.
 fn turn(bf16: bool, random: &mut Random) -> [u16; 3] {
     let (fraction, bias) = if bf16 { (7, 127) } else { (10, 15) };
-    // Together the factors have a bit or two more than a half.
+    // The significand of the product has at most a bit or two more than a half's.
     let first = random.below(fraction + 1);
     let mut factor = |bits: usize| {
         let exponent = bias - 4 + random.below(8);
@@ -180,7 +185,7 @@ fn turn(bf16: bool, random: &mut Random) -> [u16; 3] {
     [sign(16, a), sign(24, b), sign(32, c as u16)]
 }
 
-/// An operation in a variant.
+/// A check of one operation in one variant of the engine.
 struct Trial<'a> {
     name: &'a str,
     variant: Variant,
@@ -189,7 +194,7 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    /// Every half in each position, all triples of edges, and random operands.
+    /// Checks every half in each operand position, all triples of edge values, and random operands.
     fn run(&self, effort: Effort, random: &mut Random) -> Outcome {
         let mut row = Vec::with_capacity(ROW);
         let mut rows = 0;
@@ -216,7 +221,8 @@ impl Trial<'_> {
                 }
             }
         }
-        // Where a variant looks at several at once, what is particular may only go wrong among others that are not.
+        // Variants compute several items at once. A special item may give a wrong result only among
+        // ordinary ones.
         let calm = CALM.map(|half| packed(half, half));
         for number in 0..effort.choose(4096, CASES / 2) {
             let is_calm = number / ROW % 2 == 1 && number % 8 != number / 8 % 8;
@@ -227,7 +233,8 @@ impl Trial<'_> {
         Ok((rows * ROW + row.len()) as u64 * lanes)
     }
 
-    /// Computes a row, with rows for all operands or for some.
+    /// Checks one row. Each operand is a row of words or, for some operands, a single word for all
+    /// items.
     fn check(&self, row: &[[u32; 3]], random: &mut Random) -> Result<(), Box<Counterexample>> {
         let single = if random.below(4) == 0 { random.below(8) } else { 0 };
         let rows = [0, 1, 2].map(|k: usize| row.iter().map(|words| words[k]).collect::<Vec<u32>>());
@@ -258,7 +265,7 @@ impl Trial<'_> {
     }
 }
 
-/// Both formats, with and without FTZ.
+/// Returns both formats, with and without FTZ.
 fn formats() -> impl Iterator<Item = (Format, bool)> {
     Format::ALL.into_iter().flat_map(|format| [(format, false), (format, true)])
 }
@@ -267,12 +274,12 @@ fn is_bf16(format: Format) -> bool {
     format == Format::Bf16
 }
 
-/// The roundings of the operations with those of the oracle.
+/// Returns the rounding modes of the engine, paired with those of the oracle.
 fn roundings() -> impl Iterator<Item = (half::Rounding, Rounding)> + Clone {
     half::Rounding::ALL.into_iter().zip(ROUNDINGS)
 }
 
-/// All combinations, also those that no instruction has.
+/// Returns all combinations of modes, including those that no instruction has.
 fn arithmetic(kind: HalfKind) -> Vec<(RowOp, Law)> {
     let op = match kind {
         HalfKind::Add => Op::Add { wide: false },
@@ -323,7 +330,7 @@ fn conversions() -> Vec<(RowOp, Law)> {
     Format::ALL.into_iter().flat_map(of_format).collect()
 }
 
-/// All but roots, which the oracle has not.
+/// Returns all `f32` operations except square roots, which rustc_apfloat lacks.
 fn singles() -> Vec<(RowOp, Law)> {
     let kinds = FloatKind::ALL.into_iter().filter(|&kind| kind != FloatKind::Sqrt);
     let of = |kind| {
@@ -362,7 +369,7 @@ fn integers() -> Vec<(RowOp, Law)> {
     ]
 }
 
-/// Lane by lane, without loss, then clamped.
+/// Returns the operations on bytes: each lane is computed exactly, then clamped.
 fn bytes() -> Vec<(RowOp, Law)> {
     fn each(a: u32, b: u32, lane: impl Fn(i32, i32) -> i32) -> i128 {
         let lanes = a.to_le_bytes().into_iter().zip(b.to_le_bytes());

@@ -1,4 +1,5 @@
-//! What is proved of the half arithmetic: every half, every pair of halves, and triples, in every mode.
+//! Checks of the packed-half arithmetic: every half, every pair of halves, and random triples, in
+//! every mode.
 
 use halfbyte_ir::witness::Random;
 use halfbyte_isa::half::{Format, Mode};
@@ -12,20 +13,20 @@ use super::{Effort, Subject};
 
 const PART: &str = "half";
 
-/// Halves at which something turns, in either format: zeros, the least and greatest subnormals, the least normal, the
-/// neighbours of one, the greatest finite value, infinities, NaNs.
+/// Special halves in either format: zeros, the smallest and largest subnormals, the smallest normal
+/// number, 1 and its neighbours, the largest finite number, infinities and NaNs.
 pub(super) const EDGES: [u16; 22] = [
     0x0000, 0x8000, 0x0001, 0x8001, 0x03FF, 0x0400, 0x8400, 0x007F, 0x0080, 0x3C00, 0xBC00, 0x3BFF, 0x3F80, 0xBF81,
     0x7BFF, 0xFBFF, 0x7C00, 0x7F7F, 0xFF7F, 0x7F80, 0xFF80, 0x7FFF,
 ];
 
-/// Of all halves every so many, in a sample.
+/// The step between the halves of a sample.
 const STRIDE: usize = 257;
 
-/// Cases of the triples of one rounding and format, in full.
+/// The number of triples for one rounding mode and format in a full run.
 const TRIPLES: usize = 500_000_000;
 
-/// What is proved of the half arithmetic.
+/// Returns the subjects about packed-half arithmetic.
 pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
     let mut subjects = vec![
         every_pair("HADD2.RN of every pair", Op::Add { wide: false }, effort),
@@ -54,7 +55,7 @@ pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
     subjects
 }
 
-/// The arithmetic of an op in every mode that the instruction has.
+/// Returns an arithmetic op in every mode that its instruction supports.
 fn arithmetic(op: Op) -> Vec<Spec> {
     let mut specs = Vec::new();
     for rounding in ROUNDINGS {
@@ -72,19 +73,20 @@ fn arithmetic(op: Op) -> Vec<Spec> {
     specs
 }
 
-/// An op that does not round, in both formats, with and without FTZ.
+/// Returns an op without rounding, in both formats, with and without FTZ.
 fn flushes(op: Op) -> Vec<Spec> {
     let formats = [false, true];
     formats.into_iter().flat_map(|bf16| formats.map(|ftz| Spec { bf16, ftz, ..Spec::new(op) })).collect()
 }
 
-/// An op with each of the compares, which are numbered, in both formats, with and without FTZ.
+/// Returns an op with each comparison, in both formats, with and without FTZ. The closure also gets
+/// the comparison's index.
 fn compares(op: impl Fn(usize, Compare) -> Op) -> Vec<Spec> {
     let ops = COMPARES.into_iter().enumerate();
     ops.flat_map(|(number, compare)| flushes(op(number, compare))).collect()
 }
 
-/// The halves as operands: all of them, or in a sample some and the edges.
+/// Returns halves as operands: all of them, or a sample and the edge values.
 pub(super) fn operands(effort: Effort, random: &mut Random) -> impl Iterator<Item = u16> + use<> {
     let (first, stride) = effort.choose((random.below(STRIDE), STRIDE), (0, 1));
     let edges: &'static [u16] = effort.choose(&EDGES, &[]);
@@ -95,7 +97,8 @@ pub(super) fn packed(low: u16, high: u16) -> u32 {
     u32::from(high) << 16 | u32::from(low)
 }
 
-/// All 2^32 pairs of f16 halves, two in a word; in a sample all with one operand among a few.
+/// Checks all 2^32 pairs of `f16` halves, two pairs at a time. A sample takes only some first
+/// operands, with every second operand.
 fn every_pair(name: &str, op: Op, effort: Effort) -> Subject {
     const PIECES: usize = 1024;
     let per_piece = (1 << 16) / PIECES;
@@ -116,7 +119,7 @@ fn every_pair(name: &str, op: Op, effort: Effort) -> Subject {
     })
 }
 
-/// Random and edge triples of HFMA2, in one rounding and format.
+/// Checks random triples and triples of edge values for `HFMA2`, in one rounding mode and format.
 fn triples(spec: Spec, effort: Effort) -> Subject {
     const PIECES: usize = 125;
     let words = effort.choose(50_000, TRIPLES / PIECES / 2);
@@ -146,8 +149,8 @@ fn triples(spec: Spec, effort: Effort) -> Subject {
     })
 }
 
-/// A triple where something may go wrong as often as any: the addend is near the product in exponent, or nearly cancels
-/// it, or operands are edges.
+/// Returns a triple with a bias to difficult cases: the addend has about the exponent of the
+/// product or nearly cancels it, or operands are edge values.
 pub(super) fn triple(bf16: bool, random: &mut Random) -> [u16; 3] {
     let bits = random.bits();
     let [a, b, c] = [bits, bits >> 16, bits >> 32].map(|bits| bits as u16);
@@ -169,12 +172,12 @@ pub(super) fn triple(bf16: bool, random: &mut Random) -> [u16; 3] {
         12 => [edge(a), b, c],
         13 => [a, b, edge(c)],
         14 => [edge(a), b, edge(c)],
-        // Small exponents, where results are subnormal.
+        // Small exponents give subnormal results.
         _ => [a & 0xBFFF, b & 0x9FFF, c & 0x83FF],
     }
 }
 
-/// Every half with edges, itself, its neighbours and random halves, in both orders.
+/// Pairs every half with edge values, itself, its neighbours and random halves, in both orders.
 fn pairs(name: &str, specs: Vec<Spec>, effort: Effort) -> Subject {
     Subject::new(PART, format!("{PART}::{name}"), (specs.len(), specs.len()), move |piece, random| {
         let Some(&spec) = specs.get(piece) else { return Ok(0) };
@@ -196,7 +199,8 @@ fn pairs(name: &str, specs: Vec<Spec>, effort: Effort) -> Subject {
     })
 }
 
-/// Every half in each of three positions, beside edges and random halves.
+/// Checks every half in each of the three operand positions, with edge values and random halves in
+/// the others.
 fn positions(name: &str, specs: Vec<Spec>, effort: Effort) -> Subject {
     const WORDS: usize = 8;
     Subject::new(PART, format!("{PART}::{name}"), (specs.len(), specs.len()), move |piece, random| {
@@ -218,7 +222,8 @@ fn positions(name: &str, specs: Vec<Spec>, effort: Effort) -> Subject {
     })
 }
 
-/// What becomes of one operand: its selector, abs, neg, FTZ, SAT, RELU and the final NaN, by operations that keep it.
+/// Checks the treatment of a single operand: selector, `abs`, `neg`, FTZ, SAT, RELU and the
+/// canonical NaN. The other operands are neutral elements of the operation.
 fn one_operand(effort: Effort) -> Subject {
     let modes = |op| arithmetic(op).into_iter().filter(|spec| spec.rounding == ROUNDINGS[0]);
     let mut specs: Vec<Spec> = modes(Op::Add { wide: false }).chain(modes(Op::Mul)).chain(modes(Op::Fma)).collect();
@@ -247,7 +252,7 @@ fn one_operand(effort: Effort) -> Subject {
         };
         let mut cases = 0;
         for x in operands(effort, random) {
-            // Another half in the high lane, which also runs through all there are.
+            // The high lane has a different half, which also takes all values.
             let word = packed(x, x.wrapping_mul(0x9E37).wrapping_add(0x79B9));
             let mut words = others;
             words[position] = word;
@@ -258,7 +263,7 @@ fn one_operand(effort: Effort) -> Subject {
     })
 }
 
-/// Any of the 27 packed-half opcodes in any form: sources of every kind, with every modifier.
+/// Checks random forms of all 27 packed-half opcodes: sources of every kind, with every modifier.
 fn any_form(effort: Effort) -> Subject {
     const STATES: usize = 32;
     let instructions = effort.choose(500, 5_000);
@@ -303,7 +308,7 @@ fn random_spec(random: &mut Random) -> Spec {
         let halves = [Halves::Both, Halves::Low, Halves::High][random.below(3)];
         *source = Source { neg: random.below(2) == 0, abs: random.below(2) == 0, halves, ..Source::PLAIN };
     }
-    // All sources but one are GPRs, and the first always is.
+    // At most one source is not a GPR, and never the first one.
     let outside = &mut spec.sources[1 + random.below(arity - 1)];
     match random.below(4) {
         0 => {}
@@ -314,7 +319,7 @@ fn random_spec(random: &mut Random) -> Spec {
     spec
 }
 
-/// F2F to f32 of every half in each lane.
+/// Checks `F2F.F32` on every half in each lane.
 fn widening() -> Subject {
     let name = format!("{PART}::F2F.F32 of every half");
     Subject::new(PART, name, (16, 16), move |piece, _| {
@@ -337,7 +342,8 @@ fn widening() -> Subject {
     })
 }
 
-/// F2F and F2FP from f32s at every half, beside it, in the middle between it and the next, beside that, and anywhere.
+/// Checks `F2F` and `F2FP` on `f32` operands: every half, the midpoints between halves, the
+/// neighbours of both, and random ones.
 fn narrowing(effort: Effort) -> Subject {
     let name = format!("{PART}::F2F and F2FP from f32");
     Subject::new(PART, name, (8, 8), move |piece, random| {

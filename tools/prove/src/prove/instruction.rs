@@ -1,5 +1,5 @@
-//! Instructions under proof go the whole route: assembled from the text of their specification, encoded, decoded, and
-//! executed by their meaning over the interpreter's domain.
+//! Instructions under test. Each one is assembled from the text of its specification, encoded,
+//! decoded, and executed in the interpreter's domain.
 
 use halfbyte_isa::halu::concrete::Concrete;
 use halfbyte_isa::halu::domain::{Reader, SpecialReg, Write};
@@ -9,16 +9,16 @@ use halfbyte_isa::halu::{Inst, read_word};
 use super::oracle::Spec;
 use super::{Counterexample, Reproduction};
 
-/// An instruction on R1, R2, R3 or what stands in their place, and P0.
+/// An instruction that reads R1, R2, R3 or their replacements, and P0.
 pub(super) struct Instruction {
     text: String,
-    /// The names of its sources.
+    /// The names of the source locations.
     sources: Vec<Option<String>>,
     inst: Inst,
 }
 
 impl Instruction {
-    /// Assembles, encodes and decodes it, and has it printed and read again.
+    /// Assembles, encodes and decodes an instruction, and checks that its printed text parses back.
     pub fn new(text: String, sources: Vec<Option<String>>) -> Result<Instruction, Box<Counterexample>> {
         let fail = |reason: String| {
             Box::new(Counterexample { subject: text.clone(), reason, reproduction: Reproduction::None })
@@ -37,7 +37,8 @@ impl Instruction {
         Instruction::new(spec.to_string(), sources.map(|(number, source)| source.place.name(number)).collect())
     }
 
-    /// What it writes to R0, or to P1 and P2 as bits 0 and 1; none if it writes anything else.
+    /// Returns the value written to R0, or to P1 and P2 as bits 0 and 1. Returns `None` if the
+    /// instruction writes anything else.
     fn execute(&self, words: [u32; 3], p0: bool) -> Option<u32> {
         let effects = meaning(&self.inst, &mut Concrete, &mut State { words, p0 });
         effects.writes.iter().try_fold(0, |result, write| match *write {
@@ -47,7 +48,7 @@ impl Instruction {
         })
     }
 
-    /// Executes it and compares what it writes.
+    /// Executes the instruction and compares its result.
     pub fn check(&self, words: [u32; 3], p0: bool, expected: u32) -> Result<(), Box<Counterexample>> {
         let found = self.execute(words, p0);
         if found == Some(expected) { Ok(()) } else { Err(self.counterexample(words, p0, expected, found)) }
@@ -65,9 +66,9 @@ impl Instruction {
     }
 }
 
-/// A specification with the instruction that it describes.
+/// A specification with its instruction.
 pub(super) struct Trial {
-    /// What it is to do.
+    /// The specification.
     pub spec: Spec,
     instruction: Instruction,
 }
@@ -77,13 +78,13 @@ impl Trial {
         Ok(Trial { spec, instruction: Instruction::of(&spec)? })
     }
 
-    /// Compares what it does with what it is to do.
+    /// Compares the instruction's result with the specification's.
     pub fn check(&self, words: [u32; 3], p0: bool) -> Result<(), Box<Counterexample>> {
         self.instruction.check(words, p0, self.spec.result(words, p0))
     }
 }
 
-/// The locations that [`SourceKind`] names.
+/// The locations that [`SourceKind`] can name.
 struct State {
     words: [u32; 3],
     p0: bool,

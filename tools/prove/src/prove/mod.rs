@@ -1,8 +1,8 @@
-//! Proof by running: every translation rule executed on both sides, and the half arithmetic of the instructions and of the
-//! engine against rustc_apfloat.
+//! Verification by execution. Every translation rule is executed on both its sides, and the half
+//! arithmetic of the instructions and of the engine is compared with rustc_apfloat.
 //!
-//! What is to be proved is a list of [`Subject`]s, each cut into pieces that can be run in any order, on any thread and in
-//! any shard. What a piece runs depends on its number and the seed alone.
+//! The work is a list of [`Subject`]s. Each is divided into pieces, which can run in any order, on
+//! any thread and in any shard. The cases of a piece depend only on its number and the seed.
 
 mod approx;
 mod assembly;
@@ -26,17 +26,17 @@ use halfbyte_lower::RuleBook;
 
 pub use video::check_sequence;
 
-/// How much is run.
+/// The amount of testing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effort {
-    /// A sample, enough to notice most mistakes in a minute.
+    /// A sample that finds most mistakes within a minute.
     Sample,
-    /// Two million cases a rule; all pairs and 500 million triples of the half arithmetic.
+    /// Two million cases per rule; all pairs and 500 million triples of the half arithmetic.
     Full,
 }
 
 impl Effort {
-    /// One of two amounts.
+    /// Returns the amount for this effort.
     fn choose<T>(self, sample: T, full: T) -> T {
         match self {
             Effort::Sample => sample,
@@ -45,25 +45,25 @@ impl Effort {
     }
 }
 
-/// What does not hold, in a form that can be run.
+/// A counterexample, with a reproduction.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Counterexample {
-    /// The subject: its name, and for a rule file and line.
+    /// The name of the subject; for a rule also its file and line.
     pub subject: String,
-    /// What is wrong.
+    /// The difference.
     pub reason: String,
-    /// What shows it again.
+    /// The input that reproduces the difference.
     pub reproduction: Reproduction,
 }
 
-/// What shows a difference again.
+/// An input that reproduces a difference.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Reproduction {
-    /// Nothing that can be run.
+    /// There is no such input.
     None,
-    /// A kernel file, with a run line for `check` where a launch shows it.
+    /// A kernel file, with a run line for `check` if a launch shows the difference.
     Kernel(String),
-    /// A line of JSON: for `step --target halu`, or with words.
+    /// A JSON line: input for `step --target halu`, or the words of an instruction or bundle.
     Line(String),
 }
 
@@ -79,30 +79,31 @@ impl fmt::Display for Counterexample {
 
 impl std::error::Error for Counterexample {}
 
-/// The cases of a piece that was run, or the first that fails.
+/// The number of cases in a piece, or its first counterexample.
 type Outcome = Result<u64, Box<Counterexample>>;
 
-/// Runs a piece, given its number, with random numbers of its own.
+/// A function that runs a piece, by its number, with its own random numbers.
 type Run = dyn Fn(usize, &mut Random) -> Outcome + Send + Sync;
 
-/// Something to be proved.
+/// A property that is checked.
 pub struct Subject {
-    /// What it is a part of: the rules of a target, the half arithmetic, the engine, the assembly.
+    /// The part that the subject belongs to, such as a target's rules, the half arithmetic, the
+    /// engine or the assembly.
     pub part: &'static str,
-    /// Whether it is a rule, of which a part has many.
+    /// `true` if the subject is a rule.
     pub is_rule: bool,
-    /// Its name, unique.
+    /// The unique name.
     pub name: String,
-    /// How many variants it has: witness kernels, combinations of modifiers, opcodes.
+    /// The number of variants: witness kernels, combinations of modifiers, or opcodes.
     pub instances: usize,
-    /// Whether this computer cannot run what it is about, so that it has no cases.
+    /// `true` if this computer cannot run the subject, which then has no cases.
     pub is_absent: bool,
     pieces: usize,
     run: Box<Run>,
 }
 
 impl Subject {
-    /// A subject of so many instances in so many pieces, of which `run` runs one.
+    /// Creates a subject with the given numbers of instances and pieces. `run` runs one piece.
     fn new(
         part: &'static str,
         name: impl Into<String>,
@@ -112,21 +113,22 @@ impl Subject {
         Subject { part, is_rule: false, name: name.into(), instances, is_absent: false, pieces, run: Box::new(run) }
     }
 
-    /// A subject that this computer cannot run.
+    /// Creates a subject that this computer cannot run.
     fn absent(part: &'static str, name: String, instances: usize) -> Subject {
         Subject { is_absent: true, ..Subject::new(part, name, (instances, 0), |_, _| Ok(0)) }
     }
 
-    /// Runs all of it and counts the cases.
+    /// Runs all pieces and returns the number of cases.
     ///
     /// # Errors
-    /// The first case that fails.
+    /// Fails with the first counterexample.
     pub fn prove(&self, seed: u64) -> Outcome {
         (0..self.pieces).map(|piece| self.run_piece(piece, seed)).sum()
     }
 
     fn run_piece(&self, piece: usize, seed: u64) -> Outcome {
-        // FNV-1a of the name, so that what a subject runs does not depend on which others there are.
+        // The seed includes the FNV-1a hash of the name, so that other subjects do not affect the
+        // cases.
         let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
         let name = self.name.bytes().fold(0xcbf2_9ce4_8422_2325, hash);
         let mut random = Random(Random(seed ^ name).bits() ^ piece as u64);
@@ -135,7 +137,7 @@ impl Subject {
     }
 }
 
-/// Everything there is to prove.
+/// Returns all subjects.
 pub fn subjects(effort: Effort) -> Vec<Subject> {
     let mut subjects = rules::subjects(effort);
     subjects.extend(halves::subjects(effort));
@@ -148,13 +150,13 @@ pub fn subjects(effort: Effort) -> Vec<Subject> {
     subjects
 }
 
-/// The rules of a book that someone adds to those of the passes: each is to be proved by its checks, as ours are,
-/// by [`prove`] or one by one ([`Subject::prove`]).
+/// Returns the subjects for an external rule book. Run them with [`prove`], or one by one with
+/// [`Subject::prove`].
 pub fn rule_book(book: &'static dyn RuleBook, effort: Effort) -> Vec<Subject> {
     rules::of_book(book, effort)
 }
 
-/// One of several equal parts of the work: `k/n`.
+/// A shard of the work: part `k` of `n` equal parts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shard {
     index: usize,
@@ -162,15 +164,15 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// All of it.
+    /// The whole work as a single shard.
     pub const WHOLE: Shard = Shard { index: 1, count: 1 };
 
-    /// Which part, from 1.
+    /// Returns the number of the shard, from 1.
     pub const fn index(self) -> usize {
         self.index
     }
 
-    /// How many parts there are.
+    /// Returns the number of shards.
     pub const fn count(self) -> usize {
         self.count
     }
@@ -194,42 +196,44 @@ impl FromStr for Shard {
     }
 }
 
-/// What is run, and how.
+/// The configuration of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Plan {
-    /// Which pieces of the subjects.
+    /// The shard of the pieces to run.
     pub shard: Shard,
-    /// What random cases depend on.
+    /// The seed of the random cases.
     pub seed: u64,
-    /// How many threads run pieces.
+    /// The number of threads.
     pub threads: usize,
 }
 
-/// How far the work is.
+/// The progress of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Progress<'a> {
-    /// Pieces that are done.
+    /// The number of finished pieces.
     pub done: usize,
-    /// Pieces of this shard.
+    /// The number of pieces in this shard.
     pub pieces: usize,
-    /// Cases run so far.
+    /// The number of cases so far.
     pub cases: u64,
-    /// The subject of the piece just done.
+    /// The name of the subject whose piece has just finished.
     pub subject: &'a str,
 }
 
-/// What came of a subject.
+/// The result of a subject.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Finding {
-    /// Cases run.
+    /// The number of cases.
     pub cases: u64,
-    /// Time spent, added over all threads.
+    /// The time spent, summed over all threads.
     pub time: Duration,
-    /// Of the failures found the one of the first piece. Pieces that begin after a failure are left out.
+    /// The counterexample of the lowest-numbered failing piece. Pieces that would start after a
+    /// failure are skipped.
     pub failure: Option<Box<Counterexample>>,
 }
 
-/// Runs a shard of the subjects, with a finding for each. `watch` is told after every piece.
+/// Runs a shard of the subjects. Returns one finding per subject. `watch` is called after every
+/// piece.
 pub fn prove(subjects: &[Subject], plan: Plan, watch: &mut dyn FnMut(&Progress<'_>)) -> Vec<Finding> {
     let pieces = subjects.iter().enumerate().flat_map(|(subject, s)| (0..s.pieces).map(move |piece| (subject, piece)));
     let pieces: Vec<(usize, usize)> = pieces.skip(plan.shard.index - 1).step_by(plan.shard.count).collect();

@@ -1,6 +1,8 @@
-//! What the packed-half instructions compute, said a second time: as assembly text and as arithmetic of rustc_apfloat.
+//! An independent specification of the packed-half instructions: their assembly text, and their
+//! arithmetic with rustc_apfloat.
 //!
-//! It follows the listings of seed 001 step by step and shares no code with the instructions' meanings.
+//! It follows the listings of seed 001 step by step and shares no code with the instructions'
+//! meanings.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -8,16 +10,16 @@ use std::fmt;
 use rustc_apfloat::ieee::{BFloat, Half, Single};
 use rustc_apfloat::{Float, FloatConvert, Round};
 
-/// The NaN of every half result.
+/// The canonical NaN of half results.
 const NAN: u16 = 0x7FFF;
-/// The NaN of every f32 result.
+/// The canonical NaN of `f32` results.
 const NAN_F32: u32 = 0x7FFF_FFFF;
 
-/// A rounding, by its modifier.
+/// A rounding mode with its modifier.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Rounding(pub &'static str, pub Round);
 
-/// The four of them.
+/// All rounding modes.
 pub(super) const ROUNDINGS: [Rounding; 4] = [
     Rounding("RN", Round::NearestTiesToEven),
     Rounding("RM", Round::TowardNegative),
@@ -25,7 +27,7 @@ pub(super) const ROUNDINGS: [Rounding; 4] = [
     Rounding("RZ", Round::TowardZero),
 ];
 
-/// What happens to the rounded result.
+/// The clamp of the rounded result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Clamp {
     None,
@@ -33,11 +35,12 @@ pub(super) enum Clamp {
     Sat,
 }
 
-/// A compare: its modifier, and whether it holds of values in this order.
+/// A comparison: its modifier, and its result for two values in the given order. The order is
+/// `None` if a value is NaN.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Compare(pub &'static str, fn(Option<Ordering>) -> bool);
 
-/// The fourteen of them.
+/// All comparisons.
 pub(super) const COMPARES: [Compare; 14] = [
     Compare("LT", |order| order == Some(Ordering::Less)),
     Compare("EQ", |order| order == Some(Ordering::Equal)),
@@ -55,43 +58,43 @@ pub(super) const COMPARES: [Compare; 14] = [
     Compare("GEU", |order| order.is_none_or(Ordering::is_ge)),
 ];
 
-/// How a compare combines with the predicate source.
+/// The logical operation that combines a comparison with the predicate source.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Logic(pub &'static str, fn(bool, bool) -> bool);
 
-/// The three of them.
+/// All logical operations.
 pub(super) const LOGICS: [Logic; 3] =
     [Logic("AND", |a, b| a && b), Logic("OR", |a, b| a || b), Logic("XOR", |a, b| a != b)];
 
-/// The operation.
+/// A packed-half operation.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Op {
-    /// HADD2, to an f32 if `wide`.
+    /// `HADD2`, with an `f32` result if `wide`.
     Add { wide: bool },
-    /// HMUL2
+    /// `HMUL2`.
     Mul,
-    /// HFMA2
+    /// `HFMA2`.
     Fma,
-    /// HMNMX2
+    /// `HMNMX2`.
     MinMax { nan: bool },
-    /// HSET2, to 1.0 if `float`.
+    /// `HSET2`, with 1.0 for true if `float`.
     Set { compare: Compare, logic: Logic, float: bool },
-    /// HSETP2
+    /// `HSETP2`.
     SetPred { compare: Compare, logic: Logic },
 }
 
-/// Which halves of a source the lanes read.
+/// The selector of a source: the halves that the two lanes read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Halves {
-    /// Each its own.
+    /// Each lane reads the half at its own position.
     Both,
-    /// Both the low one.
+    /// Both lanes read the low half.
     Low,
-    /// Both the high one.
+    /// Both lanes read the high half.
     High,
 }
 
-/// Where a source comes from. Register, uniform register or constant is the one that [`SourceKind::name`] says.
+/// The kind of a source. [`SourceKind::name`] gives the name of its register or constant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum SourceKind {
     Register,
@@ -101,7 +104,7 @@ pub(super) enum SourceKind {
 }
 
 impl SourceKind {
-    /// The name of the `number`-th source's location; none for an immediate.
+    /// Returns the name of the location of source `number`, or `None` for an immediate.
     pub fn name(self, number: usize) -> Option<String> {
         match self {
             SourceKind::Register => Some(format!("R{}", number + 1)),
@@ -122,7 +125,7 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// A register as it is.
+    /// A register without modifiers.
     pub const PLAIN: Source = Source { neg: false, abs: false, halves: Halves::Both, place: SourceKind::Register };
 
     fn text(self, number: usize) -> String {
@@ -139,7 +142,7 @@ impl Source {
         format!("{neg}{bar}{name}{halves}{bar}")
     }
 
-    /// The halves of a word that the lanes read, abs and neg applied.
+    /// Returns the halves that the lanes read from a word, with `abs` and `neg` applied.
     fn lanes(self, word: u32) -> [u16; 2] {
         let (low, high) = (word as u16, (word >> 16) as u16);
         let lanes = match self.halves {
@@ -154,7 +157,7 @@ impl Source {
     }
 }
 
-/// A packed-half instruction. Its destination is R0, or P1 and P2; its predicate source is P0.
+/// A packed-half instruction. The destination is R0, or P1 and P2; the predicate source is P0.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spec {
     pub op: Op,
@@ -162,26 +165,26 @@ pub(super) struct Spec {
     pub ftz: bool,
     pub clamp: Clamp,
     pub rounding: Rounding,
-    /// The third is of HFMA2 alone.
+    /// The sources. Only `HFMA2` uses the third.
     pub sources: [Source; 3],
-    /// The predicate source is inverted.
+    /// `true` if the predicate source is inverted.
     pub not: bool,
 }
 
 impl Spec {
-    /// The operation on f16 registers, without modifiers.
+    /// Creates an operation on `f16` registers, without modifiers.
     pub fn new(op: Op) -> Spec {
         let [rounding, ..] = ROUNDINGS;
         let sources = [Source::PLAIN; 3];
         Spec { op, bf16: false, ftz: false, clamp: Clamp::None, rounding, sources, not: false }
     }
 
-    /// How many sources it has.
+    /// Returns the number of sources.
     pub fn arity(&self) -> usize {
         if matches!(self.op, Op::Fma) { 3 } else { 2 }
     }
 
-    /// R0 afterwards; of HSETP2 P1 in bit 0 and P2 in bit 1.
+    /// Returns the value of R0 after the instruction. For `HSETP2`, bit 0 is P1 and bit 1 is P2.
     pub fn result(&self, words: [u32; 3], p0: bool) -> u32 {
         if self.bf16 { self.result_in::<BFloat>(words, p0) } else { self.result_in::<Half>(words, p0) }
     }
@@ -254,7 +257,7 @@ impl Spec {
     }
 }
 
-/// The text as the assembler takes it.
+/// The assembly text.
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let flag = |on: bool, text: &'static str| if on { text } else { "" };
@@ -298,13 +301,13 @@ fn canonical<F: Float>(x: F) -> u16 {
     if x.is_nan() { NAN } else { x.to_bits() as u16 }
 }
 
-/// The f32 of a half.
+/// Converts a half to `f32`.
 pub(super) fn widen<F: Float + FloatConvert<Single>>(bits: u16) -> u32 {
     let wide: Single = F::from_bits(bits.into()).convert(&mut false).value;
     if wide.is_nan() { NAN_F32 } else { wide.to_bits() as u32 }
 }
 
-/// The half of an f32.
+/// Converts an `f32` to a half.
 pub(super) fn narrow<F: Float>(bits: u32, Rounding(_, round): Rounding) -> u16
 where
     Single: FloatConvert<F>,
@@ -316,7 +319,7 @@ where
 mod tests {
     use super::*;
 
-    /// The oracle on the seed's own points of law, so that it is not only compared.
+    /// Checks the oracle itself on examples that the seed specifies.
     #[test]
     fn the_oracle_knows_the_law() {
         let result = |spec: Spec, words| spec.result(words, true);

@@ -1,10 +1,11 @@
-//! Rules, executed on both sides: the kernels that their checks stand for, before and after.
+//! Checks of rules: the witness kernels of each rule are executed before and after its translation.
 //!
-//! A selection rule meets its witness kernel as it is, without passes before but the one that packs work items where the target
-//! has them packed, so that it meets its own pattern; the words
-//! must give the evaluator's bits. A rule of `lower` is applied by its own pass, and the kernel must mean the same as
-//! before. Either way the rule must be among those taken. Inputs are all there are where an item reads at most 16 bits a
-//! lane, else edge and random ones.
+//! A selection rule is applied to its witness kernel without earlier passes, so that it sees its
+//! own pattern. Only `pack` runs first if the target packs work items. The machine code must give
+//! the evaluator's bits. A rule of `lower` is applied by its own pass, and the rewritten kernel
+//! must give the same results. In both cases the rule must actually be applied. If an item reads at
+//! most 16 bits per lane, the inputs are exhaustive; otherwise they are edge values and random
+//! ones.
 
 use halfbyte::launch::{Engine, evaluate, execute, given};
 use halfbyte::{Module, TARGETS};
@@ -25,20 +26,20 @@ use halfbyte_testkit::compare::compare;
 use halfbyte_testkit::runlines::{binding, size};
 use halfbyte_testkit::trial::{self, Trial};
 
-/// Cases of a rule, shared among its witnesses.
+/// The number of cases of a rule in a sample, shared among its witnesses.
 const SAMPLE: u32 = 4096;
 const FULL: u32 = 2_000_000;
 
-/// The least of a witness.
+/// The smallest number of cases of a witness.
 const LEAST: u32 = 256;
 
-/// Cases of a launch, so that their data fit the caches.
+/// The largest number of cases in a launch, so that the data fit the caches.
 const LAUNCH: u32 = 1 << 16;
 
-/// Items whose data a run line lists.
+/// The largest number of items whose data a run line lists.
 const LISTED: u32 = 64;
 
-/// The rules of every target's selection, and those of `lower`.
+/// Returns the selection rules of every target, and the rules of `lower`.
 pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
     let mut subjects = Vec::new();
     for target in TARGETS.defaults() {
@@ -53,7 +54,7 @@ pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
                     match assemble(machine, kernel) {
                         Ok(Assembled { program, fired, text }) => {
                             is_taken |= fired.contains(&(number as u32));
-                            // Machines that have the same code run the same.
+                            // Machines with identical code are run only once.
                             if !lines.contains(&text) {
                                 lines.push(text);
                                 programs.push((machine, program));
@@ -74,14 +75,14 @@ pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
     subjects
 }
 
-/// The rules of someone else's book.
+/// Returns the rules of an external rule book.
 pub(super) fn of_book(book: &'static dyn RuleBook, effort: Effort) -> Vec<Subject> {
     let of_book =
         |(number, rule)| rewriting(book.name(), rule, effort, move |kernel| rule_trial::apply_of(book, number, kernel));
     rule_trial::rules_of(book).map(of_book).collect()
 }
 
-/// A rule of the passes, which `apply` applies to a kernel.
+/// Returns the subject for a rule of a pass; `apply` applies the rule to a kernel.
 fn rewriting(
     part: &'static str,
     rule: &'static Rule,
@@ -96,7 +97,7 @@ fn rewriting(
     })
 }
 
-/// Where a rule stands.
+/// The definition site of a rule.
 #[derive(Clone, Copy)]
 struct RuleSite {
     part: &'static str,
@@ -111,7 +112,8 @@ impl RuleSite {
         Box::new(Counterexample { subject: format!("rule {part}::{name} ({file}:{line})"), reason, reproduction })
     }
 
-    /// The subject of the rule with these checks, which `translate` applies to a witness kernel.
+    /// Returns the subject for a rule with the given checks; `translate` applies the rule to a
+    /// witness kernel.
     fn subject(
         self,
         checks: &[&str],
@@ -124,12 +126,13 @@ impl RuleSite {
         let count = all.as_ref().map_or(0, Vec::len);
         let share = effort.choose(SAMPLE, FULL).div_ceil(count.max(1) as u32).max(LEAST);
         let name = format!("{}::{}", self.part, self.name);
-        // A rule without a witness has a piece too, which fails.
+        // A rule without a witness still has one piece, which fails.
         let run = move |piece, random: &mut Random| {
             let all = all.as_ref().map_err(|error| self.fail(error.clone(), Reproduction::None))?;
             let Some(witness) = all.get(piece) else { return Ok(0) };
             prove(witness, share, random, &translate).map_err(|wrong| {
-                // Where the compiler has another rule in place of this one, another witness may show more.
+                // If the compiler applied another rule to this witness, a different witness may
+                // show the difference.
                 let mut others = all.iter().filter(|_| !wrong.is_shown);
                 let shown = others
                     .find_map(|other| prove(other, share, random, &translate).err().filter(|wrong| wrong.is_shown));
@@ -144,23 +147,23 @@ impl RuleSite {
 /// A witness kernel after its translation.
 struct Translated {
     after: After,
-    /// Whether the rule had a part in it.
+    /// `true` if the rule was applied.
     is_taken: bool,
 }
 
-/// What a rule makes of a kernel.
+/// The result of a translation.
 enum After {
     Kernel(Box<Kernel>),
-    /// Words, by machine.
+    /// Machine code for each machine.
     Words(Vec<(Target, Program)>),
 }
 
-/// What is wrong with a witness.
+/// The failure of a witness.
 struct Wrong {
     reason: String,
-    /// A kernel file: the witness, with a run line where a launch shows it.
+    /// A kernel file with the witness, and a run line if a launch shows the difference.
     file: String,
-    /// Whether the compiler as it is shows the same launch to differ.
+    /// `true` if the default compiler shows the difference for the same launch.
     is_shown: bool,
 }
 
@@ -180,7 +183,7 @@ fn prove(
     let mut last: Vec<Launch> = Vec::new();
     while run < u64::from(cases) {
         let launches = witness.launches(cases.min(LAUNCH), random.bits());
-        // What does not depend on the seed is everything there is, and is run once.
+        // A launch that does not depend on the seed is exhaustive and is run once.
         let is_new = |(number, launch): &(usize, &Launch)| last.get(*number) != Some(*launch);
         let new: Vec<&Launch> = launches.iter().enumerate().filter(is_new).map(|(_, launch)| launch).collect();
         if new.is_empty() {
@@ -199,17 +202,18 @@ fn prove(
         }
         last = launches;
     }
-    // That another rule takes its place is said where that one is right; else the difference says more.
+    // A missing application is reported only if the results agree; otherwise the difference says
+    // more.
     if is_taken { Ok(run) } else { Err(wrong("its witness is translated without it".to_owned())) }
 }
 
-/// Where the two sides differ.
+/// A difference between the two sides.
 struct Difference {
     item: Option<u32>,
     reason: String,
 }
 
-/// A kernel and what a rule makes of it, compared by the parameter `output`.
+/// A kernel and its translation, compared by the parameter `output`.
 struct Sides<'k> {
     module: &'k Module,
     kernel: &'k Kernel,
@@ -219,7 +223,8 @@ struct Sides<'k> {
 }
 
 impl Sides<'_> {
-    /// So many items: along all axes where the kernel names them, unless words are for launches along x.
+    /// Returns a launch shape for `items`. The shape has several axes if the kernel names them,
+    /// unless the machine code is for launches along x.
     fn shape(&self, items: u32) -> Shape {
         let shape = Shape::from(items);
         let is_along_x = |program: &Program| program.kernels().iter().any(|kernel| kernel.info().along_x);
@@ -277,10 +282,12 @@ impl Sides<'_> {
         Ok(difference.map(|(item, reason)| Difference { item, reason }))
     }
 
-    /// A failed launch as a run line: of the one item that differs where it differs alone too, else of all.
+    /// Reproduces a difference as a run line: of the differing item alone if it still differs
+    /// alone, otherwise of all items.
     fn reproduce(&self, items: u32, args: &[Vec<u8>], found: Difference) -> Wrong {
         if let Some(item) = found.item {
-            // With the elements that every item reads, and then with those after it, which some read too.
+            // The buffers contain the item's own element, and in the second attempt also the
+            // following elements, which some items read.
             for count in [1, 1 + Launch::SPARE] {
                 let own = |(param, bytes): (&Param, &Vec<u8>)| match param.kind {
                     ParamKind::Scalar(_) => bytes.clone(),
@@ -299,8 +306,8 @@ impl Sides<'_> {
         self.wrong(found.reason, items, args)
     }
 
-    /// What is wrong, with a file that shows it: on the targets that show it, or on the evaluator alone, as the kernel that
-    /// the rule has made.
+    /// Creates a failure with a kernel file. The run line names the targets that show the
+    /// difference. If none does, it runs the rewritten kernel on the evaluator.
     fn wrong(&self, reason: String, items: u32, args: &[Vec<u8>]) -> Wrong {
         let targets: Vec<Target> = match self.after {
             After::Words(ref programs) => programs.iter().map(|&(target, _)| target).collect(),
@@ -327,7 +334,7 @@ impl Sides<'_> {
         Wrong { reason, file, is_shown: !shown.is_empty() }
     }
 
-    /// Whether the compiler's words for a target do not do what the kernel says.
+    /// Returns `true` if the default compiler's code for a target differs from the evaluator.
     fn differs(&self, target: Target, items: u32, args: &[Vec<u8>]) -> bool {
         let ways = [halfbyte::pipeline::Options::new(target)];
         let trial =
@@ -337,7 +344,7 @@ impl Sides<'_> {
             .is_err()
     }
 
-    /// A launch as kernel files write it, with what the evaluator makes of it.
+    /// Returns a launch as a run line, with the evaluator's result.
     fn run_line(&self, on: &str, kernel: &str, items: u32, args: &[Vec<u8>]) -> String {
         let value = |param: &Param, bytes: &[u8]| format!(" {}", binding(&param.name, param.kind, bytes));
         let mut results = args.to_vec();
@@ -359,12 +366,12 @@ fn elements(ty: Type, bytes: &[u8], first: usize, count: usize) -> &[u8] {
     bytes.get(first * size..(first + count) * size).unwrap_or(bytes)
 }
 
-/// A kernel in words.
+/// A kernel in machine code.
 struct Assembled {
     program: Program,
-    /// The rules that made them.
+    /// The numbers of the rules that were applied.
     fired: Vec<u32>,
-    /// Their assembly.
+    /// The assembly text.
     text: Vec<String>,
 }
 
@@ -396,7 +403,7 @@ mod tests {
     use super::*;
     use halfbyte_testkit::check::check;
 
-    /// A rule of these checks, for which a translation with faults stands.
+    /// Returns a rule with the given checks, whose translation contains a fault.
     fn planted(checks: &[&str], is_taken: bool, fault: fn(&mut Kernel)) -> Subject {
         let place = RuleSite { part: "halu", name: "planted", file: "planted.isle", line: 7 };
         place.subject(checks, Effort::Sample, move |kernel| {
@@ -422,7 +429,7 @@ mod tests {
             (&["(%a: i8): %r = neg.i8 %b"], "%b"),
         ] {
             let subject = planted(checks, true, |_| {});
-            // The one piece that it has fails in the shard that it falls to.
+            // The single piece fails in whichever shard contains it.
             assert_eq!(subject.pieces, 1);
             let failure = subject.prove(0).unwrap_err();
             assert!(failure.to_string().contains(reason), "{failure}");
@@ -443,7 +450,7 @@ mod tests {
             let failure = planted(&[CHECK], is_taken, clamps_not).prove(0).unwrap_err();
             let Reproduction::Kernel(text) = &failure.reproduction else { panic!("{failure}") };
             assert!(failure.reason.contains("@witness on halu (interp): result[0]"), "{failure}");
-            // The compiler itself has no such fault.
+            // The compiler itself does not have the fault.
             let outcome = check("planted.hb", text, Path::new("."), &Engine::ALL);
             assert!(outcome.failures.is_none() && outcome.runs == 1, "{text}");
             assert!(text.contains("items=1") && text.contains(" -> result="), "{text}");

@@ -1,14 +1,16 @@
-//! Every selector of the video instructions, in each source, and every mask.
+//! Checks of the video instructions' selectors and masks: every selector in each source, and every
+//! mask.
 
 use super::instruction::Instruction;
 use super::{Counterexample, Outcome, Subject};
 
 const PART: &str = "video";
 
-/// The bytes of R1, R2 and R3, lowest first: elements are told apart by value, and no sum leaves its lane.
+/// The bytes of R1, R2 and R3, lowest first. All elements are distinct, and no sum carries out of
+/// its lane.
 const BYTES: [u8; 12] = [1, 2, 3, 4, 5, 6, 7, 8, 0x40, 0x50, 0x60, 0x70];
 
-/// What is proved of selectors and masks.
+/// Returns the subjects about selectors and masks.
 pub(super) fn subjects() -> Vec<Subject> {
     vec![
         Subject::new(PART, format!("{PART}::vadd2, every selector and mask"), (256, 1), |_, _| lanes_of(2)),
@@ -16,8 +18,9 @@ pub(super) fn subjects() -> Vec<Subject> {
     ]
 }
 
-/// Adds elements of R1 and R2 chosen by selectors into lanes of R3 chosen by masks. All pairs of selectors for two lanes;
-/// for four each selector of either source with some of the other.
+/// Adds elements of R1 and R2, chosen by selectors, into lanes of R3, chosen by masks. For two
+/// lanes, all pairs of selectors are checked. For four lanes, each selector of R1 is paired with
+/// some selectors of R2.
 fn lanes_of(lanes: usize) -> Outcome {
     const OTHERS: usize = 16;
     let elements = 2 * lanes;
@@ -27,7 +30,7 @@ fn lanes_of(lanes: usize) -> Outcome {
     for a in 0..selectors {
         for number in 0..OTHERS {
             let b = if lanes == 2 { number } else { (a * 2741 + number * 293 + 7) % selectors };
-            // Empty masks do not assemble.
+            // The assembler rejects empty masks.
             let mask = 1 + (a + number) % masks;
             add(lanes, [a, b], mask)?;
             cases += 1;
@@ -38,7 +41,8 @@ fn lanes_of(lanes: usize) -> Outcome {
 
 fn add(lanes: usize, selectors: [usize; 2], mask: usize) -> Result<(), Box<Counterexample>> {
     let (letter, elements) = if lanes == 2 { ('h', 4) } else { ('b', 8) };
-    // Selectors are numbered by the element of lane 0, then by that of lane 1, and so on.
+    // A selector's number has one digit per lane, in base `elements`, with lane 0 as the lowest
+    // digit.
     let elements_of = |lane: usize| usize::pow(elements, lane as u32);
     let element = |selector: usize, lane: usize| selector / elements_of(lane) % elements;
     let digits = |number: &dyn Fn(usize) -> Option<usize>| {

@@ -1,6 +1,7 @@
-//! What video instructions are expanded to for PTX, beside the instructions' own meaning.
+//! Checks of the sequences that video instructions are expanded to for PTX, against the
+//! instructions' own meaning.
 //!
-//! Both sides run by the meanings of PTX over a domain of many words at once.
+//! Both sides are executed by the meanings of PTX in a domain of many words at once.
 
 use halfbyte::Sm;
 use halfbyte_abi::Signature;
@@ -18,19 +19,18 @@ use crate::rows::{Row, execute};
 use super::{Counterexample, Effort, Outcome, Reproduction, Subject};
 
 const PART: &str = "ptx::video";
-/// The SMs that differ in what they have.
-/// Words that are computed at once.
+/// The number of words that are computed at once.
 const WIDTH: usize = 64;
 /// The register of the result.
 const RESULT: Reg = D;
 
-/// A subject a form; its instances are the sequences that SMs have for it.
+/// Returns one subject per form. Its instances are the distinct sequences of all SMs.
 pub(super) fn subjects(effort: Effort) -> Vec<Subject> {
     Form::all().map(|form| subject(form, effort)).collect()
 }
 
 fn subject(form: Form, effort: Effort) -> Subject {
-    // An SM without a sequence of its own has that of an older one.
+    // An SM without its own sequence uses that of an older SM.
     let mut sms: Vec<u16> = Vec::new();
     let mut found = Vec::new();
     for sm in Sm::ALL.map(Sm::number) {
@@ -51,10 +51,11 @@ fn subject(form: Form, effort: Effort) -> Subject {
     Subject { is_rule, ..subject }
 }
 
-/// Runs a sequence, on the registers of the table of sequences, beside the form's own meaning.
+/// Checks a sequence, on the registers that the sequence table uses, against the form's own
+/// meaning.
 ///
 /// # Errors
-/// The first case that differs.
+/// Fails with the first case that differs.
 pub fn check_sequence(form: Form, insts: &[Inst], effort: Effort, seed: u64) -> Result<u64, Box<Counterexample>> {
     let named = insts.iter().flat_map(Inst::registers).map(|(_, reg)| reg.0 as usize + 1);
     let registers = named.max().unwrap_or(0).max(OPERANDS.len() + 1);
@@ -63,7 +64,7 @@ pub fn check_sequence(form: Form, insts: &[Inst], effort: Effort, seed: u64) -> 
     (0..pieces(form, effort)).map(|piece| all_pairs(&trial, piece, effort, &mut Random(seed ^ piece as u64))).sum()
 }
 
-/// Pieces that the words of a sequence are cut into.
+/// Returns the number of pieces of a sequence's cases.
 fn pieces(form: Form, effort: Effort) -> usize {
     match form.lanes() {
         Lanes::Two => effort.choose(1, 256),
@@ -71,12 +72,12 @@ fn pieces(form: Form, effort: Effort) -> usize {
     }
 }
 
-/// Words whose lanes run through the pairs of values: each lane through all there are, in an order of its own, so that
-/// beside each pair stand others.
+/// Runs words whose lanes take all pairs of values. Each lane takes them in a different order, so
+/// that lanes hold different pairs.
 fn all_pairs(trial: &Trial, piece: usize, effort: Effort, random: &mut Random) -> Outcome {
     let lanes = trial.form.lanes();
     let (bits, count) = (lanes.bits(), lanes.count());
-    // Bytes come round several times, in other orders; a sample has some of the half-words.
+    // Pairs of bytes are repeated in several orders; a sample takes only some pairs of half-words.
     let (pairs, rounds) = match lanes {
         Lanes::Four => (1u64 << 16, effort.choose(1, 16)),
         Lanes::Two => (effort.choose(1 << 16, (1u64 << 32) / pieces(trial.form, effort) as u64), 1),
@@ -84,7 +85,8 @@ fn all_pairs(trial: &Trial, piece: usize, effort: Effort, random: &mut Random) -
     let mut cases = 0;
     for _ in 0..rounds {
         let base = piece as u64 * pairs;
-        // An odd factor permutes the pairs. It may not depend on the piece, for together they run through all.
+        // Multiplication by an odd factor permutes the pairs. In full, the factors are the same for
+        // all pieces, which together cover all pairs.
         let orders: Vec<(u64, u64)> = match (lanes, effort) {
             (Lanes::Two, Effort::Full) => vec![(1, 0), (0x9E37_79B1, 0x1234_5678)],
             _ => (0..count).map(|_| (random.bits() | 1, random.bits())).collect(),
@@ -106,7 +108,7 @@ fn all_pairs(trial: &Trial, piece: usize, effort: Effort, random: &mut Random) -
             cases += WIDTH as u64;
         }
     }
-    // Edges in every lane.
+    // Edge values in every lane.
     for _ in 0..64 {
         trial.check(&[0; 3].map(|_| [0; WIDTH].map(|_| edge(lanes, random))))?;
         cases += WIDTH as u64;
@@ -114,7 +116,7 @@ fn all_pairs(trial: &Trial, piece: usize, effort: Effort, random: &mut Random) -
     Ok(cases)
 }
 
-/// With elements selected and lanes left out.
+/// Runs a form with random selectors and masks.
 fn selected(form: Form, sm: u16, random: &mut Random) -> Outcome {
     const FORMS: usize = 8;
     let lanes = form.lanes();
@@ -128,7 +130,7 @@ fn selected(form: Form, sm: u16, random: &mut Random) -> Outcome {
     Ok((FORMS * WIDTH) as u64)
 }
 
-/// A word of lanes at edges, or of any.
+/// Returns a word with edge values or random values in its lanes.
 fn edge(lanes: Lanes, random: &mut Random) -> u32 {
     let bits = lanes.bits();
     let lane = |random: &mut Random| {
@@ -140,7 +142,7 @@ fn edge(lanes: Lanes, random: &mut Random) -> u32 {
     (0..lanes.count()).fold(0, |word, i| word | lane(random) << (i * bits))
 }
 
-/// An instruction and what it becomes.
+/// An instruction and its expansion.
 struct Trial {
     form: Form,
     sm: u16,
@@ -151,7 +153,7 @@ struct Trial {
 }
 
 impl Trial {
-    /// Of a form on an SM, with a mask and selectors or without.
+    /// Expands a form for an SM, optionally with a mask and selectors.
     fn new(form: Form, sm: u16, lanes: Option<(u16, [u16; 2])>) -> Result<Trial, Box<Counterexample>> {
         let failed = |reason: String| {
             let subject = format!("{PART}::{form}");
@@ -180,7 +182,7 @@ impl Trial {
             },
         );
         code.vregs = vec![Type::B32; 4];
-        // What is read at the end is kept.
+        // The block argument keeps the result alive.
         let end = Terminator::Jump(Edge { block: 0, args: code.add_list([RESULT.into()]) });
         code.add_block([], [VInst::alone(plain.clone(), Loc::default())], end, Loc::default());
         expand(&mut code).map_err(|error| failed(error.to_string()))?;

@@ -1,4 +1,4 @@
-//! Many launches on every route, by number.
+//! Campaigns: comparison of many numbered launches on every route.
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
@@ -11,54 +11,55 @@ use super::{Patience, Undefined, Verdict, compare, line};
 use crate::prove::Shard;
 use halfbyte_testkit::harness::Request;
 
-/// Name of what is compared.
+/// The configuration of a campaign.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The launches, by number.
+    /// The numbers of the launches.
     pub numbers: Range<u64>,
-    /// Shard of the numbers.
+    /// The shard of these numbers to run.
     pub shard: Shard,
-    /// Number of threads that run launches.
+    /// The number of threads that run launches.
     pub threads: NonZero<usize>,
-    /// Differences after which no more launches are begun.
+    /// The number of differences after which no further launch is started.
     pub enough: usize,
     /// The limits of each launch.
     pub patience: Patience,
 }
 
-/// A count of each verdict.
+/// The number of launches with each verdict.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Summary {
-    /// Launches that were drawn.
+    /// The number of launches.
     pub launches: u64,
-    /// Launches that end on at least two routes with the same memory.
+    /// The number of launches that end with the same memory on at least two routes.
     pub done: u64,
-    /// Launches that end in the same trap on at least two routes.
+    /// The number of launches that end in the same trap on at least two routes.
     pub trapped: u64,
-    /// Launches that at most one route runs.
+    /// The number of launches that at most one route runs.
     pub refused: u64,
-    /// Launches without one defined result, by reason.
+    /// The number of launches whose result is undefined, by reason.
     pub undefined: BTreeMap<Undefined, u64>,
-    /// Results of routes that were compared.
+    /// The number of results that were compared.
     pub results: u64,
-    /// Launches on which routes disagree, by number.
+    /// The launches on which routes disagree, sorted by number.
     pub findings: Vec<Finding>,
 }
 
 /// A launch on which routes disagree.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Finding {
-    /// Its number.
+    /// The launch's number.
     pub number: u64,
-    /// The results.
+    /// The difference of the results.
     pub reason: String,
-    /// The least text that still differs.
+    /// The reduced text that still differs.
     pub text: String,
-    /// The launch of that text, as a line for `halfbyte corpus` or `halfbyte launch --json`.
+    /// The launch of the reduced text, as a line for `halfbyte corpus` or `halfbyte launch --json`.
     pub line: String,
 }
 
-/// Compares the launches of a shard, which `draw` makes. `watch` is told now and then how far the work is.
+/// Compares the launches of a shard, which `draw` creates by number. `watch` is called after each
+/// launch.
 pub fn run(plan: &Plan, draw: impl Fn(u64) -> Option<Request> + Sync, watch: &mut dyn FnMut(&Summary)) -> Summary {
     let next = AtomicU64::new(plan.numbers.start + plan.shard.index() as u64 - 1);
     let found = AtomicUsize::new(0);

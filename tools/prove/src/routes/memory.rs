@@ -1,8 +1,10 @@
-//! Random kernels in PTX that access memory: global, constant, shared and local memory, parameters, in every width and as vectors, at
-//! uniform, affine, strided and random addresses, by loads, stores, asynchronous copies, atomic operations and matrix loads.
+//! Random PTX kernels that access memory. They access global, constant, shared and local memory and
+//! parameters, in every width and as vectors. Addresses are uniform, affine, strided and random.
+//! Accesses are loads, stores, asynchronous copies, atomic operations and matrix loads.
 //!
-//! No kernel races, and no result depends on the order of threads: a thread stores to places of its own, all threads read what
-//! a barrier separates from its writers, and places that all threads change take one operation that commutes.
+//! No kernel races, and no result depends on the order of threads. A thread stores only to its own
+//! bytes. Bytes that all threads read are separated from their writers by a barrier. Bytes that all
+//! threads change are changed by a single commutative operation.
 
 mod statements;
 
@@ -12,7 +14,7 @@ use halfbyte_ir::witness::Random;
 
 use halfbyte_testkit::harness::{Arg, Language, Request, Size};
 
-/// Threads of a block, and how they may lie along several axes.
+/// The numbers of threads in a block, with alternative shapes along several axes.
 const BLOCKS: [(u32, &[[u32; 3]]); 9] = [
     (1, &[]),
     (2, &[[1, 2, 1], [1, 1, 2]]),
@@ -25,28 +27,29 @@ const BLOCKS: [(u32, &[[u32; 3]]); 9] = [
     (1000, &[[10, 10, 10], [125, 8, 1]]),
 ];
 
-/// Bytes of the constant table.
+/// The size of the constant table in bytes.
 const TABLE: u32 = 256;
 
-/// Bytes of the local memory of a thread.
+/// The size of a thread's local memory in bytes.
 const LOCAL: u32 = 64;
 
-/// Bytes of an area that all threads change.
+/// The size in bytes of an area that all threads change.
 const AREA: u32 = 64;
 
-/// Bytes of a thread in a plane of a buffer.
+/// The number of bytes per thread in a plane of a buffer.
 const PLACE: u32 = 16;
 
-/// Planes of the buffer `y`; the last one takes the results.
+/// The number of planes in the buffer `y`; the last one receives the results.
 const PLANES: u32 = 4;
 
-/// Areas of the buffer `z`; the last one has places that one thread stores to.
+/// The number of shared areas in the buffer `z`, which end with slots that a single thread stores
+/// to.
 const AREAS: u32 = 5;
 
-/// Places of that area.
+/// The number of these slots.
 const SINGLES: u32 = 8;
 
-/// Operations that give the same in any order, and the bytes that they change.
+/// Commutative atomic operations, with the number of bytes that each changes.
 const COMMUTING: [(&str, u32); 14] = [
     ("add.u32", 4),
     ("add.s32", 4),
@@ -64,7 +67,7 @@ const COMMUTING: [(&str, u32); 14] = [
     ("inc.u32", 4),
 ];
 
-/// Operations on memory of the thread's own that return the old value.
+/// Atomic operations on a thread's own memory, which return the old value.
 const OWN_ATOMICS: [(&str, u32); 17] = [
     ("add.u32", 4),
     ("add.u64", 8),
@@ -85,7 +88,8 @@ const OWN_ATOMICS: [(&str, u32); 17] = [
     ("add.noftz.bf16x2", 4),
 ];
 
-/// Types of loads and stores: their word, the bits of an element, and the kinds of registers that hold one.
+/// Types of loads and stores: the PTX type, the bits of an element, and the kinds of registers that
+/// can hold an element.
 const TYPES: [(&str, u32, &str); 12] = [
     ("u8", 8, "hrd"),
     ("s8", 8, "hrd"),
@@ -101,7 +105,7 @@ const TYPES: [(&str, u32, &str); 12] = [
     ("b64", 64, "d"),
 ];
 
-/// A way to access memory: the type with the number of elements, the register kind, elements, bytes.
+/// The form of an access: type, register kind, number of elements, and total bytes.
 #[derive(Clone, Copy)]
 struct Form {
     ty: &'static str,
@@ -110,23 +114,23 @@ struct Form {
     bytes: u32,
 }
 
-/// The state of a tile of shared memory between two barriers.
+/// The access mode of a tile of shared memory between two barriers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
-    /// Each thread accesses a place of its own.
+    /// Each thread accesses its own bytes only.
     Own { stride: u32 },
-    /// All threads read all of it.
+    /// All threads read the whole tile.
     Read,
     /// No thread accesses it.
     Closed,
 }
 
-/// Memory that accesses reach.
+/// The memory of an access.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Space {
-    /// Global memory from the address in a 64-bit register on.
+    /// Global memory that starts at the address in this 64-bit register.
     Global(u32),
-    /// A tile of shared memory, by number.
+    /// The tile of shared memory with this number.
     Shared(u32),
     Local,
     Constant,
@@ -134,53 +138,54 @@ enum Space {
 
 struct Writer {
     random: Random,
-    /// Threads of a block, and blocks.
+    /// The number of threads in a block, and of blocks.
     block: u32,
     grid: u32,
-    /// Bytes of `x`, a power of two.
+    /// The size of `x` in bytes, a power of two.
     x_bytes: u32,
-    /// Statements at the start, which give registers a value that a branch may leave unwritten.
+    /// Statements at the start, which initialise registers that a branch may leave unwritten.
     first: String,
     body: String,
-    /// Registers of each kind that have been taken: `h`, `r`, `d`, `f`, `p`.
+    /// The number of registers in use of each kind: `h`, `r`, `d`, `f`, `p`.
     taken: [u32; 5],
-    /// Registers that hold data.
+    /// The registers that hold data.
     values: Vec<(char, u32)>,
-    /// 32-bit registers that hold the same for all threads of a block.
+    /// The 32-bit registers with uniform values in a block.
     uniform: Vec<u32>,
     predicates: Vec<u32>,
     tiles: [Mode; 2],
-    /// The kernel has shared memory, and barriers.
+    /// `true` if the kernel uses shared memory and barriers.
     has_shared: bool,
-    /// Registers with the thread's own address: of planes of `y`, with the stride, and of tiles.
+    /// The registers with the thread's own address in each plane of `y`, with the stride, and in
+    /// each tile.
     planes: Vec<(u32, u32)>,
     own_tiles: [u32; 2],
     /// The operation of each area of `z`, and of the area in shared memory.
     operations: Vec<(&'static str, u32)>,
     singles: u32,
     labels: u32,
-    /// Number of open branches and loops.
+    /// The number of open branches and loops.
     depth: u32,
 }
 
-/// 32-bit register of the thread's number in its block.
+/// The 32-bit register of the thread's number in its block.
 const THREAD: u32 = 0;
-/// 32-bit register of the thread's number in the grid.
+/// The 32-bit register of the thread's number in the grid.
 const ITEM: u32 = 1;
-/// 32-bit register of the block's number.
+/// The 32-bit register of the block's number.
 const BLOCK: u32 = 2;
-/// 32-bit register of the parameter `n`.
+/// The 32-bit register of the parameter `n`.
 const N: u32 = 3;
-/// 32-bit register of the sum of what is loaded.
+/// The 32-bit register of the checksum of loaded values.
 const SUM: u32 = 4;
-/// 64-bit registers of the addresses of `x`, `y` and `z`.
+/// The 64-bit registers of the addresses of `x`, `y` and `z`.
 const X: u32 = 0;
 const Y: u32 = 1;
 const Z: u32 = 2;
-/// 64-bit register of the sum of what is loaded.
+/// The 64-bit register of the checksum of loaded values.
 const WIDE_SUM: u32 = 3;
 
-/// The random kernel of a number, with its launch.
+/// Returns the random kernel with this number, and its launch.
 pub fn draw(seed: u64, number: u64) -> Request {
     let mut random = Random(Random(Random(seed).bits() ^ number).bits());
     let (block, axes) = BLOCKS[random.below(BLOCKS.len())];
@@ -217,7 +222,7 @@ pub fn draw(seed: u64, number: u64) -> Request {
     };
     let [mut x, y, z, n] =
         [buffer(x_bytes), buffer(PLANES * PLACE * items), buffer(AREAS * AREA + SINGLES * PLACE), buffer(4)];
-    // Some accesses are out of bounds now and then.
+    // One launch in sixteen has a shorter buffer, so that some accesses are out of bounds.
     if random.below(16) == 0 {
         x.truncate(x.len() / 32 * 16);
     }
@@ -253,7 +258,8 @@ impl Writer {
         *taken - 1
     }
 
-    /// A register for a value that is read later. One that a branch or a guard may leave unwritten has a value from the start.
+    /// Returns a register for a value. A register that a branch or a guard may leave unwritten is
+    /// initialised at the start.
     fn value(&mut self, kind: char, guarded: bool) -> u32 {
         let register = self.register(kind);
         if guarded || self.depth > 0 {
@@ -295,7 +301,8 @@ impl Writer {
             }
             self.planes.push((at, stride));
         }
-        // Native objects run items one after another: they have no barriers.
+        // Some kernels have no barriers, because native objects run items one after another and do
+        // not support barriers.
         self.has_shared = !self.one_in(3);
         if self.has_shared {
             self.fill();
@@ -316,7 +323,7 @@ impl Writer {
         self.finish()
     }
 
-    /// Fills shared memory, up to the first barrier.
+    /// Fills shared memory, and ends with the first barrier.
     fn fill(&mut self) {
         for tile in 0..2 {
             let [at, value] = [self.register('r'), self.register('r')];
@@ -354,7 +361,7 @@ impl Writer {
         )
     }
 
-    /// A number below `count` that each item has alone, from its own number.
+    /// Returns a register with a number below `count` that is distinct for each item.
     fn own_item(&mut self, item: u32, count: u32) -> u32 {
         let own = self.register('r');
         match self.below(4) {
@@ -371,7 +378,7 @@ impl Writer {
         own
     }
 
-    /// A new predicate: of the thread, of data, or the same for all.
+    /// Adds a predicate that depends on the thread or on data, or is uniform.
     fn predicate(&mut self) {
         let p = self.register('p');
         if self.depth > 0 {
@@ -396,7 +403,7 @@ impl Writer {
         self.predicates.push(p);
     }
 
-    /// A guard for one in three accesses.
+    /// Returns a guard for one access in three.
     fn guard(&mut self) -> String {
         if !self.one_in(3) {
             return String::new();
@@ -405,12 +412,12 @@ impl Writer {
         if self.one_in(2) { format!("@%p{p} ") } else { format!("@!%p{p} ") }
     }
 
-    /// A 32-bit register that holds data.
+    /// Returns a 32-bit register with data.
     fn word(&mut self) -> u32 {
         self.of_kind('r')
     }
 
-    /// A register of a kind that holds data.
+    /// Returns a register of a kind, with data.
     fn of_kind(&mut self, kind: char) -> u32 {
         let held: Vec<u32> = self.values.iter().filter(|(of, _)| *of == kind).map(|(_, register)| *register).collect();
         if !held.is_empty() && !self.one_in(6) {
@@ -429,7 +436,7 @@ impl Writer {
         register
     }
 
-    /// Adds values to the sums.
+    /// Adds values to the checksums.
     fn sum(&mut self, values: &[(char, u32)]) {
         for &(kind, register) in values {
             let line = match kind {
@@ -448,7 +455,7 @@ impl Writer {
         }
     }
 
-    /// A form of at most this many bytes.
+    /// Returns a random form of at most `most` bytes.
     fn form(&mut self, most: u32) -> Form {
         loop {
             let (ty, bits, kinds) = self.one_of(&TYPES);
@@ -462,7 +469,8 @@ impl Writer {
         }
     }
 
-    /// Makes one in a few accesses volatile; the import takes few vectors of that sort.
+    /// Makes one access in a few volatile. Volatile vectors are rare, because the import supports
+    /// few of them.
     fn volatile(&mut self, form: Form) -> &'static str {
         if self.one_in(if form.elements == 1 { 5 } else { 60 }) { ".volatile" } else { "" }
     }
@@ -479,9 +487,10 @@ impl Writer {
         }
     }
 
-    /// A number of an element, below `count`, as a 32-bit register: uniform, affine, strided, data or random.
+    /// Returns an element index below `count`, as a constant or a 32-bit register: uniform, affine,
+    /// strided, from data or random.
     fn index(&mut self, count: u32) -> String {
-        // The greatest power of two that fits.
+        // The mask covers the largest power of two that fits.
         let mask = (1 << count.ilog2()) - 1;
         let items = self.block * self.grid;
         let r = self.register('r');
@@ -520,14 +529,15 @@ impl Writer {
         format!("%r{r}")
     }
 
-    /// An address in a space of so many bytes, a multiple of `align`, for an access of `bytes`: the operand, and the word of its space.
+    /// Returns a random address, a multiple of `form_bytes`, in a space of `extent` bytes: the
+    /// operand and the state space.
     fn any_place(&mut self, space: Space, extent: u32, form_bytes: u32) -> (String, String) {
         let index = self.index(extent / form_bytes);
         self.place(space, &index, form_bytes)
     }
 
     fn place(&mut self, space: Space, index: &str, scale: u32) -> (String, String) {
-        // A part of the address is in the instruction now and then.
+        // Now and then the instruction's offset holds a part of the address.
         let by = if self.one_in(3) { scale * (1 + self.below(5)) } else { 0 };
         let imm = if by == 0 { String::new() } else { format!("+{by}") };
         if let Ok(number) = index.parse::<u32>() {
@@ -591,7 +601,8 @@ impl Writer {
         }
     }
 
-    /// A place of the thread's own for an access of at most `most` bytes: the operand, the word of the space, the bytes.
+    /// Returns an address in the thread's own memory: the operand, the state space, and the number
+    /// of bytes.
     fn own_place(&mut self) -> (String, &'static str, u32) {
         let tiles: Vec<(u32, u32)> = (0..2)
             .filter_map(|tile| match self.tiles[tile as usize] {

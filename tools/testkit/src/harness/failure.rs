@@ -1,4 +1,4 @@
-//! How a launch fails: one of a few kinds, what happened, and where.
+//! Failures of launches: the kind, a message, and the place.
 
 use halfbyte_abi::meet::{self, Meets};
 use halfbyte_abi::{Place, Shape, ShapeError};
@@ -14,59 +14,60 @@ use halfbyte_runtime::{LaunchError, Space, Trap, TrapKind, Unwritten};
 use halfbyte::Report;
 use halfbyte::launch::fault_diagnostic;
 
-/// The kinds of failures.
+/// The kind of a failure.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Kind {
-    /// The text is neither PTX nor IR.
+    /// The text is neither valid PTX nor valid IR.
     Parse,
-    /// The text may be right, and is not run here.
+    /// The text may be valid, but it uses something that is not supported.
     Unsupported,
-    /// The target cannot do what the text says.
+    /// The target cannot execute the kernel.
     Refused,
-    /// The launch does not fit the kernel, or is none.
+    /// The arguments or the launch shape do not fit the kernel.
     Arguments,
-    /// An access that is not within one buffer.
+    /// An access outside of all buffers, or across the end of one.
     OutOfBoundsGlobal,
-    /// An access that is not within an item's own memory.
+    /// An access outside of an item's local memory.
     OutOfBoundsLocal,
-    /// An access at an address that is not a multiple of its size.
+    /// An access at an address that is not a multiple of the access size.
     Misaligned,
-    /// A store into what is only read.
+    /// A store to read-only memory.
     ReadOnly,
-    /// Two items that meet in a buffer.
+    /// A race of two items in a buffer.
     RaceGlobal,
-    /// Two items that meet in the memory of their block.
+    /// A race of two items in shared memory.
     RaceShared,
-    /// A read of a block's memory that no item of it has written.
+    /// A read of shared memory that no item of the block has written.
     Uninitialised,
-    /// A read of a register that the item has not written, whose value is observed.
+    /// An observable read of a register that the item has not written.
     UninitialisedRegister,
-    /// A read of the carry flag that nothing has set.
+    /// A read of the carry flag before any instruction has set it.
     UninitialisedCarry,
-    /// Items that wait for what nobody does.
+    /// A deadlock: the items wait for something that no item does.
     Deadlock,
-    /// More backward branches than an item may take.
+    /// An item exceeded its budget of backward branches.
     Budget,
-    /// A barrier that does not exist, or whose threads no warps make.
+    /// A barrier number that does not exist, or a thread count that is not a multiple of the warp
+    /// size.
     BarrierArgument,
-    /// Threads at different barriers, or one at which some never arrive.
+    /// Threads wait at different barriers, or some threads never reach a barrier.
     BarrierDivergence,
-    /// An exchange to which some never come.
+    /// Some threads of a warp never reach a warp-level operation.
     WarpDivergence,
-    /// A thread that is not in the mask of its own exchange.
+    /// A thread that executes a warp-level operation is not in its own member mask.
     MemberMask,
-    /// A value of a thread that takes no part.
+    /// A shuffle that reads the value of an inactive thread.
     InactiveSource,
-    /// An access that is not within the memory of a block.
+    /// An access outside of the shared memory of a block.
     OutOfBoundsShared,
-    /// An instruction that stops the launch.
+    /// A trap instruction.
     Trap,
-    /// More than is taken here.
+    /// A limit of this implementation is exceeded.
     Limit,
 }
 
 impl Kind {
-    /// Its name in answers.
+    /// Returns the kind's name in replies.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Parse => "parse",
@@ -95,12 +96,12 @@ impl Kind {
         }
     }
 
-    /// Of a trap of machine code.
+    /// Returns the kind of a trap of machine code.
     pub fn of_trap(kind: &TrapKind) -> Kind {
         match kind {
             TrapKind::OutOfBounds { space: Space::Local, .. } => Kind::OutOfBoundsLocal,
             TrapKind::OutOfBounds { space: Space::Shared, .. } => Kind::OutOfBoundsShared,
-            // What constants are named for in memory are buffers too.
+            // Memory for named constants counts as a buffer.
             TrapKind::OutOfBounds { space: Space::Global | Space::Constant(_), .. } => Kind::OutOfBoundsGlobal,
             TrapKind::Misaligned { .. } => Kind::Misaligned,
             TrapKind::ReadOnly { .. } => Kind::ReadOnly,
@@ -116,7 +117,7 @@ impl Kind {
         }
     }
 
-    /// Of an item that cannot meet others as it asks.
+    /// Returns the kind of a failed collective operation.
     const fn of_meeting(why: Meets) -> Kind {
         match why {
             Meets::BarrierArgument { .. } => Kind::BarrierArgument,
@@ -127,7 +128,7 @@ impl Kind {
         }
     }
 
-    /// Of a fault of the evaluator, which ran that kernel.
+    /// Returns the kind of a fault of the evaluator in the given kernel.
     pub fn of_fault(fault: &Fault, kernel: &halfbyte_ir::Kernel) -> Kind {
         let Fault::Trap(eval::Trap { kind, inst, .. }) = fault else {
             return match fault {
@@ -155,17 +156,18 @@ impl Kind {
     }
 }
 
-/// A work item: the block and the thread in it, each along x, y and z.
+/// A work item: the coordinates of its block, and of its thread in the block, along x, y and z.
 pub type Item = [[u32; 3]; 2];
 
-/// The item of that number in a launch.
+/// Returns the coordinates of an item from its number in a launch.
 fn item(number: u32, shape: &Shape) -> Item {
     let Place { group, local } = shape.place(number);
     [group, local]
 }
 
-/// The space of the arrays that all accesses of a line of the text are made by, if it is one. Machine code has arrays among other memory, so an address
-/// far from all arrays does not tell.
+/// Returns the space of the arrays that a line of the text accesses, if all its accesses are to
+/// arrays of one space. In machine code, arrays share an address space with other memory, so a far
+/// out-of-bounds address does not tell the space.
 fn array_on(kernel: &halfbyte_ir::Kernel, text: &str, line: u32) -> Option<halfbyte_ir::Space> {
     let lines = Lines::new(text);
     let insts = kernel.insts.iter().filter(|(_, inst)| matches!(inst.op.row().attr, AttrKind::Mem | AttrKind::Atomic));
@@ -175,37 +177,37 @@ fn array_on(kernel: &halfbyte_ir::Kernel, text: &str, line: u32) -> Option<halfb
     spaces.all(|space| space == Some(first)).then_some(first)
 }
 
-/// Why a launch gave no result.
+/// The reason why a launch gave no result.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{}: {message}", kind.name())]
 pub struct Failure {
-    /// What sort of failure.
+    /// The kind.
     pub kind: Kind,
-    /// What happened, and where it helps what to do.
+    /// The message, with a remedy where one is known.
     pub message: String,
     /// The line of the text, from 1.
     pub line: Option<u32>,
-    /// The work item.
+    /// The work item that failed, if known.
     pub item: Option<Item>,
 }
 
 impl Failure {
-    /// A failure at no place.
+    /// Creates a failure without a line or an item.
     pub fn new(kind: Kind, message: impl Into<String>) -> Failure {
         Failure { kind, message: message.into(), line: None, item: None }
     }
 
-    /// What is wrong with a launch.
+    /// Creates a failure for invalid arguments.
     pub fn arguments(message: impl Into<String>) -> Failure {
         Failure::new(Kind::Arguments, message)
     }
 
-    /// At a place of the text, where it is known.
+    /// Sets the line of the failure, if the location is known.
     pub(super) fn at(self, loc: Loc) -> Failure {
         Failure { line: loc.is_known().then_some(loc.line), ..self }
     }
 
-    /// The first finding of a report.
+    /// Creates a failure from the first diagnostic of a report.
     pub(super) fn of_report(kind: Kind, report: &Report, text: &str) -> Failure {
         match report.diagnostics().first() {
             Some(diagnostic) => Failure::of_diagnostic(kind, diagnostic, text),
@@ -224,7 +226,7 @@ impl Failure {
         Failure { item: Some(item(trap.item, &trap.shape)), ..failure }
     }
 
-    /// A launch of words of a kernel that came to nothing.
+    /// Creates a failure from the launch error of a compiled kernel.
     pub(super) fn of_launch(error: &LaunchError, kernel: &halfbyte_ir::Kernel, text: &str) -> Failure {
         let kind = match error {
             LaunchError::Trap(trap) => {
@@ -251,13 +253,13 @@ impl Failure {
             | LaunchError::Unique { .. }
             | LaunchError::Alias { .. }
             | LaunchError::Overlap { .. } => Kind::Arguments,
-            // What else fails lacks items, memory, time or a device.
+            // All other errors are limits: of items, memory, time or the device.
             _ => Kind::Limit,
         };
         Failure::new(kind, error.to_string())
     }
 
-    /// Why no object is made of a kernel.
+    /// Creates a failure for a kernel that cannot be compiled to a native object.
     #[cfg(feature = "aot")]
     pub(super) fn of_object(error: &aot::Error) -> Failure {
         let line = match error {
@@ -267,7 +269,8 @@ impl Failure {
         Failure { line, ..Failure::new(Kind::Unsupported, error.to_string()) }
     }
 
-    /// Why a function of an object did not run to its end. The record does not say which memory an access is outside of; the line of the text does.
+    /// Creates a failure from the trap of a native object's function. The trap record does not name
+    /// the memory space of an out-of-bounds access; the line of the text does.
     #[cfg(feature = "aot")]
     pub(super) fn of_stop(stop: &aot::Trapped, shape: &Shape, kernel: &halfbyte_ir::Kernel, text: &str) -> Failure {
         let kind = match stop.status {
@@ -286,7 +289,7 @@ impl Failure {
         Failure { line, item: Some(item(stop.item, shape)), ..Failure::new(kind, stop.status.summary()) }
     }
 
-    /// What went wrong on the evaluator.
+    /// Creates a failure from a fault of the evaluator.
     pub(super) fn of_fault(fault: &Fault, kernel: &halfbyte_ir::Kernel, shape: &Shape, text: &str) -> Failure {
         let diagnostic = fault_diagnostic(fault, kernel, shape, kernel.span);
         let at_fault = match fault {

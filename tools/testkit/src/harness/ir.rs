@@ -1,4 +1,4 @@
-//! Kernels of the IR, written so or imported, on the evaluator and as words.
+//! Execution of IR kernels, including imported ones, on the evaluator and as machine code.
 
 use halfbyte_abi::{Alias, Shape, Sm, Target, buffer_base};
 use halfbyte_ir::{ParamKind, Type};
@@ -16,7 +16,7 @@ use halfbyte::launch::{Engine, Evaluation, How as Order, evaluate as evaluated, 
 use halfbyte::{Module, pipeline};
 
 impl Via {
-    /// Its name on the command line.
+    /// Returns the name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Via::Ptx => "ptx",
@@ -74,28 +74,29 @@ pub(super) fn launch(request: &mut Request, how: &How<'_>) -> Result<(), Failure
     run.launch(request, how)
 }
 
-/// What a parameter of the kernel is given.
+/// The value that is given for a parameter of the kernel.
 pub(super) enum Given {
-    /// Bytes.
+    /// The bytes of a value.
     Value(Vec<u8>),
-    /// The address that the argument of that number is.
+    /// The address of the argument with this number.
     Address(usize),
 }
 
-/// A kernel to run, and what its parameters are given.
+/// A kernel to run, and the values of its parameters.
 pub(super) struct Run<'a> {
     pub module: &'a Module,
-    /// By number.
+    /// The kernel's number in the module.
     pub kernel: usize,
     pub given: &'a [Given],
     pub shape: Shape,
     pub via: Via,
-    /// Whether the text says less of its parameters than the kernel.
+    /// `true` if the kernel is imported, so that its parameters have more constraints than those of
+    /// the text.
     pub is_imported: bool,
 }
 
 impl Run<'_> {
-    /// Runs it on the request's arguments.
+    /// Runs the kernel on the request's arguments.
     pub fn launch(&self, request: &mut Request, how: &How<'_>) -> Result<(), Failure> {
         let Some(kernel) = self.module.ir().kernels.get(self.kernel) else {
             return Err(Failure::arguments("the text has no kernel"));
@@ -148,7 +149,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Calls the function that an object has of a kernel's words, and gives the arguments after it.
+    /// Compiles a kernel to a native object and calls its function. Returns the arguments after the
+    /// call.
     #[cfg(feature = "aot")]
     fn call(
         &self,
@@ -165,7 +167,7 @@ impl Run<'_> {
         }
     }
 
-    /// What the kernel is compiled for; none where it is evaluated.
+    /// Returns the target to compile for, or `None` if the kernel is evaluated.
     fn target(&self, request: &Request) -> Result<Option<Target>, Failure> {
         match self.via {
             Via::Ir => Ok(None),
@@ -198,14 +200,15 @@ impl Run<'_> {
         halfbyte::TARGETS.load(&binary.object).map_err(|error| Failure::new(Kind::Refused, error.to_string()))
     }
 
-    /// The bytes of each parameter, and which of these lie in those of others.
+    /// Returns the bytes of each parameter, and the aliases among the parameters.
     fn bind(&self, kernel: &halfbyte_ir::Kernel, args: &[Arg]) -> Result<(Vec<Vec<u8>>, Vec<Alias>), Failure> {
         let params = kernel.given_params();
         let mut places = Vec::with_capacity(params.len());
         for (param, given) in params.iter().zip(self.given) {
             places.push(self.place(param, given, args)?);
         }
-        // The memory of an argument is that of the first parameter that begins there, or of the one that begins lowest.
+        // The owner of an argument's memory is the parameter that points to its lowest address, the
+        // first of several.
         let first = |arg: usize| {
             let there =
                 places.iter().enumerate().filter_map(|(param, place)| place.map(|(of, offset)| (param, of, offset)));
@@ -227,7 +230,7 @@ impl Run<'_> {
         Ok((bytes, aliases))
     }
 
-    /// Refuses a place that the parameter says its buffer does not begin at.
+    /// Fails if an offset does not have the alignment that the parameter requires.
     fn check_aligned(&self, param: &halfbyte_ir::Param, offset: u64) -> Result<(), Failure> {
         let ParamKind::Buffer { align, .. } = param.kind else { return Ok(()) };
         if offset.is_multiple_of(align.into()) {
@@ -237,7 +240,8 @@ impl Run<'_> {
         Err(self.unfit(format!("via {via} `{name}` is at a multiple of {align}, and byte {offset} is none")))
     }
 
-    /// Refuses parameters of one memory of which one is written and may overlap nothing.
+    /// Fails if several parameters point into one argument, and one of them is written and must not
+    /// alias.
     fn check_shared(
         &self,
         params: &[halfbyte_ir::Param],
@@ -254,7 +258,8 @@ impl Run<'_> {
         )))
     }
 
-    /// The argument whose memory a parameter is given, and where in that; none of a value.
+    /// Returns the argument that a parameter points into, and the offset in it. Returns `None` for
+    /// a value.
     fn place(&self, param: &halfbyte_ir::Param, given: &Given, args: &[Arg]) -> Result<Option<(usize, u64)>, Failure> {
         let (ParamKind::Buffer { .. }, &Given::Address(number)) = (param.kind, given) else { return Ok(None) };
         match args.get(number) {
@@ -266,25 +271,26 @@ impl Run<'_> {
         }
     }
 
-    /// The bytes of a value, or of a buffer at null.
+    /// Returns the bytes of a value, or of a buffer at null.
     fn value(&self, param: &halfbyte_ir::Param, given: &Given, args: &[Arg]) -> Result<Vec<u8>, Failure> {
         match (param.kind, given) {
             (ParamKind::Scalar(_), Given::Value(bytes)) => Ok(bytes.clone()),
             (ParamKind::Scalar(ty), &Given::Address(number)) => {
-                // The kernel reaches no memory by it.
+                // The kernel takes the address as a number and accesses no memory through it.
                 let address = match args.get(number) {
                     Some(&Arg::Alias { arg, offset }) => address(args, arg, offset, &format!("argument {number}"))?,
                     _ => buffer_base(number),
                 };
                 Ok(address.to_le_bytes().get(..ty.bytes() as usize).unwrap_or_default().to_vec())
             }
-            // Null is the address of a buffer without bytes.
+            // A null pointer becomes an empty buffer.
             (ParamKind::Buffer { .. }, Given::Value(bytes))
                 if self.is_imported && bytes.iter().all(|&byte| byte == 0) =>
             {
                 Ok(Vec::new())
             }
-            // Of a text in PTX an address may be a value too, such as null or within a structure.
+            // In PTX a pointer may also be given as a value, such as null or a member of a
+            // structure.
             (ParamKind::Buffer { .. }, _) => {
                 let (via, name) = (self.via.name(), &param.name);
                 Err(self
@@ -293,7 +299,7 @@ impl Run<'_> {
         }
     }
 
-    /// The bytes of a buffer that begins so many bytes into the memory of an argument.
+    /// Returns the bytes of a buffer that begins at `offset` in the memory of an argument.
     fn buffer(
         &self,
         param: &halfbyte_ir::Param,
@@ -318,17 +324,18 @@ impl Run<'_> {
         Ok(bytes.to_vec())
     }
 
-    /// What a text in PTX may well be given, and its import not.
+    /// Creates a failure for an argument that PTX accepts and the imported kernel does not.
     fn unfit(&self, message: String) -> Failure {
         Failure::new(if self.is_imported { Kind::Unsupported } else { Kind::Arguments }, message)
     }
 }
 
-/// Where no parameter is the start of a memory, what points into it is given a copy from there on. The copy starts at a multiple of the
-/// widest access, so that an address is aligned in it exactly where it is in the memory.
+/// The size of the widest access. If no parameter points to the start of an argument, the kernel
+/// gets a copy of the argument's tail. The copy starts at a multiple of this size, so that
+/// addresses in it are aligned exactly as in the original.
 const WIDEST: u64 = 16;
 
-/// The type of a scalar or of a buffer's elements.
+/// Returns the type of a scalar or of a buffer's elements.
 fn ty(kind: ParamKind) -> Type {
     match kind {
         ParamKind::Scalar(ty) | ParamKind::Buffer { elem: ty, .. } => ty,

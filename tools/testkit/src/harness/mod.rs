@@ -1,7 +1,8 @@
-//! Whole launches for test harnesses: a text, how it is launched and its arguments in; the buffers after it, or one error, out.
+//! Complete launches for test harnesses. The input is a text, a launch shape and arguments. The
+//! output is the buffers after the launch, or one error.
 //!
-//! Arguments are bytes, in the order of the text's own parameters. Nothing is bound by name, and no type is looked at: what a
-//! parameter is, the argument says.
+//! Arguments are bytes, in the order of the parameters in the text. Nothing is bound by name, and
+//! parameter types are not checked: each argument says whether it is a buffer or a value.
 
 mod failure;
 mod ir;
@@ -21,83 +22,85 @@ pub use then::{Then, ThenArg, launch_all};
 use halfbyte::launch::Engine;
 use halfbyte_runtime::ptx::{Globals, Print};
 
-/// Bytes that the buffers of a launch have at most, all of them together.
+/// The largest total size of a launch's buffers, in bytes.
 pub const MAX_BUFFER_BYTES: u64 = 1 << 30;
 
-/// Bytes that the text of a launch has at most.
+/// The largest size of a launch's text, in bytes.
 pub const MAX_TEXT_BYTES: u64 = 1 << 26;
 
-/// Threads of a block along each axis at most; in all there are at most [`MAX_BLOCK`](halfbyte::import_ptx::MAX_BLOCK).
+/// The largest block along each axis. The total number of threads is limited by
+/// [`MAX_BLOCK`](halfbyte::import_ptx::MAX_BLOCK).
 const BLOCK: [u32; 3] = [1024, 1024, 64];
 
-/// Blocks along each axis at most.
+/// The largest grid along each axis.
 const GRID: [u32; 3] = [i32::MAX as u32, 0xffff, 0xffff];
 
-/// Bytes of shared memory that a launch may ask for at most: what any machine has for a block.
+/// The largest size of dynamic shared memory, in bytes: the largest that any GPU has for a block.
 const MAX_SHARED_BYTES: u64 = 227 << 10;
 
-/// What a text is in.
+/// The language of a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Language {
     /// PTX.
     Ptx,
-    /// The IR.
+    /// The IR of halfbyte.
     Ir,
 }
 
-/// What a text is run by.
+/// The form in which a text is executed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Via {
-    /// PTX as it stands; of kernels of the IR, the PTX that they are compiled to.
+    /// Direct execution of PTX. A kernel in the IR is first compiled to PTX.
     Ptx,
     /// The evaluator of the IR.
     Ir,
-    /// HALU's words.
+    /// Machine code of HALU.
     Halu,
-    /// The functions that native objects have of HALU's words, called in this process.
+    /// Functions of native objects, which are compiled from HALU's machine code and called in this
+    /// process.
     #[cfg(feature = "aot")]
     Object,
-    /// The PTX that PTX, imported, is compiled to; of kernels of the IR, the same as [`Via::Ptx`].
+    /// PTX that is recompiled from imported PTX. For a kernel in the IR, the same as [`Via::Ptx`].
     Recompiled,
 }
 
-/// How many work items there are.
+/// The number of work items in a launch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Size {
-    /// So many, in groups as launches of the IR have them.
+    /// A number of items along x, in the default groups of the IR.
     Items(u32),
-    /// Blocks of threads, each along x, y and z.
+    /// A grid of blocks, with sizes along x, y and z.
     Blocks {
-        /// The number of blocks.
+        /// The number of blocks along each axis.
         grid: [u32; 3],
-        /// The threads of a block.
+        /// The number of threads in a block along each axis.
         block: [u32; 3],
     },
 }
 
-/// An argument.
+/// An argument of a launch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Arg {
-    /// The address of memory, by what it holds before the launch.
+    /// The address of a buffer, given by its contents before the launch.
     Buffer {
-        /// The bytes.
+        /// The contents.
         bytes: Vec<u8>,
-        /// What of them is to be addresses.
+        /// The places in the contents that receive addresses.
         pointers: Vec<Pointer>,
     },
-    /// A value, by its bytes, low byte first.
+    /// A value, as little-endian bytes.
     Value(Vec<u8>),
-    /// An address so many bytes into the buffer of another argument.
+    /// An address in the buffer of another argument.
     Alias {
-        /// The argument, by number.
+        /// The number of the other argument.
         arg: usize,
-        /// Bytes from its start.
+        /// The offset in its buffer, in bytes.
         offset: u64,
     },
 }
 
 impl Arg {
-    /// The bytes of a buffer.
+    /// Returns the bytes of a buffer.
     fn into_bytes(self) -> Option<Vec<u8>> {
         match self {
             Arg::Buffer { bytes, .. } => Some(bytes),
@@ -106,44 +109,46 @@ impl Arg {
     }
 }
 
-/// Eight bytes of a buffer that are an address.
+/// An address that is stored in eight bytes of a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pointer {
-    /// Where they stand.
+    /// The offset of these eight bytes.
     pub at: u64,
-    /// The argument whose buffer they point into, by number.
+    /// The number of the argument whose buffer the address points into.
     pub arg: usize,
-    /// Bytes from its start.
+    /// The offset in that buffer, in bytes.
     pub offset: u64,
 }
 
-/// A launch.
+/// A request for a launch.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// What the text is in.
+    /// The language of the text.
     pub language: Language,
-    /// The text's name, for messages.
+    /// The text's file name, for messages.
     pub file: String,
     /// The text.
     pub text: String,
-    /// The kernel; else the only one, or the first.
+    /// The kernel's name; `None` for the first kernel.
     pub entry: Option<String>,
-    /// How many work items.
+    /// The number of work items.
     pub size: Size,
-    /// Bytes of shared memory beside what the text declares.
+    /// The size of dynamic shared memory in bytes, in addition to the shared memory that the text
+    /// declares.
     pub shared: u64,
-    /// The arguments, in the order of the text's parameters.
+    /// The arguments, in the order of the parameters.
     pub args: Vec<Arg>,
-    /// Backward branches that an item may take.
+    /// The number of backward branches that an item may take.
     pub budget: u64,
-    /// The machine that is to run it; what is for other machines is refused.
+    /// The machine that executes the launch. A text for another machine is refused.
     pub machine: Option<TargetName>,
-    /// What the variables of a text in PTX hold, from launch to launch.
+    /// The global variables of a PTX text, which keep their values between launches.
     pub globals: Globals,
 }
 
 impl Request {
-    /// A launch of the only or first kernel of a text without arguments, with the default budget.
+    /// Creates a request for the first kernel of a text, without arguments and with the default
+    /// budget.
     pub fn new(language: Language, file: impl Into<String>, text: impl Into<String>, size: Size) -> Request {
         let (file, text) = (file.into(), text.into());
         Request {
@@ -161,30 +166,33 @@ impl Request {
     }
 }
 
-/// How launches are made.
+/// Options of a launch.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct How<'a> {
-    /// What executes words; else native code PTX as it stands, and the interpreter others.
+    /// The engine. By default, PTX is executed directly by native code, and other machine code by
+    /// the interpreter.
     pub engine: Option<Engine>,
-    /// What texts are run by; else PTX as it stands, and kernels of the IR by the evaluator, or where `engine` is native code
-    /// by HALU's words, where it is a GPU by their PTX.
+    /// The form in which a text is executed. By default, PTX is executed directly and the IR by the
+    /// evaluator. With an engine of native code, the default for the IR is HALU's machine code;
+    /// with a GPU, it is PTX.
     pub via: Option<Via>,
-    /// Whether races are looked for. The evaluator always does.
+    /// `true` to detect races. The evaluator always detects races.
     pub races: bool,
-    /// Pointers of a text in PTX may be into one memory, by whatever it is run.
+    /// `true` if pointers of a PTX text may alias, in every form of execution.
     pub may_alias: bool,
-    /// The limits of the launch, and what cancels it.
+    /// The limits of the launch, and its cancellation.
     pub watchdog: Option<&'a Watchdog>,
-    /// Is set where a launch is of a kernel with an instruction that GPUs approximate: their results differ in the last places.
+    /// A flag that is set if the kernel has an instruction that GPUs approximate, whose results
+    /// differ in the last places.
     pub approximate: Option<&'a AtomicBool>,
-    /// Takes what a kernel in PTX that runs as it stands writes with `vprintf`.
+    /// The receiver of `vprintf` output of directly executed PTX.
     pub print: Option<Print<'a>>,
     /// The order in which the evaluator runs the items of a block.
     pub schedule: Schedule,
 }
 
 impl How<'_> {
-    /// Says that a kernel has an instruction that GPUs approximate, if it has.
+    /// Sets the flag `approximate` if `found` is `true`.
     fn note_approximate(&self, found: bool) {
         if let Some(approximate) = self.approximate {
             approximate.fetch_or(found, Ordering::Relaxed);
@@ -192,30 +200,31 @@ impl How<'_> {
     }
 }
 
-/// Makes a launch. What it gives is what its buffers hold afterwards, in the order of the arguments; an address that was put into
-/// one and is still there is given back as the bytes that stood there before.
+/// Executes a launch. Returns the contents of its buffers afterwards, in the order of the
+/// arguments. Where a stored address is still in place after the launch, the original bytes are
+/// restored.
 ///
 /// # Errors
-/// What is wrong with the text, with the launch, or with what an item did.
+/// Fails if the text or the launch is invalid, or if an item traps.
 pub fn launch(mut request: Request, how: &How<'_>) -> Result<Vec<Vec<u8>>, Failure> {
     launch_on(&mut request, how)?;
     Ok(request.args.into_iter().filter_map(Arg::into_bytes).collect())
 }
 
 impl Request {
-    /// Returns `true` if the text is taken for the machine of the launch.
+    /// Returns `true` if the text is valid for the machine of the launch.
     pub fn is_read(&self) -> bool {
         self.language == Language::Ptx && ptx::is_read(self)
     }
 
-    /// Returns `true` if the kernel, imported, takes the bits of an address: native objects run on memory of the process, which
-    /// lies elsewhere than the buffers of other launches.
+    /// Returns `true` if the imported kernel uses the bits of an address. Native objects run on
+    /// memory of this process, whose addresses differ from those of other launches.
     pub fn takes_addresses(&self) -> bool {
         self.language == Language::Ptx && ptx::takes_addresses(self)
     }
 }
 
-/// Makes a launch on the buffers of its own arguments.
+/// Executes a launch on the buffers in the request.
 fn launch_on(request: &mut Request, how: &How<'_>) -> Result<(), Failure> {
     check_size(request)?;
     for (number, arg) in request.args.iter().enumerate() {
@@ -232,12 +241,12 @@ fn launch_on(request: &mut Request, how: &How<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether a machine could be asked for such a launch.
+/// Checks the shape of a launch against the limits of GPUs.
 fn check_size(request: &Request) -> Result<(), Failure> {
     let items = match request.size {
         Size::Items(_) => 1,
         Size::Blocks { grid, block } => {
-            // No blocks are a launch of no items; a block has at least one item.
+            // A grid without blocks is an empty launch; a block has at least one item.
             let axes = [("grid", grid, GRID, 0), ("block", block, BLOCK, 1)];
             for (name, counts, most, least) in axes {
                 for ((count, most), axis) in counts.into_iter().zip(most).zip(["x", "y", "z"]) {
@@ -269,7 +278,7 @@ fn check_size(request: &Request) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The bytes of the buffer of an argument; none where it is no buffer, or there is no such argument.
+/// Returns the buffer of an argument, or `None` if there is no such buffer.
 fn bytes_of(args: &[Arg], number: usize) -> Option<&[u8]> {
     match args.get(number) {
         Some(Arg::Buffer { bytes, .. }) => Some(bytes),
@@ -277,7 +286,8 @@ fn bytes_of(args: &[Arg], number: usize) -> Option<&[u8]> {
     }
 }
 
-/// The address so many bytes into the buffer of an argument; its end has one too.
+/// Returns the address at `offset` in the buffer of an argument; the end of the buffer is a valid
+/// offset.
 fn address(args: &[Arg], number: usize, offset: u64, what: &str) -> Result<u64, Failure> {
     let Some(bytes) = bytes_of(args, number) else {
         let message = format!("{what} is to point into argument {number}, which is neither `buffer` nor `zeros`");
@@ -291,10 +301,11 @@ fn address(args: &[Arg], number: usize, offset: u64, what: &str) -> Result<u64, 
     Ok(buffer_base(number) + offset)
 }
 
-/// Bytes of a buffer where an address was put: the argument, the place, the bytes before, and the address.
+/// Bytes of a buffer that an address replaces: the argument, the offset, the original bytes, and
+/// the address.
 type Held = (usize, usize, [u8; 8], [u8; 8]);
 
-/// Puts addresses where buffers are to have them.
+/// Stores the addresses of all pointers in their buffers.
 fn put_addresses(args: &mut [Arg]) -> Result<Vec<Held>, Failure> {
     let mut wanted = Vec::new();
     for (number, arg) in args.iter().enumerate() {
@@ -320,7 +331,7 @@ fn put_addresses(args: &mut [Arg]) -> Result<Vec<Held>, Failure> {
     Ok(wanted)
 }
 
-/// Takes addresses out again that are as they were put there.
+/// Restores the original bytes wherever the stored address is still in place.
 fn take_addresses(args: &mut [Arg], held: &[Held]) {
     for &(number, at, before, address) in held.iter().rev() {
         if let Some(place) = place_mut(args, number, at)
@@ -331,7 +342,7 @@ fn take_addresses(args: &mut [Arg], held: &[Held]) {
     }
 }
 
-/// Eight bytes of the buffer of an argument.
+/// Returns eight bytes of the buffer of an argument.
 fn place_mut(args: &mut [Arg], number: usize, at: usize) -> Option<&mut [u8; 8]> {
     match args.get_mut(number) {
         Some(Arg::Buffer { bytes, .. }) => bytes.get_mut(at..)?.first_chunk_mut(),
@@ -339,7 +350,7 @@ fn place_mut(args: &mut [Arg], number: usize, at: usize) -> Option<&mut [u8; 8]>
     }
 }
 
-/// The kernel of a name among those of a text; else the first.
+/// Returns the kernel with the given name, or the first kernel if no name is given.
 fn choose<'n>(names: &[&'n str], entry: Option<&str>) -> Result<(usize, &'n str), Failure> {
     let found = match entry {
         None => names.first().map(|name| (0, *name)),
@@ -358,7 +369,7 @@ fn choose<'n>(names: &[&'n str], entry: Option<&str>) -> Result<(usize, &'n str)
     })
 }
 
-/// Refuses arguments that are not as many as parameters.
+/// Fails if the number of arguments is not the number of parameters.
 fn check_count(params: usize, args: usize) -> Result<(), Failure> {
     if params == args {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Texts in PTX, as they stand or as what they are imported to.
+//! Execution of PTX texts, directly or imported.
 
 use halfbyte_abi::{Shape, ShapeError};
 use halfbyte_isa::object::Loc;
@@ -14,7 +14,7 @@ use crate::trial::reads_addresses;
 use halfbyte::import_ptx::{self, MAX_ITEMS, Part, import_one, is_approximate};
 use halfbyte::launch::Engine;
 
-/// Bytes of an address.
+/// The size of an address in bytes.
 const ADDRESS: u64 = 8;
 
 pub(super) fn launch(request: &mut Request, how: &How<'_>) -> Result<(), Failure> {
@@ -31,13 +31,14 @@ pub(super) fn launch(request: &mut Request, how: &How<'_>) -> Result<(), Failure
     }
 }
 
-/// Returns `true` if the text of a launch can be read and run on its machine.
+/// Returns `true` if the text of a launch can be read and executed on its machine.
 pub(super) fn is_read(request: &Request) -> bool {
     read(request).is_ok()
 }
 
-/// Returns `true` if the kernel of a launch takes the bits of an address: memory of the process lies elsewhere than that of the
-/// evaluator. It does not of a kernel that cannot be imported.
+/// Returns `true` if the kernel of a launch uses the bits of an address. Memory of this process has
+/// other addresses than memory of the evaluator. Returns `false` for a kernel that cannot be
+/// imported.
 pub(super) fn takes_addresses(request: &Request) -> bool {
     let Ok((read, number)) = read(request) else { return false };
     let Ok(shape) = shape(request.size) else { return false };
@@ -47,7 +48,7 @@ pub(super) fn takes_addresses(request: &Request) -> bool {
     imported.is_ok_and(|(module, _)| module.ir().kernels.iter().any(reads_addresses))
 }
 
-/// Reads the text of a launch, and finds its kernel by number.
+/// Reads the text of a launch, and finds the number of its kernel.
 fn read(request: &Request) -> Result<(Text, usize), Failure> {
     let read = text::read_each(&request.text).map_err(|errors| of_errors(&errors))?;
     check_target(&read, request)?;
@@ -62,7 +63,7 @@ fn read(request: &Request) -> Result<(Text, usize), Failure> {
     Ok((read, number))
 }
 
-/// The first thing that is wrong with a text: others may come of it.
+/// Creates a failure from the first error of a text; later errors may follow from the first.
 fn of_errors(errors: &[Error]) -> Failure {
     let Some(error) = errors.first() else { return Failure::new(Kind::Parse, "the text is refused") };
     let kind = match error.kind.verdict() {
@@ -73,7 +74,8 @@ fn of_errors(errors: &[Error]) -> Failure {
     Failure::new(kind, error.kind.to_string()).at(error.at)
 }
 
-/// Whether the text is for a machine that there is and has all of its instructions, and that may be the one asked for.
+/// Fails if the text's target does not exist, lacks one of its instructions, or does not run on the
+/// requested machine.
 fn check_target(text: &Text, request: &Request) -> Result<(), Failure> {
     let missing = text.missing();
     if !missing.is_empty() {
@@ -88,7 +90,7 @@ fn check_target(text: &Text, request: &Request) -> Result<(), Failure> {
     }
 }
 
-/// Blocks and threads of a launch.
+/// Returns the grid and block of a launch.
 fn shape(size: Size) -> Result<Shape, Failure> {
     match size {
         Size::Items(_) => {
@@ -98,7 +100,7 @@ fn shape(size: Size) -> Result<Shape, Failure> {
     }
 }
 
-/// Runs the text.
+/// Executes the text directly.
 fn as_it_stands(request: &mut Request, how: &How<'_>, read: &Text, entry: &Entry, shape: Shape) -> Result<(), Failure> {
     let kernel =
         Kernel::load_with(read, &entry.name, &*request.file, &request.globals).map_err(|error| of_load(&error))?;
@@ -124,7 +126,7 @@ fn as_it_stands(request: &mut Request, how: &How<'_>, read: &Text, entry: &Entry
     kernel.launch(launch).map(|_| ()).map_err(|error| of_launch(&error))
 }
 
-/// Refuses an argument that has not as many bytes as its parameter.
+/// Fails if an argument does not have the size of its parameter.
 fn check_bytes(number: usize, arg: &Arg, found: u64, expected: u64) -> Result<(), Failure> {
     if found == expected {
         return Ok(());
@@ -156,12 +158,12 @@ fn of_launch(error: &LaunchError) -> Failure {
         | LaunchError::Blocks { .. }
         | LaunchError::Alias { .. }
         | LaunchError::Overlap { .. } => Failure::arguments(error.to_string()),
-        // What else fails lacks items, memory, time or a device.
+        // All other errors are limits: of items, memory, time or the device.
         _ => Failure::new(Kind::Limit, error.to_string()),
     }
 }
 
-/// Runs what a kernel is imported to.
+/// Imports a kernel and runs the result.
 fn imported(
     request: &mut Request,
     how: &How<'_>,
@@ -199,7 +201,7 @@ fn imported(
         _ => Ok(Given::Address(part.param as usize)),
     };
     let given: Vec<Given> = parts.iter().map(given).collect::<Result<_, Failure>>()?;
-    // What a kernel does not use it need not be given.
+    // A kernel without shared memory ignores a size of dynamic shared memory.
     let shared = if entry.shared_layout().is_empty() { 0 } else { request.shared as u32 };
     let shape = Shape { shared, ..shape };
     let run = Run { module: &module, kernel: 0, given: &given, shape, via, is_imported: true };

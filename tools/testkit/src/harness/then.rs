@@ -1,41 +1,42 @@
-//! Launches one after the other on the same text and the same buffers.
+//! Sequences of launches on one text and shared buffers.
 
 use super::{Arg, Failure, How, Pointer, Request, Size, launch_on};
 
 /// A launch after the first, of the same text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Then {
-    /// The kernel; else the only one, or the first.
+    /// The kernel's name; `None` for the first kernel.
     pub entry: Option<String>,
-    /// How many work items.
+    /// The number of work items.
     pub size: Size,
-    /// Bytes of shared memory beside what the text declares.
+    /// The size of dynamic shared memory in bytes, in addition to the shared memory that the text
+    /// declares.
     pub shared: u64,
     /// The arguments, in the order of the kernel's parameters.
     pub args: Vec<ThenArg>,
-    /// Backward branches that an item may take.
+    /// The number of backward branches that an item may take.
     pub budget: u64,
 }
 
 /// An argument of a launch after the first.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ThenArg {
-    /// An argument of the first launch: its buffer as the launches before have left it, or its value.
+    /// An argument of the first launch: its buffer, as earlier launches have left it, or its value.
     Same {
-        /// The argument of the first launch, by number.
+        /// The number of the argument in the first launch.
         arg: usize,
-        /// What of the buffer is to be addresses in this launch.
+        /// The places in the buffer that receive addresses for this launch.
         pointers: Vec<Pointer>,
     },
-    /// One of this launch alone. An alias, like a pointer, names an argument of this launch.
+    /// A new argument of this launch. Its aliases and pointers refer to arguments of this launch.
     New(Arg),
 }
 
-/// Makes launches one after the other. What it gives is what the buffers hold after the last one: those of the first launch's
-/// arguments in their order, then those that later launches brought, in theirs.
+/// Executes launches one after another. Returns the contents of the buffers after the last launch:
+/// first those of the first launch's arguments, then those of arguments that later launches added.
 ///
 /// # Errors
-/// What [`launch`](super::launch) says, and of which launch: the first is 0.
+/// Fails with the error of [`launch`](super::launch) and the number of the launch; the first is 0.
 pub fn launch_all(mut request: Request, then: Vec<Then>, how: &How<'_>) -> Result<Vec<Vec<u8>>, (usize, Failure)> {
     launch_on(&mut request, how).map_err(|failure| (0, failure))?;
     let mut first = std::mem::take(&mut request.args);
@@ -57,7 +58,8 @@ pub fn launch_all(mut request: Request, then: Vec<Then>, how: &How<'_>) -> Resul
     Ok(first.into_iter().chain(more).filter_map(Arg::into_bytes).collect())
 }
 
-/// The arguments of a launch, and which of the first launch's buffers have been taken for them.
+/// The arguments of a launch, and for each the argument of the first launch whose buffer it has
+/// taken.
 type Bound = (Vec<Arg>, Vec<Option<usize>>);
 
 fn bind(wanted: Vec<ThenArg>, first: &mut [Arg]) -> Result<Bound, Failure> {

@@ -1,37 +1,37 @@
-//! The smallest kernels that hold an op: loads, the op on a line of its own, and a store.
+//! Minimal kernels for an op: loads, the op on its own line, and a store.
 
 use std::fmt::Write;
 
 use halfbyte::ir::op::{ArgType, OpRow};
 use halfbyte::ir::{AttrKind, FlagKind, Op, Type};
 
-/// An op on certain types in a certain form.
+/// An op with its types and its variant.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Form {
     /// The op.
     pub op: Op,
-    /// What makes the form special: a modifier or a condition with its dot, or that an operand is constant.
+    /// The variant: a modifier, a condition, or a constant or scalar operand.
     pub variant: Variant,
-    /// The controlling type; none of an op without one.
+    /// The controlling type; `None` if the op has none.
     pub ty: Option<Type>,
-    /// Of an op that converts, the type that it converts.
+    /// The source type of a conversion.
     pub from: Option<Type>,
 }
 
-/// A form of an op.
+/// A variant of an op.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Variant {
-    /// As it stands in its row.
+    /// The plain op, without modifiers.
     Plain,
-    /// With a modifier or a condition.
+    /// The op with a modifier or a condition.
     Word(&'static str),
-    /// The second operand is the same constant in all lanes.
+    /// The op with a splat constant as its second operand.
     ByConstant,
-    /// The condition is one `i1` for all lanes.
+    /// The op with a scalar `i1` as the condition of all lanes.
     ByOne,
 }
 
-/// A kernel of a form, and the line of its text on which the op stands.
+/// A kernel for a form, and the line number of the op in its text.
 pub(super) struct Sample {
     pub text: String,
     pub line: u32,
@@ -41,7 +41,7 @@ const INT_CONDITIONS: [&str; 3] = ["eq", "lt_s", "lt_u"];
 const FLOAT_CONDITIONS: [&str; 2] = ["lt", "ltu"];
 
 impl Form {
-    /// The op as a row of the table names it.
+    /// Returns the op's name in the table, with its variant.
     pub fn name(&self) -> String {
         match self.variant {
             Variant::Plain => self.op.name().to_owned(),
@@ -51,7 +51,7 @@ impl Form {
         }
     }
 
-    /// Its types as a row names them.
+    /// Returns the types as the table prints them.
     pub fn types(&self) -> String {
         match (self.from, self.ty) {
             (Some(from), Some(ty)) => format!("{from} -> {ty}"),
@@ -60,8 +60,9 @@ impl Form {
         }
     }
 
-    /// Every form of an op that the verifier accepts. Addresses are left out, since what is done with them is part of accesses, and
-    /// so are types too wide for memory, which the passes make narrow again where they can.
+    /// Returns every form of an op that the verifier accepts. Forms on addresses are excluded,
+    /// because accesses cover them. Types too wide for memory are excluded, because the passes
+    /// split them where they can.
     pub fn of(op: Op) -> Vec<Form> {
         let row = op.row();
         if matches!(row.attr, AttrKind::Targets | AttrKind::Intrinsic | AttrKind::Const) || op == Op::Ret {
@@ -84,7 +85,7 @@ impl Form {
         forms
     }
 
-    /// A kernel of the form.
+    /// Returns a kernel with the form.
     pub(super) fn sample(&self) -> Sample {
         let (row, ty) = (self.op.row(), self.ty.unwrap_or(Type::I32));
         let mut draft = Draft::default();
@@ -125,7 +126,7 @@ impl Form {
             _ => String::new(),
         };
         let lanes = ty.lanes();
-        // Lane i of the first operand where i is even, else of the second.
+        // The shuffle takes even lanes from the first operand and odd lanes from the second.
         let shuffled = (0..lanes).map(|lane| (lane + lane % 2 * lanes).to_string()).collect::<Vec<_>>().join(", ");
         match row.attr {
             AttrKind::Lane => args.push("1".into()),
@@ -190,9 +191,9 @@ fn variants(row: &OpRow, ty: Type) -> Vec<Variant> {
         AttrKind::Float(_) => {
             let set = row.flags(ty);
             let kinds = FlagKind::ALL.into_iter().filter(|&kind| set.contains(kind));
-            // To nearest is how all round that say nothing.
+            // `rn` is the default, so the plain form covers it.
             let flags = kinds.flat_map(FlagKind::words).copied().filter(|&word| word != "rn");
-            // On one op alone it asks for nothing.
+            // `contract` has no effect on a single op.
             let flags = flags.filter(|&word| word != "contract");
             std::iter::once(Variant::Plain).chain(flags.map(Variant::Word)).collect()
         }
@@ -200,7 +201,7 @@ fn variants(row: &OpRow, ty: Type) -> Vec<Variant> {
     }
 }
 
-/// A kernel as it is written.
+/// A kernel text under construction.
 #[derive(Default)]
 struct Draft {
     params: Vec<String>,
@@ -208,7 +209,7 @@ struct Draft {
     values: usize,
 }
 
-/// The integers whose comparison gives a mask.
+/// Returns the integer type whose comparison gives a mask type.
 fn compared(mask: Type) -> Type {
     match mask.lanes() {
         1 => Type::I32,
@@ -223,7 +224,7 @@ impl Draft {
         self.params.push(format!("%{name}: {ty}"));
     }
 
-    /// Adds a line, and gives its number in the text, in which two come before the first.
+    /// Appends a line and returns its number in the text, where two lines precede the first.
     fn line(&mut self, line: &str) -> u32 {
         self.lines.push(line.to_owned());
         self.lines.len() as u32 + 3
@@ -247,8 +248,8 @@ impl Draft {
         format!("%v{n}")
     }
 
-    /// A value of a type, of which nothing is known. A mask comes of comparing integers, which every target can: of the type `of`
-    /// where it is the mask of such.
+    /// Adds a value that the compiler cannot fold. A mask is the result of an integer comparison,
+    /// which every target supports. The operands have type `of` if its mask type fits.
     fn value(&mut self, ty: Type, of: Type) -> String {
         if !ty.is_mask() {
             return self.loaded(ty);
@@ -260,7 +261,7 @@ impl Draft {
         format!("%m{n}")
     }
 
-    /// Stores a value; a mask as integers.
+    /// Stores a value; a mask is expanded to integers first.
     fn store(&mut self, value: &str, ty: Type) {
         if !ty.is_mask() {
             self.param("y", &format!("out {ty}"));
@@ -276,7 +277,7 @@ impl Draft {
     fn finish(self, line: u32) -> Sample {
         let mut text = format!("kernel @k({}) {{\n^entry:\n  %i = item_id\n", self.params.join(", "));
         for line in &self.lines {
-            // Writing to a string succeeds.
+            // Writing to a string cannot fail.
             let _ = writeln!(text, "  {line}");
         }
         text += "  ret\n}\n";

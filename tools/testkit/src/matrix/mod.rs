@@ -1,5 +1,6 @@
-//! What every target makes of every op on every type: found out by compiling the smallest kernel of each, so that nothing is
-//! said that the compiler does not do.
+//! The support matrix: the instructions that each target selects for each op on each type. It is
+//! measured by compiling a minimal kernel for each form, so that the table always agrees with the
+//! compiler.
 
 mod kernels;
 mod page;
@@ -14,30 +15,30 @@ use halfbyte_isel::Request;
 pub use kernels::{Form, Variant};
 pub use page::{page, table};
 
-/// What a target makes of a form of an op.
+/// The support of a form by a target.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Cell {
-    /// Instructions.
+    /// The target has instructions for the form.
     Made {
-        /// The mnemonics of those that are made for the op, in their order; none where it costs nothing.
+        /// The mnemonics selected for the op, in order; empty if the op needs no instruction.
         instructions: Vec<String>,
-        /// How many work items one of them does the op for.
+        /// The number of work items that one such sequence computes.
         items: u32,
     },
-    /// The target refuses it, for this reason.
+    /// The target refuses the form, with this reason.
     Refused(String),
 }
 
-/// A form, and what each of the targets asked for makes of it.
+/// A form, and its support by each requested target.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Measured {
     /// The form.
     pub form: Form,
-    /// In the order of the targets.
+    /// The support, in the order of the targets.
     pub cells: Vec<Cell>,
 }
 
-/// What targets make of all forms of these ops, in their order.
+/// Measures all forms of the given ops on the given targets.
 pub fn measure(ops: &[Op], targets: &[Target]) -> Vec<Measured> {
     let options: Vec<Options> =
         targets.iter().map(|&target| Options { verify: false, ..Options::new(target) }).collect();
@@ -46,7 +47,7 @@ pub fn measure(ops: &[Op], targets: &[Target]) -> Vec<Measured> {
         let sample = form.sample();
         let cells = match Module::parse(&sample.text) {
             Ok(module) => options.iter().map(|options| cell(&form, &module, sample.line, options)).collect(),
-            // A test sees to it that all are well formed.
+            // A test checks that all samples are well-formed.
             Err(wrong) => vec![Cell::Refused(wrong.to_string()); targets.len()],
         };
         measured.push(Measured { form, cells });
@@ -54,7 +55,7 @@ pub fn measure(ops: &[Op], targets: &[Target]) -> Vec<Measured> {
     measured
 }
 
-/// What a target makes of the op on a line of a kernel.
+/// Compiles a kernel for a target, and returns the support of the op on one line.
 fn cell(form: &Form, module: &Module, line: u32, options: &Options) -> Cell {
     match made(module, line, options) {
         Ok((instructions, items)) => Cell::Made { instructions, items },
@@ -66,13 +67,13 @@ fn cell(form: &Form, module: &Module, line: u32, options: &Options) -> Cell {
     }
 }
 
-/// The instructions that what stands on a line of the first kernel becomes, and the number of items that each is for; none where the target refuses the
-/// kernel.
+/// Returns the instructions selected for one line of the first kernel, and the number of items that
+/// they compute. Returns `None` if the target refuses the kernel.
 pub fn of_line(module: &Module, line: u32, target: Target) -> Option<(Vec<String>, u32)> {
     made(module, line, &Options::new(target)).ok()
 }
 
-/// Why there are no instructions.
+/// The reason why there are no instructions.
 enum Unmade {
     Lowered(CompileError),
     Selected(Option<Refusal>),
@@ -101,7 +102,7 @@ fn made(module: &Module, line: u32, options: &Options) -> Result<(Vec<String>, u
     Ok((instructions, lowered.packing.as_ref().map_or(1, |packing| packing.items)))
 }
 
-/// The mnemonics of instructions that are printed on one line.
+/// Returns the mnemonics of the instructions on one line of text.
 fn mnemonics(text: &str) -> Vec<String> {
     let mnemonic = |text: &str| {
         let guarded = text.trim_start().trim_start_matches('{');
@@ -121,7 +122,7 @@ fn refusal(form: &Form, line: u32, error: &CompileError) -> String {
     }
 }
 
-/// Why, without what the row says anyway.
+/// Formats the reason of a refusal. The op is named only if it differs from the form's.
 fn reason(form: &Form, refusal: &Refusal) -> String {
     let other = refusal.op.filter(|(op, _)| *op != form.op).map(|(op, ty)| format!("`{}.{ty}`: ", op.name()));
     let reason = match &refusal.reason {

@@ -1,4 +1,4 @@
-//! The tables of what targets make of ops, in Markdown.
+//! The support matrix in Markdown.
 
 use std::fmt::Write;
 
@@ -29,7 +29,7 @@ it. Of modifiers and conditions, each is measured alone. `br`, `br_if`, `switch`
 lanes, and VP1 on the vectors of their bytes, of which its accumulator makes sums of products at once.
 ";
 
-/// A family of ops, which have a table of their own.
+/// A family of ops, which share a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Family {
     Integers,
@@ -190,27 +190,28 @@ fn family(form: &Form) -> Option<Family> {
     })
 }
 
-/// The page of all ops.
+/// Returns the page of all ops.
 pub fn page(targets: &[Target]) -> String {
     let measured = measure(Op::ALL, targets);
     let mut page = HEAD.to_owned();
     for (family, title) in FAMILIES {
         let rows: Vec<&Measured> = measured.iter().filter(|row| self::family(&row.form) == Some(family)).collect();
         if !rows.is_empty() {
-            // Writing to a string succeeds.
+            // Writing to a string cannot fail.
             let _ = write!(page, "\n## {title}\n\n{}", rows_of(&rows, &measured, targets));
         }
     }
     page
 }
 
-/// The rows of some ops, as a table with what is said of it.
+/// Returns the table of some ops, with its notes.
 pub fn table(ops: &[Op], targets: &[Target]) -> String {
     let measured = measure(ops, targets);
     rows_of(&measured.iter().collect::<Vec<_>>(), &measured, targets)
 }
 
-/// A column: a target, or one of PTX for several SMs; which cells of a row it has.
+/// A column of the table: a target, or PTX with several SMs, with the indices of their cells in a
+/// row.
 struct Column {
     name: &'static str,
     targets: Vec<(usize, Target)>,
@@ -227,7 +228,7 @@ fn columns(targets: &[Target]) -> Vec<Column> {
     columns
 }
 
-/// A row of a table: ops, types, and a cell a column.
+/// A row of the table: ops, types, and one cell per column.
 struct Row {
     ops: Vec<String>,
     types: Vec<String>,
@@ -258,7 +259,7 @@ fn rows_of(rows: &[&Measured], all: &[Measured], targets: &[Target]) -> String {
     let mut table = format!("| op | types | {} |\n|---|---|{}\n", names.join(" | "), "---|".repeat(names.len()));
     for Row { ops, types, cells } in folded {
         let ops: Vec<String> = ops.iter().map(|op| code(op)).collect();
-        // Writing to a string succeeds.
+        // Writing to a string cannot fail.
         let _ = writeln!(table, "| {} | {} | {} |", ops.join(" "), sources(&types), cells.join(" | "));
     }
     if !notes.is_empty() {
@@ -270,7 +271,7 @@ fn rows_of(rows: &[&Measured], all: &[Measured], targets: &[Target]) -> String {
     table
 }
 
-/// The op, with what is said in words outside of the code.
+/// Formats an op as code, with the description of its variant outside of the code.
 fn code(name: &str) -> String {
     match name.split_once(' ') {
         Some((op, rest)) => format!("`{op}` {rest}"),
@@ -278,7 +279,7 @@ fn code(name: &str) -> String {
     }
 }
 
-/// Types; of conversions, those with the same sources or the same result together.
+/// Formats types. Conversions with the same sources or the same result are merged.
 fn sources(types: &[String]) -> String {
     let mut pairs: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
     for text in types {
@@ -298,7 +299,7 @@ fn sources(types: &[String]) -> String {
     together.iter().map(|(from, to)| format!("{} -> {}", from.join(" "), to.join(" "))).collect::<Vec<_>>().join("; ")
 }
 
-/// a, b, .. z, aa, ab, ..
+/// Returns the label of a note: a, b, .. z, aa, ab, ..
 fn letter(number: usize) -> String {
     let last = char::from(b'a' + (number % 26) as u8);
     match number / 26 {
@@ -353,7 +354,7 @@ fn made(instructions: &[String], items: u32) -> String {
     if items > 1 { format!("{count} for {items} items") } else { count }
 }
 
-/// What to write where a target refuses a form: other types that it has the op on, or other targets.
+/// Returns the alternatives to a refused form: other types on the same target, or other targets.
 fn way_out(row: &Measured, number: usize, all: &[Measured], targets: &[Target]) -> String {
     let is_made = |other: &Measured, number: usize| matches!(other.cells.get(number), Some(Cell::Made { .. }));
     let here: Vec<&Form> = all
@@ -363,7 +364,7 @@ fn way_out(row: &Measured, number: usize, all: &[Measured], targets: &[Target]) 
         .collect();
     let Form { variant, ty, from, .. } = row.form;
     let same = here.iter().filter(|form| form.variant == variant);
-    // What an op converts is said for the result that is wanted.
+    // For conversions, only source types for the wanted result type are suggested.
     let types: Vec<String> = same.filter(|form| from.is_none() || form.ty == ty).map(|form| form.types()).collect();
     let mut ways = Vec::new();
     if types.iter().any(|types| !types.is_empty()) {
@@ -391,7 +392,7 @@ fn way_out(row: &Measured, number: usize, all: &[Measured], targets: &[Target]) 
         [one] => ways.push(format!("{one} has it")),
         more => ways.push(format!("{} have it", more.join(" and "))),
     }
-    // Targets that are not asked may have it.
+    // If only one target was requested, another may support the form.
     let all_asked = targets.iter().any(|target| target.name() != own);
     if ways.is_empty() && all_asked { "No target has it".into() } else { ways.join(". ") }
 }

@@ -1,4 +1,4 @@
-//! A kernel with a launch.
+//! Test cases: a kernel with a launch.
 
 use halfbyte_ir::Kernel;
 
@@ -6,7 +6,7 @@ use crate::runlines::{binding, size};
 use crate::trial::Launch;
 use halfbyte::Module;
 
-/// A kernel with a launch: what fails, or may.
+/// A test case: a kernel with a launch.
 #[derive(Clone, Debug)]
 pub struct Case {
     text: String,
@@ -15,44 +15,45 @@ pub struct Case {
 }
 
 impl Case {
-    /// A kernel as it prints, with a launch; none where it is not well formed.
+    /// Creates a case from a kernel. Returns `None` if the printed kernel is malformed.
     pub fn new(kernel: &Kernel, launch: Launch) -> Option<Case> {
         Case::read(kernel.to_string(), launch)
     }
 
-    /// The text of one kernel, with a launch of it; none where it is not well formed.
+    /// Creates a case from the text of one kernel. Returns `None` if the text is malformed or has
+    /// several kernels.
     pub fn read(text: String, launch: Launch) -> Option<Case> {
         let mut kernels = halfbyte_ir::text::read(&text).ok()?.kernels;
         let kernel = kernels.pop().filter(|_| kernels.is_empty())?;
         Some(Case { text, kernel, launch })
     }
 
-    /// The kernel.
+    /// Returns the kernel.
     pub fn kernel(&self) -> &Kernel {
         &self.kernel
     }
 
-    /// The launch.
+    /// Returns the launch.
     pub fn launch(&self) -> &Launch {
         &self.launch
     }
 
-    /// The kernel's text.
+    /// Returns the kernel's text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The kernel, alone in a module.
+    /// Returns a module with only this kernel.
     pub fn module(&self) -> Module {
         Module::from_kernels([self.kernel.clone()]).with_text("<reduced>", &self.text)
     }
 
-    /// The number of its ops.
+    /// Returns the number of ops.
     pub fn ops(&self) -> usize {
         self.kernel.layout.iter().map(|&block| self.kernel.blocks[block].insts.len()).sum()
     }
 
-    /// A kernel file: the kernel, and the launch as a run line on these targets, by name.
+    /// Returns a kernel file: the kernel, and the launch as a run line on the named targets.
     pub fn file(&self, targets: &str) -> String {
         let size = size(&self.launch.shape);
         let mut text = format!("{}; run: {targets}: @{} {size}", self.text, self.kernel.name);

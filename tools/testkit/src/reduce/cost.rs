@@ -1,23 +1,25 @@
-//! How large a case is.
+//! The cost function of a reduction.
 
 use halfbyte_ir::{Attr, Kernel, Rounding};
 
 use crate::trial::Launch;
 
-/// The size of a case: what is named first counts first. Every step of a reduction makes it less, so it ends.
+/// The size of a case, compared lexicographically. Every step of a reduction makes it smaller, so
+/// the reduction terminates.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Cost {
-    /// Ops.
+    /// The number of ops.
     pub ops: usize,
-    /// Parameters of the kernel and of blocks.
+    /// The number of parameters, of the kernel and of blocks.
     params: usize,
-    /// What ops carry: modifiers, offsets, indices and targets; the bits of constants up to their highest.
+    /// The complexity of the ops: modifiers, offsets, indices and branch targets, and the
+    /// significant bits of constants.
     detail: u64,
-    /// Work items.
+    /// The number of work items.
     items: u32,
-    /// Bytes of arguments and contents.
+    /// The number of bytes in arguments and buffer contents.
     bytes: usize,
-    /// Those of them that are not zero.
+    /// The number of these bytes that are not zero.
     set_bytes: usize,
 }
 
@@ -57,7 +59,7 @@ impl Cost {
     }
 }
 
-/// The bits of lanes of that width, each up to its highest that is set.
+/// Returns the total number of significant bits in a constant's lanes.
 fn constant(width: u32, words: &[u64; 8]) -> u64 {
     let mask = u64::MAX >> (64 - width);
     let lanes = words.iter().flat_map(|&word| (0..64 / width).map(move |lane| word >> (lane * width) & mask));

@@ -1,4 +1,4 @@
-//! A case in the middle of a change.
+//! A modified test case that may be malformed.
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
@@ -7,13 +7,13 @@ use halfbyte_ir::{Attr, Block, Inst, Kernel, Op, Span, Type, Value};
 use super::Case;
 use crate::trial::Launch;
 
-/// A case in the middle of a change, which need not be well formed.
+/// A modified test case that may be malformed.
 pub(super) struct Draft {
     pub kernel: Kernel,
     pub launch: Launch,
 }
 
-/// Values that stand for others.
+/// The replacement of each replaced value.
 pub(super) type Replaced = SecondaryMap<Value, PackedOption<Value>>;
 
 impl Draft {
@@ -21,19 +21,19 @@ impl Draft {
         Draft { kernel: case.kernel().clone(), launch: case.launch().clone() }
     }
 
-    /// The case that it has become; none where the kernel is not well formed.
+    /// Returns the modified case, or `None` if the kernel is malformed.
     pub(super) fn case(self) -> Option<Case> {
         Case::new(&self.kernel, self.launch)
     }
 
-    /// Takes instructions out of their blocks.
+    /// Removes instructions from their blocks.
     pub(super) fn remove(&mut self, is_gone: impl Fn(Inst) -> bool) {
         for &block in &self.kernel.layout {
             self.kernel.blocks[block].insts.retain(|&inst| !is_gone(inst));
         }
     }
 
-    /// A value of a type that is zero everywhere; none of an address.
+    /// Returns a zero constant in the entry block, or `None` for an address.
     pub(super) fn zero(&mut self, ty: Type) -> Option<Value> {
         if ty == Type::PTR {
             return None;
@@ -48,7 +48,7 @@ impl Draft {
         })
     }
 
-    /// The number of the work item.
+    /// Returns the item number, computed in the entry block.
     pub(super) fn item_id(&mut self) -> Option<Value> {
         let is_item = |kernel: &Kernel, inst: Inst| kernel.insts[inst].op == Op::ItemId;
         self.first(is_item, |kernel| {
@@ -56,7 +56,8 @@ impl Draft {
         })
     }
 
-    /// The result of an instruction without operands, which is moved or put to where it dominates everything.
+    /// Returns the result of an instruction without operands. The instruction is moved to, or
+    /// created at, the start of the entry block, where it dominates all uses.
     fn first(
         &mut self,
         is_it: impl Fn(&Kernel, Inst) -> bool,
@@ -77,7 +78,7 @@ impl Draft {
     }
 }
 
-/// The instructions of a kernel but the terminators, in their order.
+/// Returns all instructions except terminators, in order.
 pub(super) fn straight(kernel: &Kernel) -> Vec<(Block, Inst)> {
     let of = |&block: &Block| kernel.blocks[block].insts.iter().map(move |&inst| (block, inst));
     kernel.layout.iter().flat_map(of).filter(|&(_, inst)| !kernel.insts[inst].op.is_terminator()).collect()

@@ -1,4 +1,4 @@
-//! What fails in a kernel file.
+//! Search for a failing launch in a kernel file.
 
 use halfbyte_abi::Target;
 use halfbyte_ir::eval::DEFAULT_BUDGET;
@@ -15,16 +15,16 @@ use halfbyte::pipeline::Options;
 use halfbyte::report::Report;
 use halfbyte::targets::TARGETS;
 
-/// Which failures are looked for.
+/// The failures to search for.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
-    /// Of this kernel alone, without `@`.
+    /// The name of the only kernel to search, without `@`.
     pub kernel: Option<&'a str>,
-    /// On this target alone.
+    /// The only target to search.
     pub target: Option<Target>,
-    /// On these engines.
+    /// The engines to run on.
     pub engines: &'a [Engine],
-    /// How long to try.
+    /// The time limits.
     pub patience: &'a Patience,
 }
 
@@ -37,55 +37,55 @@ pub struct Suspect {
     pub target: Target,
 }
 
-/// Why nothing is to be reduced.
+/// The reason why there is nothing to reduce.
 #[derive(Clone, Debug, Error)]
 pub enum FindError {
-    /// The text, its run lines or their values are wrong.
+    /// The text, a run line or a value in a run line is invalid.
     #[error(transparent)]
     Report(#[from] Report),
-    /// There is no such kernel.
+    /// The named kernel does not exist.
     #[error("{file} has no kernel `@{name}`; there are: {there}")]
     Kernel {
         /// The file.
         file: String,
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
-        /// The kernels that there are.
+        /// The names of the existing kernels.
         there: String,
     },
-    /// No run line launches what is asked about on a target.
+    /// No run line launches the requested kernel on the requested target.
     #[error("{file}: there is nothing to reduce: no run line launches {what}")]
     NotRun {
         /// The file.
         file: String,
-        /// What none launches.
+        /// The requested kernel and target.
         what: String,
     },
-    /// Nothing fails.
+    /// No launch fails.
     #[error("{file}: there is nothing to reduce: {what}")]
     Agrees {
         /// The file.
         file: String,
-        /// What was tried.
+        /// The outcomes on the targets that were tried.
         what: String,
     },
 }
 
-/// Why a launch of a kernel on a target shows no failure.
+/// The reason why a launch on a target shows no failure.
 #[derive(PartialEq, Eq)]
 enum NoFailure {
-    /// The machine code leaves the bits that the evaluator leaves, or traps where it traps.
+    /// Machine code and evaluator agree on the memory or on the trap.
     Agrees,
-    /// The target cannot do what the kernel asks for.
+    /// The target refuses the kernel.
     Refused,
-    /// The evaluator cannot make the launch.
+    /// The evaluator rejects the launch.
     Malformed(String),
-    /// A limit was met before there was a result.
+    /// A limit was exceeded before there was a result.
     Exceeded(String),
 }
 
 impl NoFailure {
-    /// The reason in words, on those targets.
+    /// Returns the reason as a message about the given targets.
     fn on(&self, targets: &str) -> String {
         match self {
             NoFailure::Agrees => format!("on {targets}, machine code does what ir does"),
@@ -96,11 +96,11 @@ impl NoFailure {
     }
 }
 
-/// A failure of a kernel file.
+/// A failing launch of a kernel file.
 pub struct Found {
-    /// The kernel, and the launch that fails.
+    /// The kernel and its failing launch.
     pub case: Case,
-    /// How it fails.
+    /// The failure.
     pub failure: Failure,
     options: Options,
     engines: Vec<Engine>,
@@ -108,10 +108,11 @@ pub struct Found {
     patience: Patience,
 }
 
-/// The launches that a module's run lines ask for, on each of their targets.
+/// Returns the launches of a module's run lines that match the question, one for each of their
+/// targets.
 ///
 /// # Errors
-/// Run lines that are wrong, or that ask for nothing of the question.
+/// Fails if a run line is invalid, or if no launch matches the question.
 pub fn suspects(module: &Module, loader: &Loader, question: Question<'_>) -> Result<Vec<Suspect>, FindError> {
     let report = |errors| FindError::Report(Report::new(module.file(), module.text(), errors));
     let kernels = &module.ir().kernels;
@@ -139,7 +140,7 @@ pub fn suspects(module: &Module, loader: &Loader, question: Question<'_>) -> Res
             let mut bound = bound.map_err(report)?;
             bound.settle(kernel, launch.shape, loader.watchdog());
             let (args, aliases) = (bound.args, bound.aliases);
-            // What it leaves is what the next launch is made on.
+            // The next launch starts with the memory that this one leaves.
             let is_next = run.then.last().is_some_and(|last| !std::ptr::eq(last, launch));
             let mut after = if is_next { args.clone() } else { Vec::new() };
             let goes_on = is_next
@@ -172,13 +173,14 @@ pub fn suspects(module: &Module, loader: &Loader, question: Question<'_>) -> Res
     Ok(suspects)
 }
 
-/// The first launch of a module's run lines that fails.
+/// Returns the first failing launch of a module's run lines.
 ///
 /// # Errors
-/// Run lines that are wrong, or that ask for nothing of the question; where nothing fails.
+/// Fails if a run line is invalid, if no launch matches the question, or if no launch fails.
 pub fn find(module: &Module, loader: &Loader, question: Question<'_>) -> Result<Found, FindError> {
     let suspects = suspects(module, loader, question)?;
-    // What `check` shows comes first, and after it what only shows where each step is verified.
+    // The first round finds the failures that `check` shows; the second verifies each compiler
+    // step.
     let mut reasons: Vec<(NoFailure, Vec<&str>)> = Vec::new();
     for verify in [false, true] {
         for Suspect { case, target } in &suspects {
@@ -201,7 +203,7 @@ pub fn find(module: &Module, loader: &Loader, question: Question<'_>) -> Result<
 }
 
 impl Found {
-    /// The failure of a case; none where it does not fail, or is at fault itself.
+    /// Returns the failure of a case, or `None` if it agrees or cannot be run.
     pub fn of(case: Case, options: Options, engines: &[Engine], patience: &Patience) -> Option<Found> {
         Found::search(case, options, engines, patience).ok()
     }
@@ -221,18 +223,18 @@ impl Found {
             Err(Failure { kind: Kind::Exceeded, reason, .. }) => return Err(NoFailure::Exceeded(reason)),
             Err(failure) => failure,
         };
-        // Where one engine says it all, the others need not run.
+        // If a single engine shows the failure, the others need not run.
         let alone: Vec<Engine> = failure_of_all.engine.into_iter().collect();
         let is_same = |other: Result<_, Failure>| other.is_err_and(|other| other.is_like(&failure_of_all));
         let engines = if is_same(failure(&alone, DEFAULT_BUDGET)) { alone } else { engines.to_vec() };
-        // A branch that is made straight may leave a loop without end, which is not waited for.
+        // A changed branch may make a loop infinite; a small budget ends such a case soon.
         let budgets = (10..20).map(|bits| 1 << bits).filter(|_| failure_of_all.kind != Kind::Trap);
         let budget = budgets.into_iter().find(|&budget| is_same(failure(&engines, budget))).unwrap_or(DEFAULT_BUDGET);
         let (options, patience) = (options.clone(), patience.clone());
         Ok(Found { failure: failure_of_all, options, engines, budget, case, patience })
     }
 
-    /// Whether another case fails in the same way, and how.
+    /// Returns the failure of another case if it is of the same kind.
     pub fn fails(&self, case: &Case) -> Option<Failure> {
         let Found { options, engines, budget, .. } = self;
         let watchdog = &self.patience.watchdog();
@@ -247,12 +249,12 @@ impl Found {
         failure.is_like(&self.failure).then_some(failure)
     }
 
-    /// The target on which it fails.
+    /// Returns the target on which the case fails.
     pub fn target(&self) -> Target {
         self.options.target
     }
 
-    /// Whether it fails only where each step of the compiler is verified.
+    /// Returns `true` if the case fails only when each compiler step is verified.
     pub fn is_hidden(&self) -> bool {
         self.options.verify && !Options::new(self.options.target).verify
     }

@@ -1,4 +1,4 @@
-//! Branches are made straight, and parameters of blocks become values.
+//! Reduction of control flow: simpler branches, and values in place of block parameters.
 
 use halfbyte_ir::{Attr, Block, BlockCall, Inst, Kernel, Op, Value};
 
@@ -6,12 +6,12 @@ use super::draft::Draft;
 use super::tidy::{go_to, incoming, replace_block_param};
 use super::{Case, Reducer};
 
-/// Has branches go one way, switches without some of their cases, and blocks end the work item.
+/// Tries to replace branches by returns or by jumps to one target, and to remove cases of switches.
 pub(super) fn branches(reducer: &mut Reducer<'_>) {
     let mut number = 0;
     while let Some(inst) = end(&reducer.best, number) {
         let targets = reducer.best.kernel().targets(inst).len();
-        // A branch that is changed is asked about again.
+        // A changed branch is tried again.
         let is_changed = reducer.accepts(|draft| stop(draft, inst))
             || targets > 1
                 && (0..targets).any(|target| reducer.accepts(|draft| go_to(&mut draft.kernel, inst, target)))
@@ -23,13 +23,13 @@ pub(super) fn branches(reducer: &mut Reducer<'_>) {
     }
 }
 
-/// The end of the block of that number.
+/// Returns the terminator of the block with this number.
 fn end(case: &Case, number: usize) -> Option<Inst> {
     let kernel = case.kernel();
     kernel.terminator(*kernel.layout.get(number)?)
 }
 
-/// Ends the work item in place of a branch.
+/// Replaces a branch by a return.
 fn stop(draft: &mut Draft, inst: Inst) -> Option<()> {
     let kernel = &mut draft.kernel;
     let data = &mut kernel.insts[inst];
@@ -52,7 +52,7 @@ fn without_case(kernel: &mut Kernel, inst: Inst, case: usize) -> Option<()> {
     Some(())
 }
 
-/// Has blocks use what they are given first, or zero, in place of their parameters.
+/// Tries to replace each block parameter by one of its incoming values, or by zero.
 pub(super) fn block_params(reducer: &mut Reducer<'_>) {
     let mut number = 0;
     while let Some((block, param, value)) = block_param(&reducer.best, number) {
@@ -76,7 +76,8 @@ pub(super) fn block_params(reducer: &mut Reducer<'_>) {
     }
 }
 
-/// The parameter of that number among those of all blocks: its block, its number there and its value.
+/// Returns a block parameter by its number among all blocks: its block, its position there and its
+/// value.
 fn block_param(case: &Case, number: usize) -> Option<(Block, usize, Value)> {
     let kernel = case.kernel();
     let of = |&block: &Block| {

@@ -1,4 +1,4 @@
-//! The launch becomes smaller: fewer work items, parameters and elements, and zeros among them.
+//! Reduction of the launch: fewer work items, parameters and elements, and more zeros.
 
 use std::ops::Range;
 
@@ -9,12 +9,13 @@ use super::draft::Draft;
 use super::tidy::uses;
 use super::{Case, Reducer};
 
-/// Parts of a buffer that are made zero by themselves, at most.
+/// The largest number of parts of a buffer that are zeroed separately.
 const PARTS: usize = 1024;
 
-/// Leaves out work items: the last ones, and the first ones with what buffers hold for them.
+/// Removes the last work items, and the first work items together with their elements in buffers.
 pub(super) fn items(reducer: &mut Reducer<'_>) {
-    // Along each axis as many as fail still, and then along x alone, where that fails too.
+    // Each axis is reduced first. Then the launch is reduced along x alone, if it still fails that
+    // way.
     for of_grid in [true, false] {
         for axis in [2, 1, 0] {
             let along =
@@ -42,20 +43,20 @@ fn items_of(draft: &Draft) -> u64 {
     draft.launch.shape.items().unwrap_or(0).into()
 }
 
-/// How many blocks there are along an axis, or items of a block.
+/// Returns the number of blocks, or of items in a block, along an axis.
 fn count(shape: &mut Shape, of_grid: bool, axis: usize) -> Option<&mut u32> {
     let counts = if of_grid { &mut shape.grid } else { &mut shape.block };
     counts.get_mut(axis)
 }
 
-/// The launch without its first work items.
+/// Removes the first work items of the launch.
 fn without_first(draft: &mut Draft, step: u64) -> Option<()> {
     let items = items_of(draft) as usize;
     let gone = usize::try_from(step).ok()?;
     for (param, arg) in draft.kernel.launch_params().iter().zip(&mut draft.launch.args) {
         if let ParamKind::Buffer { elem, .. } = param.kind {
             let size = elem.bytes() as usize;
-            // A buffer with several elements an item has those of an item side by side.
+            // In a buffer with several elements per item, the elements of an item are adjacent.
             let own = arg.len() / size / items.max(1);
             arg.drain(..(gone * own * size).min(arg.len()));
         }
@@ -64,7 +65,7 @@ fn without_first(draft: &mut Draft, step: u64) -> Option<()> {
     Some(())
 }
 
-/// Leaves out parameters that nothing uses.
+/// Removes unused parameters.
 pub(super) fn params(reducer: &mut Reducer<'_>) {
     let mut number = reducer.best.kernel().params.len();
     while let Some(param) = number.checked_sub(1) {
@@ -92,14 +93,14 @@ fn without_param(draft: &mut Draft, number: usize) -> Option<()> {
     for (number, param) in kernel.params.iter().enumerate() {
         kernel.values[param.value].def = ValueDef::Param(number as u32);
     }
-    // A buffer with contents has no argument.
+    // A buffer with constant contents has no argument.
     if number < draft.launch.args.len() {
         draft.launch.args.remove(number);
     }
     Some(())
 }
 
-/// Makes buffers shorter, and what they and scalars hold zero.
+/// Shortens buffers, and zeroes the bytes of buffers and scalars.
 pub(super) fn buffers(reducer: &mut Reducer<'_>) {
     for number in 0..reducer.best.kernel().launch_params().len() {
         let Some(ParamKind::Buffer { elem, .. }) = reducer.best.kernel().params.get(number).map(|param| param.kind)

@@ -1,10 +1,11 @@
-//! The least of a kernel that still fails.
+//! Reduction of failing test cases.
 //!
-//! A [`Case`] is a kernel with a launch. [`reduce`] hands smaller and smaller cases to a closure that says whether they
-//! fail as the first did, and keeps those that do: ops are left out or replaced by values at hand, what an op computed is
-//! read from a buffer instead, branches are made straight, work items, parameters, elements and constants go. Every case is
-//! well formed, and each that is kept is smaller than the one before, so there is an end. [`find`] begins with a kernel
-//! file, whose run lines say on what routes two results must be the same.
+//! A [`Case`] is a kernel with a launch. [`reduce`] passes smaller and smaller cases to a closure,
+//! which returns `true` if they still fail like the first, and keeps those. A step removes ops,
+//! replaces them by other values, or loads an op's result from a buffer. Other steps simplify
+//! branches, and remove work items, parameters, elements and constants. Every case is well-formed
+//! and smaller than the last one kept, so the reduction terminates. [`find`] finds a failing launch
+//! in the run lines of a kernel file.
 
 mod case;
 mod cost;
@@ -33,12 +34,12 @@ pub use patience::Patience;
 use cost::Cost;
 use draft::Draft;
 
-/// When a reduction ends, however small the case is by then.
+/// The limits at which a reduction ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Effort {
-    /// The time it takes.
+    /// The time limit.
     pub time: Duration,
-    /// How often it is asked whether a case fails.
+    /// The largest number of cases that are tried.
     pub trials: u64,
 }
 
@@ -48,18 +49,19 @@ impl Default for Effort {
     }
 }
 
-/// How far a reduction is.
+/// The progress of a reduction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Progress {
-    /// Cases tried.
+    /// The number of cases that have been tried.
     pub trials: u64,
-    /// Ops of the least case so far.
+    /// The number of ops in the smallest case so far.
     pub ops: usize,
-    /// Its work items.
+    /// The number of its work items.
     pub items: u32,
 }
 
-/// The least of a case that fails. `fails` says whether a case still does; `watch` is told after every answer.
+/// Reduces a failing case. `fails` returns `true` if a case still fails; `watch` is called after
+/// each trial.
 pub fn reduce(
     case: Case,
     effort: Effort,
@@ -93,9 +95,9 @@ pub fn reduce(
     }
 }
 
-/// A reduction in the course of its work.
+/// The state of a reduction.
 struct Reducer<'a> {
-    /// The least case so far.
+    /// The smallest failing case so far.
     best: Case,
     cost: Cost,
     fails: &'a mut dyn FnMut(&Case) -> bool,
@@ -103,7 +105,7 @@ struct Reducer<'a> {
     effort: Effort,
     start: Instant,
     trials: u64,
-    /// Hashes of cases that do not fail.
+    /// Hashes of the cases that do not fail.
     rejected: HashSet<u64>,
 }
 
@@ -112,13 +114,14 @@ impl Reducer<'_> {
         self.trials >= self.effort.trials || self.start.elapsed() >= self.effort.time
     }
 
-    /// Watches over what is left of the time.
+    /// Returns a watchdog for the remaining time.
     fn watchdog(&self) -> Watchdog {
         let time = Some(self.effort.time.saturating_sub(self.start.elapsed()));
         Watchdog::new(Limits { time, buffer_bytes: MAX_BYTES, ..Limits::NONE })
     }
 
-    /// Whether a change of the least case makes it smaller, and it still fails; then it is the least case.
+    /// Applies a change to the smallest case. Returns `true` if the new case is smaller and still
+    /// fails; it is then the smallest case.
     fn accepts(&mut self, change: impl FnOnce(&mut Draft) -> Option<()>) -> bool {
         if self.is_over() {
             return false;
@@ -154,8 +157,9 @@ impl Reducer<'_> {
         is_kept
     }
 
-    /// Tries a change on smaller and smaller parts of what there are `count` of, the last first, for what is last nothing
-    /// else uses any more. Parts are no smaller than `least`.
+    /// Tries a change on smaller and smaller ranges of `count` elements, but on no fewer than
+    /// `least` elements at a time. Later ranges are tried first, because the last elements have no
+    /// other users.
     fn in_parts(
         &mut self,
         least: usize,
@@ -178,7 +182,8 @@ impl Reducer<'_> {
         }
     }
 
-    /// Makes a number smaller while `change`, given how much is to be taken away, is kept: by large steps first.
+    /// Reduces a number as long as `change`, given the amount to subtract, is accepted; large steps
+    /// come first.
     fn less(&mut self, value: impl Fn(&Case) -> u64, mut change: impl FnMut(&mut Draft, u64) -> Option<()>) {
         let mut step = value(&self.best);
         while step > 0 && !self.is_over() {

@@ -1,4 +1,4 @@
-//! Ops are left out: first many at a time, then one by one, each with whatever can stand for its result.
+//! Removal of ops: first in large groups, then one by one with a replacement for the result.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -11,10 +11,11 @@ use super::draft::{Draft, Replaced, straight};
 use crate::trial::Launch;
 use halfbyte::launch::{Evaluation, evaluate};
 
-/// Values elsewhere in the kernel that an op's result is replaced with, at most.
+/// The largest number of values elsewhere in the kernel that are tried as a replacement.
 const OTHERS: usize = 8;
 
-/// Leaves out half of the ops, quarters, and so on. An operand of the same type stands for a result, or zero.
+/// Removes half of the ops at once, then quarters, and so on. A result is replaced by an operand of
+/// the same type, or by zero.
 pub(super) fn in_chunks(reducer: &mut Reducer<'_>) {
     reducer.in_parts(2, |case| straight(case.kernel()).len(), leave_out);
 }
@@ -23,7 +24,7 @@ fn leave_out(draft: &mut Draft, range: Range<usize>) -> Option<()> {
     let mut with = Replaced::new();
     let mut gone = HashSet::new();
     for (_, inst) in straight(&draft.kernel).get(range)?.iter().copied() {
-        // Constants go when nothing uses them.
+        // Unused constants are removed elsewhere.
         if draft.kernel.insts[inst].op == Op::Const {
             continue;
         }
@@ -40,13 +41,13 @@ fn leave_out(draft: &mut Draft, range: Range<usize>) -> Option<()> {
     (!gone.is_empty()).then_some(())
 }
 
-/// The operands of an instruction that have its result's type.
+/// Returns the operands of an instruction that have its result's type.
 fn operands(kernel: &Kernel, inst: Inst) -> impl Iterator<Item = Value> + '_ {
     let ty = kernel.result(inst).map(|value| kernel.ty(value));
     kernel.args(inst).iter().copied().filter(move |&arg| Some(kernel.ty(arg)) == ty)
 }
 
-/// Leaves out single ops, the last first.
+/// Removes single ops, the last ones first.
 pub(super) fn one_by_one(reducer: &mut Reducer<'_>) {
     let mut left = usize::MAX;
     while left > 0 && !reducer.is_over() {
@@ -57,7 +58,7 @@ pub(super) fn one_by_one(reducer: &mut Reducer<'_>) {
     }
 }
 
-/// Leaves out an instruction, with one thing after another in place of its result.
+/// Removes an instruction, trying several replacements for its result.
 fn one(reducer: &mut Reducer<'_>, inst: Inst) {
     let kernel = reducer.best.kernel();
     let Some(value) = kernel.result(inst) else {
@@ -91,7 +92,8 @@ fn replace(draft: &mut Draft, inst: Inst, other: Value) -> Option<()> {
     Some(())
 }
 
-/// Values of the type of an instruction's result that stand before it: what is a parameter or loaded comes first.
+/// Returns the earlier values of the same type as an instruction's result. Parameters, loads and
+/// constants come first.
 fn alike(kernel: &Kernel, inst: Inst) -> impl Iterator<Item = Value> + '_ {
     let ty = kernel.result(inst).map(|value| kernel.ty(value));
     let before = straight(kernel).into_iter().map(|(_, other)| other).take_while(move |&other| other != inst);
@@ -101,7 +103,7 @@ fn alike(kernel: &Kernel, inst: Inst) -> impl Iterator<Item = Value> + '_ {
     kernel.params.iter().map(|param| param.value).chain(results).filter(move |&other| Some(kernel.ty(other)) == ty)
 }
 
-/// Has each work item read, in place of an op's result, what that is on the evaluator: from a buffer more.
+/// Replaces an op by a load from a new buffer, which holds the op's results on the evaluator.
 fn read(draft: &mut Draft, inst: Inst, watchdog: &Watchdog) -> Option<()> {
     let ty = draft.kernel.insts[inst].result.expand().map(|value| draft.kernel.ty(value))?;
     if ty == Type::PTR || draft.kernel.packing.is_some() {
@@ -121,7 +123,7 @@ fn read(draft: &mut Draft, inst: Inst, watchdog: &Watchdog) -> Option<()> {
     Some(())
 }
 
-/// What an instruction's result is in the work items, the last time that each computes it.
+/// Returns the results of an instruction, for each work item the last one that it computes.
 fn observed(draft: &Draft, inst: Inst, ty: Type, watchdog: &Watchdog) -> Option<Vec<u8>> {
     let size = u64::from(ty.bytes()) * u64::from(draft.launch.shape.items().ok()?);
     if size > watchdog.limits().buffer_bytes {
@@ -146,7 +148,7 @@ fn observed(draft: &Draft, inst: Inst, ty: Type, watchdog: &Watchdog) -> Option<
     args.pop()
 }
 
-/// Adds a buffer for which a launch gives an argument, the last of these.
+/// Adds a buffer parameter whose argument is the last of the launch.
 fn add_buffer(kernel: &mut Kernel, name: String, kind: ParamKind) -> Value {
     let value = kernel.add_param(name, kind, Span::default());
     let given = kernel.given_params().len();
@@ -159,7 +161,7 @@ fn add_buffer(kernel: &mut Kernel, name: String, kind: ParamKind) -> Value {
     value
 }
 
-/// A name that no value has.
+/// Returns an unused value name.
 fn fresh(kernel: &Kernel) -> String {
     let taken: HashSet<&str> = kernel.values.keys().filter_map(|value| kernel.value_name(value)).collect();
     let names = std::iter::once("x".to_owned()).chain((1..).map(|number| format!("x{number}")));

@@ -1,41 +1,43 @@
-//! How long trials may take.
+//! Time limits of trials.
 
 use std::time::{Duration, Instant};
 
 use halfbyte_abi::{CancelToken, Limits, Watchdog};
 
-/// The limits of each trial, and the time that all of them have together.
+/// The limits of each trial, and a time limit for all trials together.
 #[derive(Clone, Debug)]
 pub struct Patience {
-    /// Of one trial.
+    /// The limits of one trial.
     limits: Limits,
-    /// When none may go on.
+    /// The end of the last trial, if limited.
     end: Option<Instant>,
     cancel: CancelToken,
 }
 
 impl Patience {
-    /// No limits.
+    /// Creates an instance without limits.
     pub fn endless() -> Patience {
         Patience::each(Limits::NONE, CancelToken::default())
     }
 
-    /// So much for each trial, however many there are. The token ends them all.
+    /// Creates an instance with limits for each trial but not for their total. The token cancels
+    /// all trials.
     pub fn each(limits: Limits, cancel: CancelToken) -> Patience {
         Patience { limits, end: None, cancel }
     }
 
-    /// So much for each trial, and so long for all of them from now on.
+    /// Creates an instance with limits for each trial, and a time limit for all trials together
+    /// that starts now.
     pub fn new(limits: Limits, all: Duration, cancel: CancelToken) -> Patience {
         Patience { limits, end: Instant::now().checked_add(all), cancel }
     }
 
-    /// The time that is left; none where there is no end.
+    /// Returns the remaining time, or `None` if the time is unlimited.
     pub fn left(&self) -> Option<Duration> {
         self.end.map(|end| end.saturating_duration_since(Instant::now()))
     }
 
-    /// Watches over a trial that begins now.
+    /// Returns a watchdog for a trial that begins now.
     pub fn watchdog(&self) -> Watchdog {
         let time = self.limits.time.into_iter().chain(self.left()).min();
         Watchdog::with_token(Limits { time, ..self.limits.clone() }, self.cancel.clone())

@@ -1,4 +1,4 @@
-//! Constants become smaller, and ops plainer.
+//! Simplification of constants and modifiers.
 
 use halfbyte_ir::eval::{pack, unpack};
 use halfbyte_ir::{Attr, Clamp, FlagKind, Inst, Kernel, Op, Rounding, Type};
@@ -6,7 +6,7 @@ use halfbyte_ir::{Attr, Clamp, FlagKind, Inst, Kernel, Op, Rounding, Type};
 use super::draft::{Draft, straight};
 use super::{Case, Reducer};
 
-/// Has constants be zero, one, the same in all lanes, or half of what they are.
+/// Tries simpler constants: zero, one, splats of a lane, or half of the value.
 pub(super) fn constants(reducer: &mut Reducer<'_>) {
     let mut number = 0;
     while let Some(inst) = constant(&reducer.best, number) {
@@ -24,14 +24,14 @@ pub(super) fn constants(reducer: &mut Reducer<'_>) {
     }
 }
 
-/// The constant of that number.
+/// Returns the constant with this number.
 fn constant(case: &Case, number: usize) -> Option<Inst> {
     let kernel = case.kernel();
     let constants = straight(kernel).into_iter().map(|(_, inst)| inst);
     constants.filter(|&inst| kernel.insts[inst].op == Op::Const).nth(number)
 }
 
-/// Lanes to try in place of these, the plainest first.
+/// Returns simpler lanes to try, the simplest first.
 fn plainer(ty: Type, lanes: &[u64]) -> Vec<Vec<u64>> {
     let all = |lane: u64| vec![lane; lanes.len()];
     let mut plainer = vec![all(0), all(1)];
@@ -52,7 +52,7 @@ fn set(kernel: &mut Kernel, inst: Inst, ty: Type, lanes: &[u64]) -> Option<()> {
     Some(())
 }
 
-/// Has ops lose their modifiers, and accesses their offsets and indices, one by one.
+/// Removes the modifiers of ops, and the offsets and indices of accesses, one by one.
 pub(super) fn modifiers(reducer: &mut Reducer<'_>) {
     let mut number = 0;
     while let Some(&(_, inst)) = straight(reducer.best.kernel()).get(number) {
@@ -68,7 +68,7 @@ pub(super) fn modifiers(reducer: &mut Reducer<'_>) {
     }
 }
 
-/// An instruction without its modifier of a kind.
+/// Removes an instruction's modifier of a kind.
 fn without(kernel: &mut Kernel, inst: Inst, kind: FlagKind) -> Option<()> {
     match &mut kernel.insts[inst].attr {
         Attr::Float(flags) => {
@@ -87,7 +87,7 @@ fn without(kernel: &mut Kernel, inst: Inst, kind: FlagKind) -> Option<()> {
     Some(())
 }
 
-/// An access without its offset.
+/// Removes the offset of an access.
 fn at_the_start(kernel: &mut Kernel, inst: Inst) -> Option<()> {
     match &mut kernel.insts[inst].attr {
         Attr::Mem(mem) if mem.offset != 0 => mem.offset = 0,
@@ -96,7 +96,7 @@ fn at_the_start(kernel: &mut Kernel, inst: Inst) -> Option<()> {
     Some(())
 }
 
-/// An access without its index.
+/// Removes the index of an access.
 fn without_index(draft: &mut Draft, inst: Inst) -> Option<()> {
     let kernel = &mut draft.kernel;
     let data = &mut kernel.insts[inst];

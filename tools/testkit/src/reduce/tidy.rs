@@ -1,11 +1,11 @@
-//! What goes without saying: blocks that nothing leads to, values that nothing uses, branches that are none.
+//! Cleanup of kernels: unreachable blocks, unused values, and redundant branches.
 
 use cranelift_entity::SecondaryMap;
 use halfbyte_ir::{Attr, Block, BlockCall, Flow, Inst, Kernel, Op, Value};
 
 use super::draft::Replaced;
 
-/// Takes away what does nothing, and makes straight what need not branch. A load stays, for it may trap.
+/// Removes dead code and simplifies branches. Loads are kept, because a load may trap.
 pub(super) fn tidy(kernel: &mut Kernel) {
     loop {
         let mut is_changed = plain_branches(kernel);
@@ -19,7 +19,7 @@ pub(super) fn tidy(kernel: &mut Kernel) {
     }
 }
 
-/// A branch whose targets are all the same goes there.
+/// Replaces branches whose targets are all the same by jumps.
 fn plain_branches(kernel: &mut Kernel) -> bool {
     let is_plain = |kernel: &Kernel, inst: Inst| {
         let mut calls = kernel.targets(inst).iter();
@@ -39,7 +39,7 @@ fn plain_branches(kernel: &mut Kernel) -> bool {
     is_changed
 }
 
-/// Makes a branch go to its target of that number.
+/// Replaces a branch by a jump to one of its targets.
 pub(super) fn go_to(kernel: &mut Kernel, inst: Inst, target: usize) -> Option<()> {
     let call = *kernel.targets(inst).get(target)?;
     let data = &mut kernel.insts[inst];
@@ -57,7 +57,7 @@ fn unreachable(kernel: &mut Kernel) -> bool {
     kernel.layout.len() != before
 }
 
-/// A block becomes part of the one that alone goes to it, and to it alone.
+/// Merges a block with its only successor, if the block is the successor's only predecessor.
 fn joined(kernel: &mut Kernel) -> bool {
     let flow = Flow::new(kernel);
     let joins = |kernel: &Kernel, block: Block| {
@@ -81,7 +81,7 @@ fn joined(kernel: &mut Kernel) -> bool {
     true
 }
 
-/// Takes away parameters of blocks that nothing uses, or that are always the same value.
+/// Removes a block parameter that is unused or always has the same value.
 fn block_params(kernel: &mut Kernel) -> bool {
     let uses = uses(kernel);
     let found = kernel.layout.iter().skip(1).find_map(|&block| {
@@ -98,14 +98,14 @@ fn block_params(kernel: &mut Kernel) -> bool {
     true
 }
 
-/// What a block's parameter of that number is given.
+/// Returns the incoming values of a block parameter.
 pub(super) fn incoming(kernel: &Kernel, block: Block, number: usize) -> impl Iterator<Item = Value> + '_ {
     let ends = kernel.layout.iter().filter_map(|&from| kernel.terminator(from));
     let calls = ends.flat_map(|inst| kernel.targets(inst)).filter(move |call| call.block == block);
     calls.filter_map(move |call| kernel.call_args(call).get(number).copied())
 }
 
-/// Lets a value stand for a block's parameter of that number, and takes the parameter away.
+/// Replaces a block parameter by a value, and removes the parameter.
 pub(super) fn replace_block_param(kernel: &mut Kernel, block: Block, number: usize, param: Value, value: Value) {
     let mut with = Replaced::new();
     with[param] = value.into();
@@ -124,7 +124,7 @@ pub(super) fn replace_block_param(kernel: &mut Kernel, block: Block, number: usi
     }
 }
 
-/// Takes away what computes and nothing else, where nobody uses it.
+/// Removes pure instructions whose results are unused.
 fn unused(kernel: &mut Kernel) -> bool {
     let uses = uses(kernel);
     let mut is_changed = false;
@@ -142,7 +142,7 @@ fn unused(kernel: &mut Kernel) -> bool {
     is_changed
 }
 
-/// How often each value is used.
+/// Returns the number of uses of each value.
 pub(super) fn uses(kernel: &Kernel) -> SecondaryMap<Value, u32> {
     let mut uses = SecondaryMap::new();
     for &inst in kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts) {
