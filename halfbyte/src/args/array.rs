@@ -1,4 +1,4 @@
-//! Arrays that files hold: what their numbers are, by NumPy's names, and their shape.
+//! Arrays in files: their NumPy dtype and their shape.
 
 use std::fmt;
 
@@ -6,16 +6,16 @@ use halfbyte_ir::{Elem, Type};
 
 use super::print::Sign;
 
-/// What the numbers of an array are.
+/// A NumPy dtype.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Dtype {
-    /// NumPy's letter: `u`, `i`, `f`, `b` (truth values) or `V` (bits that NumPy knows no numbers for).
+    /// NumPy's kind: `u`, `i`, `f`, `b` (boolean) or `V` (raw bytes, for formats that NumPy lacks).
     pub(super) letter: char,
-    /// Bytes of a number.
+    /// The size of a number in bytes.
     pub(super) size: u8,
 }
 
-/// Every one that buffers are made of: NumPy's name, a short one, letter and size.
+/// All dtypes of buffers: NumPy's name, a short name, kind and size.
 const DTYPES: [(&str, &str, char, u8); 13] = [
     ("uint8", "u8", 'u', 1),
     ("uint16", "u16", 'u', 2),
@@ -35,34 +35,34 @@ const DTYPES: [(&str, &str, char, u8); 13] = [
 impl Dtype {
     pub(super) const BYTES: Dtype = Dtype { letter: 'u', size: 1 };
 
-    /// By NumPy's name, or by a short one: `u8`, `s8`, `f16`.
+    /// Returns the dtype with NumPy's name, or with a short name: `u8`, `s8`, `f16`.
     pub fn from_name(name: &str) -> Option<Dtype> {
         let found = DTYPES.iter().find(|(long, short, ..)| name == *long || name == *short);
         found.map(|&(_, _, letter, size)| Dtype { letter, size })
     }
 
-    /// By what a file's header says of it, without byte order: `u1`, `f2`.
+    /// Returns the dtype with the name in a file's header, without the byte order: `u1`, `f2`.
     pub(super) fn from_header(text: &str) -> Option<Dtype> {
         DTYPES.iter().map(|&(_, _, letter, size)| Dtype { letter, size }).find(|dtype| dtype.header() == text)
     }
 
-    /// As a file's header has it, without byte order.
+    /// Returns the name in a file's header, without the byte order.
     pub(super) fn header(self) -> String {
         format!("{}{}", self.letter, self.size)
     }
 
-    /// NumPy's name.
+    /// Returns NumPy's name.
     pub fn name(self) -> &'static str {
         let found = DTYPES.iter().find(|&&(_, _, letter, size)| (letter, size) == (self.letter, self.size));
         found.map_or("?", |(name, ..)| name)
     }
 
-    /// Whether it is of integers with a sign.
+    /// Returns `true` if the numbers are signed integers.
     pub const fn is_signed(self) -> bool {
         self.letter == 'i'
     }
 
-    /// What a buffer of a type is written as where no array has come in.
+    /// Returns the dtype with which a buffer is written if no input array determines it.
     pub fn of(ty: Type, sign: Sign) -> Dtype {
         let lane = ty.lane_type().bytes() as u8;
         match ty.elem() {
@@ -73,7 +73,8 @@ impl Dtype {
         }
     }
 
-    /// Those whose numbers make a buffer of a type: a number a lane, or for a vector an unsigned one an element.
+    /// Returns the dtypes that can be read as a type: one number per lane, or an unsigned integer
+    /// per vector element.
     pub fn fitting(ty: Type) -> Vec<Dtype> {
         let letters = match ty.elem() {
             Elem::I1 => ['u', 'i', 'b'].as_slice(),
@@ -89,7 +90,7 @@ impl Dtype {
         lanes.chain(whole).map(|(letter, size)| Dtype { letter, size: size as u8 }).collect()
     }
 
-    /// Their names, for messages.
+    /// Returns the names of dtypes, for messages.
     pub(super) fn names(fitting: &[Dtype]) -> String {
         let names: Vec<&str> = fitting.iter().map(|dtype| dtype.name()).collect();
         match names.split_last() {
@@ -105,20 +106,21 @@ impl fmt::Display for Dtype {
     }
 }
 
-/// NumPy's arrays have no more axes.
+/// The largest number of axes in NumPy.
 const MAX_AXES: usize = 64;
 
-/// What a file says of the numbers that it holds.
+/// The dtype and shape of an array in a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Array {
-    /// What they are.
+    /// The dtype.
     pub dtype: Dtype,
-    /// How many there are by axis, the last one fastest; of a picture height, width and, where there are several, channels.
+    /// The sizes of the axes, the last axis fastest. For a picture: height, width and, if there are
+    /// several, the channels.
     pub shape: Vec<u64>,
 }
 
 impl Array {
-    /// Its bytes; as many as there can be where they are more.
+    /// Returns the size in bytes, saturated.
     pub fn bytes(&self) -> u128 {
         if self.shape.contains(&0) {
             return 0;
@@ -127,8 +129,9 @@ impl Array {
         dims.fold(self.dtype.size.into(), |product, n| product.saturating_mul(n))
     }
 
-    /// What a buffer of so many bytes is written as, `like` an array that came in: its dtype where that fits, with the sign that is
-    /// asked for, and its shape where it has as many bytes; else an axis of elements and, for vectors, one of lanes.
+    /// Returns the array as which a buffer of `bytes` bytes is written. The dtype of `like` is used
+    /// if it fits, with the given signedness. The shape of `like` is used if the sizes agree.
+    /// Otherwise there is an axis of elements and, for vectors, an axis of lanes.
     pub fn of(ty: Type, bytes: usize, like: Option<&Array>, sign: Sign) -> Array {
         let plain = Dtype::of(ty, sign);
         let fits = |dtype: &Dtype| Dtype::fitting(ty).contains(dtype);
@@ -149,7 +152,8 @@ impl Array {
     }
 }
 
-/// What buffers of a type are read from and written as, in words.
+/// Returns the row of a type in the table of dtypes: the type, the dtypes that are read, and the
+/// dtype that is written.
 fn dtype_row(ty: Type, quote: &str) -> [String; 3] {
     let lane = if ty.is_mask() { ty.bytes() } else { ty.lane_type().bytes() };
     let (lanes, whole): (Vec<Dtype>, Vec<Dtype>) =
@@ -163,7 +167,7 @@ fn dtype_row(ty: Type, quote: &str) -> [String; 3] {
     [ty.name().to_owned(), format!("{}{a_lane}{whole}", names(&lanes)), names(&[Dtype::of(ty, Sign::Unsigned)])]
 }
 
-/// The table of dtypes, a row a type of the IR, in Markdown.
+/// Returns the table of dtypes in Markdown, with one row per type of the IR.
 pub fn dtype_table() -> String {
     let rows = Type::ALL.iter().map(|&ty| {
         let [name, read, written] = dtype_row(ty, "`");
@@ -172,7 +176,7 @@ pub fn dtype_table() -> String {
     "| elements | dtypes read | written as |\n|---|---|---|\n".to_owned() + &rows.collect::<String>()
 }
 
-/// The same as aligned lines.
+/// Returns the table of dtypes as aligned lines.
 pub fn dtype_lines() -> String {
     let rows = Type::ALL.iter().map(|&ty| {
         let [name, read, _] = dtype_row(ty, "");

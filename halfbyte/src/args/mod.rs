@@ -1,9 +1,10 @@
-//! Values for the parameters of a launch: numbers, lists, files, zeros and random data, as bytes of the parameter's type; and buffers
-//! as values again.
+//! Values for the parameters of a launch: numbers, lists, files, zeros and random data, converted
+//! to bytes of the parameter's type; and the conversion of buffers back to text.
 //!
-//! A number in `0x` hexadecimal with all the digits of an element is the bits of it, lane 0 lowest; a decimal one is the value of every
-//! lane, and a list of numbers gives the lanes one by one, lane 0 first. So `0x40003c00`, `[1.0, 2.0]` are one `f16x2`,
-//! and `1.5` is one with two equal lanes. The text of kernels has the same rule.
+//! A `0x` hexadecimal number with all digits of an element gives the element's bits, lane 0 lowest.
+//! A decimal number is the value of every lane. A list of numbers gives each lane, lane 0 first. So
+//! `0x40003c00` and `[1.0, 2.0]` are the same `f16x2`, and `1.5` gives two equal lanes. Constants
+//! in the text of kernels follow the same rule.
 
 pub mod array;
 pub mod bind;
@@ -28,19 +29,19 @@ use array::Array;
 pub use raw::{is_like_file, unread_format};
 pub use syntax::{Cursor, brief};
 
-/// What a buffer made by `zeros` or `random` may take, in bytes.
+/// The largest size of a buffer that `zeros` or `random` creates, in bytes.
 pub const MAX_BYTES: u64 = 1 << 28;
 
-/// A value as it is written.
+/// A parsed value.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Value {
-    /// Its place in the text.
+    /// The span in the text.
     pub span: Span,
-    /// What it is.
+    /// The kind of value.
     pub kind: ValueKind,
 }
 
-/// The forms of a value.
+/// The kinds of values.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ValueKind {
     /// `5`, `-1.5`, `inf`, `0x3c00`.
@@ -49,43 +50,43 @@ pub enum ValueKind {
     List(Vec<Value>),
     /// `@file.npy`, `@file.png`, `@file.bin:DTYPE:SHAPE`, or the bytes of any other file.
     File(String),
-    /// `zeros(N)`, or `zeros:TYPE:N` with the type that the count is in.
+    /// `zeros(N)`, or `zeros:TYPE:N` to count elements of `TYPE`.
     Zeros {
-        /// The type; the parameter's where there is none.
+        /// The type of the elements that are counted; `None` for the parameter's type.
         ty: Option<Type>,
         /// The number of elements.
         count: u64,
     },
-    /// `random(N, SEED)`: edge values, values near them and random bits; always the same for a seed.
+    /// `random(N, SEED)`: edge values, values near them and random bits, determined by the seed.
     Random {
         /// The number of elements.
         count: u64,
-        /// What the data depend on.
+        /// The seed.
         seed: u64,
     },
-    /// `&x` or `&x+16`: an address so many bytes into the buffer of another parameter.
+    /// `&x` or `&x+16`: an address in the buffer of another parameter.
     Alias {
-        /// The parameter, and where its name stands.
+        /// The name of the other parameter, with its span.
         of: (String, Span),
-        /// Bytes from the buffer's start.
+        /// The offset in its buffer, in bytes.
         offset: u64,
     },
 }
 
-/// What a value comes to for a parameter.
+/// A value, converted for a parameter.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Loaded {
     /// The bytes of the scalar or buffer.
     pub bytes: Vec<u8>,
-    /// What the file says of them, where it says something.
+    /// The dtype and shape, if the value is a file that has them.
     pub array: Option<Array>,
 }
 
 impl Value {
-    /// Reads one value that makes up a whole text.
+    /// Parses a text that is a single value.
     ///
     /// # Errors
-    /// What is wrong, with its place in the text.
+    /// Fails if the text is invalid, with the span of the error.
     pub fn parse(text: &str) -> Result<Value, Diagnostic> {
         let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
         let mut cursor = Cursor::new(text, Span { start: 0, end });
@@ -93,7 +94,7 @@ impl Value {
         if cursor.at_end() { Ok(value) } else { Err(cursor.unexpected("the end of the value")) }
     }
 
-    /// Moves its place, and those of its parts, by so many bytes.
+    /// Moves the spans of the value and its parts by `by` bytes.
     pub fn shift(&mut self, by: u32) {
         self.span = Span { start: self.span.start.saturating_add(by), end: self.span.end.saturating_add(by) };
         match &mut self.kind {
@@ -105,7 +106,7 @@ impl Value {
         }
     }
 
-    /// Whether a number in it has a minus.
+    /// Returns `true` if the value contains a negative number.
     pub fn has_minus(&self) -> bool {
         match &self.kind {
             ValueKind::Number(text) => text.starts_with('-'),
@@ -114,18 +115,19 @@ impl Value {
         }
     }
 
-    /// The bytes for a parameter.
+    /// Converts the value to bytes for a parameter.
     ///
     /// # Errors
-    /// A value that the parameter's type cannot hold, or a file that cannot be read.
+    /// Fails if the parameter's type cannot represent the value, or if a file cannot be read.
     pub fn bytes(&self, kind: ParamKind, loader: &Loader) -> Result<Vec<u8>, Diagnostic> {
         self.load(kind, loader).map(|loaded| loaded.bytes)
     }
 
-    /// The bytes for a parameter, and what is known of them.
+    /// Converts the value to bytes for a parameter. Also returns the array if the value is a file
+    /// with a dtype and shape.
     ///
     /// # Errors
-    /// A value that the parameter's type cannot hold, or a file that cannot be read.
+    /// Fails if the parameter's type cannot represent the value, or if a file cannot be read.
     pub fn load(&self, kind: ParamKind, loader: &Loader) -> Result<Loaded, Diagnostic> {
         let mut array = None;
         let (ty, is_scalar) = match kind {
@@ -183,7 +185,7 @@ impl Value {
         Ok(Loaded { bytes, array })
     }
 
-    /// One element's bytes.
+    /// Appends the bytes of one element.
     fn element(&self, ty: Type, bytes: &mut Vec<u8>) -> Result<(), Diagnostic> {
         let mut lanes = [0; 16];
         match &self.kind {
@@ -217,7 +219,7 @@ impl Value {
         Ok(())
     }
 
-    /// The words of an element of several lanes that is given in hexadecimal.
+    /// Returns the words of a vector element that is given in hexadecimal.
     fn whole(&self, text: &str, ty: Type) -> Option<Result<[u64; 8], Diagnostic>> {
         let (magnitude, negative) = sign(text);
         let read = element(magnitude, negative, ty)?;
@@ -228,7 +230,7 @@ impl Value {
         let (magnitude, negative) = sign(text);
         number(magnitude, negative, ty.elem()).map_err(|bad| {
             let (message, mut expected) = match integers(ty.elem()) {
-                // One that is too large is said to be so.
+                // For an integer out of range, the original message is clearer.
                 Some(_) if is_integer(magnitude) => (bad.message, bad.expected),
                 Some(range) => (format!("`{}` is no {}", brief(text), ty.lane_type()), format!("an integer, {range}")),
                 None => (bad.message, bad.expected),
@@ -240,11 +242,11 @@ impl Value {
         })
     }
 
-    /// The bits of an element of one lane.
+    /// Appends the bits of a scalar element.
     fn bits(&self, digits: &str, ty: Type, bytes: &mut Vec<u8>) -> Result<(), Diagnostic> {
         let most = ty.elem().mask();
         match u64::from_str_radix(digits, 16) {
-            // The library takes a plus before the digits.
+            // `from_str_radix` accepts a leading plus.
             Ok(bits) if bits <= most && !digits.starts_with('+') => {
                 bytes.extend(bits.to_le_bytes().iter().take(ty.bytes() as usize));
                 Ok(())
@@ -316,7 +318,7 @@ impl Value {
         }
     }
 
-    /// The size of so many elements, where that is reasonable.
+    /// Returns the size of `count` elements, if it is within the limit.
     fn size(&self, count: u64, ty: Type, loader: &Loader) -> Result<usize, Diagnostic> {
         let most = MAX_BYTES.min(loader.limits().buffer_bytes);
         let size = count.checked_mul(ty.bytes().into()).filter(|&size| size <= most);
@@ -326,7 +328,8 @@ impl Value {
     }
 }
 
-/// The integers that a lane holds, for messages; none of a float's.
+/// Returns the range of integers that a lane can hold, for messages. Returns `None` for
+/// floating-point lanes.
 fn integers(elem: Elem) -> Option<String> {
     let max = elem.mask();
     match elem {
@@ -336,7 +339,7 @@ fn integers(elem: Elem) -> Option<String> {
     }
 }
 
-/// Whether a number is written as an integer, small or large.
+/// Returns `true` if a number has the syntax of an integer, of any size.
 fn is_integer(text: &str) -> bool {
     match text.strip_prefix("0x") {
         Some(digits) => !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit()),
@@ -344,7 +347,7 @@ fn is_integer(text: &str) -> bool {
     }
 }
 
-/// A number's text without its sign, and whether that is a minus.
+/// Returns a number's text without its sign, and `true` if the sign is a minus.
 fn sign(text: &str) -> (&str, bool) {
     text.strip_prefix('-').map_or((text, false), |magnitude| (magnitude, true))
 }
@@ -354,7 +357,8 @@ fn push(ty: Type, lanes: &[u64; 16], bytes: &mut Vec<u8>) {
     bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()).take(ty.bytes() as usize));
 }
 
-/// A buffer's elements as a list that reads back: each the bits of an element where these fit 128, else its lanes.
+/// Formats a buffer's elements as a list that parses back. Each element is given by its bits, or by
+/// its lanes if it has more than 128 bits.
 pub fn list(ty: Type, bytes: &[u8]) -> String {
     let mut text = String::from("[");
     for (number, element) in bytes.chunks_exact(ty.bytes() as usize).enumerate() {
@@ -364,14 +368,15 @@ pub fn list(ty: Type, bytes: &[u8]) -> String {
     text + "]"
 }
 
-/// An element's bits in hexadecimal, all digits written; by lanes in brackets where there are more than 128 bits.
+/// Formats an element's bits in hexadecimal with all digits. An element of more than 128 bits is a
+/// list of its lanes.
 pub fn element_bits(ty: Type, element: &[u8]) -> String {
     let mut text = String::new();
     push_bits(&mut text, ty, element);
     text
 }
 
-/// Adds an element's bits. Buffers are large, so nothing is allocated for one element.
+/// Appends an element's bits. Buffers are large, so this function does not allocate per element.
 fn push_bits(text: &mut String, ty: Type, element: &[u8]) {
     if ty.bits() > 128 {
         *text += &list(ty.lane_type(), element);

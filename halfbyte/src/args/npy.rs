@@ -1,7 +1,7 @@
 //! NumPy's `.npy` files, versions 1 to 3, as buffers of a type and back.
 //!
-//! An array's numbers fill the lanes in C order, whatever its shape. A number of the array is a lane of the type, or, of
-//! an unsigned integer type as wide as the whole element, an element's bits.
+//! An array's numbers fill the lanes in C order, whatever its shape. Each number is a lane of the
+//! type or, if its dtype is an unsigned integer as wide as the element, the bits of an element.
 
 use halfbyte_ir::Type;
 use thiserror::Error;
@@ -11,56 +11,56 @@ use super::print::Sign;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// Why a file is no array for a buffer.
+/// The reason why a file cannot be read as a buffer.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum NpyError {
-    /// Not this format, or damaged.
+    /// The file has another format or is damaged.
     #[error("not an .npy file: {0}")]
     Format(&'static str),
-    /// Numbers that the type cannot hold.
+    /// The dtype does not fit the buffer's type.
     #[error("the array's dtype is {descr}; {ty} takes {expected}")]
     Type {
         /// NumPy's name of the array's dtype.
         descr: String,
         /// The buffer's element type.
         ty: Type,
-        /// NumPy's names of the types that fit.
+        /// NumPy's names of the dtypes that fit.
         expected: String,
     },
-    /// Columns first.
+    /// The array is in column-major order.
     #[error("the array is in Fortran order; save it with numpy.ascontiguousarray")]
     FortranOrder,
-    /// The data end early or go on.
+    /// The size of the data does not agree with the shape.
     #[error("the shape asks for {expected} bytes of data, but the file has {found}")]
     Size {
-        /// What the shape asks for.
+        /// The size according to the shape, in bytes.
         expected: u128,
-        /// What the file has.
+        /// The size of the data, in bytes.
         found: usize,
     },
-    /// The numbers do not fill the last element.
+    /// The numbers do not fill a whole number of elements.
     #[error("{numbers} numbers do not fill whole elements of {ty}")]
     Lanes {
-        /// Numbers of the array.
+        /// The number of numbers in the array.
         numbers: usize,
         /// The buffer's element type.
         ty: Type,
     },
 }
 
-/// The bytes of a buffer from an array.
+/// Reads the bytes of a buffer from an array file.
 ///
 /// # Errors
-/// Bytes that are no such file, or an array of another type.
+/// Fails if the file is not an array file, or if the array does not fit the type.
 pub fn read(file: &[u8], ty: Type) -> Result<Vec<u8>, NpyError> {
     load(file, ty).map(|(bytes, _)| bytes)
 }
 
-/// The bytes of a buffer from an array, and what the array is.
+/// Reads the bytes of a buffer from an array file, with the dtype and shape.
 ///
 /// # Errors
-/// Bytes that are no such file, or an array of another type.
+/// Fails if the file is not an array file, or if the array does not fit the type.
 pub fn load(file: &[u8], ty: Type) -> Result<(Vec<u8>, Array), NpyError> {
     let (header, data) = split(file)?;
     let Header { descr, fortran, shape } = Header::parse(header).ok_or(NpyError::Format("the header is malformed"))?;
@@ -95,13 +95,13 @@ pub fn load(file: &[u8], ty: Type) -> Result<(Vec<u8>, Array), NpyError> {
     Ok((bytes, array))
 }
 
-/// An array of a buffer's elements: one axis, and for vectors a second for the lanes. Integers are unsigned, `bf16` and
-/// masks are their bits.
+/// Returns an array file with a buffer's elements: an axis of elements and, for vectors, an axis of
+/// lanes. Integers are unsigned; `bf16` and masks are written as their bits.
 pub fn write(bytes: &[u8], ty: Type) -> Vec<u8> {
     write_array(bytes, &Array::of(ty, bytes.len(), None, Sign::Unsigned))
 }
 
-/// An array of these bytes.
+/// Returns an array file with these bytes.
 pub fn write_array(bytes: &[u8], array: &Array) -> Vec<u8> {
     let Array { dtype, shape } = array;
     let order = if dtype.size == 1 { '|' } else { '<' };
@@ -109,7 +109,8 @@ pub fn write_array(bytes: &[u8], array: &Array) -> Vec<u8> {
     let comma = if dims.len() == 1 { "," } else { "" };
     let (dtype, dims) = (dtype.header(), dims.join(", "));
     let header = format!("{{'descr': '{order}{dtype}', 'fortran_order': False, 'shape': ({dims}{comma}), }}");
-    // The data start at a multiple of 64; before the padding stand ten bytes, after it a line break.
+    // The data start at a multiple of 64. Ten bytes precede the header, and a line break ends its
+    // padding.
     let length = (10 + header.len() + 1).next_multiple_of(64) - 10;
     let mut file = [MAGIC, &[1, 0], &(length as u16).to_le_bytes()].concat();
     file.extend(format!("{header:<width$}\n", width = length - 1).bytes());
@@ -117,7 +118,7 @@ pub fn write_array(bytes: &[u8], array: &Array) -> Vec<u8> {
     file
 }
 
-/// The text of the header, and the data.
+/// Splits a file into the text of the header and the data.
 fn split(file: &[u8]) -> Result<(&str, &[u8]), NpyError> {
     let rest = file.strip_prefix(MAGIC).ok_or(NpyError::Format("it does not begin as one"))?;
     let truncated = NpyError::Format("the header is cut off");
@@ -132,7 +133,8 @@ fn split(file: &[u8]) -> Result<(&str, &[u8]), NpyError> {
     Ok((header, data))
 }
 
-/// What the header says, in the one form that NumPy writes: `{'descr': '<f2', 'fortran_order': False, 'shape': (3, 2), }`.
+/// The contents of a header, in the form that NumPy writes: `{'descr': '<f2', 'fortran_order':
+/// False, 'shape': (3, 2), }`.
 struct Header<'a> {
     descr: &'a str,
     fortran: bool,

@@ -1,8 +1,9 @@
 //! PNG files as buffers of bytes and back.
 //!
-//! A picture is an array of `uint8` of height × width for grey, and × 3 for RGB or × 4 for RGBA: its bytes, row by row from the top
-//! and a pixel's channels in this order, fill the lanes as those of an `.npy` file do. So an RGBA picture gives an `i8x4` a pixel, red
-//! in lane 0, and a grey one four pixels an `i8x4`.
+//! A picture is an array of `uint8` of height × width for greyscale, × 3 for RGB or × 4 for RGBA.
+//! The bytes are in row order from the top, with a pixel's channels in this order, and fill the
+//! lanes as those of an `.npy` file do. So an RGBA picture gives one `i8x4` per pixel, with red in
+//! lane 0, and a greyscale picture gives one `i8x4` per four pixels.
 
 use std::io::Cursor;
 
@@ -12,60 +13,60 @@ use thiserror::Error;
 
 use super::array::{Array, Dtype};
 
-/// Why a file is no picture for a buffer, or a buffer none for a file.
+/// The reason why a file cannot be read as a buffer, or a buffer cannot be written as a file.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum PictureError {
-    /// Not this format, or damaged.
+    /// The file has another format or is damaged.
     #[error("not a .png file: {0}")]
     Format(String),
-    /// More bits than a byte has.
+    /// The picture has 16 bits per channel.
     #[error("the picture has 16 bits a channel; 8 are read")]
     Deep,
-    /// Grey with transparency.
+    /// The picture is greyscale with alpha.
     #[error("the picture is grey with alpha; grey, RGB and RGBA are read")]
     GreyAlpha,
-    /// A buffer of other numbers.
+    /// The buffer is not of bytes.
     #[error("a picture is of bytes, and this is a buffer of {0}; expected elements i8, i8x4 or i8x16")]
     Type(Type),
-    /// More than is read.
+    /// The picture is too large.
     #[error("the picture has {width} x {height} pixels, {bytes} bytes; at most {most} are read")]
     Large {
-        /// Pixels across.
+        /// The width in pixels.
         width: u32,
-        /// Pixels down.
+        /// The height in pixels.
         height: u32,
-        /// Its size once decoded.
+        /// The decoded size in bytes.
         bytes: u64,
-        /// The limit.
+        /// The limit in bytes.
         most: u64,
     },
-    /// The bytes do not fill the last element.
+    /// The bytes do not fill a whole number of elements.
     #[error("{width} x {height} pixels of {channels} bytes do not fill whole elements of {ty}")]
     Lanes {
-        /// Pixels across.
+        /// The width in pixels.
         width: u32,
-        /// Pixels down.
+        /// The height in pixels.
         height: u32,
-        /// Bytes of a pixel.
+        /// The number of bytes per pixel.
         channels: usize,
         /// The buffer's element type.
         ty: Type,
     },
-    /// Nothing says how wide a picture is.
+    /// The width of the picture is not given.
     #[error("nothing says how wide the picture is; expected FILE.png:WIDTHxHEIGHT")]
     NoSize,
-    /// A size that the buffer does not have.
+    /// The given size does not agree with the size of the buffer.
     #[error(
         "the buffer has {bytes} bytes, and {width} x {height} pixels have {} in grey, {} in RGB, {} in RGBA",
         pixels(*.width, *.height), pixels(*.width, *.height) * 3, pixels(*.width, *.height) * 4
     )]
     Size {
-        /// Pixels across.
+        /// The width in pixels.
         width: u32,
-        /// Pixels down.
+        /// The height in pixels.
         height: u32,
-        /// The buffer's size.
+        /// The size of the buffer in bytes.
         bytes: usize,
     },
 }
@@ -74,23 +75,24 @@ fn pixels(width: u32, height: u32) -> u64 {
     u64::from(width) * u64::from(height)
 }
 
-/// What a decoder takes beside the picture: a row, a palette, tables.
+/// The memory limit of the decoder, in addition to the picture: a row, a palette and tables.
 const SCRATCH: usize = 1 << 24;
 
-/// Whether a picture can be of this type.
+/// Fails unless the type consists of bytes.
 fn bytes_only(ty: Type) -> Result<(), PictureError> {
     if ty.elem() == Elem::I8 { Ok(()) } else { Err(PictureError::Type(ty)) }
 }
 
-/// The bytes of a buffer from a picture that has at most so many, and what array it is.
+/// Reads the bytes of a buffer, at most `most`, from a picture file. Also returns the dtype and
+/// shape.
 ///
 /// # Errors
-/// Bytes that are no such file, or a picture that does not fit the type.
+/// Fails if the file is not a PNG file, or if the picture does not fit the type.
 pub fn read(file: &[u8], ty: Type, most: u64) -> Result<(Vec<u8>, Array), PictureError> {
     bytes_only(ty)?;
     let format = |error: png::DecodingError| PictureError::Format(error.to_string());
     let mut decoder = Decoder::new_with_limits(Cursor::new(file), Limits { bytes: SCRATCH });
-    // Palettes and fewer than 8 bits become bytes; what the file says beside the picture is not read.
+    // Palettes and depths below 8 bits are expanded to bytes. Metadata is ignored.
     decoder.set_transformations(Transformations::EXPAND);
     decoder.set_ignore_text_chunk(true);
     decoder.set_ignore_iccp_chunk(true);
@@ -122,7 +124,7 @@ pub fn read(file: &[u8], ty: Type, most: u64) -> Result<(Vec<u8>, Array), Pictur
     Ok((bytes, Array { dtype: Dtype::BYTES, shape }))
 }
 
-/// Width and height of a picture that an array is of; none where it is of something else.
+/// Returns the width and height of an array that is a picture, otherwise `None`.
 pub fn size_of(array: &Array) -> Option<(u32, u32)> {
     match array.shape[..] {
         [height, width] | [height, width, 1 | 3 | 4] if array.dtype.size == 1 => {
@@ -132,10 +134,11 @@ pub fn size_of(array: &Array) -> Option<(u32, u32)> {
     }
 }
 
-/// A picture of a buffer's bytes: grey, RGB or RGBA, as many as they are for a pixel.
+/// Returns a picture file with a buffer's bytes: greyscale, RGB or RGBA, depending on the number of
+/// bytes per pixel.
 ///
 /// # Errors
-/// A buffer of something else, or of another size.
+/// Fails if the buffer does not consist of bytes or has another size.
 pub fn write(bytes: &[u8], ty: Type, (width, height): (u32, u32)) -> Result<Vec<u8>, PictureError> {
     bytes_only(ty)?;
     let pixels = pixels(width, height);
@@ -233,7 +236,7 @@ mod tests {
         assert!(write(&[0; 4], Type::I32, (1, 1)).is_err());
     }
 
-    /// A header may claim any size: nothing is allocated for it.
+    /// No memory is allocated for the size in the header until it is checked.
     #[test]
     fn a_claim_costs_nothing() {
         let mut large = file(ColorType::Rgba, BitDepth::Eight, (1, 1), &[1, 2, 3, 4]);
@@ -244,7 +247,7 @@ mod tests {
         assert!(!matches!(&error, PictureError::Lanes { .. }), "{error}");
     }
 
-    /// Whatever is wrong in a file, it is a picture of its size or an error.
+    /// A damaged file gives a picture of the stated size, or an error.
     #[test]
     fn damage_is_an_error_or_another_picture() {
         let whole = write(&(0..64).collect::<Vec<u8>>(), Type::I8X4, (4, 4)).unwrap();

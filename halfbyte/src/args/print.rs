@@ -1,34 +1,36 @@
-//! Buffers as texts that read back to the same bits: as the numbers in their lanes, or as the bits of their elements.
+//! Conversion of buffers to text that parses back to the same bits: the numbers in the lanes, or
+//! the bits of the elements.
 
 use std::collections::HashMap;
 
 use halfbyte_ir::text::number_text;
 use halfbyte_ir::{Elem, Type};
 
-/// Whether integers are taken as signed; the IR's have no sign.
+/// The signedness with which integers are printed; the IR's integers have none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Sign {
-    /// From 0.
+    /// Unsigned.
     #[default]
     Unsigned,
-    /// In two's complement.
+    /// Signed, in two's complement.
     Signed,
 }
 
 impl Sign {
-    /// Signed where that is so.
+    /// Returns `Signed` if `is_signed` is `true`.
     pub const fn signed(is_signed: bool) -> Sign {
         if is_signed { Sign::Signed } else { Sign::Unsigned }
     }
 
-    /// Whether integers are signed.
+    /// Returns `true` if integers are signed.
     pub const fn is_signed(self) -> bool {
         matches!(self, Sign::Signed)
     }
 }
 
-/// A buffer's elements as a list of numbers; of a vector type each is a list of its lanes. Floats are in the fewest decimal digits
-/// that read back, NaNs other than `nan` and addresses are bits.
+/// Formats a buffer's elements as a list of numbers; a vector element is a list of its lanes. A
+/// floating-point number has the fewest decimal digits that parse back. Addresses, and NaNs other
+/// than the canonical `nan`, are given by their bits.
 pub fn values(ty: Type, bytes: &[u8], sign: Sign) -> String {
     let mut writer = Writer { sign, halves: HashMap::new() };
     let mut text = String::from("[");
@@ -39,19 +41,19 @@ pub fn values(ty: Type, bytes: &[u8], sign: Sign) -> String {
     text + "]"
 }
 
-/// One element's numbers: a number, or a list of lanes.
+/// Formats one element: a number, or a list of lanes.
 pub fn element_values(ty: Type, element: &[u8], sign: Sign) -> String {
     let mut text = String::new();
     Writer { sign, halves: HashMap::new() }.element(&mut text, ty, element);
     text
 }
 
-/// One lane's number.
+/// Formats one lane.
 pub fn lane_value(elem: Elem, bits: u64, sign: Sign) -> String {
     match elem {
         Elem::I8 | Elem::I16 | Elem::I32 | Elem::I64 if !sign.is_signed() => bits.to_string(),
         Elem::Ptr => format!("{bits:#018x}"),
-        // The standard library's shortest form, and the fastest.
+        // The standard library gives the shortest form, and is the fastest.
         Elem::F32 if !f32::from_bits(bits as u32).is_nan() && f32::from_bits(bits as u32).is_finite() => {
             format!("{:?}", f32::from_bits(bits as u32))
         }
@@ -60,7 +62,7 @@ pub fn lane_value(elem: Elem, bits: u64, sign: Sign) -> String {
     }
 }
 
-/// The lanes of one element, lane 0 first.
+/// Returns the lanes of one element, lane 0 first.
 pub fn lanes(ty: Type, element: &[u8]) -> impl Iterator<Item = u64> {
     let size = ty.elem().bits() as usize / 8;
     (0..ty.lanes()).map(move |lane| match ty.elem() {
@@ -74,7 +76,7 @@ pub fn lanes(ty: Type, element: &[u8]) -> impl Iterator<Item = u64> {
 
 struct Writer {
     sign: Sign,
-    /// Texts of halves, of which a buffer has few different ones and which take long to find.
+    /// A cache of the texts of halves, which are slow to compute; a buffer has few distinct halves.
     halves: HashMap<u64, String>,
 }
 

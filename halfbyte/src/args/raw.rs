@@ -1,4 +1,5 @@
-//! Files without a header, of which the call says what they hold: `file.bin:f16:1024`, `file.raw:uint8:480x640`.
+//! Raw files without a header, whose dtype and shape are given with the name: `file.bin:f16:1024`,
+//! `file.raw:uint8:480x640`.
 
 use std::path::Path;
 
@@ -7,7 +8,7 @@ use halfbyte_ir::Type;
 use super::array::{Array, Dtype};
 use super::brief;
 
-/// Path, dtype and shape of such a name; none where it is only a path.
+/// Splits a name into path, dtype and shape. Returns `None` for a plain path.
 pub(super) fn split(name: &str) -> Option<(&str, &str, &str)> {
     let (rest, shape) = name.rsplit_once(':')?;
     let (path, dtype) = rest.rsplit_once(':')?;
@@ -16,7 +17,8 @@ pub(super) fn split(name: &str) -> Option<(&str, &str, &str)> {
     (is_shape && is_name && !path.is_empty()).then_some((path, dtype, shape))
 }
 
-/// Formats that are neither read nor written, by the ends of names. Their bytes are hardly ever what a buffer should hold.
+/// The file name extensions of unsupported formats. The raw bytes of such files are hardly ever the
+/// intended contents of a buffer.
 const UNREAD: [(&str, &str); 13] = [
     ("jpg", "JPEG"),
     ("jpeg", "JPEG"),
@@ -37,26 +39,28 @@ fn extension(name: &str) -> Option<String> {
     Some(Path::new(name).extension()?.to_str()?.to_ascii_lowercase())
 }
 
-/// The format that a file's name promises, where it is a known one that values are not read from or written to.
+/// Returns the format of a file name's extension if it is a known format that is not supported.
 pub fn unread_format(name: &str) -> Option<&'static str> {
     let extension = extension(name)?;
     UNREAD.iter().find(|(end, _)| *end == extension).map(|&(_, format)| format)
 }
 
-/// Whether a value without `@` was perhaps meant as a file: it is named as those that are read, or there is one of that name.
+/// Returns `true` if a value without `@` was probably meant as a file: its extension is supported,
+/// or such a file exists.
 pub fn is_like_file(text: &str) -> bool {
     let name = split(text).map_or(text, |(path, ..)| path);
     if name.starts_with(['@', '[']) {
         return false;
     }
     let is_named = extension(name).is_some_and(|end| matches!(end.as_str(), "npy" | "png" | "bin" | "raw"));
-    // A number is one, whatever files there are.
+    // A number is never taken for a file name.
     let is_number =
         name.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '.')) || matches!(name, "inf" | "nan");
     is_named || !is_number && Path::new(name).is_file()
 }
 
-/// The array of a dtype and a shape, for elements of a type; or what is wrong, and what was expected.
+/// Returns the array with a dtype and a shape, for elements of a type. The error is the reason and
+/// the expected text.
 pub(super) fn array(dtype: &str, shape: &str, ty: Type) -> Result<Array, (String, String)> {
     let fitting = Dtype::fitting(ty);
     let expected = || Dtype::names(&fitting);

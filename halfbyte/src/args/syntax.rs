@@ -1,4 +1,4 @@
-//! How values of a launch are written, on run lines and on the command line alike.
+//! The syntax of values, for run lines and the command line.
 
 use halfbyte_ir::diag::Diagnostic;
 use halfbyte_ir::text::magnitude;
@@ -6,7 +6,7 @@ use halfbyte_ir::{Span, Type};
 
 use super::{Value, ValueKind};
 
-/// A run of a source text, read from its start.
+/// A parser's position in a span of a text.
 #[derive(Clone, Copy, Debug)]
 pub struct Cursor<'s> {
     source: &'s str,
@@ -15,7 +15,7 @@ pub struct Cursor<'s> {
 }
 
 impl<'s> Cursor<'s> {
-    /// Over the bytes of a span.
+    /// Creates a cursor at the start of a span.
     pub fn new(source: &'s str, span: Span) -> Cursor<'s> {
         Cursor { source, at: span.start as usize, end: span.end as usize }
     }
@@ -24,29 +24,29 @@ impl<'s> Cursor<'s> {
         self.source.get(self.at..self.end).unwrap_or_default()
     }
 
-    /// The place read up to.
+    /// Returns the current offset.
     pub fn here(&self) -> u32 {
         self.at as u32
     }
 
-    /// From a place to the one read up to.
+    /// Returns the span from `start` to the current offset.
     pub fn since(&self, start: u32) -> Span {
         Span { start, end: self.here() }
     }
 
-    /// Passes over blanks.
+    /// Skips blanks.
     pub fn skip_blanks(&mut self) {
         let rest = self.rest();
         self.at += rest.len() - rest.trim_start().len();
     }
 
-    /// After blanks: nothing is left.
+    /// Skips blanks. Returns `true` at the end of the span.
     pub fn at_end(&mut self) -> bool {
         self.skip_blanks();
         self.rest().is_empty()
     }
 
-    /// After blanks: takes this text, if it stands there.
+    /// Skips blanks and then `text`. Returns `true` if the text was there.
     pub fn eat(&mut self, text: &str) -> bool {
         self.skip_blanks();
         let there = self.rest().starts_with(text);
@@ -54,7 +54,8 @@ impl<'s> Cursor<'s> {
         there
     }
 
-    /// After blanks: takes the characters of a kind, perhaps none.
+    /// Skips blanks, and returns the following characters that satisfy a predicate, which may be
+    /// none.
     pub fn take(&mut self, belongs: impl Fn(char) -> bool) -> (&'s str, Span) {
         self.skip_blanks();
         let rest = self.rest();
@@ -64,7 +65,7 @@ impl<'s> Cursor<'s> {
         (taken, self.since(start))
     }
 
-    /// A name: letters, digits and underscores.
+    /// Parses a name: letters, digits and underscores.
     pub fn name(&mut self, what: &str) -> Result<(&'s str, Span), Diagnostic> {
         match self.take(|c| c.is_ascii_alphanumeric() || c == '_') {
             ("", _) => Err(self.unexpected(what)),
@@ -72,12 +73,12 @@ impl<'s> Cursor<'s> {
         }
     }
 
-    /// This text.
+    /// Parses the given text.
     pub fn expect(&mut self, text: &str) -> Result<(), Diagnostic> {
         if self.eat(text) { Ok(()) } else { Err(self.unexpected(&format!("`{text}`"))) }
     }
 
-    /// An integer in decimal or `0x` hexadecimal that fits 64 bits.
+    /// Parses an integer in decimal or `0x` hexadecimal that fits 64 bits.
     pub fn integer(&mut self, what: &str) -> Result<(u64, Span), Diagnostic> {
         let (text, span) = self.take(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | '+'));
         if text.is_empty() {
@@ -87,7 +88,7 @@ impl<'s> Cursor<'s> {
         magnitude(text).map(|value| (value, span)).ok_or_else(wrong)
     }
 
-    /// What stands here is not what should.
+    /// Returns the error for an unexpected token.
     pub fn unexpected(&mut self, expected: &str) -> Diagnostic {
         self.skip_blanks();
         let rest = self.rest();
@@ -101,7 +102,8 @@ impl<'s> Cursor<'s> {
         Diagnostic::new(span, message).expected(expected)
     }
 
-    /// A value: `5`, `0x3c00`, `[1.0, nan]`, `@file.npy`, `zeros(8)`, `zeros:f16x2:8`, `random(8, 1)`, `&x+16`.
+    /// Parses a value: `5`, `0x3c00`, `[1.0, nan]`, `@file.npy`, `zeros(8)`, `zeros:f16x2:8`,
+    /// `random(8, 1)`, `&x+16`.
     pub fn value(&mut self) -> Result<Value, Diagnostic> {
         self.skip_blanks();
         let start = self.here();
@@ -136,7 +138,7 @@ impl<'s> Cursor<'s> {
         Ok(Value { span: self.since(start), kind })
     }
 
-    /// A number or a list of literals, in which a list stands for the lanes of one element.
+    /// Parses a number, or a list of literals; a nested list gives the lanes of one element.
     fn literal(&mut self, depth: u32) -> Result<Value, Diagnostic> {
         self.skip_blanks();
         let start = self.here();
@@ -161,7 +163,7 @@ const COUNT: &str = "a number of elements";
 const VALUE: &str = "a value: a number, a [list], @file.npy, zeros(N), random(N, SEED) or &BUFFER+BYTES";
 const TYPES: &str = "a type such as i8x4, f16x2 or i32";
 
-/// A piece of input as messages show it.
+/// Shortens a piece of input for a message.
 pub fn brief(text: &str) -> String {
     match text.char_indices().nth(40) {
         Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),

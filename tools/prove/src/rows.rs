@@ -1,4 +1,4 @@
-//! PTX instructions on many values of their registers at once.
+//! Vectorised execution of PTX instructions, on many values of each register at once.
 
 use halfbyte_isa::approx::Function;
 use halfbyte_isa::half::{Compare, Format, Rounding};
@@ -8,10 +8,11 @@ use halfbyte_isa::ptx::meaning::{Reader, Write, meaning};
 use halfbyte_isa::ptx::types::Special;
 use halfbyte_isa::ptx::{Inst, Reg, Var};
 
-/// A register of 32 bits, so many times.
+/// `N` values of a 32-bit register.
 pub type Row<const N: usize> = [u32; N];
 
-/// Executes instructions that compute, in order, on registers of 32 bits by number, which there must be.
+/// Executes computing instructions in order. `registers` holds the 32-bit registers by number and
+/// must contain all that are used.
 pub fn execute<'a, const N: usize>(insts: impl IntoIterator<Item = &'a Inst>, registers: &mut [Row<N>]) {
     let mut rows = Rows(Vec::new());
     for inst in insts {
@@ -24,7 +25,7 @@ pub fn execute<'a, const N: usize>(insts: impl IntoIterator<Item = &'a Inst>, re
     }
 }
 
-/// The registers of an instruction.
+/// The registers that an instruction reads.
 struct Machine<'a, const N: usize>(&'a [Row<N>]);
 
 impl<const N: usize> Reader<Rows<N>> for Machine<'_, N> {
@@ -46,10 +47,10 @@ impl<const N: usize> Reader<Rows<N>> for Machine<'_, N> {
     }
 }
 
-/// A row among those computed.
+/// The index of a computed row.
 type Number = usize;
 
-/// Words by the row; of truth values all bits are set, or none.
+/// A domain of rows. A true predicate has all bits set, a false one none.
 struct Rows<const N: usize>(Vec<Row<N>>);
 
 fn mask(truth: bool) -> u32 {

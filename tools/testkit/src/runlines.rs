@@ -1,14 +1,17 @@
-//! Run lines and refuse lines: what a kernel file says about running it.
+//! Run lines and refuse lines: the launches and refusals that a kernel file specifies.
 //!
 //! ```text
 //! ; run: halu, ptx: @axpy items=2 a=2.0 x=[0x3c003c00, 0x42004200] y=zeros(2) -> y=[0x40004000, 0x46004600]
 //! ; then: @scale items=2 by=0.5 -> y=[1.0, 3.0]
 //!   %r = swizzle.i8x16 %a, %b     ; refuse: halu: swizzle
 //! ```
-//! A run line launches a kernel, over `items=N` or over `grid=4,2 block=32,4`: blocks, which are the groups, and their items along x, y and z. `ir` always runs, and the targets that the line names (`all`: every one) must give the same bits;
-//! after `->` stands what buffers hold then; after `~=` what a GPU has left in them, from which approximations may differ. A `then` line makes another launch after it, on the same targets: a parameter that it
-//! gives no value keeps what was last under its name. A refuse line expects a target to refuse the op on its own line, with a
-//! message that contains its text.
+//! A run line launches a kernel, over `items=N` or over `grid=4,2 block=32,4`, with blocks and
+//! their items along x, y and z. The evaluator always runs the launch. The named targets (`all` for
+//! every target) must give the same bits. The expected buffer contents follow `->`. After `~=`
+//! stands a result that was recorded on a GPU, from which approximations may differ. A `then` line
+//! adds another launch on the same targets. A parameter without a value then keeps the last value
+//! of its name. A refuse line expects that a target refuses the op on the same line, with a message
+//! that contains the text.
 
 use std::collections::HashSet;
 
@@ -21,78 +24,79 @@ use halfbyte_ir::{ParamKind, Span};
 use crate::margin::{Format, Margin};
 pub use halfbyte::args::names::Name;
 use halfbyte::args::names::one_of;
+/// A name with its span in the text.
 use halfbyte::args::{Cursor, Value, brief, element_bits, list};
 
-/// What a file asks to be run.
+/// A run line with its `then` lines.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RunLine {
-    /// What the kernels run on beside `ir`.
+    /// The targets to run on, without `ir`.
     pub targets: Vec<Target>,
-    /// The launch.
+    /// The first launch.
     pub first: LaunchLine,
-    /// Launches after it, on what it leaves.
+    /// The launches of `then` lines, which continue with the memory of the previous launch.
     pub then: Vec<LaunchLine>,
 }
 
 impl RunLine {
-    /// Its launches, in order.
+    /// Returns all launches, in order.
     pub fn launches(&self) -> impl Iterator<Item = &LaunchLine> {
         std::iter::once(&self.first).chain(&self.then)
     }
 }
 
-/// One launch of those that a file asks for.
+/// A launch in a run line or a `then` line.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LaunchLine {
-    /// The line.
+    /// The span of the line.
     pub span: Span,
-    /// The kernel, without `@`.
+    /// The kernel's name, without `@`.
     pub kernel: Name,
-    /// The work items.
+    /// The shape of the launch.
     pub shape: Shape,
-    /// Values of parameters.
+    /// The values of parameters.
     pub args: Vec<(Name, Value)>,
-    /// Values that buffers must have afterwards.
+    /// The expected contents of buffers after the launch.
     pub results: Vec<(Name, Value)>,
-    /// Those of them that a GPU may have left, with `~=`: numbers need only be near.
+    /// The results that are given with `~=`, and may differ within a margin.
     pub near: Vec<NearResult>,
 }
 
-/// A result that numbers need only be near.
+/// A result that may differ within a margin.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NearResult {
-    /// The buffer.
+    /// The buffer's name.
     pub name: Name,
-    /// What its numbers are, where its type does not say so.
+    /// The format of the numbers, if the line gives one.
     pub format: Option<Format>,
-    /// How near, and how the line says it; else the manual's bounds count.
+    /// The margin and its text in the line; `None` for the manual's bounds.
     pub margin: Option<(Margin, String)>,
 }
 
-/// A refusal that a file expects.
+/// A refuse line.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RefuseLine {
-    /// The comment.
+    /// The span of the comment.
     pub span: Span,
-    /// The line of the text, as bytes; the op stands on it.
+    /// The span of the whole line, which also contains the op.
     pub line: Span,
-    /// Who refuses.
+    /// The target that must refuse.
     pub target: Target,
-    /// What the message contains.
+    /// The text that the message must contain.
     pub text: String,
 }
 
-/// What a file says about running it.
+/// The run lines and refuse lines of a file.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct RunLines {
-    /// Launches, in order.
+    /// The run lines, in order.
     pub runs: Vec<RunLine>,
-    /// Refusals, in order.
+    /// The refuse lines, in order.
     pub refusals: Vec<RefuseLine>,
 }
 
 impl RunLines {
-    /// Has PTX made for an SM.
+    /// Sets the SM of all PTX targets.
     pub fn set_sm(&mut self, sm: Sm) {
         let runs = self.runs.iter_mut().flat_map(|run| &mut run.targets);
         for target in runs.chain(self.refusals.iter_mut().map(|refusal| &mut refusal.target)) {
@@ -101,18 +105,18 @@ impl RunLines {
     }
 }
 
-/// Finds and reads the run lines and refuse lines of a text.
+/// Parses the run lines and refuse lines of a text.
 ///
 /// # Errors
-/// What is wrong with them, one a line.
+/// Fails with one diagnostic for each invalid line.
 pub fn read(source: &str) -> Result<RunLines, Vec<Diagnostic>> {
     read_comments(source, comment)
 }
 
-/// Finds and reads those of a text in PTX, where comments begin with `//`.
+/// Parses the run lines and refuse lines of a PTX text, in which comments begin with `//`.
 ///
 /// # Errors
-/// What is wrong with them, one a line.
+/// Fails with one diagnostic for each invalid line.
 pub fn read_ptx(source: &str) -> Result<RunLines, Vec<Diagnostic>> {
     read_comments(source, |line| line.find("//").map(|at| at + 2))
 }
@@ -120,7 +124,7 @@ pub fn read_ptx(source: &str) -> Result<RunLines, Vec<Diagnostic>> {
 fn read_comments(source: &str, comment: fn(&str) -> Option<usize>) -> Result<RunLines, Vec<Diagnostic>> {
     let mut lines = RunLines::default();
     let mut errors = Vec::new();
-    // The reader of the IR refuses longer texts.
+    // The IR parser reports longer texts.
     let all = source.get(..u32::MAX as usize).unwrap_or(source);
     let mut start = 0;
     for text in all.split_inclusive('\n') {
@@ -140,7 +144,7 @@ fn read_comments(source: &str, comment: fn(&str) -> Option<usize>) -> Result<Run
             match (launch_line(&mut cursor, comment), lines.runs.last_mut()) {
                 (Ok(launch), Some(run)) => run.then.push(launch),
                 (Err(error), _) => errors.push(error),
-                // The run line may be there, and wrong.
+                // The run line above may be present but invalid.
                 (Ok(_), None) if !errors.is_empty() => {}
                 (Ok(_), None) => {
                     let alone = Diagnostic::new(comment, "no run line stands before this launch");
@@ -161,7 +165,7 @@ fn read_comments(source: &str, comment: fn(&str) -> Option<usize>) -> Result<Run
     if errors.is_empty() { Ok(lines) } else { Err(errors) }
 }
 
-/// Where the text of a line's comment begins: after the first `;` that is not within a string.
+/// Returns the offset of a line's comment text: after the first `;` that is not in a string.
 pub(crate) fn comment(line: &str) -> Option<usize> {
     let mut quoted = false;
     let semicolon = line.bytes().position(|byte| {
@@ -171,7 +175,8 @@ pub(crate) fn comment(line: &str) -> Option<usize> {
     semicolon.map(|at| at + 1)
 }
 
-/// Which line a comment was meant to be that is none: `RUN:`, `run :`, `; run:` after another `;`, `run halu: @axpy items=2`.
+/// Returns the directive that an ordinary comment was probably meant to be, such as `RUN:`, `run
+/// :`, `;; run:` or `run halu: @axpy items=2`.
 fn almost(comment: &str) -> Option<&'static str> {
     let text = comment.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, ';' | '/' | '#'));
     let word = text.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
@@ -182,7 +187,7 @@ fn almost(comment: &str) -> Option<&'static str> {
     is_meant.then_some(meant)
 }
 
-/// Every target.
+/// The name for every target.
 const ALL: &str = "all";
 
 fn run_line(cursor: &mut Cursor<'_>, span: Span) -> Result<RunLine, Diagnostic> {
@@ -225,7 +230,7 @@ fn launch_line(cursor: &mut Cursor<'_>, span: Span) -> Result<LaunchLine, Diagno
     Ok(LaunchLine { span, kernel: (kernel.to_owned(), place), shape, args, results, near })
 }
 
-/// `items=N`, or `grid=X,Y,Z block=X,Y,Z` where what is left out at the end is 1.
+/// Parses `items=N`, or `grid=X,Y,Z block=X,Y,Z`, in which omitted trailing numbers are 1.
 fn shape(cursor: &mut Cursor<'_>) -> Result<Shape, Diagnostic> {
     let start = cursor.here();
     if !cursor.eat("grid") {
@@ -248,7 +253,7 @@ fn shape(cursor: &mut Cursor<'_>) -> Result<Shape, Diagnostic> {
     }
 }
 
-/// `=`, and how many there are along x, y and z.
+/// Parses `=` and the numbers along x, y and z.
 fn counts(cursor: &mut Cursor<'_>) -> Result<[u32; 3], Diagnostic> {
     cursor.expect("=")?;
     let mut counts = [count(cursor, COUNT)?, 1, 1];
@@ -267,7 +272,7 @@ fn count(cursor: &mut Cursor<'_>, expected: &str) -> Result<u32, Diagnostic> {
     u32::try_from(number).map_err(too_many)
 }
 
-/// The work items of a launch, as run lines have them.
+/// Formats the shape of a launch as in a run line.
 pub fn size(shape: &Shape) -> String {
     match shape.items() {
         Ok(items) if Shape::from(items) == *shape => format!("items={items}"),
@@ -286,7 +291,7 @@ const COUNT: &str = "a number along an axis, at most 4294967295";
 
 const ITEMS: &str = "a number of work items, at most 4294967295";
 
-/// `NAME=VALUE`, and of results also `NAME~=VALUE`, which are noted.
+/// Parses bindings `NAME=VALUE`. Results may also be `NAME~=VALUE`; these are appended to `near`.
 fn bindings(
     cursor: &mut Cursor<'_>,
     expected: &str,
@@ -326,7 +331,7 @@ fn bindings(
 
 const WITHIN: &str = "within(";
 
-/// What stands in parentheses after `within`, if anything: what the numbers are, and how near they must be.
+/// The contents of `within(...)`: the format of the numbers, and the margin with its text.
 type Within = (Option<Format>, Option<(Margin, String)>);
 
 fn within(cursor: &mut Cursor<'_>) -> Result<Within, Diagnostic> {
@@ -377,7 +382,7 @@ const PARTS: &str = "`rel=N`, `abs=N` or `ulps=N`, and before them a type of num
 
 const DISTANCE: &str = "a number that is not negative, such as 1e-5";
 
-/// What a parameter is given, or holds, as run lines have it.
+/// Formats the value of a parameter as in a run line.
 pub fn binding(name: &str, kind: ParamKind, bytes: &[u8]) -> String {
     match kind {
         ParamKind::Scalar(ty) => format!("{name}={}", element_bits(ty, bytes)),
@@ -497,7 +502,7 @@ mod tests {
 
     #[test]
     fn every_mistake_is_reported_at_its_place() {
-        // Each line is wrong where `^` stands in the line below it.
+        // The `^` in the second string marks the error in the first.
         let table = [
             ("; run:", "      ^", "the line ends too early; expected a target: ir, halu, vp1, ptx, all"),
             (

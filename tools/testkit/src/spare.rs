@@ -1,4 +1,5 @@
-//! Words of HALU that a better instruction would spare, by patterns. What is found is a place to look at, no proof.
+//! Patterns of redundant HALU instructions. A match is a hint for a missed optimisation, not a
+//! proof.
 
 use std::fmt::Write;
 
@@ -9,14 +10,14 @@ use halfbyte_isa::halu::{Inst, Opcode};
 use halfbyte_isa::isa::MachineCode;
 use halfbyte_isa::row::{RegFile, Role};
 
-/// A pattern of words.
+/// A pattern of redundant instructions.
 #[derive(Clone, Copy, Debug)]
 pub struct Pattern {
-    /// Its name.
+    /// The pattern's name.
     pub name: &'static str,
-    /// What is there, and what would do.
+    /// The instructions of the pattern, and their better replacement.
     pub description: &'static str,
-    /// Whether the word at an address is its first.
+    /// A predicate: the pattern starts at the given address.
     find: fn(&Listing, usize) -> bool,
 }
 
@@ -46,7 +47,8 @@ pub const PATTERNS: &[Pattern] = &[
     },
 ];
 
-/// The addresses at which each pattern is found in a kernel's code, in the order of [`PATTERNS`]; of other targets none.
+/// Returns the addresses of each pattern in a kernel's code, in the order of [`PATTERNS`]. Finds no
+/// patterns in code of other targets.
 pub fn spare(code: &dyn MachineCode) -> Vec<Vec<usize>> {
     let is_halu = code.target() == halfbyte_isa::halu::TARGET;
     let insts: Vec<Option<Inst>> = code.iter().map(|word| Inst::decode(word).filter(|_| is_halu)).collect();
@@ -65,7 +67,7 @@ pub fn spare(code: &dyn MachineCode) -> Vec<Vec<usize>> {
     PATTERNS.iter().map(places).collect()
 }
 
-/// What is found in the kernels of modules that HALU takes: how many words there are of each pattern, and where.
+/// Returns a report on the kernels that HALU accepts: the number and the places of each pattern.
 pub fn page(modules: &[Module]) -> String {
     let (mut words, mut found) = (0, Vec::new());
     let options = Options::new(HALU);
@@ -82,7 +84,7 @@ pub fn page(modules: &[Module]) -> String {
     for (number, pattern) in PATTERNS.iter().enumerate() {
         let places = || found.iter().map(|(file, kernel, places)| (file, kernel, &places[number]));
         let count: usize = places().map(|(.., at)| at.len()).sum();
-        // Writing to a string succeeds.
+        // Writing to a string cannot fail.
         let _ = writeln!(page, "{count:6}  {}: {}", pattern.name, pattern.description);
         for (file, kernel, at) in places().filter(|(.., at)| !at.is_empty()) {
             let at: Vec<String> = at.iter().map(usize::to_string).collect();
@@ -92,10 +94,10 @@ pub fn page(modules: &[Module]) -> String {
     page
 }
 
-/// A kernel's code.
+/// The decoded code of a kernel.
 struct Listing {
     insts: Vec<Option<Inst>>,
-    /// Whether a branch goes to the word at an address.
+    /// `true` for each address that is a branch target.
     begins: Vec<bool>,
 }
 
@@ -108,7 +110,8 @@ impl Listing {
         self.inst(at).is_some_and(|inst| opcodes.contains(&inst.opcode()))
     }
 
-    /// The general registers that a word touches in a role, the last too of those that take several.
+    /// Returns the general-purpose registers of an instruction with a role. An operand with several
+    /// registers contributes all of them.
     fn registers(&self, at: usize, role: Role) -> impl Iterator<Item = u64> {
         let inst = self.inst(at).copied();
         let slots = inst.map_or(&[][..], |inst| inst.opcode().registers());
@@ -125,13 +128,14 @@ impl Listing {
         self.registers(at, Role::Use).any(|read| read == reg)
     }
 
-    /// The one register that a word writes.
+    /// Returns the register that an instruction writes, if it writes exactly one.
     fn result(&self, at: usize) -> Option<u64> {
         let mut written = self.registers(at, Role::Def);
         written.next().filter(|_| written.next().is_none())
     }
 
-    /// The only word that reads what one writes, where that is dead at the end of its block or before.
+    /// Returns the only instruction that reads the result of another. Returns `None` unless the
+    /// result is dead by the end of the block.
     fn only_use(&self, at: usize) -> Option<usize> {
         let result = self.result(at)?;
         let mut only = None;
@@ -154,7 +158,7 @@ impl Listing {
         None
     }
 
-    /// The word in the same block that writes what another one reads.
+    /// Returns the instruction that defines a register read at `at`, if it is in the same block.
     fn maker(&self, at: usize, reg: u64) -> Option<usize> {
         (0..at).rev().take_while(|&before| !self.begins[before + 1]).find(|&before| self.result(before) == Some(reg))
     }
@@ -163,7 +167,7 @@ impl Listing {
         self.inst(at).map_or(0, |inst| inst.get(field))
     }
 
-    /// A shift right by so many bits, with zeros.
+    /// Returns `true` if the instruction is a logical right shift by one of the given counts.
     fn shift_right(&self, at: usize, counts: &[u64]) -> bool {
         self.is(at, &[Opcode::SHF_RIR])
             && self.field(at, RA) == u64::from(RZ)
@@ -171,7 +175,8 @@ impl Listing {
             && self.field(at, SIGN) == SIGN_UNSIGNED
     }
 
-    /// The registers that are not RZ, each once, and how many other sources there are.
+    /// Returns the distinct source registers other than RZ, and an encoding of the immediate or
+    /// constant source, if any.
     fn sources(&self, at: usize) -> (Vec<u64>, Option<u64>) {
         let mut registers: Vec<u64> = self.registers(at, Role::Use).collect();
         registers.sort_unstable();
@@ -186,12 +191,13 @@ impl Listing {
         (registers, other)
     }
 
-    /// Whether one instruction of three sources could do what two do, of which the second alone reads the first.
+    /// Returns `true` if two instructions have few enough sources for a single one. The second must
+    /// be the only user of the first.
     fn fits_one(&self, first: usize, second: usize) -> bool {
         let (registers, other) = self.sources(first);
         let (more, another) = self.sources(second);
         let Some(between) = self.result(first) else { return false };
-        // A register that is written between them is another word to the second.
+        // A register that is redefined between the two is a different source for the second.
         let is_written =
             |reg: u64| (first..second).any(|at| self.registers(at, Role::Def).any(|written| written == reg));
         let is_new = |&reg: &u64| reg != between && (!registers.contains(&reg) || is_written(reg));
@@ -205,14 +211,14 @@ impl Listing {
     }
 }
 
-/// What the sign of SHF is without a sign.
+/// The value of the field `SIGN` in a logical `SHF`.
 const SIGN_UNSIGNED: u64 = 0;
 
 const LOGIC: &[Opcode] = &[Opcode::LOP3_RRR, Opcode::LOP3_RIR, Opcode::LOP3_RCR];
 const SUMS: &[Opcode] = &[Opcode::IADD3_RRR, Opcode::IADD3_RIR, Opcode::IADD3_RCR];
 const PRODUCTS: &[Opcode] = &[Opcode::IMAD_RRR, Opcode::IMAD_RIR, Opcode::IMAD_RCR];
 
-/// A sum without a carry in or out.
+/// Returns `true` if the instruction is a sum without a carry in or out.
 fn is_sum(listing: &Listing, at: usize) -> bool {
     listing.is(at, SUMS) && listing.field(at, X) == 0 && listing.field(at, PU) == u64::from(PT)
 }
@@ -260,12 +266,12 @@ fn bits(listing: &Listing, at: usize) -> bool {
 
 fn sum(listing: &Listing, at: usize) -> bool {
     let user = listing.only_use(at).filter(|&user| is_sum(listing, at) && is_sum(listing, user));
-    // Twice the same register is two terms.
+    // The same register twice counts as two terms.
     let terms = |at: usize| listing.registers(at, Role::Use).count() + usize::from(listing.sources(at).1.is_some());
     user.is_some_and(|user| listing.fits_one(at, user) && terms(at) + terms(user) <= 4)
 }
 
-/// A product that nothing is added to, and the sum that alone reads it.
+/// Returns the sum that is the only user of a product without an addend.
 fn bare_product(listing: &Listing, at: usize) -> Option<usize> {
     let is_bare = listing.is(at, PRODUCTS) && listing.field(at, R64) == u64::from(RZ);
     let sum = listing.only_use(at).filter(|&user| is_bare && is_sum(listing, user))?;
@@ -349,10 +355,10 @@ mod tests {
                 assert_eq!(places.len(), usize::from(pattern.name == name), "{}: {text}", pattern.name);
             }
         }
-        // What something else reads too is needed.
+        // A result with a second use is not redundant.
         let kept = "LOP3 R3, R0, R1, RZ, 0x3c\nLOP3 R4, R3, R2, RZ, 0x3c\nSTG [R9.U32+UR4], R3\nEXIT\n";
         assert!(spare(&Code(assemble(kept).unwrap().words)).iter().all(Vec::is_empty));
-        // Registers that are written in between hold other words.
+        // The registers R1 and R2 are redefined between the two instructions.
         let other = "LOP3 R3, R0, R1, R2, 0x96\nMOV R1, R4\nMOV R2, R5\nLOP3 R3, R3, R1, R2, 0x96\nEXIT\n";
         assert!(spare(&Code(assemble(other).unwrap().words)).iter().all(Vec::is_empty));
     }

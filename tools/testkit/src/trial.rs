@@ -1,4 +1,4 @@
-//! A kernel's trial: the evaluator against the words, and the engines against each other.
+//! Trials of a kernel: the evaluator against machine code, and the engines against each other.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,81 +18,81 @@ use crate::ahead::{Ahead, Called};
 use crate::approximate::{is_approximate, is_of_addresses};
 use crate::compare::compare;
 
-/// How a kernel is tried.
+/// The configuration of a trial.
 #[derive(Clone, Copy)]
 pub struct Trial<'a> {
-    /// The ways to compile it.
+    /// The compiler options; the kernel is compiled with each of them.
     pub ways: &'a [Options],
-    /// What executes the words.
+    /// The engines that execute the machine code.
     pub engines: &'a [Engine],
-    /// Whether the functions that objects have of the words run too, which takes feature `aot`.
+    /// `true` to run the functions of native objects too, which requires feature `aot`.
     pub ahead: bool,
-    /// Backward branches that an item may take.
+    /// The number of backward branches that an item may take.
     pub budget: u32,
-    /// What ends the trial early.
+    /// The limits of the trial.
     pub watchdog: Option<&'a Watchdog>,
 }
 
 /// A launch of a kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Launch {
-    /// The work items.
+    /// The shape of the launch.
     pub shape: Shape,
-    /// By parameter, a scalar's bytes or a buffer's.
+    /// The bytes of each parameter's scalar or buffer.
     pub args: Vec<Vec<u8>>,
-    /// The arguments that lie in the buffers of others.
+    /// The arguments that alias the buffers of others.
     pub aliases: Vec<Alias>,
 }
 
 impl Launch {
-    /// How the evaluator makes it.
+    /// Returns the evaluator's options for the launch.
     fn evaluation<'a>(&'a self, budget: u32, watchdog: Option<&'a Watchdog>) -> Evaluation<'a> {
         Evaluation { budget, watchdog, aliases: &self.aliases, ..Evaluation::from(self.shape) }
     }
 }
 
-/// What came of a kernel that does not fail.
+/// The result of a kernel that does not fail.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
-    /// Whether an item traps.
+    /// `true` if an item traps.
     pub traps: bool,
-    /// By way to compile it, whether it can be compiled.
+    /// For each of the compiler options, `true` if the kernel compiles.
     pub accepted: Vec<bool>,
-    /// Launches of words.
+    /// The number of launches of machine code.
     pub launches: u64,
 }
 
-/// In which way a kernel fails.
+/// The kind of a kernel's failure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// It is not well formed, does not print as it reads, or its items are not independent.
+    /// The kernel is malformed, does not print as its text, or its items are not independent.
     Malformed,
-    /// It is refused for no reason of its own.
+    /// The compiler has a defect: an internal error, or an object that does not load.
     Defect,
     /// The compiler or an engine panics.
     Panic,
-    /// The words leave other bits in memory than the evaluator.
+    /// Machine code leaves other bits in memory than the evaluator.
     Memory,
-    /// The words trap where the evaluator does not, or elsewhere, or not at all.
+    /// Machine code and evaluator disagree on a trap.
     Trap,
-    /// Engines do not count the same.
+    /// Engines report different statistics.
     Engines,
-    /// It does not fail as far as was seen: a limit of the trial was met.
+    /// A limit of the trial was exceeded before a failure was found.
     Exceeded,
 }
 
-/// How a kernel fails.
+/// A failure of a kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
-    /// In which way.
+    /// The kind.
     pub kind: Kind,
-    /// On which target; none where the evaluator is at fault or the text.
+    /// The target, or `None` if the text or the evaluation fails.
     pub target: Option<Target>,
-    /// On which engine; none where no words ran.
+    /// The engine, or `None` if no machine code was executed.
     pub engine: Option<Engine>,
-    /// What is wrong.
+    /// The message.
     pub reason: String,
-    /// In which launch; none where the kernel was not launched.
+    /// The failing launch, or `None` if the kernel was not launched.
     pub launch: Option<Box<Launch>>,
 }
 
@@ -113,7 +113,8 @@ impl Failure {
         Failure { launch: Some(Box::new(launch.clone())), ..self }
     }
 
-    /// Whether the other is a failure of the same kind, in the same place: no refusal, panic or fault of another sort.
+    /// Returns `true` if the other failure has the same kind, target and engine. Malformed kernels,
+    /// defects and panics must also have similar messages.
     pub fn is_like(&self, other: &Failure) -> bool {
         let is_said = matches!(self.kind, Kind::Malformed | Kind::Defect | Kind::Panic);
         (self.kind, self.target, self.engine) == (other.kind, other.target, other.engine)
@@ -127,15 +128,15 @@ impl fmt::Display for Failure {
     }
 }
 
-/// The first line of a message without names and numbers, which change with the kernel.
+/// Returns the first line of a message without names and numbers, which depend on the kernel.
 fn outline(reason: &str) -> String {
     let is_fixed = |word: &&str| !word.contains(|c: char| c.is_ascii_digit() || "%^@".contains(c));
     reason.lines().next().unwrap_or_default().split_whitespace().filter(is_fixed).collect::<Vec<_>>().join(" ")
 }
 
-/// What work comes to, or what it said when it panicked.
+/// Runs a closure. Returns its result, or the message of its panic.
 pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
-    // What the work was about is thrown away with it.
+    // Unwind safety is not a concern, because the closure's state is dropped after a panic.
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
         let said = payload.downcast_ref::<&str>().copied();
         said.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message").to_owned()
@@ -147,10 +148,10 @@ impl Trial<'_> {
         self.watchdog.map_or(Ok(()), Watchdog::poll).map_err(Failure::exceeded)
     }
 
-    /// Tries a kernel on these launches, as it was printed.
+    /// Tries a printed kernel with the given launches.
     ///
     /// # Errors
-    /// How it fails.
+    /// Fails with the failure of the kernel.
     pub fn run_printed(&self, text: &str, launches: impl FnOnce(&Kernel) -> Vec<Launch>) -> Result<Tally, Failure> {
         let module = Module::parse(text).map_err(|report| Failure::malformed(report.to_string()))?;
         let launches = module.ir().kernels.first().map(launches).unwrap_or_default();
@@ -160,10 +161,11 @@ impl Trial<'_> {
         }
     }
 
-    /// Asks whether the evaluator finds that a kernel races in each launch whose groups have two items.
+    /// Checks that the evaluator reports a race in every launch whose groups have at least two
+    /// items.
     ///
     /// # Errors
-    /// It does not.
+    /// Fails if a race is not reported.
     pub fn must_race(&self, text: &str, launches: impl FnOnce(&Kernel) -> Vec<Launch>) -> Result<Tally, Failure> {
         let module = Module::parse(text).map_err(|report| Failure::malformed(report.to_string()))?;
         let Some(kernel) = module.ir().kernels.first() else { return Ok(Tally::default()) };
@@ -173,7 +175,7 @@ impl Trial<'_> {
             let is_alone = size < 2 || launch.shape.items() == Ok(0);
             match evaluate(kernel, launch.evaluation(self.budget, self.watchdog), &mut launch.args.clone()) {
                 Err(Fault::Exceeded(exceeded)) => return Err(Failure::exceeded(exceeded)),
-                // A trap comes before a race.
+                // A trap ends the launch before the race is found.
                 Err(Fault::Trap(_)) => tally.traps = true,
                 Err(Fault::Race(_)) if !is_alone => {}
                 Ok(_) if is_alone => {}
@@ -186,10 +188,10 @@ impl Trial<'_> {
         Ok(tally)
     }
 
-    /// Tries the only kernel of a module on these launches.
+    /// Tries the only kernel of a module with the given launches.
     ///
     /// # Errors
-    /// How it fails.
+    /// Fails with the failure of the kernel.
     pub fn run(&self, module: &Module, launches: &[Launch]) -> Result<Tally, Failure> {
         let [kernel] = module.ir().kernels.as_slice() else {
             return Err(Failure::malformed("one kernel is tried at a time"));
@@ -211,7 +213,7 @@ impl Trial<'_> {
         for options in self.ways {
             let target = options.target;
             let several_axes = options.several_axes || launches.iter().any(|launch| !launch.shape.is_along_x());
-            // Half of the kernels are compiled for groups of their launches' size alone.
+            // Half of the kernels are compiled for a fixed group size, that of their launches.
             let block = launches.first().map(|launch| launch.shape.block);
             let block = block.filter(|block| launches.iter().all(|launch| launch.shape.block == *block));
             let block = options.block.or(block.filter(|_| kernel.insts.len().is_multiple_of(2)));
@@ -259,7 +261,7 @@ impl Trial<'_> {
         Ok(tally)
     }
 
-    /// The function that an object has of the only kernel of a program, where it is asked for and can be had.
+    /// Returns the native function of the program's only kernel, if it is requested and supported.
     #[cfg(feature = "aot")]
     fn ahead(&self, program: Option<&Program>, target: Target) -> Result<Option<Ahead>, Failure> {
         let kernel = program.and_then(|program| program.kernels().first()).filter(|_| self.ahead);
@@ -270,8 +272,8 @@ impl Trial<'_> {
     }
 }
 
-/// A module's words; none where the target refuses it. A refusal names what the target cannot do; what is said about the
-/// whole kernel is a defect of the compiler.
+/// Compiles a module. Returns `None` if the target refuses a kernel. An internal error or an
+/// invalid kernel is a defect of the compiler.
 fn compiled(module: &Module, options: &Options) -> Result<Option<Program>, Failure> {
     let target = options.target;
     let defect = |reason: &dyn fmt::Display| Failure::on(target, Kind::Defect, format!("on {target}: {reason}"));
@@ -282,16 +284,17 @@ fn compiled(module: &Module, options: &Options) -> Result<Option<Program>, Failu
     }
 }
 
-/// A launch that exceeds its budget is evaluated again with so many times that, and at most [`DEFAULT_BUDGET`]: for an iteration of
-/// a loop around one that is unrolled words take one backward branch, the text up to this many.
+/// The factor by which the budget grows, up to [`DEFAULT_BUDGET`], when a launch that exceeded its
+/// budget is evaluated again. If an inner loop is unrolled, machine code takes one backward branch
+/// where the evaluator takes up to this many.
 const PATIENCE: u32 = 64;
 
-/// A launch as the evaluator made it.
+/// A launch on the evaluator, as the reference for machine code.
 struct Reference<'a> {
     module: &'a Module,
     kernel: &'a Kernel,
     launch: &'a Launch,
-    /// The arguments after it.
+    /// The arguments after the launch.
     args: &'a [Vec<u8>],
     outcome: &'a Result<Writers, Fault>,
     target: Target,
@@ -299,7 +302,8 @@ struct Reference<'a> {
     watchdog: Option<&'a Watchdog>,
 }
 
-/// Whether a kernel takes the bits of an address: in memory of the process or of a GPU they are others than on the evaluator.
+/// Returns `true` if a kernel uses the bits of an address. Addresses in this process or on a GPU
+/// differ from those of the evaluator.
 pub fn reads_addresses(kernel: &Kernel) -> bool {
     let insts = kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)).flat_map(|block| &block.insts);
     insts.filter_map(|&inst| Some((inst, kernel.insts.get(inst)?))).any(|(inst, data)| {
@@ -310,22 +314,23 @@ pub fn reads_addresses(kernel: &Kernel) -> bool {
     })
 }
 
-/// What a launch of words came to.
+/// The result of a launch of machine code.
 type Outcome = Result<Stats, LaunchError>;
 
 impl Reference<'_> {
-    /// Makes the launch on every engine.
+    /// Runs the launch on every engine.
     fn check(&self, program: &Program, engines: &[Engine]) -> Result<(), Failure> {
         let target = self.target;
         let Some(loaded) = program.kernel(&self.kernel.name) else {
             return Err(Failure::on(target, Kind::Defect, format!("on {target}: the object lacks the kernel")));
         };
-        // What knows no axes is not launched over several.
+        // Code that is compiled for launches along x is not launched over several axes.
         if loaded.info().along_x && !self.launch.shape.is_along_x() {
             return Ok(());
         }
         let mut first: Option<(Engine, Outcome)> = None;
-        // What a GPU does about a bad access is its own, and it knows no budget; so are approximations and addresses.
+        // A GPU has its own behaviour on invalid accesses, no budget, its own approximations and
+        // other addresses.
         let is_for_gpus = self.outcome.is_ok() && !is_approximate(self.kernel) && !reads_addresses(self.kernel);
         let is_fit = |engine: &&Engine| TARGETS.runs(**engine, target) && (**engine != Engine::Cuda || is_for_gpus);
         for &engine in engines.iter().filter(is_fit) {
@@ -360,7 +365,8 @@ impl Reference<'_> {
         Ok(())
     }
 
-    /// Whether launches on arguments that are bound once, and are made what they were before each, come to what one alone does.
+    /// Checks that repeated runs of a bound launch give the same result as a single launch. The
+    /// arguments are reset before each run.
     fn repeats(
         &self,
         loaded: &halfbyte_runtime::Kernel,
@@ -376,7 +382,7 @@ impl Reference<'_> {
         let buffers = || self.launch.args.iter().zip(after).enumerate().filter(|&(number, _)| is_own(number));
         for time in 1..=3 {
             let found = bound.run(self.launch.shape);
-            // Who watches counts all of them.
+            // The watchdog counts the work of all runs.
             if matches!(found, Err(LaunchError::Exceeded { .. })) {
                 return Ok(());
             }
@@ -395,7 +401,7 @@ impl Reference<'_> {
         Ok(())
     }
 
-    /// Calls the function that an object has of the kernel, and gives whether that can be compared.
+    /// Runs the native object's function. Returns `true` if its result can be compared.
     #[cfg(feature = "aot")]
     fn check_ahead(&self, ahead: &Ahead) -> Result<bool, Failure> {
         if reads_addresses(self.kernel) || !(ahead.takes_grid() || self.launch.shape.is_along_x()) {
@@ -405,7 +411,8 @@ impl Reference<'_> {
         let called = caught(|| ahead.call(self.launch))
             .map_err(|said| Failure::on(self.target, Kind::Panic, format!("{on} panics: {said}")))?;
         let agrees = self.agrees_ahead(&on, &called).or_else(|failure| {
-            // Words may have fewer backward branches than the text, and come further.
+            // Machine code may have fewer backward branches than the evaluator, and so continue for
+            // longer.
             let budget = self.budget.saturating_mul(PATIENCE).min(DEFAULT_BUDGET);
             if !matches!(self.outcome, Err(Fault::Trap(trap)) if is_over_budget(trap)) || budget <= self.budget {
                 return Err(failure);
@@ -421,7 +428,7 @@ impl Reference<'_> {
         agrees.map(|()| true).map_err(wrong)
     }
 
-    /// Compares what a function came to with the evaluator's outcome.
+    /// Compares the result of a native object's function with the evaluator's.
     #[cfg(feature = "aot")]
     fn agrees_ahead(&self, on: &str, called: &Called) -> Result<(), (Kind, String)> {
         let reason = match (self.outcome, &called.stopped) {
@@ -445,7 +452,7 @@ impl Reference<'_> {
         Err((Kind::Trap, reason))
     }
 
-    /// Compares what is left in memory with what the evaluator leaves.
+    /// Compares the memory after a launch with the evaluator's.
     fn same_memory(&self, on: &str, args: &[Vec<u8>], writers: &Writers) -> Result<(), (Kind, String)> {
         let params = given(self.kernel);
         for (param, (expected, found)) in params.iter().enumerate().zip(self.args.iter().zip(args)) {
@@ -457,7 +464,7 @@ impl Reference<'_> {
         Ok(())
     }
 
-    /// Compares an engine's outcome with the evaluator's.
+    /// Compares an engine's result with the evaluator's.
     fn agrees(
         &self,
         words: &halfbyte_runtime::Kernel,
@@ -466,7 +473,7 @@ impl Reference<'_> {
         args: &[Vec<u8>],
     ) -> Result<(), (Kind, String)> {
         let reason = match (self.outcome, outcome) {
-            // A launch that a machine has no room for.
+            // The tile does not fit the machine's memory.
             (_, Err(LaunchError::Tile(_))) => return Ok(()),
             (Ok(writers), Ok(_)) => return self.same_memory(on, args, writers),
             (Err(Fault::Trap(expected)), Err(LaunchError::Trap(found))) => {
@@ -482,8 +489,8 @@ impl Reference<'_> {
         Err((Kind::Trap, reason))
     }
 
-    /// The same where an item exceeds the budget on the evaluator: words may have fewer backward branches than the text, and
-    /// come further.
+    /// Compares again with a larger budget if an item exceeds the budget on the evaluator. Machine
+    /// code may have fewer backward branches than the evaluator, and so continue for longer.
     fn agrees_in_the_end(
         &self,
         words: &halfbyte_runtime::Kernel,
@@ -509,9 +516,12 @@ impl Reference<'_> {
         Lines::new(self.module.text()).position(trap.span.start).line as u32
     }
 
-    /// Whether words trap where the text does. An access may be made in parts. Items that share words share a budget, which their
-    /// first one exceeds whoever does. What is accessed at will comes before a loop without end though it stands after. The
-    /// branch that is one too many may be another, where words have fewer of them.
+    /// Returns `true` if machine code traps where the evaluator does. Several cases count as the
+    /// same trap:
+    /// * An access may be split into parts, so its address may lie within the evaluator's access.
+    /// * Items that share code share a budget, so any item of the tile may exceed it.
+    /// * An access to a uniform stream is executed early, so its trap may precede an infinite loop.
+    /// * The branch that exceeds the budget may be another one.
     fn is_same_trap(&self, words: &halfbyte_runtime::Kernel, expected: &eval::Trap, found: &Trap) -> bool {
         let tiles = words.info().tiles.as_ref();
         let group = tiles.map_or(1, |tiles| tiles.items);
@@ -528,7 +538,8 @@ impl Reference<'_> {
             (true, true) => return expected.item == found.item,
             _ => {}
         }
-        // What the kernel declares has addresses of its own in words; where an item's arrays begin is the machine's own affair.
+        // Arrays that the kernel declares have other addresses in machine code. The address of a
+        // private array is not compared at all.
         let is_there =
             |address: u64, at: u64, part: u64, bytes: u64| match eval::space_of(self.kernel, expected.inst, address) {
                 Some(Space::Scratch) => true,
@@ -568,7 +579,7 @@ mod tests {
 
     use super::*;
 
-    /// A loop of `iterations` iterations around so many loops of 60.
+    /// Runs a loop of `iterations` iterations, which contains `inner` loops of 60 iterations.
     fn nested(iterations: u32, inner: usize, budget: u32) -> Result<Tally, Failure> {
         let mut text =
             "kernel @k(%n: i32, %y: out i32) {\n^entry:\n  %i = item_id\n  %0 = const.i32 0\n  %1 = const.i32 1\n  \
@@ -608,7 +619,7 @@ mod tests {
         assert!(tally.traps, "the evaluator takes more than 10");
         assert_eq!(tally.launches, 2);
         assert!(!nested(7, 1, 1000).unwrap().traps);
-        // Both take too many, in the same item.
+        // Evaluator and machine code exceed the budget in the same item.
         assert!(nested(12, 1, 10).unwrap().traps);
     }
 

@@ -1,8 +1,10 @@
-//! Launches of texts in PTX on every route, compared: direct execution by the interpreter and by native code, the evaluator on the
-//! import, HALU's machine code by both engines, the function of a native object, and the recompiled PTX.
+//! Comparison of PTX launches on every route. The routes are direct execution by the interpreter
+//! and by native code, the evaluator on the imported kernel, HALU's machine code on both engines,
+//! native objects, and recompiled PTX.
 //!
-//! A text that a route refuses is compared on the others. A launch whose result the manual leaves open is not compared: one that
-//! races, reads memory that nobody has written, or depends on the order of its items.
+//! A text that some routes refuse is compared on the others. A launch whose result is not defined
+//! is not compared: it has a race, reads uninitialised memory, or depends on the order of its
+//! items.
 
 mod campaign;
 mod memory;
@@ -26,16 +28,16 @@ pub use campaign::{Finding, Plan, Summary, run};
 pub use memory::draw as memory_kernel;
 pub use mutants::{launches_of, mutant};
 
-/// A way to execute a text in PTX.
+/// A route: one of the ways to execute a PTX text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Route {
-    /// Route of the text.
+    /// The form in which the text is executed.
     pub via: Via,
-    /// Engine of machine code; the evaluator and objects are engines of their own.
+    /// The engine of machine code; ignored by the evaluator and by native objects.
     pub engine: Engine,
 }
 
-/// Every route of this build. The first is the reference.
+/// Every route in this build. The first one is the reference.
 pub const ROUTES: &[Route] = &[
     Route { via: Via::Ptx, engine: Engine::Interp },
     Route { via: Via::Ptx, engine: Engine::JIT },
@@ -47,7 +49,7 @@ pub const ROUTES: &[Route] = &[
     Route { via: Via::Recompiled, engine: Engine::Interp },
 ];
 
-/// The options of `halfbyte launch` for the route.
+/// The options of `halfbyte launch` that select the route.
 impl fmt::Display for Route {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "--via {}", self.via.name())?;
@@ -58,20 +60,20 @@ impl fmt::Display for Route {
     }
 }
 
-/// The limits of the launches of a comparison, and what ends them early.
+/// The limits of the launches in a comparison, and their cancellation.
 #[derive(Clone, Debug)]
 pub struct Patience {
     /// The limits of each launch.
     pub limits: Limits,
-    /// Watchdog of all launches.
+    /// The token that cancels all launches.
     pub cancel: CancelToken,
 }
 
 impl Patience {
-    /// Limits that suffice for a launch of a few thousand items.
+    /// Creates limits that suffice for a launch of a few thousand items.
     pub fn of_launch(cancel: CancelToken) -> Patience {
         let limits = Limits { work: 1 << 24, time: Some(Duration::from_secs(20)), ..Limits::strict() };
-        // The memory of the process is that of all threads.
+        // The process memory is shared by all threads, so a launch has no limit of its own.
         Patience { limits: Limits { memory: u64::MAX, ..limits }, cancel }
     }
 
@@ -83,11 +85,11 @@ impl Patience {
 /// The result of a launch on a route.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Outcome {
-    /// The memory after it.
+    /// The contents of the buffers after the launch.
     Done(Vec<Vec<u8>>),
-    /// The kind of the trap, and the item that traps.
+    /// The kind of the trap, and the trapping item.
     Trapped(Kind, Option<Item>),
-    /// The route does not run the text.
+    /// The route refuses the text, for this kind of reason.
     Refused(Kind),
     /// A panic, with its message.
     Panicked(String),
@@ -115,8 +117,9 @@ impl Outcome {
         matches!(self, Outcome::Trapped(Kind::RaceGlobal | Kind::RaceShared, _))
     }
 
-    /// Returns `true` if a route may give `self` where another gives `other`. Which of two items traps first is open where items
-    /// have turns. The record of an object's trap does not name the space of an access out of bounds.
+    /// Returns `true` if a route may give `self` where another gives `other`. If items interleave
+    /// (`has_turns`), the item that traps first is not defined. The trap record of a native object
+    /// does not name the memory space of an out-of-bounds access.
     fn agrees(&self, other: &Outcome, has_turns: bool, is_object: bool) -> bool {
         use Kind::{OutOfBoundsGlobal, OutOfBoundsLocal, OutOfBoundsShared};
         let is_of_a_space = |kind: &Kind| matches!(kind, OutOfBoundsGlobal | OutOfBoundsLocal | OutOfBoundsShared);
@@ -157,18 +160,19 @@ impl Outcome {
 /// Two routes that give different results.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Disagreement {
-    /// The route that gives another result than the reference.
+    /// The route whose result differs from the reference.
     pub route: Route,
-    /// The route that it is compared with.
+    /// The reference route.
     pub reference: Route,
-    /// The results.
+    /// The difference of the results.
     pub reason: String,
-    /// The memory after the launch on the reference, unless that traps.
+    /// The buffers after the launch on the reference, unless the launch traps there.
     pub expected: Option<Vec<Vec<u8>>>,
 }
 
 impl Disagreement {
-    /// Returns `true` if the same routes disagree in the same way, in whatever byte.
+    /// Returns `true` if the same route differs in the same way; the position of the difference may
+    /// change.
     fn is_like(&self, other: &Disagreement) -> bool {
         let outline = |reason: &str| -> String { reason.chars().filter(|c| !c.is_ascii_hexdigit()).collect() };
         self.route == other.route && outline(&self.reason) == outline(&other.reason)
@@ -178,31 +182,32 @@ impl Disagreement {
 /// The verdict on a launch.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// The routes that run it, this many, give the same memory.
+    /// All routes that run the launch, of this number, give the same memory.
     Done(usize),
-    /// The routes that run it, this many, end in the same trap.
+    /// All routes that run the launch, of this number, end in the same trap.
     Trapped(usize),
-    /// No route runs it.
+    /// No route runs the launch.
     Refused,
-    /// Its result is not defined, for this reason.
+    /// The result is not defined, for this reason.
     Undefined(Undefined),
     /// Two routes give different results.
     Differs(Box<Disagreement>),
 }
 
-/// The reason why a launch has no one result.
+/// The reason why the result of a launch is not defined.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Undefined {
-    /// A limit was met on one route; the number of backward branches may change from route to route.
+    /// A limit was exceeded on one route. The number of backward branches may differ between
+    /// routes.
     Limit,
-    /// The watched launch finds an error that others do not look for: a race, a read of what nobody has written, an exchange with
-    /// a lane that takes no part.
+    /// Race detection finds an error that other launches do not check for: a race, a read of
+    /// uninitialised memory, or a shuffle from an inactive lane.
     Watched,
     /// Another order of the items gives another result.
     Order,
-    /// The bits of an address are seen.
+    /// The result depends on the bits of an address.
     Address,
-    /// The text reads a clock or another register that no two launches agree on.
+    /// The text reads a clock or another special register that differs between launches.
     Clock,
 }
 
@@ -230,10 +235,10 @@ pub fn compare(request: &Request, patience: &Patience) -> Verdict {
         };
     };
     let reference = *reference;
-    // All other routes agree if only the object differs.
+    // If only the native object differs, all other routes agree.
     let is_object_alone = is_object(route) && others.next().is_none();
     if !matches!(outcome, Outcome::Panicked(_)) {
-        // The evaluator reports a race at once, others a trap behind it.
+        // The evaluator reports a race at once; other routes may report a later trap.
         if matches!(first, Outcome::Trapped(..)) && runs.iter().any(|(_, outcome)| outcome.is_race()) {
             return Verdict::Undefined(Undefined::Watched);
         }
@@ -269,7 +274,8 @@ fn how(watchdog: &Watchdog) -> How<'_> {
     How { watchdog: Some(watchdog), ..How::default() }
 }
 
-/// The reason why routes may differ on a launch, if there is one. It is asked of the few launches on which they do.
+/// Returns the reason why routes may differ on a launch, if any. It is called only for launches on
+/// which routes do differ.
 fn undefined(request: &Request, patience: &Patience, is_limited: bool, is_object_alone: bool) -> Option<Undefined> {
     if is_limited {
         return Some(Undefined::Limit);
@@ -297,13 +303,14 @@ fn undefined(request: &Request, patience: &Patience, is_limited: bool, is_object
     (is_object_alone && request.takes_addresses()).then_some(Undefined::Address)
 }
 
-/// Words of instructions behind which other items of the block have their turns.
+/// Substrings of instructions after which other items of the block may run.
 const TURNS: [&str; 6] = ["atom.", "red.", ".volatile", ".relaxed", ".acquire", ".release"];
 
-/// Special registers that no two launches agree on.
+/// Special registers that differ between launches.
 const CLOCKS: [&str; 5] = ["%clock", "%globaltimer", "%pm", "%smid", "%gridid"];
 
-/// A launch as a line for `halfbyte launch --json` and, where the result is known, for `halfbyte corpus`.
+/// Returns a launch as a line for `halfbyte launch --json`, and for `halfbyte corpus` if the result
+/// is known.
 pub fn line(request: &Request, name: &str, expected: Option<&[Vec<u8>]>) -> Value {
     let args: Vec<Value> = request
         .args

@@ -1,4 +1,4 @@
-//! Mutants of texts in PTX: one or more operands, types, modifiers, constants or statements of an instruction are changed.
+//! Mutation of PTX texts: changes to operands, types, modifiers, constants or statements.
 
 use halfbyte_ir::witness::Random;
 use halfbyte_isa::ptx::module::{Blocks, Entry};
@@ -6,10 +6,10 @@ use halfbyte_isa::ptx::text;
 
 use halfbyte_testkit::harness::{Arg, Language, Request, Size};
 
-/// Draws of a mutant that is read, before it is given up.
+/// The number of attempts to draw a valid mutant.
 const DRAWS: usize = 40;
 
-/// Modifiers that a mutant exchanges.
+/// Groups of tokens that a mutation exchanges for one another.
 const GROUPS: [&[&str]; 22] = [
     &[
         "u8", "s8", "b8", "u16", "s16", "b16", "u32", "s32", "b32", "u64", "s64", "b64", "f32", "f64", "f16", "f16x2",
@@ -38,19 +38,19 @@ const GROUPS: [&[&str]; 22] = [
     &["div", "rem", "mul"],
 ];
 
-/// Modifiers that may be left out or added.
+/// Modifiers that a mutation removes or adds.
 const OPTIONAL: [&str; 8] = ["sat", "ftz", "volatile", "nc", "trans", "relu", "noftz", "wide"];
 
-/// A statement of a text: its words, with the blanks and the marks between them.
+/// The tokens of a statement, including blanks and punctuation.
 type Words = Vec<String>;
 
-/// A mutant of a launch's text, by a number; `None` if none is drawn that can be read.
+/// Returns a random mutant of a launch's text, or `None` if no valid mutant was drawn.
 pub fn mutant(request: &Request, random: &mut Random) -> Option<Request> {
     let (head, body) = split(&request.text, request.entry.as_deref())?;
     let statements: Vec<Words> = body.0.split_inclusive(';').map(words).collect();
     for _ in 0..DRAWS {
         let mut changed = statements.clone();
-        // Most mutants differ in one place: several changes seldom agree with one another.
+        // Most mutants have a single change, because several changes are seldom valid together.
         let changes = 1 + [0, 0, 0, 1, 2][random.below(5)];
         let is_changed = (0..changes).fold(false, |is_changed, _| change(&mut changed, random) || is_changed);
         let text = format!("{head}{}{}", changed.iter().flatten().map(String::as_str).collect::<String>(), body.1);
@@ -65,7 +65,7 @@ pub fn mutant(request: &Request, random: &mut Random) -> Option<Request> {
     None
 }
 
-/// The body of an entry behind the declarations, what stands before it, and what stands behind it.
+/// Splits a text into the part before an entry's body, the body, and the rest.
 fn split<'t>(text: &'t str, entry: Option<&str>) -> Option<(&'t str, (&'t str, &'t str))> {
     let named = entry.and_then(|entry| {
         let is_name = |at: &usize| {
@@ -85,7 +85,8 @@ fn split<'t>(text: &'t str, entry: Option<&str>) -> Option<(&'t str, (&'t str, &
     Some((&text[..=open], (&text[open + 1..close], &text[close..])))
 }
 
-/// The words of a statement: identifiers, registers and numbers, and single characters between them.
+/// Splits a statement into tokens: identifiers, registers and numbers, and single characters
+/// between them.
 fn words(statement: &str) -> Words {
     let mut words: Words = Vec::new();
     let mut is_open = false;
@@ -106,7 +107,7 @@ fn is_instruction(words: &[String]) -> bool {
     first.is_some_and(|first| first != "." && first != ";" && first != "/")
 }
 
-/// Changes one statement, if it can.
+/// Applies a random change to one statement. Returns `true` if the statement has changed.
 fn change(statements: &mut Vec<Words>, random: &mut Random) -> bool {
     let places: Vec<usize> = (0..statements.len()).filter(|&at| is_instruction(&statements[at])).collect();
     if places.is_empty() {
@@ -136,13 +137,13 @@ fn change(statements: &mut Vec<Words>, random: &mut Random) -> bool {
     }
 }
 
-/// The letters of a register's name; `None` if a word is none.
+/// Returns the letters of a register's name, or `None` if the token is not a register.
 fn class(word: &str) -> Option<&str> {
     let letters = word.strip_prefix('%')?.trim_end_matches(|c: char| c.is_ascii_digit());
     (letters.len() + 1 < word.len()).then_some(letters)
 }
 
-/// Exchanges a register for another of its class.
+/// Replaces a register by another with the same letters.
 fn register(statements: &mut [Words], at: usize, random: &mut Random) -> bool {
     let places: Vec<usize> = (0..statements[at].len()).filter(|&k| class(&statements[at][k]).is_some()).collect();
     let Some(&place) = places.get(random.below(places.len())) else { return false };
@@ -156,7 +157,7 @@ fn register(statements: &mut [Words], at: usize, random: &mut Random) -> bool {
     is_new
 }
 
-/// Exchanges an integer for another.
+/// Replaces an integer by another.
 fn number(words: &mut [String], random: &mut Random) -> bool {
     let value = |word: &String| word.parse::<u64>().ok();
     let places: Vec<usize> = (0..words.len()).filter(|&k| value(&words[k]).is_some()).collect();
@@ -177,7 +178,7 @@ fn number(words: &mut [String], random: &mut Random) -> bool {
     new != old
 }
 
-/// A guard is negated, taken away, or another one.
+/// Negates, removes or adds a guard.
 fn guard(statements: &mut [Words], at: usize, random: &mut Random) -> bool {
     let Some(mark) = statements[at].iter().position(|word| word == "@") else {
         let predicates: Vec<String> =
@@ -202,7 +203,7 @@ fn guard(statements: &mut [Words], at: usize, random: &mut Random) -> bool {
     true
 }
 
-/// A modifier is left out or added.
+/// Removes or adds a modifier.
 fn optional(words: &mut Words, random: &mut Random) -> bool {
     let there = words.windows(2).position(|pair| pair[0] == "." && OPTIONAL.contains(&pair[1].as_str()));
     if let Some(there) = there {
@@ -216,7 +217,8 @@ fn optional(words: &mut Words, random: &mut Random) -> bool {
     true
 }
 
-/// A mnemonic, a type or a modifier becomes another one of its group, or of the same instruction elsewhere.
+/// Replaces a mnemonic, type or modifier by another of its group, or by one from another
+/// instruction.
 fn modifier(statements: &mut [Words], (at, places): (usize, &[usize]), random: &mut Random) -> bool {
     let is_group = |word: &String| GROUPS.iter().any(|group| group.contains(&word.as_str()));
     let own: Vec<usize> = (0..statements[at].len()).filter(|&k| is_group(&statements[at][k])).collect();
@@ -236,7 +238,8 @@ fn modifier(statements: &mut [Words], (at, places): (usize, &[usize]), random: &
     true
 }
 
-/// A launch of each kernel of a text, with random arguments: 64-bit parameters are buffers, others small numbers.
+/// Returns a launch of each kernel in a text, with random arguments: buffers for 64-bit parameters,
+/// small numbers for others.
 pub fn launches_of(file: &str, text: &str, random: &mut Random) -> Vec<Request> {
     let Ok(read) = text::read_each(text) else { return Vec::new() };
     let mut launch = |entry: &Entry| {
@@ -264,5 +267,5 @@ pub fn launches_of(file: &str, text: &str, random: &mut Random) -> Vec<Request> 
     read.module.entries.iter().map(&mut launch).collect()
 }
 
-/// Bytes of a buffer of such a launch.
+/// The size in bytes of a buffer in such a launch.
 const BUFFER: usize = 1 << 13;

@@ -1,14 +1,15 @@
-//! The least text that routes disagree on.
+//! Reduction of texts on which routes disagree.
 
 use std::time::{Duration, Instant};
 
 use super::{Disagreement, Patience, Verdict, compare};
 use halfbyte_testkit::harness::Request;
 
-/// The time for one text.
+/// The time limit for one text.
 const TIME: Duration = Duration::from_secs(30);
 
-/// Takes lines out of a launch's text, ever fewer at a time, as long as routes disagree in the same way.
+/// Removes lines from a launch's text, in smaller and smaller groups, as long as routes disagree in
+/// the same way.
 pub fn shrink(
     mut request: Request,
     mut difference: Box<Disagreement>,

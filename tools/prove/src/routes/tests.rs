@@ -5,7 +5,8 @@ use halfbyte_ir::witness::Random;
 use super::*;
 use halfbyte_testkit::harness::Language;
 
-/// A launch of one block on a buffer of 64 bytes, whose address is in `%d0`, and that of the thread's word in `%d1`.
+/// Returns a launch of one block on a buffer of 64 bytes. The buffer's address is in `%d0`, the
+/// address of the thread's word in `%d1`.
 fn launch(block: u32, body: &str) -> Request {
     let text = format!(
         ".version 8.3\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 y)\n{{\n\
@@ -34,18 +35,18 @@ fn launches_that_have_a_result_are_compared() {
     assert_eq!(verdict(8, "add.u32 %r1, %r9, 1;"), Verdict::Refused);
 }
 
-/// Routes may differ on them, and these are no differences.
+/// Routes may give different results for these launches without a verdict of `Differs`.
 #[test]
 fn launches_without_a_result_are_no_differences() {
     for body in [
-        // Races, and reads of what nobody has written.
+        // Races, and reads of uninitialised memory.
         "st.global.u32 [%d0], %r0;",
         "st.shared.u32 [tile], %r0; ld.shared.u32 %r1, [tile]; st.global.u32 [%d1], %r1;",
         "ld.shared.u32 %r1, [tile+4]; st.global.u32 [%d1], %r1;",
         // The order of threads.
         "atom.global.add.u32 %r1, [%d0], %r0; bar.sync 0; st.global.u32 [%d1], %r1;",
         "atom.global.exch.b32 %r1, [%d0], %r0;",
-        // Addresses, clocks and loops without end.
+        // Addresses, clocks and infinite loops.
         "cvt.u32.u64 %r1, %d1; st.global.u32 [%d1], %r1;",
         "mov.u32 %r1, %clock; st.global.u32 [%d1], %r1;",
         "L: bra L;",
@@ -89,7 +90,7 @@ fn mutants_are_read_and_differ_from_their_text() {
         texts.insert(mutant.text);
     }
     assert!(texts.len() > 600, "{}", texts.len());
-    // Guards, constants and registers are changed.
+    // The mutants include changes of guards, constants and registers.
     for part in ["@!%p0", "%r1, 4;", "[%d0], %r3", "tile+16], %r1"] {
         assert!(texts.iter().any(|text| text.contains(part)), "{part}");
     }
@@ -97,7 +98,7 @@ fn mutants_are_read_and_differ_from_their_text() {
     assert!(mutant(&without, &mut random).is_none());
 }
 
-/// A launch is written so that it can be made again.
+/// A line contains everything that the launch needs.
 #[test]
 fn lines_hold_the_whole_launch() {
     let request = memory::draw(3, 4);

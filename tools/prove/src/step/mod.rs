@@ -1,7 +1,9 @@
-//! Single steps: an instruction of HALU or a bundle of VP1 on the registers that a JSON line names.
+//! Single steps: a HALU instruction or a VP1 bundle, executed on the registers that a JSON line
+//! gives.
 //!
-//! A line has `asm` or `words`, and `pre`, an object of the locations that hold something; the answer is the object of the
-//! locations that are written. `halfbyte step --help` says how locations are named.
+//! A line has `asm` or `words`, and `pre`, an object with the initial values of locations. The
+//! answer is an object with the values of the written locations. `halfbyte step --help` describes
+//! the names of locations.
 
 mod vp1;
 
@@ -19,7 +21,7 @@ use halfbyte::launch::Engine;
 
 pub use vp1::step as vp1;
 
-/// The words of a line that has them instead of `asm`.
+/// Returns the words of a line without `asm`.
 fn words<W: TryFrom<u128>>(members: &Members) -> Result<Vec<W>, LineError> {
     let Some(Value::Array(words)) = members.get("words") else {
         return Err(LineError::new("there is neither `asm` nor a list `words`"));
@@ -28,7 +30,7 @@ fn words<W: TryFrom<u128>>(members: &Members) -> Result<Vec<W>, LineError> {
     words.iter().map(|word| json::word(word.as_str().ok_or_else(no_text)?)).collect()
 }
 
-/// The locations that a line gives.
+/// Returns the initial values of a line.
 fn pre(members: &Members) -> Result<impl Iterator<Item = (&String, &Value)>, LineError> {
     match members.get("pre") {
         None => Ok(None.into_iter().flatten()),
@@ -39,10 +41,11 @@ fn pre(members: &Members) -> Result<impl Iterator<Item = (&String, &Value)>, Lin
 
 const NO_GPU: &str = "engine `cuda` has no steps";
 
-/// Executes the HALU instruction of a line: all places that it writes.
+/// Executes the HALU instruction of a line. Returns all locations that the instruction writes.
 ///
 /// # Errors
-/// A line that gives no instruction or no state, an instruction that reaches memory, and an engine that has no steps.
+/// Fails if the line has no valid instruction or initial values, if the instruction accesses
+/// memory, or if the engine has no steps.
 pub fn halu(members: &Members, engine: Engine) -> Result<Members, LineError> {
     let inst = instruction(members)?;
     let mut state = State::read(members)?;
@@ -68,7 +71,7 @@ pub fn halu(members: &Members, engine: Engine) -> Result<Members, LineError> {
     Ok(post)
 }
 
-/// The one instruction of a line.
+/// Returns the single instruction of a line.
 fn instruction(members: &Members) -> Result<Inst, LineError> {
     if members.contains_key("asm") {
         return json::text(members, "asm")?.parse::<Inst>().map_err(LineError::new);
@@ -77,7 +80,7 @@ fn instruction(members: &Members) -> Result<Inst, LineError> {
     Inst::decode(word).ok_or_else(|| LineError::new(format_args!("{} is no instruction", json::word_text(word))))
 }
 
-/// The locations that a line names; all others are 0.
+/// The initial values of a line; all other locations are 0.
 #[derive(Default)]
 struct State {
     words: HashMap<Location, u32>,
@@ -122,7 +125,7 @@ impl State {
     }
 }
 
-/// `c[0x3][0x1a4]`
+/// Parses a constant's name, such as `c[0x3][0x1a4]`.
 fn constant(name: &str) -> Option<Location> {
     let (bank, offset) = name.strip_prefix("c[")?.strip_suffix(']')?.split_once("][")?;
     Some(Location::Constant(json::hexadecimal(bank)?, json::hexadecimal(offset)?))
@@ -142,7 +145,7 @@ impl Reader<Concrete> for State {
         self.word(&Location::Constant(bank, offset))
     }
     fn special(&mut self, _: &mut Concrete, _: SpecialReg) -> u32 {
-        // A step is of item 0.
+        // The step executes item 0.
         0
     }
 }

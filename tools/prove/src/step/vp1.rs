@@ -1,4 +1,4 @@
-//! Steps of VP1: bundles, and the state that they run on.
+//! Single steps of VP1: bundles, and the machine state.
 
 use std::collections::BTreeSet;
 
@@ -14,11 +14,11 @@ use super::{NO_GPU, pre, words};
 use crate::json::{self, LineError, Members};
 use halfbyte::launch::Engine;
 
-/// Runs the VP1 bundle of a line: all places that it writes.
+/// Executes the VP1 bundle of a line. Returns all locations that the bundle writes.
 ///
 /// # Errors
-/// A line that gives no bundle or no state, a bundle with an instruction whose effect is not known, and an engine that has no
-/// steps.
+/// Fails if the line has no valid bundle or initial values, if the effect of an instruction is not
+/// known, or if the engine has no steps.
 pub fn step(members: &Members, engine: Engine) -> Result<Members, LineError> {
     let words = match members.contains_key("asm") {
         true => assemble(json::text(members, "asm")?).map_err(|errors| LineError::new(joined(&errors)))?.words,
@@ -36,7 +36,8 @@ pub fn step(members: &Members, engine: Engine) -> Result<Members, LineError> {
         return Err(LineError::new(NO_GPU));
     }
     if let Engine::Jit { .. } = engine {
-        // Places count as written by what they hold, and by what the meaning says where that stays the same.
+        // The written locations are those whose value has changed, and those that the interpreter
+        // reports as written.
         state = before.clone();
         step_bundle(&bundle, &mut state).map_err(LineError::new)?;
         written.extend(changed(&before, &state));
@@ -56,12 +57,12 @@ pub fn step(members: &Members, engine: Engine) -> Result<Members, LineError> {
     Ok(post)
 }
 
-/// Errors in one line.
+/// Joins errors into one line.
 fn joined(errors: &[AsmError]) -> String {
     errors.iter().map(AsmError::to_string).collect::<Vec<_>>().join("; ")
 }
 
-/// The places that hold something else after a step than before.
+/// Returns the locations whose values differ between two states.
 fn changed(before: &State, after: &State) -> impl Iterator<Item = Location> {
     fn file<T: PartialEq>(before: &[T], after: &[T], location: fn(u8) -> Location) -> Vec<Location> {
         let pairs = (0..).zip(before.iter().zip(after));
@@ -86,7 +87,7 @@ fn changed(before: &State, after: &State) -> impl Iterator<Item = Location> {
         .chain(cells)
 }
 
-/// The state after reset, but for the places that a line names.
+/// Returns the reset state with the initial values of a line.
 fn state(members: &Members) -> Result<State, LineError> {
     let mut state = State::default();
     for (file, value) in pre(members)? {
@@ -109,7 +110,8 @@ fn state(members: &Members) -> Result<State, LineError> {
     Ok(state)
 }
 
-/// How a line names a place: its file, and its key where the file has several.
+/// Returns the name of a location in a line: its file, and its key if the file has several
+/// locations.
 fn named(location: Location) -> (&'static str, Option<String>) {
     let (file, number) = match location {
         Location::Vx => return ("vx", None),
@@ -128,7 +130,7 @@ fn named(location: Location) -> (&'static str, Option<String>) {
     (file, Some(number.to_string()))
 }
 
-/// The place of a name, if there is one.
+/// Returns the location with a name, if any.
 fn place<'a>(state: &'a mut State, file: &str, key: Option<&str>) -> Option<Slot<'a>> {
     let Some(key) = key else {
         return match file {
@@ -156,11 +158,11 @@ fn place<'a>(state: &'a mut State, file: &str, key: Option<&str>) -> Option<Slot
     }
 }
 
-/// A place in the state, by what it holds.
+/// A reference to a location in the state, by its type.
 enum Slot<'a> {
     Word(&'a mut u32),
     Half(&'a mut u16),
-    /// Component 0 is written first.
+    /// Component 0 is printed first.
     Bytes(&'a mut [u8; 16]),
     Lanes(&'a mut [i32; 16]),
     Number(&'a mut u32),
@@ -179,7 +181,7 @@ impl Slot<'_> {
         }
     }
 
-    /// Sets it; the error is what the value should be.
+    /// Sets the value. The error describes the expected value.
     fn set(self, value: &Value) -> Result<(), &'static str> {
         match self {
             Slot::Word(word) => *word = digits(value).ok_or("a string of 8 hexadecimal digits")?,
@@ -199,12 +201,12 @@ impl Slot<'_> {
     }
 }
 
-/// As many hexadecimal digits as the type has.
+/// Parses a string with exactly the number of hexadecimal digits of the type.
 fn digits<T: TryFrom<u128>>(value: &Value) -> Option<T> {
     value.as_str().filter(|text| text.len() == 2 * size_of::<T>()).and_then(json::digits)
 }
 
-/// What `$va` can hold.
+/// Parses a value of `$va`: 16 sums of 28 bits.
 fn sums(value: &Value) -> Option<[i32; 16]> {
     let sum = |value: &Value| value.as_i64().filter(|sum| (-1 << 27..1 << 27).contains(sum)).map(|sum| sum as i32);
     let sums: Option<Vec<i32>> = value.as_array()?.iter().map(sum).collect();

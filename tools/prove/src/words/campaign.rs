@@ -1,4 +1,4 @@
-//! Many programs, by number.
+//! Campaigns of numbered random programs.
 
 use std::num::NonZero;
 use std::ops::Range;
@@ -10,53 +10,53 @@ use halfbyte_abi::Target;
 use super::{Argument, Case, Difference, Draws, Outcome, Trial};
 use crate::prove::Shard;
 
-/// What is run.
+/// The configuration of a campaign.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// What the programs depend on.
+    /// The seed from which all programs are drawn.
     pub seed: u64,
-    /// The programs of each machine, by number.
+    /// The numbers of the programs to run for each machine.
     pub programs: Range<u64>,
-    /// Which part of them.
+    /// The shard of these programs to run.
     pub shard: Shard,
     /// The machines.
     pub targets: Vec<Target>,
-    /// How many threads run programs.
+    /// The number of threads that run programs.
     pub threads: NonZero<usize>,
-    /// Differences after which no more programs are begun.
+    /// The number of differences after which no further program is started.
     pub enough: usize,
 }
 
-/// What came of the programs that are done.
+/// The results of the programs that have finished.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Summary {
-    /// The programs.
+    /// The number of programs.
     pub programs: u64,
-    /// Those whose items all ran to their end.
+    /// The number of programs in which all items completed.
     pub done: u64,
-    /// Those with an item that trapped.
+    /// The number of programs in which an item trapped.
     pub trapped: u64,
-    /// What engines do not agree on, by machine and number.
+    /// The programs on which engines disagree, sorted by machine and number.
     pub findings: Vec<Finding>,
 }
 
-/// A program that engines do not agree on.
+/// A program on which engines disagree.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Finding {
     /// The machine.
     pub target: Target,
-    /// Its number.
+    /// The program's number.
     pub number: u64,
-    /// What differs.
+    /// The difference.
     pub difference: Difference,
-    /// The least of it that differs, as assembly, with the launch.
+    /// The reduced program that still differs, as assembly, with the launch.
     pub text: String,
 }
 
-/// Runs a shard of the programs. `watch` is told now and then how far the work is.
+/// Runs a shard of the programs. `watch` is called with the summary so far after each program.
 ///
 /// # Errors
-/// If the system gives no threads.
+/// Fails if the system cannot create threads.
 pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Summary)) -> Result<Summary, String> {
     let next = AtomicU64::new(plan.programs.start + plan.shard.index() as u64 - 1);
     let found = AtomicUsize::new(0);
@@ -94,7 +94,7 @@ pub fn run(plan: &Plan, watch: &mut dyn FnMut(&Summary)) -> Result<Summary, Stri
     Ok(summary)
 }
 
-/// Runs the program of a number.
+/// Runs one program, by its number.
 fn one(seed: u64, target: Target, number: u64, trial: &Trial) -> Option<Result<Outcome, Box<Finding>>> {
     let case = Case::draw(target, &mut Draws::of_seed(seed, number))?;
     Some(trial.run(&case).map_err(|difference| {
@@ -117,7 +117,7 @@ impl Summary {
     }
 }
 
-/// The assembly, after comments that say how it is launched.
+/// The assembly text, after comments that describe the launch.
 impl std::fmt::Display for Case {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "; {} items, budget {}", self.items, self.budget)?;

@@ -1,8 +1,9 @@
-//! What programs are drawn from.
+//! The source of random numbers for programs.
 
 use halfbyte_ir::witness::Random;
 
-/// Numbers of a seed, or bytes, which end: after that every number is 0.
+/// Random numbers from a seed, or numbers from a finite sequence of bytes. After the last byte
+/// every number is 0.
 #[derive(Debug)]
 pub struct Draws<'a> {
     from: From<'a>,
@@ -15,7 +16,7 @@ enum From<'a> {
 }
 
 impl Draws<'static> {
-    /// The numbers of the program of a number, of those of a seed.
+    /// Creates the random numbers for program `number` of a seed.
     pub fn of_seed(seed: u64, number: u64) -> Draws<'static> {
         let mut of_seed = Random(seed);
         let mut of_number = Random(of_seed.bits() ^ number);
@@ -24,17 +25,17 @@ impl Draws<'static> {
 }
 
 impl<'a> Draws<'a> {
-    /// Numbers made of bytes, as few for each as will do.
+    /// Creates numbers from bytes. Each number consumes as few bytes as possible.
     pub fn of_bytes(bytes: &'a [u8]) -> Draws<'a> {
         Draws { from: From::Bytes(bytes) }
     }
 
-    /// Any 64 bits.
+    /// Returns 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.take(8)
     }
 
-    /// A number below `n`; 0 where `n` is 0.
+    /// Returns a number below `n`, or 0 if `n` is 0.
     pub fn below(&mut self, n: usize) -> usize {
         match &mut self.from {
             From::Seed(random) => random.below(n),
@@ -50,18 +51,18 @@ impl<'a> Draws<'a> {
         }
     }
 
-    /// True once in so many times.
+    /// Returns `true` with a probability of 1 in `n`.
     pub fn one_in(&mut self, n: usize) -> bool {
-        // Where the bytes have ended nothing rare happens.
+        // After the last byte, `below` is 0 and rare events do not occur.
         self.below(n) == n.saturating_sub(1)
     }
 
-    /// One of some.
+    /// Returns a random element of an array.
     pub fn pick<T: Copy, const N: usize>(&mut self, all: [T; N]) -> T {
         all[self.below(N)]
     }
 
-    /// A word that is often special.
+    /// Returns a random 32-bit word, often a special value.
     pub fn word(&mut self) -> u32 {
         match self.below(8) {
             0 => self.pick([0, 1, 2, u32::MAX, 0x8000_0000, 0x7fff_ffff, 0x80, 0x7f80_ff01, 0x3c00_bc00, 0x7fff_fc00]),
@@ -71,7 +72,7 @@ impl<'a> Draws<'a> {
         }
     }
 
-    /// So many bytes, some of which are special.
+    /// Returns `count` random bytes, some of them special values.
     pub fn bytes(&mut self, count: usize) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(count + 3);
         if self.one_in(4) {

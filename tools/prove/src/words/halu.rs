@@ -1,4 +1,4 @@
-//! Programs of HALU words.
+//! Random programs of HALU instructions.
 
 use halfbyte_abi::{Direction, Param, ParamKind, Type, buffer_base};
 use halfbyte_isa::halu;
@@ -10,52 +10,56 @@ use halfbyte_isa::word::Field;
 
 use super::{Argument, Case, Draws, info, param};
 
-/// Registers that random instructions write; those from here on are what the program set up.
+/// The number of registers that random instructions write. Higher registers hold values that the
+/// prologue computes.
 const GPRS: usize = 10;
 const ITEM: u64 = 20;
 const OFFSET_4: u64 = 21;
 const OFFSET_16: u64 = 22;
 const GATHER: u64 = 23;
 const UNIFORM: u64 = 24;
-/// Counts down in loops.
+/// The loop counter.
 const COUNTER: u64 = 25;
-/// Where the item's own bytes are, by the logarithm of their number.
+/// The first of the registers with the offset of the item's own bytes: register `OWN + log` for
+/// 2^log bytes per item.
 const OWN: u64 = 26;
-/// Scratch for addresses on their way, of four registers.
+/// The first of four scratch registers for the computation of addresses.
 const SCRATCH: u64 = 36;
-/// What loads of doubtful order give, from this one on, and the uniform registers of the buffer that it is stored to in the end.
+/// The first register for the results of loads that may overlap a store. They are stored to the
+/// result buffer at the end, whose address is in the uniform registers from `RESULT` on.
 const KEPT: u64 = 100;
 const KEPT_COUNT: u64 = 6;
 const RESULT: u64 = 6;
-/// Bytes of that buffer that an item has, as a power of two.
+/// The number of bytes per item in the result buffer, as a logarithm.
 const RESULT_LOG: u64 = 5;
-/// The first of pairs that hold whole addresses.
+/// The first of the register pairs with whole addresses.
 const WIDE: u64 = 40;
-/// Predicates that random instructions write.
+/// The number of predicates that random instructions write.
 const PREDS: usize = 4;
 const LOOPS: u64 = 5;
-/// Uniform registers that random instructions write.
+/// The uniform registers that random instructions write.
 const URS: std::ops::Range<usize> = 0..6;
-/// The first of pairs with the bases of buffers.
+/// The first of the uniform register pairs with the addresses of buffers.
 const BASES: u64 = 8;
-/// `.NE` of a comparison of integers.
+/// The encoding of `.NE` in an integer comparison.
 const NOT_EQUAL: u64 = 5;
 const LOCAL_BYTES: u32 = 0x40;
-/// Bytes of a shared buffer from its start on that all items may load with any constant offset up to [`REACH`].
+/// The range in bytes of the offsets in `GATHER` and `UNIFORM`, at which all items may load from a
+/// shared buffer.
 const REACH: usize = 64;
 
-/// Who may access which bytes of a buffer.
+/// The access rule of a buffer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Access {
-    /// All items load any.
+    /// All items load any bytes.
     Shared,
-    /// Each item has so many, as a power of two.
+    /// Each item accesses its own bytes; their number is given as a logarithm.
     Own(u32),
-    /// There is but one item.
+    /// The launch has a single item, which may access any bytes.
     Free,
 }
 
-/// A buffer that the program uses.
+/// A buffer that the program accesses.
 #[derive(Clone, Copy)]
 struct Buffer {
     /// The parameter's number.
@@ -65,14 +69,14 @@ struct Buffer {
     bytes: usize,
 }
 
-/// A base: a pair of uniform registers with an address in a buffer, however it was made.
+/// A base address: a pair of uniform registers with an address in a buffer.
 #[derive(Clone, Copy)]
 struct Base {
     ur: u64,
     buffer: Buffer,
-    /// The address less that of the buffer.
+    /// The offset of the address from the start of the buffer.
     ahead: i64,
-    /// A pair of registers with the address of the item's bytes.
+    /// The register pair with the address of the item's own bytes, if any.
     wide: Option<u64>,
 }
 
@@ -81,17 +85,18 @@ struct Builder<'d, 'a> {
     code: Vec<Inst>,
     info: KernelInfo,
     buffers: Vec<Buffer>,
-    /// A shared buffer, and the addresses that it holds from its start on, by the parameters' numbers.
+    /// A shared buffer that starts with a table of addresses, and the parameters whose addresses it
+    /// holds.
     table: Option<(Buffer, Vec<usize>)>,
     bases: Vec<Base>,
 }
 
-/// A program and a launch of it.
+/// Returns a random program with a launch.
 pub(super) fn draw(draws: &mut Draws<'_>) -> Option<Case> {
     let is_free = draws.one_in(4);
     let items = match draws.below(30) {
         _ if is_free => 1,
-        // So many that short programs pay for several threads.
+        // With this many items, even a short program runs on several threads.
         29 => 2500 + draws.below(8000),
         number => [1, 7, 16, 33, 64, 100, 200, 517].get(number % 8).copied().unwrap_or(1),
     };
@@ -101,7 +106,7 @@ pub(super) fn draw(draws: &mut Draws<'_>) -> Option<Case> {
     let mut b = Builder { draws, code: Vec::new(), info, buffers, table, bases: Vec::new() };
     b.begin();
     let mut start = b.code.len();
-    // Where no branch leads most is known of what was set up.
+    // Straight-line code at the start, where the engine knows most about the registers.
     for _ in 0..b.draws.below(8) {
         let insts = b.overlap();
         b.code.extend(insts);
@@ -114,7 +119,8 @@ pub(super) fn draw(draws: &mut Draws<'_>) -> Option<Case> {
     let end = b.code.len();
     b.end();
     let mut words: Vec<u128> = b.code.iter().map(Inst::word).collect();
-    // Words that are anything, and, where nothing can be disturbed, instructions that are.
+    // Replace some instructions by random words, or by random instructions if there is only one
+    // item.
     if b.draws.one_in(30) {
         start = if b.draws.one_in(4) { 0 } else { start };
         for _ in 0..1 + b.draws.below(3) {
@@ -125,7 +131,7 @@ pub(super) fn draw(draws: &mut Draws<'_>) -> Option<Case> {
             words.iter_mut().skip(at).take(1).for_each(|place| *place = word);
         }
     }
-    // Some items do not find what they access.
+    // Truncate a buffer, so that some items access it out of bounds.
     if b.draws.one_in(10) {
         let number = b.draws.below(args.len());
         if let Some(Argument::Buffer(bytes)) = args.get_mut(number) {
@@ -138,20 +144,22 @@ pub(super) fn draw(draws: &mut Draws<'_>) -> Option<Case> {
     Some(Case { words: halu::Code(words).into(), info, items: items as u32, args, budget })
 }
 
-/// An instruction of any kind with any operands.
+/// Returns a random instruction of any kind with random operands.
 fn any(draws: &mut Draws<'_>) -> u128 {
     let opcode = Opcode::ALL.get(draws.below(Opcode::ALL.len())).copied().unwrap_or(Opcode::NOP);
     Inst::random(opcode, &mut || draws.bits()).word()
 }
 
-/// Parameters, their arguments, and the buffers that the program uses.
+/// Returns the parameters, their arguments, the buffers that the program accesses, and the table of
+/// addresses.
 #[expect(clippy::type_complexity, reason = "it is taken apart at once")]
 fn arguments(
     items: usize,
     is_free: bool,
     draws: &mut Draws<'_>,
 ) -> (Vec<Param>, Vec<Argument>, Vec<Buffer>, Option<(Buffer, Vec<usize>)>) {
-    // The addresses of parameters below 128 whose numbers differ by a multiple of 16 are alike in part.
+    // The addresses of parameters below 128 share their high bits if the numbers differ by a
+    // multiple of 16.
     let count = if draws.one_in(2) { 258 + draws.below(48) } else { 4 + draws.below(5) };
     let first = draws.below(if count > 257 { count - 257 } else { count - 3 });
     let beyond = 64 + first;
@@ -179,7 +187,7 @@ fn arguments(
         let access = match place {
             None => Access::Shared,
             Some(_) if is_free => Access::Free,
-            // One to load from, and one to store to at least.
+            // The program has at least one buffer to load from and one to store to.
             Some(0) => Access::Own(2),
             Some(1) => Access::Shared,
             Some(_) if draws.one_in(3) => Access::Shared,
@@ -216,7 +224,8 @@ fn arguments(
     (params, args, buffers, table)
 }
 
-/// A load or a store of so many bytes, at an offset and a base, or at a whole address.
+/// Returns the opcode of a load or store of `size` bytes. A wide access uses a whole address,
+/// others a base and an offset.
 fn opcode(store: bool, wide: bool, size: usize, signed: bool) -> Opcode {
     use Opcode::*;
     match (store, wide, size) {
@@ -255,7 +264,7 @@ fn shift_left(to: u64, from: u64, by: u64) -> Inst {
     Inst::new(Opcode::LEA).with(RD, to).with(RA, from).with(R32, RZ.into()).with(SHIFT, by)
 }
 
-/// The sum of a register and a uniform one.
+/// Returns an addition of a register and a uniform register.
 fn add_uniform(to: u64, from: u64, ur: u64) -> Inst {
     Inst::new(Opcode::IADD3_RUR).with(RD, to).with(RA, from).with(UR32, ur).with(R64, RZ.into())
 }
@@ -281,7 +290,7 @@ impl Builder<'_, '_> {
         self.info.signature.offsets().get(param).copied().unwrap_or(0).into()
     }
 
-    /// Sets up what random instructions work with.
+    /// Emits the prologue, which initialises the registers that random instructions use.
     fn begin(&mut self) {
         let gather_in = self.buffers.iter().copied().find(|buffer| buffer.access == Access::Shared);
         self.code.extend([
@@ -324,7 +333,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Another base of a buffer, in one of many ways.
+    /// Adds another base address of a buffer, computed in one of many ways.
     fn base(&mut self, buffer: Buffer) {
         let (ur, [low, high, other, more]) = (BASES + 2 * self.bases.len() as u64, [0, 1, 2, 3].map(|k| SCRATCH + k));
         if ur >= u64::from(URZ) - 1 {
@@ -333,7 +342,7 @@ impl Builder<'_, '_> {
         let (param, at) = (buffer.param, self.offset(buffer.param));
         let words = |param: usize| [buffer_base(param) as u32, (buffer_base(param) >> 32) as u32];
         let [own_low, own_high] = words(param);
-        // Parameters whose addresses have the same high half but for its upper half.
+        // Parameters whose addresses agree in bits 32 to 47.
         let alike: Vec<usize> = (self.info.signature.params().iter().enumerate())
             .filter(|(other, param)| {
                 matches!(param.kind, ParamKind::Buffer { .. }) && words(*other)[1] as u16 == own_high as u16
@@ -341,7 +350,8 @@ impl Builder<'_, '_> {
             .map(|(other, _)| other)
             .collect();
         let another = self.buffers.get(self.draws.below(self.buffers.len())).copied().unwrap_or(buffer);
-        // From 16 parameters on narrow loads tell something.
+        // Parameters are often loaded whole at first. Further bases are often derived from narrow
+        // loads of other parameters.
         let first = self.bases.iter().all(|base| base.buffer.param != param);
         let way = match first {
             true if !self.draws.one_in(8) => self.draws.below(7),
@@ -350,7 +360,7 @@ impl Builder<'_, '_> {
         };
         let others: Vec<usize> = alike.iter().copied().filter(|&other| other != param).collect();
         let narrow = if self.draws.one_in(4) { self.pick(&alike) } else { self.pick(&others).or(self.pick(&alike)) };
-        // Both halves from where another parameter is, more often than not.
+        // Mostly both halves of the address are derived from the same other parameter.
         let low_of = narrow.filter(|_| !self.draws.one_in(8)).unwrap_or(another.param);
         let low_from = self.offset(low_of);
         let in_table = self.table.as_ref().and_then(|(table, entries)| {
@@ -376,7 +386,7 @@ impl Builder<'_, '_> {
                 self.code.push(constant(Opcode::LDC_64, low, at));
                 from_pair(self);
             }
-            // Narrow loads of part of another parameter.
+            // The high half is derived from a narrow load of another parameter.
             (7 | 8, Some(from), _) => {
                 let is_positive = own_high & 0x8000 == 0;
                 let opcode = if is_positive && way == 8 { Opcode::LDC_S16 } else { Opcode::LDC_U16 };
@@ -392,14 +402,14 @@ impl Builder<'_, '_> {
                 self.code.extend([constant(opcode, other, from + 5), shift_left(high, other, 8), rest]);
                 from_pair(self);
             }
-            // From a table in memory.
+            // The address is loaded from a table in memory.
             (10 | 11, _, Some((base, entry))) => {
                 let imm = (8 * entry - base.ahead) as u64 & 0xff_ffff;
                 let load = Inst::new(Opcode::LDG_U_64).with(RA, RZ.into()).with(UR32, base.ur).with(IMM24, imm);
                 self.code.push(load.with(RD, low));
                 from_pair(self);
             }
-            // Computed from another one's, by words.
+            // The address is computed from another parameter's, word by word.
             (12 | 13, ..) => {
                 let [from_low, from_high] = words(another.param);
                 let apart = [own_low.wrapping_sub(from_low), own_high.wrapping_sub(from_high)];
@@ -408,14 +418,14 @@ impl Builder<'_, '_> {
                 self.code.extend([add(low, other, apart[0]), add(high, more, apart[1])]);
                 from_pair(self);
             }
-            // The halves of two parameters.
+            // The halves of the address come from two parameters.
             (14, ..) => {
                 let from = self.offset(another.param);
                 let apart = own_low.wrapping_sub(words(another.param)[0]);
                 self.code.extend([constant(Opcode::LDC_32, low, from), add(low, low, apart)]);
                 self.code.extend([to_uniform(ur, low), uniform_constant(Opcode::ULDC_32, ur + 1, at + 4)]);
             }
-            // Known to the program.
+            // The address is a constant in the program.
             _ => {
                 self.code.extend([mov(low, own_low), mov(high, own_high)]);
                 from_pair(self);
@@ -436,7 +446,7 @@ impl Builder<'_, '_> {
         self.bases.push(Base { ur, buffer, ahead, wide });
     }
 
-    /// A register of a kind that a random instruction may have.
+    /// Returns a register for an operand of a random instruction.
     fn register(&mut self, slot: &RegSlot) -> u64 {
         let aligned = |n: usize| (n / usize::from(slot.span) * usize::from(slot.span)) as u64;
         match (slot.file, slot.role) {
@@ -453,13 +463,14 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// An instruction that computes.
+    /// Returns a random instruction without memory access.
     fn compute(&mut self) -> Inst {
-        /// Few draws are of another class, or not valid.
+        /// The number of attempts; few opcodes are of another class, and few instructions are
+        /// invalid.
         const TRIES: usize = 40;
         for _ in 0..TRIES {
             let opcode = Opcode::ALL.get(self.draws.below(Opcode::ALL.len())).copied().unwrap_or(Opcode::NOP);
-            // R2P writes predicates by no number.
+            // `R2P` writes predicates that are not operands, among them the loop's.
             let other = opcode == Opcode::R2P && !self.draws.one_in(4);
             if other || !matches!(opcode.row().class, Class::Compute | Class::Move | Class::Address) {
                 continue;
@@ -487,7 +498,8 @@ impl Builder<'_, '_> {
         Inst::new(Opcode::NOP)
     }
 
-    /// An access by one of the bases, of so many bytes at most; its data register is not set.
+    /// Returns an access of at most `most` bytes through a base address. Its data register is not
+    /// set.
     fn access(&mut self, store: bool, most: usize) -> Option<Inst> {
         let bases: Vec<Base> = self.bases.iter().copied().filter(|base| base.buffer.written || !store).collect();
         let base = self.pick(&bases)?;
@@ -508,11 +520,11 @@ impl Builder<'_, '_> {
             }
         };
         let wide = wide.filter(|_| self.draws.one_in(2));
-        // Overlaps of accesses of different sizes come up often.
+        // Offset 0 is frequent, so that accesses of different sizes often overlap.
         let place = if self.draws.one_in(2) { 0 } else { self.draws.below(span / size) * size };
         let wrong = self.draws.below(400);
         let place = match wrong {
-            // Beyond every item's bytes, or misaligned.
+            // The access is out of bounds, or misaligned.
             398 => place as i64 + buffer.bytes as i64,
             399 => place as i64 + 1,
             _ => place as i64,
@@ -525,7 +537,7 @@ impl Builder<'_, '_> {
         })
     }
 
-    /// A register that an instruction's data may be in.
+    /// Returns a random register for an instruction's data.
     fn data(&mut self, inst: &Inst, field: Field) -> u64 {
         let span = inst.registers().iter().find(|slot| slot.field == field).map_or(1, |slot| slot.span);
         let span = usize::from(span);
@@ -592,7 +604,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Accesses of the same bytes by two bases of a buffer.
+    /// Returns two accesses to the same bytes through different base addresses of a buffer.
     fn overlap(&mut self) -> Vec<Inst> {
         let place = |base: Base, store: bool, register: u64| {
             let Access::Own(log) = base.buffer.access else { return None };
@@ -611,7 +623,7 @@ impl Builder<'_, '_> {
         let second = self.pick(&others).unwrap_or(first);
         let a = self.draws.below(GPRS) as u64;
         let kept = KEPT + self.draws.below(KEPT_COUNT as usize) as u64;
-        // A load after a store, or before one.
+        // The load precedes or follows the store.
         let insts = match self.draws.below(3) {
             0 => [place(first, false, kept), place(second, true, a)],
             _ => [place(first, true, a), place(second, false, kept)],
@@ -619,7 +631,7 @@ impl Builder<'_, '_> {
         insts.into_iter().flatten().collect()
     }
 
-    /// Anything, with branches among it.
+    /// Emits random instructions, including branches within the segment.
     fn straight(&mut self, count: usize) {
         let start = self.code.len();
         let branches = self.draws.below(4);
@@ -656,7 +668,7 @@ impl Builder<'_, '_> {
         debug_assert_eq!(self.code.len(), start + count);
     }
 
-    /// A loop that is left after as many rounds for all items, or not.
+    /// Emits a counted loop. The trip count is uniform or depends on the item.
     fn counted_loop(&mut self, count: usize) {
         let rounds = 1 + self.draws.below(6) as u32;
         self.code.push(mov(COUNTER, rounds));
@@ -673,7 +685,7 @@ impl Builder<'_, '_> {
         self.code.push(Inst::new(Opcode::BRA).with(IMM32, back as u32 as u64).guarded(LOOPS as u8, false));
     }
 
-    /// Stores some of what there is, and ends.
+    /// Emits the epilogue, which stores some of the registers and exits.
     fn end(&mut self) {
         for _ in 0..2 + self.draws.below(6) {
             if let Some(store) = self.access(true, 16) {

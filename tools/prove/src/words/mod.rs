@@ -1,11 +1,13 @@
-//! Random programs of words, for the engines: what native code does with a program must be what the interpreter does.
+//! Random programs of machine code, which compare native code with the interpreter.
 //!
-//! Kernels that are compiled use few of the words that a machine has, and those in the same ways. A program here is made of words
-//! alone: most of them are instructions with operands that let the program go on for a while, some are anything. A [`Case`] is a
-//! program with a launch. It is drawn from a seed, or from the bytes that a fuzzer has ([`Draws`]).
+//! Compiled kernels use only a few of a machine's instructions, and those in similar ways. A
+//! program here is random machine code. Most of it is instructions whose operands keep the program
+//! running for a while; some of it is arbitrary words. A [`Case`] is a program with a launch. It is
+//! drawn from a seed, or from the bytes of a fuzzer ([`Draws`]).
 //!
-//! Items of a launch must not depend on each other, as what they find then depends on the engine. So each item has bytes of its
-//! own in every buffer that is written, or there is but one item, which may do anything.
+//! Items of a launch must not depend on each other, because their order depends on the engine. So
+//! each item has its own bytes in every buffer that is written, or there is only one item, which
+//! may access anything.
 
 mod campaign;
 mod draws;
@@ -36,43 +38,44 @@ pub enum Argument {
     Buffer(Vec<u8>),
 }
 
-/// A program of words and a launch of it.
+/// A program with a launch.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Case {
-    /// The words.
+    /// The machine code.
     pub words: Words,
-    /// Its name and parameters, and what else an object says of it.
+    /// The program's name, its parameters and the other properties in an object.
     pub info: KernelInfo,
-    /// The work items.
+    /// The number of work items.
     pub items: u32,
     /// An argument for each parameter.
     pub args: Vec<Argument>,
-    /// Backward branches that an item may take.
+    /// The number of backward branches that an item may take.
     pub budget: u64,
 }
 
-/// What draws programs for a target.
+/// A function that draws programs for a target.
 type Draw = fn(&mut Draws<'_>) -> Option<Case>;
 
-/// The targets that programs are drawn for.
+/// The targets with random programs.
 const DRAWN: [(Target, Draw); 2] = [(halfbyte::HALU, halu::draw), (halfbyte::VP1, vp1::draw)];
 
 impl Case {
-    /// A program for a machine, [`halfbyte::HALU`] or [`halfbyte::VP1`]; none for anything else.
+    /// Draws a program for [`halfbyte::HALU`] or [`halfbyte::VP1`]. Returns `None` for any other
+    /// target.
     pub fn draw(target: Target, draws: &mut Draws<'_>) -> Option<Case> {
         let (_, draw) = DRAWN.iter().find(|(of, _)| *of == target)?;
         draw(draws)
     }
 
-    /// What runs the words.
+    /// Returns the target of the machine code.
     pub fn target(&self) -> Target {
         self.words.target()
     }
 
-    /// The program as a loader has it.
+    /// Writes the program to an object and loads the object.
     ///
     /// # Errors
-    /// What no object can be made of or loaded from, in words.
+    /// Fails with a message if the object cannot be written or loaded.
     pub fn load(&self) -> Result<Program, String> {
         let code = Code {
             info: self.info.clone(),
@@ -87,7 +90,7 @@ impl Case {
     }
 }
 
-/// What an object says of a kernel with these parameters.
+/// Returns the object properties of a kernel with these parameters.
 fn info(params: Vec<Param>, local_bytes: u32, tiles: Option<Tiles>) -> Option<KernelInfo> {
     let signature = Signature::new("random", params).ok()?;
     let along_x = tiles.is_some();

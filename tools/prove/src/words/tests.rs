@@ -7,7 +7,7 @@ use halfbyte_isa::halu::assemble;
 use super::*;
 use crate::prove::Shard;
 
-/// How many programs of a machine are run in the tests.
+/// The number of programs of each machine that the tests run.
 const SAMPLE: u64 = 400;
 
 fn plan(target: Target, programs: u64) -> Plan {
@@ -27,7 +27,7 @@ fn sample(target: Target) {
         panic!("{}\n{}", finding.difference, finding.text);
     }
     assert_eq!(summary.programs, SAMPLE);
-    // Neither do most of them trap, nor none.
+    // The sample contains both programs that complete and programs that trap.
     assert!(3 * summary.done > SAMPLE && summary.trapped > 10, "{summary:?}");
 }
 
@@ -53,7 +53,7 @@ fn programs_depend_on_seed_and_number_alone() {
     assert_eq!(Case::draw(ptx, &mut Draws::of_seed(1, 1)), None);
 }
 
-/// What a fuzzer has is any bytes, none among them.
+/// A fuzzer's input may be any bytes, even none.
 #[test]
 fn any_bytes_make_a_program() {
     let trial = Trial::new().unwrap();
@@ -76,7 +76,8 @@ fn shards_are_the_whole() {
     assert_eq!(parts.iter().map(|part| part.trapped).sum::<u64>(), whole.trapped);
 }
 
-/// Item i stores where the next one loads, so that what it finds depends on the engine.
+/// A program with a race: item i stores where item i + 1 loads, so the loaded value depends on the
+/// engine.
 const RACE: &str = "
     S2R R0, SR_ITEM ;
     SHF.L.U32 R0, R0, 0x2, RZ ;
@@ -109,7 +110,7 @@ fn a_difference_is_found_and_made_smaller() {
     let text = least.to_string();
     assert!(text.contains("STG") && !text.contains("R9"), "{text}");
     assert!(text.contains("33 items, budget 10") && text.contains("x: inout i32 of 136 bytes"), "{text}");
-    // Alone an item finds what was there before.
+    // A launch with a single item has no race.
     assert_eq!(trial.run(&Case { items: 1, ..case }), Ok(Outcome::Done));
 }
 

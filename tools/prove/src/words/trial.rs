@@ -1,4 +1,4 @@
-//! A case on every engine.
+//! Execution of a case on every engine.
 
 use std::fmt;
 use std::num::NonZero;
@@ -9,34 +9,35 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::{Argument, Case};
 
-/// Threads of native code, where it has several.
+/// The number of threads of native code in multi-threaded runs.
 pub const THREADS: NonZero<u16> = NonZero::<u16>::MIN.saturating_add(3);
 
-/// Where slices start, in bytes from a multiple of 16, on the interpreter and then on native code.
+/// The offsets of buffers from a multiple of 16, for the interpreter and the two runs of native
+/// code.
 const STARTS: [[usize; 4]; 3] = [[0, 0, 0, 0], [0, 1, 2, 3], [3, 0, 1, 4]];
 
-/// Runs cases.
+/// A runner of cases.
 #[derive(Debug)]
 pub struct Trial {
-    /// Native code takes no more threads than there are in the pool that it is called from.
+    /// The thread pool; native code uses at most the threads of the pool that it is called from.
     pool: ThreadPool,
 }
 
-/// How a case ended, on all engines.
+/// The result of a case on which all engines agree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// All items ran to their end.
+    /// All items completed.
     Done,
     /// An item trapped.
     Trapped,
-    /// It was not launched.
+    /// The launch was refused.
     Refused,
 }
 
-/// What engines do not agree on.
+/// A difference between engines.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Difference {
-    /// What differs, where.
+    /// The description of the difference.
     pub reason: String,
 }
 
@@ -46,28 +47,29 @@ impl fmt::Display for Difference {
     }
 }
 
-/// What a launch came to.
+/// The result of a launch.
 struct Run {
     result: Result<Stats, LaunchError>,
     buffers: Vec<Vec<u8>>,
-    /// Nothing was written around the buffers.
+    /// `true` if the bytes around the buffers are unchanged.
     within: bool,
 }
 
-/// What is around buffers.
+/// The value of the bytes around buffers.
 const AROUND: u8 = 0xa5;
 
 impl Trial {
-    /// A pool of [`THREADS`] for cases; none where the system gives no threads.
+    /// Creates a pool of [`THREADS`] threads. Returns `None` if the system cannot create threads.
     pub fn new() -> Option<Trial> {
         let pool = ThreadPoolBuilder::new().num_threads(THREADS.get().into()).build().ok()?;
         Some(Trial { pool })
     }
 
-    /// Runs a case on the interpreter, and on native code with one and several threads. Buffers start at other places in each.
+    /// Runs a case on the interpreter, and on native code with one and with several threads.
+    /// Buffers have different alignments in each run.
     ///
     /// # Errors
-    /// The first difference.
+    /// Fails with the first difference.
     pub fn run(&self, case: &Case) -> Result<Outcome, Difference> {
         let different = |reason: String| Err(Difference { reason });
         let program = match case.load() {
@@ -116,7 +118,7 @@ impl Trial {
         })
     }
 
-    /// The least of a case that still differs: with as many words as can be made instructions that do nothing.
+    /// Reduces a case that differs: replaces as many instructions as possible by no-ops.
     pub fn reduce(&self, case: &Case) -> Case {
         let mut least = case.clone();
         let mut size = case.words.len().next_power_of_two();
@@ -143,7 +145,7 @@ fn name(engine: Engine) -> String {
 }
 
 fn launch(case: &Case, program: &Program, engine: Engine, starts: [usize; 4]) -> Run {
-    /// Room for a slice that starts anywhere.
+    /// Space around a buffer, so that it can start at any offset.
     const SLACK: usize = 32;
     let mut memory: Vec<(Vec<u8>, usize, usize)> = Vec::new();
     for (number, arg) in case.args.iter().enumerate() {

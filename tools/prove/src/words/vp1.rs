@@ -1,4 +1,4 @@
-//! Programs of VP1 words.
+//! Random programs of VP1 instructions.
 
 use halfbyte_abi::{Direction, Param, ParamKind, Type};
 use halfbyte_isa::row::{Class, RegFile};
@@ -10,25 +10,25 @@ use halfbyte_isa::vp1::{Bundle, Inst, Opcode, Unit, fields as f};
 
 use super::{Argument, Case, Draws, info, param};
 
-/// Scalar parameters, in `$m` from 0 on; streams come after them.
+/// The number of scalar parameters, in `$m` registers from 0 on; the addresses of streams follow.
 const SCALARS: usize = 2;
-/// The streams: what is read, what is written, and what the data store has in many rows at the end.
+/// The streams: one that is read, one that is written, and a dump of the data store at the end.
 const READ: usize = 0;
 const WRITTEN: usize = 1;
 const DUMP: usize = 2;
-/// Address registers that loops use most, from this one on.
+/// The first of the address registers that loops use most.
 const HOT: usize = 4;
 const HOT_COUNT: usize = 4;
-/// Stays 0, for accesses of the image.
+/// The address register that stays 0, for accesses to the image.
 const ZERO: u64 = 31;
-/// Counts down in loops.
+/// The loop counter.
 const COUNTER: u64 = 1;
-/// A `$c` that nothing random is asked to write.
+/// A `$c` register that random instructions do not write.
 const SILENT: u64 = 7;
 const ROW: usize = 16;
-/// Bytes of the data store that are left to the other streams.
+/// The number of bytes in the data store that the other streams may use.
 const TILE_BYTES: usize = 1024;
-/// `zf` and `aef` of a `$c`.
+/// The bit numbers of `zf` and `aef` in a `$c` register.
 const ZF: u64 = 1;
 const AEF: u64 = 10;
 
@@ -38,13 +38,13 @@ struct Builder<'d, 'a> {
     image: usize,
 }
 
-/// A program and a launch of it.
+/// Returns a random program with a launch.
 pub(super) fn draw(draws: &mut Draws<'_>) -> Option<Case> {
     let items = draws.pick([1, 4, 5, 16, 33, 64, 200, 700]);
     let group = draws.pick([1, 4, 16]);
     let image = ROW * if draws.one_in(4) { 1 + draws.below(128) } else { 128 };
     let bytes = if group == 16 { draws.pick([1, 4, 16]) } else { draws.pick([4, 16]) };
-    // Most of what is left is seen in the end.
+    // The dump covers most of the remaining data store.
     let most = (DATA_STORE_BYTES - image - TILE_BYTES) / ROW;
     let dump = if draws.one_in(4) { 16 + draws.below(most - 16) } else { most };
     let image_bytes = draws.bytes(image);
@@ -130,7 +130,7 @@ fn params() -> Vec<Param> {
     ["n", "m", "x", "y", "z"].into_iter().zip(kinds).map(|(name, kind)| param(name.to_owned(), kind)).collect()
 }
 
-/// What an instruction does is known, where it is alone in its bundle.
+/// Returns `true` if the effect of an instruction, alone in its bundle, is known.
 fn is_known(word: u32) -> bool {
     Bundle::new(&[word]).is_ok_and(|bundle| Footprint::of(&bundle, None).is_ok())
 }
@@ -145,7 +145,7 @@ fn nop(unit: Unit) -> Inst {
 }
 
 impl Builder<'_, '_> {
-    /// Any instruction of a unit, now and then one whose effect is not known.
+    /// Returns a random instruction of a unit. Now and then its effect is not known.
     fn any(&mut self, unit: Unit) -> Inst {
         const TRIES: usize = 20;
         let opcodes: Vec<Opcode> = Opcode::ALL.iter().copied().filter(|opcode| opcode.unit() == unit).collect();
@@ -159,7 +159,7 @@ impl Builder<'_, '_> {
         nop(unit)
     }
 
-    /// A full line, with what there is for some of the units.
+    /// Emits a bundle with an instruction for every unit; units without one get a no-op.
     fn line(&mut self, insts: &[Inst]) {
         for unit in [Unit::Address, Unit::Scalar, Unit::Vector, Unit::Branch] {
             let inst = insts.iter().copied().find(|inst| inst.unit() == unit).unwrap_or_else(|| nop(unit));
@@ -167,7 +167,8 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// An address within the data store, mostly of a row, where there is something or will be.
+    /// Returns a random address in the data store, mostly the start of a row and often within the
+    /// image.
     fn place(&mut self) -> u64 {
         let row = match self.draws.below(3) {
             0 => self.draws.below(self.image / ROW) * ROW,
@@ -181,7 +182,7 @@ impl Builder<'_, '_> {
         (row + within) as u64
     }
 
-    /// Loads what the program works with.
+    /// Emits the prologue, which initialises the registers.
     fn begin(&mut self) {
         let read = |n: u64, m: usize| Inst::new(Opcode::MOV_R_M).with(f::DST, n).with(f::SRC1, m as u64);
         let address = |n: u64, r: u64| Inst::new(Opcode::MOV_A_R).with(f::DST, n).with(f::SRC1, r);
@@ -192,7 +193,7 @@ impl Builder<'_, '_> {
         for k in 0..HOT_COUNT + 2 {
             let register = (HOT + k) as u64;
             let low = self.place();
-            // The stride code is 0 more often than not.
+            // The stride code is mostly 0.
             let stride = if self.draws.one_in(12) { self.draws.below(4) } else { 0 } as u64;
             let limit = if self.draws.one_in(8) {
                 self.draws.below(0x4000) as u64
@@ -221,8 +222,9 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// An access by a register that loops use: of any width, one that moves it or one that does not. Where there are steps, a
-    /// register is moved by its own alone, if by any.
+    /// Returns an access through an address register that loops use. It has any width and may
+    /// increment the register. If `steps` is given, a register is only ever incremented by its own
+    /// step.
     fn access(&mut self, c: u64, steps: Option<&[i64; HOT_COUNT]>) -> Inst {
         use Opcode::*;
         let number = self.draws.below(HOT_COUNT);
@@ -259,7 +261,8 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// What units do in a line, but for its branch. Where there are steps, nothing else writes what loops count by.
+    /// Returns random instructions for the units of a bundle, without a branch. If `steps` is
+    /// given, the instructions do not write the registers that control loops.
     fn work(&mut self, c: u64, steps: Option<&[i64; HOT_COUNT]>) -> Vec<Inst> {
         let mut insts = vec![match self.draws.below(8) {
             0 => self.any(Unit::Address),
@@ -288,7 +291,7 @@ impl Builder<'_, '_> {
         insts
     }
 
-    /// Lines of anything, with branches to lines near among them.
+    /// Emits random bundles, some with branches to nearby bundles.
     fn straight(&mut self, lines: usize) {
         use Opcode::*;
         for line in 0..lines {
@@ -311,7 +314,8 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// A loop that counts by a register or ends where an address comes to its limit, of lines of anything.
+    /// Emits a loop of random bundles. A register counts its iterations, or an address reaches its
+    /// limit.
     fn counted_loop(&mut self) {
         let lines = 1 + self.draws.below(5);
         let (c, by_register) = (self.draws.below(2) as u64, self.draws.one_in(2));
@@ -355,7 +359,8 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Stores what registers hold, goes on with the next group, and ends. The word address of the branch.
+    /// Emits the epilogue: stores registers, branches back for the next group, and exits. Returns
+    /// the branch's word address.
     fn end(&mut self, again: u64, group_bytes: usize) -> u32 {
         let number = |n: usize, draws: &mut Draws<'_>| draws.below(n) as u64;
         self.line(&[Inst::new(Opcode::MOV_R_M).with(f::DST, 30).with(f::SRC1, (SCALARS + DUMP) as u64)]);
@@ -367,7 +372,8 @@ impl Builder<'_, '_> {
             let store = Inst::new(opcode).with(f::DST, DUMP as u64).with(f::IMM, step).with(f::CDST, SILENT);
             self.line(&[store.with(f::SRC1, from as u64)]);
         }
-        // As many bytes as the group has, the last of them with the flag that ends the last group.
+        // The stores cover the group's bytes; the last store sets the flag that ends the last
+        // group.
         let stores = group_bytes.div_ceil(ROW);
         for k in 0..stores {
             let c = if k + 1 == stores { 0 } else { SILENT };

@@ -1,4 +1,4 @@
-//! Check lines: what a stage's output must and must not contain, line by line, in order.
+//! Check lines: patterns that a stage's output must or must not contain, in order.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,39 +9,39 @@ use halfbyte_ir::Span;
 use halfbyte_ir::diag::Diagnostic;
 use regex::{Captures, Regex};
 
-/// Lines of the output that a failure shows.
+/// The number of output lines in a failure.
 const SHOWN: usize = 12;
 
-/// The regular expression for where a word begins or ends.
+/// The regular expression for a word boundary.
 const BOUNDARY: &str = r"\b";
 
-/// Where a check looks.
+/// The kind of a check line, which determines the searched part of the output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
-    /// In the lines after the last match; the first that matches is taken.
+    /// The first match in the lines after the last match.
     Check,
-    /// The same, N times one after another.
+    /// Like `Check`, with N consecutive matches in different lines.
     Count(NonZero<u32>),
-    /// In the lines after the last match; those of successive lines may match in any order.
+    /// The lines after the last match; consecutive `check-dag` lines may match in any order.
     Dag,
-    /// In the line after the last match.
+    /// The line after the last match.
     Next,
-    /// In what follows the last match on its line.
+    /// The rest of the last match's line.
     Same,
-    /// Nowhere between the matches around it.
+    /// No match between the adjacent matches.
     Not,
-    /// Nowhere in the output.
+    /// No match in the whole output.
     Never,
 }
 
-/// Prefix of `check-count-N`.
+/// The prefix of `check-count-N`.
 const COUNT: &str = "check-count-";
 
 impl Kind {
     /// The kinds without a number.
     const PLAIN: [Kind; 6] = [Kind::Check, Kind::Dag, Kind::Next, Kind::Same, Kind::Not, Kind::Never];
 
-    /// Returns the kind that stands before the colon, if it is one.
+    /// Returns the kind with a name, which is the text before the colon.
     pub fn named(word: &str) -> Option<Kind> {
         if let Some(number) = word.strip_prefix(COUNT) {
             let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
@@ -50,12 +50,12 @@ impl Kind {
         Kind::PLAIN.into_iter().find(|kind| kind.name() == word)
     }
 
-    /// Returns `true` if the text must be in the output.
+    /// Returns `true` if the pattern must match.
     const fn is_match(self) -> bool {
         !matches!(self, Kind::Not | Kind::Never)
     }
 
-    /// Returns the directive, without its number.
+    /// Returns the directive's name; a count is shown as `N`.
     const fn name(self) -> &'static str {
         match self {
             Kind::Check => "check",
@@ -73,9 +73,9 @@ impl Kind {
 #[derive(Clone, Debug)]
 pub(super) struct Check {
     kind: Kind,
-    /// The pattern's place in the file.
+    /// The span of the pattern in the file.
     span: Span,
-    /// The pattern as it is written.
+    /// The pattern's text in the file.
     text: String,
     parts: Vec<Part>,
 }
@@ -84,13 +84,13 @@ pub(super) struct Check {
 enum Part {
     /// A regular expression.
     Regex(String),
-    /// A regular expression whose match gets a name.
+    /// A name, and the regular expression whose match it is bound to.
     Bind(String, String),
-    /// What was given that name.
+    /// The text that is bound to this name.
     Use(String),
 }
 
-/// Reads the check lines of one kernel, in which names must be given before they are used.
+/// A parser for the check lines of one kernel. Names must be bound before they are used.
 #[derive(Default)]
 pub(super) struct Reader {
     bound: Vec<String>,
@@ -98,7 +98,7 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    /// Reads the pattern of a check line; `span` is its place.
+    /// Parses the pattern of a check line at `span`.
     pub fn read(&mut self, kind: Kind, text: &str, span: Span) -> Result<Check, Diagnostic> {
         let wrong = |message: String| Diagnostic::new(span, message);
         if text.is_empty() {
@@ -136,14 +136,14 @@ impl Reader {
     }
 }
 
-/// Why a regular expression is none, in a line.
+/// Returns a one-line message for an invalid regular expression.
 fn reason(error: &regex::Error) -> String {
     let text = error.to_string();
     let last = text.lines().last().unwrap_or_default();
     format!("this is no regular expression: {}", last.trim_start_matches("error: "))
 }
 
-/// The parts of a pattern: `{{regex}}`, `[[NAME:regex]]`, `[[NAME]]` and the text between them.
+/// Splits a pattern into `{{regex}}`, `[[NAME:regex]]`, `[[NAME]]` and literal text.
 fn parts(text: &str) -> Result<Vec<Part>, String> {
     let mut parts = Vec::new();
     let mut rest = text;
@@ -175,7 +175,7 @@ fn parts(text: &str) -> Result<Vec<Part>, String> {
             rest = after;
         }
     }
-    // A number or name is whole at both ends: `R1` is not in `R10`.
+    // A pattern matches whole words at both ends: `R1` does not match in `R10`.
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if text.starts_with(is_word) {
         parts.insert(0, Part::Regex(BOUNDARY.to_owned()));
@@ -186,7 +186,8 @@ fn parts(text: &str) -> Result<Vec<Part>, String> {
     Ok(parts)
 }
 
-/// What stands before the closing mark and what follows it. Of a longer run of the mark's character, the last two close.
+/// Splits a text at the closing delimiter. In a longer run of the delimiter's character, the last
+/// two close.
 fn closed<'t>(text: &'t str, mark: &str) -> Option<(&'t str, &'t str)> {
     let mut end = text.find(mark)?;
     while text.get(end + 1..).is_some_and(|rest| rest.starts_with(mark)) {
@@ -195,7 +196,8 @@ fn closed<'t>(text: &'t str, mark: &str) -> Option<(&'t str, &'t str)> {
     Some((text.get(..end)?, text.get(end + mark.len()..)?))
 }
 
-/// A text as a regular expression. Blanks stand for any number of blanks.
+/// Converts literal text to a regular expression, in which blanks match any positive number of
+/// blanks.
 fn literal(text: &str) -> String {
     const BLANKS: &str = "[ \t]+";
     let mut out = String::new();
@@ -212,14 +214,14 @@ fn literal(text: &str) -> String {
     out
 }
 
-/// The pattern as one regular expression, with what names stand for.
+/// Returns the pattern as one regular expression, with the bound names replaced.
 fn regex(parts: &[Part], names: &BTreeMap<String, String>) -> Result<Regex, regex::Error> {
     let mut text = String::new();
     for part in parts {
         match part {
             Part::Regex(regex) => text += regex,
             Part::Bind(name, regex) => {
-                // Writing to a string succeeds.
+                // Writing to a string cannot fail.
                 let _ = write!(text, "(?P<{name}>{regex})");
             }
             Part::Use(name) => text += &names.get(name).map_or(String::new(), |value| regex::escape(value)),
@@ -228,7 +230,7 @@ fn regex(parts: &[Part], names: &BTreeMap<String, String>) -> Result<Regex, rege
     Regex::new(&text)
 }
 
-/// Checks an output; what is wrong first, if something is.
+/// Checks an output. Returns the first failure, if any.
 pub(super) fn check(checks: &[Check], output: &str) -> Option<Diagnostic> {
     let mut search = Search { lines: output.lines().collect(), line: 0, column: 0, names: BTreeMap::new() };
     let mut forbidden: Vec<&Check> = Vec::new();
@@ -264,8 +266,8 @@ pub(super) fn check(checks: &[Check], output: &str) -> Option<Diagnostic> {
     forbidden.into_iter().find_map(|unwanted| search.forbid(unwanted, rest.clone()))
 }
 
-/// Returns the number of check lines that are matched together: successive `check-dag` lines, else one. A `never` line has no place in the
-/// order, so it ends no block.
+/// Returns the number of check lines that are matched together: consecutive `check-dag` lines,
+/// otherwise one. A `never` line does not depend on the order, so it does not end the block.
 fn block_length(checks: &[Check]) -> usize {
     match checks.split_first() {
         Some((first, after)) if first.kind == Kind::Dag => {
@@ -285,11 +287,11 @@ struct Search<'o> {
     names: BTreeMap<String, String>,
 }
 
-/// A place in the output: a line, and bytes of it.
+/// A match in the output: its line, and its byte range in the line.
 type Match = (usize, Range<usize>);
 
 impl<'o> Search<'o> {
-    /// Finds the text of a check and goes on after it; returns its line.
+    /// Finds the match of a check and moves behind it. Returns the match's line.
     fn take(&mut self, check: &Check) -> Result<usize, Box<Diagnostic>> {
         let regex = self.regex(check)?;
         let find = |line: usize, column: usize| {
@@ -312,7 +314,7 @@ impl<'o> Search<'o> {
         Ok(line)
     }
 
-    /// Finds the text of a check in `count` lines, one after another; returns the first.
+    /// Finds `count` consecutive matches of a check. Returns the line of the first.
     fn take_each(&mut self, check: &Check, count: NonZero<u32>) -> Result<usize, Box<Diagnostic>> {
         let begin = self.line;
         let mut first = None;
@@ -330,7 +332,8 @@ impl<'o> Search<'o> {
         Ok(first.unwrap_or(begin))
     }
 
-    /// Finds the texts of several checks in any order, without overlap, and goes on after the last place; returns the line of the first.
+    /// Finds the matches of several checks in any order, without overlap, and moves behind the last
+    /// one. Returns the line of the first.
     fn take_unordered(&mut self, block: &[Check]) -> Result<usize, Box<Diagnostic>> {
         let begin = self.line;
         let mut taken: Vec<Match> = Vec::new();
@@ -360,7 +363,7 @@ impl<'o> Search<'o> {
         Ok(first)
     }
 
-    /// Returns the first match in a line that overlaps no place in `taken`.
+    /// Returns the first match in a line that does not overlap a match in `taken`.
     fn find_free(&self, regex: &Regex, line: usize, taken: &[Match]) -> Option<(Captures<'o>, Match)> {
         let text: &'o str = self.lines.get(line)?;
         let mut start = 0;
@@ -375,7 +378,7 @@ impl<'o> Search<'o> {
         }
     }
 
-    /// Returns the pattern of a check, with the values of its names.
+    /// Returns the regular expression of a check, with the current values of names.
     fn regex(&self, check: &Check) -> Result<Regex, Box<Diagnostic>> {
         regex(&check.parts, &self.names).map_err(|error| Box::new(Diagnostic::new(check.span, reason(&error))))
     }
@@ -389,21 +392,21 @@ impl<'o> Search<'o> {
         }
     }
 
-    /// Returns the failure of a check, with the output from a line on.
+    /// Creates the failure of a check without a match, with the output from line `begin` on.
     fn missing(&self, check: &Check, begin: usize, what: &str) -> Box<Diagnostic> {
         let mut notes = format!("the search began {}", self.excerpt(begin));
         for part in &check.parts {
             if let Part::Use(name) = part
                 && let Some(value) = self.names.get(name)
             {
-                // Writing to a string succeeds.
+                // Writing to a string cannot fail.
                 let _ = write!(notes, "\nwith [[{name}]] = `{value}`");
             }
         }
         Box::new(Diagnostic::new(check.span, format!("`{}` {what}", check.text)).note(None, notes))
     }
 
-    /// Whether a text is in lines where it must not be.
+    /// Returns a failure if a forbidden pattern matches in the given lines.
     fn forbid(&self, check: &Check, lines: Range<usize>) -> Option<Diagnostic> {
         let regex = regex(&check.parts, &self.names).ok()?;
         let found = lines.into_iter().find(|&line| self.lines.get(line).is_some_and(|text| regex.is_match(text)))?;
@@ -412,7 +415,7 @@ impl<'o> Search<'o> {
         Some(wrong.note(None, format!("line {} of the output: {text}", found + 1)))
     }
 
-    /// Some lines of the output, with their numbers.
+    /// Returns some lines of the output, with their numbers.
     fn excerpt(&self, from: usize) -> String {
         let count = self.lines.len();
         if from >= count {
@@ -421,7 +424,7 @@ impl<'o> Search<'o> {
         }
         let mut out = format!("at line {} of {count} of the output:", from + 1);
         for (number, line) in self.lines.iter().enumerate().skip(from).take(SHOWN) {
-            // Writing to a string succeeds.
+            // Writing to a string cannot fail.
             let _ = write!(out, "\n{:>4} | {line}", number + 1);
         }
         if count > from + SHOWN {
@@ -444,7 +447,7 @@ mod tests {
         lines.iter().map(read).collect::<Result<_, _>>().map_err(|wrong| wrong.to_string())
     }
 
-    /// What is wrong with the output, and the remarks on it.
+    /// Returns the failure's message and its notes.
     fn wrong(lines: &[(Kind, &str)]) -> Option<(String, String)> {
         let failure = check(&read(lines).unwrap(), OUTPUT)?;
         Some((failure.message.clone(), failure.notes.iter().map(|note| note.message.clone()).collect()))
@@ -478,7 +481,7 @@ mod tests {
         assert_eq!(use_of("add r5, [[R]], [[R]]"), None);
         let (_, notes) = use_of("add r5, [[R]], r1").unwrap();
         assert!(notes.ends_with("\nwith [[R]] = `r4`"), "{notes}");
-        // A name may be given anew.
+        // A name may be bound again.
         assert_eq!(
             wrong(&[(Kind::Check, "add [[R:r.]]"), (Kind::Check, "add [[R:r.]]"), (Kind::Same, "[[R:r4]]")]),
             None
@@ -494,7 +497,7 @@ mod tests {
         assert_eq!(notes, "line 3 of the output: mul   r4, r1, r1   // 3");
         assert!(wrong(&[(Kind::Check, "mul"), (Kind::Not, "add")]).is_some());
         assert!(wrong(&[(Kind::Not, "exit")]).is_some());
-        // What must never be there is looked for everywhere.
+        // `never` searches the whole output, `not` only the lines after the last match.
         assert!(wrong(&[(Kind::Check, "exit"), (Kind::Not, "add")]).is_none());
         assert!(wrong(&[(Kind::Check, "exit"), (Kind::Never, "add")]).is_some());
         assert!(wrong(&[(Kind::Never, "sub"), (Kind::Check, "exit")]).is_none());
@@ -513,7 +516,8 @@ mod tests {
         };
         assert_eq!(and(dag(&["mul", "add r1"]), &[]), None);
         assert_eq!(and(dag(&["add r5", "add r1", "mul"]), &[(Kind::Next, "exit")]), None);
-        // The next line comes after the last of their places, wherever the last check line matches.
+        // `next` continues after the last match in the output, not after the match of the last
+        // check line.
         assert_eq!(and(dag(&["mul", "add r1"]), &[(Kind::Next, "add r5")]), None);
         assert!(and(dag(&["mul", "add r1"]), &[(Kind::Next, "mul")]).is_some());
         assert!(and(dag(&["mul", "add r1"]), &[(Kind::Check, "add r1")]).is_some());
@@ -532,13 +536,14 @@ mod tests {
     fn lines_without_order_stay_between_the_ordered_ones() {
         assert_eq!(wrong(&[(Kind::Check, "mul"), (Kind::Dag, "exit"), (Kind::Dag, "add")]), None);
         assert!(wrong(&[(Kind::Check, "mul"), (Kind::Dag, "exit"), (Kind::Dag, "add r1")]).is_some());
-        // A check line between them, and what must not be there, begins another block.
+        // A `check` or `not` line ends a block of `check-dag` lines.
         assert!(wrong(&[(Kind::Dag, "mul"), (Kind::Check, "add"), (Kind::Dag, "add r1")]).is_some());
         assert!(wrong(&[(Kind::Dag, "mul"), (Kind::Not, "sub"), (Kind::Dag, "add r1")]).is_some());
         assert_eq!(wrong(&[(Kind::Dag, "mul"), (Kind::Not, "sub"), (Kind::Dag, "add r5")]), None);
         assert_eq!(wrong(&[(Kind::Dag, "mul"), (Kind::Never, "sub"), (Kind::Dag, "add r1")]), None);
         assert!(wrong(&[(Kind::Dag, "mul"), (Kind::Never, "exit"), (Kind::Dag, "add r1")]).is_some());
-        // Before a block, up to the first of its places; after one, from the last of them on.
+        // `not` before a block searches up to the block's first match; `not` after a block searches
+        // from its last match.
         assert!(wrong(&[(Kind::Not, "start"), (Kind::Dag, "mul"), (Kind::Dag, "add r1")]).is_some());
         assert_eq!(wrong(&[(Kind::Not, "mul"), (Kind::Dag, "mul"), (Kind::Dag, "add r1")]), None);
         assert!(wrong(&[(Kind::Not, "add r1"), (Kind::Dag, "mul")]).is_some());
@@ -555,11 +560,11 @@ mod tests {
     fn lines_without_order_match_different_places() {
         assert_eq!(wrong(&[(Kind::Dag, "add"), (Kind::Dag, "add"), (Kind::Next, "exit")]), None);
         assert!(wrong(&[(Kind::Dag, "add"), (Kind::Dag, "add"), (Kind::Dag, "add")]).is_some());
-        // Two places may be on one line.
+        // Two matches may be on one line.
         assert_eq!(wrong(&[(Kind::Dag, "r1"), (Kind::Dag, "add"), (Kind::Next, "mul")]), None);
         assert_eq!(wrong(&[(Kind::Dag, "r1, r1"), (Kind::Dag, "mul r4"), (Kind::Same, "// 3")]), None);
         assert!(wrong(&[(Kind::Dag, "mul r4, r1"), (Kind::Dag, "r4, r1, r1")]).is_some());
-        // The next line has the name that this line binds.
+        // A later line of the block may use a name that an earlier line binds.
         let named = [(Kind::Dag, "mul [[R:r.]]"), (Kind::Dag, "add r5, [[R]]")];
         assert_eq!(wrong(&named), None);
         let (_, notes) = wrong(&[(Kind::Dag, "mul [[R:r.]]"), (Kind::Dag, "add r1, [[R]]")]).unwrap();
@@ -578,7 +583,8 @@ mod tests {
             "`mul` is in 1 line of the output from here on, not in 4294967295"
         );
         assert_eq!(wrong(&[(count(2), "sub")]).unwrap().0, "`sub` is not in the output from here on");
-        // More are forbidden only by `not`, which is about the lines before the first and after the last.
+        // Further matches are allowed, unless a `not` line forbids them before the first or after
+        // the last match.
         assert_eq!(wrong(&[(count(1), "add")]), None);
         assert!(wrong(&[(count(1), "add"), (Kind::Not, "add")]).is_some());
         assert_eq!(wrong(&[(count(2), "add"), (Kind::Not, "add")]), None);

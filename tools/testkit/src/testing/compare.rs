@@ -1,4 +1,4 @@
-//! Runs a kernel everywhere and compares, for Rust tests.
+//! A comparison of all targets and engines, for Rust tests.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -10,17 +10,18 @@ use halfbyte_abi::Target;
 
 use crate::check::check;
 
-/// What a kernel was run on.
+/// The result of a comparison.
 #[derive(Clone, Debug)]
 pub struct Compared {
-    /// The targets whose every engine gave the evaluator's bits.
+    /// The targets that gave the evaluator's bits on all engines.
     pub targets: Vec<Target>,
-    /// The targets that cannot do what the text says, and why.
+    /// The targets that refused a kernel, with their errors.
     pub refused: Vec<(Target, CompileError)>,
 }
 
-/// Runs a kernel of a text on the evaluator, and on every engine of every target that can do it, and compares all results bit for bit.
-/// Arguments are written as on run lines: `("a", "2.0")`, `("x", "[1, 2, 3]")`, `("x", "random(64, 1)")`, `("y", "zeros(64)")`.
+/// Runs a kernel on the evaluator, and on every engine of each target that accepts it. Compares all
+/// results bit for bit. Arguments have the syntax of run lines: `("a", "2.0")`, `("x", "[1, 2,
+/// 3]")`, `("x", "random(64, 1)")`, `("y", "zeros(64)")`.
 ///
 /// ```
 /// use halfbyte_testkit::testing::run_and_compare;
@@ -39,21 +40,23 @@ pub struct Compared {
 /// ```
 ///
 /// # Errors
-/// What is wrong with the text or the arguments; a trap; results that differ, with the first element that does. Where every target refuses, the
-/// first one's reasons.
+/// Fails if the text or an argument is invalid, if an item traps, or if results differ; the report
+/// names the first difference. If every target refuses the kernel, fails with the first target's
+/// errors.
 pub fn run_and_compare(text: &str, kernel: &str, items: u32, args: &[(&str, &str)]) -> Result<Compared, Report> {
     run_all_and_compare(text, &[(kernel, items, args)])
 }
 
-/// A launch: a kernel, its items, and its arguments as run lines have them.
+/// A launch: the kernel's name, the number of items, and the arguments in the syntax of run lines.
 pub type NamedLaunch<'a> = (&'a str, u32, &'a [(&'a str, &'a str)]);
 
-/// The same for launches one after another: kernel, items, arguments of each. A parameter without a value has what was last under its
-/// name.
+/// Runs several launches one after another, as [`run_and_compare`] does. A parameter without a
+/// value keeps the last value of its name.
 ///
 /// # Errors
-/// What is wrong with the text or the arguments; a trap; results that differ after a launch, with the first lanes that do. Where every
-/// target refuses, the first one's reasons.
+/// Fails if the text or an argument is invalid, if an item traps, or if results differ after a
+/// launch; the report names the first differences. If every target refuses the kernels, fails with
+/// the first target's errors.
 pub fn run_all_and_compare(text: &str, launches: &[NamedLaunch<'_>]) -> Result<Compared, Report> {
     let module = Module::parse(text)?;
     let mut compared = Compared { targets: Vec::new(), refused: Vec::new() };
@@ -70,7 +73,7 @@ pub fn run_all_and_compare(text: &str, launches: &[NamedLaunch<'_>]) -> Result<C
     let mut lines = format!("{text}\n");
     for (number, (kernel, items, args)) in launches.iter().enumerate() {
         let begin = if number == 0 { format!("run: {}", names.join(", ")) } else { "then".to_owned() };
-        // Writing to a string succeeds.
+        // Writing to a string cannot fail.
         let _ = write!(lines, "; {begin}: @{kernel} items={items}");
         for (name, value) in *args {
             let _ = write!(lines, " {name}={value}");
@@ -122,7 +125,7 @@ mod tests {
         assert!(run_and_compare(HALF, "whole", 7, &[]).unwrap_err().to_string().contains("no kernel `@whole`"));
     }
 
-    /// What the text itself says of a launch is compared as well, so a wrong result is found.
+    /// The run lines of the text itself are compared too.
     #[test]
     fn a_difference_is_an_error() {
         let text = format!("{HALF}; run: halu: @half items=1 x=[0x3c003c00] y=zeros(1) -> y=[0x3c003c00]\n");

@@ -1,4 +1,4 @@
-//! Which rules tests have taken.
+//! Coverage of rules by tests.
 
 use std::fmt;
 
@@ -8,27 +8,27 @@ use halfbyte_abi::Target;
 use halfbyte_ir::Rule;
 use halfbyte_ir::text::closest;
 
-/// Whose rules they are.
+/// A rule set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Part {
-    /// Of the passes over the IR.
+    /// The rules of the passes over the IR.
     Lower,
-    /// Of a target's selection.
+    /// The rules of a target's selection.
     Isel(Target),
 }
 
 impl Part {
-    /// That of a target. Every SM has the rules of PTX.
+    /// Returns the rule set of a target. All SMs share the rules of PTX.
     pub fn of(target: Target) -> Part {
         Part::Isel(TARGETS.named(target.name()).unwrap_or(target))
     }
 
-    /// Every part: `lower`, then the targets.
+    /// Returns every rule set: `lower`, then the targets.
     pub fn all() -> impl Iterator<Item = Part> {
         std::iter::once(Part::Lower).chain(TARGETS.defaults().map(Part::Isel))
     }
 
-    /// `lower`, or the target's name.
+    /// Returns `lower`, or the target's name.
     pub const fn name(self) -> &'static str {
         match self {
             Part::Lower => "lower",
@@ -44,7 +44,7 @@ impl Part {
     }
 }
 
-/// A rule, by whose it is and its number among those.
+/// A rule, identified by its rule set and its number there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct RuleId {
     pub part: Part,
@@ -57,10 +57,10 @@ impl RuleId {
     }
 }
 
-/// The rules that a name may mean, `NAME` or `PART::NAME`, of `lower` and of the target.
+/// Returns the rules of `lower` and of the target with the name `NAME` or `PART::NAME`.
 ///
 /// # Errors
-/// The name most like it, where there is none.
+/// Fails with the most similar name if there is no such rule.
 pub(super) fn find(name: &str, target: Option<Target>) -> Result<Vec<RuleId>, Option<&'static str>> {
     let (of, bare) = name.split_once("::").map_or((None, name), |(part, bare)| (Some(part), bare));
     let parts = || {
@@ -77,20 +77,20 @@ pub(super) fn find(name: &str, target: Option<Target>) -> Result<Vec<RuleId>, Op
     Ok(found)
 }
 
-/// How often each rule of `lower` and of every target has been taken.
+/// The number of times that each rule of `lower` and of every target was applied.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Coverage {
     counts: Vec<(Part, Vec<usize>)>,
 }
 
-/// A rule with how often it was taken.
+/// A rule with the number of its applications.
 #[derive(Clone, Copy, Debug)]
 pub struct RuleCount {
-    /// Whose rule it is.
+    /// The rule set.
     pub part: Part,
     /// The rule.
     pub rule: &'static Rule,
-    /// How often it was taken.
+    /// The number of applications.
     pub count: usize,
 }
 
@@ -108,14 +108,14 @@ impl Default for Coverage {
 }
 
 impl Coverage {
-    /// Adds what other tests have taken.
+    /// Adds the counts of other tests.
     pub fn add(&mut self, other: &Coverage) {
         for (part, counts) in &other.counts {
             self.add_counts(*part, counts);
         }
     }
 
-    /// Adds what a compiler for a target has taken; where there is no target, by its passes.
+    /// Adds the counts of a compilation for a target, or of the passes alone if there is no target.
     pub(super) fn add_fired(&mut self, target: Option<Target>, fired: &Fired) {
         self.add_counts(Part::Lower, &fired.lower);
         if let Some(target) = target {
@@ -131,13 +131,14 @@ impl Coverage {
         }
     }
 
-    /// How often a rule was taken.
+    /// Returns the number of applications of a rule.
     pub(super) fn count(&self, id: RuleId) -> usize {
         let of_part = self.counts.iter().find(|(part, _)| *part == id.part);
         of_part.and_then(|(_, counts)| counts.get(id.number)).copied().unwrap_or(0)
     }
 
-    /// The rules in the order of their numbers, those of `lower` first. Phrases that rules of `lower` share are no rules of their own.
+    /// Returns the rules in order, those of `lower` first. Helper terms that rules of `lower` share
+    /// are not included.
     pub fn rules(&self) -> impl Iterator<Item = RuleCount> {
         self.counts.iter().flat_map(|(part, counts)| {
             let rows = part.rules().iter().zip(counts).map(|(rule, &count)| RuleCount { part: *part, rule, count });
@@ -145,7 +146,7 @@ impl Coverage {
         })
     }
 
-    /// The rules that were never taken.
+    /// Returns the rules that were never applied.
     pub fn never(&self) -> impl Iterator<Item = RuleCount> {
         self.rules().filter(|row| row.count == 0)
     }

@@ -1,30 +1,31 @@
-//! Comments of text tests that are meant as a directive and are none.
+//! Detection of misspelt directives in the comments of text tests.
 
 use super::checks::Kind;
 
-/// Comment whose first word is a directive in a wrong spelling.
+/// A comment whose first word is a misspelt directive.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Misspelt {
-    /// The bytes of the first word in the comment, up to the colon if there is one.
+    /// The byte range of the first word in the comment, up to the colon if there is one.
     pub word: std::ops::Range<usize>,
-    /// Error message.
+    /// The error message.
     pub message: String,
-    /// Right directive.
+    /// The correct directive.
     pub expected: String,
 }
 
-/// Tool that a directive belongs to.
+/// The tool that a directive belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Owner {
-    /// `halfbyte test` or `halfbyte check`; in lower case.
+    /// `halfbyte test` or `halfbyte check`, whose directives are in lower case.
     Halfbyte,
     /// LLVM's FileCheck and lit.
     FileCheck,
-    /// None: a guess from `next` and `same` at the names of FileCheck's other suffixes.
+    /// No tool: a name that a user may guess from `next` and `same`, such as `dag`.
     Nobody,
 }
 
-/// Directives, each with its right spelling. `-` matches `_` and blanks too, `N` digits, and `X` any text in their place.
+/// The directives, each with its correct spelling. `-` also matches `_` and blanks, `N` matches
+/// digits, and `X` any letters and digits.
 const DIRECTIVES: &[(Owner, &str, &str)] = &[
     (Owner::Halfbyte, "test", TEST),
     (Owner::Halfbyte, "check", CHECK),
@@ -62,13 +63,14 @@ const NOT: &str = "`; not: TEXT`";
 const DAG: &str = "`; check-dag: TEXT`";
 const COUNT: &str = "`; check-count-N: TEXT` with N at least 1";
 
-/// Returns `true` if `word` is a directive of text tests or of run lines, as it must be spelt.
+/// Returns `true` if `word` is a correctly spelt directive of text tests or run lines.
 fn is_directive(word: &str) -> bool {
     matches!(word, "test" | "rule" | "no rule" | "run" | "then" | "refuse") || Kind::named(word).is_some()
 }
 
-/// Finds the directive that a comment was meant to be, if its first word is one: in any case, and with `_` or a blank for `-`, before a
-/// colon; without a colon only if it is spelt exactly. Returns `None` for a directive as it must be.
+/// Finds the directive that a comment was probably meant to be, by its first word. Before a colon,
+/// any case matches, and `_` or a blank matches `-`. Without a colon, only the exact spelling
+/// matches. Returns `None` for a correct directive.
 pub(super) fn misspelt(comment: &str) -> Option<Misspelt> {
     let text = comment.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, ';' | '/' | '#'));
     let start = comment.len() - text.len();
@@ -78,7 +80,7 @@ pub(super) fn misspelt(comment: &str) -> Option<Misspelt> {
     let mut without_colon = None;
     for &(owner, name, meant) in DIRECTIVES {
         let Some((word, rest)) = prefix(text, name).and_then(|length| text.split_at_checked(length)) else { continue };
-        // FileCheck's `CHECK{LITERAL}:`.
+        // FileCheck allows a modifier, as in `CHECK{LITERAL}:`.
         let modifier = rest.strip_prefix('{').and_then(|rest| rest.split_once('}'));
         let after = modifier.map_or(rest, |(_, after)| after).trim_start();
         if !after.starts_with(':') {
@@ -99,7 +101,7 @@ pub(super) fn misspelt(comment: &str) -> Option<Misspelt> {
         let end = text.len() - after.len();
         let message =
             format!("`{}:` is not a directive, and is taken for an ordinary comment", shown(text.get(..end)?));
-        // Lit's `RUN:` is something else than ours.
+        // `RUN:` in lit is a shell command, not a launch.
         let is_lit = meant == RUN && !(after.contains('@') && after.contains('='));
         let expected = if is_lit { format!("{TEST}, or {RUN} for `halfbyte check`") } else { meant.to_owned() };
         return Some(Misspelt { word: start..start + end, message, expected });
@@ -113,8 +115,8 @@ fn is_plain(word: &str) -> bool {
     !word.contains(is_other) && (word == word.to_ascii_uppercase() || word == word.to_ascii_lowercase())
 }
 
-/// Returns the length of the directive's name at the start of a text, in any case, with `-`, `_` or blanks between its parts, if it ends
-/// where a word does.
+/// Returns the length of the directive's name at the start of a text, if a word boundary follows.
+/// Any case matches, and `-`, `_` or blanks may separate the parts.
 fn prefix(text: &str, name: &str) -> Option<usize> {
     let mut rest = text;
     for (number, part) in name.split('-').enumerate() {
@@ -137,7 +139,7 @@ fn prefix(text: &str, name: &str) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// The first word and what is expected of a comment that is misspelt.
+    /// Returns the first word of a misspelt comment, and the expected directive.
     fn found(comment: &str) -> Option<(&str, String)> {
         misspelt(comment).map(|wrong| (comment.get(wrong.word).unwrap(), wrong.expected))
     }
@@ -190,7 +192,7 @@ mod tests {
             (" Refuse: vp1: mul", "Refuse", "`; refuse: TARGET: TEXT`"),
             ("; check: IMAD", "check", CHECK),
             (" // CHECK: IMAD", "CHECK", CHECK),
-            // Without a colon.
+            // Directives without a colon.
             (" check IMAD", "check", CHECK),
             (" check", "check", CHECK),
             (" not IMAD", "not", NOT),
@@ -225,7 +227,7 @@ mod tests {
             " then: @k items=2",
             " refuse: vp1: mul",
             " check: CHECK-NOT: IMAD",
-            // Prose.
+            // Ordinary prose.
             "",
             " Note: the product is exact.",
             " Checks: none.",

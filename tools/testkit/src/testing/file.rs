@@ -1,4 +1,4 @@
-//! Text tests as they are written: `; test:` lines, kernels, and what is expected of each.
+//! The format of text tests: `; test:` lines, kernels, and their expectations.
 
 use std::ops::Range;
 
@@ -17,10 +17,10 @@ use super::directive::{Misspelt, misspelt};
 use crate::runlines::comment;
 use halfbyte::include::ModuleReader;
 
-/// What a line of an expected output begins with.
+/// The prefix of a line of expected output.
 pub(super) const MARK: &str = ";=";
 
-/// What a kernel is tested for.
+/// The compiler stage that a test is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Stage {
     Lower,
@@ -47,26 +47,27 @@ impl Stage {
     }
 }
 
-/// What a `; test:` line says.
+/// The contents of a `; test:` line.
 #[derive(Clone)]
 pub(super) struct Header {
     pub stage: Stage,
-    /// What is compiled for; only `lower` can do without.
+    /// The target; optional for `lower` alone.
     pub target: Option<Target>,
-    /// The passes, where they are not those of the compiler.
+    /// The passes, if they are not the compiler's default.
     pub passes: Option<Pipeline>,
-    /// Without a target: the ops that the passes are told are missing, on one type or on all.
+    /// Without a target: the ops that the passes must treat as illegal, on one type or on all
+    /// types.
     pub without: Vec<(Op, Option<Type>)>,
-    /// The items of a group along x, y and z, where launches have no other groups.
+    /// The fixed group size along x, y and z, if all launches have the same.
     pub block: Option<[u32; 3]>,
 }
 
-/// A kernel with what is expected of it.
+/// A kernel with its expectations.
 pub(super) struct Test {
     pub kernel: String,
-    /// The place of the kernel's name.
+    /// The span of the kernel's name.
     pub name: Span,
-    /// From the kernel to the next one.
+    /// The byte range from this kernel to the next.
     pub text: Range<usize>,
     pub header: Header,
     pub checks: Vec<Check>,
@@ -74,21 +75,21 @@ pub(super) struct Test {
     pub whole: Option<Whole>,
 }
 
-/// Rules of one name, one of which must be taken, or none.
+/// An expectation that some rule of a name is applied, or that none is.
 pub(super) struct RuleCheck {
     pub name: String,
-    /// The name's place.
+    /// The span of the name.
     pub span: Span,
     pub is_wanted: bool,
-    /// The rules that the name may mean.
+    /// The rules with this name.
     pub rules: Vec<RuleId>,
 }
 
 /// An expected output.
 pub(super) struct Whole {
-    /// The bytes of its lines in the file.
+    /// The byte range of its lines in the file.
     pub range: Range<usize>,
-    /// Its lines in the file, with the mark.
+    /// Its lines in the file, with the prefix.
     pub lines: Vec<(Span, String)>,
 }
 
@@ -103,16 +104,16 @@ impl TestFile {
     /// Reads the tests of a text; `file` is its name in messages.
     ///
     /// # Errors
-    /// All that is wrong with its kernels, or with what it says about testing them: also a kernel of which nothing is expected, and a
-    /// file without a test.
+    /// Fails if a kernel or a directive is invalid, if a kernel has no expectation, or if the file
+    /// has no test.
     pub fn read(file: &str, text: &str) -> Result<TestFile, Report> {
         TestFile::read_within(file, text, None)
     }
 
-    /// The same within limits.
+    /// Reads the tests of a text within limits.
     ///
     /// # Errors
-    /// As [`TestFile::read`].
+    /// Fails in the same cases as [`TestFile::read`], or if a limit is exceeded.
     pub fn read_within(file: &str, text: &str, watchdog: Option<&Watchdog>) -> Result<TestFile, Report> {
         let module = ModuleReader::of(file).watched(watchdog).read(text)?;
         let mut parser = Parser {
@@ -136,11 +137,11 @@ impl TestFile {
 struct Parser<'t> {
     text: &'t str,
     tests: Vec<Test>,
-    /// The `; test:` lines with their places, and whether a kernel has come after each.
+    /// The `; test:` lines with their spans. The flag is set if a kernel follows.
     headers: Vec<(Span, Option<Header>, bool)>,
-    /// Whether something is expected of the last kernel, rightly written or not.
+    /// `true` if the last kernel has an expectation, even an invalid one.
     is_expecting: bool,
-    /// Where the last instruction of the last kernel begins.
+    /// The offset of the last kernel's last instruction.
     last_inst: usize,
     errors: Vec<Diagnostic>,
 }
@@ -152,7 +153,7 @@ impl Parser<'_> {
             let span = Span { start: 0, end: 0 };
             return self.errors.push(Diagnostic::new(span, "there is no test here").expected("a kernel"));
         }
-        // The word stands before the name that the span is of.
+        // The kernel's span covers only its name, which the keyword `kernel` precedes.
         let word = |at: u32| self.text.get(..at as usize).and_then(|before| before.rfind("kernel")).unwrap_or(0);
         let starts: Vec<usize> = kernels.iter().map(|kernel| word(kernel.span.start)).collect();
         let mut next = 0;
@@ -180,7 +181,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The test of a kernel begins.
+    /// Starts the test of a kernel.
     fn begin(&mut self, kernel: String, name: Span, text: Range<usize>) {
         let header = match self.headers.last_mut() {
             Some((_, header, used)) => {
@@ -194,7 +195,7 @@ impl Parser<'_> {
             }
         };
         self.is_expecting = false;
-        // Of a header that is wrong enough has been said; its kernels are read on.
+        // The error of an invalid header has been reported; its kernels are still parsed.
         let header = header.unwrap_or(Header {
             stage: Stage::Lower,
             target: None,
@@ -205,7 +206,7 @@ impl Parser<'_> {
         self.tests.push(Test { kernel, name, text, header, checks: Vec::new(), rules: Vec::new(), whole: None });
     }
 
-    /// The test of the last kernel ends.
+    /// Ends the test of the last kernel.
     fn finish(&mut self) {
         let Some(test) = self.tests.last() else { return };
         if !self.is_expecting {
@@ -266,7 +267,8 @@ impl Parser<'_> {
         let Some(test) = self.tests.last_mut() else {
             return self.errors.push(no_kernel(span));
         };
-        // Renewed there it would move the lines that an output tells.
+        // An expected output within the kernel would shift the line numbers in the output whenever
+        // it is updated.
         if range.start < self.last_inst {
             let wrong = Diagnostic::new(span, format!("the expected output stands within @{}", test.kernel));
             return self.errors.push(wrong.expected("it below the kernel"));
@@ -299,7 +301,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads what stands after `; test:`.
+    /// Parses the text after `; test:`.
     fn header(&self, text: &str, place: Span) -> Result<Header, Diagnostic> {
         let mut words = words(text, place, ' ').into_iter().peekable();
         let Some((name, span)) = words.next() else {
@@ -371,7 +373,7 @@ impl Parser<'_> {
 }
 
 impl Header {
-    /// The passes over the IR.
+    /// Returns the passes over the IR.
     pub fn pipeline(&self) -> Pipeline {
         self.passes.clone().unwrap_or_default()
     }
@@ -381,7 +383,7 @@ fn no_kernel(span: Span) -> Diagnostic {
     Diagnostic::new(span, "no kernel stands before this line")
 }
 
-/// An op, or an op on a type.
+/// Parses an op, or an op with a type.
 fn missing(text: &str, span: Span) -> Result<(Op, Option<Type>), Diagnostic> {
     let (name, ty) = text.split_once('.').map_or((text, None), |(name, ty)| (name, Some(ty)));
     let unknown = |what: &str, name: &str, near: Option<&str>, expected: &str| {
@@ -402,7 +404,7 @@ fn missing(text: &str, span: Span) -> Result<(Op, Option<Type>), Diagnostic> {
     Ok((op, ty))
 }
 
-/// The parts of a text that stands at a place, without the blanks around them, each with its place. None is empty.
+/// Splits a text into non-empty parts without surrounding blanks, each with its span.
 fn words(text: &str, place: Span, between: char) -> Vec<(&str, Span)> {
     let mut words = Vec::new();
     let mut start = place.start;
@@ -424,7 +426,7 @@ mod tests {
 
     const KERNEL: &str = "kernel @k(%y: out i32) {\n^entry:\n  %i = item_id\n  store %i, %y[%i]\n  ret\n}\n";
 
-    /// The errors about a text, each with its line and the text at its place.
+    /// Returns the errors in a text, each with its line and the text of its span.
     fn errors(text: &str) -> Vec<(usize, String, String)> {
         let report = TestFile::read("t.hb", text).err().unwrap();
         let lines = halfbyte_ir::diag::Lines::new(text);
@@ -457,7 +459,7 @@ mod tests {
         );
     }
 
-    /// However kernels stand on lines, each is a text of its own.
+    /// Each kernel is read as a separate text, even if several kernels share a line.
     #[test]
     fn kernels_may_stand_anywhere() {
         let other = KERNEL.replace("@k", "@l").replace("kernel @l", "kernel\n  @l");
@@ -540,7 +542,7 @@ mod tests {
         assert!(one("; test: asm halu\nkernel @k() {\n").2.contains("unexpected end"));
     }
 
-    /// A comment that is meant as a directive would be passed over, and the test would pass.
+    /// An unnoticed misspelt directive would be ignored, and the test would pass.
     #[test]
     fn misspelt_directives_are_errors() {
         for (comment, at, meant) in [
@@ -564,7 +566,7 @@ mod tests {
                 assert!(found[0].2.contains(&format!("; expected `; {meant}: ")), "{comment}: {found:?}");
             }
         }
-        // The lack of expectations is not reported besides.
+        // The missing expectation is not reported as a second error.
         let alone = errors(&format!("; test: isel halu\n{KERNEL}; CHECK: STG\n"));
         assert_eq!(alone.len(), 1, "{alone:?}");
     }
@@ -614,7 +616,7 @@ mod tests {
             "{}",
             rule.2
         );
-        // A rule of the other target can neither be taken nor be avoided.
+        // A rule of another target can never be applied, so the name is an error.
         assert!(one("; no rule: vp1::word_add\n").2.starts_with("no rule is called `vp1::word_add`"));
         assert_eq!(
             one(";= a\n\n;= b\n").2,

@@ -1,7 +1,7 @@
-//! Testing what kernels become: text tests, which rules they cover, and help for Rust tests.
+//! Tests of compiler output: text tests, their coverage of rules, and helpers for Rust tests.
 //!
-//! A text test is a kernel with its expectation beside it, and a `; test:` line above it that names the stage and the target.
-//! `docs/testing.md` is their reference; `halfbyte test` runs them. In a Rust test:
+//! A text test is a kernel with its expectations, below a `; test:` line that names the stage and
+//! the target. `docs/testing.md` is the reference; `halfbyte test` runs text tests. In a Rust test:
 //!
 //! ```
 //! use halfbyte_testkit::testing::TestFile;
@@ -25,8 +25,8 @@
 //! # Ok::<(), halfbyte::Report>(())
 //! ```
 //!
-//! [`assert_selects!`] asserts by which instructions or rules a kernel is selected, [`run_and_compare`] that all targets and engines give the
-//! evaluator's bits.
+//! [`assert_selects!`] asserts that a kernel is selected with given instructions or rules.
+//! [`run_and_compare`] asserts that all targets and engines give the evaluator's bits.
 
 mod checks;
 mod compare;

@@ -1,4 +1,4 @@
-//! Runs text tests: takes each kernel to its stage, and compares.
+//! Execution of text tests: each kernel is compiled up to its stage, and the output is checked.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -17,31 +17,31 @@ use super::file::{MARK, Stage, Test, TestFile, Whole};
 use super::why;
 use halfbyte::include::ModuleReader;
 
-/// Lines of an output that a failure shows on each side.
+/// The number of output lines that a failure shows before and after the difference.
 const SHOWN: usize = 5;
 
-/// A kernel of a module by itself, with the text of them all.
+/// Returns a module with a single kernel, but with the text of all kernels.
 fn alone(module: &Module, kernel: &str) -> Module {
     Module::from_kernels(module.ir().kernel(kernel).cloned()).with_text(module.file(), module.text())
 }
 
-/// What came of the tests of a file.
+/// The results of the tests in a file.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// One a kernel, in the order of the file.
+    /// One verdict per kernel, in the order of the file.
     pub verdicts: Vec<Verdict>,
-    /// The rules that the tests have taken.
+    /// The rules that the tests applied.
     pub coverage: Coverage,
 }
 
-/// What came of a test.
+/// The result of a test.
 #[derive(Clone, Debug)]
 pub struct Verdict {
-    /// The kernel, without `@`.
+    /// The kernel's name, without `@`.
     pub kernel: String,
-    /// What is wrong, at its place in the file; nothing where the test passes.
+    /// The failures with their spans in the file; empty if the test passes.
     pub failures: Vec<Diagnostic>,
-    /// Where the whole output is what is wrong: the bytes of the expectation, and what it should be.
+    /// If the whole output differs: the byte range of the expected output, and its replacement.
     renewal: Option<(Range<usize>, String)>,
 }
 
@@ -51,29 +51,29 @@ impl TestFile {
         self.run_within(None)
     }
 
-    /// The same within limits. Every test after one is met fails.
+    /// Runs the tests within limits. All tests after an exceeded limit fail.
     pub fn run_within(&self, watchdog: Option<&Watchdog>) -> Outcome {
         let mut coverage = Coverage::default();
         let verdicts = self.tests.iter().map(|test| self.verdict(test, &mut coverage, watchdog)).collect();
         Outcome { verdicts, coverage }
     }
 
-    /// The failures of an outcome, shown with the text; none where all tests pass.
+    /// Returns the failures of an outcome as a report, or `None` if all tests pass.
     pub fn report(&self, outcome: &Outcome) -> Option<Report> {
         let failures: Vec<Diagnostic> = outcome.verdicts.iter().flat_map(|verdict| verdict.failures.clone()).collect();
         (!failures.is_empty()).then(|| Report::new(self.file.clone(), self.text.clone(), failures))
     }
 
-    /// The line of a failure.
+    /// Returns the line of a failure.
     pub fn line(&self, failure: &Diagnostic) -> usize {
         Lines::new(&self.text).position(failure.span.start).line
     }
 
-    /// The text with the expected outputs renewed that are not what was found. Check lines stay as they are. None where there is
-    /// nothing to renew.
+    /// Returns the text with all differing expected outputs replaced. Check lines are not changed.
+    /// Returns `None` if there is nothing to replace.
     pub fn blessed(&self, outcome: &Outcome) -> Option<String> {
         let mut text = self.text.clone();
-        // From the end, so that places before stay what they are.
+        // Replacing from the end keeps the earlier offsets valid.
         for verdict in outcome.verdicts.iter().rev() {
             if let Some((range, renewed)) = &verdict.renewal {
                 text.replace_range(range.clone(), renewed);
@@ -89,12 +89,13 @@ impl TestFile {
             return verdict;
         }
         let text = self.text.get(test.text.clone()).unwrap_or_default();
-        // In a text of its own, so that the lines of an output are counted from the kernel's.
+        // The kernel is read as a separate text, so that line numbers in the output count from the
+        // kernel.
         let is_language = lang::is_language(&self.text);
         let start = if is_language { 0 } else { test.text.start };
         let read = match is_language {
             false => Module::named(&self.file, text),
-            // What it calls stands elsewhere in the text.
+            // Functions that the kernel calls are elsewhere in the text.
             true => ModuleReader::of(&self.file)
                 .watched(watchdog)
                 .read(self.text.as_str())
@@ -150,17 +151,17 @@ impl TestFile {
     }
 }
 
-/// How a test is compiled.
+/// Returns the compiler options of a test.
 fn options(test: &Test, target: Target, watchdog: Option<&Watchdog>) -> Options {
     let watchdog = watchdog.cloned();
     let block = test.header.block;
     Options { pipeline: test.header.pipeline(), block, verify: true, watchdog, ..Options::new(target) }
 }
 
-/// Why there is no output.
+/// The reason why there is no output.
 enum Failed {
     Refused(Vec<Diagnostic>),
-    /// It should have been refused.
+    /// The kernel compiled, although a refusal is expected.
     Compiled,
 }
 
@@ -170,7 +171,7 @@ impl Failed {
     }
 }
 
-/// What the stage makes of a kernel.
+/// Returns the output of the stage for a kernel.
 fn output(
     test: &Test,
     module: &Module,
@@ -180,7 +181,7 @@ fn output(
 ) -> Result<String, Failed> {
     let header = &test.header;
     let Some(target) = header.target else {
-        // No words are made, so any target will do.
+        // No machine code is generated, so any target will do.
         let options = options(test, halfbyte::HALU, watchdog);
         let is_missing =
             |op: Op, ty: Type| header.without.iter().any(|&(of, on)| of == op && on.is_none_or(|on| on == ty));
@@ -217,13 +218,13 @@ fn output(
     }
 }
 
-/// Refusals as an output: the op as the text has it, and why.
+/// Formats refusals as an output: the op's text and the reason.
 fn refusals(text: &str, refused: &[Diagnostic]) -> String {
     let mut output = String::new();
     for refusal in refused {
         let Span { start, end } = refusal.span;
         let op = text.get(start as usize..end as usize).unwrap_or_default();
-        // Writing to a string succeeds.
+        // Writing to a string cannot fail.
         let _ = writeln!(output, "{}\n    {refusal}", op.lines().next().unwrap_or_default());
         for note in &refusal.notes {
             let _ = writeln!(output, "    {}", note.message);
@@ -232,7 +233,7 @@ fn refusals(text: &str, refused: &[Diagnostic]) -> String {
     output
 }
 
-/// Errors about a part of a text as errors about the whole.
+/// Moves the spans of errors in a part of a text by the offset of the part.
 fn moved(errors: Vec<Diagnostic>, by: usize) -> Vec<Diagnostic> {
     let moved = |span: Span| Span { start: span.start + by as u32, end: span.end + by as u32 };
     let whole = |mut error: Diagnostic| {
@@ -245,7 +246,8 @@ fn moved(errors: Vec<Diagnostic>, by: usize) -> Vec<Diagnostic> {
     errors.into_iter().map(whole).collect()
 }
 
-/// Where an output is not what is expected, and the expectation that it would meet.
+/// Returns the first difference from the expected output, and the new expected output. Returns
+/// `None` if there is no difference.
 fn differs(whole: &Whole, output: &str) -> Option<(Diagnostic, String)> {
     let found: Vec<String> =
         output.trim_end().lines().map(|line| format!("{MARK} {line}").trim_end().to_owned()).collect();
@@ -261,7 +263,7 @@ fn differs(whole: &Whole, output: &str) -> Option<(Diagnostic, String)> {
         _ => format!("found, from line {} of {} on:", same + 1, found.len()),
     };
     for line in rest.iter().take(SHOWN) {
-        // Writing to a string succeeds.
+        // Writing to a string cannot fail.
         let _ = write!(note, "\n{line}");
     }
     if rest.len() > SHOWN {

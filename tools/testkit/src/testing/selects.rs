@@ -1,4 +1,4 @@
-//! Which instructions and rules a kernel is selected by, for Rust tests.
+//! Checks of the instructions and rules that a kernel is selected with, for Rust tests.
 
 use std::fmt::Write;
 
@@ -10,57 +10,57 @@ use halfbyte_abi::Target;
 use super::coverage::{self, Coverage, RuleId};
 use super::why;
 
-/// What a text's kernels are in a target's instructions.
+/// The selected instructions of a text's kernels.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Selection {
-    /// The instructions as assembly, without registers.
+    /// The instructions in assembly, before register allocation.
     pub instructions: Vec<String>,
-    /// The rules that were taken, of the passes and of selection, by name.
+    /// The names of the rules that were applied, by the passes and by selection.
     pub rules: Vec<&'static str>,
 }
 
-/// Why [`selects`] fails.
+/// The reason why [`selects`] fails.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SelectsError {
-    /// The text is wrong, or the target cannot do what it says.
+    /// The text is invalid, or the target refuses a kernel.
     #[error(transparent)]
     Text(#[from] Report),
-    /// What was asked for is nothing that could be selected.
+    /// A name is neither an instruction of the target nor a rule.
     #[error("`{name}` is no instruction of {target} and no rule")]
     Unknown {
-        /// What was asked for.
+        /// The name.
         name: String,
         /// The target.
         target: Target,
     },
-    /// Something is not selected that must be.
+    /// A wanted instruction or rule is not selected.
     #[error("`{name}` is not selected for {target}\n{reasons}selected are\n{selected}")]
     Missing {
-        /// The instruction or rule.
+        /// The name of the instruction or rule.
         name: String,
         /// The target.
         target: Target,
-        /// Where the rule was asked for and did not match, a line each.
+        /// The places where the rule nearly matched, one per line.
         reasons: String,
-        /// What was selected for each op.
+        /// The selected instructions of each op.
         selected: String,
     },
-    /// Something is selected that must not be.
+    /// An unwanted instruction or rule is selected.
     #[error("`{name}` is selected for {target}\nselected are\n{selected}")]
     Unwanted {
-        /// The instruction or rule.
+        /// The name of the instruction or rule.
         name: String,
         /// The target.
         target: Target,
-        /// What was selected for each op.
+        /// The selected instructions of each op.
         selected: String,
     },
 }
 
-/// Selects the instructions of a text's kernels by all passes, and asks of each of `wanted` that it is selected, of each of `unwanted`
-/// that it is not. These are rules, `half_ffma` or `halu::half_ffma`; or instructions, from the mnemonic as far as it counts:
-/// `HFMA2`, `HFMA2.RELU`, `vmul s rd`.
+/// Selects instructions for a text's kernels, after all passes. Checks that each of `wanted` is
+/// selected and that none of `unwanted` is. A name is a rule, such as `half_ffma` or
+/// `halu::half_ffma`, or a prefix of an instruction: `HFMA2`, `HFMA2.RELU`, `vmul s rd`.
 ///
 /// ```
 /// use halfbyte::Target;
@@ -83,8 +83,9 @@ pub enum SelectsError {
 /// ```
 ///
 /// # Errors
-/// What is wrong with the text; the first name that is unknown; the first that is missing or unwanted, with what was selected instead
-/// and where the rule was nearly taken.
+/// Fails if the text is invalid or a name is unknown. Otherwise fails with the first missing or
+/// unwanted name, with the instructions that were selected and the places where the rule nearly
+/// matched.
 pub fn selects(text: &str, target: Target, wanted: &[&str], unwanted: &[&str]) -> Result<Selection, SelectsError> {
     let names: Vec<Asked> =
         wanted.iter().chain(unwanted).map(|name| Asked::new(name, target)).collect::<Result<_, _>>()?;
@@ -120,7 +121,7 @@ pub fn selects(text: &str, target: Target, wanted: &[&str], unwanted: &[&str]) -
         }
         let mut reasons = String::new();
         for reason in why::not_taken(&module, &options, &asked.rules) {
-            // Writing to a string succeeds.
+            // Writing to a string cannot fail.
             let _ = writeln!(reasons, "  {reason}");
         }
         return Err(SelectsError::Missing { name, target, reasons, selected });
@@ -129,7 +130,7 @@ pub fn selects(text: &str, target: Target, wanted: &[&str], unwanted: &[&str]) -
     Ok(Selection { instructions, rules })
 }
 
-/// What is asked for: an instruction, or the rules that the name may mean.
+/// A wanted or unwanted name: an instruction, or the rules with this name.
 struct Asked<'n> {
     name: &'n str,
     rules: Vec<RuleId>,
@@ -146,14 +147,15 @@ impl<'n> Asked<'n> {
     }
 }
 
-/// Whether a text begins with these words and modifiers, the last of them whole.
+/// Returns `true` if a text begins with a prefix that ends at a word boundary.
 fn begins(text: &str, with: &str) -> bool {
     let rest = text.trim_start().strip_prefix(with);
     rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
 }
 
-/// Asserts that a text is selected by some instructions or rules, and not by others: [`selects`](crate::testing::selects), of which a failure panics with
-/// what was selected instead and why.
+/// Asserts that a text is selected with some instructions or rules, and without others, by
+/// [`selects`](crate::testing::selects). A failure panics with the selected instructions and the
+/// reasons.
 ///
 /// ```
 /// use halfbyte::Target;
@@ -226,7 +228,7 @@ mod tests {
         assert!(begins("vmul s rd int", "vmul s") && !begins("vmul s rd", "vmul s r"));
     }
 
-    /// A name means one thing: no rule is called like an instruction of its target.
+    /// Names are unambiguous: no rule has the name of an instruction of its target.
     #[test]
     fn no_rule_is_called_like_an_instruction() {
         for target in TARGETS.defaults() {

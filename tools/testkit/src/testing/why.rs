@@ -1,4 +1,4 @@
-//! Why a rule was not taken and what was selected instead, by the machinery of [`explain`](halfbyte_inspect::explain).
+//! Explanations of rules that were not applied, based on [`explain`](halfbyte_inspect::explain).
 
 use std::fmt::Write;
 
@@ -11,10 +11,10 @@ use halfbyte::Module;
 use halfbyte::pipeline::Options;
 use halfbyte_inspect::explain::{Explanation, Missed, NearMiss, Outcome, Question, RuleAt, explain};
 
-/// So many places are shown where a rule nearly matched.
+/// The largest number of near misses that are shown.
 const NEAREST: usize = 3;
 
-/// What became of every op of a module, in the order of the text.
+/// Returns an explanation of every op of a module, in the order of the text.
 pub(super) fn explanations(module: &Module, options: &Options) -> Vec<Explanation> {
     let lines = Lines::new(module.text());
     let mut all = Vec::new();
@@ -22,15 +22,15 @@ pub(super) fn explanations(module: &Module, options: &Options) -> Vec<Explanatio
         for &inst in kernel.layout.iter().flat_map(|&block| &kernel.blocks[block].insts) {
             let start = lines.position(kernel.insts[inst].span.start);
             let at = format!("{}:{}", start.line, start.column);
-            // What no kernel should cause is told where the kernel is compiled.
+            // An error is ignored here, because the compilation of the kernel reports the error.
             all.extend(explain(module, Question { at: &at, kernel: Some(&kernel.name), options }));
         }
     }
     all
 }
 
-/// Where one of these rules was asked and not taken, the nearest first: the first pattern or guard that failed, or that a rule of a higher
-/// priority came before.
+/// Returns the near misses of the given rules, the nearest first. A near miss names the first
+/// pattern or guard that failed, or the rule of a higher priority that was applied.
 pub(super) fn not_taken(module: &Module, options: &Options, rules: &[RuleId]) -> Vec<String> {
     let explanations = explanations(module, options);
     let mut found: Vec<(u8, String)> = Vec::new();
@@ -57,7 +57,7 @@ fn is(at: &RuleAt, rule: &Rule) -> bool {
     (at.name, at.file, at.line) == (rule.name, rule.file, rule.line)
 }
 
-/// How far a rule was from matching, and why it did not.
+/// Returns the distance of a rule from matching, and the reason why the rule did not match.
 fn reason(explanation: &Explanation, near: &NearMiss) -> (u8, String) {
     let op = near.of.as_ref().unwrap_or(&explanation.op);
     let file = near.rule.file;
@@ -76,11 +76,11 @@ fn reason(explanation: &Explanation, near: &NearMiss) -> (u8, String) {
     }
 }
 
-/// What was selected for each op, and by which rule.
+/// Returns the selected instructions of each op, with their rules.
 pub(super) fn selected(explanations: &[Explanation]) -> String {
     let mut out = String::new();
     for explanation in explanations {
-        // Writing to a string succeeds.
+        // Writing to a string cannot fail.
         let _ = writeln!(out, "  {}", explanation.op);
         for part in &explanation.parts {
             let how = match &part.outcome {

@@ -24,12 +24,12 @@ impl Writer {
         }
     }
 
-    /// Data of a form: registers that hold it.
+    /// Returns registers with the data of a form.
     fn data(&mut self, form: Form) -> Vec<u32> {
         (0..form.elements).map(|_| self.of_kind(form.kind)).collect()
     }
 
-    /// Loads from what all threads may read.
+    /// Loads from memory that all threads may read.
     fn load_anywhere(&mut self) {
         let tiles: Vec<u32> = (0..2).filter(|&tile| self.tiles[tile as usize] == Mode::Read).collect();
         let form = self.form(PLACE);
@@ -51,7 +51,7 @@ impl Writer {
         self.load(form, &format!("ld{volatile}{word}{cache}"), &at);
     }
 
-    /// Loads registers, and has them read: by the sums or by a store.
+    /// Loads registers, and uses them in a store or a checksum.
     fn load(&mut self, form: Form, ld: &str, at: &str) {
         let registers = self.loaded(form, ld, at);
         let loaded: Vec<(char, u32)> = registers.iter().map(|&register| (form.kind, register)).collect();
@@ -70,7 +70,7 @@ impl Writer {
         }
     }
 
-    /// Loads registers, which hold data from then on.
+    /// Loads registers, which later statements may use as data.
     fn loaded(&mut self, form: Form, ld: &str, at: &str) -> Vec<u32> {
         let guard = self.guard();
         let registers: Vec<u32> = (0..form.elements).map(|_| self.value(form.kind, !guard.is_empty())).collect();
@@ -113,7 +113,7 @@ impl Writer {
         self.load(form, &format!("ld{word}"), &at);
     }
 
-    /// Copies to a place of the thread's own in shared memory, and waits.
+    /// Copies asynchronously to the thread's own bytes in shared memory, and waits.
     fn copy(&mut self) {
         let tiles: Vec<(u32, u32)> = (0..2)
             .filter_map(|tile| match self.tiles[tile as usize] {
@@ -148,7 +148,7 @@ impl Writer {
         if self.one_in(3) {
             let form = self.form(PLACE);
             let (at, word) = self.any_place(Space::Global(X), self.x_bytes, form.bytes);
-            // No thread accesses the tile before it waits.
+            // The load does not access the tile, because the copy is not complete before the wait.
             let registers = self.loaded(form, &format!("ld{word}"), &at);
             self.sum(&registers.into_iter().map(|register| (form.kind, register)).collect::<Vec<_>>());
         }
@@ -158,7 +158,7 @@ impl Writer {
         self.load(form, "ld.shared", &format!("[%r{own}]"));
     }
 
-    /// An operand of so many bytes of an atomic operation.
+    /// Returns an operand of `bytes` bytes for an atomic operation.
     fn operand(&mut self, op: &str, bytes: u32) -> String {
         match bytes {
             _ if op.starts_with("inc") || op.starts_with("dec") => (1 + self.below(20)).to_string(),
@@ -170,13 +170,14 @@ impl Writer {
         }
     }
 
-    /// Changes a place that all threads may change, in any order.
+    /// Applies a commutative atomic operation to memory that all threads may change.
     fn reduce(&mut self) {
         let is_shared = self.has_shared && self.one_in(2);
         let area = if is_shared { AREAS - 1 } else { self.below(AREAS - 1) };
         let (op, bytes) = self.operations[area as usize];
         let index = self.index(AREA / bytes);
-        // The same in all, for the results of different limits depend on the order.
+        // The limit of `inc` is the same everywhere, because with different limits the result
+        // depends on the order.
         let operand = if op.starts_with("inc") { "29".to_owned() } else { self.operand(op, bytes) };
         let (at, word) = if is_shared {
             let [at, start] = [self.register('r'), self.register('r')];
@@ -205,7 +206,7 @@ impl Writer {
         }
     }
 
-    /// Changes a place of the thread's own, and reads what was there.
+    /// Applies an atomic operation to the thread's own memory, and uses the old value.
     fn atomic_own(&mut self) {
         let (own, space, most) = self.own_place();
         let fitting: Vec<(&str, u32)> = OWN_ATOMICS.into_iter().filter(|(_, bytes)| *bytes <= most).collect();
@@ -233,7 +234,7 @@ impl Writer {
         self.values.push((kind, old));
     }
 
-    /// Loads matrices from a tile, by the warps that are whole.
+    /// Loads matrices from a tile, in the complete warps only.
     fn matrix(&mut self) {
         let tiles: Vec<u32> = (0..2).filter(|&tile| self.tiles[tile as usize] == Mode::Read).collect();
         let whole = self.block / 32 * 32;
@@ -262,7 +263,7 @@ impl Writer {
         self.values.extend(loaded);
     }
 
-    /// One thread of all stores, at an address that all of them have.
+    /// Stores from a single thread, at an address that is uniform in all threads.
     fn single(&mut self) {
         if self.singles == SINGLES || self.depth > 0 {
             return self.store_own();
@@ -290,7 +291,7 @@ impl Writer {
         format!("L{}", self.labels)
     }
 
-    /// Statements that some threads skip.
+    /// Adds statements that some threads skip.
     fn branch(&mut self) {
         let p = self.predicates[self.random.below(self.predicates.len())];
         let not = if self.one_in(2) { "!" } else { "" };
@@ -306,7 +307,7 @@ impl Writer {
         let _ = writeln!(self.body, "{label}:");
     }
 
-    /// Statements that all threads execute a few times.
+    /// Adds a loop that all threads execute a few times.
     fn repeat(&mut self) {
         let (count, label) = (self.register('r'), self.label());
         let (times, p) = (2 + self.below(3), self.register('p'));
@@ -324,7 +325,7 @@ impl Writer {
         self.line(&format!("@%p{p} bra {label};"));
     }
 
-    /// A barrier, behind which tiles are accessed in another way.
+    /// Adds a barrier, after which the tiles have new access modes.
     pub(super) fn phase(&mut self) {
         self.line("bar.sync 0;");
         for tile in 0..2 {
