@@ -1,5 +1,6 @@
-//! What the compiler did with a kernel, for people: [`explain`](mod@explain) says which rule made an instruction, which nearly did, and why
-//! not; [`view`] writes a page with every stage side by side.
+//! Inspection of compiled kernels. [`explain`](mod@explain) names the rule that selected an
+//! instruction, and the rules that nearly matched. [`view`] writes an HTML page with all stages of
+//! the compiler side by side.
 
 pub mod explain;
 pub mod view;

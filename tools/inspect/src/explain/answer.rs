@@ -1,115 +1,116 @@
-//! What an explanation says.
+//! The data of an explanation.
 
 use halfbyte_abi::Target;
 use halfbyte_ir::rule::Depth;
 use halfbyte_ir::{Party, Rule};
 
-/// What became of an op, and why.
+/// The explanation of an op: the effects of the passes and of selection.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Explanation {
-    /// The op as the text has it.
+    /// The text of the op.
     pub op: String,
-    /// Where it stands: the file, and line and column where it is an op.
+    /// The file, and for an op its line and column.
     pub place: String,
-    /// The kernel, without `@`.
+    /// The kernel's name, without `@`.
     pub kernel: String,
-    /// What it was compiled for.
+    /// The target that the kernel is compiled for.
     pub target: Target,
-    /// Which items meet at it.
+    /// The group of items that synchronise at the op, if it is a collective operation.
     pub meets: Option<Party>,
-    /// What the passes did, in order.
+    /// The changes by passes, in order.
     pub history: Vec<Change>,
-    /// What is left of it after the passes.
+    /// The instructions that replace the op after the passes.
     pub parts: Vec<Part>,
-    /// The rules that match in part: those that select it, then those of what uses it, then those of the passes.
+    /// The rules that match in part: those that could select the op, then those for its users, then
+    /// those of the passes.
     pub near: Vec<NearMiss>,
-    /// Why the target cannot do it, or the kernel it is in.
+    /// The reasons why the target refuses the op or its kernel.
     pub refused: Vec<String>,
 }
 
-/// Something that a pass did.
+/// A change by a pass.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Change {
-    /// The pass.
+    /// The name of the pass.
     pub pass: String,
-    /// How, in words.
+    /// The description of the change.
     pub how: String,
-    /// The rule, where one did it.
+    /// The rule that was applied, if any.
     pub rule: Option<RuleAt>,
-    /// What else counts: the rules for what that rule made, and what others would have cost.
+    /// Notes: the rules applied to the rule's result, and the costs of the alternatives.
     pub notes: Vec<String>,
-    /// The instructions before.
+    /// The instructions before the change.
     pub before: Vec<String>,
-    /// And after.
+    /// The instructions after the change.
     pub after: Vec<String>,
 }
 
-/// A rule and its place.
+/// A rule with its definition site.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RuleAt {
-    /// Its name.
+    /// The rule's name.
     pub name: &'static str,
-    /// Its file, as a path in the repository.
+    /// The file, as a path in the repository.
     pub file: &'static str,
-    /// Its line there.
+    /// The line in the file.
     pub line: u32,
-    /// Its priority among the rules of its term.
+    /// The priority among the rules of its term.
     pub priority: i64,
-    /// What it matches.
+    /// The pattern that the rule matches.
     pub pattern: &'static str,
 }
 
-/// An instruction that the op is, or is made of, after the passes.
+/// An instruction that replaces the op after the passes, or the op itself.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Part {
-    /// The instruction.
+    /// The text of the instruction.
     pub text: String,
-    /// What became of it.
+    /// The outcome of selection.
     pub outcome: Outcome,
-    /// Its words.
+    /// The machine code of the instruction.
     pub words: Vec<Word>,
 }
 
-/// A machine word.
+/// An instruction word of machine code.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Word {
-    /// Its number in the kernel.
+    /// The word's address in the kernel.
     pub address: usize,
-    /// Its digits, as listings have them.
+    /// The hexadecimal digits, as in listings.
     pub digits: String,
-    /// Its assembly.
+    /// The assembly text.
     pub text: String,
 }
 
-/// What became of an instruction in selection.
+/// The outcome of selection for an instruction.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// A rule made its words.
+    /// A rule selected the instruction.
     Selected {
         /// The rule.
         rule: RuleAt,
         /// The rules for its operands, each with the operand.
         operands: Vec<(RuleAt, String)>,
     },
-    /// It is an instruction of the target as it stands, or ends a block.
+    /// The instruction needs no rule: it is an instruction of the target already, or a terminator.
     AsItIs {
         /// The rules for its operands, each with the operand.
         operands: Vec<(RuleAt, String)>,
     },
-    /// Instructions that use it do it as well.
+    /// The instruction is merged into its users.
     Merged(Vec<Merged>),
-    /// Nothing needs it.
+    /// The result of the instruction is unused.
     Unneeded,
-    /// No rule matches.
+    /// No rule matches the instruction.
     Refused,
 }
 
-/// Where an instruction went.
+/// A user that an instruction is merged into.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Merged {
-    /// The instruction that does it as well.
+    /// The text of the user.
     pub into: String,
-    /// The rule that looked at it there, where one is known.
+    /// The rule that merged the instruction, if known.
     pub rule: Option<RuleAt>,
 }
 
@@ -118,29 +119,29 @@ pub struct Merged {
 pub struct NearMiss {
     /// The rule.
     pub rule: RuleAt,
-    /// What asked it: selection, or a pass.
+    /// The phase that tried the rule: selection, or a pass.
     pub by: &'static str,
-    /// The instruction that it was asked of, if it is not the op itself.
+    /// The instruction that the rule was tried on, if it is not the op itself.
     pub of: Option<String>,
-    /// Where it failed; where it did not, a rule of a higher priority was taken.
+    /// The mismatch, or `None` if the rule matches but a rule of a higher priority was applied.
     pub miss: Option<Missed>,
 }
 
 /// The first pattern or guard that failed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Missed {
-    /// As it is written.
+    /// The text of the pattern or guard.
     pub wanted: &'static str,
-    /// Its line in the rule's file.
+    /// The line in the rule's file.
     pub line: u32,
-    /// What was there instead.
+    /// The text that was found instead.
     pub found: String,
-    /// How much of the rule matches.
+    /// The depth of the match.
     pub depth: Depth,
 }
 
 impl NearMiss {
-    /// Whether it says something of the op at hand, and not only that there are rules for other types.
+    /// Returns `true` if the near miss is about this op, and not just a rule for another type.
     pub(crate) fn is_telling(&self) -> bool {
         match self.miss.as_ref().map(|miss| miss.depth) {
             None => !self.rule.takes_anything(),
@@ -155,7 +156,7 @@ impl RuleAt {
         RuleAt { name, file, line, priority, pattern }
     }
 
-    /// Whether it takes any value as it is: the last resort for an operand.
+    /// Returns `true` if the rule's pattern is a bare variable, which matches any value.
     pub(crate) fn takes_anything(&self) -> bool {
         !self.pattern.contains(['(', ' '])
     }

@@ -1,4 +1,5 @@
-//! The rules that selection took for the instructions of a kernel, and those that match in part.
+//! The rules that selection applied to the instructions of a kernel, and the rules that match in
+//! part.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,20 +15,21 @@ use halfbyte_isel::{Refusal, Request, SelectedCode};
 use super::uses::Users;
 use super::{Merged, Missed, NearMiss, Outcome, RuleAt};
 
-/// What was chosen for a lowered kernel.
+/// The choices of selection for a lowered kernel.
 pub(crate) struct Choices<'k> {
     pub kernel: &'k Kernel,
     target: Target,
     pub trace: Trace,
-    /// By instruction, its place among the selections.
+    /// The index of each instruction's selection in the trace.
     selections: HashMap<Inst, usize>,
     users: Users<'k>,
-    /// The instructions as text, where that is known: to write one names every value of the kernel.
+    /// The known texts of instructions. Printing a single instruction is slow, because all values
+    /// of the kernel get names.
     texts: HashMap<Inst, String>,
 }
 
-/// Selects a kernel, watching these instructions. The line that an instruction of the code comes from is the number of the
-/// kernel's instruction, plus one.
+/// Selects a kernel, and traces the given instructions. The line number of each selected
+/// instruction is the number of its IR instruction plus one.
 pub(crate) fn select(
     kernel: &Kernel,
     target: Target,
@@ -59,17 +61,17 @@ pub(crate) fn select(
 }
 
 impl Choices<'_> {
-    /// The same where these texts of instructions are known.
+    /// Sets the known texts of instructions.
     pub fn with_texts(self, texts: HashMap<Inst, String>) -> Self {
         Choices { texts, ..self }
     }
 
-    /// An instruction as text.
+    /// Returns the text of an instruction.
     pub fn text(&self, inst: Inst) -> String {
         self.texts.get(&inst).cloned().unwrap_or_else(|| print_inst(self.kernel, inst))
     }
 
-    /// What a pattern met, as text.
+    /// Returns the text of the value that a pattern did not match.
     fn found(&self, miss: &Miss) -> String {
         let text = |found: &Found| {
             let inst = match *found {
@@ -91,14 +93,14 @@ impl Choices<'_> {
         self.selections.get(&inst).and_then(|&number| self.trace.selections.get(number))
     }
 
-    /// The rule that selected an instruction.
+    /// Returns the rule that selected an instruction.
     fn root(&self, selection: &Selection) -> Option<&'static Rule> {
         let at = selection.inst.map(Found::Inst);
         let taken = selection.taken.iter().filter(|taken| taken.at == at);
         taken.filter_map(|taken| self.rule(taken.rule)).find(|rule| rule.term == "lower")
     }
 
-    /// The other rules that it took, for its operands, each once.
+    /// Returns the distinct rules that a selection applied to its operands.
     fn operands(&self, selection: &Selection) -> Vec<(RuleAt, String)> {
         let mut operands = Vec::new();
         let mut known = HashSet::new();
@@ -111,7 +113,7 @@ impl Choices<'_> {
         operands
     }
 
-    /// A value as the lowered kernel's text has it.
+    /// Returns the name of a value in the lowered kernel's text.
     fn name(&self, value: Value) -> String {
         match self.kernel.def_inst(value) {
             Some(inst) => self.text(inst).split(" = ").next().unwrap_or_default().to_owned(),
@@ -119,7 +121,7 @@ impl Choices<'_> {
         }
     }
 
-    /// What became of an instruction that is not refused.
+    /// Returns the outcome of an instruction that is not refused.
     pub fn outcome(&self, inst: Inst) -> Outcome {
         match self.selection(inst) {
             Some(selection) => {
@@ -136,7 +138,7 @@ impl Choices<'_> {
         }
     }
 
-    /// Where a value went that has no instructions of its own.
+    /// Returns the users that a value without instructions of its own is merged into.
     pub fn merged(&self, value: Value) -> Vec<Merged> {
         let mut merged: Vec<Merged> = Vec::new();
         for user in self.users.emitted(value, &|inst| self.selection(inst).is_some()) {
@@ -154,7 +156,7 @@ impl Choices<'_> {
         merged
     }
 
-    /// The rules that match an instruction in part, the highest priority first.
+    /// Returns the rules that match an instruction in part, by descending priority.
     pub fn near_of(&self, inst: Inst) -> Vec<NearMiss> {
         let Some(selection) = self.selection(inst) else { return Vec::new() };
         let own = selection.near.iter().filter(|near| near.at == Found::Inst(inst));
@@ -163,7 +165,7 @@ impl Choices<'_> {
         own
     }
 
-    /// A rule that was not taken, and what it was asked of; nothing where it was taken.
+    /// Returns a near miss with its rule, or `None` if the rule was applied.
     pub fn near(&self, selection: &Selection, near: &Near) -> Option<(&'static Rule, NearMiss)> {
         let rule = self.rule(near.rule)?;
         let is_taken =

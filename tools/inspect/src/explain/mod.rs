@@ -1,8 +1,9 @@
-//! Why the compiler made what it made of one op of the text: what the passes did to it, the rules that selected its instructions,
-//! its words, and the rules that match in part, each with the first pattern or guard that fails.
+//! Explanations of the code generated for an op: the changes by passes, the rules that selected its
+//! instructions, its machine code, and the rules that match in part, each with the first pattern or
+//! guard that fails.
 //!
-//! Patterns are walked where the compiler asks them, by the methods that its rules call, so that an explanation cannot differ
-//! from what was compiled.
+//! Patterns are evaluated by the compiler's own rule methods, so that an explanation cannot differ
+//! from the compiled code.
 
 mod answer;
 pub(crate) mod choices;
@@ -28,77 +29,77 @@ use place::Subject;
 pub use render::Text;
 use selection::{Failed, Selected};
 
-/// What is asked.
+/// A request for an explanation.
 #[derive(Clone, Copy)]
 pub struct Question<'a> {
-    /// A value, `%r`; or the place of an op, `LINE` or `LINE:COLUMN`.
+    /// A value, `%r`, or the position of an op, `LINE` or `LINE:COLUMN`.
     pub at: &'a str,
-    /// The kernel's name, where several have such a value.
+    /// The kernel's name, if several kernels have such a value.
     pub kernel: Option<&'a str>,
-    /// How the kernel is compiled.
+    /// The compiler options.
     pub options: &'a Options,
 }
 
-/// Why a question has no answer.
+/// The reason why there is no explanation.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExplainError {
-    /// There is no kernel of that name.
+    /// The named kernel does not exist.
     #[error("{file} has no kernel `@{name}`; it has {there}")]
     Kernel {
         /// The file.
         file: String,
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// The kernels that there are.
+        /// The existing kernels.
         there: String,
     },
-    /// There is no value of that name.
+    /// The named value does not exist.
     #[error("no value is called `%{name}`{}; there are {there}", near.as_ref().map_or(String::new(), |near| format!(", did you mean `%{near}`?")))]
     Value {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// The name that is most like it.
+        /// The most similar name.
         near: Option<String>,
-        /// The values that there are.
+        /// The existing values.
         there: String,
     },
-    /// Several kernels have such a value.
+    /// Several kernels have a value of this name.
     #[error("there is a value `%{name}` in {there}; say which by --kernel")]
     Ambiguous {
-        /// The value.
+        /// The value's name.
         name: String,
-        /// The kernels.
+        /// The kernels with such a value.
         there: String,
     },
-    /// The place is none.
+    /// The position has invalid syntax.
     #[error("`{at}` is no place; expected a value `%NAME`, `LINE` or `LINE:COLUMN`")]
     Place {
-        /// What was asked for.
+        /// The requested position.
         at: String,
     },
-    /// No op stands at the place.
+    /// There is no op at the position.
     #[error("no op stands at {at}{}", if text.is_empty() { String::new() } else { format!(": `{text}`") })]
     Nothing {
-        /// The place.
+        /// The position.
         at: String,
-        /// The line there.
+        /// The text of the line.
         text: String,
     },
-    /// Several ops stand on the line.
+    /// There are several ops on the line.
     #[error("several ops stand on line {line}: {there}")]
     Several {
-        /// The line.
+        /// The line number.
         line: usize,
-        /// The ops, with their places.
+        /// The ops, with their positions.
         there: String,
     },
-    /// The compiler failed where it should not.
+    /// The compiler has a defect.
     #[error("cannot compile @{kernel}: {reason}")]
     Defect {
-        /// The kernel.
+        /// The kernel's name.
         kernel: String,
-        /// How.
+        /// The error.
         reason: String,
     },
 }
@@ -125,8 +126,8 @@ pub enum ExplainError {
 /// ```
 ///
 /// # Errors
-/// A question about what is not there, and what no kernel should cause. That a target refuses a kernel is no error: the
-/// explanation says why.
+/// Fails if the kernel, the value or the op does not exist, or if the compiler has a defect. If the
+/// target refuses the kernel, the result is an explanation with the reasons.
 pub fn explain(module: &Module, question: Question<'_>) -> Result<Explanation, ExplainError> {
     let (kernel, subject) = place::find(module, question.at, question.kernel)?;
     let target = question.options.target;
@@ -157,7 +158,7 @@ pub fn explain(module: &Module, question: Question<'_>) -> Result<Explanation, E
     }
     let place = match subject {
         Subject::Op(inst) => kernel.insts[inst].span,
-        // No instruction stands there.
+        // No instruction has this span.
         Subject::Parameter(_) => Span { start: u32::MAX, end: u32::MAX },
     };
     let legality = TARGETS.legality(target);
@@ -193,7 +194,7 @@ pub fn explain(module: &Module, question: Question<'_>) -> Result<Explanation, E
     if let Subject::Parameter(value) = subject {
         explanation.parts.extend(selected.parameter(kernel.value_name(value).unwrap_or_default()));
     }
-    // Of what is gone there is nothing more to say.
+    // A removed op has no near misses.
     if !explanation.parts.is_empty() {
         explanation.near = selected.near(&followed);
         explanation.near.extend(passes::near(&question.options.pipeline, trace.near()));
@@ -202,7 +203,7 @@ pub fn explain(module: &Module, question: Question<'_>) -> Result<Explanation, E
     Ok(explanation)
 }
 
-/// Of an op that is several instructions now, each rule is named once.
+/// Removes duplicates: if the op has become several instructions, each rule is listed once.
 fn drop_repeated(near: &mut Vec<NearMiss>) {
     let mut seen: HashSet<_> = HashSet::new();
     near.retain(|near| {
@@ -215,7 +216,7 @@ fn defect(kernel: &Kernel, reason: impl ToString) -> ExplainError {
     ExplainError::Defect { kernel: kernel.name.clone(), reason: reason.to_string() }
 }
 
-/// Refusals with their lines.
+/// Returns the texts of refusals, with their lines.
 fn texts(module: &Module, kernel: &Kernel, refused: &[Refusal]) -> Vec<String> {
     let lines = Lines::new(module.text());
     let text = |refusal: &Refusal| match refusal.span == kernel.span {

@@ -1,4 +1,4 @@
-//! What the passes say.
+//! Explanations of the changes by passes.
 
 use std::cmp::Reverse;
 use std::time::Duration;
@@ -11,9 +11,9 @@ use halfbyte_lower::{Observer, Pass, Pipeline};
 use super::place::named;
 use super::{Change, Missed, NearMiss, RuleAt};
 
-/// A parameter of a kernel or a block, for which no instruction stands, watched by its name.
+/// A parameter of a kernel or a block, which has no instruction and is tracked by its name.
 pub(super) struct Parameter<'n> {
-    /// None where an op is followed.
+    /// The name, or `None` if an op is explained instead.
     name: Option<&'n str>,
     gone_by: Option<String>,
 }
@@ -23,7 +23,7 @@ impl<'n> Parameter<'n> {
         Parameter { name, gone_by: None }
     }
 
-    /// What took it away.
+    /// Returns the change that removed the parameter, if any.
     pub(super) fn gone(&self, text: &str) -> Option<Change> {
         let how = "removed: what it was for is done without it, or by other values".to_owned();
         let (before, after) = (vec![text.to_owned()], Vec::new());
@@ -79,7 +79,8 @@ fn instructions(count: usize) -> String {
     if count == 1 { "1 instruction".to_owned() } else { format!("{count} instructions") }
 }
 
-/// The rules of passes that match in part: for each instruction those that match further first.
+/// Returns the rules of passes that match in part, grouped by instruction. Rules with a failed
+/// pattern or guard come first.
 pub(crate) fn near<'t>(pipeline: &Pipeline, told: impl IntoIterator<Item = &'t Near>) -> Vec<NearMiss> {
     let near = told.into_iter().filter_map(|near| {
         let (found, depth) = (near.found.clone(), near.depth);

@@ -1,4 +1,5 @@
-//! What is asked about: a value by its name, or an op by its place in the text.
+//! Lookup of the subject of an explanation: a value by its name, or an op by its position in the
+//! text.
 
 use halfbyte_ir::diag::Lines;
 use halfbyte_ir::text::{closest, print_inst};
@@ -7,7 +8,7 @@ use halfbyte_ir::{Inst, Kernel, Value, ValueDef};
 use super::ExplainError;
 use halfbyte::Module;
 
-/// What is asked about.
+/// The subject of an explanation.
 pub(super) enum Subject {
     /// An op of the text.
     Op(Inst),
@@ -15,10 +16,10 @@ pub(super) enum Subject {
     Parameter(Value),
 }
 
-/// Values that a message lists at most.
+/// The largest number of values that a message lists.
 const LISTED: usize = 12;
 
-/// Finds what `at` means: `%r`, `LINE` or `LINE:COLUMN`.
+/// Finds the subject `at`: `%r`, `LINE` or `LINE:COLUMN`.
 pub(super) fn find<'m>(
     module: &'m Module,
     at: &str,
@@ -68,12 +69,12 @@ fn subject(kernel: &Kernel, value: Value) -> Subject {
     }
 }
 
-/// The value of a kernel that has this name.
+/// Returns the value of a kernel with this name.
 pub(super) fn named(kernel: &Kernel, name: &str) -> Option<Value> {
     values(kernel).find(|&value| kernel.value_name(value) == Some(name))
 }
 
-/// The values of a kernel, in the order of the text.
+/// Returns the values of a kernel, in the order of the text.
 fn values(kernel: &Kernel) -> impl Iterator<Item = Value> + '_ {
     let of_block = |&block| {
         let results = kernel.blocks[block].insts.iter().filter_map(|&inst| kernel.result(inst));

@@ -1,4 +1,4 @@
-//! An explanation as text, and as JSON.
+//! Explanations as text and as JSON.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -8,15 +8,16 @@ use serde_json::{Value as Json, json};
 
 use super::{Change, Explanation, Merged, NearMiss, Outcome, Part, RuleAt, Word};
 
-/// Rules that match in part, shown of each instruction where not all are asked for.
+/// The largest number of partly matching rules that are shown for an instruction, unless all are
+/// requested.
 pub(crate) const SHOWN: usize = 4;
 
 /// An explanation as text.
 #[derive(Clone, Copy)]
 pub struct Text<'a> {
-    /// What is shown.
+    /// The explanation.
     pub explanation: &'a Explanation,
-    /// Whether every rule is shown that was asked and failed, also those for other types.
+    /// `true` to show every rule that was tried and failed, including rules for other types.
     pub all: bool,
 }
 
@@ -97,7 +98,7 @@ impl Text<'_> {
         Ok(())
     }
 
-    /// The rules for operands, but those that take any value as it is.
+    /// Writes the rules for operands, except those that match any value.
     fn operands(&self, f: &mut Formatter<'_>, operands: &[(RuleAt, String)]) -> fmt::Result {
         let mut special = operands.iter().filter(|(rule, _)| !rule.takes_anything());
         special.try_for_each(|(rule, operand)| writeln!(f, "      {operand} by {rule}"))
@@ -105,7 +106,7 @@ impl Text<'_> {
 
     fn is_shown(&self, near: &NearMiss) -> bool {
         let is_refused = || self.explanation.parts.iter().any(|part| part.outcome == Outcome::Refused);
-        // Where there is no rule for it, those for other types say what there is.
+        // If no rule matches, the rules for other types show the supported types.
         let is_for_another = near.miss.as_ref().is_some_and(|miss| miss.depth == Depth::Op);
         self.all || near.is_telling() || is_for_another && is_refused()
     }
@@ -143,7 +144,7 @@ impl Text<'_> {
 }
 
 impl Explanation {
-    /// All of it as a JSON object.
+    /// Returns the whole explanation as a JSON object.
     pub fn json(&self) -> Json {
         json!({
             "op": self.op,

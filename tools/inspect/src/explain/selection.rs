@@ -1,4 +1,4 @@
-//! What selection says.
+//! Explanations of selection.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -17,30 +17,30 @@ use halfbyte_isel::{Refusal, SelectedCode};
 use super::choices::{self, Choices};
 use super::{NearMiss, Outcome, Part, Word, place};
 
-/// Whether a word only fills a place in its bundle.
+/// Returns `true` if a word is a no-op that only pads its bundle.
 fn is_nop(words: &Words, address: usize) -> bool {
     let Some(vp1::Code(words)) = words.downcast_ref() else { return false };
     let inst = words.get(address).and_then(|&word| vp1::Inst::decode(word));
     inst.is_some_and(|inst| matches!(inst.opcode(), Opcode::ANOP | Opcode::SNOP | Opcode::VNOP | Opcode::BNOP))
 }
 
-/// Why there are no words.
+/// The reason why there is no machine code.
 pub(super) enum Failed {
     Refused(Vec<Refusal>),
     Defect(String),
 }
 
-/// A lowered kernel in words, of which each knows the instruction that it comes from.
+/// The machine code of a lowered kernel. Each word is mapped to its IR instruction.
 pub(super) struct Selected<'k> {
     kernel: &'k Kernel,
     choices: Choices<'k>,
-    /// By instruction's number plus one, the addresses of its words.
+    /// The addresses of the words of each instruction, by the instruction's number plus one.
     addresses: HashMap<u32, Vec<usize>>,
     pub result: Result<Code, Failed>,
 }
 
 impl<'k> Selected<'k> {
-    /// Selects a kernel, watching these instructions.
+    /// Selects a kernel, and traces the given instructions.
     pub fn new(kernel: &'k Kernel, target: Target, asked: Vec<Inst>) -> Selected<'k> {
         let (choices, selected) = choices::select(kernel, target, asked);
         let result = match selected {
@@ -62,7 +62,8 @@ impl<'k> Selected<'k> {
         Part { text: print_inst(self.kernel, inst), outcome, words: self.words(inst) }
     }
 
-    /// Whether an instruction is refused, or one of those that it would have computed with itself: no register holds their values.
+    /// Returns `true` if an instruction is refused, or an operand that would have to be merged into
+    /// it, because no register can hold that operand's value.
     fn is_refused(&self, inst: Inst) -> bool {
         let Err(Failed::Refused(refused)) = &self.result else { return false };
         let (mut open, mut seen) = (vec![inst], HashSet::from([inst]));
@@ -84,7 +85,7 @@ impl<'k> Selected<'k> {
         own.filter(|&address| !is_nop(&code.words, address)).map(word).collect()
     }
 
-    /// What became of a parameter.
+    /// Returns the outcome for a parameter.
     pub fn parameter(&self, name: &str) -> Option<Part> {
         let value = place::named(self.kernel, name)?;
         let merged = self.choices.merged(value);
@@ -92,13 +93,14 @@ impl<'k> Selected<'k> {
         Some(Part { text: Found::Value(value).text(self.kernel), outcome, words: Vec::new() })
     }
 
-    /// Which of some instructions another uses.
+    /// Returns the instructions in `asked` whose results `user` uses.
     fn used(&self, user: Inst, asked: &HashSet<Inst>) -> Vec<Inst> {
         let defs = self.kernel.args(user).iter().filter_map(|&arg| self.kernel.def_inst(arg));
         defs.filter(|def| asked.contains(def)).collect()
     }
 
-    /// The rules that match in part: of the instructions that are asked about, of their operands, and of what uses them.
+    /// Returns the rules that match in part: for the requested instructions, their operands, and
+    /// their users.
     pub fn near(&self, asked: &[Inst]) -> Vec<NearMiss> {
         let asked: &HashSet<Inst> = &asked.iter().copied().collect();
         let mut own = Vec::new();
@@ -107,7 +109,7 @@ impl<'k> Selected<'k> {
             for near in &selection.near {
                 let Some((rule, found)) = self.choices.near(selection, near) else { continue };
                 let is_own = matches!(near.at, Found::Inst(inst) if asked.contains(&inst));
-                // Of what uses it, the rules that would have taken it in.
+                // For users, only rules that would have merged a requested instruction are listed.
                 let looks_for = |inst: Inst| rule.looks_for(self.kernel.insts[inst].op);
                 let takes_in = match near.at {
                     Found::Inst(user) => self.used(user, asked).into_iter().any(looks_for),
@@ -124,7 +126,7 @@ impl<'k> Selected<'k> {
                 }
             }
         }
-        // Of what uses it, each instruction's rules stay together.
+        // The rules of each user stay together.
         own.sort_by_key(|near| Reverse(near.rule.priority));
         others.sort_by_cached_key(|near| (near.of.clone(), Reverse(near.rule.priority)));
         own.extend(others);
@@ -132,7 +134,7 @@ impl<'k> Selected<'k> {
     }
 }
 
-/// The words of selected code, or what went wrong that never should.
+/// Generates the machine code of selected code. An error is a defect of the compiler.
 fn words(mut code: Box<dyn SelectedCode>, target: Target) -> Result<Code, String> {
     let expanded = code.expand();
     let func = code.allocate(&mut Allocator::default(), &regalloc::Options::default());

@@ -1,4 +1,4 @@
-//! Who uses a value.
+//! The users of values.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 /// The users of every value of a kernel.
 pub(super) struct Users<'k> {
     kernel: &'k Kernel,
-    /// In the order of the layout, each once.
+    /// The distinct users of each value, in layout order.
     of: SecondaryMap<Value, SmallVec<[Inst; 2]>>,
 }
 
@@ -28,7 +28,8 @@ impl<'k> Users<'k> {
         Users { kernel, of }
     }
 
-    /// The instructions with words of their own that use a value, by way of others that have none.
+    /// Returns the instructions with machine code that use a value, directly or through
+    /// instructions without machine code.
     pub(super) fn emitted(&self, value: Value, has_words: &dyn Fn(Inst) -> bool) -> Vec<Inst> {
         let mut users = Vec::new();
         let mut seen = HashSet::from([value]);

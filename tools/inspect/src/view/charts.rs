@@ -1,18 +1,18 @@
-//! Registers over time, and bundles over units, as SVG.
+//! Charts in SVG: register lifetimes, and the units of bundles.
 
 use super::lifetimes::Lifetimes;
 use super::markup::{Html, list_of};
 use super::registers::name;
 use super::slots::Slots;
 
-/// The width of a column, in pixels; even, since lifetimes count half columns.
+/// The width of a column in pixels; even, because lifetimes use half columns.
 const COLUMN: usize = 12;
-/// The height of a row.
+/// The height of a row in pixels.
 const ROW: usize = 15;
-/// The room around the bars of a row.
+/// The space above and below a bar in pixels.
 const GAP: usize = 3;
 
-/// A row a register, a column an instruction.
+/// Writes the chart of register lifetimes: one row per register, one column per instruction.
 pub(super) fn lifetimes(out: &mut Html, chart: &Lifetimes) {
     out.raw("<figure data-panel=\"lifetimes\">\n<figcaption><h3>Register lifetimes</h3> A row a register, a column an instruction of the allocated code; ");
     out.raw("a bar goes from what writes the register to what last reads that. Thin bars are read by nothing.</figcaption>\n");
@@ -45,12 +45,13 @@ pub(super) fn lifetimes(out: &mut Html, chart: &Lifetimes) {
 /// The units in the order of a bundle.
 const UNITS: [&str; 4] = ["address", "scalar", "vector", "branch"];
 
-/// A row a unit, a column a bundle; below, how dense each block is.
+/// Writes the chart of bundles: one row per unit, one column per bundle. A table below shows the
+/// density of each block.
 pub(super) fn slots(out: &mut Html, chart: &Slots) {
     out.raw("<figure data-panel=\"slots\">\n<figcaption><h3>Bundles</h3> A row a unit, a column a bundle; hollow instructions do nothing. ");
     out.raw("Brackets go over the bundles of loops. Below, the instructions of the units that a block cannot be shorter than are bold.");
     out.raw("</figcaption>\n");
-    // Above the units stand the names of the blocks.
+    // The row above the units shows the names of the blocks.
     let names: Vec<String> = std::iter::once("").chain(UNITS).map(str::to_owned).collect();
     let (width, height) = (chart.bundles.len() * COLUMN, (names.len() + 1) * ROW);
     frame(out, &names, width, height, "Bundles");
@@ -93,7 +94,7 @@ pub(super) fn slots(out: &mut Html, chart: &Slots) {
         let each = if block.pipelined { " an iteration" } else { "" };
         out.raw(format_args!("<tr><th>b{}<td>{}{each}<td>{}", block.block, block.bundles, block.bound));
         for words in block.words {
-            // What the block cannot be shorter than.
+            // The count that determines the lower bound of the block is marked.
             let mark = if words == block.bound { " class=\"most\"" } else { "" };
             out.raw(format_args!("<td{mark}>{words}"));
         }
@@ -102,7 +103,7 @@ pub(super) fn slots(out: &mut Html, chart: &Slots) {
     out.raw("</table>\n</figure>\n");
 }
 
-/// Opens a chart whose rows have names that stay where they are.
+/// Opens a chart, whose row names do not scroll.
 fn frame(out: &mut Html, names: &[String], width: usize, height: usize, label: &str) {
     out.raw("<div class=\"chart\" tabindex=\"0\" role=\"group\" aria-label=\"").text(label).raw("\"><ul>");
     for name in names {

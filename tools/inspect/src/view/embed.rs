@@ -1,5 +1,5 @@
-//! What the page's script needs beside the markup, as JSON: why each instruction was made, and the kernel after the passes that are
-//! not shown at first. What is said often is said once, in a table, and meant by its number.
+//! The data for the page's script, as JSON: the reasons for each instruction, and the kernel after
+//! each earlier pass. Repeated texts and rules are stored once in a table and referenced by index.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
@@ -11,7 +11,7 @@ use super::whole::View;
 use super::why::{Near, Step};
 use crate::explain::{Change, NearMiss, Outcome, RuleAt};
 
-/// Things that are numbered as they come.
+/// A table that assigns an index to each distinct entry.
 struct Table<T>(HashMap<T, usize>, Vec<T>);
 
 impl<T: Clone + Eq + Hash> Table<T> {
@@ -33,7 +33,7 @@ impl<T> Default for Table<T> {
 /// A rule's name, file, line, priority and pattern.
 type Rule = (&'static str, &'static str, u32, i64, &'static str);
 
-/// Of the instructions that do what another did, so many are named.
+/// The largest number of users that are listed for a merged instruction.
 const NAMED: usize = 3;
 
 #[derive(Default)]
@@ -42,13 +42,14 @@ struct Tables {
     texts: Table<String>,
 }
 
-/// The JSON, as it may stand in an element of script. `passes` has for each view the lines after each pass but the last.
+/// Returns the JSON, escaped for a script element. For each view, `passes` has the lines after each
+/// pass except the last.
 pub(super) fn json(views: &[View], passes: &[Vec<Vec<String>>]) -> String {
     let mut tables = Tables::default();
     let views: Vec<Json> = views.iter().zip(passes).map(|(view, passes)| tables.view(view, passes)).collect();
     let rules: Vec<Json> = tables.rules.1.iter().map(|rule| json!(rule)).collect();
     let all = json!({ "rules": rules, "texts": tables.texts.1, "views": views });
-    // Nothing in it ends the element.
+    // Escaping `<` ensures that the data cannot end the script element.
     all.to_string().replace('<', "\\u003c")
 }
 
@@ -77,7 +78,7 @@ impl Tables {
         self.rules.number((name, file, line, priority, pattern))
     }
 
-    /// What there is to say; the script takes what is not there for nothing.
+    /// Converts a step. Absent members mean that there is nothing to show.
     fn step(&mut self, step: &Step) -> Json {
         let mut said = json!({ "at": step.place.map(|place| place.to_string()), "op": self.text(&step.text) });
         let mut say = |name: &str, value: Json| said.as_object_mut().map(|said| said.insert(name.to_owned(), value));
@@ -111,13 +112,14 @@ impl Tables {
         said
     }
 
-    /// The rules for operands, but those that take any value as it is.
+    /// Converts the rules for operands, except those that match any value.
     fn operands(&mut self, operands: &[(RuleAt, String)]) -> Vec<(usize, usize)> {
         let special = operands.iter().filter(|(rule, _)| !rule.takes_anything());
         special.map(|(rule, operand)| (self.text(operand), self.rule(rule))).collect()
     }
 
-    /// The rule; and where it fails, what was wanted, on which line, and what was there.
+    /// Converts a near miss: the rule and, if a pattern or guard failed, its text, its line, and
+    /// the text that was found.
     fn near(&mut self, near: &NearMiss) -> Json {
         let rule = self.rule(&near.rule);
         match &near.miss {

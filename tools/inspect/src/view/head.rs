@@ -1,4 +1,5 @@
-//! What stands around the stages: what to choose from and to turn on, above; what is refused and the panels, below.
+//! The page around the stages: the header with its controls, the refusals, and the footer with its
+//! panels.
 
 use halfbyte_abi::Target;
 
@@ -6,11 +7,11 @@ use super::Refused;
 use super::markup::Html;
 use super::whole::View;
 
-/// So many kernels have a button each; more are a list.
+/// The largest number of kernels that get buttons; more kernels are shown as a list.
 const MOST_BUTTONS: usize = 4;
 
-/// Parts of the page that can be turned on and off: the name that addresses have, what the button says, what it does, and whether
-/// it is on at first.
+/// The toggles of the page: the name in addresses, the button's label, its title, and the initial
+/// state.
 const TOGGLES: [(&str, &str, &str, bool); 4] = [
     ("comments", "Comments", "Show comments and blank lines of the source", true),
     ("digits", "Digits", "Show addresses and digits of machine code", true),
@@ -18,7 +19,7 @@ const TOGGLES: [(&str, &str, &str, bool); 4] = [
     ("colours", "Colours", "Give each line of the source a colour, and what comes of it the same", false),
 ];
 
-/// The title, the kernels and targets to choose from, and the tools.
+/// Writes the title, the choices of kernel and target, and the tools.
 pub(super) fn header(out: &mut Html, file: &str, views: &[View]) {
     out.raw("<header>\n<h1>").text(file).raw("</h1>\n");
     let mut kernels: Vec<&str> = views.iter().map(|view| view.kernel.as_str()).collect();
@@ -69,7 +70,7 @@ fn kernels_choice(out: &mut Html, kernels: &[&str]) {
     out.raw("</div>\n");
 }
 
-/// What targets have against kernels, folded, for the kernel that is shown.
+/// Writes the refusals, collapsed, for the kernel that is shown.
 pub(super) fn refusals(out: &mut Html, refused: &[Refused<'_>]) {
     for Refused { kernel, target, reasons } in refused {
         let places: std::collections::BTreeSet<_> = reasons.iter().flat_map(|(_, places)| places).collect();
@@ -93,7 +94,7 @@ fn counted(count: usize, of: &str) -> String {
     format!("{count} {of}{}", if count == 1 { "" } else { "s" })
 }
 
-/// What the foot of the page shows, one of these at a time.
+/// Writes the footer, which shows one panel at a time.
 pub(super) fn footer(out: &mut Html) {
     out.raw("<aside id=\"about\" aria-live=\"polite\"><p>Point at a value or a line, or tap it, to see what came of it and by ");
     out.raw("which rules. A click holds it; Escape lets go. Arrow keys go from line to line and from stage to stage, / searches.");

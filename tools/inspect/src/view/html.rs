@@ -1,4 +1,4 @@
-//! The page as HTML.
+//! The page in HTML.
 
 use halfbyte_abi::{Form, Target};
 use halfbyte_isa::row::Row;
@@ -8,7 +8,7 @@ use super::model::{Entry, Line, Shape, Snapshot, Token};
 use super::whole::View;
 use super::{Refused, charts, embed, head};
 
-/// The style sheet, by purpose.
+/// The parts of the style sheet.
 const STYLES: [&str; 4] = [
     include_str!("page/base.css"),
     include_str!("page/panes.css"),
@@ -16,7 +16,7 @@ const STYLES: [&str; 4] = [
     include_str!("page/layout.css"),
 ];
 
-/// The script, by purpose; what is declared in one part is known in those after it.
+/// The parts of the script; later parts use declarations of earlier ones.
 const SCRIPTS: [&str; 9] = [
     include_str!("page/state.js"),
     include_str!("page/passes.js"),
@@ -29,10 +29,10 @@ const SCRIPTS: [&str; 9] = [
     include_str!("page/events.js"),
 ];
 
-/// The page may load nothing, and runs only what it holds.
+/// The content security policy: the page loads nothing, and runs only its own script.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
-/// The page of a file.
+/// Returns the page of a file.
 pub(super) fn page(file: &str, views: &[View], refused: &[Refused<'_>]) -> String {
     let mut out = Html::default();
     out.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
@@ -62,7 +62,7 @@ pub(super) fn page(file: &str, views: &[View], refused: &[Refused<'_>]) -> Strin
     out.finish()
 }
 
-/// The lines after each pass but the last, which the script shows when they are asked for.
+/// Returns the lines after each pass except the last; the script shows them on request.
 fn passes(view: &View) -> Vec<Vec<String>> {
     let lines = |snapshot: &Snapshot| {
         let line = |line: &Line| {
@@ -76,7 +76,7 @@ fn passes(view: &View) -> Vec<Vec<String>> {
     earlier.unwrap_or_default().iter().map(lines).collect()
 }
 
-/// A kernel for a target.
+/// Writes the view of a kernel for a target.
 fn one(out: &mut Html, view: &View) {
     let (target, stats) = (view.target.name(), &view.stats);
     out.raw("<article class=\"view\" data-kernel=\"").text(&view.kernel);
@@ -127,7 +127,7 @@ fn one(out: &mut Html, view: &View) {
     out.raw("</article>\n");
 }
 
-/// The stages, by the names that the script and people know.
+/// The stages: the name in the script, and the title.
 const STAGES: [(&str, &str); 5] = [
     ("text", "Source"),
     ("lowered", "Lowered"),
@@ -136,7 +136,8 @@ const STAGES: [(&str, &str); 5] = [
     ("words", "Machine code"),
 ];
 
-/// The passes that changed the kernel, to choose one from, and another to compare it with.
+/// Writes the choices of the pass to show, and of another to compare with. Only passes that changed
+/// the kernel are listed.
 fn choice_of_pass(out: &mut Html, view: &View) {
     let (Some(_), 2..) = (view.passes.last(), view.passes.len()) else { return };
     let last = view.passes.len() - 1;
@@ -224,7 +225,7 @@ fn token(out: &mut Html, token: &Token, target: &str) {
     };
 }
 
-/// The meaning of every instruction on the page.
+/// Writes the descriptions of all instructions on the page.
 fn docs(out: &mut Html, views: &[View]) {
     let mut known: Vec<(Target, &str)> = Vec::new();
     out.raw("<div id=\"docs\" hidden>\n");
@@ -247,7 +248,8 @@ fn docs(out: &mut Html, views: &[View]) {
     out.raw("</div>\n");
 }
 
-/// A row's mnemonic and the first paragraph of its meaning; what stands between backquotes there is code.
+/// Writes a row's mnemonic and the first paragraph of its documentation, with text in backquotes as
+/// code.
 fn description(out: &mut Html, row: &Row) {
     out.raw("<b>").text(row.mnemonic).raw("</b> ");
     let meaning = row.doc.lines().next().unwrap_or_default();

@@ -1,4 +1,5 @@
-//! The source of a kernel in the language as lines: its own, and those of the functions of the same text that it calls.
+//! The source lines of a kernel in the kernel language, including the functions that the kernel
+//! calls.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -9,10 +10,10 @@ use halfbyte_ir::{Kernel, Span};
 use super::model::{Line, Origin, Origins, Shape, Token};
 use super::source::{code_of, definitions, with_comment};
 
-/// Places of what a kernel has, by where it begins in the text.
+/// The origins of ops or values, by their offset in the text.
 type Places = BTreeMap<u32, Origin>;
 
-/// The lines of a kernel in the language; `None` of one of plain IR.
+/// Returns the lines of a kernel in the kernel language, or `None` for a kernel in plain IR.
 pub(super) fn of_text(text: &str, kernel: &Kernel, lines: &Lines<'_>) -> Option<Vec<Line>> {
     let items = outline(text);
     let own = items.iter().position(|item| item.is_kernel && item.at.start == kernel.span.start)?;
@@ -42,7 +43,7 @@ fn by_name<'k>(kernel: &'k Kernel, lines: &Lines<'_>) -> HashMap<&'k str, Origin
     defs.into_iter().filter_map(|(value, places)| Some((kernel.value_name(value)?, places))).collect()
 }
 
-/// The places that begin in a part of the text.
+/// Returns the origins within a span of the text.
 fn within(places: &Places, span: Span) -> impl Iterator<Item = &Origin> {
     places.range(span.start..span.end.max(span.start)).map(|(_, place)| place)
 }
@@ -59,7 +60,7 @@ fn of_item(
     let name_of = |span: Span| text.get(span.start as usize..span.end as usize).unwrap_or_default();
     let plain = |span: Span| name_of(span).trim_start_matches('%');
 
-    // A name is set by its statements, and by the value that has its name.
+    // A name is defined by its statements, and by the value of the same name.
     let mut defs: HashMap<&str, Origins> = HashMap::new();
     for name in &item.names {
         if let Some(by) = name.set_by {
@@ -77,7 +78,7 @@ fn of_item(
         at.entry(place.line).or_default().insert(*place);
     }
     at.entry(line_of(item.at.start)).or_default().extend(Origin::of_span(lines, item.at).filter(|_| item.is_kernel));
-    // All lines of a statement are one.
+    // All lines of a statement have the same origins.
     for &statement in &item.statements {
         let (first, last) = (line_of(statement.start), line_of(statement.end.saturating_sub(1)));
         for line in (first..=last).filter(|_| first < last) {

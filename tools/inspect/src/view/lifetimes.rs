@@ -1,4 +1,4 @@
-//! When registers hold what is still needed: a row a register, a column an instruction.
+//! The chart of register lifetimes: one row per register, one column per instruction.
 
 use std::collections::HashMap;
 
@@ -7,31 +7,31 @@ use halfbyte_isa::row::RegFile;
 use super::model::{Origin, Origins};
 use super::registers::{Contents, Held, Node, Register};
 
-/// A stretch of instructions over which a register holds one thing.
+/// A live range: a range of instructions over which a register holds one value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Stretch {
-    /// Where it begins, in half columns: 2n is before instruction n, 2n + 1 after it.
+    /// The start in half columns: 2n is before instruction n, 2n + 1 after it.
     pub start: usize,
-    /// Where it ends, after the last.
+    /// The end, exclusive.
     pub end: usize,
-    /// Where what it holds comes from.
+    /// The origins of the value.
     pub defs: Origins,
-    /// Something reads it.
+    /// `true` if an instruction reads the value.
     pub is_used: bool,
 }
 
 /// The chart.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lifetimes {
-    /// Registers with their stretches in order.
+    /// The registers, each with its live ranges in order.
     pub rows: Vec<(Register, Vec<Stretch>)>,
-    /// Where each instruction comes from.
+    /// The origin of each instruction.
     pub columns: Vec<Option<Origin>>,
     /// The first instruction of each block.
     pub blocks: Vec<usize>,
 }
 
-/// Files in the order of their rows.
+/// The register files in the order of their rows.
 const FILES: [RegFile; 11] = [
     RegFile::Gpr,
     RegFile::Pred,
@@ -46,7 +46,8 @@ const FILES: [RegFile; 11] = [
     RegFile::L,
 ];
 
-/// The chart of a function, which has these nodes and contents of registers. `columns` says where each node comes from.
+/// Creates the chart of a function from its nodes and the contents of registers. `columns` has the
+/// origin of each node.
 pub(super) fn of_nodes(
     nodes: &[Node],
     contents: &Contents,
@@ -78,19 +79,20 @@ pub(super) fn of_nodes(
     Lifetimes { rows, columns, blocks }
 }
 
-/// What is known of a register.
+/// The accesses to a register.
 #[derive(Default)]
 struct Timeline {
-    /// Where it holds what is read later; parts of it may do so at once.
+    /// The ranges in which the register holds a value that is read later. Ranges of different parts
+    /// of the register may overlap.
     held: Vec<Stretch>,
-    /// Where it is written, in order.
+    /// The writes, in order.
     written: Vec<Stretch>,
-    /// Where it is written for certain, in order.
+    /// The positions of unconditional writes, in order.
     starts: Vec<usize>,
 }
 
 impl Timeline {
-    /// The stretches over which it holds one thing each.
+    /// Returns the live ranges of the register.
     fn stretches(self) -> Vec<Stretch> {
         let Timeline { held, written, mut starts } = self;
         starts.dedup();
@@ -104,13 +106,13 @@ impl Timeline {
             pieces.push(left);
         }
         pieces.extend(written);
-        // What is held counts before what is only written there.
+        // At the same position, a range that is read precedes a write.
         pieces.sort_by_key(|piece| (piece.start, !piece.is_used));
         let mut stretches: Vec<Stretch> = Vec::new();
         for piece in pieces {
             let is_start = starts.binary_search(&piece.start).is_ok();
             match stretches.last_mut() {
-                // Of what is held there, the write is known.
+                // The write is the start of a range that is already there.
                 Some(last) if piece.start < last.end && !piece.is_used => {}
                 Some(last) if piece.start < last.end || piece.start == last.end && !is_start => {
                     last.end = last.end.max(piece.end);

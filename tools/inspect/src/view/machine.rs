@@ -1,4 +1,4 @@
-//! Instructions on hardware registers and words: as lines, and as what they do with registers.
+//! Instructions on hardware registers, and machine code: as lines, and as nodes for dataflow.
 
 use std::collections::HashMap;
 
@@ -19,18 +19,19 @@ use halfbyte_isel::{AllocatedCode, Halu, Ptx, Vp1};
 use super::model::{Entry, Line, Origin, Shape, Token};
 use super::registers::{Cell, Node, Register, Touched, Use, contents, tokens, touched};
 
-/// Bits of a `$c`.
+/// The number of bits in a `$c` register.
 const FLAGS: u8 = 16;
-/// Predicates that are written: all but PT.
+/// The number of writable predicates: all except PT.
 const PREDICATES: u8 = 7;
 
-/// The nodes of a function, an instruction each, and the number of the first of each block.
+/// Returns the nodes of a function, one per instruction, and the index of the first node of each
+/// block.
 pub(super) fn nodes(func: &dyn AllocatedCode) -> (Vec<Node>, Vec<usize>) {
     if let Some(func) = func.downcast_ref::<MachFunc<Halu>>() {
         return blocks(&func.blocks, |inst, place| (halu_node(inst, place), is_end(inst)));
     }
     let Some(func) = func.downcast_ref::<MachFunc<Vp1>>() else {
-        // The registers of a text are not the machine's.
+        // Registers in a text target are not hardware registers.
         return (Vec::new(), Vec::new());
     };
     blocks(&func.blocks, |group, place| {
@@ -42,7 +43,8 @@ pub(super) fn nodes(func: &dyn AllocatedCode) -> (Vec<Node>, Vec<usize>) {
     })
 }
 
-/// The nodes of blocks. `node` also tells whether control never goes on to the next.
+/// Returns the nodes of blocks. `node` also returns `true` for an instruction that never falls
+/// through.
 fn blocks<M: Machine>(
     blocks: &[MachBlock<M>],
     node: impl Fn(&M::Inst, Option<Origin>) -> (Node, bool),
@@ -66,7 +68,7 @@ fn blocks<M: Machine>(
     (nodes, starts)
 }
 
-/// The lines of a function, which has these nodes and uses of registers.
+/// Returns the lines of a function with the given nodes and register uses.
 pub(super) fn of_func(func: &dyn AllocatedCode, nodes: &[Node], uses: &[Use]) -> Vec<Line> {
     let all = touched(nodes, uses);
     if let Some(func) = func.downcast_ref::<MachFunc<Halu>>() {
@@ -94,12 +96,12 @@ pub(super) fn of_func(func: &dyn AllocatedCode, nodes: &[Node], uses: &[Use]) ->
     lines
 }
 
-/// The lines of code of which no more is known than its text.
+/// Returns the lines of code for which only the text is available.
 pub(super) fn plain(text: &str) -> Vec<Line> {
     text.lines().map(|line| Line::new(Shape::Inst, None, vec![Token::Plain(line.trim().to_owned())])).collect()
 }
 
-/// The line of an instruction of PTX.
+/// Returns the line of a PTX instruction.
 pub(super) fn ptx_line(inst: &ptx::Inst, target: Option<BlockIndex>, names: &ptx::module::Entry, loc: Loc) -> Line {
     Line::new(Shape::Inst, Origin::of_loc(loc), vec![Token::Plain(Ptx::text_to(inst, target, names))])
 }
@@ -124,7 +126,7 @@ fn lines<M: Machine>(
     lines
 }
 
-/// The lines of a kernel's words.
+/// Returns the lines of a kernel's machine code.
 pub(super) fn of_words(code: &Code) -> Vec<Line> {
     let halu = code.words.downcast_ref().map(|halu::Code(words)| words.as_slice());
     let vp1 = code.words.downcast_ref().map(|vp1::Code(words)| words.as_slice());
@@ -145,11 +147,11 @@ pub(super) fn of_words(code: &Code) -> Vec<Line> {
         let of_halu = halu.and_then(|words| halu::Inst::decode(*words.get(address)?));
         let of_vp1 = vp1.and_then(|words| vp1::Inst::decode(*words.get(address)?));
         let entry = of_halu.as_ref().map(halu_entry).or(of_vp1.as_ref().map(vp1_entry));
-        // A nop has the place of its neighbour, but nothing of it.
+        // A no-op has the location of its neighbour, which is not shown.
         let nop = vp1.and_then(|words| words.get(address)).is_some_and(|&word| is_nop(word));
         let (shape, place) = if nop { (Shape::Other, None) } else { (Shape::Inst, Origin::of_loc(loc)) };
         let of_node = all.get(node).unwrap_or(&none);
-        // Of what a bundle writes, a word writes only its own.
+        // Each instruction of a bundle defines only the registers that it writes itself.
         let of_word = vp1.map(|words| Touched { reads: of_node.reads.clone(), writes: written_alone(words, address) });
         let tokens = tokens(&code.words.text(address), entry, of_word.as_ref().unwrap_or(of_node), place);
         let line = Line::new(shape, place, tokens);
@@ -166,7 +168,7 @@ fn vp1_entry(inst: &vp1::Inst) -> Entry {
     Entry { opcode: inst.opcode().name(), row: inst.row() }
 }
 
-/// What an instruction of HALU does with registers.
+/// Returns the node of a HALU instruction.
 fn halu_node(inst: &halu::Inst, place: Option<Origin>) -> Node {
     let mut node = Node { may_skip: !inst.is_unconditional(), ..Node::default() };
     let mut touch = |file: RegFile, number: u8, role: Role| {
@@ -182,7 +184,7 @@ fn halu_node(inst: &halu::Inst, place: Option<Origin>) -> Node {
     };
     for slot in inst.registers() {
         let first = inst.get(slot.field) as u8;
-        // A constant register stands for all of a tuple.
+        // A constant register stands for the whole tuple.
         let span = if slot.file.constant().is_some_and(|(constant, _)| constant == first) { 0 } else { slot.span };
         (0..span).for_each(|part| touch(slot.file, first.saturating_add(part), slot.role));
     }
@@ -192,12 +194,12 @@ fn halu_node(inst: &halu::Inst, place: Option<Origin>) -> Node {
     node
 }
 
-/// Whether control never goes on to what stands after it.
+/// Returns `true` if the instruction never falls through.
 fn is_end(inst: &halu::Inst) -> bool {
     inst.is_unconditional() && matches!(inst.opcode(), halu::Opcode::BRA | halu::Opcode::EXIT)
 }
 
-/// The nodes of words of HALU, one each.
+/// Returns the nodes of HALU machine code, one per instruction.
 fn halu_nodes(words: &[u128], locs: &[Loc]) -> Vec<Node> {
     let node = |(address, (&word, &loc)): (usize, (&u128, &Loc))| {
         let Some(inst) = halu::Inst::decode(word) else { return Node::default() };
@@ -211,18 +213,18 @@ fn halu_nodes(words: &[u128], locs: &[Loc]) -> Vec<Node> {
     words.iter().zip(locs).enumerate().map(node).collect()
 }
 
-/// What words of VP1 read and write in one bundle, if that is known.
+/// Returns the footprint of VP1 words as one bundle, if it is known.
 fn footprint(words: &[u32]) -> Option<Footprint> {
     Footprint::of(&Bundle::new(words).ok()?, None).ok()
 }
 
-/// The registers that a word of VP1 writes, whatever else is in its bundle.
+/// Returns the registers that a VP1 instruction writes by itself.
 fn written_alone(words: &[u32], address: usize) -> Vec<Register> {
     let alone = words.get(address..=address).and_then(footprint);
     alone.map_or(Vec::new(), |alone| alone.writes.registers().collect())
 }
 
-/// The parts of registers at these locations, but for the register that is 0.
+/// Returns the register parts of a set of locations, without the constant zero register.
 fn cells(set: Locations) -> impl Iterator<Item = Cell> {
     let bits = move |(file, number): (RegFile, u8)| {
         let bits = if file == RegFile::C { FLAGS } else { 1 };
@@ -234,7 +236,7 @@ fn cells(set: Locations) -> impl Iterator<Item = Cell> {
     set.registers().filter(|&register| register != (RegFile::R, R_ZERO)).flat_map(bits)
 }
 
-/// The bundle that a jump of a bundle at a word goes to, by number.
+/// Returns the index of the bundle that a bundle at `word` jumps to.
 fn target_of(next: Next<()>, word: u32, numbers: &HashMap<u32, usize>) -> Option<usize> {
     let Next::Jump { target, .. } = next else { return None };
     let line = match target {
@@ -244,11 +246,12 @@ fn target_of(next: Next<()>, word: u32, numbers: &HashMap<u32, usize>) -> Option
     numbers.get(&line.checked_mul(LINE)?).copied()
 }
 
-/// The nodes of words of VP1, a bundle each.
+/// Returns the nodes of VP1 machine code, one per bundle.
 fn vp1_nodes(words: &[u32], locs: &[Loc]) -> Vec<Node> {
     let numbers: HashMap<u32, usize> = bundles(words).map(|(start, _)| start).zip(0..).collect();
     let mut nodes = Vec::new();
-    // What the bundle before does to control after this one, and where it stands.
+    // The control transfer of the previous bundle, which takes effect after this one, and the
+    // address of its branch.
     let mut pending: (Next<()>, u32) = (Next::Fall, 0);
     for (number, (start, bundle)) in bundles(words).enumerate() {
         let range = start as usize..(start + bundle.words()) as usize;
@@ -274,13 +277,14 @@ fn vp1_nodes(words: &[u32], locs: &[Loc]) -> Vec<Node> {
     nodes
 }
 
-/// Whether a word of VP1 is a nop, which is there to fill a bundle.
+/// Returns `true` if a VP1 word is a no-op that pads a bundle.
 pub(super) fn is_nop(word: u32) -> bool {
     let nops = [vp1::Opcode::ANOP, vp1::Opcode::SNOP, vp1::Opcode::VNOP, vp1::Opcode::BNOP];
     vp1::Opcode::of_word(word).is_some_and(|opcode| nops.contains(&opcode))
 }
 
-/// A bundle's jump to an earlier one, by the numbers of both.
+/// Returns the backward jumps of VP1 machine code: the indices of the target bundle and of the
+/// jumping bundle.
 pub(super) fn loops(words: &[u32]) -> Vec<(usize, usize)> {
     let numbers: HashMap<u32, usize> = bundles(words).map(|(start, _)| start).zip(0..).collect();
     let backward = |(number, (start, bundle)): (usize, (u32, Bundle))| {
@@ -297,7 +301,7 @@ pub(super) fn loops(words: &[u32]) -> Vec<(usize, usize)> {
 mod tests {
     use super::*;
 
-    /// A branch of VP1 takes effect one bundle later.
+    /// A VP1 branch takes effect one bundle later.
     #[test]
     fn jumps_leave_after_the_delay_slot() {
         let text =

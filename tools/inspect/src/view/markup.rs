@@ -1,27 +1,28 @@
-//! Markup. Everything that comes from a text goes through [`Html::text`].
+//! HTML markup. All text from a source goes through [`Html::text`], which escapes it.
 
 use std::fmt::{Display, Write};
 
 use super::model::Origins;
 
-/// A page that is being written.
+/// An HTML page under construction.
 #[derive(Default)]
 pub(super) struct Html(String);
 
 impl Html {
-    /// The whole.
+    /// Returns the page.
     pub fn finish(self) -> String {
         self.0
     }
 
-    /// Adds markup as it is.
+    /// Appends markup without escaping.
     pub fn raw(&mut self, markup: impl Display) -> &mut Html {
-        // Writing to a string succeeds.
+        // Writing to a string cannot fail.
         let _ = write!(self.0, "{markup}");
         self
     }
 
-    /// Adds text, in an element or in an attribute in double quotes. Characters that cannot be seen are shown by their numbers.
+    /// Appends escaped text, for an element or a double-quoted attribute. Invisible characters are
+    /// shown as Unicode escapes.
     pub fn text(&mut self, text: &str) -> &mut Html {
         for c in text.chars() {
             match c {
@@ -38,7 +39,7 @@ impl Html {
         self
     }
 
-    /// Adds an attribute that names places, unless there are none.
+    /// Appends an attribute that lists places, unless there are none.
     pub fn places(&mut self, name: &str, places: impl IntoIterator<Item = impl Display>) -> &mut Html {
         let mut places = places.into_iter().peekable();
         if places.peek().is_none() {
@@ -49,7 +50,7 @@ impl Html {
     }
 }
 
-/// A text in which characters that cannot be seen are shown by their numbers.
+/// Returns a text with its invisible characters as Unicode escapes.
 pub(super) fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
@@ -62,14 +63,14 @@ pub(super) fn visible(text: &str) -> String {
     shown
 }
 
-/// Whether a character has no shape of its own, or changes the direction of others.
+/// Returns `true` if a character is invisible or changes the direction of text.
 fn is_unseen(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
             | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
 }
 
-/// Origins as text, for people.
+/// Formats origins as text for the reader.
 pub(super) fn list_of(places: &Origins) -> String {
     places.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }

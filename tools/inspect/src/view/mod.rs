@@ -1,7 +1,9 @@
-//! One page that shows kernels on their way to machine code: the stages side by side, registers over time, the units of bundles.
+//! An HTML page that shows how kernels are compiled: all stages side by side, register lifetimes,
+//! and the units of bundles.
 //!
-//! An op of the text and all that comes of it carry the op's place in the text. That is how the page knows what is alike, and it
-//! is all it needs: values and registers are followed to the instructions that make them.
+//! An op of the text and everything that is derived from it carry the op's position in the text.
+//! The page relates the stages by this position. Values and registers are traced to the
+//! instructions that define them.
 
 mod charts;
 #[cfg(test)]
@@ -32,11 +34,11 @@ use halfbyte_ir::{Kernel, Span};
 use model::{Origin, Snapshot};
 use whole::View;
 
-/// What a target has against a kernel.
+/// The refusal of a kernel by a target.
 struct Refused<'k> {
     kernel: &'k str,
     target: Target,
-    /// Each reason once, in the order of the text, with the places that it is about.
+    /// The distinct reasons, in the order of the text, with their positions.
     reasons: Vec<(String, BTreeSet<Origin>)>,
 }
 
@@ -55,11 +57,12 @@ impl<'k> Refused<'k> {
     }
 }
 
-/// The page of kernels of a module, for those of the targets that take them: HTML in one piece that needs nothing else. The same
-/// source in a file of the same name always gives the same bytes, wherever the file lies.
+/// Returns the page of the kernels that at least one target accepts, as a self-contained HTML
+/// document. The same source with the same file name always gives the same bytes, in whatever
+/// folder the file is.
 ///
 /// # Errors
-/// What the targets have against the kernels, if none takes any of them.
+/// Fails with the targets' diagnostics if no target accepts any kernel.
 pub fn page(module: &Module, kernels: &[Kernel], targets: &[Target]) -> Result<String, Vec<Diagnostic>> {
     let lines = Lines::new(module.text());
     let (mut views, mut refused, mut errors) = (Vec::new(), Vec::new(), Vec::new());
@@ -84,7 +87,7 @@ pub fn page(module: &Module, kernels: &[Kernel], targets: &[Target]) -> Result<S
     Ok(html::page(file, &views, &refused))
 }
 
-/// Compiles a kernel and keeps every stage.
+/// Compiles a kernel and records every stage.
 fn view(module: &Module, kernel: &Kernel, target: Target, lines: &Lines<'_>) -> Result<View, Vec<Diagnostic>> {
     let options = Options::new(target);
     let as_read = Snapshot { name: "as read".to_owned(), lines: source::of_kernel(kernel, lines) };
@@ -167,7 +170,7 @@ mod tests {
         let i = item_id()\n  var sum = 0\n  for j in 0..n {\n    let v = weigh(x[i + j], 3)\n    if v >_s 7 {\n      sum += v\n    }\n  }\n  \
         y[i] = sum\n}\n";
 
-    /// The places of the lines of the source.
+    /// Returns the lines of the source stage: number, places and markup.
     fn source(page: &str) -> Vec<(u32, String, String)> {
         let stage = page.split("data-stage=\"text\"").nth(1).unwrap().split("</ol>").next().unwrap();
         let lines = stage.split("<li ").skip(1).map(|line| {
@@ -178,7 +181,8 @@ mod tests {
         lines.collect()
     }
 
-    /// Each statement of a kernel in the language has its own ops, in loops and functions too, and keeps its indentation.
+    /// Each statement in the kernel language has its own ops, also in loops and functions, and its
+    /// indentation.
     #[test]
     fn statements_of_the_language_are_their_lines() {
         let page = shown(LANGUAGE).unwrap();
@@ -196,7 +200,7 @@ mod tests {
             assert_eq!(line(number).1, "", "{number}");
         }
         assert!(line(13).2.starts_with("      <span") && line(11).2.starts_with("    let <span"), "{}", line(13).2);
-        // Machine code comes from the lines of the function.
+        // Machine code of a called function has the lines of the function as its origins.
         let words = page.split("<section class=\"stage\" data-stage=\"words\"").nth(1).unwrap();
         assert!(words.contains("data-k=\"3:11\"") && !page.contains("data-k=\"1:1\""), "{page}");
     }
@@ -212,12 +216,13 @@ mod tests {
             "{}",
             line(3)
         );
-        // A variable comes from all that set it.
+        // A variable has all its assignments as origins.
         let sum = line(16).split("data-d=\"").last().unwrap().split('"').next().unwrap();
         assert!(sum.contains("9:13") && sum.contains("13:"), "{sum}");
     }
 
-    /// A kernel of plain IR beside others is shown as ever, and a statement of several lines is one.
+    /// A page may contain kernels in plain IR and in the kernel language. The lines of a multi-line
+    /// statement have the same places.
     #[test]
     fn kernels_of_both_kinds_are_shown() {
         let text = "kernel @a() {\n^entry:\n  ret\n}\n\nkernel b(y: out i32) {\n  y[item_id()] = item_id() *\n    item_id()\n}\n";
@@ -228,7 +233,7 @@ mod tests {
         assert_eq!(places(7), places(8));
     }
 
-    /// Where items meet is marked at every stage.
+    /// Collective operations are marked at every stage.
     #[test]
     fn meeting_points_are_marked() {
         let text = "kernel @k(%y: out i32) {\n  shared %s: i32[64]\n^entry:\n  %i = local_id\n  store %i, %s[%i]\n  barrier\n  \
@@ -240,7 +245,8 @@ mod tests {
         assert!(!shown("kernel @k() {\n^entry:\n  ret\n}\n").unwrap().contains("items meet at"));
     }
 
-    /// A target that refuses a kernel is named with its reason, and none that takes it is an error.
+    /// A refusal is shown with its reason; the page is an error only if no target accepts the
+    /// kernel.
     #[test]
     fn refusals_are_told() {
         let page = shown(HOSTILE).unwrap();

@@ -1,4 +1,4 @@
-//! What a page shows, before it is HTML.
+//! The contents of a page, before the conversion to HTML.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,7 +8,8 @@ use halfbyte_ir::diag::Lines;
 use halfbyte_isa::object::Loc;
 use halfbyte_isa::row::Row;
 
-/// A place in the text. It is what things of different stages have in common: an op and all that was made of it carry one place.
+/// A position in the text. It relates the stages: an op and everything derived from it carry the
+/// same position.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct Origin {
     /// The line, from 1.
@@ -17,21 +18,22 @@ pub(super) struct Origin {
     pub column: u32,
 }
 
-/// Several places, in the order of the text: where something comes from. Of what may come from a great many, some; else a value
-/// that is handed on from branch to branch would come from all that was before, and a page grow as the square of its text.
+/// A bounded set of origins, in the order of the text. Without the bound, a value that is passed
+/// along many branches would have all earlier positions as origins, and the page would grow
+/// quadratically with the text.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Origins(BTreeSet<Origin>);
 
-/// So many places are named of one thing.
+/// The largest number of origins in a set.
 const MOST_PLACES: usize = 32;
 
 impl Origins {
-    /// None.
+    /// Creates an empty set.
     pub fn new() -> Origins {
         Origins::default()
     }
 
-    /// Adds places; whether any was new.
+    /// Adds origins. Returns `true` if the set has changed.
     pub fn add<'p>(&mut self, places: impl IntoIterator<Item = &'p Origin>) -> bool {
         let before = self.0.len();
         for &place in places {
@@ -42,12 +44,12 @@ impl Origins {
         self.0.len() > before
     }
 
-    /// Whether there are none.
+    /// Returns `true` if the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// In the order of the text.
+    /// Returns the origins in the order of the text.
     pub fn iter(&self) -> impl Iterator<Item = &Origin> {
         self.0.iter()
     }
@@ -73,12 +75,12 @@ impl<'p> IntoIterator for &'p Origins {
 }
 
 impl Origin {
-    /// Where an instruction comes from, if that is known.
+    /// Returns the origin of a source location, if the location is known.
     pub fn of_loc(loc: Loc) -> Option<Origin> {
         loc.is_known().then_some(Origin { line: loc.line, column: loc.column })
     }
 
-    /// Returns the start of an origin in the text, if it has one.
+    /// Returns the origin at the start of a span, if the span is known.
     pub fn of_span(lines: &Lines<'_>, span: Span) -> Option<Origin> {
         let position = lines.position(span.start);
         (span != Span::default()).then_some(Origin { line: position.line as u32, column: position.column as u32 })
@@ -91,18 +93,18 @@ impl fmt::Display for Origin {
     }
 }
 
-/// An instruction of a machine that the page describes: the opcode's name, and its row.
+/// The description of a machine instruction: the opcode's name and its row.
 #[derive(Clone, Copy)]
 pub(super) struct Entry {
-    /// The name of the opcode, which differs where rows share a mnemonic.
+    /// The opcode's name, which is unique even if rows share a mnemonic.
     pub opcode: &'static str,
-    /// Its row.
+    /// The row.
     pub row: &'static Row,
 }
 
-/// A part of a line.
+/// A token of a line.
 pub(super) enum Token {
-    /// Anything else.
+    /// Any other text.
     Plain(String),
     /// A comment of the text.
     Comment(String),
@@ -110,63 +112,63 @@ pub(super) enum Token {
     Op(String, Option<Entry>),
     /// A value or a register.
     Name {
-        /// As it is written.
+        /// The text of the name.
         text: String,
-        /// Where what it holds comes from.
+        /// The origins of the value.
         defs: Origins,
-        /// It gets its value here.
+        /// `true` if the name is defined here.
         is_def: bool,
     },
 }
 
-/// What a line is.
+/// The kind of a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// A comment, or another line that nothing comes of.
+    /// A comment, or another line without code.
     Other,
     /// A label, or the head of a kernel.
     Label,
     /// An op or an instruction.
     Inst,
-    /// A line of the language that ops come from, with its indentation.
+    /// A line in the kernel language that ops originate from, with its indentation.
     Source,
 }
 
 /// A line of a stage.
 pub(super) struct Line {
-    /// What it is.
+    /// The kind.
     pub shape: Shape,
-    /// Where it comes from.
+    /// The origin, if any.
     pub place: Option<Origin>,
     /// Further origins on the same line of the source.
     pub more: Vec<Origin>,
-    /// What stands in the margin: the line of the text, or a word's address.
+    /// The text in the margin: the line number of the source, or the address of machine code.
     pub margin: String,
-    /// Its parts.
+    /// The tokens.
     pub tokens: Vec<Token>,
-    /// The digits of a word.
+    /// The hexadecimal digits of machine code.
     pub digits: Option<String>,
-    /// It begins a bundle.
+    /// `true` if the line starts a bundle.
     pub opens: bool,
-    /// The instruction after the passes that it is, or is made of: its number.
+    /// The number of the instruction after the passes that the line belongs to.
     pub step: Option<u32>,
-    /// The rule that made it and the instructions of the same step after it.
+    /// The rule that selected the instruction, on the first line of a step.
     pub rule: Option<&'static str>,
 }
 
 impl Line {
-    /// An instruction or a label, with the line of the text in its margin.
+    /// Creates a line. The margin of an instruction shows the line number of the source.
     pub fn new(shape: Shape, place: Option<Origin>, tokens: Vec<Token>) -> Line {
         let margin = place.filter(|_| shape == Shape::Inst).map_or(String::new(), |place| place.line.to_string());
         Line { shape, place, more: Vec::new(), margin, tokens, digits: None, opens: false, step: None, rule: None }
     }
 
-    /// All places that it comes from.
+    /// Returns all origins of the line.
     pub fn places(&self) -> impl Iterator<Item = &Origin> {
         self.place.iter().chain(&self.more)
     }
 
-    /// Its parts as one text.
+    /// Returns the text of the line.
     pub fn text(&self) -> String {
         let text = |token: &Token| match token {
             Token::Plain(text) | Token::Comment(text) | Token::Op(text, _) | Token::Name { text, .. } => text.clone(),
@@ -177,8 +179,8 @@ impl Line {
 
 /// The kernel after a pass that changed it.
 pub(super) struct Snapshot {
-    /// The pass, as the page names it.
+    /// The name of the pass on the page.
     pub name: String,
-    /// Its lines.
+    /// The lines of the kernel.
     pub lines: Vec<Line>,
 }

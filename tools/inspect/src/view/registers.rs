@@ -1,4 +1,5 @@
-//! Which instruction each register's contents come from, and how long they are needed.
+//! Dataflow of registers: the instructions that define each register's contents, and the ranges in
+//! which the contents are live.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -10,56 +11,57 @@ use super::model::{Entry, Origin, Origins, Token};
 /// A hardware register: its file and number.
 pub(super) type Register = (RegFile, u8);
 
-/// A part of a register that is written by itself: the register, and of flags the bit.
+/// An independently written part of a register: the register and, for flags, the bit.
 pub(super) type Cell = (Register, u8);
 
-/// What runs at once: an instruction, or a bundle.
+/// A node of the control-flow graph: an instruction or a bundle.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Node {
-    /// What it reads.
+    /// The register parts that the node reads.
     pub reads: Vec<Cell>,
-    /// What it writes, and where the instruction comes from that does.
+    /// The register parts that the node writes, with the origins of the writing instructions.
     pub writes: Vec<(Cell, Option<Origin>)>,
-    /// It may also leave what it writes as it was.
+    /// `true` if the writes are conditional.
     pub may_skip: bool,
-    /// What can follow, by number.
+    /// The numbers of the successors.
     pub successors: Vec<usize>,
 }
 
-/// A register being read.
+/// A use of a register.
 #[derive(Clone, Debug)]
 pub(super) struct Use {
     /// The register.
     pub register: Register,
-    /// By which node.
+    /// The node that reads the register.
     pub node: usize,
-    /// Where the instructions come from whose results it may find.
+    /// The origins of the definitions that reach the use.
     pub defs: Rc<Origins>,
 }
 
-/// A register that holds what something reads later.
+/// A live range of a register.
 #[derive(Clone, Debug)]
 pub(super) struct Held {
     /// The register.
     pub register: Register,
-    /// Where that begins: 2n is before node n, 2n + 1 after it.
+    /// The start: 2n is before node n, 2n + 1 after it.
     pub start: usize,
-    /// Where it ends, after the last.
+    /// The end, exclusive.
     pub end: usize,
-    /// Where what it holds comes from.
+    /// The origins of the definitions that reach the range.
     pub defs: Rc<Origins>,
 }
 
-/// What registers hold.
+/// The contents of registers.
 #[derive(Debug, Default)]
 pub(super) struct Contents {
-    /// Every use of a register that some node writes before.
+    /// The uses of registers that an earlier node writes.
     pub uses: Vec<Use>,
-    /// Where registers hold what is read later: of each part of a register in order.
+    /// The live ranges; those of one register part are in order.
     pub held: Vec<Held>,
 }
 
-/// What the registers of nodes hold, part by part: each node is looked at once for what is live there.
+/// Computes the contents of the nodes' registers. Each register part is analysed separately, at the
+/// nodes where it is live.
 pub(super) fn contents(nodes: &[Node]) -> Contents {
     let mut predecessors = vec![Vec::new(); nodes.len()];
     for (number, node) in nodes.iter().enumerate() {
@@ -89,11 +91,11 @@ pub(super) fn contents(nodes: &[Node]) -> Contents {
     found
 }
 
-/// What a part of a register holds at a point where that is read later.
+/// The contents of a register part at a point where it is live.
 #[derive(Clone, Default)]
 struct Holds {
     defs: Rc<Origins>,
-    /// Whether some node writes it before.
+    /// `true` if an earlier node writes the part.
     is_written: bool,
 }
 
@@ -106,12 +108,12 @@ impl Holds {
 struct Search<'n> {
     nodes: &'n [Node],
     predecessors: Vec<Vec<usize>>,
-    /// Before and after each node, where the part is live.
+    /// The contents before and after each node where the part is live.
     points: Vec<Option<Holds>>,
 }
 
 impl Search<'_> {
-    /// Looks at a part of a register that these nodes read.
+    /// Analyses a register part that the given nodes read.
     fn cell(&mut self, cell: Cell, readers: &[usize], found: &mut Contents) {
         let mut live: Vec<usize> = Vec::new();
         let mut left: Vec<usize> = readers.to_vec();
@@ -156,12 +158,12 @@ impl Search<'_> {
         found.held.extend(last);
     }
 
-    /// Notes that a point is live; whether that is new.
+    /// Marks a point as live. Returns `true` if it was not marked before.
     fn mark(&mut self, point: usize) -> bool {
         self.points.get_mut(point).is_some_and(|point| point.replace(Holds::default()).is_none())
     }
 
-    /// Goes over live points, in order, with what is held at those before them; whether anything changed.
+    /// Propagates contents to all live points, in order. Returns `true` if anything changed.
     fn spread(&mut self, cell: Cell, live: &[usize]) -> bool {
         let mut changed = false;
         for &point in live {
@@ -180,7 +182,7 @@ impl Search<'_> {
         changed
     }
 
-    /// What is held before a node.
+    /// Returns the contents before a node.
     fn entering(&self, number: usize) -> Holds {
         let before = self.predecessors.get(number).into_iter().flatten();
         let mut all = before.filter_map(|&before| self.points.get(2 * before + 1)?.as_ref());
@@ -195,7 +197,7 @@ impl Search<'_> {
         holds
     }
 
-    /// What is held after a node.
+    /// Returns the contents after a node.
     fn leaving(&self, cell: Cell, number: usize) -> Holds {
         let Some(node) = self.nodes.get(number) else { return Holds::default() };
         let before = || self.points.get(2 * number).cloned().flatten().unwrap_or_default();
@@ -210,16 +212,16 @@ impl Search<'_> {
     }
 }
 
-/// What an instruction does with registers.
+/// The registers that an instruction reads and writes.
 #[derive(Default)]
 pub(super) struct Touched {
-    /// What it reads, and where that comes from.
+    /// The registers that are read, with the origins of their values.
     pub reads: HashMap<Register, Origins>,
-    /// What it writes.
+    /// The registers that are written.
     pub writes: Vec<Register>,
 }
 
-/// What each node does with registers.
+/// Returns the registers that each node reads and writes.
 pub(super) fn touched(nodes: &[Node], uses: &[Use]) -> Vec<Touched> {
     let mut all: Vec<Touched> = Vec::with_capacity(nodes.len());
     for node in nodes {
@@ -234,7 +236,7 @@ pub(super) fn touched(nodes: &[Node], uses: &[Use]) -> Vec<Touched> {
     all
 }
 
-/// The name of a register in assembly.
+/// Returns the name of a register in assembly.
 pub(super) fn name((file, number): Register) -> String {
     match file {
         RegFile::Va | RegFile::Vx => file.prefix().to_owned(),
@@ -242,12 +244,12 @@ pub(super) fn name((file, number): Register) -> String {
     }
 }
 
-/// An instruction without the semicolon that HALU's end in.
+/// Returns the text of an instruction without the semicolon at the end of HALU assembly.
 pub(super) fn without_end(assembly: &str) -> &str {
     assembly.trim_end_matches([' ', ';'])
 }
 
-/// A line of assembly in its parts. `place` is where it comes from.
+/// Splits a line of assembly into tokens. `place` is the line's origin.
 pub(super) fn tokens(assembly: &str, entry: Option<Entry>, touched: &Touched, place: Option<Origin>) -> Vec<Token> {
     let mut tokens: Vec<Token> = Vec::new();
     let mut guarded = false;
@@ -270,7 +272,7 @@ pub(super) fn tokens(assembly: &str, entry: Option<Entry>, touched: &Touched, pl
             tokens.push(Token::Op(part.to_owned(), entry));
             continue;
         }
-        // A destination stands before the sources that are the same register.
+        // If a destination and a source are the same register, the destination comes first.
         let meant = |registers: &mut dyn Iterator<Item = Register>| -> Vec<Register> {
             registers.filter(|&register| means(part, register)).collect()
         };
@@ -295,7 +297,8 @@ pub(super) fn tokens(assembly: &str, entry: Option<Entry>, touched: &Touched, pl
     tokens
 }
 
-/// Whether a word of assembly names a register, alone or in a tuple: `$v4q` has `$v4` to `$v7` in it, `$v4d` has `$v4` and `$v5`.
+/// Returns `true` if a word of assembly names a register, alone or in a tuple: `$v4q` contains
+/// `$v4` to `$v7`, `$v4d` contains `$v4` and `$v5`.
 fn means(word: &str, register: Register) -> bool {
     let (file, number) = register;
     if word == name(register) {
@@ -313,7 +316,7 @@ fn is_in_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '$')
 }
 
-/// The words of a line of assembly, and each character between them.
+/// Splits a line of assembly into words, and the single characters between them.
 pub(super) fn parts(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -345,7 +348,8 @@ mod tests {
 
     #[test]
     fn a_use_finds_every_definition_that_reaches_it() {
-        // 0 writes; 1 branches to 3; 2 writes; 3 reads; 3 goes back to 1.
+        // Node 0 writes; node 1 branches to 2 or 3; node 2 writes; node 3 reads and branches back
+        // to 1.
         let node = |writes: bool, line, successors: &[usize]| Node {
             writes: if writes { vec![(R0, place(line))] } else { Vec::new() },
             successors: successors.to_vec(),

@@ -1,4 +1,4 @@
-//! Selected instructions as lines, with virtual registers where they stand in the assembly.
+//! Selected instructions as lines, with virtual registers in their places in the assembly.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt::Display;
@@ -13,7 +13,7 @@ use super::machine::{plain, ptx_line};
 use super::model::{Entry, Line, Origin, Origins, Shape, Token};
 use super::registers::{parts, without_end};
 
-/// The lines of selected code.
+/// Returns the lines of selected code.
 pub(super) fn of_code(code: &dyn SelectedCode) -> Vec<Line> {
     if let Some(code) = code.downcast_ref::<VCode<Halu>>() {
         return lines(code, |inst| vec![Entry { opcode: inst.opcode().name(), row: inst.row() }]);
@@ -53,12 +53,13 @@ fn lines<M: WithOperands>(code: &VCode<M>, entries: impl Fn(&M::Inst) -> Vec<Ent
     lines
 }
 
-/// A machine whose registers stand beside its instructions.
+/// A machine whose virtual registers are stored as operands beside its instructions.
 trait WithOperands: Shown<Place: Into<Field>, Inst: Display> {}
 
 impl<M: Shown<Place: Into<Field>, Inst: Display>> WithOperands for M {}
 
-/// Where what each virtual register holds comes from. A block parameter holds what its arguments do.
+/// Returns the origins of each virtual register. A block parameter has the origins of its
+/// arguments.
 fn definitions<M: Shown>(code: &VCode<M>) -> Vec<Origins> {
     let mut defs = vec![Origins::new(); code.vregs.len()];
     for inst in &code.insts {
@@ -94,7 +95,7 @@ fn definitions<M: Shown>(code: &VCode<M>) -> Vec<Origins> {
     defs
 }
 
-/// Shows instructions of some code.
+/// A printer of selected instructions.
 struct Shower<'c, M: WithOperands> {
     code: &'c VCode<M>,
     defs: Vec<Origins>,
@@ -108,7 +109,7 @@ impl<M: WithOperands> Shower<'_, M> {
         Token::Name { text: format!("{name}{part}"), defs, is_def }
     }
 
-    /// Registers in parentheses, if there are any.
+    /// Appends registers in parentheses, if there are any.
     fn list(&self, tokens: &mut Vec<Token>, regs: &[VReg], is_def: bool) {
         for (number, &reg) in regs.iter().enumerate() {
             tokens.push(Token::Plain(if number == 0 { "(" } else { ", " }.into()));
@@ -148,14 +149,15 @@ impl<M: WithOperands> Shower<'_, M> {
         }
     }
 
-    /// An instruction. An operand stands where its number would, and after the others if it cannot be told where that is.
+    /// Returns the tokens of an instruction. An operand appears in place of its register number, or
+    /// after the text if its place is unclear.
     fn inst(&self, inst: &VInst<M>, entries: &[Entry]) -> Vec<Token> {
         let operands = self.code.operands(inst);
         let mut plain = inst.inst.clone();
         operands.iter().for_each(|operand| M::set(&mut plain, operand.place, 0));
         let text = plain.to_string();
         let text: Vec<&str> = parts(without_end(&text)).collect();
-        // By part of the text: the operands that stand there.
+        // The operands in each part of the text.
         let mut standing: Vec<Vec<&Operand<M>>> = vec![Vec::new(); text.len()];
         let mut others: Vec<&Operand<M>> = Vec::new();
         for operand in operands {
@@ -187,7 +189,7 @@ impl<M: WithOperands> Shower<'_, M> {
                 tokens.push(Token::Op((*part).to_owned(), entries.next().copied()));
                 continue;
             }
-            // Another instruction of the same bundle begins.
+            // Another instruction of the same bundle starts here.
             starts |= *part == "&";
             match tokens.last_mut() {
                 Some(Token::Plain(before)) => before.push_str(part),
@@ -210,12 +212,12 @@ impl<M: WithOperands> Shower<'_, M> {
     }
 }
 
-/// A number that a register field can hold beside 0, whatever the registers are.
+/// Returns a register number other than 0 that is valid in a register field, even for a tuple.
 fn another_number(field: Field) -> u64 {
     if field.max() > 7 { 4 } else { 1 }
 }
 
-/// The place where two texts differ, if it is one.
+/// Returns the index at which two texts differ, if there is exactly one.
 fn only_difference(a: &[&str], b: &[&str]) -> Option<usize> {
     let mut places = a.iter().zip(b).enumerate().filter(|(_, (a, b))| a != b).map(|(at, _)| at);
     let first = places.next()?;

@@ -1,4 +1,4 @@
-//! Which units the bundles of VP1 keep busy.
+//! The chart of VP1's bundles and units.
 
 use halfbyte_isa::vp1::{self, Unit, bundles};
 
@@ -6,31 +6,31 @@ use super::machine::{is_nop, loops};
 use super::model::Origin;
 use halfbyte::emit::{BlockStats, Code};
 
-/// A word of a unit.
+/// An instruction of one unit.
 #[derive(Clone, Debug)]
 pub(super) struct Slot {
-    /// Its address.
+    /// The address.
     pub address: u32,
-    /// Its assembly.
+    /// The assembly text.
     pub text: String,
-    /// Where it comes from, unless it is a nop.
+    /// The origin, unless the instruction is a no-op.
     pub place: Option<Origin>,
-    /// It does nothing.
+    /// `true` for a no-op.
     pub is_nop: bool,
 }
 
-/// The chart: a column a bundle, a row a unit.
+/// The chart: one column per bundle, one row per unit.
 #[derive(Clone, Debug)]
 pub(super) struct Slots {
-    /// The words of each bundle, by unit in the order of a bundle.
+    /// The instructions of each bundle, by unit.
     pub bundles: Vec<[Option<Slot>; 4]>,
-    /// The blocks in order.
+    /// The blocks, in order.
     pub blocks: Vec<BlockStats>,
-    /// Loops: from the bundle that is branched to, to the one that branches.
+    /// The loops: the index of the bundle at the branch target, and of the branching bundle.
     pub loops: Vec<(usize, usize)>,
 }
 
-/// The chart of a kernel, if its words are in bundles.
+/// Returns the chart of a kernel, if its machine code has bundles.
 pub(super) fn of_code(code: &Code) -> Option<Slots> {
     let vp1::Code(words) = code.words.downcast_ref()?;
     let in_units = |start: u32, end: u32| {
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
     use halfbyte::Module;
 
-    /// Blocks lie one after the other, and a loop's bracket is as wide as its iterations are far apart.
+    /// Blocks are contiguous, and the width of a loop's bracket is the initiation interval.
     #[test]
     fn blocks_and_loops_are_where_they_are_said_to_be() {
         let module = Module::parse(include_str!("../../../../examples/median.hb")).unwrap();

@@ -1,4 +1,4 @@
-//! Kernels as lines: as the text has them, and as passes leave them.
+//! Kernels as lines: the source text, and the text after a pass.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -7,10 +7,10 @@ use halfbyte_ir::{Kernel, Party, Value, ValueDef};
 
 use super::model::{Line, Origin, Origins, Shape, Token};
 
-/// Where the values of each name come from, without `%`.
+/// The origins of named values; names are without `%`.
 type Defs<'n> = HashMap<&'n str, Origins>;
 
-/// The lines of a text that a kernel takes, with the comment above it.
+/// Returns the source lines of a kernel, with the comment above it.
 pub(super) fn of_text(kernel: &Kernel, lines: &Lines<'_>) -> Vec<Line> {
     let values = definitions(kernel, lines);
     let named = values.iter().filter_map(|(&value, places)| Some((kernel.value_name(value)?, places.clone())));
@@ -44,20 +44,20 @@ pub(super) fn of_text(kernel: &Kernel, lines: &Lines<'_>) -> Vec<Line> {
     (first..=end.unwrap_or(last)).map(line).collect()
 }
 
-/// The first line of the comment above a line, or the line.
+/// Returns the first line of the comment above a line, or the line itself.
 pub(super) fn with_comment(line: u32, lines: &Lines<'_>) -> u32 {
     let is_comment = |line: u32| lines.text(line as usize).trim_start().starts_with(';');
     (1..line).rev().take_while(|&line| is_comment(line)).last().unwrap_or(line)
 }
 
-/// The ops of a kernel at which items meet.
+/// Returns the collective operations of a kernel.
 pub(super) fn meeting_points(kernel: &Kernel, lines: &Lines<'_>) -> BTreeMap<Origin, Party> {
     let insts = kernel.layout.iter().filter_map(|&block| kernel.blocks.get(block)).flat_map(|data| &data.insts);
     let insts = insts.filter_map(|&inst| kernel.insts.get(inst));
     insts.filter_map(|inst| Some((Origin::of_span(lines, inst.span)?, inst.op.party()?))).collect()
 }
 
-/// The lines of a kernel that passes made.
+/// Returns the lines of a kernel after a pass.
 pub(super) fn of_kernel(kernel: &Kernel, lines: &Lines<'_>) -> Vec<Line> {
     let text = kernel.to_string();
     let mut places: Vec<(Shape, Option<Origin>)> = Vec::new();
@@ -68,7 +68,8 @@ pub(super) fn of_kernel(kernel: &Kernel, lines: &Lines<'_>) -> Vec<Line> {
         }
     }
     places.push((Shape::Other, None));
-    // What stands above the blocks: the head, and the streams of a packed kernel or the arrays of another.
+    // The lines above the blocks: the head, and the streams of a packed kernel or the arrays of any
+    // other.
     let above = text.lines().count().saturating_sub(places.len());
     let arrays = kernel.arrays.iter().map(|array| array.span);
     let streams = kernel.params.iter().skip(kernel.launch_params().len()).map(|param| param.span);
@@ -97,7 +98,7 @@ pub(super) fn of_kernel(kernel: &Kernel, lines: &Lines<'_>) -> Vec<Line> {
     placed.iter().map(|&(line, shape, place)| Line::new(shape, place, tokens(line, shape, &defs))).collect()
 }
 
-/// Where each value comes from. A block parameter is what its arguments are.
+/// Returns the origins of each value. A block parameter has the origins of its arguments.
 pub(super) fn definitions(kernel: &Kernel, lines: &Lines<'_>) -> HashMap<Value, Origins> {
     let mut defs: HashMap<Value, Origins> = HashMap::new();
     for (value, data) in kernel.values.iter() {
@@ -130,7 +131,7 @@ pub(super) fn definitions(kernel: &Kernel, lines: &Lines<'_>) -> HashMap<Value, 
     defs
 }
 
-/// The names of values on a line.
+/// Returns the names of the values on a line.
 fn names(line: &str) -> impl Iterator<Item = &str> {
     line.split('%').skip(1).map(|rest| rest.split(|c: char| !is_in_name(c)).next().unwrap_or_default())
 }
@@ -139,7 +140,7 @@ fn is_in_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// A line without its comment.
+/// Returns a line without its comment.
 pub(super) fn code_of(line: &str) -> &str {
     let mut quoted = false;
     let mut escaped = false;
@@ -152,14 +153,14 @@ pub(super) fn code_of(line: &str) -> &str {
     line.get(..comment.unwrap_or(line.len())).unwrap_or(line)
 }
 
-/// The parts of a line.
+/// Splits a line into tokens.
 fn tokens(line: &str, shape: Shape, defs: &Defs<'_>) -> Vec<Token> {
     let line = if shape == Shape::Inst { line.trim_start() } else { line };
     let code = code_of(line);
     let mut tokens = Vec::new();
     let mut plain = String::new();
     let mut rest = code;
-    // Of an op's line: the value that it makes comes before the op.
+    // The result of an op precedes the op's name.
     let mut before_op = shape == Shape::Inst;
     while let Some(c) = rest.chars().next() {
         let length = |belongs: fn(char) -> bool| rest.find(|c| !belongs(c)).unwrap_or(rest.len());
@@ -205,7 +206,7 @@ fn push_plain(tokens: &mut Vec<Token>, plain: &mut String) {
     }
 }
 
-/// The bytes of the string that a text begins with.
+/// Returns the length of the string literal at the start of a text.
 fn string_length(text: &str) -> usize {
     let mut escaped = false;
     let end = text.char_indices().skip(1).find(|&(_, c)| {
@@ -257,7 +258,8 @@ mod tests {
         assert_eq!(numbers("b"), ("9".into(), "15".into()));
     }
 
-    /// What goes around a loop comes from before it and from its body, whichever lines name it.
+    /// The parameter of a loop header has the origins of its initial value and of the value from
+    /// the loop body.
     #[test]
     fn block_parameters_are_their_arguments() {
         let text = "kernel @k(%x: out i32) {\n^entry:\n  %i = item_id\n  br ^a(%i)\n^a(%n: i32):\n  %m = add.i32 %n, %i\n  \

@@ -1,4 +1,4 @@
-//! All that the page shows of a kernel.
+//! The complete view of a kernel.
 
 use std::collections::BTreeMap;
 
@@ -11,30 +11,30 @@ use super::model::{Line, Origin, Snapshot};
 use super::slots::Slots;
 use super::why::Why;
 
-/// A kernel on its way to the words of one target.
+/// All compilation stages of a kernel for one target.
 pub(super) struct View {
-    /// The kernel, without `@`.
+    /// The kernel's name, without `@`.
     pub kernel: String,
     /// The target.
     pub target: Target,
-    /// Where items meet, and which.
+    /// The collective operations, each with the group of items that synchronise.
     pub meets: BTreeMap<Origin, Party>,
-    /// The kernel in the text.
+    /// The source text of the kernel.
     pub text: Vec<Line>,
-    /// The kernel as it was read and after each pass that changed it, the last of them after all.
+    /// The kernel as read, and after each pass that changed it.
     pub passes: Vec<Snapshot>,
     /// Instructions on virtual registers.
     pub selected: Vec<Line>,
     /// Instructions on hardware registers.
     pub allocated: Vec<Line>,
-    /// Words.
+    /// The machine code.
     pub words: Vec<Line>,
-    /// Why each instruction was made.
+    /// The reasons for each instruction.
     pub why: Why,
-    /// When registers of the allocated instructions hold what.
+    /// The lifetimes of registers in the allocated code.
     pub lifetimes: Lifetimes,
-    /// The units of bundles, where there are any.
+    /// The chart of bundles, if the target has bundles.
     pub slots: Option<Slots>,
-    /// Counts.
+    /// The statistics of the compilation.
     pub stats: Stats,
 }

@@ -1,4 +1,5 @@
-//! Why a kernel became its instructions, op by op: what `explain` says of each, gathered in one run.
+//! The reasons for a kernel's instructions, op by op: the results of `explain` for all ops,
+//! gathered in one run.
 
 use std::collections::HashMap;
 
@@ -14,36 +15,36 @@ use super::selected;
 use crate::explain::render::SHOWN;
 use crate::explain::{Change, NearMiss, Outcome, choices, passes};
 
-/// What is known of a kernel for a target.
+/// The reasons for a kernel's code on a target.
 #[derive(Default)]
 pub(super) struct Why {
     /// The instructions after the passes, in order.
     pub steps: Vec<Step>,
-    /// What passes did, each with the place of what they did it to.
+    /// The changes by passes, each with the origin of the changed op.
     pub changes: Vec<(Origin, Change)>,
-    /// Whether it was asked what passes did.
+    /// `true` if the passes were traced.
     pub told: bool,
 }
 
 /// An instruction after the passes.
 pub(super) struct Step {
-    /// Where it comes from, if that is known.
+    /// The origin, if known.
     pub place: Option<Origin>,
-    /// It, as text.
+    /// The text of the instruction.
     pub text: String,
-    /// What became of it.
+    /// The outcome of selection.
     pub outcome: Outcome,
-    /// The rules of selection that match in part, the likeliest first.
+    /// The selection rules that match in part, the most likely first.
     pub selection: Near,
-    /// And those of `canon`.
+    /// The rules of `canon` that match in part.
     pub canon: Near,
 }
 
 /// Rules that match in part.
 pub(super) struct Near {
-    /// The first of them.
+    /// The rules that are shown.
     pub shown: Vec<NearMiss>,
-    /// How many more there are.
+    /// The number of further rules.
     pub more: usize,
 }
 
@@ -56,12 +57,12 @@ impl Near {
     }
 }
 
-/// Of kernels with at most so many instructions after the passes the page says what passes did, and nearly did, for which each
-/// instruction that they touch is written as text, and so every value of the kernel named.
+/// The largest number of lines after the passes for which the passes are traced. The trace prints
+/// each instruction that a pass changes or tries to change, which names every value of the kernel.
 const MOST_TOLD: usize = 2000;
 
-/// Compiles a kernel once more, and asks. `lowered` and `selected` are the lines of what became of it, which learn of their steps.
-/// Nothing is known of a kernel that does not compile.
+/// Compiles a kernel again with tracing. Sets the step and the rule of the lines in `lowered` and
+/// `selected`. Returns an empty result if the kernel does not compile.
 pub(super) fn of_kernel(
     kernel: &Kernel,
     options: &Options,
@@ -102,7 +103,8 @@ pub(super) fn of_kernel(
 
     let by_number: HashMap<u32, (u32, Inst)> =
         (0..).zip(&insts).map(|(step, &inst)| (inst.as_u32() + 1, (step, inst))).collect();
-    // An instruction of this code has the number of its step for a line; the code itself is that which the page shows.
+    // The line numbers of this code are step numbers; its instructions correspond to the lines that
+    // the page shows.
     let numbered = code.ok().and_then(|mut code| code.expand().ok().map(|()| selected::of_code(&*code)));
     let numbered = numbered.filter(|numbered| numbered.len() == selected.len()).unwrap_or_default();
     let mut before = None;

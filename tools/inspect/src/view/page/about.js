@@ -1,8 +1,8 @@
-// Says at the foot of the page what is lit, and why it is so.
+// The panel in the footer: describes the highlighted op, and the reasons for its instructions.
 
 const fatesLine = document.getElementById('fates');
 
-// Nothing is lit.
+// Shows the hint when nothing is highlighted.
 function quiet() {
   about.replaceChildren(...hint);
   fatesLine.replaceChildren();

@@ -1,4 +1,5 @@
-// Which kernel, target and passes are shown, what is held, and the address of the page, which says all of it.
+// The choice of kernel, target and passes, the pinned op, and the address of the page, which
+// encodes all of them.
 
 function remember() {
   const state = new URLSearchParams({ kernel: view.dataset.kernel, target: view.dataset.target });
@@ -15,7 +16,7 @@ function remember() {
   try {
     history.replaceState(null, '', `#${state}`);
   } catch {
-    // A page within another may have no address of its own.
+    // An embedded page may not be allowed to change its address.
   }
 }
 
@@ -42,7 +43,7 @@ function choose(next) {
   search();
 }
 
-// The view of a kernel for a target, or for another where this one does not take it.
+// Returns the view of a kernel for a target, or for another target if this one refuses the kernel.
 const find = (kernel, target) =>
   views.find(of => of.dataset.kernel === kernel && of.dataset.target === target) ??
   views.find(of => of.dataset.kernel === kernel) ??
@@ -54,13 +55,14 @@ function chooseBy(name, value) {
   remember();
 }
 
-// What `at` says of places: the place, or the line that all of them are on.
+// Returns the value of `at` for some places: the line if all places are on one line, otherwise the
+// first place.
 function placeOf([first, ...others]) {
   const line = first.split(':')[0];
   return others.length > 0 && others.every(key => key.split(':')[0] === line) ? line : first;
 }
 
-// The places that `at` means: the name of a value, a line, or a line and column.
+// Returns the places that `at` refers to: the name of a value, a line, or a line and column.
 function places(at) {
   const text = stageOf(view, 'text');
   const plain = name => name.replace(/^%/, '');
@@ -80,7 +82,7 @@ function pin(what) {
 function readHash() {
   const state = new URLSearchParams(location.hash.slice(1));
   const [hidden, shown] = ['hide', 'show'].map(name => (state.get(name) ?? '').split(','));
-  // A link within the page says only what to hold.
+  // A link within the page only changes the pinned op.
   const isWhole = state.has('kernel') || view === null;
   if (isWhole) root.dataset.panel = state.get('panel') ?? 'about';
   choose(find(state.get('kernel') ?? view?.dataset.kernel ?? views[0].dataset.kernel, state.get('target') ?? view?.dataset.target));

@@ -1,6 +1,6 @@
-// What the reader does.
+// Event handlers.
 
-// What an event is about: a value or register, or else a line, bar or instruction.
+// Returns the subject of an event: a value or register, otherwise a line, bar or instruction.
 function meant(target) {
   const found = target.closest?.('.view [data-d], .view [data-k]');
   if (!found) return null;
@@ -65,7 +65,7 @@ document.addEventListener('change', event => {
   }
 });
 
-// One line of each stage is reached by Tab, the others from there by arrow keys.
+// Tab reaches one line of each stage; the arrow keys move from line to line.
 const shownLines = stage => [...stage.querySelectorAll('ol > [data-k]')].filter(isShown);
 
 function tabStop(stage) {

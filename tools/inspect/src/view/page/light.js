@@ -1,8 +1,8 @@
-// Lights what comes from the same places of the source.
+// Highlighting of everything that originates from the same places of the source.
 
 const graphs = new Map();
 
-// What a view has at each place, and which places read the values of which.
+// Returns the elements of a view at each place, and the def-use relation between places.
 function graph(of) {
   if (graphs.has(of)) return graphs.get(of);
   const made = { at: new Map(), names: new Map(), users: new Map(), sources: new Map() };
@@ -11,13 +11,13 @@ function graph(of) {
   }
   for (const name of of.querySelectorAll('[data-d]')) {
     const line = name.closest('li');
-    // What a comparison shows as gone reads nothing.
+    // A line that a comparison shows as removed uses nothing.
     if (line?.classList.contains('gone')) continue;
     const stage = name.closest('.stage')?.dataset.stage;
     for (const def of keys(name, 'd')) {
       add(made.names, def, name);
       const own = keys(line, 'k');
-      // A line of the source that defines the value itself is none of its users.
+      // A source line that defines the value itself is not a user.
       if (own.includes(def) || (stage !== 'text' && stage !== 'lowered')) continue;
       for (const user of own) {
         add(made.users, def, user);
@@ -43,11 +43,12 @@ function clear() {
   delete root.dataset.lit;
 }
 
-// The lines of a stage that are shown.
+// Returns the visible lines of a stage at a place.
 const linesAt = (stage, key) =>
   [...(graph(view).at.get(key) ?? [])].filter(element => element.parentElement.parentElement === stage);
 
-// Those that use a value first of all that have lines in a stage: where an op without lines of its own went.
+// Returns the nearest transitive users that have lines in a stage. An op without lines of its own
+// is merged into these users.
 function heirs(stage, from) {
   const seen = new Set(from);
   let level = [...from];
@@ -82,7 +83,7 @@ function revealBar(chart) {
   const bar = chart.querySelector('.bar.on, .slot.on');
   if (!bar) return;
   const [box, place] = [chart.getBoundingClientRect(), bar.getBoundingClientRect()];
-  // The names of the rows cover the left end.
+  // The row names cover the left edge.
   const left = chart.querySelector('ul').getBoundingClientRect().right;
   if (place.left < left || place.left > box.right - 20) chart.scrollLeft += place.left - (left + box.right) / 2;
   if (place.top < box.top || place.bottom > box.bottom) chart.scrollTop += place.top - (box.top + box.bottom) / 2;
@@ -98,7 +99,7 @@ function light(from, origin) {
   const { at, names, users, sources } = graph(view);
   for (const key of from) {
     mark(at.get(key), 'on');
-    // What several places make is only like what just these make.
+    // If several places are highlighted, a name matches only if it has exactly these places.
     mark([...(names.get(key) ?? [])].filter(name => from.length === 1 || name.dataset.d === from.join(' ')), 'hit');
   }
   const near = (map, name) => {

@@ -1,6 +1,7 @@
-// The kernel after any pass, and what differs between two.
+// The kernel after any pass, and the difference between two passes.
 
-// By view: the pass that is shown, the one that it is compared with, and the lists that were made.
+// For each view: the pass that is shown, the pass that it is compared with, and the lists that have
+// been created.
 const shownPasses = new Map();
 
 function passesOf(of) {
@@ -40,7 +41,7 @@ function showPass(of, pass, base) {
   tabStop(stage);
 }
 
-// The lines of two lists as one: those that are gone, those that are new, and those that both have.
+// Merges the lines of two lists into a diff of removed, added and common lines.
 function difference(before, after) {
   const lines = list => [...list.children];
   const text = line => line.querySelector('code').textContent.trim();
@@ -61,7 +62,7 @@ function difference(before, after) {
   return made;
 }
 
-// As few changes as can be found: [kind, number of the line in its list], in order.
+// Returns a short edit script: [kind, index of the line in its list], in order.
 function compare(a, b) {
   const steps = [];
   const range = (from, to) => Array.from({ length: to - from }, (_, number) => from + number);
@@ -96,7 +97,8 @@ function compare(a, b) {
   return steps;
 }
 
-// Lines that each list has once, in the order of both: the longest such sequence.
+// Returns the longest sequence of lines that are unique in both lists and in the same order in
+// both.
 function uniqueInBoth(a, b, aFrom, aTo, bFrom, bTo) {
   const once = (lines, from, to) => {
     const at = new Map();

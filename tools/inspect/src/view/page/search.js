@@ -1,8 +1,8 @@
-// Searches all panes that are shown.
+// Search in all visible panes.
 
 const searchBox = document.getElementById('search');
 const foundCount = document.getElementById('found');
-// Browsers without highlights mark whole lines.
+// Browsers without the CSS Custom Highlight API mark whole lines.
 const highlights = typeof Highlight === 'function' ? CSS.highlights : null;
 let matches = [];
 let current = -1;
@@ -30,7 +30,7 @@ function search() {
   count();
 }
 
-// Some characters of an element's text.
+// Returns a range of characters in an element's text.
 function rangeOf(part, start, end) {
   const range = document.createRange();
   const walker = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);

@@ -1,5 +1,5 @@
-// What all parts of the script share. Lines, bars and instructions carry in `data-k` the places of the source that they come from;
-// values and registers carry in `data-d` the places that make them.
+// The state shared by all parts of the script. Lines, bars and instructions have their source
+// places in `data-k`. Values and registers have the places of their definitions in `data-d`.
 
 const root = document.documentElement;
 const about = document.getElementById('about');
@@ -8,7 +8,7 @@ const docs = new Map([...document.querySelectorAll('#docs > [data-m]')].map(doc 
 const views = [...document.querySelectorAll('.view')];
 const data = JSON.parse(document.getElementById('data').textContent);
 
-// The view that is shown, what is held, and what is lit: elements with their classes.
+// The visible view, the pinned op, and the highlighted elements with their classes.
 let view = null;
 let pinned = null;
 let lit = [];

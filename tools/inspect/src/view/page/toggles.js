@@ -1,4 +1,4 @@
-// Parts of the page that can be turned on and off, and the panel at its foot.
+// The toggles of the page, and the panel in the footer.
 
 const toggles = new Map([...document.querySelectorAll('[data-toggle]')].map(button => [button.dataset.toggle, button]));
 const atFirst = new Map([...toggles].map(([name, button]) => [name, button.getAttribute('aria-pressed') === 'true']));
@@ -10,7 +10,7 @@ function turn(name, on) {
   if (name === 'colours' && on) colour();
 }
 
-// Lines next to each other differ most in colour when hues are a golden angle apart.
+// Hues that are a golden angle apart give adjacent lines clearly different colours.
 function colour() {
   for (const line of view.querySelectorAll('.stage li[data-k]')) {
     const [key] = keys(line, 'k');
@@ -29,7 +29,7 @@ function showPanel(name) {
   for (const chart of view.querySelectorAll('.chart')) revealBar(chart);
 }
 
-// The lines of a pane, as they can be written to a file.
+// Returns the lines of a pane as the text of a file.
 function linesToCopy(stage) {
   const lines = [...stage.querySelectorAll('ol > li:not(.gone)')].filter(isShown);
   const isTrimmed = line => line.matches('.inst:not(.source)') && stage.dataset.stage !== 'words';
@@ -43,7 +43,7 @@ async function copy(button) {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    // Without leave to use the clipboard: what is selected can be copied.
+    // Without permission for the clipboard API, the text is copied from a selection.
     const box = element('textarea', '');
     box.value = text;
     document.body.append(box);

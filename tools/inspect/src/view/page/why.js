@@ -1,8 +1,9 @@
-// Why an op became its instructions: what the passes did to it, the rules that selected it, and those that nearly did.
+// The reasons for the instructions of an op: the changes by passes, the rules that selected them,
+// and the rules that nearly matched.
 
 const textOf = number => data.texts[number];
 
-// The rule with its place in the compiler's source.
+// Returns the element for a rule, with the rule's place in the compiler's source.
 function ruleName(number) {
   const [name, file, line, priority, pattern] = data.rules[number];
   const made = element('span', '', 'rule');
@@ -17,7 +18,7 @@ function sentence(parts, kind) {
   return made;
 }
 
-// The instructions after the passes that are meant: the one that is pointed at, or all of these places.
+// Returns the steps to describe: the one under the pointer, or all steps at these places.
 function stepsAt(from, origin) {
   const { steps } = dataOf(view);
   const [own] = keys(origin?.closest('li'), 's');
@@ -79,7 +80,7 @@ function changeBy(change) {
   return made;
 }
 
-// All that is known of these places, or nothing.
+// Returns the element with all reasons for these places, which may be empty.
 function reasons(from, origin) {
   const made = element('div', '', 'why');
   const changes = from.flatMap(key => dataOf(view).changes[key] ?? []);
